@@ -16,6 +16,7 @@ import { sql } from '../server/src/kernel/database/db.ts'
 import { startEmbeddedPostgres } from '../server/src/kernel/postgres/embedded.ts'
 import { newId } from '../server/src/kernel/ids.ts'
 import { createLog } from '../server/src/kernel/log.ts'
+import { sampleEvent } from '../server/test/sample-event.ts'
 import { scratchFolder } from '../server/test/scratch-folder.ts'
 
 const ROUNDS = 5
@@ -35,10 +36,7 @@ const core = await openCore(config, postgres.url, createLog({ level: 'warn', pre
 const { deps } = core
 const { db, clock } = deps
 
-const DATA = {
-  vm: { id: newId(), name: 'web-1', hostname: 'web-1', status: 'RUNNING', ipAddress: '198.18.0.7', vcpu: 2, ram: 4096, disk: 80 },
-  sequence: 7,
-}
+const DATA = sampleEvent('').data
 
 const accounts: string[] = []
 for (let i = 0; i < ACCOUNTS; i++) {
@@ -50,7 +48,7 @@ for (let i = 0; i < ACCOUNTS; i++) {
 async function fill(): Promise<void> {
   for (const accountId of accounts) {
     await db.tx(async (tx) => {
-      for (let i = 0; i < EVENTS_EACH; i++) await recordEvent(tx, deps, { accountId, type: 'vm.started', data: DATA })
+      for (let i = 0; i < EVENTS_EACH; i++) await recordEvent(tx, deps, sampleEvent(accountId))
     })
   }
 }

@@ -45,8 +45,12 @@ export function exitCodeOf(error: unknown): ExitCode {
 }
 
 export function errorMessage(error: unknown): string {
-  if (error instanceof ApiError) return `${error.message}${error.status >= 500 && error.requestId ? ` (request ${error.requestId})` : ''}`
+  if (error instanceof ApiError) return `${error.message}${requestReference(error)}`
   if (error instanceof CliError || error instanceof BerthError) return error.message
   if (error instanceof TypeError || error instanceof ReferenceError) return error.stack ?? error.message // a bug: show where
   return error instanceof Error ? error.message : String(error)
 }
+
+/** Some messages name the request themselves. */
+const requestReference = ({ status, requestId, message }: ApiError): string =>
+  status >= 500 && requestId && !message.includes(requestId) ? ` (request ${requestId})` : ''

@@ -1,5 +1,6 @@
 // Parsing of command-line values.
 import { readFileSync } from 'node:fs'
+import { WEBHOOK_EVENTS, type EventType } from '@berth/sdk'
 import { usageError } from './exit-codes.ts'
 
 export const parseOnOff = (flag: string, text: string | undefined): boolean | undefined => {
@@ -16,6 +17,14 @@ export function parseInteger(flag: string, text: string): number {
 /** Splits `80,443 22` and `80 443` alike: options with several values may be repeated or comma-separated. */
 export const splitList = (texts: string[] | undefined): string[] | undefined =>
   texts?.flatMap((text) => text.split(',')).filter((text) => text !== '')
+
+/** Each must be known: `webhook listen` would wait in vain for another. */
+export const parseEventTypes = (texts: string[] | undefined): EventType[] | undefined =>
+  splitList(texts)?.map((text) => {
+    const type = WEBHOOK_EVENTS.find((each) => each === text)
+    if (!type) throw usageError(`--event: there is no event type "${text}". Event types: ${WEBHOOK_EVENTS.join(', ')}`)
+    return type
+  })
 
 /** A literal value, `@file`, or `-` for stdin. */
 export function readTextOrFile(text: string): string {

@@ -26,6 +26,11 @@ test('commands, options and their values are completed', async () => {
   expect(await candidates('vm', 'list', '-o', '')).toEqual(['table', 'json', 'name'])
   expect(await candidates('vm', 'update', 'x', '--daily-backups', '')).toEqual(['on', 'off'])
   expect(await candidates('completion', '')).toEqual(['bash', 'zsh', 'fish'])
+  expect(await candidates('webhook', 'create', 'x', '--event', 'snap')).toEqual([
+    'snapshot.created',
+    'snapshot.deleted',
+    'snapshot.restored',
+  ])
 })
 
 test('names of existing resources are completed', async () => {

@@ -83,6 +83,15 @@ describe('a command exits with', () => {
   })
 })
 
+test('a server error names the request once', async () => {
+  const stderrFor = async (error: string): Promise<string> => {
+    const { baseUrl } = await scripted(json(500, { success: false, error }, { 'x-error-code': 'internal_error', 'x-request-id': 'creq1' }))
+    return (await berth({ ...env, BERTH_URL: baseUrl }, ['region', 'list', '--retries', '0'])).stderr
+  }
+  expect(await stderrFor('It failed')).toBe('Error: It failed (request creq1)\n')
+  expect(await stderrFor('It failed. Quote request creq1 to support')).toBe('Error: It failed. Quote request creq1 to support\n')
+})
+
 test('a long retry delay is reported with its reason', async () => {
   const stderrFor = async (...behaviours: Behaviour[]): Promise<string> => {
     const { baseUrl } = await scripted(...behaviours)

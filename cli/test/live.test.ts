@@ -63,6 +63,14 @@ test('webhook listen forwards events with a valid signature', async () => {
   await ended
 })
 
+test('webhook listen refuses an unknown event type', async () => {
+  const refused = await berth(env, ['webhook', 'listen', '--forward', 'http://127.0.0.1:9/', '--event', 'vm.stopped,vm.exploded'])
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('there is no event type "vm.exploded". Event types: vm.created'),
+  })
+})
+
 test('webhook listen -o json prints one JSON object per event with the response', async () => {
   const target = await receiver()
   const { child, output, ended } = start(env, [

@@ -11,11 +11,12 @@ interface Operation {
 export interface Document {
   servers: { url: string }[]
   paths: Record<string, Record<string, Operation>>
+  webhooks: Record<string, object>
   components: { schemas: Record<string, object>; headers: Record<string, { schema: object }> }
 }
 
 const HEADER = '// Generated from openapi/v1.json by `npm run sdk:types`. Do not edit.\n\n'
-/** `paths` repeats `operations` by path; the API has no webhooks of OpenAPI's kind and no `$defs`. */
+/** `paths` repeats `operations` by path, webhooks send the payloads of `Event`, and there are no `$defs`. */
 const OMITTED = new Set(['paths', 'webhooks', '$defs'])
 
 export async function typesFile(document: Document): Promise<string> {
@@ -38,7 +39,7 @@ function acceptUndefined(property: ts.PropertySignature): ts.PropertySignature {
 }
 
 /** Without what the pipeline handles for every call: error responses are thrown as classes of errors.ts, headers are its own. */
-function successesOnly({ paths, components, ...rest }: Document): object {
+function successesOnly({ paths, webhooks: _, components, ...rest }: Document): object {
   const schemas: Record<string, object> = { ...components.schemas, ErrorCode: components.headers['X-Error-Code']!.schema }
   delete schemas['Error']
   const trim = ({ parameters = [], responses, ...operation }: Operation): object => ({
@@ -61,4 +62,10 @@ export function routesFile({ servers, paths }: Document): string {
     ),
   )
   return `${HEADER}export const PREFIX = '${servers[0]!.url}'\n\nexport const ROUTES = {\n${routes.join('')}} as const\n`
+}
+
+/** The test event cannot be subscribed to. */
+export function eventsFile({ webhooks }: Document): string {
+  const types = Object.keys(webhooks).filter((type) => type !== 'webhook.test')
+  return `${HEADER}export const EVENT_TYPES = [\n${types.map((type) => `  '${type}',\n`).join('')}] as const\n`
 }

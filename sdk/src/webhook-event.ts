@@ -1,48 +1,25 @@
-// Payloads of webhooks. The OpenAPI document leaves `data` open for new fields; these fields are always present.
-import type { Body } from './api.ts'
-import type { Ticket, TicketReply, Transaction, VmListItem, Wallet } from './generated/openapi.ts'
+import type { Event } from './generated/openapi.ts'
+import { EVENT_TYPES } from './generated/events.ts'
 
-interface Payload<Type extends string, Data> {
-  /** The id of the event, not of the delivery: the same in every subscription and in `GET /events`. */
+type WithoutCursor<Each> = Each extends unknown ? Omit<Each, 'cursor'> : never
+
+/** What `webhook.test` sends; it is in no log. */
+interface TestEvent {
   id: string
-  type: Type
+  type: 'webhook.test'
   timestamp: string
-  data: Data
+  data: { webhookId: string }
 }
 
-export interface VmEventData {
-  /** State right after the event. */
-  vm: VmListItem
-  actionId: string | null
-  reason: string | null
-  /** Increases with every event of this VM: sort by it when deliveries arrive out of order. */
-  sequence: number
-}
+/** The body of a webhook, discriminated by `type`. A later server may send types that are not listed here. */
+export type WebhookEvent = WithoutCursor<Event> | TestEvent
 
-type Balance = Pick<Wallet, 'balance' | 'currency'>
+export type EventType = Event['type']
 
-type VmEventName = 'created' | 'started' | 'stopped' | 'restarted' | 'suspended' | 'terminated' | 'renewed'
+/** The payload of one type, such as `EventData<'vm.created'>`. */
+export type EventData<Type extends EventType> = DataIn<Event, Type>
 
-/** Discriminated by `type`. */
-export type WebhookEvent =
-  | Payload<`vm.${VmEventName}`, VmEventData>
-  | Payload<'billing.payment_received', { transaction: Transaction; wallet: Balance }>
-  | Payload<'billing.low_balance', { transaction: null; wallet: Balance; dueNext7Days: string }>
-  | Payload<'ticket.reply', { ticket: Ticket; reply: TicketReply }>
-  | Payload<'webhook.test', { webhookId: string }>
+type DataIn<Each extends Event, Type> = Each extends unknown ? (Type extends Each['type'] ? Each['data'] : never) : never
 
-type Subscribable = Body<'createWebhook'>['events'][number]
-
-/** Events that a webhook can subscribe to. `GET /events` lists more types. */
-export const WEBHOOK_EVENTS = Object.keys({
-  'vm.created': 0,
-  'vm.started': 0,
-  'vm.stopped': 0,
-  'vm.restarted': 0,
-  'vm.suspended': 0,
-  'vm.terminated': 0,
-  'vm.renewed': 0,
-  'billing.payment_received': 0,
-  'billing.low_balance': 0,
-  'ticket.reply': 0,
-} satisfies Record<Subscribable, 0>) as Subscribable[]
+/** Every type of event: what a webhook can subscribe to and `GET /events` lists. */
+export const WEBHOOK_EVENTS: readonly EventType[] = EVENT_TYPES

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { routesFile, typesFile, type Document } from '../generate/generate.ts'
+import { eventsFile, routesFile, typesFile, type Document } from '../generate/generate.ts'
 import type * as sdk from '../src/index.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -12,6 +12,7 @@ describe('the generated types', () => {
   test('match the OpenAPI document: if not, run npm run sdk:types', async () => {
     expect(read('sdk/src/generated/openapi.ts')).toBe(await typesFile(document))
     expect(read('sdk/src/generated/routes.ts')).toBe(routesFile(document))
+    expect(read('sdk/src/generated/events.ts')).toBe(eventsFile(document))
   })
 
   test('of responses have no optional fields and mark null', () => {
@@ -22,7 +23,21 @@ describe('the generated types', () => {
     expectTypeOf<sdk.Vm['plan']>().toEqualTypeOf<{ slug: string; name: string; priceMonthly: string }>()
     expectTypeOf<sdk.Vm['ram']>().toBeNumber()
     expectTypeOf<sdk.FirewallVerdict['rule']>().toEqualTypeOf<sdk.FirewallRule | null>()
-    expectTypeOf<sdk.Event['data']>().toEqualTypeOf<Record<string, unknown>>()
+  })
+
+  test('of events follow their type', () => {
+    const show = (event: sdk.Event | sdk.WebhookEvent): void => {
+      if (event.type === 'backup.failed') expectTypeOf(event.data.backup).toEqualTypeOf<sdk.Backup>()
+      if (event.type === 'vm.started') expectTypeOf(event.data).toEqualTypeOf<sdk.VmEventData>()
+      if (event.type === 'billing.low_balance') expectTypeOf(event.data.transaction).toBeNull()
+      if (event.type === 'ticket.closed') expectTypeOf(event.data).not.toHaveProperty('reply')
+      if (event.type === 'webhook.test') expectTypeOf(event.data).toEqualTypeOf<{ webhookId: string }>()
+    }
+    expectTypeOf(show).toBeFunction()
+    expectTypeOf<sdk.EventData<'ticket.reply'>['reply']>().toEqualTypeOf<sdk.TicketReply>()
+    expectTypeOf<sdk.EventData<'vm.created'>>().toEqualTypeOf<sdk.VmEventData>()
+    expectTypeOf<'vm.exploded'>().not.toExtend<sdk.EventType>()
+    expectTypeOf<sdk.Body<'createWebhook'>['events'][number]>().toEqualTypeOf<sdk.EventType>()
   })
 
   test('of requests mark what is optional', () => {
@@ -35,7 +50,6 @@ describe('the generated types', () => {
     expectTypeOf<sdk.Operations['restartVm']['input']>().toExtend<{ path: { id: string }; body?: object | undefined }>()
     expectTypeOf<sdk.Body<'createSshKey'>>().toEqualTypeOf<{ name: string; publicKey: string }>()
     expectTypeOf<sdk.Query<'listVms'>['status']>().toEqualTypeOf<sdk.Vm['status'] | undefined>()
-    expectTypeOf<sdk.Body<'createWebhook'>['events'][number]>().toExtend<sdk.WebhookEvent['type']>()
   })
 
   test('give the results of methods', () => {

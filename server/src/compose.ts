@@ -7,7 +7,7 @@ import { openAuditTrail } from './features/audit-log/audit-trail.ts'
 import { serveConsoles } from './features/consoles/websocket-endpoint.ts'
 import type { Deps, Routes } from './features/deps.ts'
 import { openEventFeed } from './features/events/feed.ts'
-import { hooks, personalRoutes, reconcilers, routes, workflows } from './features/index.ts'
+import { hooks, messages, personalRoutes, reconcilers, routes, workflows } from './features/index.ts'
 import { findHost, syncDriverPool, listHosts } from './features/hosts/service.ts'
 import { serveInvoices } from './features/invoices/page.ts'
 import { servePayments } from './features/payments/stripe-webhook-endpoint.ts'
@@ -189,7 +189,7 @@ export async function openApi({ deps }: Core, options: { isOnlyProcess: boolean 
   const consoles = await serveConsoles(app, deps, { rateLimit: limits })
   servePayments(app, deps, limits)
   serveInvoices(app, deps, limits)
-  serveDocs(app, { prefix: PUBLIC_PREFIX, operations, rateLimit: limits })
+  serveDocs(app, { prefix: PUBLIC_PREFIX, operations, webhooks: messages, rateLimit: limits })
   const flushing = setInterval(() => {
     void tokens.flush().catch((error: unknown) => log.warn({ err: error }, 'flushing token last-used times failed'))
     void deps.audit.sweep()

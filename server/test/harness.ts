@@ -19,6 +19,7 @@ import { parseCents } from '../src/kernel/money.ts'
 import { holdToDocumentedRefusals } from './documented-refusals.ts'
 import { restMaker } from './quiesce.ts'
 import { settler } from './run-workflows.ts'
+import { undocumentedEvents } from './validate-events.ts'
 
 const TEMPLATE = 'berth_template'
 
@@ -155,6 +156,8 @@ export async function testApp(options: TestAppOptions = {}) {
   afterAll(async () => {
     await rest()
     await checkInvariants()
+    const undocumented = await undocumentedEvents(deps.db)
+    if (undocumented.length > 0) throw new Error(`Events do not fit their schemas: ${undocumented.join('; ')}`)
     const { values } = await deps.metrics.deadlocks.get()
     if (values.some(({ value }) => value > 0))
       throw new Error('Transactions waited for each other: they lock the same things in different orders')

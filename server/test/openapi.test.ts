@@ -55,7 +55,7 @@ describe('the OpenAPI document', async () => {
   })
 
   test('exists for the dashboard too, with a copy in the repository', async () => {
-    const sister = openApiDocument(DASHBOARD_PREFIX, app.dashboardOperations, DASHBOARD)
+    const sister = openApiDocument(DASHBOARD_PREFIX, app.dashboardOperations, { audience: DASHBOARD })
     await expect(`${JSON.stringify(sister, null, 2)}\n`).toMatchFileSnapshot('../../openapi/dashboard.json')
   })
 

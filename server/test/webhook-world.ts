@@ -1,7 +1,9 @@
 // Fixture of webhook tests: a product that may call local receivers, events, and deliveries on demand.
+import type { EventType } from '../src/features/events/schema.ts'
 import { recordEvent } from '../src/features/events/service.ts'
 import { deliverAllDue } from '../src/features/webhooks/deliver.reconciler.ts'
 import { testApp, type TestAppOptions } from './harness.ts'
+import { sampleEvent } from './sample-event.ts'
 
 export async function webhookApp(options: Pick<TestAppOptions, 'breaks' | 'outbound'> = {}) {
   const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' }, ...options })
@@ -16,8 +18,8 @@ export async function webhookApp(options: Pick<TestAppOptions, 'breaks' | 'outbo
     ...app,
     subscribe,
     /** Records an event of the customer. */
-    happen: (customer: Customer, type = 'vm.started', data: object = { reason: 'test' }) =>
-      app.db.tx((tx) => recordEvent(tx, app.deps, { accountId: customer.accountId, type, data })),
+    happen: (customer: Customer, type: EventType = 'vm.started', changes: object = {}) =>
+      app.db.tx((tx) => recordEvent(tx, app.deps, sampleEvent(customer.accountId, type, changes))),
     /** Sends all due deliveries and waits for their results. */
     deliver: () => deliverAllDue(app.deps),
     webhookOf: async (customer: Customer, id: string) => (await customer.get(`/webhooks/${id}`)).body.data,

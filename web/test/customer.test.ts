@@ -1,4 +1,5 @@
 // The customer's path through the dashboard, from the welcome link to deleting a VM.
+import { WEBHOOK_EVENTS } from '@berth/sdk'
 import { describe, expect, test } from 'vitest'
 import { generateKey } from '../../server/test/openssh-keys.ts'
 import { receiver, verified } from '../../server/test/receiver.ts'
@@ -107,6 +108,8 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await go(page, 'Webhooks')
     await button(page, 'Create webhook').first().click()
     await fill(dialog(page), { URL: mailbox.url })
+    expect(await dialog(page).getByRole('checkbox').count()).toBe(WEBHOOK_EVENTS.length)
+    expect(await dialog(page).getByRole('group', { name: 'Backups', exact: true }).getByLabel('backup.failed').count()).toBe(1)
     await dialog(page).getByLabel('vm.restarted').check()
     await button(dialog(page), 'Create webhook').click()
     secret = await dialog(page).getByLabel('Signing secret', { exact: true }).innerText()

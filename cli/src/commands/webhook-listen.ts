@@ -4,7 +4,7 @@ import { WEBHOOK_EVENTS, type Event } from '@berth/sdk'
 import { defineCommand } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
 import { seconds, time } from '../format.ts'
-import { splitList } from '../options.ts'
+import { parseEventTypes } from '../options.ts'
 import { escapeJson, paintOn, sanitizeTerminal, type Paint } from '../style.ts'
 
 const SECRET_PREFIX = 'whsec_'
@@ -22,7 +22,7 @@ export const listenAndForward = defineCommand<Options>({
   description: 'forward events to a local URL, signed like webhooks; -o json prints one JSON object per line',
   options: [
     ['--forward <url>', 'URL to forward to (required)'],
-    ['--event <name...>', 'event types; default: all'],
+    ['--event <event...>', 'event types; default: all'],
     ['--secret <secret>', 'signing secret, whsec_…; default: a generated one'],
     ['--after <cursor>', 'start after this cursor; 0 replays all events'],
   ],
@@ -30,7 +30,7 @@ export const listenAndForward = defineCommand<Options>({
   async run(ctx, { forward, event, secret = `${SECRET_PREFIX}${randomBytes(32).toString('base64')}`, after, output }) {
     if (!forward || !URL.canParse(forward)) throw usageError('--forward is required, such as --forward http://127.0.0.1:3000/hook')
     if (!secret.startsWith(SECRET_PREFIX)) throw usageError('--secret must be a webhook secret, whsec_…')
-    const wanted = new Set<string>(splitList(event) ?? WEBHOOK_EVENTS)
+    const wanted = new Set(parseEventTypes(event) ?? WEBHOOK_EVENTS)
     ctx.printNote(`Forwarding events to ${forward}. Press Ctrl-C to stop.`)
     ctx.printNote(`Signing secret: ${secret}`)
     const paint = paintOn(ctx.io.stdout, ctx.io.env)

@@ -1,7 +1,7 @@
-import { WEBHOOK_EVENTS, type Body, type Query, type Webhook, type WebhookDelivery } from '@berth/sdk'
+import { WEBHOOK_EVENTS, type Query, type Webhook, type WebhookDelivery } from '@berth/sdk'
 import { defineCommand, group } from '../command.ts'
 import { time } from '../format.ts'
-import { omitUndefined, parseOnOff, requireChanges, splitList } from '../options.ts'
+import { omitUndefined, parseEventTypes, parseOnOff, requireChanges } from '../options.ts'
 import { details, message, table, type Columns } from '../result.ts'
 import { listenAndForward } from './webhook-listen.ts'
 
@@ -42,26 +42,22 @@ const get = defineCommand({
   run: async (ctx, _, webhook: string) => details(await ctx.berth.webhooks.get(await ctx.resolveId('webhook', webhook)), WEBHOOK_FIELDS),
 })
 
-type Events = Body<'createWebhook'>['events']
-
 const create = defineCommand<{ event?: string[]; description?: string }>({
   name: 'create',
   description: 'create a webhook; the signing secret is shown only once',
   args: '<url>',
   options: [
-    ['--event <name...>', 'event types; default: all'],
+    ['--event <event...>', 'event types; default: all'],
     ['--description <text>', 'description'],
   ],
   example: 'webhook create https://example.com/hook --event vm.created,vm.terminated',
   run: async ({ berth }, { event, description }, url: string) =>
     details(
-      await berth.webhooks.create({ url, events: (splitList(event) ?? WEBHOOK_EVENTS) as Events, ...omitUndefined({ description }) }),
+      await berth.webhooks.create({ url, events: parseEventTypes(event) ?? [...WEBHOOK_EVENTS], ...omitUndefined({ description }) }),
       { ...WEBHOOK_FIELDS, Secret: ({ secret }) => secret },
       ({ id }: { id?: string }) => id ?? '',
     ),
 })
-
-type Changes = Body<'updateWebhook'>
 
 const update = defineCommand<{ url?: string; event?: string[]; description?: string; active?: string }>({
   name: 'update',
@@ -69,7 +65,7 @@ const update = defineCommand<{ url?: string; event?: string[]; description?: str
   args: '<webhook>',
   options: [
     ['--url <url>', 'endpoint URL'],
-    ['--event <name...>', 'event types'],
+    ['--event <event...>', 'event types'],
     ['--description <text>', 'description'],
     ['--active <on|off>', 'enable or disable deliveries'],
   ],
@@ -77,7 +73,7 @@ const update = defineCommand<{ url?: string; event?: string[]; description?: str
   async run(ctx, { url, event, description, active }, webhook: string) {
     const fields = omitUndefined({
       url,
-      events: splitList(event) as Changes['events'],
+      events: parseEventTypes(event),
       description,
       isActive: parseOnOff('--active', active),
     })

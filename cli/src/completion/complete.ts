@@ -1,5 +1,5 @@
 // Shell completion: commands, options, option values, and names of existing resources.
-import type { Berth } from '@berth/sdk'
+import { WEBHOOK_EVENTS, type Berth } from '@berth/sdk'
 import type { Command, Option } from 'commander'
 import { CommandContext } from '../command-context.ts'
 import { readContexts } from '../contexts.ts'
@@ -64,6 +64,7 @@ function listOptionValues(io: Io, option: Option, args: string[]): Promise<Candi
 
 /** Returns no candidates when the server fails: completion must not print errors. */
 async function listNames(io: Io, kind: string, args: string[]): Promise<Candidate[]> {
+  if (kind === 'event') return WEBHOOK_EVENTS.map((word) => ({ word, description: '' }))
   if (kind === 'shell') return Object.keys(SCRIPTS).map((word) => ({ word, description: '' }))
   if (!(kind in RESOURCES) && kind !== 'context') return []
   try {

@@ -129,28 +129,137 @@ export interface components {
             total: number;
             totalPages: number;
         };
-        Event: {
+        VmListItem: {
+            id: string;
+            name: string;
+            hostname: string;
+            /** @enum {unknown} */
+            status: "PROVISIONING" | "RUNNING" | "STOPPED" | "SUSPENDED" | "REBUILDING" | "UPGRADING" | "UNMANAGED" | "ERROR";
+            vcpu: number;
+            /** @description MiB */
+            ram: number;
+            /** @description GiB */
+            disk: number;
+            /** @description GB (10^9 bytes) per billing month; 0 = unmetered */
+            bandwidth: number;
+            /** @description Mbit/s */
+            networkSpeed: number;
+            network10gEnabled: boolean;
+            dailyBackupEnabled: boolean;
+            isProtected: boolean;
+            /** @description Null while none is assigned */
+            ipAddress: string | null;
+            region: {
+                slug: string;
+                name: string;
+            };
+            plan: {
+                slug: string;
+                name: string;
+                /** @description Decimal with two places, for example "12.00"; debits are negative */
+                priceMonthly: string;
+            };
+            osTemplate: {
+                slug: string;
+                name: string;
+                version: string;
+            };
+            billing: {
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                nextRenewalAt: string;
+                /** @enum {unknown} */
+                status: "ACTIVE" | "PAST_DUE" | "SUSPENDED" | "CANCELLED";
+                /** @description What the next renewal will charge, add-ons included */
+                priceMonthly: string;
+            };
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+        };
+        VmEventData: {
+            vm: components["schemas"]["VmListItem"];
+            /** @description The action that caused it; null where none did */
+            actionId: string | null;
+            /** @description Why, where its owner did not ask for it */
+            reason: string | null;
+            /** @description Rises with every event of the VM: of two events, the one with the larger sequence is later */
+            sequence: number;
+        };
+        VmEvent: {
             id: string;
             /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
             cursor: string;
-            /** @description What webhooks can subscribe to, and others such as vm.upgraded */
-            type: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "bandwidth.throttled" | "bandwidth.unthrottled";
             /**
              * Format: date-time
              * @description ISO 8601, UTC
              */
             timestamp: string;
-            data: Record<string, unknown>;
+            data: components["schemas"]["VmEventData"];
         };
-        Wallet: {
-            /** @description Decimal with two places, for example "12.00"; debits are negative */
-            balance: string;
-            /** @description ISO 4217, for example USD */
-            currency: string;
+        NetworkEventData: {
+            network: {
+                id: string;
+            };
+            vm: components["schemas"]["VmListItem"];
+            /** @description The action that caused it; null where none did */
+            actionId: string | null;
+            /** @description Why, where its owner did not ask for it */
+            reason: string | null;
+            /** @description Rises with every event of the VM: of two events, the one with the larger sequence is later */
+            sequence: number;
+        };
+        NetworkEvent: {
+            id: string;
+            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            cursor: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "vm.network_attached" | "vm.network_detached";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            timestamp: string;
+            data: components["schemas"]["NetworkEventData"];
+        };
+        LowBalanceEventData: {
+            transaction: null;
+            wallet: {
+                /** @description Decimal with two places, for example "12.00"; debits are negative */
+                balance: string;
+                /** @description ISO 4217, for example USD */
+                currency: string;
+            };
             /** @description What renewals will charge within 7 days: decimal with two places */
             dueNext7Days: string;
-            /** @description Whole days the balance lasts at the present monthly cost; null when nothing renews */
-            daysLeft: number | null;
+        };
+        LowBalanceEvent: {
+            id: string;
+            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            cursor: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "billing.low_balance";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            timestamp: string;
+            data: components["schemas"]["LowBalanceEventData"];
         };
         Transaction: {
             id: string;
@@ -170,6 +279,329 @@ export interface components {
             amount: string;
             /** @description Decimal with two places, for example "12.00"; debits are negative */
             balanceAfter: string;
+        };
+        PaymentEventData: {
+            transaction: components["schemas"]["Transaction"];
+            wallet: {
+                /** @description Decimal with two places, for example "12.00"; debits are negative */
+                balance: string;
+                /** @description ISO 4217, for example USD */
+                currency: string;
+            };
+        };
+        PaymentEvent: {
+            id: string;
+            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            cursor: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "billing.payment_received";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            timestamp: string;
+            data: components["schemas"]["PaymentEventData"];
+        };
+        Ticket: {
+            id: string;
+            subject: string;
+            /**
+             * @description OPEN waits for support, ANSWERED for you
+             * @enum {string}
+             */
+            status: "OPEN" | "ANSWERED" | "CLOSED";
+            replyCount: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updatedAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            closedAt: string | null;
+        };
+        TicketReply: {
+            id: string;
+            /** @enum {string} */
+            author: "customer" | "staff";
+            body: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+        };
+        TicketReplyEventData: {
+            ticket: components["schemas"]["Ticket"];
+            reply: components["schemas"]["TicketReply"];
+        };
+        TicketReplyEvent: {
+            id: string;
+            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            cursor: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "ticket.reply";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            timestamp: string;
+            data: components["schemas"]["TicketReplyEventData"];
+        };
+        TicketClosedEventData: {
+            ticket: components["schemas"]["Ticket"];
+        };
+        TicketClosedEvent: {
+            id: string;
+            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            cursor: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "ticket.closed";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            timestamp: string;
+            data: components["schemas"]["TicketClosedEventData"];
+        };
+        Snapshot: {
+            id: string;
+            vmId: string;
+            name: string;
+            description: string;
+            /** @enum {unknown} */
+            status: "CREATING" | "AVAILABLE" | "RESTORING" | "DELETING" | "FAILED";
+            /** @description Bytes as a decimal string */
+            size: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            sizeRefreshedAt: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+        };
+        SnapshotEventData: {
+            snapshot: components["schemas"]["Snapshot"];
+            vm: components["schemas"]["VmListItem"];
+            /** @description The action that caused it; null where none did */
+            actionId: string | null;
+            /** @description Why, where its owner did not ask for it */
+            reason: string | null;
+            /** @description Rises with every event of the VM: of two events, the one with the larger sequence is later */
+            sequence: number;
+        };
+        SnapshotEvent: {
+            id: string;
+            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            cursor: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "snapshot.created" | "snapshot.deleted" | "snapshot.restored";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            timestamp: string;
+            data: components["schemas"]["SnapshotEventData"];
+        };
+        Backup: {
+            id: string;
+            vmId: string;
+            name: string;
+            /** @enum {unknown} */
+            type: "DAILY" | "MANUAL";
+            /** @enum {unknown} */
+            status: "PENDING" | "RUNNING" | "AVAILABLE" | "RESTORING" | "DELETING" | "FAILED";
+            /** @description Bytes as a decimal string */
+            size: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            startedAt: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            completedAt: string | null;
+            /**
+             * Format: date-time
+             * @description Of daily backups: when the seventh after it is due. Without a newer one it is kept, unless daily backups are switched off
+             */
+            expiresAt: string | null;
+            /** @description Why it failed */
+            error: string | null;
+            /** @description What it does not protect from, where there is only one host to keep it on */
+            warning: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+        };
+        BackupEventData: {
+            backup: components["schemas"]["Backup"];
+            vm: components["schemas"]["VmListItem"];
+            /** @description The action that caused it; null where none did */
+            actionId: string | null;
+            /** @description Why, where its owner did not ask for it */
+            reason: string | null;
+            /** @description Rises with every event of the VM: of two events, the one with the larger sequence is later */
+            sequence: number;
+        };
+        BackupEvent: {
+            id: string;
+            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            cursor: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            timestamp: string;
+            data: components["schemas"]["BackupEventData"];
+        };
+        RestoreFailedEventData: {
+            snapshot?: components["schemas"]["Snapshot"] | undefined;
+            backup?: components["schemas"]["Backup"] | undefined;
+            vm: components["schemas"]["VmListItem"];
+            /** @description The action that caused it; null where none did */
+            actionId: string | null;
+            /** @description Why, where its owner did not ask for it */
+            reason: string | null;
+            /** @description Rises with every event of the VM: of two events, the one with the larger sequence is later */
+            sequence: number;
+        };
+        RestoreFailedEvent: {
+            id: string;
+            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            cursor: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "vm.restore_failed";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            timestamp: string;
+            data: components["schemas"]["RestoreFailedEventData"];
+        };
+        ConsoleEventData: {
+            console: {
+                /** @enum {unknown} */
+                type: "serial" | "vnc";
+                sessionId: string;
+            };
+            vm: components["schemas"]["VmListItem"];
+            /** @description The action that caused it; null where none did */
+            actionId: string | null;
+            /** @description Why, where its owner did not ask for it */
+            reason: string | null;
+            /** @description Rises with every event of the VM: of two events, the one with the larger sequence is later */
+            sequence: number;
+        };
+        ConsoleEvent: {
+            id: string;
+            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            cursor: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "vm.console_opened";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            timestamp: string;
+            data: components["schemas"]["ConsoleEventData"];
+        };
+        Webhook: {
+            id: string;
+            url: string;
+            events: string[];
+            /** @description False after a 410, after 10 failures in a row with no success for 5 days, or when switched off */
+            isActive: boolean;
+            description: string;
+            /** @description Attempts that have failed in a row */
+            failCount: number;
+            /** @description Why isActive became false by itself */
+            disabledReason: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            lastSuccessAt: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updatedAt: string;
+        };
+        WebhookDisabledEventData: {
+            webhook: components["schemas"]["Webhook"];
+            reason: string | null;
+        };
+        WebhookDisabledEvent: {
+            id: string;
+            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            cursor: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "webhook.disabled";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            timestamp: string;
+            data: components["schemas"]["WebhookDisabledEventData"];
+        };
+        /** @description Its data is typed by its type */
+        Event: components["schemas"]["VmEvent"] | components["schemas"]["NetworkEvent"] | components["schemas"]["LowBalanceEvent"] | components["schemas"]["PaymentEvent"] | components["schemas"]["TicketReplyEvent"] | components["schemas"]["TicketClosedEvent"] | components["schemas"]["SnapshotEvent"] | components["schemas"]["BackupEvent"] | components["schemas"]["RestoreFailedEvent"] | components["schemas"]["ConsoleEvent"] | components["schemas"]["WebhookDisabledEvent"];
+        Wallet: {
+            /** @description Decimal with two places, for example "12.00"; debits are negative */
+            balance: string;
+            /** @description ISO 4217, for example USD */
+            currency: string;
+            /** @description What renewals will charge within 7 days: decimal with two places */
+            dueNext7Days: string;
+            /** @description Whole days the balance lasts at the present monthly cost; null when nothing renews */
+            daysLeft: number | null;
         };
         Deposit: {
             id: string;
@@ -635,58 +1067,6 @@ export interface components {
             firewallIds?: string[] | undefined;
             privateNetworkIds?: string[] | undefined;
         };
-        VmListItem: {
-            id: string;
-            name: string;
-            hostname: string;
-            /** @enum {unknown} */
-            status: "PROVISIONING" | "RUNNING" | "STOPPED" | "SUSPENDED" | "REBUILDING" | "UPGRADING" | "UNMANAGED" | "ERROR";
-            vcpu: number;
-            /** @description MiB */
-            ram: number;
-            /** @description GiB */
-            disk: number;
-            /** @description GB (10^9 bytes) per billing month; 0 = unmetered */
-            bandwidth: number;
-            /** @description Mbit/s */
-            networkSpeed: number;
-            network10gEnabled: boolean;
-            dailyBackupEnabled: boolean;
-            isProtected: boolean;
-            /** @description Null while none is assigned */
-            ipAddress: string | null;
-            region: {
-                slug: string;
-                name: string;
-            };
-            plan: {
-                slug: string;
-                name: string;
-                /** @description Decimal with two places, for example "12.00"; debits are negative */
-                priceMonthly: string;
-            };
-            osTemplate: {
-                slug: string;
-                name: string;
-                version: string;
-            };
-            billing: {
-                /**
-                 * Format: date-time
-                 * @description ISO 8601, UTC
-                 */
-                nextRenewalAt: string;
-                /** @enum {unknown} */
-                status: "ACTIVE" | "PAST_DUE" | "SUSPENDED" | "CANCELLED";
-                /** @description What the next renewal will charge, add-ons included */
-                priceMonthly: string;
-            };
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            createdAt: string;
-        };
         UpdateVm: {
             name?: string | undefined;
             isProtected?: boolean | undefined;
@@ -775,26 +1155,6 @@ export interface components {
                 networkOutBytesPerSecond: (number | null)[];
             };
         };
-        Snapshot: {
-            id: string;
-            vmId: string;
-            name: string;
-            description: string;
-            /** @enum {unknown} */
-            status: "CREATING" | "AVAILABLE" | "RESTORING" | "DELETING" | "FAILED";
-            /** @description Bytes as a decimal string */
-            size: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            sizeRefreshedAt: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            createdAt: string;
-        };
         SnapshotCreated: {
             snapshot: components["schemas"]["Snapshot"];
             actionId: string;
@@ -802,41 +1162,6 @@ export interface components {
         CreateSnapshot: {
             name: string;
             description?: string | undefined;
-        };
-        Backup: {
-            id: string;
-            vmId: string;
-            name: string;
-            /** @enum {unknown} */
-            type: "DAILY" | "MANUAL";
-            /** @enum {unknown} */
-            status: "PENDING" | "RUNNING" | "AVAILABLE" | "RESTORING" | "DELETING" | "FAILED";
-            /** @description Bytes as a decimal string */
-            size: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            startedAt: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            completedAt: string | null;
-            /**
-             * Format: date-time
-             * @description Of daily backups: when the seventh after it is due. Without a newer one it is kept, unless daily backups are switched off
-             */
-            expiresAt: string | null;
-            /** @description Why it failed */
-            error: string | null;
-            /** @description What it does not protect from, where there is only one host to keep it on */
-            warning: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            createdAt: string;
         };
         BackupCreated: {
             backup: components["schemas"]["Backup"];
@@ -912,33 +1237,6 @@ export interface components {
         BuyBandwidthPack: {
             /** @description GB (10^9 bytes); they last until the next renewal */
             gigabytes: number;
-        };
-        Webhook: {
-            id: string;
-            url: string;
-            events: string[];
-            /** @description False after a 410, after 10 failures in a row with no success for 5 days, or when switched off */
-            isActive: boolean;
-            description: string;
-            /** @description Attempts that have failed in a row */
-            failCount: number;
-            /** @description Why isActive became false by itself */
-            disabledReason: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            lastSuccessAt: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            updatedAt: string;
         };
         WebhookWithSecret: {
             id: string;
@@ -1046,42 +1344,6 @@ export interface components {
             requestBody: string;
             log: components["schemas"]["WebhookAttempt"][];
         };
-        Ticket: {
-            id: string;
-            subject: string;
-            /**
-             * @description OPEN waits for support, ANSWERED for you
-             * @enum {string}
-             */
-            status: "OPEN" | "ANSWERED" | "CLOSED";
-            replyCount: number;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            updatedAt: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            closedAt: string | null;
-        };
-        TicketReply: {
-            id: string;
-            /** @enum {string} */
-            author: "customer" | "staff";
-            body: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            createdAt: string;
-        };
         TicketWithReplies: {
             id: string;
             subject: string;
@@ -1110,6 +1372,9 @@ export interface components {
             /** @description The oldest first */
             replies: components["schemas"]["TicketReply"][];
         };
+        WebhookTestEventData: {
+            webhookId: string;
+        };
         /** @enum {string} */
         ErrorCode: "invalid_json" | "malformed_request" | "validation_failed" | "unauthorized" | "wrong_credentials" | "wrong_totp" | "insufficient_funds" | "missing_scope" | "origin_not_allowed" | "https_required" | "operator_only" | "reauthentication_required" | "sign_up_closed" | "not_found" | "method_not_allowed" | "request_timeout" | "busy" | "invalid_state" | "protected" | "in_use" | "already_exists" | "networks_overlap" | "networks_lost" | "idempotency_in_progress" | "link_gone" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "plan_not_larger" | "unavailable" | "incompatible" | "quota_exceeded" | "region_mismatch" | "url_not_allowed" | "rate_limited" | "headers_too_large" | "internal_error" | "no_capacity" | "service_unavailable";
     };
@@ -1126,9 +1391,37 @@ export type Account = components['schemas']['Account'];
 export type AccountLimit = components['schemas']['AccountLimit'];
 export type Action = components['schemas']['Action'];
 export type Pagination = components['schemas']['Pagination'];
+export type VmListItem = components['schemas']['VmListItem'];
+export type VmEventData = components['schemas']['VmEventData'];
+export type VmEvent = components['schemas']['VmEvent'];
+export type NetworkEventData = components['schemas']['NetworkEventData'];
+export type NetworkEvent = components['schemas']['NetworkEvent'];
+export type LowBalanceEventData = components['schemas']['LowBalanceEventData'];
+export type LowBalanceEvent = components['schemas']['LowBalanceEvent'];
+export type Transaction = components['schemas']['Transaction'];
+export type PaymentEventData = components['schemas']['PaymentEventData'];
+export type PaymentEvent = components['schemas']['PaymentEvent'];
+export type Ticket = components['schemas']['Ticket'];
+export type TicketReply = components['schemas']['TicketReply'];
+export type TicketReplyEventData = components['schemas']['TicketReplyEventData'];
+export type TicketReplyEvent = components['schemas']['TicketReplyEvent'];
+export type TicketClosedEventData = components['schemas']['TicketClosedEventData'];
+export type TicketClosedEvent = components['schemas']['TicketClosedEvent'];
+export type Snapshot = components['schemas']['Snapshot'];
+export type SnapshotEventData = components['schemas']['SnapshotEventData'];
+export type SnapshotEvent = components['schemas']['SnapshotEvent'];
+export type Backup = components['schemas']['Backup'];
+export type BackupEventData = components['schemas']['BackupEventData'];
+export type BackupEvent = components['schemas']['BackupEvent'];
+export type RestoreFailedEventData = components['schemas']['RestoreFailedEventData'];
+export type RestoreFailedEvent = components['schemas']['RestoreFailedEvent'];
+export type ConsoleEventData = components['schemas']['ConsoleEventData'];
+export type ConsoleEvent = components['schemas']['ConsoleEvent'];
+export type Webhook = components['schemas']['Webhook'];
+export type WebhookDisabledEventData = components['schemas']['WebhookDisabledEventData'];
+export type WebhookDisabledEvent = components['schemas']['WebhookDisabledEvent'];
 export type Event = components['schemas']['Event'];
 export type Wallet = components['schemas']['Wallet'];
-export type Transaction = components['schemas']['Transaction'];
 export type Deposit = components['schemas']['Deposit'];
 export type CreateDeposit = components['schemas']['CreateDeposit'];
 export type InvoiceSummary = components['schemas']['InvoiceSummary'];
@@ -1154,7 +1447,6 @@ export type VmCreated = components['schemas']['VmCreated'];
 export type Quote = components['schemas']['Quote'];
 export type CustomConfig = components['schemas']['CustomConfig'];
 export type CreateVm = components['schemas']['CreateVm'];
-export type VmListItem = components['schemas']['VmListItem'];
 export type UpdateVm = components['schemas']['UpdateVm'];
 export type ActionStarted = components['schemas']['ActionStarted'];
 export type UpgradeVm = components['schemas']['UpgradeVm'];
@@ -1164,10 +1456,8 @@ export type AttachNetwork = components['schemas']['AttachNetwork'];
 export type ConsoleLink = components['schemas']['ConsoleLink'];
 export type OpenConsole = components['schemas']['OpenConsole'];
 export type VmMetrics = components['schemas']['VmMetrics'];
-export type Snapshot = components['schemas']['Snapshot'];
 export type SnapshotCreated = components['schemas']['SnapshotCreated'];
 export type CreateSnapshot = components['schemas']['CreateSnapshot'];
-export type Backup = components['schemas']['Backup'];
 export type BackupCreated = components['schemas']['BackupCreated'];
 export type CreateBackup = components['schemas']['CreateBackup'];
 export type RestoreBackup = components['schemas']['RestoreBackup'];
@@ -1178,14 +1468,12 @@ export type FirewallVerdict = components['schemas']['FirewallVerdict'];
 export type CheckPacket = components['schemas']['CheckPacket'];
 export type BandwidthUsage = components['schemas']['BandwidthUsage'];
 export type BuyBandwidthPack = components['schemas']['BuyBandwidthPack'];
-export type Webhook = components['schemas']['Webhook'];
 export type WebhookWithSecret = components['schemas']['WebhookWithSecret'];
 export type WebhookDelivery = components['schemas']['WebhookDelivery'];
 export type WebhookAttempt = components['schemas']['WebhookAttempt'];
 export type WebhookDeliveryLog = components['schemas']['WebhookDeliveryLog'];
-export type Ticket = components['schemas']['Ticket'];
-export type TicketReply = components['schemas']['TicketReply'];
 export type TicketWithReplies = components['schemas']['TicketWithReplies'];
+export type WebhookTestEventData = components['schemas']['WebhookTestEventData'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export interface operations {
     listRegions: {
@@ -3395,7 +3683,7 @@ export interface operations {
                      */
                     url: string;
                     /** @description What to be told of; a name given twice counts once */
-                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.renewed" | "billing.payment_received" | "billing.low_balance" | "ticket.reply")[];
+                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.network_attached" | "vm.network_detached" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "vm.restore_failed" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "webhook.disabled")[];
                     description?: string | undefined;
                 };
             };
@@ -3488,7 +3776,7 @@ export interface operations {
                      */
                     url?: string | undefined;
                     /** @description What to be told of; a name given twice counts once */
-                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.renewed" | "billing.payment_received" | "billing.low_balance" | "ticket.reply")[] | undefined;
+                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.network_attached" | "vm.network_detached" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "vm.restore_failed" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "webhook.disabled")[] | undefined;
                     description?: string | undefined;
                     /** @description true begins anew with a failCount of 0; false cancels what is still to be sent */
                     isActive?: boolean | undefined;

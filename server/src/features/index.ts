@@ -10,6 +10,7 @@ import { apiKeyRoutes } from './api-keys/routes.ts'
 import { dailyBackups } from './backups/daily.reconciler.ts'
 import { removeBackups } from './backups/purge.reconciler.ts'
 import { backupRoutes } from './backups/routes.ts'
+import { backupEvents } from './backups/schema.ts'
 import { removeOrphans } from './backups/service.ts'
 import { sweepOrphanVolumes } from './backups/orphan-volumes.reconciler.ts'
 import { backupWorkflows } from './backups/workflows.ts'
@@ -18,15 +19,19 @@ import { detectLimitDrift } from './bandwidth/drift.reconciler.ts'
 import { applyLimits } from './bandwidth/apply-limits.reconciler.ts'
 import { meter } from './bandwidth/meter.reconciler.ts'
 import { bandwidthRoutes } from './bandwidth/routes.ts'
+import { bandwidthEvents } from './bandwidth/schema.ts'
 import { onVmMacChanged, onVmResized } from './bandwidth/service.ts'
 import { renewals, triggerRenewals } from './billing/renew.reconciler.ts'
+import { billingEvents } from './billing/schema.ts'
 import { forecast } from './billing/service.ts'
 import { lowBalance } from './billing/low-balance.reconciler.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import { pruneConsoles } from './consoles/prune.reconciler.ts'
 import { consoleRoutes } from './consoles/routes.ts'
+import { consoleEvents } from './consoles/schema.ts'
 import type { Deps, Hooks, Routes } from './deps.ts'
 import { eventRoutes } from './events/routes.ts'
+import type { EventCatalog } from './events/schema.ts'
 import { applyFilters } from './firewalls/apply.reconciler.ts'
 import { watchFilters } from './firewalls/drift.reconciler.ts'
 import { firewallRoutes } from './firewalls/routes.ts'
@@ -50,27 +55,48 @@ import { pruneUsers } from './users/prune.reconciler.ts'
 import { pruneSessions } from './sessions/prune.reconciler.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { snapshotRoutes } from './snapshots/routes.ts'
+import { snapshotEvents } from './snapshots/schema.ts'
 import { snapshotWorkflows } from './snapshots/workflows.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { ticketRoutes } from './support/routes.ts'
+import { ticketEvents } from './support/schema.ts'
 import { firewallBindingRoutes } from './vms/firewall-bindings.routes.ts'
 import { subscribeHostEvents } from './vms/reconcilers/power-sync.reconciler.ts'
 import { reconcileStaleMachines } from './vms/reconcilers/stale-machines.reconciler.ts'
 import { syncPowerStates } from './vms/reconcilers/power-sync.reconciler.ts'
 import { enforceSuspension } from './vms/reconcilers/enforce-suspension.reconciler.ts'
 import { vmRoutes } from './vms/routes.ts'
+import { vmEvents } from './vms/schema.ts'
 import { vmWorkflows } from './vms/workflows.ts'
 import { walletRoutes } from './wallet/routes.ts'
+import { walletEvents } from './wallet/schema.ts'
 import { deliverWebhooks } from './webhooks/deliver.reconciler.ts'
 import { fanOut } from './webhooks/fan-out.ts'
 import { pruneWebhooks } from './webhooks/prune.reconciler.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
+import { webhookEvents, webhookMessages } from './webhooks/schema.ts'
+
+/** Every type of event: what can be recorded, subscribed to and documented. */
+export const eventCatalog: EventCatalog = {
+  ...vmEvents,
+  ...billingEvents,
+  ...walletEvents,
+  ...ticketEvents,
+  ...snapshotEvents,
+  ...backupEvents,
+  ...bandwidthEvents,
+  ...consoleEvents,
+  ...webhookEvents,
+}
+
+/** What receivers of webhooks are sent. */
+export const messages = webhookMessages(eventCatalog)
 
 export const routes: Routes[] = [
   catalogRoutes,
   accountRoutes,
   actionRoutes,
-  eventRoutes,
+  eventRoutes(eventCatalog),
   walletRoutes(forecast),
   depositRoutes,
   invoiceRoutes,
@@ -86,7 +112,7 @@ export const routes: Routes[] = [
   backupRoutes,
   firewallBindingRoutes,
   bandwidthRoutes,
-  webhookRoutes,
+  webhookRoutes(eventCatalog),
   ticketRoutes,
 ]
 

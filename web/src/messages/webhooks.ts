@@ -1,3 +1,7 @@
+import type { EventType } from '@berth/sdk'
+
+type EventGroup = EventType extends `${infer Group}.${string}` ? Group : never
+
 export const webhookMessages = {
   title: 'Webhooks',
   about: 'Signed HTTP callbacks with automatic retries.',
@@ -8,6 +12,17 @@ export const webhookMessages = {
   url: 'URL',
   urlHint: 'An HTTPS endpoint that responds with 2xx within 15 seconds.',
   events: 'Events',
+  eventGroups: {
+    vm: 'VMs',
+    snapshot: 'Snapshots',
+    backup: 'Backups',
+    bandwidth: 'Traffic',
+    billing: 'Billing',
+    ticket: 'Tickets',
+    webhook: 'Webhooks',
+  } satisfies Record<EventGroup, string> as Record<string, string>,
+  selectAll: 'Select all events',
+  selectNone: 'Clear selection',
   description: 'Description',
   state: 'Status',
   active: 'Active',

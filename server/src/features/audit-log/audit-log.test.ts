@@ -102,6 +102,19 @@ describe('the audit log', () => {
     expect(count).toBe(0)
   })
 
+  test('omits dry runs that are refused, whatever refuses them', async () => {
+    const customer = await app.given.customer({ scopes: ['vms:create', 'account:read'] })
+    const input = await app.given.vmInput()
+    const codeOf = async (path: string, body: object) => (await customer.post(path, body)).headers['x-error-code']
+    expect(await codeOf('/vms?dryRun=true', input)).toBe('insufficient_funds')
+    expect(await codeOf('/vms?dryRun=true', {})).toBe('validation_failed')
+    expect(await codeOf('/vms/cnothing0/upgrade?dryRun=true', { planId: 'cnothing0' })).toBe('missing_scope')
+    expect(await log(customer)).toEqual([])
+    expect(await codeOf('/vms?dryRun=false', input)).toBe('insufficient_funds')
+    expect(await codeOf('/ssh-keys?dryRun=true', key())).toBe('missing_scope')
+    expect((await log(customer)).map(({ action }: { action: string }) => action).toSorted()).toEqual(['createSshKey', 'createVm'])
+  })
+
   test('contains neither request bodies nor secrets', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const marker = 'Sesam-0pen-4711'

@@ -16,6 +16,6 @@ export const restoreFromBackup = restoreWorkflow({
   onMoved: failAllSnapshots,
   release: async (tx, backupId) => {
     await triggerReconciler(tx, REMOVE) // the backup may have been deleted during the restore
-    return toBackup(await endRestoring(tx, backupId))
+    return { backup: toBackup(await endRestoring(tx, backupId)) }
   },
 })

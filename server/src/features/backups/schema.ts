@@ -1,4 +1,7 @@
 import { Bytes, nullable, object, oneOf, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { defineEvent, type PayloadsOf } from '../events/schema.ts'
+import { Snapshot } from '../snapshots/schema.ts'
+import { vmEventDataWith } from '../vms/schema.ts'
 
 const STATUSES = ['PENDING', 'RUNNING', 'AVAILABLE', 'RESTORING', 'DELETING', 'FAILED'] as const
 
@@ -48,3 +51,21 @@ export type RestoreBackup = Static<typeof RestoreBackup>
 
 export const BackupCreated = object({ backup: Backup, actionId: Type.String() }, { title: 'BackupCreated' })
 export const BackupDeleted = object({ message: Type.String() }, { title: 'BackupDeleted' })
+
+const BackupEventData = vmEventDataWith('BackupEventData', { backup: Backup })
+
+export const backupEvents = {
+  'backup.created': defineEvent(BackupEventData, 'The backup can be restored', { by: ['createBackup'] }),
+  'backup.failed': defineEvent(BackupEventData, 'The backup could not be made: `reason` says why', { sometimesBy: ['createBackup'] }),
+  'backup.deleted': defineEvent(BackupEventData, 'The backup and its files are deleted', { by: ['deleteBackup'] }),
+  'backup.restored': defineEvent(BackupEventData, 'The VM runs on the disk of the backup', { by: ['restoreBackup'] }),
+  'vm.restore_failed': defineEvent(
+    vmEventDataWith('RestoreFailedEventData', { snapshot: Type.Optional(Snapshot), backup: Type.Optional(Backup) }),
+    'The restore of the snapshot or backup failed: `reason` says what the VM runs on now',
+    { sometimesBy: ['restoreSnapshot', 'restoreBackup'] },
+  ),
+}
+
+declare module '../events/schema.ts' {
+  interface EventPayloads extends PayloadsOf<typeof backupEvents> {}
+}

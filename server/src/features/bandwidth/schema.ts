@@ -1,4 +1,6 @@
 import { Bytes, nullable, object, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { defineEvent, type PayloadsOf } from '../events/schema.ts'
+import { VmEventData } from '../vms/schema.ts'
 
 export const BandwidthUsage = object(
   {
@@ -21,3 +23,12 @@ export const BuyBandwidthPack = object(
   { title: 'BuyBandwidthPack' },
 )
 export type BuyBandwidthPack = Static<typeof BuyBandwidthPack>
+
+export const bandwidthEvents = {
+  'bandwidth.throttled': defineEvent(VmEventData, 'The VM has used up its traffic and is slowed down'),
+  'bandwidth.unthrottled': defineEvent(VmEventData, 'The VM has its full speed again', { sometimesBy: ['buyBandwidthPack', 'upgradeVm'] }),
+}
+
+declare module '../events/schema.ts' {
+  interface EventPayloads extends PayloadsOf<typeof bandwidthEvents> {}
+}

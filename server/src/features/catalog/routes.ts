@@ -1,7 +1,7 @@
 import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
 import { OsTemplate, Plan, Region } from './schema.ts'
-import { getOsTemplate, listPlans, listRegions, listTemplates } from './service.ts'
+import { getOsTemplate, listOfferedPlans, listRegions, listTemplates } from './service.ts'
 
 const tag = 'Catalog'
 const scope = 'catalog:read'
@@ -10,7 +10,7 @@ export const catalogRoutes: Routes = (api, { db, config }) => {
   api.get('/regions', { operationId: 'listRegions', summary: 'List regions', tag, scope, data: Type.Array(Region) }, () => listRegions(db))
 
   api.get('/plans', { operationId: 'listPlans', summary: 'List plans', tag, scope, data: Type.Array(Plan) }, () =>
-    listPlans(db, config.currency),
+    listOfferedPlans(db, config.currency),
   )
 
   api.get('/os-templates', { operationId: 'listOsTemplates', summary: 'List OS templates', tag, scope, data: Type.Array(OsTemplate) }, () =>

@@ -27,7 +27,7 @@ export const Plan = object(
     priceMonthly: Money,
     currency: Type.String(),
     throttleMbps: Type.Integer({ description: 'Mbit/s once the bandwidth is used up' }),
-    available: Type.Boolean(),
+    available: Type.Boolean({ description: 'False where it is not sold, or no host is large enough for it' }),
     regions: Type.Array(Type.String(), { description: 'Slugs of the regions it is sold in' }),
   },
   { title: 'Plan' },

@@ -19,8 +19,20 @@ export async function getRegion(db: Queries, idOrSlug: string): Promise<sql.Regi
   return row
 }
 
-export async function listPlans(db: Queries, currency: string): Promise<Plan[]> {
-  const [plans, regions] = await Promise.all([sql.listPlans(db), sql.listRegions(db)])
+export const listPlans = async (db: Queries, currency: string): Promise<Plan[]> => toPlans(db, currency, await sql.listPlans(db))
+
+/** A plan too large for every host is not available to customers, although it is on sale. */
+export async function listOfferedPlans(db: Queries, currency: string): Promise<Plan[]> {
+  const plans = await sql.listOfferedPlans(db)
+  return toPlans(
+    db,
+    currency,
+    plans.map((plan) => ({ ...plan, available: plan.available && plan.has_host })),
+  )
+}
+
+async function toPlans(db: Queries, currency: string, plans: sql.PlanRow[]): Promise<Plan[]> {
+  const regions = await sql.listRegions(db)
   return plans.map((plan) => toPlan(plan, currency, regions))
 }
 

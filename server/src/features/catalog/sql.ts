@@ -45,6 +45,15 @@ export const findRegion = (db: Queries, key: string) =>
 
 export const listPlans = (db: Queries) => db.many<PlanRow>(sql`select ${allColumns('plans')} from plans order by position, slug`)
 
+/** `has_host`: a host of its regions is large enough, full or not. */
+export const listOfferedPlans = (db: Queries) =>
+  db.many<PlanRow & { has_host: boolean }>(sql`
+    select ${allColumns('plans', 'p')}, exists (
+      select from hosts h join regions r on r.id = h.region_id
+      where h.removed_at is null and (p.region_slugs is null or r.slug = any(p.region_slugs)) and p.vcpu <= h.vcpu_total * h.vcpu_overcommit
+        and p.ram_mib <= h.ram_total_mib and p.disk_gib <= h.disk_total_gib) as has_host
+    from plans p order by p.position, p.slug`)
+
 export const findPlan = (db: Queries, key: string) =>
   db.maybe<PlanRow>(sql`select ${allColumns('plans')} from plans where id = ${key} or slug = ${key}`)
 

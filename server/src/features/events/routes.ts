@@ -1,11 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from '../../http/api/schema.ts'
 import { invalid } from '../../kernel/errors.ts'
-import type { Routes } from '../deps.ts'
-import { CURSOR, Event, EventsQuery } from './schema.ts'
+import type { Api } from '../../http/api/api.ts'
+import type { Deps, Routes } from '../deps.ts'
+import { CURSOR, eventSchema, EventsQuery, type EventCatalog } from './schema.ts'
 import { listEvents } from './service.ts'
 
-export const eventRoutes: Routes = (api, { db, feed }) => {
+export const eventRoutes =
+  (catalog: EventCatalog): Routes =>
+  (api, deps) =>
+    declareRoutes(api, deps, eventSchema(catalog))
+
+const declareRoutes = (api: Api, { db, feed }: Deps, Event: ReturnType<typeof eventSchema>): void => {
   api.get(
     '/events',
     {

@@ -2,18 +2,16 @@
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { EventDeps } from '../deps.ts'
-import type { Event } from './schema.ts'
+import type { Event, EventPayloads, EventType } from './schema.ts'
 import { eventsAfter, insertEvent, type EventRow } from './sql.ts'
 import { toEvent } from './view.ts'
 
 export { findEvent, reserveLog, type EventRow } from './sql.ts'
 
-export interface NewEvent {
-  accountId: string
-  type: string
-  subjectId?: string
-  data: object
-}
+/** A payload of another type of event does not compile. */
+export type NewEvent = {
+  [Type in EventType]: { accountId: string; type: Type; subjectId?: string; data: EventPayloads[Type] }
+}[EventType]
 
 /** Locks the account's event counter until the commit, so call it as late in the transaction as possible. */
 export async function recordEvent(tx: Tx, { clock, hooks }: EventDeps, { accountId, type, subjectId, data }: NewEvent): Promise<EventRow> {

@@ -6,13 +6,15 @@ import { openApi, PUBLIC_PREFIX } from '../../compose.ts'
 import { testApp } from '../../../test/harness.ts'
 import { revokeToken } from '../accounts/service.ts'
 import { openEventFeed } from './feed.ts'
+import { sampleEvent } from '../../../test/sample-event.ts'
+import type { EventType } from './schema.ts'
 import { recordEvent } from './service.ts'
 
 const SOON = { timeout: 10_000 }
 
 const app = await testApp()
 await app.app.listen({ host: '127.0.0.1', port: 0 })
-const happen = (accountId: string, type: string) => app.db.tx((tx) => recordEvent(tx, app.deps, { accountId, type, data: { type } }))
+const happen = (accountId: string, type?: EventType) => app.db.tx((tx) => recordEvent(tx, app.deps, sampleEvent(accountId, type)))
 
 interface Frame {
   id: string
@@ -60,7 +62,7 @@ const numbers = (from: number, to: number): string[] => Array.from({ length: to 
 describe('GET /events as a stream', () => {
   test('sends new events in the format of the list', async () => {
     const customer = await app.given.customer()
-    await happen(customer.accountId, 'before')
+    await happen(customer.accountId)
     const stream = await follow(customer.token)
     expect(stream.response.statusCode).toBe(200)
     expect(stream.response.headers).toMatchObject({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
@@ -74,7 +76,7 @@ describe('GET /events as a stream', () => {
 
   test('starts after the given cursor', async () => {
     const customer = await app.given.customer()
-    for (let i = 0; i < 250; i++) await happen(customer.accountId, 'many')
+    for (let i = 0; i < 250; i++) await happen(customer.accountId)
     const stream = await follow(customer.token, { query: '?after=0' })
     await expect.poll(() => cursors(stream), SOON).toEqual(numbers(1, 250))
   })
@@ -84,7 +86,7 @@ describe('GET /events as a stream', () => {
     const seen: string[] = []
     let happened = 0
     const storm = (async () => {
-      while (happened < 120) await happen(customer.accountId, `test.${++happened}`)
+      while (happened++ < 120) await happen(customer.accountId)
     })()
     while (seen.length < 120) {
       const headers = { 'last-event-id': seen.at(-1) ?? '0' }
@@ -100,23 +102,23 @@ describe('GET /events as a stream', () => {
 
   test('sends its cursor before the first event, so that an early disconnect loses nothing', async () => {
     const customer = await app.given.customer()
-    await happen(customer.accountId, 'before')
+    await happen(customer.accountId)
     const first = await follow(customer.token)
     await expect.poll(first.text, SOON).toContain('\n\n')
     first.cut()
-    await happen(customer.accountId, 'meanwhile')
+    await happen(customer.accountId, 'vm.restarted')
     const [, cursor] = /^id: (.*)$/m.exec(first.text())!
     const second = await follow(customer.token, { headers: { 'last-event-id': cursor! } })
-    await expect.poll(() => second.events().map(({ event }) => event), SOON).toEqual(['meanwhile'])
+    await expect.poll(() => second.events().map(({ event }) => event), SOON).toEqual(['vm.restarted'])
   })
 
   test('sends an account its own events only', async () => {
     const [customer, stranger] = [await app.given.customer(), await app.given.customer()]
     const stream = await follow(customer.token)
     await expect.poll(stream.text, SOON).toBe('retry: 2000\nid: 0\n\n')
-    await happen(stranger.accountId, 'theirs')
-    await happen(customer.accountId, 'ours')
-    await expect.poll(() => stream.events().map(({ event }) => event), SOON).toEqual(['ours'])
+    await happen(stranger.accountId, 'vm.stopped')
+    await happen(customer.accountId, 'vm.created')
+    await expect.poll(() => stream.events().map(({ event }) => event), SOON).toEqual(['vm.created'])
   })
 
   test('refuses a Last-Event-ID that is no cursor', async () => {

@@ -1,6 +1,7 @@
 // Email templates: fixed text with a few customer values, which are kept on one line and escaped.
 import { escapeHtml } from '../../http/server/html-page.ts'
 import { formatCents, parseCents } from '../../kernel/money.ts'
+import type { EventPayloads, EventType } from '../events/schema.ts'
 
 export interface EmailContent {
   subject: string
@@ -13,16 +14,7 @@ interface Draft {
   lines: string[]
 }
 
-interface EventData {
-  vm: { id: string; name: string }
-  wallet: { balance: string; currency: string }
-  dueNext7Days: string
-  webhook: { id: string; url: string }
-  ticket: { id: string; subject: string }
-  reason: string | null
-}
-
-const TEMPLATES: Record<string, (data: EventData) => Draft> = {
+const TEMPLATES: { [Type in EventType]?: (data: EventPayloads[Type]) => Draft } = {
   'billing.low_balance': ({ wallet: { balance, currency }, dueNext7Days }) => ({
     subject: 'Your balance is low',
     lines: [
@@ -68,8 +60,10 @@ const TEMPLATES: Record<string, (data: EventData) => Draft> = {
 
 export const isNotified = (type: string): boolean => Object.hasOwn(TEMPLATES, type)
 
+/** `data` is of an event of this type. */
 export function renderEmail(type: string, data: unknown, recipient: string): EmailContent {
-  const { subject, lines } = TEMPLATES[type]!(data as EventData)
+  const template = TEMPLATES[type as EventType]! as (data: unknown) => Draft
+  const { subject, lines } = template(data)
   const paragraphs = [...lines, `This mail was sent to ${line(recipient)}, the address of your account.`]
   const html = paragraphs.map((each) => `<p>${escapeHtml(each)}</p>`).join('\n')
   return {

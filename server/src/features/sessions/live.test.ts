@@ -6,6 +6,7 @@ import { givenBrowser } from '../../../test/browser.ts'
 import { connectTo } from '../../../test/console-client.ts'
 import { deposit } from '../../../test/deposit.ts'
 import { testApp } from '../../../test/harness.ts'
+import { sampleEvent } from '../../../test/sample-event.ts'
 import { recordEvent } from '../events/service.ts'
 
 const SOON = { timeout: 10_000 }
@@ -24,7 +25,7 @@ async function listen(cookie: string | undefined) {
   return { response, text: () => text, cut: () => void request.destroy() }
 }
 
-const happen = (accountId: string) => app.db.tx((tx) => recordEvent(tx, app.deps, { accountId, type: 'vm.created', data: {} }))
+const happen = (accountId: string) => app.db.tx((tx) => recordEvent(tx, app.deps, sampleEvent(accountId, 'vm.created')))
 
 test('a browser session receives events as a stream', async () => {
   const { person: user, cookie } = await givenBrowser(app)

@@ -5,5 +5,5 @@ import { toSnapshot } from './view.ts'
 export const restoreFromSnapshot = restoreWorkflow({
   thing: 'snapshot',
   source: (snapshotId) => ({ from: 'snapshot', snapshotId }),
-  release: async (tx, snapshotId) => toSnapshot(await setStatus(tx, snapshotId, 'AVAILABLE')),
+  release: async (tx, snapshotId) => ({ snapshot: toSnapshot(await setStatus(tx, snapshotId, 'AVAILABLE')) }),
 })

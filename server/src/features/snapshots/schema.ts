@@ -1,4 +1,6 @@
 import { Bytes, nullable, object, oneOf, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { defineEvent, type PayloadsOf } from '../events/schema.ts'
+import { vmEventDataWith } from '../vms/schema.ts'
 
 const STATUSES = ['CREATING', 'AVAILABLE', 'RESTORING', 'DELETING', 'FAILED'] as const
 export type SnapshotStatus = (typeof STATUSES)[number]
@@ -22,3 +24,15 @@ export const CreateSnapshot = object({ name: text(1, 100), description: Type.Opt
 export type CreateSnapshot = Static<typeof CreateSnapshot>
 
 export const SnapshotCreated = object({ snapshot: Snapshot, actionId: Type.String() }, { title: 'SnapshotCreated' })
+
+const SnapshotEventData = vmEventDataWith('SnapshotEventData', { snapshot: Snapshot })
+
+export const snapshotEvents = {
+  'snapshot.created': defineEvent(SnapshotEventData, 'The snapshot can be restored', { by: ['createSnapshot'] }),
+  'snapshot.deleted': defineEvent(SnapshotEventData, 'The snapshot and its file are deleted', { by: ['deleteSnapshot'] }),
+  'snapshot.restored': defineEvent(SnapshotEventData, 'The VM runs on the disk of the snapshot', { by: ['restoreSnapshot'] }),
+}
+
+declare module '../events/schema.ts' {
+  interface EventPayloads extends PayloadsOf<typeof snapshotEvents> {}
+}

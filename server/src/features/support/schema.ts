@@ -1,4 +1,5 @@
 import { nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { defineEvent, type PayloadsOf } from '../events/schema.ts'
 
 /** At least one visible character and no control characters: the text is shown on terminals and in emails. */
 const Subject = Type.String({
@@ -50,3 +51,12 @@ export const TicketWithReplies = object(
   { title: 'TicketWithReplies' },
 )
 export type TicketWithReplies = Ticket & { body: string; replies: Reply[] }
+
+export const ticketEvents = {
+  'ticket.reply': defineEvent(object({ ticket: Ticket, reply: Reply }, { title: 'TicketReplyEventData' }), 'Support has answered'),
+  'ticket.closed': defineEvent(object({ ticket: Ticket }, { title: 'TicketClosedEventData' }), 'Support has closed the ticket'),
+}
+
+declare module '../events/schema.ts' {
+  interface EventPayloads extends PayloadsOf<typeof ticketEvents> {}
+}

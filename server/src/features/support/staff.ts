@@ -47,7 +47,8 @@ export async function replyAsStaff(
   const status = before.status === 'CLOSED' ? 'CLOSED' : 'ANSWERED'
   const row = await sql.updateTicket(tx, { ...before, status, reply_count: before.reply_count + 1, updated_at: now })
   const ticket = toTicket(row)
-  await tell(tx, deps, row, 'ticket reply', 'ticket.reply', { ticket, reply })
+  recordForAudit(tx, deps, row, 'ticket reply')
+  await recordEvent(tx, deps, { accountId: row.account_id, type: 'ticket.reply', subjectId: id, data: { ticket, reply } })
   return { ticket: closes ? await markClosed(tx, deps, row) : ticket, reply }
 }
 
@@ -62,11 +63,10 @@ export async function closeTicket(tx: Tx, deps: EventDeps, id: string): Promise<
 async function markClosed(tx: Tx, deps: EventDeps, before: sql.TicketRow): Promise<Ticket> {
   const now = deps.clock.now()
   const ticket = toTicket(await sql.updateTicket(tx, { ...before, status: 'CLOSED', updated_at: now, closed_at: now }))
-  await tell(tx, deps, before, 'ticket close', 'ticket.closed', { ticket })
+  recordForAudit(tx, deps, before, 'ticket close')
+  await recordEvent(tx, deps, { accountId: before.account_id, type: 'ticket.closed', subjectId: before.id, data: { ticket } })
   return ticket
 }
 
-async function tell(tx: Tx, deps: EventDeps, { id, account_id }: sql.TicketRow, action: string, type: string, data: object): Promise<void> {
-  recordByOperator(tx, deps.clock.now(), { accountId: account_id, action, resourceIds: [id] })
-  await recordEvent(tx, deps, { accountId: account_id, type, subjectId: id, data })
-}
+const recordForAudit = (tx: Tx, { clock }: EventDeps, { id, account_id }: sql.TicketRow, action: string): void =>
+  recordByOperator(tx, clock.now(), { accountId: account_id, action, resourceIds: [id] })

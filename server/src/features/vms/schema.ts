@@ -1,4 +1,5 @@
-import { Bytes, Id, Money, nullable, object, oneOf, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { Bytes, Id, Money, nullable, object, oneOf, text, Timestamp, Type, type Static, type TProperties } from '../../http/api/schema.ts'
+import { defineEvent, type PayloadsOf } from '../events/schema.ts'
 
 export const VM_STATUSES = ['PROVISIONING', 'RUNNING', 'STOPPED', 'SUSPENDED', 'REBUILDING', 'UPGRADING', 'UNMANAGED', 'ERROR'] as const
 export type VmStatus = (typeof VM_STATUSES)[number]
@@ -125,3 +126,53 @@ export const SetPassword = object({ password: Password }, { title: 'SetPassword'
 export const AttachNetwork = object({ networkId: Id }, { title: 'AttachNetwork' })
 
 export const StatusQuery = { status: Type.Optional(Status) }
+
+const vmEventFields = {
+  vm: VmListItem,
+  actionId: nullable(Type.String({ description: 'The action that caused it; null where none did' })),
+  reason: nullable(Type.String({ description: 'Why, where its owner did not ask for it' })),
+  sequence: Type.Integer({ description: 'Rises with every event of the VM: of two events, the one with the larger sequence is later' }),
+}
+
+/** The payload of an event of a VM that also shows another resource. */
+export const vmEventDataWith = <About extends TProperties>(title: string, about: About) => object({ ...about, ...vmEventFields }, { title })
+
+export const VmEventData = object(vmEventFields, { title: 'VmEventData' })
+export type VmEventData = Static<typeof VmEventData>
+
+const NetworkEventData = vmEventDataWith('NetworkEventData', { network: object({ id: Type.String() }) })
+
+export const vmEvents = {
+  'vm.created': defineEvent(VmEventData, 'The VM runs for the first time', { by: ['createVm'], sometimesBy: ['rebuildVm'] }),
+  'vm.started': defineEvent(VmEventData, 'The VM was started: `reason` is `host` when somebody started it on the host', {
+    by: ['createVm', 'startVm', 'rebuildVm', 'restoreSnapshot', 'restoreBackup'],
+  }),
+  'vm.stopped': defineEvent(VmEventData, 'The VM was stopped: `reason` is `user` after stopVm, otherwise what was found on the host', {
+    by: ['stopVm'],
+  }),
+  'vm.restarted': defineEvent(VmEventData, 'The VM was restarted: `reason` is `host` after its host was', { by: ['restartVm'] }),
+  'vm.suspended': defineEvent(VmEventData, 'The VM was switched off: `reason` is `unpaid` or `operator`'),
+  'vm.terminated': defineEvent(VmEventData, 'The VM and its disk are deleted', { by: ['deleteVm'] }),
+  'vm.provisioning': defineEvent(VmEventData, 'The VM is being created', { by: ['createVm'], sometimesBy: ['rebuildVm'] }),
+  'vm.error': defineEvent(VmEventData, 'The VM could not be created, and was refunded; or its host lost it', {
+    sometimesBy: ['createVm', 'rebuildVm'],
+  }),
+  'vm.upgrading': defineEvent(VmEventData, 'The upgrade has begun', { by: ['upgradeVm'] }),
+  'vm.upgraded': defineEvent(VmEventData, 'The VM runs with its new size', { by: ['upgradeVm'] }),
+  'vm.upgrade_failed': defineEvent(VmEventData, 'The VM kept its size, and the upgrade was refunded', { sometimesBy: ['upgradeVm'] }),
+  'vm.rebuilding': defineEvent(VmEventData, 'The rebuild has begun', { by: ['rebuildVm'] }),
+  'vm.rebuilt': defineEvent(VmEventData, 'The VM runs on a new disk', { by: ['rebuildVm'] }),
+  'vm.rebuild_failed': defineEvent(VmEventData, 'The VM kept its old disk', { sometimesBy: ['rebuildVm'] }),
+  'vm.network_attached': defineEvent(NetworkEventData, 'The VM has an interface in the network', { by: ['attachNetwork'] }),
+  'vm.network_detached': defineEvent(NetworkEventData, 'The VM has left the network', {
+    by: ['detachNetwork'],
+    sometimesBy: ['restoreBackup'],
+  }),
+  'vm.unsuspended': defineEvent(VmEventData, 'The suspension ended; the VM had been stopped before it, and still is'),
+  'vm.unmanaged': defineEvent(VmEventData, 'The operator took the VM out of automatic management; it is not charged for'),
+  'vm.adopted': defineEvent(VmEventData, 'The operator returned the VM to automatic management'),
+}
+
+declare module '../events/schema.ts' {
+  interface EventPayloads extends PayloadsOf<typeof vmEvents> {}
+}

@@ -1,4 +1,5 @@
 import { Money, nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { defineEvent, type PayloadsOf } from '../events/schema.ts'
 
 export const TRANSACTION_TYPES = [
   'DEPOSIT',
@@ -59,3 +60,18 @@ export const Quote = object({ charge: Charge, monthly: Monthly, currency: Type.S
 export type Quote = Static<typeof Quote>
 /** Added to an operation that charges or refunds, for its dry run. */
 export const quotedOnDryRun = { query: DryRunQuery, dryRunData: Quote }
+
+/** The wallet as an event shows it: right after the change. */
+export const EventWallet = object({ balance: Money, currency: Type.String({ description: 'ISO 4217, for example USD' }) })
+
+export const walletEvents = {
+  'billing.payment_received': defineEvent(
+    object({ transaction: Transaction, wallet: EventWallet }, { title: 'PaymentEventData' }),
+    'A deposit or a credit of the operator is in the wallet',
+    { sometimesBy: ['createDeposit'] },
+  ),
+}
+
+declare module '../events/schema.ts' {
+  interface EventPayloads extends PayloadsOf<typeof walletEvents> {}
+}

@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { answer, halfBody, hang, receiver, reset, verified } from '../../../test/receiver.ts'
+import { sampleEvent } from '../../../test/sample-event.ts'
 import { webhookApp } from '../../../test/webhook-world.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
 import { recordEvent } from '../events/service.ts'
@@ -13,14 +14,14 @@ describe('delivery', () => {
     const customer = await app.given.customer()
     const target = await receiver()
     const { secret } = await subscribe(customer, target.url)
-    const event = await happen(customer, 'vm.started', { vm: { id: 'c1', name: 'Größe ☃' }, sequence: 1 })
+    const event = await happen(customer, 'vm.started', { reason: 'Größe ☃' })
     await deliver()
     const [request] = target.received
     expect(verified(secret, request!)).toEqual({
       id: event.id,
       type: 'vm.started',
       timestamp: app.clock.now().toISOString(),
-      data: { vm: { id: 'c1', name: 'Größe ☃' }, sequence: 1 },
+      data: event.data,
     })
     expect(request).toMatchObject({ path: '/hook', headers: { 'content-type': 'application/json' } })
     expect(() => verified(secret, { ...request!, body: request!.body.replace('☃', '!') })).toThrow('No matching signature')
@@ -61,7 +62,7 @@ describe('delivery', () => {
     const target = await receiver()
     const { id } = await subscribe(customer, target.url)
     const rolledBack = app.db.tx(async (tx) => {
-      await recordEvent(tx, app.deps, { accountId: customer.accountId, type: 'vm.started', data: {} })
+      await recordEvent(tx, app.deps, sampleEvent(customer.accountId))
       throw new Error('changed my mind')
     })
     await expect(rolledBack).rejects.toThrow('changed my mind')

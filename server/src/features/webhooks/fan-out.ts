@@ -3,12 +3,9 @@ import type { Tx } from '../../kernel/database/db.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import type { EventRow } from '../events/service.ts'
 import { insertDeliveries } from './delivery-queue.sql.ts'
-import { EVENT_NAMES } from './schema.ts'
 
 export const DELIVER = 'webhooks.deliver'
 
-const SUBSCRIBABLE = new Set<string>(EVENT_NAMES)
-
 export async function fanOut(tx: Tx, event: EventRow): Promise<void> {
-  if (SUBSCRIBABLE.has(event.type) && (await insertDeliveries(tx, event)) > 0) await triggerReconciler(tx, DELIVER)
+  if ((await insertDeliveries(tx, event)) > 0) await triggerReconciler(tx, DELIVER)
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
+import { sampleEvent } from '../../../test/sample-event.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { recordEvent } from '../events/service.ts'
 import { deliverAllDue } from './deliver.reconciler.ts'
@@ -99,7 +100,7 @@ describe('SSRF: a URL of an internal host', () => {
     const url = `https://rebind.example.com:${port}/`
     const { status, body } = await customer.post('/webhooks', { url, events: ['vm.started'] })
     expect(status).toBe(201)
-    await app.db.tx((tx) => recordEvent(tx, app.deps, { accountId: customer.accountId, type: 'vm.started', data: {} }))
+    await app.db.tx((tx) => recordEvent(tx, app.deps, sampleEvent(customer.accountId)))
     await deliverAllDue(app.deps)
     const path = `/webhooks/${body.data.id}`
     expect((await customer.get(`${path}/deliveries`)).body.data).toMatchObject([

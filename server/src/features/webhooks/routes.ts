@@ -1,16 +1,18 @@
 import { Type } from '../../http/api/schema.ts'
-import type { Routes } from '../deps.ts'
+import type { Api } from '../../http/api/api.ts'
+import type { Deps, Routes } from '../deps.ts'
+import type { EventCatalog } from '../events/schema.ts'
 import { getDelivery, listDeliveries, redeliver } from './deliveries.ts'
 import {
-  CreateWebhook,
   DeletedWebhook,
   Delivery,
   DeliveryFilter,
   DeliveryLog,
   TestResult,
-  UpdateWebhook,
   Webhook,
+  webhookInputs,
   WebhookWithSecret,
+  type WebhookInputs,
 } from './schema.ts'
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, rotateSecret, updateWebhook } from './service.ts'
 import { recordTest, sendTest } from './test-event.ts'
@@ -20,7 +22,12 @@ const params = { id: Type.String() }
 const deliveryParams = { ...params, deliveryId: Type.String() }
 const [read, update] = ['webhooks:read', 'webhooks:update']
 
-export const webhookRoutes: Routes = (api, deps) => {
+export const webhookRoutes =
+  (catalog: EventCatalog): Routes =>
+  (api, deps) =>
+    declareRoutes(api, deps, webhookInputs(catalog))
+
+const declareRoutes = (api: Api, deps: Deps, { CreateWebhook, UpdateWebhook }: WebhookInputs): void => {
   const { db, clock, outbound } = deps
 
   api.page(

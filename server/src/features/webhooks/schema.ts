@@ -1,20 +1,5 @@
-import { nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
-
-/** Event types that can be subscribed to: exactly those of the public API. Other types appear in the feed only. */
-export const EVENT_NAMES = [
-  'vm.created',
-  'vm.started',
-  'vm.stopped',
-  'vm.restarted',
-  'vm.suspended',
-  'vm.terminated',
-  'vm.renewed',
-  'billing.payment_received',
-  'billing.low_balance',
-  'ticket.reply',
-] as const
-
-const EventName = oneOf([...EVENT_NAMES])
+import { nullable, object, oneOf, Timestamp, Type, type Static, type TSchema } from '../../http/api/schema.ts'
+import { defineEvent, type EventCatalog, type EventSpec, type EventType, type PayloadsOf } from '../events/schema.ts'
 
 const Url = Type.String({
   format: 'uri',
@@ -22,7 +7,6 @@ const Url = Type.String({
   rule: 'must be a valid URI of at most 2048 characters',
   description: 'An https URL with a public host',
 })
-const Events = Type.Array(EventName, { minItems: 1, description: 'What to be told of; a name given twice counts once' })
 const Description = Type.String({ maxLength: 200 })
 
 const fields = {
@@ -47,16 +31,27 @@ export const WebhookWithSecret = object(
 )
 export type WebhookWithSecret = Static<typeof WebhookWithSecret>
 
-export const CreateWebhook = object({ url: Url, events: Events, description: Type.Optional(Description) })
-export type CreateWebhook = Static<typeof CreateWebhook>
-
-export const UpdateWebhook = object({
-  url: Type.Optional(Url),
-  events: Type.Optional(Events),
-  description: Type.Optional(Description),
-  isActive: Type.Optional(Type.Boolean({ description: 'true begins anew with a failCount of 0; false cancels what is still to be sent' })),
-})
-export type UpdateWebhook = Static<typeof UpdateWebhook>
+/** Every event of the log can be subscribed to. */
+export function webhookInputs(catalog: EventCatalog) {
+  const events = Type.Array(Type.Unsafe<EventType>({ enum: Object.keys(catalog) }), {
+    minItems: 1,
+    description: 'What to be told of; a name given twice counts once',
+  })
+  return {
+    CreateWebhook: object({ url: Url, events, description: Type.Optional(Description) }),
+    UpdateWebhook: object({
+      url: Type.Optional(Url),
+      events: Type.Optional(events),
+      description: Type.Optional(Description),
+      isActive: Type.Optional(
+        Type.Boolean({ description: 'true begins anew with a failCount of 0; false cancels what is still to be sent' }),
+      ),
+    }),
+  }
+}
+export type WebhookInputs = ReturnType<typeof webhookInputs>
+export type CreateWebhook = Static<WebhookInputs['CreateWebhook']>
+export type UpdateWebhook = Static<WebhookInputs['UpdateWebhook']>
 
 export const DeletedWebhook = object({ id: Type.String() })
 
@@ -101,3 +96,34 @@ export const DeliveryLog = object(
   { title: 'WebhookDeliveryLog' },
 )
 export type DeliveryLog = Static<typeof DeliveryLog>
+
+export const webhookEvents = {
+  'webhook.disabled': defineEvent(
+    object({ webhook: Webhook, reason: nullable(Type.String()) }, { title: 'WebhookDisabledEventData' }),
+    'The webhook failed for too long, or its receiver answered 410: nothing more is sent to it',
+  ),
+}
+
+declare module '../events/schema.ts' {
+  interface EventPayloads extends PayloadsOf<typeof webhookEvents> {}
+}
+
+export const TEST_EVENT = 'webhook.test'
+
+const TestEventData = object({ webhookId: Type.String() }, { title: 'WebhookTestEventData' })
+
+/** What receivers are sent, for the OpenAPI document. */
+export const webhookMessages = (catalog: EventCatalog): { name: string; summary: string; body: TSchema }[] =>
+  Object.entries<Pick<EventSpec, 'data' | 'summary'>>({
+    ...catalog,
+    [TEST_EVENT]: { data: TestEventData, summary: 'A test, sent by testWebhook only' },
+  }).map(([name, { data, summary }]) => ({
+    name,
+    summary,
+    body: object({
+      id: Type.String({ description: 'The id of the event, the same in `GET /events`; of a test, that of the delivery' }),
+      type: Type.Literal(name),
+      timestamp: Timestamp,
+      data,
+    }),
+  }))

@@ -6,10 +6,9 @@ import { systemClock } from '../../kernel/clock.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Deps } from '../deps.ts'
 import { bodyOf, openSecrets, send, type Sent } from './message.ts'
+import { TEST_EVENT } from './schema.ts'
 import { requireWebhook } from './service.ts'
 import * as sql from './sql.ts'
-
-const TYPE = 'webhook.test'
 
 export interface TestRun {
   row: Pick<sql.DeliveryRow, 'id' | 'webhook_id' | 'type' | 'created_at'>
@@ -19,12 +18,12 @@ export interface TestRun {
 }
 
 export const testBody = ({ id, webhook_id, created_at }: Pick<sql.DeliveryRow, 'id' | 'webhook_id' | 'created_at'>): string =>
-  bodyOf({ id, type: TYPE, happenedAt: created_at, data: json({ webhookId: webhook_id }) })
+  bodyOf({ id, type: TEST_EVENT, happenedAt: created_at, data: json({ webhookId: webhook_id }) })
 
 export async function sendTest({ db, clock, vault, outbound }: Deps, accountId: string, webhookId: string): Promise<TestRun> {
   const webhook = await requireWebhook(db, accountId, webhookId)
   const now = clock.now()
-  const row = { id: newId(), webhook_id: webhookId, type: TYPE, created_at: now }
+  const row = { id: newId(), webhook_id: webhookId, type: TEST_EVENT, created_at: now }
   const previous = webhook.previous_secret_until && webhook.previous_secret_until > now ? webhook.previous_secret : null
   const secrets = openSecrets(vault, { webhookId, secret: webhook.secret, previous })
   const sentAt = systemClock.now()

@@ -2,11 +2,24 @@ import { describe, expect, test } from 'vitest'
 import { receiver } from '../../../test/receiver.ts'
 import { webhookApp } from '../../../test/webhook-world.ts'
 import { sql } from '../../kernel/database/db.ts'
-import { EVENT_NAMES } from './schema.ts'
+import type { EventType } from '../events/schema.ts'
+import { eventCatalog } from '../index.ts'
 
 const app = await webhookApp()
 const { subscribe, happen, deliver, deliveriesOf } = app
 const URL = 'https://hooks.example.com/berth'
+const SPECIFIED = [
+  'vm.created',
+  'vm.started',
+  'vm.stopped',
+  'vm.restarted',
+  'vm.suspended',
+  'vm.terminated',
+  'vm.renewed',
+  'billing.payment_received',
+  'billing.low_balance',
+  'ticket.reply',
+]
 const countOf = (answers: { status: number }[], status: number): number => answers.filter((each) => each.status === status).length
 
 describe('POST /webhooks', () => {
@@ -33,10 +46,22 @@ describe('POST /webhooks', () => {
     expect((await customer.patch(`/webhooks/${body.data.id}`, {})).body.data).toEqual(shown)
   })
 
-  test('accepts every event type of the specification, deduplicated, and defaults the description to empty', async () => {
+  test('accepts the ten event types of the specification, deduplicated, and defaults the description to empty', async () => {
     const customer = await app.given.customer()
-    const { status, body } = await customer.post('/webhooks', { url: URL, events: [...EVENT_NAMES, 'vm.created', 'vm.created'] })
-    expect([status, body.data.events, body.data.description]).toEqual([201, [...EVENT_NAMES], ''])
+    const { status, body } = await customer.post('/webhooks', { url: URL, events: [...SPECIFIED, 'vm.created', 'vm.created'] })
+    expect([status, body.data.events, body.data.description]).toEqual([201, SPECIFIED, ''])
+  })
+
+  test('accepts every event type of the log, and delivers each', async () => {
+    const customer = await app.given.customer()
+    const target = await receiver()
+    const types = Object.keys(eventCatalog) as EventType[]
+    expect(types).toEqual(expect.arrayContaining(['vm.upgraded', 'vm.error', 'backup.failed', 'bandwidth.throttled', 'webhook.disabled']))
+    await subscribe(customer, target.url, types)
+    for (const type of types) await happen(customer, type)
+    await deliver()
+    const delivered = target.received.map(({ body }) => (JSON.parse(body) as { type: string }).type)
+    expect(delivered.toSorted()).toEqual(types.toSorted())
   })
 
   test.each([
@@ -46,7 +71,8 @@ describe('POST /webhooks', () => {
     ['a url of 2049 characters', { url: `${URL}/`.padEnd(2049, 'x'), events: ['vm.created'] }, /url must be a valid URI/],
     ['no events', { url: URL }, /events is required/],
     ['an empty list of events', { url: URL, events: [] }, /events must hold at least 1 item/],
-    ['an unknown event', { url: URL, events: ['vm.upgraded'] }, /events\.0 must be one of vm\.created, /],
+    ['an unknown event', { url: URL, events: ['vm.exploded'] }, /events\.0 must be one of vm\.created, /],
+    ['the test event', { url: URL, events: ['webhook.test'] }, /events\.0 must be one of vm\.created, /],
     ['a description of 201 characters', { url: URL, events: ['vm.created'], description: 'x'.repeat(201) }, /description must be 0-200/],
     ['an unknown field', { url: URL, events: ['vm.created'], secret: 'mine' }, /secret is not a known field/],
   ])('rejects %s', async (_, input, sentence) => {

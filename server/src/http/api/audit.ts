@@ -2,6 +2,7 @@
 // of the effect; a denied request has none, so it is recorded afterwards without delaying the response.
 import type { FastifyRequest } from 'fastify'
 import type { Tx } from '../../kernel/database/db.ts'
+import { isDryRun } from './dry-run.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -32,9 +33,12 @@ export interface Audit {
   recordDenied(call: AuditRecord): void
 }
 
-/** Requests without a principal or a route belong to no account's log. */
-export const isAudited = ({ method, principal, routeOptions }: FastifyRequest): boolean =>
-  method !== 'GET' && method !== 'HEAD' && principal !== null && routeOptions.config.operationId !== undefined
+/** Requests without a principal or a route belong to no account's log. A dry run attempts nothing: a price preview that is refused
+ *  would read like a change that was. */
+export function isAudited(request: FastifyRequest): boolean {
+  const { method, principal, routeOptions } = request
+  return method !== 'GET' && method !== 'HEAD' && principal !== null && routeOptions.config.operationId !== undefined && !isDryRun(request)
+}
 
 export function toAuditRecord(request: FastifyRequest, status: number, code: string | null, data?: unknown): AuditRecord {
   const { accountId, actorType, actorId, actorName } = request.principal

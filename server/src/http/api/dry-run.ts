@@ -14,5 +14,6 @@ export function refuseImpossibleDryRun({ method, query, routeOptions }: FastifyR
   if (names.some((name) => name !== 'dryRun')) throw invalid('a dry run is asked for with dryRun=true; nothing was done', 'dryRun')
 }
 
+/** Validation replaces the text by a boolean. */
 export const isDryRun = ({ query, routeOptions }: FastifyRequest): boolean =>
-  routeOptions.config.offersDryRun === true && (query as { dryRun?: unknown }).dryRun === 'true'
+  routeOptions.config.offersDryRun === true && String((query as { dryRun?: unknown }).dryRun) === 'true'

@@ -6,7 +6,7 @@ import { extname, join } from 'node:path'
 import { notFound } from '../../kernel/errors.ts'
 import { sendPage } from './layout.ts'
 import { servePages } from './guides.ts'
-import { openApiDocument } from './openapi.ts'
+import { openApiDocument, type WebhookMessage } from './openapi.ts'
 import type { Operation } from '../api/operation.ts'
 import type { RateLimit } from '../api/rate-limit.ts'
 import { openReference, type Reference } from './reference.ts'
@@ -17,15 +17,16 @@ const TYPES: Record<string, string> = { '.js': 'text/javascript; charset=utf-8',
 interface DocsOptions {
   prefix: string
   operations: Operation[]
+  webhooks: WebhookMessage[]
   rateLimit: RateLimit
 }
 
-export function serveDocs(app: FastifyInstance, { prefix, operations, rateLimit }: DocsOptions): void {
+export function serveDocs(app: FastifyInstance, { prefix, operations, webhooks, rateLimit }: DocsOptions): void {
   const counted = { onRequest: rateLimit.limitIp }
   // Rendered on the first request: most processes never serve them.
   let document: string | undefined
   let reference: Reference | undefined
-  const openDocument = () => openApiDocument(prefix, operations)
+  const openDocument = () => openApiDocument(prefix, operations, { webhooks })
   const openPages = (): Reference => (reference ??= openReference(prefix, openDocument()))
 
   app.get(`${prefix}/openapi.json`, counted, async (_, reply) => {

@@ -32,10 +32,22 @@ export const DASHBOARD: Audience = {
   securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: '__Host-berth', description: 'A session; `berth` over plain http' } },
 }
 
+/** A request that we send to a customer's server. */
+export interface WebhookMessage {
+  name: string
+  summary: string
+  body: TSchema
+}
+
+interface DocumentOptions {
+  audience?: Audience
+  webhooks?: WebhookMessage[]
+}
+
 export function openApiDocument(
   prefix: string,
   operations: Operation[],
-  { title, about, securitySchemes: proof }: Audience = PUBLIC_API,
+  { audience: { title, about, securitySchemes: proof } = PUBLIC_API, webhooks = [] }: DocumentOptions = {},
 ): Json {
   const known: Known = { schemas: { Error: ERROR }, responses: {} }
   const paths: Record<string, Json> = {}
@@ -50,14 +62,26 @@ export function openApiDocument(
     security: Object.keys(proof).map((name) => ({ [name]: [] })),
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
+    ...(webhooks.length > 0 && { webhooks: Object.fromEntries(webhooks.map((each) => [each.name, describeWebhook(each, known)])) }),
     components: {
       securitySchemes: proof,
       headers: HEADERS,
-      parameters: { IdempotencyKey: IDEMPOTENCY_KEY },
+      parameters: { IdempotencyKey: IDEMPOTENCY_KEY, ...(webhooks.length > 0 && WEBHOOK_HEADERS) },
       ...known,
     },
   }
 }
+
+const describeWebhook = ({ name, summary, body }: WebhookMessage, { schemas }: Known): Json => ({
+  post: {
+    operationId: `on.${name}`,
+    summary,
+    security: [],
+    parameters: Object.keys(WEBHOOK_HEADERS).map((each) => ({ $ref: `#/components/parameters/${each}` })),
+    requestBody: { required: true, content: jsonContent(documentSchema(body, schemas, 'out')) },
+    responses: { '2XX': { description: 'Delivered. Any other answer is a failure, and the same message is sent again later' } },
+  },
+})
 
 interface Known {
   schemas: Components
@@ -172,6 +196,20 @@ const IDEMPOTENCY_KEY: Json = {
   required: false,
   description: 'Makes the request safe to repeat: any visible ASCII text of your choice, new for every intention',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+}
+
+const webhookHeader = (name: string, type: string, description: string): Json => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type },
+})
+
+const WEBHOOK_HEADERS: Json = {
+  WebhookId: webhookHeader('webhook-id', 'string', 'The same on every attempt: detect duplicates by it'),
+  WebhookTimestamp: webhookHeader('webhook-timestamp', 'integer', 'When this attempt was sent, in seconds since 1970'),
+  WebhookSignature: webhookHeader('webhook-signature', 'string', 'Standard Webhooks: `v1,` and a signature in base64, one or several'),
 }
 
 const ERROR: Json = {

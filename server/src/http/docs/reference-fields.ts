@@ -44,7 +44,8 @@ export function typeOf(schema: Json, schemas: Schemas): string {
   const found = resolve(schema, schemas)
   if (found['const'] !== undefined) return JSON.stringify(found['const'])
   if (found['enum']) return (found['enum'] as unknown[]).map((each) => JSON.stringify(each)).join(' | ')
-  if (found['anyOf']) return [...new Set((found['anyOf'] as Json[]).map((each) => typeOf(each, schemas)))].join(' | ')
+  const union = found['anyOf'] ?? found['oneOf']
+  if (union) return [...new Set((union as Json[]).map((each) => typeOf(each, schemas)))].join(' | ')
   if (found['type'] === 'array') return `list of ${typeOf(found['items'] as Json, schemas)}`
   if (found['type'] === 'object') return nameOf(schema) ?? 'object'
   const { type = 'anything', format } = found as { type?: string | string[]; format?: string }

@@ -1,15 +1,9 @@
 import type { Event } from '@berth/sdk'
 
-const named = (value: unknown): string | undefined => {
-  const { name, subject, amount, url } = (value ?? {}) as { name?: string; subject?: string; amount?: string; url?: string }
-  return name ?? subject ?? url ?? amount
-}
-
 /** The name of the resource an event is about. */
 export function eventSubject({ data }: Event): string {
-  for (const key of ['vm', 'ticket', 'transaction', 'webhook']) {
-    const text = named(data[key])
-    if (text) return text
-  }
-  return ''
+  if ('vm' in data) return data.vm.name
+  if ('ticket' in data) return data.ticket.subject
+  if ('webhook' in data) return data.webhook.url
+  return data.transaction?.amount ?? ''
 }

@@ -1,30 +1,111 @@
-// Example webhook payloads.
-const at = '2027-03-01T09:30:00.000Z'
+// Example webhook payloads, held to the types of the SDK.
+import type { Backup, EventData, EventType, Snapshot, Ticket, VmEventData, VmListItem, Webhook } from '@berth/sdk'
 
-const vm = {
-  id: 'cmb3v8k2p0001examplevm001',
+const at = '2027-03-01T09:30:00.000Z'
+const vmId = 'cmb3v8k2p0001examplevm001'
+
+const vm: VmListItem = {
+  id: vmId,
   name: 'web-1',
   hostname: 'web-1',
   status: 'RUNNING',
   vcpu: 2,
   ram: 4096,
   disk: 40,
+  bandwidth: 4000,
+  networkSpeed: 1000,
+  network10gEnabled: false,
+  dailyBackupEnabled: true,
+  isProtected: false,
   ipAddress: '198.18.0.10',
   region: { slug: 'local', name: 'Local' },
   plan: { slug: 'medium', name: 'Medium', priceMonthly: '12.00' },
+  osTemplate: { slug: 'debian-12', name: 'Debian', version: '12' },
   billing: { nextRenewalAt: '2027-04-01T09:30:00.000Z', status: 'ACTIVE', priceMonthly: '12.00' },
   createdAt: at,
 }
-const wallet = { balance: '42.00', currency: 'USD', dueNext7Days: '12.00', daysLeft: 105 }
-const transaction = { id: 'cmb3v8k2p0002exampletx001', type: 'DEPOSIT', amount: '25.00', balanceAfter: '42.00', createdAt: at }
-const ticket = { id: 'cmb3v8k2p0003exampletk001', subject: 'A question', status: 'ANSWERED' }
-const reply = { id: 'cmb3v8k2p0004examplerp001', author: 'staff', body: 'Here is the answer.', createdAt: at }
+const ofVm: VmEventData = { vm, actionId: 'cmb3v8k2p0005exampleac001', reason: null, sequence: 4 }
+const wallet = { balance: '42.00', currency: 'USD' }
+const ticket: Ticket = {
+  id: 'cmb3v8k2p0003exampletk001',
+  subject: 'A question',
+  status: 'ANSWERED',
+  replyCount: 1,
+  createdAt: at,
+  updatedAt: at,
+  closedAt: null,
+}
+const snapshot: Snapshot = {
+  id: 'cmb3v8k2p0006examplesn001',
+  vmId,
+  name: 'before upgrade',
+  description: '',
+  status: 'AVAILABLE',
+  size: '1288490188',
+  sizeRefreshedAt: at,
+  createdAt: at,
+}
+const backup: Backup = {
+  id: 'cmb3v8k2p0007examplebk001',
+  vmId,
+  name: 'daily',
+  type: 'DAILY',
+  status: 'AVAILABLE',
+  size: '1288490188',
+  startedAt: at,
+  completedAt: at,
+  expiresAt: '2027-03-08T09:30:00.000Z',
+  error: null,
+  warning: null,
+  createdAt: at,
+}
+const webhook: Webhook = {
+  id: 'cmb3v8k2p0008examplewh001',
+  url: 'https://example.com/hook',
+  events: ['vm.created'],
+  isActive: false,
+  description: '',
+  failCount: 10,
+  disabledReason: 'The receiver answered 410: it wants no more events',
+  lastSuccessAt: null,
+  createdAt: at,
+  updatedAt: at,
+}
+const network = { id: 'cmb3v8k2p0009examplenw001' }
+const ofSnapshot = { snapshot, ...ofVm }
+const ofBackup = { backup, ...ofVm }
 
-function dataOf(type: string): object {
-  if (type === 'billing.payment_received') return { transaction, wallet }
-  if (type === 'billing.low_balance') return { wallet }
-  if (type === 'ticket.reply') return { ticket, reply }
-  return { vm, actionId: 'cmb3v8k2p0005exampleac001', reason: null, sequence: 4 }
+/** The others show a VM only. */
+const OTHERS: { [Type in EventType as VmEventData extends EventData<Type> ? never : Type]: EventData<Type> } = {
+  'billing.payment_received': {
+    transaction: {
+      id: 'cmb3v8k2p0002exampletx001',
+      type: 'DEPOSIT',
+      description: 'Deposit',
+      referenceType: 'PAYMENT',
+      referenceId: 'cmb3v8k2p0010examplepm001',
+      createdAt: at,
+      amount: '25.00',
+      balanceAfter: '42.00',
+    },
+    wallet,
+  },
+  'billing.low_balance': { transaction: null, wallet, dueNext7Days: '54.00' },
+  'ticket.reply': { ticket, reply: { id: 'cmb3v8k2p0004examplerp001', author: 'staff', body: 'Here is the answer.', createdAt: at } },
+  'ticket.closed': { ticket: { ...ticket, status: 'CLOSED', closedAt: at } },
+  'snapshot.created': ofSnapshot,
+  'snapshot.deleted': ofSnapshot,
+  'snapshot.restored': ofSnapshot,
+  'backup.created': ofBackup,
+  'backup.failed': ofBackup,
+  'backup.deleted': ofBackup,
+  'backup.restored': ofBackup,
+  'vm.network_attached': { network, ...ofVm },
+  'vm.network_detached': { network, ...ofVm },
+  'vm.console_opened': { console: { type: 'serial', sessionId: 'cmb3v8k2p0011examplecs001' }, ...ofVm },
+  'webhook.disabled': { webhook, reason: webhook.disabledReason },
 }
 
-export const examplePayload = (type: string): object => ({ id: 'cmb3v8k2p0000exampleev001', type, timestamp: at, data: dataOf(type) })
+const dataOf = (type: EventType): object => (type in OTHERS ? OTHERS[type as keyof typeof OTHERS] : ofVm)
+
+export const examplePayload = (type: EventType): object => ({ id: 'cmb3v8k2p0000exampleev001', type, timestamp: at, data: dataOf(type) })

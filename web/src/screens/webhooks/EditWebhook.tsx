@@ -1,4 +1,4 @@
-import { Checkbox, TextInput } from '@mantine/core'
+import { Button, Checkbox, Fieldset, SimpleGrid, TextInput } from '@mantine/core'
 import { WEBHOOK_EVENTS, type Body, type Webhook, type WebhookWithSecret } from '@berth/sdk'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
@@ -16,11 +16,15 @@ interface Props {
   onCreated?: (webhook: WebhookWithSecret) => void
 }
 
+/** `vm.created` belongs to `vm`. */
+const EVENT_GROUPS = Object.entries(Object.groupBy(WEBHOOK_EVENTS, (type) => type.split('.')[0]!))
+
 /** Creates a webhook, or edits the given one. */
 export function EditWebhook({ webhook, onClose, onCreated }: Props) {
   const [url, setUrl] = useState(webhook?.url ?? '')
   const [description, setDescription] = useState(webhook?.description ?? '')
   const [events, setEvents] = useState<string[]>(webhook?.events ?? ['vm.created', 'vm.terminated'])
+  const isAll = events.length === WEBHOOK_EVENTS.length
   const body = { url, description, events } as Body<'createWebhook'>
   const save = useWrite<void, Webhook | WebhookWithSecret>(
     () => (webhook ? berth.webhooks.update(webhook.id, body) : berth.webhooks.create(body)),
@@ -54,10 +58,20 @@ export function EditWebhook({ webhook, onClose, onCreated }: Props) {
           data-autofocus
         />
         <Checkbox.Group label={w.events} value={events} onChange={setEvents} error={fieldError(save.error, 'events')}>
-          <Stack gap={8}>
-            <div />
-            {WEBHOOK_EVENTS.map((name) => (
-              <Checkbox key={name} value={name} label={<code>{name}</code>} />
+          <Stack gap={12}>
+            <div>
+              <Button variant="subtle" size="compact-sm" onClick={() => setEvents(isAll ? [] : [...WEBHOOK_EVENTS])}>
+                {isAll ? w.selectNone : w.selectAll}
+              </Button>
+            </div>
+            {EVENT_GROUPS.map(([group, types = []]) => (
+              <Fieldset key={group} legend={w.eventGroups[group]}>
+                <SimpleGrid cols={{ base: 1, sm: 2 }} spacing={8} verticalSpacing={8}>
+                  {types.map((type) => (
+                    <Checkbox key={type} value={type} label={<code>{type}</code>} />
+                  ))}
+                </SimpleGrid>
+              </Fieldset>
             ))}
           </Stack>
         </Checkbox.Group>

@@ -4,7 +4,7 @@ import type { Tx } from '../../../kernel/database/db.ts'
 import type { WorkflowBuilder, StepContext, Workflow } from '../../../workflow/workflow-builder.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import { workflow, type Deps } from '../../deps.ts'
-import { recordVmEvent } from '../model/events.ts'
+import { recordVmEvent, type EventSubject } from '../model/events.ts'
 import { completeEvacuation, evacuateVm, rollBackEvacuation, type Move } from '../recovery/evacuate.ts'
 import { replaceDiskWorkflow, finishOnNewDisk, finishOnOldDisk, type NewDiskInput } from './replace-disk.ts'
 import type { StartRun } from '../model/guards.ts'
@@ -16,11 +16,13 @@ export interface RestoreInput extends NewDiskInput {
 
 export type RestoreWorkflow = Workflow<Deps, RestoreInput>
 
+type RestoredCopy = EventSubject<'snapshot.restored'> | EventSubject<'backup.restored'>
+
 export interface RestoreSource {
   thing: 'snapshot' | 'backup'
   source: (copyId: string) => DiskSource
   /** Makes the copy AVAILABLE again and returns its representation for the event. */
-  release: (tx: Tx, copyId: string) => Promise<object>
+  release: (tx: Tx, copyId: string) => Promise<RestoredCopy>
   begun?: (name: string) => WorkflowBuilder<Deps, RestoreInput, {}>
   tidy?: (context: StepContext<Deps, RestoreInput, unknown>) => Promise<void>
   /** Runs when the VM was evacuated to another host. */
@@ -40,7 +42,8 @@ export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }
         await onMoved?.(tx, input.vmId)
       }
       const copy = await release(tx, input.copyId)
-      await recordVmEvent(tx, deps, input.vmId, `${thing}.restored`, { actionId: runId }, { [thing]: copy })
+      if ('snapshot' in copy) await recordVmEvent(tx, deps, input.vmId, 'snapshot.restored', { actionId: runId }, copy)
+      else await recordVmEvent(tx, deps, input.vmId, 'backup.restored', { actionId: runId }, copy)
       await recordVmEvent(tx, deps, input.vmId, 'vm.started', { actionId: runId })
     })
     .onFailure(async (tx, { deps, input, error, runId, now, cleanupFailed }) => {
@@ -50,7 +53,7 @@ export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }
       const end = { reason, cleanupFailed: cleanupFailed && !(input.placeBefore && isBack) }
       await finishOnOldDisk(tx, now, isBack ? input : { ...input, statusBefore: 'ERROR' }, end)
       const copy = await release(tx, input.copyId)
-      await recordVmEvent(tx, deps, input.vmId, 'vm.restore_failed', { actionId: runId, reason }, { [thing]: copy })
+      await recordVmEvent(tx, deps, input.vmId, 'vm.restore_failed', { actionId: runId, reason }, copy)
     })
 
 export interface RestoreRequest extends Move {
