@@ -1,6 +1,6 @@
 // Short-lived one-time links. The secret is in the URL fragment, which browsers do not send to servers; only its hash is stored.
 import { addDuration } from '../../kernel/clock.ts'
-import { newToken, sha256 } from '../../kernel/crypto.ts'
+import { isWellFormedToken, newToken, sha256 } from '../../kernel/crypto.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError, type ApiError } from '../../kernel/errors.ts'
 import * as sql from './sql.ts'
@@ -21,7 +21,7 @@ export const issuePasswordLink = (db: Queries, now: Date, personId: string, base
   issue(db, now, { kind: 'password', userId: personId, life, page: `${base}/reset` })
 
 interface Order {
-  kind: 'welcome' | 'password'
+  kind: sql.NewLink['kind']
   userId: string | null
   life: string
   page: string
@@ -34,19 +34,30 @@ async function issue(db: Queries, now: Date, { kind, userId: personId, life, pag
   return { url: `${page}#${secret}`, expiresAt }
 }
 
+const ADVICE: Record<sql.NewLink['kind'], string> = {
+  welcome: 'Start Berth again, or run npx berthd owner invite, for a new one',
+  password: 'Ask for a new one',
+}
+
+/** Before work is spent on a link: whoever made up a secret is refused here. The link is taken in the transaction that uses it. */
+export async function requireLink(db: Queries, now: Date, kind: sql.NewLink['kind'], secret: string): Promise<void> {
+  if (!isWellFormedToken(PREFIX, secret) || !(await sql.isUsableLink(db, now, kind, sha256(secret)))) throw gone(kind)
+}
+
 export async function useWelcomeLink(tx: Tx, now: Date, secret: string): Promise<void> {
   const hash = sha256(secret)
   const isGood = (await sql.takeWelcomeLinks(tx)).some((link) => link.hash.equals(hash) && link.expires_at > now)
-  if (!isGood || (await sql.hasOperator(tx))) throw gone('Start Berth again, or run npx berthd owner invite, for a new one')
+  if (!isGood || (await sql.hasOperator(tx))) throw gone('welcome')
 }
 
 /** Returns the user of the link. */
 export async function usePasswordLink(tx: Tx, now: Date, secret: string): Promise<sql.UserRow> {
   const link = await sql.takePasswordLink(tx, now, sha256(secret))
   const user = link && (await sql.lockUser(tx, link.user_id))
-  if (!user) throw gone('Ask for a new one')
+  if (!user) throw gone('password')
   await sql.dropLinksOf(tx, user.id)
   return user
 }
 
-const gone = (what: string): ApiError => apiError('link_gone', `This link was used already, has expired or is not complete. ${what}`)
+const gone = (kind: sql.NewLink['kind']): ApiError =>
+  apiError('link_gone', `This link was used already, has expired or is not complete. ${ADVICE[kind]}`)

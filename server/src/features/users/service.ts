@@ -6,10 +6,10 @@ import { createAccount, findAccount } from '../accounts/service.ts'
 import { useWelcomeLink } from './one-time-links.ts'
 import * as sql from './sql.ts'
 
-export { hashPassword, verifyPassword } from './password-hash.ts'
+export { hashPassword, verifyPassword, type HashClient } from './password-hash.ts'
 export { beginTotp, confirmTotp, removeTotp, consumeCode } from './totp.ts'
 export { countRecoveryCodes, renewRecoveryCodes } from './recovery-codes.ts'
-export { issuePasswordLink, issueWelcomeLink, usePasswordLink } from './one-time-links.ts'
+export { issuePasswordLink, issueWelcomeLink, requireLink, usePasswordLink } from './one-time-links.ts'
 export {
   dropLinksOf,
   findByEmail,

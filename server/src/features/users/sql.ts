@@ -1,4 +1,5 @@
 import { sql, type NotNull, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { clientNetwork } from '../../kernel/net/client-network.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
@@ -68,6 +69,10 @@ export const insertLink = (tx: Queries, row: NewLink) =>
     insert into one_time_links (hash, kind, user_id, created_at, expires_at)
     values (${row.hash}, ${row.kind}, ${row.user_id}, ${row.created_at}, ${row.expires_at})`)
 
+/** Whether the link could be used at this moment. */
+export const isUsableLink = async (db: Queries, now: Date, kind: NewLink['kind'], hash: Buffer): Promise<boolean> =>
+  (await db.maybe(sql`select from one_time_links where hash = ${hash} and kind = ${kind} and expires_at > ${now}`)) !== undefined
+
 /** Returns the link's user; no row when the link is used or expired. */
 export const takePasswordLink = (tx: Tx, now: Date, hash: Buffer) =>
   tx.maybe<{ user_id: NotNull<string> }>(
@@ -82,12 +87,12 @@ export const dropLinksOf = (tx: Tx, userId: string) => tx.run(sql`delete from on
 
 export const dropOldLinks = (db: Queries, now: Date) => db.run(sql`delete from one_time_links where expires_at <= ${now}`)
 
-export const noteAddress = (tx: Tx, now: Date, userId: string, address: string) =>
+export const noteAddress = (tx: Tx, now: Date, userId: string, ip: string) =>
   tx.run(sql`
-    insert into known_ips (user_id, address, last_used_at) values (${userId}, ${address}, ${now})
+    insert into known_ips (user_id, address, last_used_at) values (${userId}, ${clientNetwork(ip)}, ${now})
     on conflict (user_id, address) do update set last_used_at = excluded.last_used_at`)
 
-export const isKnownAddress = async (db: Queries, userId: string, address: string): Promise<boolean> =>
-  (await db.maybe(sql`select from known_ips where user_id = ${userId} and address = ${address}`)) !== undefined
+export const isKnownAddress = async (db: Queries, userId: string, ip: string): Promise<boolean> =>
+  (await db.maybe(sql`select from known_ips where user_id = ${userId} and address = ${clientNetwork(ip)}`)) !== undefined
 
 export const dropOldAddresses = (db: Queries, before: Date) => db.run(sql`delete from known_ips where last_used_at < ${before}`)
