@@ -26,6 +26,7 @@ const outside = <const Path extends string>(path: Path, load: Load) =>
 const tree = root.addChildren([
   outside('/sign-in', () => import('./screens/sign-in/SignIn.tsx')),
   outside('/sign-up', () => import('./screens/sign-in/SignUp.tsx')),
+  outside('/confirm', () => import('./screens/sign-in/ConfirmSignUp.tsx')),
   outside('/welcome', () => import('./screens/sign-in/Welcome.tsx')),
   outside('/forgot-password', () => import('./screens/sign-in/ForgotPassword.tsx')),
   outside('/reset', () => import('./screens/sign-in/ResetPassword.tsx')),

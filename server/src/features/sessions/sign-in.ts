@@ -4,13 +4,13 @@ import { toUserAuditRecord } from '../../http/api/audit.ts'
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import { sha256 } from '../../kernel/crypto.ts'
 import type { Tx } from '../../kernel/database/db.ts'
-import { apiError, ApiError } from '../../kernel/errors.ts'
+import { apiError, ApiError, invalid } from '../../kernel/errors.ts'
 import { clientNetwork } from '../../kernel/net/client-network.ts'
 import type { Deps } from '../deps.ts'
 import * as users from '../users/service.ts'
 import { startSession, type Caller, type Started } from './session-lifecycle.ts'
 import { attemptLimits, withAttemptLimits } from './lockout.ts'
-import type { CompleteReset, SignIn, SignUp, Welcome } from './schema.ts'
+import type { CompleteReset, CompleteSignUp, SignIn, SignUp, Welcome } from './schema.ts'
 import * as sql from './sql.ts'
 
 export interface ClientInfo extends Caller {
@@ -82,11 +82,27 @@ export class SignInService {
     return db.tx(async (tx) => this.#arrive(tx, visitor, await users.createOwner(tx, clock.now(), { ...user, token, passwordHash }), 201))
   }
 
+  /** Without a confirmed address, where no mail can be sent. */
   async signUp(visitor: ClientInfo, { password, ...user }: SignUp): Promise<SignInResult> {
-    const { db, clock, config } = this.#deps
-    if (config.signUp === 'closed') throw apiError('sign_up_closed', 'Accounts are made by the operator here: ask for one')
+    const { db, clock } = this.#deps
+    if (password === undefined) throw invalid('password is required', 'password')
     const passwordHash = await users.hashPassword(password, newPasswordOf(visitor))
     return db.tx(async (tx) => this.#arrive(tx, visitor, await users.signUp(tx, clock.now(), { ...user, passwordHash }), 201))
+  }
+
+  async completeSignUp(visitor: ClientInfo, { token, password }: CompleteSignUp): Promise<SignInResult> {
+    const { db, clock } = this.#deps
+    this.requireOpenSignUp()
+    await users.requireLink(db, clock.now(), 'sign_up', token)
+    const passwordHash = await users.hashPassword(password, newPasswordOf(visitor))
+    return db.tx(async (tx) => {
+      const user = await users.useSignUpLink(tx, clock.now(), token)
+      return this.#arrive(tx, visitor, await users.signUp(tx, clock.now(), { ...user, passwordHash }), 201)
+    })
+  }
+
+  requireOpenSignUp(): void {
+    if (this.#deps.config.signUp === 'closed') throw apiError('sign_up_closed', 'Accounts are made by the operator here: ask for one')
   }
 
   /** Ends every session of the user. Null when the user has a second factor, which a link does not bypass. */
