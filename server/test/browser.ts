@@ -38,7 +38,7 @@ let users = 0
 
 /** With its own account. */
 export async function givenUser(app: TestApp, { isOperator = false } = {}) {
-  const hash = await (hashed ??= hashPassword(PASSWORD))
+  const hash = await (hashed ??= hashPassword(PASSWORD, { lane: 'newPassword', key: 'test' }))
   const email = `person${++users}@example.com`
   const now = app.clock.now()
   const id = newId()

@@ -1,8 +1,10 @@
 // WebSocket clients of consoles, over real sockets.
 import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'vitest'
 import { WebSocket } from 'ws'
+import { PUBLIC_PREFIX } from '../src/compose.ts'
 import type { TestApp } from './harness.ts'
 
 type Customer = Awaited<ReturnType<TestApp['given']['customer']>>
@@ -51,6 +53,16 @@ export function connectTo(url: string, { origin, protocols = [] }: ConnectOption
     closed,
     text: () => text,
   }
+}
+
+/** A write whose Host header is not the address that is connected to. */
+export async function sendOverSocket(port: number, path: string, { token, host, body }: { token: string; host: string; body: object }) {
+  const headers = { host, 'x-api-key': token, 'content-type': 'application/json' }
+  const sent = request({ host: '127.0.0.1', port, path: `${PUBLIC_PREFIX}${path}`, method: 'POST', headers, setHost: false })
+  sent.end(JSON.stringify(body))
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  const answer: unknown = JSON.parse((await response.toArray()).join(''))
+  return { status: response.statusCode, code: response.headers['x-error-code'], body: answer }
 }
 
 export async function consoleWorld(app: TestApp) {

@@ -11,7 +11,7 @@ import { testApp } from './harness.ts'
 import { undocumented } from './validate-response.ts'
 
 const app = await testApp({ environment: { BERTH_SIGN_UP: 'open' } })
-const OPEN = new Set(['getSetup', 'welcome', 'signIn', 'signUp', 'requestPasswordReset', 'completePasswordReset'])
+const OPEN = new Set(['getSetup', 'welcome', 'signIn', 'signUp', 'completeSignUp', 'requestPasswordReset', 'completePasswordReset'])
 const operations = app.dashboardOperations.filter(({ operationId }) => operationId in DASHBOARD)
 const closed = operations.filter(({ operationId }) => !OPEN.has(operationId))
 const isWrite = ({ method }: Operation): boolean => method !== 'GET'

@@ -1,6 +1,6 @@
 // A valid call of every operation of the dashboard. A new operation needs an entry here.
 import { Secret, TOTP } from 'otpauth'
-import { issuePasswordLink, issueWelcomeLink } from '../src/features/users/service.ts'
+import { issuePasswordLink, issueSignUpLink, issueWelcomeLink } from '../src/features/users/service.ts'
 import { unmanage } from '../src/features/vms/service.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { newId } from '../src/kernel/ids.ts'
@@ -65,6 +65,10 @@ export const DASHBOARD: Record<string, Arrange> = {
   },
   signIn: async ({ browser }) => ({ body: { email: browser.person.email, password: PASSWORD } }),
   signUp: async () => ({ body: { email: someEmail(), password: PASSWORD, name: 'Grace' } }),
+  completeSignUp: async ({ app }) => {
+    const { url } = await issueSignUpLink(app.db, app.clock.now(), { email: someEmail() }, 'http://localhost', '1h')
+    return { body: { token: secretOf(url), password: PASSWORD } }
+  },
   requestPasswordReset: body({ email: 'nobody@example.com' }),
   completePasswordReset: async ({ app, browser }) => {
     const { url } = await issuePasswordLink(app.db, app.clock.now(), browser.person.id, 'http://localhost', '1h')

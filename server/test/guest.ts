@@ -51,7 +51,7 @@ export async function guestDisk(
       limitMbps: null,
     },
   ]
-  const seed = { hostname, user: 'root', sshKeys: [`${type} ${base64}`], passwordHash: hashGuestPassword(PASSWORD) }
+  const seed = { hostname, user: 'root', sshKeys: [`${type} ${base64}`], passwordHash: await hashGuestPassword('a', PASSWORD) }
   await writeFile(join(folder, 'seed.iso'), seedImage(someSpec({ vmId: `c${hostname}`, seed, nics })))
   await run('qemu-img', 'create', '-q', '-f', 'qcow2', '-F', 'qcow2', '-b', image.path, join(folder, 'disk.qcow2'), `${options.gib}G`)
   if (image.arch === 'aarch64') await copyFile('/usr/share/AAVMF/AAVMF_VARS.fd', join(folder, 'vars.fd'))

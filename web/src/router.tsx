@@ -2,6 +2,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import { ErrorPage, NotFound } from './shell/ErrorPage.tsx'
+import { nextPath } from './shell/next-path.ts'
 import { RequireSession } from './shell/RequireSession.tsx'
 import { Loading } from './ui/AsyncState.tsx'
 import { readSearch } from './ui/paging.ts'
@@ -14,8 +15,10 @@ const gate = createRoute({ getParentRoute: () => root, id: 'gate', component: Re
 const screen = <const Path extends string>(path: Path, load: Load) =>
   createRoute({ getParentRoute: () => gate, path, component: lazyRouteComponent(load), validateSearch: readSearch })
 
-const readNext = (search: Record<string, unknown>): { next?: string } =>
-  typeof search['next'] === 'string' && /^\/(?![/\\])/.test(search['next']) ? { next: search['next'] } : {}
+const readNext = (search: Record<string, unknown>): { next?: string } => {
+  const next = nextPath(search['next'], location.origin)
+  return next === undefined ? {} : { next }
+}
 
 const outside = <const Path extends string>(path: Path, load: Load) =>
   createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load), validateSearch: readNext })
@@ -23,6 +26,7 @@ const outside = <const Path extends string>(path: Path, load: Load) =>
 const tree = root.addChildren([
   outside('/sign-in', () => import('./screens/sign-in/SignIn.tsx')),
   outside('/sign-up', () => import('./screens/sign-in/SignUp.tsx')),
+  outside('/confirm', () => import('./screens/sign-in/ConfirmSignUp.tsx')),
   outside('/welcome', () => import('./screens/sign-in/Welcome.tsx')),
   outside('/forgot-password', () => import('./screens/sign-in/ForgotPassword.tsx')),
   outside('/reset', () => import('./screens/sign-in/ResetPassword.tsx')),

@@ -4,7 +4,7 @@ import jsqr from 'jsqr'
 import { describe, expect, test } from 'vitest'
 import { codeOf } from '../../server/test/dashboard-table.ts'
 import { eventually } from '../../server/test/processes.ts'
-import { smtpServer } from '../../server/test/smtp-server.ts'
+import { headerOf, smtpServer } from '../../server/test/smtp-server.ts'
 import { becomeOwner, button, dialog, expectShown, fill, go, heading, link, setHidden } from './page-actions.ts'
 import { violations } from './axe.ts'
 import { expectNoProblems, openBrowser } from './browser.ts'
@@ -37,6 +37,11 @@ describe('a new user', async () => {
   const { page } = guest
   let recoveryCodes: string[] = []
 
+  const mailedLink = async (subject: string): Promise<string> => {
+    const { to, data } = await eventually(async () => mailbox.received.find((mail) => headerOf(mail, 'subject') === subject))
+    expect(to).toEqual([ADA.email])
+    return /http:\S+#\w+/.exec(data.replaceAll('=\r\n', ''))![0]
+  }
   const signOut = async (on = page): Promise<void> => {
     await button(on, 'Sign out').click()
     await expectShown(heading(on, 'Sign in'))
@@ -49,7 +54,12 @@ describe('a new user', async () => {
   test('signs up, if sign-up is open', async () => {
     await page.goto('/')
     await link(page, 'Sign up').click()
-    await fill(page, { 'Your name': 'Ada', Email: ADA.email, Password: 'short' })
+    await fill(page, { 'Your name': 'Ada', Email: ADA.email })
+    expect(await page.getByLabel('Password').count()).toBe(0)
+    await button(page, 'Sign up').click()
+    await expectShown(page.getByText(/We sent a link to this address/))
+    await page.goto(await mailedLink('Confirm your email address'))
+    await fill(page, { Password: 'short' })
     await button(page, 'Sign up').click()
     await expectShown(page.getByText(/must be 10-200 characters/))
     await fill(page, { Password: ADA.password })
@@ -80,9 +90,7 @@ describe('a new user', async () => {
     await fill(page, { Email: ADA.email })
     await button(page, 'Send reset link').click()
     await expectShown(page.getByText(/a reset link has been sent/))
-    const { to, data } = await eventually(async () => mailbox.received[0])
-    expect(to).toEqual([ADA.email])
-    const url = /http:\S+\/reset#\w+/.exec(data.replaceAll('=\r\n', ''))![0]
+    const url = await mailedLink('Set a new password')
     await page.goto(url)
     await fill(page, { Password: NEXT })
     await button(page, 'Set password').click()

@@ -337,10 +337,12 @@ export interface Tables {
   }
   one_time_links: {
     hash: Buffer
-    kind: 'welcome' | 'password'
+    kind: 'welcome' | 'password' | 'sign_up'
     user_id: string | null
     created_at: Date
     expires_at: Date
+    email: string | null
+    name: string | null
   }
   orphan_volumes: {
     host_id: string
@@ -859,7 +861,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   metrics_sample_claims: 'host_id, minute',
   network_attachments: 'network_id, vm_id, account_id, mac, address, number',
   networks: 'id, account_id, region_id, host_id, name, cidr, gateway, enable_snat, enable_dhcp, last_address, is_applied, claimed_until, next_try_at, deleted_at, created_at, updated_at',
-  one_time_links: 'hash, kind, user_id, created_at, expires_at',
+  one_time_links: 'hash, kind, user_id, created_at, expires_at, email, name',
   orphan_volumes: 'host_id, kind, id, vm_id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at',
   os_templates: 'id, slug, name, version, distribution, arch, min_disk_gib, min_ram_mib, default_user, cloud_init, has_agent, size_bytes, virtual_bytes, checksum, recipe, image_url, origin, imported_at, available, deprecated_at, position, created_at',
   payment_events: 'id, provider, type, object_id, intent_id, change, payment_id, received_at',

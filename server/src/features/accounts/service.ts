@@ -2,6 +2,7 @@ import { newToken, sha256 } from '../../kernel/crypto.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
+import { isEmailAddress } from '../../kernel/net/email-address.ts'
 import { expandScopes } from './scopes.ts'
 import * as sql from './sql.ts'
 
@@ -12,8 +13,7 @@ export { SCOPES } from './scopes.ts'
 export const TOKEN_PREFIX = 'vmk_'
 
 export async function createAccount(tx: Tx, now: Date, input: { email: string; name?: string }): Promise<sql.AccountRow> {
-  if (!/^[^\s@]+@[^\s@]+$/.test(input.email) || input.email.length > 254)
-    throw invalid(`"${input.email}" is not an e-mail address`, 'email')
+  if (!isEmailAddress(input.email)) throw invalid(`"${input.email}" is not an e-mail address`, 'email')
   const row = await sql.insertAccount(tx, { id: newId(), email: input.email, name: input.name ?? '', created_at: now })
   if (!row) throw apiError('already_exists', `There is already an account for ${input.email}`)
   return row

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { consoleWorld, TIMEOUT } from '../../../test/console-client.ts'
+import { consoleWorld, sendOverSocket, TIMEOUT } from '../../../test/console-client.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { pruneConsoles } from './prune.reconciler.ts'
@@ -54,6 +54,30 @@ describe('POST /vms/{id}/console', async () => {
     expect(client.socket.protocol).toBe('binary')
     expect(response.headers).toMatchObject({ 'x-request-id': expect.any(String), 'x-ratelimit-limit': '100' })
     client.socket.terminate()
+  })
+
+  test.each(['evil.example', 'evil.example:8080', '198.51.100.7', 'localhost.evil.example'])(
+    'does not lead to the Host %s that a request names',
+    async (host) => {
+      const customer = await rich()
+      const { id } = await app.given.vm(customer)
+      const forged = await sendOverSocket(port, `/vms/${id}/console`, { token: customer.token, host, body: { type: 'serial' } })
+      expect(forged.body).toMatchObject({ data: { url: expect.stringContaining(`ws://127.0.0.1:${port}/consoles/vmc_`) } })
+    },
+  )
+
+  test.each(['127.0.0.1', 'localhost'])('leads to the Host %s, which is this machine', async (name) => {
+    const customer = await rich()
+    const { id } = await app.given.vm(customer)
+    const own = await sendOverSocket(port, `/vms/${id}/console`, { token: customer.token, host: `${name}:${port}`, body: { type: 'serial' } })
+    expect(own.body).toMatchObject({ data: { url: expect.stringContaining(`ws://${name}:${port}/consoles/vmc_`) } })
+  })
+
+  test.each(['[', 'a b', 'x/y', 'me@localhost', 'localhost:99999', '%'])('is refused for the malformed Host %j', async (host) => {
+    const customer = await rich()
+    const { id } = await app.given.vm(customer)
+    const { status, code } = await sendOverSocket(port, `/vms/${id}/console`, { token: customer.token, host, body: { type: 'serial' } })
+    expect([status, code]).toEqual([400, 'validation_failed'])
   })
 
   describe('is refused', () => {

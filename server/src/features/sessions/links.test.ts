@@ -55,6 +55,9 @@ describe('welcome link', () => {
   })
 })
 
+let withoutMail: ReturnType<typeof testApp> | undefined
+const openWithoutMail = () => (withoutMail ??= testApp({ environment: { BERTH_SIGN_UP: 'open' } }))
+
 describe('POST /sign-up', () => {
   test('is disabled by default', async () => {
     const { status, headers } = await browserOf(app).post('/sign-up', { email: 'new@example.com', password: PASSWORD })
@@ -62,7 +65,7 @@ describe('POST /sign-up', () => {
   })
 
   test('creates a customer, and never a user of an existing account', async () => {
-    const open = await testApp({ environment: { BERTH_SIGN_UP: 'open' } })
+    const open = await openWithoutMail()
     const browser = browserOf(open)
     const { status, body } = await browser.post('/sign-up', { email: 'new@example.com', password: PASSWORD, name: 'Grace' })
     expect([status, body.data.user]).toMatchObject([201, { email: 'new@example.com', name: 'Grace', isOperator: false }])
@@ -72,8 +75,82 @@ describe('POST /sign-up', () => {
       const again = await browserOf(open).post('/sign-up', { email: taken, password: PASSWORD })
       expect([again.status, again.headers['x-error-code']]).toEqual([409, 'already_exists'])
     }
+    const passwordless = await browserOf(open).post('/sign-up', { email: 'other@example.com' })
+    expect([passwordless.status, passwordless.body.error]).toEqual([400, 'Validation failed: password is required'])
   })
 })
+
+describe('POST /sign-up where mail can be sent', async () => {
+  const open = await testApp({ environment: { ...mail, BERTH_PUBLIC_URL: 'http://localhost', BERTH_SIGN_UP: 'open' } })
+  let clients = 0
+  const signUp = (email: string, more: object = {}) => browserOf(open, `10.6.0.${++clients}`).post('/sign-up', { email, ...more })
+  const mailsTo = (email: string) => server.received.filter(({ to }) => to.includes(email))
+  const linkTo = async (email: string): Promise<string> => {
+    await expect.poll(() => mailsTo(email).length).toBeGreaterThan(0)
+    return /http:\/\/\S+?#lnk_\w{46}/.exec(mailsTo(email).at(-1)!.data.replace(/=\r?\n/g, '').replaceAll('=3D', '='))![0]
+  }
+
+  test('makes the account when the link in the mail is used, with the password given then', async () => {
+    const asked = await signUp('grace@example.com', { name: 'Grace', password: 'chosen by a stranger' })
+    expect([asked.status, asked.body.data]).toEqual([202, { mailed: true, message: 'A mail with a link is on its way to this address' }])
+    expect(asked.headers).not.toHaveProperty('set-cookie')
+    const url = await linkTo('grace@example.com')
+    expect(url).toMatch(/^http:\/\/localhost\/confirm#lnk_/)
+    expect(headerOf(mailsTo('grace@example.com')[0]!, 'subject')).toBe('Confirm your email address')
+    expect(await open.db.many(sql`select from accounts where email = 'grace@example.com'`)).toEqual([])
+    const browser = browserOf(open)
+    const done = await browser.post('/sign-up/complete', { token: secretOf(url), password: PASSWORD })
+    expect([done.status, done.body.data.user]).toMatchObject([201, { email: 'grace@example.com', name: 'Grace', isOperator: false }])
+    expect((await browserOf(open).signIn('grace@example.com')).status).toBe(200)
+    expect((await browserOf(open, '10.6.1.1').signIn('grace@example.com', 'chosen by a stranger')).status).toBe(401)
+    const again = await browserOf(open).post('/sign-up/complete', { token: secretOf(url), password: PASSWORD })
+    expect([again.status, again.headers['x-error-code']]).toEqual([410, 'link_gone'])
+  })
+
+  test('answers the same for an address that has an account, and tells only its owner', async () => {
+    const { email } = await givenUser(open)
+    const [taken, free] = [await signUp(email.toUpperCase()), await signUp('free@example.com')]
+    expect([taken.status, taken.body]).toEqual([free.status, free.body])
+    await expect.poll(() => mailsTo(email).length).toBe(1)
+    const [received] = mailsTo(email)
+    expect(headerOf(received!, 'subject')).toBe('You have an account already')
+    expect(received!.data).not.toContain('lnk_')
+  })
+
+  test('limits mails per address, and sign-ups per client', async () => {
+    for (let i = 0; i < 6; i++) expect((await signUp('often@example.com')).status).toBe(202)
+    await signUp('after@example.com')
+    await linkTo('after@example.com')
+    expect(mailsTo('often@example.com').length).toBeLessThanOrEqual(3)
+    const from = async (i: number) => (await browserOf(open, `2001:db8:5:5::${i}`).post('/sign-up', { email: `u${i}@example.com` })).status
+    const statuses: number[] = []
+    for (let i = 0; i < 12; i++) statuses.push(await from(i))
+    expect(statuses).toEqual([...Array(10).fill(202), 429, 429])
+  })
+
+  test('of one address twice makes one account, and links expire after a day', async () => {
+    await signUp('twice@example.com')
+    const first = await linkTo('twice@example.com')
+    await signUp('Twice@example.com')
+    const second = await linkTo('Twice@example.com')
+    const use = async (url: string) => (await browserOf(open).post('/sign-up/complete', { token: secretOf(url), password: PASSWORD })).status
+    expect([await use(second), await use(first)]).toEqual([201, 410])
+    await signUp('late@example.com')
+    const late = await linkTo('late@example.com')
+    open.clock.advance('24h')
+    expect(await use(late)).toBe(410)
+  })
+})
+
+test.each(['<victim@x.com>,a', 'a@x.com,b@x.com', '"a"@x.com', 'Name <a@x.com>', 'a@x.com\u0085', 'a b@x.com', 'a@(x)y.com', 'a;b@x.com'])(
+  'nobody signs up or gets an account as %j',
+  async (email) => {
+    const open = await openWithoutMail()
+    const answer = await browserOf(open, '10.6.2.1').post('/sign-up', { email, password: PASSWORD })
+    expect([answer.status, answer.headers['x-error-code']]).toEqual([400, 'validation_failed'])
+    await expect(open.db.tx((tx) => createAccount(tx, open.clock.now(), { email }))).rejects.toThrow('is not an e-mail address')
+  },
+)
 
 describe('password reset', () => {
   const askFor = (email: string, headers: Record<string, string> = {}) => browserOf(app).post('/password-reset', { email }, headers)

@@ -1,9 +1,11 @@
 // Limits failed sign-ins. Attempts are counted before they are checked, so that concurrent ones cannot exceed the limit, and uncounted
-// when they succeed. One IP address gets few attempts per user, all addresses together some more; after that only addresses from which
-// the user has signed in before may try. Attackers cannot guess further and cannot lock the user out.
+// when they succeed. One client (an IPv4 address or IPv6 /64) gets few attempts per user, all addresses together some more; after that only addresses from which
+// the user has signed in before may try. Attackers cannot guess further and cannot lock the user out. Codes of a second factor
+// are limited likewise.
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
 import { ApiError, type ErrorCode } from '../../kernel/errors.ts'
+import { clientNetwork } from '../../kernel/net/client-network.ts'
 
 const WINDOW_MS = parseDurationMs('15m')
 const WRONG: ErrorCode[] = ['wrong_credentials', 'wrong_totp']
@@ -14,11 +16,13 @@ export interface AttemptLimit {
 }
 
 export const attemptLimits = {
-  address: (ip: string): AttemptLimit => ({ key: `address:${ip}`, most: 50 }),
-  userAt: (email: string, ip: string): AttemptLimit => ({ key: `person:${email}:${ip}`, most: 10 }),
+  address: (ip: string): AttemptLimit => ({ key: `address:${clientNetwork(ip)}`, most: 50 }),
+  userAt: (email: string, ip: string): AttemptLimit => ({ key: `person:${email}:${clientNetwork(ip)}`, most: 10 }),
   user: (email: string): AttemptLimit => ({ key: `person:${email}`, most: 50 }),
   /** Reached only with the right password. */
   code: (userId: string): AttemptLimit => ({ key: `code:${userId}`, most: 10 }),
+  /** The same for a known address or a session, which others cannot use up. */
+  codeAt: (userId: string, known: string): AttemptLimit => ({ key: `code:${userId}:${known}`, most: 10 }),
 }
 
 /** Stops at the first limit that is reached: the attempt does not run and does not count against later limits. */

@@ -1,13 +1,11 @@
-// Password reset. The response is immediate and always the same, so that it does not reveal whether the user exists. Only the
-// email has the link (the database has its hash), so a lost email requires a new request.
+// Password reset. The response is immediate and always the same, so that it does not reveal whether the user exists.
 import { toUserAuditRecord } from '../../http/api/audit.ts'
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
-import { newId } from '../../kernel/ids.ts'
-import { escapeHtml } from '../../http/server/html-page.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientInfo } from './sign-in.ts'
-import { findByEmail, issuePasswordLink, type UserRow } from '../users/service.ts'
+import { findByEmail, issuePasswordLink } from '../users/service.ts'
+import { sendLinkMail } from './link-mail.ts'
 
 const LIFE = '1h'
 const MAILS_PER_HOUR = 3
@@ -25,20 +23,10 @@ export async function mailReset(deps: ResetDeps, counters: Counters, base: strin
     deps.audit.recordSuccess(tx, toUserAuditRecord(visitor, user, 202, null))
     return issuePasswordLink(tx, clock.now(), user.id, base, LIFE)
   })
-  await mailer.send({ messageId: `${newId()}@${mailer.domain}`, to: user.email, date: clock.now(), ...letter(user, url) })
-}
-
-function letter({ email }: UserRow, url: string): { subject: string; text: string; html: string } {
   const paragraphs = [
     'Somebody, hopefully you, asked for a new password of the dashboard.',
     `Set it here within an hour: ${url}`,
     'If it was not you, do nothing: your password stays as it is.',
-    `This mail was sent to ${email}.`,
   ]
-  const html = paragraphs.map((each) => `<p>${escapeHtml(each).replace(escapeHtml(url), `<a href="${url}">${url}</a>`)}</p>`)
-  return {
-    subject: 'Set a new password',
-    text: `${paragraphs.join('\n\n')}\n`,
-    html: `<!doctype html>\n<html lang="en"><body>\n${html.join('\n')}\n</body></html>\n`,
-  }
+  await sendLinkMail(deps, user.email, { subject: 'Set a new password', paragraphs, url })
 }

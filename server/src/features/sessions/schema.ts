@@ -1,6 +1,7 @@
+import { EMAIL_PATTERN } from '../../kernel/net/email-address.ts'
 import { object, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
-const Email = Type.String({ minLength: 3, maxLength: 254, pattern: '^[^\\s@]+@[^\\s@]+$', rule: 'must be an e-mail address' })
+const Email = Type.String({ minLength: 3, maxLength: 254, pattern: EMAIL_PATTERN, rule: 'must be an e-mail address' })
 /** The maximum bounds the cost of hashing; there are no other rules than length. */
 const NewPassword = Type.String({ minLength: 10, maxLength: 200, rule: 'must be 10-200 characters' })
 const GivenPassword = Type.String({ maxLength: 200 })
@@ -49,8 +50,22 @@ export const TotpRequired = object({ totpRequired: Type.Literal(true) }, { title
 export const SignedIn = Type.Union([Session, TotpRequired])
 export type SignedIn = Static<typeof SignedIn>
 
-export const SignUp = object({ email: Email, password: NewPassword, name: Type.Optional(text(0, 100)) })
+export const SignUp = object({
+  email: Email,
+  password: Type.Optional({ ...NewPassword, description: 'Needed where no mail can be sent; otherwise it is chosen with the link' }),
+  name: Type.Optional(text(0, 100)),
+})
 export type SignUp = Static<typeof SignUp>
+
+export const SignUpMailed = object(
+  { mailed: Type.Literal(true), message: Type.String({ description: 'The same whether there is such an account or not' }) },
+  { title: 'SignUpMailed' },
+)
+export const SignedUp = Type.Union([Session, SignUpMailed])
+export type SignedUp = Static<typeof SignedUp>
+
+export const CompleteSignUp = object({ token: Link, password: NewPassword })
+export type CompleteSignUp = Static<typeof CompleteSignUp>
 
 export const Welcome = object({ token: Link, email: Email, password: NewPassword, name: Type.Optional(text(0, 100)) })
 export type Welcome = Static<typeof Welcome>

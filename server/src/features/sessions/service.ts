@@ -45,21 +45,24 @@ export class ReauthService {
   async password({ actorId }: Principal, password: string): Promise<string> {
     const user = await users.findUser(this.#deps.db, actorId)
     return withAttemptLimits(this.#counters, [attemptLimits.user(actorId)], async () => {
-      const isRight = await users.verifyPassword(user?.password_hash, password)
+      const isRight = await users.verifyPassword(user?.password_hash, password, ofUser(actorId))
       if (!isRight || !user?.password_hash) throw apiError('wrong_credentials', 'The password is wrong')
       return user.password_hash
     })
   }
 
   async change(principal: Principal, { currentPassword, newPassword }: ChangePassword): Promise<{ checked: string; hash: string }> {
-    return { checked: await this.password(principal, currentPassword), hash: await users.hashPassword(newPassword) }
+    const checked = await this.password(principal, currentPassword)
+    return { checked, hash: await users.hashPassword(newPassword, ofUser(principal.actorId)) }
   }
 
   /** Rate-limits codes of signed-in users too. */
-  code<T>({ actorId }: Principal, attempt: () => Promise<T>): Promise<T> {
-    return withAttemptLimits(this.#counters, [attemptLimits.code(actorId)], attempt)
+  code<T>(principal: Principal, attempt: () => Promise<T>): Promise<T> {
+    return withAttemptLimits(this.#counters, [attemptLimits.codeAt(principal.actorId, signedIn(principal).sessionId)], attempt)
   }
 }
+
+const ofUser = (key: string): users.HashClient => ({ lane: 'known', key })
 
 async function lockChecked(tx: Tx, { actorId }: Principal, checked: string): Promise<users.UserRow> {
   const user = await users.lockUser(tx, actorId)

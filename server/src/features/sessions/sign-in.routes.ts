@@ -11,6 +11,7 @@ import { hasOperator } from '../users/service.ts'
 import { readCookie, writeCookie } from './cookie.ts'
 import { SignInService, type SignInResult, type ClientInfo } from './sign-in.ts'
 import { mailReset } from './password-reset.ts'
+import { limitSignUps, mailSignUp } from './sign-up.ts'
 import * as shapes from './schema.ts'
 import { describeSession } from './service.ts'
 
@@ -36,6 +37,11 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
   const admit = (request: FastifyRequest): void => {
     requireSameOrigin(request, config.publicUrl)
     if (request.method !== 'GET') requireSecureTransport(request, deps)
+  }
+  /** The response does not wait for an email, nor depends on it. */
+  const inBackground = (work: Promise<void>, failure: string): void => {
+    const mailing = work.catch((error: unknown) => log.warn({ err: error }, failure)).finally(() => underWay.delete(mailing))
+    underWay.add(mailing)
   }
   const doors = new UnauthenticatedRoutes(app, { prefix, rateLimit, admit })
 
@@ -87,14 +93,37 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
     '/sign-up',
     {
       operationId: 'signUp',
-      summary: 'Make an account, where the operator allows it',
+      summary: 'Make an account, where the operator allows it; where mail can be sent, by a link that confirms the address',
       tag,
       body: shapes.SignUp,
-      status: 201,
-      data: shapes.Session,
+      status: [201, 202],
+      data: shapes.SignedUp,
       errorCodes: ['sign_up_closed', 'already_exists'],
     },
-    async (body, request, reply) => sendSession(await desk.signUp(visitor(request), body), request, reply),
+    async (body, request, reply): Promise<shapes.SignedUp> => {
+      desk.requireOpenSignUp()
+      await limitSignUps(counters, request.ip)
+      const at = mailer && base()
+      if (!at) return sendSession(await desk.signUp(visitor(request), body), request, reply)
+      const { email, name = '' } = body
+      inBackground(mailSignUp(deps, counters, at, { email, name }), 'sending sign-up email failed')
+      reply.code(202)
+      return { mailed: true, message: 'A mail with a link is on its way to this address' }
+    },
+  )
+
+  doors.post(
+    '/sign-up/complete',
+    {
+      operationId: 'completeSignUp',
+      summary: 'Make an account by the link that confirms the address',
+      tag,
+      body: shapes.CompleteSignUp,
+      status: 201,
+      data: shapes.Session,
+      errorCodes: ['sign_up_closed', 'already_exists', 'link_gone'],
+    },
+    async (body, request, reply) => sendSession(await desk.completeSignUp(visitor(request), body), request, reply),
   )
 
   doors.post(
@@ -109,12 +138,7 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
     },
     async ({ email }, request) => {
       const at = base()
-      if (at !== null) {
-        const mailing = mailReset(deps, counters, at, email, visitor(request))
-          .catch((error: unknown) => log.warn({ err: error }, 'sending password reset email failed'))
-          .finally(() => underWay.delete(mailing))
-        underWay.add(mailing)
-      }
+      if (at !== null) inBackground(mailReset(deps, counters, at, email, visitor(request)), 'sending password reset email failed')
       return { message: 'If somebody signs in with this address, a mail with a link is on its way' }
     },
   )

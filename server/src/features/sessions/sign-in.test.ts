@@ -144,6 +144,24 @@ describe('fifty wrong passwords', () => {
     expect((await browserOf(app, elsewhere).signIn(email)).status).toBe(200)
   })
 
+  test('from one IPv6 /64 are those of one address, and so are known addresses', async () => {
+    const { email } = await givenUser(app)
+    const statuses: number[] = []
+    for (let i = 0; i < 45; i++) statuses.push(...(await wrongFrom(email, `2001:db8:7:7::${i.toString(16)}`, 1)))
+    expect(statuses).toEqual([...Array(10).fill(401), ...Array(35).fill(429)])
+    expect((await browserOf(app, '2001:db8:8:8::1').signIn(email)).status).toBe(200)
+    for (let i = 0; i < 4; i++) await wrongFrom(email, somewhere(), 10)
+    expect((await browserOf(app, '2001:db8:9:9::1').signIn(email)).status).toBe(429)
+    expect((await browserOf(app, '2001:db8:8:8:1234::9').signIn(email)).status).toBe(200)
+  })
+
+  test('from an IPv4 address of a dual-stack socket are those of the address', async () => {
+    const { email } = await givenUser(app)
+    const address = somewhere()
+    expect(await wrongFrom(email, `::ffff:${address}`, 10)).toEqual(Array(10).fill(401))
+    expect((await browserOf(app, address).signIn(email)).status).toBe(429)
+  })
+
   test('for many users from one address are stopped too', async () => {
     const address = somewhere()
     for (let i = 0; i < 5; i++) await wrongFrom(`nobody${i}@example.com`, address, 10)

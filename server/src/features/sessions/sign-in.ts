@@ -4,12 +4,13 @@ import { toUserAuditRecord } from '../../http/api/audit.ts'
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import { sha256 } from '../../kernel/crypto.ts'
 import type { Tx } from '../../kernel/database/db.ts'
-import { apiError, ApiError } from '../../kernel/errors.ts'
+import { apiError, ApiError, invalid } from '../../kernel/errors.ts'
+import { clientNetwork } from '../../kernel/net/client-network.ts'
 import type { Deps } from '../deps.ts'
 import * as users from '../users/service.ts'
 import { startSession, type Caller, type Started } from './session-lifecycle.ts'
 import { attemptLimits, withAttemptLimits } from './lockout.ts'
-import type { CompleteReset, SignIn, SignUp, Welcome } from './schema.ts'
+import type { CompleteReset, CompleteSignUp, SignIn, SignUp, Welcome } from './schema.ts'
 import * as sql from './sql.ts'
 
 export interface ClientInfo extends Caller {
@@ -42,19 +43,28 @@ export class SignInService {
     const isAtHome = person !== undefined && (await users.isKnownAddress(db, person.id, visitor.ip))
     const all = [attemptLimits.address(visitor.ip), attemptLimits.userAt(who, visitor.ip), ...(isAtHome ? [] : [attemptLimits.user(who)])]
     try {
-      return await withAttemptLimits(this.#counters, all, () => this.#prove(visitor, person, password, totp))
+      return await withAttemptLimits(this.#counters, all, () => this.#prove(visitor, person, isAtHome, password, totp))
     } catch (error) {
       if (error instanceof ApiError && person) this.#noteRefusal(visitor, person, error)
       throw error
     }
   }
 
-  async #prove(visitor: ClientInfo, person: users.UserRow | undefined, password: string, totp?: string): Promise<SignInResult | null> {
-    const isRight = await users.verifyPassword(person?.password_hash, password)
+  async #prove(
+    visitor: ClientInfo,
+    person: users.UserRow | undefined,
+    isAtHome: boolean,
+    password: string,
+    totp?: string,
+  ): Promise<SignInResult | null> {
+    const client: users.HashClient =
+      isAtHome && person ? { lane: 'known', key: person.id } : { lane: 'unknown', key: clientNetwork(visitor.ip) }
+    const isRight = await users.verifyPassword(person?.password_hash, password, client)
     if (!isRight || !person) throw wrong()
     if (person.totp_enabled_at && totp === undefined) return null
     const enter = () => this.#deps.db.tx((tx) => this.#enter(tx, visitor, person, totp))
-    return person.totp_enabled_at ? withAttemptLimits(this.#counters, [attemptLimits.code(person.id)], enter) : enter()
+    const limit = isAtHome ? attemptLimits.codeAt(person.id, clientNetwork(visitor.ip)) : attemptLimits.code(person.id)
+    return person.totp_enabled_at ? withAttemptLimits(this.#counters, [limit], enter) : enter()
   }
 
   async #enter(tx: Tx, visitor: ClientInfo, checked: users.UserRow, totp?: string): Promise<SignInResult> {
@@ -66,22 +76,40 @@ export class SignInService {
   }
 
   async welcome(visitor: ClientInfo, { token, password, ...user }: Welcome): Promise<SignInResult> {
-    const passwordHash = await users.hashPassword(password)
     const { db, clock } = this.#deps
+    await users.requireLink(db, clock.now(), 'welcome', token)
+    const passwordHash = await users.hashPassword(password, newPasswordOf(visitor))
     return db.tx(async (tx) => this.#arrive(tx, visitor, await users.createOwner(tx, clock.now(), { ...user, token, passwordHash }), 201))
   }
 
+  /** Without a confirmed address, where no mail can be sent. */
   async signUp(visitor: ClientInfo, { password, ...user }: SignUp): Promise<SignInResult> {
-    const { db, clock, config } = this.#deps
-    if (config.signUp === 'closed') throw apiError('sign_up_closed', 'Accounts are made by the operator here: ask for one')
-    const passwordHash = await users.hashPassword(password)
+    const { db, clock } = this.#deps
+    if (password === undefined) throw invalid('password is required', 'password')
+    const passwordHash = await users.hashPassword(password, newPasswordOf(visitor))
     return db.tx(async (tx) => this.#arrive(tx, visitor, await users.signUp(tx, clock.now(), { ...user, passwordHash }), 201))
+  }
+
+  async completeSignUp(visitor: ClientInfo, { token, password }: CompleteSignUp): Promise<SignInResult> {
+    const { db, clock } = this.#deps
+    this.requireOpenSignUp()
+    await users.requireLink(db, clock.now(), 'sign_up', token)
+    const passwordHash = await users.hashPassword(password, newPasswordOf(visitor))
+    return db.tx(async (tx) => {
+      const user = await users.useSignUpLink(tx, clock.now(), token)
+      return this.#arrive(tx, visitor, await users.signUp(tx, clock.now(), { ...user, passwordHash }), 201)
+    })
+  }
+
+  requireOpenSignUp(): void {
+    if (this.#deps.config.signUp === 'closed') throw apiError('sign_up_closed', 'Accounts are made by the operator here: ask for one')
   }
 
   /** Ends every session of the user. Null when the user has a second factor, which a link does not bypass. */
   async setPassword(visitor: ClientInfo, { token, password }: CompleteReset): Promise<SignInResult | null> {
-    const passwordHash = await users.hashPassword(password)
     const { db, clock } = this.#deps
+    await users.requireLink(db, clock.now(), 'password', token)
+    const passwordHash = await users.hashPassword(password, newPasswordOf(visitor))
     return db.tx(async (tx) => {
       const person = await users.usePasswordLink(tx, clock.now(), token)
       await users.setPassword(tx, person.id, passwordHash)
@@ -105,6 +133,8 @@ export class SignInService {
     this.#deps.audit.recordDenied(toUserAuditRecord(visitor, person, status, code))
   }
 }
+
+const newPasswordOf = ({ ip }: ClientInfo): users.HashClient => ({ lane: 'newPassword', key: clientNetwork(ip) })
 
 /** Records in the audit log that a recovery code was used instead of a TOTP code. */
 const withRecoveryCode = (visitor: ClientInfo): ClientInfo => ({

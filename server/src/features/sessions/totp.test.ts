@@ -84,6 +84,23 @@ describe('second factor', () => {
     expect((await browserOf(app, '10.7.1.1').signIn(email, PASSWORD, code())).status).toBe(200)
   })
 
+  test('cannot be locked by somebody with the password: known addresses and sessions keep attempts of their own', async () => {
+    const { browser, email, code } = await withTotp()
+    const home = browserOf(app, '10.7.2.1')
+    app.clock.advance('30s')
+    expect((await home.signIn(email, PASSWORD, code())).status).toBe(200)
+    const elsewhere = async (i: number) => (await browserOf(app, `10.7.3.${i}`).signIn(email, PASSWORD, '000000')).status
+    for (let i = 0; i < 10; i++) expect(await elsewhere(i)).toBe(401)
+    expect(await elsewhere(10)).toBe(429)
+    app.clock.advance('30s')
+    expect((await home.signIn(email, PASSWORD, code())).status).toBe(200)
+    app.clock.advance('30s')
+    expect((await browser.post('/reauthenticate', { password: PASSWORD, totp: code() })).status).toBe(200)
+    const guesses: number[] = []
+    for (let i = 0; i < 11; i++) guesses.push((await home.signIn(email, PASSWORD, '000000')).status)
+    expect(guesses).toEqual([...Array(10).fill(401), 429])
+  })
+
   test('is required for re-authentication', async () => {
     const { browser, code } = await withTotp()
     expect((await browser.post('/reauthenticate', { password: PASSWORD })).headers['x-error-code']).toBe('wrong_totp')

@@ -6,10 +6,10 @@ import { createAccount, findAccount } from '../accounts/service.ts'
 import { useWelcomeLink } from './one-time-links.ts'
 import * as sql from './sql.ts'
 
-export { hashPassword, verifyPassword } from './password-hash.ts'
+export { hashPassword, verifyPassword, type HashClient } from './password-hash.ts'
 export { beginTotp, confirmTotp, removeTotp, consumeCode } from './totp.ts'
 export { countRecoveryCodes, renewRecoveryCodes } from './recovery-codes.ts'
-export { issuePasswordLink, issueWelcomeLink, usePasswordLink } from './one-time-links.ts'
+export { issuePasswordLink, issueSignUpLink, issueWelcomeLink, requireLink, usePasswordLink, useSignUpLink } from './one-time-links.ts'
 export {
   dropLinksOf,
   findByEmail,
@@ -37,7 +37,7 @@ export async function createOwner(tx: Tx, now: Date, { token, ...user }: NewUser
   return insert(tx, now, account.id, { ...user, isOperator: true })
 }
 
-/** Never joins an existing account: a sign-up does not prove ownership of the email address. */
+/** Never joins an existing account, because only with mail a sign-up proves ownership of the address. */
 export async function signUp(tx: Tx, now: Date, user: NewUser): Promise<sql.UserRow> {
   const account = await createAccount(tx, now, user)
   return insert(tx, now, account.id, { ...user, isOperator: false })

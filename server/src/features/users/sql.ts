@@ -1,4 +1,5 @@
 import { sql, type NotNull, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { clientNetwork } from '../../kernel/net/client-network.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
@@ -57,22 +58,36 @@ export const countRecoveryCodes = async (db: Queries, userId: string): Promise<n
 
 export interface NewLink {
   hash: Buffer
-  kind: 'welcome' | 'password'
+  kind: 'welcome' | 'password' | 'sign_up'
   user_id: string | null
+  /** Of a sign-up. */
+  email: string | null
+  name: string | null
   created_at: Date
   expires_at: Date
 }
 
 export const insertLink = (tx: Queries, row: NewLink) =>
   tx.run(sql`
-    insert into one_time_links (hash, kind, user_id, created_at, expires_at)
-    values (${row.hash}, ${row.kind}, ${row.user_id}, ${row.created_at}, ${row.expires_at})`)
+    insert into one_time_links (hash, kind, user_id, email, name, created_at, expires_at)
+    values (${row.hash}, ${row.kind}, ${row.user_id}, ${row.email}, ${row.name}, ${row.created_at}, ${row.expires_at})`)
+
+/** Whether the link could be used at this moment. */
+export const isUsableLink = async (db: Queries, now: Date, kind: NewLink['kind'], hash: Buffer): Promise<boolean> =>
+  (await db.maybe(sql`select from one_time_links where hash = ${hash} and kind = ${kind} and expires_at > ${now}`)) !== undefined
 
 /** Returns the link's user; no row when the link is used or expired. */
 export const takePasswordLink = (tx: Tx, now: Date, hash: Buffer) =>
   tx.maybe<{ user_id: NotNull<string> }>(
     sql`delete from one_time_links where hash = ${hash} and kind = 'password' and expires_at > ${now} returning user_id`,
   )
+
+/** Deletes all links of the sign-up's address, so that one account is made. */
+export const takeSignUpLink = (tx: Tx, now: Date, hash: Buffer) =>
+  tx.maybe<{ email: NotNull<string>; name: string | null }>(sql`
+    with used as (select email, name from one_time_links where hash = ${hash} and kind = 'sign_up' and expires_at > ${now}),
+      gone as (delete from one_time_links l using used where l.kind = 'sign_up' and lower(l.email) = lower(used.email) returning l.hash)
+    select used.email, used.name from used where exists (select from gone where gone.hash = ${hash})`)
 
 /** Deletes all welcome links at once, so that of several holders only one becomes the owner. */
 export const takeWelcomeLinks = (tx: Tx) =>
@@ -82,12 +97,12 @@ export const dropLinksOf = (tx: Tx, userId: string) => tx.run(sql`delete from on
 
 export const dropOldLinks = (db: Queries, now: Date) => db.run(sql`delete from one_time_links where expires_at <= ${now}`)
 
-export const noteAddress = (tx: Tx, now: Date, userId: string, address: string) =>
+export const noteAddress = (tx: Tx, now: Date, userId: string, ip: string) =>
   tx.run(sql`
-    insert into known_ips (user_id, address, last_used_at) values (${userId}, ${address}, ${now})
+    insert into known_ips (user_id, address, last_used_at) values (${userId}, ${clientNetwork(ip)}, ${now})
     on conflict (user_id, address) do update set last_used_at = excluded.last_used_at`)
 
-export const isKnownAddress = async (db: Queries, userId: string, address: string): Promise<boolean> =>
-  (await db.maybe(sql`select from known_ips where user_id = ${userId} and address = ${address}`)) !== undefined
+export const isKnownAddress = async (db: Queries, userId: string, ip: string): Promise<boolean> =>
+  (await db.maybe(sql`select from known_ips where user_id = ${userId} and address = ${clientNetwork(ip)}`)) !== undefined
 
 export const dropOldAddresses = (db: Queries, before: Date) => db.run(sql`delete from known_ips where last_used_at < ${before}`)

@@ -1,4 +1,5 @@
 import { DryRunResult } from '../../http/api/api.ts'
+import type { Principal } from '../../http/api/principal.ts'
 import { Type } from '../../http/api/schema.ts'
 import { ActionStarted } from '../actions/schema.ts'
 import { accepted } from '../actions/service.ts'
@@ -9,6 +10,7 @@ import { remove } from './actions/delete.ts'
 import { attach, detach } from './actions/attach-network.ts'
 import { resetPassword, restart, start, stop } from './actions/power.ts'
 import { rebuild } from './actions/rebuild.ts'
+import { hashGuestPassword } from './model/guest-password.ts'
 import {
   AttachNetwork,
   CreateVm,
@@ -28,6 +30,12 @@ import { upgrade } from './actions/upgrade.ts'
 
 const tag = 'Virtual machines'
 const params = { id: Type.String() }
+/** A dry run stores no password. */
+const ofPassword = {
+  preparesFor: ({ body, query }: { body: { password?: string }; query: { dryRun?: boolean } }) => body.password !== undefined && !query.dryRun,
+  prepare: ({ principal, body }: { principal: Principal; body: { password?: string } }) =>
+    hashGuestPassword(principal.accountId, body.password!),
+}
 const started = { tag, params, status: 202, data: ActionStarted }
 
 export const vmRoutes: Routes = (api, deps) => {
@@ -45,9 +53,10 @@ export const vmRoutes: Routes = (api, deps) => {
       status: 202,
       data: VmCreated,
       ...quotedOnDryRun,
+      ...ofPassword,
     },
-    async (tx, { principal, body, query }) => {
-      const created = await createVm(tx, deps, principal, body, query.dryRun)
+    async (tx, { principal, body, query }, passwordHash) => {
+      const created = await createVm(tx, deps, principal, body, query.dryRun, passwordHash)
       return created instanceof DryRunResult ? created : accepted(created.vm.id, created)
     },
   )
@@ -171,8 +180,10 @@ export const vmRoutes: Routes = (api, deps) => {
       ...started,
       body: RebuildVm,
       ...quotedOnDryRun,
+      ...ofPassword,
     },
-    async (tx, { principal, params: { id }, body, query }) => accepted(id, await rebuild(tx, deps, principal, id, body, query.dryRun)),
+    async (tx, { principal, params: { id }, body, query }, passwordHash) =>
+      accepted(id, await rebuild(tx, deps, principal, id, body, query.dryRun, passwordHash)),
   )
 
   api.post(
@@ -184,8 +195,9 @@ export const vmRoutes: Routes = (api, deps) => {
       scope: 'vms:update',
       ...started,
       body: SetPassword,
+      prepare: ({ principal, body }) => hashGuestPassword(principal.accountId, body.password),
     },
-    async (tx, { principal, params: { id }, body }) => accepted(id, await resetPassword(tx, deps, principal, id, body.password)),
+    async (tx, { principal, params: { id } }, hash) => accepted(id, await resetPassword(tx, deps, principal, id, hash)),
   )
 
   api.post(

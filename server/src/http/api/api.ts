@@ -12,9 +12,11 @@ export { ApiResponse, DryRunResult }
 
 export type ApiDeps = WriteDeps
 
-/** Work before the transaction, for a write that needs a response from another server. */
+/** Work before the transaction, for a write that needs a response from another server, or a slow computation. */
 interface Preparation<P extends TProperties, Q extends TProperties, B extends TSchema, Prepared> {
   prepare?: (context: Context<P, Q, B>) => Promise<Prepared>
+  /** Where only some requests need it; for the others nothing is prepared. */
+  preparesFor?: (context: Context<P, Q, B>) => boolean
 }
 
 type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -72,13 +74,14 @@ export class Api {
       Prepared = undefined,
     >(
       path: string,
-      { prepare, ...spec }: OperationSpec<P, Q, B, Data, DryRunData> & Preparation<P, Q, B, Prepared>,
+      { prepare, preparesFor, ...spec }: OperationSpec<P, Q, B, Data, DryRunData> & Preparation<P, Q, B, Prepared>,
       handler: (tx: Tx, context: Context<P, Q, B>, prepared: Prepared) => Promise<Result & Exact<Result, Data, DryRunData>>,
     ): void => {
       const status = statusesOf(spec)[0]!
       this.#route(method, path, spec, false, (request, reply) => {
         const context = contextOf<P, Q, B>(request)
-        return runMutation(this.#deps, request, reply, prepare && (() => prepare(context)), async (tx, prepared) => {
+        const preparation = prepare && (preparesFor?.(context) ?? true) ? () => prepare(context) : undefined
+        return runMutation(this.#deps, request, reply, preparation, async (tx, prepared) => {
           const result: unknown = await handler(tx, context, prepared)
           if (result instanceof DryRunResult) return result
           return result instanceof ApiResponse ? result.under(this.#app.prefix) : new ApiResponse(result, status)

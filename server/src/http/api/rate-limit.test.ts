@@ -106,6 +106,15 @@ describe('rate limits', async () => {
     expect((await api.get(`${PREFIX}/free`, undefined, { remoteAddress: '10.0.0.9' })).status).toBe(401)
   })
 
+  test('count an IPv6 /64 as one address', async () => {
+    const api = await start()
+    const from = async (remoteAddress: string) => (await api.get('/', undefined, { remoteAddress })).status
+    const statuses: number[] = []
+    for (let i = 0; i < 250; i++) statuses.push(await from(`2001:db8:1:2:${i.toString(16)}::${i}`))
+    expect(statuses.filter((status) => status === 429)).toHaveLength(150)
+    expect(await from('2001:db8:1:3::1')).toBe(404)
+  })
+
   test('apply after authentication and before scope, body and path', async () => {
     const api = await start()
     const { token, tokenId } = await app.given.customer({ scopes: ['catalog:read'], requestsPerMinute: 1 })

@@ -1,7 +1,8 @@
-// Two limits per minute: per token or user once authenticated, per IP address for everything else. Every response carries its state.
+// Two limits per minute: per token or user once authenticated, per IPv4 address or IPv6 /64 for everything else. Every response carries its state.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import { apiError, type ApiError } from '../../kernel/errors.ts'
+import { clientNetwork } from '../../kernel/net/client-network.ts'
 import type { Principal } from './principal.ts'
 
 const WINDOW_MS = 60_000
@@ -42,7 +43,8 @@ export function rateLimit(counters: Counters): RateLimit {
     for (const name in headers) reply.header(name, headers[name])
     if (error) throw error
   }
-  const ofAddress = (address: string, by: number): Promise<RateLimitState> => count('per IP', `ip:${address}`, REQUESTS_PER_IP, by)
+  const ofAddress = (address: string, by: number): Promise<RateLimitState> =>
+    count('per IP', `ip:${clientNetwork(address)}`, REQUESTS_PER_IP, by)
   return {
     limitActor: async (reply, { actorType, actorId, requestsPerMinute }) =>
       apply(reply, await count(`per ${actorType}`, `${actorType}:${actorId}`, requestsPerMinute, 1)),

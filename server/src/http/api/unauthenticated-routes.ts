@@ -53,7 +53,9 @@ export class UnauthenticatedRoutes {
       },
       handler: async (request, reply) => {
         const data = await handler(request.body as Static<B>, request, reply)
-        return reply.code(statusesOf(spec)[0]!).send({ success: true, data })
+        const [usual, ...others] = statusesOf(spec) as [number, ...number[]]
+        if (!others.includes(reply.statusCode)) reply.code(usual) // a handler may have set another one
+        return reply.send({ success: true, data })
       },
     })
   }

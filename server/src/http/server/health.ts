@@ -1,7 +1,7 @@
-// /healthz: the process is alive. /readyz: it can serve (database, schema, not draining). Neither is rate limited, and both respond while
-// the database does not.
+// /healthz: the process is alive. /readyz: it can serve (database, schema, not draining). Neither is rate limited, so answers are
+// shared for a second; both respond while the database does not.
 import type { FastifyInstance } from 'fastify'
-import { withTimeout } from '../../kernel/clock.ts'
+import { stopwatch, withTimeout } from '../../kernel/clock.ts'
 import { sql, type Db } from '../../kernel/database/db.ts'
 import { missingMigration } from '../../kernel/database/migrate.ts'
 import { UNLIMITED_HEADERS } from '../api/rate-limit.ts'
@@ -17,6 +17,8 @@ export interface Health {
 
 /** Health probes time out soon after. */
 const ANSWER_MS = 4_000
+/** How long the results of the checks are given again. */
+const FRESH_MS = 1_000
 
 export function serveHealth(app: FastifyInstance, db: Db, migrations: string): Health {
   let draining = false
@@ -28,12 +30,17 @@ export function serveHealth(app: FastifyInstance, db: Db, migrations: string): H
     migrated = missing === null
     return missing && `${missing} is missing: run berthd migrate`
   })
-  checks.set('process', async () => (draining ? 'stopping' : null))
 
-  const runChecks = (): Promise<[string, string][]> =>
+  const askAll = (): Promise<[string, string][]> =>
     Promise.all(
       [...checks].map(async ([name, each]) => [name, (await withTimeout(ANSWER_MS, each()).catch(() => 'cannot be reached')) ?? 'ok']),
     )
+
+  let latest: { ageMs: () => number; results: Promise<[string, string][]> } | undefined
+  const runChecks = async (): Promise<[string, string][]> => {
+    if (!latest || latest.ageMs() >= FRESH_MS) latest = { ageMs: stopwatch(), results: askAll() }
+    return [...(await latest.results), ['process', draining ? 'stopping' : 'ok']]
+  }
 
   app.get('/healthz', async (_, reply) => reply.headers(UNLIMITED_HEADERS).send({ status: 'ok' }))
   app.get('/readyz', async (_, reply) => {

@@ -1,13 +1,23 @@
 // Origin checks. A browser sends the origin of the page; other clients may send anything, but have no session cookie of another user.
 import type { FastifyRequest } from 'fastify'
-import { apiError } from '../../kernel/errors.ts'
+import { apiError, invalid } from '../../kernel/errors.ts'
 
-/** Our external URL for links: BERTH_PUBLIC_URL, or the address that the client used. */
+/**
+ * Our external URL for links: BERTH_PUBLIC_URL, or else the address that the connection was made to. `Host` is followed only where it names
+ * that address or this machine itself: elsewhere its sender would choose where a link with a secret leads.
+ */
 export function externalUrl({ protocol, host, socket }: FastifyRequest, publicUrl: string | null): URL {
-  const local = socket.localAddress ?? '127.0.0.1'
-  const addressed = `${protocol}://${host || `${local.includes(':') ? `[${local}]` : local}:${socket.localPort}`}`
-  return (publicUrl && URL.parse(publicUrl)) || new URL(addressed)
+  const configured = publicUrl && URL.parse(publicUrl)
+  if (configured) return configured
+  const address = socket.localAddress?.replace(/^::ffff:(?=.*\.)/, '') ?? '127.0.0.1'
+  const local = new URL(`${protocol}://${address.includes(':') ? `[${address}]` : address}:${socket.localPort ?? ''}`)
+  if (!host) return local
+  const named = URL.parse(`${protocol}://${host}`)
+  if (named?.href !== `${protocol}://${named?.host}/`) throw invalid('the Host header is not a host name or address', 'Host')
+  return LOOPBACK.test(named.hostname) || named.hostname === local.hostname ? named : local
 }
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
 export function isOwnOrigin({ host }: FastifyRequest, origin: string, publicUrl: string | null): boolean {
   const from = URL.parse(origin)?.host
@@ -27,7 +37,7 @@ export function requireSameOrigin(request: FastifyRequest, publicUrl: string | n
 
 /** Whether nobody can read the traffic: encrypted, or within this machine. */
 export const isSecureTransport = (request: FastifyRequest, publicUrl: string | null): boolean =>
-  isEncrypted(request, publicUrl) || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(request.hostname)
+  isEncrypted(request, publicUrl) || LOOPBACK.test(request.hostname)
 
 /** Behind a proxy only BERTH_PUBLIC_URL tells. */
 export const isEncrypted = ({ protocol }: FastifyRequest, publicUrl: string | null): boolean =>

@@ -1,6 +1,7 @@
 // Sends email through one SMTP server. A password is sent only over TLS, and no text can inject a header or a recipient. nodemailer is
 // loaded with the first email.
 import type { ConnectionOptions } from 'node:tls'
+import { isEmailAddress } from './email-address.ts'
 
 export interface Mail {
   /** Without angle brackets; unchanged on retries. */
@@ -73,11 +74,9 @@ export function openMailer({ url, from, tls = {}, timeoutMs = 60_000 }: MailerOp
   }
 }
 
-/** Anything that nodemailer could parse as more than one address. */
-const NOT_ONE_ADDRESS = /[\s\p{Cc}<>()[\]\\,;:"]|@.*@|^@|@$|^[^@]*$/u
-
+/** nodemailer would parse other text as several addresses. */
 function requireOneAddress(to: string): void {
-  if (NOT_ONE_ADDRESS.test(to))
+  if (!isEmailAddress(to))
     throw new MailError(`${JSON.stringify(to)} is not a mail address`, { isFinal: true, isServer: false }, undefined)
 }
 

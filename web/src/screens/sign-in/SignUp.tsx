@@ -1,7 +1,9 @@
-import { TextInput } from '@mantine/core'
+import { Alert, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { apiRequest } from '../../api/request.ts'
 import { useWrite } from '../../api/client.ts'
+import { setupQuery } from '../../api/session.ts'
 import { Form } from '../../ui/Form.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { signInMessages as w } from '../../messages/sign-in.ts'
@@ -12,10 +14,11 @@ export default function SignUp() {
   const [name, setName] = useState('')
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
-  const signUp = useWrite(() => apiRequest('POST', '/sign-up', { name, email, password }), {
-    inForm: true,
-    onDone: useAfterSignIn(),
-  })
+  const setup = useQuery(setupQuery)
+  const isMailed = setup.data?.canSendMail === true
+  const enter = useAfterSignIn()
+  const send = () => apiRequest<{ mailed?: true }>('POST', '/sign-up', isMailed ? { name, email } : { name, email, password })
+  const signUp = useWrite(send, { inForm: true, onDone: ({ mailed }) => void (mailed ?? enter()) })
   const below = (
     <>
       {w.haveAccount} <TextLink to="/sign-in">{w.signIn}</TextLink>
@@ -23,11 +26,15 @@ export default function SignUp() {
   )
   return (
     <AuthLayout title={w.signUpTitle} below={below}>
-      <Form onSubmit={() => signUp.mutate()} busy={signUp.isPending} error={signUp.error} submit={w.signUp} wide>
-        <TextInput label={w.name} autoComplete="name" value={name} onChange={(event) => setName(event.currentTarget.value)} autoFocus />
-        <EmailField value={email} onChange={setEmail} failure={signUp.error} />
-        <NewPasswordField value={password} onChange={setPassword} failure={signUp.error} />
-      </Form>
+      {signUp.data?.mailed ? (
+        <Alert mt="md">{w.signUpMailed}</Alert>
+      ) : (
+        <Form onSubmit={() => signUp.mutate()} busy={signUp.isPending} error={signUp.error} submit={w.signUp} wide>
+          <TextInput label={w.name} autoComplete="name" value={name} onChange={(event) => setName(event.currentTarget.value)} autoFocus />
+          <EmailField value={email} onChange={setEmail} failure={signUp.error} />
+          {!isMailed && <NewPasswordField value={password} onChange={setPassword} failure={signUp.error} />}
+        </Form>
+      )}
     </AuthLayout>
   )
 }

@@ -16,6 +16,9 @@ const w = vmMessages.console
 
 type Kind = 'serial' | 'vnc'
 
+/** The same server by the name of this page: without BERTH_PUBLIC_URL a link has the server's address, which the page may not connect to. */
+const onThisPage = (link: string): string => `${location.origin.replace(/^http/, 'ws')}${new URL(link).pathname}`
+
 /** Console links are single-use, so each opening requests a new one. */
 export default function Console({ vm }: { vm: Vm }) {
   const [kind, setKind] = useState<Kind>('serial')
@@ -24,7 +27,7 @@ export default function Console({ vm }: { vm: Vm }) {
   const open = useWrite(() => berth.vms.openConsole(vm.id, kind), {
     onDone: (link) => {
       setState(w.connecting)
-      setUrl(link.url)
+      setUrl(onThisPage(link.url))
     },
   })
   const choose = (next: string): void => {

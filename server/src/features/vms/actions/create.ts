@@ -40,6 +40,7 @@ export async function createVm(
   who: Principal,
   input: CreateVm,
   dryRun = false,
+  passwordHash: string | null = null,
 ): Promise<VmCreated | DryRunResult<Quote>> {
   const { accountId } = who
   const { currency } = deps.config
@@ -91,8 +92,7 @@ export async function createVm(
     next_renewal_at: nextRenewal(now, renewalDay),
     created_at: now,
   }
-  const passwordHash = sealPassword(deps, id, input.password)
-  const run = { vmId: id, chargedCents: price.toString(), passwordHash }
+  const run = { vmId: id, chargedCents: price.toString(), passwordHash: sealPassword(deps, id, passwordHash) }
   const [, actionId] = await Promise.all([
     sql.insertVm(tx, row),
     deps.workflows.start(tx, provisionVm, run, { label: 'CREATE', ownerId: accountId, subjectId: id }),

@@ -39,14 +39,14 @@ export const suspend = (tx: Tx, deps: Deps, who: Owner, vmId: string, unpaid = f
 export const unsuspend = (tx: Tx, deps: Deps, who: Owner, vmId: string): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, { verb: 'unsuspend', label: 'UNSUSPEND', act: (_, run) => run(unsuspendVm, { vmId }) })
 
-export const resetPassword = (tx: Tx, deps: Deps, who: Principal, vmId: string, password: string): Promise<ActionStarted> =>
+export const resetPassword = (tx: Tx, deps: Deps, who: Principal, vmId: string, passwordHash: string): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, {
     verb: 'password',
     label: 'PASSWORD_RESET',
     act: (vm, run) => {
       if (!vm.has_agent)
         throw apiError('incompatible', `${vm.template_name} has no guest agent: log in and change the password there, or rebuild the VM`)
-      return run(setPassword, { vmId, user: vm.default_user, passwordHash: sealPassword(deps, vmId, password) })
+      return run(setPassword, { vmId, user: vm.default_user, passwordHash: sealPassword(deps, vmId, passwordHash) })
     },
   })
 

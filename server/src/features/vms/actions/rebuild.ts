@@ -29,6 +29,7 @@ export const rebuild = (
   vmId: string,
   input: RebuildVm,
   dryRun = false,
+  plainHash: string | null = null,
 ): Promise<ActionStarted | DryRunResult<Quote>> =>
   startAction(tx, deps, who, vmId, {
     verb: 'rebuild',
@@ -45,7 +46,7 @@ export const rebuild = (
       if (vm.provisioned) await requireRuns(tx, vm, template)
       await forgetKeyUse(tx, vmId)
       await noteKeyUse(tx, vmId, keyIds)
-      const passwordHash = sealPassword(deps, vmId, input.password)
+      const passwordHash = sealPassword(deps, vmId, plainHash)
       if (!vm.provisioned) {
         await sql.setTemplate(tx, vmId, template.id)
         const started = await provisionAgain(tx, deps, vm, template.arch, passwordHash, start)

@@ -1,0 +1,47 @@
+// Sign-up by those who want an account, where the operator allows it. With an SMTP server the address is confirmed by a link, and the
+// response is the same whether there is an account already; without one it cannot be, so only the number of attempts is limited.
+import type { Counters } from '../../kernel/database/window-counters.ts'
+import { parseDurationMs } from '../../kernel/clock.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { clientNetwork } from '../../kernel/net/client-network.ts'
+import { findAccount } from '../accounts/service.ts'
+import type { Deps } from '../deps.ts'
+import { findByEmail, issueSignUpLink } from '../users/service.ts'
+import { sendLinkMail } from './link-mail.ts'
+
+const LIFE = '24h'
+const MAILS_PER_HOUR = 3
+const SIGN_UPS_PER_HOUR = 10
+const HOUR_MS = parseDurationMs('1h')
+
+/** Per client, so that few addresses can be probed and few mails sent to strangers. */
+export async function limitSignUps(counters: Counters, ip: string): Promise<void> {
+  const { count, resetMs } = await counters.add(`sign-ups:${clientNetwork(ip)}`, 1, HOUR_MS)
+  if (count <= SIGN_UPS_PER_HOUR) return
+  const minutes = Math.max(1, Math.ceil(resetMs / 60_000))
+  const message = `Too many sign-ups from your address: try again in ${minutes} minute${minutes === 1 ? '' : 's'}`
+  throw new ApiError('rate_limited', message, [], Math.max(1, Math.ceil(resetMs / 1000)))
+}
+
+type SignUpDeps = Pick<Deps, 'db' | 'clock' | 'mailer' | 'vault'>
+
+/** `base`: URL of the dashboard, never taken from the request. The password is chosen by who opens the link, not by who asked for it. */
+export async function mailSignUp(deps: SignUpDeps, counters: Counters, base: string, who: { email: string; name?: string }): Promise<void> {
+  const { db, clock, vault } = deps
+  const key = vault.digest(who.email.toLowerCase()).toString('base64url') // no email addresses in counter keys
+  if ((await counters.add(`sign-up:${key}`, 1, HOUR_MS)).count > MAILS_PER_HOUR) return
+  const exists = (await findByEmail(db, who.email)) ?? (await findAccount(db, who.email))
+  const url = exists ? `${base}/forgot-password` : (await issueSignUpLink(db, clock.now(), who, base, LIFE)).url
+  const paragraphs = exists
+    ? [
+        'Somebody, hopefully you, wanted to create an account for this address. There is one already.',
+        `Sign in as before. If you forgot the password, set a new one: ${url}`,
+        'If it was not you, do nothing.',
+      ]
+    : [
+        'Somebody, hopefully you, wants to create an account for this address.',
+        `Choose a password within a day, and the account is yours: ${url}`,
+        'If it was not you, do nothing: no account is created.',
+      ]
+  await sendLinkMail(deps, exists?.email ?? who.email, { subject: exists ? 'You have an account already' : 'Confirm your email address', paragraphs, url })
+}
