@@ -82,16 +82,22 @@ describe('restore', () => {
     const bytes = await readFile(file)
     await writeFile(`${file}.cut`, bytes.subarray(0, bytes.length - 100))
     await writeFile(`${file}.other`, 'hello')
+    const here = { ...after, BERTH_MASTER_KEY_FILE: join(folder, 'before/master.key') }
     for (const path of [`${file}.cut`, `${file}.other`])
-      expect(await berthd(after, 'restore', path)).toMatchObject({ code: 1, stderr: expect.stringMatching(/is damaged or cut off/) })
+      expect(await berthd(here, 'restore', path)).toMatchObject({ code: 1, stderr: expect.stringMatching(/is damaged or cut off/) })
     await expect(readdir(after['BERTH_DATA_DIR']!)).rejects.toThrow('ENOENT')
   })
 
   test('fails without the key that encrypts the secrets', async () => {
     expect(await berthd(after, 'restore', file)).toMatchObject({ code: 1, stderr: expect.stringMatching(/master\.key is missing/) })
     const elsewhere = { ...before, BERTH_DATA_DIR: join(folder, 'elsewhere') }
-    await berthdJson(elsewhere, 'backup', `${file}.elsewhere`) // a control plane that does not have the key
+    expect(await berthdJson(elsewhere, 'backup', `${file}.elsewhere`)).toMatchObject({ authenticated: false }) // it does not have the key
     expect(await berthd(after, 'restore', `${file}.elsewhere`)).toMatchObject({ code: 1, stderr: expect.stringMatching(/is missing/) })
+    const here = { ...after, BERTH_MASTER_KEY_FILE: join(folder, 'before/master.key') }
+    expect(await berthd(here, 'restore', `${file}.elsewhere`)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/without the master key: nothing authenticates it/),
+    })
   })
 
   test('fails on a database that is not empty', async () => {
