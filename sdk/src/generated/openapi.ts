@@ -347,6 +347,7 @@ export interface components {
             updatedAt: string;
         };
         CreateNetwork: {
+            /** @description must be 1-100 characters on one line, without control characters */
             name: string;
             /** @description A node's id, or a region's id: then a node where the range is free is chosen */
             nodeId: string;
@@ -366,6 +367,7 @@ export interface components {
             enableDhcp?: boolean | undefined;
         };
         RenameNetwork: {
+            /** @description must be 1-100 characters on one line, without control characters */
             name: string;
         };
         DeletedNetwork: {
@@ -396,10 +398,12 @@ export interface components {
             updatedAt: string;
         };
         CreateFirewall: {
+            /** @description must be 1-100 characters on one line, without control characters */
             name: string;
             description?: string | undefined;
         };
         ChangeFirewall: {
+            /** @description must be 1-100 characters on one line, without control characters */
             name?: string | undefined;
             description?: string | undefined;
         };
@@ -625,6 +629,7 @@ export interface components {
             customConfig?: components["schemas"]["CustomConfig"] | undefined;
             password?: string | undefined;
             sshKeyIds?: string[] | undefined;
+            /** @description must be 1-100 characters on one line, without control characters */
             name?: string | undefined;
             /** @default false */
             dailyBackupEnabled?: boolean | undefined;
@@ -688,6 +693,7 @@ export interface components {
             createdAt: string;
         };
         UpdateVm: {
+            /** @description must be 1-100 characters on one line, without control characters */
             name?: string | undefined;
             isProtected?: boolean | undefined;
             dailyBackupEnabled?: boolean | undefined;
@@ -800,6 +806,7 @@ export interface components {
             actionId: string;
         };
         CreateSnapshot: {
+            /** @description must be 1-100 characters on one line, without control characters */
             name: string;
             description?: string | undefined;
         };
@@ -843,6 +850,7 @@ export interface components {
             actionId: string;
         };
         CreateBackup: {
+            /** @description must be 1-100 characters on one line, without control characters */
             name: string;
         };
         RestoreBackup: {
@@ -1745,6 +1753,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description must be 1-100 characters on one line, without control characters */
                     name: string;
                     /** @description One OpenSSH public key: ssh-ed25519, ssh-rsa of at least 2048 bits, ecdsa-sha2-nistp256/384/521, or a security key (sk-…) */
                     publicKey: string;
@@ -1833,6 +1842,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description must be 1-100 characters on one line, without control characters */
                     name: string;
                 };
             };
@@ -3396,6 +3406,7 @@ export interface operations {
                     url: string;
                     /** @description What to be told of; a name given twice counts once */
                     events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.renewed" | "billing.payment_received" | "billing.low_balance" | "ticket.reply")[];
+                    /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                 };
             };
@@ -3489,6 +3500,7 @@ export interface operations {
                     url?: string | undefined;
                     /** @description What to be told of; a name given twice counts once */
                     events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.renewed" | "billing.payment_received" | "billing.low_balance" | "ticket.reply")[] | undefined;
+                    /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                     /** @description true begins anew with a failCount of 0; false cancels what is still to be sent */
                     isActive?: boolean | undefined;

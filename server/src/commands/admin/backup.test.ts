@@ -46,9 +46,9 @@ async function populate(up: Service): Promise<void> {
   ]
   target = await receiver()
   webhook = await call('POST', '/webhooks', { url: target.url, events: ['vm.created'] })
-  const key = await call('POST', '/ssh-keys', { name: 'a\ttab, a \\ and a\nline', publicKey: generateKey().line })
+  const key = await call('POST', '/ssh-keys', { name: 'laptop', publicKey: generateKey().line })
   const network = await call('POST', '/networks', { name: 'net', nodeId: region!.id, cidr: '10.0.0.0/24' })
-  const firewall = await call('POST', '/firewalls', { name: 'fw' })
+  const firewall = await call('POST', '/firewalls', { name: 'fw', description: 'a\ttab, a \\ and a\nline' })
   await call('POST', `/firewalls/${firewall.id}/rules`, { direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: '22' })
   const { vm, actionId } = await call('POST', '/vms', {
     regionId: region!.id,

@@ -12,7 +12,7 @@ export { SCOPES } from './scopes.ts'
 export const TOKEN_PREFIX = 'vmk_'
 
 export async function createAccount(tx: Tx, now: Date, input: { email: string; name?: string }): Promise<sql.AccountRow> {
-  if (!/^[^\s@]+@[^\s@]+$/.test(input.email) || input.email.length > 254)
+  if (!/^[^\s\p{Cc}@]+@[^\s\p{Cc}@]+$/u.test(input.email) || input.email.length > 254)
     throw invalid(`"${input.email}" is not an e-mail address`, 'email')
   const row = await sql.insertAccount(tx, { id: newId(), email: input.email, name: input.name ?? '', created_at: now })
   if (!row) throw apiError('already_exists', `There is already an account for ${input.email}`)

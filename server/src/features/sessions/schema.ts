@@ -1,4 +1,4 @@
-import { object, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { object, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
 
 const Email = Type.String({ minLength: 3, maxLength: 254, pattern: '^[^\\s@]+@[^\\s@]+$', rule: 'must be an e-mail address' })
 /** The maximum bounds the cost of hashing; there are no other rules than length. */
@@ -49,10 +49,10 @@ export const TotpRequired = object({ totpRequired: Type.Literal(true) }, { title
 export const SignedIn = Type.Union([Session, TotpRequired])
 export type SignedIn = Static<typeof SignedIn>
 
-export const SignUp = object({ email: Email, password: NewPassword, name: Type.Optional(text(0, 100)) })
+export const SignUp = object({ email: Email, password: NewPassword, name: Type.Optional(nameText(0, 100)) })
 export type SignUp = Static<typeof SignUp>
 
-export const Welcome = object({ token: Link, email: Email, password: NewPassword, name: Type.Optional(text(0, 100)) })
+export const Welcome = object({ token: Link, email: Email, password: NewPassword, name: Type.Optional(nameText(0, 100)) })
 export type Welcome = Static<typeof Welcome>
 
 export const Reauthenticate = object({ password: GivenPassword, totp: Type.Optional(AnyCode) })
@@ -103,4 +103,4 @@ export const RecoveryCodes = object(
 )
 export type RecoveryCodes = Static<typeof RecoveryCodes>
 
-export const ChangeUser = object({ name: text(0, 100) })
+export const ChangeUser = object({ name: nameText(0, 100) })

@@ -1,4 +1,4 @@
-import { nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { nameText, nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 /** Event types that can be subscribed to: exactly those of the public API. Other types appear in the feed only. */
 export const EVENT_NAMES = [
@@ -23,7 +23,7 @@ const Url = Type.String({
   description: 'An https URL with a public host',
 })
 const Events = Type.Array(EventName, { minItems: 1, description: 'What to be told of; a name given twice counts once' })
-const Description = Type.String({ maxLength: 200 })
+const Description = nameText(0, 200)
 
 const fields = {
   id: Type.String(),
