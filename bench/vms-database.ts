@@ -8,6 +8,7 @@ import { credit } from '../server/src/features/wallet/service.ts'
 import { openDb, sql, type Db } from '../server/src/kernel/database/db.ts'
 import { startEmbeddedPostgres } from '../server/src/kernel/postgres/embedded.ts'
 import { findPostmaster } from '../server/src/kernel/postgres/postmaster.ts'
+import { allowTestStatements } from '../server/test/allow-test-statements.ts'
 
 export interface Customer {
   accountId: string
@@ -34,7 +35,8 @@ export interface Stage {
 
 export async function withPostgres<T>(folder: string, work: (postgres: Postgres) => Promise<T>): Promise<T> {
   const dataDir = join(folder, 'postgres')
-  const { url, stop } = await startEmbeddedPostgres({ dataDir })
+  const { url, superuserUrl, stop } = await startEmbeddedPostgres({ dataDir })
+  await allowTestStatements({ url, superuserUrl })
   const { pid } = (await findPostmaster(join(dataDir, 'cluster')))!
   return work({ url, pid, folder }).finally(stop)
 }

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { borrowEmbeddedPostgres } from '../server/src/kernel/postgres/embedded.ts'
 import { findPostmaster } from '../server/src/kernel/postgres/postmaster.ts'
+import { allowTestStatements } from '../server/test/allow-test-statements.ts'
 import { childrenOf, memoryOf } from './vms-process.ts'
 
 const BERTHD = join(import.meta.dirname, '../server/bin/berthd.mjs')
@@ -34,7 +35,8 @@ export async function startUp(dataDir: string): Promise<Up> {
   const seconds = (performance.now() - begun) / 1000
   const folder = join(dataDir, 'postgres')
   const { pid } = (await findPostmaster(join(folder, 'cluster')))!
-  const { url, stop: giveBack } = await borrowEmbeddedPostgres({ dataDir: folder })
+  const { url, superuserUrl, stop: giveBack } = await borrowEmbeddedPostgres({ dataDir: folder })
+  await allowTestStatements({ url, superuserUrl })
   await giveBack() // it goes on: the process above supervises it
   return {
     port: PORT,

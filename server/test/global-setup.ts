@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startEmbeddedPostgres } from '../src/kernel/postgres/embedded.ts'
+import { allowTestStatements } from './allow-test-statements.ts'
 import { scratchFolder } from './scratch-folder.ts'
 
 declare module 'vitest' {
@@ -14,6 +15,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const folder = await scratchFolder()
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' }
   const postgres = await startEmbeddedPostgres({ dataDir: join(folder.path, 'postgres'), settings })
+  await allowTestStatements(postgres)
   project.provide('postgresUrl', postgres.url)
   return async () => {
     await postgres.stop()

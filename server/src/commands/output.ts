@@ -9,7 +9,20 @@ export interface Result {
   text: string
 }
 
-export const show = ({ data, text }: Result, json: boolean): void => void process.stdout.write(`${json ? JSON.stringify(data) : text}\n`)
+export const show = ({ data, text }: Result, json: boolean): void => print(json ? toJson(data) : text)
+
+/** Replaces control and bidirectional characters: text of customers must not move the operator's cursor or fake a line. */
+export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, '\ufffd')
+
+/** Keeps line breaks and tabs. */
+export const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]|\p{Bidi_Control}/gu, '\ufffd')
+
+/** Escapes what JSON.stringify leaves in strings, so that no data is lost. */
+export const toJson = (data: unknown): string =>
+  JSON.stringify(data ?? null).replace(
+    /[\x7f-\x9f\p{Bidi_Control}]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 
 type Cell = string | number | boolean | null | string[]
 
@@ -32,13 +45,13 @@ export function table<Row extends Record<string, Cell>>(rows: Row[], columns: (k
 
 function cell(value: Cell): string {
   if (value === null || value === '') return '-'
-  if (Array.isArray(value)) return value.join(',') || '-'
-  return String(value)
+  return oneLine(Array.isArray(value) ? value.join(',') || '-' : String(value))
 }
 
 const LABEL_WIDTH = 57
+const CLEAR_LINE = '\r\x1b[2K'
 
-export const print = (text: string): void => void process.stdout.write(`${text}\n`)
+export const print = (text: string): void => void process.stdout.write(`${printable(text)}\n`)
 
 interface Done {
   label: string
@@ -49,7 +62,7 @@ interface Done {
 export async function step<T>(doing: string, work: () => Promise<T>, done: (result: T) => Done | null): Promise<T> {
   const elapsed = stopwatch()
   const took = (): string => `${(elapsed() / 1000).toFixed(1)} s`
-  if (process.stdout.isTTY) process.stdout.write(`\r\x1b[2K … ${doing}`)
+  if (process.stdout.isTTY) process.stdout.write(`${CLEAR_LINE} … ${oneLine(doing)}`)
   try {
     const result = await work()
     const line = done(result)
@@ -62,8 +75,8 @@ export async function step<T>(doing: string, work: () => Promise<T>, done: (resu
 }
 
 export function showLine(mark: '✓' | '✗' | '!', label: string, note: string): void {
-  const start = process.stdout.isTTY ? '\r\x1b[2K' : ''
-  print(`${start} ${mark} ${label.padEnd(LABEL_WIDTH)}${note && ` ${note}`}`.trimEnd())
+  if (process.stdout.isTTY) process.stdout.write(CLEAR_LINE)
+  print(` ${mark} ${label.padEnd(LABEL_WIDTH)}${note && ` ${note}`}`.trimEnd())
 }
 
 const MARKS = { ok: '✓', done: '✓', missing: '!', warning: '!', failure: '✗', failed: '✗' } as const

@@ -7,6 +7,7 @@ import { clockCommands } from './admin/clock.ts'
 import { explain, UsageError } from './errors.ts'
 import { hostCommands } from './admin/host.ts'
 import { hostPrepareCommands } from './admin/host-prepare.ts'
+import { printable, toJson } from './output.ts'
 import { paymentCommands } from './admin/payment.ts'
 import { userCommands } from './admin/user.ts'
 import { planCommands } from './admin/plan.ts'
@@ -72,4 +73,4 @@ function behave(command: Command, json: boolean): void {
     .configureOutput({ outputError: (text, write) => write(asError(text.replace(/^error: /, '').trim(), json)) })
 }
 
-const asError = (message: string, json: boolean): string => `${json ? JSON.stringify({ error: message }) : message}\n`
+const asError = (message: string, json: boolean): string => `${json ? toJson({ error: message }) : printable(message)}\n`

@@ -1,4 +1,4 @@
-// Fetches a file from a URL or path, limits its size and verifies its checksum. The source is always chosen by an operator.
+// Fetches a file by https or from a path, limits its size and verifies its checksum. The source is always chosen by an operator.
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -16,18 +16,46 @@ export interface FetchOptions {
 
 /** Returns the sha256 of the file written to `target`. */
 export async function download(url: string, target: string, options: FetchOptions): Promise<string> {
-  const { protocol } = new URL(url)
-  if (protocol !== 'https:' && protocol !== 'http:') throw new Error(`Images can be fetched by http or https, not ${protocol}`)
-  if (protocol === 'http:' && !options.expected)
-    throw new Error('A file fetched over plain http can be modified in transit: give its --checksum')
-  const response = await fetch(url, { signal: options.signal }).catch((error: unknown) => {
-    options.signal.throwIfAborted()
-    throw new Error(`${url} cannot be reached: ${reasonOf(error)}`, { cause: error })
-  })
-  if (!response.ok || !response.body) throw new Error(`${url} answers ${response.status} ${response.statusText}`.trim())
+  const response = await request(url, options.signal)
   const length = Number(response.headers.get('content-length') ?? Number.NaN)
   const total = Number.isFinite(length) ? length : null
-  return receive(Readable.fromWeb(response.body), total, target, options)
+  return receive(Readable.fromWeb(response.body!), total, target, options)
+}
+
+export async function downloadText(url: string, maxBytes: number, signal: AbortSignal): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of Readable.fromWeb((await request(url, signal)).body!) as AsyncIterable<Buffer>) {
+    if ((bytes += chunk.length) > maxBytes) throw new Error(`${url} has more than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+const MAX_REDIRECTS = 10
+
+/** Follows redirects by hand: each hop must be https, because one over plain http could name any other file. */
+async function request(url: string, signal: AbortSignal): Promise<Response> {
+  let next = new URL(url)
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+    if (next.protocol !== 'https:') {
+      const how = hops === 0 ? `not by ${next.protocol}` : `and ${url} redirects to ${next.href}`
+      throw new Error(`Images and their checksums are fetched by https only, ${how}: whoever forwards plain http can replace the file`)
+    }
+    const response = await fetch(next, { signal, redirect: 'manual' }).catch((error: unknown) => {
+      signal.throwIfAborted()
+      throw new Error(`${next.href} cannot be reached: ${reasonOf(error)}`, { cause: error })
+    })
+    const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
+    if (location === null) {
+      if (!response.ok || !response.body) throw new Error(`${next.href} answers ${response.status} ${response.statusText}`.trim())
+      return response
+    }
+    await response.body?.cancel()
+    if (!URL.canParse(location, next.href)) throw new Error(`${next.href} redirects to "${location}", which is no URL`)
+    next = new URL(location, next)
+  }
+  throw new Error(`${url} redirects more than ${MAX_REDIRECTS} times`)
 }
 
 export async function copyFile(path: string, target: string, options: FetchOptions): Promise<string> {

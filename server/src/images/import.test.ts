@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { httpsServer } from '../../test/https-server.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { sha256 } from '../kernel/crypto.ts'
 import { parseChecksum } from './checksum.ts'
@@ -94,28 +95,43 @@ describe('an imported image', () => {
     expect((await readdir(at('store'))).filter((name) => !/^[0-9a-f]{64}\.qcow2$/.test(name))).toEqual([])
   })
 
-  test('is fetched over http only with a checksum, and never in part', async () => {
-    const server = createServer((request, response) => {
+  test('is fetched over https at every hop, and never in part', async () => {
+    const plain = createServer((_request, response) => void createReadStream(at('good.qcow2')).pipe(response)).listen(0, '127.0.0.1')
+    await once(plain, 'listening')
+    const plainUrl = `http://127.0.0.1:${(plain.address() as AddressInfo).port}`
+    const server = await httpsServer((request, response) => {
+      const redirects: Record<string, string> = {
+        '/moved': '/good',
+        '/down': `${plainUrl}/good`,
+        '/around': '/around',
+        '/nowhere': 'https://',
+      }
+      const location = redirects[request.url!]
+      if (location) return void response.writeHead(302, { location }).end('moved')
       if (request.url === '/half') response.setHeader('content-length', 10_000_000)
       if (request.url === '/half') return void response.write('x', () => response.destroy())
       if (request.url === '/missing') return void response.writeHead(404).end()
       createReadStream(at('good.qcow2')).pipe(response)
     })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const right = sha256(await readFile(at('good.qcow2'))).toString('hex')
+    const from = (path: string) => bringFrom({ url: `${server.url}${path}` }, right)
     try {
-      await expect(bringFrom({ url: `${base}/good` }, right)).resolves.toMatchObject({ sourceChecksum: `sha256:${right}` })
-      await expect(bringFrom({ url: `${base}/good` }, null)).rejects.toThrow('plain http')
-      await expect(bringFrom({ url: `${base}/half` }, right)).rejects.toThrow('The connection ended after')
-      await expect(bringFrom({ url: `${base}/missing` }, right)).rejects.toThrow('answers 404')
-      await expect(bringFrom({ url: 'ftp://127.0.0.1/good' }, right)).rejects.toThrow('http or https')
+      await expect(from('/good')).resolves.toMatchObject({ sourceChecksum: `sha256:${right}` })
+      await expect(from('/moved')).resolves.toMatchObject({ sourceChecksum: `sha256:${right}` })
+      await expect(from('/down')).rejects.toThrow(/by https only, and https:.*\/down redirects to http:/)
+      await expect(bringFrom({ url: `${plainUrl}/good` }, right)).rejects.toThrow('by https only, not by http:')
+      await expect(from('/around')).rejects.toThrow('redirects more than 10 times')
+      await expect(from('/nowhere')).rejects.toThrow('which is no URL')
+      await expect(from('/half')).rejects.toThrow('The connection ended after')
+      await expect(from('/missing')).rejects.toThrow('answers 404')
+      await expect(bringFrom({ url: 'ftp://127.0.0.1/good' }, right)).rejects.toThrow('by https only')
       await expect(bringFrom({ url: 'https://127.0.0.1:1/good' }, right)).rejects.toThrow('cannot be reached')
     } finally {
-      server.closeAllConnections()
-      server.close()
+      plain.closeAllConnections()
+      plain.close()
+      await server.close()
     }
+    await expect(from('/good')).rejects.toThrow('cannot be reached')
   })
 })
 

@@ -1,6 +1,6 @@
 // Secrets at rest: AES-256-GCM with a key in a file outside of the database. Tokens: random, with a checksum, so that a mistyped token is
 // rejected without a database query.
-import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hash, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hash, hkdfSync, randomBytes, type Hmac } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { randomText } from './ids.ts'
@@ -37,12 +37,15 @@ export interface Vault {
   open(sealed: Uint8Array, context: string): string
   /** A keyed hash (HMAC): equal for equal text, and not guessable without the key. */
   digest(plain: string): Buffer
+  /** An HMAC of a stream, with a key of its own per purpose. */
+  hmac(purpose: string): Hmac
 }
 
 export function vaultFrom(key: Buffer): Vault {
   if (key.length !== 32) throw new Error('The master key must be 32 bytes')
   const sealKey = createSecretKey(key) // four times faster than passing the raw bytes at every use
-  const digestKey = createSecretKey(Buffer.from(hkdfSync('sha256', key, '', 'berth digest', 32)))
+  const derivedKey = (purpose: string) => createSecretKey(Buffer.from(hkdfSync('sha256', key, '', `berth ${purpose}`, 32)))
+  const digestKey = derivedKey('digest')
   return {
     seal(plain, context) {
       const iv = randomBytes(12)
@@ -56,6 +59,7 @@ export function vaultFrom(key: Buffer): Vault {
       return decipher.update(bytes.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8')
     },
     digest: (plain) => createHmac('sha256', digestKey).update(plain).digest(),
+    hmac: (purpose) => createHmac('sha256', derivedKey(purpose)),
   }
 }
 

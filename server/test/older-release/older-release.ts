@@ -20,11 +20,11 @@ export const BALANCE = '81.80'
 
 /** Shifts all times to now, as if its processes were killed just now. */
 export async function olderRelease(dataDir: string): Promise<string> {
-  const { head } = await inspectArchive(ARCHIVE, KIND)
+  const { head } = await inspectArchive(ARCHIVE, KIND, null)
   const url = await testDatabase()
   await dropAllSchemas(url)
   await migrate(url, MIGRATIONS, new Set(head.migrations.map(({ name }) => name)))
-  await restoreDump(url, ARCHIVE, EXCLUDED)
+  await restoreDump(url, ARCHIVE, EXCLUDED, null)
   await moveTimes(url, systemClock.now().getTime() - Date.parse(head.createdAt))
   mkdirSync(dataDir, { recursive: true })
   copyFileSync(join(import.meta.dirname, 'master.key'), join(dataDir, 'master.key'))

@@ -3,7 +3,7 @@ import { getAccount } from '../../features/accounts/service.ts'
 import type { OperatorActionDetails } from '../../features/operator/schema.ts'
 import { adminCommand, type Admin } from '../admin-command.ts'
 import { withCore } from '../admin-command.ts'
-import { table, type Result } from '../output.ts'
+import { oneLine, table, type Result } from '../output.ts'
 
 const MAX_SHOWN = 100
 const STATUSES = ['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED']
@@ -64,7 +64,7 @@ async function show({ db }: Admin, _: object, id?: string): Promise<Result> {
 function asText({ id, action, status, email, subjectId, error, steps }: OperatorActionDetails): string {
   const head = [`${id} · ${action} · ${status}`, email && `account ${email}`, subjectId && `VM ${subjectId}`, error]
   const { text } = table(steps, ['name', 'status', 'tries', 'startedAt', 'completedAt', 'error'], 'No steps yet')
-  return [...head.filter(Boolean), text].join('\n')
+  return [...head.filter((line) => line).map((line) => oneLine(line!)), text].join('\n')
 }
 
 /** Imported on demand: it loads the API schemas, which other commands do not need. */

@@ -46,9 +46,9 @@ async function populate(up: Service): Promise<void> {
   ]
   target = await receiver()
   webhook = await call('POST', '/webhooks', { url: target.url, events: ['vm.created'] })
-  const key = await call('POST', '/ssh-keys', { name: 'a\ttab, a \\ and a\nline', publicKey: generateKey().line })
+  const key = await call('POST', '/ssh-keys', { name: 'laptop', publicKey: generateKey().line })
   const network = await call('POST', '/networks', { name: 'net', nodeId: region!.id, cidr: '10.0.0.0/24' })
-  const firewall = await call('POST', '/firewalls', { name: 'fw' })
+  const firewall = await call('POST', '/firewalls', { name: 'fw', description: 'a\ttab, a \\ and a\nline' })
   await call('POST', `/firewalls/${firewall.id}/rules`, { direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: '22' })
   const { vm, actionId } = await call('POST', '/vms', {
     regionId: region!.id,
@@ -82,16 +82,22 @@ describe('restore', () => {
     const bytes = await readFile(file)
     await writeFile(`${file}.cut`, bytes.subarray(0, bytes.length - 100))
     await writeFile(`${file}.other`, 'hello')
+    const here = { ...after, BERTH_MASTER_KEY_FILE: join(folder, 'before/master.key') }
     for (const path of [`${file}.cut`, `${file}.other`])
-      expect(await berthd(after, 'restore', path)).toMatchObject({ code: 1, stderr: expect.stringMatching(/is damaged or cut off/) })
+      expect(await berthd(here, 'restore', path)).toMatchObject({ code: 1, stderr: expect.stringMatching(/is damaged or cut off/) })
     await expect(readdir(after['BERTH_DATA_DIR']!)).rejects.toThrow('ENOENT')
   })
 
   test('fails without the key that encrypts the secrets', async () => {
     expect(await berthd(after, 'restore', file)).toMatchObject({ code: 1, stderr: expect.stringMatching(/master\.key is missing/) })
     const elsewhere = { ...before, BERTH_DATA_DIR: join(folder, 'elsewhere') }
-    await berthdJson(elsewhere, 'backup', `${file}.elsewhere`) // a control plane that does not have the key
+    expect(await berthdJson(elsewhere, 'backup', `${file}.elsewhere`)).toMatchObject({ authenticated: false }) // it does not have the key
     expect(await berthd(after, 'restore', `${file}.elsewhere`)).toMatchObject({ code: 1, stderr: expect.stringMatching(/is missing/) })
+    const here = { ...after, BERTH_MASTER_KEY_FILE: join(folder, 'before/master.key') }
+    expect(await berthd(here, 'restore', `${file}.elsewhere`)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/without the master key: nothing authenticates it/),
+    })
   })
 
   test('fails on a database that is not empty', async () => {

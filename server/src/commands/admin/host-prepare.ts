@@ -6,7 +6,7 @@ import type { Outcome } from '../../host-setup/setup-step.ts'
 import { formatCidr } from '../../kernel/cidr.ts'
 import { adminCommand, withExample, type Admin } from '../admin-command.ts'
 import type { Result } from '../output.ts'
-import { markOf, print, showLine } from '../output.ts'
+import { markOf, print, showLine, toJson } from '../output.ts'
 
 export function hostPrepareCommands(program: Command): void {
   const host = program.commands.find((command) => command.name() === 'host')!
@@ -55,7 +55,7 @@ async function prepare({ range, poolPath, certificate: file, dryRun = false, jso
   const { plan, outcomes } = await prepareHost({ range, poolPath, bundle, dryRun }, json ? () => {} : printOutcome)
   const ok = plan !== null && outcomes.every(({ status }) => status !== 'failed')
   const next = ok && !dryRun ? nextCommand(plan.tlsAddress, formatCidr(plan.range)) : null
-  if (json) print(JSON.stringify({ ok, range: plan && formatCidr(plan.range), steps: outcomes, next }))
+  if (json) print(toJson({ ok, range: plan && formatCidr(plan.range), steps: outcomes, next }))
   else if (next) print(`\nThis host is ready. Add it on the control plane:\n  ${next}`)
   return ok ? 0 : 1
 }

@@ -8,6 +8,8 @@ export interface ImportOptions {
   url?: string
   file?: string
   checksum?: string
+  checksums?: string
+  unverified?: boolean
   name?: string
   osVersion: string
   distribution: string

@@ -1,9 +1,11 @@
 // The commands that build or import images. Progress goes to stderr, so that stdout holds only the result.
 import { basename, resolve } from 'node:path'
 import { addTemplate, findTemplate, getTemplate, publishImage, type TemplateRow } from '../../features/catalog/service.ts'
+import { readCatalog } from '../../features/catalog/seed.ts'
 import { isArch, nativeArch } from '../../kernel/arch.ts'
-import { parseChecksum } from '../../images/checksum.ts'
+import { parseChecksum, type Checksum } from '../../images/checksum.ts'
 import { buildImage, importImage, type From, type MakeOptions } from '../../images/build-or-import.ts'
+import { fetchPublishedChecksum } from '../../images/published-checksum.ts'
 import { recordProgress } from '../../images/progress.ts'
 import { notFound } from '../../kernel/errors.ts'
 import type { Admin } from '../admin-command.ts'
@@ -35,9 +37,11 @@ export async function importTemplate(admin: Admin, options: ImportOptions, slug:
   const known = await findTemplate(admin.db, slug)
   if (!known && !options.name) throw new UsageError(`OS template ${slug} is not in the catalog. To add it, give at least --name`)
   const from = sourceOf(options, known)
-  const expected = options.checksum === undefined ? null : readChecksum(options.checksum)
   const target = known ?? { slug, arch: newArch(options) }
-  const { sourceChecksum, ...image } = await withProgress(target, (make) => importImage(imagesOf(admin), from, expected, make))
+  const checksum = checksumOf(admin, options, target, from)
+  const { sourceChecksum, ...image } = await withProgress(target, async (make) =>
+    importImage(imagesOf(admin), from, await checksum(make), make),
+  )
   if (!known) await admin.db.tx((tx) => addTemplate(tx, admin.now, draftOf(slug, options)))
   const origin = 'url' in from ? from.url : basename(from.file)
   return publish(admin, slug, { ...image, origin }, sourceChecksum)
@@ -50,6 +54,37 @@ function sourceOf(options: ImportOptions, known: TemplateRow | undefined): From 
   if (!url) throw new UsageError('The catalog has no image URL for this template: give --url or --file')
   if (!URL.canParse(url)) throw new UsageError(`"${url}" is not a URL`)
   return { url }
+}
+
+/** The operator's, or the distributor's own: fails when an image from the network has neither. */
+function checksumOf(
+  { config }: Admin,
+  options: ImportOptions,
+  { slug, arch }: { slug: string; arch: string },
+  from: From,
+): (make: MakeOptions) => Promise<Checksum | null> {
+  if (options.checksum !== undefined) {
+    const given = readChecksum(options.checksum)
+    return async () => given
+  }
+  if ('file' in from) return async () => null
+  const url = options.checksums ?? publishedChecksums(config.catalogFile, slug, arch, from.url)
+  if (url !== undefined && !URL.canParse(url)) throw new UsageError(`"${url}" is not a URL`)
+  if (url !== undefined)
+    return ({ progress, signal }) => {
+      progress('fetching the checksum')
+      return fetchPublishedChecksum(url, from.url, signal)
+    }
+  if (options.unverified) return async () => null
+  throw new UsageError(
+    `No checksum of ${from.url} is known: give its --checksum, or --checksums with the URL of the distributor's file. To take whatever that server delivers: --unverified`,
+  )
+}
+
+/** Of the catalog, for its own URL only. */
+function publishedChecksums(catalogFile: string | null, slug: string, arch: string, url: string): string | undefined {
+  const template = readCatalog(catalogFile).osTemplates.find((each) => each.slug === slug)
+  return template?.urls?.[arch] === url ? template.checksums?.[arch] : undefined
 }
 
 function readChecksum(text: string): ReturnType<typeof parseChecksum> {

@@ -21,6 +21,8 @@ export function templateCommands(program: Command): void {
       .option('--url <url>', 'of a qcow2 or raw image')
       .option('--file <path>', 'of a qcow2 or raw image')
       .option('--checksum <hex>', 'sha256 or sha512 that the file must have')
+      .option('--checksums <url>', "the distributor's file of checksums, such as SHA256SUMS; for the catalog's images it is known")
+      .option('--unverified', 'accept what the URL delivers although no checksum is published or given')
       .option('--name <name>', 'for a new one: display name')
       .option('--os-version <version>', 'for a new one', '1')
       .option('--distribution <name>', 'for a new one', 'custom')

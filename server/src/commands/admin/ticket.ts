@@ -3,7 +3,7 @@ import { getAccount } from '../../features/accounts/service.ts'
 import type { Ticket, TicketStatus, TicketWithReplies } from '../../features/support/schema.ts'
 import { adminCommand, loadEventDeps, type Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
-import { table, type Result } from '../output.ts'
+import { oneLine, table, type Result } from '../output.ts'
 
 export function ticketCommands(program: Command): void {
   const ticket = program.command('ticket').description('support tickets')
@@ -41,17 +41,13 @@ async function list({ db }: Admin, input: { status?: string; account?: string })
   if (input.status !== undefined && !status) throw new UsageError(`--status must be one of ${STATUSES.join(', ')}`)
   const accountId = input.account === undefined ? null : (await getAccount(db, input.account)).id
   const rows = await (await support()).listForStaff(db, { accountId, status })
-  const shown = table(
-    rows.map((row) => ({ ...row, subject: printable(row.subject) })),
-    ['id', 'account', 'status', 'replyCount', 'updatedAt', 'subject'],
-    'No matching tickets',
-  )
+  const shown = table(rows, ['id', 'account', 'status', 'replyCount', 'updatedAt', 'subject'], 'No matching tickets')
   return { data: rows, text: shown.text }
 }
 
 async function show({ db }: Admin, _: object, id?: string): Promise<Result> {
   const ticket = await (await support()).showToStaff(db, id!)
-  return { data: ticket, text: printable(asText(ticket)) }
+  return { data: ticket, text: asText(ticket) }
 }
 
 async function reply(admin: Admin, input: { body: string; close?: true }, id?: string): Promise<Result> {
@@ -73,11 +69,10 @@ const summaryOf = ({ id, status, replyCount }: Ticket): string =>
 
 function asText({ id, subject, status, createdAt, body, replies }: TicketWithReplies): string {
   const messages = [{ author: 'customer', createdAt, body }, ...replies]
-  return [`${id} · ${status} · ${subject}`, ...messages.map((each) => `\n${each.author}, ${each.createdAt}:\n${each.body}`)].join('\n')
+  return [`${id} · ${status} · ${oneLine(subject)}`, ...messages.map((each) => `\n${each.author}, ${each.createdAt}:\n${each.body}`)].join(
+    '\n',
+  )
 }
-
-/** Replaces control and bidirectional characters: customer text must not control the operator's terminal. */
-const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
 
 /** Imported on demand: it loads the API schemas, which other commands do not need. */
 const support = () => import('../../features/support/staff.ts')

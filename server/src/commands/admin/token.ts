@@ -5,7 +5,7 @@ import { recordByOperator } from '../../features/audit-log/operator.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { adminCommand, type Admin } from '../admin-command.ts'
-import { table, type Result } from '../output.ts'
+import { oneLine, table, type Result } from '../output.ts'
 
 export function tokenCommands(program: Command): void {
   const token = program.command('token').description("customers' API tokens")
@@ -103,7 +103,7 @@ async function recorded<Row extends { id: string; account_id: string }>(
 
 const tokenResult = ({ id, name }: { id: string; name: string }, status: string): Result => ({
   data: { id, name, status },
-  text: `Token ${name} (${id}) is ${status}`,
+  text: `Token ${oneLine(name)} (${id}) is ${status}`,
 })
 
 const splitList = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)

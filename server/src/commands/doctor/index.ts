@@ -1,7 +1,7 @@
 // `doctor` checks all prerequisites. It changes nothing, and every problem comes with its fix.
 import type { Config } from '../../config.ts'
 import { UsageError } from '../errors.ts'
-import { findingLine, print } from '../output.ts'
+import { findingLine, print, toJson } from '../output.ts'
 import type { Check, Finding } from './check.ts'
 import { clock, database, masterKey, migrations } from './database.ts'
 import { certificates } from './certificates.ts'
@@ -44,7 +44,7 @@ export async function doctor(config: Config, topic: string | undefined, json: bo
     if (topic === undefined || topic === check) findings.push({ check, ...(await look(config)) })
   }
   const ok = findings.every(({ status }) => status !== 'failure')
-  if (json) process.stdout.write(`${JSON.stringify({ ok, checks: findings })}\n`)
+  if (json) print(toJson({ ok, checks: findings }))
   else for (const finding of findings) print(findingLine(finding))
   return ok ? 0 : 1
 }

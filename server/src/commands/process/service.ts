@@ -8,6 +8,7 @@ import { createLog, type Log } from '../../kernel/log.ts'
 import { serveMetrics } from '../../kernel/metrics.ts'
 import { findPortHolder } from '../port-owner.ts'
 import { explain } from '../errors.ts'
+import { printable } from '../output.ts'
 import { Interrupted, ProcessLifecycle } from './lifecycle.ts'
 
 export interface ProcessContext {
@@ -35,7 +36,7 @@ export async function runUntilStopped(config: Config, start: (serving: ProcessCo
     if (!(error instanceof Interrupted)) lifecycle.failure ??= error
   }
   await stack.disposeAsync().catch((error: unknown) => (lifecycle.failure ??= error))
-  if (lifecycle.failure) process.stderr.write(`\n${explain(lifecycle.failure)}\n`)
+  if (lifecycle.failure) process.stderr.write(`\n${printable(explain(lifecycle.failure))}\n`)
   return lifecycle.failure ? 1 : 0
 }
 

@@ -1,6 +1,6 @@
-import { nullable, object, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { nullable, object, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
 
-const Name = text(1, 100)
+const Name = nameText(1, 100)
 
 export const Scope = object({ scope: Type.String(), resource: Type.String(), verb: Type.String() }, { title: 'Scope' })
 

@@ -1,4 +1,4 @@
-import { Bytes, nullable, object, oneOf, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { Bytes, nullable, object, oneOf, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
 import { Snapshot } from '../snapshots/schema.ts'
 import { vmEventDataWith } from '../vms/schema.ts'
@@ -32,7 +32,7 @@ export const Backup = object(
 )
 export type Backup = Static<typeof Backup>
 
-export const CreateBackup = object({ name: text(1, 100) }, { title: 'CreateBackup' })
+export const CreateBackup = object({ name: nameText(1, 100) }, { title: 'CreateBackup' })
 export type CreateBackup = Static<typeof CreateBackup>
 
 export const RestoreBackup = object(

@@ -39,6 +39,8 @@ interface CatalogFile {
     recipe?: string
     /** Download URLs of the image by architecture. */
     urls?: Record<string, string>
+    /** URLs of the distributor's checksum files by architecture. */
+    checksums?: Record<string, string>
   }[]
   hosts: { name: string; region: string; driver: 'auto' | 'libvirt' | 'simulated'; uri: string; vcpu: number; ram: number; disk: number }[]
   pools: { region: string; host?: string; cidr: string; gateway: string; dns: string[] }[]

@@ -1,4 +1,4 @@
-import { Id, nullable, object, oneOf, QUAD, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { Id, nullable, object, oneOf, QUAD, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
 
 const Direction = oneOf(['IN', 'OUT'])
 const Action = oneOf(['ACCEPT', 'DROP', 'REJECT'])
@@ -34,11 +34,11 @@ export const Firewall = object(
 )
 export type Firewall = Static<typeof Firewall>
 
-export const CreateFirewall = object({ name: text(1, 100), description: Type.Optional(text(0, 500)) }, { title: 'CreateFirewall' })
+export const CreateFirewall = object({ name: nameText(1, 100), description: Type.Optional(text(0, 500)) }, { title: 'CreateFirewall' })
 export type CreateFirewall = Static<typeof CreateFirewall>
 
 export const ChangeFirewall = object(
-  { name: Type.Optional(text(1, 100)), description: Type.Optional(text(0, 500)) },
+  { name: Type.Optional(nameText(1, 100)), description: Type.Optional(text(0, 500)) },
   { title: 'ChangeFirewall' },
 )
 export type ChangeFirewall = Static<typeof ChangeFirewall>

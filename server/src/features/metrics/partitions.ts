@@ -1,6 +1,7 @@
 // Tables partitioned by time. A partition is created ahead of time and dropped when all its rows have expired.
 import { parseDurationMs } from '../../kernel/clock.ts'
 import { sql, type Db, type Tx } from '../../kernel/database/db.ts'
+import { partitionName } from '../../kernel/dump/tables.ts'
 import { KEEP_MINUTES, KEEP_QUARTERS } from './time-range.ts'
 
 interface Series {
@@ -21,7 +22,7 @@ const alone = <T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> =>
 
 export async function ensurePart(db: Db, { table, spanMs }: Series, at: Date): Promise<void> {
   const from = new Date(Math.floor(at.getTime() / spanMs) * spanMs)
-  const name = partName(table, from)
+  const name = partitionName(table, from)
   const exists = async (queries: Db | Tx): Promise<boolean> =>
     (await queries.one<{ exists: boolean }>(sql`select exists (select from pg_class where relname = ${name})`)).exists
   if (await exists(db)) return
@@ -37,7 +38,7 @@ export async function ensurePart(db: Db, { table, spanMs }: Series, at: Date): P
 export async function dropOldParts(db: Db, { table, spanMs, keepMs }: Series, now: Date): Promise<void> {
   const parts = await db.many<{ name: string }>(sql`
     select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = ${table}::regclass`)
-  const oldest = partName(table, new Date(now.getTime() - keepMs - spanMs))
+  const oldest = partitionName(table, new Date(now.getTime() - keepMs - spanMs))
   const old = parts.map(({ name }) => name).filter((name) => name <= oldest)
   if (old.length === 0) return
   await alone(db, async (tx) => {
@@ -45,6 +46,3 @@ export async function dropOldParts(db: Db, { table, spanMs, keepMs }: Series, no
     await tx.raw(`drop table if exists ${old.join(', ')}`)
   })
 }
-
-/** Names sort by time. */
-const partName = (table: string, from: Date): string => `${table}_${from.toISOString().replaceAll(/\D/g, '').slice(0, 12)}`

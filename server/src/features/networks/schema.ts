@@ -1,4 +1,4 @@
-import { Id, nullable, object, QUAD, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { Id, nullable, object, QUAD, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
 
 const Cidr = Type.String({
   pattern: `^${QUAD}/([1-9]|[12]\\d|3[0-2])$`,
@@ -26,7 +26,7 @@ export type Network = Static<typeof Network>
 
 export const CreateNetwork = object(
   {
-    name: text(1, 100),
+    name: nameText(1, 100),
     nodeId: Type.String({ ...Id, description: "A node's id, or a region's id: then a node where the range is free is chosen" }),
     cidr: Cidr,
     gateway: Type.Optional(nullable(Gateway)),
@@ -37,6 +37,6 @@ export const CreateNetwork = object(
 )
 export type CreateNetwork = Static<typeof CreateNetwork>
 
-export const RenameNetwork = object({ name: text(1, 100) }, { title: 'RenameNetwork' })
+export const RenameNetwork = object({ name: nameText(1, 100) }, { title: 'RenameNetwork' })
 
 export const DeletedNetwork = object({ id: Type.String() }, { title: 'DeletedNetwork' })

@@ -1,5 +1,5 @@
 // Schemas of the operator area.
-import { Bytes, Money, nullable, object, oneOf, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { Bytes, Money, nullable, object, oneOf, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
 import { Plan } from '../catalog/schema.ts'
 import { Reply, Ticket, TicketWithReplies } from '../support/schema.ts'
 
@@ -98,7 +98,7 @@ const Gigabytes = Type.Integer({ minimum: 0, maximum: 10_000_000 })
 
 export const CreatePlan = object({
   slug: Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$', rule: 'must be 1-63 lower-case letters, digits or hyphens' }),
-  name: text(1, 100),
+  name: nameText(1, 100),
   vcpu: Type.Integer({ minimum: 1, maximum: 64 }),
   ram: Type.Integer({ minimum: 128, maximum: 262_144, description: 'MiB' }),
   disk: Type.Integer({ minimum: 1, maximum: 4_096, description: 'GiB' }),
@@ -113,7 +113,7 @@ export type CreatePlan = Static<typeof CreatePlan>
 
 /** Existing VMs keep their size and pay a new price from their next renewal. */
 export const ChangePlan = object({
-  name: Type.Optional(text(1, 100)),
+  name: Type.Optional(nameText(1, 100)),
   price: Type.Optional(Price),
   available: Type.Optional(Type.Boolean()),
   bandwidth: Type.Optional(Gigabytes),
@@ -157,7 +157,7 @@ export const Person = object({
 export const AccountDetails = object({ ...account, limits: Type.Array(Limit), users: Type.Array(Person) }, { title: 'AccountDetails' })
 export type AccountDetails = Static<typeof AccountDetails>
 
-export const CreateAccount = object({ email: text(3, 254), name: Type.Optional(text(0, 100)) })
+export const CreateAccount = object({ email: text(3, 254), name: Type.Optional(nameText(0, 100)) })
 export type CreateAccount = Static<typeof CreateAccount>
 
 const Amount = Type.String({ pattern: '^-?\\d{1,9}(\\.\\d{1,2})?$', rule: 'must be an amount such as 12.50 or -12.50' })

@@ -1,5 +1,5 @@
 import { EMAIL_PATTERN } from '../../kernel/net/email-address.ts'
-import { object, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { object, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
 
 const Email = Type.String({ minLength: 3, maxLength: 254, pattern: EMAIL_PATTERN, rule: 'must be an e-mail address' })
 /** The maximum bounds the cost of hashing; there are no other rules than length. */
@@ -53,7 +53,7 @@ export type SignedIn = Static<typeof SignedIn>
 export const SignUp = object({
   email: Email,
   password: Type.Optional({ ...NewPassword, description: 'Needed where no mail can be sent; otherwise it is chosen with the link' }),
-  name: Type.Optional(text(0, 100)),
+  name: Type.Optional(nameText(0, 100)),
 })
 export type SignUp = Static<typeof SignUp>
 
@@ -67,7 +67,7 @@ export type SignedUp = Static<typeof SignedUp>
 export const CompleteSignUp = object({ token: Link, password: NewPassword })
 export type CompleteSignUp = Static<typeof CompleteSignUp>
 
-export const Welcome = object({ token: Link, email: Email, password: NewPassword, name: Type.Optional(text(0, 100)) })
+export const Welcome = object({ token: Link, email: Email, password: NewPassword, name: Type.Optional(nameText(0, 100)) })
 export type Welcome = Static<typeof Welcome>
 
 export const Reauthenticate = object({ password: GivenPassword, totp: Type.Optional(AnyCode) })
@@ -118,4 +118,4 @@ export const RecoveryCodes = object(
 )
 export type RecoveryCodes = Static<typeof RecoveryCodes>
 
-export const ChangeUser = object({ name: text(0, 100) })
+export const ChangeUser = object({ name: nameText(0, 100) })

@@ -1,4 +1,4 @@
-import { object, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { object, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
 
 export const SshKey = object(
   {
@@ -15,7 +15,7 @@ export const SshKey = object(
 export type SshKey = Static<typeof SshKey>
 
 export const CreateSshKey = object({
-  name: text(1, 100),
+  name: nameText(1, 100),
   publicKey: Type.String({
     minLength: 1,
     maxLength: 16_384,
@@ -25,6 +25,6 @@ export const CreateSshKey = object({
 })
 export type CreateSshKey = Static<typeof CreateSshKey>
 
-export const RenameSshKey = object({ name: text(1, 100) })
+export const RenameSshKey = object({ name: nameText(1, 100) })
 
 export const DeletedSshKey = object({ id: Type.String() })

@@ -1,4 +1,4 @@
-import { Bytes, Id, Money, nullable, object, oneOf, text, Timestamp, Type, type Static, type TProperties } from '../../http/api/schema.ts'
+import { Bytes, Id, Money, nullable, object, oneOf, text, Timestamp, Type, type Static, type TProperties, nameText } from '../../http/api/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
 
 export const VM_STATUSES = ['PROVISIONING', 'RUNNING', 'STOPPED', 'SUSPENDED', 'REBUILDING', 'UPGRADING', 'UNMANAGED', 'ERROR'] as const
@@ -68,7 +68,7 @@ export const Hostname = Type.String({
 })
 
 export const Password = text(8, 128)
-export const VmName = text(1, 100)
+export const VmName = nameText(1, 100)
 
 export const CustomConfig = object(
   {

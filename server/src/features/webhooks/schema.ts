@@ -1,4 +1,4 @@
-import { nullable, object, oneOf, Timestamp, Type, type Static, type TSchema } from '../../http/api/schema.ts'
+import { nullable, object, oneOf, Timestamp, Type, type Static, type TSchema, nameText } from '../../http/api/schema.ts'
 import { defineEvent, type EventCatalog, type EventSpec, type EventType, type PayloadsOf } from '../events/schema.ts'
 
 const Url = Type.String({
@@ -7,7 +7,7 @@ const Url = Type.String({
   rule: 'must be a valid URI of at most 2048 characters',
   description: 'An https URL with a public host',
 })
-const Description = Type.String({ maxLength: 200 })
+const Description = nameText(0, 200)
 
 const fields = {
   id: Type.String(),

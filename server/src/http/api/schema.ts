@@ -22,6 +22,15 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T> | null>(isSimple ? { ...schema, type: [type, 'null'] } : Type.Union([schema, Type.Null()]))
 }
 export const text = (minLength: number, maxLength: number) => Type.String({ minLength, maxLength })
+/** Control, bidirectional and line-separating characters would change what a terminal, an email or a list shows around the name. */
+const NAME_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]*$'
+export const nameText = (minLength: number, maxLength: number) =>
+  Type.String({
+    minLength,
+    maxLength,
+    pattern: NAME_PATTERN,
+    rule: `must be ${minLength}-${maxLength} characters on one line, without control characters`,
+  })
 export const oneOf = <const T extends string[]>(values: [...T]) => Type.Enum(values)
 
 export const PageQuery = { page: Type.Integer({ minimum: 1, default: 1 }), limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }) }

@@ -1,6 +1,6 @@
 // Dumps a database into one file: JSON lines as headers, and between them the rows in COPY format. Read in one repeatable-read transaction
-// while other processes write. Compressed with gzip; ends with a checksum.
-import { createHash } from 'node:crypto'
+// while other processes write. Compressed with gzip; ends with a checksum, and with the HMAC of the file where a key is given.
+import { createHash, type Hmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
@@ -9,15 +9,22 @@ import { createGzip, type Gzip } from 'node:zlib'
 import pg from 'pg'
 import { listPartitions, listSequences, listTables, type Exceptions } from './tables.ts'
 import { copyOut } from './copy-protocol.ts'
-import { END_OF_ROWS, type Head, type Summary } from './format.ts'
+import { END_OF_ROWS, trailerOf, type Head, type NewMac, type Summary } from './format.ts'
 
-export async function writeArchive(url: string, path: string, head: Omit<Head, 'partitions'>, except: Exceptions): Promise<Summary> {
+export async function writeArchive(
+  url: string,
+  path: string,
+  head: Omit<Head, 'partitions'>,
+  except: Exceptions,
+  newMac: NewMac | null,
+): Promise<Summary> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const draft = `${path}.partial`
   try {
     await client.query('begin isolation level repeatable read read only')
-    const summary = await writeFile(draft, (archive) => writeContents(client, archive, head, except))
+    await client.query(`set local timezone = 'UTC'`) // the bounds of partitions are written in the session's
+    const summary = await writeFile(draft, newMac?.() ?? null, (archive) => writeContents(client, archive, head, except))
     await rename(draft, path)
     return summary
   } catch (error) {
@@ -28,13 +35,25 @@ export async function writeArchive(url: string, path: string, head: Omit<Head, '
   }
 }
 
-async function writeFile(path: string, work: (archive: Archive) => Promise<Summary>): Promise<Summary> {
+async function writeFile(path: string, mac: Hmac | null, work: (archive: Archive) => Promise<Summary>): Promise<Summary> {
   const gzip = createGzip()
-  const written = pipeline(gzip, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+  const written = pipeline(
+    gzip,
+    (chunks: AsyncIterable<Buffer>) => authenticated(chunks, mac),
+    createWriteStream(path, { flags: 'wx', mode: 0o600 }),
+  )
   const [summary] = await Promise.all([work(new Archive(gzip)), written])
   const file = await open(path)
   await file.sync().finally(() => file.close())
   return summary
+}
+
+async function* authenticated(chunks: AsyncIterable<Buffer>, mac: Hmac | null): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    mac?.update(chunk)
+    yield chunk
+  }
+  if (mac) yield trailerOf(mac)
 }
 
 async function writeContents(client: pg.Client, archive: Archive, head: Omit<Head, 'partitions'>, except: Exceptions): Promise<Summary> {

@@ -52,6 +52,15 @@ export async function listPartitions(client: pg.Client): Promise<Partition[]> {
   return rows
 }
 
+export async function listPartitionedTables(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(`
+    select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.relkind = 'p' and n.nspname = 'public'`)
+  return rows.map(({ name }) => name)
+}
+
+/** Names sort by time. */
+export const partitionName = (table: string, from: Date): string => `${table}_${from.toISOString().replaceAll(/\D/g, '').slice(0, 12)}`
+
 export async function listSequences(client: pg.Client, except: Exceptions): Promise<Sequence[]> {
   const { rows } = await client.query<Sequence>(
     `select format('%I.%I', schemaname, sequencename) as name, last_value::text as value from pg_sequences

@@ -12,8 +12,10 @@ const UNFINISHED = 'cluster.new-'
 /** A socket path has at most 107 bytes, 14 of them PostgreSQL's file name. */
 const MAX_SOCKET_DIR = 90
 
-/** The database superuser. It has no password: only its OS user and root can reach the socket. */
-export const DATABASE_USER = 'berth'
+/** The superuser, who only creates the role and the database. It has no password: only its OS user and root can reach the socket. */
+export const SUPERUSER = 'berth'
+/** Owns the database and runs every statement of Berth: it can neither run programs nor read files. */
+export const DATABASE_USER = 'berth_service'
 
 export interface Folder {
   dir: string
@@ -74,18 +76,7 @@ export async function initialiseCluster(folder: Folder, launcher: Launcher, init
   const fresh = join(folder.dir, UNFINISHED + randomBytes(6).toString('hex'))
   await mkdir(fresh, { mode: 0o700 })
   await chown(fresh, launcher.uid, launcher.gid)
-  const options = [
-    '--pgdata',
-    fresh,
-    '--username',
-    DATABASE_USER,
-    '--auth',
-    'trust',
-    '--encoding',
-    'UTF8',
-    '--no-locale',
-    '--no-instructions',
-  ]
+  const options = ['--pgdata', fresh, '--username', SUPERUSER, '--auth', 'trust', '--encoding', 'UTF8', '--no-locale', '--no-instructions']
   const initialise = [...launcher.prefix, initdb, ...options, ...(durable ? [] : ['--no-sync'])]
   await run(initialise).catch((cause: Error & { stderr: string }) => {
     throw new Error(`initdb failed in ${folder.dir}: ${cause.stderr.trim() || cause.message}`, { cause })

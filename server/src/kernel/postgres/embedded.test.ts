@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { withDatabase } from '../../../test/harness.ts'
 import { type ScratchFolder, scratchFolder } from '../../../test/scratch-folder.ts'
 import { sleep, stopwatch } from '../clock.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts'
@@ -84,7 +85,8 @@ async function query(url: string, text: string): Promise<unknown[]> {
   client.on('error', () => {}) // killed on purpose
   await client.connect()
   try {
-    return (await client.query({ text, rowMode: 'array' })).rows.flat()
+    const result = await client.query({ text, rowMode: 'array' })
+    return (Array.isArray(result) ? (result.at(-1) as pg.QueryResult) : result).rows.flat()
   } finally {
     await client.end()
   }
@@ -126,6 +128,42 @@ describe('embedded PostgreSQL', () => {
     expect(await query(url, 'select inet_server_addr()')).toEqual([null])
     expect((await stat(join(dataDir, 'socket'))).mode & 0o777).toBe(0o700)
     expect((await stat(cluster)).mode & 0o777).toBe(0o700)
+  })
+
+  test('runs statements as a role that is no superuser', async () => {
+    const { url } = await start({ database: 'things' })
+    expect(
+      await query(url, 'select rolsuper or rolcreaterole or rolcreatedb or rolreplication from pg_roles where rolname = current_user'),
+    ).toEqual([false])
+    await expect(query(url, `copy (select 1) to program 'id'`)).rejects.toThrow('permission denied to COPY to or from an external program')
+    await expect(query(url, `select pg_read_file('/etc/passwd')`)).rejects.toThrow('permission denied')
+    await expect(query(url, 'set role berth')).rejects.toThrow('permission denied')
+    expect(await query(url, 'create extension btree_gist; create table mine (id int); select 1')).toBeDefined()
+  })
+
+  test('hands a database of the superuser over to that role', async () => {
+    await givenData()
+    const first = await start()
+    await query(first.superuserUrl, 'create database older')
+    const asSuperuser = withDatabase(first.superuserUrl, 'older')
+    await query(
+      asSuperuser,
+      `create extension btree_gist; create schema inner_part;
+       create table inner_part."odd name" (id bigint generated always as identity, n serial); create sequence loose;
+       create table parted (at int) partition by range (at); create table parted_1 partition of parted for values from (0) to (9);
+       create view seen as select 1 as one; create type mood as enum ('good'); create domain small as int check (value < 9);
+       create function f(a int, b text) returns int language sql as 'select 1'`,
+    )
+    const { url } = await start({ database: 'older' })
+    await query(
+      url,
+      `alter table inner_part."odd name" add column more int; insert into parted values (3); select nextval('loose'); drop function f(int, text);
+       create or replace view seen as select 1 as one; alter type mood add value 'bad'; alter domain small add constraint positive check (value > 0);
+       create table inner_part.mine (); create table mine (); drop table parted_1`,
+    )
+    const foreign = `select relname::text from pg_class where relowner <> current_user::regrole and relnamespace in ('public'::regnamespace, 'inner_part'::regnamespace)`
+    expect(await query(url, foreign)).toEqual([])
+    expect(await query((await start({ database: 'older' })).url, `select to_regclass('inner_part.mine') is not null`)).toEqual([true])
   })
 
   test('uses another socket folder when the path is too long', async () => {

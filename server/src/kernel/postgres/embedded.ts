@@ -23,25 +23,27 @@ export interface EmbeddedPostgresOptions {
 
 export interface EmbeddedPostgres extends Pick<Running, 'version' | 'how'> {
   url: string
+  /** For what only a superuser may do: tests and benches. */
+  superuserUrl: string
   stop(): Promise<void>
 }
 
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { dataDir, database = 'berth', settings = {}, report = () => {}, launched } = options
   const folder = await prepareFolder(dataDir)
-  const { url, version, how } = await withFileLock(folder.lock, async () => {
+  const { url, superuserUrl, version, how } = await withFileLock(folder.lock, async () => {
     const running = await ensureDatabase(folder, settings, database, launched)
     if (running.how !== 'joined') await takeOwnership(folder.owner)
     return running
   })
-  if (how === 'joined') return { url, version, how, stop: async () => {} }
-  return { url, version, how, stop: atMostOnce(supervise(folder, settings, report)) }
+  if (how === 'joined') return { url, superuserUrl, version, how, stop: async () => {} }
+  return { url, superuserUrl, version, how, stop: atMostOnce(supervise(folder, settings, report)) }
 }
 
 export async function borrowEmbeddedPostgres(options: Omit<EmbeddedPostgresOptions, 'report' | 'launched'>): Promise<EmbeddedPostgres> {
   const { dataDir, database = 'berth', settings = {} } = options
   const folder = await prepareFolder(dataDir)
-  const { url, version, how, entry } = await withFileLock(folder.lock, async () => {
+  const { url, superuserUrl, version, how, entry } = await withFileLock(folder.lock, async () => {
     const running = await ensureDatabase(folder, settings, database)
     return { ...running, entry: await registerBorrower(folder.borrowers) }
   })
@@ -50,7 +52,7 @@ export async function borrowEmbeddedPostgres(options: Omit<EmbeddedPostgresOptio
       const last = await unregisterBorrower(folder.borrowers, entry)
       if (last && !(await findOwner(folder.owner))) await stopPostmaster(folder)
     })
-  return { url, version, how, stop: atMostOnce(release) }
+  return { url, superuserUrl, version, how, stop: atMostOnce(release) }
 }
 
 export interface EmbeddedState {

@@ -1,8 +1,8 @@
 // Starts PostgreSQL on a folder in any state. Must be called under the folder's lock.
-import pg from 'pg'
 import { type OsUser, chooseOsUser, findLauncher } from './os-user.ts'
 import { findBinaries } from './binaries.ts'
-import { DATABASE_USER, type Folder, initialiseCluster, prepareSocketDir, readClusterVersion } from './cluster.ts'
+import { ensureOwnedDatabase } from './roles.ts'
+import { DATABASE_USER, SUPERUSER, type Folder, initialiseCluster, prepareSocketDir, readClusterVersion } from './cluster.ts'
 import { findOwner } from './pid-registry.ts'
 import { findSettledPostmaster, startPostmaster, stopPostmaster } from './postmaster.ts'
 
@@ -47,11 +47,12 @@ export async function ensureDatabase(
   settings: Settings,
   database: string,
   launched?: () => void,
-): Promise<Running & { url: string }> {
+): Promise<Running & { url: string; superuserUrl: string }> {
   const running = await ensureRunning(folder, settings, launched)
   try {
-    await createDatabase(urlOf(running.socketDir, 'postgres'), database)
-    return { ...running, url: urlOf(running.socketDir, database) }
+    const superuserUrl = urlOf(running.socketDir, database, SUPERUSER)
+    await ensureOwnedDatabase(urlOf(running.socketDir, 'postgres', SUPERUSER), superuserUrl, database)
+    return { ...running, url: urlOf(running.socketDir, database, DATABASE_USER), superuserUrl }
   } catch (error) {
     if (running.how === 'started' || running.how === 'initialised') await stopPostmaster(folder)
     throw error
@@ -74,18 +75,7 @@ function requireSameMajor(folder: Folder, found: string | undefined, version: st
 }
 
 /** All parts are explicit, because PGPORT, PGUSER or PGSSLMODE in our environment would set missing ones. */
-function urlOf(socketDir: string, database: string): string {
-  const query = new URLSearchParams({ host: socketDir, port: '5432', user: DATABASE_USER, sslmode: 'disable' })
+function urlOf(socketDir: string, database: string, user: string): string {
+  const query = new URLSearchParams({ host: socketDir, port: '5432', user, sslmode: 'disable' })
   return `postgresql:///${encodeURI(database)}?${query.toString()}`
-}
-
-async function createDatabase(url: string, name: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
-    if (rowCount === 0) await client.query(`create database ${pg.escapeIdentifier(name)}`)
-  } finally {
-    await client.end()
-  }
 }
