@@ -50,6 +50,7 @@ import { pruneUsers } from './users/prune.reconciler.ts'
 import { pruneSessions } from './sessions/prune.reconciler.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { snapshotRoutes } from './snapshots/routes.ts'
+import { releaseAllSnapshots } from './snapshots/service.ts'
 import { snapshotWorkflows } from './snapshots/workflows.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { ticketRoutes } from './support/routes.ts'
@@ -136,6 +137,6 @@ export const hooks: Hooks = {
   onCredit: [triggerRenewals],
   onVmResized: [onVmResized],
   onVmMacChanged: [onVmMacChanged],
-  onVmDeleted: [removeOrphans],
+  onVmDeleted: [releaseAllSnapshots, removeOrphans],
   beforePowerOff: [meterBeforePowerOff],
 }

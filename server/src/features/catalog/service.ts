@@ -20,8 +20,8 @@ export async function getRegion(db: Queries, idOrSlug: string): Promise<sql.Regi
 }
 
 export async function listPlans(db: Queries, currency: string): Promise<Plan[]> {
-  const [plans, regions] = await Promise.all([sql.listPlans(db), sql.listRegions(db)])
-  return plans.map((plan) => toPlan(plan, currency, regions))
+  const [plans, regions, numbers] = await Promise.all([sql.listPlans(db), sql.listRegions(db), catalogNumbers(db)])
+  return plans.map((plan) => toPlan(plan, currency, numbers('price.copies_gib'), regions))
 }
 
 export async function getPlan(db: Queries, idOrSlug: string): Promise<sql.PlanRow> {
