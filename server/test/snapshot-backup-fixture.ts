@@ -35,7 +35,7 @@ export const diskOf = (app: TestApp, vmId: string) => ({
 export const startDailyBackup = (app: TestApp, vmId: string, name = 'Daily') =>
   app.db.tx(async (tx) => {
     const parent = (await latestDaily(tx, vmId)) ?? null
-    return startBackup(tx, app.deps, await getVmRow(tx, vmId), { name, type: 'DAILY', parent, failures: 0 })
+    return (await startBackup(tx, app.deps, await getVmRow(tx, vmId), { name, type: 'DAILY', parent, failures: 0 })).row
   })
 
 /** A second host that gets no VMs unless the first is lost. */

@@ -1,4 +1,5 @@
 import type { Backup } from '@berth/sdk'
+import { quoteDetails } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
 import { bytes, time } from '../format.ts'
 import { details, message, table, type Columns } from '../result.ts'
@@ -46,14 +47,17 @@ const get = defineCommand({
   },
 })
 
-const create = defineCommand({
+const create = defineCommand<{ dryRun?: true }>({
   name: 'create',
   description: 'back up a VM now',
   args: '<vm> <name>',
   example: 'backup create web-1 monday',
   waits: true,
-  async run(ctx, _, vm: string, name: string) {
-    const started = await ctx.berth.backups.create(await ctx.resolveId('vm', vm), { name })
+  supportsDryRun: true,
+  async run(ctx, { dryRun }, vm: string, name: string) {
+    const vmId = await ctx.resolveId('vm', vm)
+    if (dryRun) return quoteDetails(await ctx.berth.backups.quoteCreate(vmId, { name }))
+    const started = await ctx.berth.backups.create(vmId, { name })
     const reload = () => ctx.berth.backups.get(started.vmId, started.backup.id)
     return ctx.finish(started, `backup ${name}`, async () => details(await reload(), BACKUP_FIELDS))
   },

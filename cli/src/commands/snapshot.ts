@@ -1,4 +1,5 @@
 import type { Snapshot } from '@berth/sdk'
+import { quoteDetails } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
 import { bytes, time } from '../format.ts'
 import { omitUndefined } from '../options.ts'
@@ -43,15 +44,18 @@ const get = defineCommand({
   },
 })
 
-const create = defineCommand<{ description?: string }>({
+const create = defineCommand<{ description?: string; dryRun?: true }>({
   name: 'create',
   description: 'create a snapshot',
   args: '<vm> <name>',
   options: [['--description <text>', 'description']],
   example: 'snapshot create web-1 before-upgrade',
   waits: true,
-  async run(ctx, { description }, vm: string, name: string) {
-    const started = await ctx.berth.snapshots.create(await ctx.resolveId('vm', vm), { name, ...omitUndefined({ description }) })
+  supportsDryRun: true,
+  async run(ctx, { description, dryRun }, vm: string, name: string) {
+    const [vmId, body] = [await ctx.resolveId('vm', vm), { name, ...omitUndefined({ description }) }]
+    if (dryRun) return quoteDetails(await ctx.berth.snapshots.quoteCreate(vmId, body))
+    const started = await ctx.berth.snapshots.create(vmId, body)
     const reload = () => ctx.berth.snapshots.get(started.vmId, started.snapshot.id)
     return ctx.finish(started, `snapshot ${name}`, async () => details(await reload(), SNAPSHOT_FIELDS))
   },

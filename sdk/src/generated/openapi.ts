@@ -29,6 +29,8 @@ export interface components {
             /** @description Decimal with two places, for example "12.00"; debits are negative */
             priceMonthly: string;
             currency: string;
+            /** @description Of each GiB of snapshots and on-demand backups, a month; 0.00 = free */
+            copyPriceMonthly: string;
             /** @description Mbit/s once the bandwidth is used up */
             throttleMbps: number;
             available: boolean;
@@ -74,7 +76,7 @@ export interface components {
             createdAt: string;
         };
         AccountLimit: {
-            /** @description vms, vcpu, ram (MiB), disk (GiB), networks, firewalls, rulesPerFirewall, snapshotsPerVm, webhooks, sshKeys, tokens, openTickets or repliesPerTicket; others may follow */
+            /** @description vms, vcpu, ram (MiB), disk (GiB), copies (GiB of snapshots and backups), networks, firewalls, rulesPerFirewall, snapshotsPerVm, webhooks, sshKeys, tokens, openTickets or repliesPerTicket; others may follow */
             name: string;
             /** @description The most the account, or each single thing, may hold */
             limit: number;
@@ -3255,7 +3257,10 @@ export interface operations {
     };
     createSnapshot: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
             header?: never;
             path: {
                 vmId: string;
@@ -3268,6 +3273,19 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Quote"];
+                    };
+                };
+            };
             /** @description Accepted: the action is under way */
             202: {
                 headers: {
@@ -3396,7 +3414,10 @@ export interface operations {
     };
     createBackup: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
             header?: never;
             path: {
                 vmId: string;
@@ -3409,6 +3430,19 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Quote"];
+                    };
+                };
+            };
             /** @description Accepted: the action is under way */
             202: {
                 headers: {

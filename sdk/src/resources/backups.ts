@@ -11,6 +11,10 @@ export class Backups extends Resource {
     return this.api.start(vmId, 'createBackup', { path: { vmId }, body }, options)
   }
 
+  quoteCreate(vmId: string, body: Body<'createBackup'>, options?: CallOptions) {
+    return this.api.quote('createBackup', { path: { vmId }, body }, options)
+  }
+
   get(vmId: string, id: string, options?: CallOptions) {
     return this.api.call('getBackup', { path: { vmId, id } }, options)
   }

@@ -11,6 +11,10 @@ export class Snapshots extends Resource {
     return this.api.start(vmId, 'createSnapshot', { path: { vmId }, body }, options)
   }
 
+  quoteCreate(vmId: string, body: Body<'createSnapshot'>, options?: CallOptions) {
+    return this.api.quote('createSnapshot', { path: { vmId }, body }, options)
+  }
+
   get(vmId: string, id: string, options?: CallOptions) {
     return this.api.call('getSnapshot', { path: { vmId, id } }, options)
   }

@@ -56,6 +56,7 @@ import { pruneSessions } from './sessions/prune.reconciler.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { snapshotRoutes } from './snapshots/routes.ts'
 import { snapshotEvents } from './snapshots/schema.ts'
+import { releaseAllSnapshots } from './snapshots/service.ts'
 import { snapshotWorkflows } from './snapshots/workflows.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { ticketRoutes } from './support/routes.ts'
@@ -162,6 +163,6 @@ export const hooks: Hooks = {
   onCredit: [triggerRenewals],
   onVmResized: [onVmResized],
   onVmMacChanged: [onVmMacChanged],
-  onVmDeleted: [removeOrphans],
+  onVmDeleted: [releaseAllSnapshots, removeOrphans],
   beforePowerOff: [meterBeforePowerOff],
 }

@@ -2,7 +2,7 @@
 // separate folder, which is always removed.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { chmod, mkdir, mkdtemp, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Image, ImageSource } from '../hypervisor/image-source.ts'
@@ -51,6 +51,7 @@ export function openImageStore(folder: string, clock: Clock): ImageStore {
     remove: (checksum) => rm(pathOf(checksum), { force: true }),
     async inWorkFolder(work) {
       await mkdir(folder, { recursive: true })
+      await requireReserve(folder)
       await removeStaleFolders(folder, clock)
       const own = await mkdtemp(join(folder, WORK))
       try {
@@ -60,6 +61,16 @@ export function openImageStore(folder: string, clock: Clock): ImageStore {
       }
     },
   }
+}
+
+/** Images are often on the disk of the VMs: a full one would pause them. */
+const RESERVE = 0.05
+
+async function requireReserve(folder: string): Promise<void> {
+  const { bavail, blocks, bsize } = await statfs(folder)
+  if (bavail >= blocks * RESERVE) return
+  const [free, reserve] = [bavail, blocks * RESERVE].map((each) => `${((each * bsize) / 1024 ** 3).toFixed(1)} GiB`)
+  throw new Error(`Only ${free} are free for images in ${folder}, less than the reserve of ${reserve}: free some space on that disk first`)
 }
 
 async function removeStaleFolders(folder: string, clock: Clock): Promise<void> {

@@ -9,15 +9,22 @@ const reservedCapacity = sql`
   select r.input -> 'placeBefore' ->> 'host_id', v.vcpu, v.ram_mib, v.disk_gib from workflow_runs r join vms v on v.id = r.subject_id
   where (r.status in ('PENDING', 'RUNNING') or r.compensating)`
 
+/** A backup that is made on one host for another has room reserved on both. */
+const copies = sql`
+  select host_id, counted_gib from snapshots union all select host_id, counted_gib from backups
+  union all select staging_host_id, counted_gib from backups`
+
 const capacity = invariant(
   'hosts.capacity',
-  'The capacity reserved on a host is the sum of its VMs',
+  'The capacity reserved on a host is the sum of its VMs, snapshots and backups',
   () => sql`
-    select h.id, format('host %s counts %s vCPU, %s MiB, %s GiB; its VMs have %s, %s, %s', h.name, h.vcpu_used, h.ram_used_mib,
-      h.disk_used_gib, coalesce(v.vcpu, 0), coalesce(v.ram, 0), coalesce(v.disk, 0)) as what
+    select h.id, format('host %s counts %s vCPU, %s MiB, %s GiB; its VMs have %s, %s, %s with their copies', h.name, h.vcpu_used, h.ram_used_mib,
+      h.disk_used_gib, coalesce(v.vcpu, 0), coalesce(v.ram, 0), coalesce(v.disk, 0) + coalesce(c.gib, 0)) as what
     from hosts h left join (
       select host_id, sum(vcpu) as vcpu, sum(ram_mib) as ram, sum(disk_gib) as disk from (${reservedCapacity}) each group by host_id) v on v.host_id = h.id
-    where (h.vcpu_used, h.ram_used_mib, h.disk_used_gib) is distinct from (coalesce(v.vcpu, 0), coalesce(v.ram, 0), coalesce(v.disk, 0))`,
+      left join (select host_id, sum(counted_gib) as gib from (${copies}) each group by host_id) c on c.host_id = h.id
+    where (h.vcpu_used, h.ram_used_mib, h.disk_used_gib)
+      is distinct from (coalesce(v.vcpu, 0), coalesce(v.ram, 0), coalesce(v.disk, 0) + coalesce(c.gib, 0))`,
 )
 
 const held = invariant(
@@ -57,6 +64,8 @@ const holdings = sql`
   union all select account_id, 'vcpu', sum(vcpu) from vms group by 1
   union all select account_id, 'ram_mib', sum(ram_mib) from vms group by 1
   union all select account_id, 'disk_gib', sum(disk_gib) from vms group by 1
+  union all select account_id, 'copies_gib', sum(counted_gib) from (
+    select account_id, counted_gib from snapshots union all select account_id, counted_gib from backups where not is_tombstone) c group by 1
   union all select account_id, 'networks', count(*) from networks where deleted_at is null group by 1
   union all select account_id, 'firewalls', count(*) from firewalls group by 1
   union all select account_id, 'ssh_keys', count(*) from ssh_keys group by 1
@@ -79,6 +88,7 @@ const kept = invariant(
   () => sql`
     select q.account_id as id, format('%s: %s of %s', q.name, q.used, n.value) as what
     from account_quotas q join catalog_values n on n.name = 'quota.' || q.name where q.limit_override is null and q.used > n.value
+      and q.name <> 'copies_gib' -- copies made before they counted may exceed it
     union all
     select s.vm_id, format('snapshots of VM %s: %s of %s', s.vm_id, count(*), n.value)
     from snapshots s join catalog_values n on n.name = 'quota.snapshots_per_vm'

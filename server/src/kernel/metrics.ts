@@ -77,6 +77,12 @@ export function createMetrics() {
       labelNames: ['host'],
       registers,
     }),
+    hostDiskRoom: new Gauge({
+      name: 'berth_host_disk_room_ratio',
+      help: 'Share of the disk of a host that can still be written above its reserve; negative below it, where nothing new is written',
+      labelNames: ['host'],
+      registers,
+    }),
     violations: new Gauge({
       name: 'berth_invariant_violations',
       help: 'Rows that violate an invariant; zero unless something is wrong',

@@ -88,6 +88,9 @@ export interface Tables {
     next_try_at: Date | null
     missing_since: Date | null
     created_at: Date
+    counted_gib: number
+    price_cents: bigint
+    staging_host_id: string | null
   }
   bandwidth_baselines: {
     vm_id: string
@@ -213,6 +216,9 @@ export interface Tables {
     reachable_since: Date | null
     removed_at: Date | null
     created_at: Date
+    disk_reserve_percent: number
+    disk_reserve_gib: number
+    disk_free_gib: number | null
   }
   idempotency_keys: {
     account_id: string
@@ -472,6 +478,9 @@ export interface Tables {
     size_refreshed_at: Date | null
     missing_since: Date | null
     created_at: Date
+    host_id: string | null
+    counted_gib: number
+    price_cents: bigint
   }
   ssh_key_uses: {
     ssh_key_id: string
@@ -589,6 +598,7 @@ export interface Tables {
     plan_name: string | null
     plan_price_cents: bigint | null
     renewal_price_cents: bigint | null
+    copies_price_cents: bigint | null
   }
   vm_filters: {
     vm_id: string
@@ -832,7 +842,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   api_tokens: 'id, account_id, name, prefix, hash, scopes, requests_per_minute, allowed_ips, expires_at, revoked_at, last_used_at, last_used_ip, created_at',
   audit_log: 'account_id, created_at, id, actor_type, actor_id, actor_name, ip, action, method, route, resource_ids, status, code, request_id, count',
   backup_schedules: 'vm_id, next_at, failures',
-  backups: 'id, vm_id, account_id, host_id, os_template_id, name, type, status, parent_id, depth, size_bytes, checksum, run_id, started_at, completed_at, expires_at, error, delete_reason, is_tombstone, next_try_at, missing_since, created_at',
+  backups: 'id, vm_id, account_id, host_id, os_template_id, name, type, status, parent_id, depth, size_bytes, checksum, run_id, started_at, completed_at, expires_at, error, delete_reason, is_tombstone, next_try_at, missing_since, created_at, counted_gib, price_cents, staging_host_id',
   bandwidth_baselines: 'vm_id, mac, epoch, received_bytes, sent_bytes, tick, used_bytes',
   bandwidth_limit_queue: 'vm_id, version, next_try_at',
   catalog_values: 'name, value',
@@ -846,7 +856,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   firewall_rules: 'id, firewall_id, position, direction, action, protocol, port, source_ips, dest_ips, description, created_at, updated_at',
   firewalls: 'id, account_id, name, description, created_at, updated_at',
   free_addresses: 'address, pool_id, available_at',
-  hosts: 'id, region_id, name, driver, uri, arch, acceleration, can_shape_traffic, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at',
+  hosts: 'id, region_id, name, driver, uri, arch, acceleration, can_shape_traffic, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at, disk_reserve_percent, disk_reserve_gib, disk_free_gib',
   idempotency_keys: 'account_id, key, fingerprint, status, body, location, created_at, expires_at',
   invariant_status: 'is_only, violations',
   invoice_counter: 'is_only, last_number',
@@ -871,7 +881,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   regions: 'id, slug, name, country, city, flag, available, position, created_at',
   renewals: 'vm_id, period_started_at, period_ends_at, transaction_id',
   sessions: 'id, hash, previous_hash, previous_until, user_id, authenticated_at, ip, user_agent, created_at, last_seen_at, expires_at',
-  snapshots: 'id, vm_id, account_id, os_template_id, name, description, status, size_bytes, size_refreshed_at, missing_since, created_at',
+  snapshots: 'id, vm_id, account_id, os_template_id, name, description, status, size_bytes, size_refreshed_at, missing_since, created_at, host_id, counted_gib, price_cents',
   ssh_key_uses: 'ssh_key_id, vm_id',
   ssh_keys: 'id, account_id, name, type, fingerprint, public_key, created_at',
   stale_machines: 'host_id, vm_id, next_attempt_at',
@@ -880,7 +890,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   ticket_replies: 'id, ticket_id, author, body, created_at',
   tickets: 'id, account_id, subject, body, status, reply_count, created_at, updated_at, closed_at',
   users: 'id, account_id, email, name, password_hash, is_operator, totp_secret, totp_enabled_at, totp_step, created_at',
-  vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents',
+  vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents, copies_price_cents',
   vm_filters: 'vm_id, host_id, account_id, desired_version, applied_version, applied_at, error, is_managed, claimed_until, next_try_at',
   vms: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at',
   wallet_adjustments: 'id, account_id, amount_cents, reason, created_at',

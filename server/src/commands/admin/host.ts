@@ -54,10 +54,11 @@ export function hostCommands(program: Command): void {
   adminCommand(
     host
       .command('set')
-      .description('change maintenance mode, overcommit or capacity')
+      .description('change maintenance mode, overcommit, disk reserve or capacity')
       .argument('<name>')
       .option('--maintenance <on or off>', 'on: no new VMs are placed on it')
       .option('--overcommit <number>', 'vCPU overcommit ratio; 4 by default')
+      .option('--disk-reserve <percent>', 'share of the disk below which nothing new is written; 5 by default')
       .option('--refresh-capacity', 'read CPU, memory and disk of the host again'),
     'host set rack1 --maintenance on',
     set,
@@ -90,15 +91,21 @@ async function list({ db }: Admin): Promise<Result> {
     acceleration: row.acceleration,
     vcpu: { used: row.vcpu_used, total: Math.floor(row.vcpu_total * row.vcpu_overcommit) },
     ramMiB: { used: row.ram_used_mib, total: row.ram_total_mib },
-    diskGiB: { used: row.disk_used_gib, total: row.disk_total_gib },
+    diskGiB: { used: row.disk_used_gib, total: row.disk_total_gib, reserve: row.disk_reserve_gib, free: row.disk_free_gib },
     maintenance: row.maintenance,
     state: stateOf(row),
     lastSeenAt: row.last_seen_at?.toISOString() ?? null,
   }))
   const ofTotal = ({ used, total }: { used: number; total: number }): string => `${used}/${total}`
   const shown = table(
-    rows.map((row) => ({ ...row, vcpu: ofTotal(row.vcpu), ramMiB: ofTotal(row.ramMiB), diskGiB: ofTotal(row.diskGiB) })),
-    ['id', 'name', 'region', 'driver', 'acceleration', 'vcpu', 'ramMiB', 'diskGiB', 'state', 'lastSeenAt'],
+    rows.map((row) => ({
+      ...row,
+      vcpu: ofTotal(row.vcpu),
+      ramMiB: ofTotal(row.ramMiB),
+      diskGiB: ofTotal(row.diskGiB),
+      reserveGiB: row.diskGiB.reserve,
+    })),
+    ['id', 'name', 'region', 'driver', 'acceleration', 'vcpu', 'ramMiB', 'diskGiB', 'reserveGiB', 'state', 'lastSeenAt'],
     'No hosts yet: npm start sets up this machine, npx berthd host add adds another',
   )
   return { data: rows, text: shown.text }
@@ -107,6 +114,7 @@ async function list({ db }: Admin): Promise<Result> {
 interface Change {
   maintenance?: string
   overcommit?: string
+  diskReserve?: string
   refreshCapacity?: boolean
 }
 
@@ -117,6 +125,7 @@ async function set({ config, db }: Admin, change: Change, name?: string): Promis
     changeHost(tx, host, {
       ...(change.maintenance !== undefined && { maintenance: change.maintenance === 'on' }),
       ...(change.overcommit !== undefined && { overcommit: Number(change.overcommit) }),
+      ...(change.diskReserve !== undefined && { diskReserve: Number(change.diskReserve) }),
       ...(change.refreshCapacity && { capacity: await (await import('./host-add.ts')).readCapacity(config, host) }),
     }),
   )
@@ -127,9 +136,10 @@ async function set({ config, db }: Admin, change: Change, name?: string): Promis
     overcommit: changed.vcpu_overcommit,
     ramMiB: changed.ram_total_mib,
     diskGiB: changed.disk_total_gib,
+    diskReserveGiB: changed.disk_reserve_gib,
   }
   return {
     data,
-    text: `Host ${host.name}: ${stateOf(changed)}, ${changed.vcpu_total} CPUs × ${changed.vcpu_overcommit}, ${changed.ram_total_mib} MiB, ${changed.disk_total_gib} GiB`,
+    text: `Host ${host.name}: ${stateOf(changed)}, ${changed.vcpu_total} CPUs × ${changed.vcpu_overcommit}, ${changed.ram_total_mib} MiB, ${changed.disk_total_gib} GiB, of which ${changed.disk_reserve_gib} GiB reserve`,
   }
 }

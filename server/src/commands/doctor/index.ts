@@ -9,6 +9,7 @@ import { bridgeFilter, libvirt, modules, publicNetwork, qemu, range, storage } f
 import { virtualisation } from './kvm.ts'
 import { dataFolder, disk, hypervisor, node } from './machine.ts'
 import { port, redis } from './network.ts'
+import { reserve } from './reserve.ts'
 import { templates } from './templates.ts'
 
 const CHECKS: Record<string, Check> = {
@@ -26,6 +27,7 @@ const CHECKS: Record<string, Check> = {
   qemu,
   libvirt,
   pool: storage,
+  reserve,
   range,
   network: publicNetwork,
   bridge: bridgeFilter,

@@ -41,6 +41,7 @@ describe('GET /account/limits', () => {
     const customer = await app.given.customer()
     expect((await customer.get('/account/limits')).body.data).toEqual([
       { name: 'backupsPerVm', limit: 10, used: null },
+      { name: 'copies', limit: 1200, used: 0 },
       { name: 'disk', limit: 400, used: 0 },
       { name: 'firewalls', limit: 10, used: 0 },
       { name: 'networks', limit: 10, used: 0 },

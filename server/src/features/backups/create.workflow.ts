@@ -6,7 +6,17 @@ import type { Tx } from '../../kernel/database/db.ts'
 import type { StepContext } from '../../workflow/workflow-builder.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { workflow, type Deps } from '../deps.ts'
-import { driverForVmId, driverForVm, lockVmById, recordVmEvent, vmById } from '../vms/service.ts'
+import {
+  driverForVm,
+  driverForVmId,
+  getVmRow,
+  lockVmById,
+  recordVmEvent,
+  refundFailedCopy,
+  releaseCopies,
+  releaseCopyRoom,
+  vmById,
+} from '../vms/service.ts'
 import { transferBackup, type TransferResult } from './transfer.ts'
 import { DAILY, REMOVE } from './reconciler-names.ts'
 import { planAfterCancel, scheduleRetry, scheduleNext } from './schedule.ts'
@@ -20,6 +30,7 @@ export interface BackupInput {
   daily: boolean
   /** The host that will store the backup. */
   hostId: string
+  chargedCents?: string
 }
 
 type Context = Pick<StepContext<Deps, BackupInput, unknown>, 'deps' | 'input' | 'signal'>
@@ -60,6 +71,8 @@ export const createBackupWorkflow = workflow<BackupInput>('backup.create', {
       checksum: results.transfer?.checksum ?? null,
       expiresAt: input.daily ? addDuration(now, `${KEEP_DAILY}d`) : null,
     })
+    const { account_id, quotaGib, rooms } = await sql.recount(tx, input.backupId)
+    await releaseCopyRoom(tx, account_id, quotaGib, rooms)
     if (input.daily) await settleDaily(tx, now, input.vmId)
     await recordVmEvent(tx, deps, input.vmId, 'backup.created', { actionId: runId }, { backup: toBackup(backup) })
   })
@@ -67,8 +80,10 @@ export const createBackupWorkflow = workflow<BackupInput>('backup.create', {
     if (cancelled) return rollBackBackup(tx, now, input, cleanupFailed)
     const reason = error?.userMessage ?? ''
     const backup = await sql.markFailed(tx, input.backupId, reason, cleanupFailed)
+    await releaseCopies(tx, await sql.uncountBackups(tx, [input.backupId]))
     if (input.daily) await scheduleRetry(tx, now, input.vmId)
     await recordVmEvent(tx, deps, input.vmId, 'backup.failed', { actionId: runId, reason }, { backup: toBackup(backup) })
+    await refundFailedCopy(tx, now, await getVmRow(tx, input.vmId), input.chargedCents)
   })
 
 const endsOf = async ({ deps, input }: Context): Promise<{ from: Driver; to: Driver }> => ({
@@ -90,10 +105,16 @@ async function settleDaily(tx: Tx, now: Date, vmId: string): Promise<void> {
 }
 
 /** Runs when another action preempted the backup, or when the backup or its VM was deleted. */
-async function rollBackBackup(tx: Tx, now: Date, { vmId, backupId, daily }: BackupInput, cleanupFailed: boolean): Promise<void> {
+async function rollBackBackup(tx: Tx, now: Date, input: BackupInput, cleanupFailed: boolean): Promise<void> {
+  const { vmId, backupId, daily } = input
   const backup = await sql.findById(tx, backupId)
   if (!backup) return
   if (daily) await (backup.status === 'DELETING' ? scheduleNext : planAfterCancel)(tx, now, vmId)
   if (cleanupFailed) await sql.markDeleting(tx, backupId, 'Cancelled')
-  else await sql.deleteBackup(tx, backupId)
+  else {
+    await releaseCopies(tx, await sql.uncountBackups(tx, [backupId]))
+    await sql.deleteBackup(tx, backupId)
+  }
+  const vm = await vmById(tx, vmId)
+  if (vm) await refundFailedCopy(tx, now, vm, input.chargedCents)
 }

@@ -4,6 +4,9 @@
 import { parseDurationMs } from '../../kernel/clock.ts'
 import { sql, type Tx } from '../../kernel/database/db.ts'
 import { hasOpenRun } from '../../workflow/run-store.ts'
+import { releaseSnapshots } from '../snapshots/service.ts'
+import { refundCopies } from '../vms/service.ts'
+import { releaseBackups } from './service.ts'
 
 const BETWEEN_LOOKS_MS = parseDurationMs('10s')
 
@@ -36,6 +39,9 @@ export async function failMissingCopies(tx: Tx, now: Date, hostId: string, prese
   const broken = await failBrokenChains(tx, hostId)
   await tx.run(sql`update snapshots c ${noted} and ${beside}`)
   await tx.run(sql`update backups c ${noted} and ${kept}`)
+  const idsOf = (lost: LostCopy[]): string[] => lost.map(({ id }) => id)
+  const gone = [...(await releaseSnapshots(tx, idsOf(snapshots))), ...(await releaseBackups(tx, idsOf([...backups, ...broken])))]
+  await refundCopies(tx, now, gone)
   return [...snapshots, ...backups, ...broken]
 }
 

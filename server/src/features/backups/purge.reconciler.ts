@@ -4,7 +4,7 @@ import { addDuration } from '../../kernel/clock.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { keyedReconciler, type Deps } from '../deps.ts'
 import { callHost, isUnreachable, retryDelay } from '../hosts/service.ts'
-import { lockVmById, recordVmEvent } from '../vms/service.ts'
+import { lockVmById, recordVmEvent, refundCopies, releaseCopies, releaseCopyQuota } from '../vms/service.ts'
 import { REMOVE } from './reconciler-names.ts'
 import * as sql from './sql.ts'
 import { toBackup } from './view.ts'
@@ -48,8 +48,11 @@ async function forgetAtSource(
 async function forget(deps: Deps, { id, vm_id }: sql.BackupRow): Promise<true> {
   await deps.db.tx(async (tx) => {
     await lockVmById(tx, vm_id) // lock order: the VM before its backup
+    const copies = await sql.uncountBackups(tx, [id])
+    await releaseCopies(tx, copies)
     const backup = await sql.deleteBackup(tx, id)
     if (backup && !backup.is_tombstone) await recordDeleted(tx, deps, backup)
+    await refundCopies(tx, deps.clock.now(), copies)
   })
   return true
 }
@@ -58,6 +61,7 @@ async function hide(deps: Deps, { id, vm_id }: sql.BackupRow): Promise<void> {
   await deps.db.tx(async (tx) => {
     await lockVmById(tx, vm_id)
     const backup = await sql.hide(tx, id)
+    if (backup) await releaseCopyQuota(tx, backup.account_id, backup.counted_gib)
     if (backup) await recordDeleted(tx, deps, backup)
   })
 }

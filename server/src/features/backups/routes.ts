@@ -2,6 +2,7 @@ import { Type } from '../../http/api/schema.ts'
 import { ActionStarted } from '../actions/schema.ts'
 import { accepted } from '../actions/service.ts'
 import type { Routes } from '../deps.ts'
+import { quotedOnDryRun } from '../wallet/schema.ts'
 import { Backup, BackupCreated, BackupDeleted, CreateBackup, RestoreBackup } from './schema.ts'
 import { createBackup, deleteBackup, getBackup, listBackups, restoreBackup } from './service.ts'
 
@@ -36,9 +37,11 @@ export const backupRoutes: Routes = (api, deps) => {
       body: CreateBackup,
       status: 202,
       data: BackupCreated,
-      errorCodes: ['busy', 'invalid_state', 'quota_exceeded'],
+      errorCodes: ['busy', 'invalid_state', 'quota_exceeded', 'insufficient_funds', 'no_capacity'],
+      ...quotedOnDryRun,
     },
-    async (tx, { principal, params: { vmId }, body }) => accepted(vmId, await createBackup(tx, deps, principal, vmId, body)),
+    async (tx, { principal, params: { vmId }, body, query }) =>
+      accepted(vmId, await createBackup(tx, deps, principal, vmId, body, query.dryRun)),
   )
 
   api.get(

@@ -1,4 +1,5 @@
 import type { Principal } from '../../http/api/principal.ts'
+import { DryRunResult } from '../../http/api/api.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
@@ -9,7 +10,22 @@ import { quotaLimit } from '../accounts/service.ts'
 import type { ActionStarted } from '../actions/schema.ts'
 import type { Deps } from '../deps.ts'
 import { isHostLost } from '../hosts/service.ts'
-import { lockOwnVm, requireVm, startAction, startRestore, startRunOf, type StartRun, type VmDetails } from '../vms/service.ts'
+import {
+  chargeCopy,
+  lockOwnVm,
+  releaseCopies,
+  releaseCopyQuota,
+  requireVm,
+  reserveCopy,
+  startAction,
+  startRestore,
+  startRunOf,
+  type CopyTerms,
+  type CountedCopy,
+  type StartRun,
+  type VmDetails,
+} from '../vms/service.ts'
+import { toQuote, type Quote } from '../wallet/service.ts'
 import { createBackupWorkflow } from './create.workflow.ts'
 import { REMOVE } from './reconciler-names.ts'
 import { chooseBackupHost } from './backup-host.ts'
@@ -30,7 +46,8 @@ export const createBackup = (
   who: Principal,
   vmId: string,
   input: CreateBackup,
-): Promise<ActionStarted & { backup: Backup }> =>
+  dryRun = false,
+): Promise<(ActionStarted & { backup: Backup }) | DryRunResult<Quote>> =>
   startAction(tx, deps, who, vmId, {
     verb: 'backup',
     label: BACKUP_CREATE,
@@ -43,7 +60,12 @@ export const createBackup = (
           `Quota exceeded: this VM has ${count} of ${limit} manual backups. Delete one, or ask support for more`,
         )
       const failures = await sql.countFailures(tx, vmId, new Date(deps.clock.now().getTime() - DAY_MS))
-      const row = await startBackup(tx, deps, vm, { name: input.name, type: 'MANUAL', parent: null, failures }, start)
+      const { row, terms } = await startBackup(tx, deps, vm, { name: input.name, type: 'MANUAL', parent: null, failures }, start)
+      if (terms.chargeCents > 0n || dryRun) {
+        const { balance_after_cents: balanceAfter } = await chargeCopy(tx, deps, vm, terms.chargeCents, `Backup ${input.name}`)
+        const monthly = vm.renewal_price_cents + terms.priceCents
+        if (dryRun) return new DryRunResult(toQuote(deps.config.currency, { charge: terms.chargeCents, monthly, balanceAfter }))
+      }
       return { backup: toBackup(row), actionId: row.run_id }
     },
   })
@@ -55,21 +77,27 @@ interface NewBackup extends Pick<sql.BackupRow, 'name' | 'type'> {
   failures: number
 }
 
-/** Requires a locked, idle VM. The row and its workflow commit together, so a crash never leaves a backup without a run. */
+/** Requires a locked, idle VM. The row and its workflow commit together, so a crash never leaves a backup without a run. The caller
+ *  charges `terms`. */
 export async function startBackup(
   tx: Tx,
   deps: Deps,
   vm: VmDetails,
   { name, type, parent, failures }: NewBackup,
   start: StartRun = startRunOf(tx, deps, vm, BACKUP_CREATE),
-): Promise<sql.BackupRow> {
+): Promise<{ row: sql.BackupRow; terms: CopyTerms }> {
   const { id: vmId, account_id, os_template_id } = vm
-  const { hostId, parentId } = await chooseBackupHost(tx, vm.host_id!, parent, failures)
+  const vmHostId = vm.host_id!
+  const { hostId, parentId } = await chooseBackupHost(tx, { hostId: vmHostId, gib: vm.disk_gib }, parent, failures)
+  const terms = await reserveCopy(tx, deps, vm, { hostIds: [...new Set([hostId, vmHostId])], isPriced: type === 'MANUAL' })
   const row = await sql.insertBackup(tx, {
     name,
     type,
     parent_id: parentId,
     host_id: hostId,
+    staging_host_id: hostId === vmHostId ? null : vmHostId,
+    counted_gib: terms.countedGib,
+    price_cents: terms.priceCents,
     id: newId(),
     vm_id: vmId,
     account_id,
@@ -77,9 +105,9 @@ export async function startBackup(
     run_id: newId(),
     created_at: deps.clock.now(),
   })
-  const input = { vmId, backupId: row.id, parentId, daily: type === 'DAILY', hostId }
+  const input = { vmId, backupId: row.id, parentId, daily: type === 'DAILY', hostId, chargedCents: terms.chargeCents.toString() }
   await start(createBackupWorkflow, input, row.run_id)
-  return row
+  return { row, terms }
 }
 
 export async function listBackups(db: Queries, accountId: string, vmId: string, page: PageRequest): Promise<Paged<Backup>> {
@@ -121,8 +149,16 @@ export const restoreBackup = (
     },
   })
 
+export async function releaseBackups(tx: Tx, ids: string[]): Promise<CountedCopy[]> {
+  const copies = await sql.uncountBackups(tx, ids)
+  await releaseCopies(tx, copies)
+  return copies
+}
+
 /** Called when the VM row is deleted: detaches its backups on other hosts, which are then purged on their own. */
-export async function removeOrphans(tx: Tx, { id, host_id }: Pick<VmDetails, 'id' | 'host_id'>): Promise<void> {
+export async function removeOrphans(tx: Tx, { id, account_id, host_id }: Pick<VmDetails, 'id' | 'account_id' | 'host_id'>): Promise<void> {
+  await releaseCopies(tx, await sql.uncountBeside(tx, id, host_id))
+  await releaseCopyQuota(tx, account_id, await sql.countedOfVm(tx, id))
   await sql.detachFromVm(tx, id, host_id)
   await triggerReconciler(tx, REMOVE)
 }

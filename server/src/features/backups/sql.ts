@@ -2,6 +2,7 @@ import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.t
 import { isOpen } from '../../workflow/run-store.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
+import type { CountedCopy } from '../vms/service.ts'
 
 export type BackupRow = Row<'backups'> & {
   /** Null when the VM is deleted. */
@@ -12,14 +13,27 @@ const row = sql`${allColumns('backups', 'b')}, (select v.host_id from vms v wher
 
 export type NewBackup = Pick<
   BackupRow,
-  'id' | 'vm_id' | 'account_id' | 'os_template_id' | 'name' | 'type' | 'parent_id' | 'host_id' | 'run_id' | 'created_at'
+  | 'id'
+  | 'vm_id'
+  | 'account_id'
+  | 'os_template_id'
+  | 'name'
+  | 'type'
+  | 'parent_id'
+  | 'host_id'
+  | 'staging_host_id'
+  | 'counted_gib'
+  | 'price_cents'
+  | 'run_id'
+  | 'created_at'
 >
 
 export const insertBackup = (tx: Tx, made: NewBackup) =>
   tx.one<BackupRow>(sql`
-    insert into backups as b (id, vm_id, account_id, os_template_id, name, type, parent_id, host_id, run_id, created_at)
+    insert into backups as b (id, vm_id, account_id, os_template_id, name, type, parent_id, host_id, staging_host_id, counted_gib, price_cents,
+      run_id, created_at)
     values (${made.id}, ${made.vm_id}, ${made.account_id}, ${made.os_template_id}, ${made.name}, ${made.type}, ${made.parent_id},
-      ${made.host_id}, ${made.run_id}, ${made.created_at})
+      ${made.host_id}, ${made.staging_host_id}, ${made.counted_gib}, ${made.price_cents}, ${made.run_id}, ${made.created_at})
     returning ${row}`)
 
 export const findBackup = (db: Queries, vmId: string, id: string) =>
@@ -154,9 +168,50 @@ export const hide = (tx: Tx, id: string) =>
 
 export const deleteBackup = (tx: Tx, id: string) => tx.maybe<BackupRow>(sql`delete from backups b where id = ${id} returning ${row}`)
 
+/** The backups count no longer; returns what they took. */
+const uncount = (tx: Tx, which: Sql) =>
+  tx.many<CountedCopy>(sql`
+    with held as (select ${allColumns('backups')} from backups where ${which} and (counted_gib > 0 or price_cents > 0) order by id for no key update)
+    update backups b set counted_gib = 0, price_cents = 0, staging_host_id = null from held where b.id = held.id
+    returning held.vm_id, held.account_id, held.counted_gib, case when held.is_tombstone then 0 else held.counted_gib end as quota_gib,
+      held.price_cents,
+      array_remove(array[held.host_id, held.staging_host_id], null) as host_ids`)
+
+export const uncountBackups = (tx: Tx, ids: string[]) => uncount(tx, sql`id = any(${ids}::text[])`)
+export const uncountBeside = (tx: Tx, vmId: string, hostId: string | null) => uncount(tx, sql`vm_id = ${vmId} and host_id = ${hostId}`)
+
+/**
+ * A finished backup needs no room on the host it was made on. A daily one counts as its size from now on. Returns what it took more.
+ */
+export async function recount(
+  tx: Tx,
+  id: string,
+): Promise<{ quotaGib: number; rooms: Map<string, number> } & Pick<BackupRow, 'account_id'>> {
+  const made = await tx.one<
+    Pick<BackupRow, 'account_id' | 'host_id'> & { staging_host_id: string | null; before: number; after: number }
+  >(sql`
+    with held as (select id, account_id, host_id, staging_host_id, counted_gib from backups where id = ${id} for no key update)
+    update backups b set staging_host_id = null, counted_gib = case when b.type = 'DAILY'
+        then least(b.counted_gib, greatest(ceil(b.size_bytes / 1073741824.0)::int, 1)) else b.counted_gib end
+    from held where b.id = held.id
+    returning held.account_id, held.host_id, held.staging_host_id, held.counted_gib as before, b.counted_gib as after`)
+  const rooms = new Map([[made.host_id, made.before - made.after]])
+  if (made.staging_host_id !== null) rooms.set(made.staging_host_id, made.before)
+  return { account_id: made.account_id, quotaGib: made.before - made.after, rooms }
+}
+
+/** What the backups of the VM count in its account's quota. */
+export const countedOfVm = async (tx: Tx, vmId: string): Promise<number> =>
+  (
+    await tx.one<{ gib: number }>(
+      sql`select coalesce(sum(counted_gib), 0)::int as gib from backups where vm_id = ${vmId} and not is_tombstone`,
+    )
+  ).gib
+
 /** Backups on the host of a deleted VM were removed with it; those on other hosts are marked for purging. */
 export async function detachFromVm(tx: Tx, vmId: string, hostId: string | null): Promise<void> {
   await tx.run(sql`delete from backups where vm_id = ${vmId} and host_id = ${hostId}`)
   await tx.run(sql`
-    update backups set status = 'DELETING', delete_reason = 'Its VM was deleted', is_tombstone = true, next_try_at = null where vm_id = ${vmId}`)
+    update backups set status = 'DELETING', delete_reason = 'Its VM was deleted', is_tombstone = true, next_try_at = null,
+      price_cents = 0 where vm_id = ${vmId}`)
 }

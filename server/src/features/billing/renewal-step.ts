@@ -7,7 +7,16 @@ import { addDuration, subtractDuration } from '../../kernel/clock.ts'
 import { startPeriod } from '../bandwidth/service.ts'
 import type { Deps } from '../deps.ts'
 import { reserveLog } from '../events/service.ts'
-import { lockVmById, nextRenewal, recordVmEvent, deleteUnpaidVm, suspend, unsuspend, type VmDetails } from '../vms/service.ts'
+import {
+  deleteUnpaidVm,
+  lockVmById,
+  nextRenewal,
+  recordVmEvent,
+  setCopyPrices,
+  suspend,
+  unsuspend,
+  type VmDetails,
+} from '../vms/service.ts'
 import { tryCharge } from '../wallet/service.ts'
 import * as sql from './sql.ts'
 
@@ -56,7 +65,12 @@ async function renew(tx: Tx, deps: Deps, now: Date, vm: VmDetails): Promise<Date
   const entry = { type: 'VM_RENEWAL', description, referenceType: 'VM', referenceId: vm.id } as const
   const [, paid] = await Promise.all([reserveLog(tx, vm.account_id), tryCharge(tx, now, vm.account_id, period.priceCents, entry)])
   if (!paid) return undefined
-  await Promise.all([sql.insertRenewal(tx, vm.id, period, paid.id), sql.setPeriod(tx, now, vm.id, period), startPeriod(tx, deps, vm.id)])
+  await Promise.all([
+    sql.insertRenewal(tx, vm.id, period, paid.id),
+    sql.setPeriod(tx, now, vm.id, period),
+    setCopyPrices(tx, vm.id),
+    startPeriod(tx, deps, vm.id),
+  ])
   await recordVmEvent(tx, deps, vm.id, 'vm.renewed')
   if (vm.status === 'SUSPENDED') await unsuspend(tx, deps, owner(vm), vm.id)
   return period.endsAt
@@ -65,7 +79,13 @@ async function renew(tx: Tx, deps: Deps, now: Date, vm: VmDetails): Promise<Date
 function nextPeriod(vm: VmDetails, now: Date): sql.Period {
   const startsAt = vm.billing_status === 'SUSPENDED' ? now : vm.next_renewal_at
   const renewalDay = vm.billing_status === 'SUSPENDED' ? now.getUTCDate() : vm.renewal_day
-  return { startsAt, endsAt: nextRenewal(startsAt, renewalDay), renewalDay, priceCents: vm.renewal_price_cents }
+  return {
+    startsAt,
+    endsAt: nextRenewal(startsAt, renewalDay),
+    renewalDay,
+    priceCents: vm.renewal_price_cents,
+    copiesCents: vm.copies_price_cents,
+  }
 }
 
 const day = (date: Date): string => date.toISOString().slice(0, 10)

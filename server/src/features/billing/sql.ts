@@ -57,12 +57,14 @@ export interface Period {
   endsAt: Date
   renewalDay: number
   priceCents: bigint
+  /** The part of the price that is for snapshots and backups: upgrades and refunds of the VM are not prorated from it. */
+  copiesCents: bigint
 }
 
 /** A suspended VM keeps the billing status SUSPENDED until it is unsuspended. */
-export const setPeriod = (tx: Tx, now: Date, vmId: string, { startsAt, endsAt, renewalDay, priceCents }: Period) =>
+export const setPeriod = (tx: Tx, now: Date, vmId: string, { startsAt, endsAt, renewalDay, priceCents, copiesCents }: Period) =>
   tx.run(sql`
-    update vms set period_started_at = ${startsAt}, next_renewal_at = ${endsAt}, renewal_day = ${renewalDay}, period_price_cents = ${priceCents},
+    update vms set period_started_at = ${startsAt}, next_renewal_at = ${endsAt}, renewal_day = ${renewalDay}, period_price_cents = ${priceCents - copiesCents},
       billing_status = case when billing_status = 'SUSPENDED' then 'SUSPENDED' else 'ACTIVE' end, past_due_at = null,
       daily_backup_paid_until = case when daily_backup then ${endsAt}::timestamptz else daily_backup_paid_until end,
       network_10g_paid_until = case when network_10g then ${endsAt}::timestamptz else network_10g_paid_until end, updated_at = ${now}

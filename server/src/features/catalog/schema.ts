@@ -26,6 +26,7 @@ export const Plan = object(
     networkSpeed: Type.Integer({ description: 'Mbit/s' }),
     priceMonthly: Money,
     currency: Type.String(),
+    copyPriceMonthly: Type.String({ description: 'Of each GiB of snapshots and on-demand backups, a month; 0.00 = free' }),
     throttleMbps: Type.Integer({ description: 'Mbit/s once the bandwidth is used up' }),
     available: Type.Boolean({ description: 'False where it is not sold, or no host is large enough for it' }),
     regions: Type.Array(Type.String(), { description: 'Slugs of the regions it is sold in' }),

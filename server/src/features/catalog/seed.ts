@@ -104,6 +104,9 @@ export async function seedCatalog(tx: Tx, now: Date, catalog: CatalogFile): Prom
       imported_at: null,
     })
   }
-  for (const [name, price] of Object.entries(catalog.prices)) await sql.insertNumber(tx, `price.${name}`, parseCents(price))
-  for (const [name, value] of Object.entries(catalog.numbers)) await sql.insertNumber(tx, name, BigInt(value))
+  // A catalog written for an older release lacks newer names.
+  const shipped = readCatalog(null)
+  for (const [name, price] of Object.entries({ ...shipped.prices, ...catalog.prices }))
+    await sql.insertNumber(tx, `price.${name}`, parseCents(price))
+  for (const [name, value] of Object.entries({ ...shipped.numbers, ...catalog.numbers })) await sql.insertNumber(tx, name, BigInt(value))
 }

@@ -32,8 +32,8 @@ export async function listOfferedPlans(db: Queries, currency: string): Promise<P
 }
 
 async function toPlans(db: Queries, currency: string, plans: sql.PlanRow[]): Promise<Plan[]> {
-  const regions = await sql.listRegions(db)
-  return plans.map((plan) => toPlan(plan, currency, regions))
+  const [regions, numbers] = await Promise.all([sql.listRegions(db), catalogNumbers(db)])
+  return plans.map((plan) => toPlan(plan, currency, numbers('price.copies_gib'), regions))
 }
 
 export async function getPlan(db: Queries, idOrSlug: string): Promise<sql.PlanRow> {

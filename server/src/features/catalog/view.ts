@@ -12,7 +12,7 @@ export const toRegion = (row: RegionRow): Region => ({
   available: row.available,
 })
 
-export const toPlan = (row: PlanRow, currency: string, regions: RegionRow[]): Plan => ({
+export const toPlan = (row: PlanRow, currency: string, copyPriceCents: bigint, regions: RegionRow[]): Plan => ({
   id: row.id,
   slug: row.slug,
   name: row.name,
@@ -23,6 +23,7 @@ export const toPlan = (row: PlanRow, currency: string, regions: RegionRow[]): Pl
   networkSpeed: row.network_mbps,
   priceMonthly: formatCents(row.price_cents),
   currency,
+  copyPriceMonthly: formatCents(copyPriceCents),
   throttleMbps: row.throttle_mbps,
   available: row.available,
   regions: row.region_slugs ?? regions.map((region) => region.slug),

@@ -1,5 +1,5 @@
 // Host capacity, reserved and released in the caller's transaction by one conditional statement each.
-import { sql, type Tx } from '../../kernel/database/db.ts'
+import { sql, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import type { RegionRow } from '../catalog/service.ts'
 import { noCapacity, rankHosts, type Need } from './placement.ts'
@@ -23,9 +23,30 @@ export const reserveCapacity = async (tx: Tx, hostId: string, size: Size): Promi
   (await tx.run(sql`
     update hosts set vcpu_used = vcpu_used + ${size.vcpu}, ram_used_mib = ram_used_mib + ${size.ramMiB}, disk_used_gib = disk_used_gib + ${size.diskGiB}
     where id = ${hostId} and vcpu_used + ${size.vcpu} <= vcpu_total * vcpu_overcommit
-      and ram_used_mib + ${size.ramMiB} <= ram_total_mib and disk_used_gib + ${size.diskGiB} <= disk_total_gib`)) > 0
+      and ram_used_mib + ${size.ramMiB} <= ram_total_mib and (${size.diskGiB} <= 0 or ${hasDiskRoom(size.diskGiB)})`)) > 0
+
+/** The same rule as in placement.ts: below the reserve, booked or measured, nothing new is written. */
+const hasDiskRoom = (gib: number): Sql => sql`
+  disk_used_gib + ${gib} <= disk_total_gib - disk_reserve_gib and coalesce(disk_free_gib, disk_total_gib) >= disk_reserve_gib`
 
 export const releaseCapacity = (tx: Tx, hostId: string, size: Size) =>
   tx.run(sql`
     update hosts set vcpu_used = vcpu_used - ${size.vcpu}, ram_used_mib = ram_used_mib - ${size.ramMiB}, disk_used_gib = disk_used_gib - ${size.diskGiB}
     where id = ${hostId}`)
+
+/** Room for a copy on each of the hosts. False when one has too little: the transaction must then be rolled back. */
+export const reserveDisk = async (tx: Tx, hostIds: string[], gib: number): Promise<boolean> =>
+  (await tx.run(sql`
+    update hosts h set disk_used_gib = disk_used_gib + ${gib}
+    from (select id from hosts where id = any(${hostIds}::text[]) order by id for no key update) held
+    where h.id = held.id and ${hasDiskRoom(gib)}`)) === new Set(hostIds).size
+
+export async function releaseDisk(tx: Tx, gibByHost: Map<string, number>): Promise<void> {
+  if (gibByHost.size === 0) return
+  const [ids, sizes] = [[...gibByHost.keys()], [...gibByHost.values()]]
+  await tx.run(sql`
+    update hosts h set disk_used_gib = disk_used_gib - less.gib
+    from (select id from hosts where id = any(${ids}::text[]) order by id for no key update) held,
+      unnest(${ids}::text[], ${sizes}::int[]) as less(id, gib)
+    where h.id = held.id and less.id = held.id`)
+}

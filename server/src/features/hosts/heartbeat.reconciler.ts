@@ -4,7 +4,7 @@ import { addDuration } from '../../kernel/clock.ts'
 import { sql, type Db } from '../../kernel/database/db.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { reconciler } from '../deps.ts'
-import { listHosts, type HostRow } from './service.ts'
+import { aboveReserveGiB, listHosts, type HostRow } from './service.ts'
 
 /** When this process last read each host's facts; the kernel may have changed while the host was unreachable. */
 const asked = new WeakMap<Driver, Date>()
@@ -16,6 +16,7 @@ export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock
     try {
       const driver = await hypervisors.get(host.id)
       const { problems } = await driver.health(AbortSignal.timeout(8_000))
+      problems.push(...diskProblem(host))
       if (problems.length > 0) log.warn({ host: host.name, problems }, 'host health check reported problems')
       await markReachable(db, host.id, clock.now())
       void learnFacts(host, driver)
@@ -44,14 +45,27 @@ export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock
 })
 
 /** Resets the gauges first, so that removed hosts and outdated maintenance labels disappear. */
-function report({ hostUp, hostProblems }: Metrics, hosts: HostRow[], answers: (string[] | null)[]): void {
+function report({ hostUp, hostProblems, hostDiskRoom }: Metrics, hosts: HostRow[], answers: (string[] | null)[]): void {
   hostUp.reset()
   hostProblems.reset()
-  hosts.forEach(({ name: host, maintenance }, i) => {
+  hostDiskRoom.reset()
+  hosts.forEach((row, i) => {
+    const { name: host, maintenance } = row
+    hostDiskRoom.set({ host }, aboveReserveGiB(row) / row.disk_total_gib)
     const problems = answers[i]
     hostUp.set({ host, maintenance: String(maintenance) }, problems ? 1 : 0)
     if (problems) hostProblems.set({ host }, problems.length)
   })
+}
+
+/** Warns before the reserve is reached: what is left above it is less than a twentieth of the disk. */
+function diskProblem(host: HostRow): string[] {
+  const left = aboveReserveGiB(host)
+  if (left > host.disk_total_gib / 20) return []
+  const room = left < 0 ? 'is used up: nothing new is written' : `has ${left} GiB left before nothing new is written`
+  return [
+    `The disk above its reserve of ${host.disk_reserve_gib} GiB ${room}. Delete copies or VMs, add a disk, or lower the reserve with \`berthd host set --disk-reserve\``,
+  ]
 }
 
 const markReachable = (db: Db, id: string, now: Date) =>
@@ -63,7 +77,14 @@ const markReachable = (db: Db, id: string, now: Date) =>
 const markUnreachable = (db: Db, id: string, now: Date) =>
   db.run(sql`update hosts set unreachable_since = coalesce(unreachable_since, ${now}) where id = ${id}`)
 
-const writeFacts = (db: Db, id: string, { acceleration, arch, canLimit }: HostFacts) =>
-  db.run(sql`
-    update hosts set acceleration = ${acceleration}, arch = ${arch}, can_shape_traffic = ${canLimit}
-    where id = ${id} and (acceleration, arch, can_shape_traffic) is distinct from (${acceleration}, ${arch}, ${canLimit}::bool)`)
+/** ext4 reserves 5 % for root: libvirt reports it as free, but guests cannot use it. */
+const usableFree = ({ diskFreeGiB, diskGiB }: HostFacts): number => Math.max(0, diskFreeGiB - Math.ceil(diskGiB / 20))
+
+function writeFacts(db: Db, id: string, facts: HostFacts): Promise<number> {
+  const { acceleration, arch, canLimit } = facts
+  const free = usableFree(facts)
+  return db.run(sql`
+    update hosts set acceleration = ${acceleration}, arch = ${arch}, can_shape_traffic = ${canLimit}, disk_free_gib = ${free}
+    where id = ${id} and (acceleration, arch, can_shape_traffic, disk_free_gib)
+      is distinct from (${acceleration}, ${arch}, ${canLimit}::bool, ${free}::int)`)
+}

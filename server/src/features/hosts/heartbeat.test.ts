@@ -8,7 +8,7 @@ test('metrics report an unreachable host and a host with problems', async () => 
   const { faults } = app.simulated
   const series = async (): Promise<string[]> => {
     await heartbeat.runOnce(app.deps)
-    return (await app.deps.metrics.registry.metrics()).split('\n').filter((line) => line.startsWith('berth_host_'))
+    return (await app.deps.metrics.registry.metrics()).split('\n').filter((line) => /^berth_host_(up|problems)/.test(line))
   }
   expect(await series()).toEqual(['berth_host_up{host="local",maintenance="false"} 1', 'berth_host_problems{host="local"} 0'])
   await faults.loseHost()
@@ -20,4 +20,20 @@ test('metrics report an unreachable host and a host with problems', async () => 
   await faults.fillDisk()
   expect(await series()).toEqual(['berth_host_up{host="local",maintenance="false"} 1', 'berth_host_problems{host="local"} 1'])
   await faults.freeDisk()
+})
+
+test('a host near its disk reserve has a problem before nothing new is written', async () => {
+  const app = await testApp()
+  const series = async (name: string): Promise<string | undefined> => {
+    await heartbeat.runOnce(app.deps)
+    return (await app.deps.metrics.registry.metrics()).split('\n').find((line) => line.startsWith(name))
+  }
+  await app.db.run(sql`update hosts set disk_total_gib = 100, disk_used_gib = 80`)
+  expect(await series('berth_host_disk_room_ratio')).toBe('berth_host_disk_room_ratio{host="local"} 0.15')
+  expect(await series('berth_host_problems')).toBe('berth_host_problems{host="local"} 0')
+  await app.db.run(sql`update hosts set disk_used_gib = 91`)
+  expect(await series('berth_host_disk_room_ratio')).toBe('berth_host_disk_room_ratio{host="local"} 0.04')
+  expect(await series('berth_host_problems')).toBe('berth_host_problems{host="local"} 1')
+  await app.db.run(sql`update hosts set disk_used_gib = 0, disk_free_gib = 3`)
+  expect(await series('berth_host_disk_room_ratio')).toBe('berth_host_disk_room_ratio{host="local"} -0.02')
 })

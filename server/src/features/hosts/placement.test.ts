@@ -13,6 +13,8 @@ const host = (name: string, changes: Partial<HostRow> = {}): HostRow =>
     ram_used_mib: 0,
     disk_total_gib: 100,
     disk_used_gib: 0,
+    disk_reserve_gib: 5,
+    disk_free_gib: null,
     maintenance: false,
     unreachable_since: null,
     arch: 'x86_64',

@@ -43,7 +43,21 @@ export const supportsArch = (host: Pick<HostRow, 'arch'>, arch: string): boolean
 const hasRoom = (host: HostRow, need: Need): boolean =>
   host.vcpu_used + need.vcpu <= host.vcpu_total * host.vcpu_overcommit &&
   host.ram_used_mib + need.ramMiB <= host.ram_total_mib &&
-  host.disk_used_gib + need.diskGiB <= host.disk_total_gib
+  hasDiskRoom(host, need.diskGiB)
+
+type DiskOf = Pick<HostRow, 'disk_used_gib' | 'disk_total_gib' | 'disk_reserve_gib' | 'disk_free_gib'>
+
+/** Below the reserve nothing new is written: what is booked counts, and what the host has measured. */
+export const hasDiskRoom = (host: DiskOf, gib: number): boolean => bookableGiB(host) >= gib && measuredRoomGiB(host) >= 0
+
+/** How much more can be written: the less of what can be booked and what the host has measured. Negative below the reserve. */
+export const aboveReserveGiB = (host: DiskOf): number => Math.min(bookableGiB(host), measuredRoomGiB(host))
+
+const bookableGiB = ({ disk_used_gib, disk_total_gib, disk_reserve_gib }: DiskOf): number =>
+  disk_total_gib - disk_reserve_gib - disk_used_gib
+
+const measuredRoomGiB = ({ disk_free_gib, disk_total_gib, disk_reserve_gib }: DiskOf): number =>
+  (disk_free_gib ?? disk_total_gib) - disk_reserve_gib
 
 /** Utilisation of the host's scarcest resource after placement; lower is better. */
 const share = (host: HostRow, need: Need): number =>

@@ -69,12 +69,21 @@ export const belongingsOf = sql.countHostResources
 export interface HostChange {
   maintenance?: boolean
   overcommit?: number
+  /** In percent of the disk. */
+  diskReserve?: number
   capacity?: { vcpu: number; ramMiB: number; diskGiB: number }
 }
 
-export async function changeHost(tx: Tx, host: sql.HostRow, { maintenance, overcommit, capacity }: HostChange): Promise<sql.HostRow> {
+export async function changeHost(
+  tx: Tx,
+  host: sql.HostRow,
+  { maintenance, overcommit, diskReserve, capacity }: HostChange,
+): Promise<sql.HostRow> {
   if (overcommit !== undefined && !(overcommit >= 1 && overcommit <= 100)) throw invalid('overcommit must be from 1 to 100', 'overcommit')
+  if (diskReserve !== undefined && !(Number.isInteger(diskReserve) && diskReserve >= 0 && diskReserve <= 90))
+    throw invalid('diskReserve must be a whole number from 0 to 90', 'diskReserve')
   if (capacity) await sql.writeCapacity(tx, host.id, capacity)
+  if (diskReserve !== undefined) await sql.writeDiskReserve(tx, host.id, diskReserve)
   if (maintenance !== undefined) await sql.writeMaintenance(tx, host.id, maintenance)
   if (overcommit !== undefined && (await sql.writeOvercommit(tx, host.id, overcommit)) === 0) {
     throw apiError('in_use', `${host.name} has sold ${host.vcpu_used} vCPU of ${host.vcpu_total}: ${overcommit} is too little for that`)

@@ -10,7 +10,7 @@ import * as sql from './sql.ts'
 export * from './host-call.ts'
 export * from './registration.ts'
 export { syncDriverPool } from './driver-pool-sync.ts'
-export { supportsArch } from './placement.ts'
+export { aboveReserveGiB, hasDiskRoom, supportsArch } from './placement.ts'
 export type { HostRow } from './sql.ts'
 export { addPool, listPools, overlapsPool, type PoolRow } from './public-addresses.ts'
 

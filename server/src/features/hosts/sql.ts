@@ -43,6 +43,9 @@ export const writeCapacity = (tx: Tx, id: string, size: { vcpu: number; ramMiB: 
 export const writeMaintenance = (tx: Tx, id: string, maintenance: boolean) =>
   tx.run(sql`update hosts set maintenance = ${maintenance} where id = ${id}`)
 
+export const writeDiskReserve = (tx: Tx, id: string, percent: number) =>
+  tx.run(sql`update hosts set disk_reserve_percent = ${percent} where id = ${id}`)
+
 export const writeOvercommit = (tx: Tx, id: string, overcommit: number) =>
   tx.run(sql`update hosts set vcpu_overcommit = ${overcommit} where id = ${id} and vcpu_used <= vcpu_total * ${overcommit}::real`)
 

@@ -23,7 +23,7 @@ export async function showHosts(db: Queries): Promise<OperatorHost[]> {
 }
 
 export async function changeHostByOperator(tx: Tx, id: string, change: ChangeHost): Promise<OperatorHost> {
-  if (Object.keys(change).length === 0) throw invalid('give at least one of maintenance and overcommit')
+  if (Object.keys(change).length === 0) throw invalid('give at least one of maintenance, overcommit and diskReserve')
   await changeHost(tx, await getHost(tx, id), change)
   return (await showHosts(tx)).find((host) => host.id === id || host.name === id)!
 }

@@ -17,6 +17,7 @@ export const OperatorHost = object(
     acceleration: nullable(Type.String({ description: 'kvm or emulation' })),
     ...rooms,
     overcommit: Type.Number({ description: 'vCPU sold for each CPU' }),
+    diskReserve: Type.Integer({ description: 'Percent of the disk; below it nothing new is written' }),
     vmCount: Type.Integer(),
     maintenance: Type.Boolean({ description: 'It gets no new VMs' }),
     state: oneOf(['ready', 'maintenance', 'unreachable', 'unseen']),
@@ -31,6 +32,7 @@ export type OperatorHost = Static<typeof OperatorHost>
 export const ChangeHost = object({
   maintenance: Type.Optional(Type.Boolean()),
   overcommit: Type.Optional(Type.Number({ minimum: 1, maximum: 100 })),
+  diskReserve: Type.Optional(Type.Integer({ minimum: 0, maximum: 90 })),
 })
 export type ChangeHost = Static<typeof ChangeHost>
 

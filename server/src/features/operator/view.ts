@@ -27,6 +27,7 @@ export const toHost = (row: HostRow & { region_slug: string }, vmCount: number):
   acceleration: row.acceleration,
   ...toRoom(row),
   overcommit: row.vcpu_overcommit,
+  diskReserve: row.disk_reserve_percent,
   vmCount,
   maintenance: row.maintenance,
   state: row.unreachable_since ? 'unreachable' : row.maintenance ? 'maintenance' : row.last_seen_at ? 'ready' : 'unseen',

@@ -1,5 +1,5 @@
 import { workflow } from '../deps.ts'
-import { driverForVmId, recordVmEvent } from '../vms/service.ts'
+import { driverForVmId, getVmRow, recordVmEvent, refundFailedCopy, releaseCopies } from '../vms/service.ts'
 import * as sql from './sql.ts'
 import { toSnapshot } from './view.ts'
 
@@ -8,7 +8,11 @@ export interface SnapshotInput {
   snapshotId: string
 }
 
-export const takeSnapshot = workflow<SnapshotInput>('snapshot.create', { deadline: '3h' })
+interface Input extends SnapshotInput {
+  chargedCents?: string
+}
+
+export const takeSnapshot = workflow<Input>('snapshot.create', { deadline: '3h' })
   .step('copy', {
     timeout: '1h',
     run: async ({ deps, input, signal }) => (await driverForVmId(deps, input.vmId)).ensureSnapshot(input.vmId, input.snapshotId, signal),
@@ -18,4 +22,8 @@ export const takeSnapshot = workflow<SnapshotInput>('snapshot.create', { deadlin
     const snapshot = toSnapshot(await sql.markTaken(tx, now, input.snapshotId, results.copy.sizeBytes))
     await recordVmEvent(tx, deps, input.vmId, 'snapshot.created', { actionId: runId }, { snapshot })
   })
-  .onFailure((tx, { input }) => sql.markFailed(tx, input.snapshotId))
+  .onFailure(async (tx, { input, now }) => {
+    await sql.markFailed(tx, input.snapshotId)
+    await releaseCopies(tx, await sql.uncountSnapshots(tx, [input.snapshotId]))
+    await refundFailedCopy(tx, now, await getVmRow(tx, input.vmId), input.chargedCents)
+  })

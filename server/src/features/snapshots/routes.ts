@@ -2,6 +2,7 @@ import { Type } from '../../http/api/schema.ts'
 import { ActionStarted } from '../actions/schema.ts'
 import { accepted } from '../actions/service.ts'
 import type { Routes } from '../deps.ts'
+import { quotedOnDryRun } from '../wallet/schema.ts'
 import { CreateSnapshot, Snapshot, SnapshotCreated } from './schema.ts'
 import { createSnapshot, getSnapshot, listSnapshots, removeSnapshot, restoreSnapshot } from './service.ts'
 
@@ -23,9 +24,11 @@ export const snapshotRoutes: Routes = (api, deps) => {
       body: CreateSnapshot,
       status: 202,
       data: SnapshotCreated,
-      errorCodes: ['busy', 'invalid_state', 'quota_exceeded'],
+      errorCodes: ['busy', 'invalid_state', 'quota_exceeded', 'insufficient_funds', 'no_capacity'],
+      ...quotedOnDryRun,
     },
-    async (tx, { principal, params: { vmId }, body }) => accepted(vmId, await createSnapshot(tx, deps, principal, vmId, body)),
+    async (tx, { principal, params: { vmId }, body, query }) =>
+      accepted(vmId, await createSnapshot(tx, deps, principal, vmId, body, query.dryRun)),
   )
 
   api.page(

@@ -1,4 +1,5 @@
 import type { Principal } from '../../http/api/principal.ts'
+import { DryRunResult } from '../../http/api/api.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
@@ -6,7 +7,8 @@ import { newId } from '../../kernel/ids.ts'
 import { quotaLimit } from '../accounts/service.ts'
 import type { ActionStarted } from '../actions/schema.ts'
 import type { Deps } from '../deps.ts'
-import { requireVm, startAction, startRestore } from '../vms/service.ts'
+import { chargeCopy, releaseCopies, requireVm, reserveCopy, startAction, startRestore, type CountedCopy } from '../vms/service.ts'
+import { toQuote, type Quote } from '../wallet/service.ts'
 import { deleteSnapshot } from './delete.workflow.ts'
 import { restoreFromSnapshot } from './restore.workflow.ts'
 import type { CreateSnapshot, Snapshot } from './schema.ts'
@@ -21,12 +23,14 @@ export const createSnapshot = (
   who: Principal,
   vmId: string,
   input: CreateSnapshot,
-): Promise<ActionStarted & { snapshot: Snapshot }> =>
+  dryRun = false,
+): Promise<(ActionStarted & { snapshot: Snapshot }) | DryRunResult<Quote>> =>
   startAction(tx, deps, who, vmId, {
     verb: 'snapshot',
     label: 'SNAPSHOT_CREATE',
     act: async (vm, start) => {
-      await requireRoom(tx, vm.account_id, vmId)
+      await requireFewer(tx, vm.account_id, vmId)
+      const { countedGib, priceCents, chargeCents } = await reserveCopy(tx, deps, vm, { hostIds: [vm.host_id!], isPriced: true })
       const row = await sql.insertSnapshot(tx, {
         id: newId(),
         vm_id: vmId,
@@ -34,13 +38,22 @@ export const createSnapshot = (
         os_template_id: vm.os_template_id,
         name: input.name,
         description: input.description ?? '',
+        host_id: vm.host_id,
+        counted_gib: countedGib,
+        price_cents: priceCents,
         created_at: deps.clock.now(),
       })
-      return { snapshot: toSnapshot(row), ...(await start(takeSnapshot, { vmId, snapshotId: row.id })) }
+      const started = await start(takeSnapshot, { vmId, snapshotId: row.id, chargedCents: chargeCents.toString() })
+      if (chargeCents > 0n || dryRun) {
+        const { balance_after_cents: balanceAfter } = await chargeCopy(tx, deps, vm, chargeCents, `Snapshot ${input.name}`)
+        const monthly = vm.renewal_price_cents + priceCents
+        if (dryRun) return new DryRunResult(toQuote(deps.config.currency, { charge: chargeCents, monthly, balanceAfter }))
+      }
+      return { snapshot: toSnapshot(row), ...started }
     },
   })
 
-async function requireRoom(tx: Tx, accountId: string, vmId: string): Promise<void> {
+async function requireFewer(tx: Tx, accountId: string, vmId: string): Promise<void> {
   const limit = await quotaLimit(tx, accountId, 'snapshots_per_vm')
   const count = await sql.countSnapshots(tx, vmId)
   if (count >= limit)
@@ -78,7 +91,23 @@ export const restoreSnapshot = (tx: Tx, deps: Deps, who: Principal, vmId: string
   })
 
 /** Snapshots are stored beside the disk and are lost with it. */
-export const failAllSnapshots = sql.markAllFailed
+export async function failAllSnapshots(tx: Tx, vmId: string): Promise<CountedCopy[]> {
+  await sql.markAllFailed(tx, vmId)
+  return releaseAllSnapshots(tx, { id: vmId })
+}
+
+/** Before the VM's row is deleted, which deletes those of its snapshots. */
+export async function releaseAllSnapshots(tx: Tx, { id }: { id: string }): Promise<CountedCopy[]> {
+  const copies = await sql.uncountOfVm(tx, id)
+  await releaseCopies(tx, copies)
+  return copies
+}
+
+export async function releaseSnapshots(tx: Tx, ids: string[]): Promise<CountedCopy[]> {
+  const copies = await sql.uncountSnapshots(tx, ids)
+  await releaseCopies(tx, copies)
+  return copies
+}
 
 /** Allowed in every VM state except UNMANAGED: removing a snapshot does not touch the disk beside it. */
 export const removeSnapshot = (tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<ActionStarted> =>

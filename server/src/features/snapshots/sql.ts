@@ -1,6 +1,7 @@
-import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
+import type { CountedCopy } from '../vms/service.ts'
 import type { SnapshotStatus } from './schema.ts'
 
 export type SnapshotRow = Row<'snapshots'>
@@ -9,8 +10,9 @@ export type NewSnapshot = Omit<SnapshotRow, 'status' | 'size_bytes' | 'size_refr
 
 export const insertSnapshot = (tx: Tx, row: NewSnapshot) =>
   tx.one<SnapshotRow>(sql`
-    insert into snapshots (id, vm_id, account_id, os_template_id, name, description, created_at)
-    values (${row.id}, ${row.vm_id}, ${row.account_id}, ${row.os_template_id}, ${row.name}, ${row.description}, ${row.created_at})
+    insert into snapshots (id, vm_id, account_id, os_template_id, name, description, host_id, counted_gib, price_cents, created_at)
+    values (${row.id}, ${row.vm_id}, ${row.account_id}, ${row.os_template_id}, ${row.name}, ${row.description}, ${row.host_id},
+      ${row.counted_gib}, ${row.price_cents}, ${row.created_at})
     returning ${allColumns('snapshots')}`)
 
 export const findSnapshot = (db: Queries, vmId: string, id: string) =>
@@ -38,6 +40,17 @@ export const markFailed = (tx: Tx, id: string) =>
 /** For snapshots on a lost host. */
 export const markAllFailed = (tx: Tx, vmId: string) =>
   tx.run(sql`update snapshots set status = 'FAILED', size_bytes = 0, size_refreshed_at = null where vm_id = ${vmId}`)
+
+/** The snapshots count no longer; returns what they took. */
+const uncount = (tx: Tx, which: Sql) =>
+  tx.many<CountedCopy>(sql`
+    with held as (select ${allColumns('snapshots')} from snapshots where ${which} and (counted_gib > 0 or price_cents > 0) order by id for no key update)
+    update snapshots s set counted_gib = 0, price_cents = 0 from held where s.id = held.id
+    returning held.vm_id, held.account_id, held.counted_gib, held.counted_gib as quota_gib, held.price_cents,
+      array_remove(array[held.host_id], null) as host_ids`)
+
+export const uncountSnapshots = (tx: Tx, ids: string[]) => uncount(tx, sql`id = any(${ids}::text[])`)
+export const uncountOfVm = (tx: Tx, vmId: string) => uncount(tx, sql`vm_id = ${vmId}`)
 
 export const deleteSnapshot = (tx: Tx, id: string) =>
   tx.one<SnapshotRow>(sql`delete from snapshots where id = ${id} returning ${allColumns('snapshots')}`)

@@ -1,6 +1,6 @@
 // The public interface of this feature for other features.
 export type { VmDetails, VmRow } from './model/sql.ts'
-export { listAllVms, lockVmById, vmById } from './model/sql.ts'
+export { listAllVms, lockVmById, setCopyPrices, vmById } from './model/sql.ts'
 export { recordVmEvent } from './model/events.ts'
 export { driverForVm, driverForVmId, getVmRow, machineSpec, speedLimit } from './model/machine-spec.ts'
 export { restoreWorkflow, startRestore, type RestoreInput } from './actions/restore.ts'
@@ -18,5 +18,16 @@ export { adopt, adoptInPowerState, probeUnmanagedVm, unmanage } from './operator
 export { deleteUnpaidVm } from './actions/delete.ts'
 export { isStale } from './model/stale-machines.ts'
 export { nextRenewal } from './billing/pricing.ts'
+export {
+  chargeCopy,
+  refundCopies,
+  refundFailedCopy,
+  releaseCopies,
+  releaseCopyQuota,
+  releaseCopyRoom,
+  reserveCopy,
+  type CountedCopy,
+  type CopyTerms,
+} from './billing/copies.ts'
 export { suspend, unsuspend } from './actions/power.ts'
 export { requireAllowed, requirePaidPeriod } from './model/allowed-actions.ts'

@@ -18,6 +18,7 @@ import { notifyDeleted } from '../model/hooks.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
 import { releasePlacement, giveBackVmQuotas, sizeOf } from '../model/placement.ts'
+import { unusedOfMonth } from '../billing/copies.ts'
 import { refundForUnusedDays } from '../billing/pricing.ts'
 import { requireAllowed } from '../model/allowed-actions.ts'
 import { preemptOpenRun, startAction, startRunOf } from '../model/guards.ts'
@@ -68,26 +69,27 @@ async function deleteVmRecords(tx: Tx, deps: EventDeps, actionId: string, { vmId
   await unbindAll(tx, vmId)
   await forgetFilter(tx, vmId)
   await releaseAllAddresses(tx, vmId)
+  const copiesCents = await sql.paidForCopies(tx, vmId)
   await giveBackVmQuotas(tx, vm.account_id, sizeOf(vm), 1n)
+  await notifyDeleted(tx, deps, vm) // releases the quota of copies, so it precedes the capacity
   await releasePlacement(tx, now, vm, isLeft)
   if (isLeft) await recordStaleMachine(tx, now, vmId, vm.host_id!)
-  await notifyDeleted(tx, deps, vm)
   await recordVmEvent(tx, deps, vmId, 'vm.terminated', { actionId, reason })
   await sql.deleteVm(tx, vmId)
-  await refundUnused(tx, now, vm)
+  await refundUnused(tx, now, vm, copiesCents)
 }
 
 /** The refund for the unused part of the paid period, if the VM were deleted now. */
-async function unusedOf(tx: Tx, now: Date, vm: sql.VmDetails): Promise<Cents> {
+async function unusedOf(tx: Tx, now: Date, vm: sql.VmDetails, copiesCents: Cents): Promise<Cents> {
   const numbers = await catalogNumbers(tx)
   if (vm.billing_status === 'CANCELLED' || numbers('setting.refund_unused_days') === 0n) return 0n
-  const amount = refundForUnusedDays(vm, now)
+  const amount = refundForUnusedDays(vm, now) + unusedOfMonth(vm, now, copiesCents)
   const most = await refundable(tx, vm.account_id, vm.id)
   return amount < most ? amount : most
 }
 
-async function refundUnused(tx: Tx, now: Date, vm: sql.VmDetails): Promise<void> {
-  const cents = await unusedOf(tx, now, vm)
+async function refundUnused(tx: Tx, now: Date, vm: sql.VmDetails, copiesCents: Cents): Promise<void> {
+  const cents = await unusedOf(tx, now, vm, copiesCents)
   if (cents === 0n) return
   await refund(tx, now, vm.account_id, cents, {
     type: 'VM_REFUND',
@@ -103,7 +105,7 @@ export const remove = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRun 
     label: DELETE,
     act: async (vm, start) => {
       if (!dryRun) return start(deleteVm, { vmId, reason: 'Deleted by its owner' })
-      const unused = await unusedOf(tx, deps.clock.now(), vm)
+      const unused = await unusedOf(tx, deps.clock.now(), vm, await sql.paidForCopies(tx, vm.id))
       const balanceAfter = (await balanceOf(tx, vm.account_id)) + unused
       return new DryRunResult(toQuote(deps.config.currency, { charge: -unused, monthly: 0n, balanceAfter }))
     },

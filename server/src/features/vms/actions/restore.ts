@@ -6,6 +6,7 @@ import type { ActionStarted } from '../../actions/schema.ts'
 import { workflow, type Deps } from '../../deps.ts'
 import { recordVmEvent, type EventSubject } from '../model/events.ts'
 import { completeEvacuation, evacuateVm, rollBackEvacuation, type Move } from '../recovery/evacuate.ts'
+import { refundCopies, type CountedCopy } from '../billing/copies.ts'
 import { replaceDiskWorkflow, finishOnNewDisk, finishOnOldDisk, type NewDiskInput } from './replace-disk.ts'
 import type { StartRun } from '../model/guards.ts'
 import * as sql from '../model/sql.ts'
@@ -25,8 +26,8 @@ export interface RestoreSource {
   release: (tx: Tx, copyId: string) => Promise<RestoredCopy>
   begun?: (name: string) => WorkflowBuilder<Deps, RestoreInput, {}>
   tidy?: (context: StepContext<Deps, RestoreInput, unknown>) => Promise<void>
-  /** Runs when the VM was evacuated to another host. */
-  onMoved?: (tx: Tx, vmId: string) => Promise<unknown>
+  /** Runs when the VM was evacuated to another host; returns the copies lost with the old one. Locks quotas, so it precedes the capacity. */
+  onMoved?: (tx: Tx, vmId: string) => Promise<CountedCopy[]>
 }
 
 export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }: RestoreSource): RestoreWorkflow =>
@@ -37,14 +38,13 @@ export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }
   })
     .onSuccess(async (tx, { deps, input, results, runId, now }) => {
       await finishOnNewDisk(tx, now, input, results.ready)
-      if (input.placeBefore) {
-        await completeEvacuation(tx, now, input.vmId, input.placeBefore)
-        await onMoved?.(tx, input.vmId)
-      }
+      const lost = input.placeBefore ? await onMoved?.(tx, input.vmId) : undefined
+      if (input.placeBefore) await completeEvacuation(tx, now, input.vmId, input.placeBefore)
       const copy = await release(tx, input.copyId)
       if ('snapshot' in copy) await recordVmEvent(tx, deps, input.vmId, 'snapshot.restored', { actionId: runId }, copy)
       else await recordVmEvent(tx, deps, input.vmId, 'backup.restored', { actionId: runId }, copy)
       await recordVmEvent(tx, deps, input.vmId, 'vm.started', { actionId: runId })
+      await refundCopies(tx, now, lost ?? [])
     })
     .onFailure(async (tx, { deps, input, error, runId, now, cleanupFailed }) => {
       const isBack = !input.placeBefore || (await rollBackEvacuation(tx, deps, input.vmId, input.placeBefore, { runId, cleanupFailed }))

@@ -82,7 +82,10 @@ export const upgrade = (
       const description = `Upgrade of ${vm.name} to ${size.name} for the rest of the period`
       const entry = { type: 'VM_UPGRADE', description, referenceType: 'VM', referenceId: vm.id, currency } as const
       const { balance_after_cents } = await charge(tx, now, vm.account_id, price, entry)
-      if (dryRun) return new DryRunResult(toQuote(currency, { charge: price, monthly, balanceAfter: balance_after_cents }))
+      if (dryRun)
+        return new DryRunResult(
+          toQuote(currency, { charge: price, monthly: monthly + vm.copies_price_cents, balanceAfter: balance_after_cents }),
+        )
       return started
     },
   })

@@ -13,6 +13,7 @@ export interface VmDetails extends Row<'vm_details'> {
   // Never null: a constraint of `vms` requires a plan or a custom price.
   plan_price_cents: bigint
   renewal_price_cents: bigint
+  copies_price_cents: bigint
   account_suspended: boolean
 }
 
@@ -221,6 +222,24 @@ export const setPaidAddOns = (tx: Tx, id: string, paid: PaidAddOns) =>
   tx.run(sql`
     update vms set daily_backup_paid_until = ${paid.daily_backup_paid_until}, network_10g_paid_until = ${paid.network_10g_paid_until}
     where id = ${id}`)
+
+/** The monthly price at which the VM's snapshots and backups are paid for until the period ends. */
+export const paidForCopies = async (tx: Tx, id: string): Promise<bigint> =>
+  (
+    await tx.one<{ cents: bigint }>(sql`
+      select ((select coalesce(sum(price_cents), 0) from snapshots where vm_id = ${id})
+        + (select coalesce(sum(price_cents), 0) from backups where vm_id = ${id}))::int8 as cents`)
+  ).cents
+
+/** A renewal pays for the copies that exist, at the price of today. */
+export async function setCopyPrices(tx: Tx, id: string): Promise<void> {
+  const price = sql`counted_gib * (select value from catalog_values where name = 'price.copies_gib')`
+  const priced = sql`case when status in ('AVAILABLE', 'RESTORING') then ${price} else 0 end`
+  await Promise.all([
+    tx.run(sql`update snapshots set price_cents = ${priced} where vm_id = ${id} and price_cents <> ${priced}`),
+    tx.run(sql`update backups set price_cents = ${priced} where vm_id = ${id} and type = 'MANUAL' and price_cents <> ${priced}`),
+  ])
+}
 
 export const deleteVm = (tx: Tx, id: string) => tx.run(sql`delete from vms where id = ${id}`)
 

@@ -65,7 +65,10 @@ export async function rollBackEvacuation(
   before: PreviousPlacement,
   end: FailedMove,
 ): Promise<boolean> {
-  if (!(await findHost(tx, before.host_id))) return false
+  if (!(await findHost(tx, before.host_id))) {
+    await resumeFilter(tx, vmId) // the run may have failed before it applied the filter on the target host
+    return false
+  }
   const now = deps.clock.now()
   const vm = await getVmRow(tx, vmId)
   const { back, lost } = await reattachNetworks(tx, vm, before)

@@ -1,0 +1,275 @@
+// Snapshots and backups take quota, room on hosts and money, and give all of it back.
+import { describe, expect, test } from 'vitest'
+import { diskOf, givenSecondHost, startDailyBackup } from '../../../test/snapshot-backup-fixture.ts'
+import { testApp } from '../../../test/harness.ts'
+import { capacityInvariants } from '../../invariants/capacity.ts'
+import { moneyInvariants } from '../../invariants/money.ts'
+import { sql } from '../../kernel/database/db.ts'
+import { setQuotaLimit } from '../accounts/service.ts'
+import { renewals } from '../billing/renew.reconciler.ts'
+import { dailyBackups } from './daily.reconciler.ts'
+import { failMissingCopies } from './missing-data.ts'
+import { removeBackups } from './purge.reconciler.ts'
+import { nextBackupTime } from './schedule.ts'
+
+async function world() {
+  const app = await testApp()
+  const customer = await app.given.customer({ credit: '1000.00' })
+  const refusal = (answer: Awaited<ReturnType<typeof customer.post>>) => [answer.status, answer.headers['x-error-code'], answer.body.error]
+  return {
+    app,
+    customer,
+    refusal,
+    price: (cents: bigint) => app.db.run(sql`update catalog_values set value = ${cents} where name = 'price.copies_gib'`),
+    limit: (gib: bigint | null) => app.db.tx((tx) => setQuotaLimit(tx, customer.accountId, 'copies_gib', gib)),
+    used: async (hostId = app.host.id) =>
+      (await app.db.one<{ gib: number }>(sql`select disk_used_gib as gib from hosts where id = ${hostId}`)).gib,
+    quota: async () =>
+      (await customer.get('/account/limits')).body.data.find((each: { name: string }) => each.name === 'copies') as {
+        limit: number
+        used: number
+      },
+    balance: async () => Number((await customer.get('/wallet')).body.data.balance),
+    snapshot: async (vmId: string) => {
+      const answer = await customer.post(`/vms/${vmId}/snapshots`, { name: 'x' })
+      await app.settle({ subjectId: vmId })
+      return answer
+    },
+    backup: async (vmId: string) => {
+      const answer = await customer.post(`/vms/${vmId}/backups`, { name: 'x' })
+      await app.settle({ subjectId: vmId })
+      return answer
+    },
+    violations: async () => {
+      const context = { db: app.db, now: app.clock.now(), since: new Date(0), hosts: [] }
+      return (await Promise.all([...capacityInvariants, ...moneyInvariants].map((each) => each.find(context)))).flat()
+    },
+  }
+}
+
+const TEN = { customConfig: { vcpu: 1, ram: 1024, disk: 10 } }
+
+describe('room and quota', async () => {
+  const { app, customer, refusal, limit, used, quota, snapshot, backup, violations } = await world()
+
+  test('a copy counts as the disk of its VM, on the host and in the quota, until it is deleted', async () => {
+    const { id: vmId } = await app.given.vm(customer, TEN)
+    expect([await used(), (await quota()).used]).toEqual([10, 0])
+    const { id } = (await snapshot(vmId)).body.data.snapshot
+    const made = (await backup(vmId)).body.data.backup
+    expect([await used(), await quota()]).toEqual([30, { name: 'copies', limit: 1200, used: 20 }])
+    expect(await violations()).toEqual([])
+    await customer.delete(`/vms/${vmId}/snapshots/${id}`)
+    await app.settle({ subjectId: vmId })
+    expect([await used(), (await quota()).used]).toEqual([20, 10])
+    await customer.delete(`/vms/${vmId}/backups/${made.id}`)
+    await removeBackups.runOnce(app.deps)
+    expect([await used(), (await quota()).used]).toEqual([10, 0])
+    await snapshot(vmId)
+    await backup(vmId)
+    await customer.delete(`/vms/${vmId}`)
+    await app.settle({ subjectId: vmId })
+    expect([await used(), (await quota()).used]).toEqual([0, 0])
+    expect(await violations()).toEqual([])
+  })
+
+  test('a full quota refuses further copies', async () => {
+    const { id: vmId } = await app.given.vm(customer, TEN)
+    await limit(15n)
+    expect((await snapshot(vmId)).status).toBe(202)
+    const sentence = 'Quota exceeded: 10 of 15 copies gib are in use. Delete some, or ask support for more'
+    expect(refusal(await snapshot(vmId))).toEqual([422, 'quota_exceeded', sentence])
+    expect(refusal(await backup(vmId))).toEqual([422, 'quota_exceeded', sentence])
+    await limit(null)
+    expect((await backup(vmId)).status).toBe(202)
+  })
+
+  test('a host without room above its reserve gets no VM and no copy', async () => {
+    const { id: vmId } = await app.given.vm(customer, TEN)
+    const before = await app.db.one<{ disk_total_gib: number }>(sql`select disk_total_gib from hosts where id = ${app.host.id}`)
+    const room =
+      'No host has room for a copy of this disk (10 GiB) at the moment: delete snapshots or backups that are no longer needed, or try again later'
+    const refused = async () => {
+      expect(refusal(await snapshot(vmId))).toEqual([503, 'no_capacity', room])
+      expect(refusal(await backup(vmId))).toEqual([503, 'no_capacity', room])
+      expect((await customer.post('/vms', { ...(await app.given.vmInput()), ...TEN })).headers['x-error-code']).toBe('no_capacity')
+    }
+    await app.db.run(sql`update hosts set disk_total_gib = disk_used_gib + 14, disk_reserve_percent = 50 where id = ${app.host.id}`)
+    await refused()
+    await app.db.run(
+      sql`update hosts set disk_total_gib = ${before.disk_total_gib}, disk_reserve_percent = 5, disk_free_gib = 10 where id = ${app.host.id}`,
+    )
+    await refused()
+    await app.db.run(sql`update hosts set disk_free_gib = null where id = ${app.host.id}`)
+    expect((await snapshot(vmId)).status).toBe(202)
+  })
+
+  test.each(['snapshots', 'backups'])('a failure of %s gives room and quota back', async (kind) => {
+    const { id: vmId } = await app.given.vm(customer, TEN)
+    const before = [await used(), (await quota()).used]
+    await app.simulated.faults.fillDisk()
+    await customer.post(`/vms/${vmId}/${kind}`, { name: 'x' })
+    expect([await used(), (await quota()).used]).toEqual(before.map((gib) => gib! + 10))
+    await app.settle({ subjectId: vmId })
+    await app.simulated.faults.freeDisk()
+    expect([await used(), (await quota()).used]).toEqual(before)
+    expect(await violations()).toEqual([])
+  })
+
+  test('copies whose data is lost give room and quota back', async () => {
+    const { id: vmId } = await app.given.vm(customer, TEN)
+    const before = [await used(), (await quota()).used]
+    await snapshot(vmId)
+    await backup(vmId)
+    for (let i = 0; i < 2; i++) {
+      app.clock.advance('1m')
+      const present = await app.db.many<{ id: string }>(sql`
+        select id from snapshots where vm_id <> ${vmId} union all select id from backups where vm_id <> ${vmId}`)
+      await app.db.tx((tx) =>
+        failMissingCopies(
+          tx,
+          app.clock.now(),
+          app.host.id,
+          present.map((each) => each.id),
+        ),
+      )
+    }
+    expect([await used(), (await quota()).used]).toEqual(before)
+  })
+
+  test('parallel requests never exceed the quota', async () => {
+    const vms = await Promise.all(Array.from({ length: 4 }, () => app.given.vm(customer, TEN)))
+    await limit(BigInt((await quota()).used + 25))
+    const answers = await Promise.all(vms.map(({ id }) => customer.post(`/vms/${id}/snapshots`, { name: 'x' })))
+    await app.settle()
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 202, 422, 422])
+    await limit(null)
+    expect(await violations()).toEqual([])
+  })
+})
+
+describe('daily backups', async () => {
+  const { app, customer, limit, used, quota, violations } = await world()
+
+  test('count as the disk while they are made, on both hosts, then as their size', async () => {
+    const second = await givenSecondHost(app)
+    const { id: vmId } = await app.given.vm(customer, TEN)
+    await startDailyBackup(app, vmId)
+    expect([await used(), await used(second.id), (await quota()).used]).toEqual([20, 10, 10])
+    expect(await violations()).toEqual([])
+    await app.settle({ subjectId: vmId })
+    expect([await used(), await used(second.id), (await quota()).used]).toEqual([10, 1, 1])
+    await diskOf(app, vmId).write('more')
+    await startDailyBackup(app, vmId)
+    await customer.post(`/vms/${vmId}/restart`) // cancels the backup
+    await app.settle({ subjectId: vmId })
+    expect([await used(), await used(second.id), (await quota()).used]).toEqual([10, 1, 1])
+    await customer.delete(`/vms/${vmId}`)
+    await app.settle({ subjectId: vmId })
+    expect((await quota()).used).toBe(0)
+    await removeBackups.runOnce(app.deps)
+    expect([await used(), await used(second.id)]).toEqual([0, 0])
+    expect(await violations()).toEqual([])
+  })
+
+  test('that the quota refuses are shown as failed, with the reason, and retried', async () => {
+    const { id: vmId } = await app.given.vm(customer, { ...TEN, dailyBackupEnabled: true })
+    await dailyBackups.runOnce(app.deps)
+    await limit(5n)
+    app.clock.set(nextBackupTime(vmId, app.clock.now()))
+    await dailyBackups.runOnce(app.deps)
+    await dailyBackups.runOnce(app.deps)
+    const error = 'Quota exceeded: 0 of 5 copies gib are in use. Delete some, or ask support for more'
+    expect((await customer.get(`/vms/${vmId}/backups`)).body.data).toMatchObject([{ status: 'FAILED', error }])
+    const events = await app.db.many(sql`select from events where subject_id = ${vmId} and type = 'backup.failed'`)
+    expect(events).toHaveLength(1)
+    await limit(null)
+    app.clock.advance('31m')
+    await dailyBackups.runOnce(app.deps)
+    await app.settle()
+    await removeBackups.runOnce(app.deps)
+    expect((await customer.get(`/vms/${vmId}/backups`)).body.data).toMatchObject([{ status: 'AVAILABLE' }])
+  })
+})
+
+describe('price', async () => {
+  const { app, customer, refusal, price, balance, snapshot, backup, violations } = await world()
+  const priceMonthly = async (vmId: string) => Number((await customer.get(`/vms/${vmId}`)).body.data.billing.priceMonthly)
+
+  test('copies are free by default', async () => {
+    const { id: vmId } = await app.given.vm(customer, TEN)
+    const before = await balance()
+    await snapshot(vmId)
+    await backup(vmId)
+    expect(await balance()).toBe(before)
+    expect((await customer.get('/plans')).body.data[0].copyPriceMonthly).toBe('0.00')
+    await customer.delete(`/vms/${vmId}`)
+    await app.settle({ subjectId: vmId })
+  })
+
+  test('a copy is charged for the rest of the period, then with the renewal, and its unused days are refunded', async () => {
+    const { id: vmId } = await app.given.vm(customer, TEN)
+    await price(10n)
+    expect((await customer.get('/plans')).body.data[0].copyPriceMonthly).toBe('0.10')
+    const [before, monthly] = [await balance(), await priceMonthly(vmId)]
+    const quote = await customer.post(`/vms/${vmId}/snapshots?dryRun=true`, { name: 'x' })
+    expect([quote.status, quote.body.data]).toMatchObject([200, { charge: '1.00', monthly: (monthly + 1).toFixed(2) }])
+    expect([(await customer.post(`/vms/${vmId}/backups?dryRun=true`, { name: 'x' })).body.data.charge, await balance()]).toEqual([
+      '1.00',
+      before,
+    ])
+    const { id } = (await snapshot(vmId)).body.data.snapshot
+    await backup(vmId)
+    expect([await balance(), await priceMonthly(vmId)]).toEqual([before - 2, monthly + 2])
+    app.clock.advance('31d')
+    await renewals.runOnce(app.deps)
+    expect(await balance()).toBe(before - 2 - monthly - 2)
+    await customer.delete(`/vms/${vmId}/snapshots/${id}`)
+    await app.settle({ subjectId: vmId })
+    const paid = await balance()
+    expect(paid).toBeGreaterThan(before - 2 - monthly - 1.1)
+    expect(await priceMonthly(vmId)).toBe(monthly + 1)
+    const gone = Number((await customer.delete(`/vms/${vmId}?dryRun=true`)).body.data.charge)
+    await customer.delete(`/vms/${vmId}`)
+    await app.settle({ subjectId: vmId })
+    expect(await balance()).toBeCloseTo(paid - gone, 2)
+    expect(gone).toBeLessThan(-0.9 * (monthly + 1))
+    expect(await violations()).toEqual([])
+    await price(0n)
+  })
+
+  test.each(['snapshots', 'backups'])('a failure of %s refunds the charge', async (kind) => {
+    const { id: vmId } = await app.given.vm(customer, TEN)
+    await price(10n)
+    const before = await balance()
+    await app.simulated.faults.fillDisk()
+    expect((await customer.post(`/vms/${vmId}/${kind}`, { name: 'x' })).status).toBe(202)
+    expect(await balance()).toBe(before - 1)
+    await app.settle({ subjectId: vmId })
+    await app.simulated.faults.freeDisk()
+    expect(await balance()).toBe(before)
+    await price(0n)
+  })
+
+  test('a backup that is deleted while it is made is refunded', async () => {
+    const { id: vmId } = await app.given.vm(customer, TEN)
+    await price(10n)
+    const before = await balance()
+    const { backup: made } = (await customer.post(`/vms/${vmId}/backups`, { name: 'x' })).body.data
+    await customer.delete(`/vms/${vmId}/backups/${made.id}`)
+    await app.settle({ subjectId: vmId })
+    await removeBackups.runOnce(app.deps)
+    expect(await balance()).toBe(before)
+    await price(0n)
+    expect(await violations()).toEqual([])
+  })
+
+  test('a wallet that does not cover the copy refuses it', async () => {
+    const { id: vmId } = await app.given.vm(customer, TEN)
+    await price(1_000_000n)
+    const [status, code] = refusal(await snapshot(vmId))
+    expect([status, code]).toEqual([402, 'insufficient_funds'])
+    await price(0n)
+    expect((await snapshot(vmId)).status).toBe(202)
+  })
+})
