@@ -17,6 +17,6 @@ export {
 export { adopt, adoptInPowerState, probeUnmanagedVm, unmanage } from './operator/manage.ts'
 export { deleteUnpaidVm } from './actions/delete.ts'
 export { isStale } from './model/stale-machines.ts'
-export { nextRenewal } from './billing/pricing.ts'
+export { nextRenewal, trafficPackPrice } from './billing/pricing.ts'
 export { suspend, unsuspend } from './actions/power.ts'
 export { requireAllowed, requirePaidPeriod } from './model/allowed-actions.ts'
