@@ -147,6 +147,9 @@ export const violationSetups: Record<string, ViolationSetup> = {
     sql`insert into emails (id, account_id, event_id, recipient, next_attempt_at, created_at)
       select 'planted', account_id, id, 'somebody@example.com', ${LONG_AGO}, ${LONG_AGO} from events where account_id = ${accountId} and number = 1`,
   ],
+  'idempotency.counted': ({ accountId }) => [
+    sql`insert into idempotency_usage (account_id, keys, bytes) values (${accountId}, 1, 1) on conflict (account_id) do update set keys = idempotency_usage.keys + 1`,
+  ],
   'idempotency.finished': ({ accountId, now }) => [
     sql`insert into idempotency_keys (account_id, key, fingerprint, status, body, created_at, expires_at)
       values (${accountId}, 'planted', '', 500, '', ${now}, ${now})`,

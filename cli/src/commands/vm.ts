@@ -171,7 +171,7 @@ const readNewPassword = (io: Io): Promise<string> =>
 
 const remove = defineCommand<{ dryRun?: true }>({
   name: 'delete',
-  description: 'delete a VM with its snapshots and backups; unused full days are refunded',
+  description: 'delete a VM with its snapshots and backups; unused full days are refunded, less the share of traffic used',
   args: '<vm>',
   example: 'vm delete web-1 --yes',
   waits: true,

@@ -724,7 +724,7 @@ export interface components {
             errorCode: string | null;
             /** @description As in the header X-Request-Id */
             requestId: string | null;
-            /** @description More than 1 where refusals came so often that they were only counted */
+            /** @description More than 1 where changes or refusals came so often that they were only counted */
             count: number;
             /**
              * Format: date-time
@@ -1378,7 +1378,7 @@ export interface components {
             webhookId: string;
         };
         /** @enum {string} */
-        ErrorCode: "invalid_json" | "malformed_request" | "validation_failed" | "unauthorized" | "wrong_credentials" | "wrong_totp" | "insufficient_funds" | "missing_scope" | "origin_not_allowed" | "https_required" | "operator_only" | "reauthentication_required" | "sign_up_closed" | "not_found" | "method_not_allowed" | "request_timeout" | "busy" | "invalid_state" | "protected" | "in_use" | "already_exists" | "networks_overlap" | "networks_lost" | "idempotency_in_progress" | "link_gone" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "plan_not_larger" | "unavailable" | "incompatible" | "quota_exceeded" | "region_mismatch" | "url_not_allowed" | "rate_limited" | "headers_too_large" | "internal_error" | "no_capacity" | "service_unavailable";
+        ErrorCode: "invalid_json" | "malformed_request" | "validation_failed" | "unauthorized" | "wrong_credentials" | "wrong_totp" | "insufficient_funds" | "missing_scope" | "origin_not_allowed" | "https_required" | "operator_only" | "reauthentication_required" | "sign_up_closed" | "not_found" | "method_not_allowed" | "request_timeout" | "busy" | "invalid_state" | "protected" | "in_use" | "already_exists" | "networks_overlap" | "networks_lost" | "idempotency_in_progress" | "link_gone" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "too_many_idempotency_keys" | "plan_not_larger" | "unavailable" | "incompatible" | "quota_exceeded" | "region_mismatch" | "url_not_allowed" | "rate_limited" | "headers_too_large" | "internal_error" | "no_capacity" | "service_unavailable";
     };
     responses: never;
     parameters: never;

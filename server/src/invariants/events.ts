@@ -94,4 +94,14 @@ const keys = invariant(
   { settle: '2m' },
 )
 
-export const eventInvariants: Invariant[] = [numbering, actionEvents, sequence, delivered, overdueDeliveries, overdueEmails, keys]
+const keyUsage = invariant(
+  'idempotency.counted',
+  'The stored idempotency keys of an account are counted',
+  () => sql`
+    select u.account_id as id, format('%s keys of %s bytes are counted as %s of %s', k.keys, k.bytes, u.keys, u.bytes) as what
+    from idempotency_usage u
+    left join (select account_id, count(*) as keys, sum(octet_length(body)) as bytes from idempotency_keys group by account_id) k using (account_id)
+    where (u.keys, u.bytes) is distinct from (coalesce(k.keys, 0), coalesce(k.bytes, 0))`,
+)
+
+export const eventInvariants: Invariant[] = [numbering, actionEvents, sequence, delivered, overdueDeliveries, overdueEmails, keys, keyUsage]

@@ -30,6 +30,7 @@ export const ERROR_CATALOG = {
   payload_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The body must be application/json' },
   idempotency_key_reused: { status: 422, title: 'This Idempotency-Key was used for a different request' },
+  too_many_idempotency_keys: { status: 422, title: 'The account has used too many Idempotency-Keys in 24 hours' },
   plan_not_larger: { status: 422, title: 'The new plan is not larger than the current one' },
   unavailable: { status: 422, title: 'The chosen plan, template or region is not available' },
   incompatible: { status: 422, title: 'The choices do not fit together' },

@@ -230,6 +230,11 @@ export interface Tables {
     created_at: Date
     expires_at: Date
   }
+  idempotency_usage: {
+    account_id: string
+    keys: number
+    bytes: bigint
+  }
   invariant_status: {
     is_only: boolean
     violations: number
@@ -858,6 +863,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   free_addresses: 'address, pool_id, available_at',
   hosts: 'id, region_id, name, driver, uri, arch, acceleration, can_shape_traffic, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at, disk_reserve_percent, disk_reserve_gib, disk_free_gib',
   idempotency_keys: 'account_id, key, fingerprint, status, body, location, created_at, expires_at',
+  idempotency_usage: 'account_id, keys, bytes',
   invariant_status: 'is_only, violations',
   invoice_counter: 'is_only, last_number',
   invoices: 'id, account_id, number, month, first_entry, last_entry, currency, opening_cents, charged_cents, paid_cents, closing_cents, seller, customer, issued_at',

@@ -192,7 +192,8 @@ export const vmMessages = {
     os: 'Image',
     keys: 'SSH keys',
     delete: 'Delete',
-    deleteAbout: 'The disk, the IP address and all snapshots and backups are permanently deleted. Unused full days are refunded.',
+    deleteAbout:
+      'The disk, the IP address and all snapshots and backups are permanently deleted. Unused full days are refunded, less the share of traffic used.',
     deleteTitle: (name: string) => `Delete ${name}?`,
     refund: (amount: string) => `Refund: ${amount}.`,
     deleteButton: 'Delete VM',

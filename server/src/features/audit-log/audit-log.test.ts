@@ -4,7 +4,7 @@ import { generateKey } from '../../../test/openssh-keys.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { pruneAuditLog } from './prune.reconciler.ts'
-import { openAuditTrail, REFUSALS_PER_HOUR } from './audit-trail.ts'
+import { CHANGES_PER_HOUR, openAuditTrail, REFUSALS_PER_HOUR } from './audit-trail.ts'
 import { recordByOperator } from './service.ts'
 
 const app = await testApp({ breaks: ['idempotency.finished'] }) // the clock advances by years; keys must not be pruned
@@ -54,6 +54,30 @@ describe('the audit log', () => {
     expect(await log(customer, `?action=createSshKey&dateTo=${until}`)).toHaveLength(1)
     await app.db.run(sql`delete from audit_log where account_id = ${customer.accountId} and action = 'noise'`)
   })
+
+  test('counts changes beyond the hourly limit by actor and action, in the transaction of the change', async () => {
+    const customer = await app.given.customer()
+    const { id } = (await customer.post('/ssh-keys', key())).body.data as { id: string }
+    const rename = async (times: number) => {
+      for (let i = 0; i < times; i++) expect((await customer.patch(`/ssh-keys/${id}`, { name: `n${i}` })).status).toBe(200)
+    }
+    await rename(CHANGES_PER_HOUR - 1)
+    await rename(25)
+    await customer.delete(`/ssh-keys/${id}`)
+    const counted = await app.db.many(sql`
+      select action, actor_id, resource_ids, count from audit_log where account_id = ${customer.accountId} and request_id is null order by action`)
+    expect(counted).toEqual([
+      { action: 'deleteSshKey', actor_id: customer.tokenId, resource_ids: [], count: 1 },
+      { action: 'renameSshKey', actor_id: customer.tokenId, resource_ids: [], count: 25 },
+    ])
+    const { rows } = await app.db.one<{ rows: number }>(
+      sql`select count(*)::int as rows from audit_log where account_id = ${customer.accountId}`,
+    )
+    expect(rows).toBe(CHANGES_PER_HOUR + 2)
+    app.clock.advance('1h')
+    await customer.post('/ssh-keys', key())
+    expect((await log(customer))[0]).toMatchObject({ action: 'createSshKey', count: 1, requestId: expect.any(String) })
+  }, 60_000)
 
   test('records the ids of the path and of the created resource', async () => {
     const customer = await app.given.customer({ credit: '100.00' })

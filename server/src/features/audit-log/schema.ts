@@ -39,7 +39,7 @@ export const AuditEntry = object(
     status: nullable(Type.Integer({ description: 'The HTTP status; null where there was no call of the API' })),
     errorCode: nullable(Type.String({ description: 'As in the header X-Error-Code' })),
     requestId: nullable(Type.String({ description: 'As in the header X-Request-Id' })),
-    count: Type.Integer({ description: 'More than 1 where refusals came so often that they were only counted' }),
+    count: Type.Integer({ description: 'More than 1 where changes or refusals came so often that they were only counted' }),
     createdAt: Timestamp,
   },
   { title: 'AuditEntry' },

@@ -13,6 +13,10 @@ export const insertion = (row: AuditRow): Sql => sql`
   values (${row.account_id}, ${row.created_at}, ${row.id}, ${row.actor_type}, ${row.actor_id}, ${row.actor_name}, ${row.ip}, ${row.action},
     ${row.method}, ${row.route}, ${row.resource_ids}, ${row.status}, ${row.code}, ${row.request_id}, ${row.count})`
 
+/** The row's lock is the last of its transaction. */
+export const countedInsertion = (row: AuditRow): Sql =>
+  sql`${insertion(row)} on conflict (account_id, created_at, id) do update set count = audit_log.count + 1`
+
 /** Idempotent by id: a batch retried after a lost commit answer inserts nothing twice. */
 export const insertAll = (db: Queries, rows: AuditRow[]) =>
   db.run(sql`

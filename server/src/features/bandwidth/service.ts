@@ -4,10 +4,9 @@ import { DryRunResult } from '../../http/api/api.ts'
 import type { Paged, PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
-import { prorateUp } from '../../kernel/money.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import type { Deps, EventDeps } from '../deps.ts'
-import { lockOwnVm, recordVmEvent, requirePaidPeriod, requireVm, type VmDetails } from '../vms/service.ts'
+import { lockOwnVm, recordVmEvent, requirePaidPeriod, requireVm, trafficPackPrice, type VmDetails } from '../vms/service.ts'
 import { charge, listTransactionsOf, type Quote, toQuote, toTransaction, type Transaction } from '../wallet/service.ts'
 import { enqueueLimitUpdates } from './limit-queue.ts'
 import type { BandwidthUsage, BuyBandwidthPack } from './schema.ts'
@@ -29,7 +28,6 @@ export interface PackOrder extends BuyBandwidthPack {
   dryRun?: boolean | undefined
 }
 
-/** Price per gigabyte: a hundredth of the catalog's price per 100 GB; the total is rounded up to the cent. */
 export async function buyPack(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'config' | 'hooks'>,
@@ -40,8 +38,9 @@ export async function buyPack(
   const now = deps.clock.now()
   const vm = await lockOwnVm(tx, { accountId }, vmId)
   requireSellable(vm, now)
-  const price = prorateUp((await catalogNumbers(tx))('price.bandwidth_100_gb'), BigInt(gigabytes), 100n)
-  await sql.addPack(tx, now, vm.id, BigInt(gigabytes) * GB)
+  const bytes = BigInt(gigabytes) * GB
+  const price = trafficPackPrice(await catalogNumbers(tx), bytes)
+  await sql.addPack(tx, now, vm.id, bytes)
   await updateThrottle(tx, deps, vm.id)
   const description = `${gigabytes} GB of traffic for ${vm.name} until ${vm.next_renewal_at.toISOString().slice(0, 10)}`
   const entry = { type: 'BANDWIDTH_PACK', description, referenceType: 'VM', referenceId: vm.id, currency } as const

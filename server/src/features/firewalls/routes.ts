@@ -113,6 +113,7 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
       params,
       body: ReplaceRules,
       data: Type.Array(FirewallRule),
+      reread: ({ principal, params: { id } }) => listRules(db, principal.accountId, id),
     },
     (tx, { principal, params: { id }, body }) => replaceRules(tx, clock.now(), principal.accountId, id, body),
   )

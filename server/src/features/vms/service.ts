@@ -17,7 +17,7 @@ export {
 export { adopt, adoptInPowerState, probeUnmanagedVm, unmanage } from './operator/manage.ts'
 export { deleteUnpaidVm } from './actions/delete.ts'
 export { isStale } from './model/stale-machines.ts'
-export { nextRenewal } from './billing/pricing.ts'
+export { nextRenewal, trafficPackPrice } from './billing/pricing.ts'
 export {
   chargeCopy,
   refundCopies,

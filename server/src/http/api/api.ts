@@ -12,11 +12,13 @@ export { ApiResponse, DryRunResult }
 
 export type ApiDeps = WriteDeps
 
-/** Work before the transaction, for a write that needs a response from another server, or a slow computation. */
-interface Preparation<P extends TProperties, Q extends TProperties, B extends TSchema, Prepared> {
+interface WriteOptions<P extends TProperties, Q extends TProperties, B extends TSchema, Data extends TSchema, Prepared> {
+  /** Work before the transaction, for a write that needs a response from another server, or a slow computation. */
   prepare?: (context: Context<P, Q, B>) => Promise<Prepared>
   /** Where only some requests need it; for the others nothing is prepared. */
   preparesFor?: (context: Context<P, Q, B>) => boolean
+  /** Answers a repeated request with what there is now, for a write whose response can be large: such a response is not stored. */
+  reread?: (context: Context<P, Q, B>) => Promise<DataOf<Data>>
 }
 
 type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -74,17 +76,20 @@ export class Api {
       Prepared = undefined,
     >(
       path: string,
-      { prepare, preparesFor, ...spec }: OperationSpec<P, Q, B, Data, DryRunData> & Preparation<P, Q, B, Prepared>,
+      { prepare, preparesFor, reread, ...spec }: OperationSpec<P, Q, B, Data, DryRunData> & WriteOptions<P, Q, B, Data, Prepared>,
       handler: (tx: Tx, context: Context<P, Q, B>, prepared: Prepared) => Promise<Result & Exact<Result, Data, DryRunData>>,
     ): void => {
       const status = statusesOf(spec)[0]!
       this.#route(method, path, spec, false, (request, reply) => {
         const context = contextOf<P, Q, B>(request)
-        const preparation = prepare && (preparesFor?.(context) ?? true) ? () => prepare(context) : undefined
-        return runMutation(this.#deps, request, reply, preparation, async (tx, prepared) => {
-          const result: unknown = await handler(tx, context, prepared)
-          if (result instanceof DryRunResult) return result
-          return result instanceof ApiResponse ? result.under(this.#app.prefix) : new ApiResponse(result, status)
+        return runMutation(this.#deps, request, reply, {
+          prepare: prepare && (preparesFor?.(context) ?? true) ? () => prepare(context) : undefined,
+          reread: reread && (() => reread(context)),
+          effect: async (tx, prepared) => {
+            const result: unknown = await handler(tx, context, prepared)
+            if (result instanceof DryRunResult) return result
+            return result instanceof ApiResponse ? result.under(this.#app.prefix) : new ApiResponse(result, status)
+          },
         })
       })
     }

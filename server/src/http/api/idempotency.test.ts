@@ -6,7 +6,7 @@ import { sql } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { ApiResponse, DryRunResult } from './api.ts'
-import { deleteExpiredKeys } from './idempotency.ts'
+import { deleteExpiredKeys, MAX_BYTES, MAX_KEYS, MAX_STORED_BYTES } from './idempotency.ts'
 import { object, Type } from './schema.ts'
 
 const about = { summary: 'A test', tag: 'Test', scope: null }
@@ -42,11 +42,31 @@ describe('Idempotency-Key', async () => {
         return { id: params.id }
       },
     )
+    routes.put(
+      '/pages/:id',
+      {
+        ...about,
+        operationId: 'writePage',
+        params,
+        body: object({ text: Type.String() }),
+        data: Note,
+        reread: async ({ params: { id } }) => {
+          const note = await app.db.maybe<{ id: string; text: string }>(sql`select id, text from notes where id = ${id}`)
+          if (!note) throw apiError('not_found', 'Note not found')
+          return note
+        },
+      },
+      async (tx, { principal, params: { id }, body }) => {
+        await tx.run(sql`
+          insert into notes values (${id}, ${principal.accountId}, ${body.text}) on conflict (id) do update set text = notes.text || excluded.text`)
+        return tx.one<{ id: string; text: string }>(sql`select id, text from notes where id = ${id}`)
+      },
+    )
   })
   const write = async (token: string, key: string | undefined, body: object = { text: 'a' }, path = '/notes', method = 'POST') => {
     const { status, headers, text } = await api.send(method, `${PREFIX}${path}`, {
       token,
-      ...(method === 'POST' && { payload: body }),
+      ...((method === 'POST' || method === 'PUT') && { payload: body }),
       headers: key === undefined ? {} : { 'idempotency-key': key },
     })
     return { status, text, code: headers['x-error-code'], replayed: headers['idempotent-replayed'], location: headers['location'] }
@@ -186,5 +206,57 @@ describe('Idempotency-Key', async () => {
     expect(row!.body.toString('latin1')).not.toContain('marker')
     const plain = `POST\n${PREFIX}/notes\n${JSON.stringify({ text: 'marker-in-the-answer', secret: 'marker-in-the-request' })}`
     expect(row!.fingerprint.equals(sha256(plain))).toBe(false)
+  })
+
+  describe('of an account', () => {
+    const stored = (accountId: string) =>
+      app.db.one<{ keys: number; bytes: number }>(
+        sql`select count(*)::int as keys, coalesce(sum(octet_length(body)), 0)::int as bytes from idempotency_keys where account_id = ${accountId}`,
+      )
+    const fill = (accountId: string, keys: number, bytes: number) =>
+      app.db.run(sql`
+        insert into idempotency_keys (account_id, key, fingerprint, status, body, created_at, expires_at)
+        select ${accountId}, 'old-' || n, '', 200, convert_to(repeat('x', ${bytes}::int), 'UTF8'), ${app.clock.now()}, ${new Date(app.clock.now().getTime() + 3_600_000)}
+        from generate_series(1, ${keys}::int) n`)
+    const refused = { status: 422, code: 'too_many_idempotency_keys', replayed: undefined }
+
+    test('are refused at their limit, and the write has no effect; replays and writes without a key go on', async () => {
+      const { token, accountId } = await app.given.customer()
+      const first = await write(token, 'k1')
+      await fill(accountId, MAX_KEYS - 1, 0)
+      for (let i = 0; i < 2; i++) expect(await write(token, `new-${i}`)).toMatchObject(refused)
+      expect(await notesOf(accountId)).toBe(1)
+      expect(await write(token, 'k1')).toEqual({ ...first, replayed: 'true' })
+      expect((await write(token, undefined)).status).toBe(202)
+      expect((await stored(accountId)).keys).toBe(MAX_KEYS)
+      app.clock.advance('1h')
+      await deleteExpiredKeys(app.db, app.clock.now())
+      expect((await write(token, 'new-0')).status).toBe(202)
+    })
+
+    test('are refused when their responses take too many bytes', async () => {
+      const { token, accountId } = await app.given.customer()
+      await fill(accountId, 64, MAX_BYTES / 64)
+      expect(await write(token, 'k1')).toMatchObject(refused)
+      expect(await notesOf(accountId)).toBe(0)
+      await app.db.run(sql`delete from idempotency_keys where account_id = ${accountId} and key = 'old-1'`)
+      expect((await write(token, 'k1')).status).toBe(202)
+      await app.db.run(sql`delete from idempotency_keys where account_id = ${accountId}`)
+    })
+
+    test('store no large response that can be read again; a repeat has no effect and returns what there is now', async () => {
+      const { token, accountId } = await app.given.customer()
+      const text = 'y'.repeat(MAX_STORED_BYTES)
+      const put = (key: string, more = text) => write(token, key, { text: more }, '/pages/c12345678', 'PUT')
+      const first = await put('large')
+      expect(JSON.parse(first.text)).toEqual({ success: true, data: { id: 'c12345678', text } })
+      expect((await stored(accountId)).bytes).toBeLessThan(100)
+      expect(await put('large')).toEqual({ ...first, replayed: 'true' })
+      await put('small', 'z')
+      expect(JSON.parse((await put('large')).text)).toEqual({ success: true, data: { id: 'c12345678', text: `${text}z` } })
+      await app.db.run(sql`delete from notes where id = 'c12345678'`)
+      expect(await put('large')).toMatchObject({ status: 404, code: 'not_found' })
+      expect(await notesOf(accountId)).toBe(0)
+    })
   })
 })

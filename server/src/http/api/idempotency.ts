@@ -3,14 +3,15 @@
 import type { FastifyRequest } from 'fastify'
 import { addDuration, type Clock } from '../../kernel/clock.ts'
 import { sha256, type Vault } from '../../kernel/crypto.ts'
-import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { inline, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { invalid, apiError, type ApiError } from '../../kernel/errors.ts'
 import { bodyOf } from './operation.ts'
 
 export interface StoredAnswer {
   status: number
-  body: string
+  /** Null where it is read again for a repeated request. */
+  body: string | null
   location: string | null
 }
 
@@ -35,6 +36,16 @@ export function idempotencyOf(request: FastifyRequest, accountId: string, vault:
   return { key, accountId, fingerprint: vault.digest(`${request.method}\n${request.url}\n${JSON.stringify(bodyOf(request))}`) }
 }
 
+/**
+ * Limits of an account. Without them a token could store what its rate limit allows in 24 hours. At a limit a write with a new key is
+ * refused before its effect: dropping stored responses instead would make their repeats take effect twice.
+ */
+export const MAX_KEYS = 50_000
+export const MAX_BYTES = 64 * 1024 ** 2
+
+/** A larger response is not stored if its operation can read it again. */
+export const MAX_STORED_BYTES = 8 * 1024
+
 type StoredRow = Pick<Row<'idempotency_keys'>, 'fingerprint' | 'status' | 'body' | 'location'>
 
 /** Locks the key for this transaction; returns the stored response, or null when this request is the first. */
@@ -44,20 +55,31 @@ export async function loadStoredResponse(
   { key, accountId, fingerprint }: Idempotency,
 ): Promise<StoredAnswer | null> {
   const lock = sha256(`${accountId}\n${key}`).readBigInt64BE()
-  const { claimed } = await tx.one<{ claimed: boolean }>(sql`select pg_try_advisory_xact_lock(${lock}::int8) as claimed`)
+  const { claimed, is_full } = await tx.one<{ claimed: boolean; is_full: boolean }>(sql`
+    select pg_try_advisory_xact_lock(${lock}::int8) as claimed, exists(
+      select from idempotency_usage where account_id = ${accountId} and (keys >= ${inline(MAX_KEYS)} or bytes >= ${inline(MAX_BYTES)})) as is_full`)
   if (!claimed) throw inProgress()
   const row = await tx.maybe<StoredRow>(sql`
     select fingerprint, status, body, location from idempotency_keys
     where account_id = ${accountId} and key = ${key} and expires_at > ${clock.now()}`)
-  if (!row) return null
+  if (!row) {
+    if (is_full) throw tooMany()
+    return null
+  }
   if (!row.fingerprint.equals(fingerprint))
     throw apiError('idempotency_key_reused', 'This Idempotency-Key was used for a different request: use a new key')
   if (row.status === UNDER_WAY) throw inProgress()
-  return { status: row.status, body: vault.open(row.body, contextOf(accountId, key)), location: row.location }
+  return { status: row.status, body: vault.open(row.body, contextOf(accountId, key)) || null, location: row.location }
 }
 
 const inProgress = (): ApiError =>
   apiError('idempotency_in_progress', 'A request with this Idempotency-Key is still being processed: ask again in a second')
+
+const tooMany = (): ApiError =>
+  apiError(
+    'too_many_idempotency_keys',
+    'This account has used as many Idempotency-Keys as are kept for 24 hours, and nothing was changed: repeat this later, or send it without a key',
+  )
 
 /** The status while a request works outside of any transaction. */
 const UNDER_WAY = 0
@@ -67,7 +89,7 @@ const MAX_CLAIM = '60s'
 /** Like `loadStoredResponse`, but keeps the key claimed beyond this transaction, until `storeResponse` or `release`. */
 export async function claim(tx: Tx, deps: KeyDeps, idempotency: Idempotency): Promise<StoredAnswer | null> {
   const earlier = await loadStoredResponse(tx, deps, idempotency)
-  if (!earlier) await storeResponse(tx, deps, idempotency, { status: UNDER_WAY, body: '', location: null }, MAX_CLAIM)
+  if (!earlier) await storeResponse(tx, deps, idempotency, { status: UNDER_WAY, body: null, location: null }, MAX_CLAIM)
   return earlier
 }
 
@@ -81,7 +103,7 @@ export async function storeResponse(
   answer: StoredAnswer,
   keep = '24h',
 ): Promise<void> {
-  const sealed = vault.seal(answer.body, contextOf(accountId, key))
+  const sealed = vault.seal(answer.body ?? '', contextOf(accountId, key))
   const now = clock.now()
   await tx.run(sql`
     insert into idempotency_keys (account_id, key, fingerprint, status, body, location, created_at, expires_at)

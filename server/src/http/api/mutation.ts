@@ -5,7 +5,16 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Vault } from '../../kernel/crypto.ts'
 import type { Db, Tx } from '../../kernel/database/db.ts'
 import { toAuditRecord, type Audit } from './audit.ts'
-import { claim, idempotencyOf, loadStoredResponse, release, storeResponse, type Idempotency, type StoredAnswer } from './idempotency.ts'
+import {
+  claim,
+  idempotencyOf,
+  loadStoredResponse,
+  MAX_STORED_BYTES,
+  release,
+  storeResponse,
+  type Idempotency,
+  type StoredAnswer,
+} from './idempotency.ts'
 
 /** A write's answer with a status or Location (within the API) of its own; plain data means the operation's first status. */
 export class ApiResponse<Data = unknown> {
@@ -41,27 +50,31 @@ export interface WriteDeps {
   audit: Audit
 }
 
-type Effect<Prepared> = (tx: Tx, prepared: Prepared) => Promise<ApiResponse | DryRunResult>
+export interface Mutation<Prepared> {
+  /**
+   * For what the write needs from elsewhere and must not hold a transaction for, such as an answer from another server. It runs once for
+   * a key: whoever repeats the request meanwhile is told to wait.
+   */
+  prepare: (() => Promise<Prepared>) | undefined
+  effect: (tx: Tx, prepared: Prepared) => Promise<ApiResponse | DryRunResult>
+  /** The data for a repeated request, where the response was too large to store. */
+  reread: (() => Promise<unknown>) | undefined
+}
 
-/**
- * `prepare` is for what the write needs from elsewhere and must not hold a transaction for, such as an answer from another server. It
- * runs once for a key: whoever repeats the request meanwhile is told to wait.
- */
 export async function runMutation<Prepared>(
   deps: WriteDeps,
   request: FastifyRequest,
   reply: FastifyReply,
-  prepare: (() => Promise<Prepared>) | undefined,
-  effect: Effect<Prepared>,
+  mutation: Mutation<Prepared>,
 ): Promise<FastifyReply> {
+  const { prepare, reread } = mutation
   const idempotency = idempotencyOf(request, request.principal.accountId, deps.vault)
   const earlier = prepare && idempotency ? await deps.db.tx((tx) => claim(tx, deps, idempotency)) : null
-  const { stored, replayed } = earlier
-    ? { stored: earlier, replayed: true }
-    : await runFirstAttempt(deps, request, idempotency, prepare, effect)
+  const { stored, replayed } = earlier ? { stored: earlier, replayed: true } : await runFirstAttempt(deps, request, idempotency, mutation)
   if (stored.location) reply.header('location', stored.location)
   if (replayed) reply.header('idempotent-replayed', 'true')
-  return reply.code(stored.status).type('application/json; charset=utf-8').send(stored.body)
+  const body = stored.body ?? toBody(await reread?.())
+  return reply.code(stored.status).type('application/json; charset=utf-8').send(body)
 }
 
 interface Attempt {
@@ -74,14 +87,14 @@ async function runFirstAttempt<Prepared>(
   deps: WriteDeps,
   request: FastifyRequest,
   idempotency: Idempotency | null,
-  prepare: (() => Promise<Prepared>) | undefined,
-  effect: Effect<Prepared>,
+  { prepare, effect, reread }: Mutation<Prepared>,
 ): Promise<Attempt> {
   const claimed = prepare ? idempotency : null
   const releaseClaim = async () => claimed && release(deps.db, claimed).catch(() => {}) // a claim that stays lapses by itself
   try {
     const prepared = (await prepare?.()) as Prepared
-    const attempt = await oneTransaction(deps, request, idempotency, claimed !== null, (tx) => effect(tx, prepared))
+    const key = idempotency && { ...idempotency, isClaimed: claimed !== null, canReread: reread !== undefined }
+    const attempt = await oneTransaction(deps, request, key, (tx) => effect(tx, prepared))
     if (attempt.isDryRun) await releaseClaim()
     return attempt
   } catch (error) {
@@ -93,12 +106,11 @@ async function runFirstAttempt<Prepared>(
 function oneTransaction(
   deps: WriteDeps,
   request: FastifyRequest,
-  idempotency: Idempotency | null,
-  isClaimed: boolean,
+  key: (Idempotency & { isClaimed: boolean; canReread: boolean }) | null,
   effect: (tx: Tx) => Promise<ApiResponse | DryRunResult>,
 ): Promise<Attempt> {
   return deps.db.tx(async (tx) => {
-    const earlier = idempotency && !isClaimed ? await loadStoredResponse(tx, deps, idempotency) : null
+    const earlier = key && !key.isClaimed ? await loadStoredResponse(tx, deps, key) : null
     if (earlier) return { stored: earlier, replayed: true }
     const result = await effect(tx)
     if (result instanceof DryRunResult) {
@@ -107,7 +119,7 @@ function oneTransaction(
     }
     deps.audit.recordSuccess(tx, toAuditRecord(request, result.status, null, result.data))
     const stored = toStored(result)
-    if (idempotency) await storeResponse(tx, deps, idempotency, stored)
+    if (key) await storeResponse(tx, deps, key, key.canReread && isLarge(stored) ? { ...stored, body: null } : stored)
     return { stored, replayed: false }
   })
 }
@@ -116,5 +128,9 @@ function oneTransaction(
 const toStored = ({ status, data, location }: ApiResponse): StoredAnswer => ({
   status,
   location,
-  body: JSON.stringify({ success: true, data }),
+  body: toBody(data),
 })
+
+const toBody = (data: unknown): string => JSON.stringify({ success: true, data })
+
+const isLarge = ({ body }: StoredAnswer): boolean => Buffer.byteLength(body ?? '') > MAX_STORED_BYTES

@@ -148,6 +148,7 @@ export function errorCodesOf({ method, scope, params, query, body, errorCodes: r
     body && 'payload_too_large',
     body && 'unsupported_media_type',
     isWrite && 'idempotency_key_reused',
+    isWrite && 'too_many_idempotency_keys',
     'rate_limited',
     'internal_error',
     'service_unavailable',

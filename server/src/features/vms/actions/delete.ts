@@ -83,7 +83,7 @@ async function deleteVmRecords(tx: Tx, deps: EventDeps, actionId: string, { vmId
 async function unusedOf(tx: Tx, now: Date, vm: sql.VmDetails, copiesCents: Cents): Promise<Cents> {
   const numbers = await catalogNumbers(tx)
   if (vm.billing_status === 'CANCELLED' || numbers('setting.refund_unused_days') === 0n) return 0n
-  const amount = refundForUnusedDays(vm, now) + unusedOfMonth(vm, now, copiesCents)
+  const amount = refundForUnusedDays(numbers, vm, now) + unusedOfMonth(vm, now, copiesCents)
   const most = await refundable(tx, vm.account_id, vm.id)
   return amount < most ? amount : most
 }

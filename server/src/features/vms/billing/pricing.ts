@@ -78,11 +78,27 @@ export const proratedDifference = (vm: VmDetails, now: Date, monthly: Cents): Ce
 export const proratedForRest = (vm: VmDetails, now: Date, monthly: Cents): Cents =>
   prorateUp(monthly, secondsLeft(now, vm.next_renewal_at), secondsLeft(vm.period_started_at, vm.next_renewal_at))
 
-/** Refund of a deleted VM: its unused whole days, when the operator allows refunds and the period was paid. */
-export function refundForUnusedDays(vm: VmDetails, now: Date): Cents {
+const GB = 1_000_000_000n
+
+/** A hundredth of the catalog's price per 100 GB for each GB (10^9 bytes), rounded up to the cent. */
+export const trafficPackPrice = (numbers: Numbers, bytes: bigint): Cents => prorateUp(numbers('price.bandwidth_100_gb'), bytes, 100n * GB)
+
+/**
+ * Refund of a deleted VM: its unused whole days, reduced by the share of the included traffic it used. What remains paid also covers that
+ * traffic at the price of packs, up to the whole price: else creating and deleting VMs would be the cheapest way to buy traffic.
+ */
+export function refundForUnusedDays(numbers: Numbers, vm: VmDetails, now: Date): Cents {
   const days = wholeDaysBetween(now, vm.next_renewal_at)
   const all = wholeDaysBetween(vm.period_started_at, vm.next_renewal_at)
-  return all === 0n ? 0n : prorateDown(vm.period_price_cents, days, all)
+  if (all === 0n) return 0n
+  const price = vm.period_price_cents
+  // Unmetered traffic has no share.
+  if (vm.bandwidth_gb === 0) return prorateDown(price, days, all)
+  const included = BigInt(vm.bandwidth_gb) * GB
+  const used = vm.bandwidth_used_bytes < included ? vm.bandwidth_used_bytes : included
+  const unused = prorateDown(price, days * (included - used), all * included)
+  const most = price - trafficPackPrice(numbers, used)
+  return most < 0n ? 0n : most < unused ? most : unused
 }
 
 export { catalogNumbers }
