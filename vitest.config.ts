@@ -20,7 +20,7 @@ const shared = {
 
 // Programs of the repository use these packages as they are written; elsewhere they use them as they were built.
 const source = (name: string): string => fileURLToPath(new URL(`./${name}/src/index.ts`, import.meta.url))
-const resolve = { alias: { '@berth/libvirt': source('libvirt'), '@berth/sdk': source('sdk') } }
+const resolve = { alias: { '@berth/libvirt': source('libvirt'), '@berth/ovsdb': source('ovsdb'), '@berth/sdk': source('sdk') } }
 
 export default defineConfig({
   test: {
@@ -29,16 +29,16 @@ export default defineConfig({
     coverage: {
       provider: 'v8',
       reporter: ['json-summary'],
-      include: ['{cli,libvirt,sdk,server}/src/**/*.ts'],
+      include: ['{cli,libvirt,ovsdb,sdk,server}/src/**/*.ts'],
       exclude: ['**/*.{test,prove}.ts'],
     },
     reporters: ['default', './ops/skip-reporter.ts'],
     projects: [
       {
         resolve,
-        test: { ...shared, name: 'test', include: ['{cli/test,libvirt,sdk/test,server/src,server/test,ops,web/test}/**/*.test.ts'] },
+        test: { ...shared, name: 'test', include: ['{cli/test,libvirt,ovsdb/test,sdk/test,server/src,server/test,ops,web/test}/**/*.test.ts'] },
       },
-      { resolve, test: { ...shared, name: 'prove', include: ['{libvirt,server,bench,e2e,web/test}/**/*.prove.ts'], testTimeout: 300_000 } },
+      { resolve, test: { ...shared, name: 'prove', include: ['{libvirt,ovsdb/test,server,bench,e2e,web/test}/**/*.prove.ts'], testTimeout: 300_000 } },
     ],
   },
 })

@@ -44,6 +44,13 @@ const x86 = {
   without: 'the libvirt client is not tested with real guests',
 }
 
+const ovsdb = {
+  package: 'openvswitch-common',
+  command: 'ovsdb-server',
+  also: ['ovsdb-tool', 'ovsdb-client', 'ovs-appctl'],
+  without: 'the OVSDB client is not tested',
+}
+
 const systemd = { package: 'systemd', command: 'systemd-analyze', without: 'the systemd units are not checked' }
 
 const examples = {
@@ -53,7 +60,7 @@ const examples = {
   without: 'examples of the documentation are not tested',
 }
 
-const testNeeds = [redis, openssl, ssh, systemd, examples, browser, ...forTests]
+const testNeeds = [redis, openssl, ssh, ovsdb, systemd, examples, browser, ...forTests]
 const needs = {
   start: process.env.BERTH_HYPERVISOR === 'simulated' ? [] : forVms,
   doctor: [],

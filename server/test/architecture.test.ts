@@ -11,7 +11,7 @@ const read = (): Files =>
 
 const readProject = (): Files =>
   new Map(
-    globSync('{server,libvirt,sdk,cli,web}/src/**/*.{ts,tsx}', { cwd: PROJECT }).map((path) => [
+    globSync('{server,libvirt,ovsdb,sdk,cli,web}/src/**/*.{ts,tsx}', { cwd: PROJECT }).map((path) => [
       path,
       readFileSync(join(PROJECT, path), 'utf8'),
     ]),
