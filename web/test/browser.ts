@@ -1,4 +1,4 @@
-// Debian's chromium. Records uncaught errors, CSP violations and requests to other origins.
+// Debian's chromium. Records uncaught errors, console errors and requests to other origins.
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
 import { afterAll, expect } from 'vitest'
 
@@ -40,7 +40,7 @@ export async function openBrowser(origin: string, options: BrowserContextOptions
   })
   context.on('weberror', (error) => problems.push(`uncaught error: ${error.error().message}`))
   context.on('console', (message) => {
-    if (/Content Security Policy|Refused to|Warning:/.test(message.text())) problems.push(`console: ${message.text()}`)
+    if (message.type() === 'error' && !/^Failed to load resource/.test(message.text())) problems.push(`console: ${message.text().split('\n')[0]}`)
   })
   return { page: await context.newPage(), context, problems }
 }

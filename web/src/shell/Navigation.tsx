@@ -8,8 +8,11 @@ import css from './shell.module.css'
 export function Navigation({ isOperator, onPick }: { isOperator: boolean; onPick?: () => void }) {
   const nav = useRef<HTMLElement>(null)
   const path = useRouterState({ select: (state) => state.location.pathname })
-  // The menu scrolls on small screens; keep the active item visible.
-  useEffect(() => nav.current?.querySelector('[data-status=active]')?.scrollIntoView({ block: 'nearest' }), [path])
+  // The menu scrolls on small screens; keep the active item visible. The effect returns nothing: current browsers answer scrollIntoView with
+  // a promise, which React would call as the clean-up.
+  useEffect(() => {
+    void nav.current?.querySelector('[data-status=active]')?.scrollIntoView({ block: 'nearest' })
+  }, [path])
   const groups = isOperator ? [...CUSTOMER, OPERATOR] : CUSTOMER
   return (
     <nav ref={nav} aria-label={w.navigation} className={css['nav']}>

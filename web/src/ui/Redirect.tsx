@@ -5,6 +5,8 @@ import { useEffect, useRef } from 'react'
 export function Redirect({ to }: { to: string }) {
   const { history } = useRouter()
   const first = useRef(to)
-  useEffect(() => history.replace(first.current), [history])
+  useEffect(() => {
+    history.replace(first.current)
+  }, [history])
   return null
 }
