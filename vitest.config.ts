@@ -36,9 +36,16 @@ export default defineConfig({
     projects: [
       {
         resolve,
-        test: { ...shared, name: 'test', include: ['{cli/test,libvirt,ovsdb/test,sdk/test,server/src,server/test,ops,web/test}/**/*.test.ts'] },
+        test: {
+          ...shared,
+          name: 'test',
+          include: ['{cli/test,libvirt,ovsdb/test,sdk/test,server/src,server/test,ops,web/test}/**/*.test.ts'],
+        },
       },
-      { resolve, test: { ...shared, name: 'prove', include: ['{libvirt,ovsdb/test,server,bench,e2e,web/test}/**/*.prove.ts'], testTimeout: 300_000 } },
+      {
+        resolve,
+        test: { ...shared, name: 'prove', include: ['{libvirt,ovsdb/test,server,bench,e2e,web/test}/**/*.prove.ts'], testTimeout: 300_000 },
+      },
     ],
   },
 })

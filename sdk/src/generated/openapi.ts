@@ -33,6 +33,7 @@ export interface components {
             copyPriceMonthly: string;
             /** @description Mbit/s once the bandwidth is used up */
             throttleMbps: number;
+            /** @description False where it is not sold, or no host is large enough for it */
             available: boolean;
             /** @description Slugs of the regions it is sold in */
             regions: string[];
@@ -781,6 +782,7 @@ export interface components {
             updatedAt: string;
         };
         CreateNetwork: {
+            /** @description must be 1-100 characters on one line, without control characters */
             name: string;
             /** @description A node's id, or a region's id: then a node where the range is free is chosen */
             nodeId: string;
@@ -800,6 +802,7 @@ export interface components {
             enableDhcp?: boolean | undefined;
         };
         RenameNetwork: {
+            /** @description must be 1-100 characters on one line, without control characters */
             name: string;
         };
         DeletedNetwork: {
@@ -830,10 +833,12 @@ export interface components {
             updatedAt: string;
         };
         CreateFirewall: {
+            /** @description must be 1-100 characters on one line, without control characters */
             name: string;
             description?: string | undefined;
         };
         ChangeFirewall: {
+            /** @description must be 1-100 characters on one line, without control characters */
             name?: string | undefined;
             description?: string | undefined;
         };
@@ -1059,6 +1064,7 @@ export interface components {
             customConfig?: components["schemas"]["CustomConfig"] | undefined;
             password?: string | undefined;
             sshKeyIds?: string[] | undefined;
+            /** @description must be 1-100 characters on one line, without control characters */
             name?: string | undefined;
             /** @default false */
             dailyBackupEnabled?: boolean | undefined;
@@ -1070,6 +1076,7 @@ export interface components {
             privateNetworkIds?: string[] | undefined;
         };
         UpdateVm: {
+            /** @description must be 1-100 characters on one line, without control characters */
             name?: string | undefined;
             isProtected?: boolean | undefined;
             dailyBackupEnabled?: boolean | undefined;
@@ -1162,6 +1169,7 @@ export interface components {
             actionId: string;
         };
         CreateSnapshot: {
+            /** @description must be 1-100 characters on one line, without control characters */
             name: string;
             description?: string | undefined;
         };
@@ -1170,6 +1178,7 @@ export interface components {
             actionId: string;
         };
         CreateBackup: {
+            /** @description must be 1-100 characters on one line, without control characters */
             name: string;
         };
         RestoreBackup: {
@@ -2035,6 +2044,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description must be 1-100 characters on one line, without control characters */
                     name: string;
                     /** @description One OpenSSH public key: ssh-ed25519, ssh-rsa of at least 2048 bits, ecdsa-sha2-nistp256/384/521, or a security key (sk-…) */
                     publicKey: string;
@@ -2123,6 +2133,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description must be 1-100 characters on one line, without control characters */
                     name: string;
                 };
             };
@@ -3718,6 +3729,7 @@ export interface operations {
                     url: string;
                     /** @description What to be told of; a name given twice counts once */
                     events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.network_attached" | "vm.network_detached" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "vm.restore_failed" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "webhook.disabled")[];
+                    /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                 };
             };
@@ -3811,6 +3823,7 @@ export interface operations {
                     url?: string | undefined;
                     /** @description What to be told of; a name given twice counts once */
                     events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.network_attached" | "vm.network_detached" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "vm.restore_failed" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "webhook.disabled")[] | undefined;
+                    /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                     /** @description true begins anew with a failCount of 0; false cancels what is still to be sent */
                     isActive?: boolean | undefined;

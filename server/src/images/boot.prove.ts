@@ -49,7 +49,11 @@ describe.each<Arch>(['aarch64', 'x86_64'])('a tiny guest of %s', TIMEOUT, (arch)
     expect(await rootGib(guest)).toBeGreaterThan(2.7)
     const hostKey = await guest.hostKey()
 
-    await guest.agent('guest-set-user-password', { username: 'root', password: base64(await hashGuestPassword('a', 'another')), crypted: true })
+    await guest.agent('guest-set-user-password', {
+      username: 'root',
+      password: base64(await hashGuestPassword('a', 'another')),
+      crypted: true,
+    })
     expect((await guest.sshByPassword('another', 'whoami')).trim()).toBe('root')
     expect(await guest.agent('guest-fsfreeze-freeze')).toBe(1)
     expect(await guest.agent('guest-fsfreeze-thaw')).toBe(1)

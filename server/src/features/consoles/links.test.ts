@@ -69,7 +69,11 @@ describe('POST /vms/{id}/console', async () => {
   test.each(['127.0.0.1', 'localhost'])('leads to the Host %s, which is this machine', async (name) => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
-    const own = await sendOverSocket(port, `/vms/${id}/console`, { token: customer.token, host: `${name}:${port}`, body: { type: 'serial' } })
+    const own = await sendOverSocket(port, `/vms/${id}/console`, {
+      token: customer.token,
+      host: `${name}:${port}`,
+      body: { type: 'serial' },
+    })
     expect(own.body).toMatchObject({ data: { url: expect.stringContaining(`ws://${name}:${port}/consoles/vmc_`) } })
   })
 

@@ -87,7 +87,12 @@ describe('POST /sign-up where mail can be sent', async () => {
   const mailsTo = (email: string) => server.received.filter(({ to }) => to.includes(email))
   const linkTo = async (email: string): Promise<string> => {
     await expect.poll(() => mailsTo(email).length).toBeGreaterThan(0)
-    return /http:\/\/\S+?#lnk_\w{46}/.exec(mailsTo(email).at(-1)!.data.replace(/=\r?\n/g, '').replaceAll('=3D', '='))![0]
+    return /http:\/\/\S+?#lnk_\w{46}/.exec(
+      mailsTo(email)
+        .at(-1)!
+        .data.replace(/=\r?\n/g, '')
+        .replaceAll('=3D', '='),
+    )![0]
   }
 
   test('makes the account when the link in the mail is used, with the password given then', async () => {
@@ -133,7 +138,8 @@ describe('POST /sign-up where mail can be sent', async () => {
     const first = await linkTo('twice@example.com')
     await signUp('Twice@example.com')
     const second = await linkTo('Twice@example.com')
-    const use = async (url: string) => (await browserOf(open).post('/sign-up/complete', { token: secretOf(url), password: PASSWORD })).status
+    const use = async (url: string) =>
+      (await browserOf(open).post('/sign-up/complete', { token: secretOf(url), password: PASSWORD })).status
     expect([await use(second), await use(first)]).toEqual([201, 410])
     await signUp('late@example.com')
     const late = await linkTo('late@example.com')

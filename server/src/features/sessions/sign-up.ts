@@ -43,5 +43,9 @@ export async function mailSignUp(deps: SignUpDeps, counters: Counters, base: str
         `Choose a password within a day, and the account is yours: ${url}`,
         'If it was not you, do nothing: no account is created.',
       ]
-  await sendLinkMail(deps, exists?.email ?? who.email, { subject: exists ? 'You have an account already' : 'Confirm your email address', paragraphs, url })
+  await sendLinkMail(deps, exists?.email ?? who.email, {
+    subject: exists ? 'You have an account already' : 'Confirm your email address',
+    paragraphs,
+    url,
+  })
 }

@@ -32,7 +32,8 @@ const tag = 'Virtual machines'
 const params = { id: Type.String() }
 /** A dry run stores no password. */
 const ofPassword = {
-  preparesFor: ({ body, query }: { body: { password?: string }; query: { dryRun?: boolean } }) => body.password !== undefined && !query.dryRun,
+  preparesFor: ({ body, query }: { body: { password?: string }; query: { dryRun?: boolean } }) =>
+    body.password !== undefined && !query.dryRun,
   prepare: ({ principal, body }: { principal: Principal; body: { password?: string } }) =>
     hashGuestPassword(principal.accountId, body.password!),
 }

@@ -1,4 +1,17 @@
-import { Bytes, Id, Money, nullable, object, oneOf, text, Timestamp, Type, type Static, type TProperties, nameText } from '../../http/api/schema.ts'
+import {
+  Bytes,
+  Id,
+  Money,
+  nullable,
+  object,
+  oneOf,
+  text,
+  Timestamp,
+  Type,
+  type Static,
+  type TProperties,
+  nameText,
+} from '../../http/api/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
 
 export const VM_STATUSES = ['PROVISIONING', 'RUNNING', 'STOPPED', 'SUSPENDED', 'REBUILDING', 'UPGRADING', 'UNMANAGED', 'ERROR'] as const

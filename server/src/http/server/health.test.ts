@@ -37,7 +37,10 @@ test('/healthz is up and /readyz names the database while PostgreSQL is unrespon
   const proxy = await silentProxy(await testDatabase())
   const db = openDb({ url: proxy.url, maxConnections: 4, onError: () => {}, unresponsiveMs: 6_000 })
   let fallbacks = 0
-  const { app } = serve(db, withFallback(postgresCounters(db), memoryCounters(), () => fallbacks++))
+  const { app } = serve(
+    db,
+    withFallback(postgresCounters(db), memoryCounters(), () => fallbacks++),
+  )
   app.get('/asks', async (_, reply) => reply.headers(UNLIMITED_HEADERS).send(await db.one(sql`select 1`)))
   expect((await app.inject('/readyz')).statusCode).toBe(200)
   proxy.silence()

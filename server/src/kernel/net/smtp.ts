@@ -76,8 +76,7 @@ export function openMailer({ url, from, tls = {}, timeoutMs = 60_000 }: MailerOp
 
 /** nodemailer would parse other text as several addresses. */
 function requireOneAddress(to: string): void {
-  if (!isEmailAddress(to))
-    throw new MailError(`${JSON.stringify(to)} is not a mail address`, { isFinal: true, isServer: false }, undefined)
+  if (!isEmailAddress(to)) throw new MailError(`${JSON.stringify(to)} is not a mail address`, { isFinal: true, isServer: false }, undefined)
 }
 
 const SAFE = { disableFileAccess: true, disableUrlAccess: true, headers: { 'Auto-Submitted': 'auto-generated' } }
