@@ -1,5 +1,5 @@
 // What a running command uses: the API client, name resolution, confirmation and waiting for actions.
-import { ApiError, Berth, type Action, type Vm } from '@berth/sdk'
+import { ApiError, Berth, type Action, type Pages, type Vm } from '@berth/sdk'
 import { resolveServer } from './contexts.ts'
 import { CliError, EXIT } from './exit-codes.ts'
 import { isInteractive, type Io } from './io.ts'
@@ -16,6 +16,8 @@ export interface CommonOptions {
   timeout?: number
   yes?: boolean
   retries?: number
+  limit?: number
+  cursor?: string
 }
 
 export const RETRIES = 3
@@ -53,6 +55,15 @@ export class CommandContext {
 
   resolveIds(kind: ResourceName, texts: string[] = []): Promise<string[]> {
     return Promise.all(texts.map((text) => this.resolveId(kind, text)))
+  }
+
+  /** All items; with --limit or --cursor one page of them. */
+  async list<Item extends { id: string }>(pages: Pages<Item>): Promise<Item[]> {
+    const { limit, cursor } = this.options
+    if (limit === undefined && cursor === undefined) return pages.all()
+    const { items, nextCursor } = await pages.page({ limit, cursor })
+    if (nextCursor) this.printNote(`There may be more: --cursor ${nextCursor}`)
+    return items
   }
 
   /** Waits for the started action and returns the result of `done`; with --no-wait returns the started action. */

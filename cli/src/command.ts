@@ -20,6 +20,8 @@ export interface CommandSpec<Options = object> {
   waits?: true
   /** Asks for confirmation on a terminal: adds --yes. */
   confirms?: true
+  /** Lists what may span pages: adds --limit and --cursor. */
+  lists?: true
   /** Adds --dry-run. */
   supportsDryRun?: true
   /** Prints raw text: omits --output, --context and --retries. */
@@ -53,7 +55,11 @@ export function buildCommand(node: CommandNode, io: Io): Command {
   return command.action((...parsed: unknown[]) => runCommand(io, node, parsed.at(-2) as CommonOptions, parsed.slice(0, -2) as string[]))
 }
 
-function addCommonOptions(command: Command, { waits, confirms, supportsDryRun, rawOutput }: CommandSpec): void {
+function addCommonOptions(command: Command, { waits, confirms, lists, supportsDryRun, rawOutput }: CommandSpec): void {
+  if (lists) {
+    command.option('--limit <number>', 'show one page of at most so many, 1-100', (text) => parseInteger('--limit', text))
+    command.option('--cursor <cursor>', 'show the page that follows an earlier one')
+  }
   if (waits) {
     command.option('--no-wait', 'return at once without waiting for the action')
     command.option('--timeout <seconds>', 'maximum time to wait (exit code 7; the action continues)', toSeconds)

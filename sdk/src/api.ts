@@ -40,6 +40,7 @@ interface Envelope {
   success: true
   data: unknown
   pagination?: Pagination
+  nextCursor?: string | null
 }
 
 const TIMEOUT_MS = 30_000
@@ -83,8 +84,8 @@ export class Api {
   pages<Id extends PagedId>(id: Id, input: Input<Id>, options?: CallOptions): Pages<Item<Id>> {
     const { query, ...rest } = input as { query?: PageQuery }
     return new Pages<Item<Id>>(query ?? {}, async (page) => {
-      const { data, pagination } = await this.#callOperation(id, { ...rest, query: page }, options)
-      return { items: data as Item<Id>[], pagination: pagination! }
+      const { data, pagination, nextCursor } = await this.#callOperation(id, { ...rest, query: page }, options)
+      return { items: data as Item<Id>[], pagination: pagination!, nextCursor: nextCursor! }
     })
   }
 

@@ -6,18 +6,20 @@ const MAX_PAGE_SIZE = 100
 export interface PageQuery {
   page?: number | undefined
   limit?: number | undefined
+  cursor?: string | undefined
   [filter: string]: string | number | boolean | undefined
 }
 
 export interface Page<Item> {
   items: Item[]
   pagination: Pagination
+  /** Reads on after the last item; null where there is none. */
+  nextCursor: string | null
 }
 
 /**
- * Iterates from the requested page to the end: `for await (const vm of berth.vms.list())`. Pages are fetched on demand. The list may change
- * meanwhile: an item that appears on two pages is yielded once, and when `total` shrinks, which moves later items to earlier pages, iteration
- * goes back by as many pages so that no item is skipped.
+ * Iterates from the requested page to the end: `for await (const vm of berth.vms.list())`. Pages are fetched on demand and by cursor, so that
+ * an item that is there all the time is yielded once, whatever is added or deleted meanwhile.
  */
 export class Pages<Item extends { id: string }> implements AsyncIterable<Item> {
   readonly #query: PageQuery
@@ -29,8 +31,8 @@ export class Pages<Item extends { id: string }> implements AsyncIterable<Item> {
   }
 
   /** A single page. Default: the first 20 items. */
-  page(): Promise<Page<Item>> {
-    return this.#fetch(this.#query)
+  page(query: Pick<PageQuery, 'page' | 'limit' | 'cursor'> = {}): Promise<Page<Item>> {
+    return this.#fetch({ ...this.#query, ...query })
   }
 
   /** All items as an array. */
@@ -41,23 +43,15 @@ export class Pages<Item extends { id: string }> implements AsyncIterable<Item> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
-    const { page: first = 1, limit = MAX_PAGE_SIZE } = this.#query
-    const seen = new Set<string>()
-    let knownTotal = 0
-    for (let page = first; ;) {
-      const { items, pagination } = await this.#fetch({ ...this.#query, page, limit })
-      const removed = knownTotal - pagination.total
-      knownTotal = pagination.total
-      if (removed > 0 && page > first) {
-        page = Math.max(first, page - Math.ceil(removed / limit))
-        continue
-      }
-      for (const item of items) {
-        if (!seen.has(item.id)) yield item
-        seen.add(item.id)
-      }
-      if (page >= pagination.totalPages) return
-      page++
+    const { page, limit = MAX_PAGE_SIZE, ...rest } = this.#query
+    let next: PageQuery = { page }
+    for (;;) {
+      const { items, pagination, nextCursor } = await this.#fetch({ ...rest, limit, ...next })
+      yield* items
+      // A server that knows no cursors answers without the field.
+      if (nextCursor === undefined && pagination.page < pagination.totalPages) next = { page: pagination.page + 1 }
+      else if (nextCursor) next = { cursor: nextCursor }
+      else return
     }
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { generateKey } from '../../server/test/openssh-keys.ts'
 import { collect, eventEmitter } from './emit-events.ts'
+import { Pages } from '../src/index.ts'
 import { sdkWorld, recordAttempts, type SdkWorld } from './world.ts'
 
 const app = await sdkWorld()
@@ -25,7 +26,11 @@ describe('a list', async () => {
     const seen: string[] = []
     for await (const { name } of berth.sshKeys.list({ limit: 10 })) seen.push(name)
     expect(seen.toSorted()).toEqual(names.toSorted())
-    expect(attempts.map(({ path }) => path)).toEqual([1, 2, 3].map((page) => `/ssh-keys?limit=10&page=${page}`))
+    expect(attempts.map(({ path }) => path)).toEqual([
+      '/ssh-keys?limit=10',
+      expect.stringMatching(/^\/ssh-keys\?limit=10&cursor=[\w-]+$/),
+      expect.stringMatching(/^\/ssh-keys\?limit=10&cursor=[\w-]+$/),
+    ])
   })
 
   test('is fetched on demand, in pages of the maximum size', async () => {
@@ -33,7 +38,7 @@ describe('a list', async () => {
     const list = berth.sshKeys.list()
     expect(attempts).toEqual([])
     expect(await list.all()).toHaveLength(25)
-    expect(attempts.map(({ path }) => path)).toEqual(['/ssh-keys?page=1&limit=100'])
+    expect(attempts.map(({ path }) => path)).toEqual(['/ssh-keys?limit=100'])
   })
 
   test('fetches no more pages than are read', async () => {
@@ -51,10 +56,27 @@ describe('a list', async () => {
     expect((await berth.sshKeys.list({ page: 9 }).page()).items).toEqual([])
   })
 
+  test('continues after the cursor of an earlier page', async () => {
+    const { items, nextCursor } = await berth.sshKeys.list({ limit: 10 }).page()
+    const rest = await berth.sshKeys.list({ limit: 10, cursor: nextCursor! }).all()
+    expect([...items, ...rest].map(({ name }) => name).toSorted()).toEqual(names.toSorted())
+    expect((await berth.sshKeys.list().page({ limit: 5, cursor: nextCursor! })).items).toEqual(rest.slice(0, 5))
+  })
+
+  test('is iterated by page on a server without cursors', async () => {
+    const pages = [1, 2, 3]
+    const berth = new Pages<{ id: string }>({}, async ({ page = 1 }) => ({
+      items: [{ id: String(page) }],
+      pagination: { page, limit: 1, total: 3, totalPages: 3 },
+      nextCursor: undefined as never,
+    }))
+    expect(await berth.all()).toEqual(pages.map((page) => ({ id: String(page) })))
+  })
+
   test('keeps its filter on every page', async () => {
     attempts.length = 0
     await berth.actions.list({ status: 'FAILED', limit: 1 }).all()
-    expect(attempts.map(({ path }) => path)).toEqual(['/actions?status=FAILED&limit=1&page=1'])
+    expect(attempts.map(({ path }) => path)).toEqual(['/actions?status=FAILED&limit=1'])
   })
 })
 

@@ -77,7 +77,13 @@ async function createDatabase(options: string): Promise<string> {
 export interface Answer {
   status: number
   headers: Record<string, string>
-  body: { success: boolean; data: any; error: string; pagination: { page: number; limit: number; total: number; totalPages: number } }
+  body: {
+    success: boolean
+    data: any
+    error: string
+    pagination: { page: number; limit: number; total: number; totalPages: number }
+    nextCursor: string | null
+  }
 }
 
 interface RequestOptions {

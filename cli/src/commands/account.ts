@@ -38,9 +38,10 @@ const audit = defineCommand<{ from?: string; to?: string; action?: string; token
     ['--token <id>', 'filter by API token'],
   ],
   example: 'account audit --action deleteVm',
-  run: async ({ berth }, { from, to, action, token }) =>
+  lists: true,
+  run: async (ctx, { from, to, action, token }) =>
     table(
-      await berth.account.auditLog(omitUndefined({ dateFrom: from, dateTo: to, action, tokenId: token })).all(),
+      await ctx.list(ctx.berth.account.auditLog(omitUndefined({ dateFrom: from, dateTo: to, action, tokenId: token }))),
       {
         TIME: (each: AuditEntry) => time(each.createdAt),
         ACTIRESOURCE: (each) => each.action,

@@ -22,7 +22,9 @@ const list = defineCommand<{ status?: Query<'listActions'>['status'] }>({
   description: 'list actions of all VMs, newest first',
   options: [['--status <status>', 'filter by status: PENDING, RUNNING, COMPLETED, FAILED or CANCELLED']],
   example: 'action list --status RUNNING',
-  run: async ({ berth }, { status }) => table(await berth.actions.list(omitUndefined({ status })).all(), ACTION_COLUMNS, 'No actions yet'),
+  lists: true,
+  run: async (ctx, { status }) =>
+    table(await ctx.list(ctx.berth.actions.list(omitUndefined({ status }))), ACTION_COLUMNS, 'No actions yet'),
 })
 
 const get = defineCommand({

@@ -20,9 +20,10 @@ const list = defineCommand({
   description: 'list the backups of a VM',
   args: '<vm>',
   example: 'backup list web-1',
+  lists: true,
   run: async (ctx, _, vm: string) =>
     table(
-      await ctx.berth.backups.list(await ctx.resolveId('vm', vm)).all(),
+      await ctx.list(ctx.berth.backups.list(await ctx.resolveId('vm', vm))),
       {
         NAME: (each: Backup) => each.name,
         TYPE: (each) => each.type,

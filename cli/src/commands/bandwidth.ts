@@ -30,9 +30,10 @@ const packs = defineCommand({
   description: 'list the traffic packs of a VM',
   args: '<vm>',
   example: 'bandwidth packs web-1',
+  lists: true,
   run: async (ctx, _, vm: string) =>
     table(
-      await ctx.berth.bandwidth.packs(await ctx.resolveId('vm', vm)).all(),
+      await ctx.list(ctx.berth.bandwidth.packs(await ctx.resolveId('vm', vm))),
       TRANSACTION_COLUMNS,
       `No traffic packs yet. Buy one: berth bandwidth buy ${vm} 1000`,
     ),

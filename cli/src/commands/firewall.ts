@@ -21,9 +21,10 @@ const list = defineCommand({
   name: 'list',
   description: 'list firewalls',
   example: 'firewall list',
-  run: async ({ berth }) =>
+  lists: true,
+  run: async (ctx) =>
     table(
-      await berth.firewalls.list().all(),
+      await ctx.list(ctx.berth.firewalls.list()),
       {
         NAME: (each: Firewall) => each.name,
         INBOUND: (each) => each.defaultInbound,

@@ -7,9 +7,10 @@ const list = defineCommand({
   name: 'list',
   description: 'list invoices, newest first',
   example: 'invoice list',
-  run: async ({ berth }) =>
+  lists: true,
+  run: async (ctx) =>
     table(
-      await berth.invoices.list().all(),
+      await ctx.list(ctx.berth.invoices.list()),
       {
         NUMBER: (each: InvoiceSummary) => each.number,
         MONTH: (each) => each.month,

@@ -21,9 +21,10 @@ const list = defineCommand({
   name: 'list',
   description: 'list private networks',
   example: 'network list',
-  run: async ({ berth }) =>
+  lists: true,
+  run: async (ctx) =>
     table(
-      await berth.networks.list().all(),
+      await ctx.list(ctx.berth.networks.list()),
       {
         NAME: (each: Network) => each.name,
         CIDR: (each) => each.cidr,

@@ -19,9 +19,10 @@ const list = defineCommand({
   description: 'list the snapshots of a VM',
   args: '<vm>',
   example: 'snapshot list web-1',
+  lists: true,
   run: async (ctx, _, vm: string) =>
     table(
-      await ctx.berth.snapshots.list(await ctx.resolveId('vm', vm)).all(),
+      await ctx.list(ctx.berth.snapshots.list(await ctx.resolveId('vm', vm))),
       {
         NAME: (each: Snapshot) => each.name,
         STATUS: (each) => each.status,

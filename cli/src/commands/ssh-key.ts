@@ -19,9 +19,10 @@ const list = defineCommand({
   name: 'list',
   description: 'list SSH keys',
   example: 'key list',
-  run: async ({ berth }) =>
+  lists: true,
+  run: async (ctx) =>
     table(
-      await berth.sshKeys.list().all(),
+      await ctx.list(ctx.berth.sshKeys.list()),
       {
         NAME: (each: SshKey) => each.name,
         TYPE: (each) => each.type,

@@ -10,9 +10,10 @@ const list = defineCommand<{ status?: Query<'listTickets'>['status'] }>({
   description: 'list tickets',
   options: [['--status <status>', 'filter by status: OPEN, ANSWERED or CLOSED']],
   example: 'ticket list --status ANSWERED',
-  run: async ({ berth }, { status }) =>
+  lists: true,
+  run: async (ctx, { status }) =>
     table(
-      await berth.tickets.list(omitUndefined({ status })).all(),
+      await ctx.list(ctx.berth.tickets.list(omitUndefined({ status }))),
       {
         ID: (each: Ticket) => each.id,
         SUBJECT: (each) => each.subject,

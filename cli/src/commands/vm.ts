@@ -20,13 +20,31 @@ const VM_COLUMNS: Columns<VmListItem> = {
   RENEWS: (vm) => time(vm.billing.nextRenewalAt),
 }
 
-const list = defineCommand<{ status?: Query<'listVms'>['status'] }>({
+const list = defineCommand<Omit<Query<'listVms'>, 'page' | 'limit' | 'cursor'>>({
   name: 'list',
   description: 'list VMs',
-  options: [['--status <status>', 'filter by status: RUNNING, STOPPED, …']],
+  options: [
+    ['--status <status>', 'filter by status: RUNNING, STOPPED, …'],
+    ['--region <region>', 'filter by region'],
+    ['--plan <plan>', 'filter by plan; custom for custom configurations'],
+    ['--network <network>', 'filter by private network'],
+    ['--firewall <firewall>', 'filter by firewall'],
+    ['--name <text>', 'filter by part of the name'],
+    ['--address <ip>', 'filter by public or private address'],
+    ['--sort <field>', 'name, createdAt or nextRenewalAt; -name and so on for descending'],
+  ],
   example: 'vm list --status RUNNING',
-  run: async ({ berth }, { status }) =>
-    table(await berth.vms.list(omitUndefined({ status })).all(), VM_COLUMNS, 'No VMs yet. Create one: berth vm create --help'),
+  lists: true,
+  async run(ctx, { status, region, plan, network, firewall, name, address, sort }) {
+    const query = {
+      ...omitUndefined({ status, region, plan, name, address, sort }),
+      ...(network && { network: await ctx.resolveId('network', network) }),
+      ...(firewall && { firewall: await ctx.resolveId('firewall', firewall) }),
+    }
+    const filters = Object.keys(query).filter((each) => each !== 'sort')
+    const none = filters.length > 0 ? 'No VM matches' : 'No VMs yet. Create one: berth vm create --help'
+    return table(await ctx.list(ctx.berth.vms.list(query)), VM_COLUMNS, none)
+  },
 })
 
 const get = defineCommand({
@@ -190,8 +208,9 @@ const actions = defineCommand({
   description: 'list actions of a VM, newest first',
   args: '<vm>',
   example: 'vm actions web-1',
+  lists: true,
   run: async (ctx, _, vm: string) =>
-    table(await ctx.berth.actions.ofVm(await ctx.resolveId('vm', vm)).all(), ACTION_COLUMNS, 'No actions yet'),
+    table(await ctx.list(ctx.berth.actions.ofVm(await ctx.resolveId('vm', vm))), ACTION_COLUMNS, 'No actions yet'),
 })
 
 const metrics = defineCommand<{ from?: string; to?: string; step?: string }>({

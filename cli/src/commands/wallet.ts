@@ -39,9 +39,10 @@ const transactions = defineCommand<{ type?: Query<'listWalletTransactions'>['typ
     ['--to <date>', 'end, ISO date or time'],
   ],
   example: 'wallet transactions --type VM_CHARGE --from 2027-01-01',
-  run: async ({ berth }, { type, from, to }) =>
+  lists: true,
+  run: async (ctx, { type, from, to }) =>
     table(
-      await berth.wallet.transactions(omitUndefined({ type, dateFrom: from, dateTo: to })).all(),
+      await ctx.list(ctx.berth.wallet.transactions(omitUndefined({ type, dateFrom: from, dateTo: to }))),
       TRANSACTION_COLUMNS,
       'No transactions yet',
     ),
@@ -59,9 +60,10 @@ const deposits = defineCommand({
   name: 'deposits',
   description: 'list deposits, newest first',
   example: 'wallet deposits',
-  run: async ({ berth }) =>
+  lists: true,
+  run: async (ctx) =>
     table(
-      await berth.deposits.list().all(),
+      await ctx.list(ctx.berth.deposits.list()),
       {
         ID: (each: Deposit) => each.id,
         STATUS: (each) => each.status,

@@ -20,9 +20,10 @@ const list = defineCommand({
   name: 'list',
   description: 'list webhooks',
   example: 'webhook list',
-  run: async ({ berth }) =>
+  lists: true,
+  run: async (ctx) =>
     table(
-      await berth.webhooks.list().all(),
+      await ctx.list(ctx.berth.webhooks.list()),
       {
         ID: (each: Webhook) => each.id,
         URL: (each) => each.url,
@@ -123,9 +124,10 @@ const deliveries = defineCommand<{ status?: Query<'listWebhookDeliveries'>['stat
   args: '<webhook>',
   options: [['--status <status>', 'filter by status: PENDING, SUCCEEDED, EXHAUSTED or CANCELLED']],
   example: 'webhook deliveries https://example.com/hook --status EXHAUSTED',
+  lists: true,
   run: async (ctx, { status }, webhook: string) =>
     table(
-      await ctx.berth.webhooks.deliveries(await ctx.resolveId('webhook', webhook), omitUndefined({ status })).all(),
+      await ctx.list(ctx.berth.webhooks.deliveries(await ctx.resolveId('webhook', webhook), omitUndefined({ status }))),
       {
         ID: (each: WebhookDelivery) => each.id,
         EVENT: (each) => each.type,

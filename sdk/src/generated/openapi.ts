@@ -1668,6 +1668,8 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
                 status?: "PENDING" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
             };
             header?: never;
@@ -1689,6 +1691,8 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Action"][];
                         pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
                     };
                 };
             };
@@ -1699,6 +1703,8 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
                 status?: "PENDING" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
             };
             header?: never;
@@ -1718,6 +1724,8 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Action"][];
                         pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
                     };
                 };
             };
@@ -1780,6 +1788,8 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
                 type?: "DEPOSIT" | "CREDIT" | "VM_CHARGE" | "VM_RENEWAL" | "VM_UPGRADE" | "VM_REFUND" | "BANDWIDTH_PACK" | "ADDON_CHARGE" | "ADJUSTMENT";
                 /** @description ISO 8601 date or date-time, UTC unless it says otherwise; a date means its first moment */
                 dateFrom?: string;
@@ -1803,6 +1813,8 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Transaction"][];
                         pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
                     };
                 };
             };
@@ -1813,6 +1825,8 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
             };
             header?: never;
             path?: never;
@@ -1831,6 +1845,8 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Deposit"][];
                         pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
                     };
                 };
             };
@@ -1895,6 +1911,8 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
             };
             header?: never;
             path?: never;
@@ -1913,6 +1931,8 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["InvoiceSummary"][];
                         pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
                     };
                 };
             };
@@ -1949,6 +1969,8 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
                 /** @description ISO 8601 date or date-time, UTC unless it says otherwise; a date means its first moment */
                 dateFrom?: string;
                 /** @description ISO 8601 date or date-time, UTC unless it says otherwise; a date means its last moment */
@@ -1975,6 +1997,8 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["AuditEntry"][];
                         pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
                     };
                 };
             };
@@ -2011,6 +2035,8 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
             };
             header?: never;
             path?: never;
@@ -2029,6 +2055,8 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["SshKey"][];
                         pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
                     };
                 };
             };
@@ -2159,6 +2187,8 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
             };
             header?: never;
             path?: never;
@@ -2177,6 +2207,8 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Network"][];
                         pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
                     };
                 };
             };
@@ -2297,6 +2329,8 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
             };
             header?: never;
             path?: never;
@@ -2315,6 +2349,8 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Firewall"][];
                         pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
                     };
                 };
             };
@@ -2733,7 +2769,23 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
                 status?: "PROVISIONING" | "RUNNING" | "STOPPED" | "SUSPENDED" | "REBUILDING" | "UPGRADING" | "UNMANAGED" | "ERROR";
+                /** @description Slug or id of a region */
+                region?: string;
+                /** @description Slug or id of a plan; custom = a custom configuration */
+                plan?: string;
+                /** @description Id of a private network */
+                network?: string;
+                /** @description Id of a firewall */
+                firewall?: string;
+                /** @description Part of the name, in upper or lower case */
+                name?: string;
+                /** @description The public address, or the address in a private network */
+                address?: string;
+                /** @description A leading - means descending */
+                sort?: "name" | "-name" | "createdAt" | "-createdAt" | "nextRenewalAt" | "-nextRenewalAt";
             };
             header?: never;
             path?: never;
@@ -2752,6 +2804,8 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["VmListItem"][];
                         pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
                     };
                 };
             };
@@ -3241,6 +3295,8 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
             };
             header?: never;
             path: {
@@ -3261,6 +3317,8 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Snapshot"][];
                         pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
                     };
                 };
             };
@@ -3398,6 +3456,8 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
             };
             header?: never;
             path: {
@@ -3418,6 +3478,8 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Backup"][];
                         pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
                     };
                 };
             };
@@ -3613,6 +3675,8 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
             };
             header?: never;
             path: {
@@ -3633,6 +3697,8 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Transaction"][];
                         pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
                     };
                 };
             };
@@ -3689,6 +3755,8 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
             };
             header?: never;
             path?: never;
@@ -3707,6 +3775,8 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Webhook"][];
                         pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
                     };
                 };
             };
@@ -3906,6 +3976,8 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
                 status?: "PENDING" | "SUCCEEDED" | "EXHAUSTED" | "CANCELLED";
             };
             header?: never;
@@ -3927,6 +3999,8 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["WebhookDelivery"][];
                         pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
                     };
                 };
             };
@@ -3991,6 +4065,8 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
                 status?: "OPEN" | "ANSWERED" | "CLOSED";
             };
             header?: never;
@@ -4010,6 +4086,8 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Ticket"][];
                         pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
                     };
                 };
             };

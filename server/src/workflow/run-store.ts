@@ -1,5 +1,6 @@
 // The workflow journal. Every write of a worker carries its attempt and changes nothing when a newer attempt exists (fencing).
 import { json, sql, type Queries, type Sql, type Tx } from '../kernel/database/db.ts'
+import { newestFirst, type PageRange } from '../kernel/database/page-range.ts'
 import { allColumns } from '../schema/columns.ts'
 import type { Row } from '../schema/rows.gen.ts'
 
@@ -145,10 +146,8 @@ const matching = ({ ownerId, subjectId, status }: RunFilter) => sql`
 export const countRuns = async (db: Queries, filter: RunFilter) =>
   Number((await db.one<{ count: bigint }>(sql`select count(*) from workflow_runs where ${matching(filter)}`)).count)
 
-export const listRuns = (db: Queries, filter: RunFilter, limit: number, offset: number) =>
-  db.many<RunRow>(
-    sql`select ${allColumns('workflow_runs')} from workflow_runs where ${matching(filter)} order by id desc limit ${limit} offset ${offset}`,
-  )
+export const listRuns = (db: Queries, filter: RunFilter, range: PageRange) =>
+  db.many<RunRow>(sql`select ${allColumns('workflow_runs')} from workflow_runs where ${matching(filter)} ${newestFirst(sql`id`, range)}`)
 
 /** Ended runs are kept for a while, for the history of actions. */
 export const deleteRunsEndedBefore = (db: Queries, before: Date) =>

@@ -29,7 +29,7 @@ export async function awaitAction(
 }
 
 export async function listActions(db: Queries, filter: RunFilter, page: PageRequest): Promise<Paged<Action>> {
-  const { items, total } = await pageOf(page, await countRuns(db, filter), (limit, offset) => listRuns(db, filter, limit, offset))
+  const { items, total } = await pageOf(page, await countRuns(db, filter), (range) => listRuns(db, filter, range))
   return { total, items: await withSteps(db, items) }
 }
 

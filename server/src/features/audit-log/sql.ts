@@ -1,4 +1,5 @@
 import { inline, sql, type Queries, type Sql } from '../../kernel/database/db.ts'
+import type { PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
@@ -41,9 +42,10 @@ export const countUpTo = async (db: Queries, accountId: string, filter: Filter, 
       select count(*)::int as count from (select 1 from ${matching(accountId, filter)} limit ${most}) line`)
   ).count
 
-export const list = (db: Queries, accountId: string, filter: Filter, limit: number, offset: number) =>
+export const list = (db: Queries, accountId: string, filter: Filter, { limit, offset, after }: PageRange) =>
   db.many<AuditRow>(sql`
-    select ${allColumns('audit_log')} from ${matching(accountId, filter)} order by created_at desc, id desc limit ${limit} offset ${offset}`)
+    select ${allColumns('audit_log')} from ${matching(accountId, filter)}
+    ${after ? sql`where (created_at, id) < (${new Date(after[0]!)}, ${after[1] ?? ''})` : sql``} order by created_at desc, id desc limit ${limit} offset ${offset}`)
 
 /**
  * Adds only the requested conditions, so that each combination gets its own query plan. Conditions without an index scan a bounded

@@ -113,7 +113,7 @@ export async function startBackup(
 export async function listBackups(db: Queries, accountId: string, vmId: string, page: PageRequest): Promise<Paged<Backup>> {
   await requireVm(db, accountId, vmId)
   const total = await sql.countBackups(db, vmId)
-  const { items } = await pageOf(page, total, (limit, offset) => sql.listBackups(db, vmId, limit, offset))
+  const { items } = await pageOf(page, total, (range) => sql.listBackups(db, vmId, range))
   return { total, items: items.map(toBackup) }
 }
 

@@ -1,4 +1,5 @@
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { isOpen } from '../../workflow/run-store.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
@@ -39,9 +40,9 @@ export const insertBackup = (tx: Tx, made: NewBackup) =>
 export const findBackup = (db: Queries, vmId: string, id: string) =>
   db.maybe<BackupRow>(sql`select ${row} from backups b where id = ${id} and vm_id = ${vmId} and not is_tombstone`)
 
-export const listBackups = (db: Queries, vmId: string, limit: number, offset: number) =>
+export const listBackups = (db: Queries, vmId: string, range: PageRange) =>
   db.many<BackupRow>(sql`
-    select ${row} from backups b where vm_id = ${vmId} and not is_tombstone order by id desc limit ${limit} offset ${offset}`)
+    select ${row} from backups b where vm_id = ${vmId} and not is_tombstone ${newestFirst(sql`id`, range)}`)
 
 export const countBackups = async (db: Queries, vmId: string): Promise<number> =>
   Number((await db.one<{ count: bigint }>(sql`select count(*) from backups where vm_id = ${vmId} and not is_tombstone`)).count)

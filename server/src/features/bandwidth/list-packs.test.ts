@@ -9,7 +9,10 @@ describe('GET /vms/{vmId}/bandwidth/packs', async () => {
   test('is empty before the first purchase', async () => {
     const { id } = await app.given.vm(customer)
     const { status, body } = await customer.get(`/vms/${id}/bandwidth/packs`)
-    expect([status, body]).toEqual([200, { success: true, data: [], pagination: { page: 1, limit: 20, total: 0, totalPages: 0 } }])
+    expect([status, body]).toEqual([
+      200,
+      { success: true, data: [], pagination: { page: 1, limit: 20, total: 0, totalPages: 0 }, nextCursor: null },
+    ])
   })
 
   test('lists only the pack transactions of this VM, newest first, page by page', async () => {

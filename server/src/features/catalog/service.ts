@@ -12,6 +12,7 @@ export type { RegionRow, TemplateRow } from './sql.ts'
 export const listRegions = async (db: Queries): Promise<Region[]> => (await sql.listRegions(db)).map(toRegion)
 
 export const findRegion = sql.findRegion
+export const findPlan = sql.findPlan
 
 export async function getRegion(db: Queries, idOrSlug: string): Promise<sql.RegionRow> {
   const row = await sql.findRegion(db, idOrSlug)

@@ -26,7 +26,7 @@ const QUOTA = 'firewalls'
 
 export async function listFirewalls(db: Queries, accountId: string, page: PageRequest): Promise<Paged<Firewall>> {
   const total = Number(await quotaUsed(db, accountId, QUOTA))
-  return pageOf(page, total, async (limit, offset) => (await sql.listFirewalls(db, accountId, limit, offset)).map(toFirewall))
+  return pageOf(page, total, async (range) => (await sql.listFirewalls(db, accountId, range)).map(toFirewall))
 }
 
 export async function createFirewall(tx: Tx, now: Date, accountId: string, input: CreateFirewall): Promise<Firewall> {
@@ -36,6 +36,8 @@ export async function createFirewall(tx: Tx, now: Date, accountId: string, input
   await reserveQuota(tx, accountId, QUOTA, 1n)
   return toFirewall({ ...row, rule_count: 0, binding_count: 0, applied: true })
 }
+
+export const findFirewall = sql.findFirewall
 
 export const getFirewall = async (db: Queries, accountId: string, id: string): Promise<Firewall> =>
   toFirewall(found(await sql.findFirewall(db, accountId, id)))

@@ -1,4 +1,5 @@
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
@@ -20,9 +21,9 @@ export const insertFirewall = (tx: Tx, row: FirewallRow) =>
     insert into firewalls (id, account_id, name, description, created_at, updated_at)
     values (${row.id}, ${row.account_id}, ${row.name}, ${row.description}, ${row.created_at}, ${row.updated_at})`)
 
-export const listFirewalls = (db: Queries, accountId: string, limit: number, offset: number) =>
+export const listFirewalls = (db: Queries, accountId: string, range: PageRange) =>
   db.many<CountedRow>(sql`
-    select ${allColumns('firewalls', 'f')}, ${counts} from firewalls f where account_id = ${accountId} order by id desc limit ${limit} offset ${offset}`)
+    select ${allColumns('firewalls', 'f')}, ${counts} from firewalls f where account_id = ${accountId} ${newestFirst(sql`id`, range)}`)
 
 export const findFirewall = (db: Queries, accountId: string, id: string) =>
   db.maybe<CountedRow>(

@@ -26,7 +26,7 @@ export const sellerOf = (config: Config): sql.Seller => ({
 
 export async function listInvoices(db: Queries, accountId: string, page: PageRequest): Promise<Paged<InvoiceSummary>> {
   const total = await sql.countInvoices(db, accountId)
-  return pageOf(page, total, async (limit, offset) => (await sql.listInvoices(db, accountId, limit, offset)).map(toSummary))
+  return pageOf(page, total, async (range) => (await sql.listInvoices(db, accountId, range)).map(toSummary))
 }
 
 type LinkDeps = Pick<Deps, 'db' | 'clock' | 'vault' | 'config'>

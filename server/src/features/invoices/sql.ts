@@ -1,4 +1,5 @@
 import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import type { PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import type { TransactionRow } from '../wallet/service.ts'
@@ -72,8 +73,10 @@ export const findInvoice = (db: Queries, id: string) => db.maybe<InvoiceRow>(sql
 export const countInvoices = async (db: Queries, accountId: string): Promise<number> =>
   (await db.one<{ count: number }>(sql`select count(*)::int as count from invoices where account_id = ${accountId}`)).count
 
-export const listInvoices = (db: Queries, accountId: string, limit: number, offset: number) =>
-  db.many<InvoiceRow>(sql`${invoice} where account_id = ${accountId} order by last_entry desc limit ${limit} offset ${offset}`)
+export const listInvoices = (db: Queries, accountId: string, { limit, offset, after }: PageRange) =>
+  db.many<InvoiceRow>(sql`
+    ${invoice} where account_id = ${accountId} ${after ? sql`and last_entry < (select last_entry from invoices where id = ${after[0]})` : sql``}
+    order by last_entry desc limit ${limit} offset ${offset}`)
 
 export const linesOf = (db: Queries, { account_id, first_entry, last_entry }: InvoiceRow) =>
   db.many<TransactionRow>(sql`

@@ -61,11 +61,13 @@ async function overlap(tx: Tx, accountId: string, hostIds: string[], cidr: strin
 
 export async function listNetworks(db: Queries, accountId: string, page: PageRequest): Promise<Paged<Network>> {
   const total = Number(await quotaUsed(db, accountId, QUOTA))
-  return pageOf(page, total, async (limit, offset) => {
+  return pageOf(page, total, async (range) => {
     const regions = new Map((await listRegions(db)).map((region) => [region.id, region]))
-    return (await sql.listNetworks(db, accountId, limit, offset)).map((row) => toNetwork(row, regions.get(row.region_id)!))
+    return (await sql.listNetworks(db, accountId, range)).map((row) => toNetwork(row, regions.get(row.region_id)!))
   })
 }
+
+export const findNetwork = sql.findNetwork
 
 export const getNetwork = async (db: Queries, accountId: string, id: string): Promise<Network> =>
   found(db, await sql.findNetwork(db, accountId, id))

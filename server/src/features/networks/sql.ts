@@ -1,4 +1,5 @@
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
@@ -31,10 +32,10 @@ export const findLeaving = (tx: Tx, accountId: string, hostIds: string[], cidr: 
     select from networks where account_id = ${accountId} and host_id = any(${hostIds}::text[]) and cidr && ${cidr}::inet and deleted_at is not null
     limit 1`)
 
-export const listNetworks = (db: Queries, accountId: string, limit: number, offset: number) =>
+export const listNetworks = (db: Queries, accountId: string, range: PageRange) =>
   db.many<CountedRow>(sql`
     select ${allColumns('networks', 'n')}, ${attachmentCount} from networks n where account_id = ${accountId} and deleted_at is null
-    order by id desc limit ${limit} offset ${offset}`)
+    ${newestFirst(sql`id`, range)}`)
 
 export const findNetwork = (db: Queries, accountId: string, id: string) =>
   db.maybe<CountedRow>(sql`

@@ -14,7 +14,7 @@ import { toAction, toStep, toStray } from './view.ts'
 
 export async function showActions(db: Queries, filter: sql.RunFilter, page: PageRequest): Promise<Paged<OperatorAction>> {
   const total = await sql.countActions(db, filter)
-  return pageOf(page, total, async (limit, offset) => (await sql.listActions(db, filter, limit, offset)).map(toAction))
+  return pageOf(page, total, async (range) => (await sql.listActions(db, filter, range)).map(toAction))
 }
 
 async function requireAction(db: Queries, id: string): Promise<sql.ActionRow> {

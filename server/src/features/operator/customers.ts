@@ -21,9 +21,7 @@ type Place = Pick<Deps, 'clock' | 'config' | 'hooks'>
 
 export async function showAccounts(db: Queries, currency: string, text: string, page: PageRequest): Promise<Paged<OperatorAccount>> {
   const total = await sql.countAccounts(db, text)
-  return pageOf(page, total, async (limit, offset) =>
-    (await sql.listAccounts(db, text, limit, offset)).map((row) => toAccount(row, currency)),
-  )
+  return pageOf(page, total, async (range) => (await sql.listAccounts(db, text, range)).map((row) => toAccount(row, currency)))
 }
 
 async function requireAccount(db: Queries, id: string): Promise<sql.AccountRow> {
@@ -98,5 +96,5 @@ async function showOutcome(tx: Tx, { config }: Place, id: string, { actionIds, s
 
 export async function showVms(db: Queries, filter: sql.VmFilter, page: PageRequest): Promise<Paged<OperatorVm>> {
   const total = await sql.countVms(db, filter)
-  return pageOf(page, total, async (limit, offset) => (await sql.listVms(db, filter, limit, offset)).map(toVm))
+  return pageOf(page, total, async (range) => (await sql.listVms(db, filter, range)).map(toVm))
 }

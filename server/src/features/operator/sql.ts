@@ -1,5 +1,6 @@
 // Queries across all accounts, read-only: changes go through the services of the features.
 import { sql, type NotNull, type Queries, type Sql } from '../../kernel/database/db.ts'
+import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import { isOpen } from '../../workflow/run-store.ts'
 import type { RunRow } from '../../workflow/run-store.ts'
@@ -26,8 +27,8 @@ const containing = (text: string): Sql => {
 
 export const countAccounts = (db: Queries, text: string): Promise<number> => count(db, sql`from accounts a where ${containing(text)}`)
 
-export const listAccounts = (db: Queries, text: string, limit: number, offset: number) =>
-  db.many<AccountRow>(sql`${accounts} where ${containing(text)} order by a.id desc limit ${limit} offset ${offset}`)
+export const listAccounts = (db: Queries, text: string, range: PageRange) =>
+  db.many<AccountRow>(sql`${accounts} where ${containing(text)} ${newestFirst(sql`a.id`, range)}`)
 
 export const findAccount = (db: Queries, id: string) => db.maybe<AccountRow>(sql`${accounts} where a.id = ${id}`)
 
@@ -56,11 +57,11 @@ const ofVms = ({ account, host, status }: VmFilter): Sql => sql`
 
 export const countVms = (db: Queries, filter: VmFilter): Promise<number> => count(db, sql`from vms d where ${ofVms(filter)}`)
 
-export const listVms = (db: Queries, filter: VmFilter, limit: number, offset: number) =>
+export const listVms = (db: Queries, filter: VmFilter, range: PageRange) =>
   db.many<VmRow>(sql`
     select d.id, d.name, d.account_id, a.email, d.status, d.status_reason, d.plan_slug, h.name as host_name, host(d.ip_address) as ip_address, d.created_at
     from vm_details d join accounts a on a.id = d.account_id left join hosts h on h.id = d.host_id
-    where ${ofVms(filter)} order by d.id desc limit ${limit} offset ${offset}`)
+    where ${ofVms(filter)} ${newestFirst(sql`d.id`, range)}`)
 
 export const vmsPerHost = (db: Queries) =>
   db.many<{ host_id: NotNull<string>; count: number }>(
@@ -87,8 +88,8 @@ const actions = sql`
   select ${allColumns('workflow_runs', 'r')}, a.email, v.name as subject_name
   from workflow_runs r left join accounts a on a.id = r.owner_id left join vms v on v.id = r.subject_id`
 
-export const listActions = (db: Queries, filter: RunFilter, limit: number, offset: number) =>
-  db.many<ActionRow>(sql`${actions} where ${ofRuns(filter)} order by r.id desc limit ${limit} offset ${offset}`)
+export const listActions = (db: Queries, filter: RunFilter, range: PageRange) =>
+  db.many<ActionRow>(sql`${actions} where ${ofRuns(filter)} ${newestFirst(sql`r.id`, range)}`)
 
 export const findAction = (db: Queries, id: string) => db.maybe<ActionRow>(sql`${actions} where r.id = ${id}`)
 

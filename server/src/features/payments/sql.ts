@@ -1,4 +1,5 @@
 import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import type { ProviderEvent, NoticeKind } from './provider.ts'
@@ -64,9 +65,9 @@ export const takeWaiting = async (tx: Tx, intentId: string, paymentId: string): 
 export const countPayments = async (db: Queries, accountId: string): Promise<number> =>
   (await db.one<{ count: number }>(sql`select count(*)::int as count from payments where account_id = ${accountId}`)).count
 
-export const listPayments = (db: Queries, accountId: string, limit: number, offset: number) =>
+export const listPayments = (db: Queries, accountId: string, range: PageRange) =>
   db.many<PaymentRow>(sql`
-    select ${allColumns('payments')} from payments where account_id = ${accountId} order by id desc limit ${limit} offset ${offset}`)
+    select ${allColumns('payments')} from payments where account_id = ${accountId} ${newestFirst(sql`id`, range)}`)
 
 export type ListedPayment = PaymentRow & { email: string; lost_cents: bigint }
 

@@ -63,7 +63,7 @@ async function requireFewer(tx: Tx, accountId: string, vmId: string): Promise<vo
 export async function listSnapshots(db: Queries, accountId: string, vmId: string, page: PageRequest): Promise<Paged<Snapshot>> {
   await requireVm(db, accountId, vmId)
   const total = await sql.countSnapshots(db, vmId)
-  const { items } = await pageOf(page, total, (limit, offset) => sql.listSnapshots(db, vmId, limit, offset))
+  const { items } = await pageOf(page, total, (range) => sql.listSnapshots(db, vmId, range))
   return { total, items: items.map(toSnapshot) }
 }
 

@@ -1,4 +1,5 @@
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import type { CountedCopy } from '../vms/service.ts'
@@ -18,10 +19,8 @@ export const insertSnapshot = (tx: Tx, row: NewSnapshot) =>
 export const findSnapshot = (db: Queries, vmId: string, id: string) =>
   db.maybe<SnapshotRow>(sql`select ${allColumns('snapshots')} from snapshots where id = ${id} and vm_id = ${vmId}`)
 
-export const listSnapshots = (db: Queries, vmId: string, limit: number, offset: number) =>
-  db.many<SnapshotRow>(
-    sql`select ${allColumns('snapshots')} from snapshots where vm_id = ${vmId} order by id desc limit ${limit} offset ${offset}`,
-  )
+export const listSnapshots = (db: Queries, vmId: string, range: PageRange) =>
+  db.many<SnapshotRow>(sql`select ${allColumns('snapshots')} from snapshots where vm_id = ${vmId} ${newestFirst(sql`id`, range)}`)
 
 export const countSnapshots = async (db: Queries, vmId: string): Promise<number> =>
   Number((await db.one<{ count: bigint }>(sql`select count(*) from snapshots where vm_id = ${vmId}`)).count)

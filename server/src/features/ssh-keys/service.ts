@@ -2,7 +2,7 @@
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { offsetOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import { rangeOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
 import { parsePublicKey } from './parse.ts'
 import type { CreateSshKey, SshKey } from './schema.ts'
@@ -12,7 +12,7 @@ import { toSshKey } from './view.ts'
 const QUOTA = 'ssh_keys'
 
 export async function listKeys(db: Queries, accountId: string, page: PageRequest): Promise<Paged<SshKey>> {
-  const rows = await sql.listKeys(db, accountId, page.limit, offsetOf(page))
+  const rows = await sql.listKeys(db, accountId, rangeOf(page))
   const total = rows[0]?.total ?? Number(await quotaUsed(db, accountId, QUOTA)) // a page past the end has no row with the total
   return { total, items: rows.map(toSshKey) }
 }

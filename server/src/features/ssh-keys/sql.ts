@@ -1,4 +1,5 @@
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
@@ -16,10 +17,10 @@ export const insertKey = (tx: Tx, row: SshKeyRow) =>
     on conflict (account_id, fingerprint) do nothing returning ${allColumns('ssh_keys')}`)
 
 /** With the total count, which the quota keeps small. */
-export const listKeys = (db: Queries, accountId: string, limit: number, offset: number) =>
+export const listKeys = (db: Queries, accountId: string, range: PageRange) =>
   db.many<CountedRow & { total: number }>(sql`
-    select ${allColumns('ssh_keys', 'k')}, ${vmCount}, (count(*) over ())::int as total from ssh_keys k
-    where account_id = ${accountId} order by id desc limit ${limit} offset ${offset}`)
+    select ${allColumns('ssh_keys', 'k')}, ${vmCount}, (select count(*)::int from ssh_keys where account_id = ${accountId}) as total
+    from ssh_keys k where account_id = ${accountId} ${newestFirst(sql`id`, range)}`)
 
 export const findKey = (db: Queries, accountId: string, id: string) =>
   db.maybe<CountedRow>(

@@ -135,7 +135,7 @@ describe('GET /ssh-keys', () => {
   test("does not show other accounts' keys", async () => {
     await addKey(await app.given.customer())
     const { body } = await (await app.given.customer()).get('/ssh-keys')
-    expect(body).toEqual({ success: true, data: [], pagination: { page: 1, limit: 20, total: 0, totalPages: 0 } })
+    expect(body).toEqual({ success: true, data: [], pagination: { page: 1, limit: 20, total: 0, totalPages: 0 }, nextCursor: null })
   })
 
   test('accepts page numbers of any size', async () => {

@@ -12,7 +12,7 @@ export const OPEN_TICKETS = 'open_tickets'
 
 export async function listTickets(db: Queries, accountId: string, status: TicketStatus | null, page: PageRequest): Promise<Paged<Ticket>> {
   const total = await sql.countTickets(db, accountId, status)
-  return pageOf(page, total, async (limit, offset) => (await sql.listTickets(db, accountId, status, limit, offset)).map(toTicket))
+  return pageOf(page, total, async (range) => (await sql.listTickets(db, accountId, status, range)).map(toTicket))
 }
 
 export async function getTicket(db: Queries, accountId: string | null, id: string): Promise<TicketWithReplies> {

@@ -1,4 +1,5 @@
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import type { TicketStatus } from './schema.ts'
@@ -18,10 +19,10 @@ export const countTickets = async (db: Queries, accountId: string, status: Ticke
       select count(*)::int as count from tickets where account_id = ${accountId} and (${status}::text is null or status = ${status})`)
   ).count
 
-export const listTickets = (db: Queries, accountId: string, status: TicketStatus | null, limit: number, offset: number) =>
+export const listTickets = (db: Queries, accountId: string, status: TicketStatus | null, range: PageRange) =>
   db.many<TicketRow>(sql`
     select ${allColumns('tickets')} from tickets where account_id = ${accountId} and (${status}::text is null or status = ${status})
-    order by id desc limit ${limit} offset ${offset}`)
+    ${newestFirst(sql`id`, range)}`)
 
 /** `accountId` null: of any account, for staff. */
 export const findTicket = (db: Queries, accountId: string | null, id: string) =>

@@ -17,14 +17,15 @@ import {
   ForceOption,
   RebuildVm,
   SetPassword,
-  StatusQuery,
   UpdateVm,
   UpgradeVm,
   Vm,
   VmCreated,
   VmListItem,
+  VmQuery,
 } from './schema.ts'
-import { getVm, listVms } from './model/read.ts'
+import { listVms } from './model/list.ts'
+import { getVm } from './model/read.ts'
 import { update } from './actions/update.ts'
 import { upgrade } from './actions/upgrade.ts'
 
@@ -64,8 +65,8 @@ export const vmRoutes: Routes = (api, deps) => {
 
   api.page(
     '/vms',
-    { operationId: 'listVms', summary: 'List VMs', tag, scope: 'vms:read', query: StatusQuery, data: VmListItem },
-    ({ principal, query }, page) => listVms(db, principal.accountId, query.status, page),
+    { operationId: 'listVms', summary: 'List VMs', tag, scope: 'vms:read', query: VmQuery, data: VmListItem },
+    ({ principal, query }, page) => listVms(db, principal.accountId, query, page),
   )
 
   api.get(

@@ -5,6 +5,7 @@ import {
   nullable,
   object,
   oneOf,
+  QUAD,
   text,
   Timestamp,
   Type,
@@ -138,7 +139,26 @@ export type RebuildVm = Static<typeof RebuildVm>
 export const SetPassword = object({ password: Password }, { title: 'SetPassword' })
 export const AttachNetwork = object({ networkId: Id }, { title: 'AttachNetwork' })
 
-export const StatusQuery = { status: Type.Optional(Status) }
+const VM_SORTS = ['name', '-name', 'createdAt', '-createdAt', 'nextRenewalAt', '-nextRenewalAt'] as const
+export type VmSort = (typeof VM_SORTS)[number]
+
+export const VmQuery = {
+  status: Type.Optional(Status),
+  region: Type.Optional(Type.String({ maxLength: 64, description: 'Slug or id of a region' })),
+  plan: Type.Optional(Type.String({ maxLength: 64, description: 'Slug or id of a plan; custom = a custom configuration' })),
+  network: Type.Optional(Type.String({ maxLength: 64, description: 'Id of a private network' })),
+  firewall: Type.Optional(Type.String({ maxLength: 64, description: 'Id of a firewall' })),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Part of the name, in upper or lower case' })),
+  address: Type.Optional(
+    Type.String({
+      pattern: `^${QUAD}$`,
+      rule: 'must be an IPv4 address such as 198.51.100.7',
+      description: 'The public address, or the address in a private network',
+    }),
+  ),
+  sort: Type.Optional(Type.Enum([...VM_SORTS], { default: '-createdAt', description: 'A leading - means descending' })),
+}
+export type VmQuery = Static<ReturnType<typeof Type.Object<typeof VmQuery>>>
 
 const vmEventFields = {
   vm: VmListItem,

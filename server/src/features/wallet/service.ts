@@ -5,7 +5,7 @@ import { invalid, apiError } from '../../kernel/errors.ts'
 import { formatCents, type Cents } from '../../kernel/money.ts'
 import type { EventDeps } from '../deps.ts'
 import { recordEvent, reserveLog } from '../events/service.ts'
-import { offsetOf, pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import { pageOf, rangeOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { readPeriod } from './date-range.ts'
 import { notifyCredited, requireEntry, toRow, type Entry } from './ledger-entry.ts'
 import type { Transaction, TransactionFilter, TransactionType, Wallet } from './schema.ts'
@@ -120,7 +120,7 @@ export async function listTransactions(
   const filter = { type: type ?? null, ...readPeriod(dates) }
   if (!filter.type && !filter.from && !filter.before) return listAll(db, accountId, page)
   const total = await sql.countMatching(db, accountId, filter)
-  return pageOf(page, total, async (limit, offset) => (await sql.listMatching(db, accountId, filter, limit, offset)).map(toTransaction))
+  return pageOf(page, total, async (range) => (await sql.listMatching(db, accountId, filter, range)).map(toTransaction))
 }
 
 /** Transactions of one type for one reference. */
@@ -132,12 +132,13 @@ export async function listTransactionsOf(
 ): Promise<Paged<Transaction>> {
   const filter = { type, referenceId, from: null, before: null }
   const total = await sql.countMatching(db, accountId, filter)
-  return pageOf(page, total, async (limit, offset) => (await sql.listMatching(db, accountId, filter, limit, offset)).map(toTransaction))
+  return pageOf(page, total, async (range) => (await sql.listMatching(db, accountId, filter, range)).map(toTransaction))
 }
 
 const INT4_MAX = 2 ** 31 - 1
 
 async function listAll(db: Queries, accountId: string, page: PageRequest): Promise<Paged<Transaction>> {
-  const rows = await sql.listNewest(db, accountId, page.limit, Math.min(offsetOf(page), INT4_MAX))
+  const { offset, ...range } = rangeOf(page)
+  const rows = await sql.listNewest(db, accountId, { ...range, offset: Math.min(offset, INT4_MAX) })
   return { total: rows[0]?.transaction_count ?? 0, items: rows.filter((row) => row.id !== null).map(toTransaction) }
 }

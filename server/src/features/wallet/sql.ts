@@ -1,4 +1,5 @@
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import type { PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import type { TransactionType } from './schema.ts'
@@ -67,11 +68,17 @@ export const netPaidFor = (tx: Tx, accountId: string, referenceId: string) =>
  * Numbers have no gap, so a page is a range of them and costs the same at any depth. Without a LIMIT, whose value would influence the
  * plan, the plan is cached instead of built for every page. An empty page is one row without an id.
  */
-export const listNewest = (db: Queries, accountId: string, limit: number, offset: number) =>
+export const listNewest = (db: Queries, accountId: string, { limit, offset, after }: PageRange) =>
   db.many<{ transaction_count: number } & (TransactionRow | { id: null })>(sql`
-    select w.transaction_count, ${allColumns('wallet_transactions', 't')} from wallets w left join wallet_transactions t
-      on t.account_id = w.account_id and t.number <= w.transaction_count - ${offset}::int8 and t.number > w.transaction_count - ${offset + limit}::int8
+    select w.transaction_count, ${allColumns('wallet_transactions', 't')} from wallets w
+    cross join lateral (select ${after ? before(accountId, after) : sql`w.transaction_count - ${offset}::int8`} as newest) e
+    left join wallet_transactions t
+      on t.account_id = w.account_id and t.number <= e.newest and t.number > e.newest - ${limit}::int8
     where w.account_id = ${accountId} order by t.number desc`)
+
+/** The number before an entry's; null when there is no such entry. */
+const before = (accountId: string, after: string[]): Sql =>
+  sql`(select number - 1 from wallet_transactions where id = ${after[0]} and account_id = ${accountId})`
 
 export interface Filter {
   type: TransactionType | null
@@ -84,9 +91,10 @@ export interface Filter {
 export const countMatching = async (db: Queries, accountId: string, filter: Filter): Promise<number> =>
   (await db.one<{ count: number }>(sql`select count(*)::int as count from wallet_transactions where ${matching(accountId, filter)}`)).count
 
-export const listMatching = (db: Queries, accountId: string, filter: Filter, limit: number, offset: number) =>
+export const listMatching = (db: Queries, accountId: string, filter: Filter, { limit, offset, after }: PageRange) =>
   db.many<TransactionRow>(sql`
-    select ${allColumns('wallet_transactions')} from wallet_transactions where ${matching(accountId, filter)} order by number desc limit ${limit} offset ${offset}`)
+    select ${allColumns('wallet_transactions')} from wallet_transactions
+    where ${matching(accountId, filter)} ${after ? sql`and number <= ${before(accountId, after)}` : sql``} order by number desc limit ${limit} offset ${offset}`)
 
 /** Adds only the requested conditions, so that each combination has its own plan. */
 function matching(accountId: string, { type, from, before, referenceId }: Filter): Sql {

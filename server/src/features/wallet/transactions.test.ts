@@ -38,6 +38,7 @@ describe('GET /wallet/transactions', () => {
         },
       ],
       pagination: { page: 1, limit: 1, total: 2, totalPages: 2 },
+      nextCursor: expect.any(String),
     })
   })
 
@@ -56,7 +57,7 @@ describe('GET /wallet/transactions', () => {
   test('returns the total on a page past the end, and 0 for an empty ledger', async () => {
     const customer = await app.given.customer({ credit: '1.00' })
     const past = await customer.get('/wallet/transactions?page=5')
-    expect(past.body).toEqual({ success: true, data: [], pagination: { page: 5, limit: 20, total: 1, totalPages: 1 } })
+    expect(past.body).toEqual({ success: true, data: [], pagination: { page: 5, limit: 20, total: 1, totalPages: 1 }, nextCursor: null })
     const poor = await app.given.customer()
     expect((await poor.get('/wallet/transactions')).body.pagination).toEqual({ page: 1, limit: 20, total: 0, totalPages: 0 })
   })

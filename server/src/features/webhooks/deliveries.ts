@@ -21,7 +21,7 @@ export async function listDeliveries(
 ): Promise<Paged<Delivery>> {
   await requireWebhook(db, accountId, webhookId)
   const total = await sql.countDeliveries(db, webhookId, status)
-  return pageOf(page, total, async (limit, offset) => (await sql.listDeliveries(db, webhookId, status, limit, offset)).map(toDelivery))
+  return pageOf(page, total, async (range) => (await sql.listDeliveries(db, webhookId, status, range)).map(toDelivery))
 }
 
 export async function getDelivery(db: Queries, accountId: string, webhookId: string, id: string): Promise<DeliveryLog> {

@@ -18,7 +18,7 @@ type Service = Pick<Deps, 'clock' | 'vault'>
 
 export async function listWebhooks(db: Queries, accountId: string, page: PageRequest): Promise<Paged<Webhook>> {
   const total = Number(await quotaUsed(db, accountId, QUOTA))
-  return pageOf(page, total, async (limit, offset) => (await sql.listWebhooks(db, accountId, limit, offset)).map(toWebhook))
+  return pageOf(page, total, async (range) => (await sql.listWebhooks(db, accountId, range)).map(toWebhook))
 }
 
 export const getWebhook = async (db: Queries, accountId: string, id: string): Promise<Webhook> =>

@@ -1,5 +1,6 @@
 // Subscriptions and their log. Lock order: subscription before delivery.
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
@@ -14,9 +15,9 @@ export const insertWebhook = (tx: Tx, row: NewWebhook) =>
       ${row.created_at}, ${row.created_at}, ${row.created_at})
     returning ${allColumns('webhooks')}`)
 
-export const listWebhooks = (db: Queries, accountId: string, limit: number, offset: number) =>
+export const listWebhooks = (db: Queries, accountId: string, range: PageRange) =>
   db.many<WebhookRow>(sql`
-    select ${allColumns('webhooks')} from webhooks where account_id = ${accountId} and deleted_at is null order by id desc limit ${limit} offset ${offset}`)
+    select ${allColumns('webhooks')} from webhooks where account_id = ${accountId} and deleted_at is null ${newestFirst(sql`id`, range)}`)
 
 export const findWebhook = (db: Queries, accountId: string, id: string) =>
   db.maybe<WebhookRow>(
@@ -61,10 +62,10 @@ export const countDeliveries = async (db: Queries, webhookId: string, status: De
       where webhook_id = ${webhookId} and (${status}::text is null or status = ${status})`)
   ).count
 
-export const listDeliveries = (db: Queries, webhookId: string, status: DeliveryStatus | null, limit: number, offset: number) =>
+export const listDeliveries = (db: Queries, webhookId: string, status: DeliveryStatus | null, range: PageRange) =>
   db.many<LoggedRow>(sql`
     ${logged} where d.webhook_id = ${webhookId} and (${status}::text is null or d.status = ${status})
-    order by d.id desc limit ${limit} offset ${offset}`)
+    ${newestFirst(sql`d.id`, range)}`)
 
 export const findDelivery = (db: Queries, webhookId: string, id: string) =>
   db.maybe<LoggedRow>(sql`${logged} where d.id = ${id} and d.webhook_id = ${webhookId}`)

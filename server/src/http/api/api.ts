@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import type { Tx } from '../../kernel/database/db.ts'
 import { bodySchema, contextOf, statusesOf, type AnySpec, type Context, type Operation, type OperationSpec } from './operation.ts'
-import { PageQuery, Type, type Paged, type PageRequest, type TProperties, type TSchema } from './schema.ts'
+import { fromCursor, PageQuery, toCursor, Type, type Paged, type PageRequest, type TProperties, type TSchema } from './schema.ts'
 import { ApiResponse, DryRunResult, runMutation, type WriteDeps } from './mutation.ts'
 import type { DataOf, Exact, ReadResult, WriteResult } from './handler-result.ts'
 
@@ -54,9 +54,12 @@ export class Api {
   ): void {
     const paged = { ...spec, query: { ...PageQuery, ...spec.query } }
     this.#route('GET', path, paged, true, async (request) => {
-      const { page, limit } = request.query as PageRequest
-      const { items, total } = await handler(contextOf(request), { page, limit })
-      return { success: true, data: items, pagination: { page, limit, total, totalPages: Math.ceil(total / limit) } }
+      const { page, limit, cursor } = request.query as { page: number; limit: number; cursor?: string }
+      const after = cursor === undefined ? null : fromCursor(spec.operationId, cursor)
+      const { items, total, keyOf } = await handler(contextOf(request), { page, limit, after })
+      const last = items.length === limit ? items.at(-1) : undefined
+      const nextCursor = last ? toCursor(spec.operationId, keyOf?.(last) ?? [(last as { id: string }).id]) : null
+      return { success: true, data: items, pagination: { page, limit, total, totalPages: Math.ceil(total / limit) }, nextCursor }
     })
   }
 

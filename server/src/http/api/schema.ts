@@ -1,6 +1,8 @@
 // The vocabulary of wire shapes. A schema is the only place where a limit stands: it validates, types and documents.
 // `rule` is what a person reads when the value does not fit; `title` names the shape in the OpenAPI document.
 import type { Static, TObject, TProperties, TSchema } from 'typebox'
+import { invalid, type ApiError } from '../../kernel/errors.ts'
+import type { PageRange } from '../../kernel/database/page-range.ts'
 import { Type } from './type-builder.ts'
 
 export { Type, type Static, type TObject, type TProperties, type TSchema }
@@ -33,7 +35,18 @@ export const nameText = (minLength: number, maxLength: number) =>
   })
 export const oneOf = <const T extends string[]>(values: [...T]) => Type.Enum(values)
 
-export const PageQuery = { page: Type.Integer({ minimum: 1, default: 1 }), limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }) }
+export const PageQuery = {
+  page: Type.Integer({ minimum: 1, default: 1 }),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1_000,
+      description:
+        'The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing',
+    }),
+  ),
+}
 
 export const Pagination = object(
   { page: Type.Integer(), limit: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() },
@@ -41,26 +54,51 @@ export const Pagination = object(
 )
 
 export const envelope = (data: TSchema) => object({ success: Type.Literal(true), data })
-export const pagedEnvelope = (item: TSchema) => object({ success: Type.Literal(true), data: Type.Array(item), pagination: Pagination })
+export const pagedEnvelope = (item: TSchema) =>
+  object({
+    success: Type.Literal(true),
+    data: Type.Array(item),
+    pagination: Pagination,
+    nextCursor: nullable(Type.String({ description: 'Reads on after the last item; null where there is none' })),
+  })
 
 export interface PageRequest {
   page: number
   limit: number
+  /** The key of the item to read on after; `page` is ignored then. */
+  after?: string[] | null
 }
 
 export interface Paged<Item> {
   items: Item[]
   total: number
+  /** Where the list is not sorted by id. */
+  keyOf?: (item: Item) => string[]
 }
 
-export const offsetOf = ({ page, limit }: PageRequest): number => (page - 1) * limit
+export const rangeOf = ({ page, limit, after = null }: PageRequest): PageRange => ({ limit, offset: after ? 0 : (page - 1) * limit, after })
 
 /** A page past the end asks the database nothing: it may be any number at all. */
 export async function pageOf<Item>(
   request: PageRequest,
   total: number,
-  fetch: (limit: number, offset: number) => Promise<Item[]>,
+  fetch: (range: PageRange) => Promise<Item[]>,
 ): Promise<Paged<Item>> {
-  const offset = offsetOf(request)
-  return { total, items: offset < total ? await fetch(request.limit, offset) : [] }
+  const range = rangeOf(request)
+  return { total, items: range.offset < total ? await fetch(range) : [] }
 }
+
+/** Opaque to clients. It names its list, so that it is refused by another one. */
+export const toCursor = (operationId: string, key: string[]): string =>
+  Buffer.from(JSON.stringify([operationId, ...key])).toString('base64url')
+
+export function fromCursor(operationId: string, cursor: string): string[] {
+  try {
+    const [list, ...key] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[]
+    if (list === operationId && key.length > 0 && key.every((part) => typeof part === 'string' && !part.includes('\0')))
+      return key as string[]
+  } catch {}
+  throw wrongCursor()
+}
+
+export const wrongCursor = (): ApiError => invalid('cursor must be the nextCursor of this list, with the same sort', 'cursor')

@@ -34,7 +34,7 @@ describe('request validation', async () => {
     )
     const query = { status: Type.Optional(oneOf(['UP', 'DOWN'])), all: Type.Optional(Type.Boolean()), q: Type.Optional(Type.String()) }
     routes.page('/things', { ...about, operationId: 'listThings', query, data: Type.Unknown() }, async ({ query }, page) =>
-      pageOf(page, 3, async (limit, offset) => [{ limit, offset, query }]),
+      pageOf(page, 3, async ({ limit, offset }) => [{ limit, offset, query }]),
     )
     routes.get('/plain', { ...about, operationId: 'getPlain', data: Type.Unknown() }, async () => 'ok')
   })

@@ -1,0 +1,127 @@
+// The customer's list of VMs: filtered, sorted, page by page.
+import { pageOf, rangeOf, wrongCursor, type Paged, type PageRequest } from '../../../http/api/schema.ts'
+import { inline, type Queries, type Sql, sql } from '../../../kernel/database/db.ts'
+import { newestFirst, type PageRange } from '../../../kernel/database/page-range.ts'
+import { invalid } from '../../../kernel/errors.ts'
+import { quotaUsed, usedOfQuota } from '../../accounts/service.ts'
+import { findPlan, findRegion } from '../../catalog/service.ts'
+import { findFirewall } from '../../firewalls/service.ts'
+import { findNetwork } from '../../networks/service.ts'
+import type { VmListItem, VmQuery, VmSort } from '../schema.ts'
+import { listColumns } from './read.ts'
+import type { VmListRow } from './sql.ts'
+import { toVmListItem } from './view.ts'
+
+export async function listVms(
+  db: Queries,
+  accountId: string,
+  { sort = '-createdAt', ...query }: VmQuery,
+  page: PageRequest,
+): Promise<Paged<VmListItem>> {
+  const filter = await resolveFilter(db, accountId, query)
+  const isById = sort === '-createdAt'
+  if (page.after && !(isById ? page.after.length === 1 : isKey(sort, page.after))) throw wrongCursor()
+  if (!filter && isById) return listAll(db, accountId, page)
+  const where = matching(accountId, filter ?? {})
+  const total = await countMatching(db, where)
+  const { items } = await pageOf(page, total, async (range) => (await listMatching(db, where, sort, range)).map(toVmListItem))
+  return { total, items, ...(!isById && { keyOf: keyBy(sort) }) }
+}
+
+async function listAll(db: Queries, accountId: string, page: PageRequest): Promise<Paged<VmListItem>> {
+  const rows = await selectPage(db, accountId, rangeOf(page))
+  const total = rows[0]?.total ?? (await quotaUsed(db, accountId, 'vms')) // a page past the end has no row with the total
+  return { total: Number(total), items: rows.map(toVmListItem) }
+}
+
+/**
+ * Selects the page's ids first, so that at a far offset the join covers one page only. The first page inlines its limit: with a parameter
+ * PostgreSQL plans the query each time, which takes longer than the query. `total` counts all VMs of the account.
+ */
+const selectPage = (db: Queries, accountId: string, { limit, offset, after }: PageRange) =>
+  db.many<VmListRow & { total: bigint }>(sql`
+    select ${listColumns}, ${usedOfQuota(accountId, 'vms')} as total
+    from (select id from vms where account_id = ${accountId} ${after ? sql`and id < ${after[0]}` : sql``}
+      order by id desc limit ${inline(limit)} ${offset > 0 ? sql`offset ${offset}` : sql``}) page
+    join vm_details d using (id) order by d.id desc`)
+
+interface Filter {
+  status?: string | undefined
+  regionId?: string | undefined
+  /** Null: a custom configuration. */
+  planId?: string | null | undefined
+  networkId?: string | undefined
+  firewallId?: string | undefined
+  name?: string | undefined
+  address?: string | undefined
+}
+
+/** Null without any filter. What a filter names must exist: an empty list would hide a typo. */
+async function resolveFilter(db: Queries, accountId: string, query: VmQuery): Promise<Filter | null> {
+  const { status, region, plan, network, firewall, name, address } = query
+  const filter: Filter = {
+    status,
+    name,
+    address,
+    regionId: region && known('region', 'a region', await findRegion(db, region)),
+    planId: plan === 'custom' ? null : plan && known('plan', 'a plan, or custom', await findPlan(db, plan)),
+    networkId: network && known('network', 'a private network of yours', await findNetwork(db, accountId, network)),
+    firewallId: firewall && known('firewall', 'a firewall of yours', await findFirewall(db, accountId, firewall)),
+  }
+  return Object.values(filter).some((each) => each !== undefined) ? filter : null
+}
+
+function known(field: string, what: string, row: { id: string } | undefined): string {
+  if (!row) throw invalid(`${field} must be ${what}`, field)
+  return row.id
+}
+
+/** Adds only the requested conditions that an index serves, so that each combination has its own plan. */
+function matching(accountId: string, { status, regionId, planId, networkId, firewallId, name, address }: Filter): Sql {
+  const like = name === undefined ? null : `%${name.replace(/[\\%_]/g, '\\$&')}%`
+  let where = sql`v.account_id = ${accountId} and (${like}::text is null or v.name ilike ${like})
+    and (${address ?? null}::inet is null or v.ip_address = ${address ?? null}
+      or exists (select from network_attachments a where a.vm_id = v.id and a.address = ${address ?? null}))`
+  if (status) where = sql`${where} and v.status = ${status}`
+  if (regionId) where = sql`${where} and v.region_id = ${regionId}`
+  if (planId !== undefined) where = sql`${where} and v.plan_id is not distinct from ${planId}`
+  if (networkId) where = sql`${where} and exists (select from network_attachments a where a.network_id = ${networkId} and a.vm_id = v.id)`
+  if (firewallId) where = sql`${where} and exists (select from firewall_bindings b where b.firewall_id = ${firewallId} and b.vm_id = v.id)`
+  return where
+}
+
+const countMatching = async (db: Queries, where: Sql): Promise<number> =>
+  (await db.one<{ count: number }>(sql`select count(*)::int as count from vms v where ${where}`)).count
+
+/** The page's ids are selected first, so that at a far offset the join covers one page only. */
+const listMatching = (db: Queries, where: Sql, sort: VmSort, range: PageRange) =>
+  db.many<VmListRow>(sql`
+    select ${listColumns} from unnest(array(select v.id from vms v where ${where} ${sorted(sort, range)})) with ordinality page (id, position)
+    join vm_details d using (id) order by page.position`)
+
+/** The second part of a key is the value that the list is sorted by, the third the id. */
+function sorted(sort: VmSort, range: PageRange): Sql {
+  const { limit, offset, after } = range
+  const part = sql`limit ${limit} offset ${offset}`
+  const [, value = '', id = ''] = after ?? []
+  if (sort === '-createdAt') return newestFirst(sql`v.id`, range)
+  if (sort === 'createdAt') return sql`${after ? sql`and v.id > ${id}` : sql``} order by v.id ${part}`
+  if (sort === 'name')
+    return sql`${after ? sql`and (lower(v.name), v.id) > (lower(${value}::text), ${id})` : sql``} order by lower(v.name), v.id ${part}`
+  if (sort === '-name')
+    return sql`${after ? sql`and (lower(v.name), v.id) < (lower(${value}::text), ${id})` : sql``} order by lower(v.name) desc, v.id desc ${part}`
+  if (sort === 'nextRenewalAt')
+    return sql`${after ? sql`and (v.next_renewal_at, v.id) > (${new Date(value)}, ${id})` : sql``} order by v.next_renewal_at, v.id ${part}`
+  return sql`${after ? sql`and (v.next_renewal_at, v.id) < (${new Date(value)}, ${id})` : sql``} order by v.next_renewal_at desc, v.id desc ${part}`
+}
+
+const keyBy =
+  (sort: VmSort) =>
+  ({ id, name, createdAt, billing }: VmListItem): string[] => [
+    sort,
+    sort.endsWith('name') ? name : sort.endsWith('createdAt') ? createdAt : billing.nextRenewalAt,
+    id,
+  ]
+
+const isKey = (sort: VmSort, [of, value = '', id]: string[]): boolean =>
+  of === sort && id !== undefined && (sort.endsWith('name') || !Number.isNaN(Date.parse(value)))
