@@ -26,6 +26,9 @@ export abstract class Client {
   get domains() {
     return this.area('domains')
   }
+  get devices() {
+    return this.area('devices')
+  }
   get networks() {
     return this.area('networks')
   }

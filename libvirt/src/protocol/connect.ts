@@ -1,7 +1,8 @@
 // The connection itself and the machine behind it.
 import { array, chars, defaulted, int, optional, str, struct, uhyper } from '../xdr/types.ts'
 import { quick } from './procedure.ts'
-import { flags } from './structs.ts'
+import * as flag from './flags.ts'
+import { flags, flagsOf, listOf } from './structs.ts'
 
 const counters = struct({ counters: array(struct({ field: str, value: uhyper })), count: int })
 /** Ask with `count: 0` for the count, then with that count for the values. -1 means all processors or memory cells together. */
@@ -31,4 +32,15 @@ export const connect = {
   getFreeMemory: quick(102, 'NODE_GET_FREE_MEMORY', {}, uhyper),
   registerCloseCallback: quick(360, 'CONNECT_REGISTER_CLOSE_CALLBACK', {}),
   unregisterCloseCallback: quick(361, 'CONNECT_UNREGISTER_CLOSE_CALLBACK', {}),
+} as const
+
+/** Hardware of the machine. */
+export const devices = {
+  listAll: quick(
+    285,
+    'CONNECT_LIST_ALL_NODE_DEVICES',
+    { needResults: defaulted(int, 1), flags: flagsOf(flag.DeviceFlag) },
+    listOf(struct({ name: str })),
+  ),
+  getXml: quick(114, 'NODE_DEVICE_GET_XML_DESC', { name: str, flags }, str),
 } as const

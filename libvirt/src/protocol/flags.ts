@@ -14,6 +14,7 @@ export const ListDomainsFlag = {
 } as const
 /** The same for networks and storage pools. */
 export const ListFlag = { inactive: 1, active: 2, persistent: 4, transient: 8, autostart: 16, noAutostart: 32 } as const
+export const DeviceFlag = { system: 1, pci: 2, usb: 4, usbInterface: 8, net: 16 } as const
 export const DefineFlag = { validate: 1 } as const
 export const CreateFlag = { paused: 1, autodestroy: 2, bypassCache: 4, forceBoot: 8, validate: 16, resetNvram: 32 } as const
 export const XmlFlag = { secure: 1, inactive: 2, updateCpu: 4, migratable: 8 } as const

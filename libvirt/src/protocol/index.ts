@@ -1,5 +1,5 @@
 // The procedures by area. `host.domains.lookupByName(…)` calls `areas.domains.lookupByName`.
-import { connect } from './connect.ts'
+import { connect, devices } from './connect.ts'
 import { backups, blockJobs, checkpoints, snapshots } from './snapshots-backups.ts'
 import { domains } from './domains.ts'
 import { registration } from './events.ts'
@@ -10,6 +10,7 @@ import { pools, volumes } from './storage.ts'
 
 export const areas = {
   connect,
+  devices,
   domains,
   networks,
   filters,

@@ -24,6 +24,8 @@ export async function provesMachine(world: World): Promise<void> {
   const memory = await c.connect.getMemoryStats({ count: (await c.connect.getMemoryStats()).count })
   expect(memory.counters.map(({ field }) => field)).toContain('total')
   expect(await c.connect.getFreeMemory()).toBeGreaterThan(0n)
+  await expectUnderstood(c.devices.listAll({ flags: ['net'] }))
+  await expectUnderstood(c.devices.getXml({ name: 'computer' }))
   await c.connect.registerCloseCallback()
   await c.connect.unregisterCloseCallback()
   await expectUnderstood(c.connect.authPolkit())

@@ -71,6 +71,8 @@ export interface HostFacts {
   acceleration: Acceleration
   versions: Record<string, string>
   consoles: ConsoleType[]
+  /** Of the fastest network card; null where unknown. */
+  uplinkMbps: number | null
   /** False on kernels that cannot shape traffic. */
   canLimit: boolean
 }

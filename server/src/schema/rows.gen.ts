@@ -219,6 +219,7 @@ export interface Tables {
     disk_reserve_percent: number
     disk_reserve_gib: number
     disk_free_gib: number | null
+    uplink_mbps: number | null
   }
   idempotency_keys: {
     account_id: string
@@ -861,7 +862,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   firewall_rules: 'id, firewall_id, position, direction, action, protocol, port, source_ips, dest_ips, description, created_at, updated_at',
   firewalls: 'id, account_id, name, description, created_at, updated_at',
   free_addresses: 'address, pool_id, available_at',
-  hosts: 'id, region_id, name, driver, uri, arch, acceleration, can_shape_traffic, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at, disk_reserve_percent, disk_reserve_gib, disk_free_gib',
+  hosts: 'id, region_id, name, driver, uri, arch, acceleration, can_shape_traffic, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at, disk_reserve_percent, disk_reserve_gib, disk_free_gib, uplink_mbps',
   idempotency_keys: 'account_id, key, fingerprint, status, body, location, created_at, expires_at',
   idempotency_usage: 'account_id, keys, bytes',
   invariant_status: 'is_only, violations',

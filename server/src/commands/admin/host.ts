@@ -54,11 +54,12 @@ export function hostCommands(program: Command): void {
   adminCommand(
     host
       .command('set')
-      .description('change maintenance mode, overcommit, disk reserve or capacity')
+      .description('change maintenance mode, overcommit, disk reserve, link speed or capacity')
       .argument('<name>')
       .option('--maintenance <on or off>', 'on: no new VMs are placed on it')
       .option('--overcommit <number>', 'vCPU overcommit ratio; 4 by default')
       .option('--disk-reserve <percent>', 'share of the disk below which nothing new is written; 5 by default')
+      .option('--uplink-mbps <number>', 'link speed of its network card, where the host does not know it; 10G needs 10000')
       .option('--refresh-capacity', 'read CPU, memory and disk of the host again'),
     'host set rack1 --maintenance on',
     set,
@@ -92,6 +93,7 @@ async function list({ db }: Admin): Promise<Result> {
     vcpu: { used: row.vcpu_used, total: Math.floor(row.vcpu_total * row.vcpu_overcommit) },
     ramMiB: { used: row.ram_used_mib, total: row.ram_total_mib },
     diskGiB: { used: row.disk_used_gib, total: row.disk_total_gib, reserve: row.disk_reserve_gib, free: row.disk_free_gib },
+    uplinkMbps: row.uplink_mbps,
     maintenance: row.maintenance,
     state: stateOf(row),
     lastSeenAt: row.last_seen_at?.toISOString() ?? null,
@@ -115,6 +117,7 @@ interface Change {
   maintenance?: string
   overcommit?: string
   diskReserve?: string
+  uplinkMbps?: string
   refreshCapacity?: boolean
 }
 
@@ -126,6 +129,7 @@ async function set({ config, db }: Admin, change: Change, name?: string): Promis
       ...(change.maintenance !== undefined && { maintenance: change.maintenance === 'on' }),
       ...(change.overcommit !== undefined && { overcommit: Number(change.overcommit) }),
       ...(change.diskReserve !== undefined && { diskReserve: Number(change.diskReserve) }),
+      ...(change.uplinkMbps !== undefined && { uplinkMbps: Number(change.uplinkMbps) }),
       ...(change.refreshCapacity && { capacity: await (await import('./host-add.ts')).readCapacity(config, host) }),
     }),
   )
@@ -134,6 +138,7 @@ async function set({ config, db }: Admin, change: Change, name?: string): Promis
     name: host.name,
     maintenance: changed.maintenance,
     overcommit: changed.vcpu_overcommit,
+    uplinkMbps: changed.uplink_mbps,
     ramMiB: changed.ram_total_mib,
     diskGiB: changed.disk_total_gib,
     diskReserveGiB: changed.disk_reserve_gib,

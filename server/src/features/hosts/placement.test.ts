@@ -18,13 +18,33 @@ const host = (name: string, changes: Partial<HostRow> = {}): HostRow =>
     maintenance: false,
     unreachable_since: null,
     arch: 'x86_64',
+    uplink_mbps: 1000,
     ...changes,
   }) as HostRow
 
-const need = (changes: Partial<Need> = {}): Need => ({ vcpu: 1, ramMiB: 1024, diskGiB: 10, hostId: null, arch: 'x86_64', ...changes })
+const need = (changes: Partial<Need> = {}): Need => ({
+  vcpu: 1,
+  ramMiB: 1024,
+  diskGiB: 10,
+  hostId: null,
+  arch: 'x86_64',
+  network10g: false,
+  ...changes,
+})
 const namesOf = (hosts: HostRow[]): string[] => hosts.map(({ name }) => name)
 
 describe('placement', () => {
+  test('places 10G only on a host with such a card', () => {
+    const hosts = [
+      host('slow'),
+      host('unknown', { uplink_mbps: null }),
+      host('fast', { uplink_mbps: 10_000 }),
+      host('faster', { uplink_mbps: 25_000 }),
+    ]
+    const { fitting, rejected } = rankHosts(hosts, need({ network10g: true }))
+    expect([namesOf(fitting), [...rejected]]).toEqual([['fast', 'faster'], [['without a 10G card', 2]]])
+  })
+
   test('prefers the host whose scarcest resource stays least used', () => {
     const hosts = [host('half', { ram_used_mib: 4096 }), host('empty'), host('full disk', { disk_used_gib: 80 })]
     expect(namesOf(rankHosts(hosts, need()).fitting)).toEqual(['empty', 'half', 'full disk'])

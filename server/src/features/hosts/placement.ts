@@ -1,5 +1,5 @@
 // Chooses the host for a VM: a pure function over the host rows, with a reason for every rejected host.
-import type { HostRow } from './sql.ts'
+import { TEN_GIGABIT, type HostRow } from './sql.ts'
 
 export interface Need {
   vcpu: number
@@ -9,9 +9,17 @@ export interface Need {
   hostId: string | null
   /** The architecture of the image. */
   arch: string
+  /** Only a host with such a card will do. */
+  network10g: boolean
 }
 
-export type Rejection = 'full' | 'in maintenance' | 'unreachable' | 'of another architecture' | "not the networks' host"
+export type Rejection =
+  | 'full'
+  | 'in maintenance'
+  | 'unreachable'
+  | 'of another architecture'
+  | "not the networks' host"
+  | 'without a 10G card'
 
 export interface HostRanking {
   /** Hosts that fit, best first. */
@@ -32,6 +40,7 @@ export function rankHosts(hosts: HostRow[], need: Need): HostRanking {
 function rejection(host: HostRow, need: Need): Rejection | null {
   if (need.hostId !== null && host.id !== need.hostId) return "not the networks' host"
   if (!supportsArch(host, need.arch)) return 'of another architecture'
+  if (need.network10g && !has10g(host)) return 'without a 10G card'
   if (host.maintenance) return 'in maintenance'
   if (host.unreachable_since) return 'unreachable'
   return hasRoom(host, need) ? null : 'full'
@@ -39,6 +48,8 @@ function rejection(host: HostRow, need: Need): Rejection | null {
 
 /** A simulated host has no architecture of its own. */
 export const supportsArch = (host: Pick<HostRow, 'arch'>, arch: string): boolean => host.arch === null || host.arch === arch
+
+export const has10g = ({ uplink_mbps }: Pick<HostRow, 'uplink_mbps'>): boolean => (uplink_mbps ?? 0) >= TEN_GIGABIT
 
 const hasRoom = (host: HostRow, need: Need): boolean =>
   host.vcpu_used + need.vcpu <= host.vcpu_total * host.vcpu_overcommit &&

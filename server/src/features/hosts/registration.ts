@@ -71,19 +71,23 @@ export interface HostChange {
   overcommit?: number
   /** In percent of the disk. */
   diskReserve?: number
+  uplinkMbps?: number
   capacity?: { vcpu: number; ramMiB: number; diskGiB: number }
 }
 
 export async function changeHost(
   tx: Tx,
   host: sql.HostRow,
-  { maintenance, overcommit, diskReserve, capacity }: HostChange,
+  { maintenance, overcommit, diskReserve, uplinkMbps, capacity }: HostChange,
 ): Promise<sql.HostRow> {
+  if (uplinkMbps !== undefined && !(Number.isInteger(uplinkMbps) && uplinkMbps >= 1 && uplinkMbps <= 1_000_000))
+    throw invalid('the link speed must be from 1 to 1000000 Mbit/s', 'uplinkMbps')
   if (overcommit !== undefined && !(overcommit >= 1 && overcommit <= 100)) throw invalid('overcommit must be from 1 to 100', 'overcommit')
   if (diskReserve !== undefined && !(Number.isInteger(diskReserve) && diskReserve >= 0 && diskReserve <= 90))
     throw invalid('diskReserve must be a whole number from 0 to 90', 'diskReserve')
   if (capacity) await sql.writeCapacity(tx, host.id, capacity)
   if (diskReserve !== undefined) await sql.writeDiskReserve(tx, host.id, diskReserve)
+  if (uplinkMbps !== undefined) await sql.writeUplink(tx, host.id, uplinkMbps)
   if (maintenance !== undefined) await sql.writeMaintenance(tx, host.id, maintenance)
   if (overcommit !== undefined && (await sql.writeOvercommit(tx, host.id, overcommit)) === 0) {
     throw apiError('in_use', `${host.name} has sold ${host.vcpu_used} vCPU of ${host.vcpu_total}: ${overcommit} is too little for that`)

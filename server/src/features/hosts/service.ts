@@ -1,16 +1,17 @@
 import type { Config } from '../../config.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
-import { notFound } from '../../kernel/errors.ts'
+import { apiError, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { CatalogHost } from '../catalog/seed.ts'
-import { getRegion } from '../catalog/service.ts'
+import { getRegion, type RegionRow } from '../catalog/service.ts'
 import type { Node } from './schema.ts'
+import { has10g } from './placement.ts'
 import * as sql from './sql.ts'
 
 export * from './host-call.ts'
 export * from './registration.ts'
 export { syncDriverPool } from './driver-pool-sync.ts'
-export { aboveReserveGiB, hasDiskRoom, supportsArch } from './placement.ts'
+export { aboveReserveGiB, has10g, hasDiskRoom, supportsArch } from './placement.ts'
 export type { HostRow } from './sql.ts'
 export { addPool, listPools, overlapsPool, type PoolRow } from './public-addresses.ts'
 
@@ -36,6 +37,12 @@ export async function getHost(db: Queries, idOrName: string): Promise<sql.HostRo
   const row = await sql.findHost(db, idOrName)
   if (!row) throw notFound('Host')
   return row
+}
+
+/** Full hosts and hosts in maintenance count: whether there is room is decided at placement. */
+export async function require10g(db: Queries, region: RegionRow): Promise<void> {
+  if (!(await sql.listHostsIn(db, region.id)).some(has10g))
+    throw apiError('unavailable', `10G is not available in ${region.slug}: no host there has such a network card`)
 }
 
 /** The public API's view of a region's hosts. */

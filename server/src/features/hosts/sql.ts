@@ -5,6 +5,9 @@ import type { Row } from '../../schema/rows.gen.ts'
 
 export type HostRow = Row<'hosts'>
 
+/** Link speed in Mbit/s of a card that 10G can be sold on. */
+export const TEN_GIGABIT = 10_000
+
 export type NewHost = Pick<
   HostRow,
   'id' | 'region_id' | 'name' | 'driver' | 'uri' | 'vcpu_total' | 'ram_total_mib' | 'disk_total_gib' | 'created_at'
@@ -12,8 +15,9 @@ export type NewHost = Pick<
 
 export const insertHost = (tx: Tx, row: NewHost) =>
   tx.run(sql`
-    insert into hosts (id, region_id, name, driver, uri, vcpu_total, ram_total_mib, disk_total_gib, created_at)
-    values (${row.id}, ${row.region_id}, ${row.name}, ${row.driver}, ${row.uri}, ${row.vcpu_total}, ${row.ram_total_mib}, ${row.disk_total_gib}, ${row.created_at})
+    insert into hosts (id, region_id, name, driver, uri, vcpu_total, ram_total_mib, disk_total_gib, uplink_mbps, created_at)
+    values (${row.id}, ${row.region_id}, ${row.name}, ${row.driver}, ${row.uri}, ${row.vcpu_total}, ${row.ram_total_mib}, ${row.disk_total_gib},
+      ${row.driver === 'simulated' ? TEN_GIGABIT : null}, ${row.created_at})
     on conflict (name) do nothing`)
 
 export const listHosts = (db: Queries) =>
@@ -45,6 +49,8 @@ export const writeMaintenance = (tx: Tx, id: string, maintenance: boolean) =>
 
 export const writeDiskReserve = (tx: Tx, id: string, percent: number) =>
   tx.run(sql`update hosts set disk_reserve_percent = ${percent} where id = ${id}`)
+
+export const writeUplink = (tx: Tx, id: string, mbps: number) => tx.run(sql`update hosts set uplink_mbps = ${mbps} where id = ${id}`)
 
 export const writeOvercommit = (tx: Tx, id: string, overcommit: number) =>
   tx.run(sql`update hosts set vcpu_overcommit = ${overcommit} where id = ${id} and vcpu_used <= vcpu_total * ${overcommit}::real`)

@@ -51,6 +51,7 @@ export function monitoringMethods(host: SimulatedHost, hub: EventHub, size: Host
         acceleration: 'emulation',
         versions: { simulated: '1' },
         consoles: ['serial'],
+        uplinkMbps: 10_000,
         canLimit: true,
       })),
 

@@ -10,6 +10,7 @@ import { newId } from '../../../kernel/ids.ts'
 import { catalogNumbers, getRegion, getTemplate, type RegionRow, type TemplateRow } from '../../catalog/service.ts'
 import { type Deps, workflow } from '../../deps.ts'
 import { bind, pauseFilter, requireFirewalls, createFilterState } from '../../firewalls/service.ts'
+import { require10g } from '../../hosts/service.ts'
 import { allocateAddress, type NetworkRow, requireNetworks } from '../../networks/service.ts'
 import { noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
 import { balanceOf, charge, type Quote, refund, requireEnough, toQuote } from '../../wallet/service.ts'
@@ -58,12 +59,13 @@ export async function createVm(
   ])
 
   requireAvailable(region, template, shape)
+  const addOns = { dailyBackup: input.dailyBackupEnabled ?? false, network10g: input.network10gEnabled ?? false }
+  if (addOns.network10g) await require10g(tx, region)
   const hostId = hostOfNetworks(region, networks)
   await takeVmQuotas(tx, accountId, shape, 1n)
-  const addOns = { dailyBackup: input.dailyBackupEnabled ?? false, network10g: input.network10gEnabled ?? false }
   const price = monthlyPrice(numbers, shape.priceCents, addOns)
   requireEnough(balance, price, currency)
-  const place = await allocatePlacement(tx, now, region, shape, { hostId, arch: template.arch })
+  const place = await allocatePlacement(tx, now, region, shape, { hostId, arch: template.arch, network10g: addOns.network10g })
 
   const renewalDay = now.getUTCDate()
   const row = {

@@ -97,7 +97,7 @@ async function provisionAgain(
   const price = vm.renewal_price_cents
   const networks = await attachedNetworks(tx, vm.id)
   await requireFunds(tx, vm.account_id, price, currency)
-  const where = { hostId: networks[0]?.host_id ?? null, arch }
+  const where = { hostId: networks[0]?.host_id ?? null, arch, network10g: vm.network_10g }
   const place = await allocatePlacement(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), where)
   await sql.assignPlacement(tx, now, vm.id, { ...place, period_price_cents: price, next_renewal_at: nextRenewal(now, now.getUTCDate()) })
   await createFilterState(tx, vm.id, place.host_id, vm.account_id)

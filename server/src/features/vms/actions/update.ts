@@ -2,7 +2,9 @@ import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError, invalid } from '../../../kernel/errors.ts'
+import { getRegion } from '../../catalog/service.ts'
 import type { Deps } from '../../deps.ts'
+import { getHost, has10g, require10g } from '../../hosts/service.ts'
 import { charge, type Quote, toQuote } from '../../wallet/service.ts'
 import { billForAddOns } from '../billing/add-ons.ts'
 import { getVmRow } from '../model/machine-spec.ts'
@@ -32,6 +34,7 @@ export async function update(
   const priceChanges = wanted.dailyBackup !== vm.daily_backup || wanted.network10g !== vm.network_10g
   if (priceChanges && PRICED_BY_ACTION.has(vm.status)) await preemptOpenRun(tx, deps, vm)
   if (isSwitchedOn(vm, wanted)) requireBillable(vm, now)
+  if (wanted.network10g && !vm.network_10g) await require10gFor(tx, vm)
   const bill = await billForAddOns(tx, now, vm, wanted)
   await sql.updateVm(tx, now, {
     id: vm.id,
@@ -56,6 +59,13 @@ export async function update(
 
 const isSwitchedOn = (vm: sql.VmDetails, { dailyBackup, network10g }: AddOns): boolean =>
   (dailyBackup && !vm.daily_backup) || (network10g && !vm.network_10g)
+
+/** A VM stays on its host; one that failed to provision has none yet. */
+async function require10gFor(tx: Tx, vm: sql.VmDetails): Promise<void> {
+  if (vm.host_id === null) return require10g(tx, await getRegion(tx, vm.region_id))
+  if (!has10g(await getHost(tx, vm.host_id)))
+    throw apiError('unavailable', 'The host of this VM has no 10G network card: create a new VM with 10G instead')
+}
 
 /** Only a VM in use needs a paid period: a suspended or unprovisioned one pays for its add-ons with the period that begins later. */
 function requireBillable(vm: sql.VmDetails, now: Date): void {

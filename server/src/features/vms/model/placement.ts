@@ -17,9 +17,9 @@ export async function allocatePlacement(
   now: Date,
   region: RegionRow,
   size: Size,
-  { hostId, arch }: { hostId: string | null; arch: string },
+  where: { hostId: string | null; arch: string; network10g: boolean },
 ): Promise<Placement & { host_id: string; can_shape_traffic: boolean }> {
-  const host = await reserveCapacityInRegion(tx, region, { ...size, hostId, arch })
+  const host = await reserveCapacityInRegion(tx, region, { ...size, ...where })
   const { address, poolId } = await allocatePublicIp(tx, now, host, region.slug)
   return { host_id: host.id, can_shape_traffic: host.can_shape_traffic, ip_address: address, address_pool_id: poolId, mac: randomMac() }
 }

@@ -5,6 +5,7 @@ import { canShapeTraffic } from './traffic-shaping-probe.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { freeSpaceRefresher, readPoolSpace } from './free-space.ts'
 import { readXml } from '../core/xml.ts'
+import { readUplinkMbps } from './uplink-speed.ts'
 
 export function factMethods(context: HostContext): Pick<Monitoring, 'facts'> {
   const refreshSpace = freeSpaceRefresher(context)
@@ -16,9 +17,9 @@ export function factMethods(context: HostContext): Pick<Monitoring, 'facts'> {
         const space = await readPoolSpace(host)
         const cpu = readXml(await host.connect.getCapabilities()).find('host/cpu')
         const versions = { libvirt: version(await host.connect.getLibVersion()), qemu: version(await host.connect.getVersion()) }
-        return { node, space, cpu, versions }
+        return { node, space, cpu, versions, uplinkMbps: await readUplinkMbps(host) }
       })
-      const { node, space, cpu, versions } = read
+      const { node, space, cpu, versions, uplinkMbps } = read
       return {
         vcpu: node.cpus,
         cpuModel: cpu?.find('model')?.text ?? node.model,
@@ -28,6 +29,7 @@ export function factMethods(context: HostContext): Pick<Monitoring, 'facts'> {
         diskFreeGiB: Math.floor(Number(space.available) / GIB),
         acceleration: await detectAcceleration(context, signal),
         versions,
+        uplinkMbps,
         consoles: context.root === undefined ? ['serial'] : ['serial', 'vnc'],
         canLimit: await canShapeTraffic(context, signal),
       } satisfies HostFacts
