@@ -13,6 +13,8 @@ interface Options {
   vcpu?: string
   ram?: string
   disk?: string
+  bandwidth?: string
+  networkSpeed?: string
   name?: string
   key?: string[]
   password?: string
@@ -24,6 +26,16 @@ interface Options {
   dryRun?: true
 }
 
+export type CustomSize = Pick<Options, 'vcpu' | 'ram' | 'disk' | 'bandwidth' | 'networkSpeed'>
+
+export const CUSTOM_SIZE: [string, string][] = [
+  ['--vcpu <number>', 'custom size instead of a plan; requires --ram and --disk'],
+  ['--ram <MiB>', 'memory of a custom size'],
+  ['--disk <GiB>', 'disk of a custom size'],
+  ['--bandwidth <GB>', 'traffic a month of a custom size, where it is sold'],
+  ['--network-speed <Mbit/s>', 'network speed of a custom size, where it is sold'],
+]
+
 export const createVm = defineCommand<Options>({
   name: 'create',
   description: 'create a VM',
@@ -32,9 +44,7 @@ export const createVm = defineCommand<Options>({
     ['--os <os>', 'OS template; see berth os list (required)'],
     ['--region <region>', 'region; see berth region list; default: the only available one'],
     ['--plan <plan>', 'plan; see berth plan list; default: the default plan'],
-    ['--vcpu <number>', 'custom size instead of a plan; requires --ram and --disk'],
-    ['--ram <MiB>', 'memory of a custom size'],
-    ['--disk <GiB>', 'disk of a custom size'],
+    ...CUSTOM_SIZE,
     ['--name <name>', 'display name; default: the hostname'],
     ['--key <key...>', 'SSH keys to install'],
     ['--password <password>', 'console password; - reads stdin, @file reads a file'],
@@ -94,8 +104,14 @@ async function resolveRegionId(ctx: CommandContext, region: string | undefined):
   throw usageError(`--region is required: ${regions.map(({ slug }) => slug).join(' or ') || 'see berth region list'}`)
 }
 
-function customSize({ vcpu, ram, disk }: Options): Body<'createVm'>['customConfig'] {
-  if (!vcpu && !ram && !disk) return undefined
+export function customSize({ vcpu, ram, disk, bandwidth, networkSpeed }: CustomSize): Body<'createVm'>['customConfig'] {
+  if (!vcpu && !ram && !disk && !bandwidth && !networkSpeed) return undefined
   if (!vcpu || !ram || !disk) throw usageError('A custom size requires all of --vcpu, --ram and --disk')
-  return { vcpu: parseInteger('--vcpu', vcpu), ram: parseInteger('--ram', ram), disk: parseInteger('--disk', disk) }
+  return {
+    vcpu: parseInteger('--vcpu', vcpu),
+    ram: parseInteger('--ram', ram),
+    disk: parseInteger('--disk', disk),
+    ...(bandwidth && { bandwidth: parseInteger('--bandwidth', bandwidth) }),
+    ...(networkSpeed && { networkSpeed: parseInteger('--network-speed', networkSpeed) }),
+  }
 }

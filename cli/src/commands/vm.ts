@@ -7,7 +7,7 @@ import { isInteractive, type Io } from '../io.ts'
 import { omitUndefined, parseInteger, parseOnOff, readTextOrFile, requireChanges, splitList } from '../options.ts'
 import { prompt, readStdin } from '../prompt.ts'
 import { details, message, table, type Columns } from '../result.ts'
-import { createVm } from './vm-create.ts'
+import { createVm, CUSTOM_SIZE, customSize, type CustomSize } from './vm-create.ts'
 import { openConsole, ssh } from './vm-remote.ts'
 
 const VM_COLUMNS: Columns<VmListItem> = {
@@ -84,19 +84,20 @@ const restart = defineCommand<{ force?: true }>({
   run: (ctx, { force = false }, vm: string) => ctx.changeVm(vm, 'restarting', (berth, id) => berth.vms.restart(id, { force })),
 })
 
-const upgrade = defineCommand<{ plan?: string; dryRun?: true }>({
+const upgrade = defineCommand<CustomSize & { plan?: string; dryRun?: true }>({
   name: 'upgrade',
-  description: 'upgrade a VM to a larger plan',
+  description: 'upgrade a VM to a larger plan or custom size',
   args: '<vm>',
-  options: [['--plan <plan>', 'new plan; see berth plan list (required)']],
+  options: [['--plan <plan>', 'new plan; see berth plan list'], ...CUSTOM_SIZE],
   example: 'vm upgrade web-1 --plan large',
   waits: true,
   supportsDryRun: true,
-  async run(ctx, { plan, dryRun }, vm: string) {
-    if (!plan) throw usageError('--plan is required, such as --plan large; see berth plan list')
-    const planId = await ctx.resolveId('plan', plan)
-    if (dryRun) return quoteDetails(await ctx.berth.vms.quoteUpgrade(await ctx.resolveId('vm', vm), planId))
-    return ctx.changeVm(vm, 'upgrading', (berth, id) => berth.vms.upgrade(id, planId))
+  async run(ctx, { plan, dryRun, ...size }, vm: string) {
+    const customConfig = customSize(size)
+    if (!plan === !customConfig) throw usageError('--plan is required, such as --plan large; see berth plan list. Or give a custom size')
+    const to = customConfig ? { customConfig } : { planId: await ctx.resolveId('plan', plan!) }
+    if (dryRun) return quoteDetails(await ctx.berth.vms.quoteUpgrade(await ctx.resolveId('vm', vm), to))
+    return ctx.changeVm(vm, 'upgrading', (berth, id) => berth.vms.upgrade(id, to))
   },
 })
 

@@ -1051,6 +1051,10 @@ export interface components {
             ram: number;
             /** @description must be 5-4096 GiB */
             disk: number;
+            /** @description GB (10^9 bytes) per billing month, where the catalog has a price for it; what is included when absent */
+            bandwidth?: number | undefined;
+            /** @description Mbit/s, where the catalog has a price for it; what is included when absent */
+            networkSpeed?: number | undefined;
         };
         CreateVm: {
             /** @description must be an id: c and at least 8 more characters */
@@ -1085,9 +1089,11 @@ export interface components {
         ActionStarted: {
             actionId: string;
         };
+        /** @description Either a plan or a custom configuration */
         UpgradeVm: {
             /** @description must be an id: c and at least 8 more characters */
-            planId: string;
+            planId?: string | undefined;
+            customConfig?: components["schemas"]["CustomConfig"] | undefined;
         };
         RebuildVm: {
             /** @description must be an id: c and at least 8 more characters */

@@ -52,13 +52,13 @@ export class Vms extends Resource {
     return this.api.start(id, 'restartVm', { path: { id }, body }, options)
   }
 
-  /** Changes to a larger plan. */
-  upgrade(id: string, planId: string, options?: CallOptions) {
-    return this.api.start(id, 'upgradeVm', { path: { id }, body: { planId } }, options)
+  /** Changes to a larger plan, given by its id, or to a custom configuration. */
+  upgrade(id: string, to: string | Body<'upgradeVm'>, options?: CallOptions) {
+    return this.api.start(id, 'upgradeVm', { path: { id }, body: upgradeTo(to) }, options)
   }
 
-  quoteUpgrade(id: string, planId: string, options?: CallOptions) {
-    return this.api.quote('upgradeVm', { path: { id }, body: { planId } }, options)
+  quoteUpgrade(id: string, to: string | Body<'upgradeVm'>, options?: CallOptions) {
+    return this.api.quote('upgradeVm', { path: { id }, body: upgradeTo(to) }, options)
   }
 
   /** Reinstalls from a template. All data on the disk is lost. */
@@ -93,3 +93,5 @@ export class Vms extends Resource {
     return this.api.call('getVmMetrics', { path: { id }, query }, options)
   }
 }
+
+const upgradeTo = (to: string | Body<'upgradeVm'>): Body<'upgradeVm'> => (typeof to === 'string' ? { planId: to } : to)

@@ -20,6 +20,42 @@ export async function getRegion(db: Queries, idOrSlug: string): Promise<sql.Regi
   return row
 }
 
+export interface RegionInput {
+  name: string
+  /** ISO 3166 alpha-2. */
+  country: string
+  city: string
+  available: boolean
+}
+
+/** Appends the region to the display order. It takes VMs once it has a host and public addresses. */
+export async function createRegion(tx: Tx, now: Date, { slug, ...input }: RegionInput & { slug: string }): Promise<Region> {
+  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(slug)) throw invalid('slug must be 1-63 lower-case letters, digits or hyphens', 'slug')
+  const position = 1 + Math.max(-1, ...(await sql.listRegions(tx)).map((each) => each.position))
+  const row = { id: newId(), slug, ...checkedRegion(input), position, created_at: now }
+  if ((await sql.insertRegion(tx, row)) === 0) throw apiError('already_exists', `There is a region ${slug} already`)
+  return toRegion(row)
+}
+
+/** Existing VMs stay as they are; without `available` the region takes no new ones. */
+export async function changeRegion(tx: Tx, idOrSlug: string, change: Partial<RegionInput>): Promise<Region> {
+  const row = await getRegion(tx, idOrSlug)
+  const changed = { ...row, ...checkedRegion({ ...row, ...change }) }
+  await sql.updateRegion(tx, changed)
+  return toRegion(changed)
+}
+
+function checkedRegion({ name, country, city, available }: RegionInput): RegionInput & { flag: string } {
+  for (const [field, value] of Object.entries({ name, city }))
+    if (!/^[^\p{Cc}]{1,100}$/u.test(value)) throw invalid(`${field} must be 1-100 characters`, field)
+  if (!/^[A-Z]{2}$/.test(country)) throw invalid('country must be two capital letters, such as DE', 'country')
+  const flag = String.fromCodePoint(...[...country].map((letter) => REGIONAL_INDICATOR_A + letter.codePointAt(0)! - 65))
+  return { name, country, city, available, flag }
+}
+
+/** A flag emoji is the country's letters as regional indicator symbols. */
+const REGIONAL_INDICATOR_A = 0x1f1e6
+
 export const listPlans = async (db: Queries, currency: string): Promise<Plan[]> => toPlans(db, currency, await sql.listPlans(db))
 
 /** A plan too large for every host is not available to customers, although it is on sale. */
@@ -115,12 +151,19 @@ export async function getTemplate(db: Queries, idOrSlug: string): Promise<sql.Te
 
 export const getOsTemplate = async (db: Queries, slug: string): Promise<OsTemplate> => toOsTemplate(await getTemplate(db, slug))
 
-/** Unit prices, add-ons, quotas and settings by name. An unknown name is a bug and throws. */
-export async function catalogNumbers(db: Queries): Promise<(name: string) => Cents> {
+/** Unit prices, add-ons, quotas and settings by name. */
+export interface CatalogNumbers {
+  /** An unknown name is a bug and throws. */
+  (name: string): Cents
+  find(name: string): Cents | undefined
+}
+
+export async function catalogNumbers(db: Queries): Promise<CatalogNumbers> {
   const numbers = new Map((await sql.listNumbers(db)).map(({ name, value }) => [name, value]))
-  return (name) => {
+  const get = (name: string): Cents => {
     const value = numbers.get(name)
     if (value === undefined) throw new Error(`BUG: the catalog has no number ${name}`)
     return value
   }
+  return Object.assign(get, { find: (name: string) => numbers.get(name) })
 }

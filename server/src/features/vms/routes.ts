@@ -79,7 +79,7 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms/:id',
     {
       operationId: 'updateVm',
-      errorCodes: ['busy', 'invalid_state', 'insufficient_funds'],
+      errorCodes: ['busy', 'invalid_state', 'unavailable', 'insufficient_funds'],
       summary: 'Rename or protect a VM, or switch its daily backups or 10G',
       tag,
       scope: 'vms:update',
@@ -159,8 +159,7 @@ export const vmRoutes: Routes = (api, deps) => {
       body: UpgradeVm,
       ...quotedOnDryRun,
     },
-    async (tx, { principal, params: { id }, body, query }) =>
-      accepted(id, await upgrade(tx, deps, principal, id, body.planId, query.dryRun)),
+    async (tx, { principal, params: { id }, body, query }) => accepted(id, await upgrade(tx, deps, principal, id, body, query.dryRun)),
   )
 
   api.post(

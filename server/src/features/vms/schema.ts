@@ -89,6 +89,24 @@ export const CustomConfig = object(
     vcpu: Type.Integer({ minimum: 1, maximum: 64 }),
     ram: Type.Integer({ minimum: 512, maximum: 262_144, multipleOf: 256, rule: 'must be 512-262144 MiB in steps of 256' }),
     disk: Type.Integer({ minimum: 5, maximum: 4096, rule: 'must be 5-4096 GiB' }),
+    bandwidth: Type.Optional(
+      Type.Integer({
+        minimum: 100,
+        maximum: 100_000,
+        multipleOf: 100,
+        rule: 'must be 100-100000 GB in steps of 100',
+        description: 'GB (10^9 bytes) per billing month, where the catalog has a price for it; what is included when absent',
+      }),
+    ),
+    networkSpeed: Type.Optional(
+      Type.Integer({
+        minimum: 100,
+        maximum: 10_000,
+        multipleOf: 100,
+        rule: 'must be 100-10000 Mbit/s in steps of 100',
+        description: 'Mbit/s, where the catalog has a price for it; what is included when absent',
+      }),
+    ),
   },
   { title: 'CustomConfig' },
 )
@@ -127,7 +145,12 @@ export const UpdateVm = object(
 )
 export type UpdateVm = Static<typeof UpdateVm>
 
-export const UpgradeVm = object({ planId: Id }, { title: 'UpgradeVm' })
+export type CustomConfig = Static<typeof CustomConfig>
+export const UpgradeVm = object(
+  { planId: Type.Optional(Id), customConfig: Type.Optional(CustomConfig) },
+  { title: 'UpgradeVm', description: 'Either a plan or a custom configuration' },
+)
+export type UpgradeVm = Static<typeof UpgradeVm>
 export const ForceOption = object({
   force: Type.Optional(Type.Boolean({ description: 'Cut it off at once instead of asking the guest first' })),
 })

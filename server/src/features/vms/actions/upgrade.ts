@@ -4,15 +4,15 @@ import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
 import type { MachineSpec } from '../../../hypervisor/driver.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
-import { apiError } from '../../../kernel/errors.ts'
+import { apiError, invalid } from '../../../kernel/errors.ts'
 import type { StepContext } from '../../../workflow/workflow-builder.ts'
-import { catalogNumbers, getPlan } from '../../catalog/service.ts'
+import { catalogNumbers } from '../../catalog/service.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import { type Deps, workflow } from '../../deps.ts'
 import { releaseCapacity, reserveCapacity, type Size } from '../../hosts/capacity.ts'
 import { charge, type Quote, refund, requireFunds, toQuote } from '../../wallet/service.ts'
 import { tradeInAddOns } from '../billing/add-ons.ts'
-import { monthlyPrice, planShape, type PricedSize, proratedDifference } from '../billing/pricing.ts'
+import { monthlyPrice, type PricedSize, proratedDifference, resolveSize } from '../billing/pricing.ts'
 import { requirePaidPeriod } from '../model/allowed-actions.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { startAction } from '../model/guards.ts'
@@ -20,6 +20,7 @@ import { resizeVm } from '../model/hooks.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
 import { giveBackVmQuotas, sizeOf, takeVmQuotas } from '../model/placement.ts'
 import * as sql from '../model/sql.ts'
+import type { UpgradeVm } from '../schema.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
 import {
   applyFilter,
@@ -41,13 +42,14 @@ export const upgrade = (
   deps: Deps,
   who: Principal,
   vmId: string,
-  planId: string,
+  input: UpgradeVm,
   dryRun = false,
-): Promise<ActionStarted | DryRunResult<Quote>> =>
-  startAction(tx, deps, who, vmId, {
+): Promise<ActionStarted | DryRunResult<Quote>> => {
+  if (input.planId === undefined && input.customConfig === undefined) throw invalid('planId is required, or customConfig', 'planId')
+  return startAction(tx, deps, who, vmId, {
     verb: 'upgrade',
     label: 'UPGRADE',
-    find: async () => planShape(await getPlan(tx, planId)),
+    find: () => resolveSize(tx, input),
     act: async (vm, start, size) => {
       const { currency } = deps.config
       const now = deps.clock.now()
@@ -89,14 +91,23 @@ export const upgrade = (
       return started
     },
   })
+}
 
 function requireLarger(vm: sql.VmDetails, shape: PricedSize): void {
   if (!shape.available || (shape.regionSlugs && !shape.regionSlugs.includes(vm.region_slug))) {
     throw apiError('unavailable', `Plan ${shape.name} is not available in ${vm.region_slug}`)
   }
   const more = difference(vm, shape)
-  const sizes = [more.vcpu, more.ramMiB, more.diskGiB]
+  // Traffic and speed of plans are the catalog's; those of a custom configuration were chosen and paid for.
+  const isCustom = vm.plan_id === null && shape.planId === null
+  const chosen = isCustom ? [shape.bandwidthGb - vm.bandwidth_gb, shape.networkMbps - vm.network_mbps] : []
+  const sizes = [more.vcpu, more.ramMiB, more.diskGiB, ...chosen]
   if (sizes.some((each) => each < 0) || sizes.every((each) => each === 0)) {
+    if (isCustom)
+      throw apiError(
+        'plan_not_larger',
+        'The custom configuration is not larger than the current one: no part of it may be smaller, bandwidth and networkSpeed included',
+      )
     throw apiError('plan_not_larger', `Plan ${shape.name} is not larger than the current plan ${vm.plan_slug}`)
   }
 }

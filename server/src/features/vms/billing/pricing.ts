@@ -1,10 +1,10 @@
 // Prices. All inputs come from the catalog; all results are cents.
 import type { Queries } from '../../../kernel/database/db.ts'
-import { invalid } from '../../../kernel/errors.ts'
+import { apiError, invalid } from '../../../kernel/errors.ts'
 import { type Cents, prorateDown, prorateUp } from '../../../kernel/money.ts'
-import { catalogNumbers, getDefaultPlan, getPlan } from '../../catalog/service.ts'
+import { catalogNumbers, getDefaultPlan, getPlan, type CatalogNumbers } from '../../catalog/service.ts'
 import type { VmDetails, VmSize } from '../model/sql.ts'
-import type { CreateVm } from '../schema.ts'
+import type { CustomConfig, UpgradeVm } from '../schema.ts'
 
 type Numbers = (name: string) => bigint
 
@@ -16,14 +16,14 @@ export interface PricedSize extends Omit<VmSize, 'periodPriceCents'> {
 }
 
 /** The requested plan, the custom configuration, or the catalog's default plan. */
-export async function resolveSize(db: Queries, input: Pick<CreateVm, 'planId' | 'customConfig'>): Promise<PricedSize> {
+export async function resolveSize(db: Queries, input: UpgradeVm): Promise<PricedSize> {
   if (input.planId !== undefined && input.customConfig !== undefined)
     throw invalid('give either planId or customConfig, not both', 'customConfig')
   if (input.customConfig) return customShape(await catalogNumbers(db), input.customConfig)
   return planShape(input.planId === undefined ? await getDefaultPlan(db) : await getPlan(db, input.planId))
 }
 
-export const planShape = (plan: Awaited<ReturnType<typeof getPlan>>): PricedSize => ({
+const planShape = (plan: Awaited<ReturnType<typeof getPlan>>): PricedSize => ({
   planId: plan.id,
   name: plan.slug,
   vcpu: plan.vcpu,
@@ -38,24 +38,45 @@ export const planShape = (plan: Awaited<ReturnType<typeof getPlan>>): PricedSize
   available: plan.available,
 })
 
-function customShape(numbers: Numbers, { vcpu, ram, disk }: NonNullable<CreateVm['customConfig']>): PricedSize {
+/** Traffic and speed beyond what is included have a price of their own, where the operator has set one. */
+function customShape(numbers: CatalogNumbers, config: CustomConfig): PricedSize {
+  const { vcpu, ram, disk } = config
   const memory = prorateUp(numbers('price.ram_gib'), BigInt(ram), 1024n)
   const storage = prorateUp(numbers('price.disk_10_gib'), BigInt(disk), 10n)
-  const priceCents = numbers('price.custom_base') + BigInt(vcpu) * numbers('price.vcpu') + memory + storage
+  const bandwidth = chosen(numbers, config, 'bandwidth', { included: 'custom.bandwidth_gb', price: 'price.custom_bandwidth_100_gb' })
+  const speed = chosen(numbers, config, 'networkSpeed', { included: 'custom.network_mbps', price: 'price.custom_network_100_mbps' })
+  const size = numbers('price.custom_base') + BigInt(vcpu) * numbers('price.vcpu') + memory + storage
+  const priceCents = size + bandwidth.priceCents + speed.priceCents
   return {
     planId: null,
     name: 'custom',
     vcpu,
     ramMiB: ram,
     diskGiB: disk,
-    bandwidthGb: Number(numbers('custom.bandwidth_gb')),
-    networkMbps: Number(numbers('custom.network_mbps')),
+    bandwidthGb: bandwidth.amount,
+    networkMbps: speed.amount,
     throttleMbps: Number(numbers('custom.throttle_mbps')),
     customPriceCents: priceCents,
     priceCents,
     regionSlugs: null,
     available: true,
   }
+}
+
+function chosen(
+  numbers: CatalogNumbers,
+  config: CustomConfig,
+  field: 'bandwidth' | 'networkSpeed',
+  names: { included: string; price: string },
+): { amount: number; priceCents: Cents } {
+  const included = Number(numbers(names.included))
+  const amount = config[field]
+  if (amount === undefined) return { amount: included, priceCents: 0n }
+  const price = numbers.find(names.price)
+  // Nothing included means unmetered: there is nothing to buy.
+  if (price === undefined || included === 0)
+    throw apiError('unavailable', `customConfig.${field} cannot be chosen here, as it has no price: leave it out`)
+  return { amount, priceCents: prorateUp(price, BigInt(Math.max(0, amount - included)), 100n) }
 }
 
 export interface AddOns {
