@@ -54,6 +54,7 @@ const key =
 
 let ranges = 0
 const MONEY = { amount: '5.00', reason: 'Because' }
+const REGION = { name: 'Amsterdam 1', country: 'NL', city: 'Amsterdam' }
 const PLAN = { name: 'Tiny', vcpu: 1, ram: 512, disk: 5, bandwidth: 100, networkSpeed: 100, price: '1.50', regions: ['fra1'] }
 
 export const DASHBOARD: Record<string, Arrange> = {
@@ -108,6 +109,12 @@ export const DASHBOARD: Record<string, Arrange> = {
   operatorListHosts: nothing,
   operatorChangeHost: async ({ app }) => ({ params: { id: app.host.id }, body: { maintenance: false } }),
   operatorGetCapacity: nothing,
+  operatorListRegions: nothing,
+  operatorCreateRegion: async () => ({ body: { ...REGION, slug: newId() } }),
+  operatorChangeRegion: async ({ browser }) => {
+    const made = await browser.post('/operator/regions', { ...REGION, slug: newId() })
+    return { params: { id: made.body.data.id as string }, body: { name: 'Renamed', available: false } }
+  },
   operatorListPools: nothing,
   operatorCreatePool: async () => {
     const range = `172.${20 + Math.floor(ranges / 250)}.${ranges++ % 250}`

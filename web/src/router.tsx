@@ -52,6 +52,7 @@ const tree = root.addChildren([
     screen('/operator/capacity', () => import('./screens/operator/Capacity.tsx')),
     screen('/operator/pools', () => import('./screens/operator/Pools.tsx')),
     screen('/operator/templates', () => import('./screens/operator/Templates.tsx')),
+    screen('/operator/regions', () => import('./screens/operator/Regions.tsx')),
     screen('/operator/plans', () => import('./screens/operator/Plans.tsx')),
     screen('/operator/accounts', () => import('./screens/operator/Accounts.tsx')),
     screen('/operator/accounts/$accountId', () => import('./screens/operator/AccountPage.tsx')),

@@ -30,6 +30,18 @@ describe('an operator in the dashboard', async () => {
     await expectShown(page.getByRole('meter', { name: /^IP addresses of/ }))
   })
 
+  test('adds and edits a region', async () => {
+    await go(page, 'Regions')
+    await button(page, 'Add region').click()
+    await fill(dialog(page), { Name: 'Amsterdam 1', Slug: 'ams1', City: 'Amsterdam', Country: 'nl' })
+    await button(dialog(page), 'Save changes').click()
+    await expectShown(page.getByRole('cell', { name: '🇳🇱 NL' }))
+    await button(page, 'Edit region: Amsterdam 1').click()
+    await dialog(page).getByText('Available for new VMs').click()
+    await button(dialog(page), 'Save changes').click()
+    await expectShown(page.getByText('Unavailable', { exact: true }))
+  })
+
   test('adds an IP pool and a plan', async () => {
     await go(page, 'IP pools')
     await button(page, 'Add IP pool').click()

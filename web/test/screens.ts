@@ -23,6 +23,7 @@ const LISTS = [
 export const OPERATOR_LISTS = [
   'hosts',
   'capacity',
+  'regions',
   'pools',
   'templates',
   'plans',

@@ -151,6 +151,29 @@ describe('berthd host and plan', { timeout: 120_000 }, () => {
     ).toEqual(['SLUG', 'nano', 'small'])
   })
 
+  test('adds, lists and changes regions', async () => {
+    const place = ['--name', 'Amsterdam 1', '--country', 'NL', '--city', 'Amsterdam']
+    const added = await json<Record<string, unknown>>('region', 'add', 'ams1', ...place, '--available', 'false')
+    expect(added).toMatchObject({ slug: 'ams1', name: 'Amsterdam 1', country: 'NL', flag: '🇳🇱', city: 'Amsterdam', available: false })
+    expect(await json('region', 'set', 'ams1', '--name', 'Amsterdam')).toEqual({ ...added, name: 'Amsterdam' })
+    expect((await json<{ slug: string }[]>('region', 'list')).map(({ slug }) => slug)).toEqual(['fra1', 'ams1'])
+    const refused = await Promise.all([
+      run('region', 'add', 'ams1', ...place),
+      run('region', 'add', 'Bad', ...place),
+      run('region', 'add', 'ams2', '--name', 'x'),
+      run('region', 'set', 'ams1'),
+      run('region', 'set', 'ams1', '--available', 'perhaps'),
+      run('region', 'set', 'nowhere', '--name', 'x'),
+    ])
+    expect(refused.map(({ code }) => code)).toEqual([1, 1, 2, 2, 2, 1])
+  })
+
+  test('sets the link speed of a host', async () => {
+    expect(await json('host', 'set', 'local', '--uplink-mbps', '1000')).toMatchObject({ uplinkMbps: 1000 })
+    expect((await run('host', 'set', 'local', '--uplink-mbps', 'fast')).code).toBe(1)
+    expect(await json('host', 'set', 'local', '--uplink-mbps', '10000')).toMatchObject({ uplinkMbps: 10_000 })
+  })
+
   test('changes only the given fields of a plan', async () => {
     const before = (await json<Record<string, unknown>[]>('plan', 'list')).find(({ slug }) => slug === 'large')!
     const after = await json('plan', 'set', 'large', '--price', '30.00', '--available', 'false')

@@ -1,4 +1,5 @@
 // One line per step with its duration, aligned like those of ops/bootstrap.mjs. On a terminal the line appears while the step runs.
+import { InvalidArgumentError } from 'commander'
 import type { Finding } from '../host-setup/finding.ts'
 import { stopwatch } from '../kernel/clock.ts'
 
@@ -86,3 +87,9 @@ export const markOf = (status: keyof typeof MARKS): '✓' | '✗' | '!' => MARKS
 /** With what to do about it on a line of its own. */
 export const findingLine = ({ status, message, fix }: Finding): string =>
   ` ${MARKS[status]} ${message}${fix === null ? '' : `\n     ${fix}`}`
+
+/** For options such as `--available <true or false>`. */
+export function parseBoolean(text: string): boolean {
+  if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('It must be true or false.')
+  return text === 'true'
+}

@@ -12,6 +12,7 @@ import { paymentCommands } from './admin/payment.ts'
 import { userCommands } from './admin/user.ts'
 import { planCommands } from './admin/plan.ts'
 import { ipPoolCommands } from './admin/ip-pool.ts'
+import { regionCommands } from './admin/region.ts'
 import { processCommands } from './process-commands.ts'
 import { ticketCommands } from './admin/ticket.ts'
 import { templateCommands } from './admin/template.ts'
@@ -30,6 +31,7 @@ export function createProgram(json: boolean): Command {
     paymentCommands,
     clockCommands,
     tokenCommands,
+    regionCommands,
     hostCommands,
     hostPrepareCommands,
     ipPoolCommands,

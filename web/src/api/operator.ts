@@ -1,5 +1,5 @@
 // Types and queries of /api/dashboard/operator, see docs/dashboard-api.md.
-import type { Action, Plan, Ticket, TicketWithReplies } from '@berth/sdk'
+import type { Action, Plan, Region, Ticket, TicketWithReplies } from '@berth/sdk'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { apiRequest, apiRequestPage } from './request.ts'
 
@@ -178,6 +178,7 @@ const list = <T>(name: string, refetchInterval?: number) =>
 
 export const hostsQuery = list<Host[]>('hosts', 5_000)
 export const capacityQuery = list<RegionCapacity[]>('capacity', 10_000)
+export const operatorRegionsQuery = list<Region[]>('regions')
 export const poolsQuery = list<Pool[]>('pools')
 export const operatorTemplatesQuery = list<Template[]>('templates', 10_000)
 export const operatorPlansQuery = list<Plan[]>('plans')

@@ -53,7 +53,7 @@ export async function apiRequest<T>(method: 'GET' | 'POST' | 'PATCH' | 'PUT' | '
   return (await send(method, path, body)).data as T
 }
 
-export async function apiRequestPage<T>(path: string, query: Query = {}): Promise<Page<T>> {
+export async function apiRequestPage<T>(path: string, query: Query = {}): Promise<Pick<Page<T>, 'items' | 'pagination'>> {
   const { data, pagination } = await send('GET', `${path}${queryString(query)}`)
   const items = data as T[]
   return { items, pagination: pagination ?? { page: 1, limit: items.length, total: items.length, totalPages: 1 } }

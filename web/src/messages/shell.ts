@@ -18,6 +18,7 @@ export const shellMessages = {
     settings: 'Settings',
     hosts: 'Hosts',
     capacity: 'Capacity',
+    regions: 'Regions',
     pools: 'IP pools',
     templates: 'Templates',
     plans: 'Plans',

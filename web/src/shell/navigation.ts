@@ -43,6 +43,7 @@ export const OPERATOR: NavGroup = {
   items: [
     item('/operator/hosts', w.items.hosts, 'server'),
     item('/operator/capacity', w.items.capacity, 'chart'),
+    item('/operator/regions', w.items.regions, 'pin'),
     item('/operator/pools', w.items.pools, 'globe'),
     item('/operator/templates', w.items.templates, 'box'),
     item('/operator/plans', w.items.plans, 'tag'),

@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { changePlan, listPlans, type PlanChange } from '../../features/catalog/service.ts'
 import { adminCommand, type Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
-import { table, type Result } from '../output.ts'
+import { parseBoolean, table, type Result } from '../output.ts'
 
 export function planCommands(program: Command): void {
   const plan = program.command('plan').description('plans and their prices')
@@ -34,11 +34,6 @@ async function set({ db, config }: Admin, { json: _, ...change }: PlanChange & {
   const { id } = await db.tx((tx) => changePlan(tx, slug!, change))
   const plan = (await listPlans(db, config.currency)).find((each) => each.id === id)!
   return { data: plan, text: table([plan], [...COLUMNS], '').text }
-}
-
-function parseBoolean(text: string): boolean {
-  if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('It must be true or false.')
-  return text === 'true'
 }
 
 function parseInteger(text: string): number {

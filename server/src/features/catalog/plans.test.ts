@@ -20,4 +20,7 @@ test('GET /plans calls a plan available only where a host is large enough for it
   expect(await available()).toEqual(all)
   await app.db.run(sql`update plans set region_slugs = array['elsewhere'] where slug = ${large!.slug}`)
   expect(await available()).not.toContain(large!.slug)
+  await app.db.run(sql`update plans set region_slugs = null`)
+  await app.db.run(sql`update regions set available = false`)
+  expect(await available()).toEqual([])
 })

@@ -14,6 +14,11 @@ export const insertRegion = (tx: Tx, row: RegionRow) =>
     values (${row.id}, ${row.slug}, ${row.name}, ${row.country}, ${row.city}, ${row.flag}, ${row.available}, ${row.position}, ${row.created_at})
     on conflict (slug) do nothing`)
 
+export const updateRegion = (tx: Tx, row: RegionRow) =>
+  tx.run(sql`
+    update regions set name = ${row.name}, country = ${row.country}, city = ${row.city}, flag = ${row.flag}, available = ${row.available}
+    where id = ${row.id}`)
+
 export const insertPlan = (tx: Tx, row: PlanRow) =>
   tx.run(sql`
     insert into plans (id, slug, name, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, price_cents, available,
@@ -45,12 +50,12 @@ export const findRegion = (db: Queries, key: string) =>
 
 export const listPlans = (db: Queries) => db.many<PlanRow>(sql`select ${allColumns('plans')} from plans order by position, slug`)
 
-/** `has_host`: a host of its regions is large enough, full or not. */
+/** `has_host`: a host of its regions that take VMs is large enough, full or not. */
 export const listOfferedPlans = (db: Queries) =>
   db.many<PlanRow & { has_host: boolean }>(sql`
     select ${allColumns('plans', 'p')}, exists (
       select from hosts h join regions r on r.id = h.region_id
-      where h.removed_at is null and (p.region_slugs is null or r.slug = any(p.region_slugs)) and p.vcpu <= h.vcpu_total * h.vcpu_overcommit
+      where h.removed_at is null and r.available and (p.region_slugs is null or r.slug = any(p.region_slugs)) and p.vcpu <= h.vcpu_total * h.vcpu_overcommit
         and p.ram_mib <= h.ram_total_mib and p.disk_gib <= h.disk_total_gib) as has_host
     from plans p order by p.position, p.slug`)
 

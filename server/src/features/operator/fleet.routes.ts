@@ -1,5 +1,5 @@
 import { Type } from '../../http/api/schema.ts'
-import { listPlans } from '../catalog/service.ts'
+import { createRegion, listPlans, listRegions } from '../catalog/service.ts'
 import type { Routes } from '../deps.ts'
 import { OPERATOR } from '../sessions/service.ts'
 import * as fleet from './fleet.ts'
@@ -33,6 +33,39 @@ export const fleetRoutes: Routes = (api, { db, clock, config: { currency } }) =>
     '/operator/capacity',
     { operationId: 'operatorGetCapacity', summary: 'What is left to sell, by region', ...common, data: Type.Array(shapes.RegionCapacity) },
     () => fleet.showCapacity(db),
+  )
+
+  api.get(
+    '/operator/regions',
+    { operationId: 'operatorListRegions', summary: 'List regions', ...common, data: Type.Array(shapes.Region) },
+    () => listRegions(db),
+  )
+
+  api.post(
+    '/operator/regions',
+    {
+      operationId: 'operatorCreateRegion',
+      summary: 'Add a region',
+      ...common,
+      body: shapes.CreateRegion,
+      status: 201,
+      data: shapes.Region,
+      errorCodes: ['already_exists'],
+    },
+    (tx, { body: { available = true, ...region } }) => createRegion(tx, clock.now(), { ...region, available }),
+  )
+
+  api.patch(
+    '/operator/regions/:id',
+    {
+      operationId: 'operatorChangeRegion',
+      summary: 'Change a region; its VMs stay as they are',
+      ...common,
+      params,
+      body: shapes.ChangeRegion,
+      data: shapes.Region,
+    },
+    (tx, { params: { id }, body }) => fleet.changeRegionByOperator(tx, id, body),
   )
 
   api.get(

@@ -1,17 +1,19 @@
 // Hosts, capacity, addresses and plans.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid } from '../../kernel/errors.ts'
-import { changePlan, createPlan, getRegion, listPlans, listRegions, listTemplateRows } from '../catalog/service.ts'
+import { changePlan, changeRegion, createPlan, getRegion, listPlans, listRegions, listTemplateRows } from '../catalog/service.ts'
 import { addPool, changeHost, getHost, listHosts, listPools } from '../hosts/service.ts'
 import type {
   ChangeHost,
   ChangePlan,
+  ChangeRegion,
   CreatePlan,
   CreatePool,
   OperatorHost,
   OperatorTemplate,
   Plan,
   Pool,
+  Region,
   RegionCapacity,
 } from './schema.ts'
 import * as sql from './sql.ts'
@@ -61,6 +63,11 @@ export async function createPool(tx: Tx, now: Date, { region, host, cidr, gatewa
   const hostId = host ? (await getHost(tx, host)).id : null
   const id = await addPool(tx, now, { regionId: (await getRegion(tx, region)).id, hostId, cidr, gateway, dns })
   return (await showPools(tx)).find((pool) => pool.id === id)!
+}
+
+export async function changeRegionByOperator(tx: Tx, id: string, change: ChangeRegion): Promise<Region> {
+  if (Object.keys(change).length === 0) throw invalid('say what to change')
+  return changeRegion(tx, id, change)
 }
 
 export const showTemplates = async (db: Queries): Promise<OperatorTemplate[]> => (await listTemplateRows(db)).map(toTemplate)

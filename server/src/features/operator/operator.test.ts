@@ -44,6 +44,25 @@ describe('pools and plans', () => {
     expect((await operator.post('/operator/pools', { ...pool, cidr: '198.51.100.16/28' })).status).toBe(400)
   })
 
+  test('a region is created, changed and withdrawn', async () => {
+    const region = { slug: 'ams1', name: 'Amsterdam 1', country: 'NL', city: 'Amsterdam' }
+    const made = await operator.post('/operator/regions', region)
+    expect([made.status, made.body.data]).toEqual([201, { ...region, id: expect.any(String), flag: '🇳🇱', available: true }])
+    expect((await operator.post('/operator/regions', region)).status).toBe(409)
+    for (const wrong of [{ slug: 'A' }, { country: 'nl' }, { country: 'NLD' }, { name: '' }, { city: 'a\u0007' }])
+      expect((await operator.post('/operator/regions', { ...region, slug: 'other', ...wrong })).status).toBe(400)
+    const { id } = made.body.data as { id: string }
+    const change = { name: 'Brussels 1', country: 'BE', available: false }
+    expect((await operator.patch(`/operator/regions/${id}`, change)).body.data).toMatchObject({ ...change, flag: '🇧🇪', city: 'Amsterdam' })
+    expect((await operator.patch(`/operator/regions/${id}`, {})).status).toBe(400)
+    expect((await operator.patch('/operator/regions/nowhere', change)).status).toBe(404)
+    const customer = await rich()
+    expect((await customer.get('/regions')).body.data.map((each: { slug: string }) => each.slug)).toEqual(['fra1', 'ams1'])
+    const refused = await customer.post('/vms', { ...(await app.given.vmInput()), regionId: id })
+    expect(refused.headers['x-error-code']).toBe('unavailable')
+    await app.db.run(sql`delete from regions where id = ${id}`)
+  })
+
   test('a plan is created, sold, repriced and withdrawn', async () => {
     const plan = { slug: 'pico', name: 'Pico', vcpu: 1, ram: 512, disk: 10, bandwidth: 100, networkSpeed: 100, price: '1.50' }
     const made = await operator.post('/operator/plans', plan)

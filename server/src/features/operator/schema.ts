@@ -1,6 +1,6 @@
 // Schemas of the operator area.
 import { Bytes, Money, nullable, object, oneOf, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
-import { Plan } from '../catalog/schema.ts'
+import { Plan, Region } from '../catalog/schema.ts'
 import { Reply, Ticket, TicketWithReplies } from '../support/schema.ts'
 
 const UsedOf = (unit: string) => object({ used: Type.Integer(), total: Type.Integer({ description: unit }) })
@@ -98,8 +98,28 @@ const Price = Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,2})?$', rule: 'must be 
 const Speed = Type.Integer({ minimum: 1, maximum: 1_000_000 })
 const Gigabytes = Type.Integer({ minimum: 0, maximum: 10_000_000 })
 
+const Slug = Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$', rule: 'must be 1-63 lower-case letters, digits or hyphens' })
+const Country = Type.String({ pattern: '^[A-Z]{2}$', rule: 'must be two capital letters, such as DE' })
+
+export const CreateRegion = object({
+  slug: Slug,
+  name: nameText(1, 100),
+  country: Country,
+  city: nameText(1, 100),
+  available: Type.Optional(Type.Boolean()),
+})
+export type CreateRegion = Static<typeof CreateRegion>
+
+export const ChangeRegion = object({
+  name: Type.Optional(nameText(1, 100)),
+  country: Type.Optional(Country),
+  city: Type.Optional(nameText(1, 100)),
+  available: Type.Optional(Type.Boolean({ description: 'False: no new VMs; those it has stay' })),
+})
+export type ChangeRegion = Static<typeof ChangeRegion>
+
 export const CreatePlan = object({
-  slug: Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$', rule: 'must be 1-63 lower-case letters, digits or hyphens' }),
+  slug: Slug,
   name: nameText(1, 100),
   vcpu: Type.Integer({ minimum: 1, maximum: 64 }),
   ram: Type.Integer({ minimum: 128, maximum: 262_144, description: 'MiB' }),
@@ -124,7 +144,7 @@ export const ChangePlan = object({
 })
 export type ChangePlan = Static<typeof ChangePlan>
 
-export { Plan }
+export { Plan, Region }
 
 const account = {
   id: Type.String(),
