@@ -2,7 +2,7 @@
 // process ends, or this one dies, the kernel kills everything inside: daemons, guests, interfaces.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { access, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { access, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { env, run } from './command.ts'
 import { eventually } from './eventually.ts'
@@ -107,7 +107,7 @@ async function furnish(folder: string, options: BoxOptions): Promise<void> {
   await writeFile(join(folder, 'etc/libvirtd.conf'), daemonConf(options))
   await writeFile(
     join(folder, 'etc/qemu.conf'),
-    'cgroup_controllers = []\nuser = "root"\ngroup = "root"\nsecurity_driver = "none"\nremember_owner = 0\n',
+    `cgroup_controllers = []\nuser = "root"\ngroup = "+${await groupOfKvm()}"\nsecurity_driver = "none"\nremember_owner = 0\n`,
   )
   await writeFile(join(folder, 'pki/cacert.pem'), options.ca)
   for (const role of ['server', 'client']) {
@@ -116,6 +116,13 @@ async function furnish(folder: string, options: BoxOptions): Promise<void> {
   }
   await writeFile(join(folder, 'first.sh'), firstScript(folder))
 }
+
+/** Guests run as users of their own, to whom only their group opens the device. */
+const groupOfKvm = (): Promise<number> =>
+  stat('/dev/kvm').then(
+    ({ gid }) => gid,
+    () => 0,
+  )
 
 function daemonConf({ network, uuid, libvirtdConf = '' }: BoxOptions): string {
   return `listen_tls = 1

@@ -74,3 +74,7 @@ export function capacityOf({ cpus, memoryMiB, diskFreeGiB, diskTakenGiB }: Facts
     diskGiB: Math.max(1, Math.floor(((diskFreeGiB ?? 0) + diskTakenGiB) * (1 - RESERVE))),
   }
 }
+
+/** The security drivers that libvirt uses for QEMU, such as apparmor and dac. */
+export const securityModelsIn = (capabilities: string): string[] =>
+  [...capabilities.matchAll(/<secmodel>\s*<model>([^<]*)<\/model>/g)].map(([, model]) => model!)

@@ -27,7 +27,7 @@ export function isOpenToQemu({ mode, gid }: { mode: number; gid: number }, kvm: 
 }
 
 /** The number of the group, which libvirt's packages make, or null. */
-async function kvmGroup(): Promise<number | null> {
+export async function kvmGroup(): Promise<number | null> {
   const line = await run('getent', 'group', 'kvm').catch(() => '')
   return line ? Number(line.split(':')[2]) : null
 }

@@ -11,6 +11,7 @@ import { packages } from './packages.ts'
 import { planHost, type PlanOptions } from './plan.ts'
 import type { HostPlan } from './setup-step.ts'
 import { pool } from './pool.ts'
+import { poolFiles } from './pool-files.ts'
 import { qemuConf } from './qemu-conf.ts'
 import { selfTest } from './self-test.ts'
 import { runStep, SetupError, type Outcome, type Step } from './setup-step.ts'
@@ -18,7 +19,7 @@ import { findCommand } from './shell.ts'
 import { tls } from './tls.ts'
 import { uplink } from './uplink.ts'
 
-const STEPS: Step[] = [savedState, qemuConf, tls, kvmDevice, daemons, pool, network, forwarding, uplink, masquerade, bootUnit]
+const STEPS: Step[] = [savedState, qemuConf, tls, kvmDevice, daemons, pool, poolFiles, network, forwarding, uplink, masquerade, bootUnit]
 
 export interface PrepareOptions extends PlanOptions {
   dryRun?: boolean

@@ -7,7 +7,10 @@ import { network } from '../../host-setup/network.ts'
 import { planHost } from '../../host-setup/plan.ts'
 import type { HostPlan } from '../../host-setup/setup-step.ts'
 import { pool } from '../../host-setup/pool.ts'
+import { poolFiles } from '../../host-setup/pool-files.ts'
 import { qemuConf } from '../../host-setup/qemu-conf.ts'
+import { withLibvirt } from '../../host-setup/libvirt.ts'
+import { securityModelsIn } from '../../host-setup/facts.ts'
 import { SetupError, type Step } from '../../host-setup/setup-step.ts'
 import { exists, succeeds } from '../../host-setup/shell.ts'
 import { uplink } from '../../host-setup/uplink.ts'
@@ -37,7 +40,7 @@ const bySteps = (what: string, ...steps: Step[]): Check =>
   })
 
 export const libvirt = bySteps('libvirt', qemuConf, daemons)
-export const storage = bySteps('storage pool', pool)
+export const storage = bySteps('storage pool', pool, poolFiles)
 export const publicNetwork = bySteps('public network', network, uplink, masquerade)
 
 export const qemu: Check = async ({ hypervisor }) => {
@@ -77,3 +80,20 @@ export const modules = onHost('modules', async () => {
     "apt-get install the kernel's extra modules, or boot a stock kernel",
   )
 })
+
+/** A guest that breaks out of its QEMU is held by the kernel's access control, if there is any, and by its own user. */
+export const confinement = onHost('confinement', async () =>
+  confinementOf(securityModelsIn(await withLibvirt((libvirt) => libvirt.connect.getCapabilities()))),
+)
+
+export function confinementOf(models: string[]): Finding {
+  const confined = models.filter((model) => model in LABELS).map((model) => LABELS[model]!)
+  const user = models.includes('dac') ? 'each guest has a user of its own' : 'all guests have one user'
+  if (confined.length > 0) return ok(`guests are confined by ${confined.join(' and ')}; ${user}`)
+  return warning(
+    `guests are confined neither by AppArmor nor by SELinux; ${user}`,
+    'apt-get install apparmor, reboot, and check with aa-status',
+  )
+}
+
+const LABELS: Record<string, string> = { apparmor: 'AppArmor', selinux: 'SELinux' }

@@ -5,7 +5,7 @@ import { findingLine, print, toJson } from '../output.ts'
 import type { Check, Finding } from './check.ts'
 import { clock, database, masterKey, migrations } from './database.ts'
 import { certificates } from './certificates.ts'
-import { bridgeFilter, libvirt, modules, publicNetwork, qemu, range, storage } from './host.ts'
+import { bridgeFilter, confinement, libvirt, modules, publicNetwork, qemu, range, storage } from './host.ts'
 import { virtualisation } from './kvm.ts'
 import { dataFolder, disk, hypervisor, node } from './machine.ts'
 import { port, redis } from './network.ts'
@@ -26,6 +26,7 @@ const CHECKS: Record<string, Check> = {
   kvm: virtualisation,
   qemu,
   libvirt,
+  confinement,
   pool: storage,
   reserve,
   range,

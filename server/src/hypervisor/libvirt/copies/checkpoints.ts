@@ -4,7 +4,7 @@ import { undefinedIfNotFound } from '../core/errors.ts'
 import type { MachineState } from '../domain/lookup.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { readXml } from '../core/xml.ts'
-import { diskPathOf } from '../xml/domain-xml.ts'
+import { diskOf } from '../xml/domain-xml.ts'
 
 /** Whether that backup has a checkpoint of the present disk. */
 export const hasCheckpoint = (
@@ -15,19 +15,19 @@ export const hasCheckpoint = (
 ): Promise<boolean> =>
   call(`find the checkpoint of backup ${backupId}`, signal, async (host) => {
     const checkpoint = await undefinedIfNotFound(host.checkpoints.lookupByName({ domain, name: backupId }))
-    return checkpoint !== undefined && (await pathOf(host, checkpoint)) === diskPathOf(xml)
+    return checkpoint !== undefined && (await pathOf(host, checkpoint)) === diskOf(xml).path
   })
 
 const pathOf = async (host: Host, checkpoint: { name: string; domain: Domain }): Promise<string> => {
   const domain = readXml(await host.checkpoints.getXml({ checkpoint })).find('domain')
-  return domain ? diskPathOf(domain) : ''
+  return domain ? diskOf(domain).path : ''
 }
 
 /** Checkpoints of disks that a rebuild or restore replaced. */
 export const deleteStaleCheckpoints = ({ call }: HostContext, { domain, xml }: MachineState, signal: AbortSignal): Promise<void> =>
   call(`delete stale checkpoints of ${domain.name}`, signal, async (host) => {
     for (const checkpoint of await host.checkpoints.listAll({ domain }))
-      if ((await pathOf(host, checkpoint)) !== diskPathOf(xml)) await host.checkpoints.delete({ checkpoint, flags: ['metadataOnly'] })
+      if ((await pathOf(host, checkpoint)) !== diskOf(xml).path) await host.checkpoints.delete({ checkpoint, flags: ['metadataOnly'] })
   })
 
 /** Deletes the metadata alone where the dirty bitmap cannot be merged: while the VM is off, and when the bitmap is inconsistent. */

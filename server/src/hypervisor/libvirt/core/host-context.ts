@@ -32,10 +32,12 @@ export interface HostContext {
   readonly closing: AbortSignal
 }
 
-/** The host may come back with another kernel, so both probe results are cleared at every reconnect. */
+/** The host may come back with another kernel or configuration, so probe results are cleared at every reconnect. */
 export interface HostCache {
   acceleration: Promise<{ arch: string; acceleration: Acceleration }> | undefined
   canShapeTraffic: boolean | undefined
+  /** Null where all guests run as one user. */
+  guestGroup: number | null | undefined
   /** Serial console recordings by VM id, the oldest first. */
   readonly recordings: Map<string, ConsoleRecording>
 }
@@ -58,18 +60,20 @@ export interface HostContextOptions {
 const DOWN_GRACE_MS = 10_000
 const RECONNECT_GUESTS_TIMEOUT_MS = 60_000
 
+const UNPROBED = { acceleration: undefined, canShapeTraffic: undefined, guestGroup: undefined }
+
 export function openHostContext({ hostId, endpoint, images, log, root }: HostContextOptions): HostContext & { close(): Promise<void> } {
   let downMs = stopwatch()
   let wasUp = false
   const reconnectListeners = new Set<() => void>()
   const closing = new AbortController()
-  const cache: HostCache = { acceleration: undefined, canShapeTraffic: undefined, recordings: new Map() }
+  const cache: HostCache = { ...UNPROBED, recordings: new Map() }
   const host = new Host({
     endpoint,
     onUp: async (up) => {
       await awaitGuestsReconnected(up)
       if (wasUp) {
-        Object.assign(cache, { acceleration: undefined, canShapeTraffic: undefined })
+        Object.assign(cache, UNPROBED)
         reconnectListeners.forEach((listener) => listener())
       }
       wasUp = true

@@ -22,6 +22,8 @@ export const readerName = (vmId: string): string => `${READER}${checked(vmId)}`
 export const isHelperDomain = (name: string): boolean => [READER, OPENER, PROBE_PREFIX].some((prefix) => name.startsWith(prefix))
 /** Started with KVM to see whether that works. */
 export const KVM_PROBE_DOMAIN = 'berth-probe-machine'
+/** Started as another user to see whether that works. */
+export const USER_PROBE_DOMAIN = 'berth-probe-user'
 const READER = 'berth-copy-'
 const OPENER = 'berth-open-'
 export const filterName = (vmId: string): string => `berth-vm-${checked(vmId)}`

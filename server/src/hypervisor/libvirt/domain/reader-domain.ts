@@ -5,7 +5,8 @@ import { isNameTaken, undefinedIfNotFound } from '../core/errors.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { readerName } from '../core/resource-names.ts'
 import { element, type Element, type Xml } from '../core/xml.ts'
-import { diskPathOf, pausedDomainXml } from '../xml/domain-xml.ts'
+import { copySeclabel } from '../core/guest-user.ts'
+import { backingXml, diskOf, pausedDomainXml } from '../xml/domain-xml.ts'
 
 /** Undefined while another reader domain exists, or is being removed. It is destroyed with our connection (`autodestroy`). */
 export const tryOpenReader = (context: HostContext, vmId: string, machine: Element, signal: AbortSignal): Promise<Domain | undefined> =>
@@ -31,16 +32,21 @@ export async function stopReaderDomain(context: HostContext, vmId: string, signa
 export const destroyReader = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<unknown> =>
   call(`destroy reader domain ${domain.name}`, signal, (host) => undefinedIfNotFound(host.domains.destroy({ domain })))
 
-const readerXml = (vmId: string, machine: Element): Xml =>
-  pausedDomainXml(
+/** Runs as the VM's user, if the VM has one. */
+function readerXml(vmId: string, machine: Element): Xml {
+  const { path, backing } = diskOf(machine)
+  return pausedDomainXml(
     readerName(vmId),
     machine.find('os/type')?.attributes ?? {},
     element(
       'disk',
       { type: 'file', device: 'disk' },
       element('driver', { name: 'qemu', type: 'qcow2' }),
-      element('source', { file: diskPathOf(machine) }),
+      element('source', { file: path }),
+      backing !== undefined && backingXml(backing),
       element('target', { dev: 'vda', bus: 'virtio' }),
       element('readonly'),
     ),
+    copySeclabel(machine),
   )
+}

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Domain, Volume } from '@berth/libvirt'
 import { DriverError, GIB, type Machines, type MachineSpec } from '../../driver.ts'
+import { guestGroup } from '../host/guest-user-probe.ts'
 import { detectAcceleration } from '../host/kvm-probe.ts'
 import { domainXml } from '../xml/domain-xml.ts'
 import { growOffline, growLive } from '../storage/resize.ts'
@@ -11,7 +12,7 @@ import type { Metadata } from '../xml/domain-metadata.ts'
 import { diskName, seedName } from '../core/resource-names.ts'
 import { stopReaderDomain } from '../domain/reader-domain.ts'
 import type { HostContext } from '../core/host-context.ts'
-import { findVolume, findComplete } from '../storage/volumes.ts'
+import { findVolume, findComplete, readDiskFile } from '../storage/volumes.ts'
 
 export const definitionMethods = (context: HostContext): Pick<Machines, 'ensureDefined'> => ({
   ensureDefined: (spec, signal) =>
@@ -58,8 +59,9 @@ export async function define(
   const { xml } = domainXml(spec, {
     acceleration: await detectAcceleration(context, signal, spec.template.arch),
     canLimit: await canShapeTraffic(context, signal),
-    diskPath: disk.key,
+    disk: await readDiskFile(context, disk, signal),
     seedPath: seed.key,
+    guestGroup: await guestGroup(context, signal),
     remembered: { restartId, stop, startId: randomUUID() },
   })
   return context.call(`define ${spec.vmId}`, signal, (host) => host.domains.define({ xml }))

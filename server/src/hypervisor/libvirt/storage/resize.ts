@@ -7,8 +7,11 @@ import { type Arch, DriverError, isDriverError } from '../../driver.ts'
 import { hasText, undefinedIfNotFound } from '../core/errors.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { CLEANUP_TIMEOUT_MS } from '../core/poll.ts'
-import { diskHelperName } from '../core/resource-names.ts'
+import { seclabelXml } from '../core/guest-user.ts'
+import { diskHelperName, readVolumeName } from '../core/resource-names.ts'
+import { guestGroup } from '../host/guest-user-probe.ts'
 import { diskXml, pausedDomainXml } from '../xml/domain-xml.ts'
+import { readDiskFile } from './volumes.ts'
 
 export const capacityOf = ({ call }: HostContext, volume: Volume, signal: AbortSignal): Promise<number> =>
   call(`measure ${volume.name}`, signal, async (host) => Number((await host.volumes.getInfo({ volume })).capacity))
@@ -92,7 +95,9 @@ export async function withDiskOpen<T>(
     })
   await close() // one of a dead process, whose connection the daemon has not closed yet
   try {
-    const { xml } = pausedDomainXml(name, { arch, machine: arch === 'aarch64' ? 'virt' : 'q35' }, diskXml(disk.key))
+    const type = { arch, machine: arch === 'aarch64' ? 'virt' : 'q35' }
+    const label = seclabelXml(readVolumeName(disk.name).vmId ?? '', await guestGroup(context, signal))
+    const { xml } = pausedDomainXml(name, type, diskXml(await readDiskFile(context, disk, signal)), label)
     return await work(
       await context.call(`open ${disk.name}`, signal, (host) => host.domains.createXml({ xml, flags: ['paused', 'autodestroy'] })),
     )

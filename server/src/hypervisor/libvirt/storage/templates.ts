@@ -46,7 +46,7 @@ async function uploadTemplate(context: HostContext, template: TemplateRef, signa
     const uploaded = await awaitConcurrentUpload(context, name, signal)
     if (uploaded) return uploaded
     const image = await openImage(context, template)
-    const volume = await tryCreate(context, { name, format: 'qcow2', capacityBytes: image.virtualBytes }, signal)
+    const volume = await tryCreate(context, { name, format: 'qcow2', capacityBytes: image.virtualBytes, isShared: true }, signal)
     if (volume) return fill(context, volume, image, signal)
   }
 }

@@ -7,6 +7,7 @@ import { undefinedIfNotFound } from '../core/errors.ts'
 import { markerName, readVolumeName, STORAGE_POOL } from '../core/resource-names.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { PEER_TIMEOUT_MS, pollUntilTrue } from '../core/poll.ts'
+import type { DiskFile } from '../xml/domain-xml.ts'
 import { element, readXml, type Element, type Xml } from '../core/xml.ts'
 
 export async function findVolume({ call }: HostContext, name: string, signal: AbortSignal): Promise<Volume | undefined> {
@@ -24,6 +25,12 @@ export function parentOf(volume: Element): string | null {
   const path = volume.find('backingStore/path')?.text.trim()
   return path ? readVolumeName(path.slice(path.lastIndexOf('/') + 1)).id : null
 }
+
+/** Of a disk. */
+export const readDiskFile = async (context: HostContext, volume: Volume, signal: AbortSignal): Promise<DiskFile> => ({
+  path: volume.key,
+  backing: (await describeVolume(context, volume, signal)).find('backingStore/path')?.text.trim() ?? null,
+})
 
 /** Undefined unless it is complete. */
 export const findComplete = async (context: HostContext, name: string, signal: AbortSignal): Promise<Volume | undefined> =>
@@ -60,10 +67,13 @@ export interface NewVolume {
   capacityBytes: number
   /** The path of the qcow2 file that it is a layer on. */
   backing?: string
+  /** Readable to the users of all guests, as a template must be. */
+  isShared?: boolean
 }
 
-/** qcow2 of compat level 1.1, which dirty bitmaps and thus incremental backups need. World-readable, for the QEMU process. */
-export const volumeXml = ({ name, format, capacityBytes, backing }: NewVolume): Xml =>
+/** qcow2 of compat level 1.1, which dirty bitmaps and thus incremental backups need. Root's: libvirt makes the VM's user the owner of what its
+ *  QEMU opens, and root again afterwards. */
+export const volumeXml = ({ name, format, capacityBytes, backing, isShared = false }: NewVolume): Xml =>
   element(
     'volume',
     {},
@@ -74,7 +84,7 @@ export const volumeXml = ({ name, format, capacityBytes, backing }: NewVolume): 
       'target',
       {},
       element('format', { type: format }),
-      element('permissions', {}, element('mode', {}, '0644')),
+      element('permissions', {}, element('mode', {}, isShared ? '0644' : '0600')),
       format === 'qcow2' && element('compat', {}, '1.1'),
     ),
     backing !== undefined && element('backingStore', {}, element('path', {}, backing), element('format', { type: 'qcow2' })),

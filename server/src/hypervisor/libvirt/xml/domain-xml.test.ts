@@ -1,15 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { Arch, MachineSpec } from '../../driver.ts'
 import { someSpec } from '../../simulated/test-fixture.ts'
-import { domainXml, type DomainOptions } from './domain-xml.ts'
+import { diskOf, domainXml, type DomainOptions } from './domain-xml.ts'
 import { metadataOf } from './domain-metadata.ts'
 import { readXml } from '../core/xml.ts'
 
 const options: DomainOptions = {
   acceleration: 'emulation',
   canLimit: true,
-  diskPath: '/pool/disk',
+  disk: { path: '/pool/disk', backing: '/pool/template' },
   seedPath: '/pool/seed',
+  guestGroup: 109,
   remembered: { restartId: null, stop: null, startId: 'once' },
 }
 const ids = { vmId: 'cvm', accountId: 'caccount', uuid: '7b3c1d9e-0000-4000-8000-000000000001' }
@@ -27,6 +28,20 @@ describe.each(['x86_64', 'aarch64'] as const)('the domain XML for %s', (arch) =>
     expect([xml.find('vcpu')?.text, xml.find('memory')?.text]).toEqual(['3', '2048'])
     expect(xml.attribute('os/type/arch')).toBe(arch)
     expect(xml.all('devices/disk/source').map((source) => source.attributes['file'])).toEqual(['/pool/disk', '/pool/seed'])
+  })
+
+  test('runs as a user of its own, which does not own the template', () => {
+    const xml = readXml(domainXml(spec(arch), options).xml)
+    expect(xml.find('seclabel')?.attributes).toEqual({ type: 'static', model: 'dac', relabel: 'yes' })
+    expect(xml.find('seclabel/label')?.text).toMatch(/^\+\d{10}:\+109$/)
+    const [chain] = xml.all('devices/disk/backingStore')
+    expect([chain?.attribute('source/file'), chain?.find('source/seclabel')?.attributes]).toEqual([
+      '/pool/template',
+      { model: 'dac', relabel: 'no' },
+    ])
+    expect(diskOf(xml)).toEqual({ path: '/pool/disk', backing: '/pool/template' })
+    const standalone = readXml(domainXml(spec(arch), { ...options, disk: { path: '/pool/disk', backing: null }, guestGroup: null }).xml)
+    expect([standalone.find('seclabel'), diskOf(standalone).backing]).toEqual([undefined, null])
   })
 
   test('does not depend on text chosen by the customer', () => {

@@ -1,6 +1,7 @@
 // Domain XML: of VMs, from ids, numbers and allocated addresses only (text chosen by customers is in the cloud-init seed); and of paused
 // helper domains with one disk, for work on a disk that only QEMU can do.
 import type { Acceleration, Arch, MachineSpec } from '../../driver.ts'
+import { seclabelXml } from '../core/guest-user.ts'
 import { domainName } from '../core/resource-names.ts'
 import { element, type Element, type Xml } from '../core/xml.ts'
 import { type Metadata, metadataXml } from './domain-metadata.ts'
@@ -10,9 +11,17 @@ export interface DomainOptions {
   acceleration: Acceleration
   /** Whether the host kernel can shape traffic; one that cannot fails to start a domain with limits. */
   canLimit: boolean
-  diskPath: string
+  disk: DiskFile
   seedPath: string
+  /** Of all QEMUs; null where the host cannot start each as its own user. */
+  guestGroup: number | null
   remembered: Pick<Metadata, 'restartId' | 'stop' | 'startId'>
+}
+
+export interface DiskFile {
+  path: string
+  /** The template that it is a layer on; null for a copy. */
+  backing: string | null
 }
 
 /** Two disks, an interface, agent, memory and entropy take six; the others are for interfaces attached later. */
@@ -34,7 +43,8 @@ export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
     element('on_reboot', {}, 'restart'),
     element('on_crash', {}, 'destroy'),
     arch === 'x86_64' && sleeplessXml,
-    element('devices', {}, diskXml(options.diskPath), seedXml(options.seedPath), nicsXml(spec, options.canLimit), platformXml(arch)),
+    seclabelXml(spec.vmId, options.guestGroup),
+    element('devices', {}, diskXml(options.disk), seedXml(options.seedPath), nicsXml(spec, options.canLimit), platformXml(arch)),
   )
 }
 
@@ -72,22 +82,35 @@ export function processorXml(arch: Arch, acceleration: Acceleration): Xml[] {
 const emulatedCpu = (arch: Arch): Xml =>
   element('cpu', { mode: 'custom', match: 'exact' }, element('model', { fallback: 'allow' }, arch === 'aarch64' ? 'cortex-a57' : 'Nehalem'))
 
-export const diskXml = (path: string): Xml =>
+export const diskXml = ({ path, backing }: DiskFile): Xml =>
   element(
     'disk',
     { type: 'file', device: 'disk' },
     element('driver', { name: 'qemu', type: 'qcow2', cache: 'writeback', discard: 'unmap' }),
     element('source', { file: path }),
+    backingXml(backing),
     element('target', { dev: 'vda', bus: 'virtio' }),
     element('boot', { order: 1 }),
   )
 
-/** The path of the machine's own disk. */
-export const diskPathOf = (domain: Element): string =>
-  domain
-    .all('devices/disk')
-    .find((disk) => disk.attribute('target/dev') === 'vda')
-    ?.attribute('source/file') ?? ''
+/** libvirt would make the VM's user the owner of the whole chain, and so of the template of other guests. */
+export const backingXml = (path: string | null): Xml =>
+  path === null
+    ? element('backingStore')
+    : element(
+        'backingStore',
+        { type: 'file' },
+        element('format', { type: 'qcow2' }),
+        element('source', { file: path }, element('seclabel', { model: 'dac', relabel: 'no' })),
+        element('backingStore'),
+      )
+
+/** The machine's own disk. `backing` is undefined where the machine was defined before that was written. */
+export function diskOf(domain: Element): { path: string; backing: string | null | undefined } {
+  const disk = domain.all('devices/disk').find((each) => each.attribute('target/dev') === 'vda')
+  const chain = disk?.find('backingStore')
+  return { path: disk?.attribute('source/file') ?? '', backing: chain && (chain.attribute('source/file') ?? null) }
+}
 
 /** A virtio disk rather than a CD: cloud kernels have no driver for CD drives. */
 const seedXml = (path: string): Xml =>
@@ -116,7 +139,7 @@ const platformXml = (arch: Arch): Xml[] => [
     : [element('video', {}, element('model', { type: 'vga' })), element('panic', { model: 'isa' })]),
 ]
 
-export const pausedDomainXml = (name: string, type: Record<string, string>, disk: Xml): Xml =>
+export const pausedDomainXml = (name: string, type: Record<string, string>, disk: Xml, seclabel: Xml | null): Xml =>
   element(
     'domain',
     { type: 'qemu' },
@@ -124,5 +147,6 @@ export const pausedDomainXml = (name: string, type: Record<string, string>, disk
     element('memory', { unit: 'MiB' }, 64),
     element('vcpu', {}, 1),
     element('os', {}, element('type', type, 'hvm')),
+    seclabel,
     element('devices', {}, disk, element('controller', { type: 'usb', model: 'none' }), element('memballoon', { model: 'none' })),
   )
