@@ -44,6 +44,11 @@ describe.each(['x86_64', 'aarch64'] as const)('the domain XML for %s', (arch) =>
     expect([standalone.find('seclabel'), diskOf(standalone).backing]).toEqual([undefined, null])
   })
 
+  test('is paused, not failed, by a write that finds the pool full', () => {
+    const [driver] = readXml(domainXml(spec(arch), options).xml).all('devices/disk/driver')
+    expect(driver?.attributes).toMatchObject({ error_policy: 'enospace', rerror_policy: 'report' })
+  })
+
   test('does not depend on text chosen by the customer', () => {
     const hostile = `'"><disk type='file'><source file='/etc/shadow'/></disk>]]>&lt;\0\n#cloud-config`
     const seed = { hostname: hostile, user: hostile, sshKeys: [hostile], passwordHash: hostile }

@@ -82,11 +82,15 @@ export function processorXml(arch: Arch, acceleration: Acceleration): Xml[] {
 const emulatedCpu = (arch: Arch): Xml =>
   element('cpu', { mode: 'custom', match: 'exact' }, element('model', { fallback: 'allow' }, arch === 'aarch64' ? 'cortex-a57' : 'Nehalem'))
 
+/** A write that finds the pool full pauses the guest, which loses nothing and is resumed when there is room (vms.power_sync); reported to the
+ *  guest, it would make its filesystem read-only. Other errors are the guest's to handle. */
+const ON_ERROR = { error_policy: 'enospace', rerror_policy: 'report' }
+
 export const diskXml = ({ path, backing }: DiskFile): Xml =>
   element(
     'disk',
     { type: 'file', device: 'disk' },
-    element('driver', { name: 'qemu', type: 'qcow2', cache: 'writeback', discard: 'unmap' }),
+    element('driver', { name: 'qemu', type: 'qcow2', cache: 'writeback', ...ON_ERROR, discard: 'unmap' }),
     element('source', { file: path }),
     backingXml(backing),
     element('target', { dev: 'vda', bus: 'virtio' }),
