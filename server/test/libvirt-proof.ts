@@ -56,6 +56,7 @@ const specOf = (template: MachineSpec['template'], gateway: string, number: numb
   generation: 1,
   vcpu: 1,
   ramMiB: 256,
+  diskLimits: { iops: null, miBPerSecond: null },
   diskGiB: 1,
   template,
   seed: { hostname: `guest-${number}`, user: 'root', sshKeys: [], passwordHash: null },

@@ -102,7 +102,7 @@ export function specMaker(gateway: string) {
       dns: [gateway],
       limitMbps: null,
     }
-    const size = { generation: 1, vcpu: 1, ramMiB: 256, diskGiB: 2 }
+    const size = { generation: 1, vcpu: 1, ramMiB: 256, diskGiB: 2, diskLimits: { iops: null, miBPerSecond: null } }
     const seed = { hostname: `guest-${machines}`, user: 'root', sshKeys: ['ssh-ed25519 AAAA someone'], passwordHash: '$6$berth$first' }
     return { vmId: newId(), uuid: randomUUID(), accountId: newId(), ...size, template, seed, nics: [nic], ...changes }
   }

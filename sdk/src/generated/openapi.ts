@@ -33,6 +33,10 @@ export interface components {
             copyPriceMonthly: string;
             /** @description Mbit/s once the bandwidth is used up */
             throttleMbps: number;
+            /** @description Disk operations a second, reads and writes together; null = unlimited */
+            diskIops: number | null;
+            /** @description MiB a second to and from the disk together; null = unlimited */
+            diskMiBPerSecond: number | null;
             /** @description False where it is not sold, or no host is large enough for it */
             available: boolean;
             /** @description Slugs of the regions it is sold in */

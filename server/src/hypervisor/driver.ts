@@ -25,8 +25,9 @@ export interface Machines {
   ensureDisk(spec: MachineSpec, source: DiskSource, signal: AbortSignal): Promise<void>
   /** `in_use` for the disk the machine is defined with. */
   ensureNoDisk(vmId: string, generation: number, signal: AbortSignal): Promise<void>
-  /** A stopped machine is defined as the spec says (size, generation, interfaces) and its disk grown to `diskGiB`. A disk never
-   *  shrinks: a larger one keeps its size, which is returned. `invalid_state` while it runs with another spec. */
+  /** A stopped machine is defined as the spec says (size, limits, generation, interfaces) and its disk grown to `diskGiB`. A disk never
+   *  shrinks: a larger one keeps its size, which is returned. A running one gets the limits of
+   *  its disk and a larger disk live; `invalid_state` while it runs with another generation, vcpu or RAM. */
   ensureDefined(spec: MachineSpec, signal: AbortSignal): Promise<{ diskGiB: number }>
   /** Defined as the spec says, and running. Requires its disk, its networks and its filter: a machine never runs unfiltered. A paused one
    *  is resumed. `invalid_state` while it runs with another generation, vcpu or RAM: stop it first. */

@@ -1,6 +1,6 @@
 // What a host reports: inventory, statistics and capabilities. It is read from the host alone, never from the database, so that the fleet
 // can be recovered from its hosts.
-import type { ConsoleType, NetworkSpec, Power, StopReason } from './spec.ts'
+import type { ConsoleType, DiskLimits, NetworkSpec, Power, StopReason } from './spec.ts'
 
 export interface Machine {
   /** Null for an unknown machine, which does not carry our metadata. */
@@ -14,6 +14,7 @@ export interface Machine {
   stopReason: StopReason | null
   vcpu: number
   ramMiB: number
+  diskLimits: DiskLimits
   agentConnected: boolean
   nics: { mac: string; networkId: string | null; limitMbps: number | null }[]
 }

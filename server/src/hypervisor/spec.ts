@@ -42,6 +42,12 @@ export interface NicSpec {
   limitMbps: number | null
 }
 
+/** Of reads and writes together; null = unlimited. */
+export interface DiskLimits {
+  iops: number | null
+  miBPerSecond: number | null
+}
+
 export interface MachineSpec {
   vmId: string
   /** Chosen and stored before the first call, so that the machine can be found after a lost reply. */
@@ -52,6 +58,7 @@ export interface MachineSpec {
   vcpu: number
   ramMiB: number
   diskGiB: number
+  diskLimits: DiskLimits
   template: TemplateRef
   seed: CloudInitData
   nics: NicSpec[]

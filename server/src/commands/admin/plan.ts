@@ -17,24 +17,48 @@ export function planCommands(program: Command): void {
       .option('--available <true or false>', 'whether it is offered for new VMs', parseBoolean)
       .option('--bandwidth <GB>', 'a month, 0 = unmetered', parseInteger)
       .option('--network-speed <Mbit/s>', '', parseInteger)
-      .option('--throttle-mbps <Mbit/s>', 'speed after the traffic quota is used up', parseInteger),
+      .option('--throttle-mbps <Mbit/s>', 'speed after the traffic quota is used up', parseInteger)
+      .option('--disk-iops <number>', 'disk operations a second of new VMs, or none', parseLimit)
+      .option('--disk-mib-per-second <MiB/s>', 'disk throughput of new VMs, or none', parseLimit),
     'plan set small --price 7.50',
     set,
   )
 }
 
-const COLUMNS = ['slug', 'name', 'vcpu', 'ram', 'disk', 'bandwidth', 'networkSpeed', 'priceMonthly', 'currency', 'available'] as const
+const COLUMNS = [
+  'slug',
+  'name',
+  'vcpu',
+  'ram',
+  'disk',
+  'bandwidth',
+  'networkSpeed',
+  'diskIops',
+  'diskMiBPerSecond',
+  'priceMonthly',
+  'currency',
+  'available',
+] as const
 
 async function list({ db, config }: Admin): Promise<Result> {
   return table(await listPlans(db, config.currency), [...COLUMNS], 'No plans yet: npx berthd migrate adds those of the catalog')
 }
 
-async function set({ db, config }: Admin, { json: _, ...change }: PlanChange & { json?: boolean }, slug?: string): Promise<Result> {
+/** Commander names the option after its words. */
+interface Options extends PlanChange {
+  json?: boolean
+  diskMibPerSecond?: number | null
+}
+
+async function set({ db, config }: Admin, { json: _, diskMibPerSecond, ...rest }: Options, slug?: string): Promise<Result> {
+  const change: PlanChange = { ...rest, ...(diskMibPerSecond !== undefined && { diskMiBPerSecond: diskMibPerSecond }) }
   if (Object.keys(change).length === 0) throw new UsageError('Nothing to change. For example: npx berthd plan set small --price 7.50')
   const { id } = await db.tx((tx) => changePlan(tx, slug!, change))
   const plan = (await listPlans(db, config.currency)).find((each) => each.id === id)!
   return { data: plan, text: table([plan], [...COLUMNS], '').text }
 }
+
+const parseLimit = (text: string): number | null => (text === 'none' ? null : parseInteger(text))
 
 function parseInteger(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')

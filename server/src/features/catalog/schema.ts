@@ -28,6 +28,8 @@ export const Plan = object(
     currency: Type.String(),
     copyPriceMonthly: Type.String({ description: 'Of each GiB of snapshots and on-demand backups, a month; 0.00 = free' }),
     throttleMbps: Type.Integer({ description: 'Mbit/s once the bandwidth is used up' }),
+    diskIops: nullable(Type.Integer({ description: 'Disk operations a second, reads and writes together; null = unlimited' })),
+    diskMiBPerSecond: nullable(Type.Integer({ description: 'MiB a second to and from the disk together; null = unlimited' })),
     available: Type.Boolean({ description: 'False where it is not sold, or no host is large enough for it' }),
     regions: Type.Array(Type.String(), { description: 'Slugs of the regions it is sold in' }),
   },

@@ -18,6 +18,8 @@ interface CatalogFile {
     bandwidth: number
     networkSpeed: number
     throttleMbps: number
+    diskIops?: number
+    diskMiBPerSecond?: number
     priceMonthly: string
     default?: boolean
     available?: boolean
@@ -76,6 +78,8 @@ export async function seedCatalog(tx: Tx, now: Date, catalog: CatalogFile): Prom
       bandwidth_gb: plan.bandwidth,
       network_mbps: plan.networkSpeed,
       throttle_mbps: plan.throttleMbps,
+      disk_iops: plan.diskIops ?? null,
+      disk_mib_per_second: plan.diskMiBPerSecond ?? null,
       price_cents: parseCents(plan.priceMonthly),
       is_default: plan.default ?? false,
       region_slugs: plan.regions ?? null,

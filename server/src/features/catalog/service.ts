@@ -88,18 +88,23 @@ export async function getDefaultPlan(db: Queries): Promise<sql.PlanRow> {
 export type NewPlan = Pick<sql.PlanRow, 'slug' | 'name' | 'vcpu' | 'ram_mib' | 'disk_gib' | 'bandwidth_gb' | 'network_mbps'> & {
   price: string
   throttleMbps: number
+  diskIops: number | null
+  diskMiBPerSecond: number | null
   available: boolean
   regions: string[] | null
 }
 
 /** Appends the plan to the display order. */
-export async function createPlan(tx: Tx, now: Date, { price, throttleMbps, available, regions, ...plan }: NewPlan): Promise<sql.PlanRow> {
+export async function createPlan(tx: Tx, now: Date, input: NewPlan): Promise<sql.PlanRow> {
+  const { price, throttleMbps, diskIops, diskMiBPerSecond, available, regions, ...plan } = input
   for (const slug of regions ?? []) await getRegion(tx, slug)
   const position = 1 + Math.max(-1, ...(await sql.listPlans(tx)).map((each) => each.position))
   const row = {
     id: newId(),
     price_cents: parseCents(price),
     throttle_mbps: throttleMbps,
+    disk_iops: diskIops,
+    disk_mib_per_second: diskMiBPerSecond,
     available,
     region_slugs: regions,
     created_at: now,
@@ -116,6 +121,9 @@ export interface PlanChange {
   bandwidth?: number
   networkSpeed?: number
   throttleMbps?: number
+  /** Null lifts the limit. */
+  diskIops?: number | null
+  diskMiBPerSecond?: number | null
 }
 
 /** Existing VMs keep their size; a new price applies from their next renewal. */
@@ -129,12 +137,23 @@ export async function changePlan(tx: Tx, idOrSlug: string, change: PlanChange): 
     bandwidth_gb: change.bandwidth ?? row.bandwidth_gb,
     network_mbps: change.networkSpeed ?? row.network_mbps,
     throttle_mbps: change.throttleMbps ?? row.throttle_mbps,
+    disk_iops: change.diskIops === undefined ? row.disk_iops : change.diskIops,
+    disk_mib_per_second: change.diskMiBPerSecond === undefined ? row.disk_mib_per_second : change.diskMiBPerSecond,
   }
   if (changed.price_cents < 0n) throw invalid('the price must not be negative', 'price')
-  if (changed.bandwidth_gb < 0 || changed.network_mbps < 1 || changed.throttle_mbps < 1) throw invalid('sizes and speeds must be positive')
+  if (
+    changed.bandwidth_gb < 0 ||
+    changed.network_mbps < 1 ||
+    changed.throttle_mbps < 1 ||
+    isBelowOne(changed.disk_iops) ||
+    isBelowOne(changed.disk_mib_per_second)
+  )
+    throw invalid('sizes and speeds must be positive')
   await sql.updatePlan(tx, changed)
   return changed
 }
+
+const isBelowOne = (limit: number | null): boolean => limit !== null && limit < 1
 
 export const listTemplates = async (db: Queries): Promise<OsTemplate[]> => (await sql.listTemplates(db)).map(toOsTemplate)
 

@@ -21,10 +21,10 @@ export const updateRegion = (tx: Tx, row: RegionRow) =>
 
 export const insertPlan = (tx: Tx, row: PlanRow) =>
   tx.run(sql`
-    insert into plans (id, slug, name, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, price_cents, available,
-      is_default, region_slugs, position, created_at)
+    insert into plans (id, slug, name, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, disk_iops,
+      disk_mib_per_second, price_cents, available, is_default, region_slugs, position, created_at)
     values (${row.id}, ${row.slug}, ${row.name}, ${row.vcpu}, ${row.ram_mib}, ${row.disk_gib}, ${row.bandwidth_gb}, ${row.network_mbps},
-      ${row.throttle_mbps}, ${row.price_cents}, ${row.available}, ${row.is_default} and not exists (select from plans where is_default),
+      ${row.throttle_mbps}, ${row.disk_iops}, ${row.disk_mib_per_second}, ${row.price_cents}, ${row.available}, ${row.is_default} and not exists (select from plans where is_default),
       ${row.region_slugs}, ${row.position}, ${row.created_at})
     on conflict (slug) do nothing`)
 
@@ -67,7 +67,8 @@ export const findDefaultPlan = (db: Queries) => db.maybe<PlanRow>(sql`select ${a
 export const updatePlan = (tx: Tx, row: PlanRow) =>
   tx.run(sql`
     update plans set name = ${row.name}, vcpu = ${row.vcpu}, ram_mib = ${row.ram_mib}, disk_gib = ${row.disk_gib}, bandwidth_gb = ${row.bandwidth_gb},
-      network_mbps = ${row.network_mbps}, throttle_mbps = ${row.throttle_mbps}, price_cents = ${row.price_cents}, available = ${row.available}
+      network_mbps = ${row.network_mbps}, throttle_mbps = ${row.throttle_mbps}, disk_iops = ${row.disk_iops},
+      disk_mib_per_second = ${row.disk_mib_per_second}, price_cents = ${row.price_cents}, available = ${row.available}
     where id = ${row.id}`)
 
 /** Simulated hosts boot any template; real hosts need an image. */

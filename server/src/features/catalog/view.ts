@@ -25,6 +25,8 @@ export const toPlan = (row: PlanRow, currency: string, copyPriceCents: bigint, r
   currency,
   copyPriceMonthly: formatCents(copyPriceCents),
   throttleMbps: row.throttle_mbps,
+  diskIops: row.disk_iops,
+  diskMiBPerSecond: row.disk_mib_per_second,
   available: row.available,
   regions: row.region_slugs ?? regions.map((region) => region.slug),
 })

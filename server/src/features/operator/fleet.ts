@@ -74,8 +74,9 @@ export const showTemplates = async (db: Queries): Promise<OperatorTemplate[]> =>
 
 export async function createPlanByOperator(tx: Tx, now: Date, currency: string, input: CreatePlan): Promise<Plan> {
   const { slug, name, vcpu, ram, disk, bandwidth, networkSpeed, throttleMbps = 10, price, available = true, regions = null } = input
+  const limits = { diskIops: input.diskIops ?? null, diskMiBPerSecond: input.diskMiBPerSecond ?? null }
   const size = { vcpu, ram_mib: ram, disk_gib: disk, bandwidth_gb: bandwidth, network_mbps: networkSpeed, throttleMbps }
-  const { id } = await createPlan(tx, now, { slug, name, ...size, price, available, regions })
+  const { id } = await createPlan(tx, now, { slug, name, ...size, ...limits, price, available, regions })
   return planById(tx, currency, id)
 }
 

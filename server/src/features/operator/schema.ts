@@ -96,6 +96,7 @@ export type OperatorTemplate = Static<typeof OperatorTemplate>
 
 const Price = Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,2})?$', rule: 'must be an amount such as 7.50' })
 const Speed = Type.Integer({ minimum: 1, maximum: 1_000_000 })
+const DiskLimit = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'null = unlimited' })
 const Gigabytes = Type.Integer({ minimum: 0, maximum: 10_000_000 })
 
 const Slug = Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$', rule: 'must be 1-63 lower-case letters, digits or hyphens' })
@@ -127,6 +128,8 @@ export const CreatePlan = object({
   bandwidth: Gigabytes,
   networkSpeed: Speed,
   throttleMbps: Type.Optional(Speed),
+  diskIops: Type.Optional(nullable(DiskLimit)),
+  diskMiBPerSecond: Type.Optional(nullable(DiskLimit)),
   price: Price,
   available: Type.Optional(Type.Boolean()),
   regions: Type.Optional(nullable(Type.Array(text(1, 64), { minItems: 1, maxItems: 100, description: 'Slugs; null = everywhere' }))),
@@ -141,6 +144,8 @@ export const ChangePlan = object({
   bandwidth: Type.Optional(Gigabytes),
   networkSpeed: Type.Optional(Speed),
   throttleMbps: Type.Optional(Speed),
+  diskIops: Type.Optional(nullable(DiskLimit)),
+  diskMiBPerSecond: Type.Optional(nullable(DiskLimit)),
 })
 export type ChangePlan = Static<typeof ChangePlan>
 

@@ -39,6 +39,22 @@ export const diskContract: ConformanceContract = (rig) => {
     expect(await rig().guest.read(spec.vmId)).toBe('before the upgrade')
   })
 
+  test('the limits of disk I/O hold from the start, and change live', async () => {
+    const spec = await create(rig(), rig().spec({ diskLimits: { iops: 500, miBPerSecond: 20 } }))
+    const limits = async () => (await rig().driver.findMachine(spec.vmId, soon(rig())))?.diskLimits
+    expect(await limits()).toEqual({ iops: 500, miBPerSecond: 20 })
+    for (const diskLimits of [
+      { iops: null, miBPerSecond: 40 },
+      { iops: 900, miBPerSecond: null },
+      { iops: null, miBPerSecond: null },
+    ]) {
+      await rig().other.ensureDefined({ ...spec, diskLimits }, soon(rig()))
+      expect(await limits()).toEqual(diskLimits)
+    }
+    await stop(rig(), spec)
+    expect(await limits()).toEqual({ iops: null, miBPerSecond: null })
+  })
+
   test('a disk never shrinks, while vCPU and RAM do', async () => {
     const spec = await create(rig())
     await stop(rig(), spec)

@@ -37,8 +37,10 @@ export function definitionMethods(host: SimulatedHost): Pick<Machines, 'ensureDe
         await pause(pace.delays.overlayMs)
         return db.tx(async (tx) => {
           const row = await lockRow(tx, hostId, spec.vmId)
-          if (row && row.power !== 'stopped') requireSameShape(row, spec)
-          else await define(tx, host, spec)
+          if (row && row.power !== 'stopped') {
+            requireSameShape(row, spec)
+            await setDiskLimits(tx, hostId, spec)
+          } else await define(tx, host, spec)
           return { diskGiB: await growDisk(tx, hostId, spec) }
         })
       }),
@@ -52,13 +54,14 @@ export function requireSameShape(row: MachineRow, { vmId, generation, vcpu, ramM
 }
 
 export async function define(tx: Tx, host: SimulatedHost, spec: MachineSpec): Promise<void> {
-  const { vmId, accountId, uuid, generation, vcpu, ramMiB, template } = spec
+  const { vmId, accountId, uuid, generation, vcpu, ramMiB, diskLimits, template } = spec
   await requireComplete(tx, host.hostId, diskName(vmId, generation))
   const defined = await tx.run(sql`insert into simulated.machines
-      (host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent)
-    values (${host.hostId}, ${vmId}, ${vmId}, ${accountId}, ${uuid}, ${generation}, ${vcpu}, ${ramMiB}, ${template.hasAgent})
+      (host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, disk_iops, disk_mib_per_second)
+    values (${host.hostId}, ${vmId}, ${vmId}, ${accountId}, ${uuid}, ${generation}, ${vcpu}, ${ramMiB}, ${template.hasAgent},
+      ${diskLimits.iops}, ${diskLimits.miBPerSecond})
     on conflict (host_id, name) do update set account_id = excluded.account_id, generation = excluded.generation, vcpu = excluded.vcpu,
-      ram_mib = excluded.ram_mib, has_agent = excluded.has_agent,
+      ram_mib = excluded.ram_mib, disk_iops = excluded.disk_iops, disk_mib_per_second = excluded.disk_mib_per_second, has_agent = excluded.has_agent,
       is_stuck = simulated.machines.is_stuck and simulated.machines.generation = excluded.generation
     where simulated.machines.uuid = excluded.uuid`)
   if (defined === 0) throw new DriverError('conflict', `Machine ${vmId} exists on simulated host ${host.hostId} with another uuid`)
@@ -66,6 +69,10 @@ export async function define(tx: Tx, host: SimulatedHost, spec: MachineSpec): Pr
   await tx.run(sql`delete from simulated.nics where host_id = ${host.hostId} and machine = ${vmId} and mac <> all(${macs})`)
   for (const nic of spec.nics) await addNic(tx, host, vmId, nic)
 }
+
+const setDiskLimits = (tx: Tx, hostId: string, { vmId, diskLimits }: MachineSpec): Promise<number> =>
+  tx.run(sql`update simulated.machines set disk_iops = ${diskLimits.iops}, disk_mib_per_second = ${diskLimits.miBPerSecond}
+    where host_id = ${hostId} and name = ${vmId}`)
 
 export const addNic = (tx: Tx, { hostId, bytesPerSecond }: SimulatedHost, vmId: string, nic: NicSpec): Promise<number> =>
   tx.run(sql`insert into simulated.nics (host_id, machine, mac, kind, network_id, address, limit_mbps, bytes_per_second)

@@ -113,6 +113,7 @@ const toMachine = (host: SimulatedHost, row: ListedMachine): Machine => ({
   stopReason: row.power === 'stopped' ? row.stop_reason : null,
   vcpu: row.vcpu,
   ramMiB: row.ram_mib,
+  diskLimits: { iops: row.disk_iops, miBPerSecond: row.disk_mib_per_second },
   agentConnected: agentConnected(host, row),
   nics: row.nics,
 })

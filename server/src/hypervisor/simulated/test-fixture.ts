@@ -1,6 +1,6 @@
 // Simulated hosts in a database of their own, for the tests of this folder.
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { Client } from 'pg'
 import { afterAll, inject } from 'vitest'
 import { manualClock } from '../../kernel/clock.ts'
@@ -11,7 +11,13 @@ import { simulatedControl } from './control.ts'
 import { simulatedDrivers, type SimulatedOptions } from './driver.ts'
 import { instantPace } from './latency.ts'
 
-const SCHEMA = `create extension btree_gist; ${readFileSync(new URL('../../../migrations/0011_simulated.sql', import.meta.url), 'utf8')}`
+const MIGRATIONS = new URL('../../../migrations/', import.meta.url)
+const read = (name: string): string => readFileSync(new URL(name, MIGRATIONS), 'utf8')
+/** What later migrations change of it, a line each. */
+const later = readdirSync(MIGRATIONS)
+  .toSorted()
+  .flatMap((name) => read(name).match(/^alter table simulated\..*;$/gm) ?? [])
+const SCHEMA = `create extension btree_gist; ${read('0011_simulated.sql')}; ${later.join('\n')}`
 
 async function onServer(statement: string): Promise<void> {
   const client = new Client({ connectionString: inject('postgresUrl') })
@@ -62,6 +68,7 @@ export function someSpec(changes: Partial<MachineSpec> = {}): MachineSpec {
     generation: 1,
     vcpu: 1,
     ramMiB: 1024,
+    diskLimits: { iops: null, miBPerSecond: null },
     diskGiB: 10,
     template: { id: 'debian', slug: 'debian-12', checksum: 'none', arch: 'x86_64', hasAgent: true },
     seed: { hostname: 'guest', user: 'root', sshKeys: ['ssh-ed25519 AAAA'], passwordHash: '$6$berth$first' },

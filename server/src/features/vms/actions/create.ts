@@ -84,6 +84,8 @@ export async function createVm(
     bandwidth_gb: shape.bandwidthGb,
     network_mbps: shape.networkMbps,
     throttle_mbps: shape.throttleMbps,
+    disk_iops: shape.diskIops,
+    disk_mib_per_second: shape.diskMiBPerSecond,
     custom_price_cents: shape.customPriceCents,
     network_10g: addOns.network10g,
     daily_backup: addOns.dailyBackup,

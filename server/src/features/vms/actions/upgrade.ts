@@ -125,6 +125,8 @@ const shapeBefore = (vm: sql.VmDetails, paid: sql.PaidAddOns): ShapeBefore => ({
   bandwidthGb: vm.bandwidth_gb,
   networkMbps: vm.network_mbps,
   throttleMbps: vm.throttle_mbps,
+  diskIops: vm.disk_iops,
+  diskMiBPerSecond: vm.disk_mib_per_second,
   customPriceCents: vm.custom_price_cents?.toString() ?? null,
   periodPriceCents: vm.period_price_cents.toString(),
   dailyBackupPaidUntil: paid.daily_backup_paid_until?.toISOString() ?? null,
@@ -132,7 +134,10 @@ const shapeBefore = (vm: sql.VmDetails, paid: sql.PaidAddOns): ShapeBefore => ({
 })
 
 /** JSON-compatible: stored in the workflow journal. */
-export interface ShapeBefore extends Omit<sql.VmSize, 'customPriceCents' | 'periodPriceCents'> {
+export interface ShapeBefore extends Omit<sql.VmSize, 'customPriceCents' | 'periodPriceCents' | 'diskIops' | 'diskMiBPerSecond'> {
+  // Missing in the journal of a run that an older release started.
+  diskIops?: number | null
+  diskMiBPerSecond?: number | null
   customPriceCents: string | null
   periodPriceCents: string
   dailyBackupPaidUntil: string | null
@@ -153,8 +158,9 @@ type Context = StepContext<Deps, Input, unknown>
 /** The row has the new size from the start, so the spec of the old machine comes from the journal. */
 async function specBefore(context: Context): Promise<MachineSpec> {
   const { vm } = await vmAndDriver(context)
-  const { vcpu, ramMiB, diskGiB } = context.input.before
-  return { ...(await machineSpec(context.deps.db, vm)), vcpu, ramMiB, diskGiB }
+  const { vcpu, ramMiB, diskGiB, diskIops = null, diskMiBPerSecond = null } = context.input.before
+  const diskLimits = { iops: diskIops, miBPerSecond: diskMiBPerSecond }
+  return { ...(await machineSpec(context.deps.db, vm)), vcpu, ramMiB, diskGiB, diskLimits }
 }
 
 export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
@@ -196,7 +202,8 @@ export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
     await giveBackVmQuotas(tx, vm.account_id, more, 0n)
     await releaseCapacity(tx, vm.host_id!, more)
     if (cleanupFailed) await recordStaleMachine(tx, now, vm.id, vm.host_id!)
-    await resizeVm(tx, deps, vm.id, { ...before, ...price })
+    const { diskIops = null, diskMiBPerSecond = null } = before
+    await resizeVm(tx, deps, vm.id, { ...before, ...price, diskIops, diskMiBPerSecond })
     await sql.setPaidAddOns(tx, vm.id, {
       daily_backup_paid_until: dateOf(before.dailyBackupPaidUntil),
       network_10g_paid_until: dateOf(before.network10gPaidUntil),

@@ -33,6 +33,7 @@ export async function machineSpec(db: Queries, vm: VmDetails, passwordHash: stri
     vcpu: vm.vcpu,
     ramMiB: vm.ram_mib,
     diskGiB: vm.disk_gib,
+    diskLimits: { iops: vm.disk_iops, miBPerSecond: vm.disk_mib_per_second },
     template: await templateRef(db, vm.os_template_id),
     seed: { hostname: vm.hostname, user: vm.default_user, sshKeys: keys.map((key) => key.public_key), passwordHash },
     nics: [await publicNic(db, vm), ...attachments.map(privateNic)],

@@ -102,10 +102,11 @@ const paidUntil = (addOn: boolean, vm: Pick<VmRow, 'next_renewal_at'>): Date | n
 export const insertVm = (tx: Tx, vm: NewVm) =>
   tx.run(sql`
     insert into vms (id, account_id, region_id, host_id, plan_id, os_template_id, uuid, name, hostname, status, vcpu, ram_mib, disk_gib,
-      bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, daily_backup, daily_backup_paid_until, network_10g_paid_until,
+      bandwidth_gb, network_mbps, throttle_mbps, disk_iops, disk_mib_per_second, custom_price_cents, network_10g, daily_backup, daily_backup_paid_until, network_10g_paid_until,
       is_protected, ip_address, address_pool_id, mac, renewal_day, period_started_at, period_price_cents, next_renewal_at, created_at, updated_at)
     values (${vm.id}, ${vm.account_id}, ${vm.region_id}, ${vm.host_id}, ${vm.plan_id}, ${vm.os_template_id}, ${vm.uuid}, ${vm.name},
       ${vm.hostname}, 'PROVISIONING', ${vm.vcpu}, ${vm.ram_mib}, ${vm.disk_gib}, ${vm.bandwidth_gb}, ${vm.network_mbps}, ${vm.throttle_mbps},
+      ${vm.disk_iops}, ${vm.disk_mib_per_second},
       ${vm.custom_price_cents}, ${vm.network_10g}, ${vm.daily_backup}, ${paidUntil(vm.daily_backup, vm)}, ${paidUntil(vm.network_10g, vm)},
       ${vm.is_protected}, ${vm.ip_address}, ${vm.address_pool_id}, ${vm.mac}, ${vm.renewal_day}, ${vm.period_started_at}, ${vm.period_price_cents}, ${vm.next_renewal_at}, ${vm.created_at}, ${vm.created_at})`)
 
@@ -187,6 +188,8 @@ export interface VmSize {
   bandwidthGb: number
   networkMbps: number
   throttleMbps: number
+  diskIops: number | null
+  diskMiBPerSecond: number | null
   customPriceCents: bigint | null
   periodPriceCents: bigint
 }
@@ -195,6 +198,7 @@ export const setShape = (tx: Tx, now: Date, id: string, shape: VmSize) =>
   tx.run(sql`
     update vms set plan_id = ${shape.planId}, vcpu = ${shape.vcpu}, ram_mib = ${shape.ramMiB}, disk_gib = ${shape.diskGiB},
       bandwidth_gb = ${shape.bandwidthGb}, network_mbps = ${shape.networkMbps}, throttle_mbps = ${shape.throttleMbps},
+      disk_iops = ${shape.diskIops}, disk_mib_per_second = ${shape.diskMiBPerSecond},
       custom_price_cents = ${shape.customPriceCents}, period_price_cents = ${shape.periodPriceCents}, updated_at = ${now}
     where id = ${id}`)
 

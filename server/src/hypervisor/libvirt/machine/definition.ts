@@ -1,10 +1,10 @@
 // Defines the domain of a VM: size, generation, interfaces.
 import { randomUUID } from 'node:crypto'
-import type { Domain, Volume } from '@berth/libvirt'
-import { DriverError, GIB, type Machines, type MachineSpec } from '../../driver.ts'
+import { Param, type Domain, type Volume } from '@berth/libvirt'
+import { DriverError, GIB, type DiskLimits, type Machines, type MachineSpec } from '../../driver.ts'
 import { guestGroup } from '../host/guest-user-probe.ts'
 import { detectAcceleration } from '../host/kvm-probe.ts'
-import { domainXml } from '../xml/domain-xml.ts'
+import { diskLimitsOf, domainXml } from '../xml/domain-xml.ts'
 import { growOffline, growLive } from '../storage/resize.ts'
 import { canShapeTraffic } from '../host/traffic-shaping-probe.ts'
 import { findMachine, type MachineState } from '../domain/lookup.ts'
@@ -18,8 +18,10 @@ export const definitionMethods = (context: HostContext): Pick<Machines, 'ensureD
   ensureDefined: (spec, signal) =>
     context.exclusive(`vm:${spec.vmId}`, signal, async () => {
       const found = await findMachine(context, spec.vmId, signal)
-      if (found?.isOn) requireSameSpec(found, spec)
-      else await define(context, spec, found?.metadata ?? NO_SAVED_STATE, signal)
+      if (found?.isOn) {
+        requireSameSpec(found, spec)
+        await limitLive(context, found, spec.diskLimits, signal)
+      } else await define(context, spec, found?.metadata ?? NO_SAVED_STATE, signal)
       const disk = await getDisk(context, spec, signal)
       const wanted = spec.diskGiB * GIB
       if (!found?.isOn) await stopReaderDomain(context, spec.vmId, signal)
@@ -35,6 +37,19 @@ export function requireSameSpec({ xml, metadata, domain }: MachineState, { vmId,
   if (metadata.generation === generation && cpus === vcpu && memory === ramMiB) return
   const has = `generation ${metadata.generation}, ${cpus} vCPU, ${memory} MiB`
   throw new DriverError('invalid_state', `Machine ${vmId} (${domain.name}) runs with ${has}; stop it first`)
+}
+
+/** Zero lifts a limit. */
+async function limitLive(context: HostContext, { xml, domain }: MachineState, wanted: DiskLimits, signal: AbortSignal): Promise<void> {
+  const { iops, miBPerSecond } = diskLimitsOf(xml)
+  if (iops === wanted.iops && miBPerSecond === wanted.miBPerSecond) return
+  const parameters = {
+    total_bytes_sec: Param.ullong(BigInt((wanted.miBPerSecond ?? 0) * 2 ** 20)),
+    total_iops_sec: Param.ullong(BigInt(wanted.iops ?? 0)),
+  }
+  await context.call(`limit the disk of ${domain.name}`, signal, (host) =>
+    host.domains.setBlockIoTune({ domain, disk: 'vda', parameters, flags: ['live', 'config'] }),
+  )
 }
 
 async function getDisk(context: HostContext, { vmId, generation }: MachineSpec, signal: AbortSignal): Promise<Volume> {

@@ -4,6 +4,7 @@ import type { Machine, Monitoring, Power, StopReason, Volume } from '../../drive
 import { eachDomain } from '../domain/lookup.ts'
 import { undefinedIfNotFound } from '../core/errors.ts'
 import { listFilters } from '../network/filters.ts'
+import { diskLimitsOf } from '../xml/domain-xml.ts'
 import { interfacesOf, readInterface } from '../xml/interface-xml.ts'
 import { findMachine } from '../domain/lookup.ts'
 import type { Metadata } from '../xml/domain-metadata.ts'
@@ -58,6 +59,7 @@ function toMachine({ domain, xml, metadata, state, reason }: Seen): Machine {
     stopReason: power === 'stopped' ? whyShutOff(reason, metadata?.stop ?? null) : null,
     vcpu: Number(xml.attribute('vcpu/current') ?? xml.find('vcpu')?.text ?? 0),
     ramMiB: Math.round(Number(xml.find('memory')?.text ?? 0) / 1024),
+    diskLimits: diskLimitsOf(xml),
     agentConnected: xml.all('devices/channel/target').some(({ attributes: { name, state: now } }) => name === AGENT && now === 'connected'),
     nics: interfacesOf(xml).map(readInterface),
   }

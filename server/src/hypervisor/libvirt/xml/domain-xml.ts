@@ -1,6 +1,6 @@
 // Domain XML: of VMs, from ids, numbers and allocated addresses only (text chosen by customers is in the cloud-init seed); and of paused
 // helper domains with one disk, for work on a disk that only QEMU can do.
-import type { Acceleration, Arch, MachineSpec } from '../../driver.ts'
+import type { Acceleration, Arch, DiskLimits, MachineSpec } from '../../driver.ts'
 import { seclabelXml } from '../core/guest-user.ts'
 import { domainName } from '../core/resource-names.ts'
 import { element, type Element, type Xml } from '../core/xml.ts'
@@ -44,7 +44,14 @@ export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
     element('on_crash', {}, 'destroy'),
     arch === 'x86_64' && sleeplessXml,
     seclabelXml(spec.vmId, options.guestGroup),
-    element('devices', {}, diskXml(options.disk), seedXml(options.seedPath), nicsXml(spec, options.canLimit), platformXml(arch)),
+    element(
+      'devices',
+      {},
+      diskXml(options.disk, spec.diskLimits),
+      seedXml(options.seedPath),
+      nicsXml(spec, options.canLimit),
+      platformXml(arch),
+    ),
   )
 }
 
@@ -86,7 +93,7 @@ const emulatedCpu = (arch: Arch): Xml =>
  *  guest, it would make its filesystem read-only. Other errors are the guest's to handle. */
 const ON_ERROR = { error_policy: 'enospace', rerror_policy: 'report' }
 
-export const diskXml = ({ path, backing }: DiskFile): Xml =>
+export const diskXml = ({ path, backing }: DiskFile, limits: DiskLimits = UNLIMITED): Xml =>
   element(
     'disk',
     { type: 'file', device: 'disk' },
@@ -94,8 +101,30 @@ export const diskXml = ({ path, backing }: DiskFile): Xml =>
     element('source', { file: path }),
     backingXml(backing),
     element('target', { dev: 'vda', bus: 'virtio' }),
+    limitsXml(limits),
     element('boot', { order: 1 }),
   )
+
+const UNLIMITED: DiskLimits = { iops: null, miBPerSecond: null }
+const MIB = 2 ** 20
+
+const limitsXml = ({ iops, miBPerSecond }: DiskLimits): Xml | false =>
+  (iops !== null || miBPerSecond !== null) &&
+  element(
+    'iotune',
+    {},
+    miBPerSecond !== null && element('total_bytes_sec', {}, miBPerSecond * MIB),
+    iops !== null && element('total_iops_sec', {}, iops),
+  )
+
+/** Of the machine's own disk. */
+export function diskLimitsOf(domain: Element): DiskLimits {
+  const tune = vdaOf(domain)?.find('iotune')
+  const [bytes, iops] = ['total_bytes_sec', 'total_iops_sec'].map((name) => Number(tune?.find(name)?.text ?? 0))
+  return { iops: iops || null, miBPerSecond: bytes ? Math.round(bytes / MIB) : null }
+}
+
+const vdaOf = (domain: Element): Element | undefined => domain.all('devices/disk').find((each) => each.attribute('target/dev') === 'vda')
 
 /** libvirt would make the VM's user the owner of the whole chain, and so of the template of other guests. */
 export const backingXml = (path: string | null): Xml =>
@@ -111,7 +140,7 @@ export const backingXml = (path: string | null): Xml =>
 
 /** The machine's own disk. `backing` is undefined where the machine was defined before that was written. */
 export function diskOf(domain: Element): { path: string; backing: string | null | undefined } {
-  const disk = domain.all('devices/disk').find((each) => each.attribute('target/dev') === 'vda')
+  const disk = vdaOf(domain)
   const chain = disk?.find('backingStore')
   return { path: disk?.attribute('source/file') ?? '', backing: chain && (chain.attribute('source/file') ?? null) }
 }
