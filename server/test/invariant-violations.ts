@@ -18,7 +18,7 @@ export interface ViolationFixture {
   host: {
     id: string
     name: string
-    canLimit: boolean
+    canShapeTraffic: boolean
     machines: Machine[]
     volumes: Volume[]
     networks: Network[]

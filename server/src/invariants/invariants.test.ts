@@ -58,7 +58,7 @@ describe('invariants', async () => {
     const { signal } = new AbortController()
     const [machines, volumes] = [await collect(driver.listMachines(signal)), await collect(driver.listVolumes(signal))]
     const [networks, filters] = [await collect(driver.listNetworks(signal)), await collect(driver.listFilters(signal))]
-    return { id: app.host.id, name: app.host.name, canLimit: true, machines, volumes, networks, filters }
+    return { id: app.host.id, name: app.host.name, canShapeTraffic: true, machines, volumes, networks, filters }
   }
 
   const foundAfter = async ({ find }: Invariant, plant: ViolationSetup): Promise<Violation[]> => {
@@ -90,7 +90,7 @@ describe('invariants', async () => {
   test('require no bandwidth limit where a host cannot shape traffic', async () => {
     const speed = invariants.find(({ name }) => name === 'nics.speed')!
     const unlimited: ViolationSetup = ({ host: changed }) => {
-      changed.canLimit = false
+      changed.canShapeTraffic = false
       for (const nic of changed.machines.flatMap(({ nics }) => nics)) nic.limitMbps = null
       return []
     }

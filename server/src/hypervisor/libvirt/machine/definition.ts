@@ -57,7 +57,7 @@ export async function define(
   if (!seed) throw new DriverError('not_found', `Host ${context.hostId} has no seed of ${spec.vmId}, generation ${spec.generation}`)
   const { xml } = domainXml(spec, {
     acceleration: await detectAcceleration(context, signal, spec.template.arch),
-    canLimit: await canShapeTraffic(context, signal),
+    canShapeTraffic: await canShapeTraffic(context, signal),
     diskPath: disk.key,
     seedPath: seed.key,
     remembered: { restartId, stop, startId: randomUUID() },

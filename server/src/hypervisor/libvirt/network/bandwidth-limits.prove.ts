@@ -28,7 +28,7 @@ describeIf(missingForSandbox())('a bandwidth limit', { timeout: 300_000 }, () =>
     await plant('net-create', 'berth-probe-1badc0de', 'bnp1badc0de')
     expect(await probes()).toHaveLength(2)
     const facts = await Promise.all([driver.facts(soon()), other.facts(soon())])
-    expect(facts.map(({ canLimit }) => canLimit)).toEqual([true, true])
+    expect(facts.map(({ canShapeTraffic }) => canShapeTraffic)).toEqual([true, true])
     expect(await probes()).toEqual([])
     expect(await proof.host.box.inside('ls', '/sys/class/net')).not.toMatch(/^bnp/m)
   })
@@ -40,7 +40,7 @@ describeIf(missingForSandbox())('a bandwidth limit', { timeout: 300_000 }, () =>
     const spec = proof.spec()
     const [nic] = spec.nics
     const limit = async (): Promise<number | null | undefined> => (await driver.findMachine(spec.vmId, soon()))?.nics[0]?.limitMbps
-    expect(await driver.facts(soon())).toMatchObject({ canLimit: true })
+    expect(await driver.facts(soon())).toMatchObject({ canShapeTraffic: true })
     await proof.start({ ...spec, nics: [{ ...nic!, limitMbps: 100 }] })
     expect([await limit(), await shaped()]).toEqual([100, true])
     expect(await driver.ensureLimit(spec.vmId, nic!.mac, 10, soon())).toEqual({ limited: true })

@@ -7,7 +7,7 @@ import { readXml } from '../core/xml.ts'
 
 const options: DomainOptions = {
   acceleration: 'emulation',
-  canLimit: true,
+  canShapeTraffic: true,
   diskPath: '/pool/disk',
   seedPath: '/pool/seed',
   remembered: { restartId: null, stop: null, startId: 'once' },

@@ -9,7 +9,7 @@ import { interfaceXml } from './interface-xml.ts'
 export interface DomainOptions {
   acceleration: Acceleration
   /** Whether the host kernel can shape traffic; one that cannot fails to start a domain with limits. */
-  canLimit: boolean
+  canShapeTraffic: boolean
   diskPath: string
   seedPath: string
   remembered: Pick<Metadata, 'restartId' | 'stop' | 'startId'>
@@ -34,7 +34,7 @@ export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
     element('on_reboot', {}, 'restart'),
     element('on_crash', {}, 'destroy'),
     arch === 'x86_64' && sleeplessXml,
-    element('devices', {}, diskXml(options.diskPath), seedXml(options.seedPath), nicsXml(spec, options.canLimit), platformXml(arch)),
+    element('devices', {}, diskXml(options.diskPath), seedXml(options.seedPath), nicsXml(spec, options.canShapeTraffic), platformXml(arch)),
   )
 }
 
@@ -50,7 +50,8 @@ const metadataFor = (spec: MachineSpec, remembered: DomainOptions['remembered'])
   ...remembered,
 })
 
-const nicsXml = (spec: MachineSpec, canLimit: boolean): Xml[] => spec.nics.map((nic) => interfaceXml(spec.vmId, nic, canLimit))
+const nicsXml = (spec: MachineSpec, canShapeTraffic: boolean): Xml[] =>
+  spec.nics.map((nic) => interfaceXml(spec.vmId, nic, canShapeTraffic))
 
 /** Firmware, features and processor, which differ by architecture. */
 export function processorXml(arch: Arch, acceleration: Acceleration): Xml[] {
