@@ -1,7 +1,7 @@
 // `berthd host remove`. VMs are never deleted with their host: they are moved or deleted first, or unmanaged explicitly, and can then be
 // adopted when the host is added again.
 import type { Command } from 'commander'
-import { belongingsOf, changeHost, getHost, type HostRow, listHosts, removeHost, toCapacity } from '../../features/hosts/service.ts'
+import { countHostResources, changeHost, getHost, type HostRow, listHosts, removeHost, toCapacity } from '../../features/hosts/service.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { type Admin, adminCommand, withCore } from '../admin-command.ts'
@@ -12,7 +12,7 @@ import type { NewHost } from './host-add.ts'
 export async function remove(admin: Admin, { unmanage = false }: { unmanage?: boolean }, name?: string): Promise<Result> {
   const { db, now } = admin
   const host = await getHost(db, name!)
-  const { vms, networks, backups } = await belongingsOf(db, host.id)
+  const { vms, networks, backups } = await countHostResources(db, host.id)
   if ((vms > 0 || networks > 0 || backups > 0) && !unmanage) {
     throw apiError(
       'in_use',
