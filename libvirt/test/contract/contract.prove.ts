@@ -14,7 +14,7 @@ import { provesDefinition, provesEnd, provesRunning } from './domains.ts'
 import { provesMachine, provesRegistrations } from './machine.ts'
 import { provesNetworks } from './networks.ts'
 import { provesStorage } from './storage.ts'
-import type { World } from './world.ts'
+import type { Fixture } from './fixture.ts'
 
 describeIf(missingForSandbox())('the contract with libvirtd', () => {
   let boxes: Boxes
@@ -24,24 +24,24 @@ describeIf(missingForSandbox())('the contract with libvirtd', () => {
 
   describe.each(['unix', 'tls'] as const)('over %s', (kind) => {
     const reports: CallReport[] = []
-    const world = { kind } as World
+    const fixture = { kind } as Fixture
     beforeAll(async () => {
       const c = await Connection.open({ endpoint: boxes[kind](box), onCall: (report) => reports.push(report) })
-      Object.assign(world, { box, c })
+      Object.assign(fixture, { box, c })
     })
-    afterAll(() => world.c.close())
+    afterAll(() => fixture.c.close())
 
-    test('the connection and its machine', () => provesMachine(world))
-    test('pools and volumes', () => provesStorage(world))
-    test('networks and filters', () => provesNetworks(world))
-    test('a domain that is not running', () => provesDefinition(world))
-    test('a domain that runs', () => provesRunning(world))
-    test('devices that come and go', () => provesDevices(world))
-    test('the agent that is not there, and the monitor that is', () => provesAgent(world))
-    test('copies of a running domain', () => provesCopies(world))
-    test('migration to nowhere, step by step', () => provesMigrationSteps(world))
-    test('event registrations', () => provesRegistrations(world))
-    test('the end of a domain', () => provesEnd(world))
+    test('the connection and its machine', () => provesMachine(fixture))
+    test('pools and volumes', () => provesStorage(fixture))
+    test('networks and filters', () => provesNetworks(fixture))
+    test('a domain that is not running', () => provesDefinition(fixture))
+    test('a domain that runs', () => provesRunning(fixture))
+    test('devices that come and go', () => provesDevices(fixture))
+    test('the agent that is not there, and the monitor that is', () => provesAgent(fixture))
+    test('copies of a running domain', () => provesCopies(fixture))
+    test('migration to nowhere, step by step', () => provesMigrationSteps(fixture))
+    test('event registrations', () => provesRegistrations(fixture))
+    test('the end of a domain', () => provesEnd(fixture))
 
     test('none was left out, and no answer was misread', () => {
       const called = new Set(reports.map((report) => report.procedure))

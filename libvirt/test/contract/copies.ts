@@ -1,11 +1,11 @@
 // Checkpoints, backups, block jobs and snapshots of a running domain; migration to nowhere.
 import { expect } from 'vitest'
 import { eventually } from '../eventually.ts'
-import { expectUnderstood } from './world.ts'
-import type { World } from './world.ts'
+import { expectUnderstood } from './fixture.ts'
+import type { Fixture } from './fixture.ts'
 
-export async function provesCopies(world: World): Promise<void> {
-  const { box, c, guest, kind } = world
+export async function provesCopies(fixture: Fixture): Promise<void> {
+  const { box, c, guest, kind } = fixture
   const path = `/var/lib/libvirt/images/${kind}`
   await box.inside('qemu-img', 'create', '-q', '-f', 'qcow2', `${path}/second.qcow2`, '8M')
   const xml = `<disk type='file'><driver name='qemu' type='qcow2'/><source file='${path}/second.qcow2'/><target dev='vdb' bus='virtio'/></disk>`
@@ -29,11 +29,11 @@ export async function provesCopies(world: World): Promise<void> {
   await expectUnderstood(c.blockJobs.setSpeed({ domain: guest, disk: 'vdb', bandwidth: 100n }))
   expect((await c.blockJobs.getInfo({ domain: guest, disk: 'vdb' })).type).toBe(2)
   await c.blockJobs.abort({ domain: guest, disk: 'vdb' })
-  await snapshotAndMerge(world, path)
+  await snapshotAndMerge(fixture, path)
 }
 
-async function snapshotAndMerge(world: World, path: string): Promise<void> {
-  const { box, c, guest } = world
+async function snapshotAndMerge(fixture: Fixture, path: string): Promise<void> {
+  const { box, c, guest } = fixture
   const disks = `<disks><disk name='vda' snapshot='no'/><disk name='vdb' snapshot='external'><source file='${path}/overlay.qcow2'/></disk></disks>`
   const snapshot = await c.snapshots.create({
     domain: guest,
@@ -54,8 +54,8 @@ async function snapshotAndMerge(world: World, path: string): Promise<void> {
   await expectUnderstood(c.blockJobs.rebase({ domain: guest, disk: 'vdb' }))
 }
 
-export async function provesMigrationSteps(world: World): Promise<void> {
-  const { c, guest } = world
+export async function provesMigrationSteps(fixture: Fixture): Promise<void> {
+  const { c, guest } = fixture
   await c.migration.setMaxSpeed({ domain: guest, mibPerSecond: 100n })
   await expectUnderstood(c.migration.setMaxDowntime({ domain: guest, downtimeMs: 300n }))
   await expectUnderstood(c.migration.startPostCopy({ domain: guest }))

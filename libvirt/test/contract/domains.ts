@@ -3,11 +3,11 @@ import { buffer } from 'node:stream/consumers'
 import { expect } from 'vitest'
 import { MetadataType, Param } from '../../src/index.ts'
 import { guestXml } from '../guest.ts'
-import { expectUnderstood } from './world.ts'
-import type { World } from './world.ts'
+import { expectUnderstood } from './fixture.ts'
+import type { Fixture } from './fixture.ts'
 
-export async function provesDefinition(world: World): Promise<void> {
-  const { box, c, disk, kind } = world
+export async function provesDefinition(fixture: Fixture): Promise<void> {
+  const { box, c, disk, kind } = fixture
   const defined = await c.domains.define({ xml: guestXml({ name: `g-${kind}`, disk: disk.key }), flags: ['validate'] })
   expect(await c.domains.lookupByName({ name: defined.name })).toEqual(defined)
   expect(await c.domains.lookupByUuid({ uuid: defined.uuid })).toEqual(defined)
@@ -23,11 +23,11 @@ export async function provesDefinition(world: World): Promise<void> {
   const guest = await c.domains.create({ domain: defined })
   expect(await box.virsh('domstate', guest.name)).toContain('running')
   expect(await c.domains.listAll({ flags: ['running'] })).toContainEqual(guest)
-  world.guest = guest
+  fixture.guest = guest
 }
 
-export async function provesRunning(world: World): Promise<void> {
-  const { box, c, guest } = world
+export async function provesRunning(fixture: Fixture): Promise<void> {
+  const { box, c, guest } = fixture
   expect((await c.domains.getState({ domain: guest })).state).toBe(1)
   expect(await c.domains.getXml({ domain: guest, flags: ['inactive'] })).toContain(guest.uuid)
   expect((await c.domains.getInfo({ domain: guest })).memoryKiB).toBeGreaterThan(0n)
@@ -67,8 +67,8 @@ export async function provesRunning(world: World): Promise<void> {
   await expectUnderstood(c.domains.reboot({ domain: guest, flags: ['acpiPowerButton'] }))
 }
 
-export async function provesEnd(world: World): Promise<void> {
-  const { box, c, disk, guest } = world
+export async function provesEnd(fixture: Fixture): Promise<void> {
+  const { box, c, disk, guest } = fixture
   await c.domains.managedSave({ domain: guest })
   await c.domains.removeManagedSave({ domain: guest })
   const again = await c.domains.create({ domain: guest, flags: ['paused'] })

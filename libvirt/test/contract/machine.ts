@@ -1,11 +1,11 @@
 // The connection itself, the machine behind it, and asking for events.
 import { expect } from 'vitest'
 import { CpuComparison } from '@berth/libvirt'
-import { expectUnderstood } from './world.ts'
-import type { World } from './world.ts'
+import { expectUnderstood } from './fixture.ts'
+import type { Fixture } from './fixture.ts'
 
-export async function provesMachine(world: World): Promise<void> {
-  const { box, c } = world
+export async function provesMachine(fixture: Fixture): Promise<void> {
+  const { box, c } = fixture
   expect(await c.connect.getHostname()).toBe('h1')
   expect(await c.connect.getUri()).toMatch(/^qemu.*\/system$/)
   expect(await c.connect.getLibVersion()).toBeGreaterThanOrEqual(9_000_000n)
@@ -31,8 +31,8 @@ export async function provesMachine(world: World): Promise<void> {
   await expectUnderstood(c.connect.authPolkit())
 }
 
-export async function provesRegistrations(world: World): Promise<void> {
-  const { c, guest, pool } = world
+export async function provesRegistrations(fixture: Fixture): Promise<void> {
+  const { c, guest, pool } = fixture
   const { registration } = c
   await registration.deregisterDomainEvent({ callback: await registration.registerDomainEvent({ event: 0, domain: guest }) })
   await registration.deregisterPoolEvent({ callback: await registration.registerPoolEvent({ event: 0, pool }) })

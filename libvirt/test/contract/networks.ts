@@ -1,10 +1,10 @@
 // Networks, filters and the binding of the two.
 import { expect } from 'vitest'
 import { NetworkUpdateCommand, NetworkUpdateSection } from '../../src/index.ts'
-import type { World } from './world.ts'
+import type { Fixture } from './fixture.ts'
 
-export async function provesNetworks(world: World): Promise<void> {
-  const { box, c, kind } = world
+export async function provesNetworks(fixture: Fixture): Promise<void> {
+  const { box, c, kind } = fixture
   const third = kind === 'unix' ? 1 : 2
   const xml = `<network><name>${kind}</name><bridge name='br-${kind}'/><ip address='10.97.${third}.1' netmask='255.255.255.0'><dhcp><range start='10.97.${third}.100' end='10.97.${third}.200'/></dhcp></ip></network>`
   const network = await c.networks.define({ xml })
@@ -33,7 +33,7 @@ export async function provesNetworks(world: World): Promise<void> {
   expect(await c.filters.getXml({ filter })).toContain("action='accept'")
   await c.filters.defineFlags({ xml: `<filter name='f2-${kind}'><rule action='drop' direction='in'/></filter>`, flags: ['validate'] })
   expect(await box.virsh('nwfilter-list')).toContain(`f2-${kind}`)
-  await bindFilter(world, `f-${kind}`)
+  await bindFilter(fixture, `f-${kind}`)
   await c.filters.undefine({ filter })
   await c.networks.destroy({ network })
   await c.networks.undefine({ network })
@@ -41,8 +41,8 @@ export async function provesNetworks(world: World): Promise<void> {
 }
 
 /** A filter on an interface of the box that no guest has. */
-async function bindFilter(world: World, filter: string): Promise<void> {
-  const { box, c, kind } = world
+async function bindFilter(fixture: Fixture, filter: string): Promise<void> {
+  const { box, c, kind } = fixture
   await box.inside('ip', 'link', 'add', `tap-${kind}`, 'type', 'veth', 'peer', 'name', `peer-${kind}`)
   const xml = `<filterbinding><owner><name>none</name><uuid>00000000-0000-4000-8000-000000000001</uuid></owner><portdev name='tap-${kind}'/><mac address='52:54:00:00:00:02'/><filterref filter='${filter}'/></filterbinding>`
   const binding = await c.filters.createBinding({ xml })

@@ -2,10 +2,10 @@
 import { buffer } from 'node:stream/consumers'
 import { expect } from 'vitest'
 import { bootSector } from '../guest.ts'
-import type { World } from './world.ts'
+import type { Fixture } from './fixture.ts'
 
-export async function provesStorage(world: World): Promise<void> {
-  const { box, c, kind } = world
+export async function provesStorage(fixture: Fixture): Promise<void> {
+  const { box, c, kind } = fixture
   const path = `/var/lib/libvirt/images/${kind}`
   const pool = await c.pools.define({ xml: `<pool type='dir'><name>${kind}</name><target><path>${path}</path></target></pool>` })
   await c.pools.build({ pool })
@@ -39,7 +39,7 @@ export async function provesStorage(world: World): Promise<void> {
   const gone = await c.pools.define({ xml: `<pool type='dir'><name>gone-${kind}</name><target><path>/tmp</path></target></pool>` })
   await c.pools.undefine({ pool: gone })
   expect(await box.virsh('pool-list', '--all', '--name')).not.toContain('brief')
-  Object.assign(world, { pool, disk })
+  Object.assign(fixture, { pool, disk })
 }
 
 function volumeXml(name: string, format: string, bytes: number): string {

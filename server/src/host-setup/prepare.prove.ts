@@ -102,16 +102,16 @@ describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
   })
 
   test('masquerades VM traffic with the address of the host', async () => {
-    const world = createServer((socket) => socket.end(socket.remoteAddress ?? ''))
-    world.listen(0, box.address.replace(/\d+$/, '1'))
-    await once(world, 'listening')
-    const { address, port } = world.address() as AddressInfo
+    const fixture = createServer((socket) => socket.end(socket.remoteAddress ?? ''))
+    fixture.listen(0, box.address.replace(/\d+$/, '1'))
+    await once(fixture, 'listening')
+    const { address, port } = fixture.address() as AddressInfo
     const range = (await prepare('--dry-run')).range!.replace('.0.0/16', '')
     const asked = await inBox(`ip netns add vm; ip link add vm0 type veth peer name vm1 netns vm; ip link set vm0 master brpub0 up
       ip -n vm addr add ${range}.9.9/16 dev vm1; ip -n vm link set vm1 up; ip -n vm route add default via ${range}.0.1
       ip netns exec vm ${process.execPath} -e "require('net').connect(${port}, '${address}').setTimeout(10000, () => process.exit(1)).pipe(process.stdout)"
       ip netns del vm`)
-    world.close()
+    fixture.close()
     expect(asked).toBe(box.address)
   })
 

@@ -4,7 +4,7 @@ import type { Connection, Domain, Named, Volume } from '../../src/index.ts'
 import type { Box } from '../sandboxed-libvirtd.ts'
 
 /** What the parts of the contract hand on to each other. */
-export interface World {
+export interface Fixture {
   kind: 'unix' | 'tls'
   box: Box
   c: Connection
