@@ -14,7 +14,7 @@ import type { Image } from '../src/hypervisor/image-source.ts'
 import { nativeArch } from '../src/kernel/arch.ts'
 import { newId } from '../src/kernel/ids.ts'
 import { openLibvirtHost, type LibvirtHost } from './libvirt-host.ts'
-import { specMaker } from './libvirt-rig.ts'
+import { specMaker } from './libvirt-driver-fixture.ts'
 
 export const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 

@@ -27,17 +27,17 @@ export async function realProduct(uriOf?: (host: LibvirtHost) => Promise<string>
   const host = await openLibvirtHost()
   afterAll(() => host.close())
   const uri = (await uriOf?.(host)) ?? host.uri
-  const rig = await fleet()
-  await berthdJson(rig.settings, 'host', 'remove', 'local')
-  await berthdJson(rig.settings, 'template', 'import', 'tiny', '--file', image.path)
-  await berthdJson(rig.settings, 'host', 'add', uri, '--name', 'box', '--range', '10.77.0.0/16', '--dns', host.gateway)
-  const processes = { api: await rig.start('api'), worker: await rig.start('worker') }
+  const fixture = await fleet()
+  await berthdJson(fixture.settings, 'host', 'remove', 'local')
+  await berthdJson(fixture.settings, 'template', 'import', 'tiny', '--file', image.path)
+  await berthdJson(fixture.settings, 'host', 'add', uri, '--name', 'box', '--range', '10.77.0.0/16', '--dns', host.gateway)
+  const processes = { api: await fixture.start('api'), worker: await fixture.start('worker') }
   const newCustomer = async (email: string) => {
-    const { token, accountId } = await rig.account(1_000_000n, email)
-    return { ...customerOf(rig, token, () => processes.api), accountId }
+    const { token, accountId } = await fixture.account(1_000_000n, email)
+    return { ...customerOf(fixture, token, () => processes.api), accountId }
   }
   return {
-    ...rig,
+    ...fixture,
     host,
     box: host.box,
     processes,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { eventually } from '../../libvirt/test/eventually.ts'
 import { libvirtDrivers } from '../src/hypervisor/libvirt/driver.ts'
-import { expectKind, type Rig } from '../src/hypervisor/conformance/fixture.ts'
+import { expectKind, type DriverFixture } from '../src/hypervisor/conformance/fixture.ts'
 import type { MachineSpec, NicSpec, TemplateRef } from '../src/hypervisor/driver.ts'
 import { newId } from '../src/kernel/ids.ts'
 import { GuestShell } from './guest-shell.ts'
@@ -13,7 +13,7 @@ import { tinyImage } from './tiny-image.ts'
 /** Generous, for emulated guests on a loaded machine. */
 const TIMEOUT_MS = 150_000
 
-export async function libvirtRig(): Promise<Rig> {
+export async function libvirtDriverFixture(): Promise<DriverFixture> {
   const image = await tinyImage()
   const host = await openLibvirtHost()
   const open = libvirtDrivers({ log: pino({ level: 'silent' }), images: { open: () => Promise.resolve(image) }, dataDir: host.box.folder })
