@@ -3,11 +3,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { areas, Connection, ProtocolError } from '../../src/index.ts'
 import type { CallReport } from '../../src/index.ts'
-import type { Box } from '../sandboxed-libvirtd.ts'
-import type { Boxes } from '../sandbox-fleet.ts'
+import type { Sandbox } from '../sandboxed-libvirtd.ts'
+import type { Sandboxes } from '../sandbox-fleet.ts'
 import { missingForSandbox } from '../command.ts'
 import { describeIf } from '../describe-if.ts'
-import { openBoxes } from '../fixture.ts'
+import { openSandboxes } from '../fixture.ts'
 import { provesCopies, provesMigrationSteps } from './copies.ts'
 import { provesAgent, provesDevices } from './devices.ts'
 import { provesDefinition, provesEnd, provesRunning } from './domains.ts'
@@ -17,17 +17,17 @@ import { provesStorage } from './storage.ts'
 import type { Fixture } from './fixture.ts'
 
 describeIf(missingForSandbox())('the contract with libvirtd', () => {
-  let boxes: Boxes
-  let box: Box
-  beforeAll(async () => void ({ boxes, box } = await openBoxes(1)), 120_000)
-  afterAll(() => boxes.close())
+  let sandboxes: Sandboxes
+  let sandbox: Sandbox
+  beforeAll(async () => void ({ sandboxes, sandbox } = await openSandboxes(1)), 120_000)
+  afterAll(() => sandboxes.close())
 
   describe.each(['unix', 'tls'] as const)('over %s', (kind) => {
     const reports: CallReport[] = []
     const fixture = { kind } as Fixture
     beforeAll(async () => {
-      const c = await Connection.open({ endpoint: boxes[kind](box), onCall: (report) => reports.push(report) })
-      Object.assign(fixture, { box, c })
+      const c = await Connection.open({ endpoint: sandboxes[kind](sandbox), onCall: (report) => reports.push(report) })
+      Object.assign(fixture, { sandbox, c })
     })
     afterAll(() => fixture.c.close())
 

@@ -5,10 +5,10 @@ import { expectUnderstood } from './fixture.ts'
 import type { Fixture } from './fixture.ts'
 
 export async function provesDevices(fixture: Fixture): Promise<void> {
-  const { box, c, guest } = fixture
+  const { sandbox, c, guest } = fixture
   const nic = "<interface type='ethernet'><target dev='vnet-test'/><mac address='52:54:00:00:00:03'/><model type='virtio'/></interface>"
   await c.domains.attachDevice({ domain: guest, xml: nic, flags: ['live', 'config'] })
-  expect(await box.virsh('domiflist', guest.name)).toContain('52:54:00:00:00:03')
+  expect(await sandbox.virsh('domiflist', guest.name)).toContain('52:54:00:00:00:03')
   expect((await c.domains.getInterfaceStats({ domain: guest, device: '52:54:00:00:00:03' })).rxBytes).toBeGreaterThanOrEqual(0n)
   await expectUnderstood(
     c.domains.setInterfaceParameters({

@@ -5,7 +5,7 @@ import { expectUnderstood } from './fixture.ts'
 import type { Fixture } from './fixture.ts'
 
 export async function provesMachine(fixture: Fixture): Promise<void> {
-  const { box, c } = fixture
+  const { sandbox, c } = fixture
   expect(await c.connect.getHostname()).toBe('h1')
   expect(await c.connect.getUri()).toMatch(/^qemu.*\/system$/)
   expect(await c.connect.getLibVersion()).toBeGreaterThanOrEqual(9_000_000n)
@@ -18,7 +18,7 @@ export async function provesMachine(fixture: Fixture): Promise<void> {
   if (process.arch === 'x64') expect(await compared).toBe(CpuComparison.superset)
   else await expectUnderstood(compared)
   const node = await c.connect.getNodeInfo()
-  expect((await box.virsh('nodeinfo')).replaceAll(/\s+/g, ' ')).toContain(`CPU(s): ${node.cpus} `)
+  expect((await sandbox.virsh('nodeinfo')).replaceAll(/\s+/g, ' ')).toContain(`CPU(s): ${node.cpus} `)
   const { count } = await c.connect.getCpuStats()
   expect((await c.connect.getCpuStats({ count })).counters.map(({ field }) => field)).toContain('idle')
   const memory = await c.connect.getMemoryStats({ count: (await c.connect.getMemoryStats()).count })
