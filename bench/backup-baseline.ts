@@ -1,7 +1,7 @@
 // The same copies by virsh and qemu-img alone, of the same running guest.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Box } from '../libvirt/test/sandboxed-libvirtd.ts'
+import type { Sandbox } from '../libvirt/test/sandboxed-libvirtd.ts'
 
 const FOLDER = '/var/lib/libvirt/images'
 
@@ -12,24 +12,24 @@ export interface BareBackup {
   forget(names: string[]): Promise<void>
 }
 
-export function bareBackups(domain: string, box: Box): BareBackup {
+export function bareBackups(domain: string, sandbox: Sandbox): BareBackup {
   const timed = async (script: string): Promise<number> => {
     const begun = performance.now()
-    await box.inside('sh', '-ec', script)
+    await sandbox.inside('sh', '-ec', script)
     return performance.now() - begun
   }
   return {
     begin: async (name, since) => {
-      await writeFile(join(box.folder, 'backup.xml'), jobXml(name, since))
-      await writeFile(join(box.folder, 'checkpoint.xml'), checkpointXml(name))
-      const files = `${join(box.folder, 'backup.xml')} ${join(box.folder, 'checkpoint.xml')}`
+      await writeFile(join(sandbox.folder, 'backup.xml'), jobXml(name, since))
+      await writeFile(join(sandbox.folder, 'checkpoint.xml'), checkpointXml(name))
+      const files = `${join(sandbox.folder, 'backup.xml')} ${join(sandbox.folder, 'checkpoint.xml')}`
       return timed(`virsh -q backup-begin ${domain} ${files}; while virsh domjobinfo ${domain} | grep -q Backup; do :; done
         virsh domjobinfo ${domain} --completed --anystats | grep -q Completed`)
     },
     convert: (disk) => timed(`qemu-img convert -U -O qcow2 ${disk} ${FOLDER}/converted.qcow2; rm ${FOLDER}/converted.qcow2`),
     forget: async (names) => {
-      for (const name of names.toReversed()) await box.virsh('checkpoint-delete', domain, name)
-      await box.inside('rm', ...names.map((name) => `${FOLDER}/${name}.qcow2`))
+      for (const name of names.toReversed()) await sandbox.virsh('checkpoint-delete', domain, name)
+      await sandbox.inside('rm', ...names.map((name) => `${FOLDER}/${name}.qcow2`))
     },
   }
 }

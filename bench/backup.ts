@@ -24,10 +24,10 @@ const disk = `${POOL_FOLDER}/vm-${spec.vmId}-1.qcow2`
 const domain = `berth-${spec.vmId}`
 
 await driver.ensureDisk(spec, { from: 'template' }, soon())
-await host.box.inside('qemu-io', '-c', 'write -P 170 160M 864M', disk)
+await host.sandbox.inside('qemu-io', '-c', 'write -P 170 160M 864M', disk)
 await proof.start(spec)
 await driver.ensureReady(spec.vmId, { timeoutMs: 120_000 }, soon())
-const bare = bareBackups(domain, host.box)
+const bare = bareBackups(domain, host.sandbox)
 
 const ours = async (backupId: string, parentId: string | null): Promise<number> => {
   const begun = performance.now()
@@ -38,7 +38,7 @@ const ours = async (backupId: string, parentId: string | null): Promise<number> 
   return tookMs
 }
 
-const shell = new GuestShell(host.boxes.unix(host.box), 120_000)
+const shell = new GuestShell(host.sandboxes.unix(host.sandbox), 120_000)
 stack.defer(() => shell.close())
 const change = async (): Promise<void> => {
   const { exitCode } = await shell.run(spec.vmId, 'dd if=/dev/urandom of=/root/changing bs=1M count=100 conv=fsync,notrunc')

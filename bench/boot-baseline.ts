@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Box } from '../libvirt/test/sandboxed-libvirtd.ts'
+import type { Sandbox } from '../libvirt/test/sandboxed-libvirtd.ts'
 
 const NAME = 'bare'
 const [DISK, SEED] = ['/var/lib/libvirt/images/bare.qcow2', '/var/lib/libvirt/images/bare.iso']
@@ -17,27 +17,27 @@ export interface Bare {
 }
 
 /** Of the shape that the VM has, under another name and without its filter. */
-export async function bareLike(vmId: string, box: Box): Promise<Bare> {
-  const xml = await box.virsh('dumpxml', '--inactive', `berth-${vmId}`)
+export async function bareLike(vmId: string, sandbox: Sandbox): Promise<Bare> {
+  const xml = await sandbox.virsh('dumpxml', '--inactive', `berth-${vmId}`)
   const [disk = '', seed = ''] = [...xml.matchAll(/<source file='([^']+)'/g)].map(([, path]) => path!)
   const { 'backing-filename': backing, 'virtual-size': size } = JSON.parse(
-    await box.inside('qemu-img', 'info', '--force-share', '--output=json', disk),
+    await sandbox.inside('qemu-img', 'info', '--force-share', '--output=json', disk),
   ) as { 'backing-filename': string; 'virtual-size': number }
-  await box.inside('cp', seed, SEED)
-  const file = join(box.folder, 'bare.xml')
+  await sandbox.inside('cp', seed, SEED)
+  const file = join(sandbox.folder, 'bare.xml')
   await writeFile(file, bareXml(xml).replace(disk, DISK).replace(seed, SEED))
   const layer = ['-q', '-f', 'qcow2', '-F', 'qcow2', '-b', backing, DISK, String(size)]
   return {
-    bind: (filtered) => measureBind(filtered, box),
+    bind: (filtered) => measureBind(filtered, sandbox),
     boot: async () => {
-      await box.inside('qemu-img', 'create', ...layer)
+      await sandbox.inside('qemu-img', 'create', ...layer)
       const begun = performance.now()
-      await box.virsh('define', file)
-      await Promise.all([agentOf(box), box.virsh('start', NAME)])
-      await box.virsh('qemu-agent-command', NAME, '{"execute":"guest-ping"}')
+      await sandbox.virsh('define', file)
+      await Promise.all([agentOf(sandbox), sandbox.virsh('start', NAME)])
+      await sandbox.virsh('qemu-agent-command', NAME, '{"execute":"guest-ping"}')
       const tookMs = performance.now() - begun
-      await box.virsh('destroy', NAME)
-      await box.virsh('undefine', '--nvram', NAME)
+      await sandbox.virsh('destroy', NAME)
+      await sandbox.virsh('undefine', '--nvram', NAME)
       return tookMs
     },
   }
@@ -50,7 +50,7 @@ const bareXml = (xml: string): string =>
     .replace(/<metadata>.*<\/metadata>|<filterref.*<\/filterref>/gs, '')
 
 /** Until the guest has opened its end of the channel. */
-async function agentOf({ socket }: Box): Promise<void> {
+async function agentOf({ socket }: Sandbox): Promise<void> {
   const command = ['virsh', '-c', `qemu+unix:///system?socket=${socket}`, 'event', '--loop', '--timeout', String(TIMEOUT_S)]
   const child = spawn('stdbuf', ['-oL', ...command, '--domain', NAME, '--event', 'agent-lifecycle'], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -59,20 +59,20 @@ async function agentOf({ socket }: Box): Promise<void> {
   throw new Error(`The agent was not there within ${TIMEOUT_S} s`)
 }
 
-async function measureBind(vmId: string, box: Box): Promise<number> {
-  const file = join(box.folder, 'binding.xml')
+async function measureBind(vmId: string, sandbox: Sandbox): Promise<number> {
+  const file = join(sandbox.folder, 'binding.xml')
   const filter = `<filterref filter='berth-vm-${vmId}'><parameter name='IP' value='10.77.255.1'/></filterref>`
   await writeFile(
     file,
     `<filterbinding><owner><name>bench</name><uuid>${randomUUID()}</uuid></owner><portdev name='bench0'/>
     <mac address='52:54:00:00:00:01'/>${filter}</filterbinding>`,
   )
-  await box.inside('ip', 'tuntap', 'add', 'bench0', 'mode', 'tap')
-  await box.inside('ip', 'link', 'set', 'bench0', 'master', 'brpub0', 'up')
+  await sandbox.inside('ip', 'tuntap', 'add', 'bench0', 'mode', 'tap')
+  await sandbox.inside('ip', 'link', 'set', 'bench0', 'master', 'brpub0', 'up')
   const begun = performance.now()
-  await box.virsh('nwfilter-binding-create', file)
+  await sandbox.virsh('nwfilter-binding-create', file)
   const tookMs = performance.now() - begun
-  await box.virsh('nwfilter-binding-delete', 'bench0')
-  await box.inside('ip', 'link', 'del', 'bench0')
+  await sandbox.virsh('nwfilter-binding-delete', 'bench0')
+  await sandbox.inside('ip', 'link', 'del', 'bench0')
   return tookMs
 }

@@ -1,4 +1,4 @@
-// The product as an operator runs it, on a host in a box: an API and a worker of `berthd`, and one customer.
+// The product as an operator runs it, on a sandboxed host: an API and a worker of `berthd`, and one customer.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ interface Action {
   steps: { name: string; startedAt: string; completedAt: string }[]
 }
 
-/** A host in a box for a bench, with what the product needs beside it. All of it goes with the stack. */
+/** A host in a sandbox for a bench, with what the product needs beside it. All of it goes with the stack. */
 export async function openStage(stack: AsyncDisposableStack): Promise<{ folder: string; host: LibvirtHost; image: Image }> {
   if (missingForSandbox()) throw new Error('This takes root, libvirt and QEMU; npm run doctor says what is missing')
   const folder = await scratchFolder()
@@ -57,8 +57,8 @@ export const withProduct = <T>(folder: string, host: LibvirtHost, image: Image, 
     const env = environment(postgres.url, folder)
     await berthd(env, 'host', 'remove', 'local')
     await berthd(env, 'template', 'import', 'tiny', '--file', image.path)
-    await berthd(env, 'host', 'add', host.uri, '--name', 'box', '--range', '10.77.0.0/16', '--dns', host.gateway)
-    await berthd(env, 'host', 'set', 'box', '--overcommit', '16')
+    await berthd(env, 'host', 'add', host.uri, '--name', 'sandbox', '--range', '10.77.0.0/16', '--dns', host.gateway)
+    await berthd(env, 'host', 'set', 'sandbox', '--overcommit', '16')
     const order = await orderOf(postgres.url)
     const said = await start(env, 'api', stack)
     await start(env, 'worker', stack)
@@ -104,7 +104,7 @@ const environment = (url: string, dataDir: string): Record<string, string> => ({
   BERTH_DATABASE_URL: url,
   BERTH_DATA_DIR: dataDir,
   BERTH_PORT: '0',
-  BERTH_HYPERVISOR: 'simulated', // of this machine; the host in the box is real
+  BERTH_HYPERVISOR: 'simulated', // of this machine; the host in the sandbox is real
 })
 
 const berthd = (env: Record<string, string>, ...args: string[]): Promise<unknown> =>

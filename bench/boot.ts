@@ -1,5 +1,5 @@
 // How much longer than bare virsh does a customer wait for a VM? POST /vms until the API says that its guest answers, beside virsh that
-// defines and starts the same image in the same shape, until its agent answers. On a libvirtd in a box, in turns, medians. It takes root.
+// defines and starts the same image in the same shape, until its agent answers. On a libvirtd in a sandbox, in turns, medians. It takes root.
 //   npm run bench:boot -- [--rounds 5]
 import { parseArgs } from 'node:util'
 import { bareLike, type Bare } from './boot-baseline.ts'
@@ -13,13 +13,13 @@ const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5'
 
 await using stack = new AsyncDisposableStack()
 const { folder, host, image } = await openStage(stack)
-const watch = await watchGuests(host.boxes.unix(host.box))
+const watch = await watchGuests(host.sandboxes.unix(host.sandbox))
 stack.defer(watch.close)
 
 await withProduct(folder, host, image, async (product) => {
   // The first carries the template to the host and finds out how guests run there.
   const { vmId } = await product.create()
-  const bare = await bareLike(vmId, host.box)
+  const bare = await bareLike(vmId, host.sandbox)
   await product.remove(vmId)
   print(await takeTurns(product, bare, watch))
 })

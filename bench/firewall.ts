@@ -1,6 +1,6 @@
 // How long until a change of 20 rules holds? PUT /firewalls/{id}/rules until the API says that it is applied, beside bare
 // `virsh nwfilter-define` of filters of the same size, in turns: for one VM, for eight, and for one while eight of another customer change.
-// And how many applies a burst of 20 changes to one VM costs. On a libvirtd in a box, with VMs whose filters are bound. It takes root.
+// And how many applies a burst of 20 changes to one VM costs. On a libvirtd in a sandbox, with VMs whose filters are bound. It takes root.
 //   npm run bench:firewall -- [--rounds 3] [--vms 8]
 import { parseArgs } from 'node:util'
 import { sleep } from '../server/src/kernel/clock.ts'
@@ -52,7 +52,8 @@ async function sideOf({ ask, create }: Product, vms: number): Promise<Side> {
   return { vmIds, firewallId: id, change, ask }
 }
 
-const bareOf = ({ vmIds }: Side): Promise<{ apply(): Promise<number> }[]> => Promise.all(vmIds.map((vmId) => bareChange(vmId, host.box)))
+const bareOf = ({ vmIds }: Side): Promise<{ apply(): Promise<number> }[]> =>
+  Promise.all(vmIds.map((vmId) => bareChange(vmId, host.sandbox)))
 
 async function bareAll(side: Side): Promise<number> {
   const all = await bareOf(side)

@@ -1,11 +1,11 @@
 // How fast is the libvirt client, beside virsh started for each call, against one libvirtd in one run?  npm run bench:libvirt
-// Needs root, libvirt and QEMU (`npm run prove` installs them). The daemon runs in a box and is gone afterwards.
+// Needs root, libvirt and QEMU (`npm run prove` installs them). The daemon runs in a sandbox and is gone afterwards.
 import { areas, Connection } from '@berth/libvirt'
 import type { Endpoint, Procedure } from '@berth/libvirt'
 import { encodeFrame, MessageType, Status } from '../libvirt/src/wire/frame.ts'
 import { missingForSandbox } from '../libvirt/test/command.ts'
 import { guestXml } from '../libvirt/test/guest.ts'
-import { openBoxes } from '../libvirt/test/fixture.ts'
+import { openSandboxes } from '../libvirt/test/fixture.ts'
 
 const DOMAINS = 200
 const LOOKUPS = 3000
@@ -24,14 +24,14 @@ const spawnedRates: number[] = []
 const lookups: { what: string; rate: number }[] = []
 
 if (missingForSandbox()) throw new Error('This needs root, libvirtd, virsh and qemu-system-x86_64: npm run prove installs the packages.')
-const { boxes, box } = await openBoxes(1)
+const { sandboxes, sandbox } = await openSandboxes(1)
 try {
   await defineDomains()
   await measureSpawned()
   for (const kind of ['unix', 'tls'] as const) {
-    await measureConnect(kind, boxes[kind](box))
-    await measureFloor(kind, boxes[kind](box))
-    const connection = await Connection.open({ endpoint: boxes[kind](box) })
+    await measureConnect(kind, sandboxes[kind](sandbox))
+    await measureFloor(kind, sandboxes[kind](sandbox))
+    const connection = await Connection.open({ endpoint: sandboxes[kind](sandbox) })
     for (const inFlight of [1, 4]) await measureLookups(kind, connection, inFlight)
     await connection.close()
     await measureSpawned()
@@ -41,12 +41,12 @@ try {
   console.table(Object.fromEntries(rows.map(({ what, ...row }) => [what, row])))
   process.exitCode = rows.some((row) => row.met === false) ? 1 : 0
 } finally {
-  await boxes.close()
+  await sandboxes.close()
 }
 
 /** Taken before, between and after ours, and the best counts, so that a busy moment does not flatter us. */
 async function measureSpawned(): Promise<void> {
-  for (let i = 0; i < 3; i++) spawnedRates.push((await perSecond(15, 1, () => box.virsh('domuuid', nameOf(7)))).rate)
+  for (let i = 0; i < 3; i++) spawnedRates.push((await perSecond(15, 1, () => sandbox.virsh('domuuid', nameOf(7)))).rate)
 }
 
 function judgeLookups(): void {
@@ -115,16 +115,16 @@ async function bestOfThree(inFlight: number, call: (i: number) => Promise<unknow
 }
 
 async function measureStats(): Promise<void> {
-  const spawned = median(await repeat(7, () => box.virsh('domstats', '--state', '--nowait')))
+  const spawned = median(await repeat(7, () => sandbox.virsh('domstats', '--state', '--nowait')))
   rows.push({ what: `stats of ${DOMAINS} domains, virsh by spawn`, measured: `${spawned.toFixed(1)} ms` })
-  const connection = await Connection.open({ endpoint: boxes.unix(box) })
+  const connection = await Connection.open({ endpoint: sandboxes.unix(sandbox) })
   const ours = median(await repeat(15, () => connection.domains.getAllStats({ groups: ['state', 'interface'], flags: ['nowait'] })))
   rows.push({ what: `stats of ${DOMAINS} domains, unix`, measured: `${ours.toFixed(1)} ms`, ratio: `${(spawned / ours).toFixed(0)} ×` })
   await connection.close()
 }
 
 async function defineDomains(): Promise<void> {
-  const connection = await Connection.open({ endpoint: boxes.unix(box) })
+  const connection = await Connection.open({ endpoint: sandboxes.unix(sandbox) })
   const xmls = Array.from({ length: DOMAINS }, (_, i) => guestXml({ name: nameOf(i), disk: '/nowhere' }))
   await Promise.all(xmls.map((xml) => connection.domains.define({ xml }, { timeoutMs: 120_000 })))
   await connection.close()

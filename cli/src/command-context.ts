@@ -1,4 +1,5 @@
 // What a running command uses: the API client, name resolution, confirmation and waiting for actions.
+import { setTimeout } from 'node:timers/promises'
 import { ApiError, Berth, type Action, type Pages, type Vm } from '@berth/sdk'
 import { resolveServer } from './contexts.ts'
 import { CliError, EXIT } from './exit-codes.ts'
@@ -133,16 +134,6 @@ function retryReason(error: unknown): string {
   return error instanceof ApiError && error.code !== 'unknown' ? 'Server busy or rate limit reached' : 'Server unreachable'
 }
 
+/** Throws the signal's reason, where Node throws an AbortError. */
 const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason as Error)
-    const stop = (): void => {
-      clearTimeout(timer)
-      reject(signal?.reason as Error)
-    }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop)
-      resolve()
-    }, ms)
-    signal?.addEventListener('abort', stop, { once: true })
-  })
+  setTimeout(ms, undefined, { signal }).catch(() => signal!.throwIfAborted())

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ENDPOINTS, worldOf } from '../../server/test/endpoint-table.ts'
+import { ENDPOINTS, fixtureOf } from '../../server/test/endpoint-table.ts'
 import type { CommandNode, CommandSpec } from '../src/command.ts'
 import { COMMAND_TREE } from '../src/commands/index.ts'
 import { COMMANDS } from './commands.ts'
@@ -30,7 +30,7 @@ const OTHERS = ['rebuildVm', 'restoreSnapshot', 'restoreBackup', 'replaceFirewal
 describe.each([...DELETES, ...OTHERS])('%s', (operation) => {
   test('changes nothing without confirmation', async () => {
     const customer = await app.given.customer({ credit: '1000.00' })
-    const { params = {}, body = {} } = await ENDPOINTS[operation]!(worldOf(app, customer))
+    const { params = {}, body = {} } = await ENDPOINTS[operation]!(fixtureOf(app, customer))
     const { args } = COMMANDS[operation]!(params, body)
     writes.length = 0
     const refused = await berth(app.envOf(customer), args, 'no\n', { isTTY: true })

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll } from 'vitest'
-import { sdkWorld } from '../../sdk/test/world.ts'
+import { sdkFixture } from '../../sdk/test/fixture.ts'
 import type { TestAppOptions } from '../../server/test/harness.ts'
 import { eventually } from '../../server/test/processes.ts'
 import { run } from '../src/program.ts'
@@ -57,7 +57,7 @@ export function onTerminal(env: Env, args: string[], { by = 'exec', redirect = '
 const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
 
 export async function createCliFixture(options: TestAppOptions = {}) {
-  const app = await sdkWorld(options)
+  const app = await sdkFixture(options)
   const home = mkdtempSync(join(tmpdir(), 'berth-cli-'))
   afterAll(() => rmSync(home, { recursive: true, force: true }))
   const envOf = ({ token }: { token: string }): Env => ({ BERTH_URL: app.baseUrl, BERTH_TOKEN: token, HOME: home, TZ: 'UTC' })

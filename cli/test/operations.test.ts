@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../server/src/kernel/database/db.ts'
-import { ENDPOINTS, worldOf } from '../../server/test/endpoint-table.ts'
+import { ENDPOINTS, fixtureOf } from '../../server/test/endpoint-table.ts'
 import { COMMANDS } from './commands.ts'
 import { berth, createCliFixture } from './fixture.ts'
 import { ESCAPE } from './screen.ts'
@@ -29,7 +29,7 @@ test('every operation has a command', () => {
 describe.each(operations.filter(({ id }) => id in COMMANDS))('$id', ({ id, method, path }) => {
   test('is called by its command and printed in every format', async () => {
     const customer = await app.given.customer({ credit: '10000.00' })
-    const { params = {}, body = {} } = await ENDPOINTS[id]!(worldOf(app, customer))
+    const { params = {}, body = {} } = await ENDPOINTS[id]!(fixtureOf(app, customer))
     const { args, stdin } = COMMANDS[id]!(params, body)
     expect(args[0]).not.toBe('api')
     calls.length = 0

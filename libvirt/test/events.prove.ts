@@ -3,12 +3,12 @@ import { inspect } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Host, MetadataType } from '../src/index.ts'
 import type { Domain, EventName, Named } from '../src/index.ts'
-import type { Box } from './sandboxed-libvirtd.ts'
-import type { Boxes } from './sandbox-fleet.ts'
+import type { Sandbox } from './sandboxed-libvirtd.ts'
+import type { Sandboxes } from './sandbox-fleet.ts'
 import { missingForSandbox } from './command.ts'
 import { describeIf } from './describe-if.ts'
 import { eventually } from './eventually.ts'
-import { bootedTerminal, openBoxes, startGuest, startPool } from './fixture.ts'
+import { bootedTerminal, openSandboxes, startGuest, startPool } from './fixture.ts'
 
 const kinds = [
   'lifecycle',
@@ -29,8 +29,8 @@ const kinds = [
 ] as const satisfies EventName[]
 
 describeIf(missingForSandbox())('events of a real libvirtd', () => {
-  let boxes: Boxes
-  let box: Box
+  let sandboxes: Sandboxes
+  let sandbox: Sandbox
   let host: Host
   let guest: Domain
   let pool: Named
@@ -38,13 +38,13 @@ describeIf(missingForSandbox())('events of a real libvirtd', () => {
   const seen: { kind: EventName; event: unknown }[] = []
 
   beforeAll(async () => {
-    ;({ boxes, box } = await openBoxes(1))
-    host = await new Host({ endpoint: boxes.tls(box) }).whenUp()
+    ;({ sandboxes, sandbox } = await openSandboxes(1))
+    host = await new Host({ endpoint: sandboxes.tls(sandbox) }).whenUp()
     for (const kind of kinds) await host.subscribe(kind, (event) => seen.push({ kind, event }))
   }, 120_000)
   afterAll(async () => {
     await host.close()
-    await boxes.close()
+    await sandboxes.close()
   })
 
   /** The first event of that kind from now on that looks like this. */
@@ -72,7 +72,7 @@ describeIf(missingForSandbox())('events of a real libvirtd', () => {
     await expectEvent(
       'agent',
       { state: 2, domain: expect.objectContaining({ name: 'events' }) },
-      async () => (guest = await startGuest(host, boxes, { name: 'events' })),
+      async () => (guest = await startGuest(host, sandboxes, { name: 'events' })),
     )
     expect(seen).toContainEqual({ kind: 'lifecycle', event: expect.objectContaining({ event: 2, domain: guest }) })
     terminal = await bootedTerminal(host, guest)
@@ -96,33 +96,33 @@ describeIf(missingForSandbox())('events of a real libvirtd', () => {
   })
 
   test('jobs on disks: copies and a backup', async () => {
-    const copy = `<disk type='file'><source file='${join(boxes.folder, 'mirror.img')}'/><driver type='raw'/></disk>`
+    const copy = `<disk type='file'><source file='${join(sandboxes.folder, 'mirror.img')}'/><driver type='raw'/></disk>`
     const begin = () => host.blockJobs.copy({ domain: guest, path: 'vda', destinationXml: copy, flags: ['transientJob'] })
     await expectEvent('blockJob', { ...ofGuest(), disk: 'vda', status: 3 }, begin)
     await expectEvent('blockJobByPath', { ...ofGuest(), status: 2 }, () => host.blockJobs.abort({ domain: guest, disk: 'vda' }))
-    const target = `<disks><disk name='vda' backup='yes' type='file'><target file='${join(boxes.folder, 'backup.img')}'/><driver type='raw'/></disk></disks>`
+    const target = `<disks><disk name='vda' backup='yes' type='file'><target file='${join(sandboxes.folder, 'backup.img')}'/><driver type='raw'/></disk></disks>`
     await expectEvent('jobCompleted', { ...ofGuest(), stats: expect.objectContaining({ operation: expect.any(Number) }) }, () =>
       host.backups.begin({ domain: guest, xml: `<domainbackup mode='push'>${target}</domainbackup>` }),
     )
   })
 
   test('a full disk and a threshold', async () => {
-    await box.inside(
+    await sandbox.inside(
       'sh',
       '-c',
       'mkdir /run/libvirt/small && mount -t tmpfs -o size=400k tmpfs /run/libvirt/small && qemu-img create -q -f qcow2 /run/libvirt/small/disk 8M',
     )
-    await box.inside(
+    await sandbox.inside(
       'sh',
       '-c',
-      `dd if=${boxes.folder}/events.img of=/run/libvirt/small/raw bs=512 count=1 2>/dev/null; qemu-img convert -O qcow2 /run/libvirt/small/raw /run/libvirt/small/disk; qemu-img resize -q /run/libvirt/small/disk 8M`,
+      `dd if=${sandboxes.folder}/events.img of=/run/libvirt/small/raw bs=512 count=1 2>/dev/null; qemu-img convert -O qcow2 /run/libvirt/small/raw /run/libvirt/small/disk; qemu-img resize -q /run/libvirt/small/disk 8M`,
     )
     const { domain, typing } = await bootFrom('/run/libvirt/small/disk')
     const nodes = await host.guests.monitorCommand({ domain, command: '{"execute":"query-named-block-nodes","arguments":{"flat":true}}' })
     const file = (JSON.parse(nodes) as { return: { 'node-name': string; drv: string }[] }).return.find((node) => node.drv === 'file')
     const order = { execute: 'block-set-write-threshold', arguments: { 'node-name': file?.['node-name'], 'write-threshold': 1 } }
     await host.guests.monitorCommand({ domain, command: JSON.stringify(order) })
-    await box.inside('sh', '-c', 'dd if=/dev/zero of=/run/libvirt/small/full bs=1k 2>/dev/null; true')
+    await sandbox.inside('sh', '-c', 'dd if=/dev/zero of=/run/libvirt/small/full bs=1k 2>/dev/null; true')
     await expectEvent('blockThreshold', { disk: expect.stringMatching(/^vda/), threshold: 1n }, async () => typing.write('D'))
     await eventually('the full disk', () => seen.find((one) => one.kind === 'ioError'))
     await host.domains.destroy({ domain })

@@ -1,10 +1,10 @@
-// What a proof against a real libvirtd needs: a box, a pool, a guest.
+// What a proof against a real libvirtd needs: a sandbox, a pool, a guest.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Client } from '../src/client.ts'
 import type { Domain, Named } from '../src/index.ts'
-import type { Box } from './sandboxed-libvirtd.ts'
-import { Boxes } from './sandbox-fleet.ts'
+import type { Sandbox } from './sandboxed-libvirtd.ts'
+import { Sandboxes } from './sandbox-fleet.ts'
 import { eventually } from './eventually.ts'
 import { bootSector, greeting, guestXml } from './guest.ts'
 import type { GuestOptions } from './guest.ts'
@@ -16,8 +16,8 @@ export async function startPool(client: Client, name: string): Promise<Named> {
   return pool
 }
 
-export async function startGuest(client: Client, boxes: Boxes, options: Omit<GuestOptions, 'disk'>): Promise<Domain> {
-  const disk = join(boxes.folder, `${options.name}.img`)
+export async function startGuest(client: Client, sandboxes: Sandboxes, options: Omit<GuestOptions, 'disk'>): Promise<Domain> {
+  const disk = join(sandboxes.folder, `${options.name}.img`)
   await writeFile(disk, Buffer.concat([bootSector(), Buffer.alloc(1 << 20)]))
   const domain = await client.domains.define({ xml: guestXml({ ...options, disk }) })
   return client.domains.create({ domain })
@@ -42,14 +42,14 @@ export async function bootedTerminal(client: Client, domain: Domain) {
   return terminal
 }
 
-export async function openBoxes(
+export async function openSandboxes(
   count: number,
   options: { libvirtdConf?: string } = {},
-): Promise<{ boxes: Boxes; box: Box; others: Box[] }> {
-  const boxes = await Boxes.open()
-  const all: Box[] = []
-  for (let i = 0; i < count; i++) all.push(await boxes.add(options))
-  const [box, ...others] = all
-  if (!box) throw new Error('BUG: no box')
-  return { boxes, box, others }
+): Promise<{ sandboxes: Sandboxes; sandbox: Sandbox; others: Sandbox[] }> {
+  const sandboxes = await Sandboxes.open()
+  const all: Sandbox[] = []
+  for (let i = 0; i < count; i++) all.push(await sandboxes.add(options))
+  const [sandbox, ...others] = all
+  if (!sandbox) throw new Error('BUG: no sandbox')
+  return { sandboxes, sandbox, others }
 }

@@ -1,38 +1,38 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Host, Param, StoppedDetail } from '../src/index.ts'
 import type { Domain, EventName, EventOf } from '../src/index.ts'
-import type { Box } from './sandboxed-libvirtd.ts'
-import type { Boxes } from './sandbox-fleet.ts'
+import type { Sandbox } from './sandboxed-libvirtd.ts'
+import type { Sandboxes } from './sandbox-fleet.ts'
 import { missingForSandbox } from './command.ts'
 import { describeIf } from './describe-if.ts'
 import { eventually } from './eventually.ts'
-import { bootedTerminal, openBoxes, openTerminal, startGuest } from './fixture.ts'
+import { bootedTerminal, openSandboxes, openTerminal, startGuest } from './fixture.ts'
 
 describeIf(missingForSandbox())('live migration between two libvirtds', () => {
-  let boxes: Boxes
-  let here: Box
-  let there: Box
+  let sandboxes: Sandboxes
+  let here: Sandbox
+  let there: Sandbox
   let source: Host
   let target: Host
   const seen: { kind: EventName; event: unknown }[] = []
 
   beforeAll(async () => {
-    const opened = await openBoxes(2)
-    boxes = opened.boxes
-    here = opened.box
-    there = opened.others[0] as Box
-    source = await new Host({ endpoint: boxes.tls(here) }).whenUp()
-    target = await new Host({ endpoint: boxes.tls(there) }).whenUp()
+    const opened = await openSandboxes(2)
+    sandboxes = opened.sandboxes
+    here = opened.sandbox
+    there = opened.others[0] as Sandbox
+    source = await new Host({ endpoint: sandboxes.tls(here) }).whenUp()
+    target = await new Host({ endpoint: sandboxes.tls(there) }).whenUp()
     for (const kind of ['lifecycle', 'migrationIteration', 'jobCompleted'] as const)
       await source.subscribe(kind, (event) => seen.push({ kind, event }))
   }, 120_000)
   afterAll(async () => {
     await Promise.all([source.close(), target.close()])
-    await boxes.close()
+    await sandboxes.close()
   })
 
   test('moves a running guest, which goes on where it was', async () => {
-    const guest = await startGuest(source, boxes, { name: 'mover', readOnly: true })
+    const guest = await startGuest(source, sandboxes, { name: 'mover', readOnly: true })
     const before = await bootedTerminal(source, guest)
     before.write('here')
     await before.hears('here')
@@ -55,7 +55,7 @@ describeIf(missingForSandbox())('live migration between two libvirtds', () => {
   })
 
   test('a migration to a host that refuses it leaves the guest where it is', async () => {
-    const guest = await startGuest(source, boxes, { name: 'stayer', readOnly: true })
+    const guest = await startGuest(source, sandboxes, { name: 'stayer', readOnly: true })
     const nowhere = source.migration.perform({
       domain: guest,
       destination: `qemu+tls://${there.address}:1/system`,

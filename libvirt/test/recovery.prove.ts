@@ -1,36 +1,36 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ConnectionLostError, Host } from '../src/index.ts'
 import type { Domain, EventOf } from '../src/index.ts'
-import type { Box } from './sandboxed-libvirtd.ts'
-import type { Boxes } from './sandbox-fleet.ts'
+import type { Sandbox } from './sandboxed-libvirtd.ts'
+import type { Sandboxes } from './sandbox-fleet.ts'
 import { missingForSandbox } from './command.ts'
 import { describeIf } from './describe-if.ts'
 import { eventually } from './eventually.ts'
-import { openBoxes, openTerminal, startGuest } from './fixture.ts'
+import { openSandboxes, openTerminal, startGuest } from './fixture.ts'
 
 describeIf(missingForSandbox())('a libvirtd that is killed', () => {
-  let boxes: Boxes
-  let box: Box
-  beforeAll(async () => void ({ boxes, box } = await openBoxes(1)), 120_000)
-  afterAll(() => boxes.close())
+  let sandboxes: Sandboxes
+  let sandbox: Sandbox
+  beforeAll(async () => void ({ sandboxes, sandbox } = await openSandboxes(1)), 120_000)
+  afterAll(() => sandboxes.close())
 
   test.each(['unix', 'tls'] as const)('over %s: its guests live on, nothing hangs, everything is listed again', async (kind) => {
     const lists: Domain[][] = []
     const events: EventOf<'lifecycle'>[] = []
     const onUp = async (one: Host) => void lists.push(await one.domains.listAll({ flags: ['active'] }))
-    const host = new Host({ endpoint: boxes[kind](box), onUp, backoff: { maxMs: 500 } })
+    const host = new Host({ endpoint: sandboxes[kind](sandbox), onUp, backoff: { maxMs: 500 } })
     await host.subscribe('lifecycle', (event) => void events.push(event))
     await host.whenUp()
-    const guests = [await startGuest(host, boxes, { name: `one-${kind}` }), await startGuest(host, boxes, { name: `two-${kind}` })]
+    const guests = [await startGuest(host, sandboxes, { name: `one-${kind}` }), await startGuest(host, sandboxes, { name: `two-${kind}` })]
     const pids = await qemuPids()
     const terminal = await openTerminal(host, guests[0] as Domain)
     const cut = new Promise((resolve) => terminal.stream.once('close', resolve))
 
     // A stopped daemon has four calls of each connection in flight; the others are queued here.
-    await box.signalDaemon('STOP')
+    await sandbox.signalDaemon('STOP')
     const slow = Promise.allSettled(guests.concat(guests, guests).map((domain) => host.domains.getAddresses({ domain })))
     const quick = Promise.allSettled(guests.concat(guests, guests).map((domain) => host.domains.getState({ domain })))
-    await box.signalDaemon('KILL')
+    await sandbox.signalDaemon('KILL')
     for (const outcomes of [await slow, await quick]) {
       const lost = outcomes.map((one) => one.status === 'rejected' && one.reason instanceof ConnectionLostError && one.reason.outcome)
       expect(lost).toEqual(['unknown', 'unknown', 'unknown', 'unknown', 'not sent', 'not sent'])
@@ -40,7 +40,7 @@ describeIf(missingForSandbox())('a libvirtd that is killed', () => {
     await expect(host.domains.listAll()).rejects.toMatchObject({ outcome: 'not sent' })
     expect(await qemuPids()).toEqual(pids)
 
-    await box.startDaemon()
+    await sandbox.startDaemon()
     await host.whenUp()
     expect(
       lists
@@ -52,7 +52,7 @@ describeIf(missingForSandbox())('a libvirtd that is killed', () => {
     for (const domain of guests) await host.domains.destroy({ domain })
     for (const { uuid } of guests)
       await eventually('the event of its end', () => events.find((one) => one.domain.uuid === uuid && one.event === 5))
-    expect((await box.virsh('list', '--name')).trim()).toBe('')
+    expect((await sandbox.virsh('list', '--name')).trim()).toBe('')
     await host.close()
   })
 
@@ -62,5 +62,5 @@ describeIf(missingForSandbox())('a libvirtd that is killed', () => {
     expect(await eventually('the guest to be adopted', status)).toContain('running')
   }
 
-  const qemuPids = async () => (await box.inside('sh', '-c', 'cat /run/libvirt/qemu/*.pid')).trim().split('\n').toSorted()
+  const qemuPids = async () => (await sandbox.inside('sh', '-c', 'cat /run/libvirt/qemu/*.pid')).trim().split('\n').toSorted()
 })

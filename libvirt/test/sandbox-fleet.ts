@@ -5,19 +5,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { tls, unix } from '../src/index.ts'
 import type { Endpoint } from '../src/index.ts'
-import { startBox } from './sandboxed-libvirtd.ts'
-import type { Box } from './sandboxed-libvirtd.ts'
+import { startSandbox } from './sandboxed-libvirtd.ts'
+import type { Sandbox } from './sandboxed-libvirtd.ts'
 import { run } from './command.ts'
 import { createAuthority } from './certificates.ts'
 import type { Authority, Identity } from './certificates.ts'
 
-export class Boxes {
+export class Sandboxes {
   readonly folder: string
   private readonly authority: Authority
   private readonly client: Identity
   private readonly bridge: string
   private readonly prefix: string
-  private readonly boxes: Box[] = []
+  private readonly sandboxes: Sandbox[] = []
 
   private constructor(folder: string, authority: Authority, client: Identity, network: { bridge: string; prefix: string }) {
     this.folder = folder
@@ -27,32 +27,32 @@ export class Boxes {
     this.prefix = network.prefix
   }
 
-  static async open(): Promise<Boxes> {
-    const folder = await mkdtemp(join(tmpdir(), 'berth-boxes-'))
+  static async open(): Promise<Sandboxes> {
+    const folder = await mkdtemp(join(tmpdir(), 'berth-hosts-'))
     const authority = await createAuthority(folder)
-    return new Boxes(folder, authority, await authority.issue('client', []), await addBridge())
+    return new Sandboxes(folder, authority, await authority.issue('client', []), await addBridge())
   }
 
-  async add(options: { libvirtdConf?: string } = {}): Promise<Box> {
-    const number = this.boxes.length + 1
+  async add(options: { libvirtdConf?: string } = {}): Promise<Sandbox> {
+    const number = this.sandboxes.length + 1
     const address = `${this.prefix}.${number + 10}`
     const identity = await this.authority.issue(address, [`IP:${address}`])
     const shared = { folder: this.folder, ca: this.authority.ca, network: { address, bridge: this.bridge } }
-    const box = await startBox({ ...shared, ...options, name: `h${number}`, uuid: randomUUID(), identity })
-    this.boxes.push(box)
-    return box
+    const sandbox = await startSandbox({ ...shared, ...options, name: `h${number}`, uuid: randomUUID(), identity })
+    this.sandboxes.push(sandbox)
+    return sandbox
   }
 
-  unix(box: Box): Endpoint {
-    return unix(box.socket)
+  unix(sandbox: Sandbox): Endpoint {
+    return unix(sandbox.socket)
   }
 
-  tls(box: Box): Endpoint {
-    return tls({ host: box.address, ca: this.authority.ca, ...this.client })
+  tls(sandbox: Sandbox): Endpoint {
+    return tls({ host: sandbox.address, ca: this.authority.ca, ...this.client })
   }
 
   async close(): Promise<void> {
-    for (const box of this.boxes) await box.remove()
+    for (const sandbox of this.sandboxes) await sandbox.remove()
     await run('ip', 'link', 'del', this.bridge)
     await rm(this.folder, { recursive: true, force: true })
   }

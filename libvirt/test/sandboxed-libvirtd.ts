@@ -8,7 +8,7 @@ import { env, run } from './command.ts'
 import { eventually } from './eventually.ts'
 import type { Identity } from './certificates.ts'
 
-export interface BoxOptions {
+export interface SandboxOptions {
   folder: string
   name: string
   uuid: string
@@ -19,7 +19,7 @@ export interface BoxOptions {
   libvirtdConf?: string
 }
 
-export interface Box {
+export interface Sandbox {
   socket: string
   folder: string
   address: string
@@ -32,18 +32,18 @@ export interface Box {
   remove(): Promise<void>
 }
 
-export async function startBox(options: BoxOptions): Promise<Box> {
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const folder = join(options.folder, options.name)
   await furnish(folder, options)
   const first = await startFirstProcess(folder, options.name)
   const pid = String(first.pid)
   // The child of unshare is the first process of the new namespaces.
-  const inner = await eventually('the first process of the box', async () => {
+  const inner = await eventually('the first process of the sandbox', async () => {
     return (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim() || undefined
   })
   const enter = ['-t', inner, '-m', '-n', '-p', '-u', '--']
   const inside = (command: string, ...args: string[]) => run('nsenter', ...enter, command, ...args)
-  await eventually('the mounts of the box', () => access(join(folder, 'run/ready')).then(() => true))
+  await eventually('the mounts of the sandbox', () => access(join(folder, 'run/ready')).then(() => true))
   await plugIn(inner, inside, options)
   const socket = join(folder, 'run/libvirt-sock')
   const virsh = (...args: string[]) => run('virsh', '-c', `qemu+unix:///system?socket=${socket}`, ...args)
@@ -82,7 +82,7 @@ async function end(first: ChildProcess): Promise<void> {
   await ended
 }
 
-async function plugIn(pid: string, inside: Box['inside'], { name, network }: BoxOptions): Promise<void> {
+async function plugIn(pid: string, inside: Sandbox['inside'], { name, network }: SandboxOptions): Promise<void> {
   const port = `${network.bridge}${name}`.slice(0, 15)
   await run('ip', 'link', 'add', port, 'type', 'veth', 'peer', 'name', 'mgmt0', 'netns', pid)
   await run('ip', 'link', 'set', port, 'master', network.bridge, 'up')
@@ -90,7 +90,7 @@ async function plugIn(pid: string, inside: Box['inside'], { name, network }: Box
   await inside('ip', 'link', 'set', 'mgmt0', 'up')
 }
 
-async function furnish(folder: string, options: BoxOptions): Promise<void> {
+async function furnish(folder: string, options: SandboxOptions): Promise<void> {
   for (const part of [
     'etc/qemu/networks',
     'etc/nwfilter',
@@ -124,7 +124,7 @@ const groupOfKvm = (): Promise<number> =>
     () => 0,
   )
 
-function daemonConf({ network, uuid, libvirtdConf = '' }: BoxOptions): string {
+function daemonConf({ network, uuid, libvirtdConf = '' }: SandboxOptions): string {
   return `listen_tls = 1
 listen_tcp = 0
 listen_addr = "${network.address}"

@@ -6,25 +6,25 @@ import { pipeline } from 'node:stream/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fillHoles, Hole, Host } from '../src/index.ts'
 import type { Named } from '../src/index.ts'
-import type { Box } from './sandboxed-libvirtd.ts'
-import type { Boxes } from './sandbox-fleet.ts'
+import type { Sandbox } from './sandboxed-libvirtd.ts'
+import type { Sandboxes } from './sandbox-fleet.ts'
 import { missingForSandbox } from './command.ts'
 import { describeIf } from './describe-if.ts'
-import { bootedTerminal, openBoxes, startGuest, startPool } from './fixture.ts'
+import { bootedTerminal, openSandboxes, startGuest, startPool } from './fixture.ts'
 
 const MiB = 1024 * 1024
 
 describeIf(missingForSandbox())('data to and from a real libvirtd', () => {
-  let boxes: Boxes
-  let box: Box
-  beforeAll(async () => void ({ boxes, box } = await openBoxes(1)), 120_000)
-  afterAll(() => boxes.close())
+  let sandboxes: Sandboxes
+  let sandbox: Sandbox
+  beforeAll(async () => void ({ sandboxes, sandbox } = await openSandboxes(1)), 120_000)
+  afterAll(() => sandboxes.close())
 
   describe.each(['unix', 'tls'] as const)('over %s', (kind) => {
     let host: Host
     let pool: Named
     beforeAll(async () => {
-      host = await new Host({ endpoint: boxes[kind](box) }).whenUp()
+      host = await new Host({ endpoint: sandboxes[kind](sandbox) }).whenUp()
       pool = await startPool(host, `pool-${kind}`)
     })
     afterAll(() => host.close())
@@ -37,7 +37,7 @@ describeIf(missingForSandbox())('data to and from a real libvirtd', () => {
       const chunks = Array.from({ length: 64 }, () => randomBytes(MiB))
       await pipeline(Readable.from(chunks), await host.volumes.upload({ volume }))
       const hash = hashOf(chunks)
-      const [onDisk] = (await box.inside('sha256sum', volume.key)).split(' ')
+      const [onDisk] = (await sandbox.inside('sha256sum', volume.key)).split(' ')
       expect(onDisk).toBe(hash)
       const down = createHash('sha256')
       await pipeline(await host.volumes.download({ volume }), down)
@@ -75,7 +75,7 @@ describeIf(missingForSandbox())('data to and from a real libvirtd', () => {
     })
 
     test('a console session: read, type, see it echoed, be taken over, hang up', async () => {
-      const guest = await startGuest(host, boxes, { name: `console-${kind}` })
+      const guest = await startGuest(host, sandboxes, { name: `console-${kind}` })
       const terminal = await bootedTerminal(host, guest)
       terminal.write('hello, guest')
       await terminal.hears('hello, guest')

@@ -1,10 +1,10 @@
 import { recordEvent } from '../../server/src/features/events/service.ts'
 import { sampleEvent } from '../../server/test/sample-event.ts'
-import type { SdkWorld } from './world.ts'
+import type { SdkFixture } from './fixture.ts'
 
 /** Records `count` events of an account per call. */
 export const eventEmitter =
-  (app: Pick<SdkWorld, 'db' | 'deps'>, accountId: string) =>
+  (app: Pick<SdkFixture, 'db' | 'deps'>, accountId: string) =>
   async (count: number): Promise<void> => {
     for (let i = 0; i < count; i++) await app.db.tx((tx) => recordEvent(tx, app.deps, sampleEvent(accountId)))
   }

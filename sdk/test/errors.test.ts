@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { ERROR_CATALOG } from '../../server/src/kernel/errors.ts'
 import { ApiError, Berth, BerthError, isApiError, type ErrorCode } from '../src/index.ts'
 import { html, json, scripted } from './scripted.ts'
-import { sdkWorld } from './world.ts'
+import { sdkFixture } from './fixture.ts'
 
-const app = await sdkWorld()
+const app = await sdkFixture()
 const errorOf = (call: Promise<unknown>): Promise<ApiError> =>
   call.then(
     () => {

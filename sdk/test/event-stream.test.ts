@@ -7,7 +7,7 @@ import { Berth, isApiError, type Event } from '../src/index.ts'
 import { frameParser, readFrames } from '../src/server-sent-events.ts'
 import { collect, eventEmitter } from './emit-events.ts'
 import { html, json, scripted, type Behaviour } from './scripted.ts'
-import { sdkWorld } from './world.ts'
+import { sdkFixture } from './fixture.ts'
 
 const numbers = (from: number, to: number): string[] => Array.from({ length: to - from + 1 }, (_, i) => String(from + i))
 
@@ -22,7 +22,7 @@ async function take(stream: AsyncIterable<Event>, count: number, each: (cursor: 
 }
 
 describe('the event stream of the server', async () => {
-  const app = await sdkWorld()
+  const app = await sdkFixture()
   const proxy = await app.proxy()
 
   async function listener() {

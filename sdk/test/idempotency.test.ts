@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { sql } from '../../server/src/kernel/database/db.ts'
 import { generateKey } from '../../server/test/openssh-keys.ts'
 import { NetworkError } from '../src/index.ts'
-import { sdkWorld, recordAttempts } from './world.ts'
+import { sdkFixture, recordAttempts } from './fixture.ts'
 
-const app = await sdkWorld()
+const app = await sdkFixture()
 const proxy = await app.proxy()
 const publicKey = generateKey().line
 

@@ -1,12 +1,12 @@
 // Every operation of the OpenAPI document, called once through its SDK method against the real server.
 import { describe, expect, test } from 'vitest'
-import { ENDPOINTS, worldOf } from '../../server/test/endpoint-table.ts'
+import { ENDPOINTS, fixtureOf } from '../../server/test/endpoint-table.ts'
 import { sql } from '../../server/src/kernel/database/db.ts'
 import { ROUTES } from '../src/generated/routes.ts'
 import { CALLS } from './calls.ts'
-import { sdkWorld, recordAttempts } from './world.ts'
+import { sdkFixture, recordAttempts } from './fixture.ts'
 
-const app = await sdkWorld({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true', BERTH_PAYMENTS: 'manual' } })
+const app = await sdkFixture({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true', BERTH_PAYMENTS: 'manual' } })
 await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 100000000, disk_total_gib = 1000000`)
 await app.db.run(sql`update simulated.hosts set disk_total_bytes = ${10n ** 15n}`)
 
@@ -19,7 +19,7 @@ test('every operation has a method', () => {
 describe.each(operations.filter(({ id }) => id in CALLS))('$id', ({ id, method, path }) => {
   test('is called once by its method, and succeeds', async () => {
     const customer = await app.given.customer({ credit: '10000.00' })
-    const { params = {}, body } = await ENDPOINTS[id]!(worldOf(app, customer))
+    const { params = {}, body } = await ENDPOINTS[id]!(fixtureOf(app, customer))
     const { attempts, handlers } = recordAttempts()
     const data = await CALLS[id]!(app.client(customer, { handlers }), params as never, body as never)
     expect(data).toBeTypeOf('object')

@@ -5,7 +5,7 @@ import { generateKey } from '../../server/test/openssh-keys.ts'
 import { eventually } from '../../server/test/processes.ts'
 import { VERSION } from '../src/index.ts'
 import { NODE_TYPES, packedPackage, type Outcome } from './packed-package.ts'
-import { sdkWorld } from './world.ts'
+import { sdkFixture } from './fixture.ts'
 
 const root = join(import.meta.dirname, '../..')
 const sdk = await packedPackage()
@@ -49,7 +49,7 @@ describe('the package', () => {
 })
 
 describe('the examples', async () => {
-  const app = await sdkWorld()
+  const app = await sdkFixture()
   const customer = await app.given.customer({ credit: '100.00' })
   await app.given.vm(customer)
   const settings = { BERTH_URL: app.baseUrl, BERTH_TOKEN: customer.token, SSH_PUBLIC_KEY: generateKey().line, WEBHOOK_SECRET: 'whsec_eHg=' }

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { generateKey } from '../../server/test/openssh-keys.ts'
 import { collect, eventEmitter } from './emit-events.ts'
 import { Pages } from '../src/index.ts'
-import { sdkWorld, recordAttempts, type SdkWorld } from './world.ts'
+import { sdkFixture, recordAttempts, type SdkFixture } from './fixture.ts'
 
-const app = await sdkWorld()
+const app = await sdkFixture()
 
 async function withKeys(count: number) {
   const customer = await app.given.customer()
@@ -15,7 +15,7 @@ async function withKeys(count: number) {
   return { customer, plain, names, attempts, berth: app.client(customer, { handlers }) }
 }
 
-type Client = ReturnType<SdkWorld['client']>
+type Client = ReturnType<SdkFixture['client']>
 const addKey = (berth: Client, name: string) => berth.sshKeys.create({ name, publicKey: generateKey().line })
 
 describe('a list', async () => {

@@ -8,7 +8,7 @@ import { testDatabase } from '../../server/test/harness.ts'
 import { generateKey } from '../../server/test/openssh-keys.ts'
 import { berthdJson, eventually, service, type Settings } from '../../server/test/processes.ts'
 import { Berth } from '../src/index.ts'
-import { recordAttempts } from './world.ts'
+import { recordAttempts } from './fixture.ts'
 
 const dataDir = await mkdtemp(join(tmpdir(), 'berth-sdk-'))
 afterAll(() => rm(dataDir, { recursive: true }))

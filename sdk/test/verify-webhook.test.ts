@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { receiver } from '../../server/test/receiver.ts'
-import { webhookApp } from '../../server/test/webhook-world.ts'
+import { webhookApp } from '../../server/test/webhook-fixture.ts'
 import { verifyWebhook, WebhookVerificationError } from '../src/index.ts'
 
 describe('a webhook of the server', async () => {

@@ -10,9 +10,9 @@ import {
 } from '../src/index.ts'
 import { sleep } from '../src/options.ts'
 import { hang, reset, scripted, type Behaviour } from './scripted.ts'
-import { sdkWorld, recordAttempts } from './world.ts'
+import { sdkFixture, recordAttempts } from './fixture.ts'
 
-const app = await sdkWorld()
+const app = await sdkFixture()
 
 async function begun(options: Partial<ClientOptions> = {}) {
   const customer = await app.given.customer({ credit: '100.00' })

@@ -8,7 +8,7 @@ import type { TestApp } from './harness.ts'
 
 type Customer = Awaited<ReturnType<TestApp['given']['customer']>>
 
-export async function billingWorld(app: TestApp) {
+export async function billingFixture(app: TestApp) {
   await app.db.run(sql`update catalog_values set value = 1000000 where name like 'quota.%'`)
   await app.db.run(sql`update hosts set vcpu_total = 100000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
 

@@ -14,7 +14,7 @@ import type { Image } from '../src/hypervisor/image-source.ts'
 import { nativeArch } from '../src/kernel/arch.ts'
 import { newId } from '../src/kernel/ids.ts'
 import { openLibvirtHost, type LibvirtHost } from './libvirt-host.ts'
-import { specMaker } from './libvirt-rig.ts'
+import { specMaker } from './libvirt-driver-fixture.ts'
 
 export const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
@@ -27,7 +27,7 @@ export function blankGuests() {
 
   beforeAll(async () => {
     host = await openLibvirtHost()
-    image = await blankImage(host.box.folder)
+    image = await blankImage(host.sandbox.folder)
   })
   afterEach(async () => {
     for (const vmId of made.splice(0)) await open().ensurePurged(vmId, soon())
@@ -37,7 +37,7 @@ export function blankGuests() {
 
   const open = (options: { image?: Image; uri?: string; dataDir?: string } = {}): Driver => {
     const images = { open: () => Promise.resolve(options.image ?? image) }
-    const drivers = libvirtDrivers({ log: pino({ level: 'silent' }), images, dataDir: options.dataDir ?? host.box.folder })
+    const drivers = libvirtDrivers({ log: pino({ level: 'silent' }), images, dataDir: options.dataDir ?? host.sandbox.folder })
     const driver = drivers({ id: newId(), driver: 'libvirt', uri: options.uri ?? host.uri })
     opened.push(driver)
     return driver
@@ -53,7 +53,7 @@ export function blankGuests() {
     await driver.ensureDisk(spec, TEMPLATE, soon())
     await driver.ensureRunning(spec, soon())
   }
-  const qemu = async (vmId: string): Promise<string> => host.box.inside('sh', '-c', `cat /run/libvirt/qemu/berth-${vmId}.pid || true`)
+  const qemu = async (vmId: string): Promise<string> => host.sandbox.inside('sh', '-c', `cat /run/libvirt/qemu/berth-${vmId}.pid || true`)
 
   return {
     get host(): LibvirtHost {

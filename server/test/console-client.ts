@@ -65,7 +65,7 @@ export async function sendOverSocket(port: number, path: string, { token, host, 
   return { status: response.statusCode, code: response.headers['x-error-code'], body: answer }
 }
 
-export async function consoleWorld(app: TestApp) {
+export async function consoleFixture(app: TestApp) {
   await app.app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.app.server.address() as AddressInfo
   const ask = (customer: Customer, vmId: string, type = 'serial') => customer.post(`/vms/${vmId}/console`, { type })

@@ -34,16 +34,16 @@ async function catalog({ db }: Fleet) {
 
 describe('a killed process', { timeout: 300_000 }, () => {
   test('that ran actions: each action ends, whatever step of a create or upgrade it was in', async () => {
-    const rig = await fleet()
-    const { db } = rig
-    await rig.regionPool()
-    const { regionId, osTemplateId, large } = await catalog(rig)
-    const [api, worker] = await Promise.all([rig.start('api'), rig.start('worker')])
-    const { send } = clientOf((await rig.account(1_000_000n)).token, () => api)
+    const fixture = await fleet()
+    const { db } = fixture
+    await fixture.regionPool()
+    const { regionId, osTemplateId, large } = await catalog(fixture)
+    const [api, worker] = await Promise.all([fixture.start('api'), fixture.start('worker')])
+    const { send } = clientOf((await fixture.account(1_000_000n)).token, () => api)
 
     /** On its own host, so that each blocks in its own step. */
     const vmOn = async (name: string, number: number) => {
-      const host = await rig.host(name)
+      const host = await fixture.host(name)
       const network = await send('POST', '/networks', { name, nodeId: host.id, cidr: `10.${number}.0.0/24` })
       const create = () => send('POST', '/vms', { regionId, osTemplateId, hostname: name, privateNetworkIds: [network.data.id] })
       return { host, create }
@@ -55,7 +55,7 @@ describe('a killed process', { timeout: 300_000 }, () => {
     const creates = await Promise.all(
       Object.entries(CREATE).map(async ([step, verb], index) => ({ step, verb, ...(await vmOn(`create-${step}`, index + 11)) })),
     )
-    await rig.ended(60_000)
+    await fixture.ended(60_000)
     await eventually(async () => (await db.maybe(sql`select from networks where not is_applied`)) === undefined)
 
     for (const { host, verb } of [...upgrades, ...creates]) await host.faults.plant({ verb, kind: 'hang' })
@@ -71,23 +71,23 @@ describe('a killed process', { timeout: 300_000 }, () => {
     await expect.poll(stuck, { timeout: 60_000 }).toEqual(wanted)
 
     await worker.kill('SIGKILL')
-    await rig.start('worker')
-    expect(await rig.ended(AGAIN_MS)).toBeLessThan(AGAIN_MS)
+    await fixture.start('worker')
+    expect(await fixture.ended(AGAIN_MS)).toBeLessThan(AGAIN_MS)
     const outcome = await db.many(sql`select label, status, count(*)::int as count from workflow_runs group by 1, 2 order by 1, 2`)
     expect(outcome).toEqual([
       { label: 'CREATE', status: 'COMPLETED', count: 11 },
       { label: 'UPGRADE', status: 'COMPLETED', count: 6 },
     ])
-    expect(await rig.broken()).toBe('')
+    expect(await fixture.broken()).toBe('')
   })
 
   test('that received 200 requests with keys: exactly 200 VMs and 200 charges', async () => {
-    const rig = await fleet()
-    const { db } = rig
-    const { regionId, osTemplateId } = await catalog(rig)
-    await rig.start('worker')
-    let api: Service = await rig.start('api')
-    const { send } = clientOf((await rig.account(10_000_000n)).token, () => api)
+    const fixture = await fleet()
+    const { db } = fixture
+    const { regionId, osTemplateId } = await catalog(fixture)
+    await fixture.start('worker')
+    let api: Service = await fixture.start('api')
+    const { send } = clientOf((await fixture.account(10_000_000n)).token, () => api)
 
     /** Retries with the same key until there is a response: a closed connection says nothing about the outcome. */
     const order = async (number: number): Promise<string> => {
@@ -110,7 +110,7 @@ describe('a killed process', { timeout: 300_000 }, () => {
       await eventually(async () => ids.filter(Boolean).length >= share, 120_000)
       await api.kill('SIGKILL')
       kills++
-      api = await rig.start('api')
+      api = await fixture.start('api')
     }
     await clients
     expect(kills).toBe(5)
@@ -118,40 +118,40 @@ describe('a killed process', { timeout: 300_000 }, () => {
     const counts = await db.one(sql`
       select (select count(*)::int from vms) as vms, (select count(*)::int from wallet_transactions where type = 'VM_CHARGE') as charges`)
     expect(counts).toEqual({ vms: 200, charges: 200 })
-    expect(await rig.ended(AGAIN_MS)).toBeLessThan(AGAIN_MS)
-    expect(await rig.broken()).toBe('')
+    expect(await fixture.ended(AGAIN_MS)).toBeLessThan(AGAIN_MS)
+    expect(await fixture.broken()).toBe('')
   })
 
   test('that is a worker, repeatedly under load: every accepted action runs once', async () => {
-    const rig = await fleet()
-    const { db } = rig
-    const { regionId, osTemplateId, large } = await catalog(rig)
-    const api = await rig.start('api')
-    const { send } = clientOf((await rig.account(10_000_000n)).token, () => api)
+    const fixture = await fleet()
+    const { db } = fixture
+    const { regionId, osTemplateId, large } = await catalog(fixture)
+    const api = await fixture.start('api')
+    const { send } = clientOf((await fixture.account(10_000_000n)).token, () => api)
     const ids: string[] = []
 
     /** Each worker gets new runs and lives a little longer than the previous one, so that they die early, in the middle and late. */
     const killWorkers = async (giveWork: (number: number) => Promise<unknown>): Promise<void> => {
       for (const [round, ms] of [50, 400, 900, 1_600, 2_500].entries()) {
         for (let each = 0; each < 8; each++) await giveWork(8 * round + each)
-        const worker = await rig.start('worker')
+        const worker = await fixture.start('worker')
         await sleep(ms)
         await worker.kill('SIGKILL')
       }
-      const last = await rig.start('worker')
-      await rig.ended(AGAIN_MS)
+      const last = await fixture.start('worker')
+      await fixture.ended(AGAIN_MS)
       await last.kill('SIGKILL')
     }
     await killWorkers(async (number) => {
       ids.push((await send('POST', '/vms', { regionId, osTemplateId, hostname: `web-${number}` })).data.vm.id)
     })
     await killWorkers((number) => send('POST', `/vms/${ids[number]}/upgrade`, { planId: large }))
-    await rig.start('worker')
+    await fixture.start('worker')
     const outcome = await db.many(sql`select label, status, count(*)::int as count from workflow_runs group by 1, 2 order by 1, 2`)
     expect(outcome).toEqual([
       { label: 'CREATE', status: 'COMPLETED', count: 40 },
       { label: 'UPGRADE', status: 'COMPLETED', count: 40 },
     ])
-    expect(await rig.broken()).toBe('')
+    expect(await fixture.broken()).toBe('')
   })
 })

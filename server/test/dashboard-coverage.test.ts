@@ -4,7 +4,7 @@ import { DASHBOARD_PREFIX } from '../src/compose.ts'
 import type { Operation } from '../src/http/api/operation.ts'
 import { newId } from '../src/kernel/ids.ts'
 import { browserOf, givenBrowser, OWN_PAGE, PASSWORD } from './browser.ts'
-import { DASHBOARD, type DashboardWorld } from './dashboard-table.ts'
+import { DASHBOARD, type DashboardFixture } from './dashboard-table.ts'
 import type { Call } from './endpoint-table.ts'
 import { fingerprint } from './fingerprint.ts'
 import { testApp } from './harness.ts'
@@ -31,7 +31,7 @@ async function send(operation: Operation, call: Call, headers: Record<string, st
   return { status: answer.statusCode, code: answer.headers['x-error-code'], text: answer.body, headers: answer.headers }
 }
 
-const as = (browser: DashboardWorld['browser']) => ({ ...OWN_PAGE, cookie: browser.cookie()! })
+const as = (browser: DashboardFixture['browser']) => ({ ...OWN_PAGE, cookie: browser.cookie()! })
 
 async function arranged(operation: Operation) {
   const browser = await givenBrowser(app, { isOperator: operation.scope !== null })

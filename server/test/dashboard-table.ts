@@ -8,12 +8,12 @@ import { PASSWORD, type givenBrowser } from './browser.ts'
 import type { Call } from './endpoint-table.ts'
 import type { TestApp } from './harness.ts'
 
-export interface DashboardWorld {
+export interface DashboardFixture {
   app: TestApp
   browser: Awaited<ReturnType<typeof givenBrowser>>
 }
 
-type Arrange = (world: DashboardWorld) => Promise<Call>
+type Arrange = (fixture: DashboardFixture) => Promise<Call>
 
 const nothing: Arrange = async () => ({})
 const body =
@@ -98,8 +98,8 @@ export const DASHBOARD: Record<string, Arrange> = {
   removeTotp: nothing,
 
   listScopes: nothing,
-  listApiKeys: async (world) => {
-    await key()(world)
+  listApiKeys: async (fixture) => {
+    await key()(fixture)
     return {}
   },
   createApiKey: body({ name: 'key', scopes: ['vms:*', '*:read'], expiresAt: '2099-01-01T00:00:00Z' }),
@@ -132,8 +132,8 @@ export const DASHBOARD: Record<string, Arrange> = {
   operatorGetAccount: account(),
   operatorCreditAccount: account(MONEY),
   operatorAdjustAccount: account({ ...MONEY, amount: '-5.00' }),
-  operatorChangeLimit: async (world) => {
-    const { params } = await account()(world)
+  operatorChangeLimit: async (fixture) => {
+    const { params } = await account()(fixture)
     return { params: { ...params, name: 'vms' }, body: { limit: 50 } }
   },
   operatorMakeSetUpLink: account(),
@@ -165,8 +165,8 @@ export const DASHBOARD: Record<string, Arrange> = {
     return {}
   },
   operatorGetHealth: nothing,
-  operatorListTickets: async (world) => {
-    await ticket()(world)
+  operatorListTickets: async (fixture) => {
+    await ticket()(fixture)
     return {}
   },
   operatorGetTicket: ticket(),

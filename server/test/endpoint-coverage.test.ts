@@ -7,7 +7,7 @@ import { SCOPES } from '../src/features/accounts/scopes.ts'
 import type { Operation } from '../src/http/api/operation.ts'
 import { newId } from '../src/kernel/ids.ts'
 import { sql } from '../src/kernel/database/db.ts'
-import { ENDPOINTS, worldOf, type Call } from './endpoint-table.ts'
+import { ENDPOINTS, fixtureOf, type Call } from './endpoint-table.ts'
 import { fingerprint } from './fingerprint.ts'
 import { testApp } from './harness.ts'
 import { undocumented } from './validate-response.ts'
@@ -61,7 +61,7 @@ const seen = ({ status, text, code }: Awaited<ReturnType<typeof send>>) => ({ st
 
 async function arranged(operation: Operation) {
   const customer = await app.given.customer({ credit: '10000.00' })
-  return { customer, call: await ENDPOINTS[operation.operationId]!(worldOf(app, customer)) }
+  return { customer, call: await ENDPOINTS[operation.operationId]!(fixtureOf(app, customer)) }
 }
 
 test('every operation has an entry, and every entry an operation', () => {

@@ -18,7 +18,7 @@ export interface Call {
 export type Customer = Awaited<ReturnType<TestApp['given']['customer']>>
 
 /** The fixture of one customer. */
-export function worldOf(app: TestApp, customer: Customer) {
+export function fixtureOf(app: TestApp, customer: Customer) {
   const made = async (path: string, body: object): Promise<string> => {
     const answer = await customer.post(path, body)
     if (answer.status !== 201) throw new Error(`POST ${path} answered ${answer.status}: ${answer.body.error}`)
@@ -33,7 +33,7 @@ export function worldOf(app: TestApp, customer: Customer) {
   }
   const catalog = async (path: string, slug: string): Promise<string> =>
     ((await customer.get(path)).body.data as { id: string; slug: string }[]).find((each) => each.slug === slug)!.id
-  const world = {
+  const fixture = {
     key: () => made('/ssh-keys', { name: 'key', publicKey: generateKey().line }),
     region: async () => (await app.given.vmInput()).regionId,
     template: async () => (await app.given.vmInput()).osTemplateId,
@@ -54,22 +54,22 @@ export function worldOf(app: TestApp, customer: Customer) {
       return (await customer.get('/invoices')).body.data[0].id as string
     },
     delivery: async (webhookId: string) => {
-      await world.vm()
+      await fixture.vm()
       return (await customer.get(`/webhooks/${webhookId}/deliveries`)).body.data[0].id as string
     },
     ticket: () => made('/tickets', TICKET),
     actionOf: async (vmId: string) => (await customer.get(`/vms/${vmId}/actions`)).body.data[0].id as string,
     stoppedVm: async () => {
-      const id = await world.vm()
+      const id = await fixture.vm()
       await customer.post(`/vms/${id}/stop`)
       await app.settle({ subjectId: id })
       return id
     },
   }
-  return world
+  return fixture
 }
 
-export type World = ReturnType<typeof worldOf>
+export type Fixture = ReturnType<typeof fixtureOf>
 
 let ranges = 0
 const nextRange = (): string => `10.${100 + Math.floor(ranges / 250)}.${ranges++ % 250}.0/24`
@@ -84,166 +84,166 @@ const TICKET = { subject: 'No address', body: 'My VM has no address' }
 const nothing = async (): Promise<Call> => ({})
 /** Lists must not be empty, so that their items are checked. */
 const having =
-  (make: (world: World) => Promise<unknown>) =>
-  async (world: World): Promise<Call> => {
-    await make(world)
+  (make: (fixture: Fixture) => Promise<unknown>) =>
+  async (fixture: Fixture): Promise<Call> => {
+    await make(fixture)
     return {}
   }
 const withId =
-  (make: (world: World) => Promise<string>, body?: Record<string, unknown>) =>
-  async (world: World): Promise<Call> => ({ params: { id: await make(world) }, ...(body && { body }) })
-const vm = (world: World) => world.vm()
+  (make: (fixture: Fixture) => Promise<string>, body?: Record<string, unknown>) =>
+  async (fixture: Fixture): Promise<Call> => ({ params: { id: await make(fixture) }, ...(body && { body }) })
+const vm = (fixture: Fixture) => fixture.vm()
 const ofVm =
   (body?: Record<string, unknown>) =>
-  async (world: World): Promise<Call> => ({
-    params: { vmId: await world.vm() },
+  async (fixture: Fixture): Promise<Call> => ({
+    params: { vmId: await fixture.vm() },
     ...(body && { body }),
   })
-const snapshot = async (world: World): Promise<Call> => {
-  const vmId = await world.vm()
-  return { params: { vmId, id: await world.snapshot(vmId) } }
+const snapshot = async (fixture: Fixture): Promise<Call> => {
+  const vmId = await fixture.vm()
+  return { params: { vmId, id: await fixture.snapshot(vmId) } }
 }
-const backup = async (world: World): Promise<Call> => {
-  const vmId = await world.vm()
-  return { params: { vmId, id: await world.backup(vmId) } }
+const backup = async (fixture: Fixture): Promise<Call> => {
+  const vmId = await fixture.vm()
+  return { params: { vmId, id: await fixture.backup(vmId) } }
 }
-const boundFirewall = async (world: World) => {
-  const [id, vmId] = [await world.firewall(), await world.vm()]
-  await world.bind(id, vmId)
+const boundFirewall = async (fixture: Fixture) => {
+  const [id, vmId] = [await fixture.firewall(), await fixture.vm()]
+  await fixture.bind(id, vmId)
   return { id, vmId }
 }
-const delivery = async (world: World): Promise<Call> => {
-  const id = await world.webhook()
-  return { params: { id, deliveryId: await world.delivery(id) } }
+const delivery = async (fixture: Fixture): Promise<Call> => {
+  const id = await fixture.webhook()
+  return { params: { id, deliveryId: await fixture.delivery(id) } }
 }
-const rule = async (world: World): Promise<Call> => {
-  const id = await world.firewall()
-  return { params: { id, ruleId: await world.rule(id) } }
+const rule = async (fixture: Fixture): Promise<Call> => {
+  const id = await fixture.firewall()
+  return { params: { id, ruleId: await fixture.rule(id) } }
 }
 
-export const ENDPOINTS: Record<string, (world: World) => Promise<Call>> = {
+export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   listRegions: nothing,
   listPlans: nothing,
   listOsTemplates: nothing,
   getOsTemplate: async () => ({ params: { slug: 'debian-12' }, shared: true }),
-  listNodes: async (world) => ({ params: { id: await world.region() }, shared: true }),
+  listNodes: async (fixture) => ({ params: { id: await fixture.region() }, shared: true }),
 
   getAccount: nothing,
   listAccountLimits: nothing,
-  listAuditLog: having((world) => world.key()),
+  listAuditLog: having((fixture) => fixture.key()),
 
   listActions: having(vm),
   listVmActions: withId(vm),
-  getAction: async (world) => {
-    const id = await world.vm()
-    return { params: { id, actionId: await world.actionOf(id) } }
+  getAction: async (fixture) => {
+    const id = await fixture.vm()
+    return { params: { id, actionId: await fixture.actionOf(id) } }
   },
 
   getWallet: nothing,
   listWalletTransactions: nothing,
   createDeposit: async () => ({ body: { amount: '25.00' } }),
-  listDeposits: having((world) => world.deposit()),
-  getDeposit: withId((world) => world.deposit()),
-  listInvoices: having((world) => world.invoice()),
-  getInvoice: withId((world) => world.invoice()),
+  listDeposits: having((fixture) => fixture.deposit()),
+  getDeposit: withId((fixture) => fixture.deposit()),
+  listInvoices: having((fixture) => fixture.invoice()),
+  getInvoice: withId((fixture) => fixture.invoice()),
 
-  listSshKeys: having((world) => world.key()),
+  listSshKeys: having((fixture) => fixture.key()),
   createSshKey: async () => ({ body: { name: 'key', publicKey: generateKey().line } }),
-  getSshKey: withId((world) => world.key()),
-  renameSshKey: withId((world) => world.key(), { name: 'renamed' }),
-  deleteSshKey: withId((world) => world.key()),
+  getSshKey: withId((fixture) => fixture.key()),
+  renameSshKey: withId((fixture) => fixture.key(), { name: 'renamed' }),
+  deleteSshKey: withId((fixture) => fixture.key()),
 
-  listNetworks: having((world) => world.network()),
-  createNetwork: async (world) => ({ body: { name: 'net', nodeId: await world.region(), cidr: nextRange() } }),
-  getNetwork: withId((world) => world.network()),
-  renameNetwork: withId((world) => world.network(), { name: 'renamed' }),
-  deleteNetwork: withId((world) => world.network()),
+  listNetworks: having((fixture) => fixture.network()),
+  createNetwork: async (fixture) => ({ body: { name: 'net', nodeId: await fixture.region(), cidr: nextRange() } }),
+  getNetwork: withId((fixture) => fixture.network()),
+  renameNetwork: withId((fixture) => fixture.network(), { name: 'renamed' }),
+  deleteNetwork: withId((fixture) => fixture.network()),
 
-  listFirewalls: having((world) => world.firewall()),
+  listFirewalls: having((fixture) => fixture.firewall()),
   createFirewall: async () => ({ body: { name: 'fw' } }),
-  getFirewall: withId((world) => world.firewall()),
-  changeFirewall: withId((world) => world.firewall(), { name: 'renamed' }),
-  deleteFirewall: withId((world) => world.firewall()),
-  listFirewallRules: async (world) => ({ params: { id: (await rule(world)).params!['id']! } }),
-  addFirewallRule: withId((world) => world.firewall(), RULE),
-  replaceFirewallRules: withId((world) => world.firewall(), { rules: [RULE] }),
+  getFirewall: withId((fixture) => fixture.firewall()),
+  changeFirewall: withId((fixture) => fixture.firewall(), { name: 'renamed' }),
+  deleteFirewall: withId((fixture) => fixture.firewall()),
+  listFirewallRules: async (fixture) => ({ params: { id: (await rule(fixture)).params!['id']! } }),
+  addFirewallRule: withId((fixture) => fixture.firewall(), RULE),
+  replaceFirewallRules: withId((fixture) => fixture.firewall(), { rules: [RULE] }),
   getFirewallRule: rule,
-  changeFirewallRule: async (world) => ({ ...(await rule(world)), body: { port: '23' } }),
+  changeFirewallRule: async (fixture) => ({ ...(await rule(fixture)), body: { port: '23' } }),
   deleteFirewallRule: rule,
-  listFirewallBindings: async (world) => ({ params: { id: (await boundFirewall(world)).id } }),
-  getFirewallBinding: async (world) => ({ params: await boundFirewall(world) }),
-  bindFirewall: async (world) => ({ params: { id: await world.firewall() }, body: { vmId: await world.vm() } }),
-  unbindFirewall: async (world) => ({ params: await boundFirewall(world) }),
-  checkPacket: async (world) => {
-    const { id, vmId } = await boundFirewall(world)
+  listFirewallBindings: async (fixture) => ({ params: { id: (await boundFirewall(fixture)).id } }),
+  getFirewallBinding: async (fixture) => ({ params: await boundFirewall(fixture) }),
+  bindFirewall: async (fixture) => ({ params: { id: await fixture.firewall() }, body: { vmId: await fixture.vm() } }),
+  unbindFirewall: async (fixture) => ({ params: await boundFirewall(fixture) }),
+  checkPacket: async (fixture) => {
+    const { id, vmId } = await boundFirewall(fixture)
     return { params: { id }, body: { vmId, direction: 'IN', protocol: 'TCP', port: 22, address: '10.0.0.7' } }
   },
 
-  createVm: async (world) => ({
+  createVm: async (fixture) => ({
     body: {
-      regionId: await world.region(),
-      osTemplateId: await world.template(),
+      regionId: await fixture.region(),
+      osTemplateId: await fixture.template(),
       hostname: 'web-1',
-      sshKeyIds: [await world.key()],
-      firewallIds: [await world.firewall()],
-      privateNetworkIds: [await world.network()],
+      sshKeyIds: [await fixture.key()],
+      firewallIds: [await fixture.firewall()],
+      privateNetworkIds: [await fixture.network()],
     },
   }),
   listVms: having(vm),
   getVm: withId(vm),
   updateVm: withId(vm, { name: 'renamed' }),
   deleteVm: withId(vm),
-  startVm: withId((world) => world.stoppedVm()),
+  startVm: withId((fixture) => fixture.stoppedVm()),
   stopVm: withId(vm, { force: true }),
   restartVm: withId(vm),
-  upgradeVm: async (world) => ({ params: { id: await world.vm() }, body: { planId: await world.plan('large') } }),
-  rebuildVm: async (world) => ({
-    params: { id: await world.vm() },
-    body: { osTemplateId: await world.template(), sshKeyIds: [await world.key()] },
+  upgradeVm: async (fixture) => ({ params: { id: await fixture.vm() }, body: { planId: await fixture.plan('large') } }),
+  rebuildVm: async (fixture) => ({
+    params: { id: await fixture.vm() },
+    body: { osTemplateId: await fixture.template(), sshKeyIds: [await fixture.key()] },
   }),
   getVmMetrics: withId(vm),
   openConsole: withId(vm, { type: 'serial' }),
   setVmPassword: withId(vm, { password: 'a new password' }),
-  attachNetwork: async (world) => ({ params: { id: await world.vm() }, body: { networkId: await world.network() } }),
-  detachNetwork: async (world) => {
-    const networkId = await world.network()
-    return { params: { id: await world.vm({ privateNetworkIds: [networkId] }), networkId } }
+  attachNetwork: async (fixture) => ({ params: { id: await fixture.vm() }, body: { networkId: await fixture.network() } }),
+  detachNetwork: async (fixture) => {
+    const networkId = await fixture.network()
+    return { params: { id: await fixture.vm({ privateNetworkIds: [networkId] }), networkId } }
   },
 
-  listSnapshots: async (world) => ({ params: { vmId: (await snapshot(world)).params!['vmId']! } }),
+  listSnapshots: async (fixture) => ({ params: { vmId: (await snapshot(fixture)).params!['vmId']! } }),
   createSnapshot: ofVm({ name: 'before' }),
   getSnapshot: snapshot,
   restoreSnapshot: snapshot,
   deleteSnapshot: snapshot,
 
-  listBackups: async (world) => ({ params: { vmId: (await backup(world)).params!['vmId']! } }),
+  listBackups: async (fixture) => ({ params: { vmId: (await backup(fixture)).params!['vmId']! } }),
   createBackup: ofVm({ name: 'before' }),
   getBackup: backup,
-  restoreBackup: async (world) => ({ ...(await backup(world)), body: { withoutNetworks: false } }),
+  restoreBackup: async (fixture) => ({ ...(await backup(fixture)), body: { withoutNetworks: false } }),
   deleteBackup: backup,
 
   listBandwidth: having(vm),
-  listBandwidthPacks: async (world) => {
-    const vmId = await world.vm()
-    await world.pack(vmId)
+  listBandwidthPacks: async (fixture) => {
+    const vmId = await fixture.vm()
+    await fixture.pack(vmId)
     return { params: { vmId } }
   },
   buyBandwidthPack: ofVm({ gigabytes: 1000 }),
 
   listEvents: having(vm),
-  listWebhooks: having((world) => world.webhook()),
+  listWebhooks: having((fixture) => fixture.webhook()),
   createWebhook: async () => ({ body: WEBHOOK }),
-  getWebhook: withId((world) => world.webhook()),
-  updateWebhook: withId((world) => world.webhook(), { description: 'changed' }),
-  deleteWebhook: withId((world) => world.webhook()),
-  testWebhook: withId((world) => world.webhook()),
-  rotateWebhookSecret: withId((world) => world.webhook()),
-  listWebhookDeliveries: async (world) => ({ params: { id: (await delivery(world)).params!['id']! } }),
+  getWebhook: withId((fixture) => fixture.webhook()),
+  updateWebhook: withId((fixture) => fixture.webhook(), { description: 'changed' }),
+  deleteWebhook: withId((fixture) => fixture.webhook()),
+  testWebhook: withId((fixture) => fixture.webhook()),
+  rotateWebhookSecret: withId((fixture) => fixture.webhook()),
+  listWebhookDeliveries: async (fixture) => ({ params: { id: (await delivery(fixture)).params!['id']! } }),
   getWebhookDelivery: delivery,
   redeliverWebhookDelivery: delivery,
 
-  listTickets: having((world) => world.ticket()),
+  listTickets: having((fixture) => fixture.ticket()),
   createTicket: async () => ({ body: TICKET }),
-  getTicket: withId((world) => world.ticket()),
-  replyToTicket: withId((world) => world.ticket(), { body: 'It has one now' }),
+  getTicket: withId((fixture) => fixture.ticket()),
+  replyToTicket: withId((fixture) => fixture.ticket(), { body: 'It has one now' }),
 }

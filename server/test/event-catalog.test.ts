@@ -8,7 +8,7 @@ import { dataTitle, type EventSpec } from '../src/features/events/schema.ts'
 import { eventCatalog } from '../src/features/index.ts'
 import { fieldsOf, type Field, type Schemas } from '../src/http/docs/reference-fields.ts'
 import { sql } from '../src/kernel/database/db.ts'
-import { ENDPOINTS, worldOf } from './endpoint-table.ts'
+import { ENDPOINTS, fixtureOf } from './endpoint-table.ts'
 import { testApp } from './harness.ts'
 
 const GUIDE = join(import.meta.dirname, '../../docs/guide/event-types.md')
@@ -67,7 +67,7 @@ describe('the operations', () => {
   test.each(app.operations.filter(({ method }) => method !== 'GET'))('$operationId records what the catalog says', async (operation) => {
     const { operationId, method, path } = operation
     const customer = await app.given.customer({ credit: '1000.00' })
-    const { params = {}, body } = await ENDPOINTS[operationId]!(worldOf(app, customer))
+    const { params = {}, body } = await ENDPOINTS[operationId]!(fixtureOf(app, customer))
     const eventsAfter = async (after: number) =>
       app.db.many<{ type: string }>(sql`select type from events where account_id = ${customer.accountId} and number > ${after}`)
     const before = (await eventsAfter(0)).length

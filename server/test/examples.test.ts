@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sql } from '../src/kernel/database/db.ts'
-import { ENDPOINTS, worldOf } from './endpoint-table.ts'
+import { ENDPOINTS, fixtureOf } from './endpoint-table.ts'
 import { shorten, steadyText } from './example-text.ts'
 import { testApp } from './harness.ts'
 
@@ -15,7 +15,7 @@ test('every operation has an example that matches the current response', { timeo
   const examples: object[] = []
   for (const { operationId, summary, tag, method, path } of app.operations) {
     const customer = await app.given.customer({ credit: '1000.00' })
-    const { params = {}, body, query } = await ENDPOINTS[operationId]!(worldOf(app, customer))
+    const { params = {}, body, query } = await ENDPOINTS[operationId]!(fixtureOf(app, customer))
     const filled = path.replace(/[:{](\w+)}?/g, (_, name: string) => params[name]!)
     const answer = await app.request(String(method), `${filled}${query ? `?${query}` : ''}`, { token: customer.token, body })
     expect(answer.status, operationId).toBeLessThan(300)

@@ -4,19 +4,19 @@ import { describe, expect, test } from 'vitest'
 import { DASHBOARD_PREFIX, PUBLIC_PREFIX } from '../src/compose.ts'
 import type { Operation } from '../src/http/api/operation.ts'
 import { givenBrowser, OWN_PAGE } from './browser.ts'
-import { worldOf } from './endpoint-table.ts'
+import { fixtureOf } from './endpoint-table.ts'
 import { requestsOf, type FuzzedRequest } from './fuzz.ts'
 import { testApp } from './harness.ts'
 
 export async function neverFails(perOperation: number, seed: number): Promise<void> {
   const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true', BERTH_SIGN_UP: 'open' } })
   const customer = await app.given.customer({ credit: '100000.00' })
-  const world = worldOf(app, customer)
-  const vm = await world.vm()
-  const firewall = await world.firewall()
-  const theirs = [vm, firewall, await world.rule(firewall), await world.key(), await world.network(), await world.webhook()]
-  const catalog = [await world.region(), await world.template(), await world.plan('medium'), 'debian-12', app.host.id]
-  const ids = [...theirs, ...catalog, await world.actionOf(vm)]
+  const fixture = fixtureOf(app, customer)
+  const vm = await fixture.vm()
+  const firewall = await fixture.firewall()
+  const theirs = [vm, firewall, await fixture.rule(firewall), await fixture.key(), await fixture.network(), await fixture.webhook()]
+  const catalog = [await fixture.region(), await fixture.template(), await fixture.plan('medium'), 'debian-12', app.host.id]
+  const ids = [...theirs, ...catalog, await fixture.actionOf(vm)]
 
   let addresses = 0
   const send = (prefix: string, proof: Record<string, string>, operation: Operation, { params, query, body, key }: FuzzedRequest) =>

@@ -16,7 +16,7 @@ import { instantPace } from '../src/hypervisor/simulated/latency.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { createLog } from '../src/kernel/log.ts'
 import { parseCents } from '../src/kernel/money.ts'
-import { holdToDocumentedRefusals } from './documented-refusals.ts'
+import { requireDocumentedErrors } from './documented-errors.ts'
 import { restMaker } from './quiesce.ts'
 import { settler } from './run-workflows.ts'
 import { undocumentedEvents } from './validate-events.ts'
@@ -123,7 +123,7 @@ export async function testApp(options: TestAppOptions = {}) {
   })
   const { deps } = core
   const { app, operations, dashboardOperations, close } = await openApi(core, { isOnlyProcess: true })
-  holdToDocumentedRefusals(app, [...operations, ...dashboardOperations])
+  requireDocumentedErrors(app, [...operations, ...dashboardOperations])
   afterAll(async () => {
     await close()
     await core.close()

@@ -27,7 +27,7 @@ describeIf(missingForSandbox())('customer input', { timeout: 2 * TIMEOUT_MS }, a
     host = await openLibvirtHost()
     await berthdJson(settings, 'host', 'remove', 'local')
     await berthdJson(settings, 'template', 'import', 'tiny', '--file', image.path)
-    await berthdJson(settings, 'host', 'add', host.uri, '--name', 'box', '--range', '10.77.0.0/16', '--dns', host.gateway)
+    await berthdJson(settings, 'host', 'add', host.uri, '--name', 'sandbox', '--range', '10.77.0.0/16', '--dns', host.gateway)
     const [api, { token }] = [await start('api'), await account(1_000_000n)]
     await start('worker')
     customer = clientOf(token, () => api)
@@ -80,16 +80,16 @@ describeIf(missingForSandbox())('customer input', { timeout: 2 * TIMEOUT_MS }, a
 
   /** The XML of the host, with every id, address and generated number normalised. */
   async function toldOf(ordered: Ordered): Promise<string[]> {
-    const { box } = host
+    const { sandbox } = host
     const { vmId, networkId } = ordered
     await eventually(
       async () => (await stepsOf(ordered)).steps.some(({ name, status }) => name === 'boot' && status === 'COMPLETED'),
       TIMEOUT_MS,
     )
     const told = [
-      await box.virsh('dumpxml', '--inactive', `berth-${vmId}`),
-      await box.virsh('net-dumpxml', '--inactive', `berth-${networkId}`),
-      await box.virsh('nwfilter-dumpxml', `berth-vm-${vmId}`),
+      await sandbox.virsh('dumpxml', '--inactive', `berth-${vmId}`),
+      await sandbox.virsh('net-dumpxml', '--inactive', `berth-${networkId}`),
+      await sandbox.virsh('nwfilter-dumpxml', `berth-vm-${vmId}`),
     ]
     const vm = await db.one<{ account_id: string }>(sql`select account_id from vms where id = ${vmId}`)
     return told.map((xml) =>

@@ -18,7 +18,7 @@ export interface ViolationFixture {
   host: {
     id: string
     name: string
-    canLimit: boolean
+    canShapeTraffic: boolean
     machines: Machine[]
     volumes: Volume[]
     networks: Network[]
@@ -56,7 +56,7 @@ const invoice = ({ accountId, now }: ViolationFixture, number: number, wrong: { 
 
 const machine = ({ host, vmId }: ViolationFixture) => host.machines.find((each) => each.vmId === vmId)!
 
-export type ViolationSetup = (world: ViolationFixture) => Sql[]
+export type ViolationSetup = (fixture: ViolationFixture) => Sql[]
 
 export const violationSetups: Record<string, ViolationSetup> = {
   'wallet.balance': ({ accountId }) => [sql`update wallets set balance_cents = balance_cents + 1 where account_id = ${accountId}`],
@@ -71,24 +71,24 @@ export const violationSetups: Record<string, ViolationSetup> = {
     sql`update wallet_transactions set balance_after_cents = balance_after_cents - 100000 where account_id = ${otherAccountId} and number > 1`,
     sql`update wallets set balance_cents = balance_cents - 100000 where account_id = ${otherAccountId}`,
   ],
-  'charges.kept': (world) => [entry(world, 'VM_CHARGE', -100, 'cnowhere')],
+  'charges.kept': (fixture) => [entry(fixture, 'VM_CHARGE', -100, 'cnowhere')],
   'charges.made': ({ vmId }) => [
     sql`update wallet_transactions set type = 'ADJUSTMENT' where reference_id = ${vmId} and type = 'VM_CHARGE'`,
   ],
-  'charges.refunds': (world) => [entry(world, 'VM_REFUND', 100_000, world.vmId)],
-  'charges.first_month': (world) => [entry(world, 'VM_CHARGE', -100, world.vmId)],
-  'ledger.causes': (world) => [
-    entry(world, 'ADJUSTMENT', 100, world.vmId),
+  'charges.refunds': (fixture) => [entry(fixture, 'VM_REFUND', 100_000, fixture.vmId)],
+  'charges.first_month': (fixture) => [entry(fixture, 'VM_CHARGE', -100, fixture.vmId)],
+  'ledger.causes': (fixture) => [
+    entry(fixture, 'ADJUSTMENT', 100, fixture.vmId),
     sql`update wallet_transactions set reference_type = 'ADMIN' where id like 'planted%'`,
   ],
   'payments.once': ({ accountId, now }) => [
     sql`insert into payments (id, account_id, provider, status, amount_cents, received_cents, currency, transaction_id, created_at, updated_at)
       select 'planted', account_id, 'manual', 'SUCCEEDED', 1, 1, 'USD', id, ${now}, ${now} from wallet_transactions where account_id = ${accountId} limit 1`,
   ],
-  'invoices.ledger': (world) => [invoice(world, 1, { paid: 1 }), sql`update invoice_counter set last_number = 1`],
-  'invoices.complete': (world) => [invoice(world, 2, {}), sql`update invoice_counter set last_number = 1`],
+  'invoices.ledger': (fixture) => [invoice(fixture, 1, { paid: 1 }), sql`update invoice_counter set last_number = 1`],
+  'invoices.complete': (fixture) => [invoice(fixture, 2, {}), sql`update invoice_counter set last_number = 1`],
   'invoices.numbers': () => [sql`update invoice_counter set last_number = 7`],
-  'renewals.once': (world) => [entry(world, 'VM_RENEWAL', -100, world.vmId)],
+  'renewals.once': (fixture) => [entry(fixture, 'VM_RENEWAL', -100, fixture.vmId)],
   'renewals.paid': ({ vmId }) => [sql`update vms set period_started_at = period_started_at - interval '1 hour' where id = ${vmId}`],
   'renewals.due': ({ vmId, now }) => [sql`update vms set next_renewal_at = ${now}::timestamptz - interval '1 hour' where id = ${vmId}`],
   'accounts.suspended': ({ vmId }) => [
@@ -101,10 +101,10 @@ export const violationSetups: Record<string, ViolationSetup> = {
   'bandwidth.packs': ({ vmId }) => [sql`update vms set bandwidth_pack_bytes = 1000 where id = ${vmId}`],
   'bandwidth.limits': ({ vmId }) => [sql`insert into bandwidth_limit_queue (vm_id, next_try_at) values (${vmId}, ${LONG_AGO})`],
 
-  'actions.deadline': (world) => [run(world, { deadline: LONG_AGO })],
-  'actions.stalled': (world) => [run(world, { at: LONG_AGO })],
-  'actions.journal': (world) => [run(world, { status: 'FAILED' })],
-  'actions.vm_exists': (world) => [run(world, { vmId: 'cnowhere' })],
+  'actions.deadline': (fixture) => [run(fixture, { deadline: LONG_AGO })],
+  'actions.stalled': (fixture) => [run(fixture, { at: LONG_AGO })],
+  'actions.journal': (fixture) => [run(fixture, { status: 'FAILED' })],
+  'actions.vm_exists': (fixture) => [run(fixture, { vmId: 'cnowhere' })],
   'vms.transitional': ({ vmId }) => [sql`update vms set status = 'UPGRADING' where id = ${vmId}`],
   'copies.transitional': ({ snapshotId }) => [sql`update snapshots set status = 'CREATING' where id = ${snapshotId}`],
 
@@ -137,7 +137,7 @@ export const violationSetups: Record<string, ViolationSetup> = {
   'networks.applied': ({ networkId }) => [sql`update networks set is_applied = false where id = ${networkId}`],
 
   'events.numbering': ({ accountId }) => [sql`update event_counters set last_number = last_number + 1 where account_id = ${accountId}`],
-  'events.actions': (world) => [run(world, { label: 'RESTART', status: 'COMPLETED' })],
+  'events.actions': (fixture) => [run(fixture, { label: 'RESTART', status: 'COMPLETED' })],
   'events.sequence': ({ vmId }) => [sql`update vms set event_sequence = event_sequence + 1 where id = ${vmId}`],
   'webhooks.deliveries': ({ webhookId }) => [sql`delete from webhook_deliveries where webhook_id = ${webhookId}`],
   'webhooks.overdue': ({ webhookId }) => [
@@ -155,33 +155,33 @@ export const violationSetups: Record<string, ViolationSetup> = {
       values (${accountId}, 'planted', '', 500, '', ${now}, ${now})`,
   ],
 
-  'machines.known': (world) => {
-    world.host.machines.push({ ...machine(world), vmId: 'cnowhere', uuid: crypto.randomUUID() })
+  'machines.known': (fixture) => {
+    fixture.host.machines.push({ ...machine(fixture), vmId: 'cnowhere', uuid: crypto.randomUUID() })
     return []
   },
-  'machines.present': (world) => {
-    world.host.machines = world.host.machines.filter((each) => each.vmId !== world.vmId)
+  'machines.present': (fixture) => {
+    fixture.host.machines = fixture.host.machines.filter((each) => each.vmId !== fixture.vmId)
     return []
   },
-  'machines.unique': (world) => {
-    world.host.machines.push(machine(world))
+  'machines.unique': (fixture) => {
+    fixture.host.machines.push(machine(fixture))
     return []
   },
-  'machines.power': (world) => {
-    machine(world).power = 'stopped'
+  'machines.power': (fixture) => {
+    machine(fixture).power = 'stopped'
     return []
   },
-  'machines.definition': (world) => {
-    machine(world).vcpu += 1
+  'machines.definition': (fixture) => {
+    machine(fixture).vcpu += 1
     return []
   },
-  'nics.attached': (world) => {
-    machine(world).nics.push({ mac: '52:54:00:00:00:01', networkId: null, limitMbps: null })
+  'nics.attached': (fixture) => {
+    machine(fixture).nics.push({ mac: '52:54:00:00:00:01', networkId: null, limitMbps: null })
     return []
   },
   'nics.leases': ({ vmId }) => [sql`update simulated.nics set address = '10.0.0.1' where machine = ${vmId} and kind = 'public'`],
-  'nics.speed': (world) => {
-    for (const nic of machine(world).nics) nic.limitMbps = 1
+  'nics.speed': (fixture) => {
+    for (const nic of machine(fixture).nics) nic.limitMbps = 1
     return []
   },
   'filters.present': ({ host, vmId }) => {

@@ -2,16 +2,16 @@
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Host } from '@berth/libvirt'
-import type { Box } from '../../libvirt/test/sandboxed-libvirtd.ts'
-import { Boxes } from '../../libvirt/test/sandbox-fleet.ts'
+import type { Sandbox } from '../../libvirt/test/sandboxed-libvirtd.ts'
+import { Sandboxes } from '../../libvirt/test/sandbox-fleet.ts'
 import { startPool } from '../../libvirt/test/fixture.ts'
 import { script } from '../src/host-setup/boot-unit.ts'
 import type { HostPlan } from '../src/host-setup/setup-step.ts'
 import { parseCidr } from '../src/kernel/cidr.ts'
 
 export interface LibvirtHost {
-  boxes: Boxes
-  box: Box
+  sandboxes: Sandboxes
+  sandbox: Sandbox
   /** What a host is registered with. */
   uri: string
   gateway: string
@@ -21,17 +21,17 @@ export interface LibvirtHost {
 const GATEWAY = '10.77.0.1'
 
 export async function openLibvirtHost(): Promise<LibvirtHost> {
-  const boxes = await Boxes.open()
-  const box = await boxes.add()
-  await prepare(boxes, box)
-  return { boxes, box, uri: `qemu+unix:///system?socket=${box.socket}`, gateway: GATEWAY, close: () => boxes.close() }
+  const sandboxes = await Sandboxes.open()
+  const sandbox = await sandboxes.add()
+  await prepare(sandboxes, sandbox)
+  return { sandboxes, sandbox, uri: `qemu+unix:///system?socket=${sandbox.socket}`, gateway: GATEWAY, close: () => sandboxes.close() }
 }
 
 /** The URI with the folder in which its files are visible here, like those of this machine: VNC sockets need that. */
-export async function uriWithFiles({ box, uri }: LibvirtHost): Promise<string> {
-  const root = join(box.folder, 'root')
+export async function uriWithFiles({ sandbox, uri }: LibvirtHost): Promise<string> {
+  const root = join(sandbox.folder, 'root')
   await mkdir(join(root, 'var/lib'), { recursive: true })
-  await symlink(join(box.folder, 'lib'), join(root, 'var/lib/libvirt'))
+  await symlink(join(sandbox.folder, 'lib'), join(root, 'var/lib/libvirt'))
   return `${uri}&root=${root}`
 }
 
@@ -45,29 +45,29 @@ const PLAN: HostPlan = {
 }
 
 /** The uplink and the iptables rules, which a power loss removes. */
-export const bringNetworkBack = (box: Box): Promise<string> => box.inside('sh', '-ec', script(PLAN))
+export const bringNetworkBack = (sandbox: Sandbox): Promise<string> => sandbox.inside('sh', '-ec', script(PLAN))
 
 /**
  * Simulates a power loss: all processes and everything that is not on disk are gone, such as rules, bridges and runtime state of daemons.
  */
-export async function losePower(box: Box): Promise<void> {
+export async function losePower(sandbox: Sandbox): Promise<void> {
   const forget = ['iptables', 'iptables -t nat', 'iptables -t raw', 'iptables -t mangle', 'ebtables', 'ebtables -t nat'].map(
     (table) => `${table} -F; ${table} -X`,
   )
   const unplug = `for each in $(ls /sys/class/net); do case $each in brpub0|bpub-gw|bn*) ip link del $each ;; esac; done`
   const settings = 'for each in ipv4/ip_forward bridge/bridge-nf-call-iptables; do echo 0 > /proc/sys/net/$each; done'
-  await box.signalDaemon('STOP') // stopped first, so that it does not see its guests die
-  await box.inside('sh', '-c', [`kill -9 -1`, ...forget, unplug, settings, 'rm -rf /run/libvirt/*'].join('\n'))
+  await sandbox.signalDaemon('STOP') // stopped first, so that it does not see its guests die
+  await sandbox.inside('sh', '-c', [`kill -9 -1`, ...forget, unplug, settings, 'rm -rf /run/libvirt/*'].join('\n'))
 }
 
-export async function returnPower(box: Box): Promise<void> {
-  await box.inside('virtlogd', '-d', '-p', '/run/libvirt/virtlogd.pid')
-  await box.startDaemon()
-  await bringNetworkBack(box)
+export async function returnPower(sandbox: Sandbox): Promise<void> {
+  await sandbox.inside('virtlogd', '-d', '-p', '/run/libvirt/virtlogd.pid')
+  await sandbox.startDaemon()
+  await bringNetworkBack(sandbox)
 }
 
-async function prepare(boxes: Boxes, box: Box): Promise<void> {
-  const host = new Host({ endpoint: boxes.unix(box) })
+async function prepare(sandboxes: Sandboxes, sandbox: Sandbox): Promise<void> {
+  const host = new Host({ endpoint: sandboxes.unix(sandbox) })
   await host.whenUp(30_000)
   await startPool(host, 'berth')
   const network = await host.networks.define({
@@ -77,5 +77,5 @@ async function prepare(boxes: Boxes, box: Box): Promise<void> {
   await host.networks.setAutostart({ network, autostart: 1 })
   await host.pools.setAutostart({ pool: await host.pools.lookupByName({ name: 'berth' }), autostart: 1 })
   await host.close()
-  await bringNetworkBack(box)
+  await bringNetworkBack(sandbox)
 }

@@ -28,7 +28,7 @@ export async function openProof(uriOf?: (host: LibvirtHost) => Promise<string>):
   const host = await openLibvirtHost()
   const uri = (await uriOf?.(host)) ?? host.uri
   const images = { open: () => Promise.resolve(image) }
-  const open = libvirtDrivers({ log: pino({ level: 'silent' }), images, dataDir: host.box.folder })
+  const open = libvirtDrivers({ log: pino({ level: 'silent' }), images, dataDir: host.sandbox.folder })
   const [driver, other] = [open({ id: 'host', driver: 'libvirt', uri }), open({ id: 'host', driver: 'libvirt', uri })]
   const template = { id: 'tiny', slug: 'tiny', checksum: image.checksum, arch: image.arch, hasAgent: true }
   let machines = 1

@@ -7,7 +7,7 @@ import { replayedSeed, testApp } from './harness.ts'
 import { customerOperations, settleIn, type Operation } from './property/customers.ts'
 import { controlChance, randomFrom, type Chance, type Random } from './property/seeded.ts'
 import { otherOperations } from './property/chaos.ts'
-import { newWorld, START } from './property/world.ts'
+import { newFixture, START } from './property/fixture.ts'
 
 const OPERATIONS = [...customerOperations, ...otherOperations]
 const WHOLE = OPERATIONS.reduce((sum, { weight }) => sum + weight, 0)
@@ -28,17 +28,17 @@ export function describeProperty({ seeds, operations }: { seeds: number; operati
     const play = async (seed: number): Promise<{ trace: string; broken: string }> => {
       chance.reseed(seed, START)
       const random = randomFrom(seed)
-      const world = await newWorld(app, random)
-      const trace = (): string => world.trace.join('\n')
+      const fixture = await newFixture(app, random)
+      const trace = (): string => fixture.trace.join('\n')
       try {
-        await settleIn(world)
+        await settleIn(fixture)
         for (let step = 1; step <= operations; step++) {
           const { name, act } = choose(random)
-          world.trace.push(`${step}. ${name}`)
+          fixture.trace.push(`${step}. ${name}`)
           chance.reseed(seed * 1_000 + step, app.clock.now())
-          await act(world)
+          await act(fixture)
         }
-        await world.rest()
+        await fixture.rest()
         return { trace: trace(), broken: formatFailures(await checkInvariants(app.deps)) }
       } catch (error) {
         throw new Error(`Seed ${seed}: ${(error as Error).message}\n${trace()}`, { cause: error })

@@ -32,16 +32,16 @@ interface Usage {
 }
 
 describeIf(missingForRealHost())('the traffic of a real VM', { timeout: 6 * TIMEOUT_MS }, async () => {
-  const { customer, box, db, boot, inside, broken } = await realGuests()
+  const { customer, sandbox, db, boot, inside, broken } = await realGuests()
   const vm = await boot('busy')
   const restartDaemon = async (): Promise<void> => {
-    await box.signalDaemon('KILL')
-    await box.startDaemon()
+    await sandbox.signalDaemon('KILL')
+    await sandbox.startDaemon()
   }
   const isLimited = async (): Promise<boolean> => (await customer.get<{ networkLimited: boolean }>(`/vms/${vm.vmId}`)).networkLimited
   const limitKiB = async (): Promise<number> => {
-    const [device] = /vnet\d+/.exec(await box.virsh('domiflist', `berth-${vm.vmId}`))!
-    return Number(/inbound.average: (\d+)/.exec(await box.virsh('domiftune', `berth-${vm.vmId}`, device))![1])
+    const [device] = /vnet\d+/.exec(await sandbox.virsh('domiflist', `berth-${vm.vmId}`))!
+    return Number(/inbound.average: (\d+)/.exec(await sandbox.virsh('domiftune', `berth-${vm.vmId}`, device))![1])
   }
   const usage = async (): Promise<Usage> => (await customer.get<Usage[]>('/bandwidth')).find(({ vmId }) => vmId === vm.vmId)!
 
@@ -52,21 +52,21 @@ describeIf(missingForRealHost())('the traffic of a real VM', { timeout: 6 * TIME
       nc -ll -p ${SOURCE} -e head -c ${sourceBytes} /dev/zero > /dev/null 2>&1 &`,
     )
   const transfer = async (port: number, bytes: number): Promise<{ received: number; ms: number }> =>
-    JSON.parse(await box.inside(process.execPath, '-e', TRANSFER, vm.address, String(port), String(bytes)))
+    JSON.parse(await sandbox.inside(process.execPath, '-e', TRANSFER, vm.address, String(port), String(bytes)))
   const upload = async (): Promise<number> => (await transfer(SOURCE, 0)).received
   const download = (bytes: number): Promise<{ ms: number }> => transfer(SINK, bytes)
   const megabytesPerSecond = async (bytes = 3 * MB): Promise<number> => bytes / MB / ((await download(bytes)).ms / 1000)
 
   test('is not limited without kernel support, and the API shows it', async () => {
-    await giveTrafficControl(box, 'unable')
+    await giveTrafficControl(sandbox, 'unable')
     await restartDaemon()
     await expect.poll(isLimited, { timeout: DEADLINE_MS }).toBe(false)
-    const report = await box.inside('sh', '-c', `BERTH_HYPERVISOR=libvirt "$0" "$1" doctor modules`, process.execPath, BERTHD)
+    const report = await sandbox.inside('sh', '-c', `BERTH_HYPERVISOR=libvirt "$0" "$1" doctor modules`, process.execPath, BERTHD)
     expect(report).toContain('a VM at its traffic cap is not throttled')
   })
 
   test('has the speed of its plan or 10G with kernel support', async () => {
-    await giveTrafficControl(box, 'able')
+    await giveTrafficControl(sandbox, 'able')
     await restartDaemon()
     await expect.poll(isLimited, { timeout: DEADLINE_MS }).toBe(true)
     await customer.make(`/vms/${vm.vmId}`, { network10gEnabled: true }, 'PATCH')

@@ -14,8 +14,8 @@ const RESTORING = ['stop', 'networks', 'filter', 'disk', 'boot', 'ready', 'clean
 export function describeDeathOf(victim: string, kill: (product: RealProduct) => Promise<unknown>): void {
   describeIf(missingForRealHost())(`when ${victim} is killed`, { timeout: 3 * TIMEOUT_MS }, async () => {
     const product = await realProduct()
-    const { customer, db, host, box, broken, ended } = product
-    const shell = new GuestShell(host.boxes.unix(box), TIMEOUT_MS)
+    const { customer, db, host, sandbox, broken, ended } = product
+    const shell = new GuestShell(host.sandboxes.unix(sandbox), TIMEOUT_MS)
     afterAll(() => shell.close())
     const size = { planId: await customer.plan('nano') }
     const vmId = await customer.order('POST', '/vms', { ...(await customer.tiny()), ...size, hostname: 'victim' })
@@ -37,7 +37,7 @@ export function describeDeathOf(victim: string, kill: (product: RealProduct) => 
       return (await db.one<{ status: string }>(sql`select status from workflow_runs where id = ${data.actionId}`)).status
     }
     const copiesOnHost = async (): Promise<string[]> =>
-      (await box.inside('ls', '/var/lib/libvirt/images/berth'))
+      (await sandbox.inside('ls', '/var/lib/libvirt/images/berth'))
         .split('\n')
         .filter((name) => /^(snapshot|backup|vm|seed)-.*(2|o)$/.test(name))
     const copiesInRows = async (): Promise<string[]> =>

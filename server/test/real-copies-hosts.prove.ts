@@ -1,6 +1,6 @@
 // Backups on a second real host over TLS: they survive a crash during transfer, and the VM is recovered when the first host is lost.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Boxes } from '../../libvirt/test/sandbox-fleet.ts'
+import { Sandboxes } from '../../libvirt/test/sandbox-fleet.ts'
 import { missingForSandbox } from '../../libvirt/test/command.ts'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { sql } from '../src/kernel/database/db.ts'
@@ -17,7 +17,7 @@ const TIMEOUT_MS = 240_000
 describeIf(missingForSandbox())('backups on a second host', { timeout: 3 * TIMEOUT_MS }, async () => {
   const { settings, db, start, account, ended, broken } = await fleet()
   const processes: Record<string, Service> = {}
-  let boxes: Boxes
+  let sandboxes: Sandboxes
   let hosts: TlsHost[]
   let shells: GuestShell[]
   let customer: ReturnType<typeof clientOf>
@@ -33,11 +33,11 @@ describeIf(missingForSandbox())('backups on a second host', { timeout: 3 * TIMEO
 
   beforeAll(async () => {
     const image = await tinyImage()
-    boxes = await Boxes.open()
+    sandboxes = await Sandboxes.open()
     await berthdJson(settings, 'host', 'remove', 'local')
     await berthdJson(settings, 'template', 'import', 'tiny', '--file', image.path)
-    hosts = await tlsHosts(boxes, settings, ['left', 'right'])
-    shells = hosts.map(({ box }) => new GuestShell(boxes.unix(box), TIMEOUT_MS))
+    hosts = await tlsHosts(sandboxes, settings, ['left', 'right'])
+    shells = hosts.map(({ sandbox }) => new GuestShell(sandboxes.unix(sandbox), TIMEOUT_MS))
     const { token } = await account(1_000_000n)
     Object.assign(processes, { api: await start('api'), worker: await start('worker') })
     customer = clientOf(token, () => processes['api']!)
@@ -50,7 +50,7 @@ describeIf(missingForSandbox())('backups on a second host', { timeout: 3 * TIMEO
   }, 2 * TIMEOUT_MS)
   afterAll(async () => {
     await Promise.all((shells ?? []).map((shell) => shell.close()))
-    await boxes?.close()
+    await sandboxes?.close()
   })
 
   async function order(method: string, path: string, body?: object) {
@@ -64,8 +64,8 @@ describeIf(missingForSandbox())('backups on a second host', { timeout: 3 * TIMEO
     return data
   }
 
-  const copiesOn = async ({ box }: TlsHost): Promise<string[]> =>
-    (await box.virsh('vol-list', 'berth'))
+  const copiesOn = async ({ sandbox }: TlsHost): Promise<string[]> =>
+    (await sandbox.virsh('vol-list', 'berth'))
       .split('\n')
       .map((line) => line.trim().split(/\s+/)[0] ?? '')
       .filter((name) => name.startsWith('backup-') && name.endsWith('.qcow2'))
@@ -79,7 +79,7 @@ describeIf(missingForSandbox())('backups on a second host', { timeout: 3 * TIMEO
       { status: 'AVAILABLE', parent_id: null, host_id: keeper.id, checksum: expect.stringMatching(/^sha256:/) },
       { status: 'AVAILABLE', parent_id: full.id, host_id: keeper.id, checksum: expect.stringMatching(/^sha256:/) },
     ])
-    const sum = await keeper.box.inside('sha256sum', `/var/lib/libvirt/images/berth/backup-${vmId}-${full.id}.qcow2`)
+    const sum = await keeper.sandbox.inside('sha256sum', `/var/lib/libvirt/images/berth/backup-${vmId}-${full.id}.qcow2`)
     expect(`sha256:${sum.split(' ')[0]}`).toBe(full.checksum)
     expect([await copiesOn(source), (await copiesOn(keeper)).length]).toEqual([[], 2])
     console.log(`carried: ${full.size_bytes} bytes, then ${changed.size_bytes} bytes that changed`)
@@ -91,8 +91,8 @@ describeIf(missingForSandbox())('backups on a second host', { timeout: 3 * TIMEO
   })
 
   /** Restarted with the same arguments, as an administrator would. */
-  const daemon = ({ box }: TlsHost): Promise<string> =>
-    box.inside(
+  const daemon = ({ sandbox }: TlsHost): Promise<string> =>
+    sandbox.inside(
       'sh',
       '-ec',
       `pid=$(pgrep -xo libvirtd); line=$(tr '\\0' ' ' < /proc/$pid/cmdline); kill -9 $pid
@@ -152,10 +152,10 @@ describeIf(missingForSandbox())('backups on a second host', { timeout: 3 * TIMEO
     await order('POST', `/vms/${vmId}/backups/${id}/restore`)
     expect(await hostOf()).toBe(keeper)
     expect((await filesOn(keeper).list()).toSorted()).toEqual(kept)
-    expect(await source.box.virsh('list', '--name')).toContain(vmId)
+    expect(await source.sandbox.virsh('list', '--name')).toContain(vmId)
 
     await source.reconnect()
-    await eventually(async () => !(await source.box.virsh('list', '--all', '--name')).includes(vmId), TIMEOUT_MS)
+    await eventually(async () => !(await source.sandbox.virsh('list', '--all', '--name')).includes(vmId), TIMEOUT_MS)
     expect(await broken()).toBe('')
     await order('DELETE', `/vms/${vmId}`)
     await eventually(async () => (await copiesOn(keeper)).length === 0, TIMEOUT_MS)

@@ -1,6 +1,6 @@
 import { describeDeathOf } from './real-copies-crash.ts'
 
-describeDeathOf('libvirtd', async ({ box }) => {
-  await box.signalDaemon('KILL')
-  await box.startDaemon()
+describeDeathOf('libvirtd', async ({ sandbox }) => {
+  await sandbox.signalDaemon('KILL')
+  await sandbox.startDaemon()
 })

@@ -10,8 +10,8 @@ import { missingForRealHost, TIMEOUT_MS, realProduct } from './real-product.ts'
 const FOLDER = '/var/lib/libvirt/images/berth'
 
 describeIf(missingForRealHost())('copies of a real VM', { timeout: 3 * TIMEOUT_MS }, async () => {
-  const { customer, host, box, db, broken } = await realProduct()
-  const shell = new GuestShell(host.boxes.unix(box), TIMEOUT_MS)
+  const { customer, host, sandbox, db, broken } = await realProduct()
+  const shell = new GuestShell(host.sandboxes.unix(sandbox), TIMEOUT_MS)
   afterAll(() => shell.close())
   const size = { planId: await customer.plan('nano'), dailyBackupEnabled: true }
   const vmId = await customer.order('POST', '/vms', { ...(await customer.tiny()), ...size, hostname: 'kept' })
@@ -96,7 +96,11 @@ describeIf(missingForRealHost())('copies of a real VM', { timeout: 3 * TIMEOUT_M
     expect(Math.min(...pauseS)).toBeLessThan(1)
 
     const image = `${FOLDER}/snapshot-${vmId}-${id}.qcow2`
-    const checked = await box.inside('sh', '-c', `qemu-img check ${image} && qemu-img convert -O raw ${image} /tmp/raw && ${CHECK_ROOT}`)
+    const checked = await sandbox.inside(
+      'sh',
+      '-c',
+      `qemu-img check ${image} && qemu-img convert -O raw ${image} /tmp/raw && ${CHECK_ROOT}`,
+    )
     expect(checked).toContain('No errors were found')
     expect(checked).toContain('the file system is whole')
 

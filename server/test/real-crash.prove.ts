@@ -7,11 +7,11 @@ import { missingForRealHost, TIMEOUT_MS, realProduct, type RealProduct } from '.
 
 /** The victims. Those that are not part of the product are restarted as an administrator would. */
 const VICTIMS: Record<string, (product: RealProduct, vmId: string) => Promise<unknown>> = {
-  libvirtd: async ({ box }) => {
-    await box.signalDaemon('KILL')
-    await box.startDaemon()
+  libvirtd: async ({ sandbox }) => {
+    await sandbox.signalDaemon('KILL')
+    await sandbox.startDaemon()
   },
-  QEMU: ({ box }, vmId) => box.inside('sh', '-c', `kill -9 $(cat /run/libvirt/qemu/berth-${vmId}.pid)`),
+  QEMU: ({ sandbox }, vmId) => sandbox.inside('sh', '-c', `kill -9 $(cat /run/libvirt/qemu/berth-${vmId}.pid)`),
   worker: async (product) => {
     await product.processes.worker.kill('SIGKILL')
     product.processes.worker = await product.start('worker')
@@ -24,7 +24,7 @@ const VICTIMS: Record<string, (product: RealProduct, vmId: string) => Promise<un
 
 describeIf(missingForRealHost())('a real host', { timeout: 6 * TIMEOUT_MS }, async () => {
   const product = await realProduct()
-  const { customer, ssh, db, box, broken, ended } = product
+  const { customer, ssh, db, sandbox, broken, ended } = product
   const key = await customer.send('POST', '/ssh-keys', { name: 'mine', publicKey: ssh.publicKey })
   const create = async (hostname: string) => ({
     ...(await customer.tiny()),
@@ -42,14 +42,14 @@ describeIf(missingForRealHost())('a real host', { timeout: 6 * TIMEOUT_MS }, asy
       () => db.maybe(sql`select 1 from workflow_steps where run_id = ${actionId} and name = ${step} and status = 'RUNNING'`),
       TIMEOUT_MS,
     )
-  const isRunning = (vmId: string) => eventually(async () => (await box.virsh('list', '--name')).includes(vmId), TIMEOUT_MS)
+  const isRunning = (vmId: string) => eventually(async () => (await sandbox.virsh('list', '--name')).includes(vmId), TIMEOUT_MS)
 
   const afterwards = async (vmId: string) => {
     await ended(TIMEOUT_MS)
     expect(await bootId()).toBe(bornAs)
     expect(await broken()).toBe('')
     const { status } = await customer.get(`/vms/${vmId}`)
-    const machines = (await box.virsh('list', '--all', '--name')).split('\n').filter((name) => name.includes(vmId))
+    const machines = (await sandbox.virsh('list', '--all', '--name')).split('\n').filter((name) => name.includes(vmId))
     return { status, machines: machines.length }
   }
 

@@ -12,7 +12,7 @@ const PASSWORD = 'correct horse 7'
 
 describeIf(missingForRealHost())('a real VM of Debian', { timeout: 4 * TIMEOUT_MS }, async () => {
   const image = await debianImage()
-  const { customer, ssh, box, db, settings, broken } = await realProduct()
+  const { customer, ssh, sandbox, db, settings, broken } = await realProduct()
   await berthdJson(settings, 'template', 'import', 'debian-12', '--file', image.path)
 
   /** Longer timeouts than for the smallest guest. */
@@ -43,8 +43,8 @@ describeIf(missingForRealHost())('a real VM of Debian', { timeout: 4 * TIMEOUT_M
 
     const gone = await customer.send('DELETE', `/vms/${id}`)
     await done(id, gone.data.actionId)
-    expect(await box.virsh('list', '--all', '--name')).toBe('\n')
-    expect(await box.virsh('vol-list', 'berth')).not.toContain(id)
+    expect(await sandbox.virsh('list', '--all', '--name')).toBe('\n')
+    expect(await sandbox.virsh('vol-list', 'berth')).not.toContain(id)
     expect(await broken()).toBe('')
   })
 })

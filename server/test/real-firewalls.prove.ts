@@ -27,7 +27,8 @@ const TCP_PROBE = join(import.meta.dirname, 'tcp-probe.mjs')
 const OUTCOMES: Record<string, string> = { ACCEPT: 'open', DROP: 'silence', REJECT: 'refused' }
 
 describeIf(missingForRealHost())('real firewalls', { timeout: 6 * TIMEOUT_MS }, async () => {
-  const { customer, ssh, box, host, outside, boot, inside, succeeds, pings, answerOn, answerOutside, connect, broken } = await realGuests()
+  const { customer, ssh, sandbox, host, outside, boot, inside, succeeds, pings, answerOn, answerOutside, connect, broken } =
+    await realGuests()
   const key = await customer.make('/ssh-keys', { name: 'mine', publicKey: ssh.publicKey })
   const [web, other] = await Promise.all([boot('web', { sshKeyIds: [key.id] }), boot('other')])
   const [first, second] = [await customer.make('/firewalls', { name: 'first' }), await customer.make('/firewalls', { name: 'second' })]
@@ -76,7 +77,7 @@ describeIf(missingForRealHost())('real firewalls', { timeout: 6 * TIMEOUT_MS }, 
   async function sendDatagram({ direction, who, port }: Packet): Promise<string> {
     const mark = `mark-${direction}-${who}-${port}-end`
     const [sender, receiver] = direction === 'IN' ? [other, web] : [web, other]
-    const runner = { host: box.inside, outside: outside.run, other: null }[who]
+    const runner = { host: sandbox.inside, outside: outside.run, other: null }[who]
     if (runner) await runner('bash', '-c', `echo ${mark} > /dev/udp/${web.address}/${port}`)
     else await inside(sender, sendCommand(udpFrame(await end(sender), await end(receiver), mark, { from: 4000, to: port! }), 2))
     return sees(receiver, mark)
@@ -169,13 +170,13 @@ describeIf(missingForRealHost())('real firewalls', { timeout: 6 * TIMEOUT_MS }, 
   let rounds = 0
   /** Connects to the blocked port from host and outside continuously; returns how often it succeeded. */
   async function knocking(work: () => Promise<void>): Promise<number> {
-    const prefix = `${box.folder}/knock-${++rounds}-`
+    const prefix = `${sandbox.folder}/knock-${++rounds}-`
     const knock = ['sh', '-c', '"$0" "$@" > /dev/null 2>&1 &', process.execPath, TCP_PROBE, web.address, String(CLOSED), prefix] as const
     await outside.run(...knock)
-    await box.inside(...knock)
+    await sandbox.inside(...knock)
     try {
       await work()
-      await box.inside(...knock) // the first one may have died with the host
+      await sandbox.inside(...knock) // the first one may have died with the host
       await expect.poll(() => connect.fromHost(web.address, OPEN), { timeout: TIMEOUT_MS }).toBe('open')
       expect(await fromEverywhere(CLOSED)).toEqual(['silence', 'silence', 'silence'])
     } finally {
@@ -194,8 +195,8 @@ describeIf(missingForRealHost())('real firewalls', { timeout: 6 * TIMEOUT_MS }, 
 
   test('stay in effect while libvirtd is killed and restarted, and can be changed then', async () => {
     const opened = await knocking(async () => {
-      await box.signalDaemon('KILL')
-      await box.startDaemon()
+      await sandbox.signalDaemon('KILL')
+      await sandbox.startDaemon()
     })
     expect(opened).toBe(0)
     await setRules(first, rule('IN', 'ACCEPT', 'TCP', `${OPEN},${CLOSED}`))
@@ -207,10 +208,10 @@ describeIf(missingForRealHost())('real firewalls', { timeout: 6 * TIMEOUT_MS }, 
     const answering = IN_PORTS.map((port) => `nc -ll -p ${port} -e cat > /dev/null 2>&1 &`).join('\n')
     await inside(web, 'echo "$0" >> /etc/init.d/boot; sync', answering)
     const opened = await knocking(async () => {
-      await losePower(box)
-      await returnPower(box)
+      await losePower(sandbox)
+      await returnPower(sandbox)
       const isBack = async (): Promise<boolean> => (await customer.get(`/vms/${web.vmId}`)).status === 'RUNNING'
-      await eventually(async () => (await isBack()) && (await box.virsh('list', '--name')).includes(web.vmId), 4 * TIMEOUT_MS)
+      await eventually(async () => (await isBack()) && (await sandbox.virsh('list', '--name')).includes(web.vmId), 4 * TIMEOUT_MS)
     })
     expect(opened).toBe(0)
   })

@@ -33,9 +33,9 @@ const connectFrom = async (run: Runner, address: string, port: number): Promise<
 
 export async function realGuests() {
   const product = await realProduct()
-  const shell = new GuestShell(product.host.boxes.unix(product.box), TIMEOUT_MS)
+  const shell = new GuestShell(product.host.sandboxes.unix(product.sandbox), TIMEOUT_MS)
   afterAll(() => shell.close())
-  const outside = await openOutside(product.box.address)
+  const outside = await openOutside(product.sandbox.address)
 
   const boot = async (hostname: string, more: object = {}, customer: Customer = product.customer): Promise<Guest> => {
     const order = { ...(await customer.tiny()), planId: await customer.plan('nano'), hostname, ...more }
@@ -59,7 +59,7 @@ export async function realGuests() {
     answerOn: (guest: Guest, ...ports: number[]) =>
       inside(guest, ports.map((port) => `nc -ll -p ${port} -e cat > /dev/null 2>&1 &`).join('\n')),
     /** The same on the host itself. */
-    answerOnHost: (port: number) => product.box.inside('sh', '-c', `${process.execPath} -e '${answering(port)}' > /dev/null 2>&1 &`),
+    answerOnHost: (port: number) => product.sandbox.inside('sh', '-c', `${process.execPath} -e '${answering(port)}' > /dev/null 2>&1 &`),
     /** And outside. */
     answerOutside: async (...ports: number[]) => {
       const child = spawn(outside.tool, [...outside.enter, process.execPath, '-e', ports.map(answering).join(';')], {
@@ -70,7 +70,7 @@ export async function realGuests() {
       for (const port of ports) await eventually(async () => /open/.test(await connectFrom(outside.run, outside.address, port)))
     },
     connect: {
-      fromHost: (address: string, port: number) => connectFrom(product.box.inside, address, port),
+      fromHost: (address: string, port: number) => connectFrom(product.sandbox.inside, address, port),
       fromOutside: (address: string, port: number) => connectFrom(outside.run, address, port),
       fromGuest: async (guest: Guest, address: string, port: number) =>
         toHeard(await inside(guest, CONNECT_IN_GUEST, address, String(port))),

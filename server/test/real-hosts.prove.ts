@@ -1,7 +1,7 @@
 // Two real hosts over TLS, one of which is unreachable for a while: its actions wait or fail with a reason, nothing happens twice or on the
 // other host, which is not affected.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Boxes } from '../../libvirt/test/sandbox-fleet.ts'
+import { Sandboxes } from '../../libvirt/test/sandbox-fleet.ts'
 import { missingForSandbox } from '../../libvirt/test/command.ts'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { sleep, stopwatch } from '../src/kernel/clock.ts'
@@ -17,21 +17,21 @@ const TIMEOUT_MS = 240_000
 
 describeIf(missingForSandbox())('two hosts', { timeout: 3 * TIMEOUT_MS }, async () => {
   const { settings, db, start, account, ended, broken } = await fleet()
-  let boxes: Boxes
+  let sandboxes: Sandboxes
   let hosts: [TlsHost, TlsHost]
   let customer: ReturnType<typeof clientOf>
 
   beforeAll(async () => {
     const image = await tinyImage()
-    boxes = await Boxes.open()
+    sandboxes = await Sandboxes.open()
     await berthdJson(settings, 'host', 'remove', 'local')
     await berthdJson(settings, 'template', 'import', 'tiny', '--file', image.path)
-    hosts = (await tlsHosts(boxes, settings, ['left', 'right'])) as [TlsHost, TlsHost]
+    hosts = (await tlsHosts(sandboxes, settings, ['left', 'right'])) as [TlsHost, TlsHost]
     const [api, { token }] = [await start('api'), await account(1_000_000n)]
     await start('worker')
     customer = clientOf(token, () => api)
   }, TIMEOUT_MS)
-  afterAll(() => boxes?.close())
+  afterAll(() => sandboxes?.close())
 
   interface Action {
     id: string
@@ -77,9 +77,9 @@ describeIf(missingForSandbox())('two hosts', { timeout: 3 * TIMEOUT_MS }, async 
     const { host_id } = await db.one<{ host_id: string }>(sql`select host_id from vms where id = ${vmId}`)
     return hosts.find(({ id }) => id === host_id)!
   }
-  const machinesOn = async ({ box }: TlsHost, ...flags: string[]): Promise<string[]> =>
-    (await box.virsh('list', '--name', ...flags)).split('\n').filter((name) => name !== '')
-  const processOf = ({ box }: TlsHost, vmId: string): Promise<string> => box.inside('pgrep', '-f', `guest=berth-${vmId}`)
+  const machinesOn = async ({ sandbox }: TlsHost, ...flags: string[]): Promise<string[]> =>
+    (await sandbox.virsh('list', '--name', ...flags)).split('\n').filter((name) => name !== '')
+  const processOf = ({ sandbox }: TlsHost, vmId: string): Promise<string> => sandbox.inside('pgrep', '-f', `guest=berth-${vmId}`)
 
   /** The database matches the hosts, and no VM is on two hosts. */
   async function expectEachOnce(): Promise<void> {

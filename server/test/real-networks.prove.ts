@@ -16,7 +16,7 @@ const COMBINATIONS = [
 ]
 
 describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT_MS }, async () => {
-  const { customer, newCustomer, box, outside, boot, inside, succeeds, pings, connect, answerOnHost, host, broken } = await realGuests()
+  const { customer, newCustomer, sandbox, outside, boot, inside, succeeds, pings, connect, answerOnHost, host, broken } = await realGuests()
   const stranger = await newCustomer('eve@example.com')
   const { regionId } = await customer.tiny()
   const network = async (cidr: string, settings: object, owner: Customer = customer): Promise<string> =>
@@ -91,7 +91,7 @@ describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT
       await Promise.all([detach(ada, networkId), detach(bob, networkId)])
       expect([await interfaceWith(ada, here), await succeeds(ada, '[ -e "/sys/class/net/$0" ]', device)]).toEqual(['', false])
       await customer.make(`/networks/${networkId}`, {}, 'DELETE')
-      await expect.poll(() => box.virsh('net-list', '--all', '--name')).not.toContain(networkId)
+      await expect.poll(() => sandbox.virsh('net-list', '--all', '--name')).not.toContain(networkId)
     })
   })
 
@@ -105,12 +105,12 @@ describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT
 
   test('guests reach only DNS on their host', async () => {
     await answerOnHost(7000)
-    const service = [box.address, 7000] as const
+    const service = [sandbox.address, 7000] as const
     await expect.poll(() => connect.fromHost(...service)).toBe('open')
     expect(await connect.fromOutside(...service)).toBe('open')
     expect(await connect.fromGuest(ada, ...service)).toBe('silence')
     expect(await connect.fromGuest(ada, host.gateway, 7000)).toBe('silence')
-    await inside(ada, 'ip route replace "$0" via 10.201.0.1', box.address)
+    await inside(ada, 'ip route replace "$0" via 10.201.0.1', sandbox.address)
     expect(await connect.fromGuest(ada, ...service)).toBe('silence')
     expect(await connect.fromGuest(ada, '10.201.0.1', 7000)).toBe('silence')
     expect(await inside(ada, 'nslookup berth.invalid 10.201.0.1 2>&1')).toMatch(/NXDOMAIN|can't find|REFUSED/)
@@ -119,7 +119,7 @@ describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT
   test('nothing is left of deleted networks', async () => {
     await Promise.all([ada, bob].map(({ vmId }) => customer.order('DELETE', `/vms/${vmId}`)))
     await customer.make(`/networks/${lan}`, {}, 'DELETE')
-    await expect.poll(() => box.virsh('net-list', '--all', '--name')).not.toContain(lan)
+    await expect.poll(() => sandbox.virsh('net-list', '--all', '--name')).not.toContain(lan)
     expect(await broken()).toBe('')
   })
 })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { missingForSandbox, run } from '../../libvirt/test/command.ts'
-import type { Box } from '../../libvirt/test/sandboxed-libvirtd.ts'
+import type { Sandbox } from '../../libvirt/test/sandboxed-libvirtd.ts'
 import { nativeArch } from '../src/kernel/arch.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { clientOf, fleet, type Fleet } from './fleet.ts'
@@ -27,23 +27,23 @@ export async function realProduct(uriOf?: (host: LibvirtHost) => Promise<string>
   const host = await openLibvirtHost()
   afterAll(() => host.close())
   const uri = (await uriOf?.(host)) ?? host.uri
-  const rig = await fleet()
-  await berthdJson(rig.settings, 'host', 'remove', 'local')
-  await berthdJson(rig.settings, 'template', 'import', 'tiny', '--file', image.path)
-  await berthdJson(rig.settings, 'host', 'add', uri, '--name', 'box', '--range', '10.77.0.0/16', '--dns', host.gateway)
-  const processes = { api: await rig.start('api'), worker: await rig.start('worker') }
+  const fixture = await fleet()
+  await berthdJson(fixture.settings, 'host', 'remove', 'local')
+  await berthdJson(fixture.settings, 'template', 'import', 'tiny', '--file', image.path)
+  await berthdJson(fixture.settings, 'host', 'add', uri, '--name', 'sandbox', '--range', '10.77.0.0/16', '--dns', host.gateway)
+  const processes = { api: await fixture.start('api'), worker: await fixture.start('worker') }
   const newCustomer = async (email: string) => {
-    const { token, accountId } = await rig.account(1_000_000n, email)
-    return { ...customerOf(rig, token, () => processes.api), accountId }
+    const { token, accountId } = await fixture.account(1_000_000n, email)
+    return { ...customerOf(fixture, token, () => processes.api), accountId }
   }
   return {
-    ...rig,
+    ...fixture,
     host,
-    box: host.box,
+    sandbox: host.sandbox,
     processes,
     newCustomer,
     customer: await newCustomer('ada@example.com'),
-    ssh: await sshInto(host.box),
+    ssh: await sshInto(host.sandbox),
   }
 }
 
@@ -94,7 +94,7 @@ function customerOf({ db }: Fleet, token: string, api: () => Service) {
 }
 
 /** An SSH key, and commands over SSH from the host's side of the public network. */
-async function sshInto(box: Box) {
+async function sshInto(sandbox: Sandbox) {
   const folder = await mkdtemp(join(tmpdir(), 'berth-ssh-'))
   afterAll(() => rm(folder, { recursive: true }))
   const key = join(folder, 'key')
@@ -112,13 +112,13 @@ async function sshInto(box: Box) {
   ]
 
   const byKey = (address: string, command: string): Promise<string> =>
-    box.inside('ssh', ...options, '-o', 'BatchMode=yes', '-i', key, `root@${address}`, command)
+    sandbox.inside('ssh', ...options, '-o', 'BatchMode=yes', '-i', key, `root@${address}`, command)
 
   const byPassword = async (address: string, password: string, command: string): Promise<string> => {
     await writeFile(askpass, `#!/bin/sh\nprintf '%s\\n' '${password}'\n`, { mode: 0o700 })
     const only = ['-o', 'PubkeyAuthentication=no', '-o', 'NumberOfPasswordPrompts=1']
     const asked = [`SSH_ASKPASS=${askpass}`, 'SSH_ASKPASS_REQUIRE=force', 'DISPLAY=none']
-    return box.inside('env', ...asked, 'setsid', '-w', 'ssh', ...options, ...only, `root@${address}`, command)
+    return sandbox.inside('env', ...asked, 'setsid', '-w', 'ssh', ...options, ...only, `root@${address}`, command)
   }
 
   /** The agent responds a moment before sshd does. */
@@ -133,7 +133,7 @@ async function sshInto(box: Box) {
     )
 
   /** The host key of the server. */
-  const hostKey = async (address: string): Promise<string> => (await box.inside('ssh-keyscan', '-t', 'ed25519', address)).trim()
+  const hostKey = async (address: string): Promise<string> => (await sandbox.inside('ssh-keyscan', '-t', 'ed25519', address)).trim()
 
   return {
     publicKey: (await readFile(`${key}.pub`, 'utf8')).trim(),

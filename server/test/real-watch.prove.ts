@@ -64,7 +64,7 @@ describeIf(missingForRealHost())('a real VM', { timeout: 3 * TIMEOUT_MS }, async
   test('that shuts itself down while no worker runs is STOPPED later', async () => {
     await processes.worker.kill('SIGKILL')
     await ssh.reached(ipAddress, 'poweroff; echo off')
-    await eventually(async () => (await product.box.virsh('list', '--name')).trim() === '', TIMEOUT_MS)
+    await eventually(async () => (await product.sandbox.virsh('list', '--name')).trim() === '', TIMEOUT_MS)
     expect((await customer.get(`/vms/${vmId}`)).status).toBe('RUNNING')
     processes.worker = await product.start('worker')
     await isSeen('STOPPED')

@@ -9,7 +9,7 @@ const PASSWORD = 'correct horse 7'
 const TRAFFIC = 5_000_000
 
 describeIf(missingForRealHost())('a real VM', { timeout: 2 * TIMEOUT_MS }, async () => {
-  const { customer, ssh, box, broken, boot, answerOn, connect, pings, inside: run } = await realGuests()
+  const { customer, ssh, sandbox, broken, boot, answerOn, connect, pings, inside: run } = await realGuests()
   const known = { vmId: '', address: '', hostKey: '', bootId: '' }
   const vm = () => customer.get(`/vms/${known.vmId}`)
   const inside = (command: string) => ssh.reached(known.address, command)
@@ -80,7 +80,7 @@ describeIf(missingForRealHost())('a real VM', { timeout: 2 * TIMEOUT_MS }, async
     expect(await vm()).toMatchObject({ status: 'STOPPED' })
     const [usage] = await customer.get<{ usedBytes: number }[]>('/bandwidth')
     expect(usage!.usedBytes).toBeGreaterThan(TRAFFIC)
-    expect(await box.virsh('list', '--name')).toBe('\n')
+    expect(await sandbox.virsh('list', '--name')).toBe('\n')
     await customer.order('POST', `/vms/${known.vmId}/start`)
     expect(await inside('cat /root/note')).toBe('kept')
     known.bootId = await bootId()
@@ -129,11 +129,11 @@ describeIf(missingForRealHost())('a real VM', { timeout: 2 * TIMEOUT_MS }, async
   test('leaves nothing behind', async () => {
     await customer.order('DELETE', `/vms/${known.vmId}`)
     expect((await customer.send('GET', `/vms/${known.vmId}`)).status).toBe(404)
-    expect(await box.virsh('list', '--all', '--name')).toBe('\n')
-    expect(await box.virsh('nwfilter-list')).not.toContain(known.vmId)
-    expect(await box.virsh('vol-list', 'berth')).not.toContain(known.vmId)
-    expect(await box.inside('sh', '-c', 'pgrep -c qemu-system || true')).toBe('0\n')
-    expect(await box.inside('ip', '-brief', 'link')).not.toMatch(/vnet|tap/)
+    expect(await sandbox.virsh('list', '--all', '--name')).toBe('\n')
+    expect(await sandbox.virsh('nwfilter-list')).not.toContain(known.vmId)
+    expect(await sandbox.virsh('vol-list', 'berth')).not.toContain(known.vmId)
+    expect(await sandbox.inside('sh', '-c', 'pgrep -c qemu-system || true')).toBe('0\n')
+    expect(await sandbox.inside('ip', '-brief', 'link')).not.toMatch(/vnet|tap/)
     expect(await broken()).toBe('')
   })
 })

@@ -1,7 +1,7 @@
 // What infrastructure-as-code tools rely on: a resource can be created, read by id, updated in place, read with the changes, deleted, and
 // is then 404. Ids never change.
 import { describe, expect, test } from 'vitest'
-import { worldOf, type World } from './endpoint-table.ts'
+import { fixtureOf, type Fixture } from './endpoint-table.ts'
 import { testApp } from './harness.ts'
 import { generateKey } from './openssh-keys.ts'
 
@@ -10,7 +10,7 @@ const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' 
 interface Resource {
   /** The collection; `:vm` and `:firewall` are its parents. */
   path: string
-  create: (world: World) => Promise<object>
+  create: (fixture: Fixture) => Promise<object>
   /** Where the response has the resource, when it is nested. */
   within?: string
   change?: object
@@ -24,13 +24,13 @@ interface Resource {
 const RESOURCES: Record<string, Resource> = {
   vm: {
     path: '/vms',
-    create: async (world) => ({ regionId: await world.region(), osTemplateId: await world.template(), hostname: 'web-1' }),
+    create: async (fixture) => ({ regionId: await fixture.region(), osTemplateId: await fixture.template(), hostname: 'web-1' }),
     within: 'vm',
     change: { name: 'changed', isProtected: false },
   },
   network: {
     path: '/networks',
-    create: async (world) => ({ name: 'net', nodeId: await world.region(), cidr: '10.9.0.0/24' }),
+    create: async (fixture) => ({ name: 'net', nodeId: await fixture.region(), cidr: '10.9.0.0/24' }),
     change: { name: 'changed' },
   },
   firewall: { path: '/firewalls', create: async () => ({ name: 'fw' }), change: { name: 'changed', description: 'why' } },
@@ -41,7 +41,7 @@ const RESOURCES: Record<string, Resource> = {
   },
   'firewall binding': {
     path: '/firewalls/:firewall/bindings',
-    create: async (world) => ({ vmId: await world.vm() }),
+    create: async (fixture) => ({ vmId: await fixture.vm() }),
     key: 'vmId',
     unchangeable: 'it binds, or it is not there',
   },
@@ -74,9 +74,9 @@ const RESOURCES: Record<string, Resource> = {
 describe.each(Object.entries(RESOURCES))('a %s', (_, resource) => {
   test('is created, read, updated, read and deleted', async () => {
     const customer = await app.given.customer({ credit: '1000.00' })
-    const world = worldOf(app, customer)
-    const path = await pathOf(resource.path, world)
-    const created = await customer.post(path, await resource.create(world))
+    const fixture = fixtureOf(app, customer)
+    const path = await pathOf(resource.path, fixture)
+    const created = await customer.post(path, await resource.create(fixture))
     expect([201, 202]).toContain(created.status)
     const made = resource.within ? created.body.data[resource.within] : created.body.data
     const key = resource.key ?? 'id'
@@ -105,9 +105,9 @@ describe.each(Object.entries(RESOURCES))('a %s', (_, resource) => {
   })
 })
 
-const pathOf = async (path: string, world: World): Promise<string> => {
-  if (path.includes(':vm')) return path.replace(':vm', await world.vm())
-  return path.includes(':firewall') ? path.replace(':firewall', await world.firewall()) : path
+const pathOf = async (path: string, fixture: Fixture): Promise<string> => {
+  if (path.includes(':vm')) return path.replace(':vm', await fixture.vm())
+  return path.includes(':firewall') ? path.replace(':firewall', await fixture.firewall()) : path
 }
 
 test('every creatable resource is covered here', () => {

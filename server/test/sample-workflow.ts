@@ -9,7 +9,7 @@ import type { AnyWorkflow, Runner } from '../src/workflow/executor.ts'
 import * as store from '../src/workflow/run-store.ts'
 import { testDatabase } from './harness.ts'
 
-/** The outside world of the steps: a house is built on a plot, and a plot has one house. */
+/** What the steps change: a house is built on a plot, and a plot has one house. */
 class SampleBackend {
   readonly plots = new Set<string>()
   readonly houses = new Set<string>()
@@ -54,13 +54,13 @@ export async function openSampleEngine() {
   const db = openDb({ url, maxConnections: 8, onError: () => {} })
   await db.raw('create table houses (id text primary key, what text not null, times integer not null default 1)')
   const clock = manualClock()
-  const world = new SampleBackend()
+  const fixture = new SampleBackend()
   const deps = { db, clock, log: createLog({ level: 'silent', pretty: false }), metrics: createMetrics() }
   const engine = await startEngine(deps, { workflows: [settle], supervise: false })
   const queued: { runId: string; at: Date }[] = []
   const runner: Runner = {
     deps,
-    stepDeps: world,
+    stepDeps: fixture,
     workflows: new Map<string, AnyWorkflow>([[settle.name, settle]]),
     enqueue: async (_, runId, at) => void queued.push({ runId, at }),
     stopping: new AbortController().signal,
@@ -68,17 +68,17 @@ export async function openSampleEngine() {
 
   let houses = 0
   const start = (options: Partial<StartOptions> = {}, house = `house-${++houses}`): Promise<string> => {
-    world.fault = () => {}
+    fixture.fault = () => {}
     return db.tx((tx) => engine.start(tx, settle, { house }, { label: 'SETTLE', ...options }))
   }
   const runOf = async (id: string): Promise<store.RunRow> => (await store.findRun(db, id))!
   const houseOf = async (run: store.RunRow) => {
     const { house } = run.input as Input
     return {
-      plot: world.plots.has(house),
-      built: world.houses.has(house),
+      plot: fixture.plots.has(house),
+      built: fixture.houses.has(house),
       row: await db.maybe<{ what: string; times: number }>(sql`select what, times from houses where id = ${house}`),
     }
   }
-  return { db, clock, world, deps, engine, queued, runner, start, runOf, houseOf }
+  return { db, clock, fixture, deps, engine, queued, runner, start, runOf, houseOf }
 }

@@ -52,7 +52,7 @@ export const allowManyVms = (app: TestApp) =>
   app.db.run(sql`update catalog_values set value = value * 1000 where name like 'quota.%' and position('_per_' in name) = 0`)
 
 /** Everything that creating, restoring and deleting copies can change. */
-export async function worldOf(app: TestApp, vmId: string) {
+export async function fixtureOf(app: TestApp, vmId: string) {
   const driver = await app.deps.hypervisors.get(app.host.id)
   return {
     vm: await app.db.one<{ status: string; generation: number }>(
@@ -69,15 +69,15 @@ export async function worldOf(app: TestApp, vmId: string) {
   }
 }
 
-export type World = Awaited<ReturnType<typeof worldOf>>
+export type Fixture = Awaited<ReturnType<typeof fixtureOf>>
 
 export interface CopyProof {
   vmId: string
   workflow: AnyWorkflow
   /** Starts the action; returns its id. */
   act: () => Promise<string>
-  completed: (after: World, before: World) => void
-  failed: (after: World, before: World) => void
+  completed: (after: Fixture, before: Fixture) => void
+  failed: (after: Fixture, before: Fixture) => void
 }
 
 /** Runs the crash tests of the workflow, each time on the same VM. */
@@ -87,7 +87,7 @@ export async function proveOnVm(
   thorough: boolean,
   between: () => Promise<unknown> = async () => {},
 ): Promise<void> {
-  let before: World
+  let before: Fixture
   const setup = {
     db: app.db,
     clock: app.clock,
@@ -96,16 +96,16 @@ export async function proveOnVm(
     start: async () => {
       await between()
       await diskOf(app, vmId).write('after')
-      before = await worldOf(app, vmId)
+      before = await fixtureOf(app, vmId)
       return act()
     },
     completed: async (run: RunRow) => {
       expect(run).toMatchObject({ status: 'COMPLETED', error: null })
-      completed(await worldOf(app, vmId), before)
+      completed(await fixtureOf(app, vmId), before)
     },
     failed: async (run: RunRow) => {
       expect(run).toMatchObject({ status: 'FAILED', cleanup_failed: false })
-      failed(await worldOf(app, vmId), before)
+      failed(await fixtureOf(app, vmId), before)
     },
   }
   expect((await testCrashSafety(setup, { thorough })).length).toBeGreaterThan(workflow.steps.length)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { generateKey } from './openssh-keys.ts'
 import { receiver, verified } from './receiver.ts'
 import { expectShape, PAGINATION, SPECIFIED, type Shape, type Specified } from './spec-operations.ts'
-import { webhookApp } from './webhook-world.ts'
+import { webhookApp } from './webhook-fixture.ts'
 
 describe('a customer', async () => {
   const app = await webhookApp()

@@ -1,8 +1,8 @@
 // Sandboxed hosts added like remote machines: a certificate, `host prepare` on the machine, `host add` over TLS.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Box } from '../../libvirt/test/sandboxed-libvirtd.ts'
-import type { Boxes } from '../../libvirt/test/sandbox-fleet.ts'
+import type { Sandbox } from '../../libvirt/test/sandboxed-libvirtd.ts'
+import type { Sandboxes } from '../../libvirt/test/sandbox-fleet.ts'
 import { berthdJson, type Settings } from './processes.ts'
 
 const BERTHD = join(import.meta.dirname, '../bin/berthd.mjs')
@@ -10,34 +10,34 @@ const BERTHD = join(import.meta.dirname, '../bin/berthd.mjs')
 export interface TlsHost {
   id: string
   name: string
-  box: Box
+  sandbox: Sandbox
   /** Disconnects and reconnects the link to us. Guests are not affected. */
   cutOff(): Promise<unknown>
   reconnect(): Promise<unknown>
 }
 
-export async function tlsHosts(boxes: Boxes, settings: Settings, names: string[]): Promise<TlsHost[]> {
+export async function tlsHosts(sandboxes: Sandboxes, settings: Settings, names: string[]): Promise<TlsHost[]> {
   const hosts: TlsHost[] = []
-  for (const name of names) hosts.push(await joinFleet(settings, name, await boxes.add()))
+  for (const name of names) hosts.push(await joinFleet(settings, name, await sandboxes.add()))
   return hosts
 }
 
-async function joinFleet(settings: Settings, name: string, box: Box): Promise<TlsHost> {
-  await asPackaged(box)
-  const bundle = join(box.folder, 'bundle')
-  const { range } = await berthdJson(settings, 'host', 'certificate', '--address', box.address, '--out', bundle)
+async function joinFleet(settings: Settings, name: string, sandbox: Sandbox): Promise<TlsHost> {
+  await asPackaged(sandbox)
+  const bundle = join(sandbox.folder, 'bundle')
+  const { range } = await berthdJson(settings, 'host', 'certificate', '--address', sandbox.address, '--out', bundle)
   const line = [process.execPath, BERTHD, 'host', 'prepare', '--json', '--certificate', bundle].join(' ')
-  await box.inside('sh', '-ec', `unset ${Object.keys(settings).join(' ')}; ${line} >&2`)
+  await sandbox.inside('sh', '-ec', `unset ${Object.keys(settings).join(' ')}; ${line} >&2`)
   await rm(bundle)
-  const { id } = await berthdJson(settings, 'host', 'add', `qemu+tls://${box.address}/system`, '--name', name, '--range', range!)
-  const link = (state: 'up' | 'down') => box.inside('ip', 'link', 'set', 'mgmt0', state)
-  return { id: id!, name, box, cutOff: () => link('down'), reconnect: () => link('up') }
+  const { id } = await berthdJson(settings, 'host', 'add', `qemu+tls://${sandbox.address}/system`, '--name', name, '--range', range!)
+  const link = (state: 'up' | 'down') => sandbox.inside('ip', 'link', 'set', 'mgmt0', state)
+  return { id: id!, name, sandbox, cutOff: () => link('down'), reconnect: () => link('up') }
 }
 
 /** Without the daemons and settings of the sandbox. */
-async function asPackaged(box: Box): Promise<void> {
+async function asPackaged(sandbox: Sandbox): Promise<void> {
   const end = 'kill $(cat /run/libvirt/libvirtd.pid) $(cat /run/libvirt/virtlogd.pid); while pgrep -x libvirtd; do sleep 0.1; done'
-  await box.inside('sh', '-c', end)
-  await writeFile(join(box.folder, 'etc/libvirtd.conf'), '')
-  await writeFile(join(box.folder, 'etc/qemu.conf'), 'user = "root"\ngroup = "root"\nsecurity_driver = "none"\n')
+  await sandbox.inside('sh', '-c', end)
+  await writeFile(join(sandbox.folder, 'etc/libvirtd.conf'), '')
+  await writeFile(join(sandbox.folder, 'etc/qemu.conf'), 'user = "root"\ngroup = "root"\nsecurity_driver = "none"\n')
 }

@@ -2,7 +2,7 @@
 // the kernel.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Box } from '../../libvirt/test/sandboxed-libvirtd.ts'
+import type { Sandbox } from '../../libvirt/test/sandboxed-libvirtd.ts'
 
 const REAL = '/run/real-tc'
 
@@ -29,10 +29,10 @@ exit 2
 `
 
 /** A kernel with or without traffic shaping. */
-export async function giveTrafficControl(box: Box, kernel: 'able' | 'unable'): Promise<void> {
-  const path = join(box.folder, `tc-${kernel}`)
+export async function giveTrafficControl(sandbox: Sandbox, kernel: 'able' | 'unable'): Promise<void> {
+  const path = join(sandbox.folder, `tc-${kernel}`)
   await writeFile(path, kernel === 'able' ? WORKING : BROKEN, { mode: 0o755 })
-  await box.inside('sh', '-ec', `[ -e ${REAL} ] || cp /usr/sbin/tc ${REAL}; mount --bind ${path} /usr/sbin/tc`)
+  await sandbox.inside('sh', '-ec', `[ -e ${REAL} ] || cp /usr/sbin/tc ${REAL}; mount --bind ${path} /usr/sbin/tc`)
 }
 
-export const queues = (box: Box): Promise<string> => box.inside(REAL, 'qdisc')
+export const queues = (sandbox: Sandbox): Promise<string> => sandbox.inside(REAL, 'qdisc')

@@ -23,7 +23,7 @@ const countBrightPixels = (canvas: Locator): Promise<number> =>
 
 describeIf(missingForRealHost())('a customer in the dashboard, on a real host', { timeout: 3 * TIMEOUT_MS }, async () => {
   const product = await realProduct(uriWithFiles)
-  const { settings, processes, ssh, box } = product
+  const { settings, processes, ssh, sandbox } = product
   const origin = new URL(processes.api.url).origin
   const guest = await openBrowser(origin)
   const { page } = guest
@@ -53,7 +53,7 @@ describeIf(missingForRealHost())('a customer in the dashboard, on a real host', 
     const progress = page.getByRole('progressbar', { name: 'Progress of Creating' })
     await expectShown(progress)
     await expectShown(page.getByRole('listitem').filter({ hasText: /^Boot Running/ }), TIMEOUT_MS)
-    expect(await box.virsh('list', '--all', '--name')).toMatch(/^berth-/)
+    expect(await sandbox.virsh('list', '--all', '--name')).toMatch(/^berth-/)
     await progress.waitFor({ state: 'detached', timeout: TIMEOUT_MS })
     await expectShown(page.getByText('Running', { exact: true }))
     await go(page, 'Wallet')
@@ -100,7 +100,7 @@ describeIf(missingForRealHost())('a customer in the dashboard, on a real host', 
     await dialog(page).getByLabel('Type seen to confirm').fill('seen')
     await button(dialog(page), 'Delete VM').click()
     await expectShown(page.getByText('No virtual machines yet'), TIMEOUT_MS)
-    await expect.poll(() => box.virsh('list', '--all', '--name')).toBe('\n')
+    await expect.poll(() => sandbox.virsh('list', '--all', '--name')).toBe('\n')
     expectNoProblems(guest)
     expect(await product.broken()).toBe('')
   })

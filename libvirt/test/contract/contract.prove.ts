@@ -3,45 +3,45 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { areas, Connection, ProtocolError } from '../../src/index.ts'
 import type { CallReport } from '../../src/index.ts'
-import type { Box } from '../sandboxed-libvirtd.ts'
-import type { Boxes } from '../sandbox-fleet.ts'
+import type { Sandbox } from '../sandboxed-libvirtd.ts'
+import type { Sandboxes } from '../sandbox-fleet.ts'
 import { missingForSandbox } from '../command.ts'
 import { describeIf } from '../describe-if.ts'
-import { openBoxes } from '../fixture.ts'
+import { openSandboxes } from '../fixture.ts'
 import { provesCopies, provesMigrationSteps } from './copies.ts'
 import { provesAgent, provesDevices } from './devices.ts'
 import { provesDefinition, provesEnd, provesRunning } from './domains.ts'
 import { provesMachine, provesRegistrations } from './machine.ts'
 import { provesNetworks } from './networks.ts'
 import { provesStorage } from './storage.ts'
-import type { World } from './world.ts'
+import type { Fixture } from './fixture.ts'
 
 describeIf(missingForSandbox())('the contract with libvirtd', () => {
-  let boxes: Boxes
-  let box: Box
-  beforeAll(async () => void ({ boxes, box } = await openBoxes(1)), 120_000)
-  afterAll(() => boxes.close())
+  let sandboxes: Sandboxes
+  let sandbox: Sandbox
+  beforeAll(async () => void ({ sandboxes, sandbox } = await openSandboxes(1)), 120_000)
+  afterAll(() => sandboxes.close())
 
   describe.each(['unix', 'tls'] as const)('over %s', (kind) => {
     const reports: CallReport[] = []
-    const world = { kind } as World
+    const fixture = { kind } as Fixture
     beforeAll(async () => {
-      const c = await Connection.open({ endpoint: boxes[kind](box), onCall: (report) => reports.push(report) })
-      Object.assign(world, { box, c })
+      const c = await Connection.open({ endpoint: sandboxes[kind](sandbox), onCall: (report) => reports.push(report) })
+      Object.assign(fixture, { sandbox, c })
     })
-    afterAll(() => world.c.close())
+    afterAll(() => fixture.c.close())
 
-    test('the connection and its machine', () => provesMachine(world))
-    test('pools and volumes', () => provesStorage(world))
-    test('networks and filters', () => provesNetworks(world))
-    test('a domain that is not running', () => provesDefinition(world))
-    test('a domain that runs', () => provesRunning(world))
-    test('devices that come and go', () => provesDevices(world))
-    test('the agent that is not there, and the monitor that is', () => provesAgent(world))
-    test('copies of a running domain', () => provesCopies(world))
-    test('migration to nowhere, step by step', () => provesMigrationSteps(world))
-    test('event registrations', () => provesRegistrations(world))
-    test('the end of a domain', () => provesEnd(world))
+    test('the connection and its machine', () => provesMachine(fixture))
+    test('pools and volumes', () => provesStorage(fixture))
+    test('networks and filters', () => provesNetworks(fixture))
+    test('a domain that is not running', () => provesDefinition(fixture))
+    test('a domain that runs', () => provesRunning(fixture))
+    test('devices that come and go', () => provesDevices(fixture))
+    test('the agent that is not there, and the monitor that is', () => provesAgent(fixture))
+    test('copies of a running domain', () => provesCopies(fixture))
+    test('migration to nowhere, step by step', () => provesMigrationSteps(fixture))
+    test('event registrations', () => provesRegistrations(fixture))
+    test('the end of a domain', () => provesEnd(fixture))
 
     test('none was left out, and no answer was misread', () => {
       const called = new Set(reports.map((report) => report.procedure))

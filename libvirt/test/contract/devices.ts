@@ -1,14 +1,14 @@
 // Devices that come and go, an agent that is not there, a monitor that is.
 import { expect } from 'vitest'
 import { Param, RemoteError } from '../../src/index.ts'
-import { expectUnderstood } from './world.ts'
-import type { World } from './world.ts'
+import { expectUnderstood } from './fixture.ts'
+import type { Fixture } from './fixture.ts'
 
-export async function provesDevices(world: World): Promise<void> {
-  const { box, c, guest } = world
+export async function provesDevices(fixture: Fixture): Promise<void> {
+  const { sandbox, c, guest } = fixture
   const nic = "<interface type='ethernet'><target dev='vnet-test'/><mac address='52:54:00:00:00:03'/><model type='virtio'/></interface>"
   await c.domains.attachDevice({ domain: guest, xml: nic, flags: ['live', 'config'] })
-  expect(await box.virsh('domiflist', guest.name)).toContain('52:54:00:00:00:03')
+  expect(await sandbox.virsh('domiflist', guest.name)).toContain('52:54:00:00:00:03')
   expect((await c.domains.getInterfaceStats({ domain: guest, device: '52:54:00:00:00:03' })).rxBytes).toBeGreaterThanOrEqual(0n)
   await expectUnderstood(
     c.domains.setInterfaceParameters({
@@ -31,8 +31,8 @@ export async function provesDevices(world: World): Promise<void> {
   await c.domains.detachDeviceByAlias({ domain: guest, alias: 'ua-tablet', flags: ['live'] })
 }
 
-export async function provesAgent(world: World): Promise<void> {
-  const { c, guest } = world
+export async function provesAgent(fixture: Fixture): Promise<void> {
+  const { c, guest } = fixture
   await expectUnderstood(c.guests.setAgentTimeout({ domain: guest, timeoutSeconds: 1 }))
   expect(await c.guests.monitorCommand({ domain: guest, command: 'info status', flags: ['hmp'] })).toContain('running')
   const calls = [

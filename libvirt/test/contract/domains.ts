@@ -3,38 +3,38 @@ import { buffer } from 'node:stream/consumers'
 import { expect } from 'vitest'
 import { MetadataType, Param } from '../../src/index.ts'
 import { guestXml } from '../guest.ts'
-import { expectUnderstood } from './world.ts'
-import type { World } from './world.ts'
+import { expectUnderstood } from './fixture.ts'
+import type { Fixture } from './fixture.ts'
 
-export async function provesDefinition(world: World): Promise<void> {
-  const { box, c, disk, kind } = world
+export async function provesDefinition(fixture: Fixture): Promise<void> {
+  const { sandbox, c, disk, kind } = fixture
   const defined = await c.domains.define({ xml: guestXml({ name: `g-${kind}`, disk: disk.key }), flags: ['validate'] })
   expect(await c.domains.lookupByName({ name: defined.name })).toEqual(defined)
   expect(await c.domains.lookupByUuid({ uuid: defined.uuid })).toEqual(defined)
   await c.domains.setAutostart({ domain: defined, autostart: 1 })
   await c.domains.setMetadata({ domain: defined, type: MetadataType.title, metadata: 'a title', flags: ['config'] })
   expect(await c.domains.getMetadata({ domain: defined, type: MetadataType.title, flags: ['config'] })).toBe('a title')
-  expect(await box.virsh('desc', '--title', defined.name)).toContain('a title')
+  expect(await sandbox.virsh('desc', '--title', defined.name)).toContain('a title')
   await c.domains.setVcpus({ domain: defined, vcpus: 2, flags: ['config'] })
   await c.domains.setMemory({ domain: defined, memoryKiB: 40960n, flags: ['config'] })
-  expect(await box.virsh('dominfo', defined.name)).toMatch(/CPU\(s\):\s+2[\s\S]*Used memory:\s+40960 KiB/)
+  expect(await sandbox.virsh('dominfo', defined.name)).toMatch(/CPU\(s\):\s+2[\s\S]*Used memory:\s+40960 KiB/)
   await c.domains.setVcpus({ domain: defined, vcpus: 1, flags: ['config'] })
   await expectUnderstood(c.domains.setScheduler({ domain: defined, parameters: { cpu_shares: Param.ullong(512n) }, flags: ['config'] }))
   const guest = await c.domains.create({ domain: defined })
-  expect(await box.virsh('domstate', guest.name)).toContain('running')
+  expect(await sandbox.virsh('domstate', guest.name)).toContain('running')
   expect(await c.domains.listAll({ flags: ['running'] })).toContainEqual(guest)
-  world.guest = guest
+  fixture.guest = guest
 }
 
-export async function provesRunning(world: World): Promise<void> {
-  const { box, c, guest } = world
+export async function provesRunning(fixture: Fixture): Promise<void> {
+  const { sandbox, c, guest } = fixture
   expect((await c.domains.getState({ domain: guest })).state).toBe(1)
   expect(await c.domains.getXml({ domain: guest, flags: ['inactive'] })).toContain(guest.uuid)
   expect((await c.domains.getInfo({ domain: guest })).memoryKiB).toBeGreaterThan(0n)
   const [stats] = await c.domains.getAllStats({ domains: [guest], groups: ['state', 'vcpu', 'block'], flags: ['nowait'] })
   expect(stats).toMatchObject({ domain: { uuid: guest.uuid }, stats: { 'state.state': 1, 'block.0.name': 'vda' } })
   await c.domains.suspend({ domain: guest })
-  expect(await box.virsh('domstate', guest.name)).toContain('paused')
+  expect(await sandbox.virsh('domstate', guest.name)).toContain('paused')
   await c.domains.resume({ domain: guest })
   await expectUnderstood(c.domains.wakeUp({ domain: guest })) // it does not sleep
   await c.domains.reset({ domain: guest })
@@ -47,7 +47,7 @@ export async function provesRunning(world: World): Promise<void> {
   expect((await c.domains.getBlockIoTune({ domain: guest, disk: 'vda', count: tune.count })).parameters).toMatchObject({
     total_iops_sec: 5000n,
   })
-  expect(await box.virsh('blkdeviotune', guest.name, 'vda')).toMatch(/total_iops_sec\s*: 5000/)
+  expect(await sandbox.virsh('blkdeviotune', guest.name, 'vda')).toMatch(/total_iops_sec\s*: 5000/)
   await c.domains.blockResize({ domain: guest, disk: 'vda', size: 2n << 20n, flags: ['bytes'] })
   expect((await c.domains.getJobStats({ domain: guest })).type).toBe(0)
   await expectUnderstood(c.domains.abortJob({ domain: guest }))
@@ -67,8 +67,8 @@ export async function provesRunning(world: World): Promise<void> {
   await expectUnderstood(c.domains.reboot({ domain: guest, flags: ['acpiPowerButton'] }))
 }
 
-export async function provesEnd(world: World): Promise<void> {
-  const { box, c, disk, guest } = world
+export async function provesEnd(fixture: Fixture): Promise<void> {
+  const { sandbox, c, disk, guest } = fixture
   await c.domains.managedSave({ domain: guest })
   await c.domains.removeManagedSave({ domain: guest })
   const again = await c.domains.create({ domain: guest, flags: ['paused'] })
@@ -76,6 +76,6 @@ export async function provesEnd(world: World): Promise<void> {
   await c.domains.undefine({ domain: again, flags: ['managedSave', 'snapshotsMetadata', 'checkpointsMetadata'] })
   const brief = await c.domains.createXml({ xml: guestXml({ name: 'brief', disk: disk.key }), flags: ['autodestroy'] })
   await c.domains.destroy({ domain: brief })
-  expect((await box.virsh('list', '--all', '--name')).trim()).toBe('')
+  expect((await sandbox.virsh('list', '--all', '--name')).trim()).toBe('')
   expect(await c.connect.close()).toBeUndefined()
 }

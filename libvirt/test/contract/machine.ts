@@ -1,11 +1,11 @@
 // The connection itself, the machine behind it, and asking for events.
 import { expect } from 'vitest'
 import { CpuComparison } from '@berth/libvirt'
-import { expectUnderstood } from './world.ts'
-import type { World } from './world.ts'
+import { expectUnderstood } from './fixture.ts'
+import type { Fixture } from './fixture.ts'
 
-export async function provesMachine(world: World): Promise<void> {
-  const { box, c } = world
+export async function provesMachine(fixture: Fixture): Promise<void> {
+  const { sandbox, c } = fixture
   expect(await c.connect.getHostname()).toBe('h1')
   expect(await c.connect.getUri()).toMatch(/^qemu.*\/system$/)
   expect(await c.connect.getLibVersion()).toBeGreaterThanOrEqual(9_000_000n)
@@ -18,7 +18,7 @@ export async function provesMachine(world: World): Promise<void> {
   if (process.arch === 'x64') expect(await compared).toBe(CpuComparison.superset)
   else await expectUnderstood(compared)
   const node = await c.connect.getNodeInfo()
-  expect((await box.virsh('nodeinfo')).replaceAll(/\s+/g, ' ')).toContain(`CPU(s): ${node.cpus} `)
+  expect((await sandbox.virsh('nodeinfo')).replaceAll(/\s+/g, ' ')).toContain(`CPU(s): ${node.cpus} `)
   const { count } = await c.connect.getCpuStats()
   expect((await c.connect.getCpuStats({ count })).counters.map(({ field }) => field)).toContain('idle')
   const memory = await c.connect.getMemoryStats({ count: (await c.connect.getMemoryStats()).count })
@@ -31,8 +31,8 @@ export async function provesMachine(world: World): Promise<void> {
   await expectUnderstood(c.connect.authPolkit())
 }
 
-export async function provesRegistrations(world: World): Promise<void> {
-  const { c, guest, pool } = world
+export async function provesRegistrations(fixture: Fixture): Promise<void> {
+  const { c, guest, pool } = fixture
   const { registration } = c
   await registration.deregisterDomainEvent({ callback: await registration.registerDomainEvent({ event: 0, domain: guest }) })
   await registration.deregisterPoolEvent({ callback: await registration.registerPoolEvent({ event: 0, pool }) })

@@ -2,16 +2,16 @@
 import { buffer } from 'node:stream/consumers'
 import { expect } from 'vitest'
 import { bootSector } from '../guest.ts'
-import type { World } from './world.ts'
+import type { Fixture } from './fixture.ts'
 
-export async function provesStorage(world: World): Promise<void> {
-  const { box, c, kind } = world
+export async function provesStorage(fixture: Fixture): Promise<void> {
+  const { sandbox, c, kind } = fixture
   const path = `/var/lib/libvirt/images/${kind}`
   const pool = await c.pools.define({ xml: `<pool type='dir'><name>${kind}</name><target><path>${path}</path></target></pool>` })
   await c.pools.build({ pool })
   await c.pools.create({ pool })
   await c.pools.setAutostart({ pool, autostart: 1 })
-  expect(await box.virsh('pool-info', kind)).toMatch(/State:\s+running[\s\S]*Autostart:\s+yes/)
+  expect(await sandbox.virsh('pool-info', kind)).toMatch(/State:\s+running[\s\S]*Autostart:\s+yes/)
   expect(await c.pools.lookupByName({ name: kind })).toEqual(pool)
   expect(await c.pools.listAll({ flags: ['active'] })).toContainEqual(pool)
   expect((await c.pools.getInfo({ pool })).state).toBe(2)
@@ -28,7 +28,7 @@ export async function provesStorage(world: World): Promise<void> {
   const copy = await c.volumes.createFrom({ pool, xml: volumeXml('copy', 'qcow2', 1 << 20), from: disk })
   await c.volumes.resize({ volume: copy, capacity: 2n << 20n })
   expect((await c.volumes.getInfo({ volume: copy })).capacity).toBe(2n << 20n)
-  expect(await box.virsh('vol-info', 'copy', kind)).toMatch(/Capacity:\s+2.00 MiB/)
+  expect(await sandbox.virsh('vol-info', 'copy', kind)).toMatch(/Capacity:\s+2.00 MiB/)
   await c.pools.refresh({ pool })
   expect((await c.pools.listAllVolumes({ pool })).map(({ name }) => name).toSorted()).toEqual(['copy', 'disk'])
   const wiped = await c.volumes.create({ pool, xml: volumeXml('wiped', 'raw', 4096) })
@@ -38,8 +38,8 @@ export async function provesStorage(world: World): Promise<void> {
   await c.pools.destroy({ pool: brief })
   const gone = await c.pools.define({ xml: `<pool type='dir'><name>gone-${kind}</name><target><path>/tmp</path></target></pool>` })
   await c.pools.undefine({ pool: gone })
-  expect(await box.virsh('pool-list', '--all', '--name')).not.toContain('brief')
-  Object.assign(world, { pool, disk })
+  expect(await sandbox.virsh('pool-list', '--all', '--name')).not.toContain('brief')
+  Object.assign(fixture, { pool, disk })
 }
 
 function volumeXml(name: string, format: string, bytes: number): string {

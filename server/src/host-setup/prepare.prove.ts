@@ -6,8 +6,8 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Box } from '../../../libvirt/test/sandboxed-libvirtd.ts'
-import { Boxes } from '../../../libvirt/test/sandbox-fleet.ts'
+import type { Sandbox } from '../../../libvirt/test/sandboxed-libvirtd.ts'
+import { Sandboxes } from '../../../libvirt/test/sandbox-fleet.ts'
 import { missingForSandbox } from '../../../libvirt/test/command.ts'
 import { describeIf } from '../../../libvirt/test/describe-if.ts'
 import { testDatabase } from '../../test/harness.ts'
@@ -29,8 +29,8 @@ interface Report {
 }
 
 describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
-  let boxes: Boxes
-  let box: Box
+  let sandboxes: Sandboxes
+  let sandbox: Sandbox
   let folder: string
   let settings: Settings
   let bundle: string
@@ -39,29 +39,29 @@ describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
     folder = await mkdtemp(join(tmpdir(), 'berth-host-'))
     settings = { BERTH_DATABASE_URL: await testDatabase(), BERTH_DATA_DIR: folder }
     bundle = join(folder, 'bundle')
-    boxes = await Boxes.open()
-    box = await boxes.add()
-    await box.inside(
+    sandboxes = await Sandboxes.open()
+    sandbox = await sandboxes.add()
+    await sandbox.inside(
       'sh',
       '-c',
       'kill $(cat /run/libvirt/libvirtd.pid) $(cat /run/libvirt/virtlogd.pid); while pgrep -x libvirtd; do sleep 0.1; done',
     )
-    await writeFile(join(box.folder, 'etc/libvirtd.conf'), '# as the package has it: nothing is set\n')
-    await writeFile(join(box.folder, 'etc/qemu.conf'), 'user = "root"\ngroup = "root"\nsecurity_driver = "none"\n')
+    await writeFile(join(sandbox.folder, 'etc/libvirtd.conf'), '# as the package has it: nothing is set\n')
+    await writeFile(join(sandbox.folder, 'etc/qemu.conf'), 'user = "root"\ngroup = "root"\nsecurity_driver = "none"\n')
   })
   afterAll(async () => {
-    await boxes?.close()
+    await sandboxes?.close()
     await rm(folder, { recursive: true, force: true })
   })
 
   const host = (...args: string[]): Promise<Ended> => berthd(settings, 'host', ...args)
-  const uri = (): string => `qemu+tls://${box.address}/system`
-  const inBox = (script: string): Promise<string> => box.inside('sh', '-ec', script)
+  const uri = (): string => `qemu+tls://${sandbox.address}/system`
+  const inSandbox = (script: string): Promise<string> => sandbox.inside('sh', '-ec', script)
 
   /** The exit code is in `ok`. */
   async function prepare(...args: string[]): Promise<Report> {
     const line = [process.execPath, BERTHD, 'host', 'prepare', '--json', ...args].join(' ')
-    return JSON.parse(await inBox(`unset ${Object.keys(settings).join(' ')}; ${line} || true`)) as Report
+    return JSON.parse(await inSandbox(`unset ${Object.keys(settings).join(' ')}; ${line} || true`)) as Report
   }
   const done = ({ steps }: Report): string[] => steps.filter(({ status }) => status === 'done').map(({ step }) => step)
   const failure = ({ steps }: Report): Outcome | undefined => steps.find(({ status }) => status === 'failed')
@@ -80,46 +80,46 @@ describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
       'uplink',
       'masquerade',
     ])
-    expect(await inBox('ls /etc/libvirt; ip -br link')).not.toMatch(/berth|bpub/)
+    expect(await inSandbox('ls /etc/libvirt; ip -br link')).not.toMatch(/berth|bpub/)
   })
 
   test('prepares a host with a certificate and does not change a prepared one', async () => {
-    const made = await berthdJson(settings, 'host', 'certificate', '--address', box.address, '--out', bundle)
+    const made = await berthdJson(settings, 'host', 'certificate', '--address', sandbox.address, '--out', bundle)
     const first = await prepare('--certificate', bundle)
     expect(failure(first)).toBeUndefined()
     expect(first).toMatchObject({ ok: true, range: made['range'], next: `npx berthd host add ${uri()} --range ${made['range']}` })
     expect(first.steps.at(-1)).toMatchObject({ step: 'self-test', status: 'ok' })
-    const pid = await inBox('pgrep -x libvirtd')
+    const pid = await inSandbox('pgrep -x libvirtd')
     const second = await prepare('--certificate', bundle)
     expect([second.ok, done(second)]).toEqual([true, []])
-    expect(await inBox('pgrep -x libvirtd')).toBe(pid)
+    expect(await inSandbox('pgrep -x libvirtd')).toBe(pid)
   })
 
   test('leaves nothing behind after its self-test', async () => {
-    expect(await box.virsh('nwfilter-list')).not.toContain('berth-self-test')
-    expect(await box.virsh('nwfilter-binding-list')).not.toContain('berth-test')
-    expect(await inBox('ip addr; ip neigh; iptables -S; ebtables -t nat -L')).not.toMatch(/berth-test|169\.254\.77/)
+    expect(await sandbox.virsh('nwfilter-list')).not.toContain('berth-self-test')
+    expect(await sandbox.virsh('nwfilter-binding-list')).not.toContain('berth-test')
+    expect(await inSandbox('ip addr; ip neigh; iptables -S; ebtables -t nat -L')).not.toMatch(/berth-test|169\.254\.77/)
   })
 
   test('masquerades VM traffic with the address of the host', async () => {
-    const world = createServer((socket) => socket.end(socket.remoteAddress ?? ''))
-    world.listen(0, box.address.replace(/\d+$/, '1'))
-    await once(world, 'listening')
-    const { address, port } = world.address() as AddressInfo
+    const fixture = createServer((socket) => socket.end(socket.remoteAddress ?? ''))
+    fixture.listen(0, sandbox.address.replace(/\d+$/, '1'))
+    await once(fixture, 'listening')
+    const { address, port } = fixture.address() as AddressInfo
     const range = (await prepare('--dry-run')).range!.replace('.0.0/16', '')
-    const asked = await inBox(`ip netns add vm; ip link add vm0 type veth peer name vm1 netns vm; ip link set vm0 master brpub0 up
+    const asked = await inSandbox(`ip netns add vm; ip link add vm0 type veth peer name vm1 netns vm; ip link set vm0 master brpub0 up
       ip -n vm addr add ${range}.9.9/16 dev vm1; ip -n vm link set vm1 up; ip -n vm route add default via ${range}.0.1
       ip netns exec vm ${process.execPath} -e "require('net').connect(${port}, '${address}').setTimeout(10000, () => process.exit(1)).pipe(process.stdout)"
       ip netns del vm`)
-    world.close()
-    expect(asked).toBe(box.address)
+    fixture.close()
+    expect(asked).toBe(sandbox.address)
   })
 
   test('accepts only its own control plane', async () => {
     const stranger = { ...settings, BERTH_DATA_DIR: join(folder, 'stranger') }
     const without = await berthd(stranger, 'host', 'add', uri())
     expect([without.code, without.stderr]).toEqual([1, expect.stringContaining('npx berthd host certificate')])
-    await berthdJson(stranger, 'host', 'certificate', '--address', box.address, '--out', join(folder, 'other'))
+    await berthdJson(stranger, 'host', 'certificate', '--address', sandbox.address, '--out', join(folder, 'other'))
     const refused = await berthd(stranger, 'host', 'add', uri())
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/not of this control plane|trusts another control plane/)])
   })
@@ -133,7 +133,7 @@ describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
     const pools = await berthdJson<Record<string, unknown>[]>(settings, 'ip-pool', 'list')
     expect(pools).toContainEqual(expect.objectContaining({ host: 'rack1', cidr: added.range }))
     expect((await host('add', uri(), '--name', 'rack2')).stderr).toContain('is the host rack1 already')
-    expect(await box.virsh('vol-list', 'berth')).not.toContain('berth-clock')
+    expect(await sandbox.virsh('vol-list', 'berth')).not.toContain('berth-clock')
   })
 
   test.each([
@@ -141,7 +141,7 @@ describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
     ['virsh net-destroy berth-public', 'the network berth-public is not active', ['network', 'uplink']],
     ['kill -9 $(pgrep -x libvirtd)', 'libvirtd does not listen there', ['libvirt']],
   ])('reports and repairs %s', async (damage, said, mended) => {
-    await inBox(damage)
+    await inSandbox(damage)
     const refused = await host('add', uri(), '--name', 'again')
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(said)])
     const report = await prepare()
@@ -161,13 +161,13 @@ describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
     ['rm /etc/libvirt/storage/autostart/berth.xml', ['pool']],
     ['sleep 1; touch /etc/libvirt/libvirtd.conf', ['libvirt']],
   ])('repairs %s', async (damage, mended) => {
-    await inBox(damage)
+    await inSandbox(damage)
     const report = await prepare()
     expect([report.ok, done(report)]).toEqual([true, mended])
   })
 
   test('restores everything after a reboot', async () => {
-    await inBox(`kill -9 $(pgrep -x libvirtd) $(pgrep -x virtlogd); ip link del bpub-gw; ip link del brpub0
+    await inSandbox(`kill -9 $(pgrep -x libvirtd) $(pgrep -x virtlogd); ip link del bpub-gw; ip link del brpub0
       iptables -F; iptables -X; iptables -t nat -F; iptables -t nat -X; iptables -t raw -F; iptables -t raw -X; iptables -t mangle -F; iptables -t mangle -X
       rm -rf /run/libvirt/network /run/libvirt/storage; echo 0 > /proc/sys/net/ipv4/ip_forward`)
     const report = await prepare()
@@ -193,12 +193,12 @@ describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
       /virsh net-destroy/,
     ],
   ])('reports what it must not repair: %s', async (damage, repair, message, fix) => {
-    await inBox(damage)
+    await inSandbox(damage)
     const report = await prepare()
     expect(report.ok).toBe(false)
     expect(failure(report)!.message).toMatch(message)
     expect(failure(report)!.fix).toMatch(fix)
-    await inBox(repair)
+    await inSandbox(repair)
     const mended = await prepare()
     expect([failure(mended), mended.ok]).toEqual([undefined, true])
   })

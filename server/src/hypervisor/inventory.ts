@@ -75,7 +75,7 @@ export interface HostFacts {
   /** Of the fastest network card; null where unknown. */
   uplinkMbps: number | null
   /** False on kernels that cannot shape traffic. */
-  canLimit: boolean
+  canShapeTraffic: boolean
 }
 
 export type DriverEvent =

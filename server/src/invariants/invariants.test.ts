@@ -22,10 +22,10 @@ class Found extends Error {
 
 describe('invariants', async () => {
   const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' } })
-  const world = await givenWorld()
+  const fixture = await givenFixture()
   const host = await givenInventory()
 
-  async function givenWorld(): Promise<Omit<ViolationFixture, 'host'>> {
+  async function givenFixture(): Promise<Omit<ViolationFixture, 'host'>> {
     const customer = await app.given.customer({ credit: '100.00' })
     const other = await app.given.customer({ credit: '100.00' })
     const made = async (path: string, body: object): Promise<{ id: string }> => (await customer.post(path, body)).body.data
@@ -58,17 +58,17 @@ describe('invariants', async () => {
     const { signal } = new AbortController()
     const [machines, volumes] = [await collect(driver.listMachines(signal)), await collect(driver.listVolumes(signal))]
     const [networks, filters] = [await collect(driver.listNetworks(signal)), await collect(driver.listFilters(signal))]
-    return { id: app.host.id, name: app.host.name, canLimit: true, machines, volumes, networks, filters }
+    return { id: app.host.id, name: app.host.name, canShapeTraffic: true, machines, volumes, networks, filters }
   }
 
   const foundAfter = async ({ find }: Invariant, plant: ViolationSetup): Promise<Violation[]> => {
     const changed = structuredClone(host)
     const trial = app.db.tx(async (tx) => {
       await tx.run(sql`set local session_replication_role = replica`) // disables foreign keys and triggers
-      for (const statement of plant({ ...world, host: changed })) await tx.run(statement)
+      for (const statement of plant({ ...fixture, host: changed })) await tx.run(statement)
       await createTables(tx)
       await recordInventory(tx, changed)
-      throw new Found(await find({ db: tx, now: world.now, since: new Date(0), hosts: [changed] }))
+      throw new Found(await find({ db: tx, now: fixture.now, since: new Date(0), hosts: [changed] }))
     })
     const outcome = await trial.catch((error: unknown) => error)
     if (!(outcome instanceof Found)) throw outcome
@@ -90,7 +90,7 @@ describe('invariants', async () => {
   test('require no bandwidth limit where a host cannot shape traffic', async () => {
     const speed = invariants.find(({ name }) => name === 'nics.speed')!
     const unlimited: ViolationSetup = ({ host: changed }) => {
-      changed.canLimit = false
+      changed.canShapeTraffic = false
       for (const nic of changed.machines.flatMap(({ nics }) => nics)) nic.limitMbps = null
       return []
     }
@@ -99,7 +99,7 @@ describe('invariants', async () => {
 
   test('ignore an interface that is about to be detached, and no other', async () => {
     const leave = (mac: Sql): Sql =>
-      sql`insert into stale_nics (host_id, vm_id, mac) select ${app.host.id}, a.vm_id, ${mac} from network_attachments a where a.vm_id = ${world.vmId}`
+      sql`insert into stale_nics (host_id, vm_id, mac) select ${app.host.id}, a.vm_id, ${mac} from network_attachments a where a.vm_id = ${fixture.vmId}`
     const lose: ViolationSetup = ({ vmId }) => [leave(sql`a.mac`), sql`delete from network_attachments where vm_id = ${vmId}`]
     const beside: ViolationSetup = ({ vmId }) => [
       leave(sql`'52:54:00:00:00:09'::macaddr`),
@@ -124,9 +124,9 @@ describe('invariants', async () => {
   })
 
   test('are checked against the hosts', async () => {
-    await app.simulated.drift.stopMachine(world.otherVmId, 'guest')
+    await app.simulated.drift.stopMachine(fixture.otherVmId, 'guest')
     const broken = await checkInvariants(app.deps)
-    expect(broken).toMatchObject([{ invariant: 'machines.power', violations: [{ id: world.otherVmId }] }])
+    expect(broken).toMatchObject([{ invariant: 'machines.power', violations: [{ id: fixture.otherVmId }] }])
   })
 
   test('are reported after their settle time, or immediately when one commit decides', async () => {

@@ -13,7 +13,7 @@ export interface Host {
   id: string
   name: string
   /** Whether its kernel can shape traffic. */
-  canLimit: boolean
+  canShapeTraffic: boolean
 }
 
 type List<Item> = AsyncIterable<Item> | Item[]
@@ -39,7 +39,7 @@ export async function loadInventories(tx: Tx, { hypervisors, log }: InventoryDep
     try {
       const inventory = await inventoryOf(hypervisors, host, signal)
       await recordInventory(tx, inventory)
-      return [{ ...host, canLimit: inventory.canLimit }]
+      return [{ ...host, canShapeTraffic: inventory.canShapeTraffic }]
     } catch (error) {
       log.info({ err: error, host: host.name }, 'host skipped in invariant check: unreachable')
       return []
@@ -54,7 +54,7 @@ async function inventoryOf(hypervisors: DriverPool, host: Pick<Host, 'id' | 'nam
   const driver = await hypervisors.get(host.id)
   return {
     ...host,
-    canLimit: (await driver.facts(signal)).canLimit,
+    canShapeTraffic: (await driver.facts(signal)).canShapeTraffic,
     machines: driver.listMachines(signal),
     volumes: driver.listVolumes(signal),
     networks: driver.listNetworks(signal),

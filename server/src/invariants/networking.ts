@@ -44,7 +44,7 @@ const speed = hostInvariant(
     from ${machinesOf(host)} join vms v on v.id = m."vmId" and v.host_id = ${host.id},
       lateral (select case when v.throttled_at is not null then v.throttle_mbps when v.network_10g then 10000 else v.network_mbps end as mbps) wanted,
       lateral (select (nic ->> 'limitMbps')::int as mbps from jsonb_array_elements(m.nics) nic where nic ->> 'mac' = v.mac::text) real
-    where real.mbps is distinct from case when ${host.canLimit} then wanted.mbps end and v.status in ('RUNNING', 'STOPPED') and not ${isBusy}`,
+    where real.mbps is distinct from case when ${host.canShapeTraffic} then wanted.mbps end and v.status in ('RUNNING', 'STOPPED') and not ${isBusy}`,
   { settle: '10m' },
 )
 

@@ -8,7 +8,7 @@ import { resumeRun, type Runner } from './executor.ts'
 import * as store from './run-store.ts'
 
 describe('the workflow engine', async () => {
-  const { db, clock, world, deps, engine, runner, start, runOf, houseOf } = await openSampleEngine()
+  const { db, clock, fixture, deps, engine, runner, start, runOf, houseOf } = await openSampleEngine()
 
   test('fences the write of a worker whose run was taken over', async () => {
     const id = await start()
@@ -16,9 +16,9 @@ describe('the workflow engine', async () => {
     const slow: Runner = {
       ...runner,
       stepDeps: {
-        buy: world.buy,
+        buy: fixture.buy,
         build: async (house: string) => {
-          await world.build(house)
+          await fixture.build(house)
           clock.advance('16s') // its lease has expired unnoticed
           await resumeRun(runner, id)
           outcomes.push((await runOf(id)).status)
@@ -54,7 +54,7 @@ describe('the workflow engine', async () => {
         if (where === 'buy saved') cancelled = db.tx((tx) => engine.cancel(tx, id, 'Made way for something more urgent'))
       },
     }
-    world.fault = (verb) => {
+    fixture.fault = (verb) => {
       if (verb === 'build') throw new StepError('host', 'Try again', { retry: true })
     }
     await resumeRun(interrupted, id)
@@ -86,7 +86,7 @@ describe('the workflow engine', async () => {
     const jobs = async () => (await db.raw(`select 1 from pgboss.job where data ->> 'runId' = '${id}'`)).rows.length
     await engine.requeueAbandonedRuns() // runs no workers, and so cannot tell
     expect(await jobs()).toBe(0)
-    await other.work(world, 1)
+    await other.work(fixture, 1)
     await other.requeueAbandonedRuns()
     await expect.poll(async () => (await runOf(id)).status).toBe('COMPLETED')
     await other.drain(AbortSignal.timeout(5_000))
@@ -96,7 +96,7 @@ describe('the workflow engine', async () => {
   test('counts failures from zero, so that the first one raises the alert', async () => {
     const metrics = createMetrics()
     const other = await startEngine({ ...deps, metrics }, { workflows: [settle], supervise: false })
-    await other.work(world, 1)
+    await other.work(fixture, 1)
     const text = await metrics.registry.metrics()
     expect(text).toContain('berth_workflow_cleanup_failed_total{workflow="house.settle"} 0')
     expect(text).toContain('berth_workflow_runs_total{workflow="house.settle",status="FAILED"} 0')

@@ -6,7 +6,7 @@ import * as store from './run-store.ts'
 import { testCrashSafety } from './testing.ts'
 
 describe('workflows', async () => {
-  const { db, clock, world, queued, runner, start, runOf, houseOf } = await openSampleEngine()
+  const { db, clock, fixture, queued, runner, start, runOf, houseOf } = await openSampleEngine()
 
   test('complete with each save exactly once, wherever the worker crashes', async () => {
     const trials = await testCrashSafety({
@@ -52,7 +52,7 @@ describe('workflows', async () => {
   test('retry a step with backoff', async () => {
     const id = await start()
     let failures = 2
-    world.fault = (verb) => {
+    fixture.fault = (verb) => {
       if (verb === 'build' && failures-- > 0) throw new StepError('host', 'The host did not answer', { retry: true })
     }
     queued.length = 0
@@ -66,7 +66,7 @@ describe('workflows', async () => {
 
   test('compensate when the attempts are used up', async () => {
     const id = await start()
-    world.fault = (verb) => {
+    fixture.fault = (verb) => {
       if (verb === 'build') throw new StepError('host', 'The host did not answer', { retry: true })
     }
     for (let i = 0; i < 5; i++) {
@@ -81,7 +81,7 @@ describe('workflows', async () => {
 
   test('hide the details of a bug from the customer', async () => {
     const id = await start()
-    world.fault = (verb) => {
+    fixture.fault = (verb) => {
       if (verb === 'buy') throw new Error('secret detail')
     }
     for (let i = 0; i < 5; i++) {
@@ -96,7 +96,7 @@ describe('workflows', async () => {
 
   test('fail at the deadline and compensate', async () => {
     const id = await start()
-    world.fault = (verb) => {
+    fixture.fault = (verb) => {
       if (verb === 'build') throw new StepError('host', 'The host did not answer', { retry: true })
     }
     await resumeRun(runner, id)
@@ -107,7 +107,7 @@ describe('workflows', async () => {
 
   test('report a failed compensation and still run onFailure', async () => {
     const id = await start()
-    world.fault = (verb) => {
+    fixture.fault = (verb) => {
       if (verb !== 'buy') throw new StepError('host', 'The host is gone', { retry: false })
     }
     await resumeRun(runner, id)
@@ -130,7 +130,7 @@ describe('workflows', async () => {
         const run = { id: house, name: tidy.name, label: 'TIDY', ownerId: null, subjectId: null, input: { house }, now: clock.now() }
         await store.insertRun(tx, { ...run, deadlineAt: new Date(clock.now().getTime() + 600_000), steps: ['build', 'sweep'] })
       })
-    world.fault = (verb) => {
+    fixture.fault = (verb) => {
       if (verb === 'sell') throw new StepError('host', 'No broom', { retry: false })
     }
     await begin('untidy')
@@ -138,7 +138,7 @@ describe('workflows', async () => {
     expect(await runOf('untidy')).toMatchObject({ status: 'COMPLETED', error: null })
     expect((await store.stepsOf(db, ['untidy'])).map((step) => step.status)).toEqual(['COMPLETED', 'FAILED'])
 
-    world.fault = (verb) => {
+    fixture.fault = (verb) => {
       if (verb === 'sell') throw new StepError('host', 'No broom yet', { retry: true })
     }
     await begin('late')

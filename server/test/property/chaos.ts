@@ -7,7 +7,7 @@ import { ApiError } from '../../src/kernel/errors.ts'
 import type { Verb } from '../../src/hypervisor/simulated/host.ts'
 import type { Operation } from './customers.ts'
 import { plant } from './faults.ts'
-import type { World } from './world.ts'
+import type { Fixture } from './fixture.ts'
 
 const VERBS: Verb[] = [
   'ensureDisk',
@@ -38,20 +38,20 @@ const VERBS: Verb[] = [
   'health',
 ]
 
-const plantFault = (world: World): Promise<void> => plant(world, world.random.pick(world.controls)!, ['*', '*', '*', ...VERBS])
+const plantFault = (fixture: Fixture): Promise<void> => plant(fixture, fixture.random.pick(fixture.controls)!, ['*', '*', '*', ...VERBS])
 
 const HOST_TROUBLE = ['fillDisk', 'freeDisk', 'loseHost', 'returnHost', 'cutPower', 'cutPower'] as const
 
-async function troubleHost({ random, controls, trace }: World): Promise<void> {
+async function troubleHost({ random, controls, trace }: Fixture): Promise<void> {
   const trouble = random.pick(HOST_TROUBLE)!
   await random.pick(controls)!.faults[trouble]()
   trace.push(`  ${trouble}`)
 }
 
 /** As an administrator with a shell on the host would. */
-async function touchMachine(world: World): Promise<void> {
-  const { random, db, controls, hosts, trace } = world
-  const vm = world.some('vm')
+async function touchMachine(fixture: Fixture): Promise<void> {
+  const { random, db, controls, hosts, trace } = fixture
+  const vm = fixture.some('vm')
   const row =
     vm && (await db.maybe<{ host_id: string; mac: string }>(sql`select host_id, mac from vms where id = ${vm.id} and provisioned`))
   if (!row) return
@@ -73,7 +73,7 @@ async function touchMachine(world: World): Promise<void> {
 }
 
 /** A rejected request is a valid outcome. */
-async function operate({ random, some, db, deps, trace }: World): Promise<void> {
+async function operate({ random, some, db, deps, trace }: Fixture): Promise<void> {
   const vm = some('vm')
   if (!vm) return
   const orders: [string, () => Promise<unknown>][] = [
@@ -96,8 +96,8 @@ async function operate({ random, some, db, deps, trace }: World): Promise<void> 
 }
 
 /** No host stays unreachable longer than its actions can wait, because then manual cleanup would be required. */
-async function wait(world: World): Promise<void> {
-  const { random, clock, controls, settle, trace } = world
+async function wait(fixture: Fixture): Promise<void> {
+  const { random, clock, controls, settle, trace } = fixture
   const kind = random.pick(['seconds', 'seconds', 'minutes', 'days'] as const)
   const duration = { seconds: `${random.int(1, 60)}s`, minutes: `${random.int(1, 20)}m`, days: `${random.int(1, 800)}h` }[kind!]
   if (kind !== 'seconds') {
@@ -109,14 +109,14 @@ async function wait(world: World): Promise<void> {
   trace.push(`  ${duration}`)
 }
 
-async function work(world: World): Promise<void> {
-  const done = await world.work(world.random.chance(0.3) ? world.random.int(1, 25) : Infinity)
-  world.trace.push(`  ${done}`)
+async function work(fixture: Fixture): Promise<void> {
+  const done = await fixture.work(fixture.random.chance(0.3) ? fixture.random.int(1, 25) : Infinity)
+  fixture.trace.push(`  ${done}`)
 }
 
 /** A failed run is logged and retried. */
-const reconcile = (world: World): Promise<unknown> =>
-  world.reconcile().catch((error: unknown) => void world.trace.push(`  ${String(error)}`))
+const reconcile = (fixture: Fixture): Promise<unknown> =>
+  fixture.reconcile().catch((error: unknown) => void fixture.trace.push(`  ${String(error)}`))
 
 export const otherOperations: Operation[] = [
   { name: 'work', weight: 8, act: work },

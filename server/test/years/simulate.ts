@@ -1,7 +1,7 @@
 // Years of billing, simulated twice: through the API with scheduler processes, and with the model. Both must agree.
 import { expect } from 'vitest'
 import { sql } from '../../src/kernel/database/db.ts'
-import { billingWorld } from '../billing-fixture.ts'
+import { billingFixture } from '../billing-fixture.ts'
 import { deposit } from '../deposit.ts'
 import { testApp } from '../harness.ts'
 import { DAY } from './calendar.ts'
@@ -57,7 +57,7 @@ function timesOf({ from, days, outageDays }: Years, { between }: ReturnType<type
 
 export async function playYears(years: Years) {
   const app = await testApp()
-  await billingWorld(app)
+  await billingFixture(app)
   await app.db.run(sql`update simulated.hosts set disk_total_bytes = ${10n ** 16n}`)
   await app.db.run(sql`update catalog_values set value = 499 where name = 'price.network_10g'`)
   await noteMovesBack(app.db)

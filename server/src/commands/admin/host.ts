@@ -1,7 +1,7 @@
 // `berthd host remove`. VMs are never deleted with their host: they are moved or deleted first, or unmanaged explicitly, and can then be
 // adopted when the host is added again.
 import type { Command } from 'commander'
-import { belongingsOf, changeHost, getHost, type HostRow, listHosts, removeHost } from '../../features/hosts/service.ts'
+import { countHostResources, changeHost, getHost, type HostRow, listHosts, removeHost, toCapacity } from '../../features/hosts/service.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { type Admin, adminCommand, withCore } from '../admin-command.ts'
@@ -12,7 +12,7 @@ import type { NewHost } from './host-add.ts'
 export async function remove(admin: Admin, { unmanage = false }: { unmanage?: boolean }, name?: string): Promise<Result> {
   const { db, now } = admin
   const host = await getHost(db, name!)
-  const { vms, networks, backups } = await belongingsOf(db, host.id)
+  const { vms, networks, backups } = await countHostResources(db, host.id)
   if ((vms > 0 || networks > 0 || backups > 0) && !unmanage) {
     throw apiError(
       'in_use',
@@ -90,9 +90,8 @@ async function list({ db }: Admin): Promise<Result> {
     uri: row.uri,
     arch: row.arch,
     acceleration: row.acceleration,
-    vcpu: { used: row.vcpu_used, total: Math.floor(row.vcpu_total * row.vcpu_overcommit) },
-    ramMiB: { used: row.ram_used_mib, total: row.ram_total_mib },
-    diskGiB: { used: row.disk_used_gib, total: row.disk_total_gib, reserve: row.disk_reserve_gib, free: row.disk_free_gib },
+    ...toCapacity(row),
+    diskGiB: { ...toCapacity(row).diskGiB, reserve: row.disk_reserve_gib, free: row.disk_free_gib },
     uplinkMbps: row.uplink_mbps,
     maintenance: row.maintenance,
     state: stateOf(row),

@@ -2,7 +2,7 @@
 // networks never changes: the other driver would look for machines that it does not have.
 import type { Config } from '../../config.ts'
 import { readCatalog } from '../../features/catalog/seed.ts'
-import { belongingsOf, findHost, type HostRow, removeHost } from '../../features/hosts/service.ts'
+import { countHostResources, findHost, type HostRow, removeHost } from '../../features/hosts/service.ts'
 import { seedDatabase } from '../../features/seed.ts'
 import { installByHand, missingCommands } from '../../host-setup/packages.ts'
 import { findCommand } from '../../host-setup/shell.ts'
@@ -60,7 +60,7 @@ export async function openLocalHost(config: Config, url: string): Promise<void> 
   const db = openDb({ url, maxConnections: 1, onError: () => {} })
   try {
     const local = await knownHost(db, host.name)
-    const inUse = local !== null && Object.values(await belongingsOf(db, local.id)).some((count) => count > 0)
+    const inUse = local !== null && Object.values(await countHostResources(db, local.id)).some((count) => count > 0)
     const decision = decideHypervisor(config.hypervisor, local && { driver: local.driver, inUse }, await findObstacle(config))
     if (decision.kind === 'simulated') return await openSimulatedHost(db, config, local, decision)
     const { openLibvirtHost } = await import('./local-libvirt-host.ts') // imported on demand: it loads the host setup

@@ -12,7 +12,7 @@ import { failMissingCopies } from './missing-data.ts'
 import { removeBackups } from './purge.reconciler.ts'
 import { nextBackupTime } from './schedule.ts'
 
-async function world() {
+async function fixture() {
   const app = await testApp()
   const customer = await app.given.customer({ credit: '1000.00' })
   const refusal = (answer: Awaited<ReturnType<typeof customer.post>>) => [answer.status, answer.headers['x-error-code'], answer.body.error]
@@ -50,7 +50,7 @@ async function world() {
 const TEN = { customConfig: { vcpu: 1, ram: 1024, disk: 10 } }
 
 describe('room and quota', async () => {
-  const { app, customer, refusal, limit, used, quota, snapshot, backup, violations } = await world()
+  const { app, customer, refusal, limit, used, quota, snapshot, backup, violations } = await fixture()
 
   test('a copy counts as the disk of its VM, on the host and in the quota, until it is deleted', async () => {
     const { id: vmId } = await app.given.vm(customer, TEN)
@@ -149,7 +149,7 @@ describe('room and quota', async () => {
 })
 
 describe('daily backups', async () => {
-  const { app, customer, limit, used, quota, violations } = await world()
+  const { app, customer, limit, used, quota, violations } = await fixture()
 
   test('count as the disk while they are made, on both hosts, then as their size', async () => {
     const second = await givenSecondHost(app)
@@ -193,7 +193,7 @@ describe('daily backups', async () => {
 })
 
 describe('price', async () => {
-  const { app, customer, refusal, price, balance, snapshot, backup, violations } = await world()
+  const { app, customer, refusal, price, balance, snapshot, backup, violations } = await fixture()
   const priceMonthly = async (vmId: string) => Number((await customer.get(`/vms/${vmId}`)).body.data.billing.priceMonthly)
 
   test('copies are free by default', async () => {

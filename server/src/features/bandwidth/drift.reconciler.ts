@@ -12,7 +12,7 @@ export const detectLimitDrift = keyedReconciler('bandwidth.drift', '5m', {
   busy: async ({ db }) => (await listHosts(db)).filter((host) => host.unreachable_since === null).map((host) => host.id),
   runOnce: (deps, hostId, stopping) =>
     callHost(deps, hostId, stopping, async (driver, signal) => {
-      if (!(await driver.facts(signal)).canLimit) return
+      if (!(await driver.facts(signal)).canShapeTraffic) return
       let batch: Machine[] = []
       for await (const machine of driver.listMachines(signal)) {
         batch.push(machine)

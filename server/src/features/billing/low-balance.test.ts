@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { billingWorld } from '../../../test/billing-fixture.ts'
+import { billingFixture } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { lowBalance } from './low-balance.reconciler.ts'
 
 describe('billing.low_balance', async () => {
   const app = await testApp()
-  const { deposit, toRenewal } = await billingWorld(app)
+  const { deposit, toRenewal } = await billingFixture(app)
   const warnings = (accountId: string) =>
     app.db.many<{ data: unknown }>(
       sql`select data from events where account_id = ${accountId} and type = 'billing.low_balance' order by number`,
@@ -51,7 +51,7 @@ describe('billing.low_balance', async () => {
 
 describe('GET /wallet', async () => {
   const app = await testApp()
-  const { beyondGrace, turn, toRenewal } = await billingWorld(app)
+  const { beyondGrace, turn, toRenewal } = await billingFixture(app)
 
   test('shows the amount due within a week and how long the balance lasts', async () => {
     const customer = await app.given.customer({ credit: '100.00' })

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { billingWorld } from '../../../test/billing-fixture.ts'
+import { billingFixture } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { adopt, suspendByOperator, unmanage, unsuspendByOperator } from '../vms/service.ts'
 
 describe('a renewal', async () => {
   const app = await testApp()
-  const world = await billingWorld(app)
-  const { vm, pass, turn, toRenewal, balance, renewalsOf } = world
+  const fixture = await billingFixture(app)
+  const { vm, pass, turn, toRenewal, balance, renewalsOf } = fixture
   const rich = () => app.given.customer({ credit: '1000.00' })
   app.clock.set(new Date('2027-01-31T10:20:30.500Z'))
 
@@ -35,7 +35,7 @@ describe('a renewal', async () => {
     expect((await vm(customer, id)).billing).toEqual({ nextRenewalAt: '2027-03-31T10:20:30.500Z', status: 'ACTIVE', priceMonthly: '6.00' })
     await pass()
     expect(await balance(customer)).toBe('988.00')
-    expect(await world.events(id, 'vm.re%')).toEqual(['vm.renewed'])
+    expect(await fixture.events(id, 'vm.re%')).toEqual(['vm.renewed'])
   })
 
   test('records an event with the renewed VM', async () => {

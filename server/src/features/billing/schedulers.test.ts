@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { billingWorld } from '../../../test/billing-fixture.ts'
+import { billingFixture } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 
 describe('three concurrent schedulers', async () => {
   const app = await testApp()
-  const { schedulers, balance, toRenewal, vm } = await billingWorld(app)
+  const { schedulers, balance, toRenewal, vm } = await billingFixture(app)
 
   test('charge each of 200 VMs exactly once', async () => {
     const customers = await Promise.all(['a', 'b', 'c', 'd'].map(() => app.given.customer({ credit: '1000.00' })))

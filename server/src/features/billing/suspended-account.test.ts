@@ -1,6 +1,6 @@
 // An operator has suspended an account: its VMs do not run, are not charged and are not deleted until the suspension is lifted.
 import { describe, expect, test } from 'vitest'
-import { billingWorld } from '../../../test/billing-fixture.ts'
+import { billingFixture } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { suspendAccount, unsuspendAccount } from '../operator/customers.ts'
@@ -11,7 +11,7 @@ import { runBillingStep } from './renewal-step.ts'
 
 describe('in a suspended account', async () => {
   const app = await testApp()
-  const { vm, beyondGrace, turn, toRenewal, balance, deposit, renewalsOf, events } = await billingWorld(app)
+  const { vm, beyondGrace, turn, toRenewal, balance, deposit, renewalsOf, events } = await billingFixture(app)
   const { faults, drift } = app.simulated
   type Customer = Awaited<ReturnType<typeof app.given.customer>>
 

@@ -1,13 +1,13 @@
 // Prorated products cost nothing when the period is over, so they are not sold then.
 import { describe, expect, test } from 'vitest'
-import { billingWorld } from '../../../test/billing-fixture.ts'
+import { billingFixture } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { suspendByOperator } from '../vms/service.ts'
 
 describe('a VM whose period is over', async () => {
   const app = await testApp()
-  const { vm, pass, turn, toRenewal, balance, deposit } = await billingWorld(app)
+  const { vm, pass, turn, toRenewal, balance, deposit } = await billingFixture(app)
   await app.db.run(sql`update catalog_values set value = 500 where name = 'price.network_10g'`)
   const plans = (await (await app.given.customer()).get('/plans')).body.data as { id: string; slug: string }[]
   const large = { planId: plans.find((each) => each.slug === 'large')!.id }

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { billingWorld } from '../../../test/billing-fixture.ts'
+import { billingFixture } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { unsuspendByOperator } from '../vms/service.ts'
 
 describe('a VM whose renewal the balance does not cover', async () => {
   const app = await testApp()
-  const world = await billingWorld(app)
-  const { vm, beyondGrace, turn, toRenewal, balance, deposit, renewalsOf, events } = world
+  const fixture = await billingFixture(app)
+  const { vm, beyondGrace, turn, toRenewal, balance, deposit, renewalsOf, events } = fixture
   const power = async (id: string) => {
     const driver = await app.deps.hypervisors.get(app.host.id)
     return (await driver.findMachine(id, AbortSignal.timeout(5_000)))?.power
@@ -173,7 +173,7 @@ describe('a VM whose renewal the balance does not cover', async () => {
     const id = await pastDue(customer)
     app.clock.advance('24h')
     await customer.post(`/vms/${id}/restart`)
-    await world.pass()
+    await fixture.pass()
     await app.settle()
     expect(await states(customer, id)).toEqual(['RUNNING', 'PAST_DUE'])
     await turn()
@@ -192,9 +192,9 @@ describe('a VM whose renewal the balance does not cover', async () => {
     const customer = await poor()
     const id = await pastDue(customer)
     app.clock.advance('24h')
-    await world.pass()
+    await fixture.pass()
     await deposit(customer, '6.00')
-    await world.pass()
+    await fixture.pass()
     expect(await balance(customer)).toBe('6.00')
     await app.settle()
     await turn()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { billingWorld } from '../../../test/billing-fixture.ts'
+import { billingFixture } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
 
 /** Calendar months computed independently of the code under test. */
@@ -18,7 +18,7 @@ function calendar(bought: string, until: string): string[] {
 
 describe('a year and more of renewals', async () => {
   const app = await testApp()
-  const { pass, renewalsOf, vm } = await billingWorld(app)
+  const { pass, renewalsOf, vm } = await billingFixture(app)
 
   test('charges every VM on its own day, across month ends and a leap day', async () => {
     const bought = [

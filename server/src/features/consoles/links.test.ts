@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { consoleWorld, sendOverSocket, TIMEOUT } from '../../../test/console-client.ts'
+import { consoleFixture, sendOverSocket, TIMEOUT } from '../../../test/console-client.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { pruneConsoles } from './prune.reconciler.ts'
@@ -10,7 +10,7 @@ describe('POST /vms/{id}/console', async () => {
   const app = await testApp()
   await app.db.run(sql`update catalog_values set value = 1000000 where name like 'quota.%'`)
   await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
-  const { port, ask, link, connect } = await consoleWorld(app)
+  const { port, ask, link, connect } = await consoleFixture(app)
   const rich = () => app.given.customer({ credit: '10000.00' })
   const events = (vmId: string) =>
     app.db.many<{ type: string; data: object }>(sql`

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { consoleWorld, TIMEOUT } from '../../../test/console-client.ts'
+import { consoleFixture, TIMEOUT } from '../../../test/console-client.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { syncDriverPool } from '../hosts/service.ts'
@@ -8,7 +8,7 @@ import { CLOSE_CODES } from './close-codes.ts'
 
 describe('a console session', async () => {
   const app = await testApp()
-  const { atPrompt } = await consoleWorld(app)
+  const { atPrompt } = await consoleFixture(app)
   const rich = () => app.given.customer({ credit: '10000.00' })
   const events = (vmId: string) =>
     app.db.many<{ type: string; data: object }>(sql`

@@ -50,3 +50,15 @@ export async function releaseDisk(tx: Tx, gibByHost: Map<string, number>): Promi
       unnest(${ids}::text[], ${sizes}::int[]) as less(id, gib)
     where h.id = held.id and less.id = held.id`)
 }
+
+interface Capacity {
+  used: number
+  total: number
+}
+
+/** Sold and sellable, in the units of a VM's size. */
+export const toCapacity = (row: HostRow): { vcpu: Capacity; ramMiB: Capacity; diskGiB: Capacity } => ({
+  vcpu: { used: row.vcpu_used, total: Math.floor(row.vcpu_total * row.vcpu_overcommit) },
+  ramMiB: { used: row.ram_used_mib, total: row.ram_total_mib },
+  diskGiB: { used: row.disk_used_gib, total: row.disk_total_gib },
+})

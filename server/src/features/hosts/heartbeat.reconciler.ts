@@ -82,11 +82,11 @@ const usableFree = ({ diskFreeGiB, diskGiB }: HostFacts): number => Math.max(0, 
 
 /** A link speed set by the operator stays where the host does not know its own. */
 function writeFacts(db: Db, id: string, facts: HostFacts): Promise<number> {
-  const { acceleration, arch, canLimit, uplinkMbps } = facts
+  const { acceleration, arch, canShapeTraffic, uplinkMbps } = facts
   const free = usableFree(facts)
   return db.run(sql`
-    update hosts set acceleration = ${acceleration}, arch = ${arch}, can_shape_traffic = ${canLimit}, disk_free_gib = ${free},
+    update hosts set acceleration = ${acceleration}, arch = ${arch}, can_shape_traffic = ${canShapeTraffic}, disk_free_gib = ${free},
       uplink_mbps = coalesce(${uplinkMbps}, uplink_mbps)
     where id = ${id} and (acceleration, arch, can_shape_traffic, disk_free_gib, uplink_mbps)
-      is distinct from (${acceleration}, ${arch}, ${canLimit}::bool, ${free}::int, coalesce(${uplinkMbps}, uplink_mbps))`)
+      is distinct from (${acceleration}, ${arch}, ${canShapeTraffic}::bool, ${free}::int, coalesce(${uplinkMbps}, uplink_mbps))`)
 }

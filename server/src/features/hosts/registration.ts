@@ -64,7 +64,7 @@ export async function removeHost(tx: Tx, now: Date, host: sql.HostRow): Promise<
   return 'forgotten'
 }
 
-export const belongingsOf = sql.countHostResources
+export const { countHostResources } = sql
 
 export interface HostChange {
   maintenance?: boolean

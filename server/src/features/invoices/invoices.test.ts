@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { billingWorld } from '../../../test/billing-fixture.ts'
+import { billingFixture } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
 import { openDb, sql } from '../../kernel/database/db.ts'
 import { issueInvoices } from './issue.reconciler.ts'
@@ -10,7 +10,7 @@ const SELLER = {
   BERTH_SELLER_TAX: 'VAT DE123456789',
 }
 const app = await testApp({ environment: { ...SELLER, BERTH_PUBLIC_URL: 'https://cloud.example.com' } })
-const { turn, balance } = await billingWorld(app)
+const { turn, balance } = await billingFixture(app)
 
 type Customer = Awaited<ReturnType<typeof app.given.customer>>
 const invoices = async (customer: Customer) => (await customer.get('/invoices?limit=100')).body.data as Record<string, string>[]

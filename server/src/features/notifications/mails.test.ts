@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { billingWorld } from '../../../test/billing-fixture.ts'
+import { billingFixture } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
 import { answer, receiver } from '../../../test/receiver.ts'
 import { headerOf, headersOf, smtpServer } from '../../../test/smtp-server.ts'
@@ -55,7 +55,7 @@ describe('a customer gets an email', () => {
   })
 
   test('for low balance, grace period and suspension', async () => {
-    const { turn, toRenewal } = await billingWorld(app)
+    const { turn, toRenewal } = await billingFixture(app)
     const customer = await app.given.customer({ credit: '6.00' })
     const { id } = await app.given.vm(customer, { name: 'x\r\nBcc: victim@example.net' })
     await toRenewal(customer, id)

@@ -2,7 +2,7 @@
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { changePlan, changeRegion, createPlan, getRegion, listPlans, listRegions, listTemplateRows } from '../catalog/service.ts'
-import { addPool, changeHost, getHost, listHosts, listPools } from '../hosts/service.ts'
+import { addPool, changeHost, getHost, listHosts, listPools, toCapacity } from '../hosts/service.ts'
 import type {
   ChangeHost,
   ChangePlan,
@@ -17,7 +17,7 @@ import type {
   RegionCapacity,
 } from './schema.ts'
 import * as sql from './sql.ts'
-import { toHost, toPool, toRoom, toTemplate } from './view.ts'
+import { toHost, toPool, toTemplate } from './view.ts'
 
 export async function showHosts(db: Queries): Promise<OperatorHost[]> {
   const vms = new Map((await sql.vmsPerHost(db)).map((row) => [row.host_id, row.count]))
@@ -41,7 +41,7 @@ export async function showCapacity(db: Queries): Promise<RegionCapacity[]> {
   const [regions, hosts, pools] = [await listRegions(db), await listHosts(db), (await listPools(db)).map(toPool)]
   return regions.map(({ slug, name }) => {
     const here = hosts.filter((host) => host.region_slug === slug)
-    const rooms = here.map(toRoom)
+    const rooms = here.map(toCapacity)
     const addresses = pools.filter((pool) => pool.region === slug).map(({ free, total }) => ({ used: total - free, total }))
     return {
       region: slug,

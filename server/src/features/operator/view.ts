@@ -4,18 +4,12 @@ import type { StepRow } from '../../workflow/run-store.ts'
 import type { QuotaRow } from '../accounts/service.ts'
 import { removedAfter, type OrphanVolumeRow } from '../backups/service.ts'
 import type { TemplateRow } from '../catalog/service.ts'
-import type { HostRow, PoolRow } from '../hosts/service.ts'
+import { toCapacity, type HostRow, type PoolRow } from '../hosts/service.ts'
 import type { UserRow } from '../users/service.ts'
 import type { AccountDetails, OperatorAccount, OperatorAction, OperatorHost, OperatorTemplate, OperatorVm, Pool, Stray } from './schema.ts'
 import type { AccountRow, ActionRow, VmRow } from './sql.ts'
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null
-
-export const toRoom = (row: HostRow): Pick<OperatorHost, 'vcpu' | 'ramMiB' | 'diskGiB'> => ({
-  vcpu: { used: row.vcpu_used, total: Math.floor(row.vcpu_total * row.vcpu_overcommit) },
-  ramMiB: { used: row.ram_used_mib, total: row.ram_total_mib },
-  diskGiB: { used: row.disk_used_gib, total: row.disk_total_gib },
-})
 
 export const toHost = (row: HostRow & { region_slug: string }, vmCount: number): OperatorHost => ({
   id: row.id,
@@ -25,7 +19,7 @@ export const toHost = (row: HostRow & { region_slug: string }, vmCount: number):
   uri: row.uri,
   arch: row.arch,
   acceleration: row.acceleration,
-  ...toRoom(row),
+  ...toCapacity(row),
   overcommit: row.vcpu_overcommit,
   diskReserve: row.disk_reserve_percent,
   vmCount,

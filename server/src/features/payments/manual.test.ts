@@ -1,7 +1,7 @@
 import { Stripe } from 'stripe'
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
-import { disputeEvent } from '../../../test/stripe-world.ts'
+import { disputeEvent } from '../../../test/stripe-fixture.ts'
 import { readConfig } from '../../config.ts'
 import { openPayments } from './create-provider.ts'
 import { confirmPayment } from './service.ts'

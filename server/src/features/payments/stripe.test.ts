@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { disputeEvent, refundEvent, sessionEvent, stripeWorld, type PaymentOf } from '../../../test/stripe-world.ts'
+import { disputeEvent, refundEvent, sessionEvent, stripeFixture, type PaymentOf } from '../../../test/stripe-fixture.ts'
 import { openDb, sql } from '../../kernel/database/db.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { listAllPayments } from './service.ts'
 import { applyProviderEvent } from './provider-events.ts'
 
-const { app, asked, trouble, sign, deliver } = await stripeWorld()
+const { app, asked, trouble, sign, deliver } = await stripeFixture()
 
 type Customer = Awaited<ReturnType<typeof app.given.customer>>
 

@@ -34,7 +34,7 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
   const desk = new SignInService(deps, counters)
   const underWay = new Set<Promise<void>>()
   const base = (): string | null => config.publicUrl?.replace(/\/$/, '') ?? listeningAt(app)
-  const admit = (request: FastifyRequest): void => {
+  const requestGuard = (request: FastifyRequest): void => {
     requireSameOrigin(request, config.publicUrl)
     if (request.method !== 'GET') requireSecureTransport(request, deps)
   }
@@ -43,7 +43,7 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
     const mailing = work.catch((error: unknown) => log.warn({ err: error }, failure)).finally(() => underWay.delete(mailing))
     underWay.add(mailing)
   }
-  const doors = new UnauthenticatedRoutes(app, { prefix, rateLimit, admit })
+  const doors = new UnauthenticatedRoutes(app, { prefix, rateLimit, requestGuard })
 
   const sendSession = async (arrival: SignInResult, request: FastifyRequest, reply: FastifyReply): Promise<shapes.Session> => {
     writeCookie(request, reply, config.publicUrl, arrival.secret)

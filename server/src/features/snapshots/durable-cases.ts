@@ -1,6 +1,6 @@
 // Crash and failure injection for every snapshot workflow: a sample in `npm test`, every combination in `npm run prove`.
 import { describe, expect, test } from 'vitest'
-import { proveOnVm, type World } from '../../../test/snapshot-backup-fixture.ts'
+import { proveOnVm, type Fixture } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { deleteSnapshot } from './delete.workflow.ts'
@@ -21,7 +21,7 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
       await app.settle()
       return snapshot.id as string
     }
-    const without = (world: World, copies: World['copies']) => ({ ...world, copies })
+    const without = (fixture: Fixture, copies: Fixture['copies']) => ({ ...fixture, copies })
 
     test(
       'snapshot.create',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { receiver, verified } from '../../../test/receiver.ts'
-import { webhookApp } from '../../../test/webhook-world.ts'
+import { webhookApp } from '../../../test/webhook-fixture.ts'
 import { setQuotaLimit } from '../accounts/service.ts'
 import { closeTicket, listForStaff, replyAsStaff } from './staff.ts'
 

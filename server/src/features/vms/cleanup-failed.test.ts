@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { allowManyVms, diskOf, givenSecondHost, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
-import { loseHostAt, strand } from '../../../test/strand-run.ts'
+import { loseHostAt, strand } from '../../../test/lose-host.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { listHosts } from '../hosts/service.ts'
 import { reconcileStaleMachines } from './reconcilers/stale-machines.reconciler.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { billingWorld } from '../../../test/billing-fixture.ts'
+import { billingFixture } from '../../../test/billing-fixture.ts'
 import { givenBrowser } from '../../../test/browser.ts'
 import { fingerprint } from '../../../test/fingerprint.ts'
 import { testApp, type Answer } from '../../../test/harness.ts'
@@ -8,7 +8,7 @@ import { unmanage } from './service.ts'
 
 describe('a dry run', async () => {
   const app = await testApp()
-  const { vm, turn, toRenewal, balance } = await billingWorld(app)
+  const { vm, turn, toRenewal, balance } = await billingFixture(app)
   const rich = () => app.given.customer({ credit: '100.00' })
   type Customer = Awaited<ReturnType<typeof rich>>
   const { osTemplateId } = await app.given.vmInput()

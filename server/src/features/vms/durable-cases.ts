@@ -26,7 +26,7 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
     const large = plans.find((each) => each.slug === 'large')!.id
     const flow = (name: string): AnyWorkflow => vmWorkflows.find((each) => each.name === name)!
 
-    interface World {
+    interface Fixture {
       balance: string
       used: unknown
       quotas: unknown
@@ -35,7 +35,7 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
       power: string | undefined
       volumes: string[]
     }
-    const look = async (vmId: string): Promise<World> => {
+    const look = async (vmId: string): Promise<Fixture> => {
       const driver = await app.deps.hypervisors.get(app.host.id)
       const signal = AbortSignal.timeout(5_000)
       const volumes: string[] = []
@@ -58,10 +58,10 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
       name: string,
       arrange: () => Promise<string>,
       act: (vmId: string) => Promise<string>,
-      completed: (world: World, before: World) => void,
+      completed: (fixture: Fixture, before: Fixture) => void,
     ) => {
       let vmId = ''
-      let before: World
+      let before: Fixture
       return testCrashSafety(
         {
           db: app.db,
@@ -99,14 +99,14 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
     }
 
     test('vm.start', { timeout: MINUTES }, async () => {
-      await prove('vm.start', stopped, post('start'), (world) =>
-        expect(world).toMatchObject({ power: 'running', vm: { status: 'RUNNING' } }),
+      await prove('vm.start', stopped, post('start'), (fixture) =>
+        expect(fixture).toMatchObject({ power: 'running', vm: { status: 'RUNNING' } }),
       )
     })
 
     test('vm.upgrade', { timeout: MINUTES }, async () => {
-      await prove('vm.upgrade', running, post('upgrade', { planId: large }), (world) =>
-        expect(world).toMatchObject({
+      await prove('vm.upgrade', running, post('upgrade', { planId: large }), (fixture) =>
+        expect(fixture).toMatchObject({
           power: 'running',
           vm: { status: 'RUNNING', vcpu: 4, ram_mib: 8192, disk_gib: 100 },
           volumes: ['disk 1 true', 'seed 1 true'],
@@ -115,8 +115,8 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
     })
 
     test('vm.rebuild', { timeout: MINUTES }, async () => {
-      await prove('vm.rebuild', running, post('rebuild', { osTemplateId: input.osTemplateId }), (world) =>
-        expect(world).toMatchObject({
+      await prove('vm.rebuild', running, post('rebuild', { osTemplateId: input.osTemplateId }), (fixture) =>
+        expect(fixture).toMatchObject({
           power: 'running',
           vm: { status: 'RUNNING', generation: 2 },
           volumes: ['disk 2 true', 'seed 2 true'],

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { answer, halfBody, hang, receiver, reset, type Behave, type Received } from '../../../test/receiver.ts'
 import { eventually, service, type Service } from '../../../test/processes.ts'
-import { webhookApp } from '../../../test/webhook-world.ts'
+import { webhookApp } from '../../../test/webhook-fixture.ts'
 import { sql } from '../../kernel/database/db.ts'
 
 const KILLS = 20

@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { answer, halfBody, hang, receiver, reset, verified } from '../../../test/receiver.ts'
 import { sampleEvent } from '../../../test/sample-event.ts'
-import { webhookApp } from '../../../test/webhook-world.ts'
+import { webhookApp } from '../../../test/webhook-fixture.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
 import { recordEvent } from '../events/service.ts'
 

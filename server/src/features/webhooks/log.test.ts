@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { answer, hang, receiver, verified } from '../../../test/receiver.ts'
-import { webhookApp } from '../../../test/webhook-world.ts'
+import { webhookApp } from '../../../test/webhook-fixture.ts'
 
 const SOON = { timeout: 10_000 }
 

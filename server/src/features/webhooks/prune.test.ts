@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { receiver } from '../../../test/receiver.ts'
-import { webhookApp } from '../../../test/webhook-world.ts'
+import { webhookApp } from '../../../test/webhook-fixture.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { pruneWebhooks } from './prune.reconciler.ts'
 

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { answer, halfBody, receiver, reset, verified, type Behave, type Received } from '../../../test/receiver.ts'
-import { webhookApp } from '../../../test/webhook-world.ts'
+import { webhookApp } from '../../../test/webhook-fixture.ts'
 
 const app = await webhookApp({ outbound: { timeoutMs: 2_000 } })
 const FAILURES: Behave[] = [answer(500), answer(302, { location: 'http://127.0.0.1:1/' }), reset, halfBody]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { answer, receiver } from '../../../test/receiver.ts'
-import { webhookApp } from '../../../test/webhook-world.ts'
+import { webhookApp } from '../../../test/webhook-fixture.ts'
 
 const app = await webhookApp({ breaks: ['webhooks.overdue'] }) // the clock jumps by days while retries are due
 const { subscribe, happen, deliver, webhookOf, deliveriesOf } = app

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { receiver } from '../../../test/receiver.ts'
-import { webhookApp } from '../../../test/webhook-world.ts'
+import { webhookApp } from '../../../test/webhook-fixture.ts'
 import { sql } from '../../kernel/database/db.ts'
 import type { EventType } from '../events/schema.ts'
 import { eventCatalog } from '../index.ts'

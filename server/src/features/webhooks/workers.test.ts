@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { answer, hang, receiver } from '../../../test/receiver.ts'
-import { webhookApp } from '../../../test/webhook-world.ts'
+import { webhookApp } from '../../../test/webhook-fixture.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { openOutbound } from '../../kernel/net/outbound-http.ts'
 import { listenForTriggers, startReconcilers } from '../../workflow/reconciler-loop.ts'

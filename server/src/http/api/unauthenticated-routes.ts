@@ -8,7 +8,7 @@ import type { DataOf, Exact } from './handler-result.ts'
 export interface OpenMount {
   prefix: string
   rateLimit: RateLimit
-  admit: (request: FastifyRequest) => void
+  requestGuard: (request: FastifyRequest) => void
 }
 
 type Spec<B extends TSchema, Data extends TSchema> = Omit<
@@ -39,7 +39,7 @@ export class UnauthenticatedRoutes {
   }
 
   #route<B extends TSchema>(method: 'GET' | 'POST', path: string, spec: Spec<B, TSchema>, handler: Handler<B, unknown>): void {
-    const { prefix, rateLimit, admit } = this.#mount
+    const { prefix, rateLimit, requestGuard } = this.#mount
     this.operations.push({ ...spec, scope: null, method, path, paged: false })
     this.#app.route({
       method,
@@ -49,7 +49,7 @@ export class UnauthenticatedRoutes {
       onRequest: async (request, reply) => {
         reply.header('cache-control', 'no-store')
         await rateLimit.limitIp(request, reply)
-        admit(request)
+        requestGuard(request)
       },
       handler: async (request, reply) => {
         const data = await handler(request.body as Static<B>, request, reply)

@@ -5,49 +5,49 @@ import { newId } from '../../kernel/ids.ts'
 import { GIB, type DiskSource, type MachineSpec } from '../driver.ts'
 import { changeTo, create, expectKind, next, soon, stop, TEMPLATE, volumesOf, type ConformanceContract } from './fixture.ts'
 
-export const snapshotBackupContract: ConformanceContract = (rig) => {
+export const snapshotBackupContract: ConformanceContract = (fixture) => {
   /** Boots a new generation from a copy, as a restore does, and returns what the guest reads. */
   const restored = async (spec: MachineSpec, source: DiskSource): Promise<string | null> => {
-    await rig().driver.ensureDisk(spec, source, soon(rig()))
-    await changeTo(rig(), spec)
-    return rig().guest.read(spec.vmId)
+    await fixture().driver.ensureDisk(spec, source, soon(fixture()))
+    await changeTo(fixture(), spec)
+    return fixture().guest.read(spec.vmId)
   }
   const backup = (vmId: string, backupId: string, parentId: string | null) =>
-    rig().driver.ensureBackup(vmId, { backupId, parentId }, soon(rig()))
+    fixture().driver.ensureBackup(vmId, { backupId, parentId }, soon(fixture()))
 
   test('a snapshot of a running machine can be restored repeatedly', async () => {
-    const spec = await create(rig())
+    const spec = await create(fixture())
     const snapshotId = newId()
-    await rig().guest.write(spec.vmId, 'at the snapshot')
-    const taken = await rig().driver.ensureSnapshot(spec.vmId, snapshotId, soon(rig()))
+    await fixture().guest.write(spec.vmId, 'at the snapshot')
+    const taken = await fixture().driver.ensureSnapshot(spec.vmId, snapshotId, soon(fixture()))
     expect(taken.sizeBytes).toBeGreaterThan(0)
-    await rig().guest.write(spec.vmId, 'afterwards')
-    expect(await rig().other.ensureSnapshot(spec.vmId, snapshotId, soon(rig()))).toEqual(taken)
+    await fixture().guest.write(spec.vmId, 'afterwards')
+    expect(await fixture().other.ensureSnapshot(spec.vmId, snapshotId, soon(fixture()))).toEqual(taken)
     const first = next(spec)
     expect(await restored(first, { from: 'snapshot', snapshotId })).toBe('at the snapshot')
-    await rig().guest.write(spec.vmId, 'after the restore')
+    await fixture().guest.write(spec.vmId, 'after the restore')
     expect(await restored(next(first), { from: 'snapshot', snapshotId })).toBe('at the snapshot')
   })
 
   test('a snapshot of a stopped machine outlives a rebuild', async () => {
-    const spec = await create(rig())
+    const spec = await create(fixture())
     const snapshotId = newId()
-    await rig().guest.write(spec.vmId, 'stopped')
-    await stop(rig(), spec)
-    await rig().driver.ensureSnapshot(spec.vmId, snapshotId, soon(rig()))
+    await fixture().guest.write(spec.vmId, 'stopped')
+    await stop(fixture(), spec)
+    await fixture().driver.ensureSnapshot(spec.vmId, snapshotId, soon(fixture()))
     const rebuilt = next(spec)
     expect(await restored(rebuilt, TEMPLATE)).toBeNull()
-    await rig().driver.ensureNoDisk(spec.vmId, spec.generation, soon(rig()))
+    await fixture().driver.ensureNoDisk(spec.vmId, spec.generation, soon(fixture()))
     expect(await restored(next(rebuilt), { from: 'snapshot', snapshotId })).toBe('stopped')
   })
 
   test('a restored disk has the size of the present plan, and is never smaller than the copy', async () => {
-    const spec = await create(rig())
+    const spec = await create(fixture())
     const snapshotId = newId()
-    await rig().driver.ensureSnapshot(spec.vmId, snapshotId, soon(rig()))
-    await rig().driver.ensureDisk({ ...next(spec), diskGiB: spec.diskGiB + 1 }, { from: 'snapshot', snapshotId }, soon(rig()))
-    await rig().driver.ensureDisk({ ...next(next(spec)), diskGiB: 1 }, { from: 'snapshot', snapshotId }, soon(rig()))
-    const disks = (await volumesOf(rig(), spec.vmId)).filter((volume) => volume.kind === 'disk')
+    await fixture().driver.ensureSnapshot(spec.vmId, snapshotId, soon(fixture()))
+    await fixture().driver.ensureDisk({ ...next(spec), diskGiB: spec.diskGiB + 1 }, { from: 'snapshot', snapshotId }, soon(fixture()))
+    await fixture().driver.ensureDisk({ ...next(next(spec)), diskGiB: 1 }, { from: 'snapshot', snapshotId }, soon(fixture()))
+    const disks = (await volumesOf(fixture(), spec.vmId)).filter((volume) => volume.kind === 'disk')
     const sizes = disks.map((disk) => [disk.generation, disk.capacityBytes / GIB])
     expect(new Map(sizes as [number, number][])).toEqual(
       new Map([
@@ -59,22 +59,22 @@ export const snapshotBackupContract: ConformanceContract = (rig) => {
   })
 
   test('removing a snapshot is idempotent', async () => {
-    const spec = await create(rig())
+    const spec = await create(fixture())
     const snapshotId = newId()
-    await rig().driver.ensureSnapshot(spec.vmId, snapshotId, soon(rig()))
-    await rig().driver.ensureNoSnapshot(spec.vmId, snapshotId, soon(rig()))
-    await rig().driver.ensureNoSnapshot(spec.vmId, snapshotId, soon(rig()))
-    expect((await volumesOf(rig(), spec.vmId)).map((volume) => volume.kind).sort()).toEqual(['disk', 'seed'])
-    await expectKind(rig().driver.ensureDisk(next(spec), { from: 'snapshot', snapshotId }, soon(rig())), 'not_found')
-    await rig().driver.ensureDisk(spec, { from: 'snapshot', snapshotId }, soon(rig())) // the disk exists: its source does not matter any more
+    await fixture().driver.ensureSnapshot(spec.vmId, snapshotId, soon(fixture()))
+    await fixture().driver.ensureNoSnapshot(spec.vmId, snapshotId, soon(fixture()))
+    await fixture().driver.ensureNoSnapshot(spec.vmId, snapshotId, soon(fixture()))
+    expect((await volumesOf(fixture(), spec.vmId)).map((volume) => volume.kind).sort()).toEqual(['disk', 'seed'])
+    await expectKind(fixture().driver.ensureDisk(next(spec), { from: 'snapshot', snapshotId }, soon(fixture())), 'not_found')
+    await fixture().driver.ensureDisk(spec, { from: 'snapshot', snapshotId }, soon(fixture())) // the disk exists: its source does not matter any more
   })
 
   test('a full and two incremental backups each restore their own state', async () => {
-    const spec = await create(rig())
+    const spec = await create(fixture())
     const ids = [newId(), newId(), newId()] as const
     const made = []
     for (const [position, id] of ids.entries()) {
-      await rig().guest.write(spec.vmId, `moment ${position}`)
+      await fixture().guest.write(spec.vmId, `moment ${position}`)
       made.push(await backup(spec.vmId, id, ids[position - 1] ?? null))
     }
     expect(made.map((each) => each.parentId)).toEqual([null, ids[0], ids[1]])
@@ -88,75 +88,75 @@ export const snapshotBackupContract: ConformanceContract = (rig) => {
   })
 
   test('a backup is full when its parent has no usable checkpoint', async () => {
-    const spec = await create(rig())
+    const spec = await create(fixture())
     const first = newId()
     await backup(spec.vmId, first, null)
     expect(await backup(spec.vmId, newId(), newId())).toMatchObject({ parentId: null })
-    await rig().driver.ensureDisk(next(spec), TEMPLATE, soon(rig()))
-    await changeTo(rig(), next(spec))
+    await fixture().driver.ensureDisk(next(spec), TEMPLATE, soon(fixture()))
+    await changeTo(fixture(), next(spec))
     expect(await backup(spec.vmId, newId(), first)).toMatchObject({ parentId: null })
   })
 
   test('a parent stays while another backup is a layer on it', async () => {
-    const { vmId } = await create(rig())
+    const { vmId } = await create(fixture())
     const [parent, child] = [newId(), newId()]
     await backup(vmId, parent, null)
     await backup(vmId, child, parent)
-    await expectKind(rig().driver.ensureNoBackup(vmId, parent, soon(rig())), 'in_use')
-    for (const backupId of [child, child, parent]) await rig().driver.ensureNoBackup(vmId, backupId, soon(rig()))
-    expect((await volumesOf(rig(), vmId)).filter((volume) => volume.kind === 'backup')).toEqual([])
+    await expectKind(fixture().driver.ensureNoBackup(vmId, parent, soon(fixture())), 'in_use')
+    for (const backupId of [child, child, parent]) await fixture().driver.ensureNoBackup(vmId, backupId, soon(fixture()))
+    expect((await volumesOf(fixture(), vmId)).filter((volume) => volume.kind === 'backup')).toEqual([])
   })
 
   test('a backup is incremental on a parent that is stored on another host', async () => {
-    const spec = await create(rig())
+    const spec = await create(fixture())
     const [parentId, backupId] = [newId(), newId()]
-    await rig().guest.write(spec.vmId, 'first')
+    await fixture().guest.write(spec.vmId, 'first')
     await backup(spec.vmId, parentId, null)
-    const bytes = await buffer(await rig().driver.readBackup(spec.vmId, parentId, soon(rig())))
-    for (const driver of [rig().driver, rig().other]) await driver.ensureBackupOffloaded(spec.vmId, parentId, soon(rig()))
-    await rig().guest.write(spec.vmId, 'second')
+    const bytes = await buffer(await fixture().driver.readBackup(spec.vmId, parentId, soon(fixture())))
+    for (const driver of [fixture().driver, fixture().other]) await driver.ensureBackupOffloaded(spec.vmId, parentId, soon(fixture()))
+    await fixture().guest.write(spec.vmId, 'second')
     expect(await backup(spec.vmId, newId(), parentId)).toMatchObject({ parentId: null }) // the parent is lost
-    const made = await rig().driver.ensureBackup(spec.vmId, { backupId, parentId, parentIsRemote: true }, soon(rig()))
+    const made = await fixture().driver.ensureBackup(spec.vmId, { backupId, parentId, parentIsRemote: true }, soon(fixture()))
     expect(made).toMatchObject({ parentId })
-    expect((await volumesOf(rig(), spec.vmId)).map((volume) => volume.id)).not.toContain(parentId)
+    expect((await volumesOf(fixture(), spec.vmId)).map((volume) => volume.id)).not.toContain(parentId)
     const parent = { backupId: parentId, parentId: null }
-    await rig().driver.ensureBackupCopy(spec.vmId, parent, () => Promise.resolve(Readable.from([bytes])), soon(rig()))
+    await fixture().driver.ensureBackupCopy(spec.vmId, parent, () => Promise.resolve(Readable.from([bytes])), soon(fixture()))
     expect(await restored(next(spec), { from: 'backup', backupId })).toBe('second')
   })
 
   test('the machine of an evacuated VM is purged, and its backups stay', async () => {
-    const spec = await create(rig())
+    const spec = await create(fixture())
     const backupId = newId()
-    await rig().driver.ensureSnapshot(spec.vmId, newId(), soon(rig()))
+    await fixture().driver.ensureSnapshot(spec.vmId, newId(), soon(fixture()))
     await backup(spec.vmId, backupId, null)
-    for (const driver of [rig().driver, rig().other]) await driver.ensurePurgedKeepBackups(spec.vmId, soon(rig()))
-    expect(await rig().driver.findMachine(spec.vmId, soon(rig()))).toBeNull()
-    expect(await volumesOf(rig(), spec.vmId)).toMatchObject([{ kind: 'backup', id: backupId, complete: true }])
+    for (const driver of [fixture().driver, fixture().other]) await driver.ensurePurgedKeepBackups(spec.vmId, soon(fixture()))
+    expect(await fixture().driver.findMachine(spec.vmId, soon(fixture()))).toBeNull()
+    expect(await volumesOf(fixture(), spec.vmId)).toMatchObject([{ kind: 'backup', id: backupId, complete: true }])
   })
 
   test('a backup chain is transferred as bytes and restored after the VM is purged', async () => {
-    const spec = await create(rig())
+    const spec = await create(fixture())
     const [parentId, backupId] = [newId(), newId()]
     await backup(spec.vmId, parentId, null)
-    await rig().guest.write(spec.vmId, 'carried')
+    await fixture().guest.write(spec.vmId, 'carried')
     await backup(spec.vmId, backupId, parentId)
-    const bytesOf = async (id: string) => buffer(await rig().driver.readBackup(spec.vmId, id, soon(rig())))
+    const bytesOf = async (id: string) => buffer(await fixture().driver.readBackup(spec.vmId, id, soon(fixture())))
     const copies = [
       { request: { backupId: parentId, parentId: null }, bytes: await bytesOf(parentId) },
       { request: { backupId, parentId }, bytes: await bytesOf(backupId) },
     ]
-    await rig().driver.ensurePurged(spec.vmId, soon(rig()))
-    const orphan = rig().driver.ensureBackupCopy(
+    await fixture().driver.ensurePurged(spec.vmId, soon(fixture()))
+    const orphan = fixture().driver.ensureBackupCopy(
       spec.vmId,
       copies[1]!.request,
       () => Promise.resolve(Readable.from([copies[1]!.bytes])),
-      soon(rig()),
+      soon(fixture()),
     )
     await expectKind(orphan, 'not_found')
     for (const { request, bytes } of [...copies, ...copies])
-      await rig().driver.ensureBackupCopy(spec.vmId, request, () => Promise.resolve(Readable.from([bytes])), soon(rig()))
-    await rig().driver.ensureDisk(spec, { from: 'backup', backupId }, soon(rig()))
-    await create(rig(), spec)
-    expect(await rig().guest.read(spec.vmId)).toBe('carried')
+      await fixture().driver.ensureBackupCopy(spec.vmId, request, () => Promise.resolve(Readable.from([bytes])), soon(fixture()))
+    await fixture().driver.ensureDisk(spec, { from: 'backup', backupId }, soon(fixture()))
+    await create(fixture(), spec)
+    expect(await fixture().guest.read(spec.vmId)).toBe('carried')
   })
 }

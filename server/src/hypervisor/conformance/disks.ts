@@ -2,22 +2,22 @@ import { expect, test } from 'vitest'
 import { GIB } from '../driver.ts'
 import { changeTo, create, expectKind, next, soon, stop, TEMPLATE, volumesOf, type ConformanceContract } from './fixture.ts'
 
-export const diskContract: ConformanceContract = (rig) => {
+export const diskContract: ConformanceContract = (fixture) => {
   const capacityOf = async (vmId: string, generation: number): Promise<number | undefined> =>
-    (await volumesOf(rig(), vmId)).find((volume) => volume.kind === 'disk' && volume.generation === generation)?.capacityBytes
+    (await volumesOf(fixture(), vmId)).find((volume) => volume.kind === 'disk' && volume.generation === generation)?.capacityBytes
 
   test('a disk that exists keeps its content', async () => {
-    const spec = await create(rig())
-    await rig().guest.write(spec.vmId, 'kept')
-    await rig().other.ensureDisk(spec, TEMPLATE, soon(rig()))
-    await changeTo(rig(), spec)
-    expect(await rig().guest.read(spec.vmId)).toBe('kept')
+    const spec = await create(fixture())
+    await fixture().guest.write(spec.vmId, 'kept')
+    await fixture().other.ensureDisk(spec, TEMPLATE, soon(fixture()))
+    await changeTo(fixture(), spec)
+    expect(await fixture().guest.read(spec.vmId)).toBe('kept')
   })
 
   test('a disk is created once, also for two concurrent processes', async () => {
-    const spec = rig().spec()
-    await Promise.all([rig().driver, rig().other].map((driver) => driver.ensureDisk(spec, TEMPLATE, soon(rig()))))
-    const volumes = (await volumesOf(rig(), spec.vmId)).map(({ kind, complete }) => ({ kind, complete }))
+    const spec = fixture().spec()
+    await Promise.all([fixture().driver, fixture().other].map((driver) => driver.ensureDisk(spec, TEMPLATE, soon(fixture()))))
+    const volumes = (await volumesOf(fixture(), spec.vmId)).map(({ kind, complete }) => ({ kind, complete }))
     expect(volumes).toEqual([
       { kind: 'disk', complete: true },
       { kind: 'seed', complete: true },
@@ -25,18 +25,18 @@ export const diskContract: ConformanceContract = (rig) => {
   })
 
   test('a stopped machine grows, and keeps its content', async () => {
-    const spec = await create(rig())
+    const spec = await create(fixture())
     const larger = { ...spec, vcpu: spec.vcpu + 1, ramMiB: spec.ramMiB * 2, diskGiB: spec.diskGiB + 2 }
-    await rig().guest.write(spec.vmId, 'before the upgrade')
-    await expectKind(rig().driver.ensureDefined(larger, soon(rig())), 'invalid_state')
-    await expectKind(rig().driver.ensureRunning(larger, soon(rig())), 'invalid_state')
-    await stop(rig(), spec)
-    expect(await rig().driver.ensureDefined(larger, soon(rig()))).toEqual({ diskGiB: larger.diskGiB })
-    expect(await rig().driver.ensureDefined(larger, soon(rig()))).toEqual({ diskGiB: larger.diskGiB })
-    await changeTo(rig(), larger)
-    expect(await rig().driver.findMachine(spec.vmId, soon(rig()))).toMatchObject({ vcpu: larger.vcpu, ramMiB: larger.ramMiB })
+    await fixture().guest.write(spec.vmId, 'before the upgrade')
+    await expectKind(fixture().driver.ensureDefined(larger, soon(fixture())), 'invalid_state')
+    await expectKind(fixture().driver.ensureRunning(larger, soon(fixture())), 'invalid_state')
+    await stop(fixture(), spec)
+    expect(await fixture().driver.ensureDefined(larger, soon(fixture()))).toEqual({ diskGiB: larger.diskGiB })
+    expect(await fixture().driver.ensureDefined(larger, soon(fixture()))).toEqual({ diskGiB: larger.diskGiB })
+    await changeTo(fixture(), larger)
+    expect(await fixture().driver.findMachine(spec.vmId, soon(fixture()))).toMatchObject({ vcpu: larger.vcpu, ramMiB: larger.ramMiB })
     expect(await capacityOf(spec.vmId, spec.generation)).toBe(larger.diskGiB * GIB)
-    expect(await rig().guest.read(spec.vmId)).toBe('before the upgrade')
+    expect(await fixture().guest.read(spec.vmId)).toBe('before the upgrade')
   })
 
   test('the limits of disk I/O hold from the start, and change live', async () => {
@@ -56,49 +56,49 @@ export const diskContract: ConformanceContract = (rig) => {
   })
 
   test('a disk never shrinks, while vCPU and RAM do', async () => {
-    const spec = await create(rig())
-    await stop(rig(), spec)
+    const spec = await create(fixture())
+    await stop(fixture(), spec)
     const smaller = { ...spec, diskGiB: spec.diskGiB - 1, ramMiB: spec.ramMiB / 2 }
-    expect(await rig().driver.ensureDefined(smaller, soon(rig()))).toEqual({ diskGiB: spec.diskGiB })
+    expect(await fixture().driver.ensureDefined(smaller, soon(fixture()))).toEqual({ diskGiB: spec.diskGiB })
     expect(await capacityOf(spec.vmId, spec.generation)).toBe(spec.diskGiB * GIB)
-    expect(await rig().driver.findMachine(spec.vmId, soon(rig()))).toMatchObject({ ramMiB: smaller.ramMiB })
+    expect(await fixture().driver.findMachine(spec.vmId, soon(fixture()))).toMatchObject({ ramMiB: smaller.ramMiB })
   })
 
   test('a rebuild creates a disk of the next generation, and can be rolled back until the old one is removed', async () => {
-    const spec = await create(rig())
+    const spec = await create(fixture())
     const rebuilt = next(spec)
-    await rig().guest.write(spec.vmId, 'old')
-    await rig().driver.ensureDisk(rebuilt, TEMPLATE, soon(rig()))
-    await changeTo(rig(), rebuilt)
-    expect(await rig().guest.read(spec.vmId)).toBeNull()
-    await changeTo(rig(), spec)
-    await rig().driver.ensureNoDisk(spec.vmId, rebuilt.generation, soon(rig()))
-    expect(await rig().guest.read(spec.vmId)).toBe('old')
+    await fixture().guest.write(spec.vmId, 'old')
+    await fixture().driver.ensureDisk(rebuilt, TEMPLATE, soon(fixture()))
+    await changeTo(fixture(), rebuilt)
+    expect(await fixture().guest.read(spec.vmId)).toBeNull()
+    await changeTo(fixture(), spec)
+    await fixture().driver.ensureNoDisk(spec.vmId, rebuilt.generation, soon(fixture()))
+    expect(await fixture().guest.read(spec.vmId)).toBe('old')
     expect(await capacityOf(spec.vmId, rebuilt.generation)).toBeUndefined()
   })
 
   test('the disk in use cannot be removed; removing another one is idempotent', async () => {
-    const spec = await create(rig())
+    const spec = await create(fixture())
     const rebuilt = next(spec)
-    await rig().driver.ensureDisk(rebuilt, TEMPLATE, soon(rig()))
-    await changeTo(rig(), rebuilt)
-    await expectKind(rig().driver.ensureNoDisk(spec.vmId, rebuilt.generation, soon(rig())), 'in_use')
-    await rig().driver.ensureNoDisk(spec.vmId, spec.generation, soon(rig()))
-    await rig().driver.ensureNoDisk(spec.vmId, spec.generation, soon(rig()))
-    const disks = (await volumesOf(rig(), spec.vmId)).filter((volume) => volume.kind === 'disk')
+    await fixture().driver.ensureDisk(rebuilt, TEMPLATE, soon(fixture()))
+    await changeTo(fixture(), rebuilt)
+    await expectKind(fixture().driver.ensureNoDisk(spec.vmId, rebuilt.generation, soon(fixture())), 'in_use')
+    await fixture().driver.ensureNoDisk(spec.vmId, spec.generation, soon(fixture()))
+    await fixture().driver.ensureNoDisk(spec.vmId, spec.generation, soon(fixture()))
+    const disks = (await volumesOf(fixture(), spec.vmId)).filter((volume) => volume.kind === 'disk')
     expect(disks.map((disk) => disk.generation)).toEqual([rebuilt.generation])
   })
 
   test('a template stays while a disk is a layer on it', async () => {
-    const { template } = rig().spec()
-    await rig().driver.ensureTemplate(template, soon(rig()))
-    await rig().driver.ensureTemplate(template, soon(rig()))
-    await rig().driver.ensureDisk(rig().spec(), TEMPLATE, soon(rig()))
-    await expectKind(rig().driver.ensureNoTemplate(template.id, soon(rig())), 'in_use')
+    const { template } = fixture().spec()
+    await fixture().driver.ensureTemplate(template, soon(fixture()))
+    await fixture().driver.ensureTemplate(template, soon(fixture()))
+    await fixture().driver.ensureDisk(fixture().spec(), TEMPLATE, soon(fixture()))
+    await expectKind(fixture().driver.ensureNoTemplate(template.id, soon(fixture())), 'in_use')
   })
 
   test('two machines cannot share a uuid', async () => {
-    const { uuid } = await create(rig())
-    await expectKind(create(rig(), rig().spec({ uuid })), 'conflict')
+    const { uuid } = await create(fixture())
+    await expectKind(create(fixture(), fixture().spec({ uuid })), 'conflict')
   })
 }

@@ -11,7 +11,7 @@ import {
   type NicSpec,
 } from '../driver.ts'
 
-export interface Rig {
+export interface DriverFixture {
   driver: Driver
   /** A second driver of the same host, as in another process. */
   other: Driver
@@ -42,34 +42,34 @@ export interface Rig {
   close(): Promise<void>
 }
 
-export type ConformanceContract = (rig: () => Rig) => void
+export type ConformanceContract = (fixture: () => DriverFixture) => void
 
 export const OPEN: Filter = { rules: [], defaultInbound: 'ACCEPT', defaultOutbound: 'ACCEPT' }
 export const TEMPLATE = { from: 'template' } as const
 
-export const soon = (rig: Rig): AbortSignal => AbortSignal.timeout(rig.patienceMs)
+export const soon = (fixture: DriverFixture): AbortSignal => AbortSignal.timeout(fixture.patienceMs)
 
 /** The steps of a create, in their order. */
-export const createSteps = (rig: Rig, spec: MachineSpec): (() => Promise<unknown>)[] => [
-  () => rig.driver.ensureFilter(spec.vmId, OPEN, soon(rig)),
-  () => rig.driver.ensureDisk(spec, TEMPLATE, soon(rig)),
-  () => rig.driver.ensureRunning(spec, soon(rig)),
-  () => rig.driver.ensureReady(spec.vmId, { timeoutMs: rig.patienceMs }, soon(rig)),
+export const createSteps = (fixture: DriverFixture, spec: MachineSpec): (() => Promise<unknown>)[] => [
+  () => fixture.driver.ensureFilter(spec.vmId, OPEN, soon(fixture)),
+  () => fixture.driver.ensureDisk(spec, TEMPLATE, soon(fixture)),
+  () => fixture.driver.ensureRunning(spec, soon(fixture)),
+  () => fixture.driver.ensureReady(spec.vmId, { timeoutMs: fixture.patienceMs }, soon(fixture)),
 ]
 
-export async function create(rig: Rig, spec: MachineSpec = rig.spec()): Promise<MachineSpec> {
-  for (const step of createSteps(rig, spec)) await step()
+export async function create(fixture: DriverFixture, spec: MachineSpec = fixture.spec()): Promise<MachineSpec> {
+  for (const step of createSteps(fixture, spec)) await step()
   return spec
 }
 
-export const stop = (rig: Rig, { vmId }: MachineSpec): Promise<unknown> =>
-  rig.driver.ensureStopped(vmId, { graceMs: rig.patienceMs }, soon(rig))
+export const stop = (fixture: DriverFixture, { vmId }: MachineSpec): Promise<unknown> =>
+  fixture.driver.ensureStopped(vmId, { graceMs: fixture.patienceMs }, soon(fixture))
 
 /** Stops it, and starts it again as `spec` says. */
-export async function changeTo(rig: Rig, spec: MachineSpec): Promise<void> {
-  await stop(rig, spec)
-  await rig.driver.ensureRunning(spec, soon(rig))
-  await rig.driver.ensureReady(spec.vmId, { timeoutMs: rig.patienceMs }, soon(rig))
+export async function changeTo(fixture: DriverFixture, spec: MachineSpec): Promise<void> {
+  await stop(fixture, spec)
+  await fixture.driver.ensureRunning(spec, soon(fixture))
+  await fixture.driver.ensureReady(spec.vmId, { timeoutMs: fixture.patienceMs }, soon(fixture))
 }
 
 export const next = (spec: MachineSpec): MachineSpec => ({ ...spec, generation: spec.generation + 1 })
@@ -80,8 +80,8 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all
 }
 
-export async function volumesOf(rig: Rig, vmId: string) {
-  return (await collect(rig.driver.listVolumes(soon(rig)))).filter((volume) => volume.vmId === vmId)
+export async function volumesOf(fixture: DriverFixture, vmId: string) {
+  return (await collect(fixture.driver.listVolumes(soon(fixture)))).filter((volume) => volume.vmId === vmId)
 }
 
 export async function expectKind(call: Promise<unknown>, kind: DriverErrorKind): Promise<void> {
@@ -93,12 +93,12 @@ export async function expectKind(call: Promise<unknown>, kind: DriverErrorKind):
 }
 
 /** Nothing on the host carries the VM's id any more. */
-export async function expectNothingLeft(rig: Rig, vmId: string): Promise<void> {
-  expect(await rig.driver.findMachine(vmId, soon(rig))).toBeNull()
-  const machines = await collect(rig.driver.listMachines(soon(rig)))
-  const filters = await collect(rig.driver.listFilters(soon(rig)))
+export async function expectNothingLeft(fixture: DriverFixture, vmId: string): Promise<void> {
+  expect(await fixture.driver.findMachine(vmId, soon(fixture))).toBeNull()
+  const machines = await collect(fixture.driver.listMachines(soon(fixture)))
+  const filters = await collect(fixture.driver.listFilters(soon(fixture)))
   expect([...machines, ...filters].filter((each) => each.vmId === vmId)).toEqual([])
-  expect(await volumesOf(rig, vmId)).toEqual([])
+  expect(await volumesOf(fixture, vmId)).toEqual([])
 }
 
 export const unknownId = (): string => newId()

@@ -3,64 +3,64 @@ import { expect, test, vi } from 'vitest'
 import type { DriverEvent, MachineSpec } from '../driver.ts'
 import { collect, create, expectKind, soon, stop, unknownId, volumesOf, type ConformanceContract } from './fixture.ts'
 
-export const monitoringContract: ConformanceContract = (rig) => {
-  const patience = () => ({ timeout: rig().patienceMs, interval: 20 })
+export const monitoringContract: ConformanceContract = (fixture) => {
+  const patience = () => ({ timeout: fixture().patienceMs, interval: 20 })
   const countersOf = async ({ vmId, nics }: MachineSpec) => {
-    const [counters] = (await collect(rig().driver.counters([vmId], soon(rig())))).filter((each) => each.mac === nics[0]!.mac)
+    const [counters] = (await collect(fixture().driver.counters([vmId], soon(fixture())))).filter((each) => each.mac === nics[0]!.mac)
     return counters
   }
 
   test('owner and resources of a machine are read from the host alone', async () => {
-    const spec = await create(rig())
+    const spec = await create(fixture())
     const { vmId, uuid, accountId, generation, vcpu, ramMiB } = spec
-    const machine = (await collect(rig().other.listMachines(soon(rig())))).find((each) => each.uuid === uuid)
+    const machine = (await collect(fixture().other.listMachines(soon(fixture())))).find((each) => each.uuid === uuid)
     expect(machine).toMatchObject({ vmId, uuid, accountId, generation, vcpu, ramMiB, power: 'running' })
     expect(machine?.nics).toMatchObject(spec.nics.map(({ mac, networkId }) => ({ mac, networkId })))
-    const volumes = await volumesOf(rig(), vmId)
+    const volumes = await volumesOf(fixture(), vmId)
     expect(volumes.map(({ kind, id, generation: made, complete }) => ({ kind, id, made, complete }))).toEqual([
       { kind: 'disk', id: vmId, made: generation, complete: true },
       { kind: 'seed', id: vmId, made: generation, complete: true },
     ])
-    expect(await rig().driver.findMachine(unknownId(), soon(rig()))).toBeNull()
+    expect(await fixture().driver.findMachine(unknownId(), soon(fixture()))).toBeNull()
   })
 
   test('counters only grow within an epoch, and a new start is a new epoch', async () => {
-    const spec = await create(rig())
+    const spec = await create(fixture())
     const before = await countersOf(spec)
-    await rig().guest.send(spec.vmId, spec.nics[0]!.mac, 1_000_000)
+    await fixture().guest.send(spec.vmId, spec.nics[0]!.mac, 1_000_000)
     const after = await vi.waitUntil(async () => {
       const now = await countersOf(spec)
       return now && before && now.sentBytes - before.sentBytes >= 1_000_000n ? now : undefined
     }, patience())
     expect(after.epoch).toBe(before?.epoch)
     expect(after.receivedBytes).toBeGreaterThanOrEqual(before?.receivedBytes ?? 0n)
-    await stop(rig(), spec)
+    await stop(fixture(), spec)
     expect(await countersOf(spec)).toBeUndefined()
-    await rig().driver.ensureRunning(spec, soon(rig()))
+    await fixture().driver.ensureRunning(spec, soon(fixture()))
     expect((await countersOf(spec))?.epoch).not.toBe(before?.epoch)
   })
 
   test('the counters of all machines include those of each', async () => {
-    const specs = [await create(rig()), await create(rig())]
-    const all = await collect(rig().driver.counters('all', soon(rig())))
+    const specs = [await create(fixture()), await create(fixture())]
+    const all = await collect(fixture().driver.counters('all', soon(fixture())))
     expect(all.map((each) => each.mac)).toEqual(expect.arrayContaining(specs.map((spec) => spec.nics[0]!.mac)))
   })
 
   test('metrics describe a running machine', async () => {
-    const spec = await create(rig())
-    const [first] = await collect(rig().driver.metrics([spec.vmId], soon(rig())))
-    const [second] = await collect(rig().driver.metrics([spec.vmId], soon(rig())))
+    const spec = await create(fixture())
+    const [first] = await collect(fixture().driver.metrics([spec.vmId], soon(fixture())))
+    const [second] = await collect(fixture().driver.metrics([spec.vmId], soon(fixture())))
     expect(first).toMatchObject({ vmId: spec.vmId, vcpu: spec.vcpu, ramMiB: spec.ramMiB })
     expect(second!.cpuNs).toBeGreaterThanOrEqual(first!.cpuNs)
-    await stop(rig(), spec)
-    expect(await collect(rig().driver.metrics([spec.vmId], soon(rig())))).toEqual([])
+    await stop(fixture(), spec)
+    expect(await collect(fixture().driver.metrics([spec.vmId], soon(fixture())))).toEqual([])
   })
 
   test('another process receives starts, stops and their reasons, until it unsubscribes', async () => {
     const heard: DriverEvent[] = []
-    const end = await rig().other.subscribe((event) => heard.push(event), soon(rig()))
+    const end = await fixture().other.subscribe((event) => heard.push(event), soon(fixture()))
     expect(heard).not.toContainEqual({ type: 'missed' })
-    const spec = await create(rig())
+    const spec = await create(fixture())
     const { vmId } = spec
     await vi.waitFor(
       () =>
@@ -73,42 +73,42 @@ export const monitoringContract: ConformanceContract = (rig) => {
       patience(),
     )
     for (const [reason, act] of [
-      ['user', () => stop(rig(), spec)],
-      ['guest', () => rig().guest.powerOff(vmId)],
-      ['crash', () => rig().guest.crash(vmId)],
+      ['user', () => stop(fixture(), spec)],
+      ['guest', () => fixture().guest.powerOff(vmId)],
+      ['crash', () => fixture().guest.crash(vmId)],
     ] as const) {
-      await rig().driver.ensureRunning(spec, soon(rig()))
+      await fixture().driver.ensureRunning(spec, soon(fixture()))
       await act()
       await vi.waitFor(() => expect(heard).toContainEqual({ type: 'stopped', vmId, reason }), patience())
-      expect(await rig().driver.findMachine(vmId, soon(rig()))).toMatchObject({ power: 'stopped', stopReason: reason })
+      expect(await fixture().driver.findMachine(vmId, soon(fixture()))).toMatchObject({ power: 'stopped', stopReason: reason })
     }
     await end()
     const count = heard.length
     const witness: DriverEvent[] = []
-    const endWitness = await rig().driver.subscribe((event) => witness.push(event), soon(rig()))
-    await rig().driver.ensureRunning(spec, soon(rig()))
+    const endWitness = await fixture().driver.subscribe((event) => witness.push(event), soon(fixture()))
+    await fixture().driver.ensureRunning(spec, soon(fixture()))
     await vi.waitFor(() => expect(witness).toContainEqual({ type: 'started', vmId }), patience())
     expect(heard).toHaveLength(count)
     await endWitness()
   })
 
   test('the host reports facts and health', async () => {
-    const facts = await rig().driver.facts(soon(rig()))
+    const facts = await fixture().driver.facts(soon(fixture()))
     expect(Math.min(facts.vcpu, facts.ramMiB, facts.diskGiB)).toBeGreaterThan(0)
     expect(facts.diskFreeGiB).toBeLessThanOrEqual(facts.diskGiB)
     expect(facts.consoles).toContain('serial')
-    expect((await rig().driver.health(soon(rig()))).problems).toEqual([])
+    expect((await fixture().driver.health(soon(fixture()))).problems).toEqual([])
   })
 
   test('calls on a machine that does not exist fail, without retry', async () => {
     const vmId = unknownId()
-    const { driver } = rig()
-    await expectKind(driver.ensureReady(vmId, { timeoutMs: 1 }, soon(rig())), 'not_found')
-    await expectKind(driver.ensureRestarted(vmId, { actionId: unknownId(), graceMs: 0 }, soon(rig())), 'not_found')
-    await expectKind(driver.ensureSnapshot(vmId, unknownId(), soon(rig())), 'not_found')
-    await expectKind(driver.ensureBackup(vmId, { backupId: unknownId(), parentId: null }, soon(rig())), 'not_found')
-    await expectKind(driver.readBackup(vmId, unknownId(), soon(rig())), 'not_found')
-    await expect(driver.screenshot(vmId, soon(rig()))).rejects.toMatchObject({
+    const { driver } = fixture()
+    await expectKind(driver.ensureReady(vmId, { timeoutMs: 1 }, soon(fixture())), 'not_found')
+    await expectKind(driver.ensureRestarted(vmId, { actionId: unknownId(), graceMs: 0 }, soon(fixture())), 'not_found')
+    await expectKind(driver.ensureSnapshot(vmId, unknownId(), soon(fixture())), 'not_found')
+    await expectKind(driver.ensureBackup(vmId, { backupId: unknownId(), parentId: null }, soon(fixture())), 'not_found')
+    await expectKind(driver.readBackup(vmId, unknownId(), soon(fixture())), 'not_found')
+    await expect(driver.screenshot(vmId, soon(fixture()))).rejects.toMatchObject({
       kind: 'not_found',
       retry: false,
       userMessage: expect.any(String),

@@ -71,9 +71,9 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
     const spec = blank(false)
     await start(driver, spec)
     const before = await qemu(spec.vmId)
-    await guests.host.box.signalDaemon('KILL')
+    await guests.host.sandbox.signalDaemon('KILL')
     const asked = [driver, other].map((each) => repeated(() => each.ensureRunning(spec, soon())))
-    await Promise.all([guests.host.box.startDaemon(), ...asked])
+    await Promise.all([guests.host.sandbox.startDaemon(), ...asked])
     expect(await driver.findMachine(spec.vmId, soon())).toMatchObject({ power: 'running' })
     expect(await qemu(spec.vmId)).toBe(before)
   })
@@ -83,9 +83,9 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
     const spec = blank(false)
     await start(driver, spec)
     const before = await qemu(spec.vmId)
-    await guests.host.box.signalDaemon('KILL')
-    await guests.host.box.inside('kill', '-9', before.trim())
-    await Promise.all([guests.host.box.startDaemon(), repeated(() => driver.ensureRunning(spec, soon()))])
+    await guests.host.sandbox.signalDaemon('KILL')
+    await guests.host.sandbox.inside('kill', '-9', before.trim())
+    await Promise.all([guests.host.sandbox.startDaemon(), repeated(() => driver.ensureRunning(spec, soon()))])
     expect(await qemu(spec.vmId)).not.toBe(before)
     expect(await driver.findMachine(spec.vmId, soon())).toMatchObject({ power: 'running' })
   })
@@ -94,14 +94,14 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
     const filled = '/var/lib/libvirt/images/berth/filled'
     const free = async () => (await open().facts(soon())).diskFreeGiB
     const before = await free()
-    await guests.host.box.inside('fallocate', '-l', '6G', filled)
+    await guests.host.sandbox.inside('fallocate', '-l', '6G', filled)
     expect(before - (await free())).toBeGreaterThan(3)
-    await guests.host.box.inside('rm', filled)
-    await guests.host.box.virsh('pool-refresh', 'berth')
+    await guests.host.sandbox.inside('rm', filled)
+    await guests.host.sandbox.virsh('pool-refresh', 'berth')
     expect((await collect(open().listVolumes(soon()))).filter(({ kind }) => kind === 'unknown')).toEqual([])
-    await guests.host.box.inside('rmdir', '/var/lib/libvirt/images/berth/.space')
+    await guests.host.sandbox.inside('rmdir', '/var/lib/libvirt/images/berth/.space')
     for (const look of [free, free]) expect(before - (await look())).toBeLessThan(3)
-    expect(await guests.host.box.virsh('pool-list', '--name')).toContain('berth-space')
+    expect(await guests.host.sandbox.virsh('pool-list', '--name')).toContain('berth-space')
   })
 
   test('that is down is unreachable, soon', async () => {
@@ -121,11 +121,11 @@ async function repeated<T>(verb: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The certificates of the box, where a control plane keeps its own. */
-async function overTls({ box }: LibvirtHost): Promise<{ uri: string; dataDir: string }> {
-  const dataDir = join(box.folder, 'control-plane')
+/** The certificates of the sandbox, where a control plane keeps its own. */
+async function overTls({ sandbox }: LibvirtHost): Promise<{ uri: string; dataDir: string }> {
+  const dataDir = join(sandbox.folder, 'control-plane')
   await mkdir(join(dataDir, 'pki'), { recursive: true })
   const files = { 'cacert.pem': 'ca.pem', 'clientcert.pem': 'client.pem', 'private/clientkey.pem': 'client.key' }
-  for (const [from, to] of Object.entries(files)) await copyFile(join(box.folder, 'pki', from), join(dataDir, 'pki', to))
-  return { uri: `qemu+tls://${box.address}/system`, dataDir }
+  for (const [from, to] of Object.entries(files)) await copyFile(join(sandbox.folder, 'pki', from), join(dataDir, 'pki', to))
+  return { uri: `qemu+tls://${sandbox.address}/system`, dataDir }
 }

@@ -1,11 +1,11 @@
 import { describeDriver } from '../conformance.ts'
 import { expectKind } from '../conformance/fixture.ts'
-import { simulatedWorld, someSpec } from './test-fixture.ts'
+import { simulatedFixture, someSpec } from './test-fixture.ts'
 
 const MARKER = 'marker'
 
 describeDriver('simulated', async () => {
-  const { open, drift, faults } = await simulatedWorld()
+  const { open, drift, faults } = await simulatedFixture()
   const [driver, other] = [open(), open()]
   let ranges = 0
   return {

@@ -4,12 +4,12 @@ import { collect, expectKind, OPEN, TEMPLATE } from '../conformance/fixture.ts'
 import type { Driver, MachineSpec } from '../driver.ts'
 import type { Verb } from './host.ts'
 import { realPace } from './latency.ts'
-import { simulatedWorld, someSpec } from './test-fixture.ts'
+import { simulatedFixture, someSpec } from './test-fixture.ts'
 
 const signal = new AbortController().signal
-const world = await simulatedWorld()
-const driver = world.open()
-const { faults } = world
+const fixture = await simulatedFixture()
+const driver = fixture.open()
+const { faults } = fixture
 
 async function create(spec: MachineSpec = someSpec()): Promise<MachineSpec> {
   await driver.ensureFilter(spec.vmId, OPEN, signal)
@@ -50,7 +50,7 @@ describe('an injected fault', () => {
 
   test('can be injected by another process and cleared', async () => {
     await faults.plant({ verb: 'health', kind: 'transient', times: 100 })
-    await expectKind(world.open().health(signal), 'transient')
+    await expectKind(fixture.open().health(signal), 'transient')
     await faults.clear()
     expect((await driver.health(signal)).problems).toEqual([])
   })
@@ -126,7 +126,9 @@ describe.each(Object.entries(VERBS))('%s', (verb, call) => {
     expect(kind === 'halfway' ? ['done', true] : [true]).toContain(await first)
     await faults.clear()
     const answer = await call(driver, spec, id)
-    expect(await call(world.open(), spec, id)).toEqual(verb === 'ensureStopped' || verb === 'ensureRestarted' ? { how: 'already' } : answer)
+    expect(await call(fixture.open(), spec, id)).toEqual(
+      verb === 'ensureStopped' || verb === 'ensureRestarted' ? { how: 'already' } : answer,
+    )
   })
 })
 
@@ -142,8 +144,8 @@ test('after a lost reply the state of the host tells whether it happened', async
 test('a running backup is cancelled when another process removes it', async () => {
   const { vmId } = await create()
   const backupId = newId()
-  const removeMeanwhile = () => world.open().ensureNoBackup(vmId, backupId, signal)
-  const slow = world.open({ pace: { delays: realPace.delays, wait: removeMeanwhile } })
+  const removeMeanwhile = () => fixture.open().ensureNoBackup(vmId, backupId, signal)
+  const slow = fixture.open({ pace: { delays: realPace.delays, wait: removeMeanwhile } })
   await expectKind(slow.ensureBackup(vmId, { backupId, parentId: null }, signal), 'cancelled')
   expect((await volumesOf(vmId)).map((volume) => volume.kind).sort()).toEqual(['disk', 'seed'])
 })

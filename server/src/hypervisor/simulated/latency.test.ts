@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { expectKind, OPEN, TEMPLATE } from '../conformance/fixture.ts'
 import { realPace, type Pace } from './latency.ts'
-import { simulatedWorld, someSpec } from './test-fixture.ts'
+import { simulatedFixture, someSpec } from './test-fixture.ts'
 
 const signal = new AbortController().signal
 
 test('calls take as long as on a real host', async () => {
   const waits: number[] = []
   const pace: Pace = { delays: realPace.delays, wait: (ms) => Promise.resolve(void waits.push(ms)) }
-  const { open, clock } = await simulatedWorld({ pace })
+  const { open, clock } = await simulatedFixture({ pace })
   const spec = someSpec({ diskGiB: 100 })
   const driver = open()
   await driver.ensureFilter(spec.vmId, OPEN, signal)
@@ -22,7 +22,7 @@ test('calls take as long as on a real host', async () => {
 })
 
 test('a guest that boots longer than the timeout has failed', async () => {
-  const { open } = await simulatedWorld({ pace: { delays: realPace.delays, wait: () => Promise.resolve() } })
+  const { open } = await simulatedFixture({ pace: { delays: realPace.delays, wait: () => Promise.resolve() } })
   const spec = someSpec()
   const driver = open()
   await driver.ensureFilter(spec.vmId, OPEN, signal)

@@ -52,7 +52,7 @@ export function monitoringMethods(host: SimulatedHost, hub: EventHub, size: Host
         versions: { simulated: '1' },
         consoles: ['serial'],
         uplinkMbps: 10_000,
-        canLimit: true,
+        canShapeTraffic: true,
       })),
 
     health: (signal) =>

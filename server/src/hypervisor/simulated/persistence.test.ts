@@ -2,10 +2,10 @@ import { expect, test, vi } from 'vitest'
 import { openDb, sql } from '../../kernel/database/db.ts'
 import { collect, OPEN, TEMPLATE } from '../conformance/fixture.ts'
 import type { Driver, DriverEvent, MachineSpec } from '../driver.ts'
-import { simulatedWorld, someSpec } from './test-fixture.ts'
+import { simulatedFixture, someSpec } from './test-fixture.ts'
 
 const signal = new AbortController().signal
-const world = await simulatedWorld()
+const fixture = await simulatedFixture()
 
 async function create(driver: Driver, spec: MachineSpec): Promise<void> {
   await driver.ensureFilter(spec.vmId, OPEN, signal)
@@ -15,26 +15,26 @@ async function create(driver: Driver, spec: MachineSpec): Promise<void> {
 
 test('everything is still there after the product was stopped and started', async () => {
   const spec = someSpec()
-  const before = world.open()
+  const before = fixture.open()
   await create(before, spec)
-  await world.drift.writeFile(spec.vmId, 'note', 'kept')
+  await fixture.drift.writeFile(spec.vmId, 'note', 'kept')
   const volumes = await collect(before.listVolumes(signal))
   await before.close()
 
-  const db = openDb({ url: world.db.url, maxConnections: 2, onError: () => undefined })
-  const after = world.open({ db })
+  const db = openDb({ url: fixture.db.url, maxConnections: 2, onError: () => undefined })
+  const after = fixture.open({ db })
   expect(await after.findMachine(spec.vmId, signal)).toMatchObject({ power: 'running', uuid: spec.uuid })
   expect(await collect(after.listVolumes(signal))).toEqual(volumes)
-  expect(await world.drift.readFile(spec.vmId, 'note')).toBe('kept')
+  expect(await fixture.drift.readFile(spec.vmId, 'note')).toBe('kept')
   await db.close()
 })
 
 test('three processes creating the same eight VMs at once start eight, and removing them frees all their space', async () => {
   const specs = Array.from({ length: 8 }, () => someSpec())
-  const drivers = [world.open(), world.open(), world.open()]
+  const drivers = [fixture.open(), fixture.open(), fixture.open()]
   const byAll = (work: (driver: Driver, spec: MachineSpec) => Promise<void>) =>
     Promise.all(drivers.flatMap((driver) => specs.map((spec) => work(driver, spec))))
-  const usedBytes = async () => (await world.db.one<{ used: bigint }>(sql`select disk_used_bytes as used from simulated.hosts`)).used
+  const usedBytes = async () => (await fixture.db.one<{ used: bigint }>(sql`select disk_used_bytes as used from simulated.hosts`)).used
   const before = await usedBytes()
   const heard: DriverEvent[] = []
   const end = await drivers[0]!.subscribe((event) => heard.push(event), signal)

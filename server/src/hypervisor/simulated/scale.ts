@@ -5,7 +5,7 @@ import { sql, type Db } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { collect, OPEN, TEMPLATE } from '../conformance/fixture.ts'
 import type { Driver } from '../driver.ts'
-import { simulatedDatabase, simulatedWorld, someSpec } from './test-fixture.ts'
+import { simulatedDatabase, simulatedFixture, someSpec } from './test-fixture.ts'
 
 const signal = new AbortController().signal
 const ROUNDS = 12
@@ -57,7 +57,7 @@ async function life(driver: Driver): Promise<number> {
 
 async function hostWith(count: number) {
   // One connection, so that what it scanned can be asked of it.
-  const { db, hostId, open } = await simulatedWorld({ db: await simulatedDatabase(1) })
+  const { db, hostId, open } = await simulatedFixture({ db: await simulatedDatabase(1) })
   const driver = open()
   await life(driver)
   await fill(db, hostId, count)

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { collect, OPEN, TEMPLATE } from '../conformance/fixture.ts'
 import type { MachineSpec, NicCounters } from '../driver.ts'
-import { simulatedWorld, someSpec } from './test-fixture.ts'
+import { simulatedFixture, someSpec } from './test-fixture.ts'
 
 const signal = new AbortController().signal
-const world = await simulatedWorld({ bytesPerSecond: () => 1_000_000 })
-const driver = world.open()
+const fixture = await simulatedFixture({ bytesPerSecond: () => 1_000_000 })
+const driver = fixture.open()
 
 async function create(): Promise<MachineSpec> {
   const spec = someSpec()
@@ -23,33 +23,33 @@ async function countersOf({ vmId }: MachineSpec): Promise<NicCounters> {
 describe('traffic', () => {
   test('grows with the running time of a machine, to the byte', async () => {
     const spec = await create()
-    world.clock.advance('60s')
+    fixture.clock.advance('60s')
     expect(await countersOf(spec)).toMatchObject({ receivedBytes: 60_000_000n, sentBytes: 15_000_000n })
-    await world.drift.addTraffic(spec.vmId, spec.nics[0]!.mac, { received: 1, sent: 2 })
+    await fixture.drift.addTraffic(spec.vmId, spec.nics[0]!.mac, { received: 1, sent: 2 })
     expect(await countersOf(spec)).toMatchObject({ receivedBytes: 60_000_001n, sentBytes: 15_000_002n })
   })
 
   test('obeys a limit from the moment it is set, and keeps what was counted before', async () => {
     const spec = await create()
     const mac = spec.nics[0]!.mac
-    world.clock.advance('10s')
+    fixture.clock.advance('10s')
     await driver.ensureLimit(spec.vmId, mac, 4, signal) // 500,000 bytes a second
-    world.clock.advance('10s')
+    fixture.clock.advance('10s')
     expect((await countersOf(spec)).receivedBytes).toBe(15_000_000n)
     await driver.ensureLimit(spec.vmId, mac, null, signal)
-    world.clock.advance('10s')
+    fixture.clock.advance('10s')
     expect((await countersOf(spec)).receivedBytes).toBe(25_000_000n)
   })
 
   test('does not grow while a machine is paused', async () => {
     const spec = await create()
-    world.clock.advance('10s')
-    await world.drift.pauseMachine(spec.vmId)
+    fixture.clock.advance('10s')
+    await fixture.drift.pauseMachine(spec.vmId)
     const paused = await countersOf(spec)
-    world.clock.advance('1h')
+    fixture.clock.advance('1h')
     expect(await countersOf(spec)).toEqual(paused)
     await driver.ensureRunning(spec, signal)
-    world.clock.advance('1s')
+    fixture.clock.advance('1s')
     expect((await countersOf(spec)).receivedBytes).toBe(11_000_000n)
   })
 
@@ -70,7 +70,7 @@ test('metrics are plausible: CPU time never decreases, memory stays within its b
   const cpu: bigint[] = []
   const ram = new Set<number>()
   for (let hour = 0; hour < 24; hour++) {
-    world.clock.advance('1h')
+    fixture.clock.advance('1h')
     const [sample] = await collect(driver.metrics([spec.vmId], signal))
     cpu.push(sample!.cpuNs)
     ram.add(sample!.ramUsedMiB!)

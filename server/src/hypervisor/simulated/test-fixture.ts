@@ -40,9 +40,9 @@ export async function simulatedDatabase(maxConnections = 8): Promise<Db> {
   return db
 }
 
-export type World = Awaited<ReturnType<typeof simulatedWorld>>
+export type Fixture = Awaited<ReturnType<typeof simulatedFixture>>
 
-export async function simulatedWorld(options: Partial<SimulatedOptions> = {}) {
+export async function simulatedFixture(options: Partial<SimulatedOptions> = {}) {
   const db = options.db ?? (await simulatedDatabase())
   const clock = manualClock()
   const hostId = newId()

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { billingWorld } from '../../../../test/billing-fixture.ts'
+import { billingFixture } from '../../../../test/billing-fixture.ts'
 import { testApp } from '../../../../test/harness.ts'
 import { sql } from '../../../kernel/database/db.ts'
 import { adopt, unmanage } from '../service.ts'
 
 describe('add-ons bought in the middle of a period', async () => {
   const app = await testApp()
-  const { turn, toRenewal, balance, renewalsOf } = await billingWorld(app)
+  const { turn, toRenewal, balance, renewalsOf } = await billingFixture(app)
   await app.db.run(sql`update catalog_values set value = 500 where name = 'price.network_10g'`)
   const plans = (await (await app.given.customer()).get('/plans')).body.data as { id: string; slug: string; priceMonthly: string }[]
   const plan = (slug: string) => plans.find((each) => each.slug === slug)!

@@ -21,7 +21,7 @@ describeIf(missingForSandbox())('a running copy', { timeout: 300_000 }, () => {
     spec = proof.spec()
     await proof.driver.ensureDisk(spec, { from: 'template' }, soon())
     // Without a partition nothing boots from it, and writes where we look later.
-    await proof.host.box.inside('qemu-io', '-c', 'write -z 0 1M', '-c', 'write -P 170 200M 600M', `${FOLDER}/vm-${spec.vmId}-1.qcow2`)
+    await proof.host.sandbox.inside('qemu-io', '-c', 'write -z 0 1M', '-c', 'write -P 170 200M 600M', `${FOLDER}/vm-${spec.vmId}-1.qcow2`)
     await proof.start(spec)
   }, 300_000)
   afterAll(() => proof.close())
@@ -40,14 +40,14 @@ describeIf(missingForSandbox())('a running copy', { timeout: 300_000 }, () => {
     )
   /** Content of the copy, verified by QEMU. */
   const isSound = async (file: string): Promise<boolean> => {
-    const said = await proof.host.box.inside('qemu-io', '-U', '-r', '-c', 'read -P 170 200M 600M', `${FOLDER}/${file}`)
+    const said = await proof.host.sandbox.inside('qemu-io', '-U', '-r', '-c', 'read -P 170 200M 600M', `${FOLDER}/${file}`)
     return said.includes('read 629145600/629145600') && !said.includes('verification failed')
   }
 
   /** qemu-io records its writes in the dirty bitmaps as well. */
   const changeMuch = async (): Promise<void> => {
     await proof.driver.ensureStopped(spec.vmId, { graceMs: 0 }, soon())
-    await proof.host.box.inside('qemu-io', '-c', 'write -P 170 200M 600M', `${FOLDER}/vm-${spec.vmId}-1.qcow2`)
+    await proof.host.sandbox.inside('qemu-io', '-c', 'write -P 170 200M 600M', `${FOLDER}/vm-${spec.vmId}-1.qcow2`)
     await proof.driver.ensureRunning(spec, soon())
   }
 
@@ -119,7 +119,7 @@ describeIf(missingForSandbox())('a running copy', { timeout: 300_000 }, () => {
 
   test('of a VM that is off is completed in the end, and keeps the dirty bitmap', async () => {
     const { vmId } = spec
-    const { folder, inside, signalDaemon, startDaemon, virsh } = proof.host.box
+    const { folder, inside, signalDaemon, startDaemon, virsh } = proof.host.sandbox
     const [parentId, backupId, snapshotId] = [newId(), newId(), newId()]
     const file = `snapshot-${vmId}-${snapshotId}.qcow2`
     await proof.driver.ensureBackup(vmId, { backupId: parentId, parentId: null }, soon())
@@ -153,7 +153,7 @@ describeIf(missingForSandbox())('a running copy', { timeout: 300_000 }, () => {
     await proof.driver.ensureBackup(spec.vmId, { backupId: parentId, parentId: null }, soon())
     const made = ending(proof.driver.ensureSnapshot(spec.vmId, cutId, soon()))
     await begun(cutId)
-    await proof.host.box.inside('sh', '-c', `kill -9 $(cat /run/libvirt/qemu/berth-${spec.vmId}.pid)`)
+    await proof.host.sandbox.inside('sh', '-c', `kill -9 $(cat /run/libvirt/qemu/berth-${spec.vmId}.pid)`)
     expect(await made).toBe('transient')
     await proof.driver.ensureRunning(spec, soon())
     expect(await proof.driver.ensureBackup(spec.vmId, { backupId, parentId }, soon())).toMatchObject({ parentId: null })
@@ -182,7 +182,7 @@ describeIf(missingForSandbox())('a running copy', { timeout: 300_000 }, () => {
     const snapshotId = newId()
     const guest = proof.spec()
     await proof.start(guest)
-    const { virsh } = proof.host.box
+    const { virsh } = proof.host.sandbox
     const status = () => virsh('qemu-agent-command', `berth-${guest.vmId}`, '{"execute":"guest-fsfreeze-status"}')
     await proof.driver.ensureReady(guest.vmId, { timeoutMs: 120_000 }, soon())
     for (const next of [proof.driver.ensureSnapshot, proof.driver.ensureNoSnapshot]) {

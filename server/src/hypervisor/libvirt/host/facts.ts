@@ -31,7 +31,7 @@ export function factMethods(context: HostContext): Pick<Monitoring, 'facts'> {
         versions,
         uplinkMbps,
         consoles: context.root === undefined ? ['serial'] : ['serial', 'vnc'],
-        canLimit: await canShapeTraffic(context, signal),
+        canShapeTraffic: await canShapeTraffic(context, signal),
       } satisfies HostFacts
     },
   }

@@ -10,7 +10,7 @@ import { element } from '../core/xml.ts'
 
 /** Probed once per connection to the host. */
 export const canShapeTraffic = (context: HostContext, signal: AbortSignal): Promise<boolean> =>
-  context.exclusive('can-limit', signal, async () => (context.cache.canShapeTraffic ??= await probeOnce(context, signal)))
+  context.exclusive('can-shape-traffic', signal, async () => (context.cache.canShapeTraffic ??= await probeOnce(context, signal)))
 
 /** A host has one probe network: another process waits until it is gone. */
 const probeOnce = (context: HostContext, signal: AbortSignal): Promise<boolean> =>

@@ -73,7 +73,7 @@ export async function define(
   if (!seed) throw new DriverError('not_found', `Host ${context.hostId} has no seed of ${spec.vmId}, generation ${spec.generation}`)
   const { xml } = domainXml(spec, {
     acceleration: await detectAcceleration(context, signal, spec.template.arch),
-    canLimit: await canShapeTraffic(context, signal),
+    canShapeTraffic: await canShapeTraffic(context, signal),
     disk: await readDiskFile(context, disk, signal),
     seedPath: seed.key,
     guestGroup: await guestGroup(context, signal),

@@ -19,7 +19,7 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
   test('wakes a guest that has suspended itself', async () => {
     const made = blank(false)
     const spec = { ...made, template: { ...made.template, id: 'sleeper', arch: 'x86_64' } } as const
-    const driver = open({ image: await sleepyImage(guests.host.box.folder) })
+    const driver = open({ image: await sleepyImage(guests.host.sandbox.folder) })
     const becomes = (power: string) =>
       eventually(`the guest to be ${power}`, async () => (await driver.findMachine(spec.vmId, soon()))?.power === power, 60_000)
     await start(driver, spec)
@@ -34,7 +34,9 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
       await start(driver, spec)
       const cut = new AbortController()
       const stopping = expectKind(driver.ensureStopped(spec.vmId, { graceMs: 120_000 }, cut.signal), 'aborted')
-      await eventually('the order', async () => (await guests.host.box.virsh('dumpxml', `berth-${spec.vmId}`)).includes('stop="ordered"'))
+      await eventually('the order', async () =>
+        (await guests.host.sandbox.virsh('dumpxml', `berth-${spec.vmId}`)).includes('stop="ordered"'),
+      )
       cut.abort()
       await stopping
       return spec
@@ -44,11 +46,11 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
     test('and takes effect all the same, it was a stop; unless the VM was started since', async () => {
       const driver = open()
       const spec = await giveUp(driver)
-      await guests.host.box.virsh('destroy', `berth-${spec.vmId}`)
+      await guests.host.sandbox.virsh('destroy', `berth-${spec.vmId}`)
       expect(await whyOff(driver, spec)).toBe('user')
       const other = await giveUp(driver)
       await driver.ensureRunning(other, soon())
-      await guests.host.box.virsh('destroy', `berth-${other.vmId}`)
+      await guests.host.sandbox.virsh('destroy', `berth-${other.vmId}`)
       expect(await whyOff(driver, other)).toBe('host')
     })
 
@@ -58,8 +60,8 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
       await start(driver, stopped)
       await driver.ensureStopped(stopped.vmId, { graceMs: 0 }, soon())
       const [left, repeated] = [await giveUp(driver), await giveUp(driver)]
-      await losePower(guests.host.box)
-      await returnPower(guests.host.box)
+      await losePower(guests.host.sandbox)
+      await returnPower(guests.host.sandbox)
       expect(await driver.ensureStopped(repeated.vmId, { graceMs: 0 }, soon())).toEqual({ how: 'already' })
       expect(await Promise.all([stopped, left, repeated].map((spec) => whyOff(driver, spec)))).toEqual(['user', 'host', 'user'])
     })

@@ -9,14 +9,14 @@ describeIf(missingForSandbox())('a bandwidth limit', { timeout: 300_000 }, () =>
   let proof: Proof
   beforeAll(async () => {
     proof = await openProof()
-    await giveTrafficControl(proof.host.box, 'able')
+    await giveTrafficControl(proof.host.sandbox, 'able')
   }, 300_000)
   afterAll(() => proof.close())
 
   const probes = async (): Promise<string[]> =>
-    (await proof.host.box.inside('virsh', 'net-list', '--all', '--name')).match(/berth-probe\S*/g) ?? []
+    (await proof.host.sandbox.inside('virsh', 'net-list', '--all', '--name')).match(/berth-probe\S*/g) ?? []
   const plant = (order: string, name: string, bridge: string): Promise<string> =>
-    proof.host.box.inside(
+    proof.host.sandbox.inside(
       'sh',
       '-ec',
       `echo "<network><name>${name}</name><bridge name='${bridge}'/></network>" > /run/n.xml; virsh ${order} /run/n.xml`,
@@ -28,19 +28,19 @@ describeIf(missingForSandbox())('a bandwidth limit', { timeout: 300_000 }, () =>
     await plant('net-create', 'berth-probe-1badc0de', 'bnp1badc0de')
     expect(await probes()).toHaveLength(2)
     const facts = await Promise.all([driver.facts(soon()), other.facts(soon())])
-    expect(facts.map(({ canLimit }) => canLimit)).toEqual([true, true])
+    expect(facts.map(({ canShapeTraffic }) => canShapeTraffic)).toEqual([true, true])
     expect(await probes()).toEqual([])
-    expect(await proof.host.box.inside('ls', '/sys/class/net')).not.toMatch(/^bnp/m)
+    expect(await proof.host.sandbox.inside('ls', '/sys/class/net')).not.toMatch(/^bnp/m)
   })
 
-  const shaped = async (): Promise<boolean> => (await queues(proof.host.box)).includes('htb')
+  const shaped = async (): Promise<boolean> => (await queues(proof.host.sandbox)).includes('htb')
 
   test('is set, survives a stop, is changed and lifted', async () => {
     const { driver } = proof
     const spec = proof.spec()
     const [nic] = spec.nics
     const limit = async (): Promise<number | null | undefined> => (await driver.findMachine(spec.vmId, soon()))?.nics[0]?.limitMbps
-    expect(await driver.facts(soon())).toMatchObject({ canLimit: true })
+    expect(await driver.facts(soon())).toMatchObject({ canShapeTraffic: true })
     await proof.start({ ...spec, nics: [{ ...nic!, limitMbps: 100 }] })
     expect([await limit(), await shaped()]).toEqual([100, true])
     expect(await driver.ensureLimit(spec.vmId, nic!.mac, 10, soon())).toEqual({ limited: true })

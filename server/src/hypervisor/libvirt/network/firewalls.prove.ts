@@ -43,7 +43,7 @@ describeIf(missingForSandbox())('the filter of a real guest', { timeout: TIMEOUT
   }
   beforeAll(async () => {
     proof = await openProof()
-    shell = new GuestShell(proof.host.boxes.unix(proof.host.box), TIMEOUT_MS)
+    shell = new GuestShell(proof.host.sandboxes.unix(proof.host.sandbox), TIMEOUT_MS)
     ;[guest, neighbour] = [await boot(), await boot()]
     await shell.run(guest.vmId, `nc -ll -p ${ECHO} -e cat >/dev/null 2>&1 &`)
   }, TIMEOUT_MS)
@@ -56,7 +56,7 @@ describeIf(missingForSandbox())('the filter of a real guest', { timeout: TIMEOUT
   const fromHost = (number: number): Promise<string> => {
     const script = `exec 3<>/dev/tcp/${guest.address}/${number} && echo hello >&3 && head -c 5 <&3`
     const ask = `timeout 4 bash -c '${script}' 2>/run/said; case $? in 0) ;; 124) echo silence;; *) grep -m 1 -o refused /run/said;; esac`
-    return proof.host.box.inside('bash', '-c', ask).then((said) => said.trim())
+    return proof.host.sandbox.inside('bash', '-c', ask).then((said) => said.trim())
   }
   const fromNeighbour = async (number: number): Promise<string> =>
     (await shell.run(neighbour.vmId, 'echo hello | timeout 4 nc "$0" "$1" | head -c 5', guest.address, String(number))).output
@@ -109,18 +109,18 @@ describeIf(missingForSandbox())('the filter of a real guest', { timeout: TIMEOUT
     await set(OPEN)
     const script = `exec 3<>/dev/tcp/${guest.address}/${ECHO}; echo one >&3; read -t 20 a <&3; touch /run/open
       for i in $(seq 300); do [ -e /run/changed ] && break; sleep 0.2; done; echo two >&3; read -t 20 b <&3; echo "$a $b"`
-    const talk = proof.host.box.inside('bash', '-c', script)
-    await eventually('the connection', () => proof.host.box.inside('test', '-e', '/run/open').then(() => true))
+    const talk = proof.host.sandbox.inside('bash', '-c', script)
+    await eventually('the connection', () => proof.host.sandbox.inside('test', '-e', '/run/open').then(() => true))
     await set(closed(port(22)))
     expect(await fromHost(ECHO)).toBe('silence')
-    await proof.host.box.inside('touch', '/run/changed')
+    await proof.host.sandbox.inside('touch', '/run/changed')
     expect((await talk).trim()).toBe('one two')
   })
 
   test('passes neither spoofed addresses nor IPv6', async () => {
     await set(OPEN)
     await shell.run(guest.vmId, 'ip addr add 10.77.9.9/16 dev eth0; ip -6 addr add fd00::2/64 dev eth0')
-    await proof.host.box.inside('ip', '-6', 'addr', 'add', 'fd00::1/64', 'dev', 'bpub-gw')
+    await proof.host.sandbox.inside('ip', '-6', 'addr', 'add', 'fd00::1/64', 'dev', 'bpub-gw')
     expect(await guestPings(proof.host.gateway)).toBe(true)
     expect(await guestPings('-I', '10.77.9.9', proof.host.gateway)).toBe(false)
     expect(await guestPings('fd00::1')).toBe(false)

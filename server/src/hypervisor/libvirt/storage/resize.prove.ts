@@ -21,13 +21,13 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
       await driver.ensureBackup(spec.vmId, { backupId: next, parentId: full }, soon())
       await driver.ensureStopped(spec.vmId, { graceMs: 0 }, soon())
       await driver.ensureRunning(spec, soon())
-      await guests.host.box.inside('kill', '-9', (await qemu(spec.vmId)).trim())
+      await guests.host.sandbox.inside('kill', '-9', (await qemu(spec.vmId)).trim())
       await eventually('the end', async () => (await driver.findMachine(spec.vmId, soon()))?.power === 'stopped')
       expect((await records(spec)).filter(({ flags }) => flags.includes('in-use'))).toHaveLength(2)
       return next
     }
     const records = async ({ vmId }: MachineSpec): Promise<{ name: string; flags: string[] }[]> => {
-      const said = await guests.host.box.inside(
+      const said = await guests.host.sandbox.inside(
         'qemu-img',
         'info',
         '-U',
@@ -43,7 +43,7 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
       await start(driver, spec)
       await crash(driver, spec)
       expect(await driver.ensureDefined({ ...spec, ...GROWN }, soon())).toEqual(GROWN)
-      expect((await guests.host.box.virsh('list', '--all', '--name')).trim()).toBe(`berth-${spec.vmId}`)
+      expect((await guests.host.sandbox.virsh('list', '--all', '--name')).trim()).toBe(`berth-${spec.vmId}`)
       expect(await records(spec)).toEqual([])
       await driver.ensureRunning({ ...spec, ...GROWN }, soon())
       expect(await driver.findMachine(spec.vmId, soon())).toMatchObject({ power: 'running' })

@@ -10,7 +10,7 @@ import { interfaceXml } from './interface-xml.ts'
 export interface DomainOptions {
   acceleration: Acceleration
   /** Whether the host kernel can shape traffic; one that cannot fails to start a domain with limits. */
-  canLimit: boolean
+  canShapeTraffic: boolean
   disk: DiskFile
   seedPath: string
   /** Of all QEMUs; null where the host cannot start each as its own user. */
@@ -49,7 +49,7 @@ export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
       {},
       diskXml(options.disk, spec.diskLimits),
       seedXml(options.seedPath),
-      nicsXml(spec, options.canLimit),
+      nicsXml(spec, options.canShapeTraffic),
       platformXml(arch),
     ),
   )
@@ -67,7 +67,8 @@ const metadataFor = (spec: MachineSpec, remembered: DomainOptions['remembered'])
   ...remembered,
 })
 
-const nicsXml = (spec: MachineSpec, canLimit: boolean): Xml[] => spec.nics.map((nic) => interfaceXml(spec.vmId, nic, canLimit))
+const nicsXml = (spec: MachineSpec, canShapeTraffic: boolean): Xml[] =>
+  spec.nics.map((nic) => interfaceXml(spec.vmId, nic, canShapeTraffic))
 
 /** Firmware, features and processor, which differ by architecture. */
 export function processorXml(arch: Arch, acceleration: Acceleration): Xml[] {

@@ -13,7 +13,8 @@ const nic: NicSpec = {
   dns: [],
   limitMbps: 1000,
 }
-const read = (changes: Partial<NicSpec>, canLimit = true) => readXml(interfaceXml('cvm1', { ...nic, ...changes }, canLimit).xml)
+const read = (changes: Partial<NicSpec>, canShapeTraffic = true) =>
+  readXml(interfaceXml('cvm1', { ...nic, ...changes }, canShapeTraffic).xml)
 
 describe('an interface', () => {
   test('of the public network has the filter of its VM, a private one the shared filter, both with their address', () => {

@@ -3,15 +3,15 @@ import type { Machine, NicSpec } from '../../driver.ts'
 import { filterName, networkIdOf, networkName, PRIVATE_FILTER, PUBLIC_NETWORK } from '../core/resource-names.ts'
 import { element, type Element, type Xml } from '../core/xml.ts'
 
-/** The filter gets the address as a parameter: otherwise libvirt learns it from the guest's first packet. `canLimit`: a domain with a limit
+/** The filter gets the address as a parameter: otherwise libvirt learns it from the guest's first packet. `canShapeTraffic`: a domain with a limit
  *  does not start on a kernel that cannot shape traffic. */
-export const interfaceXml = (vmId: string, { mac, kind, networkId, address, limitMbps }: NicSpec, canLimit: boolean): Xml =>
+export const interfaceXml = (vmId: string, { mac, kind, networkId, address, limitMbps }: NicSpec, canShapeTraffic: boolean): Xml =>
   element(
     'interface',
     { type: 'network' },
     element('mac', { address: mac }),
     element('source', { network: networkId ? networkName(networkId) : PUBLIC_NETWORK }),
-    canLimit && limitMbps !== null && bandwidthXml(limitMbps),
+    canShapeTraffic && limitMbps !== null && bandwidthXml(limitMbps),
     element('model', { type: 'virtio' }),
     element(
       'filterref',

@@ -4,7 +4,7 @@ import { testApp, type TestAppOptions } from '../../server/test/harness.ts'
 import { Berth, type ClientOptions, type Handler } from '../src/index.ts'
 import { openProxy } from './proxy.ts'
 
-export async function sdkWorld(options: TestAppOptions = {}) {
+export async function sdkFixture(options: TestAppOptions = {}) {
   const app = await testApp(options)
   await app.app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.app.server.address() as AddressInfo
@@ -19,7 +19,7 @@ export async function sdkWorld(options: TestAppOptions = {}) {
   }
 }
 
-export type SdkWorld = Awaited<ReturnType<typeof sdkWorld>>
+export type SdkFixture = Awaited<ReturnType<typeof sdkFixture>>
 
 /** Records every attempt: the request, and the response if there was one. */
 export function recordAttempts() {

@@ -1,12 +1,12 @@
 import { expect } from 'vitest'
 import { RemoteError } from '../../src/index.ts'
 import type { Connection, Domain, Named, Volume } from '../../src/index.ts'
-import type { Box } from '../sandboxed-libvirtd.ts'
+import type { Sandbox } from '../sandboxed-libvirtd.ts'
 
 /** What the parts of the contract hand on to each other. */
-export interface World {
+export interface Fixture {
   kind: 'unix' | 'tls'
-  box: Box
+  sandbox: Sandbox
   c: Connection
   pool: Named
   disk: Volume

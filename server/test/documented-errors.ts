@@ -7,7 +7,7 @@ import type { Operation } from '../src/http/api/operation.ts'
 /** What any route can refuse to people, which no document for programs need say. */
 const OF_PEOPLE = new Set(['origin_not_allowed', 'https_required', 'reauthentication_required', 'operator_only'])
 
-export function holdToDocumentedRefusals(app: FastifyInstance, operations: Operation[]): void {
+export function requireDocumentedErrors(app: FastifyInstance, operations: Operation[]): void {
   const documented = new Map(operations.map((operation) => [operation.operationId, new Set<string>(errorCodesOf(operation))]))
   const surprises = new Set<string>()
   app.addHook('onResponse', (request, reply, done) => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { eventually } from '../../libvirt/test/eventually.ts'
 import { libvirtDrivers } from '../src/hypervisor/libvirt/driver.ts'
-import { expectKind, type Rig } from '../src/hypervisor/conformance/fixture.ts'
+import { expectKind, type DriverFixture } from '../src/hypervisor/conformance/fixture.ts'
 import type { MachineSpec, NicSpec, TemplateRef } from '../src/hypervisor/driver.ts'
 import { newId } from '../src/kernel/ids.ts'
 import { GuestShell } from './guest-shell.ts'
@@ -13,13 +13,17 @@ import { tinyImage } from './tiny-image.ts'
 /** Generous, for emulated guests on a loaded machine. */
 const TIMEOUT_MS = 150_000
 
-export async function libvirtRig(): Promise<Rig> {
+export async function libvirtDriverFixture(): Promise<DriverFixture> {
   const image = await tinyImage()
   const host = await openLibvirtHost()
-  const open = libvirtDrivers({ log: pino({ level: 'silent' }), images: { open: () => Promise.resolve(image) }, dataDir: host.box.folder })
+  const open = libvirtDrivers({
+    log: pino({ level: 'silent' }),
+    images: { open: () => Promise.resolve(image) },
+    dataDir: host.sandbox.folder,
+  })
   const ref = { id: newId(), driver: 'libvirt', uri: host.uri } as const
   const [driver, other] = [open(ref), open(ref)]
-  const shell = new GuestShell(host.boxes.unix(host.box), TIMEOUT_MS)
+  const shell = new GuestShell(host.sandboxes.unix(host.sandbox), TIMEOUT_MS)
   const specs = specMaker(host.gateway)
   const template: TemplateRef = { id: 'tiny', slug: 'tiny', checksum: image.checksum, arch: image.arch, hasAgent: true }
   const made: string[] = []
@@ -45,7 +49,7 @@ export async function libvirtRig(): Promise<Rig> {
       },
       passwordHash: async (vmId) => (await shell.run(vmId, 'awk -F: \'$1 == "root" { printf "%s", $2 }\' /etc/shadow')).output,
       powerOff: (vmId) => shell.order(vmId, 'poweroff'),
-      crash: async (vmId) => void (await host.box.inside('sh', '-c', `kill -9 $(cat /run/libvirt/qemu/berth-${vmId}.pid)`)),
+      crash: async (vmId) => void (await host.sandbox.inside('sh', '-c', `kill -9 $(cat /run/libvirt/qemu/berth-${vmId}.pid)`)),
       send: async (vmId, _mac, bytes) =>
         void (await shell.run(vmId, 'ping -A -c "$0" -s 50000 "$1"', String(Math.ceil(bytes / 50_000) + 1), host.gateway)),
     },
@@ -53,14 +57,14 @@ export async function libvirtRig(): Promise<Rig> {
       await shell.run(vmId, 'killall acpid')
       const cut = new AbortController()
       const stopping = expectKind(driver.ensureStopped(vmId, { graceMs: TIMEOUT_MS }, cut.signal), 'aborted')
-      const isOrdered = async (): Promise<boolean> => (await host.box.virsh('dumpxml', `berth-${vmId}`)).includes('stop="ordered"')
+      const isOrdered = async (): Promise<boolean> => (await host.sandbox.virsh('dumpxml', `berth-${vmId}`)).includes('stop="ordered"')
       await eventually('the order to stop', isOrdered, TIMEOUT_MS)
       cut.abort()
       await stopping
     },
     losePower: async () => {
-      await losePower(host.box)
-      await returnPower(host.box)
+      await losePower(host.sandbox)
+      await returnPower(host.sandbox)
     },
     patienceMs: TIMEOUT_MS,
     /** Real guests need memory and time, so they are removed after each test. */

@@ -17,7 +17,7 @@ export interface Asked {
   form: URLSearchParams
 }
 
-export async function stripeWorld() {
+export async function stripeFixture() {
   const asked: Asked[] = []
   const trouble = { status: 200 }
   const server = createServer((request, response) => {

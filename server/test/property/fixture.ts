@@ -24,7 +24,7 @@ const ADDRESSES = '10.66.0.0/25'
 
 class Killed extends AttemptLostError {}
 
-export type World = Awaited<ReturnType<typeof newWorld>>
+export type Fixture = Awaited<ReturnType<typeof newFixture>>
 
 /** Deletes everything of the previous seed except the catalog. */
 async function cleanSlate({ db, clock, host }: TestApp): Promise<void> {
@@ -41,7 +41,7 @@ async function cleanSlate({ db, clock, host }: TestApp): Promise<void> {
   await db.tx((tx) => addPool(tx, clock.now(), pool))
 }
 
-export async function newWorld(app: TestApp, random: Random) {
+export async function newFixture(app: TestApp, random: Random) {
   const { db, deps, clock } = app
   await cleanSlate(app)
   const hosts = [app.host, await givenHost(app, 'second')]
