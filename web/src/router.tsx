@@ -1,7 +1,7 @@
 // All routes. The code of a screen is loaded on first navigation, or when a link to the screen is hovered.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
-import { ErrorPage, NotFound } from './shell/ErrorPage.tsx'
+import { ErrorPage } from './shell/ErrorPage.tsx'
 import { nextPath } from './shell/next-path.ts'
 import { RequireSession } from './shell/RequireSession.tsx'
 import { Loading } from './ui/AsyncState.tsx'
@@ -9,15 +9,15 @@ import { readSearch } from './ui/paging.ts'
 
 type Load = () => Promise<{ default: ComponentType }>
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
+const root = createRootRoute({ component: Outlet })
 const gate = createRoute({ getParentRoute: () => root, id: 'gate', component: RequireSession })
 
 const screen = <const Path extends string>(path: Path, load: Load) =>
   createRoute({ getParentRoute: () => gate, path, component: lazyRouteComponent(load), validateSearch: readSearch })
 
-const readNext = (search: Record<string, unknown>): { next?: string } => {
+const readNext = (search: Record<string, unknown>): { next?: string; ended?: true } => {
   const next = nextPath(search['next'], location.origin)
-  return next === undefined ? {} : { next }
+  return { ...(next !== undefined && { next }), ...(search['ended'] === true && { ended: true }) }
 }
 
 const outside = <const Path extends string>(path: Path, load: Load) =>
@@ -62,6 +62,7 @@ const tree = root.addChildren([
     screen('/operator/tickets', () => import('./screens/operator/StaffTickets.tsx')),
     screen('/operator/tickets/$ticketId', () => import('./screens/operator/StaffTicket.tsx')),
     screen('/operator/health', () => import('./screens/operator/Health.tsx')),
+    screen('/$', () => import('./shell/NotFound.tsx')),
   ]),
 ])
 
@@ -69,7 +70,6 @@ export const router = createRouter({
   routeTree: tree,
   defaultPreload: 'intent',
   defaultErrorComponent: ErrorPage,
-  defaultNotFoundComponent: NotFound,
   defaultPendingComponent: Loading,
   scrollRestoration: true,
 })

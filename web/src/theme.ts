@@ -73,7 +73,7 @@ export const theme = createTheme({
         overlayProps: { backgroundOpacity: 0.45 },
         padding: 'lg',
         radius: 12,
-        styles: { title: { fontWeight: 640 } },
+        styles: { title: { fontWeight: 640, lineHeight: 1.35, minWidth: 0, overflowWrap: 'anywhere' } },
         transitionProps: { duration: 120 },
       },
     },

@@ -35,6 +35,15 @@ describe('the documentation', async () => {
   const operation = (id: string) => page.locator(`#${id}`)
   const answerOf = (id: string) => operation(id).getByRole('status')
 
+  test('copies an example of a guide', async () => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.goto('/docs/guide/tutorial')
+    const example = page.locator('pre').first()
+    await button(page, 'Copy').first().click()
+    await expectShown(button(page, 'Copied'))
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe((await example.innerText()).trimEnd())
+  })
+
   test('is accessible in light and dark, on small and wide screens', async () => {
     const wrong: string[] = []
     for (const colorScheme of ['light', 'dark'] as const) {

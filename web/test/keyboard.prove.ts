@@ -37,7 +37,7 @@ describe('keyboard operation', async () => {
     await tabTo(page, 'Hostname')
     await page.keyboard.type('by-hand')
     await tabTo(page, 'laptop')
-    await page.keyboard.press('Space')
+    expect(await page.getByRole('checkbox', { name: 'laptop' }).isChecked()).toBe(true)
     await expectShown(page.getByText('Due today').locator('xpath=..').getByText('$'))
     await tabTo(page, 'Create VM')
     await page.keyboard.press('Enter')

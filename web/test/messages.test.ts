@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import catalog from '../../server/catalog.json' with { type: 'json' }
+import openapi from '../../openapi/v1.json' with { type: 'json' }
 import { limitName } from '../src/messages/settings.ts'
+import { ACTION_CHOICES, actionName } from '../src/screens/audit-log/action-name.ts'
 
 test.each(Object.keys(catalog.numbers).filter((name) => name.startsWith('quota.')))('%s has a label', (number) => {
   const name = number.replace('quota.', '')
@@ -9,3 +11,22 @@ test.each(Object.keys(catalog.numbers).filter((name) => name.startsWith('quota.'
 })
 
 test('an unknown limit is shown by its key', () => expect(limitName('ships_per_dock')).toBe('ships_per_dock'))
+
+test.each([
+  ['createVm', 'Created VM'],
+  ['setVmPassword', 'Set VM password'],
+  ['buyBandwidthPack', 'Bought traffic pack'],
+  ['replyToTicket', 'Replied to ticket'],
+  ['createSshKey', 'Created SSH key'],
+  ['account credit', 'Account credit'],
+])('the audit log says %s in words', (action, words) => expect(actionName(action)).toBe(words))
+
+test('every write of the public API can be chosen in the audit log, in words', () => {
+  const chosen = new Map(ACTION_CHOICES.map(({ value, label }) => [value, label]))
+  const operations = Object.values(openapi.paths).flatMap((methods) =>
+    Object.entries(methods as Record<string, { operationId: string }>).flatMap(([method, { operationId }]) =>
+      /^(post|put|patch|delete)$/.test(method) && operationId !== 'checkPacket' ? [operationId] : [],
+    ),
+  )
+  expect(operations.filter((id) => !/^[A-Z][A-Za-z -]+$/.test(chosen.get(id) ?? ''))).toEqual([])
+})

@@ -22,6 +22,8 @@ describe('an operator in the dashboard', async () => {
     await expectShown(page.getByText('Ready', { exact: true }))
     await menu('local').click()
     await pick('Enable maintenance mode')
+    await expectShown(dialog(page).getByText(/^The host takes no new VMs/))
+    await button(dialog(page), 'Enable maintenance mode').click()
     await expectShown(page.getByRole('cell', { name: 'Maintenance' }))
     await menu('local').click()
     await pick('Disable maintenance mode')

@@ -1,10 +1,20 @@
 // All URLs of the dashboard, for tests that visit every screen.
+import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import type { SeededAccount } from './seed-account.ts'
 import { expectShown } from './page-actions.ts'
+import { settingsMessages } from '../src/messages/settings.ts'
+import { shellMessages } from '../src/messages/shell.ts'
+import { vmMessages } from '../src/messages/vm.ts'
 
-const VM_TABS = ['overview', 'graphs', 'networking', 'copies', 'activity', 'console', 'settings']
-const SETTINGS_TABS = ['keys', 'security', 'sessions', 'profile', 'limits']
+/** The paths of the router, such as `/vms/$vmId`. Read as text, because the router needs a browser. */
+export const routerPaths = (): string[] =>
+  [...readFileSync(new URL('../src/router.tsx', import.meta.url), 'utf8').matchAll(/^ +(?:screen|outside)\('([^']+)'/gm)].map(
+    (found) => found[1]!,
+  )
+
+const VM_TABS = Object.keys(vmMessages.tabs)
+const SETTINGS_TABS = Object.keys(settingsMessages.tabs)
 const LISTS = [
   '/',
   '/vms',
@@ -49,3 +59,6 @@ export async function open(page: Page, path: string): Promise<void> {
   await expectShown(page.getByRole('heading'))
   await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
 }
+
+/** The links of the menu. */
+export const MENU = Object.values(shellMessages.items)

@@ -61,7 +61,7 @@ describe('a new user', async () => {
     await page.goto(await mailedLink('Confirm your email address'))
     await fill(page, { Password: 'short' })
     await button(page, 'Sign up').click()
-    await expectShown(page.getByText(/must be 10-200 characters/))
+    await expectShown(page.getByText('Must be 10-200 characters.'))
     await fill(page, { Password: ADA.password })
     await button(page, 'Sign up').click()
     await expectShown(heading(page, /Hello/))

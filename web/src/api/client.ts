@@ -3,6 +3,7 @@ import { QueryCache, QueryClient, useMutation, useQueryClient, type UseMutationR
 import { toast } from '../ui/toasts.ts'
 import { hasCode, errorMessage } from './errors.ts'
 import { withReauthentication } from './reauthenticate.ts'
+import { recordAnswer } from './server-health.ts'
 
 /** Any response can reveal that the session has expired. */
 const clearEndedSession = (error: unknown): void => {
@@ -10,7 +11,13 @@ const clearEndedSession = (error: unknown): void => {
 }
 
 export const queryClient: QueryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: clearEndedSession }),
+  queryCache: new QueryCache({
+    onError: (error, query) => {
+      recordAnswer(query, error)
+      clearEndedSession(error)
+    },
+    onSuccess: (_, query) => recordAnswer(query, null),
+  }),
   defaultOptions: { queries: { retry: false, staleTime: 1_000, refetchOnWindowFocus: true } },
 })
 

@@ -5,7 +5,7 @@ import { apiRequest } from './request.ts'
 export interface Session {
   user: { id: string; email: string; name: string; isOperator: boolean; totpEnabled: boolean }
   account: { id: string; name: string }
-  settings: { signUpOpen: boolean; currency: string; version: string }
+  settings: { signUpOpen: boolean; depositsOpen: boolean; currency: string; version: string }
   reauthenticatedAt: string
   expiresAt: string
 }
@@ -22,10 +22,17 @@ export interface SignInResult {
 
 let sessionUserId: string | undefined
 
+/** Set while somebody is signed in in this tab, so that a session that ended is told apart from a first visit. */
+const SIGNED_IN = 'berth:signed-in'
+
+export const sessionHasEnded = (): boolean => sessionStorage.getItem(SIGNED_IN) !== null
+export const forgetSession = (): void => sessionStorage.removeItem(SIGNED_IN)
+
 /** Another user signed in in another tab: reload, so that nothing of the previous user remains in memory. */
 function reloadOnUserChange(session: Session): Session {
   if (sessionUserId !== undefined && sessionUserId !== session.user.id) location.assign('/')
   sessionUserId = session.user.id
+  sessionStorage.setItem(SIGNED_IN, 'yes')
   return session
 }
 
@@ -39,6 +46,7 @@ export const sessionQuery = queryOptions({
     }),
   staleTime: 60_000,
   refetchOnWindowFocus: 'always',
+  refetchInterval: ({ state }) => (state.data === undefined ? 5_000 : false),
 })
 
 export const setupQuery = queryOptions({ queryKey: ['setup'], queryFn: () => apiRequest<Setup>('GET', '/setup'), staleTime: 60_000 })

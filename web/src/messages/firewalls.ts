@@ -17,7 +17,9 @@ export const firewallMessages = {
   editTitle: 'Edit firewall',
   delete: 'Delete firewall',
   deleteTitle: (name: string) => `Delete ${name}?`,
-  deleteAbout: 'The firewall and all of its rules are permanently deleted. Detach the firewall from all VMs first.',
+  deleteAbout: 'The firewall and all of its rules are permanently deleted.',
+  deleteAttached: (vms: number) =>
+    `The firewall is attached to ${vms === 1 ? '1 VM' : `${vms} VMs`}. Detach the firewall first, then delete it.`,
   deleted: (name: string) => `Firewall ${name} deleted`,
   rules: 'Rules',
   rulesAbout: 'Evaluated top to bottom; first match wins. Without a match, inbound traffic is dropped and outbound traffic is accepted.',

@@ -3,7 +3,7 @@ export const networkMessages = {
   about: 'Private networks between VMs on the same host. Internal traffic is free and never leaves the host.',
   create: 'Create network',
   emptyTitle: 'No private networks yet',
-  emptyAbout: 'Connect an application and its database privately, so that the database needs no public IP address.',
+  emptyAbout: 'Connect an application and its database with private addresses, so that a firewall can close the database to the internet.',
   name: 'Name',
   region: 'Region',
   node: 'Host',
@@ -12,7 +12,7 @@ export const networkMessages = {
   gateway: 'Gateway',
   gatewayHint: 'Defaults to the first address of the range.',
   snat: 'Internet access through the gateway (SNAT)',
-  snatAbout: 'VMs without a public IP address can reach the internet.',
+  snatAbout: 'For VMs that route through the gateway. The default route of a VM stays its public interface.',
   dhcp: 'DHCP',
   dhcpAbout: 'VMs receive their addresses automatically.',
   created: (name: string) => `Network ${name} created`,
@@ -21,7 +21,9 @@ export const networkMessages = {
   rename: (name: string) => `Rename ${name}`,
   delete: 'Delete network',
   deleteTitle: 'Delete network?',
-  deleteAbout: (name: string) => `“${name}” is permanently deleted. Detach all VMs first.`,
+  deleteAbout: (name: string) => `“${name}” is permanently deleted.`,
+  deleteAttached: (name: string, vms: number) =>
+    `“${name}” is attached to ${vms === 1 ? '1 VM' : `${vms} VMs`}. Detach the network on the page of each VM first, then delete it.`,
   deleted: (name: string) => `Network ${name} deleted`,
   helper: {
     invalid: 'Enter a range in CIDR notation, for example 10.20.0.0/24.',

@@ -16,6 +16,9 @@ export const operatorMessages = {
     used: (used: string, total: string) => `${used} of ${total}`,
     enableMaintenance: 'Enable maintenance mode',
     disableMaintenance: 'Disable maintenance mode',
+    maintenanceTitle: (host: string) => `Enable maintenance mode of ${host}?`,
+    maintenanceAbout: (vms: number) =>
+      `The host takes no new VMs and no new backups until maintenance mode is disabled. ${vms === 1 ? 'Its VM keeps' : `Its ${vms} VMs keep`} running.`,
     maintenanceEnabled: 'Maintenance mode enabled',
     maintenanceDisabled: 'Maintenance mode disabled',
     overcommit: 'Change overcommit ratio',
@@ -149,6 +152,7 @@ export const operatorMessages = {
     createInviteLink: 'Create invite link',
     inviteLinkAbout: 'Send this link to the customer. Valid for 24 hours, for one use.',
     users: 'Users',
+    noUsers: 'Nobody can sign in to this account yet. Create an invite link and send it to the customer.',
     user: 'User',
     roles: { operator: 'Operator', customer: 'Customer' },
     totp: 'Two-factor authentication',
@@ -166,6 +170,11 @@ export const operatorMessages = {
     noVms: 'No VMs in this account.',
     plan: 'Plan',
     host: 'Host',
+    vmTitles: { suspend: (name: string) => `Suspend ${name}?`, unmanage: (name: string) => `Unmanage ${name}?` },
+    vmAbout: {
+      suspend: 'The VM is stopped and its owner cannot start it. Its disk and IP address are kept.',
+      unmanage: 'Berth no longer changes this VM on its host, and its billing stops. The owner can only delete it.',
+    },
     vmActions: { suspend: 'Suspend', unsuspend: 'Unsuspend', unmanage: 'Unmanage', adopt: 'Adopt' },
   },
   actions: {

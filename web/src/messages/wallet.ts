@@ -6,6 +6,15 @@ export const walletMessages = {
   covers: 'Covers',
   days: (days: number | null) => (days === null ? 'No upcoming renewals' : days === 1 ? '1 day' : `${days} days`),
   addFunds: 'Add funds',
+  funding: {
+    deposit: { button: 'Add funds', about: 'VMs are prepaid monthly from your wallet.' },
+    credit: {
+      button: 'Give credit',
+      about: 'Customers cannot pay online yet, because no payment provider is set up. As an operator you can give this account credit.',
+    },
+    support: { button: 'Contact support', about: 'Online payment is not available here. Support adds funds to your wallet.' },
+  },
+  setUpPayments: 'Set up payments',
   addFundsTitle: 'Add funds',
   amount: 'Amount',
   amountHint: 'From 1.00 to 50,000.00, for example 25.00',

@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { ButtonLink } from '../ui/links.tsx'
 import { Empty } from '../ui/AsyncState.tsx'
 import { commonMessages as w } from '../messages/common.ts'
 
@@ -9,9 +8,3 @@ export const ErrorPage = ({ error }: { error: unknown }) => {
   const reload = <Button onClick={() => location.reload()}>{w.reload}</Button>
   return <Empty level={1} icon="warning" title={w.loadFailed} about={w.pageError} action={reload} />
 }
-
-export const NotFound = () => (
-  <main>
-    <Empty level={1} icon="warning" title={w.notFoundTitle} about={w.notFound} action={<ButtonLink to="/">{w.home}</ButtonLink>} />
-  </main>
-)

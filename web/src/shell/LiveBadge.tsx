@@ -1,21 +1,31 @@
 import { Tooltip } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useServerFailing } from '../api/server-health.ts'
 import type { FeedState } from '../live/feed.ts'
 import { Status, type Tone } from '../ui/Status.tsx'
 import { shellMessages as w } from '../messages/shell.ts'
 import css from './shell.module.css'
 
-const TONES: Record<FeedState, Tone> = { connecting: 'busy', live: 'good', polling: 'busy', offline: 'bad' }
-const ABOUT: Record<FeedState, string> = {
+/** `failing`: the event stream is open, but the server answers requests with errors. */
+type State = FeedState | 'failing'
+
+const TONES: Record<State, Tone> = { connecting: 'busy', live: 'good', polling: 'busy', failing: 'bad', offline: 'bad' }
+const ABOUT: Record<State, string> = {
   connecting: w.connectingAbout,
   live: w.liveAbout,
   polling: w.pollingAbout,
+  failing: w.failingAbout,
   offline: w.offlineAbout,
 }
 
-export const LiveBadge = ({ state }: { state: FeedState }) => (
-  <Tooltip label={ABOUT[state]}>
-    <output className={css['live']} data-state={state}>
-      <Status tone={TONES[state]}>{w[state]}</Status>
-    </output>
-  </Tooltip>
-)
+export function LiveBadge({ state: feed }: { state: FeedState }) {
+  const isFailing = useServerFailing(useQueryClient().getQueryCache())
+  const state: State = isFailing && feed !== 'offline' ? 'failing' : feed
+  return (
+    <Tooltip label={ABOUT[state]}>
+      <output className={css['live']} data-state={state}>
+        <Status tone={TONES[state]}>{w[state]}</Status>
+      </output>
+    </Tooltip>
+  )
+}

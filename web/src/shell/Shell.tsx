@@ -22,8 +22,12 @@ export function Shell({ session }: { session: Session }) {
   const { isOperator } = session.user
   const below = (
     <div className={css['below']}>
-      <a className={css['docs']} href="/docs">
+      <a className={css['docs']} href="/docs/guides">
         <Icon name="book" size={16} />
+        {w.guides}
+      </a>
+      <a className={css['docs']} href="/docs">
+        <Icon name="code" size={16} />
         {w.docs}
       </a>
       <LiveBadge state={live} />

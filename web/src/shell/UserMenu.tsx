@@ -1,7 +1,7 @@
 import { ActionIcon, Tooltip, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { apiRequest } from '../api/request.ts'
 import { useWrite } from '../api/client.ts'
-import type { Session } from '../api/session.ts'
+import { forgetSession, type Session } from '../api/session.ts'
 import { Icon } from '../ui/Icon.tsx'
 import { commonMessages } from '../messages/common.ts'
 import { shellMessages as w } from '../messages/shell.ts'
@@ -11,7 +11,10 @@ export function UserMenu({ session }: { session: Session }) {
   const { email } = session.user
   const name = session.account.name || session.user.name
   const signOut = useWrite(() => apiRequest('POST', '/sign-out'), {
-    onDone: () => location.assign('/sign-in'), // a full page load clears the memory of the old session
+    onDone: () => {
+      forgetSession()
+      location.assign('/sign-in') // a full page load clears the memory of the old session
+    },
   })
   return (
     <div className={css['user']}>

@@ -1,10 +1,10 @@
 // The states of a query: loading, empty, failed.
 import { Button, Skeleton } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
-import { ApiError } from '@berth/sdk'
+import { useState, type ReactNode } from 'react'
 import { isNotFound, errorMessage } from '../api/errors.ts'
 import { commonMessages as w } from '../messages/common.ts'
+import { RequestReference } from './Form.tsx'
 import { Icon, type IconName } from './Icon.tsx'
 import css from './async-state.module.css'
 
@@ -41,16 +41,16 @@ const Title = ({ level, children }: { level: 1 | 2; children: string }) =>
 
 export const LoadError = ({ error, retry, level = 2 }: { error: unknown; retry?: () => unknown; level?: 1 | 2 }) => {
   const missing = isNotFound(error)
-  const requestId = error instanceof ApiError && error.status >= 500 ? error.requestId : null
   return (
     <div className={css['empty']} role="alert">
       <span className={css['badge']} data-failed>
         <Icon name="warning" size={22} />
       </span>
       <Title level={level}>{missing ? w.notFoundTitle : w.loadFailed}</Title>
-      <p className={css['about']}>
-        {missing ? w.notFound : errorMessage(error)} {requestId && w.requestReference(requestId)}
-      </p>
+      <div className={css['about']}>
+        {missing ? w.notFound : errorMessage(error)}
+        <RequestReference error={error} />
+      </div>
       {retry && !missing && (
         <Button variant="default" onClick={() => void retry()}>
           {w.retry}
@@ -61,7 +61,7 @@ export const LoadError = ({ error, retry, level = 2 }: { error: unknown; retry?:
 }
 
 interface LoadedProps<T> {
-  of: UseQueryResult<T>
+  of: Pick<UseQueryResult<T>, 'data' | 'error' | 'errorUpdatedAt'> & { refetch: () => unknown }
   lines?: number
   /** Renders errors with a level 1 heading, because nothing else is on the page. */
   isPage?: boolean
@@ -70,7 +70,15 @@ interface LoadedProps<T> {
 
 /** Keeps showing loaded data while a refetch fails, because the shell already shows the connection state. Deleted resources are not kept. */
 export function Loaded<T>({ of, lines, isPage = false, children }: LoadedProps<T>) {
-  if (of.data !== undefined && !isNotFound(of.error)) return <>{children(of.data)}</>
-  if (of.isError) return <LoadError error={of.error} retry={() => of.refetch()} level={isPage ? 1 : 2} />
+  const error = useLastError(of)
+  if (of.data !== undefined && !isNotFound(error)) return <>{children(of.data)}</>
+  if (error) return <LoadError error={error} retry={() => of.refetch()} level={isPage ? 1 : 2} />
   return <Loading lines={lines} />
+}
+
+/** A query without data forgets its error when it is fetched again. Polled, it would show the skeleton most of the time while the server is down. */
+function useLastError({ error, errorUpdatedAt }: Pick<UseQueryResult, 'error' | 'errorUpdatedAt'>): unknown {
+  const [last, setLast] = useState<{ error: unknown; at: number }>({ error: null, at: 0 })
+  if (error && last.at !== errorUpdatedAt) setLast({ error, at: errorUpdatedAt })
+  return error ?? (last.at === errorUpdatedAt ? last.error : null)
 }

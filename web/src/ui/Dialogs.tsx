@@ -26,9 +26,11 @@ interface ConfirmProps {
   name?: string
   /** For example while the quote is loading. */
   disabled?: boolean
+  /** False if nothing is lost. */
+  danger?: boolean
 }
 
-export function ConfirmDialog({ title, children, submit, write, onClose, name, disabled = false }: ConfirmProps) {
+export function ConfirmDialog({ title, children, submit, write, onClose, name, disabled = false, danger = true }: ConfirmProps) {
   const [typed, setTyped] = useState('')
   useRestoreFocus()
   return (
@@ -39,7 +41,7 @@ export function ConfirmDialog({ title, children, submit, write, onClose, name, d
         error={write.error}
         submit={submit}
         onCancel={onClose}
-        danger
+        danger={danger}
         disabled={disabled || (name !== undefined && typed !== name)}
       >
         <div>{children}</div>
@@ -74,8 +76,17 @@ export function Dialog({ title, onClose, children, size = 'md' }: DialogProps) {
   )
 }
 
+interface SecretProps {
+  label: string
+  secret: string
+  /** Why the secret cannot be shown again. */
+  about?: string
+  hint?: ReactNode
+  onClose: () => void
+}
+
 /** Shows a secret once; closes only after the user confirms that the secret is saved. */
-export function SecretDialog({ label, secret, hint, onClose }: { label: string; secret: string; hint?: ReactNode; onClose: () => void }) {
+export function SecretDialog({ label, secret, about = w.secretAbout, hint, onClose }: SecretProps) {
   const [saved, setSaved] = useState(false)
   useRestoreFocus()
   return (
@@ -89,7 +100,7 @@ export function SecretDialog({ label, secret, hint, onClose }: { label: string; 
       size="lg"
     >
       <Stack gap={16}>
-        <p className="muted">{w.secretAbout}</p>
+        <p className="muted">{about}</p>
         <Code text={secret} what={label} />
         {hint}
         <Checkbox label={w.secretSaved} checked={saved} onChange={(event) => setSaved(event.currentTarget.checked)} />

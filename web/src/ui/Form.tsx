@@ -1,6 +1,7 @@
-// A form without client-side validation: the server validates, and its message appears above the submit button.
+// A form without client-side validation: the server validates. Messages about a field appear at its input, the others above the submit
+// button.
 import { Alert, Button } from '@mantine/core'
-import type { FormEvent, ReactNode } from 'react'
+import { useEffect, useRef, type FormEvent, type ReactNode } from 'react'
 import { ApiError } from '@berth/sdk'
 import { errorMessage } from '../api/errors.ts'
 import { commonMessages as w } from '../messages/common.ts'
@@ -24,8 +25,12 @@ export function Form({ onSubmit, busy, error, submit, onCancel, danger = false, 
     event.preventDefault()
     if (!busy && !disabled) onSubmit()
   }
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+  }, [error])
   return (
-    <form onSubmit={send} noValidate>
+    <form ref={form} onSubmit={send} noValidate>
       <Stack gap={14}>
         {children}
         <ErrorAlert error={error} />
@@ -48,6 +53,12 @@ export const ErrorAlert = ({ error }: { error: unknown }) =>
   error ? (
     <Alert color="red" role="alert">
       {errorMessage(error)}
-      {error instanceof ApiError && error.status >= 500 && error.requestId && ` ${w.requestReference(error.requestId)}`}
+      <RequestReference error={error} />
     </Alert>
+  ) : null
+
+/** What support needs to find the request in the log; only where the server is at fault. */
+export const RequestReference = ({ error }: { error: unknown }) =>
+  error instanceof ApiError && error.status >= 500 && error.requestId ? (
+    <div className="muted">{w.requestReference(error.requestId)}</div>
   ) : null

@@ -23,7 +23,9 @@ export function Page({ title, heading, about, above, actions, children, narrow =
       {above && <div className={css['above']}>{above}</div>}
       <header className={css['header']}>
         <div className={css['titles']}>
-          <h1 className={css['title']}>{heading ?? title}</h1>
+          <h1 className={css['title']} title={title}>
+            {heading ?? title}
+          </h1>
           {about && <div className={css['about']}>{about}</div>}
         </div>
         {actions && <div className={css['actions']}>{actions}</div>}

@@ -2,6 +2,7 @@
 import type { Action } from '@berth/sdk'
 import { formatDuration, formatConstant } from './format.ts'
 import { Icon, type IconName } from './Icon.tsx'
+import { stepNames } from '../messages/steps.ts'
 import css from './steps.module.css'
 import { useNow } from './Time.tsx'
 
@@ -25,7 +26,7 @@ export function Steps({ steps }: { steps: readonly Step[] }) {
           <li key={step.name} data-status={step.status}>
             <span className={css['mark']}>{mark && <Icon name={mark} size={12} />}</span>
             <span className={css['name']}>
-              {formatConstant(step.name.replaceAll('-', ' '))}
+              {stepNames[step.name] ?? formatConstant(step.name.replaceAll('-', ' '))}
               <span className="hidden">{` ${formatConstant(step.status)}`}</span>
             </span>
             <span className={css['time']}>{step.startedAt && formatDuration(lengthOf(step, now))}</span>

@@ -10,6 +10,8 @@ export interface Column<Row> {
   /** Hides the heading visually; screen readers still read it. */
   quiet?: boolean
   shrink?: boolean
+  /** Names and other text without a limit: one line that ends in an ellipsis, with the whole text, which this returns, on hover. */
+  truncate?: (row: Row) => string
 }
 
 interface Props<Row> {
@@ -26,8 +28,8 @@ export function Table<Row>({ caption, columns, rows, rowKey }: Props<Row>) {
       <caption className="hidden">{caption}</caption>
       <thead>
         <tr>
-          {columns.map(({ head, right, quiet, shrink }) => (
-            <th key={head} scope="col" data-right={right} data-shrink={shrink}>
+          {columns.map(({ head, right, quiet, shrink, truncate }) => (
+            <th key={head} scope="col" data-right={right} data-shrink={shrink} data-truncate={truncate && true}>
               <span className={quiet ? 'hidden' : undefined}>{head}</span>
             </th>
           ))}
@@ -36,9 +38,11 @@ export function Table<Row>({ caption, columns, rows, rowKey }: Props<Row>) {
       <tbody>
         {rows.map((row) => (
           <tr key={rowKey(row)}>
-            {columns.map(({ head, cell, right, quiet }) => (
-              <td key={head} data-right={right} data-label={quiet ? undefined : head}>
-                <div className={css['cell']}>{cell(row)}</div>
+            {columns.map(({ head, cell, right, quiet, truncate }) => (
+              <td key={head} data-right={right} data-truncate={truncate && true} data-label={quiet ? undefined : head}>
+                <div className={css['cell']} title={truncate?.(row)}>
+                  {cell(row)}
+                </div>
               </td>
             ))}
           </tr>

@@ -1,4 +1,7 @@
-// Formatting of numbers and dates. GB is 10^9 bytes, GiB is 2^30 bytes; every text names its unit.
+// Formatting of numbers and dates. GB is 10^9 bytes, GiB is 2^30 bytes; every text names its unit, and no line breaks between a number and
+// its unit.
+const withUnit = (value: number | string, unit: string): string => `${value}\u00a0${unit}`
+
 const money = new Map<string, Intl.NumberFormat>()
 
 export function formatMoney(amount: string | number, currency: string): string {
@@ -11,12 +14,13 @@ export const formatNumber = (value: number): string => new Intl.NumberFormat('en
 
 /** The API reports memory in MiB. */
 export const formatRam = (mebibytes: number): string =>
-  mebibytes % 1024 === 0 || mebibytes > 10_240 ? `${trim(mebibytes / 1024)} GiB` : `${formatNumber(mebibytes)} MiB`
+  mebibytes % 1024 === 0 || mebibytes > 10_240 ? withUnit(trim(mebibytes / 1024), 'GiB') : withUnit(formatNumber(mebibytes), 'MiB')
 
-export const formatDisk = (gibibytes: number): string => (gibibytes >= 1024 ? `${trim(gibibytes / 1024)} TiB` : `${gibibytes} GiB`)
+export const formatDisk = (gibibytes: number): string =>
+  gibibytes >= 1024 ? withUnit(trim(gibibytes / 1024), 'TiB') : withUnit(gibibytes, 'GiB')
 
 export const formatTraffic = (gigabytes: number): string =>
-  gigabytes === 0 ? 'Unmetered' : gigabytes >= 1000 ? `${trim(gigabytes / 1000)} TB` : `${gigabytes} GB`
+  gigabytes === 0 ? 'Unmetered' : gigabytes >= 1000 ? withUnit(trim(gigabytes / 1000), 'TB') : withUnit(gigabytes, 'GB')
 
 const trim = (value: number): string => String(Number(value.toFixed(1)))
 
@@ -26,19 +30,27 @@ export function formatBytes(bytes: number | string): string {
   let value = Number(bytes)
   let unit = 0
   for (; value >= 1000 && unit < DECIMAL.length - 1; unit++) value /= 1000
-  return `${unit === 0 ? value : value.toFixed(value < 10 ? 2 : 1)} ${DECIMAL[unit]}`
+  return withUnit(unit === 0 ? value : value.toFixed(value < 10 ? 2 : 1), DECIMAL[unit]!)
 }
 
 /** Appends the version unless the name already contains it. */
 export const formatOs = ({ name, version }: { name: string; version: string }): string =>
   name.includes(version) ? name : `${name} ${version}`
 
-export const formatSpeed = (megabits: number): string => (megabits >= 1000 ? `${trim(megabits / 1000)} Gbit/s` : `${megabits} Mbit/s`)
+export const formatSpeed = (megabits: number): string =>
+  megabits >= 1000 ? withUnit(trim(megabits / 1000), 'Gbit/s') : withUnit(megabits, 'Mbit/s')
 
 export const formatSize = ({ vcpu, ram, disk }: { vcpu: number; ram: number; disk: number }): string =>
-  `${vcpu} vCPU · ${formatRam(ram)} · ${formatDisk(disk)}`
+  `${withUnit(vcpu, 'vCPU')} · ${formatRam(ram)} · ${formatDisk(disk)}`
 
-const dateTime = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
+const dateTime = new Intl.DateTimeFormat('en', {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  timeZoneName: 'short',
+})
 const date = new Intl.DateTimeFormat('en', { dateStyle: 'medium' })
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
@@ -59,10 +71,10 @@ export function formatAgo(iso: string, now: number): string {
 }
 
 export function formatDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`
+  if (ms < 1_000) return withUnit(Math.max(0, Math.round(ms)), 'ms')
   const seconds = ms / 1_000
-  if (seconds < 60) return `${seconds.toFixed(1)} s`
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`
+  if (seconds < 60) return withUnit(seconds.toFixed(1), 's')
+  return `${withUnit(Math.floor(seconds / 60), 'min')} ${withUnit(Math.round(seconds % 60), 's')}`
 }
 
 /** `SNAPSHOT_CREATE` → `Snapshot create` */

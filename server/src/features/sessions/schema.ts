@@ -32,7 +32,12 @@ export const Session = object(
       totpEnabled: Type.Boolean(),
     }),
     account: object({ id: Type.String(), name: Type.String() }),
-    settings: object({ signUpOpen: Type.Boolean(), currency: Type.String(), version: Type.String() }),
+    settings: object({
+      signUpOpen: Type.Boolean(),
+      depositsOpen: Type.Boolean({ description: 'Whether a payment provider is set up' }),
+      currency: Type.String(),
+      version: Type.String(),
+    }),
     reauthenticatedAt: Type.String({
       format: 'date-time',
       description: 'When the password was last given. For 15 minutes after it, what asks for it again is allowed',

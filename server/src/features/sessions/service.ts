@@ -20,15 +20,15 @@ export function signedIn({ signedIn: found }: Principal): SessionContext {
   return found
 }
 
-export async function describeSession({ db, config }: Deps, person: users.UserRow, row: sql.SessionRow): Promise<Session> {
-  return toSession(config, await getAccount(db, person.account_id), person, row)
+export async function describeSession(deps: Deps, person: users.UserRow, row: sql.SessionRow): Promise<Session> {
+  return toSession(deps, await getAccount(deps.db, person.account_id), person, row)
 }
 
 export async function getSession(deps: Deps, principal: Principal, from: Queries = deps.db): Promise<Session> {
   const user = await users.findUser(from, principal.actorId)
   const row = await sql.findSession(from, signedIn(principal).sessionId)
   if (!user || !row) throw sessionExpired()
-  return toSession(deps.config, await getAccount(from, user.account_id), user, row)
+  return toSession(deps, await getAccount(from, user.account_id), user, row)
 }
 
 /** Verifies credentials outside of a transaction, because hashing is slow. */

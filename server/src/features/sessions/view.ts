@@ -1,10 +1,15 @@
-import type { Config } from '../../config.ts'
 import { VERSION } from '../../kernel/version.ts'
+import type { Deps } from '../deps.ts'
 import type { UserRow } from '../users/service.ts'
 import type { Session, SessionEntry } from './schema.ts'
 import type { SessionRow } from './sql.ts'
 
-export const toSession = (config: Config, account: { id: string; name: string }, person: UserRow, row: SessionRow): Session => ({
+export const toSession = (
+  { config, payments }: Pick<Deps, 'config' | 'payments'>,
+  account: { id: string; name: string },
+  person: UserRow,
+  row: SessionRow,
+): Session => ({
   user: {
     id: person.id,
     email: person.email,
@@ -13,7 +18,7 @@ export const toSession = (config: Config, account: { id: string; name: string },
     totpEnabled: person.totp_enabled_at !== null,
   },
   account: { id: account.id, name: account.name },
-  settings: { signUpOpen: config.signUp === 'open', currency: config.currency, version: VERSION },
+  settings: { signUpOpen: config.signUp === 'open', depositsOpen: payments !== null, currency: config.currency, version: VERSION },
   reauthenticatedAt: row.authenticated_at.toISOString(),
   expiresAt: row.expires_at.toISOString(),
 })

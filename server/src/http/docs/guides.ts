@@ -124,4 +124,5 @@ const side = (open?: string): string =>
     .map(([section, title]) => `<p>${title}</p>${listOf(section, open)}`)
     .join('')
 
-const guide = (title: string, body: string, path?: string): string => renderLayout({ title, body, part: '/docs/guides', side: side(path) })
+const guide = (title: string, body: string, path?: string): string =>
+  renderLayout({ title, body, part: '/docs/guides', side: side(path), scripts: ['copy.js'] })

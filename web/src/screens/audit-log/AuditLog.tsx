@@ -1,10 +1,10 @@
-import { TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
+import { Select, TextInput } from '@mantine/core'
 import type { AuditEntry } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Fragment } from 'react'
 import { auditQuery } from '../../queries/account.ts'
 import { Filters } from '../../ui/Filters.tsx'
+import { TextLink } from '../../ui/links.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
@@ -14,20 +14,26 @@ import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { auditMessages as w } from '../../messages/audit.ts'
 import { commonMessages } from '../../messages/common.ts'
+import { ACTION_CHOICES, actionName } from './action-name.ts'
+import { useResources, type Resource } from './resources.ts'
 
-const COLUMNS: Column<AuditEntry>[] = [
-  { head: w.action, cell: ({ action }) => <code>{action}</code> },
+const columnsOf = (resources: Map<string, Resource>): Column<AuditEntry>[] => [
+  {
+    head: w.action,
+    truncate: ({ action, resourceIds }) => [action, ...resourceIds].join(' '),
+    cell: (entry) => <Sentence entry={entry} resources={resources} />,
+  },
   {
     head: w.actor,
+    truncate: ({ actor }) => actor.name,
     cell: ({ actor }) => (
       <div>
-        {actor.name}
+        <div>{actor.name}</div>
         <div className="muted">{w.actors[actor.type] ?? actor.type}</div>
       </div>
     ),
   },
   { head: w.from, cell: ({ ip }) => <code>{ip ?? commonMessages.unknown}</code> },
-  { head: w.resource, cell: ({ resourceId }) => <code className="muted">{resourceId ?? commonMessages.unknown}</code> },
   {
     head: w.result,
     cell: ({ result, errorCode, count }) => (
@@ -37,36 +43,56 @@ const COLUMNS: Column<AuditEntry>[] = [
   { head: w.when, cell: ({ createdAt }) => <Time at={createdAt} />, right: true },
 ]
 
+/** Links to what still exists; of the rest the id is left. */
+function Sentence({ entry: { action, resourceIds }, resources }: { entry: AuditEntry; resources: Map<string, Resource> }) {
+  const known = resourceIds.flatMap((id) => resources.get(id) ?? [])
+  return (
+    <div>
+      <div>
+        {actionName(action)}{' '}
+        {known.map(({ name, to }, index) => (
+          <Fragment key={`${to} ${name}`}>
+            {index > 0 && ', '}
+            <TextLink to={to}>{name}</TextLink>
+          </Fragment>
+        ))}
+      </div>
+      {known.length === 0 && resourceIds.length > 0 && <div className="muted">{resourceIds.at(-1)}</div>}
+    </div>
+  )
+}
+
 export default function AuditLog() {
   const { search, filter } = usePaging()
   const { page, limit, dateFrom, dateTo, action, tokenId } = search
   const entries = useQuery(auditQuery({ page, limit, dateFrom, dateTo, action, tokenId }))
-  const [typed, setTyped] = useState(action ?? '')
-  const apply = useDebouncedCallback((text: string) => filter({ action: text || undefined }), 400)
+  const resources = useResources()
   const isFiltered = [dateFrom, dateTo, action, tokenId].some((each) => each !== undefined)
   return (
     <Page title={w.title} about={w.about}>
       <Card flush>
         <Filters>
-          <TextInput
-            aria-label={w.action}
-            placeholder={w.actionHint}
-            value={typed}
-            onChange={(event) => {
-              setTyped(event.currentTarget.value)
-              apply(event.currentTarget.value.trim())
-            }}
-            style={{ flexBasis: 240 }}
+          <Select
+            label={w.action}
+            placeholder={w.anyAction}
+            value={action ?? null}
+            onChange={(next) => filter({ action: next ?? undefined })}
+            data={ACTION_CHOICES}
+            searchable
+            clearable
+            nothingFoundMessage={w.noAction}
+            clearButtonProps={{ 'aria-label': w.anyAction }}
+            style={{ flexBasis: 260 }}
           />
           <TextInput
             type="date"
-            aria-label={w.dateFrom}
+            label={w.dateFrom}
             value={dateFrom ?? ''}
             onChange={(event) => filter({ dateFrom: event.currentTarget.value || undefined })}
           />
           <TextInput
             type="date"
-            aria-label={w.dateTo}
+            label={w.dateTo}
             value={dateTo ?? ''}
             onChange={(event) => filter({ dateTo: event.currentTarget.value || undefined })}
           />
@@ -74,7 +100,7 @@ export default function AuditLog() {
         <PagedTable
           of={entries}
           caption={w.title}
-          columns={COLUMNS}
+          columns={columnsOf(resources)}
           empty={<Empty icon="list" title={w.emptyTitle} about={isFiltered ? w.emptyFiltered : w.emptyAbout} />}
         />
       </Card>

@@ -21,6 +21,7 @@ export default function Bandwidth() {
   const columns: Column<BandwidthUsage>[] = [
     {
       head: w.vm,
+      truncate: ({ vmName }) => vmName,
       cell: ({ vmId, vmName }) => (
         <TextLink to="/vms/$vmId" params={{ vmId }}>
           {vmName}

@@ -1,9 +1,10 @@
-import type { CreateVm as Request, OsTemplate, Plan, Region } from '@berth/sdk'
-import { useQuery } from '@tanstack/react-query'
+import type { CreateVm as Request, OsTemplate } from '@berth/sdk'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
+import { sessionQuery, type Session } from '../../api/session.ts'
 import { sshKeysQuery } from '../../queries/account.ts'
 import { plansQuery, regionsQuery, templatesQuery } from '../../queries/catalog.ts'
 import { firewallsQuery, networksQuery } from '../../queries/network.ts'
@@ -13,65 +14,65 @@ import { Card, Columns, Page, Stack } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
 import { createVmMessages as w } from '../../messages/create-vm.ts'
 import { Choice } from './Choice.tsx'
+import { availableFirst, hasImage, initialForm, type Choices } from './choices.ts'
 import { CodeDialog } from './CodeDialog.tsx'
 import css from './create-vm.module.css'
+import { dropDraft, readDraft, saveDraft } from './draft.ts'
 import { AddOnStep, NetworkStep } from './Extras.tsx'
 import { LoginStep } from './LoginStep.tsx'
-import { EMPTY_FORM, toRequest, type VmForm } from './vm-form.ts'
+import { useQuote } from './quote.ts'
+import { toRequest, type VmForm } from './vm-form.ts'
 import { SizeStep } from './SizeStep.tsx'
 import { Summary } from './Summary.tsx'
 
-interface Catalog {
-  regions: Region[]
-  templates: OsTemplate[]
-  plans: Plan[]
-}
-
 export default function CreateVm() {
-  const regions = useQuery(regionsQuery)
-  const templates = useQuery(templatesQuery)
-  const plans = useQuery(plansQuery)
+  const session = useQuery(sessionQuery).data
+  const choices = useQueries({
+    queries: [regionsQuery, templatesQuery, plansQuery, sshKeysQuery(), networksQuery(), firewallsQuery()],
+    combine: ([regions, templates, plans, keys, networks, firewalls]) => {
+      const all = [regions, templates, plans, keys, networks, firewalls]
+      const isLoaded = regions.data && templates.data && plans.data && keys.data && networks.data && firewalls.data
+      const data: Choices | undefined = isLoaded && {
+        regions: regions.data,
+        templates: templates.data,
+        plans: plans.data,
+        keys: keys.data.items,
+        networks: networks.data.items,
+        firewalls: firewalls.data.items,
+      }
+      const error = all.find((each) => each.error)?.error ?? null
+      const errorUpdatedAt = Math.max(...all.map((each) => each.errorUpdatedAt))
+      return { data, error, errorUpdatedAt, refetch: () => all.forEach((each) => void each.refetch()) }
+    },
+  })
   return (
     <Page title={w.title} above={<TextLink to="/vms">{w.back}</TextLink>}>
-      <Loaded of={regions}>
-        {(allRegions) => (
-          <Loaded of={templates}>
-            {(allTemplates) => (
-              <Loaded of={plans}>{(allPlans) => <CreateVmForm regions={allRegions} templates={allTemplates} plans={allPlans} />}</Loaded>
-            )}
-          </Loaded>
-        )}
-      </Loaded>
+      <Loaded of={choices}>{(data) => session && <CreateVmForm choices={data} session={session} />}</Loaded>
     </Page>
   )
 }
 
-/** Preselects region, image and plan, so that only the hostname is missing. */
-function defaultForm({ regions, templates, plans }: Catalog): VmForm {
-  const region = regions.find(({ available }) => available) ?? regions[0]
-  const template = templates.find(({ available, deprecatedAt }) => available && !deprecatedAt) ?? templates[0]
-  const plan = plans.find(({ available }) => available)
-  return { ...EMPTY_FORM, regionId: region?.id ?? '', osTemplateId: template?.id ?? '', planId: plan?.id ?? '' }
-}
-
-function CreateVmForm(catalog: Catalog) {
-  const [form, setForm] = useState(() => defaultForm(catalog))
+function CreateVmForm({ choices, session: { user } }: { choices: Choices; session: Session }) {
+  const [form, setForm] = useState(() => initialForm(choices, readDraft(user.id)))
   const [showsCode, setShowsCode] = useState(false)
-  const keys = useQuery(sshKeysQuery())
-  const networks = useQuery(networksQuery())
-  const firewalls = useQuery(firewallsQuery())
   const navigate = useNavigate()
   const create = useWrite((request: Request) => berth.vms.create(request), {
     inForm: true,
     invalidates: ['vms', 'wallet', 'actions'],
     successMessage: ({ vm }) => w.accepted(vm.name),
-    onDone: ({ vm }) => navigate({ to: '/vms/$vmId', params: { vmId: vm.id } }),
+    onDone: async ({ vm }) => {
+      await navigate({ to: '/vms/$vmId', params: { vmId: vm.id } })
+      dropDraft(user.id)
+    },
   })
+  useEffect(() => saveDraft(user.id, form), [user.id, form])
   const set = (change: Partial<VmForm>): void => setForm((now) => ({ ...now, ...change }))
-  const region = catalog.regions.find(({ id }) => id === form.regionId)
-  const template = catalog.templates.find(({ id }) => id === form.osTemplateId)
-  const user = template?.defaultUser ?? 'root'
-  const plans = catalog.plans.filter((plan) => plan.available && (!region || plan.regions.includes(region.slug)))
+  const { price, refusal } = useQuote(form)
+  const problem = create.error ?? refusal
+  const region = choices.regions.find(({ id }) => id === form.regionId)
+  const template = choices.templates.find(({ id }) => id === form.osTemplateId)
+  const defaultUser = template?.defaultUser ?? 'root'
+  const plans = choices.plans.filter((plan) => plan.available && (!region || plan.regions.includes(region.slug)))
   const plan = plans.find(({ id }) => id === form.planId)
   const facts: [string, string][] = [
     [w.region, region?.name ?? ''],
@@ -85,7 +86,7 @@ function CreateVmForm(catalog: Catalog) {
           <Choice
             legend={w.region}
             name="region"
-            items={catalog.regions}
+            items={choices.regions}
             value={form.regionId}
             idOf={({ id }) => id}
             disabled={({ available }) => !available}
@@ -101,21 +102,21 @@ function CreateVmForm(catalog: Catalog) {
             )}
           </Choice>
         </Card>
-        <Card title={w.os} about={w.osAbout}>
+        <Card title={w.os} about={<OsAbout templates={choices.templates} isOperator={user.isOperator} />}>
           <Choice
             legend={w.os}
             name="os"
-            items={catalog.templates}
+            items={availableFirst(choices.templates)}
             value={form.osTemplateId}
             idOf={({ id }) => id}
             disabled={({ available }) => !available}
             onChange={(osTemplateId) => set({ osTemplateId })}
             columns="narrow"
           >
-            {({ distribution, arch, deprecatedAt, ...template }) => (
+            {(template) => (
               <>
                 <span className={css['optionName']}>{formatOs(template)}</span>
-                <span className={css['optionText']}>{deprecatedAt ? w.osDeprecated : `${distribution} · ${arch}`}</span>
+                <span className={css['optionText']}>{unavailableReason(template) ?? `${template.distribution} · ${template.arch}`}</span>
               </>
             )}
           </Choice>
@@ -124,10 +125,10 @@ function CreateVmForm(catalog: Catalog) {
           <SizeStep form={form} set={set} plans={plans} />
         </Card>
         <Card title={w.login}>
-          <LoginStep form={form} set={set} user={user} keys={keys.data?.items ?? []} error={create.error} />
+          <LoginStep form={form} set={set} user={defaultUser} keys={choices.keys} error={problem} />
         </Card>
         <Card title={w.networking}>
-          <NetworkStep form={form} set={set} networks={networks.data?.items ?? []} firewalls={firewalls.data?.items ?? []} />
+          <NetworkStep form={form} set={set} networks={choices.networks} firewalls={choices.firewalls} />
         </Card>
         <Card title={w.addOns}>
           <AddOnStep form={form} set={set} />
@@ -136,18 +137,36 @@ function CreateVmForm(catalog: Catalog) {
       <Summary
         form={form}
         facts={facts}
+        price={price}
         busy={create.isPending}
-        error={create.error}
+        error={problem}
         onSubmit={() => create.mutate(toRequest(form))}
         onShowCode={() => setShowsCode(true)}
       />
       {showsCode && (
         <CodeDialog
           request={toRequest(form)}
-          names={{ region: region?.slug ?? '', os: template?.slug ?? '', plan: plan?.slug ?? '', user }}
+          names={{ region: region?.slug ?? '', os: template?.slug ?? '', plan: plan?.slug ?? '', user: defaultUser }}
           onClose={() => setShowsCode(false)}
         />
       )}
     </Columns>
   )
 }
+
+/** Null if the template can be chosen and is current. */
+function unavailableReason({ available, checksum, deprecatedAt }: OsTemplate): string | null {
+  if (deprecatedAt) return w.osDeprecated
+  if (available) return null
+  return hasImage({ checksum }) ? w.osNotOffered : w.osNoImage
+}
+
+/** Operators learn where the missing images come from. */
+const OsAbout = ({ templates, isOperator }: { templates: OsTemplate[]; isOperator: boolean }) => (
+  <>
+    {w.osAbout}{' '}
+    {isOperator && templates.some((each) => !each.available && !hasImage(each)) && (
+      <TextLink to="/operator/templates">{w.osImport}</TextLink>
+    )}
+  </>
+)

@@ -39,6 +39,7 @@ export function LoginStep({ form, set, user, keys, error }: Props) {
           description={w.nameHint}
           value={form.name}
           onChange={(event) => set({ name: event.currentTarget.value })}
+          error={fieldError(error, 'name')}
           maxLength={100}
           autoComplete="off"
         />

@@ -1,41 +1,33 @@
 import { Button } from '@mantine/core'
-import { useDebouncedValue } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
-import { berth } from '../../api/berth.ts'
+import type { Quote } from '@berth/sdk'
 import { hasCode } from '../../api/errors.ts'
 import { formatMoney } from '../../ui/format.ts'
 import { ErrorAlert } from '../../ui/Form.tsx'
 import { ButtonLink } from '../../ui/links.tsx'
 import { Card, Stack } from '../../ui/Page.tsx'
+import { commonMessages } from '../../messages/common.ts'
 import { createVmMessages as w } from '../../messages/create-vm.ts'
 import css from './create-vm.module.css'
-import { isComplete, toRequest, type VmForm } from './vm-form.ts'
+import { isComplete, type VmForm } from './vm-form.ts'
 
 interface Props {
   form: VmForm
   facts: [string, string][]
+  price: Quote | undefined
   busy: boolean
   error: unknown
   onSubmit: () => void
   onShowCode: () => void
 }
 
-/** Price from a dry run of the exact request: validation and placement run, nothing changes. Submit is disabled until the price is shown. */
-export function Summary({ form, facts, busy, error, onSubmit, onShowCode }: Props) {
-  const [settled] = useDebouncedValue(form, 300)
-  const request = toRequest(settled)
-  const quote = useQuery({
-    queryKey: ['quote', request],
-    queryFn: ({ signal }) => berth.vms.quoteCreate(request, { signal, maxRetries: 1 }),
-    enabled: isComplete(settled),
-    staleTime: 10_000,
-    gcTime: 0, // a revisited form gets a fresh price
-  })
-  const isSettled = settled === form
-  const refusal = isSettled ? quote.error : null
-  const price = isSettled ? quote.data : undefined
+/** Submit is disabled until the price of exactly this request is shown. */
+export function Summary({ form, facts, price, busy, error, onSubmit, onShowCode }: Props) {
   const amount = (of: 'charge' | 'monthly' | 'balanceAfter'): string => (price ? formatMoney(price[of], price.currency) : '…')
-  const problem = error ?? refusal
+  const submit = (
+    <Button size="md" loading={busy} disabled={!isComplete(form) || !price} onClick={onSubmit}>
+      {w.submit}
+    </Button>
+  )
   return (
     <div className={css['summary']}>
       <Card title={w.summary}>
@@ -44,7 +36,7 @@ export function Summary({ form, facts, busy, error, onSubmit, onShowCode }: Prop
             {facts.map(([name, value]) => (
               <Line key={name} name={name} value={value} />
             ))}
-            {isComplete(form) && !refusal && (
+            {!error && (
               <>
                 <div className={css['total']}>
                   <Line name={w.dueToday} value={amount('charge')} />
@@ -55,15 +47,19 @@ export function Summary({ form, facts, busy, error, onSubmit, onShowCode }: Prop
             )}
           </dl>
           {!isComplete(form) && <p className="muted">{w.incomplete}</p>}
-          <ErrorAlert error={problem} />
-          {hasCode(problem, 'insufficient_funds') && (
+          <ErrorAlert error={error} />
+          {hasCode(error, 'insufficient_funds') && (
             <ButtonLink to="/wallet" variant="default" fullWidth>
               {w.addFunds}
             </ButtonLink>
           )}
-          <Button fullWidth size="md" loading={busy} disabled={!isComplete(form) || !price || refusal !== null} onClick={onSubmit}>
-            {w.submit}
-          </Button>
+          <div className={css['bar']}>
+            <div className={css['barPrice']} aria-hidden="true">
+              <span className="muted">{w.dueToday}</span>
+              <strong>{error ? commonMessages.unknown : amount('charge')}</strong>
+            </div>
+            {submit}
+          </div>
           <Button fullWidth variant="subtle" disabled={!isComplete(form)} onClick={onShowCode}>
             {w.showCode}
           </Button>

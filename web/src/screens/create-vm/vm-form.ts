@@ -39,8 +39,10 @@ export const EMPTY_FORM: VmForm = {
   isProtected: false,
 }
 
-export const isComplete = ({ regionId, osTemplateId, kind, planId, hostname }: VmForm): boolean =>
-  regionId !== '' && osTemplateId !== '' && hostname !== '' && (kind === 'custom' || planId !== '')
+export const isPriceable = ({ regionId, osTemplateId, kind, planId }: VmForm): boolean =>
+  regionId !== '' && osTemplateId !== '' && (kind === 'custom' || planId !== '')
+
+export const isComplete = (form: VmForm): boolean => isPriceable(form) && form.hostname !== ''
 
 /** Omits fields without a value, so that the request shown as code is short. */
 export function toRequest(form: VmForm): CreateVm {

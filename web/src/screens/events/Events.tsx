@@ -32,7 +32,7 @@ export default function Events() {
         </UnstyledButton>
       ),
     },
-    { head: w.subject, cell: eventSubject },
+    { head: w.subject, truncate: eventSubject, cell: eventSubject },
     { head: w.number, cell: ({ cursor }) => cursor, right: true },
     { head: w.when, cell: ({ timestamp }) => <Time at={timestamp} />, right: true },
   ]

@@ -8,12 +8,14 @@ import { bindingsQuery } from '../../queries/network.ts'
 import { vmChoicesQuery } from '../../queries/vms.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
+import { Missing } from '../../ui/Missing.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Card } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { commonMessages } from '../../messages/common.ts'
+import { vmsMessages } from '../../messages/vms.ts'
 import { firewallMessages as w } from '../../messages/firewalls.ts'
 import css from './firewalls.module.css'
 
@@ -28,6 +30,7 @@ export function Bindings({ firewallId }: { firewallId: string }) {
   const columns: Column<FirewallBindingState>[] = [
     {
       head: w.vm,
+      truncate: ({ vmId }) => nameOf(vmId),
       cell: ({ vmId }) => (
         <TextLink to="/vms/$vmId" params={{ vmId }}>
           {nameOf(vmId)}
@@ -98,7 +101,7 @@ function AttachDialog({ firewallId, vms, onClose }: { firewallId: string; vms: {
         disabled={vmId === ''}
       >
         {vms.length === 0 ? (
-          <p className="muted">{w.noVms}</p>
+          <Missing text={w.noVms} link={<TextLink to="/vms/new">{vmsMessages.create}</TextLink>} />
         ) : (
           <NativeSelect
             label={w.vm}

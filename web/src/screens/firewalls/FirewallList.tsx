@@ -26,6 +26,7 @@ export default function FirewallList() {
   const columns: Column<Firewall>[] = [
     {
       head: w.name,
+      truncate: ({ name, description }) => [name, description].filter(Boolean).join(': '),
       cell: ({ id, name, description }) => (
         <div>
           <TextLink to="/firewalls/$firewallId" params={{ firewallId: id }}>

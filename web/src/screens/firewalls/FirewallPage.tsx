@@ -61,8 +61,14 @@ function DeleteFirewall({ firewall, onClose }: { firewall: Firewall; onClose: ()
     onDone: () => navigate({ to: '/firewalls' }),
   })
   return (
-    <ConfirmDialog title={w.deleteTitle(firewall.name)} submit={w.delete} write={write} onClose={onClose}>
-      {w.deleteAbout}
+    <ConfirmDialog
+      title={w.deleteTitle(firewall.name)}
+      submit={w.delete}
+      write={write}
+      onClose={onClose}
+      disabled={firewall.bindingCount > 0}
+    >
+      {firewall.bindingCount > 0 ? w.deleteAttached(firewall.bindingCount) : w.deleteAbout}
     </ConfirmDialog>
   )
 }

@@ -9,6 +9,9 @@ import { Form } from '../../ui/Form.tsx'
 import { commonMessages } from '../../messages/common.ts'
 import { firewallMessages as w } from '../../messages/firewalls.ts'
 
+/** Public addresses are IPv4 only, so ICMPv6 is not offered; a rule that has it, from the API, keeps it. */
+const PROTOCOLS = ['TCP', 'UDP', 'ICMP', 'ANY']
+
 const choices = (labels: Record<string, string>) => Object.entries(labels).map(([value, label]) => ({ value, label }))
 const listOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
 
@@ -57,7 +60,7 @@ export function RuleDialog({ firewallId, rule, onClose }: { firewallId: string; 
           label={w.protocol}
           value={protocol}
           onChange={(event) => setProtocol(event.currentTarget.value)}
-          data={['TCP', 'UDP', 'ICMP', 'ICMPV6', 'ANY']}
+          data={rule?.protocol === 'ICMPV6' ? [...PROTOCOLS, 'ICMPV6'] : PROTOCOLS}
         />
         {hasPorts && (
           <TextInput

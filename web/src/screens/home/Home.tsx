@@ -41,16 +41,16 @@ export default function Home() {
           label={w.vms}
           value={vms.data && String(vms.data.pagination.total)}
           about={vms.data && running.data && w.vmsAbout(running.data.pagination.total, vms.data.pagination.total)}
-          error={vms.isError}
+          error={vms.errorUpdatedAt > 0}
         />
-        <Tile to="/wallet" icon="wallet" label={w.wallet} value={balance} about={lasts} error={wallet.isError} />
+        <Tile to="/wallet" icon="wallet" label={w.wallet} value={balance} about={lasts} error={wallet.errorUpdatedAt > 0} />
         <Tile
           to="/bandwidth"
           icon="gauge"
           label={w.traffic}
           value={traffic.data && formatBytes(traffic.data.reduce((sum, { usedBytes }) => sum + usedBytes, 0))}
           about={w.trafficAbout(throttled.length)}
-          error={traffic.isError}
+          error={traffic.errorUpdatedAt > 0}
         />
       </div>
       <Columns>

@@ -2,8 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { sessionQuery } from '../../api/session.ts'
 import { sshKeysQuery, walletQuery } from '../../queries/account.ts'
 import { vmsQuery } from '../../queries/vms.ts'
+import { Icon } from '../../ui/Icon.tsx'
 import { ButtonLink } from '../../ui/links.tsx'
 import { homeMessages } from '../../messages/home.ts'
+import { fundingOf } from '../wallet/funding.ts'
 import css from './home.module.css'
 
 const w = homeMessages.next
@@ -17,13 +19,7 @@ export function NextStep() {
   if (!keys || !wallet || !vms || !session) return null
   const steps = [
     { done: keys.pagination.total > 0, to: '/ssh-keys', title: w.sshKey, button: w.sshKeyButton, about: w.sshKeyAbout },
-    {
-      done: Number(wallet.balance) > 0 || vms.pagination.total > 0,
-      to: '/wallet',
-      title: w.wallet,
-      button: w.walletButton,
-      about: w.walletAbout,
-    },
+    { done: Number(wallet.balance) > 0 || vms.pagination.total > 0, title: w.wallet, ...fundingOf(session) },
     { done: vms.pagination.total > 0, to: '/vms/new', title: w.vm, button: w.vmButton, about: w.vmAbout },
     {
       done: session.user.totpEnabled,
@@ -44,6 +40,15 @@ export function NextStep() {
         </div>
         <div className={css['nextTitle']}>{next.title}</div>
         <div className="muted">{next.about}</div>
+        <ol className={css['nextSteps']}>
+          {steps.map((step) => (
+            <li key={step.title} data-done={step.done} aria-current={step === next ? 'step' : undefined}>
+              <span className={css['nextMark']}>{step.done && <Icon name="check" size={11} />}</span>
+              {step.title}
+              {step.done && <span className="hidden">{` ${w.done}`}</span>}
+            </li>
+          ))}
+        </ol>
       </div>
       <ButtonLink to={next.to} search={next.search ?? {}}>
         {next.button}

@@ -32,7 +32,7 @@ export default function Networks() {
     </Button>
   )
   const columns: Column<Network>[] = [
-    { head: w.name, cell: ({ name }) => <strong>{name}</strong> },
+    { head: w.name, truncate: ({ name }) => name, cell: ({ name }) => <strong>{name}</strong> },
     { head: w.cidr, cell: ({ cidr }) => <Copyable text={cidr} what={w.cidr} /> },
     { head: w.gateway, cell: ({ gateway }) => <code>{gateway ?? commonMessages.none}</code> },
     { head: w.region, cell: ({ region }) => `${region.flag} ${region.name}` },
@@ -89,8 +89,8 @@ function DeleteNetwork({ network, onClose }: { network: Network; onClose: () => 
     successMessage: w.deleted(network.name),
   })
   return (
-    <ConfirmDialog title={w.deleteTitle} submit={w.delete} write={write} onClose={onClose}>
-      {w.deleteAbout(network.name)}
+    <ConfirmDialog title={w.deleteTitle} submit={w.delete} write={write} onClose={onClose} disabled={network.attachmentCount > 0}>
+      {network.attachmentCount > 0 ? w.deleteAttached(network.name, network.attachmentCount) : w.deleteAbout(network.name)}
     </ConfirmDialog>
   )
 }

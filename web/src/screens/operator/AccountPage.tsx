@@ -80,7 +80,7 @@ function AccountView({ account }: { account: AccountDetails }) {
       </Card>
       <AccountVms accountId={id} />
       <Columns>
-        <Users users={account.users} />
+        <Users users={account.users} invite={invite} />
         <AccountLimits accountId={id} limits={account.limits} />
       </Columns>
       {(open === 'credit' || open === 'adjust') && <AdjustBalance accountId={id} how={open} onClose={close} />}

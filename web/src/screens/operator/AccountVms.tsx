@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useWrite } from '../../api/client.ts'
 import { operatorRequest, operatorVmsQuery, type OperatorVm } from '../../api/operator.ts'
+import { ConfirmDialog } from '../../ui/Dialogs.tsx'
 import { Card } from '../../ui/Page.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
@@ -14,17 +16,23 @@ const w = operatorMessages.accounts
 
 type VmVerb = keyof typeof w.vmActions
 
+/** Whatever stops the VM or its billing is confirmed first. */
+type ConfirmedVerb = keyof typeof w.vmTitles
+
+const isConfirmed = (verb: VmVerb): verb is ConfirmedVerb => verb in w.vmTitles
+
 const verbsFor = (status: string): VmVerb[] =>
   status === 'SUSPENDED' ? ['unsuspend'] : status === 'UNMANAGED' ? ['adopt'] : ['suspend', 'unmanage']
 
 export function AccountVms({ accountId }: { accountId: string }) {
+  const [open, setOpen] = useState<{ id: string; name: string; verb: ConfirmedVerb } | null>(null)
   const vms = useQuery(operatorVmsQuery({ account: accountId, limit: 100 }))
   const act = useWrite(({ id, verb }: { id: string; verb: VmVerb }) => operatorRequest<{ message: string }>('POST', `/vms/${id}/${verb}`), {
     invalidates: ['operator'],
     successMessage: ({ message }) => message,
   })
   const columns: Column<OperatorVm>[] = [
-    { head: vmsMessages.columns.name, cell: ({ name }) => <strong>{name}</strong> },
+    { head: vmsMessages.columns.name, truncate: ({ name }) => name, cell: ({ name }) => <strong>{name}</strong> },
     { head: vmsMessages.columns.status, cell: ({ status }) => <StatusBadge status={status} /> },
     { head: vmsMessages.columns.address, cell: ({ ipAddress }) => <code>{ipAddress ?? commonMessages.unknown}</code> },
     { head: w.plan, cell: ({ plan }) => plan },
@@ -37,7 +45,10 @@ export function AccountVms({ accountId }: { accountId: string }) {
       cell: ({ id, name, status }) => (
         <RowMenu
           name={name}
-          items={verbsFor(status).map((verb) => ({ label: w.vmActions[verb], onClick: () => act.mutate({ id, verb }) }))}
+          items={verbsFor(status).map((verb) => ({
+            label: w.vmActions[verb],
+            onClick: () => (isConfirmed(verb) ? setOpen({ id, name, verb }) : act.mutate({ id, verb })),
+          }))}
         />
       ),
     },
@@ -55,6 +66,20 @@ export function AccountVms({ accountId }: { accountId: string }) {
           )
         }
       </Loaded>
+      {open && <ConfirmVerb {...open} onClose={() => setOpen(null)} />}
     </Card>
+  )
+}
+
+function ConfirmVerb({ id, name, verb, onClose }: { id: string; name: string; verb: ConfirmedVerb; onClose: () => void }) {
+  const write = useWrite<void, { message: string }>(() => operatorRequest('POST', `/vms/${id}/${verb}`), {
+    inForm: true,
+    invalidates: ['operator'],
+    successMessage: ({ message }) => message,
+  })
+  return (
+    <ConfirmDialog title={w.vmTitles[verb](name)} submit={w.vmActions[verb]} write={write} onClose={onClose}>
+      {w.vmAbout[verb]}
+    </ConfirmDialog>
   )
 }

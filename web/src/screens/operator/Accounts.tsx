@@ -26,6 +26,7 @@ const w = operatorMessages.accounts
 const COLUMNS: Column<AccountRow>[] = [
   {
     head: w.email,
+    truncate: ({ email, name }) => [email, name].filter(Boolean).join(': '),
     cell: ({ id, email, name }) => (
       <div>
         <TextLink to="/operator/accounts/$accountId" params={{ accountId: id }}>

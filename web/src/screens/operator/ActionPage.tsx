@@ -29,7 +29,7 @@ const COLUMNS: Column<Step>[] = [
       startedAt && completedAt ? formatDuration(Date.parse(completedAt) - Date.parse(startedAt)) : commonMessages.unknown,
     right: true,
   },
-  { head: w.error, cell: ({ error }) => <code className="muted">{error ?? ''}</code> },
+  { head: w.error, truncate: ({ error }) => error ?? '', cell: ({ error }) => <code className="muted">{error ?? ''}</code> },
 ]
 
 export default function ActionPage() {

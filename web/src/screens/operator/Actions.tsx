@@ -26,8 +26,12 @@ const COLUMNS: Column<OperatorAction>[] = [
       </TextLink>
     ),
   },
-  { head: w.vm, cell: ({ subjectName, subjectId }) => subjectName ?? subjectId ?? commonMessages.unknown },
-  { head: w.account, cell: ({ email }) => email ?? commonMessages.unknown },
+  {
+    head: w.vm,
+    truncate: ({ subjectName }) => subjectName ?? '',
+    cell: ({ subjectName, subjectId }) => subjectName ?? subjectId ?? commonMessages.unknown,
+  },
+  { head: w.account, truncate: ({ email }) => email ?? '', cell: ({ email }) => email ?? commonMessages.unknown },
   { head: w.status, cell: (action) => <ActionStatus action={action} /> },
   { head: w.attempt, cell: ({ attempt }) => attempt, right: true },
   { head: w.started, cell: ({ createdAt }) => <Time at={createdAt} />, right: true },

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useWrite } from '../../api/client.ts'
 import { hostsQuery, operatorRequest, type Host } from '../../api/operator.ts'
-import { Dialog } from '../../ui/Dialogs.tsx'
+import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
 import { Status, type Tone } from '../../ui/Status.tsx'
@@ -18,11 +18,12 @@ const w = operatorMessages.hosts
 const TONES: Record<Host['state'], Tone> = { ready: 'good', maintenance: 'held', unreachable: 'bad', unseen: 'idle' }
 
 export default function Hosts() {
-  const [edited, setEdited] = useState<Host | null>(null)
+  const [open, setOpen] = useState<{ what: 'maintenance' | 'overcommit'; host: Host } | null>(null)
+  const close = (): void => setOpen(null)
   const hosts = useQuery(hostsQuery)
-  const change = useWrite(({ id, maintenance }: Host) => operatorRequest('PATCH', `/hosts/${id}`, { maintenance: !maintenance }), {
+  const end = useWrite(({ id }: Host) => operatorRequest('PATCH', `/hosts/${id}`, { maintenance: false }), {
     invalidates: ['operator'],
-    successMessage: (_, { maintenance }) => (maintenance ? w.maintenanceDisabled : w.maintenanceEnabled),
+    successMessage: w.maintenanceDisabled,
   })
   const columns: Column<Host>[] = [
     {
@@ -49,8 +50,10 @@ export default function Hosts() {
         <RowMenu
           name={host.name}
           items={[
-            { label: host.maintenance ? w.disableMaintenance : w.enableMaintenance, onClick: () => change.mutate(host) },
-            { label: w.overcommit, onClick: () => setEdited(host) },
+            host.maintenance
+              ? { label: w.disableMaintenance, onClick: () => end.mutate(host) }
+              : { label: w.enableMaintenance, onClick: () => setOpen({ what: 'maintenance', host }) },
+            { label: w.overcommit, onClick: () => setOpen({ what: 'overcommit', host }) },
           ]}
         />
       ),
@@ -58,8 +61,22 @@ export default function Hosts() {
   ]
   return (
     <List messages={w} icon="server" of={hosts} columns={columns} rowKey={({ id }) => id}>
-      {edited && <Overcommit host={edited} onClose={() => setEdited(null)} />}
+      {open?.what === 'maintenance' && <EnableMaintenance host={open.host} onClose={close} />}
+      {open?.what === 'overcommit' && <Overcommit host={open.host} onClose={close} />}
     </List>
+  )
+}
+
+function EnableMaintenance({ host, onClose }: { host: Host; onClose: () => void }) {
+  const write = useWrite(() => operatorRequest('PATCH', `/hosts/${host.id}`, { maintenance: true }), {
+    inForm: true,
+    invalidates: ['operator'],
+    successMessage: w.maintenanceEnabled,
+  })
+  return (
+    <ConfirmDialog title={w.maintenanceTitle(host.name)} submit={w.enableMaintenance} write={write} onClose={onClose}>
+      {w.maintenanceAbout(host.vmCount)}
+    </ConfirmDialog>
   )
 }
 

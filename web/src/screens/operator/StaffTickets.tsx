@@ -17,13 +17,14 @@ const w = operatorMessages.tickets
 const COLUMNS: Column<StaffTicket>[] = [
   {
     head: ticketMessages.subject,
+    truncate: ({ subject }) => subject,
     cell: ({ id, subject }) => (
       <TextLink to="/operator/tickets/$ticketId" params={{ ticketId: id }}>
         {subject}
       </TextLink>
     ),
   },
-  { head: ticketMessages.account, cell: ({ email }) => email },
+  { head: ticketMessages.account, truncate: ({ email }) => email, cell: ({ email }) => email },
   { head: ticketMessages.status, cell: ({ status }) => <Status tone={toneOf(status)}>{ticketMessages.statuses[status]}</Status> },
   { head: ticketMessages.replies, cell: ({ replyCount }) => replyCount, right: true },
   { head: ticketMessages.updated, cell: ({ updatedAt }) => <Time at={updatedAt} as="ago" />, right: true },

@@ -32,7 +32,7 @@ export function ApiKeys() {
     </Button>
   )
   const columns: Column<ApiKey>[] = [
-    { head: w.columns.name, cell: ({ name }) => <strong>{name}</strong> },
+    { head: w.columns.name, truncate: ({ name }) => name, cell: ({ name }) => <strong>{name}</strong> },
     { head: w.columns.key, cell: ({ prefix }) => <code>{prefix}…</code> },
     { head: w.columns.scopes, cell: ({ scopes }) => <Scopes scopes={scopes} /> },
     { head: w.columns.lastUsed, cell: (key) => <LastUsed apiKey={key} /> },

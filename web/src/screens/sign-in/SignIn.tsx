@@ -16,7 +16,7 @@ export default function SignIn() {
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
   const [totp, setTotp] = useState<string | null>(null)
-  const { next = '/' } = useSearch({ strict: false })
+  const { next = '/', ended } = useSearch({ strict: false })
   const session = useQuery(sessionQuery)
   const setup = useQuery(setupQuery)
   const signIn = useWrite(() => apiRequest<SignInResult>('POST', '/sign-in', { email, password, ...(totp && { totp }) }), {
@@ -32,6 +32,11 @@ export default function SignIn() {
   )
   return (
     <AuthLayout title={w.signIn} about={w.signInAbout} below={below}>
+      {ended && (
+        <Alert mt="md" color="tide">
+          {w.ended}
+        </Alert>
+      )}
       {setup.data?.hasOwner === false && (
         <Alert mt="md" color="tide">
           {w.noOwner}

@@ -31,7 +31,7 @@ export default function Welcome() {
         disabled={token === ''}
         wide
       >
-        <EmailField value={email} onChange={setEmail} failure={welcome.error} autoFocus />
+        <EmailField value={email} onChange={setEmail} failure={welcome.error} description={w.welcomeEmailHint} autoFocus />
         <NewPasswordField value={password} onChange={setPassword} failure={welcome.error} />
       </Form>
     </AuthLayout>

@@ -32,9 +32,9 @@ export default function SshKeys() {
     </Button>
   )
   const columns: Column<SshKey>[] = [
-    { head: commonMessages.name, cell: (key) => <strong>{key.name}</strong> },
+    { head: commonMessages.name, truncate: ({ name }) => name, cell: (key) => <strong>{key.name}</strong> },
     { head: w.type, cell: (key) => <code>{key.type}</code> },
-    { head: w.fingerprint, cell: (key) => <code className="muted">{key.fingerprint}</code> },
+    { head: w.fingerprint, truncate: ({ fingerprint }) => fingerprint, cell: (key) => <code className="muted">{key.fingerprint}</code> },
     { head: w.vms, cell: (key) => w.vmCount(key.vmCount) },
     { head: commonMessages.created, cell: (key) => <Time at={key.createdAt} as="date" /> },
     {

@@ -24,6 +24,7 @@ import { ticketMessages as w } from '../../messages/tickets.ts'
 const COLUMNS: Column<Ticket>[] = [
   {
     head: w.subject,
+    truncate: ({ subject }) => subject,
     cell: ({ id, subject }) => (
       <TextLink to="/tickets/$ticketId" params={{ ticketId: id }}>
         {subject}

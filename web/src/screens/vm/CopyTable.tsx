@@ -30,7 +30,11 @@ export function CopyTable({ vm, kind, copies, none, onRestore, onDelete }: Props
       </p>
     )
   const columns: Column<Copy>[] = [
-    { head: commonMessages.name, cell: (copy) => <Named copy={copy} /> },
+    {
+      head: commonMessages.name,
+      truncate: ({ name, description }) => [name, description].filter(Boolean).join(': '),
+      cell: (copy) => <Named copy={copy} />,
+    },
     ...(kind === 'backups' ? [{ head: w.type, cell: (copy: Copy) => formatConstant(copy.type ?? '') }] : []),
     { head: commonMessages.status, cell: (copy) => <StatusBadge status={copy.status} working /> },
     { head: w.size, cell: (copy) => formatBytes(copy.size), right: true },

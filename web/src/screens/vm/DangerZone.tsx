@@ -1,17 +1,18 @@
 import { Checkbox, NativeSelect, PasswordInput } from '@mantine/core'
-import type { Quote, Vm } from '@berth/sdk'
+import { ActionFailedError, type ActionReference, type Quote, type Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
-import { fieldError } from '../../api/errors.ts'
+import { errorMessage, fieldError } from '../../api/errors.ts'
 import { sshKeysQuery } from '../../queries/account.ts'
 import { templatesQuery } from '../../queries/catalog.ts'
 import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { formatMoney, formatOs } from '../../ui/format.ts'
 import { Form, ErrorAlert } from '../../ui/Form.tsx'
 import { Stack } from '../../ui/Page.tsx'
+import { toast } from '../../ui/toasts.ts'
 import { vmMessages } from '../../messages/vm.ts'
 import { failedToProvision } from './ActionButton.tsx'
 
@@ -33,7 +34,7 @@ export function DeleteVm({ vm, onClose }: Props) {
     onDone: () => navigate({ to: '/vms' }),
   })
   return (
-    <ConfirmDialog title={w.deleteTitle(vm.name)} submit={w.deleteButton} write={write} onClose={onClose} name={vm.name}>
+    <ConfirmDialog title={w.deleteTitle(vm.name)} submit={w.deleteButton} write={write} onClose={onClose} name={vm.hostname}>
       {w.deleteAbout} {quote.data && w.refund(formatMoney(quote.data.charge.replace('-', ''), quote.data.currency))}
     </ConfirmDialog>
   )
@@ -45,7 +46,10 @@ export function ResetVmPassword({ vm, onClose }: Props) {
     inForm: true,
     invalidates,
     successMessage: w.resettingPassword,
-    onDone: onClose,
+    onDone: (started) => {
+      onClose()
+      void reportPassword(started)
+    },
   })
   return (
     <Dialog title={w.password} onClose={onClose}>
@@ -61,6 +65,16 @@ export function ResetVmPassword({ vm, onClose }: Props) {
       </Form>
     </Dialog>
   )
+}
+
+/** The action is too short to be seen in progress, so its end is reported. */
+async function reportPassword(started: ActionReference): Promise<void> {
+  try {
+    await berth.waitForAction(started)
+    toast.success(w.passwordSet)
+  } catch (error) {
+    toast.error(error instanceof ActionFailedError ? error.message : errorMessage(error))
+  }
 }
 
 /** Shows a quote before anything is charged. */
@@ -86,7 +100,7 @@ export function RebuildVm({ vm, onClose }: Props) {
       submit={w.rebuildButton}
       write={write}
       onClose={onClose}
-      name={vm.name}
+      name={vm.hostname}
       disabled={osTemplateId === '' || (isCharged && !quote.data)}
     >
       <Stack gap={14}>

@@ -1,14 +1,18 @@
 import { Button, NativeSelect } from '@mantine/core'
 import type { Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { firewallsQuery, networksQuery } from '../../queries/network.ts'
+import { Copyable } from '../../ui/CopyButton.tsx'
 import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
+import { Missing } from '../../ui/Missing.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Stack } from '../../ui/Page.tsx'
+import { firewallMessages } from '../../messages/firewalls.ts'
+import { networkMessages } from '../../messages/networks.ts'
 import { vmMessages } from '../../messages/vm.ts'
 import { BuyPack } from '../bandwidth/BuyPack.tsx'
 import { ActionButton } from './ActionButton.tsx'
@@ -103,12 +107,14 @@ export function Networking({ vm }: { vm: Vm }) {
 interface Attachment {
   id: string
   name: string
+  /** The address of the VM in a private network. */
+  ipAddress?: string
 }
 
 interface AttachmentListProps {
   none: string
   items: Attachment[]
-  action: (item: Attachment) => React.ReactNode
+  action: (item: Attachment) => ReactNode
   link?: boolean
 }
 
@@ -126,6 +132,7 @@ const AttachmentList = ({ none, items, action, link = false }: AttachmentListPro
           ) : (
             <span>{item.name}</span>
           )}
+          {item.ipAddress && <Copyable text={item.ipAddress} what={w.addressIn(item.name)} />}
           {action(item)}
         </li>
       ))}
@@ -142,7 +149,7 @@ function AttachNetwork({ vm, onClose }: { vm: Vm; onClose: () => void }) {
       label={w.network}
       submit={w.attach}
       items={free}
-      none={w.noNetworks}
+      none={<Missing text={w.noNetworks} link={<TextLink to="/networks">{networkMessages.create}</TextLink>} />}
       write={attach}
       successMessage={w.attaching}
       onClose={onClose}
@@ -160,7 +167,7 @@ function AttachFirewall({ vm, onClose }: { vm: Vm; onClose: () => void }) {
       label={w.firewall}
       submit={w.attachFirewall}
       items={free}
-      none={w.noFirewalls}
+      none={<Missing text={w.noFirewalls} link={<TextLink to="/firewalls">{firewallMessages.create}</TextLink>} />}
       write={bind}
       successMessage={w.firewallAttached}
       onClose={onClose}
@@ -174,7 +181,7 @@ interface SelectDialogProps {
   submit: string
   items: Attachment[]
   /** Shown when there is nothing to choose from. */
-  none: string
+  none: ReactNode
   write: (id: string) => Promise<unknown>
   successMessage: string
   onClose: () => void
@@ -195,7 +202,7 @@ function SelectDialog({ title, label, submit, items, none, write, successMessage
         disabled={id === ''}
       >
         {items.length === 0 ? (
-          <p className="muted">{none}</p>
+          none
         ) : (
           <NativeSelect
             label={label}

@@ -24,6 +24,7 @@ export function Overview({ vm }: { vm: Vm }) {
             [f.os, formatOs(vm.osTemplate)],
             [f.region, vm.region.name],
             [f.address, vm.ipAddress ? <Copyable key="" text={vm.ipAddress} what={vmsMessages.address} /> : w.noAddress],
+            [f.privateAddress, <PrivateAddresses key="" vm={vm} />],
             [f.hostname, vm.hostname],
             [f.speed, formatSpeed(vm.networkSpeed)],
             [f.keys, vm.sshKeys.map(({ name }) => name).join(', ') || w.noKeys],
@@ -47,3 +48,16 @@ export function Overview({ vm }: { vm: Vm }) {
     </Stack>
   )
 }
+
+const PrivateAddresses = ({ vm: { privateNetworks } }: { vm: Vm }) =>
+  privateNetworks.length === 0 ? (
+    commonMessages.none
+  ) : (
+    <Stack gap={2}>
+      {privateNetworks.map(({ id, name, ipAddress }) => (
+        <span key={id}>
+          <Copyable text={ipAddress} what={w.networking.addressIn(name)} /> <span className="muted">{name}</span>
+        </span>
+      ))}
+    </Stack>
+  )

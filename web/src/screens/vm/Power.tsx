@@ -10,18 +10,19 @@ import { ActionButton, disabledReason } from './ActionButton.tsx'
 
 const invalidates = ['vm', 'vms', 'actions']
 
+/** Whatever interrupts the guest is confirmed first; starting it is not. */
+const CONFIRMED = {
+  reboot: { send: (id: string) => berth.vms.restart(id), successMessage: w.started.restart, danger: false },
+  shutDown: { send: (id: string) => berth.vms.stop(id), successMessage: w.started.stop, danger: true },
+  powerOff: { send: (id: string) => berth.vms.stop(id, { force: true }), successMessage: w.started.powerOff, danger: true },
+  reset: { send: (id: string) => berth.vms.restart(id, { force: true }), successMessage: w.started.reset, danger: true },
+}
+
+type Verb = keyof typeof CONFIRMED
+
 export function Power({ vm }: { vm: Vm }) {
-  const [open, setOpen] = useState<'shutDown' | 'powerOff' | 'reset' | null>(null)
+  const [open, setOpen] = useState<Verb | null>(null)
   const start = useWrite(() => berth.vms.start(vm.id), { invalidates, successMessage: w.started.start })
-  const reboot = useWrite(() => berth.vms.restart(vm.id), { invalidates, successMessage: w.started.restart })
-  const shutDown = useWrite(() => berth.vms.stop(vm.id), { invalidates, successMessage: w.started.stop, inForm: true })
-  const powerOff = useWrite(() => berth.vms.stop(vm.id, { force: true }), {
-    invalidates,
-    successMessage: w.started.powerOff,
-    inForm: true,
-  })
-  const reset = useWrite(() => berth.vms.restart(vm.id, { force: true }), { invalidates, successMessage: w.started.reset, inForm: true })
-  const close = (): void => setOpen(null)
   const stopped = vm.status === 'STOPPED' || (vm.status === 'ERROR' && vm.allowedActions.includes('start'))
   return (
     <>
@@ -42,8 +43,7 @@ export function Power({ vm }: { vm: Vm }) {
             action="restart"
             variant="default"
             leftSection={<Icon name="restart" size={15} />}
-            loading={reboot.isPending}
-            onClick={() => reboot.mutate()}
+            onClick={() => setOpen('reboot')}
           >
             {w.reboot}
           </ActionButton>
@@ -73,21 +73,17 @@ export function Power({ vm }: { vm: Vm }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      {open === 'shutDown' && (
-        <ConfirmDialog title={w.shutDownTitle(vm.name)} submit={w.shutDown} write={shutDown} onClose={close}>
-          {w.shutDownAbout}
-        </ConfirmDialog>
-      )}
-      {open === 'powerOff' && (
-        <ConfirmDialog title={w.powerOffTitle(vm.name)} submit={w.powerOff} write={powerOff} onClose={close}>
-          {w.powerOffAbout}
-        </ConfirmDialog>
-      )}
-      {open === 'reset' && (
-        <ConfirmDialog title={w.resetTitle(vm.name)} submit={w.reset} write={reset} onClose={close}>
-          {w.resetAbout}
-        </ConfirmDialog>
-      )}
+      {open && <ConfirmPower vm={vm} verb={open} onClose={() => setOpen(null)} />}
     </>
+  )
+}
+
+function ConfirmPower({ vm, verb, onClose }: { vm: Vm; verb: Verb; onClose: () => void }) {
+  const { send, successMessage, danger } = CONFIRMED[verb]
+  const write = useWrite<void, unknown>(() => send(vm.id), { invalidates, successMessage, inForm: true })
+  return (
+    <ConfirmDialog title={w.powerTitles[verb](vm.name)} submit={w[verb]} write={write} onClose={onClose} danger={danger}>
+      {w.powerAbout[verb]}
+    </ConfirmDialog>
   )
 }

@@ -1,10 +1,11 @@
 import { NativeSelect } from '@mantine/core'
-import type { Plan, Vm } from '@berth/sdk'
+import type { Plan, Quote, Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { plansQuery } from '../../queries/catalog.ts'
+import { ConfirmDialog } from '../../ui/Dialogs.tsx'
 import { formatMoney, formatSize } from '../../ui/format.ts'
 import { ErrorAlert } from '../../ui/Form.tsx'
 import { Facts, Row, Stack } from '../../ui/Page.tsx'
@@ -40,11 +41,7 @@ function UpgradeForm({ vm, plans }: { vm: Vm; plans: Plan[] }) {
     staleTime: 10_000,
     gcTime: 0, // a revisited plan gets a fresh price
   })
-  const upgrade = useWrite(() => berth.vms.upgrade(vm.id, plan.id), {
-    inForm: true,
-    invalidates: ['vm', 'vms', 'wallet', 'actions'],
-    successMessage: w.upgrading,
-  })
+  const [asks, setAsks] = useState(false)
   return (
     <Stack gap={16}>
       <NativeSelect
@@ -57,27 +54,45 @@ function UpgradeForm({ vm, plans }: { vm: Vm; plans: Plan[] }) {
         }))}
         maw={460}
       />
-      {quote.data && (
-        <Facts
-          facts={[
-            [w.dueToday, formatMoney(quote.data.charge, quote.data.currency)],
-            [w.newMonthly, formatMoney(quote.data.monthly, quote.data.currency)],
-            [w.balanceAfter, formatMoney(quote.data.balanceAfter, quote.data.currency)],
-          ]}
-        />
-      )}
-      <ErrorAlert error={upgrade.error ?? quote.error} />
+      {quote.data && <Price quote={quote.data} />}
+      <ErrorAlert error={quote.error} />
       <Row>
         <ActionButton
           vm={vm}
           action="upgrade"
-          loading={upgrade.isPending}
           disabled={!quote.data && disabledReason(vm, 'upgrade') === null}
-          onClick={() => upgrade.mutate()}
+          onClick={() => setAsks(true)}
         >
           {w.upgradeTo(plan.name)}
         </ActionButton>
       </Row>
+      {asks && quote.data && <ConfirmUpgrade vm={vm} plan={plan} quote={quote.data} onClose={() => setAsks(false)} />}
     </Stack>
+  )
+}
+
+const Price = ({ quote: { charge, monthly, balanceAfter, currency } }: { quote: Quote }) => (
+  <Facts
+    facts={[
+      [w.dueToday, formatMoney(charge, currency)],
+      [w.newMonthly, formatMoney(monthly, currency)],
+      [w.balanceAfter, formatMoney(balanceAfter, currency)],
+    ]}
+  />
+)
+
+function ConfirmUpgrade({ vm, plan, quote, onClose }: { vm: Vm; plan: Plan; quote: Quote; onClose: () => void }) {
+  const write = useWrite(() => berth.vms.upgrade(vm.id, plan.id), {
+    inForm: true,
+    invalidates: ['vm', 'vms', 'wallet', 'actions'],
+    successMessage: w.upgrading,
+  })
+  return (
+    <ConfirmDialog title={w.upgradeTitle(vm.name, plan.name)} submit={w.upgradeButton} write={write} onClose={onClose} danger={false}>
+      <Stack gap={14}>
+        <p>{vm.status === 'RUNNING' ? w.upgradeReboots : w.upgradeStopped}</p>
+        <Price quote={quote} />
+      </Stack>
+    </ConfirmDialog>
   )
 }

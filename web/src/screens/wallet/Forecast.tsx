@@ -13,7 +13,7 @@ export function Forecast({ wallet }: { wallet: Wallet | undefined }) {
   if (!wallet) return null
   const renewals = forecast(vms, wallet).slice(0, 10)
   const columns: Column<Renewal>[] = [
-    { head: w.vm, cell: ({ vm }) => vm.name },
+    { head: w.vm, truncate: ({ vm }) => vm.name, cell: ({ vm }) => vm.name },
     { head: w.renews, cell: ({ vm }) => <Time at={vm.billing.nextRenewalAt} as="date" /> },
     { head: w.price, right: true, cell: ({ vm }) => formatMoney(vm.billing.priceMonthly, wallet.currency) },
     { head: w.projectedBalance, right: true, cell: ({ balance }) => <Left balance={balance} currency={wallet.currency} /> },

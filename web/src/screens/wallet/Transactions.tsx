@@ -28,7 +28,7 @@ export function Transactions({ currency }: { currency: string }) {
   const columns: Column<Transaction>[] = [
     { head: w.date, cell: ({ createdAt }) => <Time at={createdAt} /> },
     { head: w.type, cell: (each) => w.types[each.type] },
-    { head: w.description, cell: ({ description }) => description },
+    { head: w.description, truncate: ({ description }) => description, cell: ({ description }) => description },
     { head: w.amount, right: true, cell: ({ amount }) => <Amount amount={amount} currency={currency} /> },
     { head: w.balanceAfter, right: true, cell: ({ balanceAfter }) => <span className="muted">{formatMoney(balanceAfter, currency)}</span> },
   ]
@@ -36,20 +36,20 @@ export function Transactions({ currency }: { currency: string }) {
     <Card flush title={w.transactions} actions={<Download filter={chosen} />}>
       <Filters>
         <NativeSelect
-          aria-label={w.type}
+          label={w.type}
           value={type ?? ''}
           onChange={(event) => filter({ type: event.currentTarget.value || undefined })}
           data={[{ value: '', label: commonMessages.all }, ...Object.entries(w.types).map(([value, label]) => ({ value, label }))]}
         />
         <TextInput
           type="date"
-          aria-label={w.from}
+          label={w.from}
           value={search.dateFrom ?? ''}
           onChange={(event) => filter({ dateFrom: event.currentTarget.value || undefined })}
         />
         <TextInput
           type="date"
-          aria-label={w.to}
+          label={w.to}
           value={search.dateTo ?? ''}
           onChange={(event) => filter({ dateTo: event.currentTarget.value || undefined })}
         />

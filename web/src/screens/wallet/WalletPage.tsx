@@ -1,28 +1,33 @@
-import { Button } from '@mantine/core'
+import { Alert, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { sessionQuery, type Session } from '../../api/session.ts'
 import { walletQuery } from '../../queries/account.ts'
 import { formatMoney } from '../../ui/format.ts'
 import { Icon } from '../../ui/Icon.tsx'
-import { Card, Columns, Facts, Page } from '../../ui/Page.tsx'
+import { ButtonLink } from '../../ui/links.tsx'
+import { Card, Columns, Facts, Page, Row, Stack } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
 import { walletMessages as w } from '../../messages/wallet.ts'
 import { Deposits } from './Deposits.tsx'
 import { Forecast } from './Forecast.tsx'
 import { Invoices } from './Invoices.tsx'
 import { AddFunds } from './AddFunds.tsx'
+import { fundingOf } from './funding.ts'
 import { Transactions } from './Transactions.tsx'
 
 export default function WalletPage() {
   const [topUp, setTopUp] = useState(false)
   const wallet = useQuery(walletQuery)
-  const button = (
+  const session = useQuery(sessionQuery).data
+  const button = session?.settings.depositsOpen && (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setTopUp(true)}>
       {w.addFunds}
     </Button>
   )
   return (
     <Page title={w.title} about={w.about} actions={button}>
+      {session && !session.settings.depositsOpen && <NoDeposits session={session} />}
       <Card>
         <Loaded of={wallet} lines={2}>
           {({ balance, currency, dueNext7Days, daysLeft }) => (
@@ -52,3 +57,20 @@ const Big = ({ text }: { text: string }) => (
     {text}
   </span>
 )
+
+function NoDeposits({ session }: { session: Session }) {
+  const { to, button, about } = fundingOf(session)
+  return (
+    <Alert>
+      <Stack gap={10}>
+        <span>{about}</span>
+        <Row gap={16}>
+          <ButtonLink to={to} size="xs">
+            {button}
+          </ButtonLink>
+          {session.user.isOperator && <a href="/docs/operate/payments">{w.setUpPayments}</a>}
+        </Row>
+      </Stack>
+    </Alert>
+  )
+}

@@ -40,6 +40,7 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
     { head: w.columns.attempts, cell: ({ attempts }) => attempts, right: true },
     {
       head: w.columns.response,
+      truncate: ({ error }) => error ?? '',
       cell: ({ responseStatus, error }) => responseStatus ?? <span className="muted">{error ?? commonMessages.unknown}</span>,
     },
     {

@@ -32,6 +32,7 @@ export default function WebhookList() {
   const columns: Column<Webhook>[] = [
     {
       head: w.url,
+      truncate: ({ url, description }) => [url, description].filter(Boolean).join(': '),
       cell: ({ id, url, description }) => (
         <div>
           <TextLink to="/webhooks/$webhookId" params={{ webhookId: id }}>
@@ -64,6 +65,7 @@ export default function WebhookList() {
         <SecretDialog
           label={w.secret}
           secret={made.secret}
+          about={w.secretAbout}
           hint={<p className="muted">{w.secretHint}</p>}
           onClose={() => void navigate({ to: '/webhooks/$webhookId', params: { webhookId: made.id } })}
         />

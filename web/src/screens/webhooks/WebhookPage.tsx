@@ -70,7 +70,13 @@ function WebhookView({ webhook }: { webhook: Webhook }) {
       {open === 'rotate' && <RollSecret id={id} onClose={close} onRolled={(made) => setSecret(made.secret)} />}
       {open === 'delete' && <DeleteWebhook id={id} onClose={close} />}
       {secret && (
-        <SecretDialog label={w.secret} secret={secret} hint={<p className="muted">{w.secretHint}</p>} onClose={() => setSecret(null)} />
+        <SecretDialog
+          label={w.secret}
+          secret={secret}
+          about={w.secretAbout}
+          hint={<p className="muted">{w.secretHint}</p>}
+          onClose={() => setSecret(null)}
+        />
       )}
     </Page>
   )

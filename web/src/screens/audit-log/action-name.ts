@@ -1,0 +1,75 @@
+// What an entry of the audit log says: `createVm` → `Created VM`.
+import { ROUTES } from '@berth/sdk'
+
+const VERBS: Record<string, string> = {
+  add: 'Added',
+  attach: 'Attached',
+  begin: 'Began',
+  bind: 'Attached',
+  buy: 'Bought',
+  change: 'Changed',
+  confirm: 'Confirmed',
+  create: 'Created',
+  delete: 'Deleted',
+  detach: 'Detached',
+  end: 'Ended',
+  open: 'Opened',
+  rebuild: 'Rebuilt',
+  redeliver: 'Resent',
+  remove: 'Removed',
+  rename: 'Renamed',
+  renew: 'Renewed',
+  replace: 'Replaced',
+  reply: 'Replied',
+  restart: 'Rebooted',
+  restore: 'Restored',
+  rotate: 'Rolled',
+  sign: 'Signed',
+  start: 'Started',
+  stop: 'Stopped',
+  test: 'Tested',
+  unbind: 'Detached',
+  update: 'Changed',
+  upgrade: 'Upgraded',
+}
+
+const NOUNS: Record<string, string> = {
+  api: 'API',
+  bandwidth: 'traffic',
+  ssh: 'SSH',
+  totp: 'two-factor authentication',
+  vm: 'VM',
+}
+
+/** The words of an operator's command, such as `account credit`, stay in their order. */
+export function actionName(action: string): string {
+  const [verb = '', ...rest] = action.replace(/[A-Z]/g, ' $&').toLowerCase().trim().split(/\s+/)
+  const words = [VERBS[verb] ?? NOUNS[verb] ?? verb, ...rest.map((word) => NOUNS[word] ?? word)].join(' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** Writes of the dashboard that the log of an account records beside those of the public API. */
+const DASHBOARD_ACTIONS = [
+  'signIn',
+  'signOut',
+  'changePassword',
+  'changeUser',
+  'endSession',
+  'endOtherSessions',
+  'confirmTotp',
+  'removeTotp',
+  'renewRecoveryCodes',
+  'createApiKey',
+  'changeApiKey',
+  'deleteApiKey',
+]
+
+/** For the filter, by name. */
+export const ACTION_CHOICES = [
+  ...Object.entries(ROUTES)
+    .filter(([id, { method }]) => method !== 'GET' && id !== 'checkPacket')
+    .map(([id]) => id),
+  ...DASHBOARD_ACTIONS,
+]
+  .map((value) => ({ value, label: actionName(value) }))
+  .toSorted((one, other) => one.label.localeCompare(other.label))

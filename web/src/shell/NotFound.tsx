@@ -1,0 +1,7 @@
+import { ButtonLink } from '../ui/links.tsx'
+import { Empty } from '../ui/AsyncState.tsx'
+import { commonMessages as w } from '../messages/common.ts'
+
+export default function NotFound() {
+  return <Empty level={1} icon="warning" title={w.notFoundTitle} about={w.notFound} action={<ButtonLink to="/">{w.home}</ButtonLink>} />
+}

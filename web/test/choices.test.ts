@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest'
+import type { OsTemplate, Plan, SshKey } from '../../sdk/src/index.ts'
+import { initialForm, type Choices } from '../src/screens/create-vm/choices.ts'
+
+const template = (id: string, checksum: string, more: Partial<OsTemplate> = {}): OsTemplate =>
+  ({ id, checksum, available: true, deprecatedAt: null, ...more }) as OsTemplate
+const plan = (id: string, ram: number, disk: number): Plan => ({ id, ram, disk, available: true }) as Plan
+const key = (id: string): SshKey => ({ id }) as SshKey
+const choices = (more: Partial<Choices>): Choices => ({
+  regions: [],
+  templates: [],
+  plans: [],
+  keys: [],
+  networks: [],
+  firewalls: [],
+  ...more,
+})
+
+describe('the create form begins with', () => {
+  test('a template that has an image, not one that is built first', () => {
+    const templates = [template('debian', ''), template('old', 'f00', { deprecatedAt: '2026-01-01T00:00:00Z' }), template('tiny', 'abc')]
+    expect(initialForm(choices({ templates }), {}).osTemplateId).toBe('tiny')
+  })
+
+  test('the first template that can be chosen, if no image is there', () => {
+    const templates = [template('rocky', '', { available: false }), template('debian', '')]
+    expect(initialForm(choices({ templates }), {}).osTemplateId).toBe('debian')
+  })
+
+  test('a plan that is large enough for the template', () => {
+    const plans = [plan('nano', 512, 10), plan('small', 1024, 25), plan('medium', 2048, 50)]
+    const templates = [template('ubuntu', 'abc', { minRam: 1024, minDisk: 10 })]
+    expect(initialForm(choices({ templates, plans }), {}).planId).toBe('small')
+  })
+
+  test('the only SSH key, and with none of several', () => {
+    expect(initialForm(choices({ keys: [key('laptop')] }), {}).sshKeyIds).toEqual(['laptop'])
+    expect(initialForm(choices({ keys: [key('laptop'), key('phone')] }), {}).sshKeyIds).toEqual([])
+  })
+
+  test('the draft, without what was deleted since', () => {
+    const draft = { hostname: 'web', osTemplateId: 'gone', sshKeyIds: ['laptop', 'gone'], firewallIds: ['gone'] }
+    const form = initialForm(choices({ templates: [template('debian', '')], keys: [key('laptop'), key('phone')] }), draft)
+    expect(form).toMatchObject({ hostname: 'web', osTemplateId: 'debian', sshKeyIds: ['laptop'], firewallIds: [] })
+  })
+})

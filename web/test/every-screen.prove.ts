@@ -1,0 +1,170 @@
+// Every screen of the router, with long names and 1,000 VMs, on a phone and on a desk: no console error, no unhandled rejection, no error page
+// even for a moment, no horizontal scrolling. Then with a server that answers 502, without a connection, and after the session has ended.
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { openDb, sql } from '../../server/src/kernel/database/db.ts'
+import { becomeFundedOwner, button, expectShown, fill, go, heading } from './page-actions.ts'
+import { expectNoProblems, openBrowser } from './browser.ts'
+import { seedAccount, type SeededAccount } from './seed-account.ts'
+import { OWNER, startProduct } from './product.ts'
+import { CUSTOMER_LISTS, MENU, open, OPERATOR_LISTS, OUTSIDE, pagesOf, routerPaths } from './screens.ts'
+
+const VMS = 1_000
+const SIZES = [
+  { width: 360, height: 740 },
+  { width: 1440, height: 900 },
+]
+const API = /\/api\/dashboard\/(?!session$|setup$)/
+/** A visit of every screen reaches the limit of requests per minute; the client waits until it is over. */
+const PATIENCE_MS = 75_000
+/** They need nothing but the session. */
+const WITHOUT_QUERIES = ['/no-such-page', '/settings?tab=profile', '/settings?tab=security']
+const LONG = (what: string): string => `${what} ${'W'.repeat(100)}`.slice(0, 100)
+
+/** Copies a VM. Nobody manages the copies, so that no reconciler looks for them on a host. */
+async function copyVm(databaseUrl: string, vmId: string): Promise<void> {
+  const db = openDb({ url: databaseUrl, maxConnections: 1, onError: () => {} })
+  await db.run(sql`
+    insert into vms
+    select copy.* from vms v, generate_series(1, ${VMS}::int) n,
+      jsonb_populate_record(v, jsonb_build_object('id', 'c0000000' || lpad(n::text, 16, '0'), 'uuid', gen_random_uuid(), 'status', 'UNMANAGED',
+        'name', rpad('vm-' || n, 100, 'W'), 'hostname', 'vm-' || n, 'ip_address', '10.200.0.0'::inet + n, 'mac', null)) copy
+    where v.id = ${vmId}`)
+  // Lists take their total from the quota.
+  await db.run(sql`
+    update account_quotas q set used = used + ${VMS}::int from vms v where v.id = ${vmId} and q.account_id = v.account_id and q.name = 'vms'`)
+  await db.close()
+}
+
+/** Ids of what only operators see. */
+async function operatorPages(databaseUrl: string, { ticketId }: SeededAccount): Promise<string[]> {
+  const db = openDb({ url: databaseUrl, maxConnections: 1, onError: () => {} })
+  const { accountId, actionId } = await db.one<{ accountId: string; actionId: string }>(sql`
+    select account_id as "accountId", (select id from workflow_runs where subject_id = v.id limit 1) as "actionId" from vms v limit 1`)
+  await db.close()
+  return [`/operator/accounts/${accountId}`, `/operator/actions/${actionId}`, `/operator/tickets/${ticketId}`]
+}
+
+/** Records the error page of the router, however briefly it is shown. */
+const watchErrorPages = (page: Page): Promise<void> =>
+  page.addInitScript(() => {
+    new MutationObserver(() => {
+      if (document.querySelector('h1')?.textContent === 'Failed to load') console.error(`error page on ${location.pathname}`)
+    }).observe(document, { childList: true, subtree: true })
+  })
+
+describe('every screen', async () => {
+  const product = await startProduct()
+  const owner = await openBrowser(product.origin, { viewport: SIZES[1] })
+  const { page } = owner
+  page.setDefaultTimeout(PATIENCE_MS)
+  await watchErrorPages(page)
+  const berth = await becomeFundedOwner(page, product)
+  const seeded = await seedAccount(berth, LONG)
+  await copyVm(product.databaseUrl, seeded.vmId)
+  const inside = [
+    ...CUSTOMER_LISTS,
+    ...pagesOf(seeded),
+    ...OPERATOR_LISTS,
+    ...(await operatorPages(product.databaseUrl, seeded)),
+    '/no-such-page',
+  ]
+
+  /** What is wider than the window, on the page or in a dialog. */
+  const tooWide = (on: Page): Promise<string[]> =>
+    on.evaluate(() =>
+      [document.documentElement, ...document.querySelectorAll('[role=dialog]')].flatMap((element) =>
+        element.scrollWidth > element.clientWidth ? [`${element.tagName} is ${element.scrollWidth} wide in ${element.clientWidth}`] : [],
+      ),
+    )
+
+  const visit = async (paths: string[], on = page): Promise<string[]> => {
+    const wide: string[] = []
+    for (const path of paths) {
+      await open(on, path)
+      wide.push(...(await tooWide(on)).map((line) => `${path}: ${line}`))
+    }
+    return wide
+  }
+
+  test('of the router is in the list', () => {
+    const visited = [...OUTSIDE, ...inside].map((path) => path.split('?')[0]!)
+    const matches = (pattern: string, path: string): boolean =>
+      new RegExp(`^${pattern.replace(/\$\w+/g, '[^/]+').replace('$', '.+')}$`).test(path)
+    expect(routerPaths().filter((pattern) => !visited.some((path) => matches(pattern, path)))).toEqual([])
+  })
+
+  test.each(SIZES)('fits $width pixels and reports no error', { timeout: 600_000 }, async (size) => {
+    const stranger = await openBrowser(product.origin, { viewport: size })
+    await watchErrorPages(stranger.page)
+    expect(await visit(OUTSIDE, stranger.page)).toEqual([])
+    expectNoProblems(stranger)
+    await stranger.context.close()
+    await page.setViewportSize(size)
+    expect(await visit(inside)).toEqual([])
+    expectNoProblems(owner)
+  })
+
+  test('is reached by the menu without an error page, and takes the focus', { timeout: 600_000 }, async () => {
+    for (const name of MENU) {
+      await go(page, name)
+      await expectShown(page.getByRole('heading'))
+      await expect.poll(() => page.evaluate(() => document.activeElement?.id), name).toBe('content')
+    }
+    expectNoProblems(owner)
+  })
+
+  test('pages through 1,000 VMs', { timeout: 600_000 }, async () => {
+    await open(page, '/vms?limit=100')
+    await expectShown(page.getByText(`1–100 of ${VMS + 2}`))
+    expect(await tooWide(page)).toEqual([])
+    await button(page, 'Next').click()
+    await expectShown(page.getByText(`101–200 of ${VMS + 2}`))
+    expectNoProblems(owner)
+  })
+
+  test('says that the server answers 502, and recovers', { timeout: 900_000 }, async () => {
+    await page.route(API, (route) => route.fulfill({ status: 502, body: 'Bad Gateway' }))
+    const silent: string[] = []
+    for (const path of inside.filter((each) => !WITHOUT_QUERIES.includes(each))) {
+      await page.goto(path)
+      const says = page.getByRole('alert').or(page.locator('[data-state=failing]:visible'))
+      await expectShown(says, 20_000).catch(() => silent.push(path))
+    }
+    await page.unroute(API)
+    expect(silent).toEqual([])
+    await open(page, '/vms')
+    await expectShown(page.locator('[data-state=live]:visible'))
+    const unexpected = owner.problems.splice(0).filter((problem) => !/error page on/.test(problem)) // a resource that cannot be loaded is a page
+    expect(unexpected).toEqual([])
+  })
+
+  test('says that it is offline, keeps what was loaded, and recovers', { timeout: 600_000 }, async () => {
+    for (const path of ['/', '/vms', `/vms/${seeded.vmId}`, '/wallet', '/operator/hosts']) {
+      await open(page, path)
+      const title = await page.getByRole('heading', { level: 1 }).innerText()
+      await page.context().setOffline(true)
+      await expectShown(page.locator('[data-state=offline]:visible'), 30_000)
+      expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(title)
+      expect(await tooWide(page)).toEqual([])
+      await page.context().setOffline(false)
+      await expectShown(page.locator('[data-state=live]:visible'))
+    }
+    expectNoProblems(owner)
+  })
+
+  test('asks to sign in when the session has ended, and returns', { timeout: 600_000 }, async () => {
+    const ended: string[] = []
+    for (const path of inside) {
+      await page.context().clearCookies()
+      await page.goto(path)
+      await expectShown(page.getByText('Your session has ended.'), 10_000).catch(() => ended.push(path))
+    }
+    expect(ended).toEqual([])
+    await page.goto(`/firewalls/${seeded.firewallId}`)
+    await fill(page, { Email: OWNER.email, Password: OWNER.password })
+    await button(page, 'Sign in').click()
+    await expectShown(heading(page, LONG('web')))
+    expectNoProblems(owner)
+  })
+})
