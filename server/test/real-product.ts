@@ -28,7 +28,7 @@ export async function realProduct(uriOf?: (host: LibvirtHost) => Promise<string>
   afterAll(() => host.close())
   const uri = (await uriOf?.(host)) ?? host.uri
   const rig = await fleet()
-  await berthdJson(rig.settings, 'host', 'remove', 'local')
+  await berthdJson(rig.settings, 'host', 'remove', 'local', '--yes')
   await berthdJson(rig.settings, 'template', 'import', 'tiny', '--file', image.path)
   await berthdJson(rig.settings, 'host', 'add', uri, '--name', 'box', '--range', '10.77.0.0/16', '--dns', host.gateway)
   const processes = { api: await rig.start('api'), worker: await rig.start('worker') }
