@@ -8,6 +8,7 @@ import type { CommandNode, CommandSpec } from '../src/command.ts'
 import { COMMAND_TREE } from '../src/commands/index.ts'
 import { COMMANDS } from './commands.ts'
 import { berth, createCliFixture, onTerminal } from './fixture.ts'
+import { screen } from './screen.ts'
 
 const app = await createCliFixture({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' } })
 
@@ -70,7 +71,7 @@ describe.each(Object.entries(ASKED))('%s', (operation, { question, calls }) => {
     writes.length = 0
     const refused = await berth(app.envOf(customer), args, '\n', { isTTY: true })
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('Cancelled. Nothing was changed') })
-    expect(refused.stderr.replaceAll(/\x1b\[\d*[A-Za-z]|\r/g, '')).toMatch(question)
+    expect(screen(refused.stderr)).toMatch(question)
     expect(writes.every((call) => call.includes('dryRun=true'))).toBe(true)
     writes.length = 0
     const agreed = await berth(app.envOf(customer), args, 'y\n', { isTTY: true })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testDatabase } from '../../test/harness.ts'
-import { berthd, berthdJson, type Outcome, type Settings } from '../../test/processes.ts'
+import { berthd, berthdJson, cleanEnvironment, type Outcome, type Settings } from '../../test/processes.ts'
 import { createProgram, forEach } from './program.ts'
 
 let settings: Settings
@@ -271,7 +271,7 @@ describe('destructive commands', { timeout: 120_000 }, () => {
     const command = `${process.execPath} ${join(import.meta.dirname, '../../bin/berthd.mjs')} token delete ${id}`
     const onTerminal = (answer: string): string =>
       execFileSync('sh', ['-c', `(sleep 2; echo ${answer}) | script -qec '${command}' /dev/null || true`], {
-        env: { ...process.env, ...settings, BERTH_HYPERVISOR: 'simulated' },
+        env: { ...cleanEnvironment(), ...settings },
         encoding: 'utf8',
       })
     expect(onTerminal('n')).toMatch(/stops working, and the token is forgotten\. Continue\? \[y\/N\].*Cancelled\. Nothing was changed/s)
