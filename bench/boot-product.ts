@@ -55,7 +55,7 @@ export const withProduct = <T>(folder: string, host: LibvirtHost, image: Image, 
     await using stack = new AsyncDisposableStack()
     const { maker, many } = await prepare(postgres)
     const env = environment(postgres.url, folder)
-    await berthd(env, 'host', 'remove', 'local')
+    await berthd(env, 'host', 'remove', 'local', '--yes')
     await berthd(env, 'template', 'import', 'tiny', '--file', image.path)
     await berthd(env, 'host', 'add', host.uri, '--name', 'sandbox', '--range', '10.77.0.0/16', '--dns', host.gateway)
     await berthd(env, 'host', 'set', 'sandbox', '--overcommit', '16')

@@ -18,7 +18,7 @@ export const VM_FIELDS: Columns<Vm> = {
   Traffic: (vm) => `${bytes(vm.bandwidthUsedBytes)} of ${vm.bandwidth === 0 ? 'unmetered' : `${vm.bandwidth} GB`}`,
   Keys: (vm) => vm.sshKeys.map(({ name }) => name),
   Firewalls: (vm) => vm.firewalls.map(({ name }) => name),
-  Networks: (vm) => vm.privateNetworks.map(({ name }) => name),
+  Networks: (vm) => vm.privateNetworks.map(({ name, ipAddress }) => `${name} ${ipAddress}`),
   'Daily backups': (vm) => vm.dailyBackupEnabled,
   Protected: (vm) => vm.isProtected,
   Renews: (vm) => `${time(vm.billing.nextRenewalAt)} for ${vm.billing.priceMonthly}`,
@@ -55,3 +55,9 @@ export const quoteDetails = (quote: Quote): CommandResult =>
     },
     ({ charge }: { charge?: string }) => charge ?? '',
   )
+
+/** As part of a question. */
+export function priceOf({ charge, monthly, balanceAfter, currency }: Quote): string {
+  const due = charge.startsWith('-') ? `refunds ${charge.slice(1)} ${currency}` : `charges ${charge} ${currency} now`
+  return `${due}${monthly === undefined ? '' : `, then ${monthly} ${currency} a month`}; the balance is ${balanceAfter} ${currency} afterwards.`
+}

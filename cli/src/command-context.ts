@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { ApiError, Berth, type Action, type Pages, type Vm } from '@berth/sdk'
 import { resolveServer } from './contexts.ts'
-import { CliError, EXIT } from './exit-codes.ts'
+import { CliError, EXIT, usageError } from './exit-codes.ts'
 import { isInteractive, type Io } from './io.ts'
 import { startProgress, type Progress } from './progress.ts'
 import { prompt } from './prompt.ts'
@@ -12,6 +12,7 @@ import { sanitizeTerminal } from './style.ts'
 
 export interface CommonOptions {
   output?: Format
+  json?: true
   context?: string
   wait?: boolean
   timeout?: number
@@ -97,11 +98,19 @@ export class CommandContext {
     }
   }
 
-  /** Asks before a destructive change. Only an interactive session is asked: a script without a terminal counts as confirmed. */
+  /** Asks before a destructive change. Without a terminal nobody can answer, so only --yes confirms. */
   async confirm(question: string, word: string): Promise<void> {
-    if (this.options.yes || !isInteractive(this.io)) return
+    if (this.options.yes) return
+    if (!isInteractive(this.io)) throw usageError(`${question} Nothing was changed. Without a terminal, add --yes to confirm`)
     const answer = await prompt(this.io, `${question} Type ${word} to confirm: `)
-    if (answer.trim() !== sanitizeTerminal(word)) throw new CliError(EXIT.failed, 'Cancelled. Nothing was changed')
+    if (answer.trim() !== sanitizeTerminal(word)) throw cancelled()
+  }
+
+  /** Asks before a change that costs money or reboots. A script without a terminal has decided already. */
+  async ask(whatHappens: () => Promise<string> | string): Promise<void> {
+    if (this.options.yes || !isInteractive(this.io)) return
+    const answer = await prompt(this.io, `${await whatHappens()} Continue? [y/N] `)
+    if (!/^y(es)?$/i.test(answer.trim())) throw cancelled()
   }
 
   getVm(text: string): Promise<Vm> {
@@ -127,6 +136,8 @@ export class CommandContext {
     return sleep(ms, signal)
   }
 }
+
+const cancelled = (): CliError => new CliError(EXIT.failed, 'Cancelled. Nothing was changed')
 
 /** An unknown error code comes from a proxy in front of the server. */
 function retryReason(error: unknown): string {

@@ -18,13 +18,15 @@ export interface CommandSpec<Options = object> {
   example: string
   /** Starts an action: adds --no-wait and --timeout. */
   waits?: true
-  /** Asks for confirmation on a terminal: adds --yes. */
+  /** Destroys something: asks for confirmation on a terminal, refuses without one. Adds --yes. */
   confirms?: true
   /** Lists what may span pages: adds --limit and --cursor. */
   lists?: true
+  /** Costs money or reboots: asks on a terminal. Adds --yes. */
+  asks?: true
   /** Adds --dry-run. */
   supportsDryRun?: true
-  /** Prints raw text: omits --output, --context and --retries. */
+  /** Prints raw text: omits --output, --json, --context and --retries. */
   rawOutput?: true
   run(ctx: CommandContext, options: Options & CommonOptions, ...args: string[]): Promise<CommandResult | void>
 }
@@ -55,7 +57,7 @@ export function buildCommand(node: CommandNode, io: Io): Command {
   return command.action((...parsed: unknown[]) => runCommand(io, node, parsed.at(-2) as CommonOptions, parsed.slice(0, -2) as string[]))
 }
 
-function addCommonOptions(command: Command, { waits, confirms, lists, supportsDryRun, rawOutput }: CommandSpec): void {
+function addCommonOptions(command: Command, { waits, confirms, asks, lists, supportsDryRun, rawOutput }: CommandSpec): void {
   if (lists) {
     command.option('--limit <number>', 'show one page of at most so many, 1-100', (text) => parseInteger('--limit', text))
     command.option('--cursor <cursor>', 'show the page that follows an earlier one')
@@ -64,10 +66,12 @@ function addCommonOptions(command: Command, { waits, confirms, lists, supportsDr
     command.option('--no-wait', 'return at once without waiting for the action')
     command.option('--timeout <seconds>', 'maximum time to wait (exit code 7; the action continues)', toSeconds)
   }
-  if (confirms) command.option('-y, --yes', 'skip the confirmation prompt')
+  if (confirms) command.option('-y, --yes', 'skip the confirmation prompt; required without a terminal')
+  if (asks) command.option('-y, --yes', 'skip the confirmation prompt')
   if (supportsDryRun) command.option('--dry-run', 'show the charge or refund without changing anything')
   if (rawOutput) return
   command.addOption(new Option('-o, --output <format>', 'output format').choices(FORMATS).default('table'))
+  command.option('--json', 'same as --output json')
   command.option('--context <name>', 'context to use; see berth context list')
   command.option('--retries <number>', `maximum retries when the server is busy or unreachable; default: ${RETRIES}`, toRetries)
 }
@@ -83,7 +87,7 @@ const toRetries = (text: string): number => parseInteger('--retries', text)
 async function runCommand(io: Io, { run }: CommandSpec, options: CommonOptions, args: string[]): Promise<void> {
   const result = await run(new CommandContext(io, options), options, ...args)
   if (!result) return
-  const { output = 'table' } = options
+  const output = options.json ? 'json' : (options.output ?? 'table')
   io.stdout.write(render(result, output, paintOn(io.stdout, io.env)))
   if (result.hint && output === 'table') io.stderr.write(`${paintOn(io.stderr, io.env)('dim', sanitizeTerminal(result.hint))}\n`)
 }

@@ -1,4 +1,4 @@
-// Destructive commands ask for confirmation on a terminal, and never in scripts.
+// Destructive commands ask for confirmation on a terminal and refuse without one; what costs money or reboots asks on a terminal.
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
@@ -8,15 +8,19 @@ import type { CommandNode, CommandSpec } from '../src/command.ts'
 import { COMMAND_TREE } from '../src/commands/index.ts'
 import { COMMANDS } from './commands.ts'
 import { berth, createCliFixture, onTerminal } from './fixture.ts'
+import { screen } from './screen.ts'
 
 const app = await createCliFixture({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' } })
 
 const flatten = (nodes: CommandNode[]): CommandSpec[] => nodes.flatMap((node) => ('commands' in node ? flatten(node.commands) : [node]))
 
-test('only destructive commands take --yes', () => {
+test('destructive commands and those that cost money or reboot take --yes', () => {
   const DESTRUCTIVE = ['delete', 'rebuild', 'restore', 'replace']
-  for (const { name, confirms = false, example } of flatten(COMMAND_TREE))
-    expect([example, confirms]).toEqual([example, DESTRUCTIVE.includes(name)])
+  const ASKING = ['vm create', 'vm restart', 'vm upgrade', 'vm update', 'bandwidth buy']
+  for (const { name, confirms = false, asks = false, example } of flatten(COMMAND_TREE)) {
+    const isAsking = ASKING.some((words) => example.startsWith(`${words} `))
+    expect([example, confirms, asks]).toEqual([example, DESTRUCTIVE.includes(name), isAsking])
+  }
 })
 
 const writes: string[] = []
@@ -35,11 +39,50 @@ describe.each([...DELETES, ...OTHERS])('%s', (operation) => {
     writes.length = 0
     const refused = await berth(app.envOf(customer), args, 'no\n', { isTTY: true })
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/ Type \S+ to confirm: .*Nothing was changed/s) })
+    const piped = await berth(app.envOf(customer), args)
+    expect(piped).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/Nothing was changed\. Without a terminal, add --yes to confirm\n$/),
+    })
     expect(writes).toEqual([])
     const confirmed = await berth(app.envOf(customer), [...args, '--yes'], '', { isTTY: true })
     expect(confirmed.code, confirmed.stderr).toBe(0)
     expect(writes).toHaveLength(1)
   })
+})
+
+/** The question, and the operations called: a dry run for the price, then the change itself. */
+const ASKED: Record<string, { question: RegExp; calls: number }> = {
+  createVm: {
+    question: /^Creating web-1 charges \d+\.\d\d USD now, then \d+\.\d\d USD a month; the balance is \d+\.\d\d USD afterwards\. /,
+    calls: 2,
+  },
+  upgradeVm: { question: /^Upgrading \S+ to large shuts it down and starts it again, and charges \d+\.\d\d USD now/, calls: 2 },
+  restartVm: { question: /^Restarting \S+ ends its programs and connections\. /, calls: 1 },
+  buyBandwidthPack: { question: /^Buying \d+ GB of traffic for \S+ charges \d+\.\d\d USD now/, calls: 2 },
+}
+
+describe.each(Object.entries(ASKED))('%s', (operation, { question, calls }) => {
+  test('asks first on a terminal, with the price and what happens', async () => {
+    const customer = await app.given.customer({ credit: '1000.00' })
+    const { params = {}, body = {} } = await ENDPOINTS[operation]!(fixtureOf(app, customer))
+    const { args } = COMMANDS[operation]!(params, body)
+    writes.length = 0
+    const refused = await berth(app.envOf(customer), args, '\n', { isTTY: true })
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('Cancelled. Nothing was changed') })
+    expect(screen(refused.stderr)).toMatch(question)
+    expect(writes.every((call) => call.includes('dryRun=true'))).toBe(true)
+    writes.length = 0
+    const agreed = await berth(app.envOf(customer), args, 'y\n', { isTTY: true })
+    expect(agreed.code, agreed.stderr).toBe(0)
+    expect(writes).toHaveLength(calls)
+  })
+})
+
+test('a script buys without a terminal', async () => {
+  const customer = await app.given.customer({ credit: '100.00' })
+  expect(await berth(app.envOf(customer), ['vm', 'create', 'web-1', '--os', 'debian-12', '--no-wait'])).toMatchObject({ code: 0 })
 })
 
 test('context delete keeps the token without confirmation', async () => {

@@ -1,5 +1,7 @@
 // Golden output of a customer's first session, on a terminal and through a pipe.
 import { expect, test } from 'vitest'
+import { sql } from '../../server/src/kernel/database/db.ts'
+import { json, scripted } from '../../sdk/test/scripted.ts'
 import { berth, createCliFixture, onTerminal, start } from './fixture.ts'
 import { ESCAPE, maskVolatile, screen } from './screen.ts'
 
@@ -11,10 +13,10 @@ const SESSION = [
   ['region', 'list'],
   ['vm', 'list'],
   ['vm', 'create', 'web-1', '--os', 'debian-12', '--dry-run'],
-  ['vm', 'create', 'web-1', '--os', 'debian-12', '--plan', 'small'],
+  ['vm', 'create', 'web-1', '--os', 'debian-12', '--plan', 'small', '--yes'],
   ['vm', 'list'],
   ['vm', 'stop', 'web-1'],
-  ['vm', 'restart', 'web-1'],
+  ['vm', 'restart', 'web-1', '--yes'],
   ['vm', 'rebuild', 'web-1', '--os', 'debian-12', '--dry-run'],
   ['vm', 'delete', 'web-1', '--dry-run'],
   ['vm', 'get', 'web-2'],
@@ -67,10 +69,16 @@ test('a destructive command asks for confirmation on a terminal', async () => {
   expect((await customer.get(`/vms/${id}`)).status).toBe(404)
 })
 
+/** The API takes no such name any more. */
+async function firewallOfOlderVersion(customer: Awaited<ReturnType<typeof app.given.customer>>, name: string): Promise<void> {
+  const { id } = (await customer.post('/firewalls', { name: 'fw' })).body.data as { id: string }
+  await app.db.run(sql`update firewalls set name = ${name} where id = ${id}`)
+}
+
 test('JSON output escapes control characters without losing data', async () => {
   const customer = await app.given.customer()
   const name = 'a\u009b31mb\u202ec'
-  await customer.post('/firewalls', { name })
+  await firewallOfOlderVersion(customer, name)
   for (const args of [
     ['firewall', 'list', '-o', 'json'],
     ['api', 'GET', '/firewalls'],
@@ -83,7 +91,39 @@ test('JSON output escapes control characters without losing data', async () => {
 
 test('table output replaces control characters in names', async () => {
   const customer = await app.given.customer()
-  await customer.post('/firewalls', { name: 'a\u009b31mb\u202ec' })
+  await firewallOfOlderVersion(customer, 'a\u009b31mb\u202ec')
   const { code, raw } = await onTerminal(app.envOf(customer), ['firewall', 'list']).ended
   expect([code, raw]).toEqual([0, expect.stringContaining('a\ufffd31mb\ufffdc')])
+})
+
+test('vm metrics prints the times of which something is known', async () => {
+  const unknown = [null, null, null]
+  const series = {
+    cpuPercent: [null, 12.5, null],
+    ramUsed: unknown,
+    diskReadBytesPerSecond: unknown,
+    diskWriteBytesPerSecond: unknown,
+    networkInBytesPerSecond: [null, null, 0],
+    networkOutBytesPerSecond: unknown,
+  }
+  const timestamps = ['2027-01-31T12:00:00.000Z', '2027-01-31T12:01:00.000Z', '2027-01-31T12:02:00.000Z']
+  const { baseUrl } = await scripted(json(200, { success: true, data: { timestamps, step: 60, series } }))
+  const env = { BERTH_URL: baseUrl, BERTH_TOKEN: 'vmk_x', TZ: 'UTC' }
+  const { stdout } = await berth(env, ['vm', 'metrics', 'cmwitwjb80z3pavvjtzi8bhqq'])
+  expect(stdout.split('\n').map((line) => line.split(/ {2,}/)[0]!.slice(-5))).toEqual(['TIME', '12:01', '12:02', ''])
+})
+
+test('vm get shows the private addresses, and --json is -o json', async () => {
+  const customer = await app.given.customer({ credit: '100.00' })
+  const nodeId = (await customer.get('/regions')).body.data[0].id as string
+  const network = (await customer.post('/networks', { name: 'backend', nodeId, cidr: '10.0.0.0/24' })).body.data as { id: string }
+  await app.given.vm(customer, { privateNetworkIds: [network.id] })
+  const { stdout } = await berth(app.envOf(customer), ['vm', 'get', 'web-1'])
+  expect(stdout).toMatch(/^Networks +backend 10\.0\.0\.\d+$/m)
+  const [long, short] = [
+    await berth(app.envOf(customer), ['vm', 'get', 'web-1', '--json']),
+    await berth(app.envOf(customer), ['vm', 'get', 'web-1', '-o', 'json']),
+  ]
+  expect(long).toEqual(short)
+  expect(JSON.parse(long.stdout)).toMatchObject({ name: 'web-1' })
 })

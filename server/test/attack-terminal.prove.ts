@@ -71,7 +71,7 @@ test('rows that older versions accepted are cleaned wherever berthd prints them'
     if (command.name() === 'list') reading.push([command.parent!.name(), 'list'])
   })
   expect(reading.length).toBeGreaterThan(10)
-  for (const args of [...reading, ['vm', 'suspend', EVIL], ['ticket', 'show', EVIL]]) {
+  for (const args of [...reading, ['vm', 'suspend', EVIL], ['vm', 'suspend', EVIL, '--yes'], ['ticket', 'show', EVIL]]) {
     const { stdout, stderr } = await berthd(settings, ...args)
     expect([args, `${stdout}${stderr}`]).toEqual([args, expect.not.stringMatching(FORBIDDEN)])
     expect([args, `${stdout}${stderr}`]).toEqual([args, expect.not.stringMatching(/^c0ffee/m)])

@@ -25,7 +25,7 @@ describeIf(missingForSandbox())('customer input', { timeout: 2 * TIMEOUT_MS }, a
   beforeAll(async () => {
     const image = await tinyImage()
     host = await openLibvirtHost()
-    await berthdJson(settings, 'host', 'remove', 'local')
+    await berthdJson(settings, 'host', 'remove', 'local', '--yes')
     await berthdJson(settings, 'template', 'import', 'tiny', '--file', image.path)
     await berthdJson(settings, 'host', 'add', host.uri, '--name', 'sandbox', '--range', '10.77.0.0/16', '--dns', host.gateway)
     const [api, { token }] = [await start('api'), await account(1_000_000n)]

@@ -34,7 +34,7 @@ describeIf(missingForSandbox())('backups on a second host', { timeout: 3 * TIMEO
   beforeAll(async () => {
     const image = await tinyImage()
     sandboxes = await Sandboxes.open()
-    await berthdJson(settings, 'host', 'remove', 'local')
+    await berthdJson(settings, 'host', 'remove', 'local', '--yes')
     await berthdJson(settings, 'template', 'import', 'tiny', '--file', image.path)
     hosts = await tlsHosts(sandboxes, settings, ['left', 'right'])
     shells = hosts.map(({ sandbox }) => new GuestShell(sandboxes.unix(sandbox), TIMEOUT_MS))

@@ -24,7 +24,7 @@ describeIf(missingForSandbox())('two hosts', { timeout: 3 * TIMEOUT_MS }, async 
   beforeAll(async () => {
     const image = await tinyImage()
     sandboxes = await Sandboxes.open()
-    await berthdJson(settings, 'host', 'remove', 'local')
+    await berthdJson(settings, 'host', 'remove', 'local', '--yes')
     await berthdJson(settings, 'template', 'import', 'tiny', '--file', image.path)
     hosts = (await tlsHosts(sandboxes, settings, ['left', 'right'])) as [TlsHost, TlsHost]
     const [api, { token }] = [await start('api'), await account(1_000_000n)]

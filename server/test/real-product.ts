@@ -28,7 +28,7 @@ export async function realProduct(uriOf?: (host: LibvirtHost) => Promise<string>
   afterAll(() => host.close())
   const uri = (await uriOf?.(host)) ?? host.uri
   const fixture = await fleet()
-  await berthdJson(fixture.settings, 'host', 'remove', 'local')
+  await berthdJson(fixture.settings, 'host', 'remove', 'local', '--yes')
   await berthdJson(fixture.settings, 'template', 'import', 'tiny', '--file', image.path)
   await berthdJson(fixture.settings, 'host', 'add', uri, '--name', 'sandbox', '--range', '10.77.0.0/16', '--dns', host.gateway)
   const processes = { api: await fixture.start('api'), worker: await fixture.start('worker') }

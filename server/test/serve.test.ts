@@ -43,7 +43,7 @@ describe('processes on an external database', { timeout: 120_000 }, () => {
     const made = await berthdJson(settings, 'token', 'create', '--account', 'ada@example.com', '--name', 'test', '--scopes', '*')
     const ask = async () => Promise.all([one, two].map(async ({ url }) => (await get(`${url}/regions`, made['token']!)).status))
     expect(await ask()).toEqual([200, 200])
-    await berthdJson(settings, 'token', 'revoke', made['id']!)
+    await berthdJson(settings, 'token', 'revoke', made['id']!, '--yes')
     await expect.poll(ask).toEqual([401, 401])
     expect(await Promise.all([one, two, worker].map((each) => each.kill('SIGTERM')))).toEqual([0, 0, 0])
   })

@@ -99,7 +99,9 @@ describe('berthd up', { timeout: 120_000 }, () => {
     const up = await service(settings, 'up')
     expect(await postmasterPid()).toBe(before)
     expect((await get(`${up.url}/regions`, token)).status).toBe(200)
-    await expect.poll(() => up.output().split('\n').filter(Boolean)).toHaveLength(5)
+    const isRoot = process.getuid!() === 0
+    await expect.poll(() => up.output().split('\n').filter(Boolean)).toHaveLength(isRoot ? 6 : 5)
+    expect(/^ ! as root: API, worker, template builds · not: PostgreSQL +why: SECURITY\.md$/m.test(up.output())).toBe(isRoot)
     await up.kill('SIGTERM')
   })
 

@@ -71,7 +71,7 @@ describe('a VM whose provisioning failed', async () => {
     await page.goto('/wallet')
     const renewals = page.getByRole('table', { name: 'Forecast' })
     await expectShown(renewals.getByRole('cell', { name: '$88.00' }))
-    await product.run('vm', 'unmanage', vmId)
+    await product.run('vm', 'unmanage', vmId, '--yes')
     await page.reload()
     await expectShown(page.getByText('No upcoming renewals.'))
     expectNoProblems(owner)

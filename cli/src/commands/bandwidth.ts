@@ -1,5 +1,5 @@
 import type { BandwidthUsage } from '@berth/sdk'
-import { quoteDetails, TRANSACTION_COLUMNS } from '../columns.ts'
+import { priceOf, quoteDetails, TRANSACTION_COLUMNS } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
 import { bytes, time } from '../format.ts'
 import { parseInteger } from '../options.ts'
@@ -44,10 +44,12 @@ const buy = defineCommand<{ dryRun?: true }>({
   description: 'buy a traffic pack in GB (10^9 bytes), valid until the next renewal',
   args: '<vm> <gigabytes>',
   example: 'bandwidth buy web-1 1000 --dry-run',
+  asks: true,
   supportsDryRun: true,
   async run(ctx, { dryRun }, vm: string, gigabytes: string) {
     const [id, amount] = [await ctx.resolveId('vm', vm), parseInteger('<gigabytes>', gigabytes)]
     if (dryRun) return quoteDetails(await ctx.berth.bandwidth.quotePack(id, amount))
+    await ctx.ask(async () => `Buying ${amount} GB of traffic for ${vm} ${priceOf(await ctx.berth.bandwidth.quotePack(id, amount))}`)
     const entry = await ctx.berth.bandwidth.buyPack(id, amount)
     return message(entry, entry.id, `Added ${amount} GB to ${vm}. Charged ${entry.amount.replace('-', '')}, balance ${entry.balanceAfter}`)
   },

@@ -1,5 +1,5 @@
 import type { Body } from '@berth/sdk'
-import { quoteDetails, VM_FIELDS } from '../columns.ts'
+import { priceOf, quoteDetails, VM_FIELDS } from '../columns.ts'
 import type { CommandContext } from '../command-context.ts'
 import { defineCommand } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
@@ -56,10 +56,12 @@ export const createVm = defineCommand<Options>({
   ],
   example: 'vm create web-1 --os debian-12 --plan small --key laptop',
   waits: true,
+  asks: true,
   supportsDryRun: true,
   async run(ctx, options, hostname: string) {
     const body = await buildRequest(ctx, options, hostname)
     if (options.dryRun) return quoteDetails(await ctx.berth.vms.quoteCreate(body))
+    await ctx.ask(async () => `Creating ${hostname} ${priceOf(await ctx.berth.vms.quoteCreate(body))}`)
     const created = await ctx.berth.vms.create(body)
     return ctx.finish(created, `creating ${created.vm.name}`, async () => {
       const vm = await ctx.berth.vms.get(created.vmId)

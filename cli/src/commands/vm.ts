@@ -1,5 +1,5 @@
 import type { Query, VmListItem, VmMetrics } from '@berth/sdk'
-import { ACTION_COLUMNS, quoteDetails, VM_FIELDS } from '../columns.ts'
+import { ACTION_COLUMNS, priceOf, quoteDetails, VM_FIELDS } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
 import { bytes, time } from '../format.ts'
@@ -81,7 +81,11 @@ const restart = defineCommand<{ force?: true }>({
   options: [['--force', 'reset at once instead of shutting down']],
   example: 'vm restart web-1',
   waits: true,
-  run: (ctx, { force = false }, vm: string) => ctx.changeVm(vm, 'restarting', (berth, id) => berth.vms.restart(id, { force })),
+  asks: true,
+  async run(ctx, { force = false }, vm: string) {
+    await ctx.ask(() => `Restarting ${vm} ends its programs and connections.`)
+    return ctx.changeVm(vm, 'restarting', (berth, id) => berth.vms.restart(id, { force }))
+  },
 })
 
 const upgrade = defineCommand<CustomSize & { plan?: string; dryRun?: true }>({
@@ -91,12 +95,15 @@ const upgrade = defineCommand<CustomSize & { plan?: string; dryRun?: true }>({
   options: [['--plan <plan>', 'new plan; see berth plan list'], ...CUSTOM_SIZE],
   example: 'vm upgrade web-1 --plan large',
   waits: true,
+  asks: true,
   supportsDryRun: true,
   async run(ctx, { plan, dryRun, ...size }, vm: string) {
     const customConfig = customSize(size)
     if (!plan === !customConfig) throw usageError('--plan is required, such as --plan large; see berth plan list. Or give a custom size')
     const to = customConfig ? { customConfig } : { planId: await ctx.resolveId('plan', plan!) }
-    if (dryRun) return quoteDetails(await ctx.berth.vms.quoteUpgrade(await ctx.resolveId('vm', vm), to))
+    const quote = async () => ctx.berth.vms.quoteUpgrade(await ctx.resolveId('vm', vm), to)
+    if (dryRun) return quoteDetails(await quote())
+    await ctx.ask(async () => `Upgrading ${vm} to ${plan ?? 'this size'} shuts it down and starts it again, and ${priceOf(await quote())}`)
     return ctx.changeVm(vm, 'upgrading', (berth, id) => berth.vms.upgrade(id, to))
   },
 })
@@ -159,6 +166,7 @@ const update = defineCommand<{ dailyBackups?: string; network10g?: string; dryRu
     ['--network-10g <on|off>', '10 Gbit/s network'],
   ],
   example: 'vm update web-1 --daily-backups on --dry-run',
+  asks: true,
   supportsDryRun: true,
   async run(ctx, { dailyBackups, network10g, dryRun }, vm: string) {
     const fields = omitUndefined({
@@ -168,6 +176,7 @@ const update = defineCommand<{ dailyBackups?: string; network10g?: string; dryRu
     const body = requireChanges(fields, '--daily-backups on|off, --network-10g on|off')
     const id = await ctx.resolveId('vm', vm)
     if (dryRun) return quoteDetails(await ctx.berth.vms.quoteUpdate(id, body))
+    await ctx.ask(async () => `Changing the add-ons of ${vm} ${priceOf(await ctx.berth.vms.quoteUpdate(id, body))}`)
     return details(await ctx.berth.vms.update(id, body), VM_FIELDS)
   },
 })
@@ -234,16 +243,19 @@ const metrics = defineCommand<{ from?: string; to?: string; step?: string }>({
   },
 })
 
+/** Without the times of which nothing is known, such as before the VM was created. */
 const toPoints = ({ timestamps, series }: VmMetrics) =>
-  timestamps.map((at, i) => ({
-    at,
-    cpu: series.cpuPercent[i] ?? null,
-    ram: series.ramUsed[i] ?? null,
-    read: series.diskReadBytesPerSecond[i] ?? null,
-    written: series.diskWriteBytesPerSecond[i] ?? null,
-    received: series.networkInBytesPerSecond[i] ?? null,
-    sent: series.networkOutBytesPerSecond[i] ?? null,
-  }))
+  timestamps
+    .map((at, i) => ({
+      at,
+      cpu: series.cpuPercent[i] ?? null,
+      ram: series.ramUsed[i] ?? null,
+      read: series.diskReadBytesPerSecond[i] ?? null,
+      written: series.diskWriteBytesPerSecond[i] ?? null,
+      received: series.networkInBytesPerSecond[i] ?? null,
+      sent: series.networkOutBytesPerSecond[i] ?? null,
+    }))
+    .filter(({ at: _, ...values }) => Object.values(values).some((value) => value !== null))
 
 type Point = ReturnType<typeof toPoints>[number]
 

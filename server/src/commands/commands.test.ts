@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testDatabase } from '../../test/harness.ts'
-import { berthd, berthdJson, type Outcome, type Settings } from '../../test/processes.ts'
+import { berthd, berthdJson, cleanEnvironment, type Outcome, type Settings } from '../../test/processes.ts'
 import { createProgram, forEach } from './program.ts'
 
 let settings: Settings
@@ -108,11 +108,11 @@ describe('berthd token', { timeout: 120_000 }, () => {
   test('is revoked, then deleted', async () => {
     const { email } = await account('revoke')
     const { id } = await json('token', 'create', '--account', email, '--name', 'n', '--scopes', '*')
-    expect(await json('token', 'revoke', id!)).toEqual({ id, name: 'n', status: 'revoked' })
+    expect(await json('token', 'revoke', id!, '--yes')).toEqual({ id, name: 'n', status: 'revoked' })
     expect(await json('token', 'list', '--account', email)).toMatchObject([{ status: 'revoked' }])
-    expect(await json('token', 'delete', id!)).toEqual({ id, name: 'n', status: 'deleted' })
+    expect(await json('token', 'delete', id!, '--yes')).toEqual({ id, name: 'n', status: 'deleted' })
     expect(await json('token', 'list', '--account', email)).toEqual([])
-    expect(await run('token', 'delete', id!)).toMatchObject({ code: 1, stderr: 'Token not found\n' })
+    expect(await run('token', 'delete', id!, '--yes')).toMatchObject({ code: 1, stderr: 'Token not found\n' })
   })
 
   test('rejects invalid options', async () => {
@@ -258,4 +258,56 @@ describe('berthd', { timeout: 120_000 }, () => {
     expect(loaded).toContain('commander')
     for (const heavy of ['fastify', 'typebox', 'pg-boss', 'redis', 'undici']) expect(loaded).not.toContain(heavy)
   })
+})
+
+describe('destructive commands', { timeout: 120_000 }, () => {
+  const DESTRUCTIVE = [
+    ['token', 'revoke', 'x'],
+    ['token', 'delete', 'x'],
+    ['host', 'remove', 'x'],
+    ['template', 'remove', 'x'],
+    ['vm', 'suspend', 'x'],
+    ['vm', 'unmanage', 'x'],
+    ['user', 'set', 'x', '--without-totp'],
+  ]
+
+  test('are those that take --yes', () => {
+    const found: string[] = []
+    forEach(createProgram(false), (command) => {
+      if (command.options.some(({ long }) => long === '--yes')) found.push(`${command.parent!.name()} ${command.name()}`)
+    })
+    expect(found.toSorted()).toEqual(DESTRUCTIVE.map(([group, name]) => `${group} ${name}`).toSorted())
+  })
+
+  test('change nothing without a terminal and without --yes', async () => {
+    const { id } = await json('token', 'create', '--account', (await account('keeps')).email, '--name', 'n', '--scopes', '*')
+    for (const args of [...DESTRUCTIVE, ['token', 'delete', id!]])
+      expect([args, await run(...args)]).toEqual([
+        args,
+        { code: 2, stdout: '', stderr: expect.stringMatching(/Nothing was changed\. Without a terminal, add --yes to confirm\n$/) },
+      ])
+    expect((await json<{ id: string }[]>('token', 'list')).map((token) => token.id)).toContain(id)
+  })
+
+  test('ask on a terminal', async () => {
+    const { id } = await json('token', 'create', '--account', (await account('asked')).email, '--name', 'n', '--scopes', '*')
+    const command = `${process.execPath} ${join(import.meta.dirname, '../../bin/berthd.mjs')} token delete ${id}`
+    const onTerminal = (answer: string): string =>
+      execFileSync('sh', ['-c', `(sleep 2; echo ${answer}) | script -qec '${command}' /dev/null || true`], {
+        env: { ...cleanEnvironment(), ...settings },
+        encoding: 'utf8',
+      })
+    expect(onTerminal('n')).toMatch(/stops working, and the token is forgotten\. Continue\? \[y\/N\].*Cancelled\. Nothing was changed/s)
+    expect(onTerminal('y')).toContain('is deleted')
+  })
+})
+
+test('-o json is --json, in errors too', async () => {
+  const [long, short] = [await run('plan', 'list', '--json'), await run('plan', 'list', '-o', 'json')]
+  expect(short).toEqual(long)
+  expect(await run('vm', 'list', '--account', 'nobody@example.com', '-o', 'json')).toMatchObject({
+    code: 1,
+    stderr: '{"error":"Account nobody@example.com not found"}\n',
+  })
+  expect(await run('plan', 'list', '-o', 'xml')).toMatchObject({ code: 2 })
 })

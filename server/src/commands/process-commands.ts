@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { migrateAndSeed } from '../database.ts'
-import { loadConfig, withExample } from './admin-command.ts'
+import { isJson, loadConfig, withExample, withFormat, type OutputOptions } from './admin-command.ts'
 import { requireServer, withDatabaseUrl } from './database.ts'
 import { show } from './output.ts'
 import type { QuickstartOptions } from './quickstart/index.ts'
@@ -20,19 +20,14 @@ export function processCommands(program: Command): void {
     ).action(async () => exit(await (await import('./process/roles.ts')).serve(loadConfig(), role)))
   }
   addQuickstart(program)
+  withExample(withFormat(program.command('migrate').description('apply database migrations and seed the catalog')), 'migrate').action(
+    migrateDatabase,
+  )
   withExample(
-    program.command('migrate').description('apply database migrations and seed the catalog').option('--json', 'print JSON'),
-    'migrate',
-  ).action(migrateDatabase)
-  withExample(
-    program
-      .command('doctor')
-      .description('check prerequisites and print fixes')
-      .argument('[topic]', 'only this check')
-      .option('--json', 'print JSON'),
+    withFormat(program.command('doctor').description('check prerequisites and print fixes').argument('[topic]', 'only this check')),
     'doctor database',
-  ).action(async (topic: string | undefined, { json = false }: { json?: boolean }) => {
-    process.exitCode = await (await import('./doctor/index.ts')).doctor(loadConfig(), topic, json)
+  ).action(async (topic: string | undefined, options: OutputOptions) => {
+    process.exitCode = await (await import('./doctor/index.ts')).doctor(loadConfig(), topic, isJson(options))
   })
 }
 
@@ -48,12 +43,12 @@ function addQuickstart(program: Command): void {
   ).action(async (options: QuickstartOptions) => (await import('./quickstart/index.ts')).quickstart(loadConfig(), options))
 }
 
-async function migrateDatabase({ json = false }: { json?: boolean }): Promise<void> {
+async function migrateDatabase(options: OutputOptions): Promise<void> {
   const config = loadConfig()
   const { version, applied } = await withDatabaseUrl(config, async (url) => {
     await requireServer(url)
     return migrateAndSeed(config, url)
   })
   const did = applied.length === 0 ? 'no migrations to apply' : `applied ${applied.join(', ')}`
-  show({ data: { version, applied }, text: `The database is at ${version}: ${did}` }, json)
+  show({ data: { version, applied }, text: `The database is at ${version}: ${did}` }, isJson(options))
 }

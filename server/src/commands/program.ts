@@ -51,7 +51,7 @@ export function createProgram(json: boolean): Command {
 }
 
 export async function runCommand(args: string[]): Promise<number> {
-  const json = args.includes('--json')
+  const json = /(^| )(--json|-o ?json|--output[ =]json)( |$)/.test(args.join(' '))
   try {
     await createProgram(json).parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? 0)

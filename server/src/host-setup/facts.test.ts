@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { archIn, capacityOf, domainTypesIn, type Facts } from './facts.ts'
+import { sellableCapacity } from '../hypervisor/sellable-capacity.ts'
+import { archIn, domainTypesIn, type Facts } from './facts.ts'
 import { networkProblem } from './network.ts'
 import { clockFinding, unreachable } from './verify.ts'
 
@@ -29,7 +30,7 @@ describe('host facts', () => {
     [facts(2, 4_096, 100, 20), { vcpu: 2, ramMiB: 3_072, diskGiB: 108 }],
     [facts(1, 512, null), { vcpu: 1, ramMiB: 256, diskGiB: 1 }],
   ])('reserve a share for the host itself: %j', (has, sells) => {
-    expect(capacityOf(has)).toEqual(sells)
+    expect(sellableCapacity(has)).toEqual(sells)
   })
 })
 

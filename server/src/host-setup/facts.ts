@@ -1,22 +1,17 @@
-// What a host has according to its libvirtd, and how much of it is for VMs.
+// What a host has according to its libvirtd.
 import type { Connection } from '@berth/libvirt'
 import { GIB } from '../hypervisor/driver.ts'
 import { STORAGE_POOL } from '../hypervisor/libvirt/core/resource-names.ts'
+import type { HostSize } from '../hypervisor/sellable-capacity.ts'
 import { versionText } from './libvirt.ts'
 
-export interface Facts {
+export interface Facts extends HostSize {
   hostname: string
   libvirt: string
   qemu: string
   arch: string
   /** Domain types that QEMU offers for the host's architecture. */
   domainTypes: string[]
-  cpus: number
-  memoryMiB: number
-  /** Null while there is no pool. */
-  diskFreeGiB: number | null
-  /** Allocated by the volumes in the pool. */
-  diskTakenGiB: number
 }
 
 export async function readFacts(libvirt: Connection): Promise<Facts> {
@@ -55,25 +50,6 @@ async function diskOf(libvirt: Connection): Promise<Pick<Facts, 'diskFreeGiB' | 
 }
 
 const inGiB = (bytes: bigint): number => Math.floor(Number(bytes) / GIB)
-
-export interface Capacity {
-  vcpu: number
-  ramMiB: number
-  diskGiB: number
-}
-
-const MIN_RESERVE_MIB = 1024
-const RESERVE = 0.1
-
-/** A tenth of memory and disk, and at least 1 GiB of memory, is reserved for the host itself. */
-export function capacityOf({ cpus, memoryMiB, diskFreeGiB, diskTakenGiB }: Facts): Capacity {
-  const ramMiB = Math.floor(memoryMiB - Math.max(MIN_RESERVE_MIB, memoryMiB * RESERVE))
-  return {
-    vcpu: cpus,
-    ramMiB: Math.max(256, ramMiB),
-    diskGiB: Math.max(1, Math.floor(((diskFreeGiB ?? 0) + diskTakenGiB) * (1 - RESERVE))),
-  }
-}
 
 /** The security drivers that libvirt uses for QEMU, such as apparmor and dac. */
 export const securityModelsIn = (capabilities: string): string[] =>

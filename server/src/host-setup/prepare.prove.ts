@@ -210,7 +210,7 @@ describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
 
   test('removes the host', async () => {
     expect(await berthdJson(settings, 'host', 'set', 'rack1', '--maintenance', 'on')).toMatchObject({ maintenance: true })
-    expect(await berthdJson(settings, 'host', 'remove', 'rack1')).toMatchObject({ outcome: 'forgotten' })
+    expect(await berthdJson(settings, 'host', 'remove', 'rack1', '--yes')).toMatchObject({ outcome: 'forgotten' })
     const pools = await berthdJson<{ host: string }[]>(settings, 'ip-pool', 'list')
     expect(pools.filter((pool) => pool.host === 'rack1')).toEqual([])
   })

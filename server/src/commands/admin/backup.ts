@@ -12,7 +12,7 @@ import { openDb, sql } from '../../kernel/database/db.ts'
 import { clearFingerprint, keyFingerprint, storedFingerprint } from '../../kernel/database/master-key.ts'
 import { knownMigrations, migrate } from '../../kernel/database/migrate.ts'
 import { VERSION } from '../../kernel/version.ts'
-import { adminCommand, loadConfig, withExample, type Admin } from '../admin-command.ts'
+import { adminCommand, isJson, loadConfig, withExample, withFormat, type Admin, type OutputOptions } from '../admin-command.ts'
 import { requireServer, withDatabaseUrl } from '../database.ts'
 import { UsageError } from '../errors.ts'
 import { show, type Result } from '../output.ts'
@@ -31,16 +31,20 @@ export function backupCommands(program: Command): void {
     backup,
   )
   withExample(
-    program
-      .command('restore')
-      .description('fill an empty database from a backup')
-      .argument('<file>')
-      .option('--without-key', 'restore without the master key: webhook and two-factor secrets are lost, and the file is not authenticated')
-      .option('--unauthenticated', 'accept a file that the master key does not authenticate: only if nobody else could have written it')
-      .option('--json', 'print JSON'),
+    withFormat(
+      program
+        .command('restore')
+        .description('fill an empty database from a backup')
+        .argument('<file>')
+        .option(
+          '--without-key',
+          'restore without the master key: webhook and two-factor secrets are lost, and the file is not authenticated',
+        )
+        .option('--unauthenticated', 'accept a file that the master key does not authenticate: only if nobody else could have written it'),
+    ),
     'restore /var/backups/berth-2027-01-31.gz',
-  ).action(async (file: string, { json = false, ...options }: RestoreOptions & { json?: boolean }) =>
-    show(await restore(loadConfig(), file, options), json),
+  ).action(async (file: string, options: RestoreOptions & OutputOptions) =>
+    show(await restore(loadConfig(), file, options), isJson(options)),
   )
 }
 

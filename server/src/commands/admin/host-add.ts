@@ -2,9 +2,10 @@
 import type { Config } from '../../config.ts'
 import { listRegions } from '../../features/catalog/service.ts'
 import { registerHost, type HostRow } from '../../features/hosts/service.ts'
-import type { Capacity, Facts } from '../../host-setup/facts.ts'
+import type { Facts } from '../../host-setup/facts.ts'
 import type { Finding } from '../../host-setup/finding.ts'
 import { endpointOf } from '../../hypervisor/libvirt/core/endpoint.ts'
+import { sellableCapacity, type Capacity } from '../../hypervisor/sellable-capacity.ts'
 import type { Queries } from '../../kernel/database/db.ts'
 import { join } from 'node:path'
 import type { Admin } from '../admin-command.ts'
@@ -22,7 +23,6 @@ export async function add({ config, db, now }: Admin, { name, region, range, dns
   const { facts, findings } = await inspectHost(config, uri!)
   const failures = findings.filter(({ status }) => status === 'failure')
   if (!facts || failures.length > 0) throw new Error(`The host was not added.\n${findings.map(findingLine).join('\n')}`)
-  const { capacityOf } = await import('../../host-setup/facts.ts')
   const { issuedRange } = await import('../../host-setup/issue-bundle.ts')
   const cidr = range ?? (await issuedRange(config.dataDir, addressIn(uri!)))
   const host = await db.tx(async (tx) =>
@@ -32,7 +32,7 @@ export async function add({ config, db, now }: Admin, { name, region, range, dns
       uri: uri!,
       arch: facts.arch,
       acceleration: accelerationOf(facts),
-      ...capacityOf(facts),
+      ...sellableCapacity(facts),
       range: cidr ? { cidr, gateway: await gatewayIn(cidr), dns } : null,
     }),
   )
@@ -64,10 +64,9 @@ function endpoint(config: Config, uri: string): ReturnType<typeof endpointOf> {
 
 export async function readCapacity(config: Config, host: HostRow): Promise<Capacity> {
   if (host.driver !== 'libvirt') throw new Error(`${host.name} is simulated: it has no capacity to read`)
-  const { capacityOf } = await import('../../host-setup/facts.ts')
   const { facts, findings } = await inspectHost(config, host.uri)
   if (!facts) throw new Error(findings.map(findingLine).join('\n'))
-  return capacityOf(facts)
+  return sellableCapacity(facts)
 }
 
 async function onlyRegion(db: Queries): Promise<string> {

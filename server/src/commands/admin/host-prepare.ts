@@ -4,21 +4,22 @@ import { rangesInUse } from '../../features/hosts/service.ts'
 import type { Bundle } from '../../host-setup/setup-step.ts'
 import type { Outcome } from '../../host-setup/setup-step.ts'
 import { formatCidr } from '../../kernel/cidr.ts'
-import { adminCommand, withExample, type Admin } from '../admin-command.ts'
+import { adminCommand, isJson, withExample, withFormat, type Admin, type OutputOptions } from '../admin-command.ts'
 import type { Result } from '../output.ts'
 import { markOf, print, showLine, toJson } from '../output.ts'
 
 export function hostPrepareCommands(program: Command): void {
   const host = program.commands.find((command) => command.name() === 'host')!
   withExample(
-    host
-      .command('prepare')
-      .description('set up this machine as a host: packages, libvirt, storage pool, public network')
-      .option('--range <cidr>', 'addresses for VMs; by default 10.77.0.0/16 or the next free one')
-      .option('--pool-path <folder>', 'folder for disks; by default /var/lib/libvirt/images/berth')
-      .option('--certificate <file>', 'bundle of berthd host certificate: only that control plane may connect')
-      .option('--dry-run', 'only print what is missing')
-      .option('--json', 'print JSON'),
+    withFormat(
+      host
+        .command('prepare')
+        .description('set up this machine as a host: packages, libvirt, storage pool, public network')
+        .option('--range <cidr>', 'addresses for VMs; by default 10.77.0.0/16 or the next free one')
+        .option('--pool-path <folder>', 'folder for disks; by default /var/lib/libvirt/images/berth')
+        .option('--certificate <file>', 'bundle of berthd host certificate: only that control plane may connect')
+        .option('--dry-run', 'only print what is missing'),
+    ),
     'host prepare --certificate bundle',
   ).action(async (options: PrepareInput) => {
     process.exitCode = await prepare(options)
@@ -34,18 +35,18 @@ export function hostPrepareCommands(program: Command): void {
   )
 }
 
-interface PrepareInput {
+interface PrepareInput extends OutputOptions {
   range?: string
   poolPath?: string
   certificate?: string
   dryRun?: boolean
-  json?: boolean
 }
 
 const NOTES = { ok: '', done: 'done', missing: 'missing', failed: '' }
 
 /** Returns the exit code. A dry run that finds something missing has not failed. */
-async function prepare({ range, poolPath, certificate: file, dryRun = false, json = false }: PrepareInput): Promise<number> {
+async function prepare({ range, poolPath, certificate: file, dryRun = false, ...output }: PrepareInput): Promise<number> {
+  const json = isJson(output)
   const { prepareHost } = await import('../../host-setup/prepare.ts')
   const bundle = file === undefined ? undefined : await bundleOf(file)
   const printOutcome = ({ status, message, fix }: Outcome): void => {

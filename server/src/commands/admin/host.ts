@@ -72,6 +72,8 @@ export function hostCommands(program: Command): void {
       .option('--unmanage', 'keep its VMs running there, unmanaged and unbilled, until they are adopted'),
     'host remove rack1',
     remove,
+    ({ unmanage }: { unmanage?: boolean }, name) =>
+      `Host ${name} is removed${unmanage ? '; its VMs keep running there, unmanaged and unbilled' : ''}.`,
   )
 }
 

@@ -1,5 +1,6 @@
 // The commands that build or import images. Progress goes to stderr, so that stdout holds only the result.
-import { basename, resolve } from 'node:path'
+import { mkdir } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
 import { addTemplate, findTemplate, getTemplate, publishImage, type TemplateRow } from '../../features/catalog/service.ts'
 import { readCatalog } from '../../features/catalog/seed.ts'
 import { isArch, nativeArch } from '../../kernel/arch.ts'
@@ -8,6 +9,7 @@ import { buildImage, importImage, type From, type MakeOptions } from '../../imag
 import { fetchPublishedChecksum } from '../../images/published-checksum.ts'
 import { recordProgress } from '../../images/progress.ts'
 import { notFound } from '../../kernel/errors.ts'
+import { withFileLock } from '../../kernel/file-lock.ts'
 import type { Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import type { Result } from '../output.ts'
@@ -18,6 +20,10 @@ export async function build(admin: Admin, slug: string): Promise<Result> {
   return withProgress(template, (options) => buildTemplate(admin, template, options))
 }
 
+/** Longer than any build: the next one begins when it has ended. */
+const BUILD_WAIT_SECONDS = 3 * 3600
+
+/** One at a time on this machine, whoever asks: each takes all CPUs. */
 export async function buildTemplate(admin: Admin, { slug, recipe }: TemplateRow, options: MakeOptions): Promise<Result> {
   if (!recipe) throw new Error(`OS template ${slug} has no build recipe. Import its image: npx berthd template import ${slug}`)
   const { imagesDir } = admin.config
@@ -26,7 +32,10 @@ export async function buildTemplate(admin: Admin, { slug, recipe }: TemplateRow,
     options.progress(doing)
   }
   try {
-    const image = await buildImage(imagesOf(admin), recipe, { ...options, progress })
+    await mkdir(imagesDir, { recursive: true })
+    progress('waiting for another build')
+    const build = () => buildImage(imagesOf(admin), recipe, { ...options, progress })
+    const image = await withFileLock(join(imagesDir, 'build.lock'), build, { timeoutSeconds: BUILD_WAIT_SECONDS, signal: options.signal })
     return await publish(admin, slug, { ...image, origin: 'built here' })
   } finally {
     await recordProgress(imagesDir, slug, null)

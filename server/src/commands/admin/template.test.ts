@@ -29,7 +29,7 @@ describe('berthd template', { timeout: 120_000 }, () => {
     const rows = await json<{ slug: string; state: string; next: string | null }[]>('list')
     expect(rows.find(({ slug }) => slug === 'mine')).toMatchObject({ state: 'available', next: null })
     expect(rows.find(({ slug }) => slug === 'tiny')).toMatchObject({ state: 'simulated', next: 'npx berthd template build tiny' })
-    expect(await json('remove', 'mine')).toMatchObject({ removed: true })
+    expect(await json('remove', 'mine', '--yes')).toMatchObject({ removed: true })
     expect(await readdir(join(dataDir, 'images'))).toEqual([])
   })
 
@@ -40,7 +40,7 @@ describe('berthd template', { timeout: 120_000 }, () => {
       run('import', 'mine2', '--name', 'x', '--file', '/x', '--url', 'https://example.invalid/x'),
       run('import', 'debian-13', '--checksum', 'abc'),
       run('build', 'debian-13'),
-      run('remove', 'nothing'),
+      run('remove', 'nothing', '--yes'),
     ])
     expect(refused.map(({ code }) => code)).toEqual([2, 2, 2, 2, 1, 1])
     expect(refused.map(({ stderr }) => stderr.trim())).toEqual([

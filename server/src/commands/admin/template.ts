@@ -36,6 +36,7 @@ export function templateCommands(program: Command): void {
     template.command('remove').description('remove the image of an unused template').argument('<slug>'),
     'template remove debian-13',
     remove,
+    (_, slug) => `The image of ${slug} is deleted.`,
   )
 }
 

@@ -36,8 +36,8 @@ describe('berthd ticket', { timeout: 120_000 }, async () => {
     await berthdJson(settings, 'account', 'credit', ...account, '--amount', '5.00')
     await berthdJson(settings, 'account', 'limit', ...account, '--name', 'vms', '--value', '3')
     const { id } = await berthdJson(settings, 'token', 'create', ...account, '--name', 'spare', '--scopes', '*')
-    await berthdJson(settings, 'token', 'revoke', id!)
-    await berthdJson(settings, 'token', 'delete', id!)
+    await berthdJson(settings, 'token', 'revoke', id!, '--yes')
+    await berthdJson(settings, 'token', 'delete', id!, '--yes')
     const log = (await customer.get('/audit-log?limit=100')).body.data as { action: string; actor: { type: string }; resourceId: string }[]
     const actions = log.filter(({ actor }) => actor.type === 'operator').map(({ action }) => action)
     const expected = ['account credit', 'account limit', 'ticket close', 'ticket reply', 'token create', 'token delete', 'token revoke']

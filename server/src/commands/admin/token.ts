@@ -31,11 +31,13 @@ export function tokenCommands(program: Command): void {
     token.command('revoke').description('revoke a token; it stays listed').argument('<id>'),
     'token revoke cmh5x0a2b1c3d4e5f6g7h8i9j',
     async ({ db, now }, _, id) => tokenResult(await db.tx((tx) => recorded(tx, now, 'token revoke', revokeToken(tx, now, id!))), 'revoked'),
+    (_, id) => `Whatever uses the token ${id} stops working.`,
   )
   adminCommand(
     token.command('delete').description('delete a token; it stops working immediately').argument('<id>'),
     'token delete cmh5x0a2b1c3d4e5f6g7h8i9j',
     async ({ db, now }, _, id) => tokenResult(await db.tx((tx) => recorded(tx, now, 'token delete', deleteToken(tx, id!))), 'deleted'),
+    (_, id) => `Whatever uses the token ${id} stops working, and the token is forgotten.`,
   )
 }
 

@@ -30,7 +30,7 @@ describe('berthd user', { timeout: 120_000 }, async () => {
   test('set grants operator rights and removes a lost second factor', async () => {
     const { email, id } = await givenUser(app)
     await app.db.run(sql`update users set totp_secret = ${Buffer.from('x')}, totp_enabled_at = now() where id = ${id}`)
-    const changed = await berthd(settings, 'user', 'set', email, '--operator', 'true', '--without-totp')
+    const changed = await berthd(settings, 'user', 'set', email, '--operator', 'true', '--without-totp', '--yes')
     expect([changed.code, changed.stdout]).toEqual([0, `${email} is an operator and has no second factor\n`])
     expect((await browserOf(app).signIn(email)).body.data.user).toMatchObject({ isOperator: true, totpEnabled: false })
     expect((await berthd(settings, 'user', 'set', email)).code).toBe(2)

@@ -35,6 +35,7 @@ export function userCommands(program: Command): void {
       .option('--without-totp', 'disable two-factor authentication'),
     'user set you@example.com --operator true',
     set,
+    ({ withoutTotp }: Change, email) => (withoutTotp ? `${email} loses the second factor: the password alone signs in.` : null),
   )
 }
 
@@ -63,7 +64,12 @@ async function link({ db, config, now }: Admin, input: { account: string }): Pro
   return { data: made, text: `${made.url}\nIt works once, until ${made.expiresAt.toISOString()}` }
 }
 
-async function set({ db, now }: Admin, input: { operator?: boolean; withoutTotp?: true }, email: string): Promise<Result> {
+interface Change {
+  operator?: boolean
+  withoutTotp?: true
+}
+
+async function set({ db, now }: Admin, input: Change, email: string): Promise<Result> {
   if (input.operator === undefined && !input.withoutTotp)
     throw new UsageError('Nothing to change. For example: npx berthd user set you@example.com --operator true')
   const changed = await db.tx(async (tx) => {

@@ -12,14 +12,19 @@ export function vmCommands(program: Command): void {
     'vm list --account you@example.com',
     list,
   )
-  const verbs: [string, string, Verb][] = [
-    ['suspend', 'suspend a VM: stop it and block starting it', suspend],
+  const verbs: [string, string, Verb, string?][] = [
+    ['suspend', 'suspend a VM: stop it and block starting it', suspend, 'is stopped, and its owner cannot start it.'],
     ['unsuspend', 'lift a suspension and restore the previous power state', unsuspend],
-    ['unmanage', 'stop managing and billing a VM, leave it running', unmanage],
+    ['unmanage', 'stop managing and billing a VM, leave it running', unmanage, 'runs on, unmanaged and unbilled, without new backups.'],
     ['adopt', 'manage and bill an unmanaged VM again, in its current power state', adopt],
   ]
-  for (const [name, about, verb] of verbs) {
-    adminCommand(vm.command(name).description(about).argument('<id>'), `vm ${name} cabc123`, (admin, _options, id) => act(admin, id, verb))
+  for (const [name, about, verb, loss] of verbs) {
+    adminCommand(
+      vm.command(name).description(about).argument('<id>'),
+      `vm ${name} cabc123`,
+      (admin, _options, id) => act(admin, id, verb),
+      loss ? (_options, id) => `VM ${id} ${loss}` : undefined,
+    )
   }
 }
 

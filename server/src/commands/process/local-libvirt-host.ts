@@ -3,7 +3,8 @@ import { statfs } from 'node:fs/promises'
 import type { Config } from '../../config.ts'
 import type { CatalogHost } from '../../features/catalog/seed.ts'
 import { listPools, registerHost, removeHost, type HostRow } from '../../features/hosts/service.ts'
-import { capacityOf, readFacts, type Facts } from '../../host-setup/facts.ts'
+import { readFacts, type Facts } from '../../host-setup/facts.ts'
+import { sellableCapacity } from '../../hypervisor/sellable-capacity.ts'
 import { withLibvirt } from '../../host-setup/libvirt.ts'
 import type { HostPlan } from '../../host-setup/setup-step.ts'
 import { prepareHost } from '../../host-setup/prepare.ts'
@@ -90,7 +91,7 @@ async function register(db: Db, { host: wanted, dns }: Local, plan: HostPlan, fa
           uri: 'qemu:///system',
           arch: facts.arch,
           acceleration: accelerationOf(facts),
-          ...capacityOf(facts),
+          ...sellableCapacity(facts),
           range: { cidr: formatCidr(plan.range), gateway: plan.gateway, dns },
         })
       }),

@@ -11,7 +11,7 @@ import { inspectEmbeddedPostgres, startEmbeddedPostgres, type EmbeddedPostgres }
 import { describeUrl, postgresFolder, requireServer } from '../database.ts'
 import { readClock } from '../../kernel/database/test-clock.ts'
 import { dashboardUrl } from '../dashboard-url.ts'
-import { print, step } from '../output.ts'
+import { print, showLine, step } from '../output.ts'
 import { openLocalHost } from './local-host.ts'
 import { runUntilStopped, openService, type ProcessContext } from './service.ts'
 import { buildMissingTemplates } from './build-missing-templates.ts'
@@ -37,6 +37,8 @@ export const up = (config: Config): Promise<number> =>
         note: `ready in ${process.uptime().toFixed(1)} s`,
       }),
     )
+    if (process.getuid?.() === 0)
+      showLine('!', `as root: API, worker, template builds${config.databaseUrl ? '' : ' · not: PostgreSQL'}`, 'why: SECURITY.md')
     await buildMissingTemplates(serving, db)
     print(`\n${await nextSteps(config, db, api!)}\n`)
   })

@@ -4,11 +4,15 @@ import { addDuration } from '../../kernel/clock.ts'
 import { sql, type Db } from '../../kernel/database/db.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { reconciler } from '../deps.ts'
+import { measureCapacity } from './measure-capacity.ts'
 import { aboveReserveGiB, listHosts, type HostRow } from './service.ts'
 
 /** When this process last read each host's facts; the kernel may have changed while the host was unreachable. */
 const asked = new WeakMap<Driver, Date>()
 const ASK_EVERY = '60s'
+/** When this process last measured what each host can sell: at its start, and daily. */
+const measured = new WeakMap<Driver, Date>()
+const MEASURE_EVERY = '24h'
 
 export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock, hypervisors, log, metrics }) => {
   /** Returns the host's problems, or null when it is unreachable. */
@@ -35,6 +39,10 @@ export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock
     try {
       const facts = await driver.facts(AbortSignal.timeout(90_000))
       await writeFacts(db, host.id, facts)
+      const measuredAt = measured.get(driver)
+      if (measuredAt && addDuration(measuredAt, MEASURE_EVERY) > clock.now()) return
+      await measureCapacity({ db, log }, host, driver, facts, AbortSignal.timeout(90_000))
+      measured.set(driver, clock.now())
     } catch (error) {
       log.warn({ err: error, host: host.name }, 'reading host facts failed')
       asked.delete(driver)

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
+import { GIB, type Volume } from '../../hypervisor/driver.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { heartbeat } from './heartbeat.reconciler.ts'
+import { measureCapacity } from './measure-capacity.ts'
+import { listHosts } from './service.ts'
 
 test('metrics report an unreachable host and a host with problems', async () => {
   const app = await testApp()
@@ -36,4 +39,25 @@ test('a host near its disk reserve has a problem before nothing new is written',
   expect(await series('berth_host_problems')).toBe('berth_host_problems{host="local"} 1')
   await app.db.run(sql`update hosts set disk_used_gib = 0, disk_free_gib = 3`)
   expect(await series('berth_host_disk_room_ratio')).toBe('berth_host_disk_room_ratio{host="local"} -0.02')
+})
+
+test('the capacity of a host follows its memory and disk, but never below what is sold', async () => {
+  const app = await testApp()
+  await app.db.run(sql`update hosts set ram_used_mib = 3000, disk_used_gib = 10`)
+  const host = (await listHosts(app.db))[0]!
+  const volumes = [{ sizeBytes: 20 * GIB }, { sizeBytes: 5 * GIB }] as Volume[]
+  const driver = {
+    async *listVolumes() {
+      yield* volumes
+    },
+  }
+  const totals = () => app.db.one(sql`select vcpu_total, ram_total_mib, disk_total_gib from hosts where id = ${host.id}`)
+  const measure = (ramMiB: number, diskFreeGiB: number) =>
+    measureCapacity(app.deps, host, driver, { vcpu: 6, ramMiB, diskFreeGiB }, AbortSignal.timeout(5_000))
+  await measure(40_960, 75)
+  expect(await totals()).toEqual({ vcpu_total: 6, ram_total_mib: 36_864, disk_total_gib: 90 })
+  volumes.length = 0
+  await measure(2_048, 0)
+  expect(await totals()).toEqual({ vcpu_total: 6, ram_total_mib: 3_000, disk_total_gib: 10 })
+  await app.db.run(sql`update hosts set ram_used_mib = 0, disk_used_gib = 0`)
 })

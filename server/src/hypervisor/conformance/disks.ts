@@ -40,18 +40,18 @@ export const diskContract: ConformanceContract = (fixture) => {
   })
 
   test('the limits of disk I/O hold from the start, and change live', async () => {
-    const spec = await create(rig(), rig().spec({ diskLimits: { iops: 500, miBPerSecond: 20 } }))
-    const limits = async () => (await rig().driver.findMachine(spec.vmId, soon(rig())))?.diskLimits
+    const spec = await create(fixture(), fixture().spec({ diskLimits: { iops: 500, miBPerSecond: 20 } }))
+    const limits = async () => (await fixture().driver.findMachine(spec.vmId, soon(fixture())))?.diskLimits
     expect(await limits()).toEqual({ iops: 500, miBPerSecond: 20 })
     for (const diskLimits of [
       { iops: null, miBPerSecond: 40 },
       { iops: 900, miBPerSecond: null },
       { iops: null, miBPerSecond: null },
     ]) {
-      await rig().other.ensureDefined({ ...spec, diskLimits }, soon(rig()))
+      await fixture().other.ensureDefined({ ...spec, diskLimits }, soon(fixture()))
       expect(await limits()).toEqual(diskLimits)
     }
-    await stop(rig(), spec)
+    await stop(fixture(), spec)
     expect(await limits()).toEqual({ iops: null, miBPerSecond: null })
   })
 

@@ -27,7 +27,7 @@ async function probe({ host: always, log, hostId }: HostContext, host: Host): Pr
   } catch (error) {
     if (isNameTaken(error)) return undefined
     if (!hasText(error, 'trafficControlFailed')) throw error
-    log.info({ hostId, err: error }, 'traffic shaping probe failed: host kernel lacks tc modules')
+    log.info({ hostId, reason: (error as Error).message }, 'traffic shaping probe failed: host kernel lacks tc modules')
     return false
   } finally {
     await removeProbes(always)

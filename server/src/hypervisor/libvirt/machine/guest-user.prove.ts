@@ -15,7 +15,7 @@ describeIf(missingForSandbox())('the user of a guest', { timeout: 400_000 }, () 
   }, 300_000)
   afterAll(() => proof.close())
 
-  const sh = (command: string): Promise<string> => proof.host.box.inside('sh', '-c', command)
+  const sh = (command: string): Promise<string> => proof.host.sandbox.inside('sh', '-c', command)
   /** Mode and owner of every file of the pool, without the markers. */
   const files = async (): Promise<Record<string, string>> => {
     const lines = (await sh('cd /var/lib/libvirt/images/berth && stat -c "%n %a %u:%g" *')).trim().split('\n')
