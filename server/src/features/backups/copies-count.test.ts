@@ -142,7 +142,7 @@ describe('room and quota', async () => {
     await limit(BigInt((await quota()).used + 25))
     const answers = await Promise.all(vms.map(({ id }) => customer.post(`/vms/${id}/snapshots`, { name: 'x' })))
     await app.settle()
-    expect(answers.map(({ status }) => status).sort()).toEqual([202, 202, 422, 422])
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([202, 202, 422, 422])
     await limit(null)
     expect(await violations()).toEqual([])
   })
