@@ -49,7 +49,7 @@ function checkedRegion({ name, country, city, available }: RegionInput): RegionI
   for (const [field, value] of Object.entries({ name, city }))
     if (!/^[^\p{Cc}]{1,100}$/u.test(value)) throw invalid(`${field} must be 1-100 characters`, field)
   if (!/^[A-Z]{2}$/.test(country)) throw invalid('country must be two capital letters, such as DE', 'country')
-  const flag = String.fromCodePoint(...[...country].map((letter) => REGIONAL_INDICATOR_A + letter.codePointAt(0)! - 65))
+  const flag = country.replace(/[A-Z]/g, (letter) => String.fromCodePoint(REGIONAL_INDICATOR_A + letter.charCodeAt(0) - 65))
   return { name, country, city, available, flag }
 }
 
