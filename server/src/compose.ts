@@ -170,7 +170,7 @@ export interface ApiProcess {
 export async function openApi({ deps }: Core, options: { isOnlyProcess: boolean }): Promise<ApiProcess> {
   const { config, db, clock, log, metrics } = deps
   const counters = await openCounters(config, db, clock, log, metrics, options.isOnlyProcess)
-  const limits = rateLimit(counters)
+  const limits = rateLimit(counters, clock)
   const tokens = await openTokens(db, clock)
   const app = createServer({
     log,
@@ -183,7 +183,7 @@ export async function openApi({ deps }: Core, options: { isOnlyProcess: boolean 
   health.check('host', async () =>
     (await listHosts(db)).length > 0 ? null : 'no hosts: berthd up sets up this machine, berthd host add adds another',
   )
-  const mount = { prefix: PUBLIC_PREFIX, authenticate: tokens.authenticate, rateLimit: limits }
+  const mount = { prefix: PUBLIC_PREFIX, authenticate: tokens.authenticate, hasWorked: tokens.hasWorked, rateLimit: limits }
   const operations = await mountApi(app, mount, deps, (api) => routes.forEach((each) => each(api, deps)))
   const dashboard = await openDashboard(app, deps, { limits, counters, runChecks: health.runChecks })
   const consoles = await serveConsoles(app, deps, { rateLimit: limits })
@@ -218,7 +218,7 @@ async function openDashboard(
 ): Promise<SignInRoutes> {
   const { publicUrl } = deps.config
   const mount: Omit<Mount, 'prefix'> = {
-    authenticate: bySession(deps),
+    ...bySession(deps),
     rateLimit: limits,
     requestGuard: (request) => requireSameOrigin(request, publicUrl),
     hooks: (scope) => sendNewCookies(scope, publicUrl),

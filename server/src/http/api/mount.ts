@@ -12,6 +12,8 @@ import type { RateLimit } from './rate-limit.ts'
 export interface Mount {
   prefix: string
   authenticate: Authenticate
+  /** Whether the request's credential was valid before, without asking the database. */
+  hasWorked: (request: FastifyRequest) => boolean
   rateLimit: RateLimit
   /** An additional check for every request of this mount. */
   requestGuard?: (request: FastifyRequest) => void
@@ -54,8 +56,10 @@ export async function mountApi(app: FastifyInstance, mount: Mount, deps: ApiDeps
   return operations
 }
 
-/** A failed authentication is charged to the IP address: guessing tokens ends in 429. */
-async function identify({ authenticate, rateLimit }: Mount, request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
+/** A failed authentication is charged to the IP address: guessing tokens ends in 429, and then costs no query. */
+async function identify(mount: Mount, request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
+  const { authenticate, hasWorked, rateLimit } = mount
+  rateLimit.limitLookUp(request, reply, () => hasWorked(request))
   try {
     return await authenticate(request)
   } catch (error) {
