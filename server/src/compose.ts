@@ -18,6 +18,7 @@ import { serveSignIn, type SignInRoutes } from './features/sessions/sign-in.rout
 import { renewClientCertificate } from './host-setup/certificate-authority.ts'
 import type { Api } from './http/api/api.ts'
 import { serveDocs } from './http/docs/docs.ts'
+import { allowOrigins } from './http/server/cors.ts'
 import { serveHealth, type Health } from './http/server/health.ts'
 import { deleteExpiredKeys } from './http/api/idempotency.ts'
 import { type Mount, mountApi } from './http/api/mount.ts'
@@ -179,6 +180,7 @@ export async function openApi({ deps }: Core, options: { isOnlyProcess: boolean 
     trustedProxies: config.trustedProxies,
     pages: createStaticSite(config.webDir, config.publicUrl),
   })
+  allowOrigins(app, PUBLIC_PREFIX, config.corsOrigins)
   const health = serveHealth(app, db, MIGRATIONS)
   health.check('host', async () =>
     (await listHosts(db)).length > 0 ? null : 'no hosts: berthd up sets up this machine, berthd host add adds another',
