@@ -97,7 +97,7 @@ async function set({ db, now }: Admin, { rateLimit, allowIp, allowAnyIp }: Limit
   const from = row.allowed_ips.length === 0 ? 'from all addresses' : `from ${row.allowed_ips.join(', ')}`
   return {
     data: { id: row.id, name: row.name, rateLimit: row.requests_per_minute, allowedIps: row.allowed_ips },
-    text: `Token ${row.name} (${row.id}) has ${row.requests_per_minute} requests a minute, ${from}`,
+    text: `Token ${oneLine(row.name)} (${row.id}) has ${row.requests_per_minute} requests a minute, ${from}`,
   }
 }
 

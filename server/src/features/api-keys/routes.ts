@@ -38,7 +38,15 @@ export const apiKeyRoutes: Routes = (api, { db, clock }) => {
 
   api.patch(
     '/api-keys/:id',
-    { operationId: 'changeApiKey', summary: 'Rename or revoke an API key, or bind it to addresses', tag, scope, params, body: ChangeApiKey, data: ApiKey },
+    {
+      operationId: 'changeApiKey',
+      summary: 'Rename or revoke an API key, or bind it to addresses',
+      tag,
+      scope,
+      params,
+      body: ChangeApiKey,
+      data: ApiKey,
+    },
     (tx, { principal, params: { id }, body }) => changeApiKey(tx, clock.now(), principal, id, body),
   )
 
