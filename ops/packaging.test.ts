@@ -67,6 +67,11 @@ describe.each(['ops/Containerfile', 'ops/compose.yaml'])('%s', (path) => {
   })
 })
 
+test('containers get the settings that a proxy needs', () => {
+  for (const setting of ['BERTH_PUBLIC_URL', 'BERTH_TRUSTED_PROXIES'])
+    expect(read('ops/compose.yaml')).toContain(`${setting}: \${${setting}:-`)
+})
+
 test('the Containerfile copies the package.json of every workspace, which npm ci needs', () => {
   const { workspaces } = JSON.parse(read('package.json')) as { workspaces: string[] }
   for (const name of workspaces) expect(read('ops/Containerfile')).toContain(`COPY ${name}/package.json ${name}/\n`)

@@ -18,6 +18,7 @@ import { serveSignIn, type SignInRoutes } from './features/sessions/sign-in.rout
 import { renewClientCertificate } from './host-setup/certificate-authority.ts'
 import type { Api } from './http/api/api.ts'
 import { serveDocs } from './http/docs/docs.ts'
+import { allowOrigins } from './http/server/cors.ts'
 import { serveHealth, type Health } from './http/server/health.ts'
 import { deleteExpiredKeys } from './http/api/idempotency.ts'
 import { type Mount, mountApi } from './http/api/mount.ts'
@@ -170,7 +171,7 @@ export interface ApiProcess {
 export async function openApi({ deps }: Core, options: { isOnlyProcess: boolean }): Promise<ApiProcess> {
   const { config, db, clock, log, metrics } = deps
   const counters = await openCounters(config, db, clock, log, metrics, options.isOnlyProcess)
-  const limits = rateLimit(counters)
+  const limits = rateLimit(counters, clock)
   const tokens = await openTokens(db, clock)
   const app = createServer({
     log,
@@ -179,11 +180,12 @@ export async function openApi({ deps }: Core, options: { isOnlyProcess: boolean 
     trustedProxies: config.trustedProxies,
     pages: createStaticSite(config.webDir, config.publicUrl),
   })
+  allowOrigins(app, PUBLIC_PREFIX, config.corsOrigins)
   const health = serveHealth(app, db, MIGRATIONS)
   health.check('host', async () =>
     (await listHosts(db)).length > 0 ? null : 'no hosts: berthd up sets up this machine, berthd host add adds another',
   )
-  const mount = { prefix: PUBLIC_PREFIX, authenticate: tokens.authenticate, rateLimit: limits }
+  const mount = { prefix: PUBLIC_PREFIX, authenticate: tokens.authenticate, hasWorked: tokens.hasWorked, rateLimit: limits }
   const operations = await mountApi(app, mount, deps, (api) => routes.forEach((each) => each(api, deps)))
   const dashboard = await openDashboard(app, deps, { limits, counters, runChecks: health.runChecks })
   const consoles = await serveConsoles(app, deps, { rateLimit: limits })
@@ -218,7 +220,7 @@ async function openDashboard(
 ): Promise<SignInRoutes> {
   const { publicUrl } = deps.config
   const mount: Omit<Mount, 'prefix'> = {
-    authenticate: bySession(deps),
+    ...bySession(deps),
     rateLimit: limits,
     requestGuard: (request) => requireSameOrigin(request, publicUrl),
     hooks: (scope) => sendNewCookies(scope, publicUrl),

@@ -16,6 +16,14 @@ const list = (value: string): string[] =>
     .map((part) => part.trim())
     .filter(Boolean)
 
+/** As browsers send them: scheme, host and a port that is not the usual one. */
+function originList(value: string): string[] {
+  const origins = list(value)
+  const isOrigin = (text: string): boolean => /^https?:/.test(text) && URL.parse(text)?.origin === text
+  if (!origins.every(isOrigin)) throw new Error('must be origins such as https://app.example.com, separated by commas')
+  return origins
+}
+
 function currency(value: string): string {
   if (!/^[a-z]{3}$/i.test(value)) throw new Error('must be three letters, such as EUR')
   return value.toUpperCase()
@@ -92,6 +100,12 @@ export const SETTINGS = {
     flag,
   ),
   trustedProxies: setting('BERTH_TRUSTED_PROXIES', '', 'Comma-separated addresses or ranges whose X-Forwarded-For is trusted', list),
+  corsOrigins: setting(
+    'BERTH_CORS_ORIGINS',
+    '',
+    'Comma-separated origins whose pages may call the public API with a token (CORS), such as https://app.example.com; none by default',
+    originList,
+  ),
   allowPrivateWebhooks: setting(
     'BERTH_ALLOW_PRIVATE_WEBHOOKS',
     'false',

@@ -138,7 +138,10 @@ test('irreversible operations require a recent password', () => {
     'createApiKey',
     'deleteApiKey',
     'deleteVm',
+    'operatorAdjustAccount',
+    'operatorCreditAccount',
     'operatorMakeSetUpLink',
+    'rebuildVm',
     'removeTotp',
     'renewRecoveryCodes',
   ])

@@ -8,6 +8,7 @@ import type { Api } from '../src/http/api/api.ts'
 import { mountApi } from '../src/http/api/mount.ts'
 import { rateLimit } from '../src/http/api/rate-limit.ts'
 import { createServer } from '../src/http/server/server.ts'
+import type { Db } from '../src/kernel/database/db.ts'
 import { memoryCounters, type Counters } from '../src/kernel/database/window-counters.ts'
 import type { TestApp } from './harness.ts'
 
@@ -16,13 +17,14 @@ export const PREFIX = '/api/public/v1'
 export async function throwawayApi(
   app: TestApp,
   routes: (api: Api) => void,
-  options: { trustedProxies?: string[]; counters?: Counters } = {},
+  options: { trustedProxies?: string[]; counters?: Counters; tokensDb?: Db } = {},
 ) {
   const { log, metrics, db, clock } = app.deps
-  const limits = rateLimit(options.counters ?? memoryCounters(clock))
-  const tokens = await openTokens(db, clock)
+  const limits = rateLimit(options.counters ?? memoryCounters(clock), clock)
+  const tokens = await openTokens(options.tokensDb ?? db, clock)
   const server = createServer({ log, metrics, rateLimit: limits, trustedProxies: options.trustedProxies ?? [] })
-  const operations = await mountApi(server, { prefix: PREFIX, authenticate: tokens.authenticate, rateLimit: limits }, app.deps, routes)
+  const { authenticate, hasWorked } = tokens
+  const operations = await mountApi(server, { prefix: PREFIX, authenticate, hasWorked, rateLimit: limits }, app.deps, routes)
   afterAll(async () => {
     server.server.closeAllConnections()
     await server.close()

@@ -105,6 +105,26 @@ describe('berthd token', { timeout: 120_000 }, () => {
     ])
   })
 
+  test('gets a higher ceiling and address ranges, and keeps its secret', async () => {
+    const { email } = await account('ceiling')
+    const { id } = await json('token', 'create', '--account', email, '--name', 'n', '--scopes', '*')
+    const limits = async () => ((await json('token', 'list', '--account', email)) as unknown as object[])[0]
+    expect(await json('token', 'set', id!, '--rate-limit', '5000')).toEqual({ id, name: 'n', rateLimit: 5000, allowedIps: [] })
+    await json('token', 'set', id!, '--allow-ip', '10.0.0.0/8', '2001:db8::/32')
+    expect(await limits()).toMatchObject({ rateLimit: 5000, allowedIps: ['10.0.0.0/8', '2001:db8::/32'], status: 'active' })
+    await json('token', 'set', id!, '--allow-any-ip', '--rate-limit', '600')
+    expect(await limits()).toMatchObject({ rateLimit: 600, allowedIps: [] })
+    const refused = await Promise.all([
+      run('token', 'set', id!),
+      run('token', 'set', id!, '--rate-limit', '0'),
+      run('token', 'set', id!, '--allow-ip', '10.0.0.0/99'),
+      run('token', 'set', id!, '--allow-ip', '10.0.0.1', '--allow-any-ip'),
+      run('token', 'set', 'cnobody', '--rate-limit', '5'),
+    ])
+    expect(refused.map(({ code }) => code)).toEqual([2, 1, 1, 2, 1])
+    expect(refused.at(-1)!.stderr).toBe('Token not found\n')
+  })
+
   test('is revoked, then deleted', async () => {
     const { email } = await account('revoke')
     const { id } = await json('token', 'create', '--account', email, '--name', 'n', '--scopes', '*')

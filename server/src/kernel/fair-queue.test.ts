@@ -4,7 +4,7 @@ import { createFairQueue } from './fair-queue.ts'
 const queueOf = (slots: number, maxWaitingPerClient = 100) =>
   createFairQueue({
     slots,
-    turns: ['home', 'home', 'elsewhere', 'new'],
+    turns: ['home', 'elsewhere', 'new'],
     maxWaitingPerLane: 5,
     maxWaitingPerClient,
     full: (because) => new Error(`full: ${because}`),

@@ -1,9 +1,9 @@
-// Expensive work in turns: at most `slots` at a time, from lanes that take turns by weight, with a bounded number waiting in each. A flood in
+// Expensive work in turns: at most `slots` at a time, from lanes that take turns, with a bounded number waiting in each. A flood in
 // one lane delays another lane by its turn only, and one client cannot fill a lane alone.
 
 export interface FairQueueOptions<Lane extends string> {
   slots: number
-  /** The order of turns; a lane that is named more often gets more of them. A lane in which nothing waits is skipped. */
+  /** The order of turns. A lane in which nothing waits is skipped. */
   turns: Lane[]
   maxWaitingPerLane: number
   maxWaitingPerClient: number

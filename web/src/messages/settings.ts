@@ -38,6 +38,8 @@ export const settingsMessages = {
     allowed: (count: number) => (count === 1 ? '1 scope' : `${count} scopes`),
     expiry: 'Expires',
     expiries: { '': 'Never', '7': 'In 7 days', '30': 'In 30 days', '90': 'In 90 days', '365': 'In 1 year' } as Record<string, string>,
+    addresses: 'Allowed addresses',
+    addressesHint: 'Addresses or ranges such as 10.0.0.0/8, separated by commas. Empty allows all.',
     secret: 'API key',
     example: 'Example request',
     columns: { name: 'Name', key: 'Key', scopes: 'Scopes', lastUsed: 'Last used', expires: 'Expires', status: 'Status' },

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { newToken, sha256 } from '../../kernel/crypto.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, notFound, apiError } from '../../kernel/errors.ts'
@@ -39,6 +40,20 @@ export const isSuspended = sql.isSuspended
 
 export const listAccounts = (db: Queries): Promise<sql.AccountRow[]> => sql.listAccounts(db)
 
+/** An address or a range of addresses. */
+export function requireAddressRange(text: string): string {
+  const [, address = '', prefix = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!
+  if (Number(prefix) > bits) throw invalid(`"${text}" is neither an IP address nor a range such as 10.0.0.0/8`, 'allowedIps')
+  return text
+}
+
+function requireRate(rate: number): number {
+  if (!Number.isInteger(rate) || rate < 1 || rate > 1_000_000)
+    throw invalid('the rate limit must be 1-1000000 requests a minute', 'rateLimit')
+  return rate
+}
+
 export interface NewToken {
   name: string
   scopes: string[]
@@ -51,9 +66,8 @@ export interface NewToken {
 export async function createToken(tx: Tx, now: Date, accountId: string, input: NewToken): Promise<{ id: string; token: string }> {
   if (input.name.length < 1 || input.name.length > 100) throw invalid('name must be 1-100 characters', 'name')
   if (input.expiresAt && input.expiresAt <= now) throw invalid('the expiry lies in the past', 'expiresAt')
-  const rate = input.requestsPerMinute ?? 600
-  if (!Number.isInteger(rate) || rate < 1 || rate > 1_000_000)
-    throw invalid('the rate limit must be 1-1000000 requests a minute', 'rateLimit')
+  const rate = requireRate(input.requestsPerMinute ?? 600)
+  const allowedIps = (input.allowedIps ?? []).map(requireAddressRange)
   await reserveQuota(tx, accountId, 'tokens', 1n)
   const token = newToken(TOKEN_PREFIX)
   const id = newId()
@@ -65,7 +79,7 @@ export async function createToken(tx: Tx, now: Date, accountId: string, input: N
     hash: sha256(token),
     scopes: expandScopes(input.scopes),
     requests_per_minute: rate,
-    allowed_ips: input.allowedIps ?? [],
+    allowed_ips: allowedIps,
     expires_at: input.expiresAt ?? null,
     revoked_at: null,
     last_used_at: null,
@@ -86,6 +100,18 @@ export async function lockToken(tx: Tx, accountId: string, id: string): Promise<
 
 export async function renameToken(tx: Tx, id: string, name: string): Promise<sql.TokenRow> {
   return told(tx, await sql.renameToken(tx, id, name))
+}
+
+export interface TokenLimits {
+  requestsPerMinute?: number
+  /** Empty = from everywhere. */
+  allowedIps?: string[]
+}
+
+/** Sets what is given, and leaves the rest. */
+export async function setTokenLimits(tx: Tx, id: string, { requestsPerMinute, allowedIps }: TokenLimits): Promise<sql.TokenRow> {
+  const rate = requestsPerMinute === undefined ? null : requireRate(requestsPerMinute)
+  return told(tx, await sql.setTokenLimits(tx, id, rate, allowedIps?.map(requireAddressRange) ?? null))
 }
 
 export const tokenStates = sql.tokenStates

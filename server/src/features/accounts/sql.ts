@@ -47,6 +47,12 @@ export const lockToken = (tx: Tx, accountId: string, id: string) =>
 export const renameToken = (tx: Tx, id: string, name: string) =>
   tx.maybe<TokenRow>(sql`update api_tokens set name = ${name} where id = ${id} returning ${allColumns('api_tokens')}`)
 
+/** Null leaves a limit as it is. */
+export const setTokenLimits = (tx: Tx, id: string, requestsPerMinute: number | null, allowedIps: string[] | null) =>
+  tx.maybe<TokenRow>(sql`
+    update api_tokens set requests_per_minute = coalesce(${requestsPerMinute}, requests_per_minute), allowed_ips = coalesce(${allowedIps}::text[], allowed_ips)
+    where id = ${id} returning ${allColumns('api_tokens')}`)
+
 export const revokeToken = (tx: Tx, id: string, at: Date) =>
   tx.maybe<TokenRow>(
     sql`update api_tokens set revoked_at = coalesce(revoked_at, ${at}) where id = ${id} returning ${allColumns('api_tokens')}`,

@@ -21,6 +21,7 @@ interface Known {
 
 export interface Tokens {
   authenticate: Authenticate
+  hasWorked: (request: FastifyRequest) => boolean
   /** Writes the buffered last-used times and addresses. */
   flush(): Promise<void>
   close(): Promise<void>
@@ -28,12 +29,14 @@ export interface Tokens {
 
 export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
   const known = new Map<string, Known>()
+  const worked = new Set<string>() // hashes; also of tokens that are no longer cached
   const used = new Map<string, { id: string; at: Date; ip: string }>()
   let hearing = false
   let changes = 0 // counts invalidations: a row read before one arrived is not cached
   const heard = (hash: string): void => {
     changes++
     known.delete(hash)
+    worked.delete(hash)
   }
   const stop = await db.listen('berth_tokens', heard, (yes) => {
     hearing = yes
@@ -81,8 +84,13 @@ export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
       const hash = sha256Hex(token)
       const { row, principal } = recall(hash) ?? (await lookUp(token, hash))
       requireUsable(row, request, clock)
+      if (worked.size >= MAX_CACHED) worked.clear()
+      worked.add(hash)
       used.set(row.id, { id: row.id, at: clock.now(), ip: request.ip })
       return principal
+    },
+    hasWorked({ headers: { 'x-api-key': token } }) {
+      return typeof token === 'string' && worked.has(sha256Hex(token))
     },
     flush,
     async close() {

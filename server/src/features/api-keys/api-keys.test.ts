@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { givenBrowser } from '../../../test/browser.ts'
+import { givenBrowser, PASSWORD } from '../../../test/browser.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { SCOPES } from '../accounts/service.ts'
@@ -67,6 +67,24 @@ describe('an API key', () => {
     expect((await browser.get('/api-keys')).body.data).toEqual([])
   })
 
+  test('is bound to addresses at its creation and later, with a recent password', async () => {
+    const browser = await givenBrowser(app)
+    const made = (await make(browser, { allowedIps: ['10.3.0.0/16'] })).body.data as { id: string; secret: string; allowedIps: string[] }
+    expect(made.allowedIps).toEqual(['10.3.0.0/16'])
+    const from = async (remoteAddress: string) =>
+      (await app.app.inject({ url: '/api/public/v1/vms', headers: { 'x-api-key': made.secret }, remoteAddress })).statusCode
+    expect([await from('10.3.2.1'), await from('10.4.2.1')]).toEqual([200, 401])
+    const change = (allowedIps: string[]) => browser.patch(`/api-keys/${made.id}`, { allowedIps })
+    expect((await change(['2001:db8::/32'])).body.data).toMatchObject({ name: 'laptop', allowedIps: ['2001:db8::/32'] })
+    await expect.poll(() => from('10.3.2.1')).toBe(401)
+    expect(await from('2001:db8::7')).toBe(200)
+    app.clock.advance('16m')
+    expect((await change([])).headers['x-error-code']).toBe('reauthentication_required')
+    expect((await browser.patch(`/api-keys/${made.id}`, { name: 'desktop' })).status).toBe(200)
+    await browser.post('/reauthenticate', { password: PASSWORD })
+    expect((await change([])).body.data).toMatchObject({ allowedIps: [] })
+  })
+
   test('counts against the quota of the account', async () => {
     const browser = await givenBrowser(app)
     await app.db.run(sql`
@@ -84,6 +102,7 @@ describe('an API key', () => {
     ['an expiry that is over', { expiresAt: '2020-01-01T00:00:00Z' }],
     ['an expiry that is no time', { expiresAt: 'soon' }],
     ['no name', { name: '' }],
+    ['addresses that are none', { allowedIps: ['10/8'] }],
   ])('is refused with %s', async (_, input) => {
     const { status, headers } = await make(await givenBrowser(app), input)
     expect([status, headers['x-error-code']]).toEqual([400, 'validation_failed'])

@@ -38,8 +38,16 @@ export const apiKeyRoutes: Routes = (api, { db, clock }) => {
 
   api.patch(
     '/api-keys/:id',
-    { operationId: 'changeApiKey', summary: 'Rename or revoke an API key', tag, scope, params, body: ChangeApiKey, data: ApiKey },
-    (tx, { principal, params: { id }, body }) => changeApiKey(tx, clock.now(), principal.accountId, id, body),
+    {
+      operationId: 'changeApiKey',
+      summary: 'Rename or revoke an API key, or bind it to addresses',
+      tag,
+      scope,
+      params,
+      body: ChangeApiKey,
+      data: ApiKey,
+    },
+    (tx, { principal, params: { id }, body }) => changeApiKey(tx, clock.now(), principal, id, body),
   )
 
   api.delete(

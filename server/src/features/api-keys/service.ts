@@ -1,7 +1,9 @@
 // The dashboard's view of the account's API tokens.
+import { requireRecentPassword } from '../../http/api/mount.ts'
+import type { Principal } from '../../http/api/principal.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid } from '../../kernel/errors.ts'
-import { createToken, deleteToken, listTokens, lockToken, renameToken, revokeToken, SCOPES } from '../accounts/service.ts'
+import { createToken, deleteToken, listTokens, lockToken, renameToken, revokeToken, SCOPES, setTokenLimits } from '../accounts/service.ts'
 import type { ApiKey, ChangeApiKey, CreateApiKey, NewApiKey } from './schema.ts'
 import { toApiKey } from './view.ts'
 
@@ -16,15 +18,21 @@ export const listApiKeys = async (db: Queries, now: Date, accountId: string): Pr
 
 export async function createApiKey(tx: Tx, now: Date, accountId: string, input: CreateApiKey): Promise<NewApiKey> {
   const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null
-  const { id, token } = await createToken(tx, now, accountId, { name: input.name, scopes: input.scopes, expiresAt })
+  const { name, scopes, allowedIps = [] } = input
+  const { id, token } = await createToken(tx, now, accountId, { name, scopes, expiresAt, allowedIps })
   return { ...toApiKey(await lockToken(tx, accountId, id), now), secret: token }
 }
 
-export async function changeApiKey(tx: Tx, now: Date, accountId: string, id: string, change: ChangeApiKey): Promise<ApiKey> {
-  const { name, isActive } = change
-  if (name === undefined && isActive === undefined) throw invalid('give at least one of name and isActive')
+/** Other addresses may give a stolen key new use, so they need a recent password; revoking must not wait for one. */
+export async function changeApiKey(tx: Tx, now: Date, principal: Principal, id: string, change: ChangeApiKey): Promise<ApiKey> {
+  const { name, isActive, allowedIps } = change
+  const { accountId } = principal
+  if (name === undefined && isActive === undefined && allowedIps === undefined)
+    throw invalid('give at least one of name, isActive and allowedIps')
+  if (allowedIps) requireRecentPassword(principal, now)
   let row = await lockToken(tx, accountId, id)
   if (name !== undefined) row = await renameToken(tx, id, name)
+  if (allowedIps) row = await setTokenLimits(tx, id, { allowedIps })
   if (isActive === false) row = await revokeToken(tx, now, id)
   return toApiKey(row, now)
 }

@@ -40,7 +40,7 @@ export const customerRoutes: Routes = (api, deps) => {
     ({ params: { id } }) => customers.showAccount(db, config.currency, id),
   )
 
-  const money = { ...common, params, body: shapes.MoneyOrder, status: 201, data: shapes.MoneyMoved }
+  const money = { ...common, requiresReauth: true as const, params, body: shapes.MoneyOrder, status: 201, data: shapes.MoneyMoved }
   api.post(
     '/operator/accounts/:id/credit',
     { operationId: 'operatorCreditAccount', summary: 'Put money into a wallet', ...money },

@@ -178,6 +178,7 @@ export const vmRoutes: Routes = (api, deps) => {
       ],
       summary: 'Reinstall a VM; everything on its disk is lost',
       scope: 'vms:update',
+      requiresReauth: true,
       ...started,
       body: RebuildVm,
       ...quotedOnDryRun,

@@ -3,7 +3,16 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import type { Tx } from '../../kernel/database/db.ts'
-import { bodySchema, contextOf, statusesOf, type AnySpec, type Context, type Operation, type OperationSpec } from './operation.ts'
+import {
+  bodySchema,
+  contextOf,
+  deprecationHeaders,
+  statusesOf,
+  type AnySpec,
+  type Context,
+  type Operation,
+  type OperationSpec,
+} from './operation.ts'
 import { fromCursor, PageQuery, toCursor, Type, type Paged, type PageRequest, type TProperties, type TSchema } from './schema.ts'
 import { ApiResponse, DryRunResult, runMutation, type WriteDeps } from './mutation.ts'
 import type { DataOf, Exact, ReadResult, WriteResult } from './handler-result.ts'
@@ -113,6 +122,7 @@ export class Api {
         operationId: spec.operationId,
         scope: spec.scope,
         requiresReauth: spec.requiresReauth ?? false,
+        ...(spec.deprecated && { headers: deprecationHeaders(spec.deprecated) }),
         ...(method !== 'GET' && { offersDryRun: spec.query?.['dryRun'] !== undefined }),
         route: path.replace(/:(\w+)/g, '{$1}'),
       },

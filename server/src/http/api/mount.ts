@@ -12,6 +12,8 @@ import type { RateLimit } from './rate-limit.ts'
 export interface Mount {
   prefix: string
   authenticate: Authenticate
+  /** Whether the request's credential was valid before, without asking the database. */
+  hasWorked: (request: FastifyRequest) => boolean
   rateLimit: RateLimit
   /** An additional check for every request of this mount. */
   requestGuard?: (request: FastifyRequest) => void
@@ -33,6 +35,7 @@ export async function mountApi(app: FastifyInstance, mount: Mount, deps: ApiDeps
       scope.addHook('onRequest', async (request, reply) => {
         // Responses belong to one account, and shared caches ignore `x-api-key`.
         reply.header('cache-control', 'no-store')
+        if (request.routeOptions.config.headers) reply.headers(request.routeOptions.config.headers)
         request.principal = await identify(mount, request, reply)
         await mount.rateLimit.limitActor(reply, request.principal)
         mount.requestGuard?.(request)
@@ -54,8 +57,10 @@ export async function mountApi(app: FastifyInstance, mount: Mount, deps: ApiDeps
   return operations
 }
 
-/** A failed authentication is charged to the IP address: guessing tokens ends in 429. */
-async function identify({ authenticate, rateLimit }: Mount, request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
+/** A failed authentication is charged to the IP address: guessing tokens ends in 429, and then costs no query. */
+async function identify(mount: Mount, request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
+  const { authenticate, hasWorked, rateLimit } = mount
+  rateLimit.limitLookUp(request, reply, () => hasWorked(request))
   try {
     return await authenticate(request)
   } catch (error) {
@@ -77,9 +82,12 @@ const RECENT = '15m'
 
 /** A dry run needs none. */
 function requireRecentAuth(request: FastifyRequest, now: Date): void {
-  const { routeOptions, principal } = request
-  if (!routeOptions.config.requiresReauth || !principal.signedIn || isDryRun(request)) return
-  if (addDuration(principal.signedIn.authenticatedAt, RECENT) <= now)
+  if (request.routeOptions.config.requiresReauth && !isDryRun(request)) requireRecentPassword(request.principal, now)
+}
+
+/** For an operation of which only some requests need it. A token proves itself each time. */
+export function requireRecentPassword({ signedIn }: Principal, now: Date): void {
+  if (signedIn && addDuration(signedIn.authenticatedAt, RECENT) <= now)
     throw apiError('reauthentication_required', 'This needs your password again: it was last given more than 15 minutes ago')
 }
 

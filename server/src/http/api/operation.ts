@@ -4,6 +4,22 @@ import type { ErrorCode } from '../../kernel/errors.ts'
 import type { Principal } from './principal.ts'
 import { envelope, pagedEnvelope, Type, type Static, type TObject, type TProperties, type TSchema } from './schema.ts'
 
+export interface Deprecation {
+  /** Since when, as an ISO 8601 date. */
+  since: string
+  /** From when it may be gone. */
+  sunset?: string
+  /** What says what to use instead. */
+  link?: string
+}
+
+/** `Deprecation` of RFC 9745 and `Sunset` of RFC 8594. */
+export const deprecationHeaders = ({ since, sunset, link }: Deprecation): Record<string, string> => ({
+  deprecation: `@${Date.parse(since) / 1000}`,
+  ...(sunset && { sunset: new Date(sunset).toUTCString() }),
+  ...(link && { link: `<${link}>; rel="deprecation"` }),
+})
+
 export interface OperationSpec<
   P extends TProperties,
   Q extends TProperties,
@@ -16,6 +32,8 @@ export interface OperationSpec<
   tag: string
   /** The scope a token needs; null = any valid token. */
   scope: string | null
+  /** Set when the operation should be used no more: clients are told in headers and in the OpenAPI document. */
+  deprecated?: Deprecation
   /** A person must have given the password not long ago. A token proves itself each time. */
   requiresReauth?: true
   params?: P

@@ -35,6 +35,8 @@ declare module 'fastify' {
     route?: string
     scope?: string | null
     requiresReauth?: boolean
+    /** Sent with every response of the operation. */
+    headers?: Record<string, string>
     /** For a write: whether it supports dry runs. */
     offersDryRun?: boolean
   }

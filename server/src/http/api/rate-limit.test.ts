@@ -102,8 +102,28 @@ describe('rate limits', async () => {
     expect(stopped[0]!.text).toBe('{"success":false,"error":"Rate limit exceeded (per IP): retry in 60 seconds"}')
     expect((await api.get('/')).status).toBe(429)
     expect((await api.get(`${PREFIX}/free`)).status).toBe(429)
+    app.clock.advance('1s')
     expect((await api.get(`${PREFIX}/free`, token)).status).toBe(200)
     expect((await api.get(`${PREFIX}/free`, undefined, { remoteAddress: '10.0.0.9' })).status).toBe(401)
+  })
+
+  test('refuse guesses of an exhausted address without a query, and look up what worked before', async () => {
+    let queries = 0
+    const tokensDb = Object.assign(Object.create(app.db) as typeof app.db, {
+      maybe: (statement: Parameters<typeof app.db.maybe>[0]) => (queries++, app.db.maybe(statement)),
+    })
+    const api = await start({ tokensDb })
+    const { token } = await app.given.customer()
+    const { token: other } = await app.given.customer()
+    expect((await api.get(`${PREFIX}/free`, token)).status).toBe(200)
+    for (let i = 0; i < 400; i++) await api.get(`${PREFIX}/free`, newToken('vmk_'))
+    expect(queries).toBeLessThan(120)
+    app.clock.advance('11s') // longer than the token cache
+    for (let i = 0; i < 100; i++) expect((await api.get(`${PREFIX}/free`, newToken('vmk_'))).status).toBe(429)
+    expect(queries).toBeLessThan(140)
+    expect((await api.get(`${PREFIX}/free`, token)).status).toBe(200)
+    app.clock.advance('1s')
+    expect((await api.get(`${PREFIX}/free`, other)).status).toBe(200)
   })
 
   test('count an IPv6 /64 as one address', async () => {
@@ -143,7 +163,7 @@ describe('rate limits', async () => {
     const failures = [Object.assign(new Error('gone'), { code: 'ECONNREFUSED' }), unauthorized('Invalid API token')]
     const server = createServer({ ...app.deps, rateLimit: limits, trustedProxies: [] })
     const authenticate = () => Promise.reject(failures.shift()!)
-    await mountApi(server, { prefix: PREFIX, authenticate, rateLimit: limits }, app.deps, () => {})
+    await mountApi(server, { prefix: PREFIX, authenticate, hasWorked: () => false, rateLimit: limits }, app.deps, () => {})
     const away = await server.inject(`${PREFIX}/x`)
     expect([away.statusCode, away.headers['x-ratelimit-remaining']]).toEqual([503, '100'])
     const wrong = await server.inject(`${PREFIX}/x`)

@@ -1,6 +1,7 @@
 // Two limits per minute: per token or user once authenticated, per IPv4 address or IPv6 /64 for everything else. Every response carries its state.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Counters } from '../../kernel/database/window-counters.ts'
+import { systemClock, type Clock } from '../../kernel/clock.ts'
+import type { Count, Counters } from '../../kernel/database/window-counters.ts'
 import { apiError, type ApiError } from '../../kernel/errors.ts'
 import { clientNetwork } from '../../kernel/net/client-network.ts'
 import type { Principal } from './principal.ts'
@@ -24,15 +25,32 @@ export interface RateLimitState {
 export interface RateLimit {
   limitActor(reply: FastifyReply, principal: Principal): Promise<void>
   limitIp(request: FastifyRequest, reply: FastifyReply): Promise<void>
+  /**
+   * Before a credential is looked up. Where the address has used up its requests, only a credential that worked before is looked up
+   * without limit, and a few others a second: guesses cost no query, and a new token works there still.
+   */
+  limitLookUp(request: FastifyRequest, reply: FastifyReply, hasWorked: () => boolean): void
   /** Headers for a response that was not charged. */
   describe(request: FastifyRequest, reply: FastifyReply): Promise<void>
   /** Charges an address whose bytes never became a request. */
   chargeSocket(address: string): Promise<RateLimitState>
 }
 
-export function rateLimit(counters: Counters): RateLimit {
-  const count = async (bucket: string, key: string, limit: number, by: number): Promise<RateLimitState> => {
-    const { count, resetMs } = await counters.add(key, by, WINDOW_MS)
+/** A bucket that this process has seen exceeded: it is refused from memory until its window ends. */
+interface Exceeded {
+  endsAt: number
+  second: number
+  lookUps: number
+}
+
+const MAX_EXCEEDED = 10_000
+const LOOK_UPS_PER_SECOND = 10
+
+export function rateLimit(counters: Counters, clock: Clock = systemClock): RateLimit {
+  const exceeded = new Map<string, Exceeded>()
+  const nowMs = (): number => clock.now().getTime()
+
+  const stateOf = (bucket: string, limit: number, { count, resetMs }: Count, by: number): RateLimitState => {
     const seconds = Math.max(1, Math.ceil(resetMs / 1000))
     const headers = { 'x-ratelimit-limit': limit, 'x-ratelimit-remaining': Math.max(0, limit - count), 'x-ratelimit-reset': seconds }
     if (by === 0 || count <= limit) return { headers, error: null }
@@ -43,12 +61,38 @@ export function rateLimit(counters: Counters): RateLimit {
     for (const name in headers) reply.header(name, headers[name])
     if (error) throw error
   }
-  const ofAddress = (address: string, by: number): Promise<RateLimitState> =>
-    count('per IP', `ip:${clientNetwork(address)}`, REQUESTS_PER_IP, by)
+
+  const findExceeded = (network: string): Exceeded | undefined => {
+    const found = exceeded.get(network)
+    if (!found || found.endsAt > nowMs()) return found
+    exceeded.delete(network)
+    return undefined
+  }
+  const refusal = ({ endsAt }: Exceeded, by: number): RateLimitState =>
+    stateOf('per IP', REQUESTS_PER_IP, { count: REQUESTS_PER_IP + 1, resetMs: endsAt - nowMs() }, by)
+  const ofAddress = async (address: string, by: number): Promise<RateLimitState> => {
+    const network = clientNetwork(address)
+    const known = findExceeded(network)
+    if (known) return refusal(known, by)
+    const counted = await counters.add(`ip:${network}`, by, WINDOW_MS)
+    if (counted.count > REQUESTS_PER_IP) {
+      if (exceeded.size >= MAX_EXCEEDED) exceeded.clear()
+      exceeded.set(network, { endsAt: nowMs() + counted.resetMs, second: 0, lookUps: 0 })
+    }
+    return stateOf('per IP', REQUESTS_PER_IP, counted, by)
+  }
+
   return {
-    limitActor: async (reply, { actorType, actorId, requestsPerMinute }) =>
-      apply(reply, await count(`per ${actorType}`, `${actorType}:${actorId}`, requestsPerMinute, 1)),
+    limitActor: async (reply, { actorType, actorId, requestsPerMinute: limit }) =>
+      apply(reply, stateOf(`per ${actorType}`, limit, await counters.add(`${actorType}:${actorId}`, 1, WINDOW_MS), 1)),
     limitIp: async (request, reply) => apply(reply, await ofAddress(request.ip, 1)),
+    limitLookUp(request, reply, hasWorked) {
+      const known = findExceeded(clientNetwork(request.ip))
+      if (!known || hasWorked()) return
+      const second = Math.floor(nowMs() / 1000)
+      if (known.second !== second) Object.assign(known, { second, lookUps: 0 })
+      if (++known.lookUps > LOOK_UPS_PER_SECOND) apply(reply, refusal(known, 1))
+    },
     describe: async (request, reply) => apply(reply, await ofAddress(request.ip, 0)),
     chargeSocket: (address) => ofAddress(address, 1),
   }

@@ -89,7 +89,7 @@ interface Known {
 }
 
 function describeOperation(operation: Operation, { schemas, responses }: Known): Json {
-  const { operationId, summary, tag, scope, params, query, body, optionalBody, method, paged } = operation
+  const { operationId, summary, tag, scope, params, query, body, optionalBody, method, paged, deprecated } = operation
   const isWrite = method !== 'GET'
   const parameters = [
     ...parametersOf('path', params, schemas),
@@ -105,6 +105,7 @@ function describeOperation(operation: Operation, { schemas, responses }: Known):
     summary,
     description: scope ? `Needs the scope \`${scope}\`.` : 'Needs no particular scope.',
     tags: [tag],
+    ...(deprecated && { deprecated: true, 'x-deprecated-since': deprecated.since, 'x-sunset': deprecated.sunset ?? null }),
     'x-scope': scope,
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: !optionalBody, content: jsonContent(documentSchema(body, schemas, 'in')) } }),

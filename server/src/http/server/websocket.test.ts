@@ -83,10 +83,11 @@ describe('a protocol upgrade', async () => {
     socket.destroy()
   })
 
-  test('has an external URL, also without a Host', async () => {
+  test('has an external URL, which follows Host only to this machine', async () => {
     const port = await api.listen()
     const read = async (...headers: string[]) =>
       (await api.exchange(['GET /address HTTP/1.1', ...headers, 'connection: close', '', ''].join('\r\n'))).split('\r\n\r\n')[1]
-    expect([await read('host: berth.example'), await read()]).toEqual(['http://berth.example/', `http://127.0.0.1:${port}/`])
+    const seen = [await read('host: localhost:1'), await read('host: berth.example'), await read()]
+    expect(seen).toEqual(['http://localhost:1/', `http://127.0.0.1:${port}/`, `http://127.0.0.1:${port}/`])
   })
 })

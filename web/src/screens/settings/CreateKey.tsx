@@ -18,6 +18,7 @@ export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreat
   const [name, setName] = useState('')
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [days, setDays] = useState('90')
+  const [addresses, setAddresses] = useState('')
   const scopes = useQuery(scopesQuery)
   const create = useWrite(
     () =>
@@ -25,6 +26,7 @@ export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreat
         name,
         scopes: [...chosen],
         expiresAt: days === '' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString(),
+        allowedIps: addresses.split(/[\s,]+/).filter(Boolean),
       }),
     { inForm: true, invalidates: ['api-keys'], onDone: onCreated },
   )
@@ -54,6 +56,13 @@ export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreat
           onChange={(event) => setDays(event.currentTarget.value)}
           data={['7', '30', '90', '365', ''].map((value) => ({ value, label: w.expiries[value]! }))}
           maw={220}
+        />
+        <TextInput
+          label={w.addresses}
+          description={w.addressesHint}
+          value={addresses}
+          onChange={(event) => setAddresses(event.currentTarget.value)}
+          error={fieldError(create.error, 'allowedIps')}
         />
       </Form>
     </Dialog>
