@@ -184,7 +184,7 @@ describe('in a suspended account', async () => {
       const { headers } = await customer.post(`/vms/${id}/${path}`, body)
       expect([path, headers['x-error-code']]).toEqual([path, 'invalid_state'])
     }
-    expect((await vm(customer, id)).allowedActions).toEqual(['stop', 'delete', 'detach'])
+    expect((await vm(customer, id)).allowedActions).toEqual(['stop', 'delete'])
     expect((await customer.post(`/vms/${id}/stop`)).status).toBe(202)
     await app.settle()
     expect((await customer.delete(`/vms/${id}`)).status).toBe(202)

@@ -67,6 +67,7 @@ export interface VmDetailRow
       | 'event_sequence'
       | 'updated_at'
       | 'account_suspended'
+      | 'pending_hold'
     > {
   can_shape_traffic: boolean
   ssh_keys: (Named & { fingerprint: string })[]
@@ -89,6 +90,7 @@ export type NewVm = Omit<
   | 'billing_status'
   | 'past_due_at'
   | 'suspended_at'
+  | 'pending_hold'
   | 'bandwidth_pack_bytes'
   | 'throttled_at'
   | 'observed_power'
@@ -249,11 +251,16 @@ export const deleteVm = (tx: Tx, id: string) => tx.run(sql`delete from vms where
 
 export const countEvent = (tx: Tx, id: string) => tx.run(sql`update vms set event_sequence = event_sequence + 1 where id = ${id}`)
 
+/** See `DESPITE_SUSPENSION` for what a VM with a pending hold accepts. */
+export const setPendingHold = (tx: Tx, id: string, hold: VmRow['pending_hold']) =>
+  tx.run(sql`update vms set pending_hold = ${hold} where id = ${id}`)
+
 /** Keeps the first `suspended_at` when a suspended VM was started on its host and is stopped again. */
 export const markSuspended = (tx: Tx, now: Date, id: string, unpaid: boolean) =>
-  tx.run(
-    sql`update vms set suspended_at = coalesce(suspended_at, ${now}), billing_status = case when ${unpaid} then 'SUSPENDED' else billing_status end where id = ${id}`,
-  )
+  tx.run(sql`
+    update vms set suspended_at = coalesce(suspended_at, ${now}), billing_status = case when ${unpaid} then 'SUSPENDED' else billing_status end,
+      pending_hold = case when pending_hold = 'UNMANAGE' then pending_hold end
+    where id = ${id}`)
 
 /** After an unbilled time: an expired period renews from now, without charging for the time in between. */
 export const resumeBilling = (tx: Tx, now: Date, id: string) =>
