@@ -46,6 +46,8 @@ describe('a protocol upgrade', async () => {
 
   test.each([
     ['https://berth.example', 101],
+    ['http://berth.example', 403],
+    ['ftp://x', 403],
     ['http://x', 101],
     ['https://x:443', 101],
     ['https://evil.example', 403],
@@ -55,6 +57,14 @@ describe('a protocol upgrade', async () => {
     ['', 403],
   ])('from origin %s returns %i', async (origin, status) => {
     const bytes = upgrade('GET /socket HTTP/1.1', 'websocket', 'host: x', `origin: ${origin}`, ...shake)
+    expect(await api.exchange(thenLeave(bytes))).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+  })
+
+  test.each([
+    ['https://berth.example', 101],
+    ['http://berth.example', 403],
+  ])('to the host of the public URL from origin %s returns %i', async (origin, status) => {
+    const bytes = upgrade('GET /socket HTTP/1.1', 'websocket', 'host: berth.example', `origin: ${origin}`, ...shake)
     expect(await api.exchange(thenLeave(bytes))).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
   })
 
@@ -87,6 +97,11 @@ describe('a protocol upgrade', async () => {
     const port = await api.listen()
     const read = async (...headers: string[]) =>
       (await api.exchange(['GET /address HTTP/1.1', ...headers, 'connection: close', '', ''].join('\r\n'))).split('\r\n\r\n')[1]
-    expect([await read('host: berth.example'), await read()]).toEqual(['http://berth.example/', `http://127.0.0.1:${port}/`])
+    const local = `http://127.0.0.1:${port}/`
+    expect([await read('host: localhost:1'), await read('host: berth.example'), await read()]).toEqual([
+      'http://localhost:1/',
+      local,
+      local,
+    ])
   })
 })

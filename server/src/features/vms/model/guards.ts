@@ -14,8 +14,8 @@ type Owner = Pick<Principal, 'accountId'>
 
 /** The caller's VM, locked until the transaction ends; 404 for a VM of another account. */
 export async function lockOwnVm(tx: Tx, who: Owner, id: string): Promise<sql.VmDetails> {
-  const vm = await sql.lockVmById(tx, id)
-  if (!vm || vm.account_id !== who.accountId) throw notFound('VM')
+  const vm = await sql.lockVm(tx, who.accountId, id)
+  if (!vm) throw notFound('VM')
   return vm
 }
 

@@ -120,6 +120,13 @@ export const findVm = (db: Queries, accountId: string, id: string) =>
 
 export const vmById = (db: Queries, id: string) => db.maybe<VmDetails>(sql`${details} where d.id = ${id}`)
 
+/** Locks nothing of another account, whose transactions would wait. */
+export const lockVm = async (tx: Tx, accountId: string, id: string): Promise<VmDetails | undefined> => {
+  const lock = tx.run(sql`select 1 from vms where id = ${id} and account_id = ${accountId} for update`)
+  const [, vm] = await Promise.all([lock, findVm(tx, accountId, id)])
+  return vm
+}
+
 /** Locks the VM's row before reading it, so that the values stay valid until the transaction ends. */
 export const lockVmById = async (tx: Tx, id: string): Promise<VmDetails | undefined> => {
   // Pipelined in order: the second statement reads the row under the lock.
