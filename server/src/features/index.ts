@@ -30,6 +30,7 @@ import { pruneConsoles } from './consoles/prune.reconciler.ts'
 import { consoleRoutes } from './consoles/routes.ts'
 import { consoleEvents } from './consoles/schema.ts'
 import type { Deps, Hooks, Routes } from './deps.ts'
+import { pruneEvents } from './events/prune.reconciler.ts'
 import { eventRoutes } from './events/routes.ts'
 import type { EventCatalog } from './events/schema.ts'
 import { applyFilters } from './firewalls/apply.reconciler.ts'
@@ -128,6 +129,7 @@ export const workflows: AnyWorkflow[] = [...vmWorkflows, ...snapshotWorkflows, .
 
 export const reconcilers: Reconciler<Deps>[] = [
   pruneAuditLog,
+  pruneEvents,
   pruneUsers,
   pruneSessions,
   heartbeat,

@@ -51,18 +51,20 @@ type Verb = (deps: Deps, vmId: string) => Promise<string>
 
 const suspend: Verb = async (deps, id) => {
   const { suspendByOperator } = await import('../../features/vms/service.ts')
-  return `is being suspended: action ${await suspendByOperator(deps, id)}`
+  const { actionId, waitsFor } = await suspendByOperator(deps, id)
+  return actionId ? `is being suspended: action ${actionId}` : `is suspended as soon as its action ${waitsFor} has ended`
 }
 
 const unsuspend: Verb = async (deps, id) => {
   const { unsuspendByOperator } = await import('../../features/vms/service.ts')
-  return `is being unsuspended: action ${await unsuspendByOperator(deps, id)}`
+  const { actionId } = await unsuspendByOperator(deps, id)
+  return actionId ? `is being unsuspended: action ${actionId}` : 'is not suspended'
 }
 
 const unmanage: Verb = async (deps, id) => {
-  const { unmanage: leaveAlone } = await import('../../features/vms/service.ts')
-  await deps.db.tx((tx) => leaveAlone(tx, deps, id))
-  return 'is no longer managed'
+  const { unmanageWhenIdle } = await import('../../features/vms/service.ts')
+  const waitsFor = await deps.db.tx((tx) => unmanageWhenIdle(tx, deps, id))
+  return waitsFor ? `is unmanaged as soon as its action ${waitsFor} has ended` : 'is no longer managed'
 }
 
 const adopt: Verb = async (deps, id) => {

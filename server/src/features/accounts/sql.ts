@@ -85,9 +85,9 @@ export interface QuotaRow {
 }
 
 /**
- * Returns the quotas with enough capacity left; a quota without a counter row is missing too. A suspended account gets no new VM. Rows
- * are locked first in a fixed order, because an update locks in the order of its query plan, which varies with statistics and
- * connection.
+ * Returns the quotas with enough capacity left; a quota without a counter row is missing too. A suspended account gets nothing new
+ * but tickets. Rows are locked first in a fixed order, because an update locks in the order of its query plan, which varies with
+ * statistics and connection.
  */
 export const addToQuotas = (tx: Tx, accountId: string, amounts: Record<string, bigint>) =>
   tx.many<{ name: string }>(sql`
@@ -97,7 +97,7 @@ export const addToQuotas = (tx: Tx, accountId: string, amounts: Record<string, b
       unnest(${Object.keys(amounts)}::text[], ${Object.values(amounts)}::int8[]) as more(name, amount)
     where account_id = ${accountId} and q.name = held.name and more.name = held.name and (more.amount <= 0 or used + more.amount <= coalesce(limit_override,
       (select value from catalog_values n where n.name = 'quota.' || q.name)))
-      and (more.amount <= 0 or q.name <> 'vms' or not ${isSuspended(sql`${accountId}`)})
+      and (more.amount <= 0 or q.name = 'open_tickets' or not ${isSuspended(sql`${accountId}`)})
     returning q.name`)
 
 export const ensureQuota = (tx: Tx, accountId: string, name: string) =>

@@ -13,7 +13,7 @@ import {
   nextRenewal,
   recordVmEvent,
   setCopyPrices,
-  suspend,
+  suspendUnpaid,
   unsuspend,
   type VmDetails,
 } from '../vms/service.ts'
@@ -39,7 +39,7 @@ export async function runBillingStep(tx: Tx, deps: Deps, vmId: string): Promise<
 }
 
 async function enforceGracePeriod(tx: Tx, deps: Deps, now: Date, vm: VmDetails): Promise<void> {
-  if (vm.billing_status === 'PAST_DUE' && isOver(now, vm.past_due_at, GRACE)) await suspend(tx, deps, owner(vm), vm.id, true)
+  if (vm.billing_status === 'PAST_DUE' && isOver(now, vm.past_due_at, GRACE)) await suspendUnpaid(tx, deps, vm)
   if (vm.billing_status === 'SUSPENDED' && isOver(now, vm.suspended_at, RETENTION)) await deleteUnpaidVm(tx, deps, vm)
 }
 
@@ -54,7 +54,10 @@ const isOver = (now: Date, since: Date | null, duration: string): boolean => sin
 function isDue(vm: VmDetails, now: Date): boolean {
   if (vm.status === 'UPGRADING') return false
   const heldByOperator =
-    vm.account_suspended || vm.status === 'UNMANAGED' || (vm.status === 'SUSPENDED' && vm.billing_status !== 'SUSPENDED')
+    vm.account_suspended ||
+    (vm.pending_hold ?? 'UNPAID') !== 'UNPAID' ||
+    vm.status === 'UNMANAGED' ||
+    (vm.status === 'SUSPENDED' && vm.billing_status !== 'SUSPENDED')
   return vm.provisioned && vm.billing_status !== 'CANCELLED' && !heldByOperator && vm.next_renewal_at <= now
 }
 

@@ -5,10 +5,10 @@ import type { VmRow } from '../vms/service.ts'
 
 const ofSuspendedAccount = isSuspended(sql`v.account_id`)
 
-/** Excludes VMs that failed to provision, unmanaged VMs, and VMs suspended by an operator, alone or with their account. */
+/** Excludes VMs that failed to provision, unmanaged VMs, and VMs suspended by an operator, alone or with their account, or about to be. */
 const isBillable = sql`
   v.billing_status <> 'CANCELLED' and v.status <> 'UNMANAGED' and (v.status <> 'SUSPENDED' or v.billing_status = 'SUSPENDED')
-  and not ${ofSuspendedAccount}`
+  and coalesce(v.pending_hold, 'UNPAID') = 'UNPAID' and not ${ofSuspendedAccount}`
 
 export interface DueVm {
   id: string
@@ -66,6 +66,7 @@ export const setPeriod = (tx: Tx, now: Date, vmId: string, { startsAt, endsAt, r
   tx.run(sql`
     update vms set period_started_at = ${startsAt}, next_renewal_at = ${endsAt}, renewal_day = ${renewalDay}, period_price_cents = ${priceCents - copiesCents},
       billing_status = case when billing_status = 'SUSPENDED' then 'SUSPENDED' else 'ACTIVE' end, past_due_at = null,
+      pending_hold = nullif(pending_hold, 'UNPAID'),
       daily_backup_paid_until = case when daily_backup then ${endsAt}::timestamptz else daily_backup_paid_until end,
       network_10g_paid_until = case when network_10g then ${endsAt}::timestamptz else network_10g_paid_until end, updated_at = ${now}
     where id = ${vmId}`)

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { billingFixture } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
+import { generateKey } from '../../../test/openssh-keys.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { suspendAccount, unsuspendAccount } from '../operator/customers.ts'
 import { enforceSuspension } from '../vms/reconcilers/enforce-suspension.reconciler.ts'
@@ -184,7 +185,7 @@ describe('in a suspended account', async () => {
       const { headers } = await customer.post(`/vms/${id}/${path}`, body)
       expect([path, headers['x-error-code']]).toEqual([path, 'invalid_state'])
     }
-    expect((await vm(customer, id)).allowedActions).toEqual(['stop', 'delete', 'detach'])
+    expect((await vm(customer, id)).allowedActions).toEqual(['stop', 'delete'])
     expect((await customer.post(`/vms/${id}/stop`)).status).toBe(202)
     await app.settle()
     expect((await customer.delete(`/vms/${id}`)).status).toBe(202)
@@ -206,6 +207,28 @@ describe('in a suspended account', async () => {
     await lift(customer)
     await app.settle()
     expect(await states(customer, id)).toEqual(['RUNNING', 'ACTIVE'])
+  })
+
+  test('nothing new is created but tickets, and no webhook is tested', async () => {
+    const customer = await app.given.customer({ credit: '100.00' })
+    const webhook = { url: 'https://hooks.example.com/berth', events: ['vm.created'] }
+    const { id: webhookId } = (await customer.post('/webhooks', webhook)).body.data as { id: string }
+    await suspend(customer)
+    const refused = async (path: string, body?: object) => {
+      const { status, headers } = await customer.post(path, body)
+      return [path, status, headers['x-error-code']]
+    }
+    for (const [path, body] of [
+      ['/networks', { name: 'one', nodeId: app.host.id, cidr: '10.0.0.0/24' }],
+      ['/firewalls', { name: 'one' }],
+      ['/webhooks', webhook],
+      ['/ssh-keys', { name: 'one', publicKey: generateKey().line }],
+    ] as const)
+      expect(await refused(path, body)).toEqual([path, 422, 'quota_exceeded'])
+    expect(await refused(`/webhooks/${webhookId}/test`)).toEqual([`/webhooks/${webhookId}/test`, 409, 'invalid_state'])
+    expect((await customer.post('/tickets', { subject: 'Why?', body: 'We sent no spam' })).status).toBe(201)
+    await lift(customer)
+    expect((await customer.post('/firewalls', { name: 'one' })).status).toBe(201)
   })
 
   test('a single VM can neither be unsuspended nor get an add-on', async () => {

@@ -33,6 +33,45 @@ describe('a VM whose renewal the balance does not cover', async () => {
     return id
   }
 
+  test('is suspended although its owner keeps it busy: once the grace is over only stop and delete are accepted', async () => {
+    const customer = await poor()
+    const id = await pastDue(customer)
+    app.clock.advance('24h')
+    expect((await customer.post(`/vms/${id}/restart`)).status).toBe(202)
+    await turn() // finds it busy, then the restart ends
+    expect(await states(customer, id)).toEqual(['RUNNING', 'PAST_DUE'])
+    for (const [path, body] of [
+      ['restart'],
+      ['backups', { name: 'one' }],
+      ['snapshots', { name: 'one' }],
+      ['console', { type: 'serial' }],
+    ] as const) {
+      const { status, headers } = await customer.post(`/vms/${id}/${path}`, body)
+      expect([path, status, headers['x-error-code']]).toEqual([path, 409, 'invalid_state'])
+    }
+    expect((await vm(customer, id)).allowedActions).toEqual(['stop', 'delete'])
+    await turn()
+    expect([await states(customer, id), await power(id)]).toEqual([['SUSPENDED', 'SUSPENDED'], 'stopped'])
+    await deposit(customer, '6.00')
+    await turn()
+    expect(await states(customer, id)).toEqual(['RUNNING', 'ACTIVE'])
+    expect((await vm(customer, id)).allowedActions).toContain('restart')
+  })
+
+  test('accepts every action again once it is paid while it was busy', async () => {
+    const customer = await poor()
+    const id = await pastDue(customer)
+    app.clock.advance('24h')
+    await customer.post(`/vms/${id}/restart`)
+    await turn()
+    expect((await customer.post(`/vms/${id}/restart`)).status).toBe(409)
+    await deposit(customer, '6.00')
+    await turn()
+    expect(await states(customer, id)).toEqual(['RUNNING', 'ACTIVE'])
+    expect((await customer.post(`/vms/${id}/restart`)).status).toBe(202)
+    await app.settle()
+  })
+
   test('becomes past due, runs for a day, is suspended, kept for a week and deleted', async () => {
     const customer = await poor()
     const id = await pastDue(customer)

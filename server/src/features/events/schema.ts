@@ -55,7 +55,9 @@ export function eventSchema(catalog: EventCatalog) {
     object(
       {
         id: Type.String(),
-        cursor: Type.String({ description: "The event's number in the account, from 1 without a gap: pass the last one as `after`" }),
+        cursor: Type.String({
+          description: "The event's number in the account, from 1 without a gap; old events are removed: pass the last one as `after`",
+        }),
         type: oneOf(specs.map(([type]) => type)),
         timestamp: Timestamp,
         data: specs[0]![1].data,

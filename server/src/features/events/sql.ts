@@ -36,3 +36,10 @@ export const lastNumber = async (db: Queries, accountId: string): Promise<bigint
 export const findEvent = (db: Queries, id: string) =>
   db.one<Omit<EventRow, 'data'> & { data: string }>(sql`
     select account_id, number, id, type, subject_id, data::text as data, created_at from events where id = ${id}`)
+
+/** Keeps what a webhook or an email still has to tell. Returns the number of deleted rows. */
+export const deleteBefore = (db: Queries, moment: Date, most: number) =>
+  db.run(sql`
+    delete from events where ctid = any(array(select ctid from events e where created_at < ${moment}
+      and not exists (select from webhook_deliveries d where d.event_id = e.id) and not exists (select from emails m where m.event_id = e.id)
+      limit ${most}))`)

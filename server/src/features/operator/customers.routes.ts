@@ -2,7 +2,7 @@ import { externalUrl } from '../../http/server/origin.ts'
 import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
 import { OPERATOR } from '../sessions/service.ts'
-import { adoptInPowerState, probeUnmanagedVm, startSuspension, startUnsuspension, unmanage } from '../vms/service.ts'
+import { adoptInPowerState, probeUnmanagedVm, startSuspension, startUnsuspension, unmanageWhenIdle } from '../vms/service.ts'
 import * as customers from './customers.ts'
 import * as shapes from './schema.ts'
 
@@ -121,30 +121,40 @@ export const customerRoutes: Routes = (api, deps) => {
     '/operator/vms/:id/suspend',
     {
       operationId: 'operatorSuspendVm',
-      summary: 'Stop a VM and keep it from being started',
+      summary: 'Stop a VM and keep it from being started; a busy one when its action has ended',
       ...ordered,
-      errorCodes: ['busy', 'invalid_state'],
+      errorCodes: ['invalid_state'],
     },
-    async (tx, { params: { id } }) => ({ message: 'The VM is being suspended', actionId: await startSuspension(tx, deps, id) }),
+    async (tx, { params: { id } }) => {
+      const { actionId, waitsFor } = await startSuspension(tx, deps, id)
+      return {
+        message: actionId ? 'The VM is being suspended' : `The VM is suspended as soon as its action ${waitsFor} has ended`,
+        actionId,
+      }
+    },
   )
 
   api.post(
     '/operator/vms/:id/unsuspend',
     { operationId: 'operatorUnsuspendVm', summary: 'Lift a suspension', ...ordered, errorCodes: ['busy', 'invalid_state'] },
-    async (tx, { params: { id } }) => ({ message: 'The VM is being brought back', actionId: await startUnsuspension(tx, deps, id) }),
+    async (tx, { params: { id } }) => {
+      const { actionId } = await startUnsuspension(tx, deps, id)
+      return { message: actionId ? 'The VM is being brought back' : 'The VM is not suspended', actionId }
+    },
   )
 
   api.post(
     '/operator/vms/:id/unmanage',
     {
       operationId: 'operatorUnmanageVm',
-      summary: 'Leave a VM running, untouched and unbilled',
+      summary: 'Leave a VM running, untouched and unbilled; a busy one when its action has ended',
       ...done,
-      errorCodes: ['busy', 'invalid_state'],
+      errorCodes: ['invalid_state'],
     },
     async (tx, { params: { id } }) => {
-      await unmanage(tx, deps, id)
-      return { message: 'The VM is no longer managed', actionId: null }
+      const waitsFor = await unmanageWhenIdle(tx, deps, id)
+      const message = waitsFor ? `The VM is unmanaged as soon as its action ${waitsFor} has ended` : 'The VM is no longer managed'
+      return { message, actionId: null }
     },
   )
 

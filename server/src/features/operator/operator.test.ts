@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { browserOf, givenBrowser, PASSWORD } from '../../../test/browser.ts'
 import { testApp } from '../../../test/harness.ts'
+import { enforceSuspension } from '../vms/reconcilers/enforce-suspension.reconciler.ts'
+import { suspend } from '../vms/actions/power.ts'
 import { createInvariantMonitor } from '../../invariants/monitor.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -176,6 +178,71 @@ describe('VMs', () => {
       expect([verb, await status()]).toEqual([verb, expected])
     }
     expect((await operator.post(`/operator/vms/${id}/adopt`)).headers['x-error-code']).toBe('invalid_state')
+  })
+})
+
+describe('a busy VM', () => {
+  const busy = async () => {
+    const customer = await rich()
+    const { id } = await app.given.vm(customer)
+    expect((await customer.post(`/vms/${id}/restart`)).status).toBe(202)
+    const shown = async () => (await customer.get(`/vms/${id}`)).body.data as { status: string; allowedActions: string[] }
+    const restart = async () => (await customer.post(`/vms/${id}/restart`)).headers['x-error-code']
+    return { customer, id, shown, restart, order: (verb: string) => operator.post(`/operator/vms/${id}/${verb}`) }
+  }
+
+  test('is suspended when its action ends, and starts no other until then', async () => {
+    const { id, shown, restart, order } = await busy()
+    for (const _ of [1, 2]) {
+      const { status, body } = await order('suspend')
+      expect([status, body.data]).toEqual([202, { message: 'The VM is suspended as soon as its action RESTART has ended', actionId: null }])
+    }
+    await app.settle({ subjectId: id })
+    expect(await shown()).toMatchObject({ status: 'RUNNING', allowedActions: ['stop', 'delete'] })
+    expect(await restart()).toBe('invalid_state')
+    await enforceSuspension.runOnce(app.deps)
+    await app.settle({ subjectId: id })
+    expect(await shown()).toMatchObject({ status: 'SUSPENDED', statusReason: 'Suspended by the operator. Contact support' })
+    await order('unsuspend')
+    await app.settle({ subjectId: id })
+    expect(await shown()).toMatchObject({ status: 'RUNNING', allowedActions: expect.arrayContaining(['restart']) })
+  })
+
+  test('is not suspended when the order is withdrawn before its action ends', async () => {
+    const { id, shown, restart, order } = await busy()
+    await order('suspend')
+    expect((await order('unsuspend')).body.data).toEqual({ message: 'The VM is not suspended', actionId: null })
+    await app.settle({ subjectId: id })
+    await enforceSuspension.runOnce(app.deps)
+    await app.settle({ subjectId: id })
+    expect((await shown()).status).toBe('RUNNING')
+    expect(await restart()).toBeUndefined()
+    await app.settle({ subjectId: id })
+  })
+
+  test('is unmanaged when its action ends, and starts no other until then', async () => {
+    const { id, shown, restart, order } = await busy()
+    const { status, body } = await order('unmanage')
+    expect([status, body.data.message]).toEqual([200, 'The VM is unmanaged as soon as its action RESTART has ended'])
+    await app.settle({ subjectId: id })
+    expect(await restart()).toBe('invalid_state')
+    await enforceSuspension.runOnce(app.deps)
+    expect((await shown()).status).toBe('UNMANAGED')
+    await order('adopt')
+    expect(await shown()).toMatchObject({ status: 'RUNNING', allowedActions: expect.arrayContaining(['restart']) })
+  })
+
+  test('that was suspended as unpaid meanwhile is held by the operator, and not brought back by a payment', async () => {
+    const { id, customer, shown, order } = await busy()
+    await app.settle({ subjectId: id })
+    await app.db.tx((tx) => suspend(tx, app.deps, { accountId: customer.accountId }, id, true))
+    expect((await order('suspend')).status).toBe(202)
+    await app.settle({ subjectId: id })
+    expect(await shown()).toMatchObject({
+      status: 'SUSPENDED',
+      billing: { status: 'ACTIVE' },
+      statusReason: 'Suspended by the operator. Contact support',
+    })
   })
 })
 

@@ -7,6 +7,8 @@ import * as service from './service.ts'
 const tag = 'Session'
 const scope = null
 const data = shapes.Session
+/** Of every write to sessions, passwords and second factors. */
+const unkeyed = { tag, scope, ignoresIdempotencyKey: true } as const
 
 /** `counters`: of failed attempts. */
 export const sessionRoutes =
@@ -20,7 +22,7 @@ export const sessionRoutes =
 
     api.post(
       '/sign-out',
-      { operationId: 'signOut', summary: 'End this session', tag, scope, data: shapes.Ended, errorCodes: ['not_found'] },
+      { operationId: 'signOut', summary: 'End this session', ...unkeyed, data: shapes.Ended, errorCodes: ['not_found'] },
       async (tx, { principal, request }) => {
         await service.endSession(tx, principal, service.signedIn(principal).sessionId)
         request.newCookie = null
@@ -33,8 +35,7 @@ export const sessionRoutes =
       {
         operationId: 'reauthenticate',
         summary: 'Give the password again, for what asks for it',
-        tag,
-        scope,
+        ...unkeyed,
         body: shapes.Reauthenticate,
         data,
         errorCodes: ['wrong_credentials', 'wrong_totp'],
@@ -54,8 +55,7 @@ export const sessionRoutes =
       {
         operationId: 'changePassword',
         summary: 'Change the password; all other sessions end',
-        tag,
-        scope,
+        ...unkeyed,
         body: shapes.ChangePassword,
         data,
         errorCodes: ['wrong_credentials'],
@@ -84,7 +84,7 @@ export const sessionRoutes =
 
     api.delete(
       '/sessions',
-      { operationId: 'endOtherSessions', summary: 'End all your other sessions', tag, scope, data: shapes.Ended },
+      { operationId: 'endOtherSessions', summary: 'End all your other sessions', ...unkeyed, data: shapes.Ended },
       async (tx, { principal }) => {
         const count = await service.endOtherSessions(tx, principal)
         return { message: `${count} other session${count === 1 ? ' was' : 's were'} ended` }
@@ -93,7 +93,7 @@ export const sessionRoutes =
 
     api.delete(
       '/sessions/:id',
-      { operationId: 'endSession', summary: 'End one of your sessions', tag, scope, params: { id: Type.String() }, data: shapes.Ended },
+      { operationId: 'endSession', summary: 'End one of your sessions', ...unkeyed, params: { id: Type.String() }, data: shapes.Ended },
       async (tx, { principal, params }) => {
         await service.endSession(tx, principal, params.id)
         return { message: 'The session was ended' }
@@ -117,8 +117,7 @@ export const sessionRoutes =
       {
         operationId: 'beginTotp',
         summary: 'Get the secret of a second factor, which is not in force yet',
-        tag,
-        scope,
+        ...unkeyed,
         requiresReauth: true,
         status: 201,
         data: shapes.TotpSetup,
@@ -132,8 +131,7 @@ export const sessionRoutes =
       {
         operationId: 'confirmTotp',
         summary: 'Put the second factor in force, by a code of it, and get ten recovery codes',
-        tag,
-        scope,
+        ...unkeyed,
         body: shapes.ConfirmTotp,
         data: shapes.RecoveryCodes,
         errorCodes: ['wrong_totp', 'invalid_state'],
@@ -150,8 +148,7 @@ export const sessionRoutes =
       {
         operationId: 'renewRecoveryCodes',
         summary: 'Get ten new recovery codes; those there were work no more',
-        tag,
-        scope,
+        ...unkeyed,
         requiresReauth: true,
         status: 201,
         data: shapes.RecoveryCodes,
@@ -166,7 +163,7 @@ export const sessionRoutes =
 
     api.delete(
       '/totp',
-      { operationId: 'removeTotp', summary: 'Remove the second factor', tag, scope, requiresReauth: true, data },
+      { operationId: 'removeTotp', summary: 'Remove the second factor', ...unkeyed, requiresReauth: true, data },
       async (tx, { principal, request }) => {
         request.newCookie = await service.removeTotp(tx, deps, principal)
         return service.getSession(deps, principal, tx)

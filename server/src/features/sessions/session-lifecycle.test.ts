@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { browserOf, givenBrowser, givenUser, PASSWORD } from '../../../test/browser.ts'
+import { codeOf } from '../../../test/dashboard-table.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { pruneSessions } from './prune.reconciler.ts'
@@ -45,6 +46,28 @@ describe('session', () => {
     expect((await browser.get('/session')).body.error).toBe('Sign in first')
     browser.keep(cookie)
     expect((await browser.get('/session')).status).toBe(401)
+  })
+
+  test('takes no Idempotency-Key where it changes: nothing is stored, replayed or told apart by it', async () => {
+    const browser = await givenBrowser(app)
+    const key = { 'idempotency-key': 'k1' }
+    const proofs = [PASSWORD, 'wrong', PASSWORD].map((password) => () => browser.post('/reauthenticate', { password }, key))
+    for (const [i, status] of [200, 401, 200].entries()) expect((await proofs[i]!()).status).toBe(status)
+    const { secret } = (await browser.post('/totp', {}, key)).body.data as { secret: string }
+    const confirmed = await browser.post('/totp/confirm', { code: codeOf(secret, app.clock.now()) }, key)
+    const renewed = [await browser.post('/totp/recovery-codes', {}, key), await browser.post('/totp/recovery-codes', {}, key)]
+    const codes = [confirmed, ...renewed].map(({ body }) => body.data.recoveryCodes as string[])
+    expect(new Set(codes.flat()).size).toBe(30)
+    const other = browserOf(app)
+    app.clock.advance('30s')
+    await other.signIn(browser.person.email, PASSWORD, codeOf(secret, app.clock.now()))
+    const answers = [await browser.post('/sign-out', {}, key), await other.post('/sign-out', {}, key)]
+    expect(answers.map(({ status, headers }) => [status, headers['idempotent-replayed']])).toEqual([
+      [200, undefined],
+      [200, undefined],
+    ])
+    expect(await app.db.many(sql`select from sessions where user_id = ${browser.person.id}`)).toEqual([])
+    expect(await app.db.many(sql`select from idempotency_keys where account_id = ${browser.person.accountId}`)).toEqual([])
   })
 
   test('gets a new secret on re-authentication; the old one gains no rights and expires after 10 seconds', async () => {

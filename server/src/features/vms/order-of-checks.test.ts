@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
+import { sql } from '../../kernel/database/db.ts'
+import { lockOwnVm } from './service.ts'
 
 describe('404 for a missing resource takes precedence over 409 for an open action', async () => {
   const app = await testApp()
@@ -21,5 +23,17 @@ describe('404 for a missing resource takes precedence over 409 for an open actio
     const [plan] = (await customer.get('/plans')).body.data
     const { status, headers } = await customer.post(`/vms/${id}/upgrade`, { planId: plan.id })
     expect([status, headers['x-error-code']]).toEqual([409, 'busy'])
+  })
+
+  test("another account's VM reads 404 without waiting for its lock", async () => {
+    const stranger = await app.given.customer()
+    await app.db.tx(async (holder) => {
+      await lockOwnVm(holder, customer, id)
+      const attempt = app.db.tx(async (tx) => {
+        await tx.run(sql`set local lock_timeout = '1s'`)
+        await lockOwnVm(tx, stranger, id)
+      })
+      await expect(attempt).rejects.toThrow('VM not found')
+    })
   })
 })

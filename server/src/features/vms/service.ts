@@ -14,7 +14,7 @@ export {
   unsuspendByOperator,
   type SuspensionOutcome,
 } from './operator/suspend.ts'
-export { adopt, adoptInPowerState, probeUnmanagedVm, unmanage } from './operator/manage.ts'
+export { adopt, adoptInPowerState, probeUnmanagedVm, unmanage, unmanageWhenIdle } from './operator/manage.ts'
 export { deleteUnpaidVm } from './actions/delete.ts'
 export { isStale } from './model/stale-machines.ts'
 export { nextRenewal, trafficPackPrice } from './billing/pricing.ts'
@@ -29,5 +29,5 @@ export {
   type CountedCopy,
   type CopyTerms,
 } from './billing/copies.ts'
-export { suspend, unsuspend } from './actions/power.ts'
+export { suspendUnpaid, unsuspend } from './actions/power.ts'
 export { requireAllowed, requirePaidPeriod } from './model/allowed-actions.ts'

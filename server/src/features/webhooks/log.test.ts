@@ -45,6 +45,45 @@ describe('POST /webhooks/{id}/test', () => {
     expect((await customer.post(`/webhooks/${id}/test`)).body.data.message).toMatch(/^The test event was delivered/)
   })
 
+  test('is limited to five a minute for a webhook and ten for an account', async () => {
+    const customer = await app.given.customer()
+    const target = await receiver()
+    const hooks = [await subscribe(customer, target.url), await subscribe(customer, target.url), await subscribe(customer, target.url)]
+    const statuses: number[][] = []
+    for (const { id } of hooks) {
+      statuses.push([])
+      for (let n = 0; n < 6; n++) statuses.at(-1)!.push((await customer.post(`/webhooks/${id}/test`)).status)
+    }
+    const five = [200, 200, 200, 200, 200]
+    expect(statuses).toEqual([[...five, 429], [...five, 429], Array(6).fill(429)])
+    const { body, headers } = await customer.post(`/webhooks/${hooks[0]!.id}/test`)
+    expect([headers['x-error-code'], headers['retry-after'], body.error]).toEqual([
+      'rate_limited',
+      '60',
+      'Too many test events: at most 5 a minute for a webhook and 10 for an account',
+    ])
+    expect(target.received).toHaveLength(10)
+    app.clock.advance('61s')
+    expect((await customer.post(`/webhooks/${hooks[2]!.id}/test`)).status).toBe(200)
+  })
+
+  test('is sent one at a time', async () => {
+    const customer = await app.given.customer()
+    const answers: (() => void)[] = []
+    const target = await receiver((response) => void answers.push(() => response.writeHead(200).end()))
+    const { id } = await subscribe(customer, target.url)
+    const first = customer.post(`/webhooks/${id}/test`)
+    await expect.poll(() => answers.length, SOON).toBe(1)
+    const second = await customer.post(`/webhooks/${id}/test`)
+    expect([second.status, second.headers['retry-after']]).toEqual([429, '15'])
+    answers.forEach((each) => each())
+    expect((await first).status).toBe(200)
+    const third = customer.post(`/webhooks/${id}/test`)
+    await expect.poll(() => answers.length, SOON).toBe(2)
+    answers[1]!()
+    expect((await third).status).toBe(200)
+  })
+
   test('is sent once per Idempotency-Key, and rejected while the first is in flight', async () => {
     const customer = await app.given.customer()
     const answers: (() => void)[] = []

@@ -97,6 +97,7 @@ const declareRoutes = (api: Api, deps: Deps, { CreateWebhook, UpdateWebhook }: W
       scope: update,
       params,
       data: TestResult,
+      errorCodes: ['invalid_state'],
       prepare: ({ principal, params: { id } }) => sendTest(deps, principal.accountId, id),
     },
     (tx, _, test) => recordTest(tx, clock.now(), test),

@@ -2,8 +2,11 @@
 // request holds no transaction open; its result is written afterwards.
 import type { Tx } from '../../kernel/database/db.ts'
 import { json } from '../../kernel/database/db.ts'
+import { postgresCounters } from '../../kernel/database/window-counters.ts'
 import { systemClock } from '../../kernel/clock.ts'
+import { ApiError, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
+import { getAccount } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
 import { bodyOf, openSecrets, send, type Sent } from './message.ts'
 import { TEST_EVENT } from './schema.ts'
@@ -20,8 +23,49 @@ export interface TestRun {
 export const testBody = ({ id, webhook_id, created_at }: Pick<sql.DeliveryRow, 'id' | 'webhook_id' | 'created_at'>): string =>
   bodyOf({ id, type: TEST_EVENT, happenedAt: created_at, data: json({ webhookId: webhook_id }) })
 
-export async function sendTest({ db, clock, vault, outbound }: Deps, accountId: string, webhookId: string): Promise<TestRun> {
-  const webhook = await requireWebhook(db, accountId, webhookId)
+export async function sendTest(deps: Deps, accountId: string, webhookId: string): Promise<TestRun> {
+  const webhook = await requireWebhook(deps.db, accountId, webhookId)
+  if ((await getAccount(deps.db, accountId)).suspended_at)
+    throw apiError('invalid_state', 'This account is suspended, so nothing is sent for it: open a ticket to ask why')
+  return withTestLimits(deps, webhook, () => sendTo(deps, webhook))
+}
+
+const MINUTE_MS = 60_000
+const [PER_WEBHOOK, PER_ACCOUNT] = [5, 10]
+const TIMEOUT_SECONDS = 15
+
+/** The URL may be a stranger's, who must not be flooded from our address. A sender that crashed blocks the account's tests for a minute. */
+async function withTestLimits<T>(
+  { db, clock }: Deps,
+  { id, account_id }: Pick<sql.WebhookRow, 'id' | 'account_id'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const counters = postgresCounters(db, clock)
+  const inFlight = (by: number) => counters.add(`webhook-test-open:${account_id}`, by, MINUTE_MS)
+  try {
+    if ((await inFlight(1)).count > 1)
+      throw tooMany('A test event of this account is being sent: try again when it has ended', TIMEOUT_SECONDS)
+    for (const [key, most] of [
+      [id, PER_WEBHOOK],
+      [account_id, PER_ACCOUNT],
+    ] as const) {
+      const { count, resetMs } = await counters.add(`webhook-tests:${key}`, 1, MINUTE_MS)
+      if (count > most)
+        throw tooMany(
+          `Too many test events: at most ${PER_WEBHOOK} a minute for a webhook and ${PER_ACCOUNT} for an account`,
+          Math.max(1, Math.ceil(resetMs / 1000)),
+        )
+    }
+    return await work()
+  } finally {
+    await inFlight(-1)
+  }
+}
+
+const tooMany = (message: string, retryAfterSeconds: number): ApiError => new ApiError('rate_limited', message, [], retryAfterSeconds)
+
+async function sendTo({ clock, vault, outbound }: Deps, webhook: sql.WebhookRow): Promise<TestRun> {
+  const webhookId = webhook.id
   const now = clock.now()
   const row = { id: newId(), webhook_id: webhookId, type: TEST_EVENT, created_at: now }
   const previous = webhook.previous_secret_until && webhook.previous_secret_until > now ? webhook.previous_secret : null

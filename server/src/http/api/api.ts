@@ -95,6 +95,7 @@ export class Api {
       this.#route(method, path, spec, false, (request, reply) => {
         const context = contextOf<P, Q, B>(request)
         return runMutation(this.#deps, request, reply, {
+          ignoresIdempotencyKey: spec.ignoresIdempotencyKey ?? false,
           prepare: prepare && (preparesFor?.(context) ?? true) ? () => prepare(context) : undefined,
           reread: reread && (() => reread(context)),
           effect: async (tx, prepared) => {

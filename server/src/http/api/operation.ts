@@ -36,6 +36,8 @@ export interface OperationSpec<
   deprecated?: Deprecation
   /** A person must have given the password not long ago. A token proves itself each time. */
   requiresReauth?: true
+  /** For sessions and secrets: a stored answer would outlive them, and a replay would check and end nothing. */
+  ignoresIdempotencyKey?: true
   params?: P
   query?: Q
   body?: B
@@ -71,6 +73,9 @@ export function contextOf<P extends TProperties, Q extends TProperties, B extend
   const { principal, query } = request
   return { principal, params: possibleIds(request.params as object), query, body: bodyOf(request), request } as Context<P, Q, B>
 }
+
+export const takesIdempotencyKey = ({ method, ignoresIdempotencyKey }: Pick<Operation, 'method' | 'ignoresIdempotencyKey'>): boolean =>
+  method !== 'GET' && !ignoresIdempotencyKey
 
 /** No body means the same as an empty one. */
 export const bodyOf = (request: FastifyRequest): unknown => request.body ?? {}

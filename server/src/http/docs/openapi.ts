@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document, built from the declared operations. A schema with a `title` becomes a named component; our own keywords are
 // removed.
 import { ERROR_CATALOG, type ErrorCode } from '../../kernel/errors.ts'
-import { type Operation, responsesOf } from '../api/operation.ts'
+import { type Operation, responsesOf, takesIdempotencyKey } from '../api/operation.ts'
 import type { TProperties, TSchema } from '../api/schema.ts'
 import { isOptional } from '../api/type-builder.ts'
 
@@ -89,16 +89,16 @@ interface Known {
 }
 
 function describeOperation(operation: Operation, { schemas, responses }: Known): Json {
-  const { operationId, summary, tag, scope, params, query, body, optionalBody, method, paged, deprecated } = operation
-  const isWrite = method !== 'GET'
+  const { operationId, summary, tag, scope, params, query, body, optionalBody, paged, deprecated } = operation
+  const takesKey = takesIdempotencyKey(operation)
   const parameters = [
     ...parametersOf('path', params, schemas),
     ...parametersOf('query', query, schemas),
-    ...(isWrite ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+    ...(takesKey ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
   ]
   const successes = responsesOf(operation, paged).map(([status, schema]) => [
     status,
-    success(status, isWrite, documentSchema(schema, schemas, 'out')),
+    success(status, takesKey, documentSchema(schema, schemas, 'out')),
   ])
   return {
     operationId,
@@ -130,26 +130,27 @@ const jsonContent = (schema: unknown): Json => ({ 'application/json': { schema }
 
 const SUCCESS: Record<number, string> = { 200: 'OK', 201: 'Created', 202: 'Accepted: the action is under way' }
 
-const success = (status: number, isWrite: boolean, schema: unknown): Json => ({
+const success = (status: number, takesKey: boolean, schema: unknown): Json => ({
   description: SUCCESS[status] ?? 'OK',
-  headers: headersNamed([...ALWAYS, ...(status === 202 ? ['Location'] : []), ...(isWrite ? ['Idempotent-Replayed'] : [])]),
+  headers: headersNamed([...ALWAYS, ...(status === 202 ? ['Location'] : []), ...(takesKey ? ['Idempotent-Replayed'] : [])]),
   content: jsonContent(schema),
 })
 
 /** Errors that every operation of this kind can return, and its own. */
-export function errorCodesOf({ method, scope, params, query, body, errorCodes: refuses = [] }: Operation): ErrorCode[] {
-  const isWrite = method !== 'GET'
+export function errorCodesOf(operation: Operation): ErrorCode[] {
+  const { method, scope, params, query, body, errorCodes: refuses = [] } = operation
+  const takesKey = takesIdempotencyKey(operation)
   const codes: (ErrorCode | false | undefined)[] = [
-    (isWrite || query !== undefined) && 'validation_failed',
+    (method !== 'GET' || query !== undefined) && 'validation_failed',
     body && 'invalid_json',
     'unauthorized',
     scope !== null && 'missing_scope',
     params && 'not_found',
-    isWrite && 'idempotency_in_progress',
+    takesKey && 'idempotency_in_progress',
     body && 'payload_too_large',
     body && 'unsupported_media_type',
-    isWrite && 'idempotency_key_reused',
-    isWrite && 'too_many_idempotency_keys',
+    takesKey && 'idempotency_key_reused',
+    takesKey && 'too_many_idempotency_keys',
     'rate_limited',
     'internal_error',
     'service_unavailable',

@@ -19,9 +19,16 @@ export function externalUrl({ protocol, host, socket }: FastifyRequest, publicUr
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
-export function isOwnOrigin({ host }: FastifyRequest, origin: string, publicUrl: string | null): boolean {
-  const from = URL.parse(origin)?.host
-  return from !== undefined && from !== '' && [publicUrl && URL.parse(publicUrl)?.host, host].includes(from)
+/**
+ * An https page of our host is ours: a proxy that is not trusted may have ended its TLS. A plain http page is ours only where we are
+ * served over plain http, because anybody on the way could have written it.
+ */
+export function isOwnOrigin({ host, protocol }: FastifyRequest, origin: string, publicUrl: string | null): boolean {
+  const from = URL.parse(origin)
+  const configured = publicUrl === null ? null : URL.parse(publicUrl)
+  if (!from?.host) return false
+  if (from.protocol === 'https:') return [configured?.host, host].includes(from.host)
+  return from.origin === configured?.origin || (configured?.host !== host && from.origin === URL.parse(`${protocol}://${host}`)?.origin)
 }
 
 const READS = ['GET', 'HEAD', 'OPTIONS']

@@ -46,6 +46,8 @@ describe('a protocol upgrade', async () => {
 
   test.each([
     ['https://berth.example', 101],
+    ['http://berth.example', 403],
+    ['ftp://x', 403],
     ['http://x', 101],
     ['https://x:443', 101],
     ['https://evil.example', 403],
@@ -55,6 +57,14 @@ describe('a protocol upgrade', async () => {
     ['', 403],
   ])('from origin %s returns %i', async (origin, status) => {
     const bytes = upgrade('GET /socket HTTP/1.1', 'websocket', 'host: x', `origin: ${origin}`, ...shake)
+    expect(await api.exchange(thenLeave(bytes))).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+  })
+
+  test.each([
+    ['https://berth.example', 101],
+    ['http://berth.example', 403],
+  ])('to the host of the public URL from origin %s returns %i', async (origin, status) => {
+    const bytes = upgrade('GET /socket HTTP/1.1', 'websocket', 'host: berth.example', `origin: ${origin}`, ...shake)
     expect(await api.exchange(thenLeave(bytes))).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
   })
 

@@ -4,7 +4,7 @@ import { apiError } from '../../../kernel/errors.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import { type Deps, workflow } from '../../deps.ts'
 import { recordVmEvent } from '../model/events.ts'
-import { startAction } from '../model/guards.ts'
+import { findBlockingRun, startAction } from '../model/guards.ts'
 import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import * as sql from '../model/sql.ts'
@@ -35,6 +35,12 @@ export const restart = (tx: Tx, deps: Deps, who: Principal, vmId: string, force 
 /** By an operator, or because the renewal is unpaid (`unpaid`); only an unpaid suspension is lifted by a payment. */
 export const suspend = (tx: Tx, deps: Deps, who: Owner, vmId: string, unpaid = false): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, { verb: 'suspend', label: 'SUSPEND', act: (_, run) => run(suspendVm, { vmId, unpaid }) })
+
+/** After the grace period. A busy VM is suspended by a later call, once its action has ended. */
+export async function suspendUnpaid(tx: Tx, deps: Deps, vm: sql.VmDetails): Promise<void> {
+  await sql.setPendingHold(tx, vm.id, 'UNPAID')
+  if (!(await findBlockingRun(tx, deps, vm))) await suspend(tx, deps, { accountId: vm.account_id }, vm.id, true)
+}
 
 export const unsuspend = (tx: Tx, deps: Deps, who: Owner, vmId: string): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, { verb: 'unsuspend', label: 'UNSUSPEND', act: (_, run) => run(unsuspendVm, { vmId }) })
@@ -118,11 +124,12 @@ export interface SuspendInput extends VmInput {
 export const suspendVm = workflow<SuspendInput>('vm.suspend', { deadline: '15m' })
   .step('power off', { run: (context) => powerOff(context, SHUTDOWN_GRACE_MS), timeout: '3m' })
   .onSuccess(async (tx, { deps, input: { vmId, unpaid, again }, runId, now }) => {
-    const comesBack = unpaid && !(await getVmRow(tx, vmId)).account_suspended
-    const reason = comesBack ? COMES_BACK_WHEN_PAID : HELD_BY_OPERATOR
+    const { account_suspended, pending_hold } = await getVmRow(tx, vmId)
+    const isUnpaid = unpaid && pending_hold !== 'SUSPEND' // the operator may have asked meanwhile
+    const reason = isUnpaid && !account_suspended ? COMES_BACK_WHEN_PAID : HELD_BY_OPERATOR
     await sql.setStatus(tx, now, vmId, { status: 'SUSPENDED', reason, readiness: 'booting' })
-    await sql.markSuspended(tx, now, vmId, unpaid)
-    if (!again) await recordVmEvent(tx, deps, vmId, 'vm.suspended', { actionId: runId, reason: unpaid ? 'unpaid' : 'operator' })
+    await sql.markSuspended(tx, now, vmId, isUnpaid)
+    if (!again) await recordVmEvent(tx, deps, vmId, 'vm.suspended', { actionId: runId, reason: isUnpaid ? 'unpaid' : 'operator' })
   })
 
 /** Restores the power state from before the suspension. */

@@ -27,8 +27,8 @@ export type Verb = keyof typeof ALLOWED
 
 const PROTECTED_FROM = new Set<Verb>(['delete', 'rebuild', 'restore'])
 const OPERATORS_ONLY = new Set<Verb>(['suspend', 'unsuspend'])
-/** The only actions allowed while the account is suspended. */
-const DESPITE_SUSPENSION = new Set<Verb>(['stop', 'delete', 'detach', 'suspend'])
+/** The only actions allowed while the account is suspended, or the VM is about to be. */
+const DESPITE_SUSPENSION = new Set<Verb>(['stop', 'delete', 'suspend'])
 const ACCOUNT_SUSPENDED = 'This account is suspended, so nothing of it is started or changed: open a ticket to ask why'
 /** A VM that failed to provision has no disk, so only rebuild and delete are allowed. */
 const NEEDS_DISK = new Set<Verb>(['start', 'restore', 'suspend'])
@@ -37,7 +37,14 @@ const NEEDS_DISK = new Set<Verb>(['start', 'restore', 'suspend'])
 const REQUIRES_PAID_PERIOD = new Set<Verb>(['upgrade'])
 const UNPAID = 'The renewal of this VM is not paid: deposit what is due, it renews by itself within a minute, then try again'
 
-type ActionSubject = Pick<VmDetails, 'status' | 'provisioned' | 'is_protected' | 'billing_status' | 'account_suspended'>
+const HELD = {
+  UNPAID:
+    'The renewal of this VM is not paid and its grace period is over, so it is being suspended: deposit what is due, it renews by itself within a minute, then try again',
+  SUSPEND: 'The operator is suspending this VM: contact support',
+  UNMANAGE: 'The operator is taking this VM out of management: contact support',
+}
+
+type ActionSubject = Pick<VmDetails, 'status' | 'provisioned' | 'is_protected' | 'billing_status' | 'account_suspended' | 'pending_hold'>
 
 export function requireAllowed(vm: ActionSubject, verb: Verb): void {
   const objection = denialReason(vm, verb)
@@ -46,6 +53,7 @@ export function requireAllowed(vm: ActionSubject, verb: Verb): void {
 
 function denialReason(vm: ActionSubject, verb: Verb): [code: 'invalid_state' | 'protected', sentence: string] | null {
   if (vm.account_suspended && !DESPITE_SUSPENSION.has(verb)) return ['invalid_state', heldBack(verb)]
+  if (vm.pending_hold && !DESPITE_SUSPENSION.has(verb)) return ['invalid_state', HELD[vm.pending_hold]]
   const states: VmStatus[] = ALLOWED[verb]
   if (!states.includes(vm.status)) return ['invalid_state', `VM must be ${states.join(' or ')} to ${verb}; it is ${vm.status}`]
   if (NEEDS_DISK.has(verb) && !vm.provisioned)

@@ -2,7 +2,7 @@
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Queries, Tx } from '../../../kernel/database/db.ts'
 import { apiError, notFound } from '../../../kernel/errors.ts'
-import { openRunOf } from '../../../workflow/run-store.ts'
+import { openRunOf, type RunRow } from '../../../workflow/run-store.ts'
 import type { Workflow } from '../../../workflow/workflow-builder.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import type { Deps } from '../../deps.ts'
@@ -14,8 +14,8 @@ type Owner = Pick<Principal, 'accountId'>
 
 /** The caller's VM, locked until the transaction ends; 404 for a VM of another account. */
 export async function lockOwnVm(tx: Tx, who: Owner, id: string): Promise<sql.VmDetails> {
-  const vm = await sql.lockVmById(tx, id)
-  if (!vm || vm.account_id !== who.accountId) throw notFound('VM')
+  const vm = await sql.lockVm(tx, who.accountId, id)
+  if (!vm) throw notFound('VM')
   return vm
 }
 
@@ -79,12 +79,16 @@ async function requireNoStaleMachine(tx: Tx, { id, host_id }: sql.VmRow): Promis
     throw apiError('busy', 'The host of this VM was away while the VM changed, and it is put right first: try again in a few minutes')
 }
 
-/** Enforces one action at a time. An open daily backup is cancelled in favour of the customer's action and retried later. */
-export async function preemptOpenRun(tx: Tx, { workflows }: Pick<Deps, 'workflows'>, vm: sql.VmRow): Promise<void> {
+/** Enforces one action at a time. */
+export async function preemptOpenRun(tx: Tx, deps: Pick<Deps, 'workflows'>, vm: sql.VmRow): Promise<void> {
+  const run = await findBlockingRun(tx, deps, vm)
+  if (run) throw apiError('busy', `VM is busy: action ${run.label} (${run.id}) is ${run.status === 'PENDING' ? 'waiting' : 'running'}`)
+}
+
+/** The open run, which has to end first. An open daily backup is cancelled instead, in favour of the other action, and retried later. */
+export async function findBlockingRun(tx: Tx, { workflows }: Pick<Deps, 'workflows'>, vm: sql.VmRow): Promise<RunRow | undefined> {
   const run = await openRunOf(tx, vm.id)
-  if (!run) return
-  if (!isPreemptible(run)) {
-    throw apiError('busy', `VM is busy: action ${run.label} (${run.id}) is ${run.status === 'PENDING' ? 'waiting' : 'running'}`)
-  }
+  if (!run || !isPreemptible(run)) return run
   await workflows.cancel(tx, run.id, 'A daily backup makes way for other actions and is tried again later')
+  return undefined
 }

@@ -67,6 +67,7 @@ export interface VmDetailRow
       | 'event_sequence'
       | 'updated_at'
       | 'account_suspended'
+      | 'pending_hold'
     > {
   can_shape_traffic: boolean
   ssh_keys: (Named & { fingerprint: string })[]
@@ -89,6 +90,7 @@ export type NewVm = Omit<
   | 'billing_status'
   | 'past_due_at'
   | 'suspended_at'
+  | 'pending_hold'
   | 'bandwidth_pack_bytes'
   | 'throttled_at'
   | 'observed_power'
@@ -117,6 +119,13 @@ export const findVm = (db: Queries, accountId: string, id: string) =>
   db.maybe<VmDetails>(sql`${details} where d.id = ${id} and d.account_id = ${accountId}`)
 
 export const vmById = (db: Queries, id: string) => db.maybe<VmDetails>(sql`${details} where d.id = ${id}`)
+
+/** Locks nothing of another account, whose transactions would wait. */
+export const lockVm = async (tx: Tx, accountId: string, id: string): Promise<VmDetails | undefined> => {
+  const lock = tx.run(sql`select 1 from vms where id = ${id} and account_id = ${accountId} for update`)
+  const [, vm] = await Promise.all([lock, findVm(tx, accountId, id)])
+  return vm
+}
 
 /** Locks the VM's row before reading it, so that the values stay valid until the transaction ends. */
 export const lockVmById = async (tx: Tx, id: string): Promise<VmDetails | undefined> => {
@@ -249,11 +258,16 @@ export const deleteVm = (tx: Tx, id: string) => tx.run(sql`delete from vms where
 
 export const countEvent = (tx: Tx, id: string) => tx.run(sql`update vms set event_sequence = event_sequence + 1 where id = ${id}`)
 
+/** See `DESPITE_SUSPENSION` for what a VM with a pending hold accepts. */
+export const setPendingHold = (tx: Tx, id: string, hold: VmRow['pending_hold']) =>
+  tx.run(sql`update vms set pending_hold = ${hold} where id = ${id}`)
+
 /** Keeps the first `suspended_at` when a suspended VM was started on its host and is stopped again. */
 export const markSuspended = (tx: Tx, now: Date, id: string, unpaid: boolean) =>
-  tx.run(
-    sql`update vms set suspended_at = coalesce(suspended_at, ${now}), billing_status = case when ${unpaid} then 'SUSPENDED' else billing_status end where id = ${id}`,
-  )
+  tx.run(sql`
+    update vms set suspended_at = coalesce(suspended_at, ${now}), billing_status = case when ${unpaid} then 'SUSPENDED' else billing_status end,
+      pending_hold = case when pending_hold = 'UNMANAGE' then pending_hold end
+    where id = ${id}`)
 
 /** After an unbilled time: an expired period renews from now, without charging for the time in between. */
 export const resumeBilling = (tx: Tx, now: Date, id: string) =>

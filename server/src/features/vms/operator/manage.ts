@@ -5,20 +5,39 @@ import { recordByOperator } from '../../audit-log/service.ts'
 import type { Deps } from '../../deps.ts'
 import { pauseFilter, resumeFilter } from '../../firewalls/service.ts'
 import { recordVmEvent } from '../model/events.ts'
-import { preemptOpenRun } from '../model/guards.ts'
+import { findBlockingRun, preemptOpenRun } from '../model/guards.ts'
 import { driverForVm } from '../model/machine-spec.ts'
 import * as sql from '../model/sql.ts'
 
 /** By an operator: the VM keeps running, is no longer billed and accepts no actions. */
 export async function unmanage(tx: Tx, deps: Deps, vmId: string): Promise<void> {
+  const vm = await lockForUnmanage(tx, deps, vmId)
+  await preemptOpenRun(tx, deps, vm)
+  await leaveUnmanaged(tx, deps, vmId)
+}
+
+/** Returns the action of a busy VM, which is unmanaged once it has ended, by the reconciler `enforceSuspension`. */
+export async function unmanageWhenIdle(tx: Tx, deps: Deps, vmId: string): Promise<string | null> {
+  const vm = await lockForUnmanage(tx, deps, vmId)
+  const run = await findBlockingRun(tx, deps, vm)
+  if (run) await sql.setPendingHold(tx, vmId, 'UNMANAGE')
+  else await leaveUnmanaged(tx, deps, vmId)
+  return run?.label ?? null
+}
+
+async function lockForUnmanage(tx: Tx, { clock }: Deps, vmId: string): Promise<sql.VmDetails> {
   const vm = await sql.lockVmById(tx, vmId)
   if (!vm) throw notFound('VM')
-  await preemptOpenRun(tx, deps, vm)
   if (!vm.provisioned) throw apiError('invalid_state', 'VM never came up, so there is nothing to leave running')
-  const now = deps.clock.now()
-  await sql.setStatus(tx, now, vmId, { status: 'UNMANAGED', reason: 'The operator has taken it out of management' })
+  recordByOperator(tx, clock.now(), { accountId: vm.account_id, action: 'vm unmanage', resourceIds: [vmId] })
+  return vm
+}
+
+/** Requires a locked, idle VM. */
+export async function leaveUnmanaged(tx: Tx, deps: Deps, vmId: string): Promise<void> {
+  await sql.setStatus(tx, deps.clock.now(), vmId, { status: 'UNMANAGED', reason: 'The operator has taken it out of management' })
+  await sql.setPendingHold(tx, vmId, null)
   await pauseFilter(tx, vmId)
-  recordByOperator(tx, now, { accountId: vm.account_id, action: 'vm unmanage', resourceIds: [vmId] })
   await recordVmEvent(tx, deps, vmId, 'vm.unmanaged')
 }
 

@@ -6,26 +6,60 @@ import { openRunOf } from '../../../workflow/run-store.ts'
 import { recordByOperator } from '../../audit-log/service.ts'
 import type { Deps } from '../../deps.ts'
 import { COMES_BACK_WHEN_PAID, HELD_BY_OPERATOR, suspend, unsuspend } from '../actions/power.ts'
-import { preemptOpenRun } from '../model/guards.ts'
+import { requireAllowed } from '../model/allowed-actions.ts'
+import { findBlockingRun, preemptOpenRun } from '../model/guards.ts'
 import * as sql from '../model/sql.ts'
 
+/** What came of an operator's order: the started action, or the one that has to end first. */
+export interface OrderOutcome {
+  actionId: string | null
+  waitsFor: string | null
+}
+
+/** A busy VM is suspended once its action has ended, by the reconciler `enforceSuspension`. */
+export async function startSuspension(tx: Tx, deps: Deps, vmId: string): Promise<OrderOutcome> {
+  const vm = await lockAnyVm(tx, vmId)
+  const run = await findBlockingRun(tx, deps, vm)
+  if (vm.status === 'SUSPENDED' && run?.label !== 'UNSUSPEND') requireAllowed(vm, 'suspend')
+  await sql.setPendingHold(tx, vmId, 'SUSPEND')
+  if (!run) return { actionId: await start(suspend, 'vm suspend')(tx, deps, vm), waitsFor: null }
+  record(tx, deps, vm, 'vm suspend')
+  return { actionId: run.label === 'SUSPEND' ? run.id : null, waitsFor: run.label }
+}
+
+/** Withdraws a suspension that has not begun. */
+export async function startUnsuspension(tx: Tx, deps: Deps, vmId: string): Promise<OrderOutcome> {
+  const vm = await lockAnyVm(tx, vmId)
+  const run = await openRunOf(tx, vmId)
+  const isPending = vm.pending_hold === 'SUSPEND' && run?.label !== 'SUSPEND'
+  if (isPending) await sql.setPendingHold(tx, vmId, null)
+  if (!isPending || (vm.status === 'SUSPENDED' && !run))
+    return { actionId: await start(unsuspend, 'vm unsuspend')(tx, deps, vm), waitsFor: null }
+  record(tx, deps, vm, 'vm unsuspend')
+  return { actionId: null, waitsFor: null }
+}
+
 /** Operators find a VM of any account. */
-const byOperator =
-  (start: typeof suspend, action: string) =>
-  async (tx: Tx, deps: Deps, vmId: string): Promise<string> => {
-    const vm = await sql.vmById(tx, vmId)
-    if (!vm) throw notFound('VM')
-    const { actionId } = await start(tx, deps, { accountId: vm.account_id }, vmId)
-    recordByOperator(tx, deps.clock.now(), { accountId: vm.account_id, action, resourceIds: [vmId] })
+async function lockAnyVm(tx: Tx, vmId: string): Promise<sql.VmDetails> {
+  const vm = await sql.lockVmById(tx, vmId)
+  if (!vm) throw notFound('VM')
+  return vm
+}
+
+const start =
+  (verb: typeof suspend, action: string) =>
+  async (tx: Tx, deps: Deps, vm: sql.VmDetails): Promise<string> => {
+    const { actionId } = await verb(tx, deps, { accountId: vm.account_id }, vm.id)
+    record(tx, deps, vm, action)
     return actionId
   }
 
-/** Both return the started action. */
-export const startSuspension = byOperator(suspend, 'vm suspend')
-export const startUnsuspension = byOperator(unsuspend, 'vm unsuspend')
+const record = (tx: Tx, { clock }: Deps, vm: sql.VmDetails, action: string): void =>
+  recordByOperator(tx, clock.now(), { accountId: vm.account_id, action, resourceIds: [vm.id] })
 
-export const suspendByOperator = (deps: Deps, vmId: string): Promise<string> => deps.db.tx((tx) => startSuspension(tx, deps, vmId))
-export const unsuspendByOperator = (deps: Deps, vmId: string): Promise<string> => deps.db.tx((tx) => startUnsuspension(tx, deps, vmId))
+export const suspendByOperator = (deps: Deps, vmId: string): Promise<OrderOutcome> => deps.db.tx((tx) => startSuspension(tx, deps, vmId))
+export const unsuspendByOperator = (deps: Deps, vmId: string): Promise<OrderOutcome> =>
+  deps.db.tx((tx) => startUnsuspension(tx, deps, vmId))
 
 export interface SuspensionOutcome {
   actionIds: string[]
@@ -55,7 +89,7 @@ const forEachVm =
 /** A VM in ERROR is off already and keeps its status: its owner can rebuild or restore it once the account is unsuspended. */
 export const suspendAccountVms = forEachVm(async (tx, deps, vm) => {
   if (vm.status === 'UNMANAGED') return undefined
-  if (vm.status !== 'ERROR' && vm.status !== 'SUSPENDED') return startSuspension(tx, deps, vm.id)
+  if (vm.status !== 'ERROR' && vm.status !== 'SUSPENDED') return start(suspend, 'vm suspend')(tx, deps, vm)
   await preemptOpenRun(tx, deps, vm) // throws when a start or unsuspend action is open
   if (vm.status === 'SUSPENDED') await sql.setStatus(tx, deps.clock.now(), vm.id, { status: 'SUSPENDED', reason: HELD_BY_OPERATOR })
   return undefined
@@ -65,9 +99,10 @@ export const suspendAccountVms = forEachVm(async (tx, deps, vm) => {
 export const unsuspendAccountVms = forEachVm(async (tx, deps, vm) => {
   const now = deps.clock.now()
   if ((await openRunOf(tx, vm.id))?.label === 'SUSPEND') await preemptOpenRun(tx, deps, vm) // throws: the VM is about to be off
+  if (vm.pending_hold === 'SUSPEND') await sql.setPendingHold(tx, vm.id, null)
   if (vm.status === 'ERROR' && vm.provisioned) await sql.resumeBilling(tx, now, vm.id)
   if (vm.status !== 'SUSPENDED') return undefined
-  if (vm.billing_status !== 'SUSPENDED' || vm.next_renewal_at > now) return startUnsuspension(tx, deps, vm.id)
+  if (vm.billing_status !== 'SUSPENDED' || vm.next_renewal_at > now) return start(unsuspend, 'vm unsuspend')(tx, deps, vm)
   await sql.restartRetention(tx, now, vm.id)
   await sql.setStatus(tx, now, vm.id, { status: 'SUSPENDED', reason: COMES_BACK_WHEN_PAID })
   return undefined

@@ -115,7 +115,8 @@ async function applyObservedPower(deps: Deps, vmId: string, seen: Seen): Promise
     const bringBack = reason === 'host' && vm.desired_running
     await setStatus(tx, now, vmId, { status: 'STOPPED', reason: why, readiness: 'booting', wantedOn: bringBack })
     await recordVmEvent(tx, deps, vmId, 'vm.stopped', { reason })
-    if (bringBack && !vm.account_suspended) await deps.workflows.start(tx, startVm, { vmId }, { label: 'START', ...options })
+    if (bringBack && !vm.account_suspended && !vm.pending_hold)
+      await deps.workflows.start(tx, startVm, { vmId }, { label: 'START', ...options })
   })
 }
 
