@@ -64,6 +64,17 @@ test('a new VM with an SSH key is logged in to with ssh', async () => {
   expect(output).not.toContain('nobody can log in')
 })
 
+test("a backup on its VM's host is shown with the warning", async () => {
+  const customer = await app.given.customer({ credit: '100.00' })
+  const env = app.envOf(customer)
+  const { id } = await app.given.vm(customer)
+  await customer.post(`/vms/${id}/backups`, { name: 'monday' })
+  await app.settle()
+  const warning = 'It is kept on the host of its VM: if that host is lost, so is this backup'
+  expect((await berth(env, ['backup', 'list', 'web-1'])).stderr).toBe(`Warning for monday: ${warning}\n`)
+  expect((await berth(env, ['backup', 'get', 'web-1', 'monday'])).stdout).toMatch(new RegExp(`^Warning +${warning}$`, 'm'))
+})
+
 test('an unknown name is answered with the nearest one and the command that lists them', async () => {
   const env = app.envOf(await app.given.customer())
   const { code, stderr } = await berth(env, ['vm', 'create', 'web-1', '--os', 'debain-12', '--dry-run'])
