@@ -44,12 +44,7 @@ export async function openLibvirtHost(
   if (!registered) await register(db, wanted, plan, facts, replace ? local : null)
   const emulated = accelerationOf(facts) === 'emulation'
   const changed = outcomes.some(({ status }) => status === 'done')
-  if (!changed)
-    showLine(
-      '✓',
-      `libvirt ${facts.libvirt}, network ${formatCidr(plan.range)}`,
-      `${(elapsed() / 1000).toFixed(1)} s`,
-    )
+  if (!changed) showLine('✓', `libvirt ${facts.libvirt}, network ${formatCidr(plan.range)}`, `${(elapsed() / 1000).toFixed(1)} s`)
   if (emulated) showLine('!', 'no usable KVM: VMs run emulated, slower', 'npm run doctor -- kvm')
   const bandwidth = await modules(config)
   if (bandwidth.status !== 'ok') showLine('!', bandwidth.message, 'npm run doctor -- modules')

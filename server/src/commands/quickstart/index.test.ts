@@ -57,4 +57,5 @@ test("creates everything once, prints the ssh command, and its account becomes t
   expect(await berthdJson<object[]>(settings, 'vm', 'list')).toHaveLength(1)
   expect(await berthdJson<object[]>(settings, 'account', 'list')).toMatchObject([{ email: 'owner@example.com', balance: '94.00' }])
   expect(await up.kill('SIGTERM')).toBe(0)
+  expect(up.output()).toContain('Berth has stopped; VMs keep running')
 })
