@@ -53,7 +53,10 @@ export async function resolveId(berth: Berth, kind: ResourceName, text: string, 
   if (found.length === 0) {
     const nearest = nearestName(all, text)
     const suggestion = nearest === undefined ? '' : ` Did you mean "${nearest}"?`
-    throw new CliError(EXIT.notFound, `No ${label} named "${text}".${suggestion} To list them: berth ${LIST_COMMANDS[kind] ?? `${kind} list`}`)
+    throw new CliError(
+      EXIT.notFound,
+      `No ${label} named "${text}".${suggestion} To list them: berth ${LIST_COMMANDS[kind] ?? `${kind} list`}`,
+    )
   }
   throw usageError(`${found.length} ${label}s are named "${text}". Use an id: ${found.map(({ id }) => id).join(', ')}`)
 }
