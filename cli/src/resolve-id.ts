@@ -34,6 +34,13 @@ export const RESOURCES = {
 
 export type ResourceName = keyof typeof RESOURCES
 
+/** Where it is not `<resource> list`; the reader fills in `<…>`. */
+const LIST_COMMANDS: Partial<Record<ResourceName, string>> = {
+  rule: 'firewall rule list <firewall>',
+  snapshot: 'snapshot list <vm>',
+  backup: 'backup list <vm>',
+}
+
 const ID = /^c[a-z0-9]{24}$/
 
 export async function resolveId(berth: Berth, kind: ResourceName, text: string, parentId = ''): Promise<string> {
@@ -43,9 +50,39 @@ export async function resolveId(berth: Berth, kind: ResourceName, text: string, 
   const [exact, caseInsensitive] = [filterByName(all, text, (name) => name), filterByName(all, text, (name) => name.toLowerCase())]
   const found = exact.length > 0 ? exact : caseInsensitive
   if (found.length === 1) return found[0]!.id
-  if (found.length === 0) throw new CliError(EXIT.notFound, `No ${label} named "${text}". Use the list command to see names and ids`)
+  if (found.length === 0) {
+    const nearest = nearestName(all, text)
+    const suggestion = nearest === undefined ? '' : ` Did you mean "${nearest}"?`
+    throw new CliError(
+      EXIT.notFound,
+      `No ${label} named "${text}".${suggestion} To list them: berth ${LIST_COMMANDS[kind] ?? `${kind} list`}`,
+    )
+  }
   throw usageError(`${found.length} ${label}s are named "${text}". Use an id: ${found.map(({ id }) => id).join(', ')}`)
 }
 
 const filterByName = (all: NamedItem[], text: string, fold: (name: string) => string): NamedItem[] =>
   all.filter(({ names }) => names.some((name) => fold(name) === fold(text)))
+
+/** A name that differs in at most two fifths of its letters, if there is one. */
+function nearestName(all: NamedItem[], text: string): string | undefined {
+  const ranked = all
+    .flatMap(({ names }) => names)
+    .map((name) => ({ name, distance: editDistance(name.toLowerCase(), text.toLowerCase()) }))
+    .filter(({ name, distance }) => distance <= 0.4 * name.length)
+  return ranked.sort((a, b) => a.distance - b.distance)[0]?.name
+}
+
+/** How many letters must be inserted, deleted or replaced to make one word of the other. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column)
+  for (const letter of from) {
+    const next = [row[0]! + 1]
+    for (let column = 1; column <= to.length; column++) {
+      const replaced = row[column - 1]! + (letter === to[column - 1] ? 0 : 1)
+      next.push(Math.min(replaced, row[column]! + 1, next[column - 1]! + 1))
+    }
+    row = next
+  }
+  return row[to.length]!
+}

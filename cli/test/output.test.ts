@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { sql } from '../../server/src/kernel/database/db.ts'
 import { json, scripted } from '../../sdk/test/scripted.ts'
+import { generateKey } from '../../server/test/openssh-keys.ts'
 import { berth, createCliFixture, onTerminal, start } from './fixture.ts'
 import { ESCAPE, maskVolatile, screen } from './screen.ts'
 
@@ -51,6 +52,34 @@ test('matches the golden output through a pipe: data on stdout, progress on stde
     turns.push({ args, code, output: `${marked(stderr, 'err|')}${marked(stdout, 'out|')}` })
   }
   await expect(transcript(turns)).toMatchFileSnapshot('golden/pipe.txt')
+})
+
+test('a new VM with an SSH key is logged in to with ssh', async () => {
+  const customer = await app.given.customer({ credit: '100.00' })
+  const env = app.envOf(customer)
+  expect((await berth(env, ['key', 'add', 'laptop', generateKey().line])).code).toBe(0)
+  const args = ['vm', 'create', 'web-1', '--os', 'tiny', '--key', 'laptop', '--yes']
+  const { code, screen: output } = await app.whileWorking(onTerminal(env, args).ended)
+  expect([code, output]).toEqual([0, expect.stringContaining('To log in: berth vm ssh web-1')])
+  expect(output).not.toContain('nobody can log in')
+})
+
+test("a backup on its VM's host is shown with the warning", async () => {
+  const customer = await app.given.customer({ credit: '100.00' })
+  const env = app.envOf(customer)
+  const { id } = await app.given.vm(customer)
+  await customer.post(`/vms/${id}/backups`, { name: 'monday' })
+  await app.settle()
+  const warning = 'It is kept on the host of its VM: if that host is lost, so is this backup'
+  expect((await berth(env, ['backup', 'list', 'web-1'])).stderr).toBe(`Warning for monday: ${warning}\n`)
+  expect((await berth(env, ['backup', 'get', 'web-1', 'monday'])).stdout).toMatch(new RegExp(`^Warning +${warning}$`, 'm'))
+})
+
+test('an unknown name is answered with the nearest one and the command that lists them', async () => {
+  const env = app.envOf(await app.given.customer())
+  const { code, stderr } = await berth(env, ['vm', 'create', 'web-1', '--os', 'debain-12', '--dry-run'])
+  expect([code, stderr]).toEqual([4, 'Error: No OS template named "debain-12". Did you mean "debian-12"? To list them: berth os list\n'])
+  expect((await berth(env, ['vm', 'get', 'db'])).stderr).toBe('Error: No VM named "db". To list them: berth vm list\n')
 })
 
 test('a destructive command asks for confirmation on a terminal', async () => {

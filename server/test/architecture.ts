@@ -231,7 +231,7 @@ const LEADS: [RegExp, (is: Evidence) => boolean][] = [
   [/^(\d+) imports it$/, ({ imports, match }) => imports(Number(match[1]))],
   // Inverted: the file hands a function to an earlier one, which calls it for a request.
   [
-    /^(\d+) calls what `(\w+)` is given by it$/,
+    /^(\d+) calls the handlers passed to `(\w+)` by it$/,
     ({ of, source, match }) => declares(of(Number(match[1])), match[2]!) && source.includes(`.${match[2]}(`),
   ],
   [/^(\d+) calls `(\w+)` of it$/, ({ of, source, match }) => of(Number(match[1])).includes(`.${match[2]}(`) && declares(source, match[2]!)],

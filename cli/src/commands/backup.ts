@@ -12,7 +12,18 @@ const BACKUP_FIELDS: Columns<Backup> = {
   Size: (backup) => bytes(backup.size),
   Expires: (backup) => time(backup.expiresAt),
   Error: (backup) => backup.error,
+  Warning: (backup) => backup.warning ?? undefined,
   Created: (backup) => time(backup.createdAt),
+}
+
+const LIST_COLUMNS: Columns<Backup> = {
+  NAME: (backup) => backup.name,
+  TYPE: (backup) => backup.type,
+  STATUS: (backup) => backup.status,
+  SIZE: (backup) => bytes(backup.size),
+  CREATED: (backup) => time(backup.createdAt),
+  EXPIRES: (backup) => time(backup.expiresAt),
+  ID: (backup) => backup.id,
 }
 
 const list = defineCommand({
@@ -21,20 +32,14 @@ const list = defineCommand({
   args: '<vm>',
   example: 'backup list web-1',
   lists: true,
-  run: async (ctx, _, vm: string) =>
-    table(
-      await ctx.list(ctx.berth.backups.list(await ctx.resolveId('vm', vm))),
-      {
-        NAME: (each: Backup) => each.name,
-        TYPE: (each) => each.type,
-        STATUS: (each) => each.status,
-        SIZE: (each) => bytes(each.size),
-        CREATED: (each) => time(each.createdAt),
-        EXPIRES: (each) => time(each.expiresAt),
-        ID: (each) => each.id,
-      },
-      `No backups yet. Create one: berth backup create ${vm} <name>`,
-    ),
+  async run(ctx, _, vm: string) {
+    const backups = await ctx.list(ctx.berth.backups.list(await ctx.resolveId('vm', vm)))
+    const listed = table(backups, LIST_COLUMNS, `No backups yet. Create one: berth backup create ${vm} <name>`)
+    const warned = backups.filter(({ warning }) => warning)
+    if (warned.length === 0) return listed
+    const warnings = new Set(warned.map(({ warning }) => warning))
+    return { ...listed, hint: `Warning for ${warned.map(({ name }) => name).join(', ')}: ${[...warnings].join('. ')}` }
+  },
 })
 
 const get = defineCommand({
@@ -94,4 +99,4 @@ const remove = defineCommand({
   },
 })
 
-export const backup = group('backup', 'disk backups that survive the loss of the host', [list, get, create, restore, remove])
+export const backup = group('backup', 'copies of a disk, on another host where there is one', [list, get, create, restore, remove])

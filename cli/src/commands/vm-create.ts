@@ -3,6 +3,7 @@ import { priceOf, quoteDetails, VM_FIELDS } from '../columns.ts'
 import type { CommandContext } from '../command-context.ts'
 import { defineCommand } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
+import { isInteractive } from '../io.ts'
 import { omitUndefined, parseInteger, readTextOrFile, splitList } from '../options.ts'
 import { details } from '../result.ts'
 
@@ -61,14 +62,20 @@ export const createVm = defineCommand<Options>({
   async run(ctx, options, hostname: string) {
     const body = await buildRequest(ctx, options, hostname)
     if (options.dryRun) return quoteDetails(await ctx.berth.vms.quoteCreate(body))
+    const hasLogin = body.password !== undefined || body.sshKeyIds!.length > 0
+    if (!hasLogin && isInteractive(ctx.io))
+      ctx.printNote(`Warning: without --key or --password nobody can log in to ${hostname} until a password is set`)
     await ctx.ask(async () => `Creating ${hostname} ${priceOf(await ctx.berth.vms.quoteCreate(body))}`)
     const created = await ctx.berth.vms.create(body)
     return ctx.finish(created, `creating ${created.vm.name}`, async () => {
       const vm = await ctx.berth.vms.get(created.vmId)
-      return { ...details(vm, VM_FIELDS), hint: `To log in: berth vm ssh ${vm.name}` }
+      return { ...details(vm, VM_FIELDS), hint: hasLogin ? `To log in: berth vm ssh ${vm.name}` : noLoginHint(vm.name) }
     })
   },
 })
+
+const noLoginHint = (name: string): string =>
+  `It has no SSH key and no password. To log in: berth vm password ${name}, then berth vm console ${name}; for SSH, create VMs with --key`
 
 async function buildRequest(ctx: CommandContext, options: Options, hostname: string): Promise<Body<'createVm'>> {
   if (!options.os) throw usageError('--os is required, such as --os debian-12; see berth os list')

@@ -36,7 +36,7 @@ function addQuickstart(program: Command): void {
     program
       .command('quickstart')
       .description('create an SSH key, an account with test credit, an API key and a VM, and print how to log in')
-      .option('--email <address>', 'of the account', 'you@example.com')
+      .option('--email <address>', "of the account; default: the owner's, or you@example.com, which the owner takes over")
       .option('--hostname <name>', 'of the VM', 'first')
       .option('--os <template>', 'such as debian-12; by default the one that boots fastest here'),
     'quickstart',

@@ -6,7 +6,7 @@ export const eventMessages = {
   type: 'Event',
   subject: 'Resource',
   when: 'Time',
-  number: 'Cursor',
+  number: 'Number',
   show: (type: string) => `Show data of ${type}`,
   data: 'Event data',
   stream: 'Event stream',

@@ -1,6 +1,6 @@
 export const ticketMessages = {
   title: 'Support',
-  about: 'Your support tickets. Replies appear here and are sent by email.',
+  about: 'Your support tickets. Replies appear here, and in your mailbox if this installation sends email.',
   back: 'Support',
   create: 'Create ticket',
   emptyTitle: 'No tickets',

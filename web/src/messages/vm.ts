@@ -134,6 +134,7 @@ export const vmMessages = {
     backups: 'Backups',
     backupsAbout: 'Copies stored off the VM’s disk, on another host where available. The last seven daily backups are kept.',
     createBackup: 'Create backup',
+    sameHost: 'Same host',
     noBackups: 'No backups yet. Create a backup now, or enable daily backups in Settings.',
     restore: 'Restore',
     restoreButton: { snapshots: 'Restore snapshot', backups: 'Restore backup' },

@@ -76,7 +76,7 @@ export const modules = onHost('modules', async () => {
   const missing = names.filter((_, i) => !works[i])
   if (missing.length === 0) return ok(`${names.join(', ')}: VMs can be throttled at their traffic cap`)
   return warning(
-    `this kernel lacks ${missing.join(', ')}: a VM at its traffic cap is not throttled`,
+    `this kernel lacks ${missing.join(', ')}: the bandwidth of VMs is not limited, and a VM at its traffic cap is not throttled`,
     "apt-get install the kernel's extra modules, or boot a stock kernel",
   )
 })

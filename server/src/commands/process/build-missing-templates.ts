@@ -1,5 +1,5 @@
 // Builds the missing template images at the first start, while the API already serves; the smallest, which takes seconds, comes first.
-import { listTemplateRows, type TemplateRow } from '../../features/catalog/service.ts'
+import { listTemplateRows, noteBuilding, noteBuilt, type TemplateRow } from '../../features/catalog/service.ts'
 import { isArch, nativeArch } from '../../kernel/arch.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import type { Db } from '../../kernel/database/db.ts'
@@ -14,6 +14,7 @@ export async function buildMissingTemplates(serving: ProcessContext, db: Db): Pr
   const missing = await buildable(serving, db)
   if (missing.length === 0) return
   showLine('✓', `templates ${missing.map(({ slug }) => slug).join(', ')} are being built`, 'npx berthd template list')
+  for (const { slug } of missing) noteBuilding(slug)
   const stop = new AbortController()
   const building = buildAll(serving, db, missing, stop.signal)
   serving.stack.defer(() => {
@@ -41,6 +42,8 @@ async function buildAll({ config, log }: ProcessContext, db: Db, templates: Temp
     } catch (error) {
       if (!signal.aborted)
         log.warn({ template: template.slug, reason: explain(error) }, 'building OS template failed; retry with berthd template build')
+    } finally {
+      noteBuilt(template.slug)
     }
   }
 }

@@ -13,6 +13,7 @@ import { formatCidr } from '../../kernel/cidr.ts'
 import { stopwatch, systemClock } from '../../kernel/clock.ts'
 import type { Db } from '../../kernel/database/db.ts'
 import { accelerationOf } from '../admin/host-add.ts'
+import { modules } from '../doctor/host.ts'
 import { print, showLine, step } from '../output.ts'
 
 export interface Obstacle {
@@ -43,13 +44,10 @@ export async function openLibvirtHost(
   if (!registered) await register(db, wanted, plan, facts, replace ? local : null)
   const emulated = accelerationOf(facts) === 'emulation'
   const changed = outcomes.some(({ status }) => status === 'done')
-  if (!changed)
-    showLine(
-      '✓',
-      `libvirt ${facts.libvirt}${emulated ? ', emulated' : ''}, network ${formatCidr(plan.range)}`,
-      `${(elapsed() / 1000).toFixed(1)} s`,
-    )
-  else if (emulated) showLine('!', 'no usable KVM: VMs run emulated, slower', 'npm run doctor -- kvm')
+  if (!changed) showLine('✓', `libvirt ${facts.libvirt}, network ${formatCidr(plan.range)}`, `${(elapsed() / 1000).toFixed(1)} s`)
+  if (emulated) showLine('!', 'no usable KVM: VMs run emulated, slower', 'npm run doctor -- kvm')
+  const bandwidth = await modules(config)
+  if (bandwidth.status !== 'ok') showLine('!', bandwidth.message, 'npm run doctor -- modules')
   return null
 }
 

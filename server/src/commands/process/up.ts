@@ -17,31 +17,36 @@ import { runUntilStopped, openService, type ProcessContext } from './service.ts'
 import { buildMissingTemplates } from './build-missing-templates.ts'
 import { VERSION } from '../../kernel/version.ts'
 
-export const up = (config: Config): Promise<number> =>
-  runUntilStopped(config, async (serving) => {
-    print(`berth ${VERSION} · data in ${shortPath(config.dataDir)} · Ctrl-C stops it, data is kept`)
-    const { url } = await step(
-      'PostgreSQL',
-      () => openDatabase(serving),
-      ({ label }) => ({ label }),
-    )
-    serving.lifecycle.throwIfStopping()
-    await openLocalHost(config, url)
-    serving.lifecycle.throwIfStopping()
-    const roles = { api: true, worker: true, isOnlyProcess: true }
-    const { db, api } = await step(
-      'API',
-      async () => openService(await loadProduct(), serving, url, roles),
-      ({ api: address }) => ({
-        label: `API ${address}${PUBLIC_PATH} · docs /docs`,
-        note: `ready in ${process.uptime().toFixed(1)} s`,
-      }),
-    )
-    if (process.getuid?.() === 0)
-      showLine('!', `as root: API, worker, template builds${config.databaseUrl ? '' : ' · not: PostgreSQL'}`, 'why: SECURITY.md')
-    await buildMissingTemplates(serving, db)
-    print(`\n${await nextSteps(config, db, api!)}\n`)
-  })
+export async function up(config: Config): Promise<number> {
+  const code = await runUntilStopped(config, (serving) => startAll(config, serving))
+  if (code === 0) print('Berth has stopped; VMs keep running')
+  return code
+}
+
+async function startAll(config: Config, serving: ProcessContext): Promise<void> {
+  print(`berth ${VERSION} · data in ${shortPath(config.dataDir)} · Ctrl-C stops it, data is kept`)
+  const { url } = await step(
+    'PostgreSQL',
+    () => openDatabase(serving),
+    ({ label }) => ({ label }),
+  )
+  serving.lifecycle.throwIfStopping()
+  await openLocalHost(config, url)
+  serving.lifecycle.throwIfStopping()
+  const roles = { api: true, worker: true, isOnlyProcess: true }
+  const { db, api } = await step(
+    'API',
+    async () => openService(await loadProduct(), serving, url, roles),
+    ({ api: address }) => ({
+      label: `API ${address}${PUBLIC_PATH} · docs /docs`,
+      note: `ready in ${process.uptime().toFixed(1)} s`,
+    }),
+  )
+  if (process.getuid?.() === 0)
+    showLine('!', `as root: API, worker, template builds${config.databaseUrl ? '' : ' · not: PostgreSQL'}`, 'why: SECURITY.md')
+  await buildMissingTemplates(serving, db)
+  print(`\n${await nextSteps(config, db, api!)}\n`)
+}
 
 /** Blocks the event loop for about 0.3 s. */
 const loadProduct = (): Promise<typeof Compose> => import('../../compose.ts')

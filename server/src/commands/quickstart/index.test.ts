@@ -22,7 +22,7 @@ test('reports that Berth must be started first', async () => {
   expect([code, stderr]).toEqual([1, expect.stringContaining('npm start')])
 })
 
-test('creates everything once and prints the ssh command', { timeout: 180_000 }, async () => {
+test("creates everything once, prints the ssh command, and its account becomes the owner's", { timeout: 180_000 }, async () => {
   const up = await service(settings, 'up')
   const first = await quickstart()
   expect(first).toMatchObject({ code: 0, stderr: '' })
@@ -42,5 +42,20 @@ test('creates everything once and prints the ssh command', { timeout: 180_000 },
   expect(await berthdJson<object[]>(settings, 'vm', 'list')).toHaveLength(1)
   expect(await berthdJson<object[]>(settings, 'token', 'list')).toHaveLength(1)
   expect(await berthdJson<object[]>(settings, 'account', 'list')).toMatchObject([{ email: 'you@example.com', balance: '94.00' }])
+
+  const { url } = await berthdJson<{ url: string }>(settings, 'owner', 'invite')
+  const response = await fetch(`${new URL(up.url).origin}/api/dashboard/welcome`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: new URL(up.url).origin },
+    body: JSON.stringify({ token: url.split('#')[1], email: 'owner@example.com', password: 'correct horse battery' }),
+  })
+  expect(response.status).toBe(201)
+  await rm(join(home, 'data/quickstart.token'))
+  const third = await quickstart()
+  expect(third).toMatchObject({ code: 0, stderr: '' })
+  expect(third.stdout).toContain('account owner@example.com')
+  expect(await berthdJson<object[]>(settings, 'vm', 'list')).toHaveLength(1)
+  expect(await berthdJson<object[]>(settings, 'account', 'list')).toMatchObject([{ email: 'owner@example.com', balance: '94.00' }])
   expect(await up.kill('SIGTERM')).toBe(0)
+  expect(up.output()).toContain('Berth has stopped; VMs keep running')
 })

@@ -14,7 +14,7 @@ import { ensureVm } from './vm.ts'
 import { ensureKey } from './ssh-key.ts'
 
 export interface QuickstartOptions {
-  email: string
+  email?: string
   hostname: string
   os?: string
 }
@@ -30,9 +30,9 @@ export async function quickstart(config: Config, { email, hostname, os }: Quicks
   const { player, kind } = await withDatabase(config, async (db) => ({
     kind: kindOf(await listHosts(db)),
     player: await step(
-      `account ${email}`,
+      'account',
       async () => ensureCustomer({ config, db, now: await readClock(db, config.testClock) }, email, address),
-      ({ created }) => ({ label: `account ${email}`, note: created.length > 0 ? `created: ${created.join(', ')}` : 'exists' }),
+      ({ email: used, created }) => ({ label: `account ${used}`, note: created.length > 0 ? `created: ${created.join(', ')}` : 'exists' }),
     ),
   }))
   await signIn(address, player.token)

@@ -7,7 +7,7 @@ import { isEmailAddress } from '../../kernel/net/email-address.ts'
 import { expandScopes } from './scopes.ts'
 import * as sql from './sql.ts'
 
-export type { QuotaRow, TokenRow } from './sql.ts'
+export type { AccountRow, QuotaRow, TokenRow } from './sql.ts'
 
 export { SCOPES } from './scopes.ts'
 
@@ -18,6 +18,11 @@ export async function createAccount(tx: Tx, now: Date, input: { email: string; n
   const row = await sql.insertAccount(tx, { id: newId(), email: input.email, name: input.name ?? '', created_at: now })
   if (!row) throw apiError('already_exists', `There is already an account for ${input.email}`)
   return row
+}
+
+export function setAddress(tx: Tx, id: string, { email, name = '' }: { email: string; name?: string }): Promise<sql.AccountRow> {
+  if (!isEmailAddress(email)) throw invalid(`"${email}" is not an e-mail address`, 'email')
+  return sql.setAddress(tx, id, email, name)
 }
 
 /** Looks the account up by id or email address. */

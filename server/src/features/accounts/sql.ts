@@ -11,6 +11,9 @@ export const insertAccount = (tx: Tx, row: Omit<AccountRow, 'suspended_at' | 'su
     insert into accounts (id, email, name, created_at) values (${row.id}, ${row.email}, ${row.name}, ${row.created_at})
     on conflict do nothing returning ${allColumns('accounts')}`)
 
+export const setAddress = (tx: Tx, id: string, email: string, name: string) =>
+  tx.one<AccountRow>(sql`update accounts set email = ${email}, name = ${name} where id = ${id} returning ${allColumns('accounts')}`)
+
 export const findAccount = (db: Queries, idOrEmail: string) =>
   db.maybe<AccountRow>(sql`select ${allColumns('accounts')} from accounts where id = ${idOrEmail} or lower(email) = lower(${idOrEmail})`)
 

@@ -3,6 +3,9 @@ import type { Action } from './schema.ts'
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null
 
+/** What customers read where the name in the journal is one of the trade. The journal keeps its names: an open run is resumed by them. */
+const STEP_TITLES: Record<string, string> = { filter: 'firewall', 'purge host': 'remove VM' }
+
 export const toAction = (run: RunRow, steps: StepRow[]): Action => ({
   id: run.id,
   vmId: run.subject_id ?? '',
@@ -12,7 +15,7 @@ export const toAction = (run: RunRow, steps: StepRow[]): Action => ({
   error: run.error,
   errorCode: run.error_code,
   steps: steps.map(({ name, status, started_at, completed_at }) => ({
-    name,
+    name: STEP_TITLES[name] ?? name,
     status,
     startedAt: iso(started_at),
     completedAt: iso(completed_at),

@@ -7,6 +7,7 @@ import * as sql from './sql.ts'
 import { toOsTemplate, toPlan, toRegion } from './view.ts'
 
 export { withdrawTemplate, publishImage, addTemplate, type NewImage } from './images.ts'
+export { isBeingBuilt, noteBuilding, noteBuilt } from './images-being-built.ts'
 export type { RegionRow, TemplateRow } from './sql.ts'
 
 export const listRegions = async (db: Queries): Promise<Region[]> => (await sql.listRegions(db)).map(toRegion)

@@ -3,8 +3,8 @@ import { browserOf, givenBrowser, givenUser, PASSWORD } from '../../../test/brow
 import { testApp } from '../../../test/harness.ts'
 import { headerOf, smtpServer } from '../../../test/smtp-server.ts'
 import { sql } from '../../kernel/database/db.ts'
-import { createAccount } from '../accounts/service.ts'
-import { issueWelcomeLink } from '../users/service.ts'
+import { createAccount, listAccounts } from '../accounts/service.ts'
+import { ensureUser, issueWelcomeLink, QUICKSTART_EMAIL } from '../users/service.ts'
 import { pruneUsers } from '../users/prune.reconciler.ts'
 
 const server = await smtpServer()
@@ -52,6 +52,21 @@ describe('welcome link', () => {
     const { id } = await fresh.db.tx((tx) => createAccount(tx, fresh.clock.now(), { email: 'owner@example.com' }))
     const { status, body: made } = await browserOf(fresh).post('/welcome', { token: secretOf(await link(fresh)), ...body })
     expect([status, made.data.account.id]).toEqual([201, id])
+  })
+
+  test('takes over the account of quickstart, unless somebody signs in to it', async () => {
+    const body = { email: 'owner@example.com', password: PASSWORD }
+    for (const isTaken of [false, true]) {
+      const fresh = await testApp()
+      const now = fresh.clock.now()
+      const account = await fresh.db.tx((tx) => createAccount(tx, now, { email: QUICKSTART_EMAIL }))
+      if (isTaken) await fresh.db.tx((tx) => ensureUser(tx, now, account))
+      const { status, body: made } = await browserOf(fresh).post('/welcome', { token: secretOf(await link(fresh)), ...body })
+      expect([status, made.data.account.id === account.id]).toEqual([201, !isTaken])
+      expect((await listAccounts(fresh.db)).map(({ email }) => email)).toEqual(
+        isTaken ? [QUICKSTART_EMAIL, 'owner@example.com'] : ['owner@example.com'],
+      )
+    }
   })
 })
 

@@ -2,7 +2,7 @@
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { createAccount, findAccount } from '../accounts/service.ts'
+import { createAccount, findAccount, setAddress, type AccountRow } from '../accounts/service.ts'
 import { useWelcomeLink } from './one-time-links.ts'
 import * as sql from './sql.ts'
 
@@ -30,11 +30,21 @@ interface NewUser {
   passwordHash: string
 }
 
+/** The account of `berthd quickstart` while there is no owner. Nobody receives mail at this address. */
+export const QUICKSTART_EMAIL = 'you@example.com'
+
 /** May take over an existing account: the welcome link proves control of this machine. */
 export async function createOwner(tx: Tx, now: Date, { token, ...user }: NewUser & { token: string }): Promise<sql.UserRow> {
   await useWelcomeLink(tx, now, token)
-  const account = (await findAccount(tx, user.email)) ?? (await createAccount(tx, now, user))
+  const account = (await findAccount(tx, user.email)) ?? (await takeQuickstartAccount(tx, user)) ?? (await createAccount(tx, now, user))
   return insert(tx, now, account.id, { ...user, isOperator: true })
+}
+
+/** Gives quickstart's account, with its VM and API key, the address of the owner; not once somebody signs in to it. */
+async function takeQuickstartAccount(tx: Tx, owner: { email: string; name?: string }): Promise<AccountRow | null> {
+  const account = await findAccount(tx, QUICKSTART_EMAIL)
+  if (!account || (await sql.listUsers(tx, account.id)).length > 0) return null
+  return setAddress(tx, account.id, owner)
 }
 
 /** Never joins an existing account, because only with mail a sign-up proves ownership of the address. */

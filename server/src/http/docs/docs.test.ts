@@ -30,6 +30,15 @@ describe('/docs', async () => {
     for (const [, address] of body.matchAll(/(?:src|<link[^>]* href)="([^"]*)"/g)) expect(address).toMatch(/^\/(docs\/|favicon\.svg$)/)
   })
 
+  test('lists decisions by number', async () => {
+    const numbers = [...(await pageOf('/docs/guides')).matchAll(/<a href="\/docs\/decisions\/(\d+)-[^"]*">/g)].map(([, number]) =>
+      Number(number),
+    )
+    const listed = numbers.slice(0, new Set(numbers).size) // the navigation repeats them
+    expect(listed.length).toBeGreaterThan(9)
+    expect(listed).toEqual(listed.toSorted((a, b) => a - b))
+  })
+
   test('pages are rate limited per address, their files are not', async () => {
     const left = async (url: string): Promise<number> => Number((await get(url)).headers['x-ratelimit-remaining'])
     const before = await left('/docs')

@@ -39,7 +39,7 @@ function pagesOf(section: string): Page[] {
   const rank = ({ path }: Page): number => (FIRST.indexOf(posix.basename(path)) + FIRST.length + 1) % (FIRST.length + 1)
   return namesOf(section)
     .map((name) => ({ path: `${section}/${name.slice(0, -3)}`, title: titleOf(`${section}/${name}`) }))
-    .sort((a, b) => rank(a) - rank(b) || a.title.localeCompare(b.title))
+    .sort((a, b) => rank(a) - rank(b) || a.title.localeCompare(b.title, 'en', { numeric: true }))
 }
 
 const titleOf = (file: string): string => /^# (.+)$/m.exec(read(file))?.[1] ?? file

@@ -32,7 +32,7 @@ export function AdjustBalance({ accountId, how, onClose }: Props & { how: 'credi
       <Form onSubmit={() => move.mutate()} busy={move.isPending} error={move.error} submit={w[how]} onCancel={onClose}>
         <TextInput
           label={w.amount}
-          description={w.amountHint}
+          description={how === 'credit' ? w.creditHint : w.adjustHint}
           inputMode="decimal"
           value={amount}
           onChange={(event) => setAmount(event.currentTarget.value.trim())}

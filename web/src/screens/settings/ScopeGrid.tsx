@@ -40,13 +40,14 @@ export function ScopeGrid({ scopes, chosen, onChange }: Props) {
         </Button>
       </Row>
       {[...resources].map(([resource, all]) => {
+        const title = w.resources[resource] ?? formatConstant(resource)
         const names = all.map(({ scope }) => scope)
         const count = names.filter((name) => chosen.has(name)).length
         return (
           <div key={resource} className={css['scopeRow']}>
             <Checkbox
-              label={formatConstant(resource)}
-              aria-label={w.allOf(formatConstant(resource))}
+              label={title}
+              aria-label={w.allOf(title)}
               fw={560}
               checked={count === names.length}
               indeterminate={count > 0 && count < names.length}

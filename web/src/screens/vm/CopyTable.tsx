@@ -1,7 +1,7 @@
 import type { Backup, Snapshot, Vm } from '@berth/sdk'
 import { formatBytes, formatConstant } from '../../ui/format.ts'
 import { RowMenu } from '../../ui/RowMenu.tsx'
-import { StatusBadge } from '../../ui/Status.tsx'
+import { Status, StatusBadge } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { commonMessages } from '../../messages/common.ts'
@@ -11,7 +11,7 @@ import { disabledReason } from './ActionButton.tsx'
 const w = vmMessages.copies
 
 export type CopyKind = 'snapshots' | 'backups'
-export type Copy = (Snapshot | Backup) & { type?: Backup['type']; expiresAt?: string | null; description?: string }
+export type Copy = (Snapshot | Backup) & { type?: Backup['type']; expiresAt?: string | null; description?: string; warning?: string | null }
 
 interface Props {
   vm: Vm
@@ -66,5 +66,10 @@ const Named = ({ copy }: { copy: Copy }) => (
   <div>
     <strong>{copy.name}</strong>
     {copy.description && <div className="muted">{copy.description}</div>}
+    {copy.warning && (
+      <div className="muted">
+        <Status tone="held">{w.sameHost}</Status> {copy.warning}
+      </div>
+    )}
   </div>
 )

@@ -1,6 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../../test/harness.ts'
 import { sql } from '../../../kernel/database/db.ts'
+import { noteBuilding, noteBuilt, type TemplateRow } from '../../catalog/service.ts'
+import { requireFits } from './create.ts'
+
+test('a template without an image is refused, with the hint to wait while it is being built', () => {
+  const template = { slug: 'debian-12', lacks_image: true } as TemplateRow
+  const refuse = () => requireFits(template, { ramMiB: 1024, diskGiB: 10 })
+  expect(refuse).toThrow('debian-12 is not available yet, as it has no image')
+  noteBuilding('debian-12')
+  expect(refuse).toThrow('debian-12 is being built: try again in a few minutes')
+  noteBuilt('debian-12')
+  expect(refuse).toThrow('debian-12 is not available yet, as it has no image')
+})
 
 describe('POST /vms', async () => {
   const app = await testApp()
@@ -30,7 +42,7 @@ describe('POST /vms', async () => {
     await app.settle()
     const { data: action } = (await customer.get(`/vms/${vm.id}/actions/${actionId}`)).body
     expect(action).toMatchObject({ action: 'CREATE', status: 'COMPLETED', progress: 100, error: null })
-    expect(action.steps.map((step: { name: string }) => step.name)).toEqual(['networks', 'filter', 'disk', 'boot', 'ready'])
+    expect(action.steps.map((step: { name: string }) => step.name)).toEqual(['networks', 'firewall', 'disk', 'boot', 'ready'])
     const { data: running } = (await customer.get(`/vms/${vm.id}`)).body
     expect(running).toMatchObject({ status: 'RUNNING', readiness: 'reachable', currentAction: null, ipAddress: vm.ipAddress })
     expect(running.allowedActions).toContain('restart')

@@ -7,7 +7,7 @@ import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
-import { catalogNumbers, getRegion, getTemplate, type RegionRow, type TemplateRow } from '../../catalog/service.ts'
+import { catalogNumbers, getRegion, getTemplate, isBeingBuilt, type RegionRow, type TemplateRow } from '../../catalog/service.ts'
 import { type Deps, workflow } from '../../deps.ts'
 import { bind, pauseFilter, requireFirewalls, createFilterState } from '../../firewalls/service.ts'
 import { require10g } from '../../hosts/service.ts'
@@ -133,6 +133,8 @@ export function requireAvailable(region: RegionRow, template: TemplateRow, shape
 }
 
 export function requireFits(template: TemplateRow, size: { ramMiB: number; diskGiB: number }): void {
+  if (template.lacks_image && isBeingBuilt(template.slug))
+    throw apiError('unavailable', `OS template ${template.slug} is being built: try again in a few minutes, or choose another`)
   if (template.lacks_image)
     throw apiError('unavailable', `OS template ${template.slug} is not available yet, as it has no image: choose another`)
   if (!template.available) throw apiError('unavailable', `OS template ${template.slug} is not available`)
