@@ -44,9 +44,12 @@ test('a file that cannot be written is reported with its path', async () => {
 const newMac = () => vaultFrom(Buffer.alloc(32, 7)).hmac('backup archive')
 const otherMac = () => vaultFrom(Buffer.alloc(32, 8)).hmac('backup archive')
 
-test('a changed byte anywhere, a cut and an addition are refused before anything is decompressed', { timeout: 60_000 }, async () => {
-  const path = join(folder, 'authentic.gz')
-  await writeArchive(url, path, head, { schemas: ['pgboss'], tables: ['many'] }, newMac)
+test('a changed byte anywhere, a cut and an addition are refused before anything is decompressed', async () => {
+  const [path, small] = [join(folder, 'authentic.gz'), await emptyDatabase()]
+  const client = new pg.Client({ connectionString: small })
+  await client.connect()
+  await client.query('create table few as select n, md5(n::text) as text from generate_series(1, 500) n').finally(() => client.end())
+  await writeArchive(small, path, head, { schemas: [], tables: [] }, newMac)
   await requireAuthentic(path, newMac)
   await expect(requireAuthentic(path, otherMac)).rejects.toThrow('does not authenticate')
   const bytes = await readFile(path)
