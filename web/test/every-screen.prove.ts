@@ -46,7 +46,7 @@ async function operatorPages(databaseUrl: string, { ticketId }: SeededAccount): 
 }
 
 /** Records the error page of the router, however briefly it is shown. */
-const watchErrorPages = (page: Page): Promise<void> =>
+const watchErrorPages = (page: Page): Promise<unknown> =>
   page.addInitScript(() => {
     new MutationObserver(() => {
       if (document.querySelector('h1')?.textContent === 'Failed to load') console.error(`error page on ${location.pathname}`)
@@ -109,7 +109,7 @@ describe('every screen', async () => {
     for (const name of MENU) {
       await go(page, name)
       await expectShown(page.getByRole('heading'))
-      await expect.poll(() => page.evaluate(() => document.activeElement?.id), name).toBe('content')
+      await expect.poll(() => page.evaluate(() => document.activeElement?.id), { message: name }).toBe('content')
     }
     expectNoProblems(owner)
   })
