@@ -1,7 +1,5 @@
-import { EMAIL_PATTERN } from '../../kernel/net/email-address.ts'
-import { object, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { Email, object, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
 
-const Email = Type.String({ minLength: 3, maxLength: 254, pattern: EMAIL_PATTERN, rule: 'must be an e-mail address' })
 /** The maximum bounds the cost of hashing; there are no other rules than length. */
 const NewPassword = Type.String({ minLength: 10, maxLength: 200, rule: 'must be 10-200 characters' })
 const GivenPassword = Type.String({ maxLength: 200 })

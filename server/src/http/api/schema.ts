@@ -2,6 +2,7 @@
 // `rule` is what a person reads when the value does not fit; `title` names the shape in the OpenAPI document.
 import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import { invalid, type ApiError } from '../../kernel/errors.ts'
+import { EMAIL_PATTERN } from '../../kernel/net/email-address.ts'
 import type { PageRange } from '../../kernel/database/page-range.ts'
 import { Type } from './type-builder.ts'
 
@@ -14,6 +15,7 @@ export const Id = Type.String({ pattern: '^[cC][^\\s-]{8,}$', maxLength: 64, rul
 const OCTET = '(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 /** An IPv4 address as part of a pattern: four octets without leading zeros. */
 export const QUAD = `${OCTET}(\\.${OCTET}){3}`
+export const Email = Type.String({ minLength: 3, maxLength: 254, pattern: EMAIL_PATTERN, rule: 'must be an e-mail address' })
 export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC' })
 export const Money = Type.String({ description: 'Decimal with two places, for example "12.00"; debits are negative' })
 export const Bytes = Type.String({ description: 'Bytes as a decimal string' })
