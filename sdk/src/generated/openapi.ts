@@ -199,7 +199,7 @@ export interface components {
         };
         VmEvent: {
             id: string;
-            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            /** @description The event's number in the account, from 1 without a gap; old events are removed: pass the last one as `after` */
             cursor: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -227,7 +227,7 @@ export interface components {
         };
         NetworkEvent: {
             id: string;
-            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            /** @description The event's number in the account, from 1 without a gap; old events are removed: pass the last one as `after` */
             cursor: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -254,7 +254,7 @@ export interface components {
         };
         LowBalanceEvent: {
             id: string;
-            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            /** @description The event's number in the account, from 1 without a gap; old events are removed: pass the last one as `after` */
             cursor: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -298,7 +298,7 @@ export interface components {
         };
         PaymentEvent: {
             id: string;
-            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            /** @description The event's number in the account, from 1 without a gap; old events are removed: pass the last one as `after` */
             cursor: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -354,7 +354,7 @@ export interface components {
         };
         TicketReplyEvent: {
             id: string;
-            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            /** @description The event's number in the account, from 1 without a gap; old events are removed: pass the last one as `after` */
             cursor: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -373,7 +373,7 @@ export interface components {
         };
         TicketClosedEvent: {
             id: string;
-            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            /** @description The event's number in the account, from 1 without a gap; old events are removed: pass the last one as `after` */
             cursor: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -419,7 +419,7 @@ export interface components {
         };
         SnapshotEvent: {
             id: string;
-            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            /** @description The event's number in the account, from 1 without a gap; old events are removed: pass the last one as `after` */
             cursor: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -480,7 +480,7 @@ export interface components {
         };
         BackupEvent: {
             id: string;
-            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            /** @description The event's number in the account, from 1 without a gap; old events are removed: pass the last one as `after` */
             cursor: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -507,7 +507,7 @@ export interface components {
         };
         RestoreFailedEvent: {
             id: string;
-            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            /** @description The event's number in the account, from 1 without a gap; old events are removed: pass the last one as `after` */
             cursor: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -537,7 +537,7 @@ export interface components {
         };
         ConsoleEvent: {
             id: string;
-            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            /** @description The event's number in the account, from 1 without a gap; old events are removed: pass the last one as `after` */
             cursor: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -584,7 +584,7 @@ export interface components {
         };
         WebhookDisabledEvent: {
             id: string;
-            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            /** @description The event's number in the account, from 1 without a gap; old events are removed: pass the last one as `after` */
             cursor: string;
             /**
              * @description discriminator enum property added by openapi-typescript
