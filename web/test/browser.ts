@@ -40,7 +40,7 @@ export async function openBrowser(origin: string, options: BrowserContextOptions
   })
   context.on('weberror', (error) => problems.push(`uncaught error: ${error.error().message}`))
   context.on('console', (message) => {
-    if (message.type() === 'error' && !/^Failed to load resource/.test(message.text()))
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       problems.push(`console: ${message.text().split('\n')[0]}`)
   })
   return { page: await context.newPage(), context, problems }

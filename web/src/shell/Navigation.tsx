@@ -11,7 +11,7 @@ export function Navigation({ isOperator, onPick }: { isOperator: boolean; onPick
   // The menu scrolls on small screens; keep the active item visible. The effect returns nothing: current browsers answer scrollIntoView with
   // a promise, which React would call as the clean-up.
   useEffect(() => {
-    void nav.current?.querySelector('[data-status=active]')?.scrollIntoView({ block: 'nearest' })
+    nav.current?.querySelector('[data-status=active]')?.scrollIntoView({ block: 'nearest' })
   }, [path])
   const groups = isOperator ? [...CUSTOMER, OPERATOR] : CUSTOMER
   return (
