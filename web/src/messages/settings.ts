@@ -8,6 +8,7 @@ const LIMITS: Record<string, string> = {
   rulesPerFirewall: 'Rules per firewall',
   snapshotsPerVm: 'Snapshots per VM',
   backupsPerVm: 'Backups per VM',
+  copies: 'Snapshots and backups (GiB)',
   webhooks: 'Webhooks',
   sshKeys: 'SSH keys',
   tokens: 'API keys',
