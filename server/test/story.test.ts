@@ -21,7 +21,11 @@ describe('a customer', async () => {
     const path = template.replace(/\{(\w+)\}/g, (_, name: string) => params[name]!)
     const answer = await app.request(method, path, { token: customer.token, body })
     expect([answer.status, answer.body.error], operation).toEqual([status, undefined])
-    expectShape(answer.body, { success: 'boolean', data, ...(paged && { pagination: PAGINATION }) }, operation)
+    expectShape(
+      answer.body,
+      { success: 'boolean', data, ...(paged && { pagination: PAGINATION, nextCursor: 'string or null' }) },
+      operation,
+    )
     expect(answer.body.success).toBe(true)
     const location =
       status === 202 ? `/api/public/v1/vms/${known['vm'] ?? answer.body.data.vm.id}/actions/${answer.body.data.actionId}` : undefined

@@ -6,6 +6,14 @@ export interface Prices {
   plans: Record<string, number>
   backupPercent: number
   fast: number
+  /** For 100 GB of traffic. */
+  pack: number
+}
+
+/** Of a billing period, in bytes. */
+export interface Traffic {
+  included: bigint
+  used: bigint
 }
 
 export interface ModelVm {
@@ -91,11 +99,17 @@ export class ModelAccount {
     vm[addOn] = on
   }
 
-  /** Whole unused days are refunded. */
-  remove(at: number, vm: ModelVm): void {
+  /** Whole unused days are refunded by the share of unused traffic; what stays paid covers the used traffic at the price of packs. */
+  remove(at: number, vm: ModelVm, { included, used }: Traffic): void {
     const [unused, all] = [Math.max(0, Math.floor((vm.end - at) / DAY)), Math.floor((vm.end - vm.start) / DAY)]
-    const refund = Math.min(Math.floor((vm.rate * unused) / all), vm.net)
+    const days = Number((BigInt(vm.rate * unused) * (included - used)) / (BigInt(all) * included))
+    const packs = Math.ceil((this.prices.pack * Number(used)) / 1e11)
+    const refund = Math.min(days, vm.rate - packs, vm.net)
     if (refund > 0) this.add(at, 'VM_REFUND', refund, vm)
+    this.#drop(vm)
+  }
+
+  #drop(vm: ModelVm): void {
     this.vms.splice(this.vms.indexOf(vm), 1)
   }
 
@@ -111,7 +125,7 @@ export class ModelAccount {
     const move = (state: ModelVm['state']): void => void Object.assign(vm, { state, since: at })
     if (vm.state === 'ACTIVE') move('PAST_DUE')
     else if (vm.state === 'PAST_DUE' && vm.since + DAY <= at) move('SUSPENDED')
-    else if (vm.state === 'SUSPENDED' && vm.since + 7 * DAY <= at) this.remove(at, vm)
+    else if (vm.state === 'SUSPENDED' && vm.since + 7 * DAY <= at) this.#drop(vm)
   }
 
   /** A suspended VM did not run: its period starts now. */

@@ -5,7 +5,7 @@ import { billingFixture } from '../billing-fixture.ts'
 import { deposit } from '../deposit.ts'
 import { testApp } from '../harness.ts'
 import { DAY } from './calendar.ts'
-import { ModelAccount, type ModelVm, type Prices } from './model.ts'
+import { ModelAccount, type ModelVm, type Prices, type Traffic } from './model.ts'
 import { startSchedulers } from './schedulers.ts'
 
 export interface Years {
@@ -70,6 +70,7 @@ export async function playYears(years: Years) {
     plans: Object.fromEntries(plans.map(({ slug, priceMonthly }) => [slug, Math.round(Number(priceMonthly) * 100)])),
     backupPercent: 20,
     fast: 499,
+    pack: 100,
   }
 
   /** Three of four have ample funds; the others deposit irregularly. */
@@ -107,8 +108,11 @@ export async function playYears(years: Years) {
       return model.upgrade(at, vm, larger)
     }
     if (random.chance(0.1)) {
+      const traffic = await app.db.one<Traffic>(sql`
+        select bandwidth_gb * 1000000000::int8 as included, least(bandwidth_used_bytes, bandwidth_gb * 1000000000::int8) as used
+        from vm_details where id = ${vm.id}`)
       await done(customer.delete(`/vms/${vm.id}`))
-      return model.remove(at, vm)
+      return model.remove(at, vm, traffic)
     }
     const addOn = random.pick(['backups', 'fast'] as const)
     await done(customer.patch(`/vms/${vm.id}`, { [addOn === 'fast' ? 'network10gEnabled' : 'dailyBackupEnabled']: !vm[addOn] }))

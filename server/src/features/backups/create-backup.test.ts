@@ -56,8 +56,8 @@ describe('POST /vms/{vmId}/backups', async () => {
 
   test.each([
     ['no name', {}, 'name is required'],
-    ['an empty name', { name: '' }, 'name must be 1-100 characters'],
-    ['a name of 101 characters', { name: 'x'.repeat(101) }, 'name must be 1-100 characters'],
+    ['an empty name', { name: '' }, 'name must be 1-100 characters on one line, without control characters'],
+    ['a name of 101 characters', { name: 'x'.repeat(101) }, 'name must be 1-100 characters on one line, without control characters'],
     ['an unknown field', { name: 'x', type: 'DAILY' }, 'type is not a known field'],
   ])('refuses %s', async (_, body, sentence) => {
     expect(refusal(await customer.post(`/vms/${newId()}/backups`, body))).toEqual([

@@ -57,7 +57,9 @@ describe('a customer gets an email', () => {
   test('for low balance, grace period and suspension', async () => {
     const { turn, toRenewal } = await billingFixture(app)
     const customer = await app.given.customer({ credit: '6.00' })
-    const { id } = await app.given.vm(customer, { name: 'x\r\nBcc: victim@example.net' })
+    const { id } = await app.given.vm(customer)
+    // The API refuses such a name today.
+    await app.db.run(sql`update vms set name = ${'x\r\nBcc: victim@example.net'} where id = ${id}`)
     await toRenewal(customer, id)
     await lowBalance.runOnce(app.deps)
     await turn()

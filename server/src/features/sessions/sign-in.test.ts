@@ -17,7 +17,7 @@ describe('POST /sign-in', () => {
     expect(body.data).toEqual({
       user: { id, email, name: 'Ada', isOperator: false, totpEnabled: false },
       account: { id: accountId, name: 'Ada' },
-      settings: { signUpOpen: false, currency: 'USD', version: expect.stringMatching(/^\d/) },
+      settings: { signUpOpen: false, depositsOpen: false, currency: 'USD', version: expect.stringMatching(/^\d/) },
       reauthenticatedAt: app.clock.now().toISOString(),
       expiresAt: new Date(app.clock.now().getTime() + 14 * 86_400_000).toISOString(),
     })

@@ -64,9 +64,9 @@ describe('POST /vms/{vmId}/snapshots', async () => {
 
   test.each([
     ['no name', {}, 'name is required'],
-    ['an empty name', { name: '' }, 'name must be 1-100 characters'],
-    ['a name of 101 characters', { name: 'x'.repeat(101) }, 'name must be 1-100 characters'],
-    ['a name that is no string', { name: 7 }, 'name must be a string'],
+    ['an empty name', { name: '' }, 'name must be 1-100 characters on one line, without control characters'],
+    ['a name of 101 characters', { name: 'x'.repeat(101) }, 'name must be 1-100 characters on one line, without control characters'],
+    ['a name that is no string', { name: 7 }, 'name must be 1-100 characters on one line, without control characters'],
     ['a description of 501 characters', { name: 'x', description: 'x'.repeat(501) }, 'description must be 0-500 characters'],
     ['a description that is null', { name: 'x', description: null }, 'description must be a string'],
     ['an unknown field', { name: 'x', size: '5' }, 'size is not a known field'],
