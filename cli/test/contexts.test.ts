@@ -99,7 +99,7 @@ test('permissions of a world-readable file are tightened', async () => {
 })
 
 test('an unknown or deleted context fails and lists the available ones', async () => {
-  expect((await berth(env, ['context', 'delete', 'production'])).code).toBe(0)
+  expect((await berth(env, ['context', 'delete', 'production', '--yes'])).code).toBe(0)
   expect(await berth(env, ['vm', 'list'])).toMatchObject({ code: 3 })
   const outcome = await berth(env, ['vm', 'list', '--context', 'production'])
   expect(outcome).toMatchObject({ code: 2, stderr: 'Error: Context "production" not found. Available: staging\n' })

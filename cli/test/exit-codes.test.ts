@@ -19,7 +19,7 @@ describe('a command exits with', () => {
     [2, 'an incomplete custom size', ['vm', 'create', 'a', '--os', 'debian-12', '--vcpu', '2'], /requires all of --vcpu, --ram and --disk/],
     [4, 'an unknown name', ['vm', 'get', 'web-9'], /^Error: No VM named "web-9"/],
     [4, 'an unknown id', ['vm', 'get', `c${'a'.repeat(24)}`], /^Error: VM not found/],
-    [5, 'a conflict', ['vm', 'delete', 'web-1'], /protected/],
+    [5, 'a conflict', ['vm', 'delete', 'web-1', '--yes'], /protected/],
     [5, 'a wrong state', ['vm', 'start', 'web-1'], /VM must be/],
     [6, 'an exceeded quota', ['vm', 'create', 'big', '--os', 'debian-12', '--vcpu', '64', '--ram', '512', '--disk', '5'], /./],
   ]
