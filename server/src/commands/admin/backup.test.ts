@@ -1,4 +1,5 @@
 // A backup of a running installation, restored on an empty machine, serves the same data, tokens, secrets and open actions.
+import { randomUUID } from 'node:crypto'
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +21,7 @@ interface Answer {
 }
 
 const client = (url: string, token: string) => async (method: string, path: string, body?: object) => {
-  const headers = { 'x-api-key': token, ...(body && { 'content-type': 'application/json' }) }
+  const headers = { 'x-api-key': token, ...(body && { 'content-type': 'application/json', 'idempotency-key': randomUUID() }) }
   const response = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
   return ((await response.json()) as Answer).data
 }

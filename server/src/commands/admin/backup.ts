@@ -18,8 +18,8 @@ import { UsageError } from '../errors.ts'
 import { show, type Result } from '../output.ts'
 
 export const KIND = 'backup of Berth'
-/** The queue is rebuilt from workflow_runs, rate-limit counters live for a minute, and migrations are applied instead of copied. */
-export const EXCLUDED = { schemas: ['pgboss'], tables: ['schema_migrations'] }
+/** The queue is rebuilt from workflow_runs, migrations are applied instead of copied, and triggers count the idempotency keys again. */
+export const EXCLUDED = { schemas: ['pgboss'], tables: ['schema_migrations', 'idempotency_usage'] }
 
 export function backupCommands(program: Command): void {
   adminCommand(
