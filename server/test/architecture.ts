@@ -22,7 +22,7 @@ const PARTS: Record<string, string[]> = {
   'main.ts': ['commands'],
 }
 
-/** Within these folders files import leftwards only. Names on one line of a list are of one rank and may import each other; `*` stands for
+/** Within these folders files import only what is listed before them. Names on one line of a list are of one rank and may import each other; `*` stands for
  *  the files of the folder itself that are not named. */
 const ORDERS: Record<string, string[]> = {
   'src/kernel': ['*', 'net', 'database', 'postgres', 'dump'],
@@ -38,15 +38,15 @@ const ORDERS: Record<string, string[]> = {
   ],
 }
 
-/** Features may import leftwards only. */
+/** A feature may import only features listed before it. */
 const FEATURES =
   'catalog accounts actions events wallet payments invoices audit-log users sessions api-keys hosts ssh-keys networks firewalls vms consoles metrics snapshots backups bandwidth billing webhooks support notifications operator'.split(
     ' ',
   )
 
 /** Through these another feature is reached: what it can do, and how its wire shapes look. */
-const DOORS = ['service.ts', 'schema.ts']
-/** Further doors, for services that would be too large as one file. */
+const ENTRY_POINTS = ['service.ts', 'schema.ts']
+/** Further ones, for services that would be too large as one file. */
 const ADDITIONAL_ENTRY_POINTS: Record<string, string[]> = {
   catalog: ['seed.ts'],
   wallet: ['date-range.ts', 'adjustments.ts'],
@@ -59,11 +59,11 @@ const ADDITIONAL_ENTRY_POINTS: Record<string, string[]> = {
 const ASSEMBLERS = ['src/features/index.ts', 'src/features/seed.ts', 'src/features/deps.ts', 'src/compose.ts']
 
 /** The driver, and what prepares and checks hosts for it. */
-const LIBVIRT_SPEAKERS = ['src/hypervisor/libvirt/', 'src/host-setup/']
+const LIBVIRT_USERS = ['src/hypervisor/libvirt/', 'src/host-setup/']
 
 const ENVIRONMENT_READERS = ['src/config.ts', 'test/harness.ts', 'test/processes.ts']
 
-interface SpeechRule {
+interface TextRule {
   where: (path: string) => boolean
   pattern: RegExp
   sentence: string
@@ -73,7 +73,7 @@ const product = (path: string): boolean => path.startsWith('src/') && !isTest(pa
 const inParts = (path: string, ...parts: string[]): boolean => product(path) && parts.includes(partOf(path))
 
 /** What a file must not say, whatever it imports. */
-const SPEECH: SpeechRule[] = [
+const TEXT_RULES: TextRule[] = [
   {
     where: (path) => !ENVIRONMENT_READERS.includes(path),
     pattern: /\bprocess\.env\b/,
@@ -114,7 +114,7 @@ const SPEECH: SpeechRule[] = [
 
 export function violations(files: Files): string[] {
   return [...files].flatMap(([path, source]) => [
-    ...SPEECH.filter(({ where, pattern }) => where(path) && pattern.test(source)).map(({ sentence }) => `${path} ${sentence}`),
+    ...TEXT_RULES.filter(({ where, pattern }) => where(path) && pattern.test(source)).map(({ sentence }) => `${path} ${sentence}`),
     ...(product(path) ? importsOf(source).flatMap((each) => objection(path, each) ?? []) : []),
   ])
 }
@@ -135,7 +135,7 @@ export function importsOf(source: string): Import[] {
 
 function objection(path: string, { from, isType }: Import): string | undefined {
   if (from.startsWith('@berth/libvirt')) {
-    return LIBVIRT_SPEAKERS.some((folder) => path.startsWith(folder)) ? undefined : `${path} imports ${from}: only hypervisor/libvirt may`
+    return LIBVIRT_USERS.some((folder) => path.startsWith(folder)) ? undefined : `${path} imports ${from}: only hypervisor/libvirt may`
   }
   if (!from.startsWith('.')) return undefined
   const target = posix.join(posix.dirname(path), from)
@@ -162,7 +162,7 @@ function featureObjection(path: string, target: string): string | undefined {
   if (own !== undefined && FEATURES.indexOf(own) < FEATURES.indexOf(other))
     return `${path} imports ${target}: ${other} is not left of ${own}`
   const file = posix.basename(target)
-  if ([...DOORS, ...(ADDITIONAL_ENTRY_POINTS[other] ?? [])].includes(file)) return undefined
+  if ([...ENTRY_POINTS, ...(ADDITIONAL_ENTRY_POINTS[other] ?? [])].includes(file)) return undefined
   return `${path} imports ${target}: ${other} is reached through its service.ts`
 }
 
