@@ -6,7 +6,7 @@ import { Card, Page } from '../../ui/Page.tsx'
 import { Empty, Loaded } from '../../ui/AsyncState.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 
-interface ListMessages {
+export interface ListMessages {
   title: string
   about: string
   empty: string

@@ -1,4 +1,4 @@
-import { Button, Switch, TextInput } from '@mantine/core'
+import { Switch, TextInput } from '@mantine/core'
 import type { Region } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -7,54 +7,28 @@ import { fieldError } from '../../api/errors.ts'
 import { operatorRegionsQuery, operatorRequest } from '../../api/operator.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { Icon } from '../../ui/Icon.tsx'
-import { Status } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { commonMessages } from '../../messages/common.ts'
 import { operatorMessages } from '../../messages/operator.ts'
-import { List } from './List.tsx'
+import { CatalogList } from './CatalogList.tsx'
 
 const w = operatorMessages.regions
 
+const COLUMNS: Column<Region>[] = [
+  { head: w.city, cell: ({ city }) => city },
+  { head: w.country, cell: ({ country, flag }) => `${flag} ${country}` },
+]
+
 export default function Regions() {
-  const [edited, setEdited] = useState<Region | 'new' | null>(null)
   const regions = useQuery(operatorRegionsQuery)
-  const columns: Column<Region>[] = [
-    {
-      head: w.name,
-      cell: ({ name, slug }) => (
-        <div>
-          <strong>{name}</strong>
-          <div className="muted">{slug}</div>
-        </div>
-      ),
-    },
-    { head: w.city, cell: ({ city }) => city },
-    { head: w.country, cell: ({ country, flag }) => `${flag} ${country}` },
-    {
-      head: w.availability,
-      cell: ({ available }) => <Status tone={available ? 'good' : 'idle'}>{available ? w.available : w.unavailable}</Status>,
-    },
-    {
-      head: commonMessages.actions,
-      quiet: true,
-      right: true,
-      cell: (region) => (
-        <Button variant="default" size="xs" aria-label={`${w.edit}: ${region.name}`} onClick={() => setEdited(region)}>
-          {w.edit}
-        </Button>
-      ),
-    },
-  ]
-  const add = (
-    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setEdited('new')}>
-      {w.create}
-    </Button>
-  )
   return (
-    <List messages={w} icon="pin" of={regions} columns={columns} rowKey={({ id }) => id} actions={add}>
-      {edited && <RegionDialog region={edited === 'new' ? undefined : edited} onClose={() => setEdited(null)} />}
-    </List>
+    <CatalogList
+      messages={w}
+      icon="pin"
+      of={regions}
+      columns={COLUMNS}
+      dialog={(region, onClose) => <RegionDialog region={region} onClose={onClose} />}
+    />
   )
 }
 
