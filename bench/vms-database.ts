@@ -73,7 +73,7 @@ async function copyDatabase(url: string, name: string): Promise<string> {
   return withDatabase(url, name)
 }
 
-const PLENTY = 1_000_000_000
+const PLENTY = 100_000_000
 
 async function makeRoom(db: Db): Promise<void> {
   await db.run(sql`update hosts set vcpu_total = ${PLENTY}, ram_total_mib = ${PLENTY}, disk_total_gib = ${PLENTY},
