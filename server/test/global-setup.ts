@@ -8,6 +8,7 @@ import { scratchFolder } from './scratch-folder.ts'
 declare module 'vitest' {
   export interface ProvidedContext {
     postgresUrl: string
+    postgresSuperuserUrl: string
   }
 }
 
@@ -17,6 +18,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const postgres = await startEmbeddedPostgres({ dataDir: join(folder.path, 'postgres'), settings })
   await allowTestStatements(postgres)
   project.provide('postgresUrl', postgres.url)
+  project.provide('postgresSuperuserUrl', postgres.superuserUrl)
   return async () => {
     await postgres.stop()
     await folder.remove()

@@ -16,6 +16,7 @@ import { instantPace } from '../src/hypervisor/simulated/latency.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { createLog } from '../src/kernel/log.ts'
 import { parseCents } from '../src/kernel/money.ts'
+import { dropDatabase } from './drop-database.ts'
 import { requireDocumentedErrors } from './documented-errors.ts'
 import { restMaker } from './quiesce.ts'
 import { settler } from './run-workflows.ts'
@@ -63,14 +64,11 @@ export const emptyDatabase = (): Promise<string> => createDatabase('')
 async function createDatabase(options: string): Promise<string> {
   const server = inject('postgresUrl')
   const name = `test_${process.pid}_${++databases}_${Math.random().toString(36).slice(2, 8)}`
-  const admin = async (statement: string): Promise<void> => {
-    const client = new pg.Client({ connectionString: server })
-    await client.connect()
-    await client.query('select pg_advisory_lock(1)') // a template cannot be in use while it is copied
-    await client.query(statement).finally(() => client.end())
-  }
-  await admin(`create database ${name} ${options}`)
-  afterAll(() => admin(`drop database if exists ${name} with (force)`))
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  await client.query('select pg_advisory_lock(1)') // a template cannot be in use while it is copied
+  await client.query(`create database ${name} ${options}`).finally(() => client.end())
+  afterAll(() => dropDatabase(name))
   return withDatabase(server, name)
 }
 

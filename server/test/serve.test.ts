@@ -2,29 +2,17 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { withDatabase } from './harness.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { emptyDatabase } from './harness.ts'
 import { berthd, berthdJson, get, service, type Settings } from './processes.ts'
 
-const DATABASE = `empty_${process.pid}`
 let settings: Settings
 
-async function administer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: inject('postgresUrl') })
-  await client.connect()
-  await client.query(statement).finally(() => client.end())
-}
-
 beforeAll(async () => {
-  await administer(`create database ${DATABASE}`)
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-serve-'))
-  settings = { BERTH_DATABASE_URL: withDatabase(inject('postgresUrl'), DATABASE), BERTH_DATA_DIR: dataDir, BERTH_PORT: '0' }
+  settings = { BERTH_DATABASE_URL: await emptyDatabase(), BERTH_DATA_DIR: dataDir, BERTH_PORT: '0' }
 })
-afterAll(async () => {
-  await administer(`drop database ${DATABASE} with (force)`)
-  await rm(settings['BERTH_DATA_DIR']!, { recursive: true })
-})
+afterAll(() => rm(settings['BERTH_DATA_DIR']!, { recursive: true }))
 
 describe('processes on an external database', { timeout: 120_000 }, () => {
   test('leave migrations to the operator', async () => {

@@ -1,27 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
-import { testDatabase, withDatabase } from './harness.ts'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { emptyDatabase, testDatabase } from './harness.ts'
 import { berthd, berthdJson, eventually, get, service, type Service, type Settings } from './processes.ts'
 
 let dataDir: string
 beforeAll(async () => void (dataDir = await mkdtemp(join(tmpdir(), 'berth-clock-'))))
 afterAll(() => rm(dataDir, { recursive: true }))
-
-/** Empty, without tables. */
-async function emptyDatabase(): Promise<string> {
-  const name = `clock_${process.pid}_${Math.random().toString(36).slice(2, 8)}`
-  const admin = async (statement: string): Promise<void> => {
-    const client = new pg.Client({ connectionString: inject('postgresUrl') })
-    await client.connect()
-    await client.query(statement).finally(() => client.end())
-  }
-  await admin(`create database ${name}`)
-  afterAll(() => admin(`drop database if exists ${name} with (force)`))
-  return withDatabase(inject('postgresUrl'), name)
-}
 
 describe('the test clock', { timeout: 240_000 }, () => {
   test('is rejected by real data, and required by a database that has one', async () => {

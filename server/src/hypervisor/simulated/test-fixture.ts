@@ -19,8 +19,8 @@ const later = readdirSync(MIGRATIONS)
   .flatMap((name) => read(name).match(/^alter table simulated\..*;$/gm) ?? [])
 const SCHEMA = `create extension btree_gist; ${read('0011_simulated.sql')}; ${later.join('\n')}`
 
-async function onServer(statement: string): Promise<void> {
-  const client = new Client({ connectionString: inject('postgresUrl') })
+async function runStatement(server: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: server })
   await client.connect()
   await client.query(statement).finally(() => client.end())
 }
@@ -28,14 +28,15 @@ async function onServer(statement: string): Promise<void> {
 /** Dropped when the test file ends. */
 export async function simulatedDatabase(maxConnections = 8): Promise<Db> {
   const name = `simulated_${newId()}`
-  await onServer(`create database ${name}`)
+  await runStatement(inject('postgresUrl'), `create database ${name}`)
   const url = new URL(inject('postgresUrl'))
   url.pathname = `/${name}`
   const db = openDb({ url: url.toString(), maxConnections, onError: () => undefined })
   await db.raw(SCHEMA)
   afterAll(async () => {
     await db.close()
-    await onServer(`drop database ${name} with (force)`)
+    // Only a superuser may end the autovacuum worker that may be at work in the database.
+    await runStatement(inject('postgresSuperuserUrl'), `drop database ${name} with (force)`)
   })
   return db
 }
