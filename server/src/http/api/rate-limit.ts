@@ -87,7 +87,7 @@ export function rateLimit(counters: Counters, clock: Clock = systemClock): RateL
       apply(reply, stateOf(`per ${actorType}`, limit, await counters.add(`${actorType}:${actorId}`, 1, WINDOW_MS), 1)),
     limitIp: async (request, reply) => apply(reply, await ofAddress(request.ip, 1)),
     limitLookUp(request, reply, hasWorked) {
-      const known = findExceeded(clientNetwork(request.ip))
+      const known = exceeded.size === 0 ? undefined : findExceeded(clientNetwork(request.ip))
       if (!known || hasWorked()) return
       const second = Math.floor(nowMs() / 1000)
       if (known.second !== second) Object.assign(known, { second, lookUps: 0 })
