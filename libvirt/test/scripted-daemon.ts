@@ -51,6 +51,8 @@ export class ScriptedDaemon {
   readonly peers: Peer[] = []
   /** Every frame that arrived, in order. */
   readonly heard: Frame[] = []
+  /** Called with each keepalive message. */
+  onPing: (peer: Peer) => void = () => {}
   private readonly scripts = new Map<number, Script>()
   private server: Server | undefined
   private folder = ''
@@ -116,6 +118,7 @@ export class ScriptedDaemon {
 
   private hear(frame: Frame, peer: Peer): void {
     this.heard.push(frame)
+    if (frame.program === Program.keepalive) this.onPing(peer)
     if (frame.type !== MessageType.call) return
     const script = this.scripts.get(frame.procedure) ?? opening.get(frame.procedure)
     script?.(frame, peer)

@@ -1,4 +1,7 @@
 // Detects a dead peer: any received byte resets it; after an idle interval it sends pings, and gives up after `count` unanswered ones.
+//
+// Node runs timers before it reads sockets. After a stall (a busy or suspended process) a timer alone would find silence although the bytes
+// wait in the socket, so each check runs as an immediate: after the sockets were read.
 import { encodeFrame, MessageType, Program, Status } from '../wire/frame.ts'
 import type { Frame } from '../wire/frame.ts'
 
@@ -15,7 +18,8 @@ export class Keepalive {
   private readonly link: KeepaliveLink
   private readonly intervalMs: number
   private readonly count: number
-  private readonly timer: NodeJS.Timeout
+  private timer!: NodeJS.Timeout
+  private immediate: NodeJS.Immediate | undefined
   private heardSomething = false
   private unanswered = 0
 
@@ -23,7 +27,7 @@ export class Keepalive {
     this.link = link
     this.intervalMs = options.intervalMs
     this.count = options.count
-    this.timer = setInterval(() => this.check(), this.intervalMs).unref()
+    this.schedule()
   }
 
   received(): void {
@@ -35,7 +39,12 @@ export class Keepalive {
   }
 
   stop(): void {
-    clearInterval(this.timer)
+    clearTimeout(this.timer)
+    clearImmediate(this.immediate)
+  }
+
+  private schedule(): void {
+    this.timer = setTimeout(() => (this.immediate = setImmediate(() => this.check())), this.intervalMs).unref()
   }
 
   private check(): void {
@@ -46,6 +55,7 @@ export class Keepalive {
       this.link.send(message(Message.ping))
     }
     this.heardSomething = false
+    this.schedule()
   }
 }
 
