@@ -32,6 +32,8 @@ export interface Machines {
   /** Defined as the spec says, and running. Requires its disk, its networks and its filter: a machine never runs unfiltered. A paused one
    *  is resumed. `invalid_state` while it runs with another generation, vcpu or RAM: stop it first. */
   ensureRunning(spec: MachineSpec, signal: AbortSignal): Promise<void>
+  /** A paused machine is resumed; any other stays as it is. One that finds the disk of its host full again is paused again at once. */
+  ensureResumed(vmId: string, signal: AbortSignal): Promise<void>
   /** ACPI shutdown, then power off after the grace period; 0 powers off at once. A machine that does not exist counts as stopped. */
   ensureStopped(vmId: string, request: { graceMs: number }, signal: AbortSignal): Promise<{ how: StopOutcome }>
   /** Reboots at most once per action id, across processes and retries. `invalid_state` when it is not running. */
