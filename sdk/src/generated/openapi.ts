@@ -288,6 +288,11 @@ export interface components {
             balanceAfter: string;
         };
         PaymentEventData: {
+            /**
+             * @description Who paid: a deposit, or a credit of the operator. Absent before 0.2.0
+             * @enum {string}
+             */
+            source?: ("payment" | "operator") | undefined;
             transaction: components["schemas"]["Transaction"];
             wallet: {
                 /** @description Decimal with two places, for example "12.00"; debits are negative */

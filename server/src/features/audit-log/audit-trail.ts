@@ -8,6 +8,7 @@ import { sha256 } from '../../kernel/crypto.ts'
 import type { Db } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { rateLimitedWarn, type Log } from '../../kernel/log.ts'
+import { markCaller } from './operator.ts'
 import * as sql from './sql.ts'
 
 export const REFUSALS_PER_HOUR = 100
@@ -61,6 +62,7 @@ export function openAuditTrail({ db, clock, log }: { db: Db; clock: Clock; log: 
   return {
     recordSuccess(tx, call) {
       const now = clock.now()
+      markCaller(tx, call.accountId)
       const isCounted = ++hourOf(call.accountId, now).changes > CHANGES_PER_HOUR
       tx.beforeCommit(isCounted ? sql.countedInsertion(changeCount(call, now)) : sql.insertion(toRow(call, now)))
     },

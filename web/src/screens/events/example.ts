@@ -78,6 +78,7 @@ const ofBackup = { backup, ...ofVm }
 /** The others show a VM only. */
 const OTHERS: { [Type in EventType as VmEventData extends EventData<Type> ? never : Type]: EventData<Type> } = {
   'billing.payment_received': {
+    source: 'payment',
     transaction: {
       id: 'cmb3v8k2p0002exampletx001',
       type: 'DEPOSIT',
