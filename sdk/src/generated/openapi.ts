@@ -465,6 +465,7 @@ export interface components {
             expiresAt: string | null;
             /** @description Why it failed */
             error: string | null;
+            consistency: ("FILESYSTEM" | "CRASH") | null;
             /** @description What it does not protect from, where there is only one host to keep it on */
             warning: string | null;
             /**

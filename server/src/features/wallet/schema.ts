@@ -69,7 +69,10 @@ export const walletEvents = {
     object(
       {
         source: Type.Optional(
-          Type.String({ enum: ['payment', 'operator'], description: 'Who paid: a deposit, or a credit of the operator. Absent before 0.2.0' }),
+          Type.String({
+            enum: ['payment', 'operator'],
+            description: 'Who paid: a deposit, or a credit of the operator. Absent before 0.2.0',
+          }),
         ),
         transaction: Transaction,
         wallet: EventWallet,

@@ -56,6 +56,7 @@ const backup: Backup = {
   completedAt: at,
   expiresAt: '2027-03-08T09:30:00.000Z',
   error: null,
+  consistency: 'FILESYSTEM',
   warning: null,
   createdAt: at,
 }
