@@ -98,13 +98,13 @@ describe('keepalive', () => {
     const error = await reason(connection.connect.getHostname())
     expect(error).toBeInstanceOf(ConnectionLostError)
     expect((error as Error).message).toContain('no data from the daemon for 40 ms')
-    expect(daemon.heard.filter((frame) => frame.program === Program.keepalive).length).toBe(3)
+    expect(daemon.received.filter((frame) => frame.program === Program.keepalive).length).toBe(3)
   })
 
   test('pings are answered', async () => {
     const connection = await connect()
     daemon.peers[0]?.socket.write(ping)
-    const pong = await eventually('an answer', () => daemon.heard.find((frame) => frame.program === Program.keepalive))
+    const pong = await eventually('an answer', () => daemon.received.find((frame) => frame.program === Program.keepalive))
     expect(pong).toMatchObject({ procedure: 2, type: MessageType.message })
     await connection.close()
   })

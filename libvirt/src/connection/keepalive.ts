@@ -20,7 +20,7 @@ export class Keepalive {
   private readonly count: number
   private timer!: NodeJS.Timeout
   private immediate: NodeJS.Immediate | undefined
-  private heardSomething = false
+  private hasReceived = false
   private unanswered = 0
 
   constructor(link: KeepaliveLink, options: { intervalMs: number; count: number }) {
@@ -31,7 +31,7 @@ export class Keepalive {
   }
 
   received(): void {
-    this.heardSomething = true
+    this.hasReceived = true
   }
 
   answer(frame: Frame): void {
@@ -48,13 +48,13 @@ export class Keepalive {
   }
 
   private check(): void {
-    if (this.heardSomething || this.link.isPaused()) this.unanswered = 0
+    if (this.hasReceived || this.link.isPaused()) this.unanswered = 0
     else if (this.unanswered === this.count) return this.link.dead(this.intervalMs * (this.count + 1))
     else {
       this.unanswered++
       this.link.send(message(Message.ping))
     }
-    this.heardSomething = false
+    this.hasReceived = false
     this.schedule()
   }
 }

@@ -31,15 +31,15 @@ export interface AuditTrail extends Audit {
 
 export function openAuditTrail({ db, clock, log }: { db: Db; clock: Clock; log: Log }): AuditTrail {
   const hours = new Map<string, Hour>()
-  const underWay = new Set<Promise<void>>()
+  const pendingWrites = new Set<Promise<void>>()
   const batched = createBatchWriter<sql.AuditRow>((rows) => sql.insertAll(db, rows), {
     tries: 3,
     pauseMs: 1_000,
     onError: rateLimitedWarn(log, 'writing denied requests to audit log failed'),
   })
   const write = (row: sql.AuditRow): void => {
-    const writing = batched(row).finally(() => underWay.delete(writing))
-    underWay.add(writing)
+    const writing = batched(row).finally(() => pendingWrites.delete(writing))
+    pendingWrites.add(writing)
   }
 
   const hourOf = (accountId: string, now: Date): Hour => {
@@ -57,7 +57,7 @@ export function openAuditTrail({ db, clock, log }: { db: Db; clock: Clock; log: 
   const endHours = (now: Date, isOver: (hour: Hour) => boolean): void => {
     for (const [accountId, hour] of hours) if (isOver(hour)) end(accountId, hour, now)
   }
-  const written = async (): Promise<void> => void (await Promise.all(underWay))
+  const written = async (): Promise<void> => void (await Promise.all(pendingWrites))
 
   return {
     recordSuccess(tx, call) {

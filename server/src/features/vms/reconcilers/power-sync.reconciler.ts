@@ -118,18 +118,18 @@ async function applyObservedPower(deps: Deps, vmId: string, seen: Seen): Promise
     }
     const isPaused = seen.power === 'paused' && vm.status === 'RUNNING'
     if (seen.power !== 'stopped' && !isPaused) {
-      await setStatus(tx, now, vmId, { status: 'RUNNING', wantedOn: true })
+      await setStatus(tx, now, vmId, { status: 'RUNNING', desiredRunning: true })
       return recordVmEvent(tx, deps, vmId, 'vm.started', { reason: 'host' })
     }
     const reason = isPaused ? 'host' : (seen.stopReason ?? 'crash')
     const bringBack = reason === 'host' && vm.desired_running
     if (seen.isOutOfSpace) {
       deps.log.warn({ vmId, hostId: vm.host_id }, 'guest paused because its host has no disk space')
-      await setStatus(tx, now, vmId, { status: 'STOPPED', reason: OUT_OF_SPACE, wantedOn: bringBack })
+      await setStatus(tx, now, vmId, { status: 'STOPPED', reason: OUT_OF_SPACE, desiredRunning: bringBack })
       return recordVmEvent(tx, deps, vmId, 'vm.stopped', { reason })
     }
     const why = isPaused ? 'Paused on the host' : REASONS[reason]
-    await setStatus(tx, now, vmId, { status: 'STOPPED', reason: why, readiness: 'booting', wantedOn: bringBack })
+    await setStatus(tx, now, vmId, { status: 'STOPPED', reason: why, readiness: 'booting', desiredRunning: bringBack })
     await recordVmEvent(tx, deps, vmId, 'vm.stopped', { reason })
     if (bringBack && !vm.account_suspended && !vm.pending_hold)
       await deps.workflows.start(tx, startVm, { vmId }, { label: 'START', ...options })
