@@ -65,7 +65,7 @@ async function deliverAll(): Promise<void> {
       await deliveries.runOnce()
     } while (again)
     running = false
-    if (deliveries.underWay() === 0) finished.resolve()
+    if (deliveries.inFlight() === 0) finished.resolve()
   }
   await turn()
   await finished.promise

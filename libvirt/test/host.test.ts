@@ -37,7 +37,7 @@ const tell = (event: number) => {
   for (const peer of daemon.peers)
     if (!peer.socket.destroyed) peer.event(eventKinds.lifecycle.number, lifecycle, { callback: 7, domain, event, detail: 0 })
 }
-const registrations = () => daemon.heard.filter((frame) => frame.procedure === registerDomainEvent.number).length
+const registrations = () => daemon.received.filter((frame) => frame.procedure === registerDomainEvent.number).length
 
 describe('events', () => {
   test('reach their listeners until they unsubscribe, with one registration', async () => {
@@ -49,7 +49,7 @@ describe('events', () => {
     await eventually('both', () => seen.length === 2 || undefined)
     expect(registrations()).toBe(1)
     await Promise.all([leave(), leaveToo()])
-    expect(daemon.heard.at(-1)?.procedure).toBe(deregisterDomainEvent.number)
+    expect(daemon.received.at(-1)?.procedure).toBe(deregisterDomainEvent.number)
     tell(5)
     await connection.close()
     expect(seen).toEqual([2, 20])

@@ -88,7 +88,9 @@ describe('a daemon that misbehaves', () => {
 })
 
 describe('keepalive', () => {
-  const ping = encodeFrame({ program: Program.keepalive, procedure: 1, type: MessageType.message, serial: 0, status: Status.ok })
+  const keepaliveFrame = (procedure: number) =>
+    encodeFrame({ program: Program.keepalive, procedure, type: MessageType.message, serial: 0, status: Status.ok })
+  const [ping, pong] = [keepaliveFrame(1), keepaliveFrame(2)]
 
   test('an unresponsive daemon loses the connection, with every pending call', async () => {
     daemon.on(getHostname, () => {})
@@ -96,14 +98,28 @@ describe('keepalive', () => {
     const error = await reason(connection.connect.getHostname())
     expect(error).toBeInstanceOf(ConnectionLostError)
     expect((error as Error).message).toContain('no data from the daemon for 40 ms')
-    expect(daemon.heard.filter((frame) => frame.program === Program.keepalive).length).toBe(3)
+    expect(daemon.received.filter((frame) => frame.program === Program.keepalive).length).toBe(3)
   })
 
   test('pings are answered', async () => {
     const connection = await connect()
     daemon.peers[0]?.socket.write(ping)
-    const pong = await eventually('an answer', () => daemon.heard.find((frame) => frame.program === Program.keepalive))
+    const pong = await eventually('an answer', () => daemon.received.find((frame) => frame.program === Program.keepalive))
     expect(pong).toMatchObject({ procedure: 2, type: MessageType.message })
+    await connection.close()
+  })
+
+  test('bytes that arrived while this process stood still count', async () => {
+    daemon.on(getHostname, (call, peer) => peer.reply(call, getHostname.result, 'h'))
+    const connection = await connect({ keepalive: { intervalMs: 20, count: 1 } })
+    const stall = new Int32Array(new SharedArrayBuffer(4))
+    let stalls = 0
+    daemon.onPing = (peer) => {
+      peer.socket.write(pong)
+      if (stalls++ < 5) Atomics.wait(stall, 0, 0, 60)
+    }
+    await eventually('five stalls', () => stalls > 5)
+    expect(await connection.connect.getHostname()).toBe('h')
     await connection.close()
   })
 

@@ -50,7 +50,9 @@ type Script = (call: Frame, peer: Peer) => void
 export class ScriptedDaemon {
   readonly peers: Peer[] = []
   /** Every frame that arrived, in order. */
-  readonly heard: Frame[] = []
+  readonly received: Frame[] = []
+  /** Called with each keepalive message. */
+  onPing: (peer: Peer) => void = () => {}
   private readonly scripts = new Map<number, Script>()
   private server: Server | undefined
   private folder = ''
@@ -115,7 +117,8 @@ export class ScriptedDaemon {
   }
 
   private hear(frame: Frame, peer: Peer): void {
-    this.heard.push(frame)
+    this.received.push(frame)
+    if (frame.program === Program.keepalive) this.onPing(peer)
     if (frame.type !== MessageType.call) return
     const script = this.scripts.get(frame.procedure) ?? opening.get(frame.procedure)
     script?.(frame, peer)

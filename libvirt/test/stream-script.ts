@@ -6,12 +6,12 @@ import type { Peer, ScriptedDaemon } from './scripted-daemon.ts'
 /** Confirms our "ok" as libvirtd does, and gives what came before it. */
 export function confirming(daemon: ScriptedDaemon, peer: Peer): Frame[] {
   const packets: Frame[] = []
-  const before = daemon.heard.length
+  const before = daemon.received.length
   const timer = setInterval(() => {
     packets.splice(
       0,
       Infinity,
-      ...daemon.heard.slice(before).filter((frame) => frame.type === MessageType.stream || frame.type === MessageType.hole),
+      ...daemon.received.slice(before).filter((frame) => frame.type === MessageType.stream || frame.type === MessageType.hole),
     )
     const ok = packets.find((frame) => frame.status === Status.ok)
     if (!ok) return
@@ -23,5 +23,5 @@ export function confirming(daemon: ScriptedDaemon, peer: Peer): Frame[] {
 
 /** The stream packets the daemon got, with that status. */
 export function packetsHeard(daemon: ScriptedDaemon, status: number): Frame[] {
-  return daemon.heard.filter((frame) => frame.type === MessageType.stream && frame.status === status)
+  return daemon.received.filter((frame) => frame.type === MessageType.stream && frame.status === status)
 }

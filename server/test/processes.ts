@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { sleep, stopwatch } from '../src/kernel/clock.ts'
 
-const BERTHD = join(import.meta.dirname, '../bin/berthd.mjs')
+export const BERTHD = join(import.meta.dirname, '../bin/berthd.mjs')
 const PUBLIC_PATH = '/api/public/v1'
 
 export type Settings = Record<string, string>

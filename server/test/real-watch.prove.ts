@@ -40,6 +40,30 @@ describeIf(missingForRealHost())('a real VM', { timeout: 3 * TIMEOUT_MS }, async
     expect(await connectTo(url).opened).toBe(false)
   })
 
+  test('without a password refuses every password on its console', async () => {
+    const locked = await customer.order('POST', '/vms', {
+      ...(await customer.tiny()),
+      planId: await customer.plan('nano'),
+      hostname: 'locked',
+    })
+    const { data } = await customer.send('POST', `/vms/${locked}/console`, { type: 'serial' })
+    const terminal = connectTo((data as unknown as { url: string }).url)
+    expect(await terminal.opened).toBe(true)
+    const shows = (text: RegExp) => eventually(async () => text.test(terminal.text()), 60_000)
+    const answers = /Login incorrect|bad salt/g
+    terminal.socket.send('\n')
+    for (const [tried, user] of ['root', 'nobody'].entries()) {
+      await shows(/locked login: $/)
+      terminal.socket.send(`${user}\n`)
+      await shows(/Password: $/)
+      terminal.socket.send('guess\n')
+      await eventually(async () => (terminal.text().match(answers)?.length ?? 0) > tried, 60_000)
+    }
+    expect(terminal.text()).not.toContain('bad salt')
+    terminal.socket.close()
+    await customer.order('DELETE', `/vms/${locked}`)
+  })
+
   test('has metrics', async () => {
     const measured = await eventually(async () => {
       // Repeatedly: writes before the first sample have no rate.

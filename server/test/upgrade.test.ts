@@ -98,7 +98,7 @@ test('VMs keep running during an upgrade, and the new version finishes open acti
   const asStarted = await lifeOf(running.vm.id, settings)
 
   const next = nextRelease()
-  const underWay = await create('web-2')
+  const inProgress = await create('web-2')
   expect((await next.run('migrate')).stdout).toContain('applied 9999_next')
   // The old processes go on with the statements that their connections have prepared for the tables as they were.
   expect((await before(`/vms/${running.vm.id}`)).status).toBe('RUNNING')
@@ -112,9 +112,9 @@ test('VMs keep running during an upgrade, and the new version finishes open acti
   const newApi = await service(settings, next.program('api'))
   expect(await oldApi.kill('SIGTERM')).toBe(0)
   const after = caller(newApi.url, token!)
-  await ended(after, underWay.vm.id, underWay.actionId)
+  await ended(after, inProgress.vm.id, inProgress.actionId)
 
-  for (const { vm } of [running, underWay, beside]) expect((await after(`/vms/${vm.id}`)).status).toBe('RUNNING')
+  for (const { vm } of [running, inProgress, beside]) expect((await after(`/vms/${vm.id}`)).status).toBe('RUNNING')
   expect(await lifeOf(running.vm.id, settings)).toEqual(asStarted)
   const { code, stderr } = await berthd(settings, 'migrate')
   expect([code, stderr]).toEqual([1, expect.stringContaining('Start the newer version')])
@@ -149,14 +149,14 @@ test('this release takes over the data of an older one: VMs keep running, action
   }
   const asStarted = await lifeOf(VM_ID, older)
   expect(asStarted).toMatchObject([{ power: 'running' }])
-  const underWay = await ask<{ id: string; vm_id: string; label: string }>(
+  const inProgress = await ask<{ id: string; vm_id: string; label: string }>(
     older,
     'select id, subject_id as vm_id, label from workflow_runs where completed_at is null order by label',
   )
-  expect(underWay.map(({ label }) => label)).toEqual(['CREATE', 'STOP'])
+  expect(inProgress.map(({ label }) => label)).toEqual(['CREATE', 'STOP'])
   const up = await service(older, 'up')
   const call = caller(up.url, TOKEN)
-  for (const { id, vm_id } of underWay) await ended(call, vm_id, id)
+  for (const { id, vm_id } of inProgress) await ended(call, vm_id, id)
   const vms = await call<Listed[]>('/vms')
   expect(Object.fromEntries(vms.map(({ name, status }) => [name, status]))).toEqual({
     'web-1': 'RUNNING',

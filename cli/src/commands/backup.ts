@@ -11,6 +11,7 @@ const BACKUP_FIELDS: Columns<Backup> = {
   Status: (backup) => backup.status,
   Size: (backup) => bytes(backup.size),
   Expires: (backup) => time(backup.expiresAt),
+  Consistency: (backup) => backup.consistency ?? undefined,
   Error: (backup) => backup.error,
   Warning: (backup) => backup.warning ?? undefined,
   Created: (backup) => time(backup.createdAt),

@@ -1,4 +1,7 @@
 // Detects a dead peer: any received byte resets it; after an idle interval it sends pings, and gives up after `count` unanswered ones.
+//
+// Node runs timers before it reads sockets. After a stall (a busy or suspended process) a timer alone would find silence although the bytes
+// wait in the socket, so each check runs as an immediate: after the sockets were read.
 import { encodeFrame, MessageType, Program, Status } from '../wire/frame.ts'
 import type { Frame } from '../wire/frame.ts'
 
@@ -15,19 +18,20 @@ export class Keepalive {
   private readonly link: KeepaliveLink
   private readonly intervalMs: number
   private readonly count: number
-  private readonly timer: NodeJS.Timeout
-  private heardSomething = false
+  private timer!: NodeJS.Timeout
+  private immediate: NodeJS.Immediate | undefined
+  private hasReceived = false
   private unanswered = 0
 
   constructor(link: KeepaliveLink, options: { intervalMs: number; count: number }) {
     this.link = link
     this.intervalMs = options.intervalMs
     this.count = options.count
-    this.timer = setInterval(() => this.check(), this.intervalMs).unref()
+    this.schedule()
   }
 
   received(): void {
-    this.heardSomething = true
+    this.hasReceived = true
   }
 
   answer(frame: Frame): void {
@@ -35,17 +39,23 @@ export class Keepalive {
   }
 
   stop(): void {
-    clearInterval(this.timer)
+    clearTimeout(this.timer)
+    clearImmediate(this.immediate)
+  }
+
+  private schedule(): void {
+    this.timer = setTimeout(() => (this.immediate = setImmediate(() => this.check())), this.intervalMs).unref()
   }
 
   private check(): void {
-    if (this.heardSomething || this.link.isPaused()) this.unanswered = 0
+    if (this.hasReceived || this.link.isPaused()) this.unanswered = 0
     else if (this.unanswered === this.count) return this.link.dead(this.intervalMs * (this.count + 1))
     else {
       this.unanswered++
       this.link.send(message(Message.ping))
     }
-    this.heardSomething = false
+    this.hasReceived = false
+    this.schedule()
   }
 }
 

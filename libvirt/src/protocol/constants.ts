@@ -42,6 +42,8 @@ export const ErrorOrigin = { qemu: 10, storage: 18, network: 19, domain: 20, fil
 
 export const CpuComparison = { incompatible: 0, identical: 1, superset: 2 } as const
 export const DomainState = { none: 0, running: 1, blocked: 2, paused: 3, shutdown: 4, shutoff: 5, crashed: 6, pmsuspended: 7 } as const
+/** Reason of the state `paused`. `ioError`: a read or write failed, and the disk's error policy pauses the guest. */
+export const PausedReason = { unknown: 0, user: 1, ioError: 5 } as const
 export const PoolState = { inactive: 0, building: 1, running: 2, degraded: 3, inaccessible: 4 } as const
 export const VolumeType = { file: 0, block: 1, dir: 2, network: 3, netdir: 4, ploop: 5 } as const
 

@@ -288,6 +288,11 @@ export interface components {
             balanceAfter: string;
         };
         PaymentEventData: {
+            /**
+             * @description Who paid: a deposit, or a credit of the operator. Absent before 0.2.0
+             * @enum {string}
+             */
+            source?: ("payment" | "operator") | undefined;
             transaction: components["schemas"]["Transaction"];
             wallet: {
                 /** @description Decimal with two places, for example "12.00"; debits are negative */
@@ -460,6 +465,7 @@ export interface components {
             expiresAt: string | null;
             /** @description Why it failed */
             error: string | null;
+            consistency: ("FILESYSTEM" | "CRASH") | null;
             /** @description What it does not protect from, where there is only one host to keep it on */
             warning: string | null;
             /**
@@ -788,7 +794,7 @@ export interface components {
         CreateNetwork: {
             /** @description must be 1-100 characters on one line, without control characters */
             name: string;
-            /** @description A node's id, or a region's id: then a node where the range is free is chosen */
+            /** @description A host's id, or a region's id: then a host where the range is free is chosen */
             nodeId: string;
             /** @description A private range from /8 to /30; host bits are masked away */
             cidr: string;

@@ -194,6 +194,13 @@ describe('berthd host and plan', { timeout: 120_000 }, () => {
     expect(await json('host', 'set', 'local', '--uplink-mbps', '10000')).toMatchObject({ uplinkMbps: 10_000 })
   })
 
+  test('sets and lifts the disk limits of a plan', async () => {
+    const limited = await json('plan', 'set', 'large', '--disk-iops', '500', '--disk-mib-per-second', '50')
+    expect(limited).toMatchObject({ diskIops: 500, diskMiBPerSecond: 50 })
+    const lifted = await json('plan', 'set', 'large', '--disk-iops', 'none', '--disk-mib-per-second', 'none')
+    expect(lifted).toMatchObject({ diskIops: null, diskMiBPerSecond: null })
+  })
+
   test('changes only the given fields of a plan', async () => {
     const before = (await json<Record<string, unknown>[]>('plan', 'list')).find(({ slug }) => slug === 'large')!
     const after = await json('plan', 'set', 'large', '--price', '30.00', '--available', 'false')

@@ -32,6 +32,8 @@ export interface Machines {
   /** Defined as the spec says, and running. Requires its disk, its networks and its filter: a machine never runs unfiltered. A paused one
    *  is resumed. `invalid_state` while it runs with another generation, vcpu or RAM: stop it first. */
   ensureRunning(spec: MachineSpec, signal: AbortSignal): Promise<void>
+  /** A paused machine is resumed; any other stays as it is. One that finds the disk of its host full again is paused again at once. */
+  ensureResumed(vmId: string, signal: AbortSignal): Promise<void>
   /** ACPI shutdown, then power off after the grace period; 0 powers off at once. A machine that does not exist counts as stopped. */
   ensureStopped(vmId: string, request: { graceMs: number }, signal: AbortSignal): Promise<{ how: StopOutcome }>
   /** Reboots at most once per action id, across processes and retries. `invalid_state` when it is not running. */
@@ -79,8 +81,9 @@ export interface SnapshotsAndBackups {
    *  removed by `ensureNoSnapshot`. */
   ensureSnapshot(vmId: string, snapshotId: string, signal: AbortSignal): Promise<{ sizeBytes: number }>
   ensureNoSnapshot(vmId: string, snapshotId: string, signal: AbortSignal): Promise<void>
-  /** Incremental on `parentId` where the host has a usable checkpoint of it; otherwise full, and `parentId` is returned as null. */
-  ensureBackup(vmId: string, request: BackupRequest, signal: AbortSignal): Promise<{ sizeBytes: number; parentId: string | null }>
+  /** Incremental on `parentId` where the host has a usable checkpoint of it; otherwise full, and `parentId` is returned as null. One that an
+   *  earlier call has made counts as crash-consistent: whether the guest was frozen is known only to the process that began it. */
+  ensureBackup(vmId: string, request: BackupRequest, signal: AbortSignal): Promise<BackupMade>
   /** Also aborts one that any process is making, which then rejects with `cancelled`. `in_use` while another backup is a layer on it. */
   ensureNoBackup(vmId: string, backupId: string, signal: AbortSignal): Promise<void>
   /** Removes the data, which is stored on another host by now; the checkpoint stays, for the next incremental backup. */
@@ -89,6 +92,15 @@ export interface SnapshotsAndBackups {
   readBackup(vmId: string, backupId: string, signal: AbortSignal): Promise<Readable>
   /** Stores the data of a backup of another host. Its parents must be stored first. `open` is called only when it is missing. */
   ensureBackupCopy(vmId: string, copy: BackupRequest, open: () => Promise<Readable>, signal: AbortSignal): Promise<{ sizeBytes: number }>
+}
+
+/** FILESYSTEM: the machine was off, or its filesystems were frozen when the copy began. CRASH: as after a power loss. */
+export type Consistency = 'FILESYSTEM' | 'CRASH'
+
+export interface BackupMade {
+  sizeBytes: number
+  parentId: string | null
+  consistency: Consistency
 }
 
 export interface BackupRequest {

@@ -12,6 +12,8 @@ export interface Machine {
   power: Power
   /** Null while running, or when the host does not know. */
   stopReason: StopReason | null
+  /** Paused by a write that found the disk of the host full. The write is repeated when the machine is resumed, so nothing is lost. */
+  isOutOfSpace: boolean
   vcpu: number
   ramMiB: number
   diskLimits: DiskLimits

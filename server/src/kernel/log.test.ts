@@ -31,6 +31,17 @@ describe('the log', () => {
     expect(linesOf(true, (log) => log.error({ err: new Error('boom') }, 'request failed'))).toContain('at ')
   })
 
+  test('prints no control and no bidirectional characters on a terminal', () => {
+    const evil = 'a\u001b[2J\u009b\r\b\u0085b\u202e\u2028\\u001b"\tc'
+    const clean = 'a\ufffd[2J\ufffd\ufffd\ufffd\ufffdb\ufffd\ufffd\\u001b"\tc'
+    const error = Object.assign(new Error(evil), { stack: `Error: ${evil}` })
+    const lines = linesOf(true, (log) => log.warn({ err: error, label: evil }, evil))
+    expect(lines).toContain(`WARN: ${clean} `)
+    expect(lines).toContain('"label":"a\ufffd[2J\ufffd')
+    expect(lines).toContain(`Error: ${clean}`)
+    expect(lines).not.toMatch(/[^\P{Cc}\n\t]|\p{Bidi_Control}/u)
+  })
+
   test('prints JSON elsewhere, with stacks and without secrets', () => {
     const line = JSON.parse(linesOf(false, (log) => log.error({ err: apiError('no_capacity', 'No host'), password: 'x' }, 'failed')))
     expect(line).toMatchObject({ msg: 'failed', password: '[redacted]', err: { message: 'No host', stack: expect.any(String) } })

@@ -41,7 +41,7 @@ const stdout = (): DestinationStream => pino.destination({ dest: STDOUT, sync: t
 function readableLines(to: Writable | undefined): DestinationStream {
   const require = createRequire(import.meta.url)
   const pretty = require('pino-pretty') as typeof PinoPretty
-  return pretty({
+  const lines = pretty({
     colorize: isatty(STDOUT),
     translateTime: 'SYS:HH:MM:ss',
     ignore: 'reqId,requestId,actor',
@@ -49,7 +49,15 @@ function readableLines(to: Writable | undefined): DestinationStream {
     sync: true,
     destination: to ?? STDOUT,
   })
+  return { write: (line) => void lines.write(printableJson(line)) }
 }
+
+/** Replaces control and bidirectional characters in a line of JSON, as commands do in what they print: text of customers and guests must
+ *  not move the operator's cursor or fake a line. pino-pretty prints messages and stacks unescaped, so escapes count too; `\n` and `\t` stay. */
+const printableJson = (line: string): string =>
+  line.replace(/(\\u00[01][0-9a-f]|\\[bfr]|[\x7f-\x9f\p{Bidi_Control}\u2028\u2029])|\\./gu, (found, control?: string) =>
+    control === undefined ? found : '\ufffd',
+  )
 
 /** An expected error (an API error, or a driver error with a user message) is logged as a reason on a terminal, without a stack. */
 function withoutExpectedStacks({ err, ...fields }: Record<string, unknown>): Record<string, unknown> {

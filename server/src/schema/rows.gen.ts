@@ -91,6 +91,7 @@ export interface Tables {
     counted_gib: number
     price_cents: bigint
     staging_host_id: string | null
+    consistency: 'FILESYSTEM' | 'CRASH' | null
   }
   bandwidth_baselines: {
     vm_id: string
@@ -858,7 +859,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   api_tokens: 'id, account_id, name, prefix, hash, scopes, requests_per_minute, allowed_ips, expires_at, revoked_at, last_used_at, last_used_ip, created_at',
   audit_log: 'account_id, created_at, id, actor_type, actor_id, actor_name, ip, action, method, route, resource_ids, status, code, request_id, count',
   backup_schedules: 'vm_id, next_at, failures',
-  backups: 'id, vm_id, account_id, host_id, os_template_id, name, type, status, parent_id, depth, size_bytes, checksum, run_id, started_at, completed_at, expires_at, error, delete_reason, is_tombstone, next_try_at, missing_since, created_at, counted_gib, price_cents, staging_host_id',
+  backups: 'id, vm_id, account_id, host_id, os_template_id, name, type, status, parent_id, depth, size_bytes, checksum, run_id, started_at, completed_at, expires_at, error, delete_reason, is_tombstone, next_try_at, missing_since, created_at, counted_gib, price_cents, staging_host_id, consistency',
   bandwidth_baselines: 'vm_id, mac, epoch, received_bytes, sent_bytes, tick, used_bytes',
   bandwidth_limit_queue: 'vm_id, version, next_try_at',
   catalog_values: 'name, value',

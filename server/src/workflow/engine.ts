@@ -166,7 +166,7 @@ const withoutBigints = (row: unknown): unknown =>
 
 const listenOn =
   (db: Db): NonNullable<QueueDb['listen']> =>
-  async (channel, heard, hearing) => ({ close: await db.listen(channel, heard, (yes) => yes && hearing()) })
+  async (channel, onNotify, onListening) => ({ close: await db.listen(channel, onNotify, (yes) => yes && onListening()) })
 
 /** The partial unique index decides; callers that check before give a better message. */
 function busy(error: unknown): never {

@@ -15,10 +15,10 @@ export interface RunPool {
 }
 
 export function createRunPool(runner: Runner, maxRuns: number): RunPool {
-  const underWay = new Set<Promise<void>>()
+  const running = new Set<Promise<void>>()
   const { log } = runner.deps
   const waitForCapacity = async (count: number): Promise<void> => {
-    while (underWay.size > 0 && underWay.size + count > maxRuns) await Promise.race(underWay)
+    while (running.size > 0 && running.size + count > maxRuns) await Promise.race(running)
   }
   return {
     async claim(runId) {
@@ -27,11 +27,11 @@ export function createRunPool(runner: Runner, maxRuns: number): RunPool {
       if (!taken) return
       const work: Promise<void> = executeRun(runner, taken)
         .catch((error: unknown) => log.error({ err: error, runId }, 'workflow run crashed; retrying after lease expiry'))
-        .finally(() => underWay.delete(work))
-      underWay.add(work)
+        .finally(() => running.delete(work))
+      running.add(work)
     },
     waitForCapacity,
-    hasCapacity: () => underWay.size < maxRuns,
-    idle: async () => void (await Promise.all(underWay)),
+    hasCapacity: () => running.size < maxRuns,
+    idle: async () => void (await Promise.all(running)),
   }
 }

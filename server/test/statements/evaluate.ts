@@ -60,7 +60,7 @@ type Fn = ArrowFunction | FunctionDeclaration
 type Value = { parts: Parts } | { fn: Fn; env: Env }
 
 const MAX_VARIANTS = 512
-const METHODS = ['many', 'maybe', 'one', 'run', 'lastly', 'beforeCommit']
+const METHODS = ['many', 'maybe', 'one', 'run', 'beforeCommit', 'beforeCommitIf']
 const NOTHING: Env = new Map()
 /** Where `Queries` is implemented: a query is a parameter there. */
 const DEFINITION = /\/kernel\/(database\/)?db\.ts$/

@@ -135,6 +135,8 @@ export const vmMessages = {
     backupsAbout: 'Copies stored off the VM’s disk, on another host where available. The last seven daily backups are kept.',
     createBackup: 'Create backup',
     sameHost: 'Same host',
+    crashConsistent: 'Crash-consistent',
+    crashConsistentHint: 'No guest agent answered: the disk is as after a power failure.',
     noBackups: 'No backups yet. Create a backup now, or enable daily backups in Settings.',
     restore: 'Restore',
     restoreButton: { snapshots: 'Restore snapshot', backups: 'Restore backup' },

@@ -44,21 +44,31 @@ async function list({ db, config }: Admin): Promise<Result> {
   return table(await listPlans(db, config.currency), [...COLUMNS], 'No plans yet: npx berthd migrate adds those of the catalog')
 }
 
+/** Commander turns a null of a parser into '', so `none` stays a word until here. */
+type Limit = number | 'none'
+
 /** Commander names the option after its words. */
-interface Options extends PlanChange {
+interface Options extends Omit<PlanChange, 'diskIops' | 'diskMiBPerSecond'> {
   json?: boolean
-  diskMibPerSecond?: number | null
+  diskIops?: Limit
+  diskMibPerSecond?: Limit
 }
 
-async function set({ db, config }: Admin, { json: _, diskMibPerSecond, ...rest }: Options, slug?: string): Promise<Result> {
-  const change: PlanChange = { ...rest, ...(diskMibPerSecond !== undefined && { diskMiBPerSecond: diskMibPerSecond }) }
+const liftNone = (limit: Limit): number | null => (limit === 'none' ? null : limit)
+
+async function set({ db, config }: Admin, { json: _, diskIops, diskMibPerSecond, ...rest }: Options, slug?: string): Promise<Result> {
+  const change: PlanChange = {
+    ...rest,
+    ...(diskIops !== undefined && { diskIops: liftNone(diskIops) }),
+    ...(diskMibPerSecond !== undefined && { diskMiBPerSecond: liftNone(diskMibPerSecond) }),
+  }
   if (Object.keys(change).length === 0) throw new UsageError('Nothing to change. For example: npx berthd plan set small --price 7.50')
   const { id } = await db.tx((tx) => changePlan(tx, slug!, change))
   const plan = (await listPlans(db, config.currency)).find((each) => each.id === id)!
   return { data: plan, text: table([plan], [...COLUMNS], '').text }
 }
 
-const parseLimit = (text: string): number | null => (text === 'none' ? null : parseInteger(text))
+const parseLimit = (text: string): Limit => (text === 'none' ? text : parseInteger(text))
 
 function parseInteger(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')

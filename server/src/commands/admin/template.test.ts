@@ -1,9 +1,11 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import { testDatabase } from '../../../test/harness.ts'
-import { berthd, berthdJson, type Outcome, type Settings } from '../../../test/processes.ts'
+import { BERTHD, berthd, berthdJson, cleanEnvironment, type Outcome, type Settings } from '../../../test/processes.ts'
 
 let settings: Settings
 let dataDir: string
@@ -51,5 +53,28 @@ describe('berthd template', { timeout: 120_000 }, () => {
       'OS template debian-13 has no build recipe. Import its image: npx berthd template import debian-13',
       'OS template not found',
     ])
+  })
+})
+
+const cannotMount = spawnSync('unshare', ['-m', 'true']).status === 0 ? undefined : 'needs root'
+
+describeIf(cannotMount)('berthd template on a full disk', { timeout: 120_000 }, () => {
+  test('imports nothing while less than the reserve of the image folder is free', async () => {
+    const images = join(dataDir, 'full')
+    await mkdir(images)
+    // In a mount namespace of its own, with a small file system that is nearly full.
+    const script = `mount -t tmpfs -o size=64m tmpfs '${images}'; fallocate -l "$1" '${images}/other'; shift; "$@"; code=$?; ls '${images}'; exit $code`
+    const args = [process.execPath, BERTHD, 'template', 'import', 'kept', '--file', join(dataDir, 'disk.raw'), '--name', 'Kept']
+    const attempt = (taken: string) =>
+      spawnSync('unshare', ['-m', 'sh', '-c', script, 'sh', taken, ...args], {
+        env: { ...cleanEnvironment(), ...settings, BERTH_IMAGES_DIR: images },
+        encoding: 'utf8',
+      })
+    const full = attempt('62m')
+    expect([full.status, full.stdout.trim()]).toEqual([1, 'other'])
+    expect(full.stderr).toContain(
+      `Only 0.0 GiB are free for images in ${images}, less than the reserve of 0.0 GiB: free some space on that disk first`,
+    )
+    expect(attempt('40m')).toMatchObject({ status: 0, stdout: expect.stringContaining('is available') })
   })
 })

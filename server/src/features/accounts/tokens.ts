@@ -31,15 +31,15 @@ export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
   const known = new Map<string, Known>()
   const worked = new Set<string>() // hashes; also of tokens that are no longer cached
   const used = new Map<string, { id: string; at: Date; ip: string }>()
-  let hearing = false
+  let isListening = false
   let changes = 0 // counts invalidations: a row read before one arrived is not cached
-  const heard = (hash: string): void => {
+  const onNotify = (hash: string): void => {
     changes++
     known.delete(hash)
     worked.delete(hash)
   }
-  const stop = await db.listen('berth_tokens', heard, (yes) => {
-    hearing = yes
+  const stop = await db.listen('berth_tokens', onNotify, (yes) => {
+    isListening = yes
     changes++
     known.clear()
   })
@@ -66,7 +66,7 @@ export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
     }
     const found = { row, principal, until: now + KEPT_MS }
     if (known.size >= MAX_CACHED) known.clear()
-    if (hearing && changes === before) known.set(hash, found)
+    if (isListening && changes === before) known.set(hash, found)
     return found
   }
 

@@ -8,6 +8,7 @@ import { sha256 } from '../../kernel/crypto.ts'
 import type { Db } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { rateLimitedWarn, type Log } from '../../kernel/log.ts'
+import { markCaller } from './operator.ts'
 import * as sql from './sql.ts'
 
 export const REFUSALS_PER_HOUR = 100
@@ -30,15 +31,15 @@ export interface AuditTrail extends Audit {
 
 export function openAuditTrail({ db, clock, log }: { db: Db; clock: Clock; log: Log }): AuditTrail {
   const hours = new Map<string, Hour>()
-  const underWay = new Set<Promise<void>>()
+  const pendingWrites = new Set<Promise<void>>()
   const batched = createBatchWriter<sql.AuditRow>((rows) => sql.insertAll(db, rows), {
     tries: 3,
     pauseMs: 1_000,
     onError: rateLimitedWarn(log, 'writing denied requests to audit log failed'),
   })
   const write = (row: sql.AuditRow): void => {
-    const writing = batched(row).finally(() => underWay.delete(writing))
-    underWay.add(writing)
+    const writing = batched(row).finally(() => pendingWrites.delete(writing))
+    pendingWrites.add(writing)
   }
 
   const hourOf = (accountId: string, now: Date): Hour => {
@@ -56,11 +57,12 @@ export function openAuditTrail({ db, clock, log }: { db: Db; clock: Clock; log: 
   const endHours = (now: Date, isOver: (hour: Hour) => boolean): void => {
     for (const [accountId, hour] of hours) if (isOver(hour)) end(accountId, hour, now)
   }
-  const written = async (): Promise<void> => void (await Promise.all(underWay))
+  const written = async (): Promise<void> => void (await Promise.all(pendingWrites))
 
   return {
     recordSuccess(tx, call) {
       const now = clock.now()
+      markCaller(tx, call.accountId)
       const isCounted = ++hourOf(call.accountId, now).changes > CHANGES_PER_HOUR
       tx.beforeCommit(isCounted ? sql.countedInsertion(changeCount(call, now)) : sql.insertion(toRow(call, now)))
     },

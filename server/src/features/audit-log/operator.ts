@@ -9,11 +9,17 @@ export interface OperatorAct {
   resourceIds?: string[]
 }
 
-/** Call it in the transaction of the operator's change. The entry hides the operator's identity from the customer. */
+/** Accounts whose log has the API call of the transaction itself. */
+const calledBy = new WeakMap<Tx, string>()
+
+export const markCaller = (tx: Tx, accountId: string): void => void calledBy.set(tx, accountId)
+
+/** Call it in the transaction of the operator's change. The entry hides the operator's identity from the customer. An operator who
+ *  changes the own account by an API call has that call in the log already, with more in it. */
 export function recordByOperator(tx: Tx, now: Date, { accountId, action, resourceIds = [] }: OperatorAct): void {
   const actor = { actor_type: 'operator', actor_id: null, actor_name: 'operator' } as const
   const line = { ...NO_CALL, ...actor, account_id: accountId, created_at: now, id: newId(), action, resource_ids: resourceIds }
-  tx.beforeCommit(insertion(line))
+  tx.beforeCommitIf(insertion(line), () => calledBy.get(tx) !== accountId)
 }
 
 const NO_CALL = { ip: null, method: null, route: null, status: null, code: null, request_id: null, count: 1 }

@@ -29,6 +29,7 @@ describe('POST /vms/{vmId}/backups', async () => {
       completedAt: null,
       expiresAt: null,
       error: null,
+      consistency: null,
       warning: expect.stringContaining('on the host of its VM'),
       createdAt: now,
     }
@@ -36,13 +37,36 @@ describe('POST /vms/{vmId}/backups', async () => {
     expect((await customer.get(`/vms/${vmId}`)).body.data).toMatchObject({ currentAction: { action: 'BACKUP_CREATE' }, allowedActions: [] })
 
     await app.settle({ subjectId: vmId })
-    const made = { ...backup, status: 'AVAILABLE', size: expect.stringMatching(/^[1-9]\d*$/), startedAt: now, completedAt: now }
+    const made = {
+      ...backup,
+      status: 'AVAILABLE',
+      consistency: 'FILESYSTEM',
+      size: expect.stringMatching(/^[1-9]\d*$/),
+      startedAt: now,
+      completedAt: now,
+    }
     expect(await backupsOf(vmId)).toEqual([made])
     const action = (await customer.get(`/vms/${vmId}/actions/${body.data.actionId}`)).body.data
     expect(action).toMatchObject({ action: 'BACKUP_CREATE', status: 'COMPLETED', progress: 100 })
     expect(await volumesOf(app, vmId)).toEqual(['backup', 'disk 1', 'seed 1'])
     const event = await app.db.one<{ data: unknown }>(sql`select data from events where subject_id = ${vmId} and type = 'backup.created'`)
     expect(event.data).toMatchObject({ actionId: body.data.actionId, backup: { id: body.data.backup.id, status: 'AVAILABLE' } })
+  })
+
+  test('is crash-consistent where no guest agent answers, and consistent again once the VM is off', async () => {
+    const { id: vmId } = await app.given.vm(customer)
+    await app.simulated.drift.hangGuest(vmId)
+    await customer.post(`/vms/${vmId}/backups`, { name: 'hung' })
+    await app.settle({ subjectId: vmId })
+    await customer.post(`/vms/${vmId}/stop`, { force: true })
+    await app.settle({ subjectId: vmId })
+    await customer.post(`/vms/${vmId}/backups`, { name: 'off' })
+    await app.settle({ subjectId: vmId })
+    const made = (await backupsOf(vmId)) as { name: string; consistency: string }[]
+    expect(made.map(({ name, consistency }) => [name, consistency])).toEqual([
+      ['off', 'FILESYSTEM'],
+      ['hung', 'CRASH'],
+    ])
   })
 
   test('creates full backups regardless of existing ones', async () => {

@@ -25,6 +25,12 @@ export const Backup = object(
       }),
     ),
     error: nullable(Type.String({ description: 'Why it failed' })),
+    consistency: nullable(
+      Type.Enum(['FILESYSTEM', 'CRASH'], {
+        description:
+          'FILESYSTEM: the VM was off, or its guest agent froze the filesystems when the copy began. CRASH: no guest agent answered, so the disk is as after a power failure. Null until the backup is available, and for those of older releases',
+      }),
+    ),
     warning: nullable(Type.String({ description: 'What it does not protect from, where there is only one host to keep it on' })),
     createdAt: Timestamp,
   },

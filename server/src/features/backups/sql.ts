@@ -1,5 +1,6 @@
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import type { Consistency } from '../../hypervisor/driver.ts'
 import { isOpen } from '../../workflow/run-store.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
@@ -87,6 +88,8 @@ export const markRunning = (tx: Tx, now: Date, id: string) =>
 interface Made {
   sizeBytes: number
   parentId: string | null
+  /** Undefined in the journal of a run that an older release began. */
+  consistency?: Consistency
   checksum: string | null
   expiresAt: Date | null
 }
@@ -94,7 +97,7 @@ interface Made {
 export const markAvailable = (tx: Tx, now: Date, id: string, made: Made) =>
   tx.one<BackupRow>(sql`
     update backups b set status = 'AVAILABLE', size_bytes = ${made.sizeBytes}, parent_id = ${made.parentId}, completed_at = ${now},
-      checksum = ${made.checksum},
+      checksum = ${made.checksum}, consistency = ${made.consistency ?? null},
       depth = coalesce((select p.depth + 1 from backups p where p.id = ${made.parentId}), 0), expires_at = ${made.expiresAt}
     where id = ${id} returning ${row}`)
 

@@ -14,6 +14,7 @@ export const toBackup = (row: BackupRow): Backup => ({
   completedAt: row.completed_at?.toISOString() ?? null,
   expiresAt: row.expires_at?.toISOString() ?? null,
   error: row.error,
+  consistency: row.consistency,
   warning: row.host_id === row.vm_host_id && row.status !== 'FAILED' ? BESIDE_VM : null,
   createdAt: row.created_at.toISOString(),
 })

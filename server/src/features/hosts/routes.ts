@@ -8,7 +8,7 @@ export const hostRoutes: Routes = (api, { db }) => {
     '/regions/:id/nodes',
     {
       operationId: 'listNodes',
-      summary: "List a region's nodes",
+      summary: "List a region's hosts",
       tag: 'Catalog',
       scope: 'catalog:read',
       params: { id: Type.String() },

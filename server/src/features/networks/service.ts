@@ -27,7 +27,7 @@ export async function createNetwork(tx: Tx, now: Date, accountId: string, input:
   await refuseOwnOverlap(tx, accountId, cidr)
   const { enableSnat = true, enableDhcp = true } = input
   const gateway = chooseGateway(requireUsableCidr(cidr), input.gateway ?? null, enableSnat || enableDhcp)
-  if (hosts.length === 0) throw apiError('unavailable', 'This node or region takes no new networks at the moment: choose another one')
+  if (hosts.length === 0) throw apiError('unavailable', 'This host or region takes no new networks at the moment: choose another one')
   if (await overlapsPool(tx, cidr))
     throw apiError('networks_overlap', `${cidr} overlaps public addresses of this service: choose another range`)
   const wanted = { id: newId(), account_id: accountId, region_id: region.id, name: input.name, cidr, gateway, created_at: now }

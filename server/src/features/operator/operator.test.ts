@@ -107,6 +107,15 @@ describe('accounts', () => {
     expect(log.map(({ action, actor }) => `${actor.type} ${action}`)).toEqual(['operator account adjust', 'operator account credit'])
   })
 
+  test('of the operator are credited with one entry in the audit log, which names the operator', async () => {
+    const credited = await operator.post(`/operator/accounts/${operator.person.accountId}/credit`, { amount: '5', reason: 'Test' })
+    expect(credited.status).toBe(201)
+    const log = (await operator.get('/v1/audit-log')).body.data as { action: string; actor: { type: string; name: string } }[]
+    expect(log.filter(({ action }) => /credit/i.test(action)).map(({ action, actor }) => `${actor.type} ${action}`)).toEqual([
+      'person operatorCreditAccount',
+    ])
+  })
+
   test('have quotas that can be raised and reset', async () => {
     const customer = await rich()
     const path = `/operator/accounts/${customer.accountId}/limits/vms`

@@ -23,16 +23,16 @@ export interface SignInRoutes {
   close(): Promise<void>
 }
 
-export interface DoorOptions {
+export interface SignInOptions {
   prefix: string
   rateLimit: RateLimit
   counters: Counters
 }
 
-export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimit, counters }: DoorOptions): SignInRoutes {
+export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimit, counters }: SignInOptions): SignInRoutes {
   const { config, db, log, mailer } = deps
-  const desk = new SignInService(deps, counters)
-  const underWay = new Set<Promise<void>>()
+  const signInService = new SignInService(deps, counters)
+  const mailings = new Set<Promise<void>>()
   const base = (): string | null => config.publicUrl?.replace(/\/$/, '') ?? listeningAt(app)
   const requestGuard = (request: FastifyRequest): void => {
     requireSameOrigin(request, config.publicUrl)
@@ -40,29 +40,29 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
   }
   /** The response does not wait for an email, nor depends on it. */
   const inBackground = (work: Promise<void>, failure: string): void => {
-    const mailing = work.catch((error: unknown) => log.warn({ err: error }, failure)).finally(() => underWay.delete(mailing))
-    underWay.add(mailing)
+    const mailing = work.catch((error: unknown) => log.warn({ err: error }, failure)).finally(() => mailings.delete(mailing))
+    mailings.add(mailing)
   }
-  const doors = new UnauthenticatedRoutes(app, { prefix, rateLimit, requestGuard })
+  const routes = new UnauthenticatedRoutes(app, { prefix, rateLimit, requestGuard })
 
-  const sendSession = async (arrival: SignInResult, request: FastifyRequest, reply: FastifyReply): Promise<shapes.Session> => {
-    writeCookie(request, reply, config.publicUrl, arrival.secret)
-    return describeSession(deps, arrival.person, arrival.row)
+  const sendSession = async (result: SignInResult, request: FastifyRequest, reply: FastifyReply): Promise<shapes.Session> => {
+    writeCookie(request, reply, config.publicUrl, result.secret)
+    return describeSession(deps, result.person, result.row)
   }
   const sendSessionUnlessTotp = async (
-    arrival: SignInResult | null,
+    result: SignInResult | null,
     request: FastifyRequest,
     reply: FastifyReply,
-  ): Promise<shapes.SignedIn> => (arrival ? sendSession(arrival, request, reply) : { totpRequired: true })
+  ): Promise<shapes.SignedIn> => (result ? sendSession(result, request, reply) : { totpRequired: true })
   const visitor = (request: FastifyRequest): ClientInfo => visitorOf(request, config.publicUrl)
 
-  doors.get('/setup', { operationId: 'getSetup', summary: 'What a newcomer can do here', tag, data: shapes.Setup }, async () => ({
+  routes.get('/setup', { operationId: 'getSetup', summary: 'What a newcomer can do here', tag, data: shapes.Setup }, async () => ({
     hasOwner: await hasOperator(db),
     signUpOpen: config.signUp === 'open',
     canSendMail: mailer !== null && base() !== null,
   }))
 
-  doors.post(
+  routes.post(
     '/welcome',
     {
       operationId: 'welcome',
@@ -73,10 +73,10 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
       data: shapes.Session,
       errorCodes: ['link_gone', 'already_exists'],
     },
-    async (body, request, reply) => sendSession(await desk.welcome(visitor(request), body), request, reply),
+    async (body, request, reply) => sendSession(await signInService.welcome(visitor(request), body), request, reply),
   )
 
-  doors.post(
+  routes.post(
     '/sign-in',
     {
       operationId: 'signIn',
@@ -86,10 +86,10 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
       data: shapes.SignedIn,
       errorCodes: ['wrong_credentials', 'wrong_totp'],
     },
-    async (body, request, reply) => sendSessionUnlessTotp(await desk.signIn(visitor(request), body), request, reply),
+    async (body, request, reply) => sendSessionUnlessTotp(await signInService.signIn(visitor(request), body), request, reply),
   )
 
-  doors.post(
+  routes.post(
     '/sign-up',
     {
       operationId: 'signUp',
@@ -101,10 +101,10 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
       errorCodes: ['sign_up_closed', 'already_exists'],
     },
     async (body, request, reply): Promise<shapes.SignedUp> => {
-      desk.requireOpenSignUp()
+      signInService.requireOpenSignUp()
       await limitSignUps(counters, request.ip)
       const at = mailer && base()
-      if (!at) return sendSession(await desk.signUp(visitor(request), body), request, reply)
+      if (!at) return sendSession(await signInService.signUp(visitor(request), body), request, reply)
       const { email, name = '' } = body
       inBackground(mailSignUp(deps, counters, at, { email, name }), 'sending sign-up email failed')
       reply.code(202)
@@ -112,7 +112,7 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
     },
   )
 
-  doors.post(
+  routes.post(
     '/sign-up/complete',
     {
       operationId: 'completeSignUp',
@@ -123,10 +123,10 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
       data: shapes.Session,
       errorCodes: ['sign_up_closed', 'already_exists', 'link_gone'],
     },
-    async (body, request, reply) => sendSession(await desk.completeSignUp(visitor(request), body), request, reply),
+    async (body, request, reply) => sendSession(await signInService.completeSignUp(visitor(request), body), request, reply),
   )
 
-  doors.post(
+  routes.post(
     '/password-reset',
     {
       operationId: 'requestPasswordReset',
@@ -143,7 +143,7 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
     },
   )
 
-  doors.post(
+  routes.post(
     '/password-reset/complete',
     {
       operationId: 'completePasswordReset',
@@ -153,10 +153,10 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
       data: shapes.SignedIn,
       errorCodes: ['link_gone'],
     },
-    async (body, request, reply) => sendSessionUnlessTotp(await desk.setPassword(visitor(request), body), request, reply),
+    async (body, request, reply) => sendSessionUnlessTotp(await signInService.setPassword(visitor(request), body), request, reply),
   )
 
-  return { operations: doors.operations, close: async () => void (await Promise.all(underWay)) }
+  return { operations: routes.operations, close: async () => void (await Promise.all(mailings)) }
 }
 
 function visitorOf(request: FastifyRequest, publicUrl: string | null): ClientInfo {

@@ -11,12 +11,15 @@ describe('billing.payment_received', async () => {
   const told = (accountId: string) =>
     app.db.many<{ type: string; data: unknown }>(sql`select type, data from events where account_id = ${accountId} order by number`)
 
-  test.each(['DEPOSIT', 'CREDIT'] as const)('is recorded for a %s with its transaction and the new balance', async (type) => {
+  test.each([
+    ['DEPOSIT', 'payment'],
+    ['CREDIT', 'operator'],
+  ] as const)('is recorded for a %s with its source, its transaction and the new balance', async (type, source) => {
     const { accountId, get } = await app.given.customer()
     await put(accountId, type, 1_250n)
     const [transaction] = (await get('/wallet/transactions')).body.data
     expect(await told(accountId)).toEqual([
-      { type: 'billing.payment_received', data: { transaction, wallet: { balance: '12.50', currency: 'USD' } } },
+      { type: 'billing.payment_received', data: { source, transaction, wallet: { balance: '12.50', currency: 'USD' } } },
     ])
   })
 

@@ -66,7 +66,19 @@ export const EventWallet = object({ balance: Money, currency: Type.String({ desc
 
 export const walletEvents = {
   'billing.payment_received': defineEvent(
-    object({ transaction: Transaction, wallet: EventWallet }, { title: 'PaymentEventData' }),
+    object(
+      {
+        source: Type.Optional(
+          Type.String({
+            enum: ['payment', 'operator'],
+            description: 'Who paid: a deposit, or a credit of the operator. Absent before 0.2.0',
+          }),
+        ),
+        transaction: Transaction,
+        wallet: EventWallet,
+      },
+      { title: 'PaymentEventData' },
+    ),
     'A deposit or a credit of the operator is in the wallet',
     { sometimesBy: ['createDeposit'] },
   ),

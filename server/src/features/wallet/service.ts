@@ -30,7 +30,11 @@ export async function credit(
   const row = requireEntry(await sql.addMoney(tx, toRow(deps.clock.now(), accountId, amount, entry)))
   if (entry.type === 'DEPOSIT' || entry.type === 'CREDIT') {
     const wallet = { balance: formatCents(row.balance_after_cents), currency: entry.currency }
-    const data = { transaction: toTransaction(row), wallet }
+    const data = {
+      source: entry.type === 'DEPOSIT' ? ('payment' as const) : ('operator' as const),
+      transaction: toTransaction(row),
+      wallet,
+    }
     await recordEvent(tx, deps, { accountId, type: 'billing.payment_received', subjectId: row.id, data })
   }
   await notifyCredited(tx, deps)

@@ -19,7 +19,7 @@ const GRACE_MS = 1_000
 export interface Deliveries extends Opened {
   /** Returns the number of started attempts. */
   runOnce(): Promise<number>
-  underWay(): number
+  inFlight(): number
   /** Resolves when no attempt is in flight and all results are written. */
   landed(): Promise<unknown>
 }
@@ -67,7 +67,7 @@ export function openDeliveries(deps: Deps, again: () => void): Deliveries {
       slowSoon = setTimeout(again, SLOW_MS).unref() // frees the slots of attempts that are slow by then
       return claims.length
     },
-    underWay: () => flights.size,
+    inFlight: () => flights.size,
     landed,
     async stop() {
       isClosed = true

@@ -79,7 +79,8 @@ export const snapshotBackupContract: ConformanceContract = (fixture) => {
     }
     expect(made.map((each) => each.parentId)).toEqual([null, ids[0], ids[1]])
     expect(made[1]!.sizeBytes).toBeLessThan(made[0]!.sizeBytes)
-    expect(await backup(spec.vmId, ids[2], ids[1])).toEqual(made[2])
+    expect(made.map((each) => each.consistency)).toEqual(['FILESYSTEM', 'FILESYSTEM', 'FILESYSTEM'])
+    expect(await backup(spec.vmId, ids[2], ids[1])).toEqual({ ...made[2], consistency: 'CRASH' })
     let latest = spec
     for (const [position, backupId] of ids.entries()) {
       latest = next(latest)

@@ -40,6 +40,18 @@ export const powerContract: ConformanceContract = (fixture) => {
     expect(await fixture().driver.findMachine(spec.vmId, soon(fixture()))).toMatchObject({ power: 'running' })
   })
 
+  test('a resume leaves a machine that runs, is stopped or does not exist as it is', async () => {
+    const spec = await create(fixture())
+    const resume = (vmId: string) => fixture().driver.ensureResumed(vmId, soon(fixture()))
+    const found = () => fixture().driver.findMachine(spec.vmId, soon(fixture()))
+    await resume(spec.vmId)
+    expect(await found()).toMatchObject({ power: 'running', isOutOfSpace: false })
+    await stop(fixture(), spec)
+    await resume(spec.vmId)
+    expect(await found()).toMatchObject({ power: 'stopped', stopReason: 'user', isOutOfSpace: false })
+    await resume(unknownId())
+  })
+
   test('a stop without grace period powers the guest off', async () => {
     const spec = await create(fixture())
     expect(await fixture().driver.ensureStopped(spec.vmId, { graceMs: 0 }, soon(fixture()))).toEqual({ how: 'forced' })

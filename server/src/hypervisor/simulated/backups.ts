@@ -4,7 +4,9 @@ import { text } from 'node:stream/consumers'
 import { sql, type Tx } from '../../kernel/database/db.ts'
 import { GIB, DriverError, type BackupRequest, type SnapshotsAndBackups } from '../driver.ts'
 import { isParent } from './disks.ts'
+import { findRow } from './definition.ts'
 import type { SimulatedHost } from './host.ts'
+import { agentConnected } from './power.ts'
 import { diskNow } from './snapshots.ts'
 import { backupName, beginVolume, completeVolume, diskName, findVolume, parentBackupId, removeVolumes } from './volumes.ts'
 import { requireComplete, type Content, type NewVolume } from './volumes.ts'
@@ -21,7 +23,9 @@ export function backupMethods(host: SimulatedHost): BackupMethods {
       call('ensureBackup', signal, async (pause) => {
         const name = backupName(vmId, request.backupId)
         const made = await findVolume(db, hostId, name)
-        if (made?.is_complete) return { sizeBytes: Number(made.size_bytes), parentId: parentBackupId(made) }
+        if (made?.is_complete) return { sizeBytes: Number(made.size_bytes), parentId: parentBackupId(made), consistency: 'CRASH' }
+        const machine = await findRow(db, hostId, vmId)
+        const isConsistent = machine?.power === 'stopped' || (machine !== undefined && agentConnected(host, machine))
         const begun = await db.tx((tx) => begin(tx, hostId, vmId, request))
         await pause((pace.delays.copyMsPerGiB * begun.sizeBytes) / GIB)
         await db.tx(async (tx) => {
@@ -29,7 +33,7 @@ export function backupMethods(host: SimulatedHost): BackupMethods {
           await tx.run(sql`update simulated.volumes set checkpoints = array_append(checkpoints, ${request.backupId})
             where host_id = ${hostId} and name = ${diskName(vmId, begun.generation)}`)
         })
-        return { sizeBytes: begun.sizeBytes, parentId: begun.parentId }
+        return { sizeBytes: begun.sizeBytes, parentId: begun.parentId, consistency: isConsistent ? 'FILESYSTEM' : 'CRASH' }
       }),
 
     ensureNoBackup: (vmId, backupId, signal) =>

@@ -10,7 +10,7 @@ export const notify = (queries: Queries, hostId: string, event: DriverEvent): Pr
 
 interface Subscriber {
   hostId: string
-  heard: (event: DriverEvent) => void
+  listener: (event: DriverEvent) => void
   /** Called when its driver is closed. */
   over?: () => void
 }
@@ -23,22 +23,22 @@ export function eventHub(db: Db): EventHub {
   const subscribers = new Set<Subscriber>()
   let listening: Promise<() => Promise<void>> | undefined
 
-  const heard = (payload: string): void => {
+  const onNotify = (payload: string): void => {
     const { hostId, event } = JSON.parse(payload) as { hostId: string; event: DriverEvent }
-    for (const each of subscribers) if (each.hostId === hostId) each.heard(event)
+    for (const each of subscribers) if (each.hostId === hostId) each.listener(event)
   }
   /** Sent only once LISTEN is active again: a listing before that could miss events in between. */
-  let heardBefore = false
-  const hearing = (yes: boolean): void => {
-    if (yes && heardBefore) subscribers.forEach((each) => each.heard({ type: 'missed' }))
-    heardBefore ||= yes
+  let hasListened = false
+  const onListening = (yes: boolean): void => {
+    if (yes && hasListened) subscribers.forEach((each) => each.listener({ type: 'missed' }))
+    hasListened ||= yes
   }
 
   return {
     async subscribe(subscriber) {
       subscribers.add(subscriber)
       try {
-        await (listening ??= db.listen(CHANNEL, heard, hearing))
+        await (listening ??= db.listen(CHANNEL, onNotify, onListening))
       } catch (error) {
         subscribers.delete(subscriber)
         listening = undefined
@@ -48,7 +48,7 @@ export function eventHub(db: Db): EventHub {
         if (!subscribers.delete(subscriber) || subscribers.size > 0) return
         const stopped = listening?.then((stop) => stop())
         listening = undefined
-        heardBefore = false
+        hasListened = false
         await stopped
       }
     },

@@ -94,6 +94,7 @@ const VERBS: Partial<Record<Verb, (driver: Driver, spec: MachineSpec, id: string
   ensureNoDisk: (host, spec) => host.ensureNoDisk(spec.vmId, 2, signal),
   ensureDefined: (host, spec) => host.ensureDefined(spec, signal),
   ensureRunning: (host, spec) => host.ensureRunning(spec, signal),
+  ensureResumed: (host, { vmId }) => host.ensureResumed(vmId, signal),
   ensureStopped: (host, { vmId }) => host.ensureStopped(vmId, { graceMs: 1 }, signal),
   ensureRestarted: (host, { vmId }, id) => host.ensureRestarted(vmId, { actionId: id, graceMs: 1 }, signal),
   ensureReady: (host, { vmId }) => host.ensureReady(vmId, { timeoutMs: 1 }, signal),

@@ -27,6 +27,7 @@ export async function* paged<Row, Item>(
 }
 
 interface ListedMachine extends MachineRow {
+  is_full: boolean
   nics: { mac: string; networkId: string | null; limitMbps: number | null }[]
 }
 
@@ -44,7 +45,8 @@ const PAGE = 500
 export function inventoryMethods(host: SimulatedHost): Lists {
   const { hostId, db, call } = host
   const machines = sql`select ${allColumns('simulated.machines', 'm')}, array(select json_build_object('mac', mac, 'networkId', network_id, 'limitMbps', limit_mbps)
-    from simulated.nics n where n.host_id = m.host_id and n.machine = m.name order by mac) as nics from simulated.machines m`
+    from simulated.nics n where n.host_id = m.host_id and n.machine = m.name order by mac) as nics,
+    (select is_full from simulated.hosts h where h.host_id = m.host_id) as is_full from simulated.machines m`
 
   return {
     findMachine: (vmId, signal) =>
@@ -111,6 +113,7 @@ const toMachine = (host: SimulatedHost, row: ListedMachine): Machine => ({
   uuid: row.uuid,
   power: row.power,
   stopReason: row.power === 'stopped' ? row.stop_reason : null,
+  isOutOfSpace: row.power === 'paused' && row.is_full,
   vcpu: row.vcpu,
   ramMiB: row.ram_mib,
   diskLimits: { iops: row.disk_iops, miBPerSecond: row.disk_mib_per_second },

@@ -23,7 +23,7 @@ export function monitoringMethods(host: SimulatedHost, hub: EventHub, size: Host
     db.one(sql`select disk_total_bytes - disk_used_bytes as free, is_full from simulated.hosts where host_id = ${hostId}`)
 
   return {
-    subscribe: (heard, signal) => call('subscribe', signal, () => hub.subscribe({ hostId, heard })),
+    subscribe: (listener, signal) => call('subscribe', signal, () => hub.subscribe({ hostId, listener })),
 
     openConsole: (vmId, type, signal) =>
       call('openConsole', signal, async () => {
@@ -35,7 +35,7 @@ export function monitoringMethods(host: SimulatedHost, hub: EventHub, size: Host
         const hostname = (await findVolume(db, hostId, diskName(vmId, row.generation ?? 0)))?.content.hostname ?? 'localhost'
         const serial = new SerialConsole(row, hostname)
         const over = (): void => void serial.end()
-        const stop = await hub.subscribe({ hostId, heard: (event) => event.type === 'stopped' && event.vmId === vmId && over(), over })
+        const stop = await hub.subscribe({ hostId, listener: (event) => event.type === 'stopped' && event.vmId === vmId && over(), over })
         serial.once('close', () => void stop())
         return serial
       }),

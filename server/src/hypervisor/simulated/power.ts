@@ -6,7 +6,7 @@ import { notify } from './events.ts'
 import type { Pause, SimulatedHost } from './host.ts'
 import { define, findRow, lockRow, requireMachine, requireOn, requireSameShape, type MachineRow } from './definition.ts'
 
-type PowerMethods = Pick<Machines, 'ensureRunning' | 'ensureStopped' | 'ensureRestarted' | 'ensureReady'>
+type PowerMethods = Pick<Machines, 'ensureRunning' | 'ensureResumed' | 'ensureStopped' | 'ensureRestarted' | 'ensureReady'>
 
 export function powerMethods(host: SimulatedHost): PowerMethods {
   const { hostId, db, clock, call } = host
@@ -16,6 +16,13 @@ export function powerMethods(host: SimulatedHost): PowerMethods {
         if ((await findRow(db, hostId, spec.vmId))?.power !== 'running') await pause(host.pace.delays.startMs)
         await db.tx((tx) => run(tx, host, spec))
       }),
+
+    ensureResumed: (vmId, signal) =>
+      call('ensureResumed', signal, () =>
+        db.tx(async (tx) => {
+          if ((await lockRow(tx, hostId, vmId))?.power === 'paused') await resume(tx, host, vmId)
+        }),
+      ),
 
     ensureStopped: (vmId, { graceMs }, signal) =>
       call('ensureStopped', signal, async (pause) => {
@@ -100,8 +107,11 @@ export async function start(tx: Tx, { hostId, clock }: Pick<SimulatedHost, 'host
   await notify(tx, hostId, { type: 'started', vmId })
 }
 
+/** On a full disk the guest is paused again at once. */
 async function resume(tx: Tx, { hostId, clock }: SimulatedHost, vmId: string): Promise<void> {
-  await tx.run(sql`update simulated.machines set power = 'running' where host_id = ${hostId} and name = ${vmId}`)
+  const resumed = await tx.run(sql`update simulated.machines m set power = 'running' where host_id = ${hostId} and name = ${vmId}
+    and not (select is_full from simulated.hosts h where h.host_id = m.host_id)`)
+  if (resumed === 0) return
   await tx.run(sql`update simulated.nics set counted_at = ${clock.now()} where host_id = ${hostId} and machine = ${vmId}`)
 }
 

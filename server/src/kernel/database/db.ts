@@ -74,6 +74,8 @@ export interface Tx extends Queries {
   afterCommit(hint: () => void): void
   /** Carried out at the very end, together with the commit, so that it costs no round trip of its own. When it fails, everything does. */
   beforeCommit(query: Sql): void
+  /** `isNeeded` is asked at the very end. */
+  beforeCommitIf(query: Sql, isNeeded: () => boolean): void
   /** What was changed is rolled back at the end instead of committed; what `work` returns is returned nevertheless. */
   rollBack(): void
   /** Every statement from now on may take so long, such as `10m`. */
@@ -219,7 +221,7 @@ async function inTransaction<T>(
 async function once<T>(pool: pg.Pool, names: StatementNames, work: (tx: Tx) => Promise<T>, onError: (error: Error) => void): Promise<T> {
   const client = await pool.connect()
   const hints: (() => void)[] = []
-  const last: Sql[] = []
+  const last: { query: Sql; isNeeded: () => boolean }[] = []
   let broken: Error | undefined
   let changed = false
   let isRolledBack = false
@@ -243,7 +245,8 @@ async function once<T>(pool: pg.Pool, names: StatementNames, work: (tx: Tx) => P
     const tx = {
       ...queriesOf(send),
       afterCommit: (hint: () => void) => void hints.push(hint),
-      beforeCommit: (query: Sql) => void last.push(query),
+      beforeCommit: (query: Sql) => void last.push({ query, isNeeded: () => true }),
+      beforeCommitIf: (query: Sql, isNeeded: () => boolean) => void last.push({ query, isNeeded }),
       rollBack: () => void (isRolledBack = true),
       setStatementTimeout: (duration: string) => {
         changed = true
@@ -260,7 +263,8 @@ async function once<T>(pool: pg.Pool, names: StatementNames, work: (tx: Tx) => P
       await Promise.all([begun, client.query('rollback')])
       return result
     }
-    await Promise.all([begun, ...last.map((query) => client.query(names.current(query))), client.query('commit')]) // a commit after a failure is a rollback
+    const final = last.filter(({ isNeeded }) => isNeeded())
+    await Promise.all([begun, ...final.map(({ query }) => client.query(names.current(query))), client.query('commit')]) // a commit after a failure is a rollback
     queueMicrotask(() => hints.forEach((hint) => attempt(hint, onError)))
     return result
   } catch (error) {

@@ -56,6 +56,7 @@ const backup: Backup = {
   completedAt: at,
   expiresAt: '2027-03-08T09:30:00.000Z',
   error: null,
+  consistency: 'FILESYSTEM',
   warning: null,
   createdAt: at,
 }
@@ -78,6 +79,7 @@ const ofBackup = { backup, ...ofVm }
 /** The others show a VM only. */
 const OTHERS: { [Type in EventType as VmEventData extends EventData<Type> ? never : Type]: EventData<Type> } = {
   'billing.payment_received': {
+    source: 'payment',
     transaction: {
       id: 'cmb3v8k2p0002exampletx001',
       type: 'DEPOSIT',

@@ -11,7 +11,13 @@ import { disabledReason } from './ActionButton.tsx'
 const w = vmMessages.copies
 
 export type CopyKind = 'snapshots' | 'backups'
-export type Copy = (Snapshot | Backup) & { type?: Backup['type']; expiresAt?: string | null; description?: string; warning?: string | null }
+export type Copy = (Snapshot | Backup) & {
+  type?: Backup['type']
+  expiresAt?: string | null
+  description?: string
+  warning?: string | null
+  consistency?: Backup['consistency']
+}
 
 interface Props {
   vm: Vm
@@ -66,6 +72,11 @@ const Named = ({ copy }: { copy: Copy }) => (
   <div>
     <strong>{copy.name}</strong>
     {copy.description && <div className="muted">{copy.description}</div>}
+    {copy.consistency === 'CRASH' && (
+      <div className="muted">
+        <Status tone="held">{w.crashConsistent}</Status> {w.crashConsistentHint}
+      </div>
+    )}
     {copy.warning && (
       <div className="muted">
         <Status tone="held">{w.sameHost}</Status> {copy.warning}

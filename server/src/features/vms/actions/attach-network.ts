@@ -63,7 +63,7 @@ export const attach = (tx: Tx, deps: Deps, who: Principal, vmId: string, network
       const attachments = await attachmentsOf(tx, vmId)
       if (attachments.some((each) => each.network_id === networkId))
         throw apiError('already_exists', `VM is in network ${network.name} already`)
-      if (network.host_id !== vm.host_id) throw apiError('region_mismatch', `Network ${network.name} lives on another node than this VM`)
+      if (network.host_id !== vm.host_id) throw apiError('region_mismatch', `Network ${network.name} is on another host than this VM`)
       if (attachments.length >= MAX_NETWORKS)
         throw apiError('quota_exceeded', `A VM can be in at most ${MAX_NETWORKS} private networks: detach one first`)
       const { mac } = await allocateAddress(tx, network, vmId)

@@ -18,7 +18,7 @@ import { monthlyPrice, nextRenewal, type PricedSize, resolveSize } from '../bill
 import { recordVmEvent, recordVmEventAndShow } from '../model/events.ts'
 import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
-import { allocatePlacement, releasePlacement, takeVmQuotas } from '../model/placement.ts'
+import { allocatePlacement, releasePlacement, reserveVmQuotas } from '../model/placement.ts'
 import * as sql from '../model/sql.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
 import type { CreateVm, VmCreated } from '../schema.ts'
@@ -62,7 +62,7 @@ export async function createVm(
   const addOns = { dailyBackup: input.dailyBackupEnabled ?? false, network10g: input.network10gEnabled ?? false }
   if (addOns.network10g) await require10g(tx, region)
   const hostId = hostOfNetworks(region, networks)
-  await takeVmQuotas(tx, accountId, shape, 1n)
+  await reserveVmQuotas(tx, accountId, shape, 1n)
   const price = monthlyPrice(numbers, shape.priceCents, addOns)
   requireEnough(balance, price, currency)
   const place = await allocatePlacement(tx, now, region, shape, { hostId, arch: template.arch, network10g: addOns.network10g })
@@ -149,7 +149,7 @@ export function requireFits(template: TemplateRow, size: { ramMiB: number; diskG
 /** Private networks exist on one host, so a VM must be placed on the host of its networks. */
 function hostOfNetworks(region: RegionRow, networks: NetworkRow[]): string | null {
   const hosts = new Set(networks.map((network) => network.host_id))
-  if (hosts.size > 1) throw apiError('region_mismatch', 'The private networks are on different nodes, so no VM can be in all of them')
+  if (hosts.size > 1) throw apiError('region_mismatch', 'The private networks are on different hosts, so no VM can be in all of them')
   if (networks.some((network) => network.region_id !== region.id))
     throw apiError('region_mismatch', `The private networks are not in region ${region.slug}`)
   return networks[0]?.host_id ?? null
@@ -189,7 +189,7 @@ export const provisionVm = workflow<ProvisionInput>('vm.provision', { deadline: 
   .onSuccess(async (tx, { deps, input, results, runId, now }) => {
     const vm = await getVmRow(tx, input.vmId)
     await sql.markProvisioned(tx, now, vm.id, vm.generation)
-    await sql.setStatus(tx, now, vm.id, { status: 'RUNNING', readiness: results.ready.readiness, wantedOn: true })
+    await sql.setStatus(tx, now, vm.id, { status: 'RUNNING', readiness: results.ready.readiness, desiredRunning: true })
     await recordVmEvent(tx, deps, vm.id, 'vm.created', { actionId: runId })
     await recordVmEvent(tx, deps, vm.id, 'vm.started', { actionId: runId })
   })
@@ -202,7 +202,7 @@ export const provisionVm = workflow<ProvisionInput>('vm.provision', { deadline: 
     }
     await releasePlacement(tx, now, vm, cleanupFailed)
     await sql.clearPlacement(tx, now, vm.id)
-    await sql.setStatus(tx, now, vm.id, { status: 'ERROR', reason, wantedOn: false })
+    await sql.setStatus(tx, now, vm.id, { status: 'ERROR', reason, desiredRunning: false })
     await recordVmEvent(tx, deps, vm.id, 'vm.error', { actionId: runId, reason })
     const description = `${vm.name} could not be built`
     await refund(tx, now, vm.account_id, BigInt(input.chargedCents), {

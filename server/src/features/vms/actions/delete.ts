@@ -17,7 +17,7 @@ import { recordVmEvent } from '../model/events.ts'
 import { notifyDeleted } from '../model/hooks.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
-import { releasePlacement, giveBackVmQuotas, sizeOf } from '../model/placement.ts'
+import { releasePlacement, releaseVmQuotas, sizeOf } from '../model/placement.ts'
 import { unusedOfMonth } from '../billing/copies.ts'
 import { refundForUnusedDays } from '../billing/pricing.ts'
 import { requireAllowed } from '../model/allowed-actions.ts'
@@ -70,7 +70,7 @@ async function deleteVmRecords(tx: Tx, deps: EventDeps, actionId: string, { vmId
   await forgetFilter(tx, vmId)
   await releaseAllAddresses(tx, vmId)
   const copiesCents = await sql.paidForCopies(tx, vmId)
-  await giveBackVmQuotas(tx, vm.account_id, sizeOf(vm), 1n)
+  await releaseVmQuotas(tx, vm.account_id, sizeOf(vm), 1n)
   await notifyDeleted(tx, deps, vm) // releases the quota of copies, so it precedes the capacity
   await releasePlacement(tx, now, vm, isLeft)
   if (isLeft) await recordStaleMachine(tx, now, vmId, vm.host_id!)

@@ -64,11 +64,11 @@ export const startVm = workflow<VmInput>('vm.start', { deadline: '15m' })
   .step('ready', { run: awaitReady, timeout: READY_STEP })
   .onSuccess(async (tx, { deps, input, results, runId, now }) => {
     const { readiness, reason } = results.ready
-    await sql.setStatus(tx, now, input.vmId, { status: 'RUNNING', readiness, reason, wantedOn: true })
+    await sql.setStatus(tx, now, input.vmId, { status: 'RUNNING', readiness, reason, desiredRunning: true })
     await recordVmEvent(tx, deps, input.vmId, 'vm.started', { actionId: runId })
   })
   .onFailure((tx, { input, error, now }) =>
-    sql.setStatus(tx, now, input.vmId, { status: 'STOPPED', reason: error?.userMessage ?? null, wantedOn: false }),
+    sql.setStatus(tx, now, input.vmId, { status: 'STOPPED', reason: error?.userMessage ?? null, desiredRunning: false }),
   )
 
 export interface ForceInput extends VmInput {
@@ -78,7 +78,12 @@ export interface ForceInput extends VmInput {
 export const stopVm = workflow<ForceInput>('vm.stop', { deadline: '10m' })
   .step('power off', { run: (context) => powerOff(context, context.input.force ? 0 : SHUTDOWN_GRACE_MS), timeout: '3m' })
   .onSuccess(async (tx, { deps, input, runId, now }) => {
-    await sql.setStatus(tx, now, input.vmId, { status: 'STOPPED', reason: 'Stopped by its owner', readiness: 'booting', wantedOn: false })
+    await sql.setStatus(tx, now, input.vmId, {
+      status: 'STOPPED',
+      reason: 'Stopped by its owner',
+      readiness: 'booting',
+      desiredRunning: false,
+    })
     await recordVmEvent(tx, deps, input.vmId, 'vm.stopped', { actionId: runId, reason: 'user' })
   })
 

@@ -101,7 +101,7 @@ async function provisionAgain(
   const place = await allocatePlacement(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), where)
   await sql.assignPlacement(tx, now, vm.id, { ...place, period_price_cents: price, next_renewal_at: nextRenewal(now, now.getUTCDate()) })
   await createFilterState(tx, vm.id, place.host_id, vm.account_id)
-  await sql.setStatus(tx, now, vm.id, { status: 'PROVISIONING', wantedOn: true })
+  await sql.setStatus(tx, now, vm.id, { status: 'PROVISIONING', desiredRunning: true })
   const started = await start(provisionVm, { vmId: vm.id, chargedCents: price.toString(), passwordHash })
   await recordVmEvent(tx, deps, vm.id, 'vm.provisioning', started)
   await charge(tx, now, vm.account_id, price, {

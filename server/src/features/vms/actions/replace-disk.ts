@@ -116,7 +116,7 @@ async function dropOldDisk(context: Context): Promise<void> {
 }
 
 export const finishOnNewDisk = (tx: Tx, now: Date, { vmId }: NewDiskInput, ready: Ready) =>
-  sql.setStatus(tx, now, vmId, { status: 'RUNNING', ...ready, wantedOn: true })
+  sql.setStatus(tx, now, vmId, { status: 'RUNNING', ...ready, desiredRunning: true })
 
 interface FailedOnDisk {
   reason: string

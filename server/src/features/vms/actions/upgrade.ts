@@ -11,14 +11,14 @@ import type { ActionStarted } from '../../actions/schema.ts'
 import { type Deps, workflow } from '../../deps.ts'
 import { releaseCapacity, reserveCapacity, type Size } from '../../hosts/capacity.ts'
 import { charge, type Quote, refund, requireFunds, toQuote } from '../../wallet/service.ts'
-import { tradeInAddOns } from '../billing/add-ons.ts'
+import { absorbPaidAddOns } from '../billing/add-ons.ts'
 import { monthlyPrice, type PricedSize, proratedDifference, resolveSize } from '../billing/pricing.ts'
 import { requirePaidPeriod } from '../model/allowed-actions.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { startAction } from '../model/guards.ts'
 import { resizeVm } from '../model/hooks.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
-import { giveBackVmQuotas, sizeOf, takeVmQuotas } from '../model/placement.ts'
+import { releaseVmQuotas, sizeOf, reserveVmQuotas } from '../model/placement.ts'
 import * as sql from '../model/sql.ts'
 import type { UpgradeVm } from '../schema.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
@@ -56,7 +56,7 @@ export const upgrade = (
       requirePaidPeriod(vm, now)
       requireLarger(vm, size)
       const more = difference(vm, size)
-      await takeVmQuotas(tx, vm.account_id, more, 0n)
+      await reserveVmQuotas(tx, vm.account_id, more, 0n)
       const numbers = await catalogNumbers(tx)
       const monthly = monthlyPrice(numbers, size.priceCents, { dailyBackup: vm.daily_backup, network10g: vm.network_10g })
       const price = proratedDifference(vm, now, monthly)
@@ -67,7 +67,7 @@ export const upgrade = (
           `The host of this VM has no room for plan ${size.name} at the moment: try again later, or create a new VM`,
         )
       }
-      const paidAddOns = await tradeInAddOns(tx, vm)
+      const paidAddOns = await absorbPaidAddOns(tx, vm)
       // A plan that has become cheaper than the paid price costs nothing. The higher paid price is kept, because refunds are prorated
       // from it.
       const periodPriceCents = monthly > vm.period_price_cents ? monthly : vm.period_price_cents
@@ -199,7 +199,7 @@ export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
       customPriceCents: before.customPriceCents === null ? null : BigInt(before.customPriceCents),
       periodPriceCents: BigInt(before.periodPriceCents),
     }
-    await giveBackVmQuotas(tx, vm.account_id, more, 0n)
+    await releaseVmQuotas(tx, vm.account_id, more, 0n)
     await releaseCapacity(tx, vm.host_id!, more)
     if (cleanupFailed) await recordStaleMachine(tx, now, vm.id, vm.host_id!)
     const { diskIops = null, diskMiBPerSecond = null } = before

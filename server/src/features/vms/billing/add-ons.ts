@@ -51,7 +51,7 @@ const isUnderWay = (vm: sql.VmDetails, now: Date): boolean => vm.billing_status 
  * An upgrade replaces everything paid so far, including add-ons that are paid but switched off: their price is credited to the upgrade.
  * Returns the previous state, for compensation.
  */
-export async function tradeInAddOns(tx: Tx, vm: sql.VmDetails): Promise<sql.PaidAddOns> {
+export async function absorbPaidAddOns(tx: Tx, vm: sql.VmDetails): Promise<sql.PaidAddOns> {
   const paid = await sql.paidAddOns(tx, vm.id)
   await sql.setPaidAddOns(tx, vm.id, {
     daily_backup_paid_until: vm.daily_backup ? paid.daily_backup_paid_until : null,

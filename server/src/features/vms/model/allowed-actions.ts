@@ -44,7 +44,15 @@ const HELD = {
   UNMANAGE: 'The operator is taking this VM out of management: contact support',
 }
 
-type ActionSubject = Pick<VmDetails, 'status' | 'provisioned' | 'is_protected' | 'billing_status' | 'account_suspended' | 'pending_hold'>
+/** The status reason of a VM that its host paused in a write to a full disk. */
+export const OUT_OF_SPACE = 'Paused because the disk of its host is full. Resumes automatically once there is space; no data is lost'
+/** Undoing a failed one would power the guest off, with what it has not written yet. */
+const LEAVES_PAUSED = new Set<Verb>(['start', 'upgrade'])
+
+type ActionSubject = Pick<
+  VmDetails,
+  'status' | 'status_reason' | 'provisioned' | 'is_protected' | 'billing_status' | 'account_suspended' | 'pending_hold'
+>
 
 export function requireAllowed(vm: ActionSubject, verb: Verb): void {
   const objection = denialReason(vm, verb)
@@ -56,6 +64,7 @@ function denialReason(vm: ActionSubject, verb: Verb): [code: 'invalid_state' | '
   if (vm.pending_hold && !DESPITE_SUSPENSION.has(verb)) return ['invalid_state', HELD[vm.pending_hold]]
   const states: VmStatus[] = ALLOWED[verb]
   if (!states.includes(vm.status)) return ['invalid_state', `VM must be ${states.join(' or ')} to ${verb}; it is ${vm.status}`]
+  if (vm.status_reason === OUT_OF_SPACE && LEAVES_PAUSED.has(verb)) return ['invalid_state', OUT_OF_SPACE]
   if (NEEDS_DISK.has(verb) && !vm.provisioned)
     return ['invalid_state', `VM never came up, so there is nothing to ${verb}: rebuild or delete it`]
   if (REQUIRES_PAID_PERIOD.has(verb) && vm.billing_status !== 'ACTIVE') return ['invalid_state', UNPAID]

@@ -1,4 +1,4 @@
-// Guest passwords are hashed on arrival; the hash is encrypted while it is stored in the action's journal.
+// Guest passwords are hashed when they are received; the hash is encrypted while it is stored in the action's journal.
 import type { Vault } from '../../../kernel/crypto.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { createFairQueue } from '../../../kernel/fair-queue.ts'

@@ -37,10 +37,10 @@ export const sizeOf = (vm: Pick<VmRow, 'vcpu' | 'ram_mib' | 'disk_gib'>): Size =
   diskGiB: vm.disk_gib,
 })
 
-export const takeVmQuotas = (tx: Tx, accountId: string, size: Size, vms: bigint): Promise<void> =>
+export const reserveVmQuotas = (tx: Tx, accountId: string, size: Size, vms: bigint): Promise<void> =>
   reserveQuotas(tx, accountId, quotasOf(size, vms))
 
-export const giveBackVmQuotas = (tx: Tx, accountId: string, size: Size, vms: bigint): Promise<void> =>
+export const releaseVmQuotas = (tx: Tx, accountId: string, size: Size, vms: bigint): Promise<void> =>
   releaseQuotas(tx, accountId, quotasOf(size, vms))
 
 /** The fixed key order is the lock order: concurrent transactions of one account queue instead of deadlocking. */

@@ -138,14 +138,14 @@ export interface StatusChange {
   status: VmStatus
   reason?: string | null
   readiness?: 'booting' | 'reachable'
-  wantedOn?: boolean
+  desiredRunning?: boolean
 }
 
 /** Also clears the power state that the power reconciler observed under the old status. */
-export const setStatus = (tx: Tx, now: Date, id: string, { status, reason = null, readiness, wantedOn }: StatusChange) =>
+export const setStatus = (tx: Tx, now: Date, id: string, { status, reason = null, readiness, desiredRunning }: StatusChange) =>
   tx.run(sql`
     update vms set status = ${status}, status_reason = ${reason}, readiness = coalesce(${readiness ?? null}, readiness),
-      desired_running = coalesce(${wantedOn ?? null}, desired_running), observed_power = null, observed_at = null, updated_at = ${now}
+      desired_running = coalesce(${desiredRunning ?? null}, desired_running), observed_power = null, observed_at = null, updated_at = ${now}
     where id = ${id}`)
 
 export const markProvisioned = (tx: Tx, now: Date, id: string, generation: number) =>

@@ -62,7 +62,7 @@ export async function adoptInPowerState(tx: Tx, deps: Deps, vmId: string, isOn: 
   requireUnmanaged(vm)
   const now = deps.clock.now()
   await sql.resumeBilling(tx, now, vmId)
-  await sql.setStatus(tx, now, vmId, { status: isOn ? 'RUNNING' : 'STOPPED', wantedOn: isOn })
+  await sql.setStatus(tx, now, vmId, { status: isOn ? 'RUNNING' : 'STOPPED', desiredRunning: isOn })
   await resumeFilter(tx, vmId)
   recordByOperator(tx, now, { accountId: vm.account_id, action: 'vm adopt', resourceIds: [vmId] })
   await recordVmEvent(tx, deps, vmId, 'vm.adopted')

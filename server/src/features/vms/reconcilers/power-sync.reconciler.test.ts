@@ -74,6 +74,39 @@ describe('power reconciler', async () => {
     await app.checkInvariants()
   })
 
+  test('says that the disk of the host is full, and resumes the VM without a start once there is space', async () => {
+    const { id } = await app.given.vm(customer)
+    await faults.fillDisk()
+    await drift.pauseMachine(id)
+    await looks(5)
+    const full = await vm(id)
+    expect(full).toMatchObject({
+      status: 'STOPPED',
+      statusReason: expect.stringContaining('disk of its host is full'),
+      currentAction: null,
+    })
+    expect(full.allowedActions).not.toContain('start')
+    expect((await customer.post(`/vms/${id}/start`)).body.error).toContain('Resumes automatically')
+    await faults.freeDisk()
+    await looks(3)
+    expect(await vm(id)).toMatchObject({ status: 'RUNNING', statusReason: null })
+    expect((await events(id)).slice(-2)).toEqual(['vm.stopped', 'vm.started'])
+    expect((await customer.get(`/vms/${id}/actions`)).body.data).toHaveLength(1)
+    await app.checkInvariants()
+  })
+
+  test('does not resume the VM of a suspended account', async () => {
+    const owner = await app.given.customer({ credit: '100.00' })
+    const { id } = await app.given.vm(owner)
+    await faults.fillDisk()
+    await drift.pauseMachine(id)
+    await looks(3)
+    await app.db.run(sql`update accounts set suspended_at = ${app.clock.now()} where id = ${owner.accountId}`)
+    await faults.freeDisk()
+    await looks(3)
+    expect(await app.db.one(sql`select power from simulated.machines where name = ${id}`)).toEqual({ power: 'paused' })
+  })
+
   test('stops a SUSPENDED VM that was started on its host, and records one event', async () => {
     const { id } = await app.given.vm(customer)
     await suspendByOperator(app.deps, id)

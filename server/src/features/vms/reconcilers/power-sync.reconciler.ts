@@ -1,6 +1,6 @@
 // The power state on the host wins. A VM whose row differs from its host is observed twice, at least ten seconds apart and never while an
 // action is open; then the row is corrected. A VM that its host paused, or lost in a power failure, is started again. A SUSPENDED VM is
-// always stopped. An event from the host counts as the first of the two observations.
+// always stopped. A guest that found the disk of its host full is STOPPED too and resumed until it stays running. An event from the host counts as the first of the two observations.
 import type { Driver, DriverEvent, Machine, Power, StopReason } from '../../../hypervisor/driver.ts'
 import { type Db, type Queries, sql, type Sql } from '../../../kernel/database/db.ts'
 import { findMissingIds } from '../../../kernel/database/missing-ids.ts'
@@ -8,6 +8,7 @@ import { hasOpenRun, openRunOf } from '../../../workflow/run-store.ts'
 import { type Deps, reconciler } from '../../deps.ts'
 import { callHost, type HostRow, isStable, listHosts } from '../../hosts/service.ts'
 import { startVm, suspendVm } from '../actions/power.ts'
+import { OUT_OF_SPACE } from '../model/allowed-actions.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { lockVmById, setStatus, vmById, type VmRow } from '../model/sql.ts'
 import { isStale } from '../model/stale-machines.ts'
@@ -15,7 +16,7 @@ import { isStale } from '../model/stale-machines.ts'
 const CONFIRM_AFTER_MS = 10_000
 const BATCH = 500
 
-type Seen = Pick<Machine, 'power' | 'stopReason'> | null
+type Seen = Pick<Machine, 'power' | 'stopReason' | 'isOutOfSpace'> | null
 
 export const syncPowerStates = reconciler('vms.power_sync', '15s', async (deps) => {
   const hosts = await listHosts(deps.db)
@@ -28,7 +29,7 @@ async function sweepHost(deps: Deps, host: HostRow): Promise<void> {
   const present = new Set<string>()
   let batch: Machine[] = []
   const flush = async (): Promise<void> => {
-    await compare(deps, host, batch)
+    await compare(deps, host, driver, batch)
     batch = []
   }
   try {
@@ -47,7 +48,7 @@ async function sweepHost(deps: Deps, host: HostRow): Promise<void> {
     for (const vm of await idleVms(deps.db, host.id, absent)) await comparePower(deps, vm, null)
 }
 
-async function compare(deps: Deps, host: HostRow, machines: Machine[]): Promise<void> {
+async function compare(deps: Deps, host: HostRow, driver: Driver, machines: Machine[]): Promise<void> {
   const known = new Map(
     (
       await idleVms(
@@ -59,8 +60,18 @@ async function compare(deps: Deps, host: HostRow, machines: Machine[]): Promise<
   )
   for (const machine of machines) {
     const vm = known.get(machine.vmId!)
-    if (vm) await comparePower(deps, vm, machine)
+    if (vm && vm.status === 'STOPPED' && vm.desired_running && machine.power === 'paused') await resume(deps, driver, vm.id)
+    else if (vm) await comparePower(deps, vm, machine)
   }
+}
+
+/** Without a workflow: undoing a failed start would power the guest off, and it would lose what it has not written yet. */
+async function resume({ db, log }: Deps, driver: Driver, vmId: string): Promise<void> {
+  const vm = await vmById(db, vmId)
+  if (!vm || vm.account_suspended || vm.pending_hold) return
+  await driver
+    .ensureResumed(vmId, AbortSignal.timeout(30_000))
+    .catch((error: unknown) => log.warn({ err: error, vmId }, 'resuming paused VM failed'))
 }
 
 const EXPECTED: Partial<Record<string, Power>> = { RUNNING: 'running', STOPPED: 'stopped' }
@@ -107,13 +118,18 @@ async function applyObservedPower(deps: Deps, vmId: string, seen: Seen): Promise
     }
     const isPaused = seen.power === 'paused' && vm.status === 'RUNNING'
     if (seen.power !== 'stopped' && !isPaused) {
-      await setStatus(tx, now, vmId, { status: 'RUNNING', wantedOn: true })
+      await setStatus(tx, now, vmId, { status: 'RUNNING', desiredRunning: true })
       return recordVmEvent(tx, deps, vmId, 'vm.started', { reason: 'host' })
     }
     const reason = isPaused ? 'host' : (seen.stopReason ?? 'crash')
-    const why = isPaused ? 'Paused on the host' : REASONS[reason]
     const bringBack = reason === 'host' && vm.desired_running
-    await setStatus(tx, now, vmId, { status: 'STOPPED', reason: why, readiness: 'booting', wantedOn: bringBack })
+    if (seen.isOutOfSpace) {
+      deps.log.warn({ vmId, hostId: vm.host_id }, 'guest paused because its host has no disk space')
+      await setStatus(tx, now, vmId, { status: 'STOPPED', reason: OUT_OF_SPACE, desiredRunning: bringBack })
+      return recordVmEvent(tx, deps, vmId, 'vm.stopped', { reason })
+    }
+    const why = isPaused ? 'Paused on the host' : REASONS[reason]
+    await setStatus(tx, now, vmId, { status: 'STOPPED', reason: why, readiness: 'booting', desiredRunning: bringBack })
     await recordVmEvent(tx, deps, vmId, 'vm.stopped', { reason })
     if (bringBack && !vm.account_suspended && !vm.pending_hold)
       await deps.workflows.start(tx, startVm, { vmId }, { label: 'START', ...options })

@@ -21,6 +21,8 @@ export interface CopyRequest {
   increment?: Increment | undefined
   /** Created atomically with the start of the job. */
   checkpoint?: string | undefined
+  /** Called when this process has begun the job of a running VM: whether its filesystems were frozen. */
+  onBegun?: (isFrozen: boolean) => void
 }
 
 export const copyRemovedError = ({ hostId }: HostContext, name: string): DriverError =>

@@ -1,6 +1,6 @@
 // Backups: a full one holds the complete disk, an incremental one the changes since its parent, as a qcow2 layer on the parent.
 import type { Volume } from '@berth/libvirt'
-import { DriverError, isDriverError, type BackupRequest, type SnapshotsAndBackups } from '../../driver.ts'
+import { DriverError, isDriverError, type BackupRequest, type Consistency, type SnapshotsAndBackups } from '../../driver.ts'
 import { copyRemovedError, type CopyRequest, type Increment } from './backup-job.ts'
 import { deleteStaleCheckpoints, hasCheckpoint, removeCheckpoint } from './checkpoints.ts'
 import { fileBytes, makeCopy, removeCopy } from './copy.ts'
@@ -17,10 +17,11 @@ export function backupMethods(
     ensureBackup: (vmId, request, signal) =>
       context.exclusive(`copy:${vmId}`, signal, async () => {
         const name = backupName(vmId, request.backupId)
-        if (!(await isComplete(context, name, signal))) await makeBackup(context, vmId, request, signal)
+        const consistency = (await isComplete(context, name, signal)) ? 'CRASH' : await makeBackup(context, vmId, request, signal)
         const volume = await findComplete(context, name, signal)
         if (!volume) throw copyRemovedError(context, name)
-        return { sizeBytes: await fileBytes(context, volume, signal), parentId: parentOf(await describeVolume(context, volume, signal)) }
+        const parentId = parentOf(await describeVolume(context, volume, signal))
+        return { sizeBytes: await fileBytes(context, volume, signal), parentId, consistency }
       }),
 
     ensureNoBackup: async (vmId, backupId, signal) => {
@@ -42,10 +43,19 @@ export function backupMethods(
   }
 }
 
-async function makeBackup(context: HostContext, vmId: string, request: BackupRequest, signal: AbortSignal): Promise<void> {
+async function makeBackup(context: HostContext, vmId: string, request: BackupRequest, signal: AbortSignal): Promise<Consistency> {
   const machine = await getMachine(context, vmId, signal)
-  const full: CopyRequest = { vmId, name: backupName(vmId, request.backupId), checkpoint: machine.isOn ? request.backupId : undefined }
-  if (!machine.isOn) return makeCopy(context, full, machine, signal)
+  let isFrozen = false
+  const full: CopyRequest = {
+    vmId,
+    name: backupName(vmId, request.backupId),
+    checkpoint: machine.isOn ? request.backupId : undefined,
+    onBegun: (frozen) => void (isFrozen = frozen),
+  }
+  if (!machine.isOn) {
+    await makeCopy(context, full, machine, signal)
+    return 'FILESYSTEM'
+  }
   await deleteStaleCheckpoints(context, machine, signal)
   const increment = await incrementOn(context, machine, vmId, request, signal)
   try {
@@ -58,6 +68,7 @@ async function makeBackup(context: HostContext, vmId: string, request: BackupReq
     await removeCheckpoint(context, machine, request.parentId ?? '', signal)
     await makeCopy(context, full, machine, signal)
   }
+  return isFrozen ? 'FILESYSTEM' : 'CRASH'
 }
 
 const isRejected = (error: unknown): boolean => remoteErrorOf(error) !== undefined && !isDriverError(error, 'no_space')

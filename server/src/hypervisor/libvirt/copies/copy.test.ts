@@ -74,8 +74,15 @@ describe('a backup', () => {
 
   test('is incremental where the checkpoint of its parent is usable', async () => {
     host.checkpoints.set('cparent', DISK)
-    expect(await backup()).toEqual({ sizeBytes: 4096, parentId: 'cparent' })
+    expect(await backup()).toEqual({ sizeBytes: 4096, parentId: 'cparent', consistency: 'FILESYSTEM' })
     expect([...host.checkpoints.keys()]).toEqual(['cparent', 'cnew'])
+  })
+
+  test('is crash-consistent where the guest was not frozen, or nobody knows any more', async () => {
+    host.hasAgent = false
+    expect(await backup()).toMatchObject({ consistency: 'CRASH' })
+    host.hasAgent = true
+    expect(await backup()).toMatchObject({ consistency: 'CRASH' })
   })
 
   test('is full after a rebuild, and clears the checkpoints of the old disk', async () => {

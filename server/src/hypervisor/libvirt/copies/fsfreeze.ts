@@ -9,15 +9,23 @@ import { pollUntilTrue } from '../core/poll.ts'
 
 /** A guest whose filesystems cannot be frozen gets a crash-consistent copy. It is thawed in any case: a freeze whose reply was lost may have
  *  taken effect. */
-export async function withFilesystemsFrozen<T>(context: HostContext, machine: MachineState, work: () => Promise<T>): Promise<T> {
-  if (!isAgentConnected(machine)) return work()
+export async function withFilesystemsFrozen<T>(
+  context: HostContext,
+  machine: MachineState,
+  work: (isFrozen: boolean) => Promise<T>,
+): Promise<T> {
+  if (!isAgentConnected(machine)) return work(false)
   const { domain } = machine
   const { host, hostId, log } = context
-  await host.snapshots
-    .freezeFilesystems({ domain })
-    .catch((error: unknown) => log.warn({ hostId, domain: domain.name, err: error }, 'fsfreeze failed; copy is crash-consistent only'))
+  const isFrozen = await host.snapshots.freezeFilesystems({ domain }).then(
+    () => true,
+    (error: unknown) => {
+      log.warn({ hostId, domain: domain.name, err: error }, 'fsfreeze failed; copy is crash-consistent only')
+      return false
+    },
+  )
   try {
-    return await work()
+    return await work(isFrozen)
   } finally {
     await thaw(context, domain)
   }

@@ -153,7 +153,11 @@ function tryBegin(
   return pollUntil(context, `wait for ${request.name}`, signal, () =>
     context
       .call(`copy ${machine.domain.name}`, signal, (host) =>
-        withFilesystemsFrozen(context, machine, () => beginJob(host, machine.domain, request, volume.key)),
+        withFilesystemsFrozen(context, machine, async (isFrozen) => {
+          const hasBegun = await beginJob(host, machine.domain, request, volume.key)
+          if (hasBegun) request.onBegun?.(isFrozen)
+          return hasBegun
+        }),
       )
       .catch((error: unknown) => {
         if (!isTargetNotReady(error) || waitedMs() > PEER_TIMEOUT_MS) throw error

@@ -14,7 +14,7 @@ let context: ReturnType<typeof openHostContext>
 /** Answer the calls that keep others waiting. */
 let held: (() => void)[]
 
-const heardOf = (procedure: { number: number }): number => daemon.heard.filter((frame) => frame.procedure === procedure.number).length
+const heardOf = (procedure: { number: number }): number => daemon.received.filter((frame) => frame.procedure === procedure.number).length
 
 beforeEach(async () => {
   held = []

@@ -12,8 +12,13 @@ import { stopReaderDomain } from '../domain/reader-domain.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { define, NO_SAVED_STATE, requireSameSpec } from './definition.ts'
 
-export const powerMethods = (context: HostContext): Pick<Machines, 'ensureRunning' | 'ensureStopped'> => ({
+export const powerMethods = (context: HostContext): Pick<Machines, 'ensureRunning' | 'ensureResumed' | 'ensureStopped'> => ({
   ensureRunning: (spec, signal) => context.exclusive(`vm:${spec.vmId}`, signal, () => ensureRunning(context, spec, signal)),
+  ensureResumed: (vmId, signal) =>
+    context.exclusive(`vm:${vmId}`, signal, async () => {
+      const found = await findMachine(context, vmId, signal)
+      if (found) await resumeOrWake(context, found, signal)
+    }),
   ensureStopped: (vmId, { graceMs }, signal) =>
     context.exclusive(`vm:${vmId}`, signal, () => ensureStopped(context, vmId, graceMs, signal)),
 })

@@ -67,8 +67,8 @@ const RETRY_INTERVAL_MS = 10_000
 /** libvirt turns the guest's power-off into a reset. A guest that does not react within the grace period is reset. */
 async function reboot(context: HostContext, domain: Domain, graceMs: number, signal: AbortSignal): Promise<StopOutcome> {
   let hasRebooted = false
-  const heard = (event: { domain: Domain }): void => void (hasRebooted ||= event.domain.uuid === domain.uuid)
-  const end = await context.call(`listen to ${domain.name}`, signal, (host) => host.subscribe('reboot', heard))
+  const onReboot = (event: { domain: Domain }): void => void (hasRebooted ||= event.domain.uuid === domain.uuid)
+  const end = await context.call(`listen to ${domain.name}`, signal, (host) => host.subscribe('reboot', onReboot))
   const look = async (): Promise<'rebooted' | 'off' | undefined> =>
     hasRebooted ? 'rebooted' : (await isDomainOn(context, domain, signal)) ? undefined : 'off'
   try {

@@ -1,5 +1,5 @@
 // Inventory of a host: machines and volumes, read from libvirt alone.
-import { DomainState, type Volume as LibvirtVolume } from '@berth/libvirt'
+import { DomainState, PausedReason, type Volume as LibvirtVolume } from '@berth/libvirt'
 import type { Machine, Monitoring, Power, StopReason, Volume } from '../../driver.ts'
 import { eachDomain } from '../domain/lookup.ts'
 import { undefinedIfNotFound } from '../core/errors.ts'
@@ -57,6 +57,7 @@ function toMachine({ domain, xml, metadata, state, reason }: Seen): Machine {
     uuid: domain.uuid,
     power,
     stopReason: power === 'stopped' ? whyShutOff(reason, metadata?.stop ?? null) : null,
+    isOutOfSpace: state === DomainState.paused && reason === PausedReason.ioError,
     vcpu: Number(xml.attribute('vcpu/current') ?? xml.find('vcpu')?.text ?? 0),
     ramMiB: Math.round(Number(xml.find('memory')?.text ?? 0) / 1024),
     diskLimits: diskLimitsOf(xml),
