@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { afterAll, expect } from 'vitest'
 import { sleep, stopwatch } from '../src/kernel/clock.ts'
 import { openAttacker, type Attack, type Attacker, type Statuses } from './attacker.ts'
-import { testDatabase } from './harness.ts'
+import { testDatabase, type Answer } from './harness.ts'
 import { generateKey } from './openssh-keys.ts'
 import { berthdJson, service, type Service, type Settings } from './processes.ts'
 
@@ -24,7 +24,7 @@ const FLOOR_MS = 8
 export interface Reply {
   status: number
   headers: Record<string, string | string[] | undefined>
-  body: any
+  body: Answer["body"]
 }
 
 export interface Target extends Service {
