@@ -87,9 +87,9 @@ describe.each([
       const { status, headers, body } = await send(`${target.origin}${path}`, 'GET', { 'x-forwarded-for': '10.78.0.1', ...forged })
       expect([path, status]).not.toEqual([path, 500]) // 503: the dashboard is not built
       const text = typeof body === 'string' ? (body as string) : JSON.stringify(body)
-      if (!path.includes(EVIL)) expect(text).not.toContain(EVIL)
-      const location = headers['location'] as string | undefined
-      if (location !== undefined) expect(new URL(location, target.origin).host).toBe(new URL(target.origin).host)
+      expect(text.replaceAll(path, '')).not.toContain(EVIL)
+      const location = (headers['location'] as string | undefined) ?? '/'
+      expect(new URL(location, target.origin).host).toBe(new URL(target.origin).host)
     }
   })
 

@@ -24,7 +24,7 @@ const FLOOR_MS = 8
 export interface Reply {
   status: number
   headers: Record<string, string | string[] | undefined>
-  body: Answer["body"]
+  body: Answer['body']
 }
 
 export interface Target extends Service {
