@@ -7,7 +7,7 @@ import { readClock } from '../kernel/database/test-clock.ts'
 import { createLog } from '../kernel/log.ts'
 import { withDatabase } from './database.ts'
 import { UsageError } from './errors.ts'
-import { printable, type Result, show } from './output.ts'
+import { oneLine, type Result, show } from './output.ts'
 
 export interface Admin {
   config: Config
@@ -31,7 +31,7 @@ export function adminCommand<Options extends object>(
     const args = given.slice(0, -2) as string[]
     const config = loadConfig()
     const lost = loss?.(options, ...args)
-    if (lost && !options.yes) await confirm(lost)
+    if (lost && !options.yes) await confirm(oneLine(lost))
     const result = await withDatabase(config, async (db) =>
       work({ config, db, now: await readClock(db, config.testClock) }, options, ...args),
     )
@@ -43,7 +43,7 @@ async function confirm(loss: string): Promise<void> {
   if (!process.stdin.isTTY) throw new UsageError(`${loss} Nothing was changed. Without a terminal, add --yes to confirm`)
   const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await lines.question(`${printable(loss)} Continue? [y/N] `).finally(() => lines.close())
+  const answer = await lines.question(`${loss} Continue? [y/N] `).finally(() => lines.close())
   if (!/^y(es)?$/i.test(answer.trim())) throw new Error('Cancelled. Nothing was changed')
 }
 

@@ -62,7 +62,7 @@ const held = invariant(
   { settle: '15m' },
 )
 
-const capBytes = sql`(v.bandwidth_gb * 1000000000::int8 + v.bandwidth_pack_bytes)`
+const capBytes = sql`(v.bandwidth_gb * 1000000000::int8 - v.bandwidth_withheld_bytes + v.bandwidth_pack_bytes)`
 
 const throttled = invariant(
   'bandwidth.throttled',

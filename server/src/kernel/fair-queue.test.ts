@@ -67,3 +67,16 @@ test('failed work frees its place', async () => {
   await expect(inTurn('new', 'a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
   expect(await inTurn('new', 'a', async () => 'in')).toBe('in')
 })
+
+test('says beforehand that there is no room', async () => {
+  const inTurn = queueOf(1, 2)
+  const gate = gated()
+  const running = Array.from({ length: 3 }, () => inTurn('new', 'a', gate.work))
+  expect(() => inTurn.requireRoom('new', 'a')).toThrow('full: client')
+  expect(() => inTurn.requireRoom('new', 'b')).not.toThrow()
+  const others = [1, 2, 3].map((i) => inTurn('new', `b${i}`, gate.work))
+  expect(() => inTurn.requireRoom('new', 'c')).toThrow('full: lane')
+  gate.open()
+  await Promise.all([...running, ...others])
+  expect(() => inTurn.requireRoom('new', 'c')).not.toThrow()
+})

@@ -16,7 +16,11 @@ interface Waiting {
   start: () => void
 }
 
-export type FairQueue<Lane extends string> = <T>(lane: Lane, client: string, work: () => Promise<T>) => Promise<T>
+export interface FairQueue<Lane extends string> {
+  <T>(lane: Lane, client: string, work: () => Promise<T>): Promise<T>
+  /** Throws where work would not be taken in at this moment: before anything else is done for it. */
+  requireRoom(lane: Lane, client: string): void
+}
 
 export function createFairQueue<Lane extends string>(options: FairQueueOptions<Lane>): FairQueue<Lane> {
   const { slots, turns, maxWaitingPerLane, maxWaitingPerClient, full } = options
@@ -33,14 +37,17 @@ export function createFairQueue<Lane extends string>(options: FairQueueOptions<L
     return undefined
   }
 
-  return async (lane, client, work) => {
+  const requireRoom = (lane: Lane, client: string): void => {
     const waiting = lanes.get(lane)!
+    if (free > 0) return
+    if (waiting.length >= maxWaitingPerLane) throw full('lane')
+    if (waiting.filter((each) => each.client === client).length >= maxWaitingPerClient) throw full('client')
+  }
+
+  const inTurn = async <T>(lane: Lane, client: string, work: () => Promise<T>): Promise<T> => {
+    requireRoom(lane, client)
     if (free > 0) free--
-    else {
-      if (waiting.length >= maxWaitingPerLane) throw full('lane')
-      if (waiting.filter((each) => each.client === client).length >= maxWaitingPerClient) throw full('client')
-      await new Promise<void>((start) => waiting.push({ client, start }))
-    }
+    else await new Promise<void>((start) => lanes.get(lane)!.push({ client, start }))
     try {
       return await work()
     } finally {
@@ -49,4 +56,5 @@ export function createFairQueue<Lane extends string>(options: FairQueueOptions<L
       else free++
     }
   }
+  return Object.assign(inTurn, { requireRoom })
 }

@@ -104,7 +104,8 @@ export class ModelAccount {
     const [unused, all] = [Math.max(0, Math.floor((vm.end - at) / DAY)), Math.floor((vm.end - vm.start) / DAY)]
     const days = Number((BigInt(vm.rate * unused) * (included - used)) / (BigInt(all) * included))
     const packs = Math.ceil((this.prices.pack * Number(used)) / 1e11)
-    const refund = Math.min(days, vm.rate - packs, vm.net)
+    const paid = this.ledger.filter((entry) => entry.vm === vm.id && entry.at >= vm.start).reduce((sum, { amount }) => sum - amount, 0)
+    const refund = Math.min(days, Math.min(vm.rate, paid) - packs, vm.net)
     if (refund > 0) this.add(at, 'VM_REFUND', refund, vm)
     this.#drop(vm)
   }

@@ -109,8 +109,8 @@ export async function playYears(years: Years) {
     }
     if (random.chance(0.1)) {
       const traffic = await app.db.one<Traffic>(sql`
-        select bandwidth_gb * 1000000000::int8 as included, least(bandwidth_used_bytes, bandwidth_gb * 1000000000::int8) as used
-        from vm_details where id = ${vm.id}`)
+        select included, least(bandwidth_used_bytes, included) as used from vm_details,
+          lateral (select bandwidth_gb * 1000000000::int8 - bandwidth_withheld_bytes as included) t where id = ${vm.id}`)
       await done(customer.delete(`/vms/${vm.id}`))
       return model.remove(at, vm, traffic)
     }

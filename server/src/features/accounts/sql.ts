@@ -34,8 +34,8 @@ export const insertToken = (tx: Tx, row: TokenRow) =>
     values (${row.id}, ${row.account_id}, ${row.name}, ${row.prefix}, ${row.hash}, ${row.scopes}, ${row.requests_per_minute},
       ${row.allowed_ips}, ${row.expires_at}, ${row.created_at})`)
 
-export const findTokenByHash = (db: Queries, hash: Buffer) =>
-  db.maybe<TokenRow>(sql`select ${allColumns('api_tokens')} from api_tokens where hash = ${hash}`)
+export const findTokensByHash = (db: Queries, hashes: Buffer[]) =>
+  db.many<TokenRow>(sql`select ${allColumns('api_tokens')} from api_tokens where hash = any(${hashes}::bytea[])`)
 
 export const listTokens = (db: Queries, accountId: string | null) =>
   db.many<TokenRow & { email: string }>(sql`

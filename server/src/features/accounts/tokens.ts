@@ -3,6 +3,7 @@
 import { BlockList, isIPv6 } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../../kernel/clock.ts'
+import { coalesce } from '../../kernel/coalesce.ts'
 import { isWellFormedToken, sha256Hex } from '../../kernel/crypto.ts'
 import type { Db } from '../../kernel/database/db.ts'
 import { unauthorized } from '../../kernel/errors.ts'
@@ -49,11 +50,24 @@ export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
     return cached && cached.until > clock.now().getTime() ? cached : undefined
   }
 
+  // Together, so that a flood of forged tokens costs few queries.
+  const find = coalesce(
+    async (hashes: string[]): Promise<(sql.TokenRow | undefined)[]> => {
+      const rows = await sql.findTokensByHash(
+        db,
+        hashes.map((hash) => Buffer.from(hash, 'hex')),
+      )
+      const byHash = new Map(rows.map((row) => [row.hash.toString('hex'), row]))
+      return hashes.map((hash) => byHash.get(hash))
+    },
+    { atATime: 2, most: 500 },
+  )
+
   const lookUp = async (token: string, hash: string): Promise<Known> => {
     if (!isWellFormedToken(TOKEN_PREFIX, token)) throw unauthorized('Invalid API token')
     const before = changes
     const now = clock.now().getTime()
-    const row = await sql.findTokenByHash(db, Buffer.from(hash, 'hex'))
+    const row = await find(hash)
     if (!row) throw unauthorized('Invalid API token')
     const principal = {
       accountId: row.account_id,

@@ -1,4 +1,4 @@
-// Traffic allowance per billing period. The cap is the plan's traffic plus the packs bought in this period; a VM at its cap is throttled
+// Traffic allowance per billing period. The cap is the plan's traffic, prorated after an upgrade, plus the packs bought in this period; a VM at its cap is throttled
 // to the plan's rate until a pack, an upgrade or a renewal lifts the throttle.
 import { DryRunResult } from '../../http/api/api.ts'
 import type { Paged, PageRequest } from '../../http/api/schema.ts'
@@ -81,7 +81,7 @@ export async function onVmMacChanged(tx: Tx, deps: EventDeps, vmId: string, macB
   await updateThrottle(tx, deps, vmId)
 }
 
-/** Resets usage, packs and throttle. */
+/** Resets usage, packs, withheld traffic and throttle. */
 export async function startPeriod(tx: Tx, deps: EventDeps, vmId: string): Promise<void> {
   await Promise.all([sql.resetUsage(tx, vmId), updateThrottle(tx, deps, vmId)])
 }

@@ -2,7 +2,7 @@ import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import type { NicCounters } from '../../hypervisor/driver.ts'
 import type { VmDetails } from '../vms/service.ts'
 
-const capBytes = sql`(v.bandwidth_gb * 1000000000::int8 + v.bandwidth_pack_bytes)`
+const capBytes = sql`(v.bandwidth_gb * 1000000000::int8 - v.bandwidth_withheld_bytes + v.bandwidth_pack_bytes)`
 
 /** Usage of this period. Lock the VM's row before deciding on it. */
 const usedBytes = sql`coalesce((select used_bytes from bandwidth_baselines b where b.vm_id = v.id and b.mac = v.mac), 0)`
@@ -89,4 +89,4 @@ export const addPack = (tx: Tx, now: Date, vmId: string, bytes: bigint) =>
 export const resetUsage = (tx: Tx, vmId: string) =>
   tx.run(sql`
     with unused as (update bandwidth_baselines set used_bytes = 0 where vm_id = ${vmId})
-    update vms set bandwidth_pack_bytes = 0 where id = ${vmId}`)
+    update vms set bandwidth_pack_bytes = 0, bandwidth_withheld_bytes = 0 where id = ${vmId}`)

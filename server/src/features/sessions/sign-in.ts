@@ -38,12 +38,14 @@ export class SignInService {
   /** Null when the password is right and the second-factor code is missing. */
   async signIn(visitor: ClientInfo, { email, password, totp }: SignIn): Promise<SignInResult | null> {
     const { db, vault } = this.#deps
-    const person = await users.findByEmail(db, email)
+    const person = await users.findSignIn(db, email, visitor.ip)
     const who = vault.digest(email.toLowerCase()).toString('base64url') // no email addresses in counter keys
-    const isAtHome = person !== undefined && (await users.isKnownAddress(db, person.id, visitor.ip))
+    const isAtHome = person?.is_known_address === true
+    const client: users.HashClient = isAtHome ? { lane: 'known', key: person.id } : { lane: 'unknown', key: clientNetwork(visitor.ip) }
     const all = [attemptLimits.address(visitor.ip), attemptLimits.userAt(who, visitor.ip), ...(isAtHome ? [] : [attemptLimits.user(who)])]
     try {
-      return await withAttemptLimits(this.#counters, all, () => this.#prove(visitor, person, isAtHome, password, totp))
+      users.requireHashingRoom(client)
+      return await withAttemptLimits(this.#counters, all, () => this.#prove(visitor, person, client, password, totp))
     } catch (error) {
       if (error instanceof ApiError && person) this.#noteRefusal(visitor, person, error)
       throw error
@@ -53,17 +55,15 @@ export class SignInService {
   async #prove(
     visitor: ClientInfo,
     person: users.UserRow | undefined,
-    isAtHome: boolean,
+    client: users.HashClient,
     password: string,
     totp?: string,
   ): Promise<SignInResult | null> {
-    const client: users.HashClient =
-      isAtHome && person ? { lane: 'known', key: person.id } : { lane: 'unknown', key: clientNetwork(visitor.ip) }
     const isRight = await users.verifyPassword(person?.password_hash, password, client)
     if (!isRight || !person) throw wrong()
     if (person.totp_enabled_at && totp === undefined) return null
     const enter = () => this.#deps.db.tx((tx) => this.#enter(tx, visitor, person, totp))
-    const limit = isAtHome ? attemptLimits.codeAt(person.id, clientNetwork(visitor.ip)) : attemptLimits.code(person.id)
+    const limit = client.lane === 'known' ? attemptLimits.codeAt(person.id, clientNetwork(visitor.ip)) : attemptLimits.code(person.id)
     return person.totp_enabled_at ? withAttemptLimits(this.#counters, [limit], enter) : enter()
   }
 

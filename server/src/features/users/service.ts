@@ -6,16 +6,16 @@ import { createAccount, findAccount, setAddress, type AccountRow } from '../acco
 import { useWelcomeLink } from './one-time-links.ts'
 import * as sql from './sql.ts'
 
-export { hashPassword, verifyPassword, type HashClient } from './password-hash.ts'
+export { hashPassword, requireHashingRoom, verifyPassword, type HashClient } from './password-hash.ts'
 export { beginTotp, confirmTotp, removeTotp, consumeCode } from './totp.ts'
 export { countRecoveryCodes, renewRecoveryCodes } from './recovery-codes.ts'
 export { issuePasswordLink, issueSignUpLink, issueWelcomeLink, requireLink, usePasswordLink, useSignUpLink } from './one-time-links.ts'
 export {
   dropLinksOf,
   findByEmail,
+  findSignIn,
   findUser,
   hasOperator,
-  isKnownAddress,
   listUsers,
   noteAddress,
   setName,

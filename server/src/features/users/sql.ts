@@ -18,6 +18,13 @@ export const findUser = (db: Queries, id: string) => db.maybe<UserRow>(sql`selec
 export const findByEmail = (db: Queries, email: string) =>
   db.maybe<UserRow>(sql`select ${allColumns('users')} from users where lower(email) = lower(${email})`)
 
+/** The user of a sign-in, and whether he signed in from that address before. */
+export const findSignIn = (db: Queries, email: string, ip: string) =>
+  db.maybe<UserRow & { is_known_address: boolean }>(sql`
+    select ${allColumns('users', 'p')},
+      exists (select from known_ips k where k.user_id = p.id and k.address = ${clientNetwork(ip)}) as is_known_address
+    from users p where lower(p.email) = lower(${email})`)
+
 export const lockUser = (tx: Tx, id: string) =>
   tx.maybe<UserRow>(sql`select ${allColumns('users')} from users where id = ${id} for no key update`)
 
@@ -101,8 +108,5 @@ export const noteAddress = (tx: Tx, now: Date, userId: string, ip: string) =>
   tx.run(sql`
     insert into known_ips (user_id, address, last_used_at) values (${userId}, ${clientNetwork(ip)}, ${now})
     on conflict (user_id, address) do update set last_used_at = excluded.last_used_at`)
-
-export const isKnownAddress = async (db: Queries, userId: string, ip: string): Promise<boolean> =>
-  (await db.maybe(sql`select from known_ips where user_id = ${userId} and address = ${clientNetwork(ip)}`)) !== undefined
 
 export const dropOldAddresses = (db: Queries, before: Date) => db.run(sql`delete from known_ips where last_used_at < ${before}`)

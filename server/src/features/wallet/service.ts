@@ -86,6 +86,10 @@ export async function refundable(tx: Tx, accountId: string, referenceId: string)
   return (await sql.netPaidFor(tx, accountId, referenceId)).cents
 }
 
+/** What a reference has cost since then, without traffic packs. */
+export const paidSince = async (tx: Tx, accountId: string, referenceId: string, since: Date): Promise<Cents> =>
+  (await sql.netPaidSince(tx, accountId, referenceId, since)).cents
+
 /** Balances of all wallets. */
 export const listBalances = async (db: Queries): Promise<Map<string, Cents>> =>
   new Map((await sql.listWallets(db)).map(({ account_id, balance_cents }) => [account_id, balance_cents]))

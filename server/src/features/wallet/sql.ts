@@ -64,6 +64,11 @@ export const netPaidFor = (tx: Tx, accountId: string, referenceId: string) =>
     select -coalesce(sum(amount_cents), 0)::int8 as cents from wallet_transactions
     where reference_id = ${referenceId} and account_id = ${accountId}`)
 
+export const netPaidSince = (tx: Tx, accountId: string, referenceId: string, since: Date) =>
+  tx.one<{ cents: bigint }>(sql`
+    select -coalesce(sum(amount_cents), 0)::int8 as cents from wallet_transactions
+    where reference_id = ${referenceId} and account_id = ${accountId} and created_at >= ${since} and type <> 'BANDWIDTH_PACK'`)
+
 /**
  * Numbers have no gap, so a page is a range of them and costs the same at any depth. Without a LIMIT, whose value would influence the
  * plan, the plan is cached instead of built for every page. An empty page is one row without an id.

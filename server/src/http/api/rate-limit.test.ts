@@ -110,7 +110,7 @@ describe('rate limits', async () => {
   test('refuse guesses of an exhausted address without a query, and look up what worked before', async () => {
     let queries = 0
     const tokensDb = Object.assign(Object.create(app.db) as typeof app.db, {
-      maybe: (statement: Parameters<typeof app.db.maybe>[0]) => (queries++, app.db.maybe(statement)),
+      many: (statement: Parameters<typeof app.db.many>[0]) => (queries++, app.db.many(statement)),
     })
     const api = await start({ tokensDb })
     const { token } = await app.given.customer()
@@ -133,6 +133,32 @@ describe('rate limits', async () => {
     for (let i = 0; i < 250; i++) statuses.push(await from(`2001:db8:1:2:${i.toString(16)}::${i}`))
     expect(statuses.filter((status) => status === 429)).toHaveLength(150)
     expect(await from('2001:db8:1:3::1')).toBe(404)
+  })
+
+  test.each([
+    ['/56', 400, (i: number) => `2001:db8:5:${(i % 256).toString(16)}::1`],
+    ['/48', 1_600, (i: number) => `2001:db8:6:${((i * 257) % 65_536).toString(16)}::1`],
+  ])('count the networks of an IPv6 %s together, up to %i', async (_prefix, most, addressOf) => {
+    const api = await start()
+    let refused = 0
+    for (let i = 0; i < most + 50; i++) if ((await api.get('/', undefined, { remoteAddress: addressOf(i) })).status === 429) refused++
+    expect(refused).toBe(50)
+    expect((await api.get('/', undefined, { remoteAddress: '2001:db8:7::1' })).status).toBe(404)
+  })
+
+  test('look up forged tokens of many addresses together', async () => {
+    let queries = 0
+    const tokensDb = Object.assign(Object.create(app.db) as typeof app.db, {
+      many: (statement: Parameters<typeof app.db.many>[0]) => (queries++, app.db.many(statement)),
+    })
+    const api = await start({ tokensDb })
+    const { token } = await app.given.customer()
+    const forged = Array.from({ length: 500 }, (_, i) =>
+      api.get(`${PREFIX}/free`, newToken('vmk_'), { remoteAddress: `10.0.${i % 2}.${Math.floor(i / 2)}` }),
+    )
+    expect((await api.get(`${PREFIX}/free`, token)).status).toBe(200)
+    expect((await Promise.all(forged)).every(({ status }) => status === 401)).toBe(true)
+    expect(queries).toBeLessThan(50)
   })
 
   test('apply after authentication and before scope, body and path', async () => {

@@ -1,13 +1,15 @@
-// Two limits per minute: per token or user once authenticated, per IPv4 address or IPv6 /64 for everything else. Every response carries its state.
+// Two limits per minute: per token or user once authenticated, per IPv4 address or IPv6 /64 (and its site) for everything else. Every response carries its state.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { systemClock, type Clock } from '../../kernel/clock.ts'
 import type { Count, Counters } from '../../kernel/database/window-counters.ts'
 import { apiError, type ApiError } from '../../kernel/errors.ts'
-import { clientNetwork } from '../../kernel/net/client-network.ts'
+import { clientNetwork, siteNetworks } from '../../kernel/net/client-network.ts'
 import type { Principal } from './principal.ts'
 
 const WINDOW_MS = 60_000
 const REQUESTS_PER_IP = 100
+/** Of all networks in an IPv6 prefix together: rotating them brings no more than this. */
+const REQUESTS_PER_SITE = { 56: 400, 48: 1_600 }
 
 /** Headers of a response that is not rate limited, without asking the counter store. */
 export const UNLIMITED_HEADERS = {
@@ -46,6 +48,12 @@ interface Exceeded {
 const MAX_EXCEEDED = 10_000
 const LOOK_UPS_PER_SECOND = 10
 
+/** The client's own first. */
+const networksOf = (address: string): { network: string; limit: number }[] => [
+  { network: clientNetwork(address), limit: REQUESTS_PER_IP },
+  ...siteNetworks(address).map(({ network, prefix }) => ({ network, limit: REQUESTS_PER_SITE[prefix] })),
+]
+
 export function rateLimit(counters: Counters, clock: Clock = systemClock): RateLimit {
   const exceeded = new Map<string, Exceeded>()
   const nowMs = (): number => clock.now().getTime()
@@ -62,24 +70,29 @@ export function rateLimit(counters: Counters, clock: Clock = systemClock): RateL
     if (error) throw error
   }
 
-  const findExceeded = (network: string): Exceeded | undefined => {
-    const found = exceeded.get(network)
-    if (!found || found.endsAt > nowMs()) return found
-    exceeded.delete(network)
+  const findExceeded = (networks: { network: string }[]): Exceeded | undefined => {
+    for (const { network } of networks) {
+      const found = exceeded.get(network)
+      if (found && found.endsAt > nowMs()) return found
+      if (found) exceeded.delete(network)
+    }
     return undefined
   }
   const refusal = ({ endsAt }: Exceeded, by: number): RateLimitState =>
     stateOf('per IP', REQUESTS_PER_IP, { count: REQUESTS_PER_IP + 1, resetMs: endsAt - nowMs() }, by)
   const ofAddress = async (address: string, by: number): Promise<RateLimitState> => {
-    const network = clientNetwork(address)
-    const known = findExceeded(network)
+    const networks = networksOf(address)
+    const known = findExceeded(networks)
     if (known) return refusal(known, by)
-    const counted = await counters.add(`ip:${network}`, by, WINDOW_MS)
-    if (counted.count > REQUESTS_PER_IP) {
-      if (exceeded.size >= MAX_EXCEEDED) exceeded.clear()
-      exceeded.set(network, { endsAt: nowMs() + counted.resetMs, second: 0, lookUps: 0 })
-    }
-    return stateOf('per IP', REQUESTS_PER_IP, counted, by)
+    const counts = await Promise.all(networks.map(({ network }) => counters.add(`ip:${network}`, by, WINDOW_MS)))
+    const full = networks.flatMap(({ network, limit }, i) => (counts[i]!.count > limit ? [remember(network, counts[i]!)] : []))
+    return full.length > 0 ? refusal(full.at(-1)!, by) : stateOf('per IP', REQUESTS_PER_IP, counts[0]!, by)
+  }
+  const remember = (network: string, { resetMs }: Count): Exceeded => {
+    if (exceeded.size >= MAX_EXCEEDED) exceeded.clear()
+    const found = { endsAt: nowMs() + resetMs, second: 0, lookUps: 0 }
+    exceeded.set(network, found)
+    return found
   }
 
   return {
@@ -87,7 +100,7 @@ export function rateLimit(counters: Counters, clock: Clock = systemClock): RateL
       apply(reply, stateOf(`per ${actorType}`, limit, await counters.add(`${actorType}:${actorId}`, 1, WINDOW_MS), 1)),
     limitIp: async (request, reply) => apply(reply, await ofAddress(request.ip, 1)),
     limitLookUp(request, reply, hasWorked) {
-      const known = exceeded.size === 0 ? undefined : findExceeded(clientNetwork(request.ip))
+      const known = exceeded.size === 0 ? undefined : findExceeded(networksOf(request.ip))
       if (!known || hasWorked()) return
       const second = Math.floor(nowMs() / 1000)
       if (known.second !== second) Object.assign(known, { second, lookUps: 0 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clientNetwork } from './client-network.ts'
+import { clientNetwork, siteNetworks } from './client-network.ts'
 
 test.each([
   ['203.0.113.7', '203.0.113.7'],
@@ -16,4 +16,12 @@ test.each([
   ['', ''],
 ])('%s counts as %s', (ip, network) => {
   expect(clientNetwork(ip)).toBe(network)
+})
+
+test.each([
+  ['203.0.113.7', []],
+  ['::ffff:203.0.113.7', []],
+  ['2001:db8:1:1234::1', ['2001:db8:1:1200::/56', '2001:db8:1::/48']],
+])('%s is of the sites %j', (ip, networks) => {
+  expect(siteNetworks(ip).map(({ network }) => network)).toEqual(networks)
 })

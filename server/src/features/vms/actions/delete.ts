@@ -12,7 +12,7 @@ import { forgetFilter, resumeFilter, unbindAll } from '../../firewalls/service.t
 import { callHost, getHost, isHostLost, isUnreachable } from '../../hosts/service.ts'
 import { releaseAllAddresses } from '../../networks/service.ts'
 import { forgetKeyUse } from '../../ssh-keys/service.ts'
-import { balanceOf, type Quote, refund, refundable, toQuote } from '../../wallet/service.ts'
+import { balanceOf, paidSince, type Quote, refund, refundable, toQuote } from '../../wallet/service.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { notifyDeleted } from '../model/hooks.ts'
 import { getVmRow } from '../model/machine-spec.ts'
@@ -83,7 +83,8 @@ async function deleteVmRecords(tx: Tx, deps: EventDeps, actionId: string, { vmId
 async function unusedOf(tx: Tx, now: Date, vm: sql.VmDetails, copiesCents: Cents): Promise<Cents> {
   const numbers = await catalogNumbers(tx)
   if (vm.billing_status === 'CANCELLED' || numbers('setting.refund_unused_days') === 0n) return 0n
-  const amount = refundForUnusedDays(numbers, vm, now) + unusedOfMonth(vm, now, copiesCents)
+  const paid = await paidSince(tx, vm.account_id, vm.id, vm.period_started_at)
+  const amount = refundForUnusedDays(numbers, vm, now, paid) + unusedOfMonth(vm, now, copiesCents)
   const most = await refundable(tx, vm.account_id, vm.id)
   return amount < most ? amount : most
 }

@@ -12,7 +12,7 @@ import { type Deps, workflow } from '../../deps.ts'
 import { releaseCapacity, reserveCapacity, type Size } from '../../hosts/capacity.ts'
 import { charge, type Quote, refund, requireFunds, toQuote } from '../../wallet/service.ts'
 import { absorbPaidAddOns } from '../billing/add-ons.ts'
-import { monthlyPrice, type PricedSize, proratedDifference, resolveSize } from '../billing/pricing.ts'
+import { monthlyPrice, type PricedSize, proratedDifference, resolveSize, withheldTraffic } from '../billing/pricing.ts'
 import { requirePaidPeriod } from '../model/allowed-actions.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { startAction } from '../model/guards.ts'
@@ -71,7 +71,8 @@ export const upgrade = (
       // A plan that has become cheaper than the paid price costs nothing. The higher paid price is kept, because refunds are prorated
       // from it.
       const periodPriceCents = monthly > vm.period_price_cents ? monthly : vm.period_price_cents
-      await resizeVm(tx, deps, vm.id, { ...size, periodPriceCents })
+      const bandwidthWithheldBytes = withheldTraffic(vm, now, size.bandwidthGb)
+      await resizeVm(tx, deps, vm.id, { ...size, periodPriceCents, bandwidthWithheldBytes })
       await sql.setStatus(tx, now, vm.id, { status: 'UPGRADING' })
       const started = await start(upgradeVm, {
         vmId,
@@ -123,6 +124,7 @@ const shapeBefore = (vm: sql.VmDetails, paid: sql.PaidAddOns): ShapeBefore => ({
   ramMiB: vm.ram_mib,
   diskGiB: vm.disk_gib,
   bandwidthGb: vm.bandwidth_gb,
+  bandwidthWithheldBytes: vm.bandwidth_withheld_bytes.toString(),
   networkMbps: vm.network_mbps,
   throttleMbps: vm.throttle_mbps,
   diskIops: vm.disk_iops,
@@ -133,9 +135,12 @@ const shapeBefore = (vm: sql.VmDetails, paid: sql.PaidAddOns): ShapeBefore => ({
   network10gPaidUntil: paid.network_10g_paid_until?.toISOString() ?? null,
 })
 
+type Stored = 'customPriceCents' | 'periodPriceCents' | 'diskIops' | 'diskMiBPerSecond' | 'bandwidthWithheldBytes'
+
 /** JSON-compatible: stored in the workflow journal. */
-export interface ShapeBefore extends Omit<sql.VmSize, 'customPriceCents' | 'periodPriceCents' | 'diskIops' | 'diskMiBPerSecond'> {
+export interface ShapeBefore extends Omit<sql.VmSize, Stored> {
   // Missing in the journal of a run that an older release started.
+  bandwidthWithheldBytes?: string
   diskIops?: number | null
   diskMiBPerSecond?: number | null
   customPriceCents: string | null
@@ -202,8 +207,9 @@ export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
     await releaseVmQuotas(tx, vm.account_id, more, 0n)
     await releaseCapacity(tx, vm.host_id!, more)
     if (cleanupFailed) await recordStaleMachine(tx, now, vm.id, vm.host_id!)
-    const { diskIops = null, diskMiBPerSecond = null } = before
-    await resizeVm(tx, deps, vm.id, { ...before, ...price, diskIops, diskMiBPerSecond })
+    const { diskIops = null, diskMiBPerSecond = null, bandwidthWithheldBytes = '0' } = before
+    const withheld = { bandwidthWithheldBytes: BigInt(bandwidthWithheldBytes) }
+    await resizeVm(tx, deps, vm.id, { ...before, ...price, ...withheld, diskIops, diskMiBPerSecond })
     await sql.setPaidAddOns(tx, vm.id, {
       daily_backup_paid_until: dateOf(before.dailyBackupPaidUntil),
       network_10g_paid_until: dateOf(before.network10gPaidUntil),

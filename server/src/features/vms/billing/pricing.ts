@@ -8,7 +8,7 @@ import type { CustomConfig, UpgradeVm } from '../schema.ts'
 
 type Numbers = (name: string) => bigint
 
-export interface PricedSize extends Omit<VmSize, 'periodPriceCents'> {
+export interface PricedSize extends Omit<VmSize, 'periodPriceCents' | 'bandwidthWithheldBytes'> {
   priceCents: Cents
   regionSlugs: string[] | null
   available: boolean
@@ -109,20 +109,34 @@ const GB = 1_000_000_000n
 export const trafficPackPrice = (numbers: Numbers, bytes: bigint): Cents => prorateUp(numbers('price.bandwidth_100_gb'), bytes, 100n * GB)
 
 /**
- * Refund of a deleted VM: its unused whole days, reduced by the share of the included traffic it used. What remains paid also covers that
- * traffic at the price of packs, up to the whole price: else creating and deleting VMs would be the cheapest way to buy traffic.
+ * What an upgrade now leaves out of the new plan's traffic in this period. Its price is prorated, so the additional traffic is: else the
+ * traffic of a month could be had for the price of its last day.
  */
-export function refundForUnusedDays(numbers: Numbers, vm: VmDetails, now: Date): Cents {
+export function withheldTraffic(vm: VmDetails, now: Date, bandwidthGb: number): bigint {
+  if (vm.bandwidth_gb === 0 || bandwidthGb === 0) return 0n // unmetered before or after
+  const more = BigInt(bandwidthGb - vm.bandwidth_gb) * GB
+  const before = vm.bandwidth_withheld_bytes
+  if (more < 0n) return before + more > 0n ? before + more : 0n
+  const added = prorateDown(more, secondsLeft(now, vm.next_renewal_at), secondsLeft(vm.period_started_at, vm.next_renewal_at))
+  return before + more - added
+}
+
+/**
+ * Refund of a deleted VM: its unused whole days, reduced by the share of the included traffic it used. What remains of `paid`, all that
+ * this period has cost, also covers that traffic at the price of packs: else creating, upgrading and deleting VMs would be the cheapest way
+ * to buy traffic.
+ */
+export function refundForUnusedDays(numbers: Numbers, vm: VmDetails, now: Date, paid: Cents): Cents {
   const days = wholeDaysBetween(now, vm.next_renewal_at)
   const all = wholeDaysBetween(vm.period_started_at, vm.next_renewal_at)
   if (all === 0n) return 0n
   const price = vm.period_price_cents
   // Unmetered traffic has no share.
   if (vm.bandwidth_gb === 0) return prorateDown(price, days, all)
-  const included = BigInt(vm.bandwidth_gb) * GB
+  const included = BigInt(vm.bandwidth_gb) * GB - vm.bandwidth_withheld_bytes
   const used = vm.bandwidth_used_bytes < included ? vm.bandwidth_used_bytes : included
   const unused = prorateDown(price, days * (included - used), all * included)
-  const most = price - trafficPackPrice(numbers, used)
+  const most = (paid < price ? paid : price) - trafficPackPrice(numbers, used)
   return most < 0n ? 0n : most < unused ? most : unused
 }
 

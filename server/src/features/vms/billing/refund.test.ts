@@ -67,10 +67,11 @@ describe('the refund of a deleted VM', async () => {
               period_price_cents: price,
               bandwidth_gb: included,
               bandwidth_used_bytes: used,
+              bandwidth_withheld_bytes: 0n,
               period_started_at: start,
               next_renewal_at: end,
             } as VmDetails
-            const refund = refundForUnusedDays(numbers, vm, new Date(start.getTime() + day * 86_400_000))
+            const refund = refundForUnusedDays(numbers, vm, new Date(start.getTime() + day * 86_400_000), price)
             expect(refund).toBeGreaterThanOrEqual(0n)
             expect(refund).toBeLessThanOrEqual(last)
             last = refund

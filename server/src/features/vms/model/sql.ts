@@ -91,6 +91,7 @@ export type NewVm = Omit<
   | 'past_due_at'
   | 'suspended_at'
   | 'pending_hold'
+  | 'bandwidth_withheld_bytes'
   | 'bandwidth_pack_bytes'
   | 'throttled_at'
   | 'observed_power'
@@ -201,6 +202,8 @@ export interface VmSize {
   diskMiBPerSecond: number | null
   customPriceCents: bigint | null
   periodPriceCents: bigint
+  /** Of `bandwidthGb`, what is not part of this period. */
+  bandwidthWithheldBytes: bigint
 }
 
 export const setShape = (tx: Tx, now: Date, id: string, shape: VmSize) =>
@@ -208,7 +211,8 @@ export const setShape = (tx: Tx, now: Date, id: string, shape: VmSize) =>
     update vms set plan_id = ${shape.planId}, vcpu = ${shape.vcpu}, ram_mib = ${shape.ramMiB}, disk_gib = ${shape.diskGiB},
       bandwidth_gb = ${shape.bandwidthGb}, network_mbps = ${shape.networkMbps}, throttle_mbps = ${shape.throttleMbps},
       disk_iops = ${shape.diskIops}, disk_mib_per_second = ${shape.diskMiBPerSecond},
-      custom_price_cents = ${shape.customPriceCents}, period_price_cents = ${shape.periodPriceCents}, updated_at = ${now}
+      custom_price_cents = ${shape.customPriceCents}, period_price_cents = ${shape.periodPriceCents},
+      bandwidth_withheld_bytes = ${shape.bandwidthWithheldBytes}, updated_at = ${now}
     where id = ${id}`)
 
 export const updateVm = (

@@ -1,0 +1,29 @@
+-- Traffic of the plan that is not part of this billing period: an upgrade in the middle of a period pays for the rest of it, and brings the
+-- additional traffic for the rest.
+alter table vms add column bandwidth_withheld_bytes bigint not null default 0 check (bandwidth_withheld_bytes >= 0);
+
+create or replace view vm_details as
+select v.id, v.account_id, v.region_id, v.host_id, v.plan_id, v.os_template_id, v.uuid, v.generation, v.last_generation, v.name, v.hostname,
+  v.status, v.status_reason, v.readiness, v.desired_running, v.provisioned, v.vcpu, v.ram_mib, v.disk_gib, v.bandwidth_gb, v.network_mbps,
+  v.throttle_mbps, v.custom_price_cents, v.network_10g, v.network_10g_paid_until, v.daily_backup, v.daily_backup_paid_until, v.is_protected,
+  v.ip_address, v.address_pool_id, v.mac, v.billing_status, v.renewal_day, v.period_started_at, v.period_price_cents, v.next_renewal_at,
+  v.past_due_at, v.suspended_at, v.bandwidth_pack_bytes, v.throttled_at, v.observed_power, v.observed_at, v.event_sequence, v.created_at,
+  v.updated_at, r.slug as region_slug, r.name as region_name, t.slug as template_slug, t.name as template_name,
+  t.version as template_version, t.has_agent, t.checksum as template_checksum, t.default_user,
+  coalesce(b.used_bytes, 0) as bandwidth_used_bytes,
+  coalesce(p.slug, 'custom') as plan_slug,
+  coalesce(p.name, format('Custom %s vCPU / %s GiB', v.vcpu, trim_scale(v.ram_mib / 1024.0))) as plan_name,
+  coalesce(p.price_cents, v.custom_price_cents) as plan_price_cents,
+  coalesce(p.price_cents, v.custom_price_cents)
+    + case when v.daily_backup then (coalesce(p.price_cents, v.custom_price_cents) * (select value from catalog_values where name = 'addon.daily_backup_percent') + 99) / 100 else 0 end
+    + case when v.network_10g then (select value from catalog_values where name = 'price.network_10g') else 0 end
+    + c.cents as renewal_price_cents,
+  c.cents as copies_price_cents,
+  v.disk_iops, v.disk_mib_per_second, v.pending_hold, v.bandwidth_withheld_bytes
+from vms v
+join regions r on r.id = v.region_id
+join os_templates t on t.id = v.os_template_id
+left join plans p on p.id = v.plan_id
+left join bandwidth_baselines b on b.vm_id = v.id and b.mac = v.mac
+cross join lateral (select case when (select value from catalog_values where name = 'price.copies_gib') > 0
+  then copies_price_cents(v.id) else 0 end as cents) c;
