@@ -60,6 +60,11 @@ describe('every screen', async () => {
   page.setDefaultTimeout(PATIENCE_MS)
   await watchErrorPages(page)
   const berth = await becomeFundedOwner(page, product)
+  const refused: string[] = []
+  page.on('response', (answer) => {
+    // The client repeats what is beyond the limit of requests.
+    if (answer.status() >= 400 && answer.status() !== 429) refused.push(`${answer.status()} ${answer.url()}`)
+  })
   const seeded = await seedAccount(berth, LONG)
   await copyVm(product.databaseUrl, seeded.vmId)
   const inside = [
@@ -102,6 +107,7 @@ describe('every screen', async () => {
     await stranger.context.close()
     await page.setViewportSize(size)
     expect(await visit(inside)).toEqual([])
+    expect(refused).toEqual([])
     expectNoProblems(owner)
   })
 
