@@ -130,7 +130,7 @@ describe('a snapshot or backup', async () => {
     await page.goto(`/vms/${vmId}`)
     await expectShown(copiesOf)
     const { copiesPriceMonthly } = await berth.vms.get(vmId)
-    await expectShown(page.getByText(`$${copiesPriceMonthly} of it`, { exact: true }))
+    await expectShown(page.getByText(`$${copiesPriceMonthly} of the monthly price`, { exact: true }))
     expectNoProblems(owner)
   })
 })

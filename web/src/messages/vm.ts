@@ -65,7 +65,7 @@ export const vmMessages = {
   },
   details: 'Details',
   billing: 'Billing and traffic',
-  copiesPrice: (amount: string) => `${amount} of it`,
+  copiesPrice: (amount: string) => `${amount} of the monthly price`,
   noKeys: 'None installed',
   booting: 'The guest is booting; SSH will be available shortly.',
   pastDue: 'Payment overdue. Add funds before the VM is suspended.',

@@ -27,23 +27,32 @@ export default function Events() {
     {
       head: w.event,
       truncate: eventSentence,
+      grow: true,
       cell: (event) => (
-        <>
+        <div>
           <UnstyledButton
             aria-label={w.show(eventSentence(event))}
             onClick={() => setShown(event)}
-            style={{ maxWidth: '100%', overflow: 'hidden', textDecoration: 'underline', textOverflow: 'ellipsis' }}
+            style={{ display: 'block', maxWidth: '100%', fontSize: 'inherit', textDecoration: 'underline' }}
           >
             {eventSentence(event)}
           </UnstyledButton>
           <small className="muted" style={{ display: 'block' }}>
             <code>{event.type}</code>
           </small>
-        </>
+        </div>
       ),
     },
     { head: w.number, cell: ({ cursor }) => cursor, right: true },
-    { head: w.when, cell: ({ timestamp }) => <Time at={timestamp} />, right: true },
+    {
+      head: w.when,
+      cell: ({ timestamp }) => (
+        <span style={{ whiteSpace: 'nowrap' }}>
+          <Time at={timestamp} />
+        </span>
+      ),
+      right: true,
+    },
   ]
   return (
     <Page title={w.title} about={w.about}>

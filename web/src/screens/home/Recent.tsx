@@ -18,8 +18,8 @@ export function Recent() {
             {events.map((event) => (
               <li key={event.id}>
                 <span>
-                  {eventSentence(event)}{' '}
-                  <small className="muted">
+                  {eventSentence(event)}
+                  <small className="muted" style={{ display: 'block' }}>
                     <code>{event.type}</code>
                   </small>
                 </span>
