@@ -7,7 +7,7 @@ import { becomeFundedOwner, button, expectShown, fill, go, heading } from './pag
 import { expectNoProblems, openBrowser } from './browser.ts'
 import { seedAccount, type SeededAccount } from './seed-account.ts'
 import { OWNER, startProduct } from './product.ts'
-import { CUSTOMER_LISTS, MENU, open, OPERATOR_LISTS, OUTSIDE, pagesOf, routerPaths } from './screens.ts'
+import { CUSTOMER_LISTS, MENU, open, OPERATOR_LISTS, OUTSIDE, pagesOf, PATIENCE_MS, routerPaths } from './screens.ts'
 
 const VMS = 1_000
 const SIZES = [
@@ -15,8 +15,6 @@ const SIZES = [
   { width: 1440, height: 900 },
 ]
 const API = /\/api\/dashboard\/(?!session$|setup$)/
-/** A visit of every screen reaches the limit of requests per minute; the client waits until it is over. */
-const PATIENCE_MS = 75_000
 /** They need nothing but the session. */
 const WITHOUT_QUERIES = ['/no-such-page', '/settings?tab=profile', '/settings?tab=security']
 const LONG = (what: string): string => `${what} ${'W'.repeat(100)}`.slice(0, 100)
@@ -66,6 +64,7 @@ describe('every screen', async () => {
     if (answer.status() >= 400 && answer.status() !== 429) refused.push(`${answer.status()} ${answer.url()}`)
   })
   const seeded = await seedAccount(berth, LONG)
+  await product.run('account', 'limit', '--account', OWNER.email, '--name', 'vms', '--value', String(2 * VMS))
   await copyVm(product.databaseUrl, seeded.vmId)
   const inside = [
     ...CUSTOMER_LISTS,

@@ -44,15 +44,7 @@ export default function Events() {
       ),
     },
     { head: w.number, cell: ({ cursor }) => cursor, right: true },
-    {
-      head: w.when,
-      cell: ({ timestamp }) => (
-        <span style={{ whiteSpace: 'nowrap' }}>
-          <Time at={timestamp} />
-        </span>
-      ),
-      right: true,
-    },
+    { head: w.when, cell: ({ timestamp }) => <Time at={timestamp} />, right: true },
   ]
   return (
     <Page title={w.title} about={w.about}>
