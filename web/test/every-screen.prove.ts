@@ -134,7 +134,7 @@ describe('every screen', async () => {
     for (const path of inside.filter((each) => !WITHOUT_QUERIES.includes(each))) {
       await page.goto(path)
       const says = page.getByRole('alert').or(page.locator('[data-state=failing]:visible'))
-      await expectShown(says, 20_000).catch(() => silent.push(path))
+      await expectShown(says, 30_000).catch(() => silent.push(path))
     }
     await page.unroute(API)
     expect(silent).toEqual([])
@@ -163,7 +163,7 @@ describe('every screen', async () => {
     for (const path of inside) {
       await page.context().clearCookies()
       await page.goto(path)
-      await expectShown(page.getByText('Your session has ended.'), 10_000).catch(() => ended.push(path))
+      await expectShown(page.getByText('Your session has ended.'), 30_000).catch(() => ended.push(path))
     }
     expect(ended).toEqual([])
     await page.goto(`/firewalls/${seeded.firewallId}`)
