@@ -14,7 +14,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 800,
     rolldownOptions: {
       output: {
-        advancedChunks: {
+        codeSplitting: {
           groups: [
             // What many screens share comes in two files, not in fifty; the rest with the screen that needs it.
             { name: 'libraries', test: /node_modules/, minShareCount: 6 },

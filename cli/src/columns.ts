@@ -56,6 +56,8 @@ export const quoteDetails = (quote: Quote): CommandResult =>
     ({ charge }: { charge?: string }) => charge ?? '',
   )
 
+export const isFree = ({ charge }: Quote): boolean => Number(charge) === 0
+
 /** As part of a question. */
 export function priceOf({ charge, monthly, balanceAfter, currency }: Quote): string {
   const due = charge.startsWith('-') ? `refunds ${charge.slice(1)} ${currency}` : `charges ${charge} ${currency} now`

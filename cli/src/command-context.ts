@@ -106,10 +106,12 @@ export class CommandContext {
     if (answer.trim() !== sanitizeTerminal(word)) throw cancelled()
   }
 
-  /** Asks before a change that costs money or reboots. A script without a terminal has decided already. */
-  async ask(whatHappens: () => Promise<string> | string): Promise<void> {
+  /** Asks before a change that costs money or reboots, if there is something to say. A script without a terminal has decided already. */
+  async ask(whatHappens: () => Promise<string | undefined> | string): Promise<void> {
     if (this.options.yes || !isInteractive(this.io)) return
-    const answer = await prompt(this.io, `${await whatHappens()} Continue? [y/N] `)
+    const what = await whatHappens()
+    if (what === undefined) return
+    const answer = await prompt(this.io, `${what} Continue? [y/N] `)
     if (!/^y(es)?$/i.test(answer.trim())) throw cancelled()
   }
 

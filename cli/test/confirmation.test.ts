@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ENDPOINTS, fixtureOf } from '../../server/test/endpoint-table.ts'
+import { sql } from '../../server/src/kernel/database/db.ts'
 import type { CommandNode, CommandSpec } from '../src/command.ts'
 import { COMMAND_TREE } from '../src/commands/index.ts'
 import { COMMANDS } from './commands.ts'
@@ -16,7 +17,7 @@ const flatten = (nodes: CommandNode[]): CommandSpec[] => nodes.flatMap((node) =>
 
 test('destructive commands and those that cost money or reboot take --yes', () => {
   const DESTRUCTIVE = ['delete', 'rebuild', 'restore', 'replace']
-  const ASKING = ['vm create', 'vm restart', 'vm upgrade', 'vm update', 'bandwidth buy']
+  const ASKING = ['vm create', 'vm restart', 'vm upgrade', 'vm update', 'bandwidth buy', 'snapshot create', 'backup create']
   for (const { name, confirms = false, asks = false, example } of flatten(COMMAND_TREE)) {
     const isAsking = ASKING.some((words) => example.startsWith(`${words} `))
     expect([example, confirms, asks]).toEqual([example, DESTRUCTIVE.includes(name), isAsking])
@@ -52,6 +53,8 @@ describe.each([...DELETES, ...OTHERS])('%s', (operation) => {
   })
 })
 
+const setCopyPrice = (cents: bigint) => app.db.run(sql`update catalog_values set value = ${cents} where name = 'price.copies_gib'`)
+
 /** The question, and the operations called: a dry run for the price, then the change itself. */
 const ASKED: Record<string, { question: RegExp; calls: number }> = {
   createVm: {
@@ -60,11 +63,14 @@ const ASKED: Record<string, { question: RegExp; calls: number }> = {
   },
   upgradeVm: { question: /^Upgrading \S+ to large shuts it down and starts it again, and charges \d+\.\d\d USD now/, calls: 2 },
   restartVm: { question: /^Restarting \S+ ends its programs and connections\. /, calls: 1 },
+  createSnapshot: { question: /^Creating snapshot before of \S+ charges \d+\.\d\d USD now, then \d+\.\d\d USD a month/, calls: 2 },
+  createBackup: { question: /^Creating backup before of \S+ charges \d+\.\d\d USD now, then \d+\.\d\d USD a month/, calls: 2 },
   buyBandwidthPack: { question: /^Buying \d+ GB of traffic for \S+ charges \d+\.\d\d USD now/, calls: 2 },
 }
 
 describe.each(Object.entries(ASKED))('%s', (operation, { question, calls }) => {
   test('asks first on a terminal, with the price and what happens', async () => {
+    await setCopyPrice(10n)
     const customer = await app.given.customer({ credit: '1000.00' })
     const { params = {}, body = {} } = await ENDPOINTS[operation]!(fixtureOf(app, customer))
     const { args } = COMMANDS[operation]!(params, body)
@@ -77,6 +83,16 @@ describe.each(Object.entries(ASKED))('%s', (operation, { question, calls }) => {
     const agreed = await berth(app.envOf(customer), args, 'y\n', { isTTY: true })
     expect(agreed.code, agreed.stderr).toBe(0)
     expect(writes).toHaveLength(calls)
+  })
+})
+
+test.each(['snapshot', 'backup'])('a %s without a price is created without a question', async (kind) => {
+  await setCopyPrice(0n)
+  const customer = await app.given.customer({ credit: '100.00' })
+  const { id } = await app.given.vm(customer)
+  expect(await berth(app.envOf(customer), [kind, 'create', id, 'before', '--no-wait'], '', { isTTY: true })).toMatchObject({
+    code: 0,
+    stderr: '',
   })
 })
 

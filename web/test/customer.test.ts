@@ -77,6 +77,17 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await expectShown(page.getByRole('listitem').filter({ hasText: 'Completed' }))
   })
 
+  test('reads in the list of events what happened', async () => {
+    const vmPage = page.url()
+    await go(page, 'Events')
+    const created = page.getByRole('row', { name: /^Show data: VM web-1 was created vm\.created/ })
+    await expectShown(created)
+    await button(created, 'Show data: VM web-1 was created').click()
+    await expectShown(dialog(page).getByText('"type": "vm.created"'))
+    await page.keyboard.press('Escape')
+    await page.goto(vmPage)
+  })
+
   test('opens the console', async () => {
     await page.getByRole('tab', { name: 'Console' }).click()
     await button(page, 'Open console').click()

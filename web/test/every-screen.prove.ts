@@ -7,7 +7,7 @@ import { becomeFundedOwner, button, expectShown, fill, go, heading } from './pag
 import { expectNoProblems, openBrowser } from './browser.ts'
 import { seedAccount, type SeededAccount } from './seed-account.ts'
 import { OWNER, startProduct } from './product.ts'
-import { CUSTOMER_LISTS, MENU, open, OPERATOR_LISTS, OUTSIDE, pagesOf, routerPaths } from './screens.ts'
+import { CUSTOMER_LISTS, MENU, open, OPERATOR_LISTS, OUTSIDE, pagesOf, PATIENCE_MS, routerPaths } from './screens.ts'
 
 const VMS = 1_000
 const SIZES = [
@@ -15,8 +15,6 @@ const SIZES = [
   { width: 1440, height: 900 },
 ]
 const API = /\/api\/dashboard\/(?!session$|setup$)/
-/** A visit of every screen reaches the limit of requests per minute; the client waits until it is over. */
-const PATIENCE_MS = 75_000
 /** They need nothing but the session. */
 const WITHOUT_QUERIES = ['/no-such-page', '/settings?tab=profile', '/settings?tab=security']
 const LONG = (what: string): string => `${what} ${'W'.repeat(100)}`.slice(0, 100)
@@ -60,7 +58,13 @@ describe('every screen', async () => {
   page.setDefaultTimeout(PATIENCE_MS)
   await watchErrorPages(page)
   const berth = await becomeFundedOwner(page, product)
+  const refused: string[] = []
+  page.on('response', (answer) => {
+    // The client repeats what is beyond the limit of requests.
+    if (answer.status() >= 400 && answer.status() !== 429) refused.push(`${answer.status()} ${answer.url()}`)
+  })
   const seeded = await seedAccount(berth, LONG)
+  await product.run('account', 'limit', '--account', OWNER.email, '--name', 'vms', '--value', String(2 * VMS))
   await copyVm(product.databaseUrl, seeded.vmId)
   const inside = [
     ...CUSTOMER_LISTS,
@@ -102,6 +106,7 @@ describe('every screen', async () => {
     await stranger.context.close()
     await page.setViewportSize(size)
     expect(await visit(inside)).toEqual([])
+    expect(refused).toEqual([])
     expectNoProblems(owner)
   })
 
@@ -129,7 +134,7 @@ describe('every screen', async () => {
     for (const path of inside.filter((each) => !WITHOUT_QUERIES.includes(each))) {
       await page.goto(path)
       const says = page.getByRole('alert').or(page.locator('[data-state=failing]:visible'))
-      await expectShown(says, 20_000).catch(() => silent.push(path))
+      await expectShown(says, 30_000).catch(() => silent.push(path))
     }
     await page.unroute(API)
     expect(silent).toEqual([])
@@ -158,7 +163,7 @@ describe('every screen', async () => {
     for (const path of inside) {
       await page.context().clearCookies()
       await page.goto(path)
-      await expectShown(page.getByText('Your session has ended.'), 10_000).catch(() => ended.push(path))
+      await expectShown(page.getByText('Your session has ended.'), 30_000).catch(() => ended.push(path))
     }
     expect(ended).toEqual([])
     await page.goto(`/firewalls/${seeded.firewallId}`)

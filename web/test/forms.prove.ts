@@ -37,6 +37,12 @@ describe('dialogs and forms', async () => {
     await page.keyboard.press('Escape')
   })
 
+  test('name no ports of a rule that has none', async () => {
+    await expectShown(page.getByText('Inbound · TCP 22', { exact: false }))
+    await expectShown(page.getByText('Inbound · any protocol', { exact: false }))
+    expect(await page.getByText(/all ports/).count()).toBe(0)
+  })
+
   test('put the request ID on a line of its own', async () => {
     await page.route(/\/ssh-keys$/, (route) =>
       route.request().method() === 'POST'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import catalog from '../../server/catalog.json' with { type: 'json' }
+import dashboard from '../../openapi/dashboard.json' with { type: 'json' }
 import openapi from '../../openapi/v1.json' with { type: 'json' }
 import { limitName } from '../src/messages/settings.ts'
 import { ACTION_CHOICES, actionName } from '../src/screens/audit-log/action-name.ts'
@@ -19,14 +20,24 @@ test.each([
   ['replyToTicket', 'Replied to ticket'],
   ['createSshKey', 'Created SSH key'],
   ['account credit', 'Account credit'],
+  ['operatorCreateRegion', 'Created region'],
+  ['operatorSuspendVm', 'Suspended VM'],
 ])('the audit log says %s in words', (action, words) => expect(actionName(action)).toBe(words))
 
-test('every write of the public API can be chosen in the audit log, in words', () => {
-  const chosen = new Map(ACTION_CHOICES.map(({ value, label }) => [value, label]))
-  const operations = Object.values(openapi.paths).flatMap((methods) =>
+const writesOf = (paths: object): string[] =>
+  Object.values(paths).flatMap((methods) =>
     Object.entries(methods as Record<string, { operationId: string }>).flatMap(([method, { operationId }]) =>
       /^(post|put|patch|delete)$/.test(method) && operationId !== 'checkPacket' ? [operationId] : [],
     ),
   )
-  expect(operations.filter((id) => !/^[A-Z][A-Za-z -]+$/.test(chosen.get(id) ?? ''))).toEqual([])
+
+test('the audit log says in words what operators did in the dashboard', () => {
+  const operations = writesOf(dashboard.paths).filter((id) => id.startsWith('operator'))
+  expect(operations).not.toEqual([])
+  expect(operations.filter((id) => !/^[A-Z][a-z]+ed [A-Za-z -]+$/.test(actionName(id)))).toEqual([])
+})
+
+test('every write of the public API can be chosen in the audit log, in words', () => {
+  const chosen = new Map(ACTION_CHOICES.map(({ value, label }) => [value, label]))
+  expect(writesOf(openapi.paths).filter((id) => !/^[A-Z][A-Za-z -]+$/.test(chosen.get(id) ?? ''))).toEqual([])
 })

@@ -39,7 +39,7 @@ describe('an operator in the dashboard', async () => {
     await button(dialog(page), 'Save changes').click()
     await expectShown(page.getByRole('cell', { name: '🇳🇱 NL' }))
     await button(page, 'Edit region: Amsterdam 1').click()
-    await dialog(page).getByText('Available for new VMs').click()
+    await dialog(page).getByLabel('Available for new VMs').uncheck()
     await button(dialog(page), 'Save changes').click()
     await expectShown(page.getByText('Unavailable', { exact: true }))
   })

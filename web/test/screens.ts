@@ -53,11 +53,14 @@ export const pagesOf = ({ vmId, firewallId, webhookId, ticketId }: SeededAccount
   `/tickets/${ticketId}`,
 ]
 
+/** A visit of every screen reaches the limit of requests per minute; the client waits until it is over. */
+export const PATIENCE_MS = 75_000
+
 /** Opens a page and waits until its data is loaded. */
 export async function open(page: Page, path: string): Promise<void> {
   await page.goto(path)
-  await expectShown(page.getByRole('heading'))
-  await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
+  await expectShown(page.getByRole('heading'), PATIENCE_MS)
+  await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached', timeout: PATIENCE_MS })
 }
 
 /** The links of the menu. */

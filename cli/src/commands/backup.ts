@@ -1,5 +1,5 @@
 import type { Backup } from '@berth/sdk'
-import { quoteDetails } from '../columns.ts'
+import { isFree, priceOf, quoteDetails } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
 import { bytes, time } from '../format.ts'
 import { details, message, table, type Columns } from '../result.ts'
@@ -60,10 +60,16 @@ const create = defineCommand<{ dryRun?: true }>({
   args: '<vm> <name>',
   example: 'backup create web-1 monday',
   waits: true,
+  asks: true,
   supportsDryRun: true,
   async run(ctx, { dryRun }, vm: string, name: string) {
     const vmId = await ctx.resolveId('vm', vm)
-    if (dryRun) return quoteDetails(await ctx.berth.backups.quoteCreate(vmId, { name }))
+    const quote = () => ctx.berth.backups.quoteCreate(vmId, { name })
+    if (dryRun) return quoteDetails(await quote())
+    await ctx.ask(async () => {
+      const price = await quote()
+      return isFree(price) ? undefined : `Creating backup ${name} of ${vm} ${priceOf(price)}`
+    })
     const started = await ctx.berth.backups.create(vmId, { name })
     const reload = () => ctx.berth.backups.get(started.vmId, started.backup.id)
     return ctx.finish(started, `backup ${name}`, async () => details(await reload(), BACKUP_FIELDS))

@@ -1,5 +1,5 @@
 import type { Snapshot } from '@berth/sdk'
-import { quoteDetails } from '../columns.ts'
+import { isFree, priceOf, quoteDetails } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
 import { bytes, time } from '../format.ts'
 import { omitUndefined } from '../options.ts'
@@ -52,10 +52,16 @@ const create = defineCommand<{ description?: string; dryRun?: true }>({
   options: [['--description <text>', 'description']],
   example: 'snapshot create web-1 before-upgrade',
   waits: true,
+  asks: true,
   supportsDryRun: true,
   async run(ctx, { description, dryRun }, vm: string, name: string) {
     const [vmId, body] = [await ctx.resolveId('vm', vm), { name, ...omitUndefined({ description }) }]
-    if (dryRun) return quoteDetails(await ctx.berth.snapshots.quoteCreate(vmId, body))
+    const quote = () => ctx.berth.snapshots.quoteCreate(vmId, body)
+    if (dryRun) return quoteDetails(await quote())
+    await ctx.ask(async () => {
+      const price = await quote()
+      return isFree(price) ? undefined : `Creating snapshot ${name} of ${vm} ${priceOf(price)}`
+    })
     const started = await ctx.berth.snapshots.create(vmId, body)
     const reload = () => ctx.berth.snapshots.get(started.vmId, started.snapshot.id)
     return ctx.finish(started, `snapshot ${name}`, async () => details(await reload(), SNAPSHOT_FIELDS))

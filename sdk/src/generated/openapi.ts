@@ -1007,6 +1007,8 @@ export interface components {
             createdAt: string;
             /** @description Whether its node can hold it to networkSpeed, and to the throttle at its traffic cap; false where the kernel lacks the modules */
             networkLimited: boolean;
+            /** @description The part of billing.priceMonthly that its snapshots and on-demand backups cost */
+            copiesPriceMonthly: string;
             bandwidthUsedBytes: number;
             /** @description Bytes as a decimal string */
             bandwidthPackBytes: string;

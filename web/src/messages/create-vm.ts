@@ -25,7 +25,7 @@ export const createVmMessages = {
   hostname: 'Hostname',
   hostnameHint: 'Letters, digits and hyphens.',
   name: 'Display name',
-  nameHint: 'Shown in the dashboard. Defaults to the hostname.',
+  nameHint: 'Defaults to the hostname.',
   sshKeys: 'SSH keys',
   noKeys: 'No SSH keys yet.',
   addKey: 'Add SSH key',

@@ -38,6 +38,7 @@ export const firewallMessages = {
   ports: 'Ports',
   portsHint: 'For example 22, or 80,443, or 8000-9000; leave empty for all ports',
   allPorts: 'all ports',
+  anyProtocol: 'any protocol',
   source: 'Source addresses',
   destination: 'Destination addresses',
   from: 'From',

@@ -10,6 +10,8 @@ export interface Column<Row> {
   /** Hides the heading visually; screen readers still read it. */
   quiet?: boolean
   shrink?: boolean
+  /** Takes the room that the others leave; for one column that truncates. */
+  grow?: boolean
   /** Names and other text without a limit: one line that ends in an ellipsis, with the whole text, which this returns, on hover. */
   truncate?: (row: Row) => string
 }
@@ -28,8 +30,8 @@ export function Table<Row>({ caption, columns, rows, rowKey }: Props<Row>) {
       <caption className="hidden">{caption}</caption>
       <thead>
         <tr>
-          {columns.map(({ head, right, quiet, shrink, truncate }) => (
-            <th key={head} scope="col" data-right={right} data-shrink={shrink} data-truncate={truncate && true}>
+          {columns.map(({ head, right, quiet, shrink, grow, truncate }) => (
+            <th key={head} scope="col" data-right={right} data-shrink={shrink} data-grow={grow} data-truncate={truncate && true}>
               <span className={quiet ? 'hidden' : undefined}>{head}</span>
             </th>
           ))}

@@ -202,6 +202,7 @@ describe('price', async () => {
     await snapshot(vmId)
     await backup(vmId)
     expect(await balance()).toBe(before)
+    expect((await customer.get(`/vms/${vmId}`)).body.data.copiesPriceMonthly).toBe('0.00')
     expect((await customer.get('/plans')).body.data[0].copyPriceMonthly).toBe('0.00')
     await customer.delete(`/vms/${vmId}`)
     await app.settle({ subjectId: vmId })
@@ -221,6 +222,7 @@ describe('price', async () => {
     const { id } = (await snapshot(vmId)).body.data.snapshot
     await backup(vmId)
     expect([await balance(), await priceMonthly(vmId)]).toEqual([before - 2, monthly + 2])
+    expect((await customer.get(`/vms/${vmId}`)).body.data.copiesPriceMonthly).toBe('2.00')
     app.clock.advance('31d')
     await renewals.runOnce(app.deps)
     expect(await balance()).toBe(before - 2 - monthly - 2)

@@ -57,6 +57,7 @@ export const Vm = object(
       description:
         'Whether its node can hold it to networkSpeed, and to the throttle at its traffic cap; false where the kernel lacks the modules',
     }),
+    copiesPriceMonthly: Type.String({ description: 'The part of billing.priceMonthly that its snapshots and on-demand backups cost' }),
     bandwidthUsedBytes: Type.Integer(),
     bandwidthPackBytes: Bytes,
     sshKeys: Type.Array(object({ id: Type.String(), name: Type.String(), fingerprint: Type.String() })),

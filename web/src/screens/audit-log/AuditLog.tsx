@@ -53,7 +53,9 @@ function Sentence({ entry: { action, resourceIds }, resources }: { entry: AuditE
         {known.map(({ name, to }, index) => (
           <Fragment key={`${to} ${name}`}>
             {index > 0 && ', '}
-            <TextLink to={to}>{name}</TextLink>
+            <TextLink to={to} underline="always">
+              {name}
+            </TextLink>
           </Fragment>
         ))}
       </div>

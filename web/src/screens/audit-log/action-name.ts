@@ -3,16 +3,21 @@ import { ROUTES } from '@berth/sdk'
 
 const VERBS: Record<string, string> = {
   add: 'Added',
+  adjust: 'Adjusted',
+  adopt: 'Adopted',
   attach: 'Attached',
   begin: 'Began',
   bind: 'Attached',
   buy: 'Bought',
   change: 'Changed',
+  close: 'Closed',
   confirm: 'Confirmed',
   create: 'Created',
+  credit: 'Credited',
   delete: 'Deleted',
   detach: 'Detached',
   end: 'Ended',
+  make: 'Created',
   open: 'Opened',
   rebuild: 'Rebuilt',
   redeliver: 'Resent',
@@ -23,12 +28,16 @@ const VERBS: Record<string, string> = {
   reply: 'Replied',
   restart: 'Rebooted',
   restore: 'Restored',
+  retry: 'Retried',
   rotate: 'Rolled',
   sign: 'Signed',
   start: 'Started',
   stop: 'Stopped',
+  suspend: 'Suspended',
   test: 'Tested',
   unbind: 'Detached',
+  unmanage: 'Unmanaged',
+  unsuspend: 'Unsuspended',
   update: 'Changed',
   upgrade: 'Upgraded',
 }
@@ -43,7 +52,12 @@ const NOUNS: Record<string, string> = {
 
 /** The words of an operator's command, such as `account credit`, stay in their order. */
 export function actionName(action: string): string {
-  const [verb = '', ...rest] = action.replace(/[A-Z]/g, ' $&').toLowerCase().trim().split(/\s+/)
+  const [verb = '', ...rest] = action
+    .replace(/^operator(?=[A-Z])/, '')
+    .replace(/[A-Z]/g, ' $&')
+    .toLowerCase()
+    .trim()
+    .split(/\s+/)
   const words = [VERBS[verb] ?? NOUNS[verb] ?? verb, ...rest.map((word) => NOUNS[word] ?? word)].join(' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

@@ -38,9 +38,7 @@ export function Summary({ form, facts, price, busy, error, onSubmit, onShowCode 
             ))}
             {!error && (
               <>
-                <div className={css['total']}>
-                  <Line name={w.dueToday} value={amount('charge')} />
-                </div>
+                <Line isTotal name={w.dueToday} value={amount('charge')} />
                 <Line name={w.monthly} value={amount('monthly')} />
                 <Line name={w.balanceAfter} value={amount('balanceAfter')} />
               </>
@@ -69,8 +67,8 @@ export function Summary({ form, facts, price, busy, error, onSubmit, onShowCode 
   )
 }
 
-const Line = ({ name, value }: { name: string; value: string }) => (
-  <div className={css['line']}>
+const Line = ({ name, value, isTotal = false }: { name: string; value: string; isTotal?: boolean }) => (
+  <div className={`${css['line']} ${isTotal ? css['total'] : ''}`}>
     <dt>{name}</dt>
     <dd>{value}</dd>
   </div>

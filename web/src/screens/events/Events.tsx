@@ -11,7 +11,7 @@ import { Empty } from '../../ui/AsyncState.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { eventMessages as w } from '../../messages/events.ts'
-import { eventSubject } from './describe.ts'
+import { eventSentence } from './describe.ts'
 import { Examples } from './Examples.tsx'
 import { readEvents } from './recent.ts'
 
@@ -25,14 +25,24 @@ export default function Events() {
   })
   const columns: Column<Event>[] = [
     {
-      head: w.type,
+      head: w.event,
+      truncate: eventSentence,
+      grow: true,
       cell: (event) => (
-        <UnstyledButton aria-label={w.show(event.type)} onClick={() => setShown(event)} style={{ textDecoration: 'underline' }}>
-          <code>{event.type}</code>
-        </UnstyledButton>
+        <div>
+          <UnstyledButton
+            aria-label={w.show(eventSentence(event))}
+            onClick={() => setShown(event)}
+            style={{ display: 'block', maxWidth: '100%', fontSize: 'inherit', textDecoration: 'underline' }}
+          >
+            {eventSentence(event)}
+          </UnstyledButton>
+          <small className="muted" style={{ display: 'block' }}>
+            <code>{event.type}</code>
+          </small>
+        </div>
       ),
     },
-    { head: w.subject, truncate: eventSubject, cell: eventSubject },
     { head: w.number, cell: ({ cursor }) => cursor, right: true },
     { head: w.when, cell: ({ timestamp }) => <Time at={timestamp} />, right: true },
   ]

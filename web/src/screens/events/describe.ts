@@ -1,9 +1,8 @@
 import type { Event } from '@berth/sdk'
+import { eventSentences } from '../../messages/events.ts'
 
-/** The name of the resource an event is about. */
-export function eventSubject({ data }: Event): string {
-  if ('vm' in data) return data.vm.name
-  if ('ticket' in data) return data.ticket.subject
-  if ('webhook' in data) return data.webhook.url
-  return data.transaction?.amount ?? ''
+/** What happened. A type that this dashboard does not know is shown by its name. */
+export function eventSentence({ type, data }: Pick<Event, 'type' | 'data'>): string {
+  const sentences: Partial<Record<string, (data: never) => string>> = eventSentences
+  return sentences[type]?.(data as never) ?? type
 }

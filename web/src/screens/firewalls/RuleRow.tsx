@@ -52,7 +52,7 @@ export function RuleRow({ rule, index, isTarget, onDragOver, onDrop, onMove, onE
         {w.actions[rule.action] ?? rule.action}
       </span>
       <span className={css['what']}>
-        {w.directions[rule.direction]} · {rule.protocol} {rule.port === 'any' ? w.allPorts : rule.port}
+        {w.directions[rule.direction]} · {whatOf(rule)}
         <span className={css['who']}>{whoOf(rule)}</span>
       </span>
       <span className={css['note']}>{rule.description}</span>
@@ -66,6 +66,12 @@ export function RuleRow({ rule, index, isTarget, onDragOver, onDrop, onMove, onE
       </span>
     </li>
   )
+}
+
+function whatOf({ protocol, port }: FirewallRule): string {
+  if (protocol === 'ANY') return w.anyProtocol
+  const hasPorts = protocol === 'TCP' || protocol === 'UDP'
+  return hasPorts ? `${protocol} ${port === 'any' ? w.allPorts : port}` : protocol
 }
 
 function whoOf({ direction, sourceIps, destIps }: FirewallRule): string {

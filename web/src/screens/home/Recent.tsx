@@ -2,7 +2,7 @@ import { TextLink } from '../../ui/links.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
 import { homeMessages as w } from '../../messages/home.ts'
-import { eventSubject } from '../events/describe.ts'
+import { eventSentence } from '../events/describe.ts'
 import { useRecentEvents } from '../events/recent.ts'
 import css from './home.module.css'
 
@@ -18,7 +18,10 @@ export function Recent() {
             {events.map((event) => (
               <li key={event.id}>
                 <span>
-                  <code>{event.type}</code> <span className="muted">{eventSubject(event)}</span>
+                  {eventSentence(event)}
+                  <small className="muted" style={{ display: 'block' }}>
+                    <code>{event.type}</code>
+                  </small>
                 </span>
                 <span className="muted">
                   <Time at={event.timestamp} as="ago" />

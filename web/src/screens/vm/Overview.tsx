@@ -39,6 +39,7 @@ export function Overview({ vm }: { vm: Vm }) {
         <Facts
           facts={[
             [f.price, formatMoney(vm.billing.priceMonthly, currency)],
+            ...copiesPrice(vm, currency),
             [f.renews, <Time key="" at={vm.billing.nextRenewalAt} as="date" />],
             [f.billing, <StatusBadge key="" status={vm.billing.status} />],
             [f.traffic, <TrafficMeter key="" vm={vm} />],
@@ -48,6 +49,10 @@ export function Overview({ vm }: { vm: Vm }) {
     </Stack>
   )
 }
+
+/** Nothing where copies are free. */
+const copiesPrice = ({ copiesPriceMonthly }: Vm, currency: string): [string, string][] =>
+  Number(copiesPriceMonthly) > 0 ? [[w.facts.copies, w.copiesPrice(formatMoney(copiesPriceMonthly, currency))]] : []
 
 const PrivateAddresses = ({ vm: { privateNetworks } }: { vm: Vm }) =>
   privateNetworks.length === 0 ? (

@@ -1,5 +1,5 @@
 import { Checkbox, Textarea, TextInput } from '@mantine/core'
-import type { Vm } from '@berth/sdk'
+import type { Quote, Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
@@ -7,6 +7,7 @@ import { useWrite } from '../../api/client.ts'
 import { fieldError, hasCode } from '../../api/errors.ts'
 import { backupsQuery, snapshotsQuery } from '../../queries/vms.ts'
 import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
+import { formatMoney } from '../../ui/format.ts'
 import { Form } from '../../ui/Form.tsx'
 import { Card, Stack } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
@@ -15,7 +16,7 @@ import { CopyTable, type Copy, type CopyKind } from './CopyTable.tsx'
 import { ActionButton } from './ActionButton.tsx'
 
 const w = vmMessages.copies
-const invalidates = ['snapshots', 'backups', 'vm', 'actions']
+const invalidates = ['snapshots', 'backups', 'vm', 'vms', 'wallet', 'actions']
 
 type Open = { what: 'make'; kind: CopyKind } | { what: 'restore' | 'delete'; kind: CopyKind; copy: Copy } | null
 
@@ -75,14 +76,26 @@ function CreateCopy({ vmId, kind, onClose }: { vmId: string; kind: CopyKind; onC
   const [name, setName] = useState('')
   const [description, setDescription] = useState('')
   const isSnapshot = kind === 'snapshots'
+  const title = isSnapshot ? w.createSnapshot : w.createBackup
+  const quote = useQuery({
+    queryKey: ['quote', vmId, kind],
+    queryFn: ({ signal }) => berth[kind].quoteCreate(vmId, { name: title }, { signal }),
+    gcTime: 0, // a reopened dialog gets a fresh price
+  })
   const make = useWrite<void, unknown>(
     () => (isSnapshot ? berth.snapshots.create(vmId, { name, ...(description && { description }) }) : berth.backups.create(vmId, { name })),
     { inForm: true, invalidates, successMessage: isSnapshot ? w.creatingSnapshot : w.creatingBackup, onDone: onClose },
   )
-  const title = isSnapshot ? w.createSnapshot : w.createBackup
   return (
     <Dialog title={title} onClose={onClose}>
-      <Form onSubmit={() => make.mutate()} busy={make.isPending} error={make.error} submit={title} onCancel={onClose}>
+      <Form
+        onSubmit={() => make.mutate()}
+        busy={make.isPending}
+        error={make.error ?? quote.error}
+        submit={title}
+        onCancel={onClose}
+        disabled={!quote.data}
+      >
         <TextInput
           label={w.name}
           value={name}
@@ -99,10 +112,15 @@ function CreateCopy({ vmId, kind, onClose }: { vmId: string; kind: CopyKind; onC
             maxLength={500}
           />
         )}
+        {quote.data && <CopyPrice quote={quote.data} />}
       </Form>
     </Dialog>
   )
 }
+
+/** Nothing where copies are free. */
+const CopyPrice = ({ quote: { charge, monthly, balanceAfter, currency } }: { quote: Quote }) =>
+  Number(charge) > 0 && <p>{w.price(formatMoney(charge, currency), formatMoney(monthly, currency), formatMoney(balanceAfter, currency))}</p>
 
 interface CopyDialogProps {
   vmId: string

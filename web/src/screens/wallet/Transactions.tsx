@@ -28,7 +28,7 @@ export function Transactions({ currency }: { currency: string }) {
   const columns: Column<Transaction>[] = [
     { head: w.date, cell: ({ createdAt }) => <Time at={createdAt} /> },
     { head: w.type, cell: (each) => w.types[each.type] },
-    { head: w.description, truncate: ({ description }) => description, cell: ({ description }) => description },
+    { head: w.description, grow: true, truncate: ({ description }) => description, cell: ({ description }) => description },
     { head: w.amount, right: true, cell: ({ amount }) => <Amount amount={amount} currency={currency} /> },
     { head: w.balanceAfter, right: true, cell: ({ balanceAfter }) => <span className="muted">{formatMoney(balanceAfter, currency)}</span> },
   ]

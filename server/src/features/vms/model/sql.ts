@@ -59,6 +59,7 @@ export interface VmDetailRow
     Pick<
       VmDetails,
       | 'account_id'
+      | 'copies_price_cents'
       | 'bandwidth_used_bytes'
       | 'bandwidth_pack_bytes'
       | 'readiness'
