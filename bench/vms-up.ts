@@ -42,7 +42,7 @@ export async function startUp(dataDir: string): Promise<Up> {
     port: PORT,
     seconds,
     url,
-    memory: () => memoryOf([child.pid!, pid, ...childrenOf(pid)]),
+    memory: () => memoryOf([...new Set([child.pid!, ...childrenOf(child.pid!), pid, ...childrenOf(pid)])]),
     async stop() {
       child.kill('SIGTERM')
       await exited

@@ -23,6 +23,8 @@ export interface Sandbox {
   socket: string
   folder: string
   address: string
+  /** Prefix of a command that runs inside. */
+  enter: string[]
   /** Runs a command inside; resolves to its output. */
   inside(command: string, ...args: string[]): Promise<string>
   virsh(...args: string[]): Promise<string>
@@ -41,8 +43,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const inner = await eventually('the first process of the sandbox', async () => {
     return (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim() || undefined
   })
-  const enter = ['-t', inner, '-m', '-n', '-p', '-u', '--']
-  const inside = (command: string, ...args: string[]) => run('nsenter', ...enter, command, ...args)
+  const enter = ['nsenter', '-t', inner, '-m', '-n', '-p', '-u', '--']
+  const inside = (command: string, ...args: string[]) => run('nsenter', ...enter.slice(1), command, ...args)
   await eventually('the mounts of the sandbox', () => access(join(folder, 'run/ready')).then(() => true))
   await plugIn(inner, inside, options)
   const socket = join(folder, 'run/libvirt-sock')
@@ -59,6 +61,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     socket,
     folder,
     address: options.network.address,
+    enter,
     inside,
     startDaemon,
     virsh,

@@ -28,6 +28,7 @@ import { createStaticSite } from './http/server/static-site.ts'
 import { rateLimit, type RateLimit } from './http/api/rate-limit.ts'
 import { createServer } from './http/server/server.ts'
 import { createDriverPool } from './hypervisor/driver-pool.ts'
+import type { LocalAccess } from './hypervisor/local-access.ts'
 import { simulatedDrivers } from './hypervisor/simulated/driver.ts'
 import type { Pace } from './hypervisor/simulated/latency.ts'
 import { openImageStore } from './images/store.ts'
@@ -45,6 +46,7 @@ import { openDb, type Db } from './kernel/database/db.ts'
 import { openClock } from './kernel/database/test-clock.ts'
 import { rateLimitedWarn, type Log } from './kernel/log.ts'
 import { openMailer, type Mailer } from './kernel/net/smtp.ts'
+import { vaultFrom } from './kernel/crypto.ts'
 import { openVerifiedVault } from './kernel/database/master-key.ts'
 import { createMetrics, type Metrics } from './kernel/metrics.ts'
 import { openOutbound, type OutboundOptions } from './kernel/net/outbound-http.ts'
@@ -60,15 +62,23 @@ const KEEP_RUNS = '90d'
 export const PUBLIC_PREFIX = '/api/public/v1'
 export const DASHBOARD_PREFIX = '/api/dashboard'
 
+/** What a process without root has from the one that started it. */
+export interface RootAccess extends LocalAccess {
+  masterKey: Buffer
+  renewCertificate(): Promise<void>
+}
+
 export interface Core {
   deps: Deps
   engine: WorkflowEngine
+  renewCertificate(): Promise<void>
   /** Every `close` drains until `deadline` is aborted; by default after BERTH_DRAIN_SECONDS. */
   close(deadline?: AbortSignal): Promise<void>
 }
 
 export interface CoreOptions {
   worker: boolean
+  root?: RootAccess | undefined
   clock?: Clock
   /** Workflows in addition to the built-in ones. */
   workflows?: AnyWorkflow[]
@@ -88,7 +98,8 @@ export async function openCore(config: Config, url: string, log: Log, options: C
     onError: rateLimitedWarn(log, 'database connection error'),
     onDeadlock: () => metrics.deadlocks.inc(),
   })
-  const vault = await openVerifiedVault(db, config.masterKeyFile)
+  const { root } = options
+  const vault = root ? vaultFrom(root.masterKey) : await openVerifiedVault(db, config.masterKeyFile)
   const time = options.clock ? null : await openClock(db, config.testClock)
   const clock = options.clock ?? time!.clock
   const known = [...workflows, ...(options.workflows ?? [])]
@@ -98,7 +109,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
       simulated: simulatedDrivers({ db, clock, ...(options.pace && { pace: options.pace }) }),
       libvirt: async (host) => {
         const { libvirtDrivers } = await import('./hypervisor/libvirt/driver.ts') // imported on demand: a hundred files that simulated hosts do not need
-        return libvirtDrivers({ log, images: openImageStore(config.imagesDir, clock), dataDir: config.dataDir })(host)
+        return libvirtDrivers({ log, images: openImageStore(config.imagesDir, clock), dataDir: config.dataDir, access: root })(host)
       },
     },
     lookup: (hostId) => findHost(db, hostId),
@@ -129,6 +140,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   return {
     deps,
     engine,
+    renewCertificate: root?.renewCertificate ?? (() => renewClientCertificate(config.dataDir)),
     async close(deadline = drainDeadline(config)) {
       await engine.drain(deadline)
       await engine.stop()
@@ -255,7 +267,7 @@ async function pruneRuns({ db, clock }: Deps): Promise<void> {
 }
 
 /** Runs workflows and reconcilers. */
-export async function openWorker({ deps, engine }: Core): Promise<{ close(deadline?: AbortSignal): Promise<void> }> {
+export async function openWorker({ deps, engine, renewCertificate }: Core): Promise<{ close(deadline?: AbortSignal): Promise<void> }> {
   await engine.work(deps, deps.config.workerConcurrency)
   const loops = startReconcilers(deps, [
     ...reconcilers,
@@ -263,7 +275,7 @@ export async function openWorker({ deps, engine }: Core): Promise<{ close(deadli
     { name: 'idempotency_keys.prune', everyMs: 60_000, runOnce: ({ db, clock }) => deleteExpiredKeys(db, clock.now()) },
     { name: 'rate_limits.prune', everyMs: 60_000, runOnce: ({ db, clock }) => deleteExpiredCounters(db, clock.now()) },
     { name: 'workflow_runs.prune', everyMs: 3_600_000, runOnce: pruneRuns },
-    { name: 'certificate.renew', everyMs: 86_400_000, runOnce: ({ config }) => renewClientCertificate(config.dataDir) },
+    { name: 'certificate.renew', everyMs: 86_400_000, runOnce: renewCertificate },
     { name: 'invariants.check', everyMs: 300_000, runOnce: createInvariantMonitor() },
   ])
   const stopListening = await listenForTriggers(deps.db, loops)

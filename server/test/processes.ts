@@ -24,9 +24,10 @@ export function cleanEnvironment(): Settings {
   return { PATH, HOME, ...(TMPDIR && { TMPDIR }), BERTH_HYPERVISOR: 'simulated' }
 }
 
-function start(program: string, args: string[], settings: Settings) {
+function start(program: string, args: string[], settings: Settings, prefix: string[] = []) {
   const environment = { ...cleanEnvironment(), ...settings }
-  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: environment })
+  const [command, ...rest] = [...prefix, process.execPath, program, ...args]
+  const child = spawn(command!, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: environment })
   children.add(child)
   const text = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (more: string) => (text[name] += more))
@@ -67,10 +68,10 @@ export interface Service {
   kill(signal: NodeJS.Signals): Promise<number | string>
 }
 
-/** Starts `up`, `api`, `worker` or a test's own program, and waits until it is ready. */
-export async function service(settings: Settings, command: string, berthd = BERTHD): Promise<Service> {
+/** Starts `up`, `api`, `worker` or a test's own program, and waits until it is ready. `prefix`: a command that becomes it, such as setpriv. */
+export async function service(settings: Settings, command: string, berthd = BERTHD, prefix: string[] = []): Promise<Service> {
   const program = /\.m?[tj]s$/.test(command) ? { path: command, args: [] } : { path: berthd, args: [command] }
-  const { child, text, ended } = start(program.path, program.args, settings)
+  const { child, text, ended } = start(program.path, program.args, settings, prefix)
   const output = (): string => text.stdout + text.stderr
   let over = false
   void ended.then(() => (over = true))

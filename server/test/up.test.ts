@@ -1,10 +1,13 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describeIf } from '../../libvirt/test/describe-if.ts'
+import { findPortHolder } from '../src/commands/port-owner.ts'
 import { stopwatch } from '../src/kernel/clock.ts'
+import { findUser, SERVICE_USER } from '../src/kernel/os-user.ts'
 import { inspectEmbeddedPostgres } from '../src/kernel/postgres/embedded.ts'
 import { berthd, berthdJson, eventually, get, service, type Service, type Settings } from './processes.ts'
 import { scratchFolder, type ScratchFolder } from './scratch-folder.ts'
@@ -22,7 +25,15 @@ afterAll(() => folder.remove())
 const postgres = () => inspectEmbeddedPostgres(join(settings['BERTH_DATA_DIR']!, 'postgres'))
 const postmasterPid = async () =>
   (await readFile(join(settings['BERTH_DATA_DIR']!, 'postgres/cluster/postmaster.pid'), 'utf8')).split('\n')[0]
+const isRoot = process.getuid!() === 0
 const readyz = async ({ url }: Service): Promise<Response> => fetch(new URL('/readyz', url))
+
+/** The process of API and worker, which `up` starts as root. */
+const servicePid = async ({ pid }: Service): Promise<number> => {
+  for (const child of (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' '))
+    if ((await readFile(`/proc/${child}/cmdline`, 'utf8')).endsWith('serve\0')) return Number(child)
+  throw new Error('there is no such process')
+}
 
 /** A request that stays open until `finish` is called. */
 async function slowRequest(url: string) {
@@ -99,10 +110,46 @@ describe('berthd up', { timeout: 120_000 }, () => {
     const up = await service(settings, 'up')
     expect(await postmasterPid()).toBe(before)
     expect((await get(`${up.url}/regions`, token)).status).toBe(200)
-    const isRoot = process.getuid!() === 0
-    await expect.poll(() => up.output().split('\n').filter(Boolean)).toHaveLength(isRoot ? 6 : 5)
-    expect(/^ ! as root: API, worker, template builds · not: PostgreSQL +why: SECURITY\.md$/m.test(up.output())).toBe(isRoot)
+    await expect.poll(() => up.output().split('\n').filter(Boolean)).toHaveLength(isRoot ? 7 : 5)
     await up.kill('SIGTERM')
+  })
+
+  describeIf(isRoot ? undefined : 'only root can give up root')('as root', () => {
+    test('runs API and worker as a user without rights', async () => {
+      const up = await service(settings, 'up')
+      const { uid, gid } = (await findUser(SERVICE_USER))!
+      const pid = await servicePid(up)
+      const status = await readFile(`/proc/${pid}/status`, 'utf8')
+      const field = (name: string): string => new RegExp(`^${name}:[ \\t]*(.*)$`, 'm').exec(status)![1]!.trim()
+      expect([field('Uid'), field('Gid'), field('Groups')]).toEqual([`${uid}\t`.repeat(4).trim(), `${gid}\t`.repeat(4).trim(), ''])
+      expect([field('CapEff'), field('CapPrm'), field('CapAmb'), field('NoNewPrivs')]).toEqual([
+        ...Array<string>(3).fill('0'.repeat(16)),
+        '1',
+      ])
+      expect(await findPortHolder(Number(new URL(up.url).port))).toMatchObject({ pid })
+      expect((await stat(join(settings['BERTH_DATA_DIR']!, 'master.key'))).mode & 0o777).toBe(0o600)
+      expect(up.output()).toMatch(/^ ✓ API and worker run as berth, PostgreSQL as a user of its own$/m)
+      expect(up.output()).toMatch(/^ ✓ as root: their supervisor, template builds +why: SECURITY\.md$/m)
+      await up.kill('SIGTERM')
+      expect(existsSync(`/proc/${pid}`)).toBe(false)
+    })
+
+    test('stops when API and worker die', async () => {
+      const up = await service(settings, 'up')
+      process.kill(await servicePid(up), 'SIGKILL')
+      expect(await up.ended).toBe(1)
+      expect(up.output()).toContain('API and worker have ended unexpectedly (SIGKILL)')
+      expect((await postgres()).running).toBe(false)
+    })
+
+    test('goes on as root where the user cannot be created, and says so', async () => {
+      const script =
+        'mount -t tmpfs tmpfs /mnt; grep -v "^berth:" /etc/passwd > /mnt/passwd; mount --bind -o ro /mnt/passwd /etc/passwd; exec "$@"'
+      const up = await service(settings, 'up', undefined, ['unshare', '--mount', 'sh', '-c', script, 'sh'])
+      expect(up.output()).toMatch(/^ ! API and worker run as root, PostgreSQL as a user of its own: creating the system user berth failed/m)
+      expect((await readyz(up)).status).toBe(200)
+      await up.kill('SIGTERM')
+    })
   })
 
   test('stops cleanly when its parent is killed', async () => {

@@ -63,12 +63,12 @@ export function vaultFrom(key: Buffer): Vault {
   }
 }
 
-/** Reads the key file (64 hex digits), or creates it with mode 0600. Without it webhook secrets are lost: back it up. */
 export function openVault(path: string): Vault {
   return vaultFrom(readOrCreateKey(path))
 }
 
-function readOrCreateKey(path: string): Buffer {
+/** Reads the key file (64 hex digits), or creates it with mode 0600. Without it webhook secrets are lost: back it up. */
+export function readOrCreateKey(path: string): Buffer {
   if (!existsSync(path)) createKey(path)
   const key = readFileSync(path, 'utf8').trim()
   if (!/^[0-9a-f]{64}$/.test(key)) throw new Error(`The master key file ${path} must hold 64 hex digits. Restore it from your backup`)

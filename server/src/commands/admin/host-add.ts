@@ -5,6 +5,7 @@ import { registerHost, type HostRow } from '../../features/hosts/service.ts'
 import type { Facts } from '../../host-setup/facts.ts'
 import type { Finding } from '../../host-setup/finding.ts'
 import { endpointOf } from '../../hypervisor/libvirt/core/endpoint.ts'
+import { directAccess } from '../../hypervisor/local-access.ts'
 import { sellableCapacity, type Capacity } from '../../hypervisor/sellable-capacity.ts'
 import type { Queries } from '../../kernel/database/db.ts'
 import { join } from 'node:path'
@@ -56,7 +57,7 @@ async function inspectHost(config: Config, uri: string): Promise<{ facts: Facts 
 
 function endpoint(config: Config, uri: string): ReturnType<typeof endpointOf> {
   try {
-    return endpointOf(uri, join(config.dataDir, 'pki'))
+    return endpointOf(uri, directAccess(join(config.dataDir, 'pki')))
   } catch (error) {
     throw new UsageError((error as Error).message, { cause: error })
   }

@@ -1,5 +1,5 @@
 // Builds the missing template images at the first start, while the API already serves; the smallest, which takes seconds, comes first.
-import { listTemplateRows, noteBuilding, noteBuilt, type TemplateRow } from '../../features/catalog/service.ts'
+import { listTemplateRows, type TemplateRow } from '../../features/catalog/service.ts'
 import { isArch, nativeArch } from '../../kernel/arch.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import type { Db } from '../../kernel/database/db.ts'
@@ -10,13 +10,19 @@ import { imagesOf } from '../admin/template-facts.ts'
 
 const isSmallest = ({ slug }: TemplateRow): boolean => slug === 'tiny'
 
-export async function buildMissingTemplates(serving: ProcessContext, db: Db): Promise<void> {
+/** Tells the API which templates will be there soon. */
+interface Notes {
+  noteBuilding(slug: string): void
+  noteBuilt(slug: string): void
+}
+
+export async function buildMissingTemplates(serving: ProcessContext, db: Db, notes: Notes): Promise<void> {
   const missing = await buildable(serving, db)
   if (missing.length === 0) return
   showLine('✓', `templates ${missing.map(({ slug }) => slug).join(', ')} are being built`, 'npx berthd template list')
-  for (const { slug } of missing) noteBuilding(slug)
+  for (const { slug } of missing) notes.noteBuilding(slug)
   const stop = new AbortController()
-  const building = buildAll(serving, db, missing, stop.signal)
+  const building = buildAll(serving, db, notes, missing, stop.signal)
   serving.stack.defer(() => {
     stop.abort(new Error('Berth stops'))
     return serving.lifecycle.waitFor(building)
@@ -32,7 +38,13 @@ async function buildable({ config }: ProcessContext, db: Db): Promise<TemplateRo
   return rows.filter((_, i) => lacking[i]).sort((a, b) => Number(isSmallest(b)) - Number(isSmallest(a)))
 }
 
-async function buildAll({ config, log }: ProcessContext, db: Db, templates: TemplateRow[], signal: AbortSignal): Promise<void> {
+async function buildAll(
+  { config, log }: ProcessContext,
+  db: Db,
+  notes: Notes,
+  templates: TemplateRow[],
+  signal: AbortSignal,
+): Promise<void> {
   const { buildTemplate } = await import('../admin/template-images.ts')
   for (const template of templates) {
     if (signal.aborted || !isArch(template.arch)) return
@@ -43,7 +55,7 @@ async function buildAll({ config, log }: ProcessContext, db: Db, templates: Temp
       if (!signal.aborted)
         log.warn({ template: template.slug, reason: explain(error) }, 'building OS template failed; retry with berthd template build')
     } finally {
-      noteBuilt(template.slug)
+      notes.noteBuilt(template.slug)
     }
   }
 }

@@ -20,8 +20,8 @@ export class ProcessLifecycle {
   constructor(drainSeconds: number) {
     this.#drainMs = drainSeconds * 1000
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => this.#onSignal(signal))
-    process.on('uncaughtException', (error) => this.#fail(error))
-    process.on('unhandledRejection', (error) => this.#fail(error))
+    process.on('uncaughtException', (error) => this.fail(error))
+    process.on('unhandledRejection', (error) => this.fail(error))
     // A closed pipe on stdout or stderr must not end the process.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
     if (process.channel) {
@@ -57,17 +57,18 @@ export class ProcessLifecycle {
     await Promise.race([work, late])
   }
 
+  /** Drains, then stops with exit code 1. */
+  fail(error: unknown): void {
+    this.failure ??= error
+    this.#stop('an error')
+  }
+
   #onSignal(signal: string): void {
     const [sinceLast] = this.#sinceSignal
     if (sinceLast && sinceLast() < DEBOUNCE_MS) return
     this.#sinceSignal[0] = stopwatch()
     if (this.#stopReason) this.#drainTimer.abort()
     else this.#stop(signal)
-  }
-
-  #fail(error: unknown): void {
-    this.failure ??= error
-    this.#stop('an error')
   }
 
   #stop(reason: string): void {

@@ -52,20 +52,26 @@ export function decideHypervisor(setting: Config['hypervisor'], local: LocalHost
   return cannot ? { ...simulated, ...cannot } : real
 }
 
-export async function openLocalHost(config: Config, url: string): Promise<void> {
+/** Returns what runs VMs on this machine; null when the operator's catalog does not include it. */
+export async function openLocalHost(config: Config, url: string): Promise<Decision['kind'] | null> {
   const { hosts, pools } = readCatalog(config.catalogFile)
   const host = hosts.find(({ driver }) => driver === 'auto')
-  if (!host) return // the operator's catalog does not include this machine
+  if (!host) return null
   const wanted = { host, dns: pools.find((pool) => pool.host === host.name)?.dns ?? ['1.1.1.1', '9.9.9.9'] }
   const db = openDb({ url, maxConnections: 1, onError: () => {} })
   try {
     const local = await knownHost(db, host.name)
     const inUse = local !== null && Object.values(await countHostResources(db, local.id)).some((count) => count > 0)
     const decision = decideHypervisor(config.hypervisor, local && { driver: local.driver, inUse }, await findObstacle(config))
-    if (decision.kind === 'simulated') return await openSimulatedHost(db, config, local, decision)
+    if (decision.kind === 'simulated') {
+      await openSimulatedHost(db, config, local, decision)
+      return 'simulated'
+    }
     const { openLibvirtHost } = await import('./local-libvirt-host.ts') // imported on demand: it loads the host setup
     const failed = await openLibvirtHost(db, config, wanted, local, decision.replace)
-    if (failed) await openSimulatedHost(db, config, null, { kind: 'simulated', replace: false, ...failed })
+    if (!failed) return 'libvirt'
+    await openSimulatedHost(db, config, null, { kind: 'simulated', replace: false, ...failed })
+    return 'simulated'
   } finally {
     await db.close()
   }

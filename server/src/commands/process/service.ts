@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import type * as Compose from '../../compose.ts'
+import type { RootAccess } from '../../compose.ts'
 import type { Config } from '../../config.ts'
 import type { Db } from '../../kernel/database/db.ts'
 import { createLog, type Log } from '../../kernel/log.ts'
@@ -19,8 +20,12 @@ export interface ProcessContext {
   stack: AsyncDisposableStack
 }
 
-/** Runs until a stop is requested, then closes everything that `start` opened, and returns the exit code. */
-export async function runUntilStopped(config: Config, start: (serving: ProcessContext) => Promise<void>): Promise<number> {
+/** Runs until a stop is requested, then closes everything that `start` opened, and returns the exit code. `quiet`: another process says so. */
+export async function runUntilStopped(
+  config: Config,
+  start: (serving: ProcessContext) => Promise<void>,
+  { quiet = false } = {},
+): Promise<number> {
   const lifecycle = new ProcessLifecycle(config.drainSeconds)
   const log = createLog({
     level: config.logLevel,
@@ -31,7 +36,7 @@ export async function runUntilStopped(config: Config, start: (serving: ProcessCo
     await createDataFolder(config)
     await start({ config, lifecycle, log, stack })
     await lifecycle.stopRequested()
-    log.info({ reason: lifecycle.stopReason }, 'shutting down')
+    if (!quiet) log.info({ reason: lifecycle.stopReason }, 'shutting down')
   } catch (error) {
     if (!(error instanceof Interrupted)) lifecycle.failure ??= error
   }
@@ -51,6 +56,8 @@ export interface Roles {
   worker: boolean
   /** No other process serves this database, so rate limits are counted in memory. */
   isOnlyProcess: boolean
+  /** Of a process without root. */
+  root?: RootAccess & { findPortHolder: typeof findPortHolder }
 }
 
 export interface Service {
@@ -68,34 +75,34 @@ export async function openService(
   roles: Roles,
 ): Promise<Service> {
   const parts: { close(deadline: AbortSignal): Promise<void> }[] = []
-  const core = await compose.openCore(config, url, log, { worker: roles.worker })
+  const core = await compose.openCore(config, url, log, { worker: roles.worker, root: roles.root })
   stack.defer(() => lifecycle.waitFor(core.close(lifecycle.drainDeadline)))
   stack.defer(() => lifecycle.waitFor(Promise.all(parts.map((part) => part.close(lifecycle.drainDeadline)))))
   const api = roles.api ? await compose.openApi(core, { isOnlyProcess: roles.isOnlyProcess }) : null
   if (api) parts.push(api)
   if (roles.worker) parts.push(await compose.openWorker(core))
   lifecycle.throwIfStopping()
-  const address = api && (await listen(api.app, config))
+  const address = api && (await listen(api.app, config, roles.root?.findPortHolder ?? findPortHolder))
   return { db: core.deps.db, api: address, metrics: await openMetrics(core, config, log, stack) }
 }
 
-async function listen(app: Compose.ApiProcess['app'], { host, port }: Config): Promise<string> {
+async function listen(app: Compose.ApiProcess['app'], { host, port }: Config, findHolder: typeof findPortHolder): Promise<string> {
   const { level } = app.log
   app.log.level = 'warn' // silences Fastify's own "Server listening" line
   await app.listen({ host, port }).catch(async (error: NodeJS.ErrnoException) => {
-    throw new Error(await explainListen(error, host, port), { cause: error })
+    throw new Error(await explainListen(error, host, port, findHolder), { cause: error })
   })
   app.log.level = level
   const { address, family, port: actual } = app.server.address() as AddressInfo
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}`
 }
 
-async function explainListen(error: NodeJS.ErrnoException, host: string, port: number): Promise<string> {
+async function explainListen(error: NodeJS.ErrnoException, host: string, port: number, findHolder: typeof findPortHolder): Promise<string> {
   if (error.code === 'EACCES') return `Port ${port} needs root: set BERTH_PORT to one above 1023`
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
     return `This machine does not have the address ${host}: set BERTH_HOST to one of its addresses`
   if (error.code !== 'EADDRINUSE') return `Cannot listen on ${host} port ${port}: ${error.message}`
-  const holder = await findPortHolder(port)
+  const holder = await findHolder(port)
   const who = holder ? `${holder.name} (pid ${holder.pid})` : 'another program'
   return `Port ${port} is in use by ${who}. Stop it, or set BERTH_PORT to another port`
 }

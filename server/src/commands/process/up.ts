@@ -1,19 +1,24 @@
-// `up`: API, worker and PostgreSQL in one process.
+// `up`: API, worker and PostgreSQL. Root keeps what only root can do: PostgreSQL's supervision, the host's set-up, template builds; API and
+// worker are a process of their own then, without root.
 import { relative } from 'node:path'
 import type * as Compose from '../../compose.ts'
 import { SETTINGS, type Config } from '../../config.ts'
 import { migrateAndSeed } from '../../database.ts'
 import { listAccounts } from '../../features/accounts/service.ts'
+import { noteBuilding, noteBuilt } from '../../features/catalog/service.ts'
 import { hasOperator, issueWelcomeLink } from '../../features/users/service.ts'
 import { sleep, stopwatch } from '../../kernel/clock.ts'
-import type { Db } from '../../kernel/database/db.ts'
+import { openDb, type Db } from '../../kernel/database/db.ts'
+import { readVerifiedKey } from '../../kernel/database/master-key.ts'
+import { SERVICE_USER } from '../../kernel/os-user.ts'
 import { inspectEmbeddedPostgres, startEmbeddedPostgres, type EmbeddedPostgres } from '../../kernel/postgres/embedded.ts'
 import { describeUrl, postgresFolder, requireServer } from '../database.ts'
 import { readClock } from '../../kernel/database/test-clock.ts'
 import { dashboardUrl } from '../dashboard-url.ts'
 import { print, showLine, step } from '../output.ts'
 import { openLocalHost } from './local-host.ts'
-import { runUntilStopped, openService, type ProcessContext } from './service.ts'
+import { launchUnprivileged, type Launched, type UnprivilegedService } from './privileged.ts'
+import { runUntilStopped, openService, type ProcessContext, type Service } from './service.ts'
 import { buildMissingTemplates } from './build-missing-templates.ts'
 import { VERSION } from '../../kernel/version.ts'
 
@@ -25,27 +30,49 @@ export async function up(config: Config): Promise<number> {
 
 async function startAll(config: Config, serving: ProcessContext): Promise<void> {
   print(`berth ${VERSION} · data in ${shortPath(config.dataDir)} · Ctrl-C stops it, data is kept`)
+  const isRoot = process.getuid?.() === 0
+  const launched: Launched = isRoot ? await launchUnprivileged(serving) : { service: null, why: '' }
+  const { service } = launched
   const { url } = await step(
     'PostgreSQL',
-    () => openDatabase(serving),
+    () => openDatabase(serving, service === null),
     ({ label }) => ({ label }),
   )
   serving.lifecycle.throwIfStopping()
-  await openLocalHost(config, url)
+  const hypervisor = await openLocalHost(config, url)
   serving.lifecycle.throwIfStopping()
-  const roles = { api: true, worker: true, isOnlyProcess: true }
   const { db, api } = await step(
     'API',
-    async () => openService(await loadProduct(), serving, url, roles),
+    () => (service ? openApart(serving, service, url, hypervisor !== 'simulated') : openHere(serving, url)),
     ({ api: address }) => ({
       label: `API ${address}${PUBLIC_PATH} · docs /docs`,
       note: `ready in ${process.uptime().toFixed(1)} s`,
     }),
   )
-  if (process.getuid?.() === 0)
-    showLine('!', `as root: API, worker, template builds${config.databaseUrl ? '' : ' · not: PostgreSQL'}`, 'why: SECURITY.md')
-  await buildMissingTemplates(serving, db)
+  if (isRoot) showUsers(config, launched, hypervisor === 'libvirt')
+  await buildMissingTemplates(serving, db, service ?? { noteBuilding, noteBuilt })
   print(`\n${await nextSteps(config, db, api!)}\n`)
+}
+
+async function openHere(serving: ProcessContext, url: string): Promise<Opened> {
+  return openService(await loadProduct(), serving, url, { api: true, worker: true, isOnlyProcess: true })
+}
+
+async function openApart({ config, stack }: ProcessContext, service: UnprivilegedService, url: string, isHost: boolean): Promise<Opened> {
+  const db = stack.adopt(openDb({ url, maxConnections: 2, onError: () => {} }), (each) => each.close())
+  const masterKey = (await readVerifiedKey(db, config.masterKeyFile)).toString('hex')
+  return { db, ...(await service.open({ url, masterKey }, isHost)) }
+}
+
+type Opened = Pick<Service, 'db' | 'api'>
+
+function showUsers({ databaseUrl, dataDir }: Config, { service, why }: Launched, hasLibvirt: boolean): void {
+  const database = databaseUrl ? '' : ', PostgreSQL as a user of its own'
+  if (!service) return showLine('!', `API and worker run as root${database}: ${why}`, '')
+  if (service.readsAll)
+    showLine('!', `user ${SERVICE_USER} may read all files: move Berth and ${shortPath(dataDir)} out of a closed folder`, '')
+  showLine('✓', `API and worker run as ${SERVICE_USER}${database}`, '')
+  showLine('✓', `as root: their supervisor, template builds${hasLibvirt ? ', libvirtd' : ''}`, 'why: SECURITY.md')
 }
 
 /** Blocks the event loop for about 0.3 s. */
@@ -58,18 +85,19 @@ interface Database {
   label: string
 }
 
-async function openDatabase(serving: ProcessContext): Promise<Database> {
+/** `loads`: the product is loaded while PostgreSQL starts. */
+async function openDatabase(serving: ProcessContext, loads: boolean): Promise<Database> {
   const { config } = serving
   const { url, label } = config.databaseUrl
     ? { url: config.databaseUrl, label: `PostgreSQL ${await requireServer(config.databaseUrl)} at ${describeUrl(config.databaseUrl)}` }
-    : await startPostgres(serving)
+    : await startPostgres(serving, loads)
   const { version } = await migrateAndSeed(config, url)
   return { url, label: `${label}, schema ${version.split('_')[0]}` }
 }
 
-async function startPostgres({ config, log, stack }: ProcessContext): Promise<Database> {
+async function startPostgres({ config, log, stack }: ProcessContext, loads: boolean): Promise<Database> {
   const report = (message: string): void => log.error(message)
-  const launched = (): void => void loadProduct().catch(() => {}) // the awaiting import reports the error
+  const launched = (): void => void (loads && loadProduct().catch(() => {})) // the awaiting import reports the error
   const postgres = await superviseAlone(() => startEmbeddedPostgres({ dataDir: postgresFolder(config), report, launched }))
   if (!postgres) {
     const { owner } = await inspectEmbeddedPostgres(postgresFolder(config))

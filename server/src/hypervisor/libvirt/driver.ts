@@ -4,6 +4,7 @@ import type { Log } from '../../kernel/log.ts'
 import type { HostRef } from '../driver-pool.ts'
 import type { Driver, Machines, Monitoring, Networking, SnapshotsAndBackups } from '../driver.ts'
 import type { ImageSource } from '../image-source.ts'
+import { directAccess, type LocalAccess } from '../local-access.ts'
 import { backupTransferMethods } from './copies/backup-transfer.ts'
 import { backupMethods } from './copies/backups.ts'
 import { snapshotMethods } from './copies/snapshots.ts'
@@ -35,12 +36,14 @@ export interface LibvirtOptions {
   images: ImageSource
   /** Holds `pki/`, the certificates for hosts reached over TLS. */
   dataDir: string
+  /** Of a process without root. */
+  access?: LocalAccess | undefined
 }
 
 export const libvirtDrivers =
-  ({ log, images, dataDir }: LibvirtOptions) =>
+  ({ log, images, dataDir, access = directAccess(join(dataDir, 'pki')) }: LibvirtOptions) =>
   ({ id: hostId, uri }: HostRef): Driver => {
-    const context = openHostContext({ hostId, endpoint: endpointOf(uri, join(dataDir, 'pki')), images, log, root: rootOf(uri) })
+    const context = openHostContext({ hostId, endpoint: endpointOf(uri, access), images, log, root: rootOf(uri), connect: access.connect })
     // Probed now, so that the first VM need not wait for it. After a failure that VM probes again.
     detectAcceleration(context, AbortSignal.timeout(PROBE_MS)).catch(() => undefined)
     return {

@@ -1,7 +1,7 @@
 // The fingerprint of the master key is stored in the database by the first process, and verified by every other. With another key a process
 // could not decrypt existing secrets, and would encrypt secrets that no other process can decrypt.
 import { existsSync } from 'node:fs'
-import { openVault, type Vault } from '../crypto.ts'
+import { openVault, readOrCreateKey, vaultFrom, type Vault } from '../crypto.ts'
 import { sql, type Queries } from './db.ts'
 
 export const keyFingerprint = (path: string): Buffer => markOf(openVault(path))
@@ -14,13 +14,16 @@ export const storedFingerprint = async (db: Queries): Promise<Buffer | undefined
 /** After the key was lost: the next process stores a new fingerprint. */
 export const clearFingerprint = (db: Queries): Promise<number> => db.run(sql`delete from master_key`)
 
+export const openVerifiedVault = async (db: Queries, path: string): Promise<Vault> => vaultFrom(await readVerifiedKey(db, path))
+
 /** Creates the key of a new database. Safe under concurrency: the key file is complete before its fingerprint is stored. */
-export async function openVerifiedVault(db: Queries, path: string): Promise<Vault> {
+export async function readVerifiedKey(db: Queries, path: string): Promise<Buffer> {
   if ((await storedFingerprint(db)) && !existsSync(path)) throw wrongKey(path, 'is missing')
-  const vault = openVault(path)
-  await db.run(sql`insert into master_key (fingerprint) values (${markOf(vault)}) on conflict do nothing`)
-  if (!(await storedFingerprint(db))?.equals(markOf(vault))) throw wrongKey(path, 'is another one')
-  return vault
+  const key = readOrCreateKey(path)
+  const mark = markOf(vaultFrom(key))
+  await db.run(sql`insert into master_key (fingerprint) values (${mark}) on conflict do nothing`)
+  if (!(await storedFingerprint(db))?.equals(mark)) throw wrongKey(path, 'is another one')
+  return key
 }
 
 const wrongKey = (path: string, how: string): Error =>

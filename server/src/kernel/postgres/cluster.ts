@@ -1,18 +1,21 @@
 // The files of one database cluster, in one folder:
 //   cluster/       PostgreSQL's data directory  socket/  its unix socket
+//   pg_hba.conf, pg_ident.conf    who may connect as whom, where the service is another user
 //   owner.pid      the supervising process      lock     held while it is started or stopped
 //   borrowers/     processes that use it        postgres.log   its log
 import { createHash, randomBytes } from 'node:crypto'
-import { chmod, chown, lstat, mkdir, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import { chmod, chown, lstat, mkdir, open, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type OsUser, type Launcher, run } from './os-user.ts'
+import { type OsUser, run } from '../os-user.ts'
+import type { Launcher } from './os-user.ts'
 
 const UNFINISHED = 'cluster.new-'
 /** A socket path has at most 107 bytes, 14 of them PostgreSQL's file name. */
 const MAX_SOCKET_DIR = 90
 
-/** The superuser, who only creates the role and the database. It has no password: only its OS user and root can reach the socket. */
+/** The superuser, who only creates the role and the database. It has no password: only its OS user and root can reach the socket, or are
+ *  accepted as it where the service reaches the socket too. */
 export const SUPERUSER = 'berth'
 /** Owns the database and runs every statement of Berth: it can neither run programs nor read files. */
 export const DATABASE_USER = 'berth_service'
@@ -45,7 +48,8 @@ export async function prepareFolder(dataDir: string): Promise<Folder> {
   return folderAt(dir)
 }
 
-export async function prepareSocketDir(folder: Folder, account: OsUser): Promise<string> {
+/** Open to its OS user and root, and to the service where that is another user. */
+export async function prepareSocketDir(folder: Folder, account: OsUser, service: OsUser | undefined): Promise<string> {
   const near = join(folder.dir, 'socket')
   const hash = createHash('sha256').update(folder.dir).digest('hex').slice(0, 16)
   const dir = Buffer.byteLength(near) < MAX_SOCKET_DIR ? near : join(tmpdir(), `berth-${hash}`)
@@ -55,9 +59,19 @@ export async function prepareSocketDir(folder: Folder, account: OsUser): Promise
     if (found.isDirectory() && [account.uid, process.getuid!()].includes(found.uid)) return
     throw new Error(`${dir} belongs to another user. PostgreSQL needs it for its socket: delete it and start again.`)
   })
-  await chmod(dir, 0o700)
-  await chown(dir, account.uid, account.gid)
+  await chown(dir, account.uid, service?.gid ?? account.gid)
+  await chmod(dir, service ? 0o710 : 0o700)
   return dir
+}
+
+/** Nobody becomes the superuser but root and PostgreSQL's own user. */
+export async function writeAccessRules(folder: Folder, account: OsUser): Promise<{ hba_file: string; ident_file: string }> {
+  const files = { hba_file: join(folder.dir, 'pg_hba.conf'), ident_file: join(folder.dir, 'pg_ident.conf') }
+  const write = (path: string, text: string): Promise<void> => writeFile(path, text).then(() => chmod(path, 0o644))
+  const names = await Promise.all([0, account.uid].map((uid) => run(['id', '-un', String(uid)]).catch(() => null))) // a uid may have no name
+  await write(files.hba_file, `local all ${SUPERUSER} peer map=superuser\nlocal all all trust\n`)
+  await write(files.ident_file, names.map((name) => (name === null ? '' : `superuser "${name}" ${SUPERUSER}\n`)).join(''))
+  return files
 }
 
 /** The major version of the data, or undefined when there is none yet. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
@@ -8,7 +8,9 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { withDatabase } from '../../../test/harness.ts'
 import { type ScratchFolder, scratchFolder } from '../../../test/scratch-folder.ts'
+import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import { sleep, stopwatch } from '../clock.ts'
+import { asUser, ensureSystemUser, findUser, SERVICE_USER, type OsUser } from '../os-user.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts'
 import { findPostmaster } from './postmaster.ts'
 
@@ -24,8 +26,10 @@ const processes: ChildProcess[] = []
 
 // initdb takes most of a second, so tests that are not about it start with a copy.
 let made: ScratchFolder
+const isRoot = process.getuid!() === 0
 
 beforeAll(async () => {
+  if (isRoot) await ensureSystemUser(SERVICE_USER) // as `up` does
   made = await scratchFolder()
   const postgres = await startEmbeddedPostgres({ dataDir: join(made.path, 'postgres'), settings })
   await query(postgres.url, remember)
@@ -92,6 +96,16 @@ async function query(url: string, text: string): Promise<unknown[]> {
   }
 }
 
+/** Who that OS user is in the database, or why it is refused. */
+async function connectAs(user: OsUser, url: string): Promise<string> {
+  const program = `import pg from ${JSON.stringify(import.meta.resolve('pg'))}
+    const client = new pg.Client({ connectionString: ${JSON.stringify(url)} })
+    try { await client.connect(); console.log((await client.query('select current_user')).rows[0].current_user); await client.end() }
+    catch (error) { console.log(error.message) }`
+  const [command, ...rest] = [...asUser(user), process.execPath, '--input-type=module', '--eval', program]
+  return (await promisify(execFile)(command!, rest)).stdout.trim()
+}
+
 async function kill(child: ChildProcess): Promise<void> {
   const exited = once(child, 'exit')
   child.kill('SIGKILL')
@@ -121,13 +135,40 @@ describe('embedded PostgreSQL', () => {
     expect(await query(second.url, recall)).toEqual([42])
   })
 
-  test('listens on a socket that only its OS user can reach, and on no network', async () => {
+  test('listens on a socket that only its OS user and the service can reach, and on no network', async () => {
     await givenData()
     const { url } = await start()
     expect(await query(url, 'show listen_addresses')).toEqual([''])
     expect(await query(url, 'select inet_server_addr()')).toEqual([null])
-    expect((await stat(join(dataDir, 'socket'))).mode & 0o777).toBe(0o700)
+    expect((await stat(join(dataDir, 'socket'))).mode & 0o777).toBe(isRoot ? 0o710 : 0o700)
     expect((await stat(cluster)).mode & 0o777).toBe(0o700)
+  })
+
+  describeIf(isRoot ? undefined : 'only root has a service of another user')('started by root', () => {
+    const nobody = { uid: 65_534, gid: 65_534 }
+
+    test('lets the service in, but not as the superuser, and nobody else', async () => {
+      await givenData()
+      const { url, superuserUrl } = await start()
+      const service = (await findUser(SERVICE_USER))!
+      expect(await connectAs(service, url)).toBe('berth_service')
+      expect(await connectAs(service, superuserUrl)).toMatch(/Peer authentication failed for user "berth"/)
+      expect(await connectAs(nobody, url)).toMatch(/EACCES/)
+      expect(await query(superuserUrl, 'select current_user')).toEqual(['berth'])
+    })
+
+    test('is opened to the service when an older version left it running', async () => {
+      await givenData()
+      const { child, url } = await supervisor()
+      await kill(child)
+      const { uid, gid } = await stat(cluster)
+      await chmod(join(dataDir, 'socket'), 0o700)
+      await chown(join(dataDir, 'socket'), uid, gid)
+      const service = (await findUser(SERVICE_USER))!
+      expect(await connectAs(service, url)).toMatch(/EACCES/)
+      expect((await start()).how).toBe('started')
+      expect(await connectAs(service, url)).toBe('berth_service')
+    })
   })
 
   test('runs statements as a role that is no superuser', async () => {
@@ -173,7 +214,7 @@ describe('embedded PostgreSQL', () => {
     const socketDir = new URL(url).searchParams.get('host')!
     expect(await query(url, 'select 1')).toEqual([1])
     expect(socketDir).not.toContain(folder.path)
-    expect((await stat(socketDir)).mode & 0o777).toBe(0o700)
+    expect((await stat(socketDir)).mode & 0o777).toBe(isRoot ? 0o710 : 0o700)
     await rm(socketDir, { recursive: true })
   })
 

@@ -6,7 +6,7 @@ import { withFileLock } from '../file-lock.ts'
 import { type Folder, folderAt, prepareFolder, readClusterVersion } from './cluster.ts'
 import { findOwner, releaseOwnership, isOwnedByUs, registerBorrower, takeOwnership, unregisterBorrower } from './pid-registry.ts'
 import { findPostmaster, stopPostmaster } from './postmaster.ts'
-import { ensureDatabase, ensureRunning, type Running, type Settings } from './start.ts'
+import { ensureDatabase, ensureRunning, stopIfClosedToService, type Running, type Settings } from './start.ts'
 
 const WATCH_MS = 1_000
 
@@ -32,6 +32,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const { dataDir, database = 'berth', settings = {}, report = () => {}, launched } = options
   const folder = await prepareFolder(dataDir)
   const { url, superuserUrl, version, how } = await withFileLock(folder.lock, async () => {
+    await stopIfClosedToService(folder)
     const running = await ensureDatabase(folder, settings, database, launched)
     if (running.how !== 'joined') await takeOwnership(folder.owner)
     return running

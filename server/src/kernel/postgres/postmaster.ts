@@ -5,7 +5,8 @@ import { once } from 'node:events'
 import { type FileHandle, open, readFile, readlink, realpath, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sleep, stopwatch } from '../clock.ts'
-import { ENVIRONMENT, type Launcher } from './os-user.ts'
+import { ENVIRONMENT } from '../os-user.ts'
+import type { Launcher } from './os-user.ts'
 import type { Folder } from './cluster.ts'
 
 const POLL_MS = 20

@@ -1,8 +1,18 @@
 // Starts PostgreSQL on a folder in any state. Must be called under the folder's lock.
-import { type OsUser, chooseOsUser, findLauncher } from './os-user.ts'
+import { stat } from 'node:fs/promises'
+import { findUser, SERVICE_USER, type OsUser } from '../os-user.ts'
+import { chooseOsUser, findLauncher } from './os-user.ts'
 import { findBinaries } from './binaries.ts'
 import { ensureOwnedDatabase } from './roles.ts'
-import { DATABASE_USER, SUPERUSER, type Folder, initialiseCluster, prepareSocketDir, readClusterVersion } from './cluster.ts'
+import {
+  DATABASE_USER,
+  SUPERUSER,
+  type Folder,
+  initialiseCluster,
+  prepareSocketDir,
+  readClusterVersion,
+  writeAccessRules,
+} from './cluster.ts'
 import { findOwner } from './pid-registry.ts'
 import { findSettledPostmaster, startPostmaster, stopPostmaster } from './postmaster.ts'
 
@@ -60,9 +70,22 @@ export async function ensureDatabase(
 }
 
 async function allSettings(folder: Folder, account: OsUser, settings: Settings): Promise<Settings> {
-  const socketDir = await prepareSocketDir(folder, account)
-  const socket = { unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`, unix_socket_permissions: '0700' }
-  return { ...DEFAULTS, ...settings, ...socket, listen_addresses: '', port: '5432' }
+  const service = await otherService()
+  const socketDir = await prepareSocketDir(folder, account, service)
+  const socket = { unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`, unix_socket_permissions: service ? '0777' : '0700' }
+  const rules = service && (await writeAccessRules(folder, account))
+  return { ...DEFAULTS, ...settings, ...socket, ...rules, listen_addresses: '', port: '5432' }
+}
+
+/** The user of the service, when it is not ours. */
+const otherService = async (): Promise<OsUser | undefined> => (process.getuid!() === 0 ? findUser(SERVICE_USER) : undefined)
+
+/** Stops one whose socket the service cannot reach: an older version started it, or a command before the service had its user. */
+export async function stopIfClosedToService(folder: Folder): Promise<void> {
+  const service = await otherService()
+  const live = service && (await findSettledPostmaster(folder.cluster))
+  if (!live || (await findOwner(folder.owner)) !== undefined) return
+  if ((await stat(live.socketDir)).gid !== service.gid) await stopPostmaster(folder)
 }
 
 function requireSameMajor(folder: Folder, found: string | undefined, version: string): void {

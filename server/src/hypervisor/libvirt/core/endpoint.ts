@@ -1,15 +1,13 @@
 // libvirt URI of a host → endpoint. `qemu:///system` is this machine; `qemu+unix:///system?socket=/path` a daemon on another socket, whose
 // root directory is mounted at `&root=/path`; `qemu+tls://address[:port]/system` a remote machine.
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { tls, unix, type Endpoint } from '@berth/libvirt'
+import type { LocalAccess } from '../../local-access.ts'
 
-/** `pkiFolder` holds ca.pem, client.pem and client.key; they are read at every connect, so renewed ones are used without a restart. */
-export function endpointOf(uri: string, pkiFolder: string): Endpoint {
+export function endpointOf(uri: string, access: LocalAccess): Endpoint {
   const url = URL.parse(uri)
-  if (url?.pathname === '/system' && url.protocol === 'qemu:' && url.host === '') return unix()
-  if (url?.pathname === '/system' && url.protocol === 'qemu+unix:') return unix(url.searchParams.get('socket') ?? undefined)
-  if (url?.pathname === '/system' && url.protocol === 'qemu+tls:' && url.hostname) return overTls(url, pkiFolder)
+  if (url?.pathname === '/system' && url.protocol === 'qemu:' && url.host === '') return unix(undefined, access.connect)
+  if (url?.pathname === '/system' && url.protocol === 'qemu+unix:') return unix(url.searchParams.get('socket') ?? undefined, access.connect)
+  if (url?.pathname === '/system' && url.protocol === 'qemu+tls:' && url.hostname) return overTls(url, access)
   throw new Error(`${uri} is no address of a libvirt host: use qemu:///system for this machine or qemu+tls://address/system for another`)
 }
 
@@ -19,13 +17,12 @@ export function rootOf(uri: string): string | undefined {
   return url?.protocol === 'qemu:' ? '' : (url?.searchParams.get('root') ?? undefined)
 }
 
-function overTls({ hostname, port, host: description }: URL, pkiFolder: string): Endpoint {
-  const pem = (name: string): Promise<Buffer> => readFile(join(pkiFolder, name))
+function overTls({ hostname, port, host: description }: URL, { readCertificate }: LocalAccess): Endpoint {
   const address = hostname.replace(/^\[(.*)\]$/, '$1')
   return {
     description,
     async connect(timeoutMs) {
-      const [ca, cert, key] = await Promise.all([pem('ca.pem'), pem('client.pem'), pem('client.key')])
+      const [ca, cert, key] = await Promise.all([readCertificate('ca.pem'), readCertificate('client.pem'), readCertificate('client.key')])
       return tls({ host: address, ...(port && { port: Number(port) }), ca, cert, key }).connect(timeoutMs)
     },
   }

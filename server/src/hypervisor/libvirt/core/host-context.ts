@@ -4,6 +4,7 @@ import { stopwatch } from '../../../kernel/clock.ts'
 import type { Log } from '../../../kernel/log.ts'
 import type { Acceleration } from '../../driver.ts'
 import type { ImageSource } from '../../image-source.ts'
+import { connectDirectly, type LocalAccess } from '../../local-access.ts'
 import { abortable, keyedMutex, sleep, type KeyedMutex } from './abortable.ts'
 import { abortedError, toDriverError } from './errors.ts'
 
@@ -15,6 +16,8 @@ export interface HostContext {
   readonly log: Log
   /** Where the host's root directory is mounted on this machine; undefined for a remote host. */
   readonly root: string | undefined
+  /** To a unix socket of this machine. */
+  readonly connect: LocalAccess['connect']
   /** Runs calls on the host. A LibvirtError becomes a DriverError: `aborted` as soon as the signal aborts, `unreachable` while the host is
    *  down, `unknown_outcome` for a connection lost meanwhile. `what` completes "Could not …". After the abort the `host` passed to `work`
    *  sends nothing more, queued calls included: another process may have taken over by then. */
@@ -54,6 +57,7 @@ export interface HostContextOptions {
   images: ImageSource
   log: Log
   root?: string | undefined
+  connect?: LocalAccess['connect']
 }
 
 /** Calls wait this long for a host that is down before they fail: a restarting daemon is back sooner. */
@@ -62,7 +66,8 @@ const RECONNECT_GUESTS_TIMEOUT_MS = 60_000
 
 const UNPROBED = { acceleration: undefined, canShapeTraffic: undefined, guestGroup: undefined }
 
-export function openHostContext({ hostId, endpoint, images, log, root }: HostContextOptions): HostContext & { close(): Promise<void> } {
+export function openHostContext(options: HostContextOptions): HostContext & { close(): Promise<void> } {
+  const { hostId, endpoint, images, log, root, connect = connectDirectly } = options
   let downMs = stopwatch()
   let wasUp = false
   const reconnectListeners = new Set<() => void>()
@@ -101,6 +106,7 @@ export function openHostContext({ hostId, endpoint, images, log, root }: HostCon
     images,
     log,
     root,
+    connect,
     cache,
     call: (what, signal, work) =>
       guarded(what, signal, async () => {

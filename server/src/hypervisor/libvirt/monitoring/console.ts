@@ -1,6 +1,4 @@
 // Serial and VNC consoles, and screenshots.
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { addAbortSignal, type Duplex } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { DriverError, type Monitoring } from '../../driver.ts'
@@ -40,7 +38,7 @@ const openSerial = ({ call }: HostContext, { domain }: MachineState, signal: Abo
 
 /** QEMU listens on a unix socket: nothing is open to the network. */
 async function openVnc(
-  { call, root = '', hostId, closing }: HostContext,
+  { call, root = '', connect, hostId, closing }: HostContext,
   { domain, xml }: MachineState,
   signal: AbortSignal,
 ): Promise<Duplex> {
@@ -48,8 +46,7 @@ async function openVnc(
   const path = graphics?.attributes['socket'] ?? graphics?.attribute('listen/socket')
   if (!path) throw new DriverError('unsupported', `${domain.name} on host ${hostId} has no VNC socket`)
   return call(`open the screen of ${domain.name}`, signal, async () => {
-    const socket = connect(`${root}${path}`)
-    await once(socket, 'connect')
+    const socket = await connect(`${root}${path}`)
     return destroyIfAborted(addAbortSignal(closing, socket), signal)
   })
 }
