@@ -1,0 +1,180 @@
+// What guests can reach on real OVN, seen by packets: tenants with one range on two chassis, spoofing, filters, limits.
+import { setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeIf } from '../../../../libvirt/test/describe-if.ts'
+import { arpFrame, BROADCAST, ipv6Frame, routerAdvertisement, udpFrame } from '../../../test/frames.ts'
+import { missingForOvn, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
+import type { Filter, FilterRule } from '../spec.ts'
+import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
+import { filterObject, filterRows, networkObject, networkRows, portName, portObject, portRows, PUBLIC, publicRows } from './topology.ts'
+
+const soon = (): AbortSignal => AbortSignal.timeout(20_000)
+/** After this time a frame that has not arrived does not arrive. */
+const SETTLE_MS = 300
+
+describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
+  let region: OvnRegion
+  let database: NetworkDatabase
+  beforeAll(async () => {
+    region = await OvnRegion.open(2)
+    database = openNetworkDatabase({ ...region.endpoints, log: pino({ level: 'silent' }) })
+    await database.ensure(PUBLIC, publicRows(['10.60.0.0/16']), { hosts: ['hv1', 'hv2'], signal: soon() })
+  }, 60_000)
+  afterAll(async () => {
+    database?.close()
+    await region?.close()
+  })
+
+  let guests = 0
+  const change = async (
+    mac: string,
+    port: { networkId: string; address: string; host: number },
+    filter: Filter | null,
+    limitMbps: number | null,
+  ) => {
+    const host = region.chassis[port.host]!.name
+    const { networkId, address } = port
+    if (filter) await database.ensure(filterObject(filter), filterRows(filter), { hosts: [], signal: soon() })
+    const rows = portRows({ mac, networkId, addresses: [address], host, limitMbps, filter }, true)
+    await database.ensure(portObject(mac), rows, { hosts: [host], signal: soon() })
+  }
+  const plug = async (networkId: string, address: string, host: number): Promise<Guest> => {
+    const mac = `52:54:00:00:01:${(++guests).toString(16).padStart(2, '0')}`
+    await change(mac, { networkId, address, host }, null, null)
+    const guest = await region.addGuest(region.chassis[host]!, { mac, address, interfaceId: portName(mac) })
+    await database.portUp(portName(mac), soon())
+    return guest
+  }
+  const network = (networkId: string) =>
+    database.ensure(
+      networkObject(networkId),
+      networkRows({ networkId, cidr: '10.0.0.0/24', gateway: '10.0.0.1', enableDhcp: true, dns: [], snat: null }),
+      { hosts: [], signal: soon() },
+    )
+  let texts = 0
+  /** Whether a frame with that text arrives. */
+  const arrives = async (from: Guest, to: Guest, frame: (text: string) => Buffer): Promise<boolean> => {
+    const text = `text-${++texts}!`
+    await from.send(frame(text))
+    await delay(SETTLE_MS)
+    return (await to.received()).includes(text)
+  }
+  const udp = (from: Guest, to: Guest, port = 4001) => arrives(from, to, (text) => udpFrame(from, to, text, { from: 4000, to: port }))
+
+  test('reach those of their own network across hosts, and nobody of another with the same range', async () => {
+    await network('neta')
+    await network('netb')
+    const a1 = await plug('neta', '10.0.0.11', 0)
+    const a2 = await plug('neta', '10.0.0.12', 1)
+    const b1 = await plug('netb', '10.0.0.11', 0)
+    const b2 = await plug('netb', '10.0.0.12', 1)
+    // The first frame through a tunnel is lost while the address of its other end is looked up.
+    for (const [from, to] of [
+      [a1, a2],
+      [b1, b2],
+      [a2, a1],
+    ] as const)
+      await expect.poll(() => udp(from, to), { timeout: 10_000 }).toBe(true)
+    for (const other of [b1, b2]) {
+      expect(await udp(a1, other)).toBe(false)
+      expect(await arrives(a1, other, (text) => udpFrame(a1, { ...other, mac: BROADCAST }, text))).toBe(false)
+      expect(await arrives(a1, other, (text) => arpFrame(a1, { ...other, mac: BROADCAST }, 'ask', text))).toBe(false)
+      expect(await arrives(a1, other, (text) => routerAdvertisement(a1, text))).toBe(false)
+      expect(await arrives(a1, other, (text) => ipv6Frame(a1, other, text))).toBe(false)
+    }
+  })
+
+  test('cannot speak for others', async () => {
+    await network('netc')
+    const [one, other] = [await plug('netc', '10.0.0.21', 0), await plug('netc', '10.0.0.22', 1)]
+    await expect.poll(() => udp(one, other), { timeout: 10_000 }).toBe(true)
+    const spoofed = { mac: '52:54:00:aa:aa:aa', address: '10.0.0.99' }
+    const frames: Record<string, (text: string) => Buffer> = {
+      mac: (text) => udpFrame(one, other, text, undefined, { mac: spoofed.mac }),
+      address: (text) => udpFrame(one, other, text, undefined, { address: spoofed.address }),
+      arp: (text) => arpFrame(one, other, 'answer', text, { address: '10.0.0.1' }),
+      'dhcp server': (text) => udpFrame(one, other, text, { from: 67, to: 68 }),
+      'router advertisement': (text) => routerAdvertisement(one, text),
+      ipv6: (text) => ipv6Frame(one, other, text),
+    }
+    const arrived: string[] = []
+    for (const [name, frame] of Object.entries(frames)) if (await arrives(one, other, frame)) arrived.push(name)
+    expect(arrived).toEqual([])
+  })
+
+  test('are filtered as their rules say, and a change is in force when it is confirmed', async () => {
+    await network('netd')
+    const [one, other] = [await plug('netd', '10.0.0.31', 0), await plug('netd', '10.0.0.32', 1)]
+    const rule = (changes: Partial<FilterRule>): FilterRule => ({
+      direction: 'IN',
+      action: 'ACCEPT',
+      protocol: 'UDP',
+      ports: [],
+      sources: [],
+      destinations: [],
+      ...changes,
+    })
+    const filter = (...rules: FilterRule[]): Filter => ({ rules, defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' })
+    const set = (wanted: Filter | null) => change(other.mac, { networkId: 'netd', address: '10.0.0.32', host: 1 }, wanted, null)
+    const seen = async (): Promise<number[]> => {
+      const ports: number[] = []
+      for (const port of [4001, 4002, 4003]) if (await udp(one, other, port)) ports.push(port)
+      return ports
+    }
+    await set(filter())
+    expect(await seen()).toEqual([])
+    await set(filter(rule({ ports: [{ from: 4002, to: 4003 }] })))
+    expect(await seen()).toEqual([4002, 4003])
+    await set(filter(rule({ ports: [{ from: 4003, to: 4003 }], action: 'DROP' }), rule({})))
+    expect(await seen()).toEqual([4001, 4002])
+    await set(filter(rule({ sources: ['10.0.0.0/28', '2001:db8::/32'] })))
+    expect(await seen()).toEqual([])
+    await set(filter(rule({ sources: ['10.0.0.31'], protocol: 'ANY' })))
+    expect(await seen()).toEqual([4001, 4002, 4003])
+    await set({ rules: [], defaultInbound: 'ACCEPT', defaultOutbound: 'DROP' })
+    expect([await udp(one, other), await udp(other, one)]).toEqual([true, false])
+  })
+
+  test('send and receive as fast as their limit, and no faster', async () => {
+    await network('nete')
+    const [one, other] = [await plug('nete', '10.0.0.41', 0), await plug('nete', '10.0.0.42', 0)]
+    const received = async (guest: Guest): Promise<number> => Number(await guest.shell('cat /sys/class/net/e0/statistics/rx_bytes'))
+    const flood = async (): Promise<number> => {
+      const before = await received(other)
+      await one.shell(`'${process.execPath}' -e '${FLOOD}' 10.0.0.42`)
+      return (((await received(other)) - before) * 8) / FLOOD_SECONDS / 1e6
+    }
+    const free = await flood()
+    await change(one.mac, { networkId: 'nete', address: '10.0.0.41', host: 0 }, null, 10)
+    const limited = await flood()
+    expect(free).toBeGreaterThan(20)
+    expect(limited / 10).toBeGreaterThan(0.85)
+    expect(limited / 10).toBeLessThan(1.15)
+  })
+
+  test('have rows that a second call does not change, nor one of another process at the same time', async () => {
+    const others = [0, 1].map(() => openNetworkDatabase({ ...region.endpoints, log: pino({ level: 'silent' }) }))
+    const rows = networkRows({
+      networkId: 'netf',
+      cidr: '10.0.0.0/24',
+      gateway: '10.0.0.1',
+      enableDhcp: true,
+      dns: ['10.0.0.2'],
+      snat: null,
+    })
+    await Promise.all(others.map((each) => each.ensure(networkObject('netf'), rows, { hosts: ['hv1'], signal: soon() })))
+    await database.ensure(networkObject('netf'), rows, { hosts: ['hv1'], signal: soon() })
+    const switches = await region.central.inside('ovn-nbctl', '--bare', '--columns=name', 'find', 'Logical_Switch', 'name=berth-netf')
+    expect(switches.trim()).toBe('berth-netf')
+    expect(await database.objects(soon())).toContain('network/netf')
+    await database.ensure(networkObject('netf'), [], { hosts: ['hv1'], signal: soon() })
+    expect(await database.objects(soon())).not.toContain('network/netf')
+    for (const each of others) each.close()
+  })
+})
+
+const FLOOD_SECONDS = 3
+/** 1,200 bytes every time, about 40 Mbit/s. */
+const FLOOD = `const s = require("dgram").createSocket("udp4"), b = Buffer.alloc(1200), end = Date.now() + ${FLOOD_SECONDS * 1000};
+  const turn = () => { for (let i = 0; i < 8; i++) s.send(b, 4001, process.argv[1]); Date.now() < end ? setTimeout(turn, 1) : s.close() }; turn()`
