@@ -3,10 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
-import { arpFrame, BROADCAST, ipv6Frame, routerAdvertisement, udpFrame } from '../../../test/frames.ts'
-import { missingForOvn, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
+import { arpFrame, BROADCAST, dhcpDiscover, ipv6Frame, routerAdvertisement, udpFrame } from '../../../test/frames.ts'
+import { missingForOvn, OUTSIDE, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
 import type { Filter, FilterRule } from '../spec.ts'
 import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
+import type { WantedRow } from './plan.ts'
 import { filterObject, filterRows, networkObject, networkRows, portName, portObject, portRows, PUBLIC, publicRows } from './topology.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
@@ -136,6 +137,50 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
     expect([await udp(one, other), await udp(other, one)]).toEqual([true, false])
   })
 
+  test('get their address by DHCP', async () => {
+    await network('netg')
+    const guest = await plug('netg', '10.0.0.51', 0)
+    await guest.send(dhcpDiscover(guest))
+    const offer = Buffer.from([0x63, 0x82, 0x53, 0x63, 53, 1, 2]).toString('latin1')
+    await expect.poll(async () => (await guest.received()).includes(offer)).toBe(true)
+    const message = (await guest.received()).split(offer)[0]!.slice(-236)
+    expect([...Buffer.from(message.slice(16, 20), 'latin1')]).toEqual([10, 0, 0, 51])
+  })
+
+  test('leave a private network by the address of its router only, and never appear in a routing table of a host', async () => {
+    const routes = () => Promise.all(region.chassis.map((box) => box.shell('ip route; ip -6 route')))
+    const before = await routes()
+    const snat = { address: '10.61.0.2', prefix: 24, gateway: OUTSIDE, chassis: ['hv2', 'hv1'] }
+    const rows = networkRows({ networkId: 'neth', cidr: '10.0.0.0/24', gateway: '10.0.0.1', enableDhcp: true, dns: [], snat })
+    await database.ensure(networkObject('neth'), rows, { hosts: ['hv1', 'hv2'], signal: soon() })
+    const guest = await plug('neth', '10.0.0.61', 0)
+    const router = { mac: inside(rows), address: OUTSIDE }
+    let text = ''
+    await expect
+      .poll(async () => {
+        text = `text-${++texts}!`
+        await guest.send(udpFrame(guest, router, text))
+        await delay(SETTLE_MS)
+        return (await region.outside.received()).includes(text)
+      })
+      .toBe(true)
+    const [packet] = (await region.outside.received()).split(text)
+    expect([...Buffer.from(packet!.slice(-16, -12), 'latin1')]).toEqual([10, 61, 0, 2]) // source, destination, UDP header, text
+    expect(await routes()).toEqual(before)
+  })
+
+  test('reach the public network, and no closed range', async () => {
+    const mac = '52:54:00:00:02:01'
+    const port = { mac, networkId: null, addresses: ['10.61.0.50'], host: 'hv1', limitMbps: null, filter: null }
+    await database.ensure(portObject(mac), portRows(port, false), { hosts: ['hv1'], signal: soon() })
+    const guest = await region.addGuest(region.chassis[0]!, { mac, address: '10.61.0.50', interfaceId: portName(mac) })
+    await database.portUp(portName(mac), soon())
+    const { outside } = region
+    await expect.poll(() => udp(guest, outside)).toBe(true)
+    expect(await arrives(guest, outside, (text) => udpFrame(guest, { ...outside, address: '10.60.0.1' }, text))).toBe(false)
+    expect(await udp(outside, guest)).toBe(true)
+  })
+
   test('send and receive as fast as their limit, and no faster', async () => {
     await network('nete')
     const [one, other] = [await plug('nete', '10.0.0.41', 0), await plug('nete', '10.0.0.42', 0)]
@@ -173,6 +218,10 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
     for (const each of others) each.close()
   })
 })
+
+/** The MAC of the router's port in the network. */
+const inside = (rows: WantedRow[]): string =>
+  rows.flatMap((row) => (row.table === 'Logical_Router_Port' && row.key === 'inside' ? [row.columns.mac!] : []))[0]!
 
 const FLOOD_SECONDS = 3
 /** 1,200 bytes every time, about 40 Mbit/s. */
