@@ -10,6 +10,7 @@ import {
   TimeoutError,
   type Endpoint,
   type Monitored,
+  type Operation,
   type TypedChange,
 } from '@berth/ovsdb'
 import type { Log } from '../../kernel/log.ts'
@@ -29,12 +30,17 @@ export interface NorthboundOptions {
 export interface NetworkDatabase {
   /** The object has these rows and no others. Resolves when the hosts have put it in force, if any differed. */
   ensure(object: string, rows: readonly WantedRow[], request: ChangeRequest): Promise<void>
-  /** Names of all objects, such as `network/c123`. */
-  objects(signal: AbortSignal): Promise<string[]>
+  /** Carries out what `plan` makes of our rows, and plans again if another process has changed them meanwhile. */
+  change(what: string, plan: Plan, request: ChangeRequest): Promise<void>
+  /** Our rows, as far as they are known here. */
+  read<T>(look: (rows: ReplicaIndex) => T, signal: AbortSignal): Promise<T>
   /** Resolves when a chassis has bound the port, and its flows are in place. */
   portUp(name: string, signal: AbortSignal): Promise<void>
   close(): void
 }
+
+/** Nothing is done if it is empty. */
+export type Plan = (rows: ReplicaIndex) => Operation[]
 
 export interface ChangeRequest {
   /** Names of the hosts that have to confirm. Others follow by themselves. */
@@ -61,17 +67,14 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
   const north = new Database<Northbound>({ name: 'OVN_Northbound', endpoints: northbound, ...report('OVN_Northbound') })
   const south = new Database<Southbound>({ name: 'OVN_Southbound', endpoints: southbound, ...report('OVN_Southbound') })
   const index = new ReplicaIndex()
-  const wanted = once(async () => {
-    const replica = await north.monitor(MONITORED, (changes) => index.apply(changes), { timeoutMs: CALL_MS })
-    return replica
-  })
+  const wanted = once(() => north.monitor(MONITORED, (changes) => index.apply(changes), { timeoutMs: CALL_MS }))
   const reported = once(() => south.monitor(SOUTHBOUND_COLUMNS, undefined, { timeoutMs: CALL_MS }))
 
   /** Returns the number of the change, null where nothing differed. */
-  const write = async (object: string, rows: readonly WantedRow[], signal: AbortSignal): Promise<number | null> => {
+  const write = async (plan: Plan, signal: AbortSignal): Promise<number | null> => {
     const replica = await wanted()
     for (let attempt = 1; ; attempt++) {
-      const operations = planChange(index, object, rows)
+      const operations = plan(index)
       if (operations.length === 0) return null
       const numbered = [...operations, mutate('NB_Global', [], [['nb_cfg', '+=', 1]]), select('NB_Global', [], ['nb_cfg'])]
       try {
@@ -103,13 +106,16 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
     })
   }
 
+  const change: NetworkDatabase['change'] = (what, plan, { hosts, signal }) =>
+    guarded(what, signal, async () => {
+      const number = await write(plan, signal)
+      if (number !== null && hosts.length > 0) await confirmed(number, hosts, signal)
+    })
+
   return {
-    ensure: (object, rows, { hosts, signal }) =>
-      guarded(`change ${object}`, signal, async () => {
-        const number = await write(object, rows, signal)
-        if (number !== null && hosts.length > 0) await confirmed(number, hosts, signal)
-      }),
-    objects: (signal) => guarded('list objects', signal, async () => (await wanted(), [...index.objectNames()])),
+    change,
+    ensure: (object, rows, request) => change(`change ${object}`, (present) => planChange(present, object, rows), request),
+    read: (look, signal) => guarded('read rows', signal, async () => (await wanted(), look(index))),
     portUp: (name, signal) =>
       guarded(`wait for port ${name}`, signal, async () => {
         const { tables, until } = await reported()

@@ -6,9 +6,10 @@ import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import { arpFrame, BROADCAST, dhcpDiscover, ipv6Frame, routerAdvertisement, udpFrame } from '../../../test/frames.ts'
 import { missingForOvn, OUTSIDE, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
 import type { Filter, FilterRule } from '../spec.ts'
+import { networkController, type NetworkController } from './controller.ts'
 import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
 import type { WantedRow } from './plan.ts'
-import { filterObject, filterRows, networkObject, networkRows, portName, portObject, portRows, PUBLIC, publicRows } from './topology.ts'
+import { networkRows, portName, type LogicalNetwork, type LogicalPort } from './topology.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
 /** After this time a frame that has not arrived does not arrive. */
@@ -17,10 +18,13 @@ const SETTLE_MS = 300
 describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
   let region: OvnRegion
   let database: NetworkDatabase
+  let controller: NetworkController
+  const openDatabase = () => openNetworkDatabase({ ...region.endpoints, log: pino({ level: 'silent' }) })
   beforeAll(async () => {
     region = await OvnRegion.open(2)
-    database = openNetworkDatabase({ ...region.endpoints, log: pino({ level: 'silent' }) })
-    await database.ensure(PUBLIC, publicRows(['10.60.0.0/16']), { hosts: ['hv1', 'hv2'], signal: soon() })
+    database = openDatabase()
+    controller = networkController(database)
+    await controller.ensurePublic(['10.60.0.0/16'], soon())
   }, 60_000)
   afterAll(async () => {
     database?.close()
@@ -28,31 +32,30 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
   })
 
   let guests = 0
-  const change = async (
-    mac: string,
-    port: { networkId: string; address: string; host: number },
-    filter: Filter | null,
-    limitMbps: number | null,
-  ) => {
-    const host = region.chassis[port.host]!.name
-    const { networkId, address } = port
-    if (filter) await database.ensure(filterObject(filter), filterRows(filter), { hosts: [], signal: soon() })
-    const rows = portRows({ mac, networkId, addresses: [address], host, limitMbps, filter }, true)
-    await database.ensure(portObject(mac), rows, { hosts: [host], signal: soon() })
-  }
-  const plug = async (networkId: string, address: string, host: number): Promise<Guest> => {
+  const portOf = (mac: string, networkId: string | null, address: string, host: number): LogicalPort => ({
+    mac,
+    networkId,
+    addresses: [address],
+    host: region.chassis[host]!.name,
+    limitMbps: null,
+    filter: null,
+  })
+  const plug = async (networkId: string | null, address: string, host: number): Promise<Guest> => {
     const mac = `52:54:00:00:01:${(++guests).toString(16).padStart(2, '0')}`
-    await change(mac, { networkId, address, host }, null, null)
+    await controller.ensurePort(portOf(mac, networkId, address, host), soon())
     const guest = await region.addGuest(region.chassis[host]!, { mac, address, interfaceId: portName(mac) })
-    await database.portUp(portName(mac), soon())
+    await controller.portUp(mac, soon())
     return guest
   }
-  const network = (networkId: string) =>
-    database.ensure(
-      networkObject(networkId),
-      networkRows({ networkId, cidr: '10.0.0.0/24', gateway: '10.0.0.1', enableDhcp: true, dns: [], snat: null }),
-      { hosts: [], signal: soon() },
-    )
+  const networkOf = (networkId: string): LogicalNetwork => ({
+    networkId,
+    cidr: '10.0.0.0/24',
+    gateway: '10.0.0.1',
+    enableDhcp: true,
+    dns: [],
+    snat: null,
+  })
+  const network = (networkId: string): Promise<void> => controller.ensureNetwork(networkOf(networkId), soon())
   let texts = 0
   /** Whether a frame with that text arrives. */
   const arrives = async (from: Guest, to: Guest, frame: (text: string) => Buffer): Promise<boolean> => {
@@ -117,7 +120,7 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
       ...changes,
     })
     const filter = (...rules: FilterRule[]): Filter => ({ rules, defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' })
-    const set = (wanted: Filter | null) => change(other.mac, { networkId: 'netd', address: '10.0.0.32', host: 1 }, wanted, null)
+    const set = (wanted: Filter) => controller.ensurePort({ ...portOf(other.mac, 'netd', other.address, 1), filter: wanted }, soon())
     const seen = async (): Promise<number[]> => {
       const ports: number[] = []
       for (const port of [4001, 4002, 4003]) if (await udp(one, other, port)) ports.push(port)
@@ -151,10 +154,10 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
     const routes = () => Promise.all(region.chassis.map((box) => box.shell('ip route; ip -6 route')))
     const before = await routes()
     const snat = { address: '10.61.0.2', prefix: 24, gateway: OUTSIDE, chassis: ['hv2', 'hv1'] }
-    const rows = networkRows({ networkId: 'neth', cidr: '10.0.0.0/24', gateway: '10.0.0.1', enableDhcp: true, dns: [], snat })
-    await database.ensure(networkObject('neth'), rows, { hosts: ['hv1', 'hv2'], signal: soon() })
+    const wanted = { ...networkOf('neth'), snat }
+    await controller.ensureNetwork(wanted, soon())
     const guest = await plug('neth', '10.0.0.61', 0)
-    const router = { mac: inside(rows), address: OUTSIDE }
+    const router = { mac: inside(networkRows(wanted)), address: OUTSIDE }
     let text = ''
     await expect
       .poll(async () => {
@@ -170,11 +173,7 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
   })
 
   test('reach the public network, and no closed range', async () => {
-    const mac = '52:54:00:00:02:01'
-    const port = { mac, networkId: null, addresses: ['10.61.0.50'], host: 'hv1', limitMbps: null, filter: null }
-    await database.ensure(portObject(mac), portRows(port, false), { hosts: ['hv1'], signal: soon() })
-    const guest = await region.addGuest(region.chassis[0]!, { mac, address: '10.61.0.50', interfaceId: portName(mac) })
-    await database.portUp(portName(mac), soon())
+    const guest = await plug(null, '10.61.0.50', 0)
     const { outside } = region
     await expect.poll(() => udp(guest, outside)).toBe(true)
     expect(await arrives(guest, outside, (text) => udpFrame(guest, { ...outside, address: '10.60.0.1' }, text))).toBe(false)
@@ -191,31 +190,66 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
       return (((await received(other)) - before) * 8) / FLOOD_SECONDS / 1e6
     }
     const free = await flood()
-    await change(one.mac, { networkId: 'nete', address: '10.0.0.41', host: 0 }, null, 10)
+    await controller.ensurePort({ ...portOf(one.mac, 'nete', one.address, 0), limitMbps: 10 }, soon())
     const limited = await flood()
     expect(free).toBeGreaterThan(20)
     expect(limited / 10).toBeGreaterThan(0.85)
     expect(limited / 10).toBeLessThan(1.15)
   })
 
-  test('have rows that a second call does not change, nor one of another process at the same time', async () => {
-    const others = [0, 1].map(() => openNetworkDatabase({ ...region.endpoints, log: pino({ level: 'silent' }) }))
-    const rows = networkRows({
-      networkId: 'netf',
-      cidr: '10.0.0.0/24',
-      gateway: '10.0.0.1',
-      enableDhcp: true,
-      dns: ['10.0.0.2'],
-      snat: null,
-    })
-    await Promise.all(others.map((each) => each.ensure(networkObject('netf'), rows, { hosts: ['hv1'], signal: soon() })))
-    await database.ensure(networkObject('netf'), rows, { hosts: ['hv1'], signal: soon() })
-    const switches = await region.central.inside('ovn-nbctl', '--bare', '--columns=name', 'find', 'Logical_Switch', 'name=berth-netf')
-    expect(switches.trim()).toBe('berth-netf')
-    expect(await database.objects(soon())).toContain('network/netf')
-    await database.ensure(networkObject('netf'), [], { hosts: ['hv1'], signal: soon() })
-    expect(await database.objects(soon())).not.toContain('network/netf')
-    for (const each of others) each.close()
+  test('get networks and ports made once by two processes, and filters that go with their last port', async () => {
+    const databases = [openDatabase(), openDatabase()]
+    const controllers = databases.map(networkController)
+    await Promise.all(controllers.map((each) => each.ensureNetwork(networkOf('netf'), soon())))
+    const names = await region.central.inside('ovn-nbctl', '--bare', '--columns=name', 'find', 'Logical_Switch', 'name=berth-netf')
+    expect(names.trim()).toBe('berth-netf')
+
+    const filter: Filter = { rules: [], defaultInbound: 'REJECT', defaultOutbound: 'REJECT' }
+    const groups = async (): Promise<number> =>
+      (await region.central.inside('ovn-nbctl', '--bare', '--columns=name', 'list', 'Port_Group')).match(/filter/g)?.length ?? 0
+    const before = await groups()
+    const ports = ['aa', 'bb'].map((end) => ({ ...portOf(`52:54:00:00:03:${end}`, 'netf', '10.0.0.71', 0), filter }))
+    await Promise.all(ports.flatMap((port) => controllers.map((each) => each.ensurePort(port, soon()))))
+    expect(await groups()).toBe(before + 1)
+    await expect(controller.ensureNoNetwork('netf', soon())).rejects.toMatchObject({ kind: 'in_use' })
+    await Promise.all(ports.flatMap(({ mac }) => controllers.map((each) => each.ensureNoPort(mac, soon()))))
+    expect(await groups()).toBe(before)
+    expect(await controller.listNetworks(soon())).toContain('netf')
+    await Promise.all(controllers.map((each) => each.ensureNoNetwork('netf', soon())))
+    expect(await controller.listNetworks(soon())).not.toContain('netf')
+    for (const each of databases) each.close()
+  })
+
+  test('never run unfiltered while filters come and go', async () => {
+    await network('neti')
+    const databases = [openDatabase(), openDatabase()]
+    const controllers = databases.map(networkController)
+    const filters = ['DROP', 'REJECT'].map((defaultInbound): Filter => ({
+      rules: [],
+      defaultInbound: defaultInbound as 'DROP',
+      defaultOutbound: 'ACCEPT',
+    }))
+    const turn = async (number: number): Promise<void> => {
+      const port = portOf(`52:54:00:00:04:0${number}`, 'neti', `10.0.0.8${number}`, 0)
+      for (let i = 0; i < 15; i++) await controllers[number]!.ensurePort({ ...port, filter: filters[(i + number) % 2]! }, soon())
+    }
+    await Promise.all([turn(0), turn(1)])
+    const members = await region.central.inside('ovn-nbctl', '--bare', '--columns=ports', 'find', 'Port_Group', 'name!=berth_guests')
+    expect(members.split(/\s+/).filter((each) => each !== '').length).toBeGreaterThanOrEqual(2)
+    for (const number of [0, 1]) {
+      const uuid = (
+        await region.central.inside(
+          'ovn-nbctl',
+          '--bare',
+          '--columns=_uuid',
+          'find',
+          'Logical_Switch_Port',
+          `name=${portName(`52:54:00:00:04:0${number}`)}`,
+        )
+      ).trim()
+      expect(members).toContain(uuid)
+    }
+    for (const each of databases) each.close()
   })
 })
 

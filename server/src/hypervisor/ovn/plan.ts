@@ -63,29 +63,48 @@ export function planChange(index: ReplicaIndex, object: string, wanted: readonly
       const differing = Object.entries(columns).filter(([column, value]) => !isSame(found!.columns[column], value))
       if (differing.length > 0) changes.push(update(row.table, [['_uuid', '==', found!.uuid]], Object.fromEntries(differing)))
     }
-    changes.push(...placing(row, fresh ? undefined : found, resolve, index))
+    const placed = placing(row, fresh ? undefined : found, resolve, index)
+    guards.push(...placed.guards)
+    changes.push(...placed.changes)
   }
   const unwanted = [...present].filter(([key, { table }]) => !wanted.some((each) => each.key === key && each.table === table))
   for (const [, row] of unwanted) changes.push(...removal(row, index))
   return [...guards, ...changes]
 }
 
-/** Puts the row into what shall contain it, and takes it out of the rest. */
-function* placing(
+/** Puts the row into what shall contain it, and takes it out of the rest. A port must not miss a filter that was removed meanwhile. */
+function placing(
   row: WantedRow,
   found: OwnRow | undefined,
   resolve: (name: RowName) => { table: OwnTable; uuid: string | Ref },
   index: ReplicaIndex,
-): Iterable<Operation> {
+): { guards: Operation[]; changes: Operation[] } {
   const places = (row.in ?? []).map(({ column, ...name }) => ({ column, ...resolve(name) }))
   const present = found ? index.placesOf(found.uuid) : []
   const child = found ? found.uuid : resolve({ key: row.key }).uuid
-  for (const { table, uuid, column } of places)
-    if (!present.some((each) => each.uuid === uuid && each.column === column))
-      yield change(table as Container, uuid, column, 'insert', child)
-  for (const each of present)
-    if (!places.some(({ uuid, column }) => each.uuid === uuid && each.column === column))
-      yield change(each.table, each.uuid, each.column, 'delete', child)
+  const missing = places.filter(({ uuid, column }) => !present.some((each) => each.uuid === uuid && each.column === column))
+  const extra = present.filter((each) => !places.some(({ uuid, column }) => each.uuid === uuid && each.column === column))
+  return {
+    guards: missing.flatMap(({ table, uuid }) => (typeof uuid === 'string' ? [exists(table, uuid)] : [])),
+    changes: [
+      ...missing.map(({ table, uuid, column }) => change(table as Container, uuid, column, 'insert', child)),
+      ...extra.map(({ table, uuid, column }) => change(table, uuid, column, 'delete', child)),
+    ],
+  }
+}
+
+const exists = (table: OwnTable, uuid: string): Operation =>
+  wait(table, [['_uuid', '==', uuid]], '==', [{ _uuid: uuid }], { columns: ['_uuid'] })
+
+/** Removes the object if `key` of it contains nothing but rows of the object itself; null if it does. */
+export function planRemoval(index: ReplicaIndex, object: string, key: string, column: string): Operation[] | null {
+  const container = index.find(object, key)
+  if (!container) return []
+  const own = new Set([...index.rowsOf(object).values()].map(({ uuid }) => uuid))
+  const contents = container.columns[column] as string[]
+  if (contents.some((each) => !own.has(each))) return null
+  const isUnchanged = wait(container.table, [['_uuid', '==', container.uuid]], '==', [{ [column]: contents }], { columns: [column] })
+  return [isUnchanged, ...planChange(index, object, [])]
 }
 
 const change = (table: Container, uuid: string | Ref, column: string, mutator: 'insert' | 'delete', child: string | Ref): Operation =>

@@ -8,8 +8,9 @@ import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import { udpFrame } from '../../../test/frames.ts'
 import { missingForOvn, OUTSIDE, OvnRegion, type Box, type Guest } from '../../../test/ovn-hosts.ts'
 import type { Filter } from '../spec.ts'
+import { networkController, type NetworkController } from './controller.ts'
 import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
-import { filterObject, filterRows, networkObject, networkRows, portName, portObject, portRows, PUBLIC, publicRows } from './topology.ts'
+import { networkRows, portName } from './topology.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 const RECOVERY_MS = 10_000
@@ -17,9 +18,10 @@ const RECOVERY_MS = 10_000
 describeIf(missingForOvn())('after a crash of OVN', { timeout: 180_000 }, () => {
   let region: OvnRegion
   let database: NetworkDatabase
+  let controller: NetworkController
   let one: Guest, other: Guest
   const snat = { address: '10.61.0.2', prefix: 24, gateway: OUTSIDE, chassis: ['hv2', 'hv3', 'hv1'] }
-  const rows = networkRows({ networkId: 'neta', cidr: '10.0.0.0/24', gateway: '10.0.0.1', enableDhcp: true, dns: [], snat })
+  const network = { networkId: 'neta', cidr: '10.0.0.0/24', gateway: '10.0.0.1', enableDhcp: true, dns: [], snat }
   const port = (number: number, filter: Filter | null) => ({
     mac: `52:54:00:00:01:0${number}`,
     networkId: 'neta',
@@ -28,23 +30,20 @@ describeIf(missingForOvn())('after a crash of OVN', { timeout: 180_000 }, () => 
     limitMbps: null,
     filter,
   })
-  const set = async (number: number, filter: Filter | null): Promise<void> => {
-    const { mac, host } = port(number, filter)
-    if (filter) await database.ensure(filterObject(filter), filterRows(filter), { hosts: [], signal: soon() })
-    await database.ensure(portObject(mac), portRows(port(number, filter), true), { hosts: [host], signal: soon() })
-  }
+  const set = (number: number, filter: Filter | null): Promise<void> => controller.ensurePort(port(number, filter), soon())
   const plug = async (number: number): Promise<Guest> => {
     const { mac, addresses } = port(number, null)
     await set(number, null)
     const guest = await region.addGuest(region.chassis[number - 1]!, { mac, address: addresses[0]!, interfaceId: portName(mac) })
-    await database.portUp(portName(mac), soon())
+    await controller.portUp(mac, soon())
     return guest
   }
   beforeAll(async () => {
     region = await OvnRegion.open(3)
     database = openNetworkDatabase({ ...region.endpoints, log: pino({ level: 'silent' }) })
-    await database.ensure(PUBLIC, publicRows([]), { hosts: ['hv1', 'hv2', 'hv3'], signal: soon() })
-    await database.ensure(networkObject('neta'), rows, { hosts: ['hv1', 'hv2', 'hv3'], signal: soon() })
+    controller = networkController(database)
+    await controller.ensurePublic([], soon())
+    await controller.ensureNetwork(network, soon())
     ;[one, other] = [await plug(1), await plug(2)]
     await eventually('the tunnel', async () => (await passes(one, other)) || undefined)
   }, 60_000)
@@ -105,7 +104,9 @@ describeIf(missingForOvn())('after a crash of OVN', { timeout: 180_000 }, () => 
     })
 
   test('of a host another one is the gateway of its networks within 5 s', async () => {
-    const inside = rows.flatMap((row) => (row.table === 'Logical_Router_Port' && row.key === 'inside' ? [row.columns.mac!] : []))[0]!
+    const inside = networkRows(network).flatMap((row) =>
+      row.table === 'Logical_Router_Port' && row.key === 'inside' ? [row.columns.mac!] : [],
+    )[0]!
     const leaves = () => passes(one, region.outside, inside)
     await expect.poll(leaves, { timeout: 10_000 }).toBe(true)
     // The gateway is hv2. Its cable for tunnels is pulled.

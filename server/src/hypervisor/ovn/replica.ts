@@ -23,6 +23,7 @@ export const nameOf = (object: string, key: string): string => `${object}#${key}
 
 export class ReplicaIndex {
   private readonly objects = new Map<string, Map<string, OwnRow>>()
+  private readonly owners = new Map<string, string>()
   private readonly places = new Map<string, Place[]>()
 
   apply(changes: readonly RowChange[]): void {
@@ -47,6 +48,10 @@ export class ReplicaIndex {
     return this.places.get(uuid) ?? []
   }
 
+  objectOf(uuid: string): string | undefined {
+    return this.owners.get(uuid)
+  }
+
   *objectNames(): Iterable<string> {
     yield* this.objects.keys()
   }
@@ -54,6 +59,7 @@ export class ReplicaIndex {
   private record(table: OwnTable, uuid: string, columns: Record<string, unknown>): void {
     const [object, key] = ownerOf(columns)
     if (object !== undefined) {
+      this.owners.set(uuid, object)
       const rows = this.objects.get(object) ?? new Map<string, OwnRow>()
       // A second row of that name is a row that nobody wants, which the next change of the object removes.
       this.objects.set(object, rows.set(rows.has(key!) ? `${key}~${uuid}` : key!, { table, uuid, columns }))
@@ -64,6 +70,7 @@ export class ReplicaIndex {
   private forget(table: OwnTable, uuid: string, columns: Record<string, unknown>): void {
     const [object, key] = ownerOf(columns)
     const rows = object === undefined ? undefined : this.objects.get(object)
+    this.owners.delete(uuid)
     for (const each of [key!, `${key}~${uuid}`]) if (rows?.get(each)?.uuid === uuid) rows.delete(each)
     if (rows?.size === 0) this.objects.delete(object!)
     for (const { place, child } of contentsOf(table, uuid, columns)) {
