@@ -1,7 +1,6 @@
 // How long a change of a network takes until its host has it in force, in a region with nothing and in one with 500 networks and 2,000 ports,
 // and how much of this process's CPU it costs. Both in the same run, on real OVN with one chassis; every number is a median.
 //   node --conditions=@berth/source bench/ovn.ts
-import { pino } from 'pino'
 import { openNetworkDatabase } from '../server/src/hypervisor/ovn/northbound.ts'
 import {
   filterObject,
@@ -13,6 +12,7 @@ import {
   PUBLIC,
   publicRows,
 } from '../server/src/hypervisor/ovn/topology.ts'
+import { createLog } from '../server/src/kernel/log.ts'
 import type { Filter } from '../server/src/hypervisor/spec.ts'
 import { OvnRegion } from '../server/test/ovn-hosts.ts'
 
@@ -25,7 +25,7 @@ const CPU_GOAL = 2
 await using stack = new AsyncDisposableStack()
 const region = await OvnRegion.open(1)
 stack.defer(() => region.close())
-const database = openNetworkDatabase({ ...region.endpoints, log: pino({ level: 'silent' }) })
+const database = openNetworkDatabase({ ...region.endpoints, log: createLog({ level: 'silent', pretty: false }) })
 stack.defer(() => database.close())
 const request = (hosts: string[] = []) => ({ hosts, signal: AbortSignal.timeout(60_000) })
 const hex = (number: number): string => number.toString(16).padStart(4, '0').replace(/..$/, ':$&')

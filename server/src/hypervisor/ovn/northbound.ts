@@ -11,15 +11,12 @@ import {
   type Endpoint,
   type Monitored,
   type Operation,
-  type TypedChange,
 } from '@berth/ovsdb'
 import type { Log } from '../../kernel/log.ts'
 import { DriverError, type DriverErrorKind } from '../errors.ts'
 import { planChange, type WantedRow } from './plan.ts'
 import { ReplicaIndex } from './replica.ts'
 import { MONITORED, type Northbound, type Southbound } from './tables.ts'
-
-export type RowChange = TypedChange<Northbound, typeof MONITORED>
 
 export interface NorthboundOptions {
   northbound: readonly Endpoint[]

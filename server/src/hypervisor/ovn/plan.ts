@@ -123,5 +123,5 @@ const isRowName = (value: unknown): value is RowName =>
 /** Sets have no order. */
 const isSame = (present: unknown, wanted: unknown): boolean =>
   Array.isArray(present) && Array.isArray(wanted)
-    ? present.length === wanted.length && isDeepStrictEqual(present.toSorted(), wanted.toSorted())
+    ? present.length === wanted.length && isDeepStrictEqual(new Set(present), new Set(wanted))
     : isDeepStrictEqual(present, wanted)

@@ -1,8 +1,7 @@
 // Our rows of the northbound database as the monitor reports them, found by the object they belong to and by what contains them.
 //
 // Every row of ours carries `external_ids:berth = <object>#<key>`, such as `network/c123#switch`. Rows without it are not ours.
-import type { RowChange } from './northbound.ts'
-import { CONTAINERS, type Container, type OwnTable } from './tables.ts'
+import { CONTAINERS, type Container, type OwnTable, type RowChange } from './tables.ts'
 
 export interface OwnRow {
   table: OwnTable

@@ -1,4 +1,5 @@
 // The tables of OVN's databases that we use, with the columns that we write or read.
+import type { TypedChange } from '@berth/ovsdb'
 
 type Ids = Record<string, string>
 
@@ -75,3 +76,6 @@ export const MONITORED = {
   Gateway_Chassis: ['name', 'chassis_name', 'priority', ...ids],
   DHCP_Options: ['cidr', 'options', ...ids],
 } as const satisfies { [T in keyof Northbound]: readonly (keyof Northbound[T])[] }
+
+/** A change of a monitored row. */
+export type RowChange = TypedChange<Northbound, typeof MONITORED>

@@ -48,7 +48,6 @@ const CLOSED = 'berth_closed'
 const ALWAYS = 32_000
 const FIRST_RULE = 30_000
 const DEFAULT = 100
-export const MAX_RULES = FIRST_RULE - DEFAULT
 
 /** Geneve and VXLAN headers have to fit beside it. */
 const MTU = '1400'
