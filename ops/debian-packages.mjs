@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runQuietly, step, warn } from './progress.mjs'
 
-/** `package`: one or more names; `command` and `also`: executables that show that they are installed; `service`: the unit of the package, which is disabled. */
+/** `package`: one or more names; `command` and `also`: executables that show that they are installed; `service`: the units of the packages, which are disabled. */
 const redis = {
   package: 'redis-server',
   command: 'redis-server',
@@ -51,6 +51,14 @@ const ovsdb = {
   without: 'the OVSDB client is not tested',
 }
 
+const ovn = {
+  package: 'openvswitch-switch ovn-central ovn-host ethtool',
+  command: 'ovn-northd',
+  also: ['ovs-vswitchd', 'ovn-controller', 'ethtool'],
+  service: 'openvswitch-switch ovn-central ovn-host',
+  without: 'networks on OVN are not tested',
+}
+
 const systemd = { package: 'systemd', command: 'systemd-analyze', without: 'the systemd units are not checked' }
 
 const examples = {
@@ -67,7 +75,7 @@ const needs = {
   check: [],
   test: testNeeds,
   coverage: testNeeds,
-  prove: [...testNeeds, x86],
+  prove: [...testNeeds, x86, ovn],
 }
 
 export async function installPackages(purpose) {
@@ -107,7 +115,8 @@ async function aptInstall(missing) {
       env,
     )
   })
-  for (const need of missing) if (need.service) spawnSync('systemctl', ['--quiet', 'disable', need.service], { stdio: 'ignore' })
+  for (const need of missing)
+    if (need.service) spawnSync('systemctl', ['--quiet', 'disable', ...need.service.split(' ')], { stdio: 'ignore' })
 }
 
 /** Debian starts services during installation unless policy-rc.d forbids it. An existing policy of the machine is kept. */

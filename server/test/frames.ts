@@ -59,3 +59,13 @@ export const ipv6Frame = (from: End, to: End, text: string): Buffer =>
 /** With a VLAN tag. */
 export const taggedFrame = (from: End, to: End, text: string): Buffer =>
   ether(from.mac, to.mac, 0x8100, u16(7, 0x0800), ipv4(from.address, to.address, UDP, datagram(4000, 4001, text)))
+
+/** What a guest broadcasts to get an address. */
+export const dhcpDiscover = ({ mac }: Pick<End, 'mac'>): Buffer => {
+  const message = Buffer.alloc(300)
+  message.set([1, 1, 6, 0, 0x12, 0x34, 0x56, 0x78], 0) // request, Ethernet, transaction id
+  message.set(macBytes(mac), 28)
+  message.set([0x63, 0x82, 0x53, 0x63, 53, 1, 1, 255], 236) // magic cookie, DHCPDISCOVER
+  const udp = Buffer.concat([u16(68, 67, 8 + message.length, 0), message])
+  return ether(mac, BROADCAST, 0x0800, ipv4('0.0.0.0', '255.255.255.255', UDP, udp))
+}

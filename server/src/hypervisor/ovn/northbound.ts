@@ -1,0 +1,157 @@
+// OVN's northbound database of a region, in which we write what networks shall be, and the southbound one, in which chassis report what is in
+// force. Rows are written by object (replica.ts): all rows of an object change in one transaction.
+import {
+  CancelledError,
+  ConnectionLostError,
+  Database,
+  operationsOn,
+  OvsdbError,
+  RefusedError,
+  TimeoutError,
+  type Endpoint,
+  type Monitored,
+  type Operation,
+} from '@berth/ovsdb'
+import type { Log } from '../../kernel/log.ts'
+import { DriverError, type DriverErrorKind } from '../errors.ts'
+import { planChange, type WantedRow } from './plan.ts'
+import { ReplicaIndex } from './replica.ts'
+import { MONITORED, type Northbound, type Southbound } from './tables.ts'
+
+export interface NorthboundOptions {
+  northbound: readonly Endpoint[]
+  southbound: readonly Endpoint[]
+  log: Log
+}
+
+export interface NetworkDatabase {
+  /** The object has these rows and no others. Resolves when the hosts have put it in force, if any differed. */
+  ensure(object: string, rows: readonly WantedRow[], request: ChangeRequest): Promise<void>
+  /** Carries out what `plan` makes of our rows, and plans again if another process has changed them meanwhile. */
+  change(what: string, plan: Plan, request: ChangeRequest): Promise<void>
+  /** Our rows, as far as they are known here. */
+  read<T>(look: (rows: ReplicaIndex) => T, signal: AbortSignal): Promise<T>
+  /** Resolves when a chassis has bound the port, and its flows are in place. */
+  portUp(name: string, signal: AbortSignal): Promise<void>
+  close(): void
+}
+
+/** Nothing is done if it is empty. */
+export type Plan = (rows: ReplicaIndex) => Operation[]
+
+export interface ChangeRequest {
+  /** Names of the hosts that have to confirm. Others follow by themselves. */
+  hosts: readonly string[]
+  signal: AbortSignal
+}
+
+const SOUTHBOUND_COLUMNS = {
+  Chassis: ['name', 'hostname'],
+  Chassis_Private: ['name', 'nb_cfg'],
+  Port_Binding: ['logical_port', 'chassis', 'up'],
+} as const
+
+const CALL_MS = 30_000
+const ATTEMPTS = 5
+
+const { mutate, select } = operationsOn<Northbound>()
+
+export function openNetworkDatabase({ northbound, southbound, log }: NorthboundOptions): NetworkDatabase {
+  const report = (name: string) => ({
+    onDown: (err: Error) => log.warn({ err, database: name }, 'OVN database connection lost'),
+    onProblem: (err: Error) => log.error({ err, database: name }, 'OVN database listener failed'),
+  })
+  const north = new Database<Northbound>({ name: 'OVN_Northbound', endpoints: northbound, ...report('OVN_Northbound') })
+  const south = new Database<Southbound>({ name: 'OVN_Southbound', endpoints: southbound, ...report('OVN_Southbound') })
+  const index = new ReplicaIndex()
+  const wanted = once(() => north.monitor(MONITORED, (changes) => index.apply(changes), { timeoutMs: CALL_MS }))
+  const reported = once(() => south.monitor(SOUTHBOUND_COLUMNS, undefined, { timeoutMs: CALL_MS }))
+
+  /** Returns the number of the change, null where nothing differed. */
+  const write = async (plan: Plan, signal: AbortSignal): Promise<number | null> => {
+    const replica = await wanted()
+    for (let attempt = 1; ; attempt++) {
+      const operations = plan(index)
+      if (operations.length === 0) return null
+      const numbered = [...operations, mutate('NB_Global', [], [['nb_cfg', '+=', 1]]), select('NB_Global', [], ['nb_cfg'])]
+      try {
+        const number = (await north.transact(numbered, { timeoutMs: CALL_MS, signal })).at(-1)!.rows![0]!['nb_cfg'] as number
+        // The replica has what was written, so that the next change is planned on it.
+        await replica.until('the change', () => numberOf(replica) >= number, { timeoutMs: CALL_MS, signal })
+        return number
+      } catch (error) {
+        // Planned on a replica that was behind: another process has changed the object meanwhile.
+        if (!(error instanceof RefusedError) || attempt === ATTEMPTS) throw error
+        await replica.until('the change of another process', () => true, { timeoutMs: CALL_MS, signal })
+        await new Promise((resolve) => setTimeout(resolve, 20 * attempt))
+      }
+    }
+  }
+
+  const confirmed = async (number: number, hosts: readonly string[], signal: AbortSignal): Promise<void> => {
+    const { tables, until } = await reported()
+    const pending = (): string[] => {
+      const applied = new Map([...tables.Chassis_Private.values()].map(({ name, nb_cfg }) => [name, nb_cfg]))
+      return hosts.filter((host) => {
+        const chassis = [...tables.Chassis.values()].find(({ hostname }) => hostname === host)
+        return !chassis || (applied.get(chassis.name) ?? 0) < number
+      })
+    }
+    await until('the confirmation of the hosts', () => pending().length === 0, { timeoutMs: CALL_MS, signal }).catch((error: unknown) => {
+      if (!(error instanceof TimeoutError)) throw error
+      throw new DriverError('unreachable', `OVN on ${pending().join(', ')} did not confirm a change within ${CALL_MS} ms`, { cause: error })
+    })
+  }
+
+  const change: NetworkDatabase['change'] = (what, plan, { hosts, signal }) =>
+    guarded(what, signal, async () => {
+      const number = await write(plan, signal)
+      if (number !== null && hosts.length > 0) await confirmed(number, hosts, signal)
+    })
+
+  return {
+    change,
+    ensure: (object, rows, request) => change(`change ${object}`, (present) => planChange(present, object, rows), request),
+    read: (look, signal) => guarded('read rows', signal, async () => (await wanted(), look(index))),
+    portUp: (name, signal) =>
+      guarded(`wait for port ${name}`, signal, async () => {
+        const { tables, until } = await reported()
+        const isUp = (): boolean => [...tables.Port_Binding.values()].some((each) => each.logical_port === name && each.up === true)
+        await until(`port ${name}`, isUp, { timeoutMs: CALL_MS, signal })
+      }),
+    close: () => {
+      north.close()
+      south.close()
+    },
+  }
+}
+
+const numberOf = ({ tables }: Monitored<Northbound, typeof MONITORED>): number => [...tables.NB_Global.values()][0]?.nb_cfg ?? 0
+
+/** A failed attempt is made again by the next caller. */
+function once<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined
+  return () =>
+    (opened ??= open().catch((error: unknown) => {
+      opened = undefined
+      throw error
+    }))
+}
+
+async function guarded<T>(what: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  try {
+    signal.throwIfAborted()
+    return await work()
+  } catch (error) {
+    if (error instanceof DriverError) throw error
+    const kind = signal.aborted ? 'aborted' : kindOf(error)
+    throw new DriverError(kind, `Could not ${what} in OVN's database: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function kindOf(error: unknown): DriverErrorKind {
+  if (error instanceof CancelledError) return 'aborted'
+  if (error instanceof RefusedError) return 'transient'
+  if (error instanceof OvsdbError && error.outcome === 'unknown') return 'unknown_outcome'
+  return error instanceof ConnectionLostError || error instanceof TimeoutError ? 'unreachable' : 'permanent'
+}

@@ -1,0 +1,263 @@
+// What guests can reach on real OVN, seen by packets: tenants with one range on two chassis, spoofing, filters, limits.
+import { setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeIf } from '../../../../libvirt/test/describe-if.ts'
+import { arpFrame, BROADCAST, dhcpDiscover, ipv6Frame, routerAdvertisement, udpFrame } from '../../../test/frames.ts'
+import { missingForOvn, OUTSIDE, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
+import type { Filter, FilterRule } from '../spec.ts'
+import { networkController, type NetworkController } from './controller.ts'
+import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
+import type { WantedRow } from './plan.ts'
+import { networkRows, portName, type LogicalNetwork, type LogicalPort } from './topology.ts'
+
+const soon = (): AbortSignal => AbortSignal.timeout(20_000)
+/** After this time a frame that has not arrived does not arrive. */
+const SETTLE_MS = 300
+
+describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
+  let region: OvnRegion
+  let database: NetworkDatabase
+  let controller: NetworkController
+  const openDatabase = () => openNetworkDatabase({ ...region.endpoints, log: pino({ level: 'silent' }) })
+  beforeAll(async () => {
+    region = await OvnRegion.open(2)
+    database = openDatabase()
+    controller = networkController(database)
+    await controller.ensurePublic(['10.60.0.0/16'], soon())
+  }, 60_000)
+  afterAll(async () => {
+    database?.close()
+    await region?.close()
+  })
+
+  let guests = 0
+  const portOf = (mac: string, networkId: string | null, address: string, host: number): LogicalPort => ({
+    mac,
+    networkId,
+    addresses: [address],
+    host: region.chassis[host]!.name,
+    limitMbps: null,
+    filter: null,
+  })
+  const plug = async (networkId: string | null, address: string, host: number): Promise<Guest> => {
+    const mac = `52:54:00:00:01:${(++guests).toString(16).padStart(2, '0')}`
+    await controller.ensurePort(portOf(mac, networkId, address, host), soon())
+    const guest = await region.addGuest(region.chassis[host]!, { mac, address, interfaceId: portName(mac) })
+    await controller.portUp(mac, soon())
+    return guest
+  }
+  const networkOf = (networkId: string): LogicalNetwork => ({
+    networkId,
+    cidr: '10.0.0.0/24',
+    gateway: '10.0.0.1',
+    enableDhcp: true,
+    dns: [],
+    snat: null,
+  })
+  const network = (networkId: string): Promise<void> => controller.ensureNetwork(networkOf(networkId), soon())
+  let texts = 0
+  /** Whether a frame with that text arrives. */
+  const arrives = async (from: Guest, to: Guest, frame: (text: string) => Buffer): Promise<boolean> => {
+    const text = `text-${++texts}!`
+    await from.send(frame(text))
+    await delay(SETTLE_MS)
+    return (await to.received()).includes(text)
+  }
+  const udp = (from: Guest, to: Guest, port = 4001) => arrives(from, to, (text) => udpFrame(from, to, text, { from: 4000, to: port }))
+
+  test('reach those of their own network across hosts, and nobody of another with the same range', async () => {
+    await network('neta')
+    await network('netb')
+    const a1 = await plug('neta', '10.0.0.11', 0)
+    const a2 = await plug('neta', '10.0.0.12', 1)
+    const b1 = await plug('netb', '10.0.0.11', 0)
+    const b2 = await plug('netb', '10.0.0.12', 1)
+    // The first frame through a tunnel is lost while the address of its other end is looked up.
+    for (const [from, to] of [
+      [a1, a2],
+      [b1, b2],
+      [a2, a1],
+    ] as const)
+      await expect.poll(() => udp(from, to), { timeout: 10_000 }).toBe(true)
+    for (const other of [b1, b2]) {
+      expect(await udp(a1, other)).toBe(false)
+      expect(await arrives(a1, other, (text) => udpFrame(a1, { ...other, mac: BROADCAST }, text))).toBe(false)
+      expect(await arrives(a1, other, (text) => arpFrame(a1, { ...other, mac: BROADCAST }, 'ask', text))).toBe(false)
+      expect(await arrives(a1, other, (text) => routerAdvertisement(a1, text))).toBe(false)
+      expect(await arrives(a1, other, (text) => ipv6Frame(a1, other, text))).toBe(false)
+    }
+  })
+
+  test('cannot speak for others', async () => {
+    await network('netc')
+    const [one, other] = [await plug('netc', '10.0.0.21', 0), await plug('netc', '10.0.0.22', 1)]
+    await expect.poll(() => udp(one, other), { timeout: 10_000 }).toBe(true)
+    const spoofed = { mac: '52:54:00:aa:aa:aa', address: '10.0.0.99' }
+    const frames: Record<string, (text: string) => Buffer> = {
+      mac: (text) => udpFrame(one, other, text, undefined, { mac: spoofed.mac }),
+      address: (text) => udpFrame(one, other, text, undefined, { address: spoofed.address }),
+      arp: (text) => arpFrame(one, other, 'answer', text, { address: '10.0.0.1' }),
+      'dhcp server': (text) => udpFrame(one, other, text, { from: 67, to: 68 }),
+      'router advertisement': (text) => routerAdvertisement(one, text),
+      ipv6: (text) => ipv6Frame(one, other, text),
+    }
+    const arrived: string[] = []
+    for (const [name, frame] of Object.entries(frames)) if (await arrives(one, other, frame)) arrived.push(name)
+    expect(arrived).toEqual([])
+  })
+
+  test('are filtered as their rules say, and a change is in force when it is confirmed', async () => {
+    await network('netd')
+    const [one, other] = [await plug('netd', '10.0.0.31', 0), await plug('netd', '10.0.0.32', 1)]
+    const rule = (changes: Partial<FilterRule>): FilterRule => ({
+      direction: 'IN',
+      action: 'ACCEPT',
+      protocol: 'UDP',
+      ports: [],
+      sources: [],
+      destinations: [],
+      ...changes,
+    })
+    const filter = (...rules: FilterRule[]): Filter => ({ rules, defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' })
+    const set = (wanted: Filter) => controller.ensurePort({ ...portOf(other.mac, 'netd', other.address, 1), filter: wanted }, soon())
+    const seen = async (): Promise<number[]> => {
+      const ports: number[] = []
+      for (const port of [4001, 4002, 4003]) if (await udp(one, other, port)) ports.push(port)
+      return ports
+    }
+    await set(filter())
+    expect(await seen()).toEqual([])
+    await set(filter(rule({ ports: [{ from: 4002, to: 4003 }] })))
+    expect(await seen()).toEqual([4002, 4003])
+    await set(filter(rule({ ports: [{ from: 4003, to: 4003 }], action: 'DROP' }), rule({})))
+    expect(await seen()).toEqual([4001, 4002])
+    await set(filter(rule({ sources: ['10.0.0.0/28', '2001:db8::/32'] })))
+    expect(await seen()).toEqual([])
+    await set(filter(rule({ sources: ['10.0.0.31'], protocol: 'ANY' })))
+    expect(await seen()).toEqual([4001, 4002, 4003])
+    await set({ rules: [], defaultInbound: 'ACCEPT', defaultOutbound: 'DROP' })
+    expect([await udp(one, other), await udp(other, one)]).toEqual([true, false])
+  })
+
+  test('get their address by DHCP', async () => {
+    await network('netg')
+    const guest = await plug('netg', '10.0.0.51', 0)
+    await guest.send(dhcpDiscover(guest))
+    const offer = Buffer.from([0x63, 0x82, 0x53, 0x63, 53, 1, 2]).toString('latin1')
+    await expect.poll(async () => (await guest.received()).includes(offer)).toBe(true)
+    const message = (await guest.received()).split(offer)[0]!.slice(-236)
+    expect([...Buffer.from(message.slice(16, 20), 'latin1')]).toEqual([10, 0, 0, 51])
+  })
+
+  test('leave a private network by the address of its router only, and never appear in a routing table of a host', async () => {
+    const routes = () => Promise.all(region.chassis.map((box) => box.shell('ip route; ip -6 route')))
+    const before = await routes()
+    const snat = { address: '10.61.0.2', prefix: 24, gateway: OUTSIDE, chassis: ['hv2', 'hv1'] }
+    const wanted = { ...networkOf('neth'), snat }
+    await controller.ensureNetwork(wanted, soon())
+    const guest = await plug('neth', '10.0.0.61', 0)
+    const router = { mac: inside(networkRows(wanted)), address: OUTSIDE }
+    let text = ''
+    await expect
+      .poll(async () => {
+        text = `text-${++texts}!`
+        await guest.send(udpFrame(guest, router, text))
+        await delay(SETTLE_MS)
+        return (await region.outside.received()).includes(text)
+      })
+      .toBe(true)
+    const [packet] = (await region.outside.received()).split(text)
+    expect([...Buffer.from(packet!.slice(-16, -12), 'latin1')]).toEqual([10, 61, 0, 2]) // source, destination, UDP header, text
+    expect(await routes()).toEqual(before)
+  })
+
+  test('reach the public network, and no closed range', async () => {
+    const guest = await plug(null, '10.61.0.50', 0)
+    const { outside } = region
+    await expect.poll(() => udp(guest, outside)).toBe(true)
+    expect(await arrives(guest, outside, (text) => udpFrame(guest, { ...outside, address: '10.60.0.1' }, text))).toBe(false)
+    expect(await udp(outside, guest)).toBe(true)
+  })
+
+  test('send and receive as fast as their limit, and no faster', async () => {
+    await network('nete')
+    const [one, other] = [await plug('nete', '10.0.0.41', 0), await plug('nete', '10.0.0.42', 0)]
+    const received = async (guest: Guest): Promise<number> => Number(await guest.shell('cat /sys/class/net/e0/statistics/rx_bytes'))
+    const flood = async (): Promise<number> => {
+      const before = await received(other)
+      await one.shell(`'${process.execPath}' -e '${FLOOD}' 10.0.0.42`)
+      return (((await received(other)) - before) * 8) / FLOOD_SECONDS / 1e6
+    }
+    const free = await flood()
+    await controller.ensurePort({ ...portOf(one.mac, 'nete', one.address, 0), limitMbps: 10 }, soon())
+    const limited = await flood()
+    expect(free).toBeGreaterThan(20)
+    expect(limited / 10).toBeGreaterThan(0.85)
+    expect(limited / 10).toBeLessThan(1.15)
+  })
+
+  test('get networks and ports made once by two processes, and filters that go with their last port', async () => {
+    const databases = [openDatabase(), openDatabase()]
+    const controllers = databases.map(networkController)
+    await Promise.all(controllers.map((each) => each.ensureNetwork(networkOf('netf'), soon())))
+    const names = await region.central.inside('ovn-nbctl', '--bare', '--columns=name', 'find', 'Logical_Switch', 'name=berth-netf')
+    expect(names.trim()).toBe('berth-netf')
+
+    const filter: Filter = { rules: [], defaultInbound: 'REJECT', defaultOutbound: 'REJECT' }
+    const groups = async (): Promise<number> =>
+      (await region.central.inside('ovn-nbctl', '--bare', '--columns=name', 'list', 'Port_Group')).match(/filter/g)?.length ?? 0
+    const before = await groups()
+    const ports = ['aa', 'bb'].map((end) => ({ ...portOf(`52:54:00:00:03:${end}`, 'netf', '10.0.0.71', 0), filter }))
+    await Promise.all(ports.flatMap((port) => controllers.map((each) => each.ensurePort(port, soon()))))
+    expect(await groups()).toBe(before + 1)
+    await expect(controller.ensureNoNetwork('netf', soon())).rejects.toMatchObject({ kind: 'in_use' })
+    await Promise.all(ports.flatMap(({ mac }) => controllers.map((each) => each.ensureNoPort(mac, soon()))))
+    expect(await groups()).toBe(before)
+    expect(await controller.listNetworks(soon())).toContain('netf')
+    await Promise.all(controllers.map((each) => each.ensureNoNetwork('netf', soon())))
+    expect(await controller.listNetworks(soon())).not.toContain('netf')
+    for (const each of databases) each.close()
+  })
+
+  test('never run unfiltered while filters come and go', async () => {
+    await network('neti')
+    const databases = [openDatabase(), openDatabase()]
+    const controllers = databases.map(networkController)
+    const filters = ['DROP', 'REJECT'].map((defaultInbound): Filter => ({
+      rules: [],
+      defaultInbound: defaultInbound as 'DROP',
+      defaultOutbound: 'ACCEPT',
+    }))
+    const turn = async (number: number): Promise<void> => {
+      const port = portOf(`52:54:00:00:04:0${number}`, 'neti', `10.0.0.8${number}`, 0)
+      for (let i = 0; i < 15; i++) await controllers[number]!.ensurePort({ ...port, filter: filters[(i + number) % 2]! }, soon())
+    }
+    await Promise.all([turn(0), turn(1)])
+    const members = await region.central.inside('ovn-nbctl', '--bare', '--columns=ports', 'find', 'Port_Group', 'name!=berth_guests')
+    expect(members.split(/\s+/).filter((each) => each !== '').length).toBeGreaterThanOrEqual(2)
+    for (const number of [0, 1]) {
+      const uuid = (
+        await region.central.inside(
+          'ovn-nbctl',
+          '--bare',
+          '--columns=_uuid',
+          'find',
+          'Logical_Switch_Port',
+          `name=${portName(`52:54:00:00:04:0${number}`)}`,
+        )
+      ).trim()
+      expect(members).toContain(uuid)
+    }
+    for (const each of databases) each.close()
+  })
+})
+
+/** The MAC of the router's port in the network. */
+const inside = (rows: WantedRow[]): string =>
+  rows.flatMap((row) => (row.table === 'Logical_Router_Port' && row.key === 'inside' ? [row.columns.mac!] : []))[0]!
+
+const FLOOD_SECONDS = 3
+/** 1,200 bytes every time, about 40 Mbit/s. */
+const FLOOD = `const s = require("dgram").createSocket("udp4"), b = Buffer.alloc(1200), end = Date.now() + ${FLOOD_SECONDS * 1000};
+  const turn = () => { for (let i = 0; i < 8; i++) s.send(b, 4001, process.argv[1]); Date.now() < end ? setTimeout(turn, 1) : s.close() }; turn()`

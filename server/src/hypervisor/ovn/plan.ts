@@ -1,0 +1,127 @@
+// The operations that turn the rows of one object into the wanted ones.
+import { isDeepStrictEqual } from 'node:util'
+import { operationsOn, type Operation, type Ref, type Value } from '@berth/ovsdb'
+import { DriverError } from '../errors.ts'
+import { ID, nameOf, type OwnRow, type Place, type ReplicaIndex } from './replica.ts'
+import { ROOTS, type Container, type Northbound, type OwnTable } from './tables.ts'
+
+/** A row of this object, or of another. */
+export interface RowName {
+  object?: string
+  key: string
+}
+
+type Columns<T extends OwnTable> = {
+  [C in Exclude<keyof Northbound[T], 'external_ids'>]?: Northbound[T][C] | (C extends 'dhcpv4_options' ? RowName : never)
+}
+
+export type WantedRow = {
+  [T in OwnTable]: {
+    table: T
+    /** Unique among the rows of the object. */
+    key: string
+    columns: Columns<T>
+    /** What contains it. It is taken out of everything else. */
+    in?: readonly (RowName & { column: string })[]
+  }
+}[OwnTable]
+
+/** WantedRow types the columns; here they are values of any table. */
+const { insert, update, mutate, remove, wait } = operationsOn<Record<OwnTable, Record<string, Value>>>()
+
+/** Empty when nothing differs. `not_found` if a row of another object is missing. */
+export function planChange(index: ReplicaIndex, object: string, wanted: readonly WantedRow[]): Operation[] {
+  const present = index.rowsOf(object)
+  const inserted = new Map<string, string>() // name in the transaction by name of the row
+  for (const { key, table } of wanted) if (present.get(key)?.table !== table) inserted.set(nameOf(object, key), `row${inserted.size}`)
+
+  const resolve = ({ object: owner = object, key }: RowName): { table: OwnTable; uuid: string | Ref } => {
+    const name = nameOf(owner, key)
+    const fresh = inserted.get(name)
+    if (fresh) return { table: wanted.find((each) => each.key === key)!.table, uuid: { ref: fresh } }
+    const found = index.find(owner, key)
+    if (!found) throw new DriverError('not_found', `OVN's northbound database has no ${name}, which ${object} needs`)
+    return found
+  }
+  const columnsOf = ({ columns }: WantedRow): Record<string, Value> =>
+    Object.fromEntries(
+      Object.entries(columns).map(([column, value]) => [column, (isRowName(value) ? resolve(value).uuid : value) as Value]),
+    )
+
+  const guards: Operation[] = []
+  const changes: Operation[] = []
+  for (const row of wanted) {
+    const fresh = inserted.get(nameOf(object, row.key))
+    const found = present.get(row.key)
+    const columns = columnsOf(row)
+    const external_ids = { [ID]: nameOf(object, row.key) }
+    if (fresh) {
+      // Another process may have made it meanwhile.
+      guards.push(wait(row.table, [['external_ids', 'includes', external_ids]], '==', [], { columns: ['external_ids'] }))
+      changes.push(insert(row.table, { ...columns, external_ids }, fresh))
+    } else {
+      const differing = Object.entries(columns).filter(([column, value]) => !isSame(found!.columns[column], value))
+      if (differing.length > 0) changes.push(update(row.table, [['_uuid', '==', found!.uuid]], Object.fromEntries(differing)))
+    }
+    const placed = placing(row, fresh ? undefined : found, resolve, index)
+    guards.push(...placed.guards)
+    changes.push(...placed.changes)
+  }
+  const unwanted = [...present].filter(([key, { table }]) => !wanted.some((each) => each.key === key && each.table === table))
+  for (const [, row] of unwanted) changes.push(...removal(row, index))
+  return [...guards, ...changes]
+}
+
+/** Puts the row into what shall contain it, and takes it out of the rest. A port must not miss a filter that was removed meanwhile. */
+function placing(
+  row: WantedRow,
+  found: OwnRow | undefined,
+  resolve: (name: RowName) => { table: OwnTable; uuid: string | Ref },
+  index: ReplicaIndex,
+): { guards: Operation[]; changes: Operation[] } {
+  const places = (row.in ?? []).map(({ column, ...name }) => ({ column, ...resolve(name) }))
+  const present = found ? index.placesOf(found.uuid) : []
+  const child = found ? found.uuid : resolve({ key: row.key }).uuid
+  const missing = places.filter(({ uuid, column }) => !present.some((each) => each.uuid === uuid && each.column === column))
+  const extra = present.filter((each) => !places.some(({ uuid, column }) => each.uuid === uuid && each.column === column))
+  return {
+    guards: missing.flatMap(({ table, uuid }) => (typeof uuid === 'string' ? [exists(table, uuid)] : [])),
+    changes: [
+      ...missing.map(({ table, uuid, column }) => change(table as Container, uuid, column, 'insert', child)),
+      ...extra.map(({ table, uuid, column }) => change(table, uuid, column, 'delete', child)),
+    ],
+  }
+}
+
+const exists = (table: OwnTable, uuid: string): Operation =>
+  wait(table, [['_uuid', '==', uuid]], '==', [{ _uuid: uuid }], { columns: ['_uuid'] })
+
+/** Removes the object if `key` of it contains nothing but rows of the object itself; null if it does. */
+export function planRemoval(index: ReplicaIndex, object: string, key: string, column: string): Operation[] | null {
+  const container = index.find(object, key)
+  if (!container) return []
+  const own = new Set([...index.rowsOf(object).values()].map(({ uuid }) => uuid))
+  const contents = container.columns[column] as string[]
+  if (contents.some((each) => !own.has(each))) return null
+  const isUnchanged = wait(container.table, [['_uuid', '==', container.uuid]], '==', [{ [column]: contents }], { columns: [column] })
+  return [isUnchanged, ...planChange(index, object, [])]
+}
+
+const change = (table: Container, uuid: string | Ref, column: string, mutator: 'insert' | 'delete', child: string | Ref): Operation =>
+  mutate(table, [['_uuid', '==', uuid]], [[column, mutator, [child]]])
+
+/** Rows that are no roots go with what contains them. */
+function* removal({ table, uuid }: OwnRow, index: ReplicaIndex): Iterable<Operation> {
+  for (const { table: container, uuid: owner, column } of index.placesOf(uuid) as Place[])
+    yield change(container, owner, column, 'delete', uuid)
+  if (ROOTS.has(table)) yield remove(table, [['_uuid', '==', uuid]])
+}
+
+const isRowName = (value: unknown): value is RowName =>
+  typeof value === 'object' && value !== null && 'key' in value && !Array.isArray(value)
+
+/** Sets have no order. */
+const isSame = (present: unknown, wanted: unknown): boolean =>
+  Array.isArray(present) && Array.isArray(wanted)
+    ? present.length === wanted.length && isDeepStrictEqual(new Set(present), new Set(wanted))
+    : isDeepStrictEqual(present, wanted)

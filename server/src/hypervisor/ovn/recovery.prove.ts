@@ -1,0 +1,118 @@
+// Daemons of OVN are killed one after the other: traffic goes on, and changes made meanwhile are in force soon after they are back. Gateways
+// fail over.
+import { setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../../../../libvirt/test/eventually.ts'
+import { describeIf } from '../../../../libvirt/test/describe-if.ts'
+import { udpFrame } from '../../../test/frames.ts'
+import { missingForOvn, OUTSIDE, OvnRegion, type Box, type Guest } from '../../../test/ovn-hosts.ts'
+import type { Filter } from '../spec.ts'
+import { networkController, type NetworkController } from './controller.ts'
+import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
+import { networkRows, portName } from './topology.ts'
+
+const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const RECOVERY_MS = 10_000
+
+describeIf(missingForOvn())('after a crash of OVN', { timeout: 180_000 }, () => {
+  let region: OvnRegion
+  let database: NetworkDatabase
+  let controller: NetworkController
+  let one: Guest, other: Guest
+  const snat = { address: '10.61.0.2', prefix: 24, gateway: OUTSIDE, chassis: ['hv2', 'hv3', 'hv1'] }
+  const network = { networkId: 'neta', cidr: '10.0.0.0/24', gateway: '10.0.0.1', enableDhcp: true, dns: [], snat }
+  const port = (number: number, filter: Filter | null) => ({
+    mac: `52:54:00:00:01:0${number}`,
+    networkId: 'neta',
+    addresses: [`10.0.0.1${number}`],
+    host: `hv${number}`,
+    limitMbps: null,
+    filter,
+  })
+  const set = (number: number, filter: Filter | null): Promise<void> => controller.ensurePort(port(number, filter), soon())
+  const plug = async (number: number): Promise<Guest> => {
+    const { mac, addresses } = port(number, null)
+    await set(number, null)
+    const guest = await region.addGuest(region.chassis[number - 1]!, { mac, address: addresses[0]!, interfaceId: portName(mac) })
+    await controller.portUp(mac, soon())
+    return guest
+  }
+  beforeAll(async () => {
+    region = await OvnRegion.open(3)
+    database = openNetworkDatabase({ ...region.endpoints, log: pino({ level: 'silent' }) })
+    controller = networkController(database)
+    await controller.ensurePublic([], soon())
+    await controller.ensureNetwork(network, soon())
+    ;[one, other] = [await plug(1), await plug(2)]
+    await eventually('the tunnel', async () => (await passes(one, other)) || undefined)
+  }, 60_000)
+  afterAll(async () => {
+    database?.close()
+    await region?.close()
+  })
+
+  let texts = 0
+  const passes = async (from: Guest, to: Guest, mac = to.mac): Promise<boolean> => {
+    const text = `text-${++texts}!`
+    await from.send(udpFrame(from, { ...to, mac }, text))
+    await delay(200)
+    return (await to.received()).includes(text)
+  }
+  const kill = (box: Box, pidFile: string): Promise<string> => box.shell(`kill -9 $(cat /run/${pidFile})`)
+  const CLOSED: Filter = { rules: [], defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' }
+
+  const crashes: [name: string, crash: () => Promise<unknown>, restart: () => Promise<unknown>][] = [
+    [
+      'northd',
+      () => kill(region.central, 'ovn/ovn-northd.pid'),
+      () =>
+        region.central.shell(
+          '/usr/share/ovn/scripts/ovn-ctl start_northd --db-nb-create-insecure-remote=yes --db-sb-create-insecure-remote=yes',
+        ),
+    ],
+    [
+      'the northbound database',
+      () => kill(region.central, 'ovn/ovnnb_db.pid'),
+      () => region.central.shell('/usr/share/ovn/scripts/ovn-ctl start_nb_ovsdb --db-nb-create-insecure-remote=yes'),
+    ],
+    [
+      'the southbound database',
+      () => kill(region.central, 'ovn/ovnsb_db.pid'),
+      () => region.central.shell('/usr/share/ovn/scripts/ovn-ctl start_sb_ovsdb --db-sb-create-insecure-remote=yes'),
+    ],
+    [
+      'ovn-controller',
+      () => kill(region.chassis[1]!, 'ovn/ovn-controller.pid'),
+      () => region.chassis[1]!.shell('/usr/share/ovn/scripts/ovn-ctl start_controller'),
+    ],
+  ]
+  for (const [name, crash, restart] of crashes)
+    test(`of ${name} traffic goes on, and a change made meanwhile is in force when it is confirmed`, async () => {
+      await crash()
+      expect(await passes(one, other)).toBe(true)
+      const changed = set(2, CLOSED)
+      await delay(1_000)
+      expect(await passes(one, other)).toBe(true)
+      const startedAt = performance.now()
+      await restart()
+      await changed
+      expect(performance.now() - startedAt).toBeLessThan(RECOVERY_MS)
+      expect(await passes(one, other)).toBe(false)
+      await set(2, null)
+      expect(await passes(one, other)).toBe(true)
+    })
+
+  test('of a host another one is the gateway of its networks within 5 s', async () => {
+    const inside = networkRows(network).flatMap((row) =>
+      row.table === 'Logical_Router_Port' && row.key === 'inside' ? [row.columns.mac!] : [],
+    )[0]!
+    const leaves = () => passes(one, region.outside, inside)
+    await expect.poll(leaves, { timeout: 10_000 }).toBe(true)
+    // The gateway is hv2. Its cable for tunnels is pulled.
+    const startedAt = performance.now()
+    await region.chassis[1]!.shell('ip link set tunnels down')
+    await expect.poll(leaves, { timeout: 20_000, interval: 50 }).toBe(true)
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
+  })
+})

@@ -1,0 +1,260 @@
+// Networks, ports and filters as rows of OVN's northbound database. Names on chassis and in expressions consist of our ids alone.
+import { createHash } from 'node:crypto'
+import { parseCidr } from '../../kernel/cidr.ts'
+import type { Filter } from '../spec.ts'
+import { ACTIONS, matchOf, pipelineOf, portIn, type Direction } from './match.ts'
+import type { WantedRow } from './plan.ts'
+
+/** The physical network that `ovn-bridge-mappings` of every host connects to its uplink. */
+export const PUBLIC_PHYSICAL_NETWORK = 'public'
+
+export interface LogicalNetwork {
+  networkId: string
+  cidr: string
+  gateway: string | null
+  enableDhcp: boolean
+  dns: readonly string[]
+  /** Null: no way out of the network. */
+  snat: { address: string; prefix: number; gateway: string; chassis: readonly string[] } | null
+}
+
+export interface LogicalPort {
+  mac: string
+  /** Null for the public network. */
+  networkId: string | null
+  /** IPv4 and IPv6, without prefix. */
+  addresses: readonly string[]
+  /** Name of the host that may bind it. */
+  host: string
+  /** Both directions; null = unlimited. */
+  limitMbps: number | null
+  /** Null: everything passes that is not spoofed. */
+  filter: Filter | null
+}
+
+export const PUBLIC = 'public'
+export const networkObject = (networkId: string): string => `network/${networkId}`
+export const portObject = (mac: string): string => `port/${mac}`
+export const filterObject = (filter: Filter): string => `filter/${digest(JSON.stringify(filter)).slice(0, 20)}`
+
+/** Of the port, and the `interfaceid` that libvirt writes for the tap: it must be a UUID. */
+export const portName = (mac: string): string => digest(`port ${mac}`).replace(/^(.{8})(.{4})(.{3})(.{3})(.{12}).*$/, '$1-$2-5$3-8$4-$5')
+
+const GUESTS = 'berth_guests'
+const PUBLIC_GUESTS = 'berth_public'
+const CLOSED = 'berth_closed'
+
+/** Above every rule of a customer. */
+const ALWAYS = 32_000
+const FIRST_RULE = 30_000
+const DEFAULT = 100
+
+/** Geneve and VXLAN headers have to fit beside it. */
+const MTU = '1400'
+const LEASE_SECONDS = '3600'
+
+/** What all ports share. `closed` are the ranges that public ports do not reach: the operator's own. */
+export const publicRows = (closed: readonly string[]): WantedRow[] => [
+  { table: 'Logical_Switch', key: 'switch', columns: { name: 'berth-public', other_config: {} } },
+  {
+    table: 'Logical_Switch_Port',
+    key: 'uplink',
+    columns: {
+      name: 'berth-public-uplink',
+      type: 'localnet',
+      addresses: ['unknown'],
+      options: { network_name: PUBLIC_PHYSICAL_NETWORK },
+    },
+    in: [{ key: 'switch', column: 'ports' }],
+  },
+  { table: 'Address_Set', key: 'closed', columns: { name: CLOSED, addresses: [...closed] } },
+  { table: 'Port_Group', key: 'guests', columns: { name: GUESTS } },
+  { table: 'Port_Group', key: 'public', columns: { name: PUBLIC_GUESTS } },
+  acl('no-dhcp-server', 'guests', {
+    direction: 'OUT',
+    priority: ALWAYS + 2,
+    match: `${portIn('OUT', GUESTS)} && ((udp.src == 67 && udp.dst == 68) || (udp.src == 547 && udp.dst == 546))`,
+    action: 'drop',
+  }),
+  acl('no-router', 'guests', {
+    direction: 'OUT',
+    priority: ALWAYS + 2,
+    match: `${portIn('OUT', GUESTS)} && nd_ra`,
+    action: 'drop',
+    // OVN lets neighbour discovery and router advertisements pass its first stage of ACLs unseen.
+    options: { 'apply-after-lb': 'true' },
+  }),
+  ...(closed.length === 0
+    ? []
+    : [
+        acl('not-closed', 'public', {
+          direction: 'OUT',
+          priority: ALWAYS + 1,
+          match: `${portIn('OUT', PUBLIC_GUESTS)} && ip4.dst == $${CLOSED}`,
+          action: 'drop',
+        }),
+      ]),
+]
+
+interface Acl {
+  direction: Direction
+  priority: number
+  match: string
+  action: string
+  options?: Record<string, string>
+}
+
+const acl = (key: string, group: string, { direction, priority, match, action, options = {} }: Acl): WantedRow => ({
+  table: 'ACL',
+  key,
+  columns: { direction: pipelineOf(direction), priority, match, action, options },
+  in: [{ key: group, column: 'acls' }],
+})
+
+export function networkRows({ networkId, cidr, gateway, enableDhcp, dns, snat }: LogicalNetwork): WantedRow[] {
+  const name = `berth-${networkId}`
+  const { prefix } = parseCidr(cidr)!
+  const rows: WantedRow[] = [{ table: 'Logical_Switch', key: 'switch', columns: { name, other_config: {} } }]
+  if (enableDhcp && gateway) {
+    const options = {
+      server_id: gateway,
+      server_mac: macOf(`${networkId} dhcp`),
+      lease_time: LEASE_SECONDS,
+      mtu: MTU,
+      ...(snat && { router: gateway }),
+      ...(dns.length > 0 && { dns_server: `{${dns.join(', ')}}` }),
+    }
+    rows.push({ table: 'DHCP_Options', key: 'dhcp', columns: { cidr, options } })
+  }
+  if (!snat || !gateway) return rows
+  const router = { key: 'router', column: 'ports' }
+  return [
+    ...rows,
+    { table: 'Logical_Router', key: 'router', columns: { name, options: {} } },
+    {
+      table: 'Logical_Router_Port',
+      key: 'inside',
+      columns: { name: `${name}-inside`, mac: macOf(`${networkId} inside`), networks: [`${gateway}/${prefix}`] },
+      in: [router],
+    },
+    routerPeer('inside-peer', `${name}-inside`, { key: 'switch', column: 'ports' }),
+    {
+      table: 'Logical_Router_Port',
+      key: 'outside',
+      columns: { name: `${name}-outside`, mac: macOf(`${networkId} outside`), networks: [`${snat.address}/${snat.prefix}`] },
+      in: [router],
+    },
+    routerPeer('outside-peer', `${name}-outside`, { object: PUBLIC, key: 'switch', column: 'ports' }),
+    ...snat.chassis.map((chassis, position): WantedRow => ({
+      table: 'Gateway_Chassis',
+      key: `gateway-${chassis}`,
+      columns: { name: `${name}-${chassis}`, chassis_name: chassis, priority: 100 - position },
+      in: [{ key: 'outside', column: 'gateway_chassis' }],
+    })),
+    {
+      table: 'Logical_Router_Static_Route',
+      key: 'default',
+      columns: { ip_prefix: '0.0.0.0/0', nexthop: snat.gateway },
+      in: [{ key: 'router', column: 'static_routes' }],
+    },
+    {
+      table: 'NAT',
+      key: 'snat',
+      columns: { type: 'snat', external_ip: snat.address, logical_ip: cidr },
+      in: [{ key: 'router', column: 'nat' }],
+    },
+  ]
+}
+
+const routerPeer = (key: string, routerPort: string, place: { object?: string; key: string; column: string }): WantedRow => ({
+  table: 'Logical_Switch_Port',
+  key,
+  columns: { name: `${routerPort}-peer`, type: 'router', addresses: ['router'], options: { 'router-port': routerPort } },
+  in: [place],
+})
+
+/** Its network and its filter must exist. */
+export function portRows({ mac, networkId, addresses, host, limitMbps, filter }: LogicalPort, hasDhcp: boolean): WantedRow[] {
+  const name = portName(mac)
+  const object = networkId === null ? PUBLIC : networkObject(networkId)
+  const owned = [mac, ...addresses].join(' ')
+  const limit = (direction: Direction): WantedRow => ({
+    table: 'QoS',
+    key: `limit-${direction.toLowerCase()}`,
+    columns: {
+      direction: pipelineOf(direction),
+      priority: 100,
+      match: `${direction === 'IN' ? 'outport' : 'inport'} == "${name}"`,
+      bandwidth: { rate: limitMbps! * 1000, burst: limitMbps! * BURST_KBIT_PER_MBPS },
+    },
+    in: [{ object, key: 'switch', column: 'qos_rules' }],
+  })
+  return [
+    {
+      table: 'Logical_Switch_Port',
+      key: 'port',
+      columns: {
+        name,
+        type: '',
+        addresses: [owned],
+        port_security: [owned],
+        options: { 'requested-chassis': host },
+        enabled: null,
+        dhcpv4_options: hasDhcp ? { object, key: 'dhcp' } : null,
+      },
+      in: [
+        { object, key: 'switch', column: 'ports' },
+        { object: PUBLIC, key: 'guests', column: 'ports' },
+        ...(networkId === null ? [{ object: PUBLIC, key: 'public', column: 'ports' }] : []),
+        ...(filter ? [{ object: filterObject(filter), key: 'group', column: 'ports' }] : []),
+      ],
+    },
+    ...(limitMbps === null ? [] : [limit('IN'), limit('OUT')]),
+  ]
+}
+
+/** A tenth of a second: less, and TCP does not reach the rate. */
+const BURST_KBIT_PER_MBPS = 100
+
+/** Shared by all ports with the same rules, so it never changes: a port moves to another. */
+export function filterRows(filter: Filter): WantedRow[] {
+  const group = `berth_${filterObject(filter).replace('/', '_')}`
+  const own = (key: string, each: Acl): WantedRow => acl(key, 'group', each)
+  const rules = filter.rules.flatMap((rule, position) => {
+    const match = matchOf(rule)
+    const { direction } = rule
+    const action = ACTIONS[rule.action]
+    return match === null
+      ? []
+      : [
+          own(`rule-${position}`, {
+            direction,
+            priority: FIRST_RULE - position,
+            match: `${portIn(direction, group)} && (${match})`,
+            action,
+          }),
+        ]
+  })
+  const fallback = (direction: Direction, action: string): WantedRow =>
+    own(`default-${direction.toLowerCase()}`, { direction, priority: DEFAULT, match: `${portIn(direction, group)} && ip`, action })
+  return [
+    { table: 'Port_Group', key: 'group', columns: { name: group } },
+    own('dhcp', {
+      direction: 'OUT',
+      priority: ALWAYS,
+      match: `${portIn('OUT', group)} && udp.src == 68 && udp.dst == 67`,
+      action: 'allow',
+    }),
+    ...rules,
+    fallback('IN', ACTIONS[filter.defaultInbound]),
+    fallback('OUT', ACTIONS[filter.defaultOutbound]),
+  ]
+}
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** Locally administered, and the same at every call. */
+const macOf = (text: string): string =>
+  `0a:${digest(text)
+    .slice(0, 10)
+    .replace(/..(?=.)/g, '$&:')}`
