@@ -845,11 +845,13 @@ export interface components {
         CreateFirewall: {
             /** @description must be 1-100 characters on one line, without control characters */
             name: string;
+            /** @description must be 0-500 characters, without control characters */
             description?: string | undefined;
         };
         ChangeFirewall: {
             /** @description must be 1-100 characters on one line, without control characters */
             name?: string | undefined;
+            /** @description must be 0-500 characters, without control characters */
             description?: string | undefined;
         };
         FirewallRule: {
@@ -894,6 +896,7 @@ export interface components {
             sourceIps?: string[] | undefined;
             /** @description IPv4 addresses and ranges; empty = any */
             destIps?: string[] | undefined;
+            /** @description must be 0-200 characters, without control characters */
             description?: string | undefined;
             /** @description Where to insert it; at the end when absent */
             position?: number | undefined;
@@ -911,6 +914,7 @@ export interface components {
             sourceIps?: string[] | undefined;
             /** @description IPv4 addresses and ranges; empty = any */
             destIps?: string[] | undefined;
+            /** @description must be 0-200 characters, without control characters */
             description?: string | undefined;
         };
         ReplaceRules: {
@@ -930,6 +934,7 @@ export interface components {
             sourceIps?: string[] | undefined;
             /** @description IPv4 addresses and ranges; empty = any */
             destIps?: string[] | undefined;
+            /** @description must be 0-200 characters, without control characters */
             description?: string | undefined;
             /** @description Moves it there; the others keep their order */
             position?: number | undefined;
@@ -1189,6 +1194,7 @@ export interface components {
         CreateSnapshot: {
             /** @description must be 1-100 characters on one line, without control characters */
             name: string;
+            /** @description must be 0-500 characters, without control characters */
             description?: string | undefined;
         };
         BackupCreated: {

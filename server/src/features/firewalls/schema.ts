@@ -1,4 +1,4 @@
-import { Id, nullable, object, oneOf, QUAD, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { Id, nullable, object, oneOf, plainText, QUAD, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
 
 const Direction = oneOf(['IN', 'OUT'])
 const Action = oneOf(['ACCEPT', 'DROP', 'REJECT'])
@@ -34,11 +34,11 @@ export const Firewall = object(
 )
 export type Firewall = Static<typeof Firewall>
 
-export const CreateFirewall = object({ name: nameText(1, 100), description: Type.Optional(text(0, 500)) }, { title: 'CreateFirewall' })
+export const CreateFirewall = object({ name: nameText(1, 100), description: Type.Optional(plainText(0, 500)) }, { title: 'CreateFirewall' })
 export type CreateFirewall = Static<typeof CreateFirewall>
 
 export const ChangeFirewall = object(
-  { name: Type.Optional(nameText(1, 100)), description: Type.Optional(text(0, 500)) },
+  { name: Type.Optional(nameText(1, 100)), description: Type.Optional(plainText(0, 500)) },
   { title: 'ChangeFirewall' },
 )
 export type ChangeFirewall = Static<typeof ChangeFirewall>
@@ -69,7 +69,7 @@ const ruleFields = {
   port: Type.Optional(nullable(Port)),
   sourceIps: Type.Optional(Addresses),
   destIps: Type.Optional(Addresses),
-  description: Type.Optional(text(0, 200)),
+  description: Type.Optional(plainText(0, 200)),
 }
 const Position = Type.Integer({ minimum: 1, maximum: 1_000_000 })
 
@@ -96,7 +96,7 @@ export const ChangeRule = object(
     port: Type.Optional(nullable(Port)),
     sourceIps: Type.Optional(Addresses),
     destIps: Type.Optional(Addresses),
-    description: Type.Optional(text(0, 200)),
+    description: Type.Optional(plainText(0, 200)),
     position: Type.Optional({ ...Position, description: 'Moves it there; the others keep their order' }),
   },
   { title: 'ChangeRule' },

@@ -39,7 +39,8 @@ export class SignInService {
   async signIn(visitor: ClientInfo, { email, password, totp }: SignIn): Promise<SignInResult | null> {
     const { db, vault } = this.#deps
     const person = await users.findSignIn(db, email, visitor.ip)
-    const who = vault.digest(email.toLowerCase()).toString('base64url') // no email addresses in counter keys
+    // No email addresses in counter keys. PostgreSQL's lower() equates more spellings than ours, so a user is counted by id.
+    const who = person?.id ?? vault.digest(email.toLowerCase()).toString('base64url')
     const isAtHome = person?.is_known_address === true
     const client: users.HashClient = isAtHome ? { lane: 'known', key: person.id } : { lane: 'unknown', key: clientNetwork(visitor.ip) }
     const all = [attemptLimits.address(visitor.ip), attemptLimits.userAt(who, visitor.ip), ...(isAtHome ? [] : [attemptLimits.user(who)])]

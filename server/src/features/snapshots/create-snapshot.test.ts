@@ -67,8 +67,22 @@ describe('POST /vms/{vmId}/snapshots', async () => {
     ['an empty name', { name: '' }, 'name must be 1-100 characters on one line, without control characters'],
     ['a name of 101 characters', { name: 'x'.repeat(101) }, 'name must be 1-100 characters on one line, without control characters'],
     ['a name that is no string', { name: 7 }, 'name must be 1-100 characters on one line, without control characters'],
-    ['a description of 501 characters', { name: 'x', description: 'x'.repeat(501) }, 'description must be 0-500 characters'],
-    ['a description that is null', { name: 'x', description: null }, 'description must be a string'],
+    [
+      'a description of 501 characters',
+      { name: 'x', description: 'x'.repeat(501) },
+      'description must be 0-500 characters, without control characters',
+    ],
+    ['a description that is null', { name: 'x', description: null }, 'description must be 0-500 characters, without control characters'],
+    [
+      'a description with an escape',
+      { name: 'x', description: '\u001b[2J' },
+      'description must be 0-500 characters, without control characters',
+    ],
+    [
+      'a description that turns the text',
+      { name: 'x', description: 'left\u202eright' },
+      'description must be 0-500 characters, without control characters',
+    ],
     ['an unknown field', { name: 'x', size: '5' }, 'size is not a known field'],
   ])('rejects %s', async (_, body, sentence) => {
     expect(refusal(await customer.post(`/vms/${newId()}/snapshots`, body))).toEqual([

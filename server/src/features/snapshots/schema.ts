@@ -1,4 +1,4 @@
-import { Bytes, nullable, object, oneOf, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { Bytes, nullable, object, oneOf, plainText, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
 import { vmEventDataWith } from '../vms/schema.ts'
 
@@ -20,7 +20,7 @@ export const Snapshot = object(
 )
 export type Snapshot = Static<typeof Snapshot>
 
-export const CreateSnapshot = object({ name: nameText(1, 100), description: Type.Optional(text(0, 500)) }, { title: 'CreateSnapshot' })
+export const CreateSnapshot = object({ name: nameText(1, 100), description: Type.Optional(plainText(0, 500)) }, { title: 'CreateSnapshot' })
 export type CreateSnapshot = Static<typeof CreateSnapshot>
 
 export const SnapshotCreated = object({ snapshot: Snapshot, actionId: Type.String() }, { title: 'SnapshotCreated' })

@@ -1,17 +1,17 @@
-import { nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { MISLEADING, nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
 
-/** At least one visible character and no control characters: the text is shown on terminals and in emails. */
+/** At least one visible character, no control and no bidirectional characters: the text is shown on terminals and in emails. */
 const Subject = Type.String({
   minLength: 1,
   maxLength: 200,
-  pattern: '^(?=[\\s\\S]*\\S)[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+  pattern: `^(?=[\\s\\S]*\\S)[^\\u0000-\\u001f${MISLEADING}]*$`,
   rule: 'must be 1-200 characters on one line',
 })
 const Body = Type.String({
   minLength: 1,
   maxLength: 10_000,
-  pattern: '^(?=[\\s\\S]*\\S)[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$',
+  pattern: `^(?=[\\s\\S]*\\S)[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f${MISLEADING}]*$`,
   rule: 'must be 1-10000 characters of plain text',
   description: 'Plain text: nothing in it is ever read as markup',
 })

@@ -49,6 +49,7 @@ describe('POST /tickets', () => {
     [{ subject: ' ', body: 'x' }, 'subject must be 1-200 characters on one line'],
     [{ subject: 'x'.repeat(201), body: 'x' }, 'subject must be 1-200 characters on one line'],
     [{ subject: 'two\nlines', body: 'x' }, 'subject must be 1-200 characters on one line'],
+    [{ subject: 'left\u202eright', body: 'x' }, 'subject must be 1-200 characters on one line'],
     [{ subject: 'x', body: '\n \n' }, 'body must be 1-10000 characters of plain text'],
     [{ subject: 'x', body: 'x'.repeat(10_001) }, 'body must be 1-10000 characters of plain text'],
     [{ subject: 'x', body: '\u001b[2J' }, 'body must be 1-10000 characters of plain text'],

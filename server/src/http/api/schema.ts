@@ -26,8 +26,18 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T> | null>(isSimple ? { ...schema, type: [type, 'null'] } : Type.Union([schema, Type.Null()]))
 }
 export const text = (minLength: number, maxLength: number) => Type.String({ minLength, maxLength })
-/** Control, bidirectional and line-separating characters would change what a terminal, an email or a list shows around the name. */
-const NAME_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]*$'
+/** Control, bidirectional and line-separating characters would change what a terminal, an email or a list shows around the text. */
+export const MISLEADING = '\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069'
+const NAME_PATTERN = `^[^\\u0000-\\u001f${MISLEADING}]*$`
+const TEXT_PATTERN = `^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f${MISLEADING}]*$`
+/** Several lines. */
+export const plainText = (minLength: number, maxLength: number) =>
+  Type.String({
+    minLength,
+    maxLength,
+    pattern: TEXT_PATTERN,
+    rule: `must be ${minLength}-${maxLength} characters, without control characters`,
+  })
 export const nameText = (minLength: number, maxLength: number) =>
   Type.String({
     minLength,
