@@ -115,6 +115,14 @@ const VERBS: Partial<Record<Verb, (driver: Driver, spec: MachineSpec, id: string
   ensureNoBackup: (host, { vmId }, id) => host.ensureNoBackup(vmId, id, signal),
 }
 
+const MADE_BEFORE = { sizeBytes: expect.any(Number), parentId: null, consistency: 'CRASH' }
+/** Answers of a repeated call, where they differ from the first. */
+const REPEATED: Partial<Record<Verb, object>> = {
+  ensureStopped: { how: 'already' },
+  ensureRestarted: { how: 'already' },
+  ensureBackup: MADE_BEFORE,
+}
+
 describe.each(Object.entries(VERBS))('%s', (verb, call) => {
   test.each(['lost_answer', 'halfway', 'transient'] as const)('can be repeated after %s', async (kind) => {
     const spec = await create()
@@ -127,9 +135,7 @@ describe.each(Object.entries(VERBS))('%s', (verb, call) => {
     expect(kind === 'halfway' ? ['done', true] : [true]).toContain(await first)
     await faults.clear()
     const answer = await call(driver, spec, id)
-    expect(await call(fixture.open(), spec, id)).toEqual(
-      verb === 'ensureStopped' || verb === 'ensureRestarted' ? { how: 'already' } : answer,
-    )
+    expect(await call(fixture.open(), spec, id)).toEqual(REPEATED[verb as Verb] ?? answer)
   })
 })
 
