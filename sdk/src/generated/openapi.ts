@@ -701,8 +701,13 @@ export interface components {
                 name: string;
                 email: string;
             };
-            /** @description The entries of the ledger, oldest first */
+            /** @description The entries of the ledger, oldest first; at most 1,000 */
             lines: components["schemas"]["Transaction"][];
+            furtherLines: {
+                count: number;
+                /** @description Decimal with two places, for example "12.00"; debits are negative */
+                amount: string;
+            } | null;
             /** @description A page to print, for whoever has this link, for an hour */
             pageUrl: string;
         };

@@ -4,7 +4,7 @@ import { generateKey } from '../../../test/openssh-keys.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { pruneAuditLog } from './prune.reconciler.ts'
-import { CHANGES_PER_HOUR, openAuditTrail, REFUSALS_PER_HOUR } from './audit-trail.ts'
+import { CHANGES_PER_HOUR, FIRST_OF_KIND, MOST_PER_HOUR, openAuditTrail, REFUSALS_PER_HOUR } from './audit-trail.ts'
 import { recordByOperator } from './service.ts'
 
 const app = await testApp({ breaks: ['idempotency.finished'] }) // the clock advances by years; keys must not be pruned
@@ -58,25 +58,52 @@ describe('the audit log', () => {
   test('counts changes beyond the hourly limit by actor and action, in the transaction of the change', async () => {
     const customer = await app.given.customer()
     const { id } = (await customer.post('/ssh-keys', key())).body.data as { id: string }
-    const rename = async (times: number) => {
-      for (let i = 0; i < times; i++) expect((await customer.patch(`/ssh-keys/${id}`, { name: `n${i}` })).status).toBe(200)
+    const rename = async (times: number, by = customer) => {
+      for (let i = 0; i < times; i++) expect((await by.patch(`/ssh-keys/${id}`, { name: `n${i}` })).status).toBe(200)
     }
     await rename(CHANGES_PER_HOUR - 1)
     await rename(25)
-    await customer.delete(`/ssh-keys/${id}`)
+    const other = { ...customer, ...(await app.given.token(customer.accountId)) }
+    await rename(FIRST_OF_KIND + 1, other)
+    const { headers } = await customer.delete(`/ssh-keys/${id}`)
     const counted = await app.db.many(sql`
-      select action, actor_id, resource_ids, count from audit_log where account_id = ${customer.accountId} and request_id is null order by action`)
+      select action, actor_id, resource_ids, count from audit_log where account_id = ${customer.accountId} and request_id is null order by count`)
     expect(counted).toEqual([
-      { action: 'deleteSshKey', actor_id: customer.tokenId, resource_ids: [], count: 1 },
+      { action: 'renameSshKey', actor_id: other.id, resource_ids: [], count: 1 },
       { action: 'renameSshKey', actor_id: customer.tokenId, resource_ids: [], count: 25 },
     ])
+    const deletion = { ip: '127.0.0.1', resourceIds: [id], requestId: headers['x-request-id'], count: 1 }
+    expect(await log(customer, '?action=deleteSshKey')).toMatchObject([deletion])
     const { rows } = await app.db.one<{ rows: number }>(
       sql`select count(*)::int as rows from audit_log where account_id = ${customer.accountId}`,
     )
-    expect(rows).toBe(CHANGES_PER_HOUR + 2)
+    expect(rows).toBe(CHANGES_PER_HOUR + FIRST_OF_KIND + 3)
     app.clock.advance('1h')
     await customer.post('/ssh-keys', key())
     expect((await log(customer))[0]).toMatchObject({ action: 'createSshKey', count: 1, requestId: expect.any(String) })
+  }, 60_000)
+
+  test('bounds the entries of an hour, however many actors and actions there are', async () => {
+    const { accountId } = await app.given.customer()
+    const trail = openAuditTrail(app.deps)
+    const rows = async () =>
+      (await app.db.one<{ rows: number }>(sql`select count(*)::int as rows from audit_log where account_id = ${accountId}`)).rows
+    const call = {
+      accountId,
+      actorType: 'token' as const,
+      actorName: 'x',
+      ip: '127.0.0.1',
+      method: 'POST',
+      route: '/x',
+      resourceIds: [],
+      status: 200,
+      code: null,
+    }
+    await app.db.tx(async (tx) => {
+      for (let i = 0; i < MOST_PER_HOUR + 20; i++)
+        trail.recordSuccess(tx, { ...call, actorId: `token ${Math.floor(i / 10)}`, action: 'createSshKey', requestId: `r${i}` })
+    })
+    expect(await rows()).toBe(MOST_PER_HOUR + 2)
   }, 60_000)
 
   test('records the ids of the path and of the created resource', async () => {

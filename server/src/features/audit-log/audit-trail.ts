@@ -1,6 +1,6 @@
 // Writes API calls to the audit log. A change and its entry commit in one transaction. Denied requests are written asynchronously in
 // batches. Only the first of an account in an hour get an entry each, the rest are counted, so that no client can fill the disk: changes by
-// actor and action, so that a flood of one hides no other; denied requests all together.
+// actor and action, the first of which have an entry each even then, so that a flood of one hides no other; denied requests all together.
 import type { Audit, AuditRecord } from '../../http/api/audit.ts'
 import { createBatchWriter } from '../../kernel/batch-writer.ts'
 import { addDuration, type Clock } from '../../kernel/clock.ts'
@@ -14,10 +14,16 @@ import * as sql from './sql.ts'
 export const REFUSALS_PER_HOUR = 100
 /** At about 400 bytes each an account fills at most 20 MB a day; without a limit, 350 MB a day for each of its tokens. */
 export const CHANGES_PER_HOUR = 2_000
+/** Of an actor and action: they have entries beyond that limit. */
+export const FIRST_OF_KIND = 50
+/** An account can make new actors, so their first changes have a limit too. */
+export const MOST_PER_HOUR = 10_000
 
 interface Hour {
   endsAt: Date
   changes: number
+  /** Changes by actor and action. */
+  kinds: Map<string, number>
   written: number
   counted: number
 }
@@ -46,7 +52,7 @@ export function openAuditTrail({ db, clock, log }: { db: Db; clock: Clock; log: 
     const known = hours.get(accountId)
     if (known && known.endsAt > now) return known
     if (known) end(accountId, known, now)
-    const hour = { endsAt: addDuration(now, '1h'), changes: 0, written: 0, counted: 0 }
+    const hour = { endsAt: addDuration(now, '1h'), changes: 0, kinds: new Map<string, number>(), written: 0, counted: 0 }
     hours.set(accountId, hour)
     return hour
   }
@@ -63,8 +69,8 @@ export function openAuditTrail({ db, clock, log }: { db: Db; clock: Clock; log: 
     recordSuccess(tx, call) {
       const now = clock.now()
       markCaller(tx, call.accountId)
-      const isCounted = ++hourOf(call.accountId, now).changes > CHANGES_PER_HOUR
-      tx.beforeCommit(isCounted ? sql.countedInsertion(changeCount(call, now)) : sql.insertion(toRow(call, now)))
+      const hasEntry = takeEntry(hourOf(call.accountId, now), call)
+      tx.beforeCommit(hasEntry ? sql.insertion(toRow(call, now)) : sql.countedInsertion(changeCount(call, now)))
     },
     recordDenied(call) {
       const now = clock.now()
@@ -83,6 +89,16 @@ export function openAuditTrail({ db, clock, log }: { db: Db; clock: Clock; log: 
       await written()
     },
   }
+}
+
+/** Whether the change gets an entry of its own. */
+function takeEntry(hour: Hour, { actorType, actorId, action }: AuditRecord): boolean {
+  const kind = [actorType, actorId, action].join('\n')
+  const before = hour.kinds.get(kind) ?? 0
+  if (hour.changes >= (before < FIRST_OF_KIND ? MOST_PER_HOUR : CHANGES_PER_HOUR)) return false
+  hour.changes++
+  hour.kinds.set(kind, before + 1)
+  return true
 }
 
 const toRow = ({ accountId, actorType, actorId, actorName, requestId, resourceIds, ...call }: AuditRecord, now: Date): sql.AuditRow => ({

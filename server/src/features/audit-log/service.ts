@@ -1,4 +1,4 @@
-import { pageOf, wrongCursor, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import { isTimestamp, pageOf, wrongCursor, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries } from '../../kernel/database/db.ts'
 import { readPeriod } from '../wallet/date-range.ts'
 import type { AuditEntry, AuditFilter } from './schema.ts'
@@ -16,7 +16,7 @@ export async function listAuditLog(
 ): Promise<Paged<AuditEntry>> {
   const filter = { action: action ?? null, tokenId: tokenId ?? null, ...readPeriod(dates) }
   const total = await sql.countUpTo(db, accountId, filter, MAX_COUNTED)
-  if (page.after && Number.isNaN(Date.parse(page.after[0] ?? ''))) throw wrongCursor()
+  if (page.after && !isTimestamp(page.after[0]!)) throw wrongCursor()
   const entries = await pageOf(page, total, async (range) => (await sql.list(db, accountId, filter, range)).map(toEntry))
   return { ...entries, keyOf: ({ createdAt, id }) => [createdAt, id] }
 }

@@ -1,12 +1,16 @@
 // Snapshots and backups take quota, room on hosts and money, and give all of it back.
 import { describe, expect, test } from 'vitest'
-import { diskOf, givenSecondHost, startDailyBackup } from '../../../test/snapshot-backup-fixture.ts'
+import { diskOf, givenSecondHost, startDailyBackup, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
+import { testRunner } from '../../../test/run-workflows.ts'
 import { capacityInvariants } from '../../invariants/capacity.ts'
 import { moneyInvariants } from '../../invariants/money.ts'
 import { sql } from '../../kernel/database/db.ts'
+import { resumeRun } from '../../workflow/executor.ts'
+import { AttemptLostError } from '../../workflow/run-store.ts'
 import { setQuotaLimit } from '../accounts/service.ts'
 import { renewals } from '../billing/renew.reconciler.ts'
+import { adjustByOperator } from '../wallet/adjustments.ts'
 import { dailyBackups } from './daily.reconciler.ts'
 import { failMissingCopies } from './missing-data.ts'
 import { removeBackups } from './purge.reconciler.ts'
@@ -194,6 +198,7 @@ describe('daily backups', async () => {
 
 describe('price', async () => {
   const { app, customer, refusal, price, balance, snapshot, backup, violations } = await fixture()
+  const entries = async () => (await customer.get('/wallet/transactions')).body.pagination.total as number
   const priceMonthly = async (vmId: string) => Number((await customer.get(`/vms/${vmId}`)).body.data.billing.priceMonthly)
 
   test('copies are free by default', async () => {
@@ -240,30 +245,100 @@ describe('price', async () => {
     await price(0n)
   })
 
-  test.each(['snapshots', 'backups'])('a failure of %s refunds the charge', async (kind) => {
+  test.each(['snapshots', 'backups'])('a failure of %s costs nothing', async (kind) => {
     const { id: vmId } = await app.given.vm(customer, TEN)
     await price(10n)
-    const before = await balance()
+    const before = await entries()
     await app.simulated.faults.fillDisk()
     expect((await customer.post(`/vms/${vmId}/${kind}`, { name: 'x' })).status).toBe(202)
-    expect(await balance()).toBe(before - 1)
     await app.settle({ subjectId: vmId })
     await app.simulated.faults.freeDisk()
-    expect(await balance()).toBe(before)
+    expect(await entries()).toBe(before)
     await price(0n)
   })
 
-  test('a backup that is deleted while it is made is refunded', async () => {
+  test('backups that are deleted while they are made cost nothing and leave no ledger entries', async () => {
     const { id: vmId } = await app.given.vm(customer, TEN)
     await price(10n)
-    const before = await balance()
-    const { backup: made } = (await customer.post(`/vms/${vmId}/backups`, { name: 'x' })).body.data
-    await customer.delete(`/vms/${vmId}/backups/${made.id}`)
-    await app.settle({ subjectId: vmId })
+    const before = await entries()
+    for (let i = 0; i < 5; i++) {
+      const { backup: made } = (await customer.post(`/vms/${vmId}/backups`, { name: 'x' })).body.data
+      expect((await customer.delete(`/vms/${vmId}/backups/${made.id}`)).status).toBe(200)
+      await app.settle({ subjectId: vmId })
+    }
     await removeBackups.runOnce(app.deps)
-    expect(await balance()).toBe(before)
+    expect(await entries()).toBe(before)
     await price(0n)
     expect(await violations()).toEqual([])
+  })
+
+  test('a backup that is not made yet has no price, so that deleting its VM refunds none', async () => {
+    const { id: vmId } = await app.given.vm(customer, TEN)
+    await price(10n)
+    await customer.post(`/vms/${vmId}/backups`, { name: 'x' })
+    const { rows } = await app.db.one<{ rows: number }>(
+      sql`select count(*)::int as rows from backups where vm_id = ${vmId} and price_cents > 0`,
+    )
+    expect(rows).toBe(0)
+    await app.settle({ subjectId: vmId })
+    await price(0n)
+  })
+
+  test.each(['snapshot', 'backup'] as const)('a %s whose money is spent while it is made fails and leaves nothing', async (kind) => {
+    const poor = await app.given.customer({ credit: '7.00' })
+    const { id: vmId } = await app.given.vm(poor, TEN)
+    await price(10n)
+    expect((await poor.post(`/vms/${vmId}/${kind}s`, { name: 'x' })).status).toBe(202)
+    const debit = { accountId: poor.accountId, amount: -100n, reason: 'spent', currency: 'USD' }
+    await app.db.tx((tx) => adjustByOperator(tx, app.deps, debit))
+    await app.settle({ subjectId: vmId })
+    const [copy] = (await poor.get(`/vms/${vmId}/${kind}s`)).body.data
+    expect(copy).toMatchObject({ status: 'FAILED' })
+    const [action] = (await poor.get(`/vms/${vmId}/actions`)).body.data
+    expect([action.status, action.error]).toEqual([
+      'FAILED',
+      'The wallet no longer held 1.00 USD when the copy was made, its price for the rest of the period',
+    ])
+    expect(await volumesOf(app, vmId)).toEqual(['disk 1', 'seed 1'])
+    expect((await poor.get('/wallet')).body.data.balance).toBe('0.50')
+    expect(await violations()).toEqual([])
+    await price(0n)
+  })
+
+  test('a backup that is deleted after it was charged gets its unused days refunded', async () => {
+    const { id: vmId } = await app.given.vm(customer, TEN)
+    await price(10n)
+    const [before, monthly] = [await balance(), await priceMonthly(vmId)]
+    const { backup: made, actionId } = (await customer.post(`/vms/${vmId}/backups`, { name: 'x' })).body.data
+    const checkpoint = (where: string) => {
+      if (where === 'charge saved') throw new AttemptLostError('crash')
+    }
+    await expect(resumeRun({ ...testRunner(app.deps), checkpoint }, actionId)).rejects.toThrow('crash')
+    expect([await balance(), await priceMonthly(vmId)]).toEqual([before - 1, monthly])
+    await customer.delete(`/vms/${vmId}/backups/${made.id}`)
+    app.clock.advance('1m')
+    await app.settle({ subjectId: vmId })
+    await removeBackups.runOnce(app.deps)
+    expect(await balance()).toBeGreaterThan(before - 0.1)
+    expect(await balance()).toBeLessThan(before)
+    expect((await customer.get(`/vms/${vmId}/backups`)).body.data).toEqual([])
+    expect(await violations()).toEqual([])
+    await price(0n)
+  })
+
+  test('a copy that is made after a renewal is paid for until the next one', async () => {
+    const { id: vmId } = await app.given.vm(customer, TEN)
+    await price(10n)
+    const { nextRenewalAt } = (await customer.get(`/vms/${vmId}`)).body.data.billing
+    app.clock.set(new Date(Date.parse(nextRenewalAt) - 3_600_000))
+    await customer.post(`/vms/${vmId}/snapshots`, { name: 'x' })
+    app.clock.advance('2h')
+    await renewals.runOnce(app.deps)
+    const before = await balance()
+    await app.settle({ subjectId: vmId })
+    expect(before - (await balance())).toBeCloseTo(1, 1)
+    expect(await violations()).toEqual([])
+    await price(0n)
   })
 
   test('a wallet that does not cover the copy refuses it', async () => {

@@ -3,16 +3,16 @@
 import type { Driver } from '../../hypervisor/driver.ts'
 import { addDuration } from '../../kernel/clock.ts'
 import type { Tx } from '../../kernel/database/db.ts'
-import type { StepContext } from '../../workflow/workflow-builder.ts'
+import type { SaveContext, StepContext } from '../../workflow/workflow-builder.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { workflow, type Deps } from '../deps.ts'
 import {
+  chargeCopy,
   driverForVm,
   driverForVmId,
-  getVmRow,
   lockVmById,
   recordVmEvent,
-  refundFailedCopy,
+  refundCopies,
   releaseCopies,
   releaseCopyRoom,
   vmById,
@@ -30,7 +30,8 @@ export interface BackupInput {
   daily: boolean
   /** The host that will store the backup. */
   hostId: string
-  chargedCents?: string
+  /** Missing in the journal of a run that an older release started. */
+  priceCents?: string
 }
 
 type Context = Pick<StepContext<Deps, BackupInput, unknown>, 'deps' | 'input' | 'signal'>
@@ -64,6 +65,7 @@ export const createBackupWorkflow = workflow<BackupInput>('backup.create', {
     undo: async ({ deps, input: { vmId, backupId, hostId }, signal }) =>
       (await deps.hypervisors.get(hostId)).ensureNoBackup(vmId, backupId, signal),
   })
+  .step('charge', { save: chargeBackup })
   .step('delete source copy', { run: deleteSourceCopy, optional: true })
   .onSuccess(async (tx, { deps, input, results, runId, now }) => {
     const backup = await sql.markAvailable(tx, now, input.backupId, {
@@ -83,13 +85,21 @@ export const createBackupWorkflow = workflow<BackupInput>('backup.create', {
     await releaseCopies(tx, await sql.uncountBackups(tx, [input.backupId]))
     if (input.daily) await scheduleRetry(tx, now, input.vmId)
     await recordVmEvent(tx, deps, input.vmId, 'backup.failed', { actionId: runId, reason }, { backup: toBackup(backup) })
-    await refundFailedCopy(tx, now, await getVmRow(tx, input.vmId), input.chargedCents)
   })
 
 const endsOf = async ({ deps, input }: Context): Promise<{ from: Driver; to: Driver }> => ({
   from: await driverForVmId(deps, input.vmId),
   to: await deps.hypervisors.get(input.hostId),
 })
+
+/** The only steps after it are optional: from here on the backup can only be deleted, and its unused days refunded. */
+async function chargeBackup(tx: Tx, { deps, input, now }: SaveContext<Deps, BackupInput, unknown>): Promise<void> {
+  const priceCents = BigInt(input.priceCents ?? 0)
+  if (priceCents === 0n) return
+  await sql.setPrice(tx, input.backupId, priceCents)
+  const { name } = (await sql.findById(tx, input.backupId))!
+  await chargeCopy(tx, deps, now, { vmId: input.vmId, priceCents, what: `Backup ${name}` })
+}
 
 /** The backup is now stored on another host. If this deletion fails, the orphan volume reconciler removes the source copy. */
 async function deleteSourceCopy(context: Context): Promise<void> {
@@ -112,9 +122,9 @@ async function rollBackBackup(tx: Tx, now: Date, input: BackupInput, cleanupFail
   if (daily) await (backup.status === 'DELETING' ? scheduleNext : planAfterCancel)(tx, now, vmId)
   if (cleanupFailed) await sql.markDeleting(tx, backupId, 'Cancelled')
   else {
-    await releaseCopies(tx, await sql.uncountBackups(tx, [backupId]))
+    const copies = await sql.uncountBackups(tx, [backupId])
+    await releaseCopies(tx, copies)
     await sql.deleteBackup(tx, backupId)
+    await refundCopies(tx, now, copies)
   }
-  const vm = await vmById(tx, vmId)
-  if (vm) await refundFailedCopy(tx, now, vm, input.chargedCents)
 }

@@ -48,7 +48,6 @@ async function recordRefusal(deps: Deps, { id, account_id }: DueVm, { message }:
       host_id: vm.host_id!,
       staging_host_id: null,
       counted_gib: 0,
-      price_cents: 0n,
       run_id: newId(),
       created_at: now,
     })

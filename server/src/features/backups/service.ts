@@ -1,5 +1,5 @@
 import type { Principal } from '../../http/api/principal.ts'
-import { DryRunResult } from '../../http/api/api.ts'
+import type { DryRunResult } from '../../http/api/api.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
@@ -11,8 +11,8 @@ import type { ActionStarted } from '../actions/schema.ts'
 import type { Deps } from '../deps.ts'
 import { isHostLost } from '../hosts/service.ts'
 import {
-  chargeCopy,
   lockOwnVm,
+  quoteCopy,
   releaseCopies,
   releaseCopyQuota,
   requireVm,
@@ -25,7 +25,7 @@ import {
   type StartRun,
   type VmDetails,
 } from '../vms/service.ts'
-import { toQuote, type Quote } from '../wallet/service.ts'
+import type { Quote } from '../wallet/service.ts'
 import { createBackupWorkflow } from './create.workflow.ts'
 import { REMOVE } from './reconciler-names.ts'
 import { chooseBackupHost } from './backup-host.ts'
@@ -61,11 +61,7 @@ export const createBackup = (
         )
       const failures = await sql.countFailures(tx, vmId, new Date(deps.clock.now().getTime() - DAY_MS))
       const { row, terms } = await startBackup(tx, deps, vm, { name: input.name, type: 'MANUAL', parent: null, failures }, start)
-      if (terms.chargeCents > 0n || dryRun) {
-        const { balance_after_cents: balanceAfter } = await chargeCopy(tx, deps, vm, terms.chargeCents, `Backup ${input.name}`)
-        const monthly = vm.renewal_price_cents + terms.priceCents
-        if (dryRun) return new DryRunResult(toQuote(deps.config.currency, { charge: terms.chargeCents, monthly, balanceAfter }))
-      }
+      if (dryRun) return quoteCopy(tx, deps, vm, terms)
       return { backup: toBackup(row), actionId: row.run_id }
     },
   })
@@ -77,8 +73,7 @@ interface NewBackup extends Pick<sql.BackupRow, 'name' | 'type'> {
   failures: number
 }
 
-/** Requires a locked, idle VM. The row and its workflow commit together, so a crash never leaves a backup without a run. The caller
- *  charges `terms`. */
+/** Requires a locked, idle VM. The row and its workflow commit together, so a crash never leaves a backup without a run. */
 export async function startBackup(
   tx: Tx,
   deps: Deps,
@@ -97,7 +92,6 @@ export async function startBackup(
     host_id: hostId,
     staging_host_id: hostId === vmHostId ? null : vmHostId,
     counted_gib: terms.countedGib,
-    price_cents: terms.priceCents,
     id: newId(),
     vm_id: vmId,
     account_id,
@@ -105,7 +99,7 @@ export async function startBackup(
     run_id: newId(),
     created_at: deps.clock.now(),
   })
-  const input = { vmId, backupId: row.id, parentId, daily: type === 'DAILY', hostId, chargedCents: terms.chargeCents.toString() }
+  const input = { vmId, backupId: row.id, parentId, daily: type === 'DAILY', hostId, priceCents: terms.priceCents.toString() }
   await start(createBackupWorkflow, input, row.run_id)
   return { row, terms }
 }

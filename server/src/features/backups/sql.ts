@@ -25,17 +25,16 @@ export type NewBackup = Pick<
   | 'host_id'
   | 'staging_host_id'
   | 'counted_gib'
-  | 'price_cents'
   | 'run_id'
   | 'created_at'
 >
 
 export const insertBackup = (tx: Tx, made: NewBackup) =>
   tx.one<BackupRow>(sql`
-    insert into backups as b (id, vm_id, account_id, os_template_id, name, type, parent_id, host_id, staging_host_id, counted_gib, price_cents,
+    insert into backups as b (id, vm_id, account_id, os_template_id, name, type, parent_id, host_id, staging_host_id, counted_gib,
       run_id, created_at)
     values (${made.id}, ${made.vm_id}, ${made.account_id}, ${made.os_template_id}, ${made.name}, ${made.type}, ${made.parent_id},
-      ${made.host_id}, ${made.staging_host_id}, ${made.counted_gib}, ${made.price_cents}, ${made.run_id}, ${made.created_at})
+      ${made.host_id}, ${made.staging_host_id}, ${made.counted_gib}, ${made.run_id}, ${made.created_at})
     returning ${row}`)
 
 export const findBackup = (db: Queries, vmId: string, id: string) =>
@@ -84,6 +83,8 @@ export const chainOf = (db: Queries, id: string) =>
 
 export const markRunning = (tx: Tx, now: Date, id: string) =>
   tx.run(sql`update backups set status = 'RUNNING', started_at = ${now} where id = ${id} and status = 'PENDING'`)
+
+export const setPrice = (tx: Tx, id: string, cents: bigint) => tx.run(sql`update backups set price_cents = ${cents} where id = ${id}`)
 
 interface Made {
   sizeBytes: number

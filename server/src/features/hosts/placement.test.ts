@@ -29,6 +29,7 @@ const need = (changes: Partial<Need> = {}): Need => ({
   hostId: null,
   arch: 'x86_64',
   network10g: false,
+  boughtMbps: 0,
   ...changes,
 })
 const namesOf = (hosts: HostRow[]): string[] => hosts.map(({ name }) => name)
@@ -43,6 +44,12 @@ describe('placement', () => {
     ]
     const { fitting, rejected } = rankHosts(hosts, need({ network10g: true }))
     expect([namesOf(fitting), [...rejected]]).toEqual([['fast', 'faster'], [['without a 10G card', 2]]])
+  })
+
+  test('places a bought speed only on a host whose card is as fast, or unknown', () => {
+    const hosts = [host('slow'), host('unknown', { uplink_mbps: null }), host('fast', { uplink_mbps: 2500 })]
+    const { fitting, rejected } = rankHosts(hosts, need({ boughtMbps: 2500 }))
+    expect([namesOf(fitting), [...rejected]]).toEqual([['unknown', 'fast'], [['without a network card for this speed', 1]]])
   })
 
   test('prefers the host whose scarcest resource stays least used', () => {

@@ -11,6 +11,8 @@ export interface Need {
   arch: string
   /** Only a host with such a card will do. */
   network10g: boolean
+  /** Only a host whose card is as fast will do, or one of unknown speed; 0 where no speed was bought. */
+  boughtMbps: number
 }
 
 export type Rejection =
@@ -20,6 +22,7 @@ export type Rejection =
   | 'of another architecture'
   | "not the networks' host"
   | 'without a 10G card'
+  | 'without a network card for this speed'
 
 export interface HostRanking {
   /** Hosts that fit, best first. */
@@ -41,6 +44,7 @@ function rejection(host: HostRow, need: Need): Rejection | null {
   if (need.hostId !== null && host.id !== need.hostId) return "not the networks' host"
   if (!supportsArch(host, need.arch)) return 'of another architecture'
   if (need.network10g && !has10g(host)) return 'without a 10G card'
+  if (!carries(host, need.boughtMbps)) return 'without a network card for this speed'
   if (host.maintenance) return 'in maintenance'
   if (host.unreachable_since) return 'unreachable'
   return hasRoom(host, need) ? null : 'full'
@@ -50,6 +54,9 @@ function rejection(host: HostRow, need: Need): Rejection | null {
 export const supportsArch = (host: Pick<HostRow, 'arch'>, arch: string): boolean => host.arch === null || host.arch === arch
 
 export const has10g = ({ uplink_mbps }: Pick<HostRow, 'uplink_mbps'>): boolean => (uplink_mbps ?? 0) >= TEN_GIGABIT
+
+/** A card of unknown speed is trusted. */
+export const carries = ({ uplink_mbps }: Pick<HostRow, 'uplink_mbps'>, mbps: number): boolean => uplink_mbps === null || uplink_mbps >= mbps
 
 const hasRoom = (host: HostRow, need: Need): boolean =>
   host.vcpu_used + need.vcpu <= host.vcpu_total * host.vcpu_overcommit &&

@@ -5,14 +5,14 @@ import { newId } from '../../kernel/ids.ts'
 import type { CatalogHost } from '../catalog/seed.ts'
 import { getRegion, type RegionRow } from '../catalog/service.ts'
 import type { Node } from './schema.ts'
-import { has10g } from './placement.ts'
+import { carries, has10g } from './placement.ts'
 import * as sql from './sql.ts'
 
 export * from './host-call.ts'
 export * from './registration.ts'
 export { syncDriverPool } from './driver-pool-sync.ts'
 export { toCapacity } from './capacity.ts'
-export { aboveReserveGiB, has10g, hasDiskRoom, supportsArch } from './placement.ts'
+export { aboveReserveGiB, carries, has10g, hasDiskRoom, supportsArch } from './placement.ts'
 export type { HostRow } from './sql.ts'
 export { addPool, listPools, overlapsPool, type PoolRow } from './public-addresses.ts'
 
@@ -44,6 +44,14 @@ export async function getHost(db: Queries, idOrName: string): Promise<sql.HostRo
 export async function require10g(db: Queries, region: RegionRow): Promise<void> {
   if (!(await sql.listHostsIn(db, region.id)).some(has10g))
     throw apiError('unavailable', `10G is not available in ${region.slug}: no host there has such a network card`)
+}
+
+export async function requireSpeed(db: Queries, region: RegionRow, mbps: number): Promise<void> {
+  if (!(await sql.listHostsIn(db, region.id)).some((host) => carries(host, mbps)))
+    throw apiError(
+      'unavailable',
+      `A networkSpeed of ${mbps} Mbit/s is not available in ${region.slug}: no host there has such a network card`,
+    )
 }
 
 /** The public API's view of a region's hosts. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { billingFixture } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
+import { toCursor } from '../../http/api/schema.ts'
 import { openDb, sql } from '../../kernel/database/db.ts'
 import { issueInvoices } from './issue.reconciler.ts'
 
@@ -53,6 +54,7 @@ describe('invoices', () => {
       ...first,
       seller: { name: 'Harbour & Sons <b>', address: ['Quay 1', '20457 Hamburg'], tax: 'VAT DE123456789' },
       customer: { name: '', email: customer.email },
+      furtherLines: null,
       issuedAt: '2027-02-01T01:00:00.000Z',
     })
     expect(whole.lines.map((line: Record<string, string>) => [line['type'], line['amount'], line['referenceId']])).toEqual([
@@ -109,6 +111,43 @@ describe('invoices', () => {
       ['2028-01', '1.00'],
       ['2027-12', '5.00'],
     ])
+  })
+
+  test('are listed by cursor without regard to those of others', async () => {
+    at('2028-02-10T12:00:00Z')
+    const [customer, stranger] = [await app.given.customer({ credit: '5.00' }), await app.given.customer({ credit: '5.00' })]
+    const { creditByOperator } = await import('../wallet/adjustments.ts')
+    const order = { accountId: stranger.accountId, amount: 100n, reason: 'gift', currency: 'USD' }
+    await app.db.tx((tx) => creditByOperator(tx, app.deps, order))
+    at('2028-03-02T00:00:00Z')
+    await issue()
+    const [foreign] = await invoices(stranger)
+    expect(await invoices(customer)).toHaveLength(1)
+    const { status, body } = await customer.get(`/invoices?cursor=${toCursor('listInvoices', [foreign!['id']!])}`)
+    expect([status, body.data]).toEqual([200, []])
+  })
+
+  test('show 1,000 lines and the sum of the others', async () => {
+    at('2028-03-05T12:00:00Z')
+    const customer = await app.given.customer({ credit: '5.00' })
+    await app.db.run(sql`
+      insert into wallet_transactions (id, account_id, number, type, amount_cents, balance_after_cents, description, reference_type, reference_id, created_at)
+      select ${customer.accountId} || n, ${customer.accountId}, n, 'CREDIT', 1, 499 + n, 'gift ' || n, 'ADMIN', ${customer.accountId}, ${app.clock.now()}
+      from generate_series(2, 1203) n`)
+    await app.db.run(sql`update wallets set balance_cents = 1702, transaction_count = 1203 where account_id = ${customer.accountId}`)
+    at('2028-04-01T01:30:00Z')
+    await issue()
+    const { id } = (await invoices(customer))[0]!
+    const whole = await invoice(customer, id!)
+    expect([whole.lines.length, whole.lines.at(-1).description, whole.furtherLines]).toEqual([
+      1_000,
+      'gift 1000',
+      { count: 203, amount: '2.03' },
+    ])
+    expect(whole.closingBalance).toBe('17.02')
+    const { body } = await open(whole.pageUrl)
+    expect(body.match(/gift /g)).toHaveLength(999)
+    expect(body).toContain('<td>203 further transactions</td><td>2.03</td>')
   })
 
   test('are immutable', async () => {

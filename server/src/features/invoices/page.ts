@@ -38,6 +38,7 @@ ${party('To', [customer.name, customer.email])}
 <thead><tr><th>Date</th><th>What</th><th>Amount</th></tr></thead>
 <tbody>
 ${invoice.lines.map(({ createdAt, description, amount }) => row(day(createdAt), description, amount)).join('\n')}
+${invoice.furtherLines ? row('', `${invoice.furtherLines.count} further transactions`, invoice.furtherLines.amount) : ''}
 </tbody>
 <tfoot>
 ${row('', 'Balance before', invoice.openingBalance)}

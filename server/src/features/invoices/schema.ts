@@ -1,4 +1,4 @@
-import { Money, object, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { Money, nullable, object, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 import { Transaction } from '../wallet/schema.ts'
 
 const summary = {
@@ -21,7 +21,16 @@ export const Invoice = object(
     ...summary,
     seller: object({ name: Type.String(), address: Type.Array(Type.String()), tax: Type.String() }),
     customer: object({ name: Type.String(), email: Type.String() }),
-    lines: Type.Array(Transaction, { description: 'The entries of the ledger, oldest first' }),
+    lines: Type.Array(Transaction, { description: 'The entries of the ledger, oldest first; at most 1,000' }),
+    furtherLines: nullable(
+      object(
+        { count: Type.Integer(), amount: Money },
+        {
+          description:
+            'How many entries follow beyond the first 1,000, and their sum: GET /wallet/transactions has each. Null where none do',
+        },
+      ),
+    ),
     pageUrl: Type.String({ description: 'A page to print, for whoever has this link, for an hour' }),
   },
   { title: 'Invoice' },

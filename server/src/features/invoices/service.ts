@@ -14,6 +14,8 @@ import { toInvoice, toSummary } from './view.ts'
 export const PATH = '/invoices'
 
 const LINK_LIFE = '1h'
+/** A ledger has no limit, an answer and a page have. */
+const MOST_LINES = 1_000
 
 export const sellerOf = (config: Config): sql.Seller => ({
   name: config.sellerName,
@@ -58,7 +60,7 @@ async function whole(deps: LinkDeps, row: sql.InvoiceRow): Promise<Invoice> {
   const { publicUrl, host, port } = deps.config
   const link = `${publicUrl ?? `http://${host}:${port}`}${PATH}/${row.id}/page`
   const pageUrl = `${link}?expires=${expires}&signature=${sign(deps.vault, row.id, expires).toString('base64url')}`
-  return toInvoice(row, await sql.linesOf(deps.db, row), pageUrl)
+  return toInvoice(row, await sql.linesOf(deps.db, row, MOST_LINES), pageUrl)
 }
 
 const sign = (vault: Vault, id: string, expires: string): Buffer => vault.digest(`invoice page ${id} ${expires}`)

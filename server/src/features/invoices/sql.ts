@@ -75,9 +75,11 @@ export const countInvoices = async (db: Queries, accountId: string): Promise<num
 
 export const listInvoices = (db: Queries, accountId: string, { limit, offset, after }: PageRange) =>
   db.many<InvoiceRow>(sql`
-    ${invoice} where account_id = ${accountId} ${after ? sql`and last_entry < (select last_entry from invoices where id = ${after[0]})` : sql``}
+    ${invoice} where account_id = ${accountId} ${after ? sql`and last_entry < (select last_entry from invoices where id = ${after[0]} and account_id = ${accountId})` : sql``}
     order by last_entry desc limit ${limit} offset ${offset}`)
 
-export const linesOf = (db: Queries, { account_id, first_entry, last_entry }: InvoiceRow) =>
+/** The first `most` entries. */
+export const linesOf = (db: Queries, { account_id, first_entry, last_entry }: InvoiceRow, most: number) =>
   db.many<TransactionRow>(sql`
-    select ${allColumns('wallet_transactions')} from wallet_transactions where account_id = ${account_id} and number between ${first_entry} and ${last_entry} order by number`)
+    select ${allColumns('wallet_transactions')} from wallet_transactions where account_id = ${account_id}
+      and number between ${first_entry} and ${Math.min(last_entry, first_entry + most - 1)} order by number`)

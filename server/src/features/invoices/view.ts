@@ -20,5 +20,13 @@ export const toInvoice = (row: InvoiceRow, lines: TransactionRow[], pageUrl: str
   seller: row.seller,
   customer: row.customer,
   lines: lines.map(toTransaction),
+  furtherLines: furtherLines(row, lines),
   pageUrl,
 })
+
+/** Entries are numbered without a gap, and each has the balance after it. */
+function furtherLines(row: InvoiceRow, lines: TransactionRow[]): Invoice['furtherLines'] {
+  const last = lines.at(-1)!
+  if (last.number === row.last_entry) return null
+  return { count: row.last_entry - last.number, amount: formatCents(row.closing_cents - last.balance_after_cents) }
+}

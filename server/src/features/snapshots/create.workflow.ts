@@ -1,5 +1,5 @@
 import { workflow } from '../deps.ts'
-import { driverForVmId, getVmRow, recordVmEvent, refundFailedCopy, releaseCopies } from '../vms/service.ts'
+import { chargeCopy, driverForVmId, lockVmById, recordVmEvent, releaseCopies } from '../vms/service.ts'
 import * as sql from './sql.ts'
 import { toSnapshot } from './view.ts'
 
@@ -9,10 +9,14 @@ export interface SnapshotInput {
 }
 
 interface Input extends SnapshotInput {
-  chargedCents?: string
+  /** Missing in the journal of a run that an older release started. */
+  priceCents?: string
 }
 
-export const takeSnapshot = workflow<Input>('snapshot.create', { deadline: '3h' })
+export const takeSnapshot = workflow<Input>('snapshot.create', {
+  deadline: '3h',
+  locks: (tx, { vmId }) => lockVmById(tx, vmId), // a renewal meanwhile would change the period that is charged
+})
   .step('copy', {
     timeout: '1h',
     run: async ({ deps, input, signal }) => (await driverForVmId(deps, input.vmId)).ensureSnapshot(input.vmId, input.snapshotId, signal),
@@ -21,9 +25,12 @@ export const takeSnapshot = workflow<Input>('snapshot.create', { deadline: '3h' 
   .onSuccess(async (tx, { deps, input, results, runId, now }) => {
     const snapshot = toSnapshot(await sql.markTaken(tx, now, input.snapshotId, results.copy.sizeBytes))
     await recordVmEvent(tx, deps, input.vmId, 'snapshot.created', { actionId: runId }, { snapshot })
+    const priceCents = BigInt(input.priceCents ?? 0)
+    if (priceCents === 0n) return
+    await sql.setPrice(tx, input.snapshotId, priceCents)
+    await chargeCopy(tx, deps, now, { vmId: input.vmId, priceCents, what: `Snapshot ${snapshot.name}` })
   })
-  .onFailure(async (tx, { input, now }) => {
+  .onFailure(async (tx, { input }) => {
     await sql.markFailed(tx, input.snapshotId)
     await releaseCopies(tx, await sql.uncountSnapshots(tx, [input.snapshotId]))
-    await refundFailedCopy(tx, now, await getVmRow(tx, input.vmId), input.chargedCents)
   })

@@ -1,5 +1,5 @@
 import type { Principal } from '../../http/api/principal.ts'
-import { DryRunResult } from '../../http/api/api.ts'
+import type { DryRunResult } from '../../http/api/api.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
@@ -7,8 +7,8 @@ import { newId } from '../../kernel/ids.ts'
 import { quotaLimit } from '../accounts/service.ts'
 import type { ActionStarted } from '../actions/schema.ts'
 import type { Deps } from '../deps.ts'
-import { chargeCopy, releaseCopies, requireVm, reserveCopy, startAction, startRestore, type CountedCopy } from '../vms/service.ts'
-import { toQuote, type Quote } from '../wallet/service.ts'
+import { quoteCopy, releaseCopies, requireVm, reserveCopy, startAction, startRestore, type CountedCopy } from '../vms/service.ts'
+import type { Quote } from '../wallet/service.ts'
 import { deleteSnapshot } from './delete.workflow.ts'
 import { restoreFromSnapshot } from './restore.workflow.ts'
 import type { CreateSnapshot, Snapshot } from './schema.ts'
@@ -30,7 +30,7 @@ export const createSnapshot = (
     label: 'SNAPSHOT_CREATE',
     act: async (vm, start) => {
       await requireFewer(tx, vm.account_id, vmId)
-      const { countedGib, priceCents, chargeCents } = await reserveCopy(tx, deps, vm, { hostIds: [vm.host_id!], isPriced: true })
+      const terms = await reserveCopy(tx, deps, vm, { hostIds: [vm.host_id!], isPriced: true })
       const row = await sql.insertSnapshot(tx, {
         id: newId(),
         vm_id: vmId,
@@ -39,16 +39,11 @@ export const createSnapshot = (
         name: input.name,
         description: input.description ?? '',
         host_id: vm.host_id,
-        counted_gib: countedGib,
-        price_cents: priceCents,
+        counted_gib: terms.countedGib,
         created_at: deps.clock.now(),
       })
-      const started = await start(takeSnapshot, { vmId, snapshotId: row.id, chargedCents: chargeCents.toString() })
-      if (chargeCents > 0n || dryRun) {
-        const { balance_after_cents: balanceAfter } = await chargeCopy(tx, deps, vm, chargeCents, `Snapshot ${input.name}`)
-        const monthly = vm.renewal_price_cents + priceCents
-        if (dryRun) return new DryRunResult(toQuote(deps.config.currency, { charge: chargeCents, monthly, balanceAfter }))
-      }
+      const started = await start(takeSnapshot, { vmId, snapshotId: row.id, priceCents: terms.priceCents.toString() })
+      if (dryRun) return quoteCopy(tx, deps, vm, terms)
       return { snapshot: toSnapshot(row), ...started }
     },
   })

@@ -7,13 +7,13 @@ import type { SnapshotStatus } from './schema.ts'
 
 export type SnapshotRow = Row<'snapshots'>
 
-export type NewSnapshot = Omit<SnapshotRow, 'status' | 'size_bytes' | 'size_refreshed_at' | 'missing_since'>
+export type NewSnapshot = Omit<SnapshotRow, 'status' | 'size_bytes' | 'size_refreshed_at' | 'missing_since' | 'price_cents'>
 
 export const insertSnapshot = (tx: Tx, row: NewSnapshot) =>
   tx.one<SnapshotRow>(sql`
-    insert into snapshots (id, vm_id, account_id, os_template_id, name, description, host_id, counted_gib, price_cents, created_at)
+    insert into snapshots (id, vm_id, account_id, os_template_id, name, description, host_id, counted_gib, created_at)
     values (${row.id}, ${row.vm_id}, ${row.account_id}, ${row.os_template_id}, ${row.name}, ${row.description}, ${row.host_id},
-      ${row.counted_gib}, ${row.price_cents}, ${row.created_at})
+      ${row.counted_gib}, ${row.created_at})
     returning ${allColumns('snapshots')}`)
 
 export const findSnapshot = (db: Queries, vmId: string, id: string) =>
@@ -31,6 +31,8 @@ export const setStatus = (tx: Tx, id: string, status: SnapshotStatus) =>
 export const markTaken = (tx: Tx, now: Date, id: string, sizeBytes: number) =>
   tx.one<SnapshotRow>(sql`
     update snapshots set status = 'AVAILABLE', size_bytes = ${sizeBytes}, size_refreshed_at = ${now} where id = ${id} returning ${allColumns('snapshots')}`)
+
+export const setPrice = (tx: Tx, id: string, cents: bigint) => tx.run(sql`update snapshots set price_cents = ${cents} where id = ${id}`)
 
 /** A failed snapshot has no data, so its size is 0. */
 export const markFailed = (tx: Tx, id: string) =>

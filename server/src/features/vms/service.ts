@@ -20,8 +20,8 @@ export { isStale } from './model/stale-machines.ts'
 export { nextRenewal, trafficPackPrice } from './billing/pricing.ts'
 export {
   chargeCopy,
+  quoteCopy,
   refundCopies,
-  refundFailedCopy,
   releaseCopies,
   releaseCopyQuota,
   releaseCopyRoom,

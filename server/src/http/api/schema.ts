@@ -113,4 +113,8 @@ export function fromCursor(operationId: string, cursor: string): string[] {
   throw wrongCursor()
 }
 
+/** In a cursor: exactly as the API writes it. `Date` also reads years that PostgreSQL has no room for. */
+export const isTimestamp = (text: string): boolean =>
+  /^\d{4}-/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text
+
 export const wrongCursor = (): ApiError => invalid('cursor must be the nextCursor of this list, with the same sort', 'cursor')

@@ -10,11 +10,11 @@ import { newId } from '../../../kernel/ids.ts'
 import { catalogNumbers, getRegion, getTemplate, isBeingBuilt, type RegionRow, type TemplateRow } from '../../catalog/service.ts'
 import { type Deps, workflow } from '../../deps.ts'
 import { bind, pauseFilter, requireFirewalls, createFilterState } from '../../firewalls/service.ts'
-import { require10g } from '../../hosts/service.ts'
+import { require10g, requireSpeed } from '../../hosts/service.ts'
 import { allocateAddress, type NetworkRow, requireNetworks } from '../../networks/service.ts'
 import { noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
 import { balanceOf, charge, type Quote, refund, requireEnough, toQuote } from '../../wallet/service.ts'
-import { monthlyPrice, nextRenewal, type PricedSize, resolveSize } from '../billing/pricing.ts'
+import { monthlyPrice, nextRenewal, type PricedSize, resolveSize, speedBought } from '../billing/pricing.ts'
 import { recordVmEvent, recordVmEventAndShow } from '../model/events.ts'
 import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
@@ -61,11 +61,13 @@ export async function createVm(
   requireAvailable(region, template, shape)
   const addOns = { dailyBackup: input.dailyBackupEnabled ?? false, network10g: input.network10gEnabled ?? false }
   if (addOns.network10g) await require10g(tx, region)
+  const boughtMbps = speedBought(numbers, shape)
+  if (boughtMbps > 0) await requireSpeed(tx, region, boughtMbps)
   const hostId = hostOfNetworks(region, networks)
   await reserveVmQuotas(tx, accountId, shape, 1n)
   const price = monthlyPrice(numbers, shape.priceCents, addOns)
   requireEnough(balance, price, currency)
-  const place = await allocatePlacement(tx, now, region, shape, { hostId, arch: template.arch, network10g: addOns.network10g })
+  const place = await allocatePlacement(tx, now, region, shape, { hostId, arch: template.arch, network10g: addOns.network10g, boughtMbps })
 
   const renewalDay = now.getUTCDate()
   const row = {

@@ -4,7 +4,7 @@ import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
 import type { Cents } from '../../../kernel/money.ts'
-import { getRegion, getTemplate, type TemplateRow } from '../../catalog/service.ts'
+import { catalogNumbers, getRegion, getTemplate, type TemplateRow } from '../../catalog/service.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import type { Deps } from '../../deps.ts'
 import { createFilterState } from '../../firewalls/service.ts'
@@ -12,7 +12,7 @@ import { supportsArch, getHost } from '../../hosts/service.ts'
 import { attachedNetworks } from '../../networks/service.ts'
 import { forgetKeyUse, keysOf, noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
 import { balanceOf, charge, type Quote, requireFunds, toQuote } from '../../wallet/service.ts'
-import { nextRenewal } from '../billing/pricing.ts'
+import { nextRenewal, speedBought } from '../billing/pricing.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { startAction, type StartRun } from '../model/guards.ts'
 import { sealPassword } from '../model/guest-password.ts'
@@ -97,7 +97,8 @@ async function provisionAgain(
   const price = vm.renewal_price_cents
   const networks = await attachedNetworks(tx, vm.id)
   await requireFunds(tx, vm.account_id, price, currency)
-  const where = { hostId: networks[0]?.host_id ?? null, arch, network10g: vm.network_10g }
+  const boughtMbps = speedBought(await catalogNumbers(tx), { planId: vm.plan_id, networkMbps: vm.network_mbps })
+  const where = { hostId: networks[0]?.host_id ?? null, arch, network10g: vm.network_10g, boughtMbps }
   const place = await allocatePlacement(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), where)
   await sql.assignPlacement(tx, now, vm.id, { ...place, period_price_cents: price, next_renewal_at: nextRenewal(now, now.getUTCDate()) })
   await createFilterState(tx, vm.id, place.host_id, vm.account_id)

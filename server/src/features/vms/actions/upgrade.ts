@@ -10,9 +10,10 @@ import { catalogNumbers } from '../../catalog/service.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import { type Deps, workflow } from '../../deps.ts'
 import { releaseCapacity, reserveCapacity, type Size } from '../../hosts/capacity.ts'
+import { carries, getHost } from '../../hosts/service.ts'
 import { charge, type Quote, refund, requireFunds, toQuote } from '../../wallet/service.ts'
 import { absorbPaidAddOns } from '../billing/add-ons.ts'
-import { monthlyPrice, type PricedSize, proratedDifference, resolveSize, withheldTraffic } from '../billing/pricing.ts'
+import { monthlyPrice, type PricedSize, proratedDifference, resolveSize, speedBought, withheldTraffic } from '../billing/pricing.ts'
 import { requirePaidPeriod } from '../model/allowed-actions.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { startAction } from '../model/guards.ts'
@@ -55,9 +56,10 @@ export const upgrade = (
       const now = deps.clock.now()
       requirePaidPeriod(vm, now)
       requireLarger(vm, size)
+      const numbers = await catalogNumbers(tx)
+      await requireCard(tx, vm, speedBought(numbers, size))
       const more = difference(vm, size)
       await reserveVmQuotas(tx, vm.account_id, more, 0n)
-      const numbers = await catalogNumbers(tx)
       const monthly = monthlyPrice(numbers, size.priceCents, { dailyBackup: vm.daily_backup, network10g: vm.network_10g })
       const price = proratedDifference(vm, now, monthly)
       await requireFunds(tx, vm.account_id, price, currency)
@@ -111,6 +113,15 @@ function requireLarger(vm: sql.VmDetails, shape: PricedSize): void {
       )
     throw apiError('plan_not_larger', `Plan ${shape.name} is not larger than the current plan ${vm.plan_slug}`)
   }
+}
+
+/** A speed that the VM has already stays. */
+async function requireCard(tx: Tx, vm: sql.VmDetails, mbps: number): Promise<void> {
+  if (mbps > vm.network_mbps && !carries(await getHost(tx, vm.host_id!), mbps))
+    throw apiError(
+      'unavailable',
+      `The host of this VM has no network card for ${mbps} Mbit/s: create a new VM with this networkSpeed instead`,
+    )
 }
 
 const difference = (vm: sql.VmDetails, shape: PricedSize): Size => {

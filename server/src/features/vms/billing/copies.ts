@@ -1,15 +1,19 @@
 // What snapshots and backups take: the account's quota, room on hosts and, where the catalog has a price for them, money. A snapshot or an
 // on-demand backup counts as the disk of its VM, so that its price is known before it is made. A daily backup counts as its size once it
-// is made; its add-on pays for it. Lock order: the rows of copies, quotas, hosts, event log, wallet.
+// is made; its add-on pays for it. A copy is charged once it is made: one that fails, or is deleted before, costs nothing and leaves no
+// entries in the ledger. Lock order: the rows of copies, quotas, hosts, event log, wallet.
+import { DryRunResult } from '../../../http/api/api.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
-import { type Cents, prorateDown } from '../../../kernel/money.ts'
+import { type Cents, formatCents, prorateDown } from '../../../kernel/money.ts'
+import { StepError } from '../../../workflow/workflow-builder.ts'
 import { releaseQuota, reserveQuota } from '../../accounts/service.ts'
 import { catalogNumbers } from '../../catalog/service.ts'
 import type { Deps } from '../../deps.ts'
 import { releaseDisk, reserveDisk } from '../../hosts/capacity.ts'
-import { charge, refund, refundable, requireFunds, type TransactionRow } from '../../wallet/service.ts'
+import { balanceOf, type Quote, refund, refundable, requireFunds, toQuote, tryCharge } from '../../wallet/service.ts'
 import { requirePaidPeriod } from '../model/allowed-actions.ts'
+import { getVmRow } from '../model/machine-spec.ts'
 import { vmById, type VmDetails } from '../model/sql.ts'
 import { proratedForRest, wholeDaysBetween } from './pricing.ts'
 
@@ -19,7 +23,7 @@ export interface CopyTerms {
   countedGib: number
   /** A month. */
   priceCents: Cents
-  /** For the rest of the billing period. */
+  /** For the rest of the billing period, if it were made at once. */
   chargeCents: Cents
 }
 
@@ -29,7 +33,7 @@ export interface CopyRequest {
   isPriced: boolean
 }
 
-/** Checks and reserves; the caller writes the row and then calls `chargeCopy`. */
+/** Checks and reserves; the caller writes the row, which has no price before `chargeCopy`. */
 export async function reserveCopy(tx: Tx, deps: Deps, vm: VmDetails, { hostIds, isPriced }: CopyRequest): Promise<CopyTerms> {
   const now = deps.clock.now()
   const countedGib = vm.disk_gib
@@ -46,27 +50,32 @@ export async function reserveCopy(tx: Tx, deps: Deps, vm: VmDetails, { hostIds, 
   return { countedGib, priceCents, chargeCents }
 }
 
-/** Locks the wallet: call it last. */
-export const chargeCopy = (tx: Tx, deps: Deps, vm: VmDetails, amount: Cents, what: string): Promise<TransactionRow> =>
-  charge(tx, deps.clock.now(), vm.account_id, amount, {
-    type: 'ADDON_CHARGE',
-    description: `${what} of ${vm.name} for the rest of the period`,
-    referenceType: 'VM',
-    referenceId: vm.id,
-    currency: deps.config.currency,
-  })
+export async function quoteCopy(tx: Tx, deps: Deps, vm: VmDetails, { priceCents, chargeCents }: CopyTerms): Promise<DryRunResult<Quote>> {
+  const balanceAfter = (await balanceOf(tx, vm.account_id)) - chargeCents
+  return new DryRunResult(
+    toQuote(deps.config.currency, { charge: chargeCents, monthly: vm.renewal_price_cents + priceCents, balanceAfter }),
+  )
+}
 
-/** For a copy that could not be made: all that was charged for it. */
-export async function refundFailedCopy(
-  tx: Tx,
-  now: Date,
-  { id, account_id, name }: Pick<VmDetails, 'id' | 'account_id' | 'name'>,
-  chargedCents: string | undefined,
-): Promise<void> {
-  const amount = BigInt(chargedCents ?? 0)
+interface MadeCopy {
+  vmId: string
+  /** As it was when the copy was requested. */
+  priceCents: Cents
+  /** For the ledger. */
+  what: string
+}
+
+/** In the workflow of a copy that is made. Fails it where the money has been spent meanwhile. Locks the wallet: call it last. */
+export async function chargeCopy(tx: Tx, deps: Deps, now: Date, { vmId, priceCents, what }: MadeCopy): Promise<void> {
+  const vm = await getVmRow(tx, vmId)
+  const amount = proratedForRest(vm, now, priceCents)
   if (amount === 0n) return
-  const description = `A snapshot or backup of ${name} could not be made`
-  await refund(tx, now, account_id, amount, { type: 'VM_REFUND', description, referenceType: 'VM', referenceId: id })
+  const description = `${what} of ${vm.name} for the rest of the period`
+  const entry = { type: 'ADDON_CHARGE', description, referenceType: 'VM', referenceId: vm.id } as const
+  if (await tryCharge(tx, now, vm.account_id, amount, entry)) return
+  const price = `${formatCents(amount)} ${deps.config.currency}`
+  const reason = `The wallet no longer held ${price} when the copy was made, its price for the rest of the period`
+  throw new StepError('insufficient_funds', reason, { retry: false })
 }
 
 /** What a copy took, as read when its row stopped counting. */

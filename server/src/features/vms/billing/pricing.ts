@@ -67,6 +67,10 @@ function customShape(numbers: CatalogNumbers, config: CustomConfig): PricedSize 
   }
 }
 
+/** Mbit/s beyond what the catalog includes; 0 where none were bought. The speed of plans is the operator's promise. */
+export const speedBought = (numbers: Numbers, { planId, networkMbps }: Pick<VmSize, 'planId' | 'networkMbps'>): number =>
+  planId === null && networkMbps > Number(numbers('custom.network_mbps')) ? networkMbps : 0
+
 function chosen(
   numbers: CatalogNumbers,
   config: CustomConfig,

@@ -1,5 +1,5 @@
 // The customer's list of VMs: filtered, sorted, page by page.
-import { pageOf, rangeOf, wrongCursor, type Paged, type PageRequest } from '../../../http/api/schema.ts'
+import { isTimestamp, pageOf, rangeOf, wrongCursor, type Paged, type PageRequest } from '../../../http/api/schema.ts'
 import { inline, type Queries, type Sql, sql } from '../../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../../kernel/database/page-range.ts'
 import { invalid } from '../../../kernel/errors.ts'
@@ -124,4 +124,4 @@ const keyBy =
   ]
 
 const isKey = (sort: VmSort, [of, value = '', id]: string[]): boolean =>
-  of === sort && id !== undefined && (sort.endsWith('name') || !Number.isNaN(Date.parse(value)))
+  of === sort && id !== undefined && (sort.endsWith('name') || isTimestamp(value))

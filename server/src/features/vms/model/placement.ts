@@ -17,7 +17,7 @@ export async function allocatePlacement(
   now: Date,
   region: RegionRow,
   size: Size,
-  where: { hostId: string | null; arch: string; network10g: boolean },
+  where: { hostId: string | null; arch: string; network10g: boolean; boughtMbps: number },
 ): Promise<Placement & { host_id: string; can_shape_traffic: boolean }> {
   const host = await reserveCapacityInRegion(tx, region, { ...size, ...where })
   const { address, poolId } = await allocatePublicIp(tx, now, host, region.slug)

@@ -33,7 +33,12 @@ export async function evacuateVm(tx: Tx, deps: EventDeps, vm: VmDetails, move: M
   const { runId, templateId, withoutNetworks = false } = move
   const networks = await detachLostNetworks(tx, vm.id, withoutNetworks)
   const { arch } = await getTemplate(tx, templateId)
-  const place = await allocatePlacement(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), { hostId: null, arch, network10g: false })
+  const place = await allocatePlacement(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), {
+    hostId: null,
+    arch,
+    network10g: false,
+    boughtMbps: 0,
+  })
   await releasePublicIp(tx, now, { address: vm.ip_address!, poolId: vm.address_pool_id! }, '24h') // the old machine may still answer at this address
   await assignToHost(tx, deps, vm, place)
   await recordNetworkEvents(tx, deps, vm.id, 'vm.network_detached', networks, runId)
