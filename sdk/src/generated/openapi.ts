@@ -1382,6 +1382,7 @@ export interface components {
             completedAt: string | null;
             /** @description What is sent and signed, byte for byte */
             requestBody: string;
+            /** @description The newest 50 attempts, oldest first */
             log: components["schemas"]["WebhookAttempt"][];
         };
         TicketWithReplies: {
