@@ -2,6 +2,7 @@
 // customers, so it must not use unique names.
 import { issueInvoices } from '../src/features/invoices/issue.reconciler.ts'
 import { addDuration, manualClock } from '../src/kernel/clock.ts'
+import { sql } from '../src/kernel/database/db.ts'
 import { generateKey } from './openssh-keys.ts'
 import type { TestApp } from './harness.ts'
 
@@ -57,6 +58,10 @@ export function fixtureOf(app: TestApp, customer: Customer) {
       await fixture.vm()
       return (await customer.get(`/webhooks/${webhookId}/deliveries`)).body.data[0].id as string
     },
+    /** As after the last attempt. */
+    exhaust: (deliveryId: string) =>
+      app.db.run(sql`
+        update webhook_deliveries set status = 'EXHAUSTED', next_attempt_at = null, completed_at = created_at where id = ${deliveryId}`),
     ticket: () => made('/tickets', TICKET),
     actionOf: async (vmId: string) => (await customer.get(`/vms/${vmId}/actions`)).body.data[0].id as string,
     stoppedVm: async () => {
@@ -240,7 +245,11 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   rotateWebhookSecret: withId((fixture) => fixture.webhook()),
   listWebhookDeliveries: async (fixture) => ({ params: { id: (await delivery(fixture)).params!['id']! } }),
   getWebhookDelivery: delivery,
-  redeliverWebhookDelivery: delivery,
+  redeliverWebhookDelivery: async (fixture) => {
+    const call = await delivery(fixture)
+    await fixture.exhaust(call.params!['deliveryId']!)
+    return call
+  },
 
   listTickets: having((fixture) => fixture.ticket()),
   createTicket: async () => ({ body: TICKET }),

@@ -619,7 +619,7 @@ export interface components {
         Deposit: {
             id: string;
             /**
-             * @description PROCESSING: paid by a method that takes days. SUCCEEDED: in the wallet
+             * @description PROCESSING: paid by a method that takes days. SUCCEEDED: in the wallet. EXPIRED: not paid for 14 days; credited if it is paid later
              * @enum {string}
              */
             status: "PENDING" | "PROCESSING" | "SUCCEEDED" | "FAILED" | "EXPIRED";
@@ -1382,6 +1382,7 @@ export interface components {
             completedAt: string | null;
             /** @description What is sent and signed, byte for byte */
             requestBody: string;
+            /** @description The newest 50 attempts, oldest first */
             log: components["schemas"]["WebhookAttempt"][];
         };
         TicketWithReplies: {

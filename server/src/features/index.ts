@@ -51,6 +51,7 @@ import { queueMail } from './notifications/queue-email.ts'
 import { pruneMails, sendMails } from './notifications/send.reconciler.ts'
 import { operatorRoutes } from './operator/routes.ts'
 import type { HealthChecks } from './operator/actions-health.ts'
+import { expireDeposits } from './payments/expire.reconciler.ts'
 import { depositRoutes } from './payments/routes.ts'
 import { pruneUsers } from './users/prune.reconciler.ts'
 import { pruneSessions } from './sessions/prune.reconciler.ts'
@@ -154,6 +155,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   renewals,
   lowBalance,
   issueInvoices,
+  expireDeposits,
   deliverWebhooks,
   pruneWebhooks,
   sendMails,

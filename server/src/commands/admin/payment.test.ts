@@ -66,4 +66,14 @@ describe('berthd payment', { timeout: 120_000 }, () => {
     expect((await run('payment', 'list', '--unrecovered')).stdout).toBe('No unrecovered payments\n')
     expect((await run('payment', 'list')).stdout).toContain('SUCCEEDED')
   })
+
+  test('lists open deposits first, so that those of one customer hide no other', async () => {
+    const id = await announce('30')
+    const other = (await json('account', 'create', '--email', 'mallory@example.com'))['id']!
+    await db.run(sql`
+      insert into payments (id, account_id, provider, status, amount_cents, currency, created_at, updated_at)
+      select 'czzz' || n, ${other}, 'manual', 'EXPIRED', 100, 'USD', now(), now() from generate_series(1, 1100) n`)
+    const listed = await json<{ id: string; status: string }[]>('payment', 'list')
+    expect([listed.length, listed[0]]).toEqual([1_000, expect.objectContaining({ id, status: 'PENDING' })])
+  })
 })

@@ -10,7 +10,7 @@ export function paymentCommands(program: Command): void {
   adminCommand(
     payment
       .command('list')
-      .description('list deposits, newest first')
+      .description('list deposits, open ones first, then newest first')
       .option('--account <id or email>')
       .option('--unrecovered', 'only refunds and chargebacks that the wallet could not cover'),
     'payment list --unrecovered',

@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { billingFixture } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
 import { generateKey } from '../../../test/openssh-keys.ts'
+import { sampleEvent } from '../../../test/sample-event.ts'
 import { sql } from '../../kernel/database/db.ts'
+import { recordEvent } from '../events/service.ts'
 import { suspendAccount, unsuspendAccount } from '../operator/customers.ts'
 import { enforceSuspension } from '../vms/reconcilers/enforce-suspension.reconciler.ts'
 import { syncPowerStates } from '../vms/reconcilers/power-sync.reconciler.ts'
@@ -209,10 +211,15 @@ describe('in a suspended account', async () => {
     expect(await states(customer, id)).toEqual(['RUNNING', 'ACTIVE'])
   })
 
-  test('nothing new is created but tickets, and no webhook is tested', async () => {
+  test('nothing new is created but tickets, and no webhook is tested, sent again or given another URL', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const webhook = { url: 'https://hooks.example.com/berth', events: ['vm.created'] }
     const { id: webhookId } = (await customer.post('/webhooks', webhook)).body.data as { id: string }
+    const event = await app.db.tx((tx) => recordEvent(tx, app.deps, sampleEvent(customer.accountId, 'vm.created')))
+    const [delivery] = (await customer.get(`/webhooks/${webhookId}/deliveries`)).body.data as { id: string; eventId: string }[]
+    expect(delivery!.eventId).toBe(event.id)
+    await app.db.run(sql`
+      update webhook_deliveries set status = 'EXHAUSTED', next_attempt_at = null, completed_at = created_at where id = ${delivery!.id}`)
     await suspend(customer)
     const refused = async (path: string, body?: object) => {
       const { status, headers } = await customer.post(path, body)
@@ -225,7 +232,15 @@ describe('in a suspended account', async () => {
       ['/ssh-keys', { name: 'one', publicKey: generateKey().line }],
     ] as const)
       expect(await refused(path, body)).toEqual([path, 422, 'quota_exceeded'])
-    expect(await refused(`/webhooks/${webhookId}/test`)).toEqual([`/webhooks/${webhookId}/test`, 409, 'invalid_state'])
+    for (const path of [`/webhooks/${webhookId}/test`, `/webhooks/${webhookId}/deliveries/${delivery!.id}/redeliver`])
+      expect(await refused(path)).toEqual([path, 409, 'invalid_state'])
+    const moved = await customer.patch(`/webhooks/${webhookId}`, { url: 'https://victim.example.com/' })
+    expect([moved.status, moved.headers['x-error-code'], moved.body.error]).toEqual([
+      409,
+      'invalid_state',
+      'This account is suspended, so nothing is sent for it: open a ticket to ask why',
+    ])
+    expect((await customer.patch(`/webhooks/${webhookId}`, { url: webhook.url, isActive: false })).status).toBe(200)
     expect((await customer.post('/tickets', { subject: 'Why?', body: 'We sent no spam' })).status).toBe(201)
     await lift(customer)
     expect((await customer.post('/firewalls', { name: 'one' })).status).toBe(201)

@@ -1,6 +1,6 @@
 // Opens a session: consumes the URL, opens the console on the host, and only then records the session, which ends older ones.
 import type { Duplex } from 'node:stream'
-import { addDuration } from '../../kernel/clock.ts'
+import { addDuration, subtractDuration } from '../../kernel/clock.ts'
 import { unauthorized } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { usableCredentials } from './credentials.ts'
@@ -12,6 +12,8 @@ import * as sql from './sql.ts'
 /** A session counts as open this long after the last heartbeat of its process. */
 export const SESSION_TTL = '60s'
 const HOST_TIMEOUT_MS = 10_000
+/** Consoles open as fast as a client connects, and every event goes to all webhooks: one per VM in this time is recorded. */
+const EVENT_PAUSE = '60s'
 
 export type SessionDeps = Pick<Deps, 'db' | 'clock' | 'log' | 'hypervisors' | 'hooks'>
 
@@ -55,5 +57,6 @@ const record = (deps: SessionDeps, key: sql.SessionKey): Promise<unknown> =>
     await sql.lockSessionsOf(tx, key.accountId)
     await requireRoom(tx, deps.clock, key)
     await sql.takeSession(tx, now, addDuration(now, SESSION_TTL), key)
+    if (await sql.wasOpenedSince(tx, key.vmId, subtractDuration(now, EVENT_PAUSE))) return
     await recordVmEvent(tx, deps, key.vmId, 'vm.console_opened', {}, { console: { type: key.type, sessionId: key.id } })
   })

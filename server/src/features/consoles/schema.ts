@@ -22,7 +22,9 @@ export type ConsoleLink = Static<typeof ConsoleLink>
 const ConsoleEventData = vmEventDataWith('ConsoleEventData', { console: object({ type: ConsoleType, sessionId: Type.String() }) })
 
 export const consoleEvents = {
-  'vm.console_opened': defineEvent(ConsoleEventData, 'Somebody connected to the URL of a console', { sometimesBy: ['openConsole'] }),
+  'vm.console_opened': defineEvent(ConsoleEventData, 'Somebody connected to the URL of a console; at most once a minute for a VM', {
+    sometimesBy: ['openConsole'],
+  }),
 }
 
 declare module '../events/schema.ts' {

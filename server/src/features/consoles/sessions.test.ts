@@ -87,4 +87,16 @@ describe('a console session', async () => {
     ])
     client.socket.terminate()
   })
+
+  test('records one vm.console_opened event a minute for a VM', async () => {
+    const customer = await rich()
+    const [{ id }, { id: other }] = [await app.given.vm(customer), await app.given.vm(customer, { hostname: 'web-2' })]
+    const open = async (vmId: string) => (await atPrompt(customer, vmId)).socket.terminate()
+    for (let n = 0; n < 3; n++) await open(id)
+    await open(other)
+    expect([(await events(id)).length, (await events(other)).length]).toEqual([1, 1])
+    app.clock.advance('61s')
+    await open(id)
+    expect(await events(id)).toHaveLength(2)
+  })
 })

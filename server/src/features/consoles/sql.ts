@@ -54,6 +54,14 @@ export const takeSession = (tx: Tx, now: Date, aliveUntil: Date, { id, vmId, acc
       returning 1)
     select pg_notify(${SESSIONS}, ${json({ id, vmId, type })}) from taken`)
 
+/** Looks at the VM's newest 100 events only: more do not happen in a minute, and a longer log costs nothing. */
+export const wasOpenedSince = async (tx: Tx, vmId: string, since: Date): Promise<boolean> =>
+  (
+    await tx.one<{ found: boolean }>(sql`
+      select exists (select from (select type, created_at from events where subject_id = ${vmId} order by number desc limit 100) newest
+        where type = 'vm.console_opened' and created_at > ${since}) as found`)
+  ).found
+
 export const leaveSession = (db: Queries, id: string) => db.run(sql`delete from console_sessions where id = ${id}`)
 
 /** Extends the expiry; returns the sessions that still exist and whose VM is RUNNING. */

@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { disputeEvent } from '../../../test/stripe-fixture.ts'
 import { readConfig } from '../../config.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { openPayments } from './create-provider.ts'
+import { expireDeposits } from './expire.reconciler.ts'
 import { confirmPayment } from './service.ts'
 
 describe('manual deposits', async () => {
@@ -27,6 +29,45 @@ describe('manual deposits', async () => {
     await confirm(id, 3_950n)
     expect((await customer.get(`/wallet/deposits/${id}`)).body.data.amount).toBe('39.50')
     expect((await customer.get('/wallet')).body.data.balance).toBe('39.50')
+  })
+
+  const create = (customer: Awaited<ReturnType<typeof app.given.customer>>) => customer.post('/wallet/deposits', { amount: '40' })
+
+  test('are at most ten open ones of an account, also concurrently', async () => {
+    const [customer, other] = [await app.given.customer(), await app.given.customer()]
+    const statuses = (await Promise.all(Array.from({ length: 14 }, () => create(customer)))).map(({ status }) => status)
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([...Array<number>(10).fill(201), ...Array<number>(4).fill(422)])
+    const { headers, body } = await create(customer)
+    expect([headers['x-error-code'], body.error]).toEqual([
+      'quota_exceeded',
+      'Quota exceeded: 10 deposits of this account are not paid yet. Pay one of them, or wait until they expire',
+    ])
+    expect((await create(other)).status).toBe(201)
+    await confirm((await customer.get('/wallet/deposits')).body.data[0].id)
+    expect((await create(customer)).status).toBe(201)
+  })
+
+  test('expire after 14 days, and are still credited when the money arrives later', async () => {
+    const customer = await app.given.customer()
+    const { id } = (await create(customer)).body.data
+    app.clock.advance('13d')
+    const { id: younger } = (await create(customer)).body.data
+    app.clock.advance('25h')
+    await expireDeposits.runOnce(app.deps)
+    const deposits = (await customer.get('/wallet/deposits')).body.data as object[]
+    expect(deposits).toMatchObject([
+      { id: younger, status: 'PENDING' },
+      { id, status: 'EXPIRED', instructions: null, updatedAt: app.clock.now().toISOString() },
+    ])
+    await confirm(id)
+    expect((await customer.get('/wallet')).body.data.balance).toBe('40.00')
+    expect((await customer.get(`/wallet/deposits/${id}`)).body.data.status).toBe('SUCCEEDED')
+  })
+
+  test('can be created by a suspended account', async () => {
+    const customer = await app.given.customer()
+    await app.db.run(sql`update accounts set suspended_at = ${app.clock.now()} where id = ${customer.accountId}`)
+    expect((await create(customer)).status).toBe(201)
   })
 
   test('answer 404 to Stripe events', async () => {

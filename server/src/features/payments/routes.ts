@@ -10,8 +10,8 @@ export const depositRoutes: Routes = (api, deps) => {
     '/wallet/deposits',
     {
       operationId: 'createDeposit',
-      errorCodes: ['unavailable', 'service_unavailable'],
-      summary: 'Begin a deposit: the answer says where to pay',
+      errorCodes: ['unavailable', 'quota_exceeded', 'service_unavailable'],
+      summary: 'Begin a deposit: the answer says where to pay. At most 10 are open at a time',
       tag,
       scope: 'wallet:deposit',
       body: CreateDeposit,

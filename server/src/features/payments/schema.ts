@@ -7,7 +7,8 @@ export const Deposit = object(
     id: Type.String(),
     status: Type.String({
       enum: [...DEPOSIT_STATUSES],
-      description: 'PROCESSING: paid by a method that takes days. SUCCEEDED: in the wallet',
+      description:
+        'PROCESSING: paid by a method that takes days. SUCCEEDED: in the wallet. EXPIRED: not paid for 14 days; credited if it is paid later',
     }),
     amount: Money,
     currency: Type.String(),

@@ -15,6 +15,7 @@ export { confirmPayment, listAllPayments } from './operator.ts'
 
 const LEAST = 100n
 const MOST = 5_000_000n
+const OPEN_PER_ACCOUNT = 10
 
 export interface BegunDeposit {
   id: string
@@ -28,6 +29,7 @@ export async function beginDeposit({ db, config, payments }: Deps, accountId: st
   if (!payments) throw apiError('unavailable', 'Deposits are not open here: ask support how to put money into your wallet')
   const amount = parseCents(text)
   if (amount < LEAST || amount > MOST) throw invalid('amount must be from 1.00 to 50000.00', 'amount')
+  await requireRoom(db, accountId)
   const { email } = await getAccount(db, accountId)
   const id = newId()
   return { id, amount, provider: payments.name, checkout: await payments.createCheckout({ id, email, amount, currency: config.currency }) }
@@ -39,6 +41,8 @@ export async function recordDeposit(
   accountId: string,
   { id, amount, provider, checkout }: BegunDeposit,
 ): Promise<Deposit> {
+  await sql.lockDepositsOf(tx, accountId)
+  await requireRoom(tx, accountId)
   const row = {
     id,
     account_id: accountId,
@@ -51,6 +55,14 @@ export async function recordDeposit(
     created_at: clock.now(),
   }
   return toDeposit(await sql.insertPayment(tx, row))
+}
+
+async function requireRoom(db: Queries, accountId: string): Promise<void> {
+  if ((await sql.countOpen(db, accountId)) < OPEN_PER_ACCOUNT) return
+  throw apiError(
+    'quota_exceeded',
+    `Quota exceeded: ${OPEN_PER_ACCOUNT} deposits of this account are not paid yet. Pay one of them, or wait until they expire`,
+  )
 }
 
 export async function getDeposit(db: Queries, accountId: string, id: string): Promise<Deposit> {

@@ -65,13 +65,24 @@ export const takeWaiting = async (tx: Tx, intentId: string, paymentId: string): 
 export const countPayments = async (db: Queries, accountId: string): Promise<number> =>
   (await db.one<{ count: number }>(sql`select count(*)::int as count from payments where account_id = ${accountId}`)).count
 
+/** Serialises the deposits of an account until the transaction ends, for its limit. */
+export const lockDepositsOf = (tx: Tx, accountId: string) =>
+  tx.run(sql`select pg_advisory_xact_lock(hashtextextended('deposits ' || ${accountId}, 0))`)
+
+export const countOpen = async (db: Queries, accountId: string): Promise<number> =>
+  (await db.one<{ count: number }>(sql`select count(*)::int as count from payments where account_id = ${accountId} and status = 'PENDING'`))
+    .count
+
+export const expireOpen = (db: Queries, createdBefore: Date, now: Date) =>
+  db.run(sql`update payments set status = 'EXPIRED', updated_at = ${now} where status = 'PENDING' and created_at < ${createdBefore}`)
+
 export const listPayments = (db: Queries, accountId: string, range: PageRange) =>
   db.many<PaymentRow>(sql`
     select ${allColumns('payments')} from payments where account_id = ${accountId} ${newestFirst(sql`id`, range)}`)
 
 export type ListedPayment = PaymentRow & { email: string; lost_cents: bigint }
 
-/** For operators: all accounts or one, newest first. `lost`: reversed by the provider and not covered by the wallet. */
+/** For operators: all accounts or one, open ones first, then newest first. `lost`: reversed by the provider and not covered by the wallet. */
 export const listAllPayments = (db: Queries, filter: { accountId: string | null; onlyLosses: boolean }) =>
   db.many<ListedPayment>(sql`
     select ${allColumns('payments')}, email, lost_cents from (
@@ -79,4 +90,5 @@ export const listAllPayments = (db: Queries, filter: { accountId: string | null;
         else greatest(0, least(p.refunded_cents + p.disputed_cents, p.received_cents)) - p.reversed_cents end as lost_cents
       from payments p join accounts a on a.id = p.account_id
       where ${filter.accountId}::text is null or a.id = ${filter.accountId}) each
-    where not ${filter.onlyLosses} or lost_cents > 0 order by id desc limit 1000`)
+    where not ${filter.onlyLosses} or lost_cents > 0
+    order by status in ('PENDING', 'PROCESSING') desc, id desc limit 1000`)

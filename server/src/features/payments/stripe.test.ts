@@ -31,6 +31,14 @@ const spend = (customer: Customer, cents: bigint) =>
   })
 
 describe('POST /wallet/deposits through Stripe Checkout', () => {
+  test('opens no session beyond ten open deposits of an account', async () => {
+    const customer = await app.given.customer()
+    for (let n = 0; n < 10; n++) expect((await customer.post('/wallet/deposits', { amount: '25.00' })).status).toBe(201)
+    const before = asked.length
+    const { status, headers } = await customer.post('/wallet/deposits', { amount: '25.00' })
+    expect([status, headers['x-error-code'], asked.length]).toEqual([422, 'quota_exceeded', before])
+  })
+
   test('opens a session with our payment id and returns its URL', async () => {
     const { customer, payment, deposit } = await begun('25.5')
     const { path, key, authorization, form } = asked.at(-1)!

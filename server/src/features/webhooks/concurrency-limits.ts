@@ -1,5 +1,8 @@
 // Concurrency limits of deliveries. Failing and slow receivers share a fixed part of the slots, and each receiver and account is capped:
-// a hanging receiver delays no other, not even those of its own account.
+// a hanging receiver delays no other, not even those of its own account. What an account sends to one host is capped and paced too, because
+// the host may be a stranger's, who asked for nothing. All limits are those of one process.
+import { isIP } from 'node:net'
+import { hostOf, isPublicAddress } from '../../kernel/net/url-policy.ts'
 import type { Claim, Lane, Share } from './delivery-queue.sql.ts'
 
 const ALL = 512
@@ -9,24 +12,68 @@ const FRESH_PER_ACCOUNT = 32
 const DOUBTFUL_PER_ACCOUNT = 24
 const PER_RECEIVER = 8
 const PER_FAILING_RECEIVER = 2
+const PER_TARGET = 16
+const PACE_MS = 100
+const PACE_BURST = 60
+const SWEEP_EVERY = 10_000
 /** An attempt older than this no longer counts against its account; it takes a slot of the failing and slow receivers instead. */
 export const SLOW_MS = 200
 
-type Receiver = Pick<Lane, 'webhook_id' | 'account_id' | 'failing'>
+type Receiver = Pick<Lane, 'webhook_id' | 'account_id' | 'failing' | 'url'>
 type Place = [name: string, most: number]
 
-function placesOf({ webhook_id, account_id, failing }: Receiver, doubtful: boolean): Place[] {
+/** Account and host; null for an address that is not public, which only development allows. */
+export function targetOf({ account_id, url }: Pick<Lane, 'account_id' | 'url'>): string | null {
+  const host = hostOf(new URL(url))
+  return isIP(host) !== 0 && !isPublicAddress(host) ? null : `${account_id} to ${host}`
+}
+
+export interface Pacer {
+  /** How many may be sent to the target now. */
+  left(target: string): number
+  spend(target: string): void
+}
+
+/** A token bucket per target, stored as the time at which it is full again. */
+export function createPacer(now: () => number): Pacer {
+  const fullAt = new Map<string, number>()
+  let spent = 0
+  const missingMs = (target: string): number => Math.max(0, (fullAt.get(target) ?? 0) - now())
+  const sweep = (): void => fullAt.forEach((time, target) => time <= now() && fullAt.delete(target))
+  return {
+    left: (target) => Math.floor(PACE_BURST - missingMs(target) / PACE_MS),
+    spend(target) {
+      if (++spent % SWEEP_EVERY === 0) sweep()
+      fullAt.set(target, now() + missingMs(target) + PACE_MS)
+    },
+  }
+}
+
+function placesOf(receiver: Receiver, doubtful: boolean): Place[] {
+  const { webhook_id, account_id, failing } = receiver
+  const target = targetOf(receiver)
   const fresh: Place[] = [[`fresh of ${account_id}`, FRESH_PER_ACCOUNT]]
   const apart: Place[] = [
     ['doubtful', SLOW_RECEIVERS],
     [`doubtful of ${account_id}`, DOUBTFUL_PER_ACCOUNT],
   ]
   const own: Place = [webhook_id, failing ? PER_FAILING_RECEIVER : PER_RECEIVER]
-  return [['all', ALL], [account_id, PER_ACCOUNT], ...(doubtful ? apart : fresh), own]
+  return [
+    ['all', ALL],
+    [account_id, PER_ACCOUNT],
+    ...(doubtful ? apart : fresh),
+    ...(target === null ? [] : [[target, PER_TARGET] as Place]),
+    own,
+  ]
 }
 
 /** Round-robin, one slot per lane and round, so that scarce slots are shared evenly. Earlier lanes are served first. */
-export function allocateSlots(lanes: Lane[], inFlight: Iterable<Claim>, isSlow: (claim: Claim) => boolean): Share[] {
+export function allocateSlots(
+  lanes: Lane[],
+  inFlight: Iterable<Claim>,
+  isSlow: (claim: Claim) => boolean,
+  paceLeft: Pacer['left'],
+): Share[] {
   const counts = new Map<string, number>()
   const take = (places: Place[]): void => places.forEach(([place]) => counts.set(place, (counts.get(place) ?? 0) + 1))
   const isFree = ([place, most]: Place): boolean => (counts.get(place) ?? 0) < most
@@ -37,7 +84,11 @@ export function allocateSlots(lanes: Lane[], inFlight: Iterable<Claim>, isSlow: 
     take(placesOf(claim, claim.failing || isSlow(claim)))
   }
   const shares = new Map<string, number>()
-  let waiting = lanes.map((lane) => ({ id: lane.webhook_id, places: placesOf(lane, lane.failing || slow.has(lane.webhook_id)) }))
+  const paceOf = (target: string | null): Place[] => (target === null ? [] : [[`pace of ${target}`, paceLeft(target)]])
+  let waiting = lanes.map((lane) => ({
+    id: lane.webhook_id,
+    places: [...placesOf(lane, lane.failing || slow.has(lane.webhook_id)), ...paceOf(targetOf(lane))],
+  }))
   while (waiting.length > 0) {
     waiting = waiting.filter((lane) => lane.places.every(isFree))
     for (const lane of waiting) {

@@ -1,5 +1,5 @@
 // Sends due deliveries. A run claims as many as there are free slots and awaits none: attempts run concurrently, results are written in
-// batches, and freed slots are filled at once. The claims of a crashed worker expire after 25 seconds.
+// batches, and freed slots are filled at once; what the pace of its host holds back is due again in the next run. The claims of a crashed worker expire after 25 seconds.
 import { createBatchWriter } from '../../kernel/batch-writer.ts'
 import { sleep, stopwatch, systemClock } from '../../kernel/clock.ts'
 import type { Opened, Reconciler } from '../../workflow/reconciler-loop.ts'
@@ -9,7 +9,7 @@ import { bodyOf, openSecrets, send } from './message.ts'
 import * as queue from './delivery-queue.sql.ts'
 import { claimedUntil, givenUpSince } from './schedule.ts'
 import { recordAttempts, type FinishedAttempt } from './record-attempts.ts'
-import { allocateSlots, SLOW_MS } from './concurrency-limits.ts'
+import { allocateSlots, createPacer, SLOW_MS, targetOf } from './concurrency-limits.ts'
 import { cancelPending } from './sql.ts'
 
 const LANES_PER_PASS = 1_000
@@ -27,6 +27,7 @@ export interface Deliveries extends Opened {
 export function openDeliveries(deps: Deps, again: () => void): Deliveries {
   const { db, clock, log, metrics } = deps
   const flights = new Map<queue.Claim, { ended: Promise<void>; elapsed: () => number }>()
+  const pacer = createPacer(() => clock.now().getTime())
   let slowSoon: NodeJS.Timeout | undefined
   const stopping = new AbortController()
   let isClosed = false
@@ -44,6 +45,8 @@ export function openDeliveries(deps: Deps, again: () => void): Deliveries {
     else await write({ claim, sent, sentAt })
   }
   const takeOff = (claim: queue.Claim): void => {
+    const target = targetOf(claim)
+    if (target !== null) pacer.spend(target)
     const elapsed = stopwatch()
     const ended = fly(claim)
       .catch((error: unknown) => log.warn({ err: error, delivery: claim.id }, 'webhook attempt crashed; retrying after claim expiry'))
@@ -58,7 +61,7 @@ export function openDeliveries(deps: Deps, again: () => void): Deliveries {
     async runOnce() {
       if (isClosed) return 0
       const lanes = await dueLanes(deps)
-      const shares = allocateSlots(lanes, flights.keys(), (claim) => flights.get(claim)!.elapsed() >= SLOW_MS)
+      const shares = allocateSlots(lanes, flights.keys(), (claim) => flights.get(claim)!.elapsed() >= SLOW_MS, pacer.left)
       if (shares.length === 0) return 0
       const now = clock.now()
       const claims = await queue.claimDue(db, shares, now, claimedUntil(now), givenUpSince(now))

@@ -20,10 +20,12 @@ export interface Lane {
   account_id: string
   is_active: boolean
   failing: boolean
+  url: string
 }
 
 /**
- * Subscriptions with due deliveries: healthy ones first, then by due time. A loose index scan steps from one subscription to the next, so
+ * Subscriptions with due deliveries: healthy ones first, then the first of every account, the second and so on, so that accounts whose
+ * subscriptions may send no more for the moment do not fill the limit. A loose index scan steps from one subscription to the next, so
  * a receiver with a million pending deliveries costs no more than one with a single delivery.
  */
 export const dueLanes = (db: Queries, now: Date, limit: number) =>
@@ -33,11 +35,12 @@ export const dueLanes = (db: Queries, now: Date, limit: number) =>
       union all
       select (select webhook_id from webhook_deliveries where status = 'PENDING' and webhook_id > lane.webhook_id
         order by webhook_id limit 1) from lane where lane.webhook_id is not null)
-    select w.id as webhook_id, w.account_id, w.is_active, w.fail_count > 0 as failing
+    select w.id as webhook_id, w.account_id, w.is_active, w.fail_count > 0 as failing, w.url
     from lane join webhooks w on w.id = lane.webhook_id
     cross join lateral (select next_attempt_at from webhook_deliveries d
       where d.webhook_id = w.id and ${dueAt(now)} order by next_attempt_at limit 1) first
-    order by w.fail_count > 0, first.next_attempt_at limit ${limit}`)
+    order by w.fail_count > 0, row_number() over (partition by w.account_id, w.fail_count > 0 order by first.next_attempt_at),
+      first.next_attempt_at limit ${limit}`)
 
 export interface Claim {
   id: string

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { answer, hang, receiver, verified } from '../../../test/receiver.ts'
 import { webhookApp } from '../../../test/webhook-fixture.ts'
+import { sql } from '../../kernel/database/db.ts'
 
 const SOON = { timeout: 10_000 }
 
@@ -158,6 +159,28 @@ describe('delivery log', () => {
     app.clock.advance('6s')
     await deliver()
   })
+
+  test('shows the newest 50 attempts, oldest first, and a redelivery leaves room for its own', async () => {
+    const customer = await app.given.customer()
+    const { id } = await subscribe(customer, (await receiver()).url)
+    await happen(customer)
+    await deliver()
+    const [{ id: deliveryId }] = await deliveriesOf(customer, id)
+    await app.db.run(sql`
+      insert into webhook_attempts (delivery_id, number, url, signature, status, response, latency_ms, attempted_at)
+      select delivery_id, n, url, signature, 500 + n, response, latency_ms, attempted_at from webhook_attempts, generate_series(2, 60) n
+      where delivery_id = ${deliveryId}`)
+    await app.db.run(sql`update webhook_deliveries set claims = 60 where id = ${deliveryId}`)
+    const log = async (): Promise<number[]> =>
+      (await customer.get(`/webhooks/${id}/deliveries/${deliveryId}`)).body.data.log.map(
+        (each: { responseStatus: number }) => each.responseStatus,
+      )
+    expect(await log()).toEqual(Array.from({ length: 50 }, (_, i) => 511 + i))
+    expect((await customer.post(`/webhooks/${id}/deliveries/${deliveryId}/redeliver`)).status).toBe(200)
+    await deliver()
+    expect(await log()).toEqual([...Array.from({ length: 42 }, (_, i) => 519 + i), 200])
+    expect(await app.db.many(sql`select from webhook_attempts where delivery_id = ${deliveryId}`)).toHaveLength(43)
+  })
 })
 
 describe('POST /webhooks/{id}/deliveries/{deliveryId}/redeliver', () => {
@@ -193,6 +216,51 @@ describe('POST /webhooks/{id}/deliveries/{deliveryId}/redeliver', () => {
       headers: { 'x-error-code': 'invalid_state' },
       body: { error: 'The webhook is switched off: set isActive to true first' },
     })
+  })
+
+  test('is rejected while the delivery is still being attempted', async () => {
+    const customer = await app.given.customer()
+    const target = await receiver(answer(500))
+    const { id } = await subscribe(customer, target.url)
+    await happen(customer)
+    await deliver()
+    const [delivery] = await deliveriesOf(customer, id)
+    expect(await customer.post(`/webhooks/${id}/deliveries/${delivery.id}/redeliver`)).toMatchObject({
+      status: 409,
+      headers: { 'x-error-code': 'invalid_state' },
+      body: { error: 'This delivery is PENDING and is attempted by itself: see nextAttemptAt' },
+    })
+    expect(await deliveriesOf(customer, id)).toEqual([delivery])
+    await deliver()
+    expect(target.received).toHaveLength(1)
+    await customer.delete(`/webhooks/${id}`)
+  })
+
+  test('is limited to ten a minute for an account, test events included', async () => {
+    const customer = await app.given.customer()
+    const target = await receiver()
+    const { id } = await subscribe(customer, target.url)
+    await happen(customer)
+    await deliver()
+    const [{ id: deliveryId }] = await deliveriesOf(customer, id)
+    const redeliver = () => customer.post(`/webhooks/${id}/deliveries/${deliveryId}/redeliver`)
+    expect((await customer.post(`/webhooks/${id}/test`)).status).toBe(200)
+    const statuses: number[] = []
+    for (let n = 0; n < 10; n++) {
+      statuses.push((await redeliver()).status)
+      await deliver()
+    }
+    expect(statuses).toEqual([...Array<number>(9).fill(200), 429])
+    const { body, headers } = await redeliver()
+    expect([headers['x-error-code'], headers['retry-after'], body.error]).toEqual([
+      'rate_limited',
+      '60',
+      'Too many test events and redeliveries: at most 10 a minute for an account',
+    ])
+    expect(target.received).toHaveLength(11)
+    app.clock.advance('61s')
+    expect((await redeliver()).status).toBe(200)
+    await deliver()
   })
 
   test('is rejected for a test event', async () => {

@@ -2,7 +2,7 @@ import { Type } from '../../http/api/schema.ts'
 import type { Api } from '../../http/api/api.ts'
 import type { Deps, Routes } from '../deps.ts'
 import type { EventCatalog } from '../events/schema.ts'
-import { getDelivery, listDeliveries, redeliver } from './deliveries.ts'
+import { countRedelivery, getDelivery, listDeliveries, redeliver } from './deliveries.ts'
 import {
   DeletedWebhook,
   Delivery,
@@ -68,7 +68,7 @@ const declareRoutes = (api: Api, deps: Deps, { CreateWebhook, UpdateWebhook }: W
       params,
       body: UpdateWebhook,
       data: Webhook,
-      errorCodes: ['url_not_allowed'],
+      errorCodes: ['url_not_allowed', 'invalid_state'],
       prepare: async ({ body }) => (body.url === undefined ? null : outbound.rejectionReason(body.url)),
     },
     (tx, { principal, params: { id }, body }, reasonAgainst) =>
@@ -134,7 +134,7 @@ const declareRoutes = (api: Api, deps: Deps, { CreateWebhook, UpdateWebhook }: W
     '/webhooks/:id/deliveries/:deliveryId',
     {
       operationId: 'getWebhookDelivery',
-      summary: 'Get a delivery with every attempt: request, response, latency',
+      summary: 'Get a delivery with its newest 50 attempts: request, response, latency',
       tag,
       scope: read,
       params: deliveryParams,
@@ -147,12 +147,13 @@ const declareRoutes = (api: Api, deps: Deps, { CreateWebhook, UpdateWebhook }: W
     '/webhooks/:id/deliveries/:deliveryId/redeliver',
     {
       operationId: 'redeliverWebhookDelivery',
-      summary: 'Deliver again, under the same webhook-id and with all attempts anew',
+      summary: 'Deliver again, under the same webhook-id and with all attempts anew; not while it is PENDING, ten a minute for an account',
       tag,
       scope: update,
       params: deliveryParams,
       data: Delivery,
       errorCodes: ['invalid_state'],
+      prepare: ({ principal, params: { id } }) => countRedelivery(deps, principal.accountId, id),
     },
     (tx, { principal, params: { id, deliveryId } }) => redeliver(tx, clock.now(), principal.accountId, id, deliveryId),
   )

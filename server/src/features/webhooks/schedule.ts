@@ -3,6 +3,7 @@ import { addDuration, parseDurationMs } from '../../kernel/clock.ts'
 
 /** Delays after the first failed attempt, the second, and so on; the eighth attempt is the last. */
 const WAITS = ['5s', '5m', '30m', '2h', '5h', '10h', '10h']
+export const MAX_ATTEMPTS = WAITS.length + 1
 const SPREAD = 0.2
 /** Upper limit of Retry-After. */
 const MAX_WAIT_MS = parseDurationMs('24h')

@@ -91,8 +91,14 @@ const Attempt = object(
   { title: 'WebhookAttempt' },
 )
 
+export const SHOWN_ATTEMPTS = 50
+
 export const DeliveryLog = object(
-  { ...deliveryFields, requestBody: Type.String({ description: 'What is sent and signed, byte for byte' }), log: Type.Array(Attempt) },
+  {
+    ...deliveryFields,
+    requestBody: Type.String({ description: 'What is sent and signed, byte for byte' }),
+    log: Type.Array(Attempt, { description: `The newest ${SHOWN_ATTEMPTS} attempts, oldest first` }),
+  },
   { title: 'WebhookDeliveryLog' },
 )
 export type DeliveryLog = Static<typeof DeliveryLog>

@@ -4,7 +4,7 @@ import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
+import { getAccount, releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
 import { newSecret, sealSecret } from './message.ts'
 import { overlapUntil } from './schedule.ts'
@@ -62,6 +62,7 @@ export async function updateWebhook(
   reasonAgainst: string | null,
 ): Promise<Webhook> {
   const before = await lockWebhook(tx, accountId, id)
+  if (input.url !== undefined && input.url !== before.url) await requireNotSuspended(tx, accountId)
   requireCallable(reasonAgainst)
   const { url = before.url, description = before.description, isActive = before.is_active } = input
   const events = input.events ? [...new Set(input.events)] : before.events
@@ -97,6 +98,12 @@ export async function lockWebhook(tx: Tx, accountId: string, id: string): Promis
   const row = await sql.lockWebhook(tx, accountId, id)
   if (!row) throw notFound('Webhook')
   return row
+}
+
+/** For what makes us call a URL at the customer's will. */
+export async function requireNotSuspended(db: Queries, accountId: string): Promise<void> {
+  if ((await getAccount(db, accountId)).suspended_at)
+    throw apiError('invalid_state', 'This account is suspended, so nothing is sent for it: open a ticket to ask why')
 }
 
 function requireCallable(reasonAgainst: string | null): void {

@@ -70,8 +70,17 @@ export const listDeliveries = (db: Queries, webhookId: string, status: DeliveryS
 export const findDelivery = (db: Queries, webhookId: string, id: string) =>
   db.maybe<LoggedRow>(sql`${logged} where d.id = ${id} and d.webhook_id = ${webhookId}`)
 
-export const attemptsAt = (db: Queries, deliveryId: string) =>
-  db.many<AttemptRow>(sql`select ${allColumns('webhook_attempts')} from webhook_attempts where delivery_id = ${deliveryId} order by number`)
+/** The newest ones, oldest first. */
+export const attemptsAt = (db: Queries, deliveryId: string, limit: number) =>
+  db.many<AttemptRow>(sql`
+    select ${allColumns('webhook_attempts')} from (
+      select ${allColumns('webhook_attempts')} from webhook_attempts where delivery_id = ${deliveryId} order by number desc limit ${limit}) newest
+    order by number`)
+
+export const deleteAttemptsBut = (tx: Tx, deliveryId: string, newest: number) =>
+  tx.run(sql`
+    delete from webhook_attempts where delivery_id = ${deliveryId} and number <= (
+      select number from webhook_attempts where delivery_id = ${deliveryId} order by number desc offset ${newest} limit 1)`)
 
 export const attemptsOf = (db: Queries, deliveryIds: string[]) =>
   db.many<Pick<AttemptRow, 'delivery_id' | 'number'>>(

@@ -2,15 +2,14 @@
 // request holds no transaction open; its result is written afterwards.
 import type { Tx } from '../../kernel/database/db.ts'
 import { json } from '../../kernel/database/db.ts'
-import { postgresCounters } from '../../kernel/database/window-counters.ts'
+import { postgresCounters, type Counters } from '../../kernel/database/window-counters.ts'
 import { systemClock } from '../../kernel/clock.ts'
-import { ApiError, apiError } from '../../kernel/errors.ts'
+import { ApiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { getAccount } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
 import { bodyOf, openSecrets, send, type Sent } from './message.ts'
 import { TEST_EVENT } from './schema.ts'
-import { requireWebhook } from './service.ts'
+import { requireNotSuspended, requireWebhook } from './service.ts'
 import * as sql from './sql.ts'
 
 export interface TestRun {
@@ -25,8 +24,7 @@ export const testBody = ({ id, webhook_id, created_at }: Pick<sql.DeliveryRow, '
 
 export async function sendTest(deps: Deps, accountId: string, webhookId: string): Promise<TestRun> {
   const webhook = await requireWebhook(deps.db, accountId, webhookId)
-  if ((await getAccount(deps.db, accountId)).suspended_at)
-    throw apiError('invalid_state', 'This account is suspended, so nothing is sent for it: open a ticket to ask why')
+  await requireNotSuspended(deps.db, accountId)
   return withTestLimits(deps, webhook, () => sendTo(deps, webhook))
 }
 
@@ -49,17 +47,27 @@ async function withTestLimits<T>(
       [id, PER_WEBHOOK],
       [account_id, PER_ACCOUNT],
     ] as const) {
-      const { count, resetMs } = await counters.add(`webhook-tests:${key}`, 1, MINUTE_MS)
-      if (count > most)
-        throw tooMany(
-          `Too many test events: at most ${PER_WEBHOOK} a minute for a webhook and ${PER_ACCOUNT} for an account`,
-          Math.max(1, Math.ceil(resetMs / 1000)),
-        )
+      const refusal = `Too many test events: at most ${PER_WEBHOOK} a minute for a webhook and ${PER_ACCOUNT} for an account`
+      await countWithin(counters, key, most, refusal)
     }
     return await work()
   } finally {
     await inFlight(-1)
   }
+}
+
+/** Redeliveries count against the account's limit of test events. */
+export const requireRedeliveryLeft = ({ db, clock }: Deps, accountId: string): Promise<void> =>
+  countWithin(
+    postgresCounters(db, clock),
+    accountId,
+    PER_ACCOUNT,
+    `Too many test events and redeliveries: at most ${PER_ACCOUNT} a minute for an account`,
+  )
+
+async function countWithin(counters: Counters, key: string, most: number, refusal: string): Promise<void> {
+  const { count, resetMs } = await counters.add(`webhook-tests:${key}`, 1, MINUTE_MS)
+  if (count > most) throw tooMany(refusal, Math.max(1, Math.ceil(resetMs / 1000)))
 }
 
 const tooMany = (message: string, retryAfterSeconds: number): ApiError => new ApiError('rate_limited', message, [], retryAfterSeconds)

@@ -5,6 +5,7 @@ import { sql } from '../../kernel/database/db.ts'
 import { openOutbound } from '../../kernel/net/outbound-http.ts'
 import { listenForTriggers, startReconcilers } from '../../workflow/reconciler-loop.ts'
 import { deliverWebhooks, openDeliveries } from './deliver.reconciler.ts'
+import { dueLanes } from './delivery-queue.sql.ts'
 import { cancelPending } from './sql.ts'
 
 const SOON = { timeout: 10_000 }
@@ -165,5 +166,53 @@ describe('workers', () => {
     await deliver()
     expect(await statuses(customer, id)).toEqual(['CANCELLED'])
     expect(target.received).toEqual([])
+  })
+})
+
+describe('a host that is addressed by name', async () => {
+  const named = await webhookApp({ outbound: { resolve: async () => [{ address: '127.0.0.1', family: 4 }] } })
+
+  test('is not flooded by twenty webhooks of one account, and nothing is lost', async () => {
+    const customer = await named.given.customer()
+    let [open, most] = [0, 0]
+    const target = await receiver((response) => {
+      most = Math.max(most, ++open)
+      setImmediate(() => {
+        open--
+        response.writeHead(200).end()
+      })
+    })
+    const url = target.url.replace('127.0.0.1', 'victim.example.com')
+    const webhooks = []
+    for (let n = 0; n < 20; n++) webhooks.push(await named.subscribe(customer, url))
+    for (let n = 0; n < 10; n++) await named.happen(customer)
+    const deliveries = openDeliveries(named.deps, () => {})
+    const drain = async (): Promise<number> => {
+      while ((await deliveries.runOnce()) > 0) await deliveries.landed()
+      return target.received.length
+    }
+    expect(await drain()).toBe(60)
+    named.clock.advance('1s')
+    expect(await drain()).toBe(70)
+    expect(most).toBeLessThanOrEqual(16)
+    for (let n = 0; n < 13; n++) {
+      named.clock.advance('1s')
+      await drain()
+    }
+    expect(new Set(target.received.map(({ headers }) => headers['webhook-id'])).size).toBe(200)
+    expect(target.received).toHaveLength(200)
+    await deliveries.stop()
+  })
+
+  test('does not delay the webhooks of other accounts', async () => {
+    const [greedy, modest] = [await named.given.customer(), await named.given.customer()]
+    const [target, own] = [await receiver(), await receiver()]
+    for (let n = 0; n < 20; n++) await named.subscribe(greedy, target.url.replace('127.0.0.1', 'victim.example.com'))
+    for (let n = 0; n < 10; n++) await named.happen(greedy)
+    await named.subscribe(modest, own.url)
+    await named.happen(modest)
+    expect((await dueLanes(named.db, named.clock.now(), 2)).map((each) => each.account_id)).toContain(modest.accountId)
+    await named.deliver()
+    expect([own.received.length, target.received.length]).toEqual([1, 60])
   })
 })

@@ -38,7 +38,7 @@ export function urlRejectionReason(text: string, { allowPrivate, ownNames }: Url
 }
 
 /** The URL parser has normalised every spelling of an IPv4 address (octal, hex, one number, trailing dot, full-width digits). */
-const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '')
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '')
 
 function hostRejectionReason(host: string, ownNames: string[]): string | null {
   if (isIP(host) !== 0) return isPublicAddress(host) ? null : NOT_PUBLIC

@@ -53,8 +53,9 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
       head: commonMessages.actions,
       quiet: true,
       right: true,
-      cell: ({ id, eventId, type }) =>
-        eventId && (
+      cell: ({ id, eventId, type, status: each }) =>
+        eventId &&
+        each !== 'PENDING' && (
           <Button variant="default" size="xs" aria-label={`${w.resend}: ${type}`} onClick={() => replay.mutate(id)}>
             {w.resend}
           </Button>
