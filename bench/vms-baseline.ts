@@ -74,6 +74,7 @@ const item = (row: Record<string, unknown>) => ({
 const full = (row: Record<string, unknown>) => ({
   ...item(row),
   networkLimited: row['can_shape_traffic'],
+  copiesPriceMonthly: '0.00', // snapshots and backups cost nothing here
   bandwidthUsedBytes: Number(row['bandwidth_used_bytes']),
   bandwidthPackBytes: row['bandwidth_pack_bytes'],
   sshKeys: row['keys'] ?? [],

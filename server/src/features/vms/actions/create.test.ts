@@ -76,6 +76,7 @@ describe('POST /vms', async () => {
       'networkLimited',
       'bandwidthUsedBytes',
       'bandwidthPackBytes',
+      'copiesPriceMonthly',
       'sshKeys',
       'firewalls',
       'privateNetworks',
