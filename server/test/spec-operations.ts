@@ -42,6 +42,7 @@ const vm: Shape = {
   updatedAt: 'date-time',
   // ours
   networkLimited: 'boolean',
+  copiesPriceMonthly: 'money',
   currentAction,
   allowedActions: ['string'],
   readiness: 'string',
