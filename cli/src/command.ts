@@ -46,6 +46,7 @@ export const group = (name: string, description: string, commands: CommandNode[]
 
 export function buildCommand(node: CommandNode, io: Io): Command {
   const command = createCommand(node.name).description(node.description)
+  if (node.name === 'get') command.alias('show')
   if ('commands' in node) {
     for (const each of node.commands) command.addCommand(buildCommand(each, io))
     return command

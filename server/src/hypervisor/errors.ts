@@ -3,7 +3,7 @@
 
 const KINDS = {
   /** A failure of the host; the request is valid. */
-  transient: { retry: true, userMessage: 'The host failed to do this.' },
+  transient: { retry: true, userMessage: 'The host failed to do this: try again, and open a ticket if it fails again.' },
   /** The host does not respond. Its VMs may still be running. */
   unreachable: { retry: true, userMessage: 'The host of this VM is unreachable.' },
   /** The reply was lost: the call may have succeeded. Every method is idempotent, so it can be repeated. */

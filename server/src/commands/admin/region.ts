@@ -40,7 +40,7 @@ const list = async ({ db }: Admin): Promise<Result> =>
 
 async function add({ db, now }: Admin, { name, country, city, available }: RegionInput, slug?: string): Promise<Result> {
   const region = await db.tx((tx) => createRegion(tx, now, { slug: slug!, name, country, city, available }))
-  return { data: region, text: `Region ${region.slug} is added. Next: npx berthd host add --region ${region.slug}` }
+  return { data: region, text: `Region ${region.slug} is added. Next: npx berthd host add <uri> --region ${region.slug}` }
 }
 
 async function set({ db }: Admin, { json: _, ...change }: Partial<RegionInput> & { json?: boolean }, slug?: string): Promise<Result> {

@@ -11,6 +11,7 @@ import { sleep, stopwatch } from '../../kernel/clock.ts'
 import { openDb, type Db } from '../../kernel/database/db.ts'
 import { readVerifiedKey } from '../../kernel/database/master-key.ts'
 import { SERVICE_USER } from '../../kernel/os-user.ts'
+import { POSTGRES_USER } from '../../kernel/postgres/os-user.ts'
 import { inspectEmbeddedPostgres, startEmbeddedPostgres, type EmbeddedPostgres } from '../../kernel/postgres/embedded.ts'
 import { describeUrl, postgresFolder, requireServer } from '../database.ts'
 import { readClock } from '../../kernel/database/test-clock.ts'
@@ -67,12 +68,12 @@ async function openApart({ config, stack }: ProcessContext, service: Unprivilege
 type Opened = Pick<Service, 'db' | 'api'>
 
 function showUsers({ databaseUrl, dataDir }: Config, { service, why }: Launched, hasLibvirt: boolean): void {
-  const database = databaseUrl ? '' : ', PostgreSQL as a user of its own'
+  const database = databaseUrl ? '' : `, PostgreSQL as ${POSTGRES_USER}`
   if (!service) return showLine('!', `API and worker run as root${database}: ${why}`, '')
   if (service.readsAll)
     showLine('!', `user ${SERVICE_USER} may read all files: move Berth and ${shortPath(dataDir)} out of a closed folder`, '')
   showLine('✓', `API and worker run as ${SERVICE_USER}${database}`, '')
-  showLine('✓', `as root: their supervisor, template builds${hasLibvirt ? ', libvirtd' : ''}`, 'why: SECURITY.md')
+  showLine('✓', `as root: the supervisor that starts them, template builds${hasLibvirt ? ', libvirtd' : ''}`, 'why: SECURITY.md')
 }
 
 /** Blocks the event loop for about 0.3 s. */

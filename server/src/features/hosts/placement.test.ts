@@ -77,7 +77,7 @@ describe('placement', () => {
     const { fitting, rejected } = rankHosts(hosts, need())
     expect(fitting).toEqual([])
     expect(noCapacity('fra1', need(), hosts.length, rejected)).toBe(
-      'No capacity in fra1 for 1 GiB RAM: 5 hosts checked, 2 full, 1 in maintenance, 1 unreachable, 1 of another architecture',
+      'No capacity in fra1 for 1 GiB RAM and 10 GiB disk: 5 hosts checked, 2 full, 1 in maintenance, 1 unreachable, 1 of another architecture',
     )
   })
 })

@@ -81,9 +81,9 @@ const measuredRoomGiB = ({ disk_free_gib, disk_total_gib, disk_reserve_gib }: Di
 const share = (host: HostRow, need: Need): number =>
   Math.max((host.ram_used_mib + need.ramMiB) / host.ram_total_mib, (host.disk_used_gib + need.diskGiB) / host.disk_total_gib)
 
-/** "No capacity in fra1 for 4 GiB RAM: 3 hosts checked, 2 full, 1 in maintenance" */
+/** "No capacity in fra1 for 4 GiB RAM and 80 GiB disk: 3 hosts checked, 2 full, 1 in maintenance" */
 export function noCapacity(regionSlug: string, need: Need, checked: number, rejected: Map<Rejection, number>): string {
   const reasons = [...rejected].map(([reason, count]) => `${count} ${reason}`)
   const size = need.ramMiB % 1024 === 0 ? `${need.ramMiB / 1024} GiB` : `${need.ramMiB} MiB`
-  return `No capacity in ${regionSlug} for ${size} RAM: ${[`${checked} host${checked === 1 ? '' : 's'} checked`, ...reasons].join(', ')}`
+  return `No capacity in ${regionSlug} for ${size} RAM and ${need.diskGiB} GiB disk: ${[`${checked} host${checked === 1 ? '' : 's'} checked`, ...reasons].join(', ')}`
 }

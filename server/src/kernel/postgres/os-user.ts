@@ -4,7 +4,7 @@
 import { stat } from 'node:fs/promises'
 import { asUser, ensureSystemUser, run, type OsUser } from '../os-user.ts'
 
-const USER = 'berth-postgres'
+export const POSTGRES_USER = 'berth-postgres'
 
 export interface Launcher extends OsUser {
   /** Prefix of a PostgreSQL command. */
@@ -25,7 +25,7 @@ export async function chooseOsUser(cluster: string): Promise<OsUser> {
 }
 
 const systemUser = (): Promise<OsUser> =>
-  ensureSystemUser(USER).catch((error: Error) => {
+  ensureSystemUser(POSTGRES_USER).catch((error: Error) => {
     throw new Error(
       `PostgreSQL does not run as root, and ${error.message}. ` +
         `Create a system user of that name, start Berth as another user than root, or set BERTH_DATABASE_URL to your own PostgreSQL.`,

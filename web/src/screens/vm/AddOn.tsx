@@ -47,7 +47,7 @@ function ChangeAddOn({ vm, label, change, onClose }: { vm: Vm; label: string; ch
         onCancel={onClose}
         disabled={!quote.data}
       >
-        <strong>{label}</strong>
+        <strong>{w.turnAddOn(label, Object.values(change).includes(true))}</strong>
         {quote.data && (
           <p>{w.addOnPrice(formatMoney(quote.data.charge, quote.data.currency), formatMoney(quote.data.monthly, quote.data.currency))}</p>
         )}

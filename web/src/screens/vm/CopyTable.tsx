@@ -73,12 +73,12 @@ const Named = ({ copy }: { copy: Copy }) => (
     <strong>{copy.name}</strong>
     {copy.description && <div className="muted">{copy.description}</div>}
     {copy.consistency === 'CRASH' && (
-      <div className="muted">
+      <div className="muted" data-wrap>
         <Status tone="held">{w.crashConsistent}</Status> {w.crashConsistentHint}
       </div>
     )}
     {copy.warning && (
-      <div className="muted">
+      <div className="muted" data-wrap>
         <Status tone="held">{w.sameHost}</Status> {copy.warning}
       </div>
     )}

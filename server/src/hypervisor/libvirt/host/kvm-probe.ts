@@ -37,7 +37,8 @@ async function detect(context: HostContext): Promise<{ arch: string; acceleratio
     (await cpuVirtualizes(context, arch, signal)) &&
     (await bootsWithKvm(context, arch, signal))
   const acceleration = runsOnCpu ? 'kvm' : 'emulation'
-  context.log.info({ hostId: context.hostId, arch, acceleration }, 'acceleration detected')
+  const level = acceleration === 'kvm' ? 'info' : 'warn' // emulated guests are several times slower
+  context.log[level]({ hostId: context.hostId, arch, acceleration }, 'acceleration detected')
   return { arch, acceleration }
 }
 

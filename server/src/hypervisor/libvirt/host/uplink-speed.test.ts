@@ -19,6 +19,7 @@ test.each([
   ['a card without a cable', 'pci_0000_00_1c_0', "<link state='down'/>", 0],
   ['a card whose link is down', 'pci_0000_00_1c_0', "<link speed='10000' state='down'/>", 0],
   ['a virtual card', 'virtio0', "<link state='up'/>", 0],
+  ['a virtual card that does not know', 'virtio0', "<link speed='4294967295' state='up'/>", 0],
   ['a veth pair', 'computer', "<link speed='10000' state='up'/>", 0],
   ['a device without a link', 'usb_1_1', '', 0],
 ])('the link speed of %s', (_, parent, link, mbps) => {

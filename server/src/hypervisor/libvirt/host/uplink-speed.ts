@@ -13,10 +13,14 @@ export async function readUplinkMbps({ devices }: Pick<Host, 'devices'>): Promis
   }
 }
 
+/** Virtual cards report a speed of -1, which libvirt prints as 4294967295. */
+const UNKNOWN_MBPS = 10_000_000
+
 /** Bridges and veth pairs have the parent `computer` and claim 10 Gbit/s. */
 export function linkMbps(xml: string): number {
   const device = readXml(xml)
   const link = device.find('capability/link')?.attributes
   const isCard = device.find('parent')?.text !== 'computer'
-  return isCard && link?.['state'] === 'up' ? Number(link['speed'] ?? 0) : 0
+  const mbps = isCard && link?.['state'] === 'up' ? Number(link['speed'] ?? 0) : 0
+  return mbps < UNKNOWN_MBPS ? mbps : 0
 }
