@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { berthd, berthdJson } from '../../../test/processes.ts'
+import { sql } from '../../kernel/database/db.ts'
 
 describe('berthd ticket', { timeout: 120_000 }, async () => {
   const app = await testApp()
@@ -8,7 +9,9 @@ describe('berthd ticket', { timeout: 120_000 }, async () => {
   const customer = await app.given.customer()
 
   test('lists, shows, answers and closes tickets', async () => {
-    const { id } = (await customer.post('/tickets', { subject: 'Odd \u202etxt', body: 'First line\nsecond \u2067line' })).body.data
+    const { id } = (await customer.post('/tickets', { subject: 'Odd', body: 'First line' })).body.data
+    const odd = { subject: 'Odd \u202etxt', body: 'First line\nsecond \u2067line' } // of an older release, which took such characters
+    await app.db.run(sql`update tickets set subject = ${odd.subject}, body = ${odd.body} where id = ${id}`)
     const listed = await berthdJson<{ id: string }[]>(settings, 'ticket', 'list', '--status', 'open', '--account', customer.email)
     expect(listed).toMatchObject([{ id, account: customer.email, status: 'OPEN' }])
     const replied = await berthdJson(settings, 'ticket', 'reply', id, '--body', 'Done', '--close')

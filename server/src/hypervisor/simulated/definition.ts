@@ -56,14 +56,16 @@ export function requireSameShape(row: MachineRow, { vmId, generation, vcpu, ramM
 export async function define(tx: Tx, host: SimulatedHost, spec: MachineSpec): Promise<void> {
   const { vmId, accountId, uuid, generation, vcpu, ramMiB, diskLimits, template } = spec
   await requireComplete(tx, host.hostId, diskName(vmId, generation))
-  const defined = await tx.run(sql`insert into simulated.machines
+  // With two unique keys, an upsert on one of them can fail on the other beside an equal one of another process.
+  await tx.run(sql`insert into simulated.machines
       (host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, disk_iops, disk_mib_per_second)
     values (${host.hostId}, ${vmId}, ${vmId}, ${accountId}, ${uuid}, ${generation}, ${vcpu}, ${ramMiB}, ${template.hasAgent},
       ${diskLimits.iops}, ${diskLimits.miBPerSecond})
-    on conflict (host_id, name) do update set account_id = excluded.account_id, generation = excluded.generation, vcpu = excluded.vcpu,
-      ram_mib = excluded.ram_mib, disk_iops = excluded.disk_iops, disk_mib_per_second = excluded.disk_mib_per_second, has_agent = excluded.has_agent,
-      is_stuck = simulated.machines.is_stuck and simulated.machines.generation = excluded.generation
-    where simulated.machines.uuid = excluded.uuid`)
+    on conflict do nothing`)
+  const defined = await tx.run(sql`update simulated.machines set account_id = ${accountId}, generation = ${generation}, vcpu = ${vcpu},
+      ram_mib = ${ramMiB}, disk_iops = ${diskLimits.iops}, disk_mib_per_second = ${diskLimits.miBPerSecond}, has_agent = ${template.hasAgent},
+      is_stuck = is_stuck and generation = ${generation}
+    where host_id = ${host.hostId} and name = ${vmId} and uuid = ${uuid}`)
   if (defined === 0) throw new DriverError('conflict', `Machine ${vmId} exists on simulated host ${host.hostId} with another uuid`)
   const macs = spec.nics.map((nic) => nic.mac)
   await tx.run(sql`delete from simulated.nics where host_id = ${host.hostId} and machine = ${vmId} and mac <> all(${macs})`)
