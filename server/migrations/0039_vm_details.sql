@@ -5,6 +5,7 @@ create function copies_price_cents(vm text) returns bigint stable language sql a
     + (select coalesce(sum(counted_gib), 0) from backups where vm_id = vm and type = 'MANUAL' and status in ('AVAILABLE', 'RESTORING')))
 $$;
 
+-- With the holds and limits that VMs have got since.
 create or replace view vm_details as
 select v.id, v.account_id, v.region_id, v.host_id, v.plan_id, v.os_template_id, v.uuid, v.generation, v.last_generation, v.name, v.hostname,
   v.status, v.status_reason, v.readiness, v.desired_running, v.provisioned, v.vcpu, v.ram_mib, v.disk_gib, v.bandwidth_gb, v.network_mbps,
@@ -22,7 +23,7 @@ select v.id, v.account_id, v.region_id, v.host_id, v.plan_id, v.os_template_id, 
     + case when v.network_10g then (select value from catalog_values where name = 'price.network_10g') else 0 end
     + c.cents as renewal_price_cents,
   c.cents as copies_price_cents,
-  v.disk_iops, v.disk_mib_per_second, v.pending_hold
+  v.disk_iops, v.disk_mib_per_second, v.pending_hold, v.bandwidth_withheld_bytes
 from vms v
 join regions r on r.id = v.region_id
 join os_templates t on t.id = v.os_template_id
