@@ -1,16 +1,12 @@
 // Whoever has a whole IPv6 prefix, or many of them, gets no more than one client of each size, and no memory of the product.
 import { readFile } from 'node:fs/promises'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { newToken } from '../src/kernel/crypto.ts'
 import type { Attack, Statuses } from './attacker.ts'
-import { expectUnharmed, legitimateCustomer, measureImpact, send, startTarget, type Customer, type Target } from './legitimate-customer.ts'
+import { expectUnharmed, legitimateCustomer, measureImpact, send, startTarget } from './legitimate-customer.ts'
 
-let target: Target
-let customer: Customer
-beforeAll(async () => {
-  target = await startTarget()
-  customer = await legitimateCustomer(target)
-})
+const target = await startTarget()
+const customer = await legitimateCustomer(target)
 
 const hex = (n: number): string => n.toString(16)
 /** Each sends from its own address, with a forged token that is well-formed. */

@@ -1,7 +1,7 @@
 // Whoever chooses the Host of a request, or what a proxy says of it, chooses no link with a secret, no redirect and no cookie.
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Attack } from './attacker.ts'
-import { expectUnharmed, legitimateCustomer, measureImpact, send, startTarget, type Customer, type Target } from './legitimate-customer.ts'
+import { expectUnharmed, legitimateCustomer, measureImpact, send, startTarget } from './legitimate-customer.ts'
 import { berthdJson, eventually } from './processes.ts'
 import { smtpServer } from './smtp-server.ts'
 
@@ -27,14 +27,12 @@ const mail = { BERTH_SMTP_URL: mails.url(), BERTH_MAIL_FROM: 'noreply@cloud.exam
 describe.each([
   ['without BERTH_PUBLIC_URL', {}],
   ['with BERTH_PUBLIC_URL', { BERTH_PUBLIC_URL: 'https://cloud.example' }],
-])('%s', (_name, settings: Record<string, string>) => {
-  let target: Target
-  let customer: Customer
+])('%s', async (_name, settings: Record<string, string>) => {
+  const target = await startTarget('up', { ...mail, ...settings })
+  const customer = await legitimateCustomer(target)
   let vmId: string
   const own = (): string[] => [new URL(settings['BERTH_PUBLIC_URL'] ?? target.origin).host]
   beforeAll(async () => {
-    target = await startTarget('up', { ...mail, ...settings })
-    customer = await legitimateCustomer(target)
     const { body } = await send(`${target.url}/vms`, 'GET', { 'x-api-key': customer.token })
     vmId = body.data[0].id as string
     await eventually(async () => {

@@ -2,14 +2,14 @@
 import { beforeAll, expect, test } from 'vitest'
 import { stopwatch } from '../src/kernel/clock.ts'
 import type { Attack } from './attacker.ts'
-import { expectUnharmed, legitimateCustomer, measureImpact, send, startTarget, type Customer, type Target } from './legitimate-customer.ts'
+import { expectUnharmed, legitimateCustomer, measureImpact, send, startTarget } from './legitimate-customer.ts'
 import { berthdJson } from './processes.ts'
 
 const PASSWORD = 'correct horse battery'
 /** Where the user has signed in before. Several, because at most 100 requests a minute may come from one. */
 const HOMES = Array.from({ length: 8 }, (_, i) => `198.51.100.${10 + i}`)
-let target: Target
-let customer: Customer
+const target = await startTarget()
+const customer = await legitimateCustomer(target)
 let signIns = 0
 
 const page = (address: string) => ({ 'x-forwarded-for': address, origin: target.origin, 'sec-fetch-site': 'same-origin' })
@@ -21,8 +21,6 @@ async function signIn(address: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  target = await startTarget()
-  customer = await legitimateCustomer(target)
   const { url } = await berthdJson(target.settings, 'user', 'link', '--account', customer.email)
   await post('/password-reset/complete', HOMES[0]!, { token: new URL(url!).hash.slice(1), password: PASSWORD })
   for (const home of HOMES) await signIn(home)

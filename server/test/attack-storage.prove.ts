@@ -137,11 +137,10 @@ describe('an account that stores all it can', async () => {
   })
 })
 
-describe('meanwhile', () => {
+describe('meanwhile', async () => {
+  const target = await startTarget()
   let shots: Shot[]
-  let target: Awaited<ReturnType<typeof startTarget>>
   beforeAll(async () => {
-    target = await startTarget()
     const { token } = await legitimateCustomer(target)
     const headers = (n: number) => ({
       'x-api-key': token,

@@ -1,15 +1,11 @@
 // Forged tokens and cookies, well-formed and from many addresses: none is accepted, and nobody waits for it.
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { newToken } from '../src/kernel/crypto.ts'
 import type { Attack } from './attacker.ts'
-import { expectUnharmed, legitimateCustomer, measureImpact, startTarget, type Customer, type Target } from './legitimate-customer.ts'
+import { expectUnharmed, legitimateCustomer, measureImpact, startTarget } from './legitimate-customer.ts'
 
-let target: Target
-let customer: Customer
-beforeAll(async () => {
-  target = await startTarget()
-  customer = await legitimateCustomer(target)
-})
+const target = await startTarget()
+const customer = await legitimateCustomer(target)
 
 const flood = (path: string, credential: () => Record<string, string>, addressOf: (n: number) => string): Attack => ({
   perSecond: 250,

@@ -82,6 +82,7 @@ export async function realGuests() {
 async function openOutside(hostAddress: string) {
   const [, , third] = hostAddress.split('.')
   const [name, address] = [`bo${third}`, `10.98.${third}.200`]
+  await run('ip', 'netns', 'del', name).catch(() => undefined) // of a run that was killed: the number is ours
   await run('ip', 'netns', 'add', name)
   afterAll(() => run('ip', 'netns', 'del', name))
   await run('ip', 'link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name)
