@@ -1,4 +1,10 @@
 // argv → command. What a command needs is loaded when it runs, so none of them waits for the libraries of another.
-import { runCommand } from './commands/program.ts'
-
-process.exitCode = await runCommand(process.argv.slice(2))
+const args = process.argv.slice(2)
+// `up` starts it, and is not ready before it is: it does not wait for the other commands.
+if (args[0] === 'serve' && process.send) {
+  const { serveUnprivileged } = await import('./commands/process/unprivileged.ts')
+  const { readConfig } = await import('./config.ts')
+  process.exit(await serveUnprivileged(readConfig(process.env)))
+}
+const { runCommand } = await import('./commands/program.ts')
+process.exitCode = await runCommand(args)

@@ -52,7 +52,7 @@ async function findPrefix({ port, metricsPort, imagesDir }: Config, user: OsUser
   const low = [port, metricsPort].some((each) => each !== 0 && each < first) ? ['net_bind_service'] : []
   for (const more of [[], ['dac_read_search']]) {
     const prefix = [...asUser(user, [...low, ...more]), '--no-new-privs']
-    const can = ['sh', '-c', '"$0" --version && test -r "$1" && cd "$2"', process.execPath, process.argv[1]!, imagesDir]
+    const can = ['sh', '-c', 'test -x "$0" && test -r "$1" && cd "$2"', process.execPath, process.argv[1]!, imagesDir]
     const works = await run([...prefix, ...can]).then(
       () => true,
       () => false,

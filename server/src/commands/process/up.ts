@@ -32,13 +32,14 @@ export async function up(config: Config): Promise<number> {
 async function startAll(config: Config, serving: ProcessContext): Promise<void> {
   print(`berth ${VERSION} · data in ${shortPath(config.dataDir)} · Ctrl-C stops it, data is kept`)
   const isRoot = process.getuid?.() === 0
-  const launched: Launched = isRoot ? await launchUnprivileged(serving) : { service: null, why: '' }
-  const { service } = launched
+  const launching: Promise<Launched> = isRoot ? launchUnprivileged(serving) : Promise.resolve({ service: null, why: '' })
   const { url } = await step(
     'PostgreSQL',
-    () => openDatabase(serving, service === null),
+    () => openDatabase(serving, launching),
     ({ label }) => ({ label }),
   )
+  const launched = await launching
+  const { service } = launched
   serving.lifecycle.throwIfStopping()
   const hypervisor = await openLocalHost(config, url)
   serving.lifecycle.throwIfStopping()
@@ -86,19 +87,19 @@ interface Database {
   label: string
 }
 
-/** `loads`: the product is loaded while PostgreSQL starts. */
-async function openDatabase(serving: ProcessContext, loads: boolean): Promise<Database> {
+async function openDatabase(serving: ProcessContext, launching: Promise<Launched>): Promise<Database> {
   const { config } = serving
   const { url, label } = config.databaseUrl
     ? { url: config.databaseUrl, label: `PostgreSQL ${await requireServer(config.databaseUrl)} at ${describeUrl(config.databaseUrl)}` }
-    : await startPostgres(serving, loads)
+    : await startPostgres(serving, launching)
   const { version } = await migrateAndSeed(config, url)
   return { url, label: `${label}, schema ${version.split('_')[0]}` }
 }
 
-async function startPostgres({ config, log, stack }: ProcessContext, loads: boolean): Promise<Database> {
+async function startPostgres({ config, log, stack }: ProcessContext, launching: Promise<Launched>): Promise<Database> {
   const report = (message: string): void => log.error(message)
-  const launched = (): void => void (loads && loadProduct().catch(() => {})) // the awaiting import reports the error
+  // Where no other process loads the product, it is loaded while PostgreSQL starts. The awaiting import reports the error.
+  const launched = (): void => void launching.then(async ({ service }) => service ?? (await loadProduct())).catch(() => {})
   const postgres = await superviseAlone(() => startEmbeddedPostgres({ dataDir: postgresFolder(config), report, launched }))
   if (!postgres) {
     const { owner } = await inspectEmbeddedPostgres(postgresFolder(config))
