@@ -10,15 +10,15 @@
 // - Concurrent calls of two processes have one effect, and both return it.
 // - Results are JSON values, except for counters and metrics, which are bigint.
 import type { Duplex, Readable } from 'node:stream'
-import type { DriverEvent, HostFacts, Machine, MetricsSample, Network, NicCounters, Volume } from './inventory.ts'
-import type { ConsoleType, DiskSource, StopOutcome, Filter, MachineSpec, NetworkSpec, NicSpec, Readiness, TemplateRef } from './spec.ts'
+import type { DriverEvent, HostFacts, Machine, MetricsSample, NicCounters, Volume } from './inventory.ts'
+import type { ConsoleType, DiskSource, StopOutcome, MachineSpec, NicSpec, Readiness, TemplateRef } from './spec.ts'
 
 export * from './errors.ts'
 export type * from './inventory.ts'
 export * from './spec.ts'
 
-/** Order of calls. Create: networks, filter, disk, running, ready. Rebuild and restore: stopped, disk of the next generation, running with
- *  it, ready, no disk of the old generation; rolled back by: stopped, running with the old spec, no new disk. */
+/** Order of calls. Create: networks and ports (network-controller.ts), disk, running, ready. Rebuild and restore: stopped, disk of the next
+ *  generation, running with it, ready, no disk of the old generation; rolled back by: stopped, running with the old spec, no new disk. */
 export interface Machines {
   /** The disk of `spec.generation` exists, at least `diskGiB` large, with its seed. A missing template is uploaded first. A disk
    *  from the template boots as a new guest; a copy keeps its hostname, keys and passwords. `no_space` leaves no volume. */
@@ -29,8 +29,8 @@ export interface Machines {
    *  shrinks: a larger one keeps its size, which is returned. A running one gets the limits of
    *  its disk and a larger disk live; `invalid_state` while it runs with another generation, vcpu or RAM. */
   ensureDefined(spec: MachineSpec, signal: AbortSignal): Promise<{ diskGiB: number }>
-  /** Defined as the spec says, and running. Requires its disk, its networks and its filter: a machine never runs unfiltered. A paused one
-   *  is resumed. `invalid_state` while it runs with another generation, vcpu or RAM: stop it first. */
+  /** Defined as the spec says, and running. Requires its disk. A paused one is resumed. `invalid_state` while it runs with another generation,
+   *  vcpu or RAM: stop it first. */
   ensureRunning(spec: MachineSpec, signal: AbortSignal): Promise<void>
   /** A paused machine is resumed; any other stays as it is. One that finds the disk of its host full again is paused again at once. */
   ensureResumed(vmId: string, signal: AbortSignal): Promise<void>
@@ -43,7 +43,7 @@ export interface Machines {
   ensureReady(vmId: string, request: { timeoutMs: number }, signal: AbortSignal): Promise<{ readiness: Readiness }>
   /** Through the guest agent. `unsupported` for an image without agent, `transient` while the agent does not respond. */
   ensurePassword(vmId: string, login: { user: string; passwordHash: string }, signal: AbortSignal): Promise<void>
-  /** Purges everything of the VM from the host: jobs, domain, filter, disks, seeds, snapshots, backups; incomplete ones too. */
+  /** Purges everything of the VM from the host: jobs, domain, disks, seeds, snapshots, backups; incomplete ones too. */
   ensurePurged(vmId: string, signal: AbortSignal): Promise<void>
   /** As `ensurePurged`, but keeps the backups: for a VM that was evacuated to another host. */
   ensurePurgedKeepBackups(vmId: string, signal: AbortSignal): Promise<void>
@@ -56,19 +56,11 @@ export interface Templates {
   ensureNoTemplate(templateId: string, signal: AbortSignal): Promise<void>
 }
 
-export interface Networking {
-  /** `conflict` when the range overlaps another network with SNAT or DHCP on this host; `in_use` when attached machines
-   *  would have to be detached to change it. */
-  ensureNetwork(network: NetworkSpec, signal: AbortSignal): Promise<void>
-  /** `in_use` while an interface is attached. */
-  ensureNoNetwork(networkId: string, signal: AbortSignal): Promise<void>
-  /** Attached, live and in the definition; the guest gets its address by DHCP lease, or by the guest agent where DHCP is off. */
+/** Interfaces of machines. Each is bound to its port (network-controller.ts), which must exist: without it nothing passes. */
+export interface Interfaces {
+  /** Attached, live and in the definition; a guest without DHCP gets its address by the guest agent. */
   ensureInterface(vmId: string, nic: NicSpec, signal: AbortSignal): Promise<void>
   ensureNoInterface(vmId: string, mac: string, signal: AbortSignal): Promise<void>
-  /** Live and in the definition, both directions. `limited` is false where the host kernel cannot shape traffic. */
-  ensureLimit(vmId: string, mac: string, limitMbps: number | null, signal: AbortSignal): Promise<{ limited: boolean }>
-  /** The VM's only filter, on its public interface; replaces the previous one. Open connections survive. May precede the machine. */
-  ensureFilter(vmId: string, filter: Filter, signal: AbortSignal): Promise<void>
 }
 
 /** How long `ensureNoInterface` waits for a running guest to release the interface. */
@@ -115,8 +107,6 @@ export interface Monitoring {
   findMachine(vmId: string, signal: AbortSignal): Promise<Machine | null>
   listMachines(signal: AbortSignal): AsyncIterable<Machine>
   listVolumes(signal: AbortSignal): AsyncIterable<Volume>
-  listNetworks(signal: AbortSignal): AsyncIterable<Network>
-  listFilters(signal: AbortSignal): AsyncIterable<{ vmId: string }>
   /** Of running machines; cheap enough for every minute. */
   counters(vmIds: string[] | 'all', signal: AbortSignal): AsyncIterable<NicCounters>
   metrics(vmIds: string[] | 'all', signal: AbortSignal): AsyncIterable<MetricsSample>
@@ -131,7 +121,7 @@ export interface Monitoring {
   health(signal: AbortSignal): Promise<{ problems: string[] }>
 }
 
-export interface Driver extends Machines, Templates, Networking, SnapshotsAndBackups, Monitoring {
+export interface Driver extends Machines, Templates, Interfaces, SnapshotsAndBackups, Monitoring {
   readonly hostId: string
   /** Changes nothing on the host. Consoles and subscriptions of this driver end. */
   close(): Promise<void>

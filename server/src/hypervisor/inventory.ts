@@ -1,6 +1,6 @@
 // What a host reports: inventory, statistics and capabilities. It is read from the host alone, never from the database, so that the fleet
 // can be recovered from its hosts.
-import type { ConsoleType, DiskLimits, NetworkSpec, Power, StopReason } from './spec.ts'
+import type { ConsoleType, DiskLimits, Power, StopReason } from './spec.ts'
 
 export interface Machine {
   /** Null for an unknown machine, which does not carry our metadata. */
@@ -18,7 +18,7 @@ export interface Machine {
   ramMiB: number
   diskLimits: DiskLimits
   agentConnected: boolean
-  nics: { mac: string; networkId: string | null; limitMbps: number | null }[]
+  nics: { mac: string }[]
 }
 
 export interface Volume {
@@ -34,8 +34,6 @@ export interface Volume {
   capacityBytes: number
   sizeBytes: number
 }
-
-export type Network = NetworkSpec & { attachedMacs: string[] }
 
 /** Bytes since the start of the epoch, from the guest's point of view. Counters restart at zero with every new epoch. */
 export interface NicCounters {
@@ -65,6 +63,8 @@ export interface MetricsSample {
 export type Acceleration = 'kvm' | 'emulation'
 
 export interface HostFacts {
+  /** As the host itself reports it, also to the network controller. */
+  hostname: string
   vcpu: number
   cpuModel: string
   arch: string
@@ -76,8 +76,6 @@ export interface HostFacts {
   consoles: ConsoleType[]
   /** Of the fastest network card; null where unknown. */
   uplinkMbps: number | null
-  /** False on kernels that cannot shape traffic. */
-  canShapeTraffic: boolean
 }
 
 export type DriverEvent =

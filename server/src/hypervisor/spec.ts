@@ -38,8 +38,6 @@ export interface NicSpec {
   /** Null: no default route over this interface. */
   gateway: string | null
   dns: string[]
-  /** Both directions; null = unlimited. */
-  limitMbps: number | null
 }
 
 /** Of reads and writes together; null = unlimited. */
@@ -66,15 +64,6 @@ export interface MachineSpec {
 
 /** Initial content of a disk. */
 export type DiskSource = { from: 'template' } | { from: 'snapshot'; snapshotId: string } | { from: 'backup'; backupId: string }
-
-export interface NetworkSpec {
-  networkId: string
-  cidr: string
-  /** The host's own address in the network; null only with SNAT and DHCP both off. */
-  gateway: string | null
-  enableSnat: boolean
-  enableDhcp: boolean
-}
 
 export type FilterAction = 'ACCEPT' | 'DROP' | 'REJECT'
 

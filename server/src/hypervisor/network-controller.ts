@@ -1,0 +1,76 @@
+// The networks of a region: every call that the control plane makes to connect machines, whichever host they run on. Controllers: OVN, and
+// a simulated one with its state in PostgreSQL. Both pass network-conformance.ts.
+//
+// The contract of every method is that of the driver (driver.ts): idempotent and keyed by our ids, interruptible anywhere, rejects with a
+// DriverError only, one effect of concurrent calls. A change is in force on the hosts concerned when its call resolves.
+import { createHash } from 'node:crypto'
+import type { Filter } from './spec.ts'
+
+export interface NetworkController {
+  /** What public interfaces may reach. Before the first port. */
+  ensurePublicNetwork(network: PublicNetworkSpec, signal: AbortSignal): Promise<void>
+  /** Changes take effect at once, for all its ports. */
+  ensureNetwork(network: NetworkSpec, signal: AbortSignal): Promise<void>
+  /** `in_use` while it has ports. */
+  ensureNoNetwork(networkId: string, signal: AbortSignal): Promise<void>
+  /** The port of an interface, before the machine has it: without its port an interface neither sends nor receives. `not_found` without
+   *  its network. A changed filter, limit or host is in force when this resolves; open connections survive a changed filter. */
+  ensurePort(port: PortSpec, signal: AbortSignal): Promise<void>
+  ensureNoPort(mac: string, signal: AbortSignal): Promise<void>
+  listNetworks(signal: AbortSignal): AsyncIterable<{ networkId: string }>
+  listPorts(signal: AbortSignal): AsyncIterable<Port>
+  /** Rejects when the controller is unreachable; otherwise returns the problems for the operator, as text. */
+  health(signal: AbortSignal): Promise<{ problems: string[] }>
+  close(): Promise<void>
+}
+
+/** Private and shared ranges are closed to guests, because the operator's own machines are there, unless they are listed here. */
+export interface PublicNetworkSpec {
+  /** Of the region's pools of public addresses. */
+  ranges: readonly string[]
+  /** Of the operator, which guests may reach nevertheless. */
+  allowed: readonly string[]
+}
+
+export interface NetworkSpec {
+  networkId: string
+  cidr: string
+  /** Of the router; null only with SNAT and DHCP both off. */
+  gateway: string | null
+  enableDhcp: boolean
+  /** Resolvers that DHCP announces. */
+  dns: readonly string[]
+  /** The address that its guests have outside, which is no other network's; null: no way out. */
+  snat: { address: string; prefix: number; gateway: string } | null
+}
+
+export interface PortSpec {
+  vmId: string
+  mac: string
+  /** Null for the public network. */
+  networkId: string | null
+  /** Those that the interface may send from and receives for; without prefix. */
+  addresses: readonly string[]
+  /** Name of the machine's host, as the host reports it (HostFacts.hostname). No other host can take the port. */
+  host: string
+  /** Both directions; null = unlimited. */
+  limitMbps: number | null
+  /** Null: everything passes that is not spoofed. */
+  filter: Filter | null
+}
+
+export interface Port {
+  /** Null for a port that does not carry a VM's id. */
+  vmId: string | null
+  mac: string
+  networkId: string | null
+  host: string
+  limitMbps: number | null
+}
+
+/** Name of the port, and what binds an interface of a machine to it (`interfaceid`): it must be a UUID. */
+export const portName = (mac: string): string =>
+  createHash('sha256')
+    .update(`port ${mac}`)
+    .digest('hex')
+    .replace(/^(.{8})(.{4})(.{3})(.{3})(.{12}).*$/, '$1-$2-5$3-8$4-$5')
