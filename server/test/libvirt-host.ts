@@ -11,6 +11,8 @@ import { START_CENTRAL, startController, startSwitch } from './ovn-hosts.ts'
 export interface LibvirtHost {
   sandboxes: Sandboxes
   sandbox: Sandbox
+  /** What it calls itself. */
+  name: string
   /** What a host is registered with. */
   uri: string
   /** Of the region's networks. */
@@ -24,10 +26,11 @@ const GATEWAY = '10.77.0.1'
 export async function openLibvirtHost(): Promise<LibvirtHost> {
   const sandboxes = await Sandboxes.open()
   const sandbox = await sandboxes.add()
-  await Promise.all([startNetwork(sandbox), addPool(sandboxes, sandbox)])
+  const [name] = await Promise.all([startNetwork(sandbox), addPool(sandboxes, sandbox)])
   return {
     sandboxes,
     sandbox,
+    name,
     uri: `qemu+unix:///system?socket=${sandbox.socket}`,
     networkController: `unix:${join(sandbox.folder, 'ovn/run')}`,
     gateway: GATEWAY,
@@ -68,10 +71,11 @@ iptables -t nat -A POSTROUTING -s 100.64.0.0/16 ! -o br-ex -j MASQUERADE
 ${PROTECT}
 ${startController({ name, address, central: 'unix:/run/ovn/ovnsb_db.sock' })}`
 
-async function startNetwork(sandbox: Sandbox): Promise<void> {
+async function startNetwork(sandbox: Sandbox): Promise<string> {
   const name = (await sandbox.inside('hostname')).trim()
   await sandbox.inside('sh', '-ec', networkScript(name, sandbox.address))
   await eventually('br-int', () => sandbox.inside('ovs-vsctl', 'br-exists', 'br-int').then(() => true))
+  return name
 }
 
 /** Simulates a power loss: all processes and everything that is not on disk are gone, such as rules, interfaces and runtime state of daemons. */

@@ -30,6 +30,7 @@ export async function realProduct(uriOf?: (host: LibvirtHost) => Promise<string>
   const fixture = await fleet()
   await berthdJson(fixture.settings, 'host', 'remove', 'local', '--yes')
   await berthdJson(fixture.settings, 'template', 'import', 'tiny', '--file', image.path)
+  await fixture.db.run(sql`update regions set network_controller = ${host.networkController}`)
   await berthdJson(fixture.settings, 'host', 'add', uri, '--name', 'sandbox', '--range', '10.77.0.0/16', '--dns', host.gateway)
   const processes = { api: await fixture.start('api'), worker: await fixture.start('worker') }
   const newCustomer = async (email: string) => {
