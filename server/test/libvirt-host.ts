@@ -1,4 +1,5 @@
-// A real host for tests, in a sandbox: libvirtd with a pool, and OVN, central and chassis, with the gateway of the public network.
+// A real host for tests: libvirtd and OVN, central and chassis, in a sandbox, prepared like any host, with a pool and the gateway of the public
+// network.
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Host } from '@berth/libvirt'
@@ -6,6 +7,11 @@ import type { Sandbox } from '../../libvirt/test/sandboxed-libvirtd.ts'
 import { Sandboxes } from '../../libvirt/test/sandbox-fleet.ts'
 import { eventually } from '../../libvirt/test/eventually.ts'
 import { startPool } from '../../libvirt/test/fixture.ts'
+import { forwardingCommands } from '../src/host-setup/forwarding.ts'
+import { masqueradeCommands } from '../src/host-setup/masquerade.ts'
+import type { HostPlan } from '../src/host-setup/setup-step.ts'
+import { uplinkCommands } from '../src/host-setup/uplink.ts'
+import { parseCidr } from '../src/kernel/cidr.ts'
 import { START_CENTRAL, startController, startSwitch } from './ovn-hosts.ts'
 
 export interface LibvirtHost {
@@ -46,29 +52,23 @@ export async function uriWithFiles({ sandbox, uri }: LibvirtHost): Promise<strin
   return `${uri}&root=${root}`
 }
 
-/** The gateways of public addresses and of the routers of private networks. */
-const GATEWAYS = [`${GATEWAY}/16`, '100.64.0.1/16']
-/** Guests may ping their gateway, no more. */
-const PROTECT = `
-iptables -A INPUT -i br-ex -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT
-iptables -A INPUT -i br-ex -p icmp -j ACCEPT
-iptables -A INPUT -i br-ex -j DROP
-iptables -t raw -A PREROUTING -i vnet+ -j DROP
-ip6tables -t raw -A PREROUTING -i vnet+ -j DROP
-echo 1 > /proc/sys/net/ipv4/conf/all/arp_ignore`
+const PLAN: HostPlan = {
+  range: parseCidr(`${GATEWAY}/16`)!,
+  gateway: GATEWAY,
+  poolPath: '/var/lib/libvirt/images/berth',
+  tlsAddress: null,
+  allowed: [],
+  bundle: null,
+  systemd: false,
+}
 
-/** The daemons, the bridge and the rules, none of which survives a power loss; the databases do. */
+/** The daemons, the uplink and the rules, none of which survives a power loss; the databases do. */
 const networkScript = (name: string, address: string): string => `
 ${startSwitch(name)}
 ${START_CENTRAL}
-ovs-vsctl --may-exist add-br br-ex -- set Bridge br-ex datapath_type=netdev
-ip link set br-ex up
-ethtool -K br-ex tx off
-${GATEWAYS.map((gateway) => `ip addr replace ${gateway} dev br-ex`).join('\n')}
-echo 1 > /proc/sys/net/ipv4/ip_forward
-iptables -t nat -A POSTROUTING -s 10.77.0.0/16 ! -o br-ex -j MASQUERADE
-iptables -t nat -A POSTROUTING -s 100.64.0.0/16 ! -o br-ex -j MASQUERADE
-${PROTECT}
+${forwardingCommands}
+${masqueradeCommands(PLAN)}
+${uplinkCommands(PLAN)}
 ${startController({ name, address, central: 'unix:/run/ovn/ovnsb_db.sock' })}`
 
 async function startNetwork(sandbox: Sandbox): Promise<string> {
@@ -80,7 +80,7 @@ async function startNetwork(sandbox: Sandbox): Promise<string> {
 
 /** Simulates a power loss: all processes and everything that is not on disk are gone, such as rules, interfaces and runtime state of daemons. */
 export async function losePower(sandbox: Sandbox): Promise<void> {
-  const tables = ['iptables', 'iptables -t nat', 'iptables -t raw', 'ip6tables -t raw']
+  const tables = ['iptables', 'iptables -t nat', 'iptables -t raw', 'ip6tables -t raw', 'arptables-nft']
   const forget = tables.map((table) => `${table} -F; ${table} -X`)
   const unplug = 'for each in $(ls /sys/class/net); do case $each in lo|mgmt0) ;; *) ip link del $each ;; esac; done'
   const state = '/run/libvirt/* /run/ovn/* /run/openvswitch/*'

@@ -29,7 +29,6 @@ export const startController = ({ name, address, central }: { name: string; addr
     'ovn-remote': central,
     'ovn-encap-type': 'geneve',
     'ovn-encap-ip': address,
-    'ovn-bridge-datapath-type': 'netdev',
     'ovn-bridge-mappings': 'public:br-ex',
   }
   const written = Object.entries(settings).map(([key, value]) => `external_ids:${key}=${value}`)
@@ -127,7 +126,8 @@ export class OvnRegion {
       ip addr add ${address}/24 dev br-phy
       ip link set br-phy up
       ethtool -K br-phy tx off >/dev/null
-      ovs-vsctl add-br br-ex -- set Bridge br-ex datapath_type=netdev -- add-port br-ex public
+      ovs-vsctl add-br br-ex -- set Bridge br-ex datapath_type=netdev -- add-port br-ex public \\
+        -- set Open_vSwitch . external_ids:ovn-bridge-datapath-type=netdev
       ${startController({ name, address, central: `tcp:${TUNNELS}.1:6642` })}
       ${installTools(nativeArch())}`)
     await eventually('br-int', () => box.inside('ovs-vsctl', 'br-exists', 'br-int').then(() => true))
