@@ -30,7 +30,7 @@ import { createBackupWorkflow } from './create.workflow.ts'
 import { REMOVE } from './reconciler-names.ts'
 import { chooseBackupHost } from './backup-host.ts'
 import { restoreFromBackup } from './restore.workflow.ts'
-import type { Backup, CreateBackup, RestoreBackup } from './schema.ts'
+import type { Backup, CreateBackup } from './schema.ts'
 import * as sql from './sql.ts'
 import { toBackup } from './view.ts'
 

@@ -35,7 +35,7 @@ export async function registerHost(tx: Tx, now: Date, host: Registration): Promi
   if (known && known.driver !== 'libvirt') throw apiError('already_exists', `${host.name} was a simulated host: choose another --name`)
   const twin = (await sql.listHosts(tx)).find(({ uri, driver }) => uri === host.uri && driver === 'libvirt')
   if (twin) throw apiError('already_exists', `${host.uri} is the host ${twin.name} already`)
-  await joinLibvirtRegion(tx, region, host)
+  await joinLibvirtRegion(tx, region, host.networkController ?? region.network_controller ?? (isLocal(host.uri) ? LOCAL_CONTROLLER : null))
   const id = known?.id ?? newId()
   const size = { vcpu_total: host.vcpu, ram_total_mib: host.ramMiB, disk_total_gib: host.diskGiB }
   const names = { id, region_id: region.id, name: host.name, hostname: host.hostname }
@@ -47,19 +47,19 @@ export async function registerHost(tx: Tx, now: Date, host: Registration): Promi
 }
 
 /** OVN's own folder of sockets. */
-const LOCAL_CONTROLLER = 'unix:/run/ovn'
+export const LOCAL_CONTROLLER = 'unix:/run/ovn'
+
+const isLocal = (uri: string): boolean => URL.parse(uri)?.hostname === ''
 
 /** One controller connects all hosts of a region: the first libvirt host brings it. */
-async function joinLibvirtRegion(tx: Tx, region: RegionRow, { uri, networkController }: Registration): Promise<void> {
-  const current = region.network_controller
-  if (current !== null) {
-    if (networkController === undefined || networkController === current) return
-    throw apiError('already_exists', `The network controller of region ${region.slug} is ${current}, so it cannot be ${networkController}`)
-  }
-  await refuseConnected(tx, region, 'simulated', 'real')
-  const controller = networkController ?? (URL.parse(uri)?.hostname === '' ? LOCAL_CONTROLLER : null)
+export async function joinLibvirtRegion(tx: Tx, region: RegionRow, controller: string | null): Promise<void> {
+  const { slug, network_controller: current } = region
+  if (current !== null && current === controller) return
   if (controller === null)
-    throw invalid(`region ${region.slug} has no network controller yet: say where it is, such as ${LOCAL_CONTROLLER}`, 'networkController')
+    throw invalid(`region ${slug} has no network controller yet: say where it is, such as ${LOCAL_CONTROLLER}`, 'networkController')
+  if (current !== null)
+    throw apiError('already_exists', `The network controller of region ${slug} is ${current}, so it cannot be ${controller}`)
+  await refuseConnected(tx, region, 'simulated', 'real')
   await sql.writeNetworkController(tx, region.id, controller)
 }
 

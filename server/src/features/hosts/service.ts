@@ -4,7 +4,7 @@ import { apiError, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { CatalogHost } from '../catalog/seed.ts'
 import { getRegion, type RegionRow } from '../catalog/service.ts'
-import { joinSimulatedRegion } from './registration.ts'
+import { joinLibvirtRegion, joinSimulatedRegion, LOCAL_CONTROLLER } from './registration.ts'
 import type { Node } from './schema.ts'
 import { carries, has10g } from './placement.ts'
 import * as sql from './sql.ts'
@@ -82,6 +82,7 @@ export async function seedHosts(tx: Tx, now: Date, hosts: CatalogHost[], hypervi
     const driver = host.driver === 'auto' ? 'simulated' : host.driver
     if (await sql.findHost(tx, host.name)) continue
     if (driver === 'simulated') await joinSimulatedRegion(tx, region)
+    else await joinLibvirtRegion(tx, region, region.network_controller ?? LOCAL_CONTROLLER)
     await sql.insertHost(tx, {
       id: newId(),
       region_id: region.id,
