@@ -30,7 +30,7 @@ stack.defer(() => database.close())
 const request = (hosts: string[] = []) => ({ hosts, signal: AbortSignal.timeout(60_000) })
 const hex = (number: number): string => number.toString(16).padStart(4, '0').replace(/..$/, ':$&')
 
-await database.ensure(PUBLIC, publicRows([]), request(['hv1']))
+await database.ensure(PUBLIC, publicRows({ ranges: [], allowed: [] }, []), request(['hv1']))
 const addNetwork = (number: number) =>
   database.ensure(
     networkObject(`net${number}`),
@@ -38,6 +38,7 @@ const addNetwork = (number: number) =>
     request(),
   )
 const port = (number: number, filter: Filter | null) => ({
+  vmId: 'c1',
   mac: `52:54:00:00:${hex(number)}`,
   networkId: `net${number % NETWORKS}`,
   addresses: [`10.0.0.${10 + Math.floor(number / NETWORKS)}`],

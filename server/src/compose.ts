@@ -8,6 +8,7 @@ import { serveConsoles } from './features/consoles/websocket-endpoint.ts'
 import type { Deps, Routes } from './features/deps.ts'
 import { openEventFeed } from './features/events/feed.ts'
 import { hooks, messages, personalRoutes, reconcilers, routes, workflows } from './features/index.ts'
+import { findNetworkController } from './features/catalog/service.ts'
 import { findHost, syncDriverPool, listHosts } from './features/hosts/service.ts'
 import { serveInvoices } from './features/invoices/page.ts'
 import { servePayments } from './features/payments/stripe-webhook-endpoint.ts'
@@ -29,8 +30,10 @@ import { rateLimit, type RateLimit } from './http/api/rate-limit.ts'
 import { createServer } from './http/server/server.ts'
 import { createDriverPool } from './hypervisor/driver-pool.ts'
 import type { LocalAccess } from './hypervisor/local-access.ts'
+import { createNetworkControllerPool } from './hypervisor/network-controller-pool.ts'
 import { simulatedDrivers } from './hypervisor/simulated/driver.ts'
 import type { Pace } from './hypervisor/simulated/latency.ts'
+import { simulatedNetworkControllers } from './hypervisor/simulated/network-controller.ts'
 import { openImageStore } from './images/store.ts'
 import { createInvariantMonitor } from './invariants/monitor.ts'
 import { subtractDuration, type Clock } from './kernel/clock.ts'
@@ -104,15 +107,24 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   const clock = options.clock ?? time!.clock
   const known = [...workflows, ...(options.workflows ?? [])]
   const engine = await startEngine({ db, clock, log, metrics }, { workflows: known, supervise: options.worker })
+  const simulated = { db, clock, ...(options.pace && { pace: options.pace }) }
   const hypervisors = createDriverPool({
     factories: {
-      simulated: simulatedDrivers({ db, clock, ...(options.pace && { pace: options.pace }) }),
+      simulated: simulatedDrivers(simulated),
       libvirt: async (host) => {
         const { libvirtDrivers } = await import('./hypervisor/libvirt/driver.ts') // imported on demand: a hundred files that simulated hosts do not need
         return libvirtDrivers({ log, images: openImageStore(config.imagesDir, clock), dataDir: config.dataDir, access: root })(host)
       },
     },
     lookup: (hostId) => findHost(db, hostId),
+  })
+  const networkControllers = createNetworkControllerPool({
+    lookup: (regionId) => findNetworkController(db, regionId),
+    open: async (regionId, uri) => {
+      if (uri === null) return simulatedNetworkControllers(simulated)(regionId)
+      const { openOvn } = await import('./hypervisor/ovn/controller.ts') // imported on demand: simulated regions do not need it
+      return openOvn(uri, { log, access: root })
+    },
   })
   const unfollow = syncDriverPool({ db, hypervisors, log })
   const watch = await createRunWatcher(db)
@@ -135,6 +147,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
     outbound,
     mailer,
     hypervisors,
+    networkControllers,
     hooks,
   }
   return {
@@ -145,7 +158,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
       await engine.drain(deadline)
       await engine.stop()
       unfollow()
-      await hypervisors.close()
+      await Promise.all([hypervisors.close(), networkControllers.close()])
       await watch.close()
       await time?.close()
       await outbound.close()

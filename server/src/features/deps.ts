@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { Api } from '../http/api/api.ts'
 import type { Driver } from '../hypervisor/driver.ts'
 import type { DriverPool } from '../hypervisor/driver-pool.ts'
+import type { NetworkControllerPool } from '../hypervisor/network-controller-pool.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Vault } from '../kernel/crypto.ts'
 import type { Db, Tx } from '../kernel/database/db.ts'
@@ -35,6 +36,7 @@ export interface Deps {
   /** Null while no mail is to be sent. */
   mailer: Mailer | null
   hypervisors: DriverPool
+  networkControllers: NetworkControllerPool
   hooks: Hooks
 }
 

@@ -5,7 +5,7 @@ import { consoleContract } from './conformance/consoles.ts'
 import { snapshotBackupContract } from './conformance/copies.ts'
 import { crashContract } from './conformance/crashes.ts'
 import { diskContract } from './conformance/disks.ts'
-import { networkContract } from './conformance/networks.ts'
+import { interfaceContract } from './conformance/interfaces.ts'
 import { powerContract } from './conformance/power.ts'
 import type { DriverFixture } from './conformance/fixture.ts'
 import { monitoringContract } from './conformance/monitoring.ts'
@@ -20,7 +20,7 @@ export function describeDriver(name: string, makeFixture: () => Promise<DriverFi
     powerContract(fixture)
     diskContract(fixture)
     crashContract(fixture)
-    networkContract(fixture)
+    interfaceContract(fixture)
     snapshotBackupContract(fixture)
     monitoringContract(fixture)
     consoleContract(fixture)

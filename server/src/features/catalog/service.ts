@@ -15,6 +15,10 @@ export const listRegions = async (db: Queries): Promise<Region[]> => (await sql.
 export const findRegion = sql.findRegion
 export const findPlan = sql.findPlan
 
+/** Of a region: where it is, null where it is simulated, undefined for an unknown region. */
+export const findNetworkController = async (db: Queries, regionId: string): Promise<string | null | undefined> =>
+  (await sql.findRegion(db, regionId))?.network_controller
+
 export async function getRegion(db: Queries, idOrSlug: string): Promise<sql.RegionRow> {
   const row = await sql.findRegion(db, idOrSlug)
   if (!row) throw notFound('Region')

@@ -1,26 +1,21 @@
 // What a driver's tests supply, and helpers shared by all contracts.
 import { expect } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
-import {
-  isDriverError,
-  type Driver,
-  type DriverErrorKind,
-  type Filter,
-  type MachineSpec,
-  type NetworkSpec,
-  type NicSpec,
-} from '../driver.ts'
+import { isDriverError, type Driver, type DriverErrorKind, type Filter, type MachineSpec, type NicSpec } from '../driver.ts'
+import type { NetworkController, NetworkSpec } from '../network-controller.ts'
 
 export interface DriverFixture {
   driver: Driver
   /** A second driver of the same host, as in another process. */
   other: Driver
+  /** Of the host's region. */
+  networks: NetworkController
+  /** What the host calls itself. */
+  host: string
   /** A new VM at every call: ids, MAC and public address; its template has an agent. */
   spec(changes?: Partial<MachineSpec>): MachineSpec
   /** The same without an agent. */
   agentless(): MachineSpec
-  /** Free on the host each time. */
-  range(): { cidr: string; gateway: string }
   nicIn(network: NetworkSpec): NicSpec
   guest: {
     write(vmId: string, text: string): Promise<void>
@@ -49,9 +44,19 @@ export const TEMPLATE = { from: 'template' } as const
 
 export const soon = (fixture: DriverFixture): AbortSignal => AbortSignal.timeout(fixture.patienceMs)
 
+export async function ensurePorts({ networks, host, patienceMs }: DriverFixture, { vmId, nics }: MachineSpec): Promise<void> {
+  for (const { mac, networkId, address, kind } of nics) {
+    const filter = kind === 'public' ? OPEN : null
+    await networks.ensurePort(
+      { vmId, mac, networkId, addresses: [address], host, limitMbps: null, filter },
+      AbortSignal.timeout(patienceMs),
+    )
+  }
+}
+
 /** The steps of a create, in their order. */
 export const createSteps = (fixture: DriverFixture, spec: MachineSpec): (() => Promise<unknown>)[] => [
-  () => fixture.driver.ensureFilter(spec.vmId, OPEN, soon(fixture)),
+  () => ensurePorts(fixture, spec),
   () => fixture.driver.ensureDisk(spec, TEMPLATE, soon(fixture)),
   () => fixture.driver.ensureRunning(spec, soon(fixture)),
   () => fixture.driver.ensureReady(spec.vmId, { timeoutMs: fixture.patienceMs }, soon(fixture)),
@@ -96,8 +101,7 @@ export async function expectKind(call: Promise<unknown>, kind: DriverErrorKind):
 export async function expectNothingLeft(fixture: DriverFixture, vmId: string): Promise<void> {
   expect(await fixture.driver.findMachine(vmId, soon(fixture))).toBeNull()
   const machines = await collect(fixture.driver.listMachines(soon(fixture)))
-  const filters = await collect(fixture.driver.listFilters(soon(fixture)))
-  expect([...machines, ...filters].filter((each) => each.vmId === vmId)).toEqual([])
+  expect(machines.filter((each) => each.vmId === vmId)).toEqual([])
   expect(await volumesOf(fixture, vmId)).toEqual([])
 }
 

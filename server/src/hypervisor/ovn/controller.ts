@@ -1,37 +1,35 @@
 // The networks of a region: what the product asks for, by its ids. Every call is idempotent, may be interrupted anywhere and made by several
 // processes at once, and resolves when the hosts concerned have it in force.
+import { unix, type Endpoint } from '@berth/ovsdb'
+import { join } from 'node:path'
+import type { Log } from '../../kernel/log.ts'
 import { DriverError } from '../errors.ts'
-import type { NetworkDatabase } from './northbound.ts'
+import type { LocalAccess } from '../local-access.ts'
+import type { NetworkController, Port } from '../network-controller.ts'
+import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
 import { planRemoval } from './plan.ts'
-import type { ReplicaIndex } from './replica.ts'
-import {
-  filterObject,
-  filterRows,
-  networkObject,
-  networkRows,
-  portName,
-  portObject,
-  portRows,
-  PUBLIC,
-  publicRows,
-  type LogicalNetwork,
-  type LogicalPort,
-} from './topology.ts'
+import type { OwnRow, ReplicaIndex } from './replica.ts'
+import { filterObject, filterRows, networkObject, networkRows, portObject, portRows, PUBLIC, publicRows } from './topology.ts'
 
-export interface NetworkController {
-  /** What all networks need; `closed` are the ranges of the operator, which no guest reaches. */
-  ensurePublic(closed: readonly string[], signal: AbortSignal): Promise<void>
-  ensureNetwork(network: LogicalNetwork, signal: AbortSignal): Promise<void>
-  /** `in_use` while it has ports. */
-  ensureNoNetwork(networkId: string, signal: AbortSignal): Promise<void>
-  /** Its network must exist. A changed filter or limit is in force when this resolves. */
-  ensurePort(port: LogicalPort, signal: AbortSignal): Promise<void>
-  ensureNoPort(mac: string, signal: AbortSignal): Promise<void>
-  /** Resolves when the host has bound the port to a guest's interface. */
-  portUp(mac: string, signal: AbortSignal): Promise<void>
-  listNetworks(signal: AbortSignal): Promise<string[]>
-  listPorts(signal: AbortSignal): Promise<string[]>
+export interface OvnOptions {
+  log: Log
+  /** Of a process without root. */
+  access?: Pick<LocalAccess, 'connect'> | undefined
 }
+
+/** `uri`: `unix:` and the folder of the sockets of both databases. */
+export function openOvn(uri: string, { log, access }: OvnOptions): NetworkController {
+  const folder = /^unix:(\/.+)$/.exec(uri)?.[1]
+  if (folder === undefined) throw new Error(`${uri} is no network controller: unix: and a folder such as unix:/run/ovn`)
+  const endpoint = (name: string): Endpoint[] => {
+    const path = join(folder, `${name}.sock`)
+    return [access ? { description: `unix:${path}`, connect: () => access.connect(path) } : unix(path)]
+  }
+  return networkController(openNetworkDatabase({ northbound: endpoint('ovnnb_db'), southbound: endpoint('ovnsb_db'), log }))
+}
+
+/** Nothing is open until the region says what is. */
+const ALL_CLOSED = { ranges: [], allowed: [] }
 
 export function networkController(database: NetworkDatabase): NetworkController {
   const ensure = (object: string, rows: Parameters<NetworkDatabase['ensure']>[1], hosts: string[], signal: AbortSignal) =>
@@ -43,15 +41,25 @@ export function networkController(database: NetworkDatabase): NetworkController 
       hosts: [],
       signal,
     })
-  const list = (kind: string, signal: AbortSignal): Promise<string[]> =>
-    database.read(
+  const list = async (kind: string, signal: AbortSignal): Promise<string[]> => {
+    await database.catchUp(signal)
+    return database.read(
       (rows) => [...rows.objectNames()].flatMap((name) => (name.startsWith(`${kind}/`) ? [name.slice(kind.length + 1)] : [])),
       signal,
     )
+  }
+  const ensurePublicNetwork: NetworkController['ensurePublicNetwork'] = async (network, signal) =>
+    ensure(PUBLIC, publicRows(network, await database.gateways(signal)), [], signal)
+  const requirePublicNetwork = async (signal: AbortSignal): Promise<void> => {
+    if (!(await database.read((rows) => rows.find(PUBLIC, 'switch'), signal))) await ensurePublicNetwork(ALL_CLOSED, signal)
+  }
 
   return {
-    ensurePublic: (closed, signal) => ensure(PUBLIC, publicRows(closed), [], signal),
-    ensureNetwork: (network, signal) => ensure(networkObject(network.networkId), networkRows(network), [], signal),
+    ensurePublicNetwork,
+    async ensureNetwork(network, signal) {
+      await requirePublicNetwork(signal)
+      await ensure(networkObject(network.networkId), networkRows(network), [], signal)
+    },
     ensureNoNetwork: (networkId, signal) =>
       database.change(
         `remove network ${networkId}`,
@@ -63,6 +71,7 @@ export function networkController(database: NetworkDatabase): NetworkController 
         { hosts: [], signal },
       ),
     async ensurePort(port, signal) {
+      await requirePublicNetwork(signal)
       const { mac, filter, host } = port
       const before = await database.read((rows) => filtersOf(rows, mac), signal)
       if (filter) await ensure(filterObject(filter), filterRows(filter), [], signal)
@@ -82,11 +91,38 @@ export function networkController(database: NetworkDatabase): NetworkController 
       await ensure(portObject(mac), [], [], signal)
       await dropFilters(before, signal)
     },
-    portUp: (mac, signal) => database.portUp(portName(mac), signal),
-    listNetworks: (signal) => list('network', signal),
-    listPorts: (signal) => list('port', signal),
+    async *listNetworks(signal) {
+      for (const networkId of await list('network', signal)) yield { networkId }
+    },
+    async *listPorts(signal) {
+      const macs = await list('port', signal)
+      yield* await database.read((rows) => macs.flatMap((mac) => readPort(rows, mac) ?? []), signal)
+    },
+    health: async (signal) => ({
+      problems: (await database.gateways(signal)).length > 0 ? [] : ['No host has an uplink to the public network: berthd host prepare'],
+    }),
+    close: () => Promise.resolve(database.close()),
   }
 }
+
+function readPort(rows: ReplicaIndex, mac: string): Port | undefined {
+  const all = rows.rowsOf(portObject(mac))
+  const port = all.get('port')
+  if (!port) return undefined
+  const { options, external_ids } = port.columns as { options: Record<string, string>; external_ids: Record<string, string> }
+  const owner = rows.placesOf(port.uuid).find(({ table }) => table === 'Logical_Switch')
+  const object = owner && rows.objectOf(owner.uuid)
+  return {
+    vmId: external_ids['vm'] ?? null,
+    mac,
+    networkId: object?.startsWith('network/') ? object.slice('network/'.length) : null,
+    host: options['requested-chassis'] ?? '',
+    limitMbps: limitOf(all.get('limit-in')),
+  }
+}
+
+const limitOf = (row: OwnRow | undefined): number | null =>
+  row ? (row.columns as { bandwidth: Record<string, number> }).bandwidth['rate']! / 1000 : null
 
 /** The filters that contain the port. */
 function filtersOf(rows: ReplicaIndex, mac: string): string[] {

@@ -16,6 +16,7 @@ import type { Log } from '../../kernel/log.ts'
 import { DriverError, type DriverErrorKind } from '../errors.ts'
 import { planChange, type WantedRow } from './plan.ts'
 import { ReplicaIndex } from './replica.ts'
+import { PUBLIC_PHYSICAL_NETWORK } from './topology.ts'
 import { MONITORED, type Northbound, type Southbound } from './tables.ts'
 
 export interface NorthboundOptions {
@@ -29,8 +30,12 @@ export interface NetworkDatabase {
   ensure(object: string, rows: readonly WantedRow[], request: ChangeRequest): Promise<void>
   /** Carries out what `plan` makes of our rows, and plans again if another process has changed them meanwhile. */
   change(what: string, plan: Plan, request: ChangeRequest): Promise<void>
+  /** Resolves when everything is known here that any process has written before. */
+  catchUp(signal: AbortSignal): Promise<void>
   /** Our rows, as far as they are known here. */
   read<T>(look: (rows: ReplicaIndex) => T, signal: AbortSignal): Promise<T>
+  /** Names of the chassis that are connected to the public network. */
+  gateways(signal: AbortSignal): Promise<string[]>
   /** Resolves when a chassis has bound the port, and its flows are in place. */
   portUp(name: string, signal: AbortSignal): Promise<void>
   close(): void
@@ -46,7 +51,7 @@ export interface ChangeRequest {
 }
 
 const SOUTHBOUND_COLUMNS = {
-  Chassis: ['name', 'hostname'],
+  Chassis: ['name', 'hostname', 'other_config'],
   Chassis_Private: ['name', 'nb_cfg'],
   Port_Binding: ['logical_port', 'chassis', 'up'],
 } as const
@@ -112,7 +117,22 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
   return {
     change,
     ensure: (object, rows, request) => change(`change ${object}`, (present) => planChange(present, object, rows), request),
+    catchUp: (signal) =>
+      guarded('read rows', signal, async () => {
+        const replica = await wanted()
+        const [answer] = await north.transact([select('NB_Global', [], ['nb_cfg'])], { timeoutMs: CALL_MS, signal })
+        const number = answer!.rows![0]!['nb_cfg'] as number
+        await replica.until('what was written', () => numberOf(replica) >= number, { timeoutMs: CALL_MS, signal })
+      }),
     read: (look, signal) => guarded('read rows', signal, async () => (await wanted(), look(index))),
+    gateways: (signal) =>
+      guarded('read hosts', signal, async () =>
+        [...(await reported()).tables.Chassis.values()]
+          .filter(({ other_config }) =>
+            other_config['ovn-bridge-mappings']?.split(',').some((each) => each.startsWith(`${PUBLIC_PHYSICAL_NETWORK}:`)),
+          )
+          .map(({ name }) => name),
+      ),
     portUp: (name, signal) =>
       guarded(`wait for port ${name}`, signal, async () => {
         const { tables, until } = await reported()

@@ -5,11 +5,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import { arpFrame, BROADCAST, dhcpDiscover, ipv6Frame, routerAdvertisement, udpFrame } from '../../../test/frames.ts'
 import { missingForOvn, OUTSIDE, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
+import { collect } from '../conformance/fixture.ts'
 import type { Filter, FilterRule } from '../spec.ts'
-import { networkController, type NetworkController } from './controller.ts'
+import { portName, type NetworkController, type NetworkSpec, type PortSpec } from '../network-controller.ts'
+import { networkController } from './controller.ts'
 import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
 import type { WantedRow } from './plan.ts'
-import { networkRows, portName, type LogicalNetwork, type LogicalPort } from './topology.ts'
+import { networkRows } from './topology.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
 /** After this time a frame that has not arrived does not arrive. */
@@ -24,7 +26,7 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
     region = await OvnRegion.open(2)
     database = openDatabase()
     controller = networkController(database)
-    await controller.ensurePublic(['10.60.0.0/16'], soon())
+    await controller.ensurePublicNetwork({ ranges: ['10.61.0.0/24'], allowed: [] }, soon())
   }, 60_000)
   afterAll(async () => {
     database?.close()
@@ -32,7 +34,8 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
   })
 
   let guests = 0
-  const portOf = (mac: string, networkId: string | null, address: string, host: number): LogicalPort => ({
+  const portOf = (mac: string, networkId: string | null, address: string, host: number): PortSpec => ({
+    vmId: 'c1',
     mac,
     networkId,
     addresses: [address],
@@ -44,10 +47,10 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
     const mac = `52:54:00:00:01:${(++guests).toString(16).padStart(2, '0')}`
     await controller.ensurePort(portOf(mac, networkId, address, host), soon())
     const guest = await region.addGuest(region.chassis[host]!, { mac, address, interfaceId: portName(mac) })
-    await controller.portUp(mac, soon())
+    await database.portUp(portName(mac), soon())
     return guest
   }
-  const networkOf = (networkId: string): LogicalNetwork => ({
+  const networkOf = (networkId: string): NetworkSpec => ({
     networkId,
     cidr: '10.0.0.0/24',
     gateway: '10.0.0.1',
@@ -153,7 +156,7 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
   test('leave a private network by the address of its router only, and never appear in a routing table of a host', async () => {
     const routes = () => Promise.all(region.chassis.map((box) => box.shell('ip route; ip -6 route')))
     const before = await routes()
-    const snat = { address: '10.61.0.2', prefix: 24, gateway: OUTSIDE, chassis: ['hv2', 'hv1'] }
+    const snat = { address: '10.61.0.2', prefix: 24, gateway: OUTSIDE }
     const wanted = { ...networkOf('neth'), snat }
     await controller.ensureNetwork(wanted, soon())
     const guest = await plug('neth', '10.0.0.61', 0)
@@ -214,9 +217,9 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
     await expect(controller.ensureNoNetwork('netf', soon())).rejects.toMatchObject({ kind: 'in_use' })
     await Promise.all(ports.flatMap(({ mac }) => controllers.map((each) => each.ensureNoPort(mac, soon()))))
     expect(await groups()).toBe(before)
-    expect(await controller.listNetworks(soon())).toContain('netf')
+    expect(await collect(controller.listNetworks(soon()))).toContainEqual({ networkId: 'netf' })
     await Promise.all(controllers.map((each) => each.ensureNoNetwork('netf', soon())))
-    expect(await controller.listNetworks(soon())).not.toContain('netf')
+    expect(await collect(controller.listNetworks(soon()))).not.toContainEqual({ networkId: 'netf' })
     for (const each of databases) each.close()
   })
 

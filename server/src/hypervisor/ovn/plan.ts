@@ -12,7 +12,9 @@ export interface RowName {
 }
 
 type Columns<T extends OwnTable> = {
-  [C in Exclude<keyof Northbound[T], 'external_ids'>]?: Northbound[T][C] | (C extends 'dhcpv4_options' ? RowName : never)
+  [C in Exclude<keyof Northbound[T], 'external_ids'>]?:
+    | Northbound[T][C]
+    | (C extends 'dhcpv4_options' | 'ha_chassis_group' ? RowName : never)
 }
 
 export type WantedRow = {
@@ -21,6 +23,8 @@ export type WantedRow = {
     /** Unique among the rows of the object. */
     key: string
     columns: Columns<T>
+    /** Our ids that belong to it, beside its name. */
+    ids?: Record<string, string>
     /** What contains it. It is taken out of everything else. */
     in?: readonly (RowName & { column: string })[]
   }
@@ -54,13 +58,14 @@ export function planChange(index: ReplicaIndex, object: string, wanted: readonly
     const fresh = inserted.get(nameOf(object, row.key))
     const found = present.get(row.key)
     const columns = columnsOf(row)
-    const external_ids = { [ID]: nameOf(object, row.key) }
+    const name = { [ID]: nameOf(object, row.key) }
+    const external_ids = { ...name, ...row.ids }
     if (fresh) {
       // Another process may have made it meanwhile.
-      guards.push(wait(row.table, [['external_ids', 'includes', external_ids]], '==', [], { columns: ['external_ids'] }))
+      guards.push(wait(row.table, [['external_ids', 'includes', name]], '==', [], { columns: ['external_ids'] }))
       changes.push(insert(row.table, { ...columns, external_ids }, fresh))
     } else {
-      const differing = Object.entries(columns).filter(([column, value]) => !isSame(found!.columns[column], value))
+      const differing = Object.entries({ ...columns, external_ids }).filter(([column, value]) => !isSame(found!.columns[column], value))
       if (differing.length > 0) changes.push(update(row.table, [['_uuid', '==', found!.uuid]], Object.fromEntries(differing)))
     }
     const placed = placing(row, fresh ? undefined : found, resolve, index)

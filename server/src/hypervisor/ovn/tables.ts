@@ -28,16 +28,26 @@ export type Northbound = {
     external_ids: Ids
   }
   QoS: { priority: number; direction: string; match: string; bandwidth: Record<string, number>; external_ids: Ids }
-  Logical_Router: { name: string; ports: string[]; static_routes: string[]; nat: string[]; options: Ids; external_ids: Ids }
-  Logical_Router_Port: { name: string; mac: string; networks: string[]; gateway_chassis: string[]; external_ids: Ids }
+  Logical_Router: {
+    name: string
+    ports: string[]
+    static_routes: string[]
+    policies: string[]
+    nat: string[]
+    options: Ids
+    external_ids: Ids
+  }
+  Logical_Router_Port: { name: string; mac: string; networks: string[]; ha_chassis_group: string | null; external_ids: Ids }
+  Logical_Router_Policy: { priority: number; match: string; action: string; external_ids: Ids }
   Logical_Router_Static_Route: { ip_prefix: string; nexthop: string; output_port: string | null; external_ids: Ids }
   NAT: { type: string; external_ip: string; logical_ip: string; external_ids: Ids }
-  Gateway_Chassis: { name: string; chassis_name: string; priority: number; external_ids: Ids }
+  HA_Chassis_Group: { name: string; ha_chassis: string[]; external_ids: Ids }
+  HA_Chassis: { chassis_name: string; priority: number; external_ids: Ids }
   DHCP_Options: { cidr: string; options: Ids; external_ids: Ids }
 }
 
 export type Southbound = {
-  Chassis: { name: string; hostname: string }
+  Chassis: { name: string; hostname: string; other_config: Ids }
   /** `nb_cfg` is the newest northbound change that the chassis has put in force. */
   Chassis_Private: { name: string; nb_cfg: number }
   Port_Binding: { logical_port: string; chassis: string | null; up: boolean | null }
@@ -50,13 +60,20 @@ export type OwnTable = Exclude<keyof Northbound, 'NB_Global'>
 export const CONTAINERS = {
   Logical_Switch: ['ports', 'qos_rules'],
   Port_Group: ['ports', 'acls'],
-  Logical_Router: ['ports', 'static_routes', 'nat'],
-  Logical_Router_Port: ['gateway_chassis'],
+  Logical_Router: ['ports', 'static_routes', 'policies', 'nat'],
+  HA_Chassis_Group: ['ha_chassis'],
 } as const satisfies { [T in OwnTable]?: readonly (keyof Northbound[T])[] }
 
 export type Container = keyof typeof CONTAINERS
 
-export const ROOTS: ReadonlySet<OwnTable> = new Set(['Logical_Switch', 'Logical_Router', 'Port_Group', 'Address_Set', 'DHCP_Options'])
+export const ROOTS: ReadonlySet<OwnTable> = new Set([
+  'Logical_Switch',
+  'Logical_Router',
+  'Port_Group',
+  'Address_Set',
+  'DHCP_Options',
+  'HA_Chassis_Group',
+])
 
 const ids = ['external_ids'] as const
 
@@ -69,11 +86,13 @@ export const MONITORED = {
   Address_Set: ['name', 'addresses', ...ids],
   ACL: ['name', 'priority', 'direction', 'match', 'action', 'options', ...ids],
   QoS: ['priority', 'direction', 'match', 'bandwidth', ...ids],
-  Logical_Router: ['name', 'ports', 'static_routes', 'nat', 'options', ...ids],
-  Logical_Router_Port: ['name', 'mac', 'networks', 'gateway_chassis', ...ids],
+  Logical_Router: ['name', 'ports', 'static_routes', 'policies', 'nat', 'options', ...ids],
+  Logical_Router_Port: ['name', 'mac', 'networks', 'ha_chassis_group', ...ids],
+  Logical_Router_Policy: ['priority', 'match', 'action', ...ids],
   Logical_Router_Static_Route: ['ip_prefix', 'nexthop', 'output_port', ...ids],
   NAT: ['type', 'external_ip', 'logical_ip', ...ids],
-  Gateway_Chassis: ['name', 'chassis_name', 'priority', ...ids],
+  HA_Chassis_Group: ['name', 'ha_chassis', ...ids],
+  HA_Chassis: ['chassis_name', 'priority', ...ids],
   DHCP_Options: ['cidr', 'options', ...ids],
 } as const satisfies { [T in keyof Northbound]: readonly (keyof Northbound[T])[] }
 

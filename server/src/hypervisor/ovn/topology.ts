@@ -1,6 +1,7 @@
 // Networks, ports and filters as rows of OVN's northbound database. Names on chassis and in expressions consist of our ids alone.
 import { createHash } from 'node:crypto'
 import { parseCidr } from '../../kernel/cidr.ts'
+import { portName, type NetworkSpec, type PortSpec, type PublicNetworkSpec } from '../network-controller.ts'
 import type { Filter } from '../spec.ts'
 import { ACTIONS, matchOf, pipelineOf, portIn, type Direction } from './match.ts'
 import type { WantedRow } from './plan.ts'
@@ -8,41 +9,25 @@ import type { WantedRow } from './plan.ts'
 /** The physical network that `ovn-bridge-mappings` of every host connects to its uplink. */
 export const PUBLIC_PHYSICAL_NETWORK = 'public'
 
-export interface LogicalNetwork {
-  networkId: string
-  cidr: string
-  gateway: string | null
-  enableDhcp: boolean
-  dns: readonly string[]
-  /** Null: no way out of the network. */
-  snat: { address: string; prefix: number; gateway: string; chassis: readonly string[] } | null
-}
-
-export interface LogicalPort {
-  mac: string
-  /** Null for the public network. */
-  networkId: string | null
-  /** IPv4 and IPv6, without prefix. */
-  addresses: readonly string[]
-  /** Name of the host that may bind it. */
-  host: string
-  /** Both directions; null = unlimited. */
-  limitMbps: number | null
-  /** Null: everything passes that is not spoofed. */
-  filter: Filter | null
-}
-
 export const PUBLIC = 'public'
 export const networkObject = (networkId: string): string => `network/${networkId}`
 export const portObject = (mac: string): string => `port/${mac}`
 export const filterObject = (filter: Filter): string => `filter/${digest(JSON.stringify(filter)).slice(0, 20)}`
 
-/** Of the port, and the `interfaceid` that libvirt writes for the tap: it must be a UUID. */
-export const portName = (mac: string): string => digest(`port ${mac}`).replace(/^(.{8})(.{4})(.{3})(.{3})(.{12}).*$/, '$1-$2-5$3-8$4-$5')
-
 const GUESTS = 'berth_guests'
 const PUBLIC_GUESTS = 'berth_public'
 const CLOSED = 'berth_closed'
+const OPEN = 'berth_open'
+
+/** Private, shared and link-local ranges (RFC 6890): the operator's own machines are there. */
+const CLOSED_RANGES = ['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16', '198.18.0.0/15']
+/** An expression with an empty set is refused. */
+const NO_ADDRESS = '255.255.255.255'
+
+/** Routers are spread over this many orders of the hosts, each of which has another host first. */
+const GATEWAY_GROUPS = 8
+/** OVN follows at most this many. */
+const GATEWAYS_PER_GROUP = 5
 
 /** Above every rule of a customer. */
 const ALWAYS = 32_000
@@ -53,8 +38,8 @@ const DEFAULT = 100
 const MTU = '1400'
 const LEASE_SECONDS = '3600'
 
-/** What all ports share. `closed` are the ranges that public ports do not reach: the operator's own. */
-export const publicRows = (closed: readonly string[]): WantedRow[] => [
+/** What all ports share. `gateways` are the chassis with an uplink. */
+export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: readonly string[]): WantedRow[] => [
   { table: 'Logical_Switch', key: 'switch', columns: { name: 'berth-public', other_config: {} } },
   {
     table: 'Logical_Switch_Port',
@@ -67,7 +52,9 @@ export const publicRows = (closed: readonly string[]): WantedRow[] => [
     },
     in: [{ key: 'switch', column: 'ports' }],
   },
-  { table: 'Address_Set', key: 'closed', columns: { name: CLOSED, addresses: [...closed] } },
+  ...gatewayRows(gateways),
+  { table: 'Address_Set', key: 'closed', columns: { name: CLOSED, addresses: CLOSED_RANGES } },
+  { table: 'Address_Set', key: 'open', columns: { name: OPEN, addresses: [...new Set([...ranges, ...allowed, NO_ADDRESS])] } },
   { table: 'Port_Group', key: 'guests', columns: { name: GUESTS } },
   { table: 'Port_Group', key: 'public', columns: { name: PUBLIC_GUESTS } },
   acl('no-dhcp-server', 'guests', {
@@ -84,17 +71,33 @@ export const publicRows = (closed: readonly string[]): WantedRow[] => [
     // OVN lets neighbour discovery and router advertisements pass its first stage of ACLs unseen.
     options: { 'apply-after-lb': 'true' },
   }),
-  ...(closed.length === 0
-    ? []
-    : [
-        acl('not-closed', 'public', {
-          direction: 'OUT',
-          priority: ALWAYS + 1,
-          match: `${portIn('OUT', PUBLIC_GUESTS)} && ip4.dst == $${CLOSED}`,
-          action: 'drop',
-        }),
-      ]),
+  acl('not-closed', 'public', {
+    direction: 'OUT',
+    priority: ALWAYS + 1,
+    match: `${portIn('OUT', PUBLIC_GUESTS)} && ip4.dst == $${CLOSED} && ip4.dst != $${OPEN}`,
+    action: 'drop',
+  }),
 ]
+
+/** Each group begins with another chassis. */
+function gatewayRows(gateways: readonly string[]): WantedRow[] {
+  const sorted = gateways.toSorted()
+  return Array.from({ length: GATEWAY_GROUPS }, (_, group) => {
+    const start = sorted.length === 0 ? 0 : Math.floor((group * sorted.length) / GATEWAY_GROUPS)
+    const members = [...sorted.slice(start), ...sorted.slice(0, start)].slice(0, GATEWAYS_PER_GROUP)
+    return [
+      { table: 'HA_Chassis_Group', key: `gateways-${group}`, columns: { name: `berth-gateways-${group}` } } as const,
+      ...members.map((chassis, position): WantedRow => ({
+        table: 'HA_Chassis',
+        key: `gateway-${group}-${chassis}`,
+        columns: { chassis_name: chassis, priority: 100 - position },
+        in: [{ key: `gateways-${group}`, column: 'ha_chassis' }],
+      })),
+    ]
+  }).flat()
+}
+
+const gatewaysOf = (networkId: string): string => `gateways-${parseInt(digest(networkId).slice(0, 8), 16) % GATEWAY_GROUPS}`
 
 interface Acl {
   direction: Direction
@@ -111,7 +114,7 @@ const acl = (key: string, group: string, { direction, priority, match, action, o
   in: [{ key: group, column: 'acls' }],
 })
 
-export function networkRows({ networkId, cidr, gateway, enableDhcp, dns, snat }: LogicalNetwork): WantedRow[] {
+export function networkRows({ networkId, cidr, gateway, enableDhcp, dns, snat }: NetworkSpec): WantedRow[] {
   const name = `berth-${networkId}`
   const { prefix } = parseCidr(cidr)!
   const rows: WantedRow[] = [{ table: 'Logical_Switch', key: 'switch', columns: { name, other_config: {} } }]
@@ -141,16 +144,17 @@ export function networkRows({ networkId, cidr, gateway, enableDhcp, dns, snat }:
     {
       table: 'Logical_Router_Port',
       key: 'outside',
-      columns: { name: `${name}-outside`, mac: macOf(`${networkId} outside`), networks: [`${snat.address}/${snat.prefix}`] },
+      columns: {
+        name: `${name}-outside`,
+        mac: macOf(`${networkId} outside`),
+        networks: [`${snat.address}/${snat.prefix}`],
+        ha_chassis_group: { object: PUBLIC, key: gatewaysOf(networkId) },
+      },
       in: [router],
     },
     routerPeer('outside-peer', `${name}-outside`, { object: PUBLIC, key: 'switch', column: 'ports' }),
-    ...snat.chassis.map((chassis, position): WantedRow => ({
-      table: 'Gateway_Chassis',
-      key: `gateway-${chassis}`,
-      columns: { name: `${name}-${chassis}`, chassis_name: chassis, priority: 100 - position },
-      in: [{ key: 'outside', column: 'gateway_chassis' }],
-    })),
+    policy('open', 1002, `inport == "${name}-inside" && ip4.dst == $${OPEN}`, 'allow'),
+    policy('closed', 1001, `inport == "${name}-inside" && ip4.dst == $${CLOSED}`, 'drop'),
     {
       table: 'Logical_Router_Static_Route',
       key: 'default',
@@ -166,6 +170,14 @@ export function networkRows({ networkId, cidr, gateway, enableDhcp, dns, snat }:
   ]
 }
 
+/** The operator's ranges are closed to what leaves a private network too; answers come in by the other port. */
+const policy = (key: string, priority: number, match: string, action: string): WantedRow => ({
+  table: 'Logical_Router_Policy',
+  key: `policy-${key}`,
+  columns: { priority, match, action },
+  in: [{ key: 'router', column: 'policies' }],
+})
+
 const routerPeer = (key: string, routerPort: string, place: { object?: string; key: string; column: string }): WantedRow => ({
   table: 'Logical_Switch_Port',
   key,
@@ -174,7 +186,7 @@ const routerPeer = (key: string, routerPort: string, place: { object?: string; k
 })
 
 /** Its network and its filter must exist. */
-export function portRows({ mac, networkId, addresses, host, limitMbps, filter }: LogicalPort, hasDhcp: boolean): WantedRow[] {
+export function portRows({ vmId, mac, networkId, addresses, host, limitMbps, filter }: PortSpec, hasDhcp: boolean): WantedRow[] {
   const name = portName(mac)
   const object = networkId === null ? PUBLIC : networkObject(networkId)
   const owned = [mac, ...addresses].join(' ')
@@ -193,6 +205,7 @@ export function portRows({ mac, networkId, addresses, host, limitMbps, filter }:
     {
       table: 'Logical_Switch_Port',
       key: 'port',
+      ids: { vm: vmId },
       columns: {
         name,
         type: '',

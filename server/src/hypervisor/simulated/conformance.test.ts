@@ -5,15 +5,15 @@ import { simulatedFixture, someSpec } from './test-fixture.ts'
 const MARKER = 'marker'
 
 describeDriver('simulated', async () => {
-  const { open, drift, faults } = await simulatedFixture()
+  const { open, networks, hostId, drift, faults } = await simulatedFixture()
   const [driver, other] = [open(), open()]
-  let ranges = 0
   return {
     driver,
     other,
+    networks,
+    host: hostId,
     spec: someSpec,
     agentless: () => someSpec({ template: { id: 'plain', slug: 'plain', checksum: 'none', arch: 'x86_64', hasAgent: false } }),
-    range: () => ({ cidr: `10.${100 + ++ranges}.0.0/24`, gateway: `10.${100 + ranges}.0.1` }),
     nicIn: ({ networkId, cidr, gateway }) => ({
       ...someSpec().nics[0]!,
       kind: 'private',

@@ -77,10 +77,10 @@ const setDiskLimits = (tx: Tx, hostId: string, { vmId, diskLimits }: MachineSpec
     where host_id = ${hostId} and name = ${vmId}`)
 
 export const addNic = (tx: Tx, { hostId, bytesPerSecond }: SimulatedHost, vmId: string, nic: NicSpec): Promise<number> =>
-  tx.run(sql`insert into simulated.nics (host_id, machine, mac, kind, network_id, address, limit_mbps, bytes_per_second)
-    values (${hostId}, ${vmId}, ${nic.mac}, ${nic.kind}, ${nic.networkId}, ${nic.address}, ${nic.limitMbps}, ${bytesPerSecond(nic.mac)})
-    on conflict (host_id, machine, mac) do update set kind = excluded.kind, network_id = excluded.network_id,
-      address = excluded.address, limit_mbps = excluded.limit_mbps`)
+  tx.run(sql`insert into simulated.nics (host_id, machine, mac, kind, address, limit_mbps, bytes_per_second)
+    values (${hostId}, ${vmId}, ${nic.mac}, ${nic.kind}, ${nic.address}, (select limit_mbps from simulated.ports where mac = ${nic.mac} limit 1),
+      ${bytesPerSecond(nic.mac)})
+    on conflict (host_id, machine, mac) do update set kind = excluded.kind, address = excluded.address, limit_mbps = excluded.limit_mbps`)
 
 /** Grows only. Returns the resulting size. */
 async function growDisk(tx: Tx, hostId: string, { vmId, generation, diskGiB }: MachineSpec): Promise<number> {

@@ -12,7 +12,7 @@ import { guestMethods } from './guest.ts'
 import { simulatedHost } from './host.ts'
 import { inventoryMethods } from './inventory.ts'
 import { statsMethods } from './stats.ts'
-import { interfaceMethods, networkMethods } from './networking.ts'
+import { interfaceMethods } from './interfaces.ts'
 import { realPace, type Pace } from './latency.ts'
 import { powerMethods } from './power.ts'
 import { definitionMethods } from './definition.ts'
@@ -47,7 +47,6 @@ export function simulatedDrivers({
       ...definitionMethods(host),
       ...powerMethods(host),
       ...guestMethods(host),
-      ...networkMethods(host),
       ...interfaceMethods(host),
       ...snapshotMethods(host),
       ...backupMethods(host),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
-import { collect, expectKind, OPEN, TEMPLATE } from '../conformance/fixture.ts'
+import { collect, expectKind, TEMPLATE } from '../conformance/fixture.ts'
 import type { Driver, MachineSpec } from '../driver.ts'
 import type { Verb } from './host.ts'
 import { realPace } from './latency.ts'
@@ -12,7 +12,6 @@ const driver = fixture.open()
 const { faults } = fixture
 
 async function create(spec: MachineSpec = someSpec()): Promise<MachineSpec> {
-  await driver.ensureFilter(spec.vmId, OPEN, signal)
   await driver.ensureDisk(spec, TEMPLATE, signal)
   await driver.ensureRunning(spec, signal)
   return spec
@@ -22,11 +21,11 @@ const volumesOf = async (vmId: string) => (await collect(driver.listVolumes(sign
 
 describe('an injected fault', () => {
   test('hits the call it was injected for, and only that', async () => {
-    await faults.plant({ verb: 'ensureFilter', kind: 'transient', atCall: 2, times: 2 })
+    await faults.plant({ verb: 'ensureTemplate', kind: 'transient', atCall: 2, times: 2 })
     const outcomes = []
     for (let call = 1; call <= 4; call++)
       outcomes.push(
-        await driver.ensureFilter(newId(), OPEN, signal).then(
+        await driver.ensureTemplate({ ...someSpec().template, id: newId() }, signal).then(
           () => 'ok',
           (error: { kind: string }) => error.kind,
         ),
@@ -102,13 +101,8 @@ const VERBS: Partial<Record<Verb, (driver: Driver, spec: MachineSpec, id: string
   ensurePurged: (host, { vmId }) => host.ensurePurged(vmId, signal),
   ensureTemplate: (host, spec, id) => host.ensureTemplate({ ...spec.template, id }, signal),
   ensureNoTemplate: (host, _spec, id) => host.ensureNoTemplate(id, signal),
-  ensureNetwork: (host, _spec, id) =>
-    host.ensureNetwork({ networkId: id, cidr: '10.9.0.0/24', gateway: null, enableSnat: false, enableDhcp: false }, signal),
-  ensureNoNetwork: (host, _spec, id) => host.ensureNoNetwork(id, signal),
   ensureInterface: (host, { vmId }) => host.ensureInterface(vmId, someSpec().nics[0]!, signal),
   ensureNoInterface: (host, { vmId, nics }) => host.ensureNoInterface(vmId, nics[0]!.mac, signal),
-  ensureLimit: (host, { vmId, nics }) => host.ensureLimit(vmId, nics[0]!.mac, 10, signal),
-  ensureFilter: (host, { vmId }) => host.ensureFilter(vmId, { ...OPEN, defaultInbound: 'DROP' }, signal),
   ensureSnapshot: (host, { vmId }, id) => host.ensureSnapshot(vmId, id, signal),
   ensureNoSnapshot: (host, { vmId }, id) => host.ensureNoSnapshot(vmId, id, signal),
   ensureBackup: (host, { vmId }, id) => host.ensureBackup(vmId, { backupId: id, parentId: null }, signal),
@@ -141,7 +135,6 @@ describe.each(Object.entries(VERBS))('%s', (verb, call) => {
 
 test('after a lost reply the state of the host tells whether it happened', async () => {
   const spec = someSpec()
-  await driver.ensureFilter(spec.vmId, OPEN, signal)
   await driver.ensureDisk(spec, TEMPLATE, signal)
   await faults.plant({ verb: 'ensureRunning', kind: 'lost_answer' })
   await expectKind(driver.ensureRunning(spec, signal), 'unknown_outcome')

@@ -16,10 +16,7 @@ export function guestMethods(host: SimulatedHost): Pick<Machines, 'ensurePasswor
       await tx.run(sql`delete from simulated.machines where host_id = ${hostId} and name = ${vmId}`)
     })
     await pause(pace.delays.destroyMs)
-    await db.tx(async (tx) => {
-      await tx.run(sql`delete from simulated.filters where host_id = ${hostId} and vm_id = ${vmId}`)
-      await removeVolumes(tx, hostId, volumes)
-    })
+    await db.tx((tx) => removeVolumes(tx, hostId, volumes))
   }
   return {
     ensurePassword: (vmId, { user, passwordHash }, signal) =>

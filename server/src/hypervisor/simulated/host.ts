@@ -2,9 +2,10 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { sql, type Db } from '../../kernel/database/db.ts'
 import { GIB, DriverError, type Driver, type DriverErrorKind } from '../driver.ts'
+import type { NetworkController } from '../network-controller.ts'
 import { refuseAborted, untilAborted, type Pace } from './latency.ts'
 
-export type Verb = Exclude<keyof Driver, 'hostId' | 'close'>
+export type Verb = Exclude<keyof Driver | keyof NetworkController, 'hostId' | 'close'>
 
 /** The first three fail before anything is done, `guest_failed` with a console tail. halfway: fails at the first pause, with partial effect ·
  *  lost_answer: takes full effect, then fails · hang: until aborted. */

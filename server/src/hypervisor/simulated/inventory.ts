@@ -1,17 +1,17 @@
 // Inventory of the host, read page by page, in constant memory.
 import { sql } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
-import type { Machine, Network, Monitoring, Volume } from '../driver.ts'
+import type { Machine, Monitoring, Volume } from '../driver.ts'
 import type { SimulatedHost, Verb } from './host.ts'
 import { agentConnected } from './power.ts'
 import type { MachineRow } from './definition.ts'
 import { parentBackupId, type VolumeRow } from './volumes.ts'
 
-type Lists = Pick<Monitoring, 'findMachine' | 'listMachines' | 'listVolumes' | 'listNetworks' | 'listFilters'>
+type Lists = Pick<Monitoring, 'findMachine' | 'listMachines' | 'listVolumes'>
 
 /** Keyset pagination. Each page is a call of its own, so a host that becomes unreachable in between is noticed. */
 export async function* paged<Row, Item>(
-  host: SimulatedHost,
+  host: Pick<SimulatedHost, 'call'>,
   verb: Verb,
   signal: AbortSignal,
   size: number,
@@ -28,23 +28,14 @@ export async function* paged<Row, Item>(
 
 interface ListedMachine extends MachineRow {
   is_full: boolean
-  nics: { mac: string; networkId: string | null; limitMbps: number | null }[]
-}
-
-interface ListedNetwork {
-  network_id: string
-  cidr: string
-  gateway: string | null
-  enable_snat: boolean
-  enable_dhcp: boolean
-  macs: string[]
+  nics: { mac: string }[]
 }
 
 const PAGE = 500
 
 export function inventoryMethods(host: SimulatedHost): Lists {
   const { hostId, db, call } = host
-  const machines = sql`select ${allColumns('simulated.machines', 'm')}, array(select json_build_object('mac', mac, 'networkId', network_id, 'limitMbps', limit_mbps)
+  const machines = sql`select ${allColumns('simulated.machines', 'm')}, array(select json_build_object('mac', mac)
     from simulated.nics n where n.host_id = m.host_id and n.machine = m.name order by mac) as nics,
     (select is_full from simulated.hosts h where h.host_id = m.host_id) as is_full from simulated.machines m`
 
@@ -77,31 +68,6 @@ export function inventoryMethods(host: SimulatedHost): Lists {
           ),
         toVolume,
       ),
-
-    listNetworks: (signal) =>
-      paged<ListedNetwork, Network>(
-        host,
-        'listNetworks',
-        signal,
-        PAGE,
-        (last) =>
-          db.many(sql`select ${allColumns('simulated.networks', 'w')}, array(select mac from simulated.nics n where n.host_id = w.host_id and n.network_id = w.network_id order by mac) as macs
-          from simulated.networks w where host_id = ${hostId} and network_id > ${last?.network_id ?? ''} order by network_id limit ${PAGE}`),
-        toNetwork,
-      ),
-
-    listFilters: (signal) =>
-      paged<{ vm_id: string }, { vmId: string }>(
-        host,
-        'listFilters',
-        signal,
-        PAGE,
-        (last) =>
-          db.many(
-            sql`select vm_id from simulated.filters where host_id = ${hostId} and vm_id > ${last?.vm_id ?? ''} order by vm_id limit ${PAGE}`,
-          ),
-        (row) => ({ vmId: row.vm_id }),
-      ),
   }
 }
 
@@ -130,13 +96,4 @@ const toVolume = (row: VolumeRow): Volume => ({
   complete: row.is_complete,
   capacityBytes: Number(row.capacity_bytes),
   sizeBytes: Number(row.size_bytes),
-})
-
-const toNetwork = ({ network_id, cidr, gateway, enable_snat, enable_dhcp, macs }: ListedNetwork): Network => ({
-  networkId: network_id,
-  cidr,
-  gateway,
-  enableSnat: enable_snat,
-  enableDhcp: enable_dhcp,
-  attachedMacs: macs,
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { expectKind, OPEN, TEMPLATE } from '../conformance/fixture.ts'
+import { expectKind, TEMPLATE } from '../conformance/fixture.ts'
 import { realPace, type Pace } from './latency.ts'
 import { simulatedFixture, someSpec } from './test-fixture.ts'
 
@@ -11,7 +11,6 @@ test('calls take as long as on a real host', async () => {
   const { open, clock } = await simulatedFixture({ pace })
   const spec = someSpec({ diskGiB: 100 })
   const driver = open()
-  await driver.ensureFilter(spec.vmId, OPEN, signal)
   await driver.ensureDisk(spec, TEMPLATE, signal)
   await driver.ensureRunning(spec, signal)
   await expectKind(driver.ensurePassword(spec.vmId, { user: 'root', passwordHash: '$6$x' }, signal), 'transient')
@@ -25,7 +24,6 @@ test('a guest that boots longer than the timeout has failed', async () => {
   const { open } = await simulatedFixture({ pace: { delays: realPace.delays, wait: () => Promise.resolve() } })
   const spec = someSpec()
   const driver = open()
-  await driver.ensureFilter(spec.vmId, OPEN, signal)
   await driver.ensureDisk(spec, TEMPLATE, signal)
   await driver.ensureRunning(spec, signal)
   await expectKind(driver.ensureReady(spec.vmId, { timeoutMs: 1_000 }, signal), 'guest_failed')

@@ -11,8 +11,7 @@ export interface Delays {
   networkMs: number
   attachMs: number
   detachMs: number
-  /** Only when the machine is running: the host rewrites its packet filter. */
-  filterMs: number
+  portMs: number
   agentMs: number
   copyMsPerGiB: number
 }
@@ -29,10 +28,10 @@ export const realPace: Pace = {
     bootMs: 2_000,
     shutdownMs: 1_000,
     destroyMs: 200,
-    networkMs: 100,
+    networkMs: 40,
     attachMs: 30,
     detachMs: 180,
-    filterMs: 1_000,
+    portMs: 40,
     agentMs: 50,
     copyMsPerGiB: 400,
   },

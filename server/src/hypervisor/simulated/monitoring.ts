@@ -44,6 +44,7 @@ export function monitoringMethods(host: SimulatedHost, hub: EventHub, size: Host
 
     facts: (signal) =>
       call('facts', signal, async (): Promise<HostFacts> => ({
+        hostname: hostId,
         ...size,
         cpuModel: 'Simulated CPU',
         arch: 'x86_64',
@@ -52,7 +53,6 @@ export function monitoringMethods(host: SimulatedHost, hub: EventHub, size: Host
         versions: { simulated: '1' },
         consoles: ['serial'],
         uplinkMbps: 10_000,
-        canShapeTraffic: true,
       })),
 
     health: (signal) =>

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { openDb, sql } from '../../kernel/database/db.ts'
-import { collect, OPEN, TEMPLATE } from '../conformance/fixture.ts'
+import { collect, TEMPLATE } from '../conformance/fixture.ts'
 import type { Driver, DriverEvent, MachineSpec } from '../driver.ts'
 import { simulatedFixture, someSpec } from './test-fixture.ts'
 
@@ -8,7 +8,6 @@ const signal = new AbortController().signal
 const fixture = await simulatedFixture()
 
 async function create(driver: Driver, spec: MachineSpec): Promise<void> {
-  await driver.ensureFilter(spec.vmId, OPEN, signal)
   await driver.ensureDisk(spec, TEMPLATE, signal)
   await driver.ensureRunning(spec, signal)
 }

@@ -90,9 +90,6 @@ async function run(tx: Tx, host: SimulatedHost, spec: MachineSpec): Promise<void
     requireSameShape(row, spec)
     return row.power === 'paused' ? resume(tx, host, vmId) : undefined
   }
-  const filtered = await tx.maybe(sql`select from simulated.filters where host_id = ${hostId} and vm_id = ${vmId}`)
-  if (!filtered)
-    throw new DriverError('invalid_state', `Machine ${vmId} has no filter on simulated host ${hostId}; it may not run without one`)
   await define(tx, host, spec)
   // Two processes may have found no row to lock: the second one finds the machine running.
   if ((await lockRow(tx, hostId, vmId))?.power === 'stopped') await start(tx, host, vmId)

@@ -9,11 +9,16 @@ const driver = fixture.open()
 
 async function create(): Promise<MachineSpec> {
   const spec = someSpec()
-  await driver.ensureFilter(spec.vmId, OPEN, signal)
   await driver.ensureDisk(spec, TEMPLATE, signal)
   await driver.ensureRunning(spec, signal)
   return spec
 }
+
+const limit = ({ vmId, nics: [nic] }: MachineSpec, limitMbps: number | null): Promise<void> =>
+  fixture.networks.ensurePort(
+    { vmId, mac: nic!.mac, networkId: null, addresses: [nic!.address], host: fixture.hostId, limitMbps, filter: OPEN },
+    signal,
+  )
 
 async function countersOf({ vmId }: MachineSpec): Promise<NicCounters> {
   const [counters] = await collect(driver.counters([vmId], signal))
@@ -31,12 +36,11 @@ describe('traffic', () => {
 
   test('obeys a limit from the moment it is set, and keeps what was counted before', async () => {
     const spec = await create()
-    const mac = spec.nics[0]!.mac
     fixture.clock.advance('10s')
-    await driver.ensureLimit(spec.vmId, mac, 4, signal) // 500,000 bytes a second
+    await limit(spec, 4) // 500,000 bytes a second
     fixture.clock.advance('10s')
     expect((await countersOf(spec)).receivedBytes).toBe(15_000_000n)
-    await driver.ensureLimit(spec.vmId, mac, null, signal)
+    await limit(spec, null)
     fixture.clock.advance('10s')
     expect((await countersOf(spec)).receivedBytes).toBe(25_000_000n)
   })

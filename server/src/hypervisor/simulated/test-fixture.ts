@@ -10,14 +10,17 @@ import type { Driver, MachineSpec } from '../driver.ts'
 import { simulatedControl } from './control.ts'
 import { simulatedDrivers, type SimulatedOptions } from './driver.ts'
 import { instantPace } from './latency.ts'
+import { simulatedNetworkControllers } from './network-controller.ts'
 
 const MIGRATIONS = new URL('../../../migrations/', import.meta.url)
 const read = (name: string): string => readFileSync(new URL(name, MIGRATIONS), 'utf8')
-/** What later migrations change of it, a line each. */
+const FIRST = '0011_simulated.sql'
+/** What later migrations change of it. */
 const later = readdirSync(MIGRATIONS)
+  .filter((name) => name > FIRST)
   .toSorted()
-  .flatMap((name) => read(name).match(/^alter table simulated\..*;$/gm) ?? [])
-const SCHEMA = `create extension btree_gist; ${read('0011_simulated.sql')}; ${later.join('\n')}`
+  .flatMap((name) => read(name).match(/^(alter|create|drop) [^;]*\bsimulated\.[^;]*;/gm) ?? [])
+const SCHEMA = `create extension btree_gist; ${read(FIRST)}; ${later.join('\n')}`
 
 async function runStatement(server: string, statement: string): Promise<void> {
   const client = new Client({ connectionString: server })
@@ -54,7 +57,8 @@ export async function simulatedFixture(options: Partial<SimulatedOptions> = {}) 
       driver: 'simulated',
       uri: `simulated:///${size}`,
     })
-  return { db, clock, hostId, open, ...simulatedControl(db, clock, hostId) }
+  const networks = simulatedNetworkControllers({ db, clock, pace: instantPace })(newId())
+  return { db, clock, hostId, open, networks, ...simulatedControl(db, clock, hostId) }
 }
 
 let machines = 0
@@ -82,7 +86,6 @@ export function someSpec(changes: Partial<MachineSpec> = {}): MachineSpec {
         prefix: 16,
         gateway: '10.77.0.1',
         dns: ['10.77.0.1'],
-        limitMbps: null,
       },
     ],
     ...changes,

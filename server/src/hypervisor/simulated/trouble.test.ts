@@ -1,7 +1,7 @@
 // Faults of a whole host, and drift of machines.
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { sql } from '../../kernel/database/db.ts'
-import { collect, expectKind, OPEN, TEMPLATE } from '../conformance/fixture.ts'
+import { collect, expectKind, TEMPLATE } from '../conformance/fixture.ts'
 import type { Driver, DriverEvent, MachineSpec } from '../driver.ts'
 import { simulatedDatabase, simulatedFixture, someSpec, type Fixture } from './test-fixture.ts'
 
@@ -15,7 +15,6 @@ beforeEach(async () => {
 })
 
 async function create(spec: MachineSpec = someSpec()): Promise<MachineSpec> {
-  await driver.ensureFilter(spec.vmId, OPEN, signal)
   await driver.ensureDisk(spec, TEMPLATE, signal)
   await driver.ensureRunning(spec, signal)
   return spec

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { newId } from '../../kernel/ids.ts'
+import type { NetworkSpec } from '../network-controller.ts'
+import { create, ensurePorts, expectKind, soon, stop, unknownId, type ConformanceContract } from './fixture.ts'
+
+export const interfaceContract: ConformanceContract = (fixture) => {
+  const network = async (changes: Partial<NetworkSpec> = {}): Promise<NetworkSpec> => {
+    const spec = { networkId: newId(), cidr: '10.120.0.0/24', gateway: '10.120.0.1', enableDhcp: true, dns: [], snat: null, ...changes }
+    await fixture().networks.ensureNetwork(spec, soon(fixture()))
+    return spec
+  }
+  const macsOf = async (vmId: string) => (await fixture().driver.findMachine(vmId, soon(fixture())))?.nics.map((nic) => nic.mac).sort()
+
+  test.each([true, false])('a machine is created with a second interface (DHCP %s)', async (enableDhcp) => {
+    const nic = fixture().nicIn(await network({ enableDhcp }))
+    const spec = fixture().spec()
+    const both = { ...spec, nics: [...spec.nics, nic] }
+    await create(fixture(), both)
+    expect(await macsOf(spec.vmId)).toEqual(both.nics.map(({ mac }) => mac).sort())
+  })
+
+  test('an interface is attached to a running machine, survives a stop, and is detached', async () => {
+    const spec = await create(fixture())
+    const nic = fixture().nicIn(await network())
+    const withNic = { ...spec, nics: [...spec.nics, nic] }
+    const macs = withNic.nics.map((each) => each.mac).sort()
+    await ensurePorts(fixture(), withNic)
+    await fixture().driver.ensureInterface(spec.vmId, nic, soon(fixture()))
+    await fixture().other.ensureInterface(spec.vmId, nic, soon(fixture()))
+    expect(await macsOf(spec.vmId)).toEqual(macs)
+    await stop(fixture(), spec)
+    await fixture().driver.ensureRunning(withNic, soon(fixture()))
+    expect(await macsOf(spec.vmId)).toEqual(macs)
+    await fixture().driver.ensureNoInterface(spec.vmId, nic.mac, soon(fixture()))
+    await fixture().driver.ensureNoInterface(spec.vmId, nic.mac, soon(fixture()))
+    expect(await macsOf(spec.vmId)).toEqual(spec.nics.map((each) => each.mac))
+  })
+
+  test('attaching fails for a machine that does not exist', async () => {
+    const nic = fixture().nicIn(await network())
+    await expectKind(fixture().driver.ensureInterface(unknownId(), nic, soon(fixture())), 'not_found')
+    await fixture().driver.ensureNoInterface(unknownId(), '52:54:00:00:00:01', soon(fixture()))
+  })
+}

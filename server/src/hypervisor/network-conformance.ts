@@ -1,0 +1,132 @@
+// The contract of every network controller. Its own test file calls `describeNetworkController` with a fixture.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '../kernel/ids.ts'
+import { collect, expectKind, OPEN } from './conformance/fixture.ts'
+import type { Filter } from './driver.ts'
+import type { NetworkController, NetworkSpec, PortSpec } from './network-controller.ts'
+
+export interface NetworkFixture {
+  controller: NetworkController
+  /** A second one of the same region, as in another process. */
+  other: NetworkController
+  /** Names of two hosts of the region. */
+  hosts: [string, string]
+  close(): Promise<void>
+}
+
+const SSH_ONLY: Filter = {
+  rules: [{ direction: 'IN', action: 'ACCEPT', protocol: 'TCP', ports: [{ from: 22, to: 22 }], sources: ['10.0.0.0/8'], destinations: [] }],
+  defaultInbound: 'DROP',
+  defaultOutbound: 'ACCEPT',
+}
+const SNAT = { address: '100.64.0.9', prefix: 16, gateway: '100.64.0.1' }
+const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+
+export function describeNetworkController(name: string, makeFixture: () => Promise<NetworkFixture>, timeoutMs = 30_000): void {
+  describe(`the ${name} network controller`, { timeout: timeoutMs }, () => {
+    let made: NetworkFixture
+    beforeAll(async () => void (made = await makeFixture()), timeoutMs)
+    afterAll(() => made?.close())
+
+    const networkSpec = (changes: Partial<NetworkSpec> = {}): NetworkSpec => ({
+      networkId: newId(),
+      cidr: '10.0.0.0/24',
+      gateway: '10.0.0.1',
+      enableDhcp: true,
+      dns: ['1.1.1.1'],
+      snat: null,
+      ...changes,
+    })
+    const network = async (changes: Partial<NetworkSpec> = {}): Promise<NetworkSpec> => {
+      const spec = networkSpec(changes)
+      await made.controller.ensureNetwork(spec, soon())
+      return spec
+    }
+    let macs = 0
+    const port = (changes: Partial<PortSpec> = {}): PortSpec => ({
+      vmId: newId(),
+      mac: `52:54:00:09:00:${(++macs).toString(16).padStart(2, '0')}`,
+      networkId: null,
+      addresses: ['10.0.0.10'],
+      host: made.hosts[0],
+      limitMbps: null,
+      filter: OPEN,
+      ...changes,
+    })
+    const isListed = async (networkId: string): Promise<boolean> =>
+      (await collect(made.other.listNetworks(soon()))).some((each) => each.networkId === networkId)
+    const listed = async (mac: string) => (await collect(made.other.listPorts(soon()))).filter((each) => each.mac === mac)
+
+    test.each([
+      ['with DHCP and SNAT', { snat: SNAT }],
+      ['with DHCP', {}],
+      ['with SNAT', { snat: SNAT, enableDhcp: false }],
+      ['with neither', { enableDhcp: false, gateway: null }],
+    ])('makes a network %s once, and removes it', async (_with, changes) => {
+      const spec = networkSpec(changes)
+      await Promise.all([made.controller.ensureNetwork(spec, soon()), made.other.ensureNetwork(spec, soon())])
+      await made.controller.ensureNetwork(spec, soon())
+      expect(await isListed(spec.networkId)).toBe(true)
+      await Promise.all([made.controller.ensureNoNetwork(spec.networkId, soon()), made.other.ensureNoNetwork(spec.networkId, soon())])
+      expect(await isListed(spec.networkId)).toBe(false)
+    })
+
+    test('makes networks with one range', async () => {
+      const [one, other] = [await network({ snat: SNAT }), await network({ snat: { ...SNAT, address: '100.64.0.10' } })]
+      expect([await isListed(one.networkId), await isListed(other.networkId)]).toEqual([true, true])
+    })
+
+    test('changes a network with ports', async () => {
+      const spec = await network()
+      await made.controller.ensurePort(port({ networkId: spec.networkId, filter: null }), soon())
+      await made.controller.ensureNetwork({ ...spec, snat: { ...SNAT, address: '100.64.0.11' } }, soon())
+      await made.controller.ensureNetwork({ ...spec, enableDhcp: false }, soon())
+      expect(await isListed(spec.networkId)).toBe(true)
+    })
+
+    test('makes a port once, changes it, moves it to another host, and removes it', async () => {
+      const first = port()
+      await Promise.all([made.controller.ensurePort(first, soon()), made.other.ensurePort(first, soon())])
+      const { vmId, mac } = first
+      expect(await listed(mac)).toEqual([{ vmId, mac, networkId: null, host: made.hosts[0], limitMbps: null }])
+      await made.controller.ensurePort({ ...first, filter: SSH_ONLY, limitMbps: 10 }, soon())
+      expect(await listed(mac)).toMatchObject([{ limitMbps: 10 }])
+      await made.controller.ensurePort({ ...first, host: made.hosts[1], filter: SSH_ONLY }, soon())
+      expect(await listed(mac)).toEqual([{ vmId, mac, networkId: null, host: made.hosts[1], limitMbps: null }])
+      await Promise.all([made.controller.ensureNoPort(mac, soon()), made.other.ensureNoPort(mac, soon())])
+      expect(await listed(mac)).toEqual([])
+    })
+
+    test('keeps a network while it has ports', async () => {
+      const { networkId } = await network()
+      const { mac, ...rest } = port({ networkId, filter: null })
+      await made.controller.ensurePort({ mac, ...rest }, soon())
+      expect(await listed(mac)).toMatchObject([{ networkId }])
+      await expectKind(made.controller.ensureNoNetwork(networkId, soon()), 'in_use')
+      await made.controller.ensureNoPort(mac, soon())
+      await made.controller.ensureNoNetwork(networkId, soon())
+    })
+
+    test('refuses a port in a network that does not exist', async () => {
+      await expectKind(made.controller.ensurePort(port({ networkId: newId() }), soon()), 'not_found')
+    })
+
+    test('removes what is not there', async () => {
+      await made.controller.ensureNoPort('52:54:00:09:ff:ff', soon())
+      await made.controller.ensureNoNetwork(newId(), soon())
+    })
+
+    test('rejects as aborted, and can be repeated', async () => {
+      const spec = port()
+      await expectKind(made.controller.ensurePort(spec, AbortSignal.abort()), 'aborted')
+      await made.controller.ensurePort(spec, soon())
+      expect(await listed(spec.mac)).toHaveLength(1)
+    })
+
+    test('opens ranges of the operator', async () => {
+      await made.controller.ensurePublicNetwork({ ranges: ['10.77.0.0/16'], allowed: [] }, soon())
+      await made.other.ensurePublicNetwork({ ranges: ['10.77.0.0/16'], allowed: ['192.168.1.0/24'] }, soon())
+      expect(await made.controller.health(soon())).toEqual({ problems: [] })
+    })
+  })
+}

@@ -1,0 +1,112 @@
+// The simulated network controller of a region: networks and ports are rows in PostgreSQL, shared by all processes.
+import { isDeepStrictEqual } from 'node:util'
+import type { Clock } from '../../kernel/clock.ts'
+import { json, sql, type Db, type Tx } from '../../kernel/database/db.ts'
+import { DriverError } from '../driver.ts'
+import type { NetworkController, NetworkSpec, Port } from '../network-controller.ts'
+import { simulatedHost } from './host.ts'
+import { paged } from './inventory.ts'
+import { realPace, type Pace } from './latency.ts'
+import { countNow } from './stats.ts'
+
+export interface SimulatedNetworkOptions {
+  db: Db
+  clock: Clock
+  pace?: Pace
+}
+
+const PAGE = 500
+
+interface PortRow {
+  mac: string
+  vm_id: string
+  network_id: string | null
+  host: string
+  limit_mbps: number | null
+}
+
+/** Faults are injected by the id of the region, as those of a host by its own. */
+export const simulatedNetworkControllers =
+  ({ db, clock, pace = realPace }: SimulatedNetworkOptions) =>
+  (regionId: string): NetworkController => {
+    const region = simulatedHost({ hostId: regionId, db, clock, pace, bytesPerSecond: () => 0, diskGiB: 1 })
+    const { call } = region
+    const networkOf = (networkId: string) => sql`region_id = ${regionId} and network_id = ${networkId}`
+    return {
+      ensurePublicNetwork: (_network, signal) => call('ensurePublicNetwork', signal, () => Promise.resolve()),
+
+      ensureNetwork: (network, signal) =>
+        call('ensureNetwork', signal, async (pause) => {
+          const { networkId } = network
+          const known = await db.maybe<{ spec: NetworkSpec }>(sql`select spec from simulated.networks where ${networkOf(networkId)}`)
+          if (known && isDeepStrictEqual(known.spec, network)) return
+          await pause(pace.delays.networkMs)
+          await db.run(sql`insert into simulated.networks (region_id, network_id, spec) values (${regionId}, ${networkId}, ${json(network)})
+            on conflict (region_id, network_id) do update set spec = excluded.spec`)
+        }),
+
+      ensureNoNetwork: (networkId, signal) =>
+        call('ensureNoNetwork', signal, async (pause) => {
+          await pause(pace.delays.networkMs)
+          await db.tx(async (tx) => {
+            await tx.maybe(sql`select from simulated.networks where ${networkOf(networkId)} for update`)
+            if (await tx.maybe(sql`select from simulated.ports where ${networkOf(networkId)} limit 1`))
+              throw new DriverError('in_use', `Network ${networkId} has ports`)
+            await tx.run(sql`delete from simulated.networks where ${networkOf(networkId)}`)
+          })
+        }),
+
+      ensurePort: ({ vmId, mac, networkId, addresses, host, limitMbps, filter }, signal) =>
+        call('ensurePort', signal, async (pause) => {
+          const changed = await db.tx(async (tx) => {
+            await limitTraffic(tx, clock.now(), mac, limitMbps)
+            return tx.run(sql`insert into simulated.ports as p (region_id, mac, vm_id, network_id, host, addresses, limit_mbps, filter)
+              values (${regionId}, ${mac}, ${vmId}, ${networkId}, ${host}, ${[...addresses]}, ${limitMbps}, ${filter && json(filter)})
+              on conflict (region_id, mac) do update set vm_id = excluded.vm_id, network_id = excluded.network_id, host = excluded.host,
+                addresses = excluded.addresses, limit_mbps = excluded.limit_mbps, filter = excluded.filter
+              where (p.vm_id, p.network_id, p.host, p.addresses, p.limit_mbps, p.filter)
+                is distinct from (excluded.vm_id, excluded.network_id, excluded.host, excluded.addresses, excluded.limit_mbps, excluded.filter)`)
+          })
+          if (changed > 0) await pause(pace.delays.portMs)
+        }),
+
+      ensureNoPort: (mac, signal) =>
+        call('ensureNoPort', signal, async (pause) => {
+          await pause(pace.delays.portMs)
+          await db.run(sql`delete from simulated.ports where region_id = ${regionId} and mac = ${mac}`)
+        }),
+
+      listNetworks: (signal) =>
+        paged<{ network_id: string }, { networkId: string }>(
+          region,
+          'listNetworks',
+          signal,
+          PAGE,
+          (last) =>
+            db.many(sql`select network_id from simulated.networks where region_id = ${regionId} and network_id > ${last?.network_id ?? ''}
+              order by network_id limit ${PAGE}`),
+          ({ network_id }) => ({ networkId: network_id }),
+        ),
+
+      listPorts: (signal) =>
+        paged<PortRow, Port>(
+          region,
+          'listPorts',
+          signal,
+          PAGE,
+          (last) =>
+            db.many(sql`select mac, vm_id, network_id, host, limit_mbps from simulated.ports
+              where region_id = ${regionId} and mac > ${last?.mac ?? ''} order by mac limit ${PAGE}`),
+          ({ mac, vm_id, network_id, host, limit_mbps }) => ({ vmId: vm_id, mac, networkId: network_id, host, limitMbps: limit_mbps }),
+        ),
+
+      health: (signal) => call('health', signal, () => Promise.resolve({ problems: [] })),
+      close: () => Promise.resolve(),
+    }
+  }
+
+/** Of interfaces that are bound to the port. */
+const limitTraffic = (tx: Tx, now: Date, mac: string, limitMbps: number | null): Promise<number> =>
+  tx.run(
+    sql`update simulated.nics set ${countNow(now)}, limit_mbps = ${limitMbps} where mac = ${mac} and limit_mbps is distinct from ${limitMbps}`,
+  )
