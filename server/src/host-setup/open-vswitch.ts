@@ -36,10 +36,14 @@ export const openVswitch: Step = {
 
 /** By systemd where there is one, else by the script of the package. Daemons that run are left alone. */
 export async function start({ systemd }: HostPlan, units: string[], script: string, ...args: string[]): Promise<void> {
-  if (!systemd) return void (await run('env', '-i', `PATH=${SYSTEM_PATH}`, 'LC_ALL=C', script, ...args))
+  if (!systemd) return void (await runScript(script, ...args))
   await run('systemctl', '--quiet', 'enable', ...units)
   await run('systemctl', '--quiet', 'start', ...units)
 }
+
+/** Daemons that it starts do not get our environment. */
+export const runScript = (path: string, ...args: string[]): Promise<string> =>
+  run('env', '-i', `PATH=${SYSTEM_PATH}`, 'LC_ALL=C', path, ...args)
 
 export const isEnabled = (unit: string): Promise<boolean> => succeeds('systemctl', '--quiet', 'is-enabled', unit)
 

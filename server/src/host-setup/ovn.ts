@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import { PUBLIC_PHYSICAL_NETWORK } from '../hypervisor/ovn/topology.ts'
 import { sleep, stopwatch } from '../kernel/clock.ts'
 import { withLibvirt } from './libvirt.ts'
-import { answers, hasKernelDatapath, isEnabled, start } from './open-vswitch.ts'
+import { answers, hasKernelDatapath, isEnabled, runScript, start } from './open-vswitch.ts'
 import { PUBLIC_BRIDGE } from './plan.ts'
 import { missing, SetupError, satisfied, type HostPlan, type Step } from './setup-step.ts'
 import { run, writeFileAtomic } from './shell.ts'
@@ -90,7 +90,7 @@ function requireOwn({ 'ovn-remote': remote = SOUTHBOUND }: Settings): void {
 }
 
 const stopController = ({ systemd }: HostPlan): Promise<string> =>
-  systemd ? run('systemctl', '--quiet', 'stop', 'ovn-controller.service') : run(OVN_CTL, 'stop_controller')
+  systemd ? run('systemctl', '--quiet', 'stop', 'ovn-controller.service') : runScript(OVN_CTL, 'stop_controller')
 
 const REGISTER_MS = 20_000
 

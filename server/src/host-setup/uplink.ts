@@ -8,6 +8,8 @@ import { missing, satisfied, type Step } from './setup-step.ts'
 import { readFileOrNull, run } from './shell.ts'
 
 const DEVICES = [GATEWAY_DEVICE, UPLINK_DEVICE]
+/** Linux answers ARP for all its addresses on every interface: 1 limits it to those of this one. */
+const ARP_IGNORE = `/proc/sys/net/ipv4/conf/${GATEWAY_DEVICE}/arp_ignore`
 const withoutIpv6 = (device: string): string => `/proc/sys/net/ipv6/conf/${device}/disable_ipv6`
 
 export const uplink: Step = {
@@ -19,6 +21,7 @@ export const uplink: Step = {
     for (const device of DEVICES)
       if (((await readFileOrNull(withoutIpv6(device))) ?? '1').trim() !== '1') return missing(`${device} must not have IPv6`)
     if (!far.flags.includes('NOARP')) return missing(`${UPLINK_DEVICE} must not answer ARP for the gateway`)
+    if ((await readFileOrNull(ARP_IGNORE))?.trim() !== '1') return missing(`${GATEWAY_DEVICE} must answer ARP for its own addresses only`)
     const absent = addresses(plan).find((address) => !near.addr_info.some(({ local, prefixlen }) => `${local}/${prefixlen}` === address))
     if (absent) return missing(`the address ${absent} on ${GATEWAY_DEVICE}`)
     if ((await ovs('port-to-br', UPLINK_DEVICE)) !== PUBLIC_BRIDGE) return missing(`${UPLINK_DEVICE} is not in ${PUBLIC_BRIDGE}`)
@@ -46,6 +49,7 @@ for device in ${DEVICES.join(' ')}; do
   [ ! -e ${withoutIpv6('$device')} ] || echo 1 > ${withoutIpv6('$device')}
 done
 if [ -e ${KERNEL_DATAPATH} ]; then datapath=system; else datapath=netdev; ethtool -K ${GATEWAY_DEVICE} tx off >/dev/null; fi
+echo 1 > ${ARP_IGNORE}
 ip link set ${UPLINK_DEVICE} arp off up
 ${addresses(plan)
   .map((address) => `ip addr replace ${address} dev ${GATEWAY_DEVICE}`)
