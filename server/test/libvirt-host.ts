@@ -85,7 +85,11 @@ export async function losePower(sandbox: Sandbox): Promise<void> {
   const unplug = 'for each in $(ls /sys/class/net); do case $each in lo|mgmt0) ;; *) ip link del $each ;; esac; done'
   const state = '/run/libvirt/* /run/ovn/* /run/openvswitch/*'
   await sandbox.signalDaemon('STOP') // stopped first, so that it does not see its guests die
-  await sandbox.inside('sh', '-c', ['kill -9 -1', ...forget, unplug, 'echo 0 > /proc/sys/net/ipv4/ip_forward', `rm -rf ${state}`].join('\n'))
+  await sandbox.inside(
+    'sh',
+    '-c',
+    ['kill -9 -1', ...forget, unplug, 'echo 0 > /proc/sys/net/ipv4/ip_forward', `rm -rf ${state}`].join('\n'),
+  )
 }
 
 export async function returnPower(sandbox: Sandbox): Promise<void> {

@@ -66,7 +66,8 @@ describeIf(missingForSandbox() ?? missingForOvn())('the interface of a real gues
     await plug(one.vmId, one.nic)
     await plug(other.vmId, other.nic)
     // The host takes a port for an interface that it has already a moment later.
-    for (const address of [proof.host.gateway, other.nic.address]) await expect.poll(() => pings(one, address), { timeout: 10_000 }).toBe(true)
+    for (const address of [proof.host.gateway, other.nic.address])
+      await expect.poll(() => pings(one, address), { timeout: 10_000 }).toBe(true)
   })
 
   test('carries TCP in both directions', async () => {
@@ -96,7 +97,7 @@ describeIf(missingForSandbox() ?? missingForOvn())('the interface of a real gues
   })
 
   test('gets no answer from the host past its network', async () => {
-    const [{ vmId }] = guests as [{ vmId: string }]
+    const { vmId } = guests[0]!
     await networks.ensureNetwork(network('cnet3', false), soon())
     await plug(vmId, privateNic('cnet3', 0))
     await proof.driver.ensureInterface(vmId, privateNic('cnet3', 0), soon())
