@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Host } from '@berth/libvirt'
 import type { Sandbox } from '../../libvirt/test/sandboxed-libvirtd.ts'
 import { Sandboxes } from '../../libvirt/test/sandbox-fleet.ts'
+import { missingForSandbox } from '../../libvirt/test/command.ts'
 import { eventually } from '../../libvirt/test/eventually.ts'
 import { startPool } from '../../libvirt/test/fixture.ts'
 import { forwardingCommands } from '../src/host-setup/forwarding.ts'
@@ -12,7 +13,10 @@ import { masqueradeCommands } from '../src/host-setup/masquerade.ts'
 import type { HostPlan } from '../src/host-setup/setup-step.ts'
 import { uplinkCommands } from '../src/host-setup/uplink.ts'
 import { parseCidr } from '../src/kernel/cidr.ts'
-import { START_CENTRAL, startController, startSwitch } from './ovn-hosts.ts'
+import { missingForOvn, START_CENTRAL, startController, startSwitch } from './ovn-hosts.ts'
+
+/** Says why no such host can run here. */
+export const missingForLibvirtHost = (...commands: string[]): string | undefined => missingForSandbox(...commands) ?? missingForOvn()
 
 export interface LibvirtHost {
   sandboxes: Sandboxes
