@@ -1,5 +1,6 @@
 // Every setting: its variable, its default and one sentence. This is the only file that reads the environment.
 import { join, resolve } from 'node:path'
+import { formatCidr, parseCidr } from './kernel/cidr.ts'
 import { packageDir, PROJECT_DIR } from './kernel/paths.ts'
 
 interface Setting<T> {
@@ -22,6 +23,12 @@ function originList(value: string): string[] {
   const isOrigin = (text: string): boolean => /^https?:/.test(text) && URL.parse(text)?.origin === text
   if (!origins.every(isOrigin)) throw new Error('must be origins such as https://app.example.com, separated by commas')
   return origins
+}
+
+function rangeList(value: string): string[] {
+  const ranges = list(value)
+  if (!ranges.every(parseCidr)) throw new Error('must be ranges such as 192.168.1.0/24, separated by commas')
+  return ranges.map((range) => formatCidr(parseCidr(range)!))
 }
 
 function currency(value: string): string {
@@ -80,6 +87,12 @@ export const SETTINGS = {
     'auto',
     'Hypervisor of the local host: auto, libvirt or simulated',
     oneOf('auto', 'libvirt', 'simulated'),
+  ),
+  guestAllowedRanges: setting(
+    'BERTH_GUEST_ALLOWED_RANGES',
+    '',
+    'Comma-separated private or shared ranges that VMs may reach from their public addresses, such as 192.168.1.0/24; none by default',
+    rangeList,
   ),
   webDir: setting(
     'BERTH_WEB_DIR',

@@ -12,7 +12,7 @@ const AGAIN_MS = 30_000
 /** Each step of both workflows, and the host call in which the worker blocks. */
 const CREATE: Record<string, Verb> = {
   networks: 'ensureNetwork',
-  filter: 'ensureFilter',
+  filter: 'ensurePort',
   disk: 'ensureDisk',
   boot: 'ensureRunning',
   ready: 'ensureReady',
@@ -21,7 +21,7 @@ const UPGRADE: Record<string, Verb> = {
   stop: 'ensureStopped',
   resize: 'ensureDefined',
   networks: 'ensureNetwork',
-  filter: 'ensureFilter',
+  filter: 'ensurePort',
   boot: 'ensureRunning',
   ready: 'ensureReady',
 }

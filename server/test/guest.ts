@@ -48,7 +48,6 @@ export async function guestDisk(
       prefix: 24,
       gateway: '10.0.2.2',
       dns: ['10.0.2.3'],
-      limitMbps: null,
     },
   ]
   const seed = { hostname, user: 'root', sshKeys: [`${type} ${base64}`], passwordHash: await hashGuestPassword('a', PASSWORD) }

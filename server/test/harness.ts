@@ -209,6 +209,8 @@ export async function testApp(options: TestAppOptions = {}) {
   }
   const host = (await findHost(deps.db, 'local'))!
   const simulated = simulatedControl(deps.db, clock, host.id)
+  /** Of the network controller of its region. */
+  const { faults: networkFaults } = simulatedControl(deps.db, clock, host.region_id)
   return {
     app,
     core,
@@ -227,5 +229,6 @@ export async function testApp(options: TestAppOptions = {}) {
     checkInvariants,
     host,
     simulated,
+    networkFaults,
   }
 }

@@ -1,6 +1,7 @@
 // One violation of each invariant: rows that the product would never write, or a host inventory that it would never have.
 import { sql, type Sql } from '../src/kernel/database/db.ts'
-import type { Machine, Network, Volume } from '../src/hypervisor/driver.ts'
+import type { Machine, Volume } from '../src/hypervisor/driver.ts'
+import type { Port } from '../src/hypervisor/network-controller.ts'
 
 /** Two customers with a VM each on one host; the first has a key, a firewall, a network, a snapshot, a backup and a webhook. */
 export interface ViolationFixture {
@@ -18,12 +19,11 @@ export interface ViolationFixture {
   host: {
     id: string
     name: string
-    canShapeTraffic: boolean
     machines: Machine[]
     volumes: Volume[]
-    networks: Network[]
-    filters: { vmId: string }[]
   }
+  /** The same of its region. */
+  region: { id: string; slug: string; networks: { networkId: string }[]; ports: Port[] }
   now: Date
 }
 
@@ -99,7 +99,6 @@ export const violationSetups: Record<string, ViolationSetup> = {
       where id = ${vmId} on conflict (vm_id, mac) do update set used_bytes = 1e15`,
   ],
   'bandwidth.packs': ({ vmId }) => [sql`update vms set bandwidth_pack_bytes = 1000 where id = ${vmId}`],
-  'bandwidth.limits': ({ vmId }) => [sql`insert into bandwidth_limit_queue (vm_id, next_try_at) values (${vmId}, ${LONG_AGO})`],
 
   'actions.deadline': (fixture) => [run(fixture, { deadline: LONG_AGO })],
   'actions.stalled': (fixture) => [run(fixture, { at: LONG_AGO })],
@@ -132,8 +131,8 @@ export const violationSetups: Record<string, ViolationSetup> = {
   ],
   'ssh_keys.owner': ({ keyId, otherVmId }) => [sql`insert into ssh_key_uses (ssh_key_id, vm_id) values (${keyId}, ${otherVmId})`],
   'copies.owner': ({ backupId, otherAccountId }) => [sql`update backups set account_id = ${otherAccountId} where id = ${backupId}`],
-  'firewalls.tracked': ({ vmId }) => [sql`delete from vm_filters where vm_id = ${vmId}`],
-  'firewalls.applied': ({ vmId }) => [sql`update vm_filters set desired_version = desired_version + 1 where vm_id = ${vmId}`],
+  'ports.tracked': ({ vmId }) => [sql`delete from vm_ports where vm_id = ${vmId}`],
+  'ports.applied': ({ vmId }) => [sql`update vm_ports set desired_version = desired_version + 1 where vm_id = ${vmId}`],
   'networks.applied': ({ networkId }) => [sql`update networks set is_applied = false where id = ${networkId}`],
 
   'events.numbering': ({ accountId }) => [sql`update event_counters set last_number = last_number + 1 where account_id = ${accountId}`],
@@ -176,24 +175,20 @@ export const violationSetups: Record<string, ViolationSetup> = {
     return []
   },
   'nics.attached': (fixture) => {
-    machine(fixture).nics.push({ mac: '52:54:00:00:00:01', networkId: null, limitMbps: null })
+    machine(fixture).nics.push({ mac: '52:54:00:00:00:01' })
     return []
   },
   'nics.leases': ({ vmId }) => [sql`update simulated.nics set address = '10.0.0.1' where machine = ${vmId} and kind = 'public'`],
-  'nics.speed': (fixture) => {
-    for (const nic of machine(fixture).nics) nic.limitMbps = 1
+  'ports.present': ({ region, vmId }) => {
+    region.ports = region.ports.filter((each) => each.vmId !== vmId)
     return []
   },
-  'filters.present': ({ host, vmId }) => {
-    host.filters = host.filters.filter((each) => each.vmId !== vmId)
+  'ports.known': ({ region }) => {
+    region.ports.push({ ...region.ports[0]!, mac: '52:54:00:00:00:01', vmId: 'cnowhere' })
     return []
   },
-  'filters.known': ({ host }) => {
-    host.filters.push({ vmId: 'cnowhere' })
-    return []
-  },
-  'networks.present': ({ host }) => {
-    host.networks = []
+  'networks.present': ({ region }) => {
+    region.networks = []
     return []
   },
   'volumes.known': ({ host, vmId }) => {

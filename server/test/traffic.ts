@@ -10,18 +10,15 @@ export async function quietVm(app: TestApp, customer: Customer, input: Record<st
   const { id } = await app.given.vm(customer, input)
   const { mac } = await app.db.one<{ mac: string }>(sql`select mac from vms where id = ${id}`)
   await app.db.run(sql`update simulated.nics set bytes_per_second = 0 where machine = ${id}`)
-  const machine = async () => {
-    const driver = await app.deps.hypervisors.get(app.host.id)
-    return (await driver.findMachine(id, AbortSignal.timeout(5_000)))!
-  }
   return {
     id,
     mac,
     receive: (received: number, sent = 0) => app.simulated.drift.addTraffic(id, mac, { received, sent }),
     /** As the customer sees it. */
     used: async (): Promise<number> => (await customer.get(`/vms/${id}`)).body.data.bandwidthUsedBytes as number,
-    /** As the host has it. */
-    limitMbps: async () => (await machine()).nics.find((nic) => nic.mac === mac)?.limitMbps,
+    /** As its port has it. */
+    limitMbps: async () =>
+      (await app.db.maybe<{ limit_mbps: number | null }>(sql`select limit_mbps from simulated.ports where mac = ${mac}`))?.limit_mbps,
     events: async (like: string) =>
       (
         await app.db.many<{ type: string }>(sql`select type from events where subject_id = ${id} and type like ${like} order by number`)

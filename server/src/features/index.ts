@@ -15,8 +15,6 @@ import { removeOrphans } from './backups/service.ts'
 import { sweepOrphanVolumes } from './backups/orphan-volumes.reconciler.ts'
 import { backupWorkflows } from './backups/workflows.ts'
 import { meterBeforePowerOff } from './bandwidth/metering.ts'
-import { detectLimitDrift } from './bandwidth/drift.reconciler.ts'
-import { applyLimits } from './bandwidth/apply-limits.reconciler.ts'
 import { meter } from './bandwidth/meter.reconciler.ts'
 import { bandwidthRoutes } from './bandwidth/routes.ts'
 import { bandwidthEvents } from './bandwidth/schema.ts'
@@ -33,10 +31,9 @@ import type { Deps, Hooks, Routes } from './deps.ts'
 import { pruneEvents } from './events/prune.reconciler.ts'
 import { eventRoutes } from './events/routes.ts'
 import type { EventCatalog } from './events/schema.ts'
-import { applyFilters } from './firewalls/apply.reconciler.ts'
-import { watchFilters } from './firewalls/drift.reconciler.ts'
 import { firewallRoutes } from './firewalls/routes.ts'
 import { heartbeat } from './hosts/heartbeat.reconciler.ts'
+import { applyPublicNetworks } from './hosts/public-network.reconciler.ts'
 import { hostRoutes } from './hosts/routes.ts'
 import { pruneMetrics } from './metrics/prune.reconciler.ts'
 import { rollUpMetrics } from './metrics/roll-up.reconciler.ts'
@@ -65,6 +62,8 @@ import { ticketRoutes } from './support/routes.ts'
 import { ticketEvents } from './support/schema.ts'
 import { firewallBindingRoutes } from './vms/firewall-bindings.routes.ts'
 import { subscribeHostEvents } from './vms/reconcilers/power-sync.reconciler.ts'
+import { applyPorts } from './vms/reconcilers/apply-ports.reconciler.ts'
+import { watchPorts } from './vms/reconcilers/port-drift.reconciler.ts'
 import { reconcileStaleMachines } from './vms/reconcilers/stale-machines.reconciler.ts'
 import { syncPowerStates } from './vms/reconcilers/power-sync.reconciler.ts'
 import { enforceSuspension } from './vms/reconcilers/enforce-suspension.reconciler.ts'
@@ -134,10 +133,11 @@ export const reconcilers: Reconciler<Deps>[] = [
   pruneUsers,
   pruneSessions,
   heartbeat,
+  applyPublicNetworks,
   applyNetworks,
   watchNetworks,
-  applyFilters,
-  watchFilters,
+  applyPorts,
+  watchPorts,
   syncPowerStates,
   subscribeHostEvents,
   reconcileStaleMachines,
@@ -150,8 +150,6 @@ export const reconcilers: Reconciler<Deps>[] = [
   removeBackups,
   sweepOrphanVolumes,
   meter,
-  applyLimits,
-  detectLimitDrift,
   renewals,
   lowBalance,
   issueInvoices,

@@ -84,13 +84,4 @@ const packs = invariant(
     where (v.bandwidth_pack_bytes > 0) <> (bought.count > 0)`,
 )
 
-const limits = invariant(
-  'bandwidth.limits',
-  'Bandwidth limits are applied on the host',
-  ({ now }) => sql`
-    select v.id, format('VM %s waits for another speed since %s', v.name, l.next_try_at) as what
-    from bandwidth_limit_queue l join vms v on v.id = l.vm_id join hosts h on h.id = v.host_id
-    where l.next_try_at < ${ago(now, '15m')} and h.unreachable_since is null and v.status <> 'UNMANAGED'`,
-)
-
-export const billingInvariants: Invariant[] = [once, paid, due, held, throttled, packs, limits]
+export const billingInvariants: Invariant[] = [once, paid, due, held, throttled, packs]

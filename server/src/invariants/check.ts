@@ -19,7 +19,7 @@ export interface FailedInvariant {
 /** All violations at this moment. `since`: append-only tables are checked from here on. */
 export const checkInvariants = (deps: CheckDeps, since: Date = new Date(0), stopping?: AbortSignal): Promise<FailedInvariant[]> =>
   deps.db.tx(async (tx) => {
-    const context = { db: tx, now: deps.clock.now(), since, hosts: await loadInventories(tx, deps, stopping) }
+    const context = { db: tx, now: deps.clock.now(), since, ...(await loadInventories(tx, deps, stopping)) }
     const violated: FailedInvariant[] = []
     for (const { name, statement, find } of invariants) {
       stopping?.throwIfAborted()

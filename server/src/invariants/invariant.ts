@@ -1,6 +1,6 @@
 // Invariants as queries that return violations. No rows means that the invariant holds.
 import { sql, type NotNull, type Queries, type Sql } from '../kernel/database/db.ts'
-import type { Host } from './inventory.ts'
+import type { Host, Region } from './inventory.ts'
 
 export interface Violation {
   /** Id of the row, VM or volume to inspect. */
@@ -15,6 +15,8 @@ export interface CheckContext {
   since: Date
   /** The reachable hosts; their inventory is in the temporary tables of inventory.ts. */
   hosts: Host[]
+  /** The regions whose network controller is reachable; the same. */
+  regions: Region[]
 }
 
 export interface Invariant {
@@ -39,19 +41,28 @@ export const invariant = (name: string, statement: string, query: (context: Chec
   find: (context) => context.db.many<Violation>(atMost(query(context))),
 })
 
-/** Runs once per reachable host. Hosts change outside of our transactions, so a single violation is never reported. */
-export const hostInvariant = (
+type Per<Place> = (
   name: string,
   statement: string,
-  query: (host: Host, context: CheckContext) => Sql,
-  { settle }: Options = { settle: '60s' },
-): Invariant => ({
-  name,
-  statement,
-  settle,
-  find: async (context) => {
-    const found: Violation[] = []
-    for (const host of context.hosts) found.push(...(await context.db.many<Violation>(atMost(query(host, context)))))
-    return found
-  },
-})
+  query: (place: Place, context: CheckContext) => Sql,
+  options?: Options,
+) => Invariant
+
+const per =
+  <Place>(places: (context: CheckContext) => Place[]): Per<Place> =>
+  (name, statement, query, { settle } = { settle: '60s' }) => ({
+    name,
+    statement,
+    settle,
+    find: async (context) => {
+      const found: Violation[] = []
+      for (const place of places(context)) found.push(...(await context.db.many<Violation>(atMost(query(place, context)))))
+      return found
+    },
+  })
+
+/** Runs once per reachable host. Hosts change outside of our transactions, so a single violation is never reported. */
+export const hostInvariant = per<Host>(({ hosts }) => hosts)
+
+/** The same per region whose network controller is reachable. */
+export const regionInvariant = per<Region>(({ regions }) => regions)

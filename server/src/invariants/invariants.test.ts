@@ -8,7 +8,7 @@ import { sql, type Sql } from '../kernel/database/db.ts'
 import { checkInvariants, formatFailures } from './check.ts'
 import { invariants } from './index.ts'
 import type { Invariant, Violation } from './invariant.ts'
-import { createTables, recordInventory } from './inventory.ts'
+import { createTables, recordHost, recordRegion } from './inventory.ts'
 import { createInvariantMonitor } from './monitor.ts'
 
 /** Carries the result out of a transaction that is rolled back. */
@@ -23,9 +23,9 @@ class Found extends Error {
 describe('invariants', async () => {
   const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' } })
   const fixture = await givenFixture()
-  const host = await givenInventory()
+  const inventory = await givenInventory()
 
-  async function givenFixture(): Promise<Omit<ViolationFixture, 'host'>> {
+  async function givenFixture(): Promise<Omit<ViolationFixture, 'host' | 'region'>> {
     const customer = await app.given.customer({ credit: '100.00' })
     const other = await app.given.customer({ credit: '100.00' })
     const made = async (path: string, body: object): Promise<{ id: string }> => (await customer.post(path, body)).body.data
@@ -53,22 +53,27 @@ describe('invariants', async () => {
     return { accountId: customer.accountId, otherAccountId: other.accountId, vmId, otherVmId, ...ids, now: app.clock.now() }
   }
 
-  async function givenInventory(): Promise<ViolationFixture['host']> {
+  async function givenInventory(): Promise<Pick<ViolationFixture, 'host' | 'region'>> {
     const driver = await app.deps.hypervisors.get(app.host.id)
+    const controller = await app.deps.networkControllers.get(app.host.region_id)
     const { signal } = new AbortController()
     const [machines, volumes] = [await collect(driver.listMachines(signal)), await collect(driver.listVolumes(signal))]
-    const [networks, filters] = [await collect(driver.listNetworks(signal)), await collect(driver.listFilters(signal))]
-    return { id: app.host.id, name: app.host.name, canShapeTraffic: true, machines, volumes, networks, filters }
+    const [networks, ports] = [await collect(controller.listNetworks(signal)), await collect(controller.listPorts(signal))]
+    return {
+      host: { id: app.host.id, name: app.host.name, machines, volumes },
+      region: { id: app.host.region_id, slug: 'fra1', networks, ports },
+    }
   }
 
   const foundAfter = async ({ find }: Invariant, plant: ViolationSetup): Promise<Violation[]> => {
-    const changed = structuredClone(host)
+    const { host, region } = structuredClone(inventory)
     const trial = app.db.tx(async (tx) => {
       await tx.run(sql`set local session_replication_role = replica`) // disables foreign keys and triggers
-      for (const statement of plant({ ...fixture, host: changed })) await tx.run(statement)
+      for (const statement of plant({ ...fixture, host, region })) await tx.run(statement)
       await createTables(tx)
-      await recordInventory(tx, changed)
-      throw new Found(await find({ db: tx, now: fixture.now, since: new Date(0), hosts: [changed] }))
+      await recordHost(tx, host)
+      await recordRegion(tx, region)
+      throw new Found(await find({ db: tx, now: fixture.now, since: new Date(0), hosts: [host], regions: [region] }))
     })
     const outcome = await trial.catch((error: unknown) => error)
     if (!(outcome instanceof Found)) throw outcome
@@ -87,14 +92,17 @@ describe('invariants', async () => {
     for (const { id, what } of violations) expect([id, what]).toEqual([expect.stringMatching(/./), expect.stringMatching(/./)])
   })
 
-  test('require no bandwidth limit where a host cannot shape traffic', async () => {
-    const speed = invariants.find(({ name }) => name === 'nics.speed')!
-    const unlimited: ViolationSetup = ({ host: changed }) => {
-      changed.canShapeTraffic = false
-      for (const nic of changed.machines.flatMap(({ nics }) => nics)) nic.limitMbps = null
+  test.each([
+    ['limit', { limitMbps: 1 }],
+    ['host', { host: 'elsewhere' }],
+    ['network', { networkId: 'cnowhere' }],
+  ])('are violated by a port with another %s', async (_, change) => {
+    const present = invariants.find(({ name }) => name === 'ports.present')!
+    const differ: ViolationSetup = ({ region, vmId }) => {
+      for (const port of region.ports) if (port.vmId === vmId) Object.assign(port, change)
       return []
     }
-    expect(await foundAfter(speed, unlimited)).toEqual([])
+    expect(await foundAfter(present, differ)).toMatchObject([{ id: fixture.vmId }, { id: fixture.vmId }].slice(0, change.networkId ? 2 : undefined))
   })
 
   test('ignore an interface that is about to be detached, and no other', async () => {

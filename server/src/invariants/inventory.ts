@@ -1,7 +1,9 @@
-// The inventory of hosts in temporary tables, so that one query can join it with ours and memory use does not grow with the fleet.
-// Unreachable hosts are skipped.
-import type { Machine, Network, Volume } from '../hypervisor/driver.ts'
+// The inventory of hosts and of network controllers in temporary tables, so that one query can join it with ours and memory use does not grow
+// with the fleet. Unreachable ones are skipped.
+import type { Machine, Volume } from '../hypervisor/driver.ts'
 import type { DriverPool } from '../hypervisor/driver-pool.ts'
+import type { Port } from '../hypervisor/network-controller.ts'
+import type { NetworkControllerPool } from '../hypervisor/network-controller-pool.ts'
 import { sql, type Sql, type Tx } from '../kernel/database/db.ts'
 import type { Log } from '../kernel/log.ts'
 
@@ -12,8 +14,11 @@ const BATCH = 500
 export interface Host {
   id: string
   name: string
-  /** Whether its kernel can shape traffic. */
-  canShapeTraffic: boolean
+}
+
+export interface Region {
+  id: string
+  slug: string
 }
 
 type List<Item> = AsyncIterable<Item> | Item[]
@@ -21,71 +26,89 @@ type List<Item> = AsyncIterable<Item> | Item[]
 export interface HostInventory extends Host {
   machines: List<Machine>
   volumes: List<Volume>
-  networks: List<Network>
-  filters: List<{ vmId: string }>
+}
+
+export interface RegionInventory extends Region {
+  networks: List<{ networkId: string }>
+  ports: List<Port>
 }
 
 export interface InventoryDeps {
   hypervisors: DriverPool
+  networkControllers: NetworkControllerPool
   log: Log
 }
 
-/** Returns the hosts whose inventory was loaded. */
-export async function loadInventories(tx: Tx, { hypervisors, log }: InventoryDeps, stopping?: AbortSignal): Promise<Host[]> {
+/** Returns the hosts and regions whose inventory was loaded. */
+export async function loadInventories(
+  tx: Tx,
+  { hypervisors, networkControllers, log }: InventoryDeps,
+  stopping?: AbortSignal,
+): Promise<{ hosts: Host[]; regions: Region[] }> {
   const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(stopping ? [stopping] : [])])
   await createTables(tx)
-  const hosts = await tx.many<Pick<Host, 'id' | 'name'>>(sql`select id, name from hosts where removed_at is null order by name`)
-  const recorded = hosts.map(async (host) => {
-    try {
-      const inventory = await inventoryOf(hypervisors, host, signal)
-      await recordInventory(tx, inventory)
-      return [{ ...host, canShapeTraffic: inventory.canShapeTraffic }]
-    } catch (error) {
-      log.info({ err: error, host: host.name }, 'host skipped in invariant check: unreachable')
-      return []
-    }
-  })
-  const answered = (await Promise.all(recorded)).flat()
-  await tx.raw('analyze found_machines, found_volumes, found_networks, found_filters')
-  return answered
+  const hosts = await tx.many<Host>(sql`select id, name from hosts where removed_at is null order by name`)
+  const regions = await tx.many<Region>(sql`
+    select id, slug from regions r where exists (select from hosts h where h.region_id = r.id and h.removed_at is null) order by slug`)
+  const loaded = await Promise.all([
+    reachable(hosts, async (host) => {
+      const driver = await hypervisors.get(host.id)
+      await recordHost(tx, { ...host, machines: driver.listMachines(signal), volumes: driver.listVolumes(signal) })
+    }, (err, { name }) => log.info({ err, host: name }, 'host skipped in invariant check: unreachable')),
+    reachable(regions, async (region) => {
+      const controller = await networkControllers.get(region.id)
+      await recordRegion(tx, { ...region, networks: controller.listNetworks(signal), ports: controller.listPorts(signal) })
+    }, (err, { slug }) => log.info({ err, region: slug }, 'region skipped in invariant check: its network controller is unreachable')),
+  ])
+  await tx.raw('analyze found_machines, found_volumes, found_networks, found_ports')
+  return { hosts: loaded[0], regions: loaded[1] }
 }
 
-async function inventoryOf(hypervisors: DriverPool, host: Pick<Host, 'id' | 'name'>, signal: AbortSignal): Promise<HostInventory> {
-  const driver = await hypervisors.get(host.id)
-  return {
-    ...host,
-    canShapeTraffic: (await driver.facts(signal)).canShapeTraffic,
-    machines: driver.listMachines(signal),
-    volumes: driver.listVolumes(signal),
-    networks: driver.listNetworks(signal),
-    filters: driver.listFilters(signal),
-  }
+async function reachable<Place>(
+  places: Place[],
+  load: (place: Place) => Promise<void>,
+  onError: (error: unknown, place: Place) => void,
+): Promise<Place[]> {
+  const answered = places.map((place) =>
+    load(place).then(
+      () => [place],
+      (error: unknown) => {
+        onError(error, place)
+        return []
+      },
+    ),
+  )
+  return (await Promise.all(answered)).flat()
 }
 
 const MACHINE = sql`"vmId" text, "accountId" text, uuid text, generation int, power text, vcpu int, "ramMiB" int, nics jsonb`
 const MACHINE_COLUMNS = sql`"vmId", "accountId", uuid, generation, power, vcpu, "ramMiB", nics`
 const VOLUME = sql`kind text, id text, "vmId" text, generation int, complete boolean`
 const VOLUME_COLUMNS = sql`kind, id, "vmId", generation, complete`
-const NETWORK = sql`"networkId" text, cidr text, gateway text, "enableSnat" boolean, "enableDhcp" boolean`
-const NETWORK_COLUMNS = sql`"networkId", cidr, gateway, "enableSnat", "enableDhcp"`
-const FILTER = sql`"vmId" text`
+const NETWORK = sql`"networkId" text`
+const PORT = sql`"vmId" text, mac macaddr, "networkId" text, host text, "limitMbps" int`
+const PORT_COLUMNS = sql`"vmId", mac, "networkId", host, "limitMbps"`
 
 export async function createTables(tx: Tx): Promise<void> {
   await tx.run(sql`create temporary table found_machines (host_id text, ${MACHINE}) on commit drop`)
   await tx.run(sql`create temporary table found_volumes (host_id text, ${VOLUME}) on commit drop`)
-  await tx.run(sql`create temporary table found_networks (host_id text, ${NETWORK}) on commit drop`)
-  await tx.run(sql`create temporary table found_filters (host_id text, ${FILTER}) on commit drop`)
+  await tx.run(sql`create temporary table found_networks (region_id text, ${NETWORK}) on commit drop`)
+  await tx.run(sql`create temporary table found_ports (region_id text, ${PORT}) on commit drop`)
 }
 
+const found = (id: string, items: unknown[], columns: Sql, types: Sql): Sql =>
+  sql`select ${id}::text, ${columns} from jsonb_to_recordset(${JSON.stringify(items)}::jsonb) as f(${types})`
+
 /** Machines without our ids belong to the operator. */
-export async function recordInventory(tx: Tx, { id, machines, volumes, networks, filters }: HostInventory): Promise<void> {
-  const found = (items: unknown[], columns: Sql, types: Sql): Sql =>
-    sql`select ${id}::text, ${columns} from jsonb_to_recordset(${JSON.stringify(items)}::jsonb) as f(${types})`
+export async function recordHost(tx: Tx, { id, machines, volumes }: HostInventory): Promise<void> {
   for await (const batch of batches(machines))
-    await tx.run(sql`insert into found_machines ${found(batch, MACHINE_COLUMNS, MACHINE)} where f."vmId" is not null`)
-  for await (const batch of batches(volumes)) await tx.run(sql`insert into found_volumes ${found(batch, VOLUME_COLUMNS, VOLUME)}`)
-  for await (const batch of batches(networks)) await tx.run(sql`insert into found_networks ${found(batch, NETWORK_COLUMNS, NETWORK)}`)
-  for await (const batch of batches(filters)) await tx.run(sql`insert into found_filters ${found(batch, sql`"vmId"`, FILTER)}`)
+    await tx.run(sql`insert into found_machines ${found(id, batch, MACHINE_COLUMNS, MACHINE)} where f."vmId" is not null`)
+  for await (const batch of batches(volumes)) await tx.run(sql`insert into found_volumes ${found(id, batch, VOLUME_COLUMNS, VOLUME)}`)
+}
+
+export async function recordRegion(tx: Tx, { id, networks, ports }: RegionInventory): Promise<void> {
+  for await (const batch of batches(networks)) await tx.run(sql`insert into found_networks ${found(id, batch, sql`"networkId"`, NETWORK)}`)
+  for await (const batch of batches(ports)) await tx.run(sql`insert into found_ports ${found(id, batch, PORT_COLUMNS, PORT)}`)
 }
 
 async function* batches<Item>(items: List<Item>): AsyncGenerator<Item[]> {
@@ -104,5 +127,5 @@ export const isStale = ({ id }: Pick<Host, 'id'>, vmId: Sql): Sql =>
 
 export const machinesOf = ({ id }: Host): Sql => sql`(select ${MACHINE_COLUMNS} from found_machines where host_id = ${id}) m`
 export const volumesOf = ({ id }: Host): Sql => sql`(select ${VOLUME_COLUMNS} from found_volumes where host_id = ${id}) f`
-export const networksOf = ({ id }: Host): Sql => sql`(select ${NETWORK_COLUMNS} from found_networks where host_id = ${id}) w`
-export const filtersOf = ({ id }: Host): Sql => sql`(select "vmId" from found_filters where host_id = ${id}) f`
+export const networksOf = ({ id }: Region): Sql => sql`(select "networkId" from found_networks where region_id = ${id}) w`
+export const portsOf = ({ id }: Region): Sql => sql`(select ${PORT_COLUMNS} from found_ports where region_id = ${id}) p`

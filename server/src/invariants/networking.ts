@@ -1,7 +1,7 @@
-// Interfaces, DHCP leases, filters and networks on the hosts match the database.
+// Interfaces of machines, and the ports and networks of regions, match the database.
 import { sql, type Sql } from '../kernel/database/db.ts'
-import { hostInvariant, invariant, type Invariant } from './invariant.ts'
-import { filtersOf, isStale, machinesOf, networksOf } from './inventory.ts'
+import { hostInvariant, invariant, regionInvariant, type Invariant } from './invariant.ts'
+import { machinesOf, networksOf, portsOf, type Region } from './inventory.ts'
 import { isBusy, isWorkedOn } from './workflows.ts'
 
 /** Whether this interface of the VM `v` is about to be detached, because its host was lost meanwhile. */
@@ -14,10 +14,9 @@ const attached = hostInvariant(
   (host) => sql`
     select v.id, format('VM %s should have %s, its machine has %s', v.name, wanted.nics, real.nics) as what
     from ${machinesOf(host)} join vms v on v.id = m."vmId" and v.host_id = ${host.id},
-      lateral (select array_agg(mac || ' ' || network order by mac) as nics from (
-        select v.mac::text as mac, 'public' as network union all
-        select a.mac::text, a.network_id from network_attachments a where a.vm_id = v.id) each) wanted,
-      lateral (select array_agg((nic ->> 'mac') || ' ' || coalesce(nic ->> 'networkId', 'public') order by nic ->> 'mac') as nics
+      lateral (select array_agg(mac order by mac) as nics from (
+        select v.mac::text as mac union all select a.mac::text from network_attachments a where a.vm_id = v.id) each) wanted,
+      lateral (select array_agg(nic ->> 'mac' order by nic ->> 'mac') as nics
         from jsonb_array_elements(m.nics) nic where not ${isStaleNic(sql`nic ->> 'mac'`)}) real
     where wanted.nics is distinct from real.nics and v.status <> 'UNMANAGED' and not ${isBusy}`,
 )
@@ -35,50 +34,53 @@ const leases = invariant(
   { settle: '60s' },
 )
 
-/** No limit where the host cannot shape traffic. */
-const speed = hostInvariant(
-  'nics.speed',
-  'A public interface has the bandwidth limit of its plan',
-  (host) => sql`
-    select v.id, format('VM %s should have %s Mbit/s, its machine has %s', v.name, wanted.mbps, coalesce(real.mbps::text, 'no limit')) as what
-    from ${machinesOf(host)} join vms v on v.id = m."vmId" and v.host_id = ${host.id},
-      lateral (select case when v.throttled_at is not null then v.throttle_mbps when v.network_10g then 10000 else v.network_mbps end as mbps) wanted,
-      lateral (select (nic ->> 'limitMbps')::int as mbps from jsonb_array_elements(m.nics) nic where nic ->> 'mac' = v.mac::text) real
-    where real.mbps is distinct from case when ${host.canShapeTraffic} then wanted.mbps end and v.status in ('RUNNING', 'STOPPED') and not ${isBusy}`,
-  { settle: '10m' },
-)
+/** Of the VMs `v` that have a place in the region. */
+const interfaces = ({ id }: Region): Sql => sql`
+  vms v join hosts h on h.id = v.host_id and v.region_id = ${id},
+    lateral (
+      select v.mac, null::text as network_id, 'public' as what,
+        case when v.throttled_at is not null then v.throttle_mbps when v.network_10g then 10000 else v.network_mbps end as mbps
+      union all select a.mac, a.network_id, a.network_id, null from network_attachments a where a.vm_id = v.id) i`
 
-const filtered = hostInvariant(
-  'filters.present',
-  'No machine runs without its packet filter',
-  (host) => sql`
-    select v.id, format('VM %s runs on host %s without a filter', v.name, ${host.name}::text) as what
-    from ${machinesOf(host)} join vms v on v.id = m."vmId"
-    where m.power <> 'stopped' and m."vmId" not in (select f."vmId" from ${filtersOf(host)}) and v.status <> 'UNMANAGED' and not ${isBusy}`,
+const ports = regionInvariant(
+  'ports.present',
+  'Every interface of a VM has its port, on its host, in its network and with its limit',
+  (region) => sql`
+    select v.id, format('%s of VM %s should be %s on %s at %s Mbit/s, its port is %s', i.mac, v.name, i.what, h.hostname, coalesce(i.mbps::text, 'any'),
+      case when p.mac is null then 'missing' else concat_ws(' ', coalesce(p."networkId", 'public'), 'on', p.host, 'at', coalesce(p."limitMbps"::text, 'any')) end) as what
+    from ${interfaces(region)} left join ${portsOf(region)} on p.mac = i.mac
+    where (p.mac is null or (h.hostname, i.network_id, i.mbps) is distinct from (p.host, p."networkId", p."limitMbps"))
+      and v.provisioned and v.status <> 'UNMANAGED' and h.unreachable_since is null and not ${isBusy}`,
   { settle: '2m' },
 )
 
-const filtersKnown = hostInvariant(
-  'filters.known',
-  'Every packet filter on a host belongs to a VM of that host',
-  (host) => sql`
-    select f."vmId" as id, format('host %s has a filter for it, but %s', ${host.name}::text,
-      coalesce(format('VM %s lives on %s', v.name, coalesce(v.host_id, 'no host')), 'there is no such VM')) as what
-    from ${filtersOf(host)} left join vms v on v.id = f."vmId"
-    where v.host_id is distinct from ${host.id} and not ${isStale(host, sql`f."vmId"`)} and not ${isWorkedOn(sql`f."vmId"`)}`,
+const portsKnown = regionInvariant(
+  'ports.known',
+  'Every port belongs to an interface of a VM of its region',
+  (region) => sql`
+    select p.mac::text as id, format('region %s has a port of VM %s, which has no such interface', ${region.slug}::text, coalesce(p."vmId", 'none')) as what
+    from ${portsOf(region)} where p.mac not in (select i.mac from ${interfaces(region)}) and not ${isWorkedOn(sql`p."vmId"`)}`,
+  { settle: '2m' },
 )
 
-const networks = hostInvariant(
+const networks = regionInvariant(
   'networks.present',
-  'The networks of a host match the database',
-  (host) => sql`
-    select coalesce(n.id, w."networkId") as id, format('network %s should be %s, host %s has %s', n.name,
-      coalesce(concat_ws(' ', n.cidr, host(n.gateway), n.enable_snat, n.enable_dhcp), 'gone'), ${host.name}::text,
-      coalesce(concat_ws(' ', w.cidr, w.gateway, w."enableSnat", w."enableDhcp"), 'none')) as what
-    from (select id, name, cidr, gateway, enable_snat, enable_dhcp, is_applied, deleted_at from networks where host_id = ${host.id}) n full join ${networksOf(host)} on w."networkId" = n.id
-    where n.id is null or (n.is_applied and n.deleted_at is null
-      and (n.cidr::text, host(n.gateway), n.enable_snat, n.enable_dhcp) is distinct from (w.cidr, w.gateway, w."enableSnat", w."enableDhcp"))`,
+  'The networks of a region match the database',
+  (region) => sql`
+    select coalesce(n.id, w."networkId") as id, format('network %s %s', coalesce(n.name, w."networkId"),
+      case when n.id is null then 'is not known' else 'is missing' end) as what
+    from (select id, name, is_applied, deleted_at from networks where region_id = ${region.id}) n full join ${networksOf(region)} on w."networkId" = n.id
+    where n.id is null or (n.is_applied and n.deleted_at is null and w."networkId" is null)`,
   { settle: '2m' },
 )
 
-export const networkingInvariants: Invariant[] = [attached, leases, speed, filtered, filtersKnown, networks]
+const networksApplied = regionInvariant(
+  'networks.applied',
+  'A network exists in its region, and a deleted one does not',
+  (region) => sql`
+    select n.id, format('network %s is %s', n.name, case when n.deleted_at is null then 'not made yet' else 'not removed yet' end) as what
+    from networks n where n.region_id = ${region.id} and (not n.is_applied or n.deleted_at is not null)`,
+  { settle: '2m' },
+)
+
+export const networkingInvariants: Invariant[] = [attached, leases, ports, portsKnown, networks, networksApplied]

@@ -1,16 +1,16 @@
-// Related resources have the same account and host.
+// Related resources have the same account and place.
 import { sql } from '../kernel/database/db.ts'
 import { invariant, type Invariant } from './invariant.ts'
 import { isBusy } from './workflows.ts'
 
 const attachments = invariant(
   'networks.owner',
-  'A private network is attached to VMs of its own account on its own host',
+  'A private network is attached to VMs of its own account in its own region',
   () => sql`
-    select a.network_id as id, format('network %s of %s on host %s is attached to VM %s of %s on host %s', n.name, n.account_id, n.host_id,
-      a.vm_id, coalesce(v.account_id, 'nobody'), coalesce(v.host_id, 'none')) as what
+    select a.network_id as id, format('network %s of %s in region %s is attached to VM %s of %s in region %s', n.name, n.account_id, n.region_id,
+      a.vm_id, coalesce(v.account_id, 'nobody'), coalesce(v.region_id, 'none')) as what
     from network_attachments a join networks n on n.id = a.network_id left join vms v on v.id = a.vm_id
-    where v.id is null or v.account_id <> n.account_id or a.account_id <> n.account_id or v.host_id <> n.host_id or n.deleted_at is not null`,
+    where v.id is null or v.account_id <> n.account_id or a.account_id <> n.account_id or v.region_id <> n.region_id or n.deleted_at is not null`,
 )
 
 const addresses = invariant(
@@ -54,37 +54,27 @@ const copies = invariant(
     from backups b join vms v on v.id = b.vm_id where b.account_id <> v.account_id`,
 )
 
-const filters = invariant(
-  'firewalls.tracked',
-  'Every VM on a host has a tracked packet filter, and nothing else has',
+const ports = invariant(
+  'ports.tracked',
+  'Every VM on a host has tracked ports, and nothing else has',
   () => sql`
-    select coalesce(v.id, f.vm_id) as id, format('VM is on host %s, its filter is looked after on %s', coalesce(v.host_id, 'none'),
-      coalesce(f.host_id, 'none')) as what
-    from (select id, host_id, account_id from vms where host_id is not null) v full join vm_filters f on f.vm_id = v.id
-    where f.vm_id is null or f.host_id <> v.host_id or f.account_id <> v.account_id
-      or (v.id is null and (f.is_managed or not exists (select from vms o where o.id = f.vm_id)))`,
+    select coalesce(v.id, p.vm_id) as id, format('VM is on host %s, its ports are looked after on %s', coalesce(v.host_id, 'none'),
+      coalesce(p.host_id, 'none')) as what
+    from (select id, host_id, account_id from vms where host_id is not null) v full join vm_ports p on p.vm_id = v.id
+    where p.vm_id is null or p.host_id <> v.host_id or p.account_id <> v.account_id
+      or (v.id is null and (p.is_managed or not exists (select from vms o where o.id = p.vm_id)))`,
 )
 
 const applied = invariant(
-  'firewalls.applied',
-  'Firewall changes are applied on the host',
+  'ports.applied',
+  'Changes of firewalls and limits are applied',
   () => sql`
-    select f.vm_id as id, format('version %s is desired, the host has %s: %s', f.desired_version, coalesce(f.applied_version::text, 'none'),
-      coalesce(f.error, 'it was not tried')) as what
-    from vm_filters f join hosts h on h.id = f.host_id join vms v on v.id = f.vm_id
-    where (f.is_managed or v.provisioned) and (not f.is_managed or f.applied_version is distinct from f.desired_version)
+    select p.vm_id as id, format('version %s is desired, %s is applied: %s', p.desired_version, coalesce(p.applied_version::text, 'none'),
+      coalesce(p.error, 'it was not tried')) as what
+    from vm_ports p join hosts h on h.id = p.host_id join vms v on v.id = p.vm_id
+    where (p.is_managed or v.provisioned) and (not p.is_managed or p.applied_version is distinct from p.desired_version)
       and h.unreachable_since is null and v.status <> 'UNMANAGED' and not ${isBusy}`,
   { settle: '2m' },
 )
 
-const networksApplied = invariant(
-  'networks.applied',
-  'A network exists on its host, and a deleted one does not',
-  () => sql`
-    select n.id, format('network %s is %s', n.name, case when n.deleted_at is null then 'not made yet' else 'not removed yet' end) as what
-    from networks n join hosts h on h.id = n.host_id
-    where (not n.is_applied or n.deleted_at is not null) and h.unreachable_since is null`,
-  { settle: '2m' },
-)
-
-export const ownershipInvariants: Invariant[] = [attachments, addresses, bindings, keys, copies, filters, applied, networksApplied]
+export const ownershipInvariants: Invariant[] = [attachments, addresses, bindings, keys, copies, ports, applied]

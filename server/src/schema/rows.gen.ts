@@ -102,11 +102,6 @@ export interface Tables {
     tick: bigint
     used_bytes: bigint
   }
-  bandwidth_limit_queue: {
-    vm_id: string
-    version: number
-    next_try_at: Date
-  }
   catalog_values: {
     name: string
     value: bigint
@@ -203,7 +198,6 @@ export interface Tables {
     uri: string
     arch: string | null
     acceleration: 'kvm' | 'emulation' | null
-    can_shape_traffic: boolean
     vcpu_total: number
     ram_total_mib: number
     disk_total_gib: number
@@ -221,6 +215,7 @@ export interface Tables {
     disk_reserve_gib: number
     disk_free_gib: number | null
     uplink_mbps: number | null
+    hostname: string
   }
   idempotency_keys: {
     account_id: string
@@ -334,7 +329,6 @@ export interface Tables {
     id: string
     account_id: string
     region_id: string
-    host_id: string
     name: string
     cidr: string
     gateway: string | null
@@ -347,6 +341,7 @@ export interface Tables {
     deleted_at: Date | null
     created_at: Date
     updated_at: Date
+    snat_address: string | null
   }
   one_time_links: {
     hash: Buffer
@@ -455,6 +450,7 @@ export interface Tables {
     available: boolean
     position: number
     created_at: Date
+    network_controller: string | null
   }
   renewals: {
     vm_id: string
@@ -613,7 +609,7 @@ export interface Tables {
     pending_hold: 'UNPAID' | 'SUSPEND' | 'UNMANAGE' | null
     bandwidth_withheld_bytes: bigint
   }
-  vm_filters: {
+  vm_ports: {
     vm_id: string
     host_id: string
     account_id: string
@@ -783,11 +779,6 @@ export interface Tables {
     first_call: number
     last_call: number
   }
-  'simulated.filters': {
-    host_id: string
-    vm_id: string
-    filter: unknown
-  }
   'simulated.hosts': {
     host_id: string
     disk_total_bytes: bigint
@@ -816,19 +807,15 @@ export interface Tables {
     disk_mib_per_second: number | null
   }
   'simulated.networks': {
-    host_id: string
+    region_id: string
     network_id: string
-    cidr: string
-    gateway: string | null
-    enable_snat: boolean
-    enable_dhcp: boolean
+    spec: unknown
   }
   'simulated.nics': {
     host_id: string
     machine: string
     mac: string
     kind: 'public' | 'private'
-    network_id: string | null
     address: string
     limit_mbps: number | null
     epoch: bigint
@@ -836,6 +823,16 @@ export interface Tables {
     received_bytes: bigint
     sent_bytes: bigint
     counted_at: Date | null
+  }
+  'simulated.ports': {
+    region_id: string
+    mac: string
+    vm_id: string
+    network_id: string | null
+    host: string
+    addresses: string[]
+    limit_mbps: number | null
+    filter: unknown
   }
   'simulated.volumes': {
     host_id: string
@@ -863,7 +860,6 @@ export const COLUMNS: Record<keyof Tables, string> = {
   backup_schedules: 'vm_id, next_at, failures',
   backups: 'id, vm_id, account_id, host_id, os_template_id, name, type, status, parent_id, depth, size_bytes, checksum, run_id, started_at, completed_at, expires_at, error, delete_reason, is_tombstone, next_try_at, missing_since, created_at, counted_gib, price_cents, staging_host_id, consistency',
   bandwidth_baselines: 'vm_id, mac, epoch, received_bytes, sent_bytes, tick, used_bytes',
-  bandwidth_limit_queue: 'vm_id, version, next_try_at',
   catalog_values: 'name, value',
   console_sessions: 'vm_id, type, id, account_id, opened_at, alive_until',
   console_tokens: 'secret_hash, vm_id, account_id, actor_id, type, expires_at, used_at',
@@ -875,7 +871,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   firewall_rules: 'id, firewall_id, position, direction, action, protocol, port, source_ips, dest_ips, description, created_at, updated_at',
   firewalls: 'id, account_id, name, description, created_at, updated_at',
   free_addresses: 'address, pool_id, available_at',
-  hosts: 'id, region_id, name, driver, uri, arch, acceleration, can_shape_traffic, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at, disk_reserve_percent, disk_reserve_gib, disk_free_gib, uplink_mbps',
+  hosts: 'id, region_id, name, driver, uri, arch, acceleration, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at, disk_reserve_percent, disk_reserve_gib, disk_free_gib, uplink_mbps, hostname',
   idempotency_keys: 'account_id, key, fingerprint, status, body, location, created_at, expires_at',
   idempotency_usage: 'account_id, keys, bytes',
   invariant_status: 'is_only, violations',
@@ -890,7 +886,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   metrics_rollup: 'is_only, until',
   metrics_sample_claims: 'host_id, minute',
   network_attachments: 'network_id, vm_id, account_id, mac, address, number',
-  networks: 'id, account_id, region_id, host_id, name, cidr, gateway, enable_snat, enable_dhcp, last_address, is_applied, claimed_until, next_try_at, deleted_at, created_at, updated_at',
+  networks: 'id, account_id, region_id, name, cidr, gateway, enable_snat, enable_dhcp, last_address, is_applied, claimed_until, next_try_at, deleted_at, created_at, updated_at, snat_address',
   one_time_links: 'hash, kind, user_id, created_at, expires_at, email, name',
   orphan_volumes: 'host_id, kind, id, vm_id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at',
   os_templates: 'id, slug, name, version, distribution, arch, min_disk_gib, min_ram_mib, default_user, cloud_init, has_agent, size_bytes, virtual_bytes, checksum, recipe, image_url, origin, imported_at, available, deprecated_at, position, created_at',
@@ -898,7 +894,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   payments: 'id, account_id, provider, status, amount_cents, currency, session_id, intent_id, checkout_url, instructions, received_cents, refunded_cents, disputed_cents, reversed_cents, transaction_id, created_at, updated_at',
   plans: 'id, slug, name, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, price_cents, available, is_default, region_slugs, position, created_at, disk_iops, disk_mib_per_second',
   recovery_codes: 'user_id, hash, created_at',
-  regions: 'id, slug, name, country, city, flag, available, position, created_at',
+  regions: 'id, slug, name, country, city, flag, available, position, created_at, network_controller',
   renewals: 'vm_id, period_started_at, period_ends_at, transaction_id',
   sessions: 'id, hash, previous_hash, previous_until, user_id, authenticated_at, ip, user_agent, created_at, last_seen_at, expires_at',
   snapshots: 'id, vm_id, account_id, os_template_id, name, description, status, size_bytes, size_refreshed_at, missing_since, created_at, host_id, counted_gib, price_cents',
@@ -911,7 +907,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   tickets: 'id, account_id, subject, body, status, reply_count, created_at, updated_at, closed_at',
   users: 'id, account_id, email, name, password_hash, is_operator, totp_secret, totp_enabled_at, totp_step, created_at',
   vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents, copies_price_cents, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes',
-  vm_filters: 'vm_id, host_id, account_id, desired_version, applied_version, applied_at, error, is_managed, claimed_until, next_try_at',
+  vm_ports: 'vm_id, host_id, account_id, desired_version, applied_version, applied_at, error, is_managed, claimed_until, next_try_at',
   vms: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes',
   wallet_adjustments: 'id, account_id, amount_cents, reason, created_at',
   wallet_transactions: 'id, account_id, number, type, amount_cents, balance_after_cents, description, reference_type, reference_id, created_at',
@@ -922,10 +918,10 @@ export const COLUMNS: Record<keyof Tables, string> = {
   workflow_runs: 'id, name, label, owner_id, subject_id, input, status, compensating, cleanup_failed, attempt, progress, error, error_code, next_attempt_at, lease_until, deadline_at, created_at, started_at, completed_at',
   workflow_steps: 'run_id, position, name, status, tries, result, error, started_at, completed_at',
   'simulated.faults': 'id, host_id, verb, kind, calls, first_call, last_call',
-  'simulated.filters': 'host_id, vm_id, filter',
   'simulated.hosts': 'host_id, disk_total_bytes, disk_used_bytes, is_full, is_gone',
   'simulated.machines': 'host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch, started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second',
-  'simulated.networks': 'host_id, network_id, cidr, gateway, enable_snat, enable_dhcp',
-  'simulated.nics': 'host_id, machine, mac, kind, network_id, address, limit_mbps, epoch, bytes_per_second, received_bytes, sent_bytes, counted_at',
+  'simulated.networks': 'region_id, network_id, spec',
+  'simulated.nics': 'host_id, machine, mac, kind, address, limit_mbps, epoch, bytes_per_second, received_bytes, sent_bytes, counted_at',
+  'simulated.ports': 'region_id, mac, vm_id, network_id, host, addresses, limit_mbps, filter',
   'simulated.volumes': 'host_id, name, kind, id, vm_id, generation, parent, is_complete, capacity_bytes, size_bytes, content, checkpoints',
 }

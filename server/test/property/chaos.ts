@@ -23,8 +23,9 @@ const VERBS: Verb[] = [
   'ensureNoNetwork',
   'ensureInterface',
   'ensureNoInterface',
-  'ensureLimit',
-  'ensureFilter',
+  'ensurePublicNetwork',
+  'ensurePort',
+  'ensureNoPort',
   'ensureSnapshot',
   'ensureNoSnapshot',
   'ensureBackup',
@@ -33,7 +34,7 @@ const VERBS: Verb[] = [
   'listMachines',
   'listVolumes',
   'listNetworks',
-  'listFilters',
+  'listPorts',
   'counters',
   'health',
 ]
@@ -64,7 +65,8 @@ async function touchMachine(fixture: Fixture): Promise<void> {
     ['undefined by hand', () => drift.deleteMachine(vm.id)],
     ['hangs', () => drift.hangGuest(vm.id)],
     ['listens again', () => drift.hangGuest(vm.id, false)],
-    ['filter removed by hand', () => db.run(sql`delete from simulated.filters where vm_id = ${vm.id}`)],
+    ['ports removed by hand', () => db.run(sql`delete from simulated.ports where vm_id = ${vm.id}`)],
+    ['limit removed by hand', () => db.run(sql`update simulated.ports set limit_mbps = null where vm_id = ${vm.id}`)],
     ['has much traffic', () => drift.addTraffic(vm.id, row.mac, { received: 3e12, sent: 1e9 })],
   ]
   const [what, touch] = random.pick(touches)!

@@ -57,7 +57,7 @@ async function createVm(fixture: Fixture): Promise<void> {
     ...(random.chance(0.3) && { password: 'correct horse' }),
   }
   if (random.chance(0.3))
-    await plant(fixture, random.pick(fixture.controls)!, ['ensureNetwork', 'ensureFilter', ...NEW_DISK, 'ensurePurged'])
+    await plant(fixture, random.pick(fixture.controls)!, ['ensureNetwork', 'ensurePort', ...NEW_DISK, 'ensurePurged', 'ensureNoPort'])
   await make(fixture, owner, 'vm', random.chance(0.05) ? '/vms?dryRun=true' : '/vms', body)
   await mayFollow(fixture)
 }
@@ -78,7 +78,7 @@ const order =
 async function deleteVm(fixture: Fixture): Promise<void> {
   const vm = fixture.some('vm')
   if (!vm) return
-  await mayFail(fixture, vm.id, ['ensurePurged'])
+  await mayFail(fixture, vm.id, ['ensurePurged', 'ensureNoPort'])
   await fixture.send(vm.owner, 'delete', `/vms/${vm.id}`)
   await mayFollow(fixture)
 }
@@ -110,10 +110,10 @@ async function createNetwork(fixture: Fixture): Promise<void> {
 
 const createFirewall = (fixture: Fixture): Promise<void> => make(fixture, fixture.customer(), 'firewall', '/firewalls', { name: 'web' })
 
-/** Mostly a network that the VM can be attached to: on its host, and not attached yet. */
+/** Mostly a network that the VM can be attached to: in its region, and not attached yet. */
 async function pluggable(fixture: Fixture, vm: Thing): Promise<string | undefined> {
   const near = await fixture.db.many<{ id: string }>(sql`
-    select n.id from networks n join vms v on v.host_id = n.host_id and v.account_id = n.account_id
+    select n.id from networks n join vms v on v.region_id = n.region_id and v.account_id = n.account_id
     where v.id = ${vm.id} and n.deleted_at is null and not exists (
       select from network_attachments a where a.network_id = n.id and a.vm_id = v.id) order by n.id`)
   return near.length > 0 && fixture.random.chance(0.9) ? fixture.random.pick(near)?.id : fixture.mine('network', vm.owner)?.id
@@ -123,7 +123,7 @@ async function attach(fixture: Fixture): Promise<void> {
   const vm = fixture.some('vm')
   const networkId = vm && (await pluggable(fixture, vm))
   if (!networkId) return
-  await mayFail(fixture, vm.id, ['ensureNetwork', 'ensureInterface', 'ensureInterface', 'ensureNoInterface'])
+  await mayFail(fixture, vm.id, ['ensureNetwork', 'ensurePort', 'ensureInterface', 'ensureNoInterface', 'ensureNoPort'])
   await fixture.send(vm.owner, 'post', `/vms/${vm.id}/networks`, { networkId })
   await mayFollow(fixture)
 }
@@ -134,7 +134,7 @@ async function detach(fixture: Fixture): Promise<void> {
   const plug = fixture.random.pick(plugs)
   const vm = plug && fixture.known('vm', plug.vm_id)
   if (!vm) return
-  await mayFail(fixture, vm.id, ['ensureNoInterface'])
+  await mayFail(fixture, vm.id, ['ensureNoInterface', 'ensureNoPort'])
   await fixture.send(vm.owner, 'delete', `/vms/${vm.id}/networks/${plug.network_id}`)
   await mayFollow(fixture)
 }
@@ -218,7 +218,7 @@ export async function settleIn(fixture: Fixture): Promise<void> {
 export const customerOperations: Operation[] = [
   { name: 'create a VM', weight: 8, act: createVm },
   { name: 'delete a VM', weight: 4, act: deleteVm },
-  { name: 'start', weight: 5, act: order('start', ['ensureFilter', 'ensureRunning', 'ensureReady', 'ensureStopped']) },
+  { name: 'start', weight: 5, act: order('start', ['ensurePort', 'ensureRunning', 'ensureReady', 'ensureStopped']) },
   { name: 'stop', weight: 4, act: order('stop', ['ensureStopped'], ({ random }) => ({ force: random.chance(0.3) })) },
   { name: 'restart', weight: 5, act: order('restart', ['ensureRestarted', 'ensureReady']) },
   {
@@ -230,7 +230,7 @@ export const customerOperations: Operation[] = [
   },
   { name: 'rebuild', weight: 5, act: order('rebuild', NEW_DISK, async (fixture) => ({ osTemplateId: await template(fixture) })) },
   { name: 'set a password', weight: 2, act: order('password', ['ensurePassword'], () => ({ password: 'battery staple' })) },
-  { name: 'buy traffic', weight: 2, act: order('bandwidth/packs', ['ensureLimit'], ({ random }) => ({ gigabytes: random.int(1, 500) })) },
+  { name: 'buy traffic', weight: 2, act: order('bandwidth/packs', ['ensurePort'], ({ random }) => ({ gigabytes: random.int(1, 500) })) },
   { name: 'change a VM', weight: 2, act: changeVm },
   { name: 'create a network', weight: 3, act: createNetwork },
   { name: 'delete a network', weight: 2, act: remove('network', 'networks') },

@@ -16,10 +16,13 @@ const KINDS: [FaultKind, number][] = [
   ['lost_answer', 5],
 ]
 
-export async function plant({ random, trace }: Fixture, { faults }: SimulatedControl, verbs: (Verb | '*')[]): Promise<void> {
+const OF_NETWORKS = ['ensurePublicNetwork', 'ensureNetwork', 'ensureNoNetwork', 'ensurePort', 'ensureNoPort', 'listNetworks', 'listPorts']
+
+/** On the host, or on the network controller of the region when it is one of its calls. */
+export async function plant({ random, trace, network }: Fixture, host: SimulatedControl, verbs: (Verb | '*')[]): Promise<void> {
   const [kind, times] = random.pick(KINDS)!
   const fault = { verb: random.pick(verbs)!, kind, atCall: random.pick([1, 1, 1, 2, 3])!, times }
-  await faults.plant(fault)
+  await (OF_NETWORKS.includes(fault.verb) ? network : host).faults.plant(fault)
   trace.push(`  ${Object.values(fault).join(' ')}`)
 }
 

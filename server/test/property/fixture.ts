@@ -48,6 +48,7 @@ export async function newFixture(app: TestApp, random: Random) {
   const customers: Customer[] = []
   for (let number = 0; number < 3; number++) customers.push(await app.given.customer({ credit: `${random.int(5, 200)}.00` }))
   const controls = hosts.map((host) => controlOf(app, host.id))
+  const network = controlOf(app, app.host.region_id)
   const things = new Map<Kind, Thing[]>()
   const runner = testRunner(deps)
   const trace: string[] = []
@@ -102,6 +103,7 @@ export async function newFixture(app: TestApp, random: Random) {
     customers,
     hosts,
     controls,
+    network,
     trace,
     work,
     settle,

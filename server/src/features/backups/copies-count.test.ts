@@ -45,7 +45,7 @@ async function fixture() {
       return answer
     },
     violations: async () => {
-      const context = { db: app.db, now: app.clock.now(), since: new Date(0), hosts: [] }
+      const context = { db: app.db, now: app.clock.now(), since: new Date(0), hosts: [], regions: [] }
       return (await Promise.all([...capacityInvariants, ...moneyInvariants].map((each) => each.find(context)))).flat()
     },
   }

@@ -17,7 +17,6 @@ describe('the orphan volume reconciler', async () => {
   const specOf = async () => machineSpec(app.db, await getVmRow(app.db, vmId))
   const sweep = () => sweepOrphanVolumes.runOnce(app.deps)
   const strays = async () => (await listOrphanVolumes(app.db)).map(({ kind, generation }) => `${kind} ${generation}`).toSorted()
-  const FILTER: Filter = { rules: [], defaultInbound: 'ACCEPT', defaultOutbound: 'ACCEPT' }
 
   test('keeps volumes that have a row', async () => {
     await customer.post(`/vms/${vmId}/snapshots`, { name: 'x' })
@@ -107,7 +106,6 @@ describe('the orphan volume reconciler', async () => {
   test('removes volumes of an unknown VM unless its machine is running', async () => {
     const spec = { ...(await specOf()), vmId: newId(), uuid: crypto.randomUUID() }
     const ghost = { ...spec, nics: spec.nics.map((nic) => ({ ...nic, mac: '52:54:00:00:00:01' })) }
-    await driver.ensureFilter(ghost.vmId, FILTER, signal)
     await driver.ensureDisk(ghost, { from: 'template' }, signal)
     await driver.ensureRunning(ghost, signal)
     await sweep()

@@ -62,9 +62,9 @@ export const backupRoutes: Routes = (api, deps) => {
       optionalBody: true,
       status: 202,
       data: ActionStarted,
-      errorCodes: ['busy', 'invalid_state', 'networks_lost', 'protected'],
+      errorCodes: ['busy', 'invalid_state', 'protected'],
     },
-    async (tx, { principal, params: { vmId, id }, body }) => accepted(vmId, await restoreBackup(tx, deps, principal, vmId, id, body)),
+    async (tx, { principal, params: { vmId, id } }) => accepted(vmId, await restoreBackup(tx, deps, principal, vmId, id)),
   )
 
   api.delete(

@@ -47,13 +47,12 @@ export const RestoreBackup = object(
       Type.Boolean({
         default: false,
         description:
-          'When the host of the VM is lost, its private networks are lost with it: true brings the VM back without them. Otherwise it changes nothing',
+          'Has no effect: a VM whose host is lost is restored on another one with its private networks. Older clients still send it',
       }),
     ),
   },
   { title: 'RestoreBackup' },
 )
-export type RestoreBackup = Static<typeof RestoreBackup>
 
 export const BackupCreated = object({ backup: Backup, actionId: Type.String() }, { title: 'BackupCreated' })
 export const BackupDeleted = object({ message: Type.String() }, { title: 'BackupDeleted' })

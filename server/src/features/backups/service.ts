@@ -30,7 +30,7 @@ import { createBackupWorkflow } from './create.workflow.ts'
 import { REMOVE } from './reconciler-names.ts'
 import { chooseBackupHost } from './backup-host.ts'
 import { restoreFromBackup } from './restore.workflow.ts'
-import type { Backup, CreateBackup, RestoreBackup } from './schema.ts'
+import type { Backup, CreateBackup } from './schema.ts'
 import * as sql from './sql.ts'
 import { toBackup } from './view.ts'
 
@@ -122,14 +122,7 @@ async function requireBackup(db: Queries, vmId: string, id: string): Promise<sql
   return row
 }
 
-export const restoreBackup = (
-  tx: Tx,
-  deps: Deps,
-  who: Principal,
-  vmId: string,
-  id: string,
-  { withoutNetworks = false }: RestoreBackup,
-): Promise<ActionStarted> =>
+export const restoreBackup = (tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, {
     verb: 'restore',
     label: 'BACKUP_RESTORE',
@@ -137,7 +130,7 @@ export const restoreBackup = (
     act: async (vm, start, backup) => {
       if (backup.status !== 'AVAILABLE') throw apiError('invalid_state', `Backup must be AVAILABLE to restore; it is ${backup.status}`)
       const isMoved = backup.host_id !== vm.host_id && (await isHostLost(tx, vm.host_id!, deps.clock.now()))
-      const request = { runId: newId(), copyId: id, templateId: backup.os_template_id, isMoved, withoutNetworks }
+      const request = { runId: newId(), copyId: id, templateId: backup.os_template_id, isMoved }
       await sql.markRestoring(tx, id, request.runId)
       return startRestore(tx, deps, vm, restoreFromBackup, request, start)
     },

@@ -4,8 +4,8 @@
 // counter is a real reset. A rejected sample loses nothing: the next one contains its traffic.
 import type { Driver, NicCounters } from '../../hypervisor/driver.ts'
 import type { Deps } from '../deps.ts'
+import { markPortsDirty } from '../ports/service.ts'
 import { recordVmEvent } from '../vms/service.ts'
-import { enqueueLimitUpdates } from './limit-queue.ts'
 import * as sql from './sql.ts'
 
 const BATCH = 1000
@@ -38,7 +38,7 @@ const countBatch = (deps: CountDeps, hostId: string, tick: bigint, samples: NicC
       samples.map((each) => each.vmId),
     )
     const { stale, throttled } = await sql.countSamples(tx, now, hostId, tick, samples)
-    await enqueueLimitUpdates(tx, now, throttled)
+    await markPortsDirty(tx, throttled)
     for (const vmId of throttled)
       await recordVmEvent(tx, deps, vmId, 'bandwidth.throttled', { reason: 'The traffic of this period is used up' })
     return stale

@@ -5,7 +5,7 @@ import { testApp } from '../../../test/harness.ts'
 import { controlOf } from '../../../test/hosts.ts'
 import { GB, quietVm } from '../../../test/traffic.ts'
 import { sql } from '../../kernel/database/db.ts'
-import { applyLimits } from './apply-limits.reconciler.ts'
+import { applyPorts } from '../vms/reconcilers/apply-ports.reconciler.ts'
 import { meter } from './meter.reconciler.ts'
 
 describe('the usage of a VM that is restored on another host', async () => {
@@ -30,7 +30,7 @@ describe('the usage of a VM that is restored on another host', async () => {
     await app.settle()
     await vm.receive(usedBytes)
     await meter.runOnce(app.deps)
-    await applyLimits.runOnce(app.deps)
+    await applyPorts.runOnce(app.deps)
     await app.simulated.faults.loseHost()
     await away(10)
     expect((await customer.post(`/vms/${vm.id}/backups/${backupId}/restore`)).status).toBe(202)
@@ -40,7 +40,7 @@ describe('the usage of a VM that is restored on another host', async () => {
     }
     const nicElsewhere = () =>
       app.db.one<{ mac: string; limit_mbps: number }>(
-        sql`select mac, limit_mbps from simulated.nics where machine = ${vm.id} and host_id = ${second.id}`,
+        sql`select mac, limit_mbps from simulated.ports where vm_id = ${vm.id} and host = ${second.hostname}`,
       )
     return { ...vm, isThrottled, nicElsewhere }
   }
@@ -65,7 +65,7 @@ describe('the usage of a VM that is restored on another host', async () => {
     expect([await vm.used(), await vm.isThrottled(), (await vm.nicElsewhere()).limit_mbps]).toEqual([2000 * GB, true, 10])
     await app.checkInvariants()
     await customer.post(`/vms/${vm.id}/bandwidth/packs`, { gigabytes: 1 })
-    await applyLimits.runOnce(app.deps)
+    await applyPorts.runOnce(app.deps)
     expect([await vm.isThrottled(), (await vm.nicElsewhere()).limit_mbps]).toEqual([false, 1000])
     await comeBack()
     await app.rest()
@@ -76,13 +76,12 @@ describe('the usage of a VM that is restored on another host', async () => {
     await other.faults.fillDisk()
     await vm.receive(3)
     await customer.post(`/vms/${vm.id}/bandwidth/packs`, { gigabytes: 1 })
-    await app.db.run(sql`delete from bandwidth_limit_queue where vm_id = ${vm.id}`) // already applied on the other host
     await comeBack()
     await app.settle()
     await other.faults.freeDisk()
     expect([await vm.used(), await vm.limitMbps()]).toEqual([2000 * GB, 10])
     await meter.runOnce(app.deps)
-    await applyLimits.runOnce(app.deps)
+    await applyPorts.runOnce(app.deps)
     expect([await vm.used(), await vm.isThrottled(), await vm.limitMbps()]).toEqual([2000 * GB + 3, false, 1000])
   })
 })

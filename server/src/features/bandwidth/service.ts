@@ -6,9 +6,9 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import type { Deps, EventDeps } from '../deps.ts'
+import { markPortsDirty } from '../ports/service.ts'
 import { lockOwnVm, recordVmEvent, requirePaidPeriod, requireVm, trafficPackPrice, type VmDetails } from '../vms/service.ts'
 import { charge, listTransactionsOf, type Quote, toQuote, toTransaction, type Transaction } from '../wallet/service.ts'
-import { enqueueLimitUpdates } from './limit-queue.ts'
 import type { BandwidthUsage, BuyBandwidthPack } from './schema.ts'
 import * as sql from './sql.ts'
 import { toUsage } from './view.ts'
@@ -59,10 +59,9 @@ function requireSellable(vm: VmDetails, now: Date): void {
 
 /** Call it in every transaction that changes a VM's cap or usage. */
 export async function updateThrottle(tx: Tx, deps: EventDeps, vmId: string): Promise<void> {
-  const now = deps.clock.now()
-  const change = await sql.setThrottle(tx, now, vmId)
+  const change = await sql.setThrottle(tx, deps.clock.now(), vmId)
   if (!change) return
-  await enqueueLimitUpdates(tx, now, [vmId])
+  await markPortsDirty(tx, [vmId])
   await recordVmEvent(tx, deps, vmId, `bandwidth.${change}`)
 }
 
@@ -71,7 +70,7 @@ export async function updateThrottle(tx: Tx, deps: EventDeps, vmId: string): Pro
  * applied again.
  */
 export async function onVmResized(tx: Tx, deps: EventDeps, vmId: string): Promise<void> {
-  await enqueueLimitUpdates(tx, deps.clock.now(), [vmId])
+  await markPortsDirty(tx, [vmId])
   await updateThrottle(tx, deps, vmId)
 }
 

@@ -3,8 +3,8 @@ import { testApp } from '../../../test/harness.ts'
 import { GB, quietVm, type QuietVm } from '../../../test/traffic.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { renewals } from '../billing/renew.reconciler.ts'
-import { detectLimitDrift } from './drift.reconciler.ts'
-import { applyLimits } from './apply-limits.reconciler.ts'
+import { applyPorts } from '../vms/reconcilers/apply-ports.reconciler.ts'
+import { watchPorts } from '../vms/reconcilers/port-drift.reconciler.ts'
 import { meter } from './meter.reconciler.ts'
 
 describe('a VM at its cap', async () => {
@@ -18,7 +18,7 @@ describe('a VM at its cap', async () => {
     ((await customer.get('/bandwidth')).body.data as { vmId: string; throttled: boolean }[]).find((each) => each.vmId === vm.id)!
   const look = async () => {
     await meter.runOnce(app.deps)
-    await applyLimits.runOnce(app.deps)
+    await applyPorts.runOnce(app.deps)
   }
 
   /** On plan small: 2000 GB at 1000 Mbit/s, then 10. */
@@ -29,7 +29,7 @@ describe('a VM at its cap', async () => {
     return vm
   }
 
-  test('is throttled live on its host and an event is recorded', async () => {
+  test('is throttled live and an event is recorded', async () => {
     const vm = await quietVm(app, customer)
     await vm.receive(2000 * GB - 1)
     await look()
@@ -45,37 +45,26 @@ describe('a VM at its cap', async () => {
     expect(await vm.events('bandwidth.%')).toEqual(['bandwidth.throttled'])
   })
 
-  test('reports networkLimited false when its host cannot shape traffic', async () => {
-    const vm = await quietVm(app, customer)
-    const isLimited = async () => (await customer.get(`/vms/${vm.id}`)).body.data.networkLimited
-    expect(await isLimited()).toBe(true)
-    await app.db.run(sql`update hosts set can_shape_traffic = false`)
-    expect(await isLimited()).toBe(false)
-    await app.db.run(sql`update hosts set can_shape_traffic = true`)
-  })
-
-  test('is throttled after transient host failures', async () => {
+  test('is throttled after transient failures of the network controller', async () => {
     const vm = await quietVm(app, customer)
     await vm.receive(2000 * GB)
-    await app.simulated.faults.plant({ verb: 'ensureLimit', kind: 'transient', times: 2 })
+    await app.networkFaults.plant({ verb: 'ensurePort', kind: 'transient', times: 2 })
     for (const limit of [1000, 1000, 10]) {
       await look()
       expect(await vm.limitMbps()).toBe(limit)
       app.clock.advance('11s')
     }
-    expect(await app.db.many(sql`select from bandwidth_limit_queue where vm_id = ${vm.id}`)).toEqual([])
   })
 
   test('does not block limits of other VMs on its host when its own limit fails permanently', async () => {
-    const [lost, vm] = [await quietVm(app, customer), await quietVm(app, customer)]
-    await Promise.all([lost.receive(2000 * GB), vm.receive(2000 * GB)])
-    await app.db.run(sql`delete from simulated.nics where machine = ${lost.id}`)
-    await app.db.run(sql`update vms set throttled_at = ${app.clock.now()} where id = ${lost.id}`)
-    await app.db.run(sql`insert into bandwidth_limit_queue (vm_id, next_try_at) values (${lost.id}, ${app.clock.now()})`)
+    const [failing, vm] = [await quietVm(app, customer), await quietVm(app, customer)]
+    await Promise.all([failing.receive(2000 * GB), vm.receive(2000 * GB)])
+    await app.networkFaults.plant({ verb: 'ensurePort', kind: 'permanent' })
     await look()
-    expect(await vm.limitMbps()).toBe(10)
-    await customer.delete(`/vms/${lost.id}`)
-    await app.settle({ subjectId: lost.id })
+    expect([await failing.limitMbps(), await vm.limitMbps()].sort()).toEqual([10, 1000])
+    app.clock.advance('60s')
+    await look()
+    expect([await failing.limitMbps(), await vm.limitMbps()]).toEqual([10, 10])
   })
 
   test('starts throttled after a stop', async () => {
@@ -91,7 +80,7 @@ describe('a VM at its cap', async () => {
     const vm = await usedUp()
     await customer.post(`/vms/${vm.id}/bandwidth/packs`, { gigabytes: 1 })
     expect(await usage(vm)).toMatchObject({ throttled: false, throttledAt: null })
-    await applyLimits.runOnce(app.deps)
+    await applyPorts.runOnce(app.deps)
     expect(await vm.limitMbps()).toBe(1000)
     await vm.receive(1 * GB)
     await look()
@@ -120,7 +109,7 @@ describe('a VM at its cap', async () => {
     await customer.post(`/vms/${vm.id}/upgrade`, { planId: plan('large') })
     expect((await usage(vm)).throttled).toBe(false)
     await app.settle({ subjectId: vm.id })
-    await applyLimits.runOnce(app.deps)
+    await applyPorts.runOnce(app.deps)
     expect([await vm.limitMbps(), await vm.events('bandwidth.%')]).toEqual([2000, ['bandwidth.throttled', 'bandwidth.unthrottled']])
   })
 
@@ -129,7 +118,7 @@ describe('a VM at its cap', async () => {
     await app.simulated.faults.plant({ verb: 'ensureDefined', kind: 'permanent' })
     await customer.post(`/vms/${vm.id}/upgrade`, { planId: plan('large') })
     await app.settle({ subjectId: vm.id })
-    await applyLimits.runOnce(app.deps)
+    await applyPorts.runOnce(app.deps)
     expect((await customer.get(`/vms/${vm.id}`)).body.data).toMatchObject({ status: 'RUNNING', plan: { slug: 'small' } })
     expect([(await usage(vm)).throttled, await vm.limitMbps()]).toEqual([true, 10])
   })
@@ -142,7 +131,7 @@ describe('a VM at its cap', async () => {
     expect((await usage(vm)).throttled).toBe(true)
     app.clock.set(new Date((await customer.get(`/vms/${vm.id}`)).body.data.billing.nextRenewalAt as string))
     await renewals.runOnce(app.deps)
-    await applyLimits.runOnce(app.deps)
+    await applyPorts.runOnce(app.deps)
     expect(await usage(vm)).toMatchObject({ usedBytes: 0, packBytes: '0', throttled: false, capBytes: '2000000000000' })
     expect(await vm.limitMbps()).toBe(1000)
     await vm.receive(3)
@@ -154,17 +143,16 @@ describe('a VM at its cap', async () => {
     const vm = await usedUp({ network10gEnabled: true })
     expect(await vm.limitMbps()).toBe(10)
     await customer.post(`/vms/${vm.id}/bandwidth/packs`, { gigabytes: 1 })
-    await applyLimits.runOnce(app.deps)
+    await applyPorts.runOnce(app.deps)
     expect(await vm.limitMbps()).toBe(10_000)
   })
 
-  test('gets its limit reapplied after a manual change on the host', async () => {
+  test('gets its limit reapplied after a manual change', async () => {
     const [vm, other] = [await usedUp(), await quietVm(app, customer)]
-    const driver = await app.deps.hypervisors.get(app.host.id)
-    await driver.ensureLimit(vm.id, vm.mac, null, AbortSignal.timeout(5_000))
-    await driver.ensureLimit(other.id, other.mac, 1, AbortSignal.timeout(5_000))
-    await detectLimitDrift.runOnce(app.deps)
-    await applyLimits.runOnce(app.deps)
+    for (const [each, mbps] of [[vm, null], [other, 1]] as const)
+      await app.db.run(sql`update simulated.ports set limit_mbps = ${mbps} where mac = ${each.mac}`)
+    await watchPorts.runOnce(app.deps)
+    await applyPorts.runOnce(app.deps)
     expect([await vm.limitMbps(), await other.limitMbps()]).toEqual([10, 1000])
   })
 

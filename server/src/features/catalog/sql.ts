@@ -8,7 +8,7 @@ export type PlanRow = Row<'plans'>
 
 export type TemplateRow = Row<'os_templates'> & { lacks_image: boolean }
 
-export const insertRegion = (tx: Tx, row: RegionRow) =>
+export const insertRegion = (tx: Tx, row: Omit<RegionRow, 'network_controller'>) =>
   tx.run(sql`
     insert into regions (id, slug, name, country, city, flag, available, position, created_at)
     values (${row.id}, ${row.slug}, ${row.name}, ${row.country}, ${row.city}, ${row.flag}, ${row.available}, ${row.position}, ${row.created_at})

@@ -2,7 +2,7 @@ import { formatCents } from '../../kernel/money.ts'
 import type { OsTemplate, Plan, Region } from './schema.ts'
 import type { PlanRow, RegionRow, TemplateRow } from './sql.ts'
 
-export const toRegion = (row: RegionRow): Region => ({
+export const toRegion = (row: Omit<RegionRow, 'network_controller'>): Region => ({
   id: row.id,
   name: row.name,
   slug: row.slug,

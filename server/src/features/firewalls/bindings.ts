@@ -1,7 +1,7 @@
 // Ordered bindings of firewalls to VMs. Callers have checked that the VM belongs to the account.
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
-import { markFilterDirty } from './filter-state.ts'
+import { markPortsDirty } from '../ports/service.ts'
 import type { FirewallRow } from './sql.ts'
 
 const MAX_PER_VM = 10
@@ -9,7 +9,7 @@ const MAX_PER_VM = 10
 /** The caller holds the firewall's lock from `requireFirewalls`. Returns false when it was already bound. */
 export async function bind(tx: Tx, now: Date, firewall: FirewallRow, vmId: string): Promise<boolean> {
   if (await tx.maybe(sql`select from firewall_bindings where firewall_id = ${firewall.id} and vm_id = ${vmId}`)) return false
-  await markFilterDirty(tx, vmId) // also locks the filter row, which serializes bindings of this VM
+  await markPortsDirty(tx, [vmId]) // also locks the row of its ports, which serializes bindings of this VM
   const { count, last } = await tx.one<{ count: number; last: number }>(sql`
     select count(*)::int as count, coalesce(max(position), 0) as last from firewall_bindings where vm_id = ${vmId}`)
   if (count >= MAX_PER_VM)
@@ -23,10 +23,10 @@ export async function bind(tx: Tx, now: Date, firewall: FirewallRow, vmId: strin
 
 export async function unbind(tx: Tx, firewall: FirewallRow, vmId: string): Promise<void> {
   if (!(await tx.run(sql`delete from firewall_bindings where firewall_id = ${firewall.id} and vm_id = ${vmId}`))) throw notFound('Binding')
-  await markFilterDirty(tx, vmId)
+  await markPortsDirty(tx, [vmId])
 }
 
-/** For a VM that is deleted together with its filter. */
+/** For a VM that is deleted together with its ports. */
 export const unbindAll = (tx: Tx, vmId: string) => tx.run(sql`delete from firewall_bindings where vm_id = ${vmId}`)
 
 export interface BoundFirewall {
@@ -59,13 +59,16 @@ const state = sql`coalesce(v.applied_version = v.desired_version, false) as appl
 
 export const listBindings = (db: Queries, firewallId: string) =>
   db.many<BindingRow>(sql`
-    select b.firewall_id, b.vm_id, ${state} from firewall_bindings b left join vm_filters v on v.vm_id = b.vm_id
+    select b.firewall_id, b.vm_id, ${state} from firewall_bindings b left join vm_ports v on v.vm_id = b.vm_id
     where b.firewall_id = ${firewallId} order by b.created_at, b.vm_id`)
 
 export const findBinding = (db: Queries, firewallId: string, vmId: string) =>
   db.maybe<BindingRow>(sql`
-    select b.firewall_id, b.vm_id, ${state} from firewall_bindings b left join vm_filters v on v.vm_id = b.vm_id
+    select b.firewall_id, b.vm_id, ${state} from firewall_bindings b left join vm_ports v on v.vm_id = b.vm_id
     where b.firewall_id = ${firewallId} and b.vm_id = ${vmId}`)
+
+export const vmsBoundTo = async (tx: Tx, firewallId: string): Promise<string[]> =>
+  (await tx.many<{ vm_id: string }>(sql`select vm_id from firewall_bindings where firewall_id = ${firewallId}`)).map((row) => row.vm_id)
 
 export const countBindings = async (tx: Tx, firewallId: string): Promise<number> =>
   (await tx.one<{ count: number }>(sql`select count(*)::int as count from firewall_bindings where firewall_id = ${firewallId}`)).count

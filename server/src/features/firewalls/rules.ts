@@ -1,17 +1,18 @@
-// Ordered rules of a firewall. Every change locks the firewall, keeps positions contiguous, and marks the filters of bound VMs for
+// Ordered rules of a firewall. Every change locks the firewall, keeps positions contiguous, and marks the ports of bound VMs for
 // reapplication.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { listQuotas } from '../accounts/service.ts'
-import { wantNewFilters } from './filter-state.ts'
+import { markPortsDirty } from '../ports/service.ts'
+import { vmsBoundTo } from './bindings.ts'
 import { checkedRule, linesOf, type RuleFields } from './rule-input.ts'
 import type { AddRule, ChangeRule, FirewallRule, ReplaceRules, RuleInput } from './schema.ts'
 import * as sql from './sql.ts'
 import { toRule } from './view.ts'
 
 const QUOTA = 'rules_per_firewall'
-/** A host needs seconds for thousands of lines and blocks the filters of all its other VMs meanwhile. */
+/** Every host of the region evaluates these lines for every VM that is bound. */
 const MAX_LINES = 500
 
 export async function listRules(db: Queries, accountId: string, firewallId: string): Promise<FirewallRule[]> {
@@ -130,5 +131,5 @@ async function requireRoom(tx: Tx, accountId: string, rules: RuleFields[]): Prom
 
 async function noteChange(tx: Tx, now: Date, firewallId: string): Promise<void> {
   await sql.touchFirewall(tx, firewallId, now)
-  await wantNewFilters(tx, firewallId)
+  await markPortsDirty(tx, await vmsBoundTo(tx, firewallId))
 }

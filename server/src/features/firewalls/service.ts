@@ -1,4 +1,5 @@
-// Firewalls. Lock order: the firewall, then the filters of its VMs, then the quota.
+// Firewalls. Lock order: the firewall, then the ports of its VMs, then the quota.
+import type { Filter } from '../../hypervisor/driver.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -6,21 +7,11 @@ import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
 import { bind, countBindings, findBinding, listBindings, unbind } from './bindings.ts'
 import { evaluatePacket, compileFilter } from './packet-filter.ts'
-import { rulesOf } from './filter-state.ts'
 import type { BindingState, ChangeFirewall, CheckPacket, CreateFirewall, Firewall, FirewallBinding, Verdict } from './schema.ts'
 import * as sql from './sql.ts'
 import { toBindingState, toFirewall, toRule } from './view.ts'
 
 export { bind, firewallsAsJson, firewallsOf, unbindAll } from './bindings.ts'
-export {
-  filterForBoot,
-  forgetFilter,
-  markFilterApplied,
-  pauseFilter,
-  resumeFilter,
-  quiesceFilter,
-  createFilterState,
-} from './filter-state.ts'
 
 const QUOTA = 'firewalls'
 
@@ -90,6 +81,15 @@ export async function getBindingState(db: Queries, accountId: string, firewallId
   const binding = await findBinding(db, firewallId, vmId)
   if (!binding) throw notFound('Binding')
   return toBindingState(binding)
+}
+
+/** The VM's only packet filter, compiled from all its firewalls. */
+export const filterOf = async (db: Queries, vmId: string): Promise<Filter> => compileFilter(await rulesOf(db, vmId))
+
+/** Null when the VM has no firewall. */
+async function rulesOf(db: Queries, vmId: string): Promise<sql.RuleRow[] | null> {
+  const rows = await sql.listRulesOfVm(db, vmId)
+  return rows.length === 0 ? null : rows.filter((row) => row.id !== null)
 }
 
 /** Which rule of the VM's firewalls decides about a packet. `vm` belongs to the account; its address is null while unassigned. */

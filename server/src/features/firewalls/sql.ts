@@ -13,7 +13,7 @@ const counts = sql`
   (select count(*)::int from firewall_rules r where r.firewall_id = f.id) as rule_count,
   (select count(*)::int from firewall_bindings b where b.firewall_id = f.id) as binding_count,
   not exists (
-    select from firewall_bindings b left join vm_filters v on v.vm_id = b.vm_id
+    select from firewall_bindings b left join vm_ports v on v.vm_id = b.vm_id
     where b.firewall_id = f.id and v.applied_version is distinct from coalesce(v.desired_version, 0)) as applied`
 
 export const insertFirewall = (tx: Tx, row: FirewallRow) =>

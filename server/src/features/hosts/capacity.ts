@@ -9,7 +9,7 @@ export type Size = Pick<Need, 'vcpu' | 'ramMiB' | 'diskGiB'>
 
 /** Reserves capacity on the best host; when a concurrent caller has filled it in the meantime, tries the next one. */
 export async function reserveCapacityInRegion(tx: Tx, region: RegionRow, need: Need): Promise<HostRow> {
-  const hosts = await listHostsIn(tx, region.id)
+  const hosts = (await listHostsIn(tx, region.id)).filter((host) => isConnected(region, host))
   const { fitting, rejected } = rankHosts(hosts, need)
   for (const host of fitting) {
     if (await reserveCapacity(tx, host.id, need)) return host
@@ -17,6 +17,9 @@ export async function reserveCapacityInRegion(tx: Tx, region: RegionRow, need: N
   }
   throw apiError('no_capacity', noCapacity(region.slug, need, hosts.length, rejected))
 }
+
+/** The network controller of a region connects either simulated hosts or real ones. */
+const isConnected = (region: RegionRow, host: HostRow): boolean => (region.network_controller === null) === (host.driver === 'simulated')
 
 /** False when the host has too little capacity left. */
 export const reserveCapacity = async (tx: Tx, hostId: string, size: Size): Promise<boolean> =>

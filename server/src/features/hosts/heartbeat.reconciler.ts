@@ -4,6 +4,7 @@ import { addDuration } from '../../kernel/clock.ts'
 import { sql, type Db } from '../../kernel/database/db.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { reconciler } from '../deps.ts'
+import { markPortsOfHostDirty } from '../ports/service.ts'
 import { measureCapacity } from './measure-capacity.ts'
 import { aboveReserveGiB, listHosts, type HostRow } from './service.ts'
 
@@ -39,6 +40,7 @@ export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock
     try {
       const facts = await driver.facts(AbortSignal.timeout(90_000))
       await writeFacts(db, host.id, facts)
+      await followHostname(db, host.id, facts.hostname)
       const measuredAt = measured.get(driver)
       if (measuredAt && addDuration(measuredAt, MEASURE_EVERY) > clock.now()) return
       await measureCapacity({ db, log }, host, driver, facts, AbortSignal.timeout(90_000))
@@ -90,11 +92,17 @@ const usableFree = ({ diskFreeGiB, diskGiB }: HostFacts): number => Math.max(0, 
 
 /** A link speed set by the operator stays where the host does not know its own. */
 function writeFacts(db: Db, id: string, facts: HostFacts): Promise<number> {
-  const { acceleration, arch, canShapeTraffic, uplinkMbps } = facts
+  const { acceleration, arch, uplinkMbps } = facts
   const free = usableFree(facts)
   return db.run(sql`
-    update hosts set acceleration = ${acceleration}, arch = ${arch}, can_shape_traffic = ${canShapeTraffic}, disk_free_gib = ${free},
-      uplink_mbps = coalesce(${uplinkMbps}, uplink_mbps)
-    where id = ${id} and (acceleration, arch, can_shape_traffic, disk_free_gib, uplink_mbps)
-      is distinct from (${acceleration}, ${arch}, ${canShapeTraffic}::bool, ${free}::int, coalesce(${uplinkMbps}, uplink_mbps))`)
+    update hosts set acceleration = ${acceleration}, arch = ${arch}, disk_free_gib = ${free}, uplink_mbps = coalesce(${uplinkMbps}, uplink_mbps)
+    where id = ${id} and (acceleration, arch, disk_free_gib, uplink_mbps)
+      is distinct from (${acceleration}, ${arch}, ${free}::int, coalesce(${uplinkMbps}, uplink_mbps))`)
 }
+
+/** The ports of a host's VMs name it. */
+export const followHostname = (db: Db, id: string, hostname: string): Promise<void> =>
+  db.tx(async (tx) => {
+    if (await tx.run(sql`update hosts set hostname = ${hostname} where id = ${id} and hostname <> ${hostname}`))
+      await markPortsOfHostDirty(tx, id)
+  })

@@ -26,7 +26,6 @@ const need = (changes: Partial<Need> = {}): Need => ({
   vcpu: 1,
   ramMiB: 1024,
   diskGiB: 10,
-  hostId: null,
   arch: 'x86_64',
   network10g: false,
   boughtMbps: 0,
@@ -60,10 +59,6 @@ describe('placement', () => {
   test('requires the architecture of the image; a simulated host runs any', () => {
     const hosts = [host('intel'), host('arm', { arch: 'aarch64' }), host('simulated', { arch: null })]
     expect(namesOf(rankHosts(hosts, need({ arch: 'aarch64' })).fitting)).toEqual(['arm', 'simulated'])
-  })
-
-  test('keeps a VM on the host of its private networks', () => {
-    expect(namesOf(rankHosts([host('a'), host('b')], need({ hostId: 'b' })).fitting)).toEqual(['b'])
   })
 
   test('reports a reason for every rejected host', () => {

@@ -5,8 +5,6 @@ export interface Need {
   vcpu: number
   ramMiB: number
   diskGiB: number
-  /** The host of the VM's private networks, if any. */
-  hostId: string | null
   /** The architecture of the image. */
   arch: string
   /** Only a host with such a card will do. */
@@ -20,7 +18,6 @@ export type Rejection =
   | 'in maintenance'
   | 'unreachable'
   | 'of another architecture'
-  | "not the networks' host"
   | 'without a 10G card'
   | 'without a network card for this speed'
 
@@ -41,7 +38,6 @@ export function rankHosts(hosts: HostRow[], need: Need): HostRanking {
 }
 
 function rejection(host: HostRow, need: Need): Rejection | null {
-  if (need.hostId !== null && host.id !== need.hostId) return "not the networks' host"
   if (!supportsArch(host, need.arch)) return 'of another architecture'
   if (need.network10g && !has10g(host)) return 'without a 10G card'
   if (!carries(host, need.boughtMbps)) return 'without a network card for this speed'

@@ -7,8 +7,11 @@ import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { invalid, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
+import type { PublicNetworkSpec } from '../../hypervisor/network-controller.ts'
+import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import type { CatalogPool } from '../catalog/seed.ts'
 import { getRegion } from '../catalog/service.ts'
+import type { Deps } from '../deps.ts'
 import { findHost, type HostRow } from './sql.ts'
 
 export type PoolRow = Row<'address_pools'>
@@ -28,6 +31,18 @@ export interface NewPool {
 
 const GIVEN_BACK_REST = '10m'
 
+export const APPLY_PUBLIC = 'hosts.public_network'
+
+/** Addresses that private networks with SNAT have outside; the first is the gateway's. */
+export const SNAT_RANGE = parseCidr('100.64.0.0/16')!
+export const SNAT_GATEWAY = formatAddress(SNAT_RANGE.base + 1)
+
+/** What public interfaces of the region may reach. */
+export async function publicNetworkSpec({ db, config }: Pick<Deps, 'db' | 'config'>, regionId: string): Promise<PublicNetworkSpec> {
+  const pools = await db.many<{ cidr: string }>(sql`select cidr from address_pools where region_id = ${regionId} order by cidr`)
+  return { ranges: pools.map(({ cidr }) => cidr), allowed: config.guestAllowedRanges }
+}
+
 /** Adds every address of the range as free, except network, broadcast and gateway. */
 export async function addPool(tx: Tx, now: Date, pool: NewPool): Promise<string> {
   const cidr = parseCidr(pool.cidr)
@@ -36,6 +51,8 @@ export async function addPool(tx: Tx, now: Date, pool: NewPool): Promise<string>
     throw invalid(`"${pool.cidr}" is not a range from /12 to /30 such as 10.77.0.0/16`, 'cidr')
   if (gateway === null || !contains(cidr, gateway))
     throw invalid(`the gateway ${pool.gateway} does not lie in ${formatCidr(cidr)}`, 'gateway')
+  if (covers(SNAT_RANGE, cidr) || covers(cidr, SNAT_RANGE))
+    throw apiError('networks_overlap', `The range ${pool.cidr} overlaps ${formatCidr(SNAT_RANGE)}, which private networks are seen as outside`)
   if (await overlapsPool(tx, pool.cidr)) throw apiError('already_exists', `The range ${pool.cidr} overlaps a pool that exists already`)
   const network = await tx.maybe<{ cidr: string }>(sql`select cidr from networks where cidr && ${pool.cidr}::inet limit 1`)
   if (network) throw apiError('networks_overlap', `The range ${pool.cidr} overlaps ${network.cidr}, a customer's private network`)
@@ -47,6 +64,7 @@ export async function addPool(tx: Tx, now: Date, pool: NewPool): Promise<string>
     insert into free_addresses (address, pool_id, available_at)
     select host(${formatAddress(cidr.base)}::inet + n)::inet, ${id}, ${now} from generate_series(1, ${lastAddress(cidr) - cidr.base - 1}::int) n
     where ${formatAddress(cidr.base)}::inet + n <> ${pool.gateway}::inet`)
+  await triggerReconciler(tx, APPLY_PUBLIC)
   return id
 }
 
@@ -62,6 +80,7 @@ export const listPools = (db: Queries) =>
 export async function dropPoolsOf(tx: Tx, hostId: string): Promise<void> {
   await tx.run(sql`delete from free_addresses where pool_id in (select id from address_pools where host_id = ${hostId})`)
   await tx.run(sql`delete from address_pools where host_id = ${hostId}`)
+  await triggerReconciler(tx, APPLY_PUBLIC)
 }
 
 export const getPool = (db: Queries, id: string) =>

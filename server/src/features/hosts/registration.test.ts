@@ -12,6 +12,7 @@ const { db, clock } = app
 const rack = (change: Partial<Registration> = {}): Registration => ({
   name: 'rack1',
   region: 'fra1',
+  hostname: 'rack1.example',
   uri: 'qemu+tls://10.0.0.5/system',
   arch: 'x86_64',
   acceleration: 'kvm',

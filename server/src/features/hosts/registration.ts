@@ -3,14 +3,18 @@ import { formatCidr, parseCidr } from '../../kernel/cidr.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { getRegion } from '../catalog/service.ts'
+import { getRegion, type RegionRow } from '../catalog/service.ts'
 import { addPool, dropPoolsOf, listPools } from './public-addresses.ts'
 import * as sql from './sql.ts'
 
 export interface Registration {
   name: string
   region: string
+  /** As the host reports it, also to the network controller. */
+  hostname: string
   uri: string
+  /** Of the region, when this is its first host: `unix:` and the folder of OVN's sockets. */
+  networkController?: string
   arch: string
   acceleration: 'kvm' | 'emulation'
   vcpu: number
@@ -31,13 +35,48 @@ export async function registerHost(tx: Tx, now: Date, host: Registration): Promi
   if (known && known.driver !== 'libvirt') throw apiError('already_exists', `${host.name} was a simulated host: choose another --name`)
   const twin = (await sql.listHosts(tx)).find(({ uri, driver }) => uri === host.uri && driver === 'libvirt')
   if (twin) throw apiError('already_exists', `${host.uri} is the host ${twin.name} already`)
+  await joinLibvirtRegion(tx, region, host.networkController ?? region.network_controller ?? (isLocal(host.uri) ? LOCAL_CONTROLLER : null))
   const id = known?.id ?? newId()
   const size = { vcpu_total: host.vcpu, ram_total_mib: host.ramMiB, disk_total_gib: host.diskGiB }
-  await sql.insertHost(tx, { id, region_id: region.id, name: host.name, driver: 'libvirt', uri: host.uri, created_at: now, ...size })
+  const names = { id, region_id: region.id, name: host.name, hostname: host.hostname }
+  await sql.insertHost(tx, { ...names, driver: 'libvirt', uri: host.uri, created_at: now, ...size })
   await sql.writeFacts(tx, id, host)
   await sql.writeCapacity(tx, id, host)
   if (host.range) await keepRange(tx, now, { regionId: region.id, hostId: id, ...host.range })
   return (await sql.findHost(tx, id))!
+}
+
+/** OVN's own folder of sockets. */
+export const LOCAL_CONTROLLER = 'unix:/run/ovn'
+
+const isLocal = (uri: string): boolean => URL.parse(uri)?.hostname === ''
+
+/** One controller connects all hosts of a region: the first libvirt host brings it. */
+export async function joinLibvirtRegion(tx: Tx, region: RegionRow, controller: string | null): Promise<void> {
+  const { slug, network_controller: current } = region
+  if (current !== null && current === controller) return
+  if (controller === null)
+    throw invalid(`region ${slug} has no network controller yet: say where it is, such as ${LOCAL_CONTROLLER}`, 'networkController')
+  if (current !== null)
+    throw apiError('already_exists', `The network controller of region ${slug} is ${current}, so it cannot be ${controller}`)
+  await refuseConnected(tx, region, 'simulated', 'real')
+  await sql.writeNetworkController(tx, region.id, controller)
+}
+
+export async function joinSimulatedRegion(tx: Tx, region: RegionRow): Promise<void> {
+  if (region.network_controller === null) return
+  await refuseConnected(tx, region, 'real', 'simulated')
+  await sql.writeNetworkController(tx, region.id, null)
+}
+
+/** Simulated and real machines have no network in common. */
+async function refuseConnected(tx: Tx, region: RegionRow, has: string, wants: string): Promise<void> {
+  const { vms, networks } = await sql.countConnected(tx, region.id)
+  if (vms === 0 && networks === 0) return
+  throw apiError(
+    'in_use',
+    `Region ${region.slug} has ${has} VMs or networks (${vms} and ${networks}), so no ${wants} host can join it: delete them first, or choose another region`,
+  )
 }
 
 /** The range may exist from an earlier registration. */

@@ -4,20 +4,30 @@ import { apiError, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { CatalogHost } from '../catalog/seed.ts'
 import { getRegion, type RegionRow } from '../catalog/service.ts'
+import { joinLibvirtRegion, joinSimulatedRegion, LOCAL_CONTROLLER } from './registration.ts'
 import type { Node } from './schema.ts'
 import { carries, has10g } from './placement.ts'
 import * as sql from './sql.ts'
 
 export * from './host-call.ts'
-export * from './registration.ts'
+export {
+  changeHost,
+  countHostResources,
+  rangesInUse,
+  registerHost,
+  removeHost,
+  type HostChange,
+  type Registration,
+} from './registration.ts'
 export { syncDriverPool } from './driver-pool-sync.ts'
 export { toCapacity } from './capacity.ts'
 export { aboveReserveGiB, carries, has10g, hasDiskRoom, supportsArch } from './placement.ts'
 export type { HostRow } from './sql.ts'
-export { addPool, listPools, overlapsPool, type PoolRow } from './public-addresses.ts'
+export { addPool, listPools, overlapsPool, publicNetworkSpec, SNAT_GATEWAY, SNAT_RANGE, type PoolRow } from './public-addresses.ts'
 
 export const listHosts = sql.listHosts
 export const findHost = sql.findHost
+export const regionsWithHosts = sql.regionsWithHosts
 
 const SETTLING_MS = 30_000
 
@@ -69,11 +79,16 @@ export async function seedHosts(tx: Tx, now: Date, hosts: CatalogHost[], hypervi
   for (const host of hosts) {
     if (host.driver === 'auto' && hypervisor !== 'simulated') continue
     const region = await getRegion(tx, host.region)
+    const driver = host.driver === 'auto' ? 'simulated' : host.driver
+    if (await sql.findHost(tx, host.name)) continue
+    if (driver === 'simulated') await joinSimulatedRegion(tx, region)
+    else await joinLibvirtRegion(tx, region, region.network_controller ?? LOCAL_CONTROLLER)
     await sql.insertHost(tx, {
       id: newId(),
       region_id: region.id,
       name: host.name,
-      driver: host.driver === 'auto' ? 'simulated' : host.driver,
+      hostname: host.name,
+      driver,
       uri: host.uri || `simulated:///?vcpu=${host.vcpu}&ramMiB=${host.ram}&diskGiB=${host.disk}`,
       vcpu_total: host.vcpu,
       ram_total_mib: host.ram,

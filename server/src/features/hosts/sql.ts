@@ -10,14 +10,14 @@ export const TEN_GIGABIT = 10_000
 
 export type NewHost = Pick<
   HostRow,
-  'id' | 'region_id' | 'name' | 'driver' | 'uri' | 'vcpu_total' | 'ram_total_mib' | 'disk_total_gib' | 'created_at'
+  'id' | 'region_id' | 'name' | 'hostname' | 'driver' | 'uri' | 'vcpu_total' | 'ram_total_mib' | 'disk_total_gib' | 'created_at'
 >
 
 export const insertHost = (tx: Tx, row: NewHost) =>
   tx.run(sql`
-    insert into hosts (id, region_id, name, driver, uri, vcpu_total, ram_total_mib, disk_total_gib, uplink_mbps, created_at)
-    values (${row.id}, ${row.region_id}, ${row.name}, ${row.driver}, ${row.uri}, ${row.vcpu_total}, ${row.ram_total_mib}, ${row.disk_total_gib},
-      ${row.driver === 'simulated' ? TEN_GIGABIT : null}, ${row.created_at})
+    insert into hosts (id, region_id, name, hostname, driver, uri, vcpu_total, ram_total_mib, disk_total_gib, uplink_mbps, created_at)
+    values (${row.id}, ${row.region_id}, ${row.name}, ${row.hostname}, ${row.driver}, ${row.uri}, ${row.vcpu_total}, ${row.ram_total_mib},
+      ${row.disk_total_gib}, ${row.driver === 'simulated' ? TEN_GIGABIT : null}, ${row.created_at})
     on conflict (name) do nothing`)
 
 export const listHosts = (db: Queries) =>
@@ -28,13 +28,18 @@ export const listHosts = (db: Queries) =>
 export const listHostsIn = (db: Queries, regionId: string) =>
   db.many<HostRow>(sql`select ${allColumns('hosts')} from hosts where region_id = ${regionId} and removed_at is null order by name`)
 
+export const regionsWithHosts = async (db: Queries): Promise<string[]> =>
+  (await db.many<{ region_id: string }>(sql`select distinct region_id from hosts where removed_at is null order by region_id`)).map(
+    (row) => row.region_id,
+  )
+
 export const findHost = (db: Queries, idOrName: string) =>
   db.maybe<HostRow>(sql`select ${allColumns('hosts')} from hosts where id = ${idOrName} or name = ${idOrName}`)
 
 /** Facts of a host that is new or has come back. */
-export const writeFacts = (tx: Tx, id: string, host: Pick<HostRow, 'uri' | 'arch' | 'acceleration'>) =>
+export const writeFacts = (tx: Tx, id: string, host: Pick<HostRow, 'hostname' | 'uri' | 'arch' | 'acceleration'>) =>
   tx.run(sql`
-    update hosts set uri = ${host.uri}, arch = ${host.arch}, acceleration = ${host.acceleration}, removed_at = null, unreachable_since = null
+    update hosts set hostname = ${host.hostname}, uri = ${host.uri}, arch = ${host.arch}, acceleration = ${host.acceleration}, removed_at = null, unreachable_since = null
     where id = ${id}`)
 
 /** Never below what is reserved. */
@@ -60,13 +65,24 @@ export const markRemoved = (tx: Tx, now: Date, id: string) =>
 
 export const deleteHost = (tx: Tx, id: string) => tx.run(sql`delete from hosts where id = ${id}`)
 
+export const writeNetworkController = (tx: Tx, regionId: string, controller: string | null) =>
+  tx.run(sql`update regions set network_controller = ${controller} where id = ${regionId}`)
+
+/** VMs and networks of the region, which the network controller of the region connects. */
+export const countConnected = (tx: Tx, regionId: string) =>
+  tx.one<{ vms: number; networks: number }>(sql`
+    select (select count(*)::int from vms where region_id = ${regionId} and host_id is not null) as vms,
+      (select count(*)::int from networks where region_id = ${regionId}) as networks`)
+
 /**
- * Resources that would be lost with the host: VMs with data on it, private networks, backups of VMs on other hosts, and VMs under
- * evacuation that a rollback would return to it.
+ * Resources that would be lost with the host: VMs with data on it, private networks where it is the only host of their region, backups of
+ * VMs on other hosts, and VMs under evacuation that a rollback would return to it.
  */
 export const countHostResources = (tx: Queries, id: string) =>
   tx.one<{ vms: number; networks: number; backups: number; leaving: number }>(sql`
-    select (select count(*)::int from vms where host_id = ${id}) as vms, (select count(*)::int from networks where host_id = ${id}) as networks,
+    select (select count(*)::int from vms where host_id = ${id}) as vms,
+      (select count(*)::int from networks n join hosts h on h.region_id = n.region_id where h.id = ${id} and not exists (
+        select from hosts o where o.region_id = h.region_id and o.id <> h.id and o.removed_at is null)) as networks,
       (select count(*)::int from backups where host_id = ${id}) as backups,
       (select count(*)::int from workflow_runs r where ${isOpen}
         and input -> 'placeBefore' ->> 'host_id' = ${id}) as leaving`)

@@ -1,52 +1,55 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
-import { controlOf, givenHost } from '../../../test/hosts.ts'
-import type { Network } from '../../hypervisor/driver.ts'
+import { controlOf, givenRegion } from '../../../test/hosts.ts'
+import type { NetworkSpec } from '../../hypervisor/network-controller.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { applyNetworks } from './apply.reconciler.ts'
 import { watchNetworks } from './drift.reconciler.ts'
 
-describe('networks on hosts', async () => {
+describe('networks of a region', async () => {
   const app = await testApp()
   const { deps, clock } = app
-  let hosts = 0
+  let regions = 0
 
-  /** A separate host with a customer's network. */
+  /** A separate region with a customer's network. */
   const givenNetwork = async () => {
-    const host = await givenHost(app, `apply-${++hosts}`)
+    const host = await givenRegion(app, `apply-${++regions}`)
     const customer = await app.given.customer()
     const { data } = (await customer.post('/networks', { name: 'backend', nodeId: host.id, cidr: '10.0.0.0/24' })).body
-    return { id: data.id as string, customer, host, control: controlOf(app, host.id) }
+    return { id: data.id as string, customer, host, regionId: host.region_id, control: controlOf(app, host.region_id) }
   }
-  const onHost = async (hostId: string): Promise<Network[]> => {
-    const found: Network[] = []
-    for await (const network of (await deps.hypervisors.get(hostId)).listNetworks(AbortSignal.timeout(5_000))) found.push(network)
+  const controllerOf = (regionId: string) => deps.networkControllers.get(regionId)
+  const present = async (regionId: string): Promise<string[]> => {
+    const found: string[] = []
+    for await (const { networkId } of (await controllerOf(regionId)).listNetworks(AbortSignal.timeout(5_000))) found.push(networkId)
     return found
   }
   const apply = () => applyNetworks.runOnce(deps)
   const rowOf = (id: string) => app.db.maybe<{ is_applied: boolean }>(sql`select is_applied from networks where id = ${id}`)
 
   test('are created soon after the request', async () => {
-    const { id, host } = await givenNetwork()
-    expect(await onHost(host.id)).toEqual([])
+    const { id, regionId } = await givenNetwork()
+    expect(await present(regionId)).toEqual([])
     await apply()
-    const spec = { networkId: id, cidr: '10.0.0.0/24', gateway: '10.0.0.1', enableSnat: true, enableDhcp: true }
-    expect(await onHost(host.id)).toEqual([{ ...spec, attachedMacs: [] }])
+    const made = await app.db.one<{ spec: NetworkSpec }>(sql`select spec from simulated.networks where network_id = ${id}`)
+    const snat = { address: '100.64.0.2', prefix: 16, gateway: '100.64.0.1' }
+    expect(made.spec).toEqual({ networkId: id, cidr: '10.0.0.0/24', gateway: '10.0.0.1', enableDhcp: true, dns: [], snat })
+    expect(await present(regionId)).toEqual([id])
     expect(await rowOf(id)).toEqual({ is_applied: true })
   })
 
   test('are removed after deletion, which frees the range', async () => {
-    const { id, host, customer } = await givenNetwork()
+    const { id, host, regionId, customer } = await givenNetwork()
     await apply()
     await customer.delete(`/networks/${id}`)
     await apply()
-    expect(await onHost(host.id)).toEqual([])
+    expect(await present(regionId)).toEqual([])
     expect(await rowOf(id)).toBeUndefined()
     expect((await customer.post('/networks', { name: 'again', nodeId: host.id, cidr: '10.0.0.0/24' })).status).toBe(201)
   })
 
-  test('wait for an unreachable host, invisibly to the customer', async () => {
-    const { id, host, customer, control } = await givenNetwork()
+  test('wait for an unreachable controller, invisibly to the customer', async () => {
+    const { id, host, regionId, customer, control } = await givenNetwork()
     await control.faults.loseHost()
     await apply()
     expect(await rowOf(id)).toEqual({ is_applied: false })
@@ -56,41 +59,41 @@ describe('networks on hosts', async () => {
     await control.faults.returnHost()
     clock.advance('10s')
     await apply()
-    expect((await onHost(host.id)).map((network) => network.networkId)).toEqual([other.id])
+    expect(await present(regionId)).toEqual([other.id])
     expect(await rowOf(id)).toBeUndefined()
   })
 
   test.each(['transient', 'halfway', 'lost_answer', 'permanent'] as const)('are applied despite a %s failure', async (kind) => {
-    const { id, host, customer, control } = await givenNetwork()
+    const { id, regionId, customer, control } = await givenNetwork()
     await control.faults.plant({ verb: 'ensureNetwork', kind })
     await control.faults.plant({ verb: 'ensureNoNetwork', kind })
     await apply()
     expect(await rowOf(id)).toEqual({ is_applied: false })
     clock.advance('60s')
     await apply()
-    expect(await onHost(host.id)).toHaveLength(1)
+    expect(await present(regionId)).toHaveLength(1)
     await customer.delete(`/networks/${id}`)
     await apply()
     expect(await rowOf(id)).toBeDefined()
     clock.advance('60s')
     await apply()
-    expect([await onHost(host.id), await rowOf(id)]).toEqual([[], undefined])
+    expect([await present(regionId), await rowOf(id)]).toEqual([[], undefined])
   })
 
-  test('on a failing host do not delay other hosts', async () => {
+  test('in a failing region do not delay other regions', async () => {
     const [bad, good] = [await givenNetwork(), await givenNetwork()]
     await bad.control.faults.plant({ verb: '*', kind: 'transient', times: 10 })
     await apply()
-    expect(await onHost(good.host.id)).toHaveLength(1)
+    expect(await present(good.regionId)).toHaveLength(1)
   })
 
   test('are removed even when deleted during creation', async () => {
-    const { id, host, customer } = await givenNetwork()
+    const { id, regionId, customer } = await givenNetwork()
     const applying = apply()
     await customer.delete(`/networks/${id}`)
     await applying
     await apply()
-    expect([await onHost(host.id), await rowOf(id)]).toEqual([[], undefined])
+    expect([await present(regionId), await rowOf(id)]).toEqual([[], undefined])
   })
 
   test('are created once by concurrent processes', async () => {
@@ -109,24 +112,28 @@ describe('networks on hosts', async () => {
     expect(await rowOf(id)).toEqual({ is_applied: true })
   })
 
-  test('are recreated after manual removal on the host', async () => {
-    const { id, host } = await givenNetwork()
+  test('are recreated after manual removal', async () => {
+    const { id, regionId } = await givenNetwork()
     await apply()
-    await (await deps.hypervisors.get(host.id)).ensureNoNetwork(id, AbortSignal.timeout(5_000))
+    await (await controllerOf(regionId)).ensureNoNetwork(id, AbortSignal.timeout(5_000))
     await watchNetworks.runOnce(deps)
     await apply()
-    expect((await onHost(host.id)).map((network) => network.networkId)).toEqual([id])
+    expect(await present(regionId)).toEqual([id])
   })
 
-  test('that Berth does not own are left untouched', async () => {
-    const { host, id } = await givenNetwork()
+  test('that no row knows are removed, and others stay: also one that is being made or deleted', async () => {
+    const { id, regionId, host, customer } = await givenNetwork()
     await apply()
-    const stranger = { networkId: 'cstranger1', cidr: '10.200.0.0/24', gateway: '10.200.0.1', enableSnat: true, enableDhcp: true }
-    const driver = await deps.hypervisors.get(host.id)
-    await driver.ensureNetwork(stranger, AbortSignal.timeout(5_000))
+    const deleted = (await customer.post('/networks', { name: 'deleted', nodeId: host.id, cidr: '10.1.0.0/24' })).body.data.id
+    await apply()
+    await customer.delete(`/networks/${deleted}`)
+    const made = (await customer.post('/networks', { name: 'made', nodeId: host.id, cidr: '10.2.0.0/24' })).body.data.id
+    const controller = await controllerOf(regionId)
+    const stranger = { cidr: '10.200.0.0/24', gateway: '10.200.0.1', enableDhcp: true, dns: [], snat: null }
+    for (const networkId of ['cstranger1', made]) await controller.ensureNetwork({ networkId, ...stranger }, AbortSignal.timeout(5_000))
     await watchNetworks.runOnce(deps)
+    expect((await present(regionId)).sort()).toEqual([id, deleted, made].sort())
     await apply()
-    expect((await onHost(host.id)).map((network) => network.networkId).sort()).toEqual([id, 'cstranger1'].sort())
-    await driver.ensureNoNetwork('cstranger1', AbortSignal.timeout(5_000))
+    expect((await present(regionId)).sort()).toEqual([id, made].sort())
   })
 })

@@ -1,11 +1,12 @@
 // Attachments of VMs to networks, with their addresses.
 import { randomBytes } from 'node:crypto'
-import type { NetworkSpec } from '../../hypervisor/driver.ts'
+import type { NetworkSpec } from '../../hypervisor/network-controller.ts'
 import { formatAddress, lastAddress, parseCidr } from '../../kernel/cidr.ts'
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import { apiError } from '../../kernel/errors.ts'
-import { lockNetworks, type NetworkRow } from './sql.ts'
+import { SNAT_GATEWAY, SNAT_RANGE } from '../hosts/service.ts'
+import type { NetworkRow } from './sql.ts'
 
 export interface Attachment {
   vm_id: string
@@ -16,17 +17,15 @@ export interface Attachment {
   prefix: number
 }
 
-/** The part of an attachment that is stored to reclaim it later. */
-export type PreviousAddress = Pick<Attachment, 'network_id' | 'mac' | 'address'>
-
 const columns = sql`a.vm_id, a.network_id, n.name as network_name, a.mac, host(a.address) as address, masklen(n.cidr) as prefix`
 
 export const networkSpec = (row: NetworkRow): NetworkSpec => ({
   networkId: row.id,
   cidr: row.cidr,
   gateway: row.gateway,
-  enableSnat: row.enable_snat,
   enableDhcp: row.enable_dhcp,
+  dns: [],
+  snat: row.snat_address && { address: row.snat_address, prefix: SNAT_RANGE.prefix, gateway: SNAT_GATEWAY },
 })
 
 /** Requires the network lock of `requireNetworks` in this transaction: concurrent callers wait, so no address is allocated twice. */
@@ -76,18 +75,6 @@ export const releaseAddress = (tx: Tx, networkId: string, vmId: string) =>
   tx.run(sql`delete from network_attachments where network_id = ${networkId} and vm_id = ${vmId}`)
 
 export const releaseAllAddresses = (tx: Tx, vmId: string) => tx.run(sql`delete from network_attachments where vm_id = ${vmId}`)
-
-/** Returns the reclaimed attachments: their network still exists and their address is free. */
-export async function reclaimAddresses(tx: Tx, accountId: string, vmId: string, held: PreviousAddress[]): Promise<PreviousAddress[]> {
-  const ids = held.map((each) => each.network_id)
-  const networks = new Map((await lockNetworks(tx, accountId, ids)).map((row) => [row.id, row]))
-  const back: PreviousAddress[] = []
-  for (const each of held) {
-    const network = networks.get(each.network_id)
-    if (network && (await insertAttachment(tx, network, vmId, each))) back.push(each)
-  }
-  return back
-}
 
 /** Of one VM or several, in attachment order. */
 export const attachmentsOf = (db: Queries, vmIds: string | string[]) =>

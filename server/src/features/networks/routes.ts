@@ -17,7 +17,7 @@ export const networkRoutes: Routes = (api, { db, clock }) => {
     '/networks',
     {
       operationId: 'createNetwork',
-      errorCodes: ['not_found', 'networks_overlap', 'incompatible', 'unavailable', 'quota_exceeded'],
+      errorCodes: ['not_found', 'networks_overlap', 'incompatible', 'unavailable', 'quota_exceeded', 'no_capacity'],
       summary: 'Create a private network',
       tag,
       scope: 'networks:create',

@@ -1,15 +1,14 @@
-// Private networks. A request only writes the desired state; a reconciler applies it on the host, so an unreachable host never fails a
-// request. Lock order: network, then quota.
-import { formatCidr, parseCidr } from '../../kernel/cidr.ts'
+// Private networks. Each spans all hosts of its region. A request only writes the desired state; a reconciler applies it, so an unreachable
+// network controller never fails a request. Lock order: region, network, then quota.
+import { formatAddress, formatCidr, lastAddress, parseCidr } from '../../kernel/cidr.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
-import { getRegion, listRegions } from '../catalog/service.ts'
-import { overlapsPool } from '../hosts/service.ts'
-import { candidateHosts } from './candidate-hosts.ts'
+import { findRegion, getRegion, listRegions, type RegionRow } from '../catalog/service.ts'
+import { findHost, overlapsPool, SNAT_RANGE } from '../hosts/service.ts'
 import { chooseGateway, requireUsableCidr } from './cidr-policy.ts'
 import type { CreateNetwork, Network } from './schema.ts'
 import * as sql from './sql.ts'
@@ -22,41 +21,43 @@ const QUOTA = 'networks'
 export const APPLY = 'networks.apply'
 
 export async function createNetwork(tx: Tx, now: Date, accountId: string, input: CreateNetwork): Promise<Network> {
-  const { region, hosts } = await candidateHosts(tx, input.nodeId)
+  const { region, available } = await findPlace(tx, input.nodeId)
   const cidr = formatCidr(parseCidr(input.cidr)!)
-  await refuseOwnOverlap(tx, accountId, cidr)
+  await refuseOwnOverlap(tx, accountId, region.id, cidr)
   const { enableSnat = true, enableDhcp = true } = input
   const gateway = chooseGateway(requireUsableCidr(cidr), input.gateway ?? null, enableSnat || enableDhcp)
-  if (hosts.length === 0) throw apiError('unavailable', 'This host or region takes no new networks at the moment: choose another one')
+  if (!available) throw apiError('unavailable', 'This host or region takes no new networks at the moment: choose another one')
   if (await overlapsPool(tx, cidr))
     throw apiError('networks_overlap', `${cidr} overlaps public addresses of this service: choose another range`)
-  const wanted = { id: newId(), account_id: accountId, region_id: region.id, name: input.name, cidr, gateway, created_at: now }
-  for (const host of hosts) {
-    const row = await sql.insertNetwork(tx, { ...wanted, host_id: host.id, enable_snat: enableSnat, enable_dhcp: enableDhcp })
-    if (!row) continue
-    await reserveQuota(tx, accountId, QUOTA, 1n)
-    await triggerReconciler(tx, APPLY)
-    return toNetwork(row, region)
-  }
-  await refuseOwnOverlap(tx, accountId, cidr)
-  throw await overlap(
-    tx,
-    accountId,
-    hosts.map((host) => host.id),
-    cidr,
-  )
+  await sql.lockRegion(tx, region.id)
+  await refuseOwnOverlap(tx, accountId, region.id, cidr) // created while this one waited for the lock
+  const snatAddress = enableSnat ? await allocateSnatAddress(tx, region) : null
+  const switches = { enable_snat: enableSnat, snat_address: snatAddress, enable_dhcp: enableDhcp }
+  const names = { id: newId(), account_id: accountId, region_id: region.id, name: input.name }
+  const row = await sql.insertNetwork(tx, { ...names, cidr, gateway, ...switches, created_at: now })
+  await reserveQuota(tx, accountId, QUOTA, 1n)
+  await triggerReconciler(tx, APPLY)
+  return toNetwork(row, region)
 }
 
-async function refuseOwnOverlap(tx: Tx, accountId: string, cidr: string): Promise<void> {
-  const other = await sql.findOverlap(tx, accountId, cidr)
+/** A node is given by its own id or its region's. It binds nothing: the network is on all hosts of the region. */
+async function findPlace(tx: Tx, nodeId: string): Promise<{ region: RegionRow; available: boolean }> {
+  const host = await findHost(tx, nodeId)
+  const region = host ? await getRegion(tx, host.region_id) : await findRegion(tx, nodeId)
+  if (!region) throw notFound('Node')
+  return { region, available: region.available && !host?.maintenance }
+}
+
+async function refuseOwnOverlap(tx: Tx, accountId: string, regionId: string, cidr: string): Promise<void> {
+  const other = await sql.findOverlap(tx, accountId, regionId, cidr)
   if (other) throw apiError('networks_overlap', `${cidr} overlaps your network ${other.name} (${other.cidr}): choose another range`)
 }
 
-async function overlap(tx: Tx, accountId: string, hostIds: string[], cidr: string): Promise<Error> {
-  const sentence = (await sql.findLeaving(tx, accountId, hostIds, cidr))
-    ? `${cidr} is still being freed after its network was deleted: try again in a few seconds`
-    : `${cidr} overlaps a network on the ${hostIds.length > 1 ? 'nodes of this region' : 'node'}: choose another range, or another node`
-  return apiError('networks_overlap', sentence)
+async function allocateSnatAddress(tx: Tx, region: RegionRow): Promise<string> {
+  const { base } = SNAT_RANGE
+  const free = await sql.nextSnatAddress(tx, region.id, formatAddress(base + 2), formatAddress(lastAddress(SNAT_RANGE) - 1))
+  if (!free) throw apiError('no_capacity', `No network with SNAT can be created in ${region.slug} any more: turn enableSnat off`)
+  return free.address
 }
 
 export async function listNetworks(db: Queries, accountId: string, page: PageRequest): Promise<Paged<Network>> {
@@ -80,7 +81,7 @@ async function found(db: Queries, row: sql.CountedRow | undefined): Promise<Netw
   return toNetwork(row, await getRegion(db, row.region_id))
 }
 
-/** Hidden from its owner at once; the row is deleted when the host has removed the network. */
+/** Hidden from its owner at once; the row is deleted when the network was removed. */
 export async function deleteNetwork(tx: Tx, now: Date, accountId: string, id: string): Promise<{ id: string }> {
   const [network] = await requireNetworks(tx, accountId, [id])
   const attached = await sql.countAttachments(tx, id)

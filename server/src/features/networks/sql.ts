@@ -9,28 +9,32 @@ export type CountedRow = NetworkRow & { attachment_count: number }
 
 export type NewNetwork = Pick<
   NetworkRow,
-  'id' | 'account_id' | 'region_id' | 'host_id' | 'name' | 'cidr' | 'gateway' | 'enable_snat' | 'enable_dhcp' | 'created_at'
+  'id' | 'account_id' | 'region_id' | 'name' | 'cidr' | 'gateway' | 'enable_snat' | 'snat_address' | 'enable_dhcp' | 'created_at'
 >
 
 const attachmentCount = sql`(select count(*)::int from network_attachments a where a.network_id = n.id) as attachment_count`
 
-/** Returns no row when the range is in use, also by a concurrent transaction. */
+/** Networks of a region are created one after the other, so that what is free when it is looked for is still free when it is taken. */
+export const lockRegion = (tx: Tx, regionId: string) => tx.run(sql`select from regions where id = ${regionId} for no key update`)
+
 export const insertNetwork = (tx: Tx, row: NewNetwork) =>
-  tx.maybe<CountedRow>(sql`
-    insert into networks (id, account_id, region_id, host_id, name, cidr, gateway, enable_snat, enable_dhcp, created_at, updated_at)
-    values (${row.id}, ${row.account_id}, ${row.region_id}, ${row.host_id}, ${row.name}, ${row.cidr}, ${row.gateway},
-      ${row.enable_snat}, ${row.enable_dhcp}, ${row.created_at}, ${row.created_at})
-    on conflict do nothing returning ${allColumns('networks')}, 0 as attachment_count`)
+  tx.one<CountedRow>(sql`
+    insert into networks (id, account_id, region_id, name, cidr, gateway, enable_snat, snat_address, enable_dhcp, created_at, updated_at)
+    values (${row.id}, ${row.account_id}, ${row.region_id}, ${row.name}, ${row.cidr}, ${row.gateway}, ${row.enable_snat},
+      ${row.snat_address}, ${row.enable_dhcp}, ${row.created_at}, ${row.created_at})
+    returning ${allColumns('networks')}, 0 as attachment_count`)
 
-export const findOverlap = (tx: Tx, accountId: string, cidr: string) =>
+export const findOverlap = (tx: Tx, accountId: string, regionId: string, cidr: string) =>
   tx.maybe<NetworkRow>(sql`
-    select ${allColumns('networks')} from networks where account_id = ${accountId} and cidr && ${cidr}::inet and deleted_at is null order by id limit 1`)
+    select ${allColumns('networks')} from networks
+    where account_id = ${accountId} and region_id = ${regionId} and cidr && ${cidr}::inet and deleted_at is null order by id limit 1`)
 
-/** Whether the account deleted the network that still holds the range on one of these hosts. */
-export const findLeaving = (tx: Tx, accountId: string, hostIds: string[], cidr: string) =>
-  tx.maybe(sql`
-    select from networks where account_id = ${accountId} and host_id = any(${hostIds}::text[]) and cidr && ${cidr}::inet and deleted_at is not null
-    limit 1`)
+/** The lowest address between the two that no network of the region has, also none that is still being removed. */
+export const nextSnatAddress = (tx: Tx, regionId: string, first: string, last: string) =>
+  tx.maybe<{ address: string }>(sql`
+    with taken as (select snat_address as address from networks where region_id = ${regionId} and snat_address is not null)
+    select host(address) as address from (select ${first}::inet as address union select address + 1 from taken) candidates
+    where address between ${first}::inet and ${last}::inet and address not in (select address from taken) order by candidates.address limit 1`)
 
 export const listNetworks = (db: Queries, accountId: string, range: PageRange) =>
   db.many<CountedRow>(sql`
@@ -59,14 +63,14 @@ export const countAttachments = async (tx: Tx, networkId: string): Promise<numbe
 const pending = (now: Date) => sql`
   (not is_applied or deleted_at is not null) and coalesce(claimed_until, '-infinity') <= ${now} and coalesce(next_try_at, '-infinity') <= ${now}`
 
-export const hostsWithPending = (db: Queries, now: Date) =>
-  db.many<{ host_id: string }>(sql`select distinct host_id from networks where ${pending(now)}`)
+export const regionsWithPending = (db: Queries, now: Date) =>
+  db.many<{ region_id: string }>(sql`select distinct region_id from networks where ${pending(now)}`)
 
-/** Deleted networks first: they free their ranges. */
-export const claimPending = (db: Queries, hostId: string, now: Date, until: Date) =>
+/** Deleted networks first: they free their addresses outside. */
+export const claimPending = (db: Queries, regionId: string, now: Date, until: Date) =>
   db.maybe<NetworkRow>(sql`
     update networks set claimed_until = ${until} where id = (
-      select id from networks where host_id = ${hostId} and ${pending(now)} order by deleted_at nulls last, id limit 1 for update skip locked)
+      select id from networks where region_id = ${regionId} and ${pending(now)} order by deleted_at nulls last, id limit 1 for update skip locked)
     returning ${allColumns('networks')}`)
 
 export const markApplied = (db: Queries, { id, claimed_until }: NetworkRow) =>
@@ -79,14 +83,15 @@ export const removeDeleted = (db: Queries, id: string) => db.run(sql`delete from
 export const postpone = (db: Queries, { id, claimed_until }: NetworkRow, until: Date) =>
   db.run(sql`update networks set claimed_until = null, next_try_at = ${until} where id = ${id} and claimed_until = ${claimed_until}`)
 
-/** Marks networks that are missing on the host as not applied. */
-export const markMissing = (db: Queries, hostId: string, present: string[]) =>
+/** Marks networks that the controller of the region lacks as not applied. */
+export const markMissing = (db: Queries, regionId: string, present: string[]) =>
   db.many<{ id: string }>(sql`
     update networks set is_applied = false
-    where host_id = ${hostId} and is_applied and deleted_at is null and id <> all(${present}::text[]) returning id`)
+    where region_id = ${regionId} and is_applied and deleted_at is null and id <> all(${present}::text[]) returning id`)
 
-export const unknownOf = async (db: Queries, ids: string[]): Promise<string[]> =>
+/** Those without a row in this region. A row is written before its network is made, and deleted after it was removed. */
+export const unknownOf = async (db: Queries, regionId: string, ids: string[]): Promise<string[]> =>
   (
     await db.many<{ id: string }>(sql`
-    select id from unnest(${ids}::text[]) as host(id) where not exists (select from networks n where n.id = host.id)`)
+    select id from unnest(${ids}::text[]) as found(id) where not exists (select from networks n where n.id = found.id and n.region_id = ${regionId})`)
   ).map((row) => row.id)

@@ -212,7 +212,10 @@ describe('stale state on the host after an action whose cleanup failed', async (
     }
     const pluggedInto = async (vmId: string) => {
       const machine = await (await app.deps.hypervisors.get(app.host.id)).findMachine(vmId, AbortSignal.timeout(5_000))
-      return machine!.nics.flatMap(({ networkId }) => networkId ?? [])
+      const networks = await app.db.many<{ network_id: string; mac: string }>(
+        sql`select network_id, mac from simulated.ports where vm_id = ${vmId} and network_id is not null`,
+      )
+      return machine!.nics.flatMap(({ mac }) => networks.find((each) => each.mac === mac)?.network_id ?? [])
     }
 
     test('detaches the interface when attaching failed, and the network can be deleted', async () => {

@@ -54,8 +54,7 @@ export const Vm = object(
   {
     ...listFields,
     networkLimited: Type.Boolean({
-      description:
-        'Whether its node can hold it to networkSpeed, and to the throttle at its traffic cap; false where the kernel lacks the modules',
+      description: 'Whether it is held to networkSpeed, and to the throttle at its traffic cap: always true',
     }),
     copiesPriceMonthly: Type.String({ description: 'The part of billing.priceMonthly that its snapshots and on-demand backups cost' }),
     bandwidthUsedBytes: Type.Integer(),

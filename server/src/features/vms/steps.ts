@@ -3,10 +3,10 @@ import { isDriverError, type Driver } from '../../hypervisor/driver.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import type { StepContext } from '../../workflow/workflow-builder.ts'
 import type { Deps } from '../deps.ts'
-import { filterForBoot, markFilterApplied, quiesceFilter } from '../firewalls/service.ts'
-import { attachedNetworks, networkSpec } from '../networks/service.ts'
+import { markPortsApplied, quiescePorts, versionForBoot } from '../ports/service.ts'
 import { runBeforePowerOff } from './model/hooks.ts'
 import { driverForVm, getVmRow, machineSpec } from './model/machine-spec.ts'
+import { ensureNetworks, ensureNoPorts, ensurePorts } from './model/ports.ts'
 import type { VmDetails } from './model/sql.ts'
 
 export interface VmInput {
@@ -25,25 +25,20 @@ export async function vmAndDriver({ deps, input }: Context): Promise<{ vm: VmDet
   return { vm, driver: await driverForVm(deps, vm) }
 }
 
-export async function prepareNetworks(context: Context): Promise<void> {
-  const { driver } = await vmAndDriver(context)
-  for (const network of await attachedNetworks(context.deps.db, context.input.vmId)) {
-    await driver.ensureNetwork(networkSpec(network), context.signal)
-  }
-}
+export const prepareNetworks = async ({ deps, input, signal }: Context): Promise<void> =>
+  ensureNetworks(deps, await getVmRow(deps.db, input.vmId), signal)
 
-/** The filter is applied before the machine starts, so that it never runs unfiltered. */
-export async function applyFilter(context: Context): Promise<{ version: number | null }> {
-  const { driver } = await vmAndDriver(context)
-  const { filter, version } = await filterForBoot(context.deps.db, context.deps.clock.now(), context.input.vmId)
-  await driver.ensureFilter(context.input.vmId, filter, context.signal)
+/** Of the step `filter`: the journal keeps the name, because an open run is resumed by it. */
+export async function applyPorts({ deps, input, signal }: Context): Promise<{ version: number | null }> {
+  const version = await versionForBoot(deps.db, deps.clock.now(), input.vmId)
+  await ensurePorts(deps, await getVmRow(deps.db, input.vmId), signal)
   return { version }
 }
 
-export const saveFilter = (
+export const savePorts = (
   tx: Tx,
   { input, results, now }: { input: VmInput; results: { filter: { version: number | null } }; now: Date },
-) => markFilterApplied(tx, now, input.vmId, results.filter.version)
+) => markPortsApplied(tx, now, input.vmId, results.filter.version)
 
 export async function boot(context: Context): Promise<void> {
   const { vm, driver } = await vmAndDriver(context)
@@ -88,9 +83,14 @@ export async function powerOff(context: Context, graceMs: number): Promise<void>
   await driver.ensureStopped(vm.id, { graceMs }, context.signal)
 }
 
-/** Purges the VM's machine and volumes from its host. */
-export async function purgeFromHost(context: Context): Promise<void> {
+/** Purges the VM's machine and volumes from its host, and then its ports. */
+export async function purge(context: Context): Promise<void> {
   const { vm, driver } = await vmAndDriver(context)
-  await quiesceFilter(context.deps, vm.id, context.signal) // otherwise a concurrent filter run could recreate the filter
   await driver.ensurePurged(vm.id, context.signal)
+  await removePorts(context)
+}
+
+export async function removePorts({ deps, input, signal }: Context): Promise<void> {
+  await quiescePorts(deps, input.vmId, signal) // otherwise a concurrent run of the reconciler could create them again
+  await ensureNoPorts(deps, await getVmRow(deps.db, input.vmId), signal)
 }

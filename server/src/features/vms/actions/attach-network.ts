@@ -1,4 +1,5 @@
-// Private interfaces of an existing VM: the transaction allocates the address, the workflow attaches the interface.
+// Private interfaces of an existing VM: the transaction allocates the address, the workflow makes the port and attaches the interface. Both
+// concern this port alone, which never changes: the state of the VM's other ports is not theirs.
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
@@ -8,6 +9,7 @@ import { workflow, type Deps } from '../../deps.ts'
 import { allocateAddress, attachmentsOf, releaseAddress, requireNetworks } from '../../networks/service.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { getVmRow, privateNic } from '../model/machine-spec.ts'
+import { controllerForVm, portSpecs } from '../model/ports.ts'
 import { recordStaleMachine, recordStaleNics } from '../model/stale-machines.ts'
 import { startAction } from '../model/guards.ts'
 import { prepareNetworks, vmAndDriver, type VmInput } from '../steps.ts'
@@ -24,14 +26,21 @@ interface Input extends VmInput {
 type Context = Pick<StepContext<Deps, Input, unknown>, 'deps' | 'input' | 'signal' | 'runId'>
 
 async function plugIn(context: Context): Promise<void> {
+  const { deps, input, signal } = context
   const { vm, driver } = await vmAndDriver(context)
-  const attachment = (await attachmentsOf(context.deps.db, vm.id)).find((each) => each.mac === context.input.mac)
-  if (!attachment) throw new Error(`BUG: VM ${vm.id} has no address for ${context.input.mac}`)
-  await driver.ensureInterface(vm.id, privateNic(attachment), context.signal)
+  const attachment = (await attachmentsOf(deps.db, vm.id)).find((each) => each.mac === input.mac)
+  const port = (await portSpecs(deps.db, vm)).find((each) => each.mac === input.mac)
+  if (!attachment || !port) throw new Error(`BUG: VM ${vm.id} has no address for ${input.mac}`)
+  await (await controllerForVm(deps, vm)).ensurePort(port, signal)
+  await driver.ensureInterface(vm.id, privateNic(attachment), signal)
 }
 
-const unplug = async (context: Context): Promise<void> =>
-  (await vmAndDriver(context)).driver.ensureNoInterface(context.input.vmId, context.input.mac, context.signal)
+async function unplug(context: Context): Promise<void> {
+  const { deps, input, signal } = context
+  const { vm, driver } = await vmAndDriver(context)
+  await driver.ensureNoInterface(vm.id, input.mac, signal)
+  await (await controllerForVm(deps, vm)).ensureNoPort(input.mac, signal)
+}
 
 const toldOf = ({ networkId }: Input) => ({ network: { id: networkId } })
 
@@ -63,7 +72,7 @@ export const attach = (tx: Tx, deps: Deps, who: Principal, vmId: string, network
       const attachments = await attachmentsOf(tx, vmId)
       if (attachments.some((each) => each.network_id === networkId))
         throw apiError('already_exists', `VM is in network ${network.name} already`)
-      if (network.host_id !== vm.host_id) throw apiError('region_mismatch', `Network ${network.name} is on another host than this VM`)
+      if (network.region_id !== vm.region_id) throw apiError('region_mismatch', `Network ${network.name} is in another region than this VM`)
       if (attachments.length >= MAX_NETWORKS)
         throw apiError('quota_exceeded', `A VM can be in at most ${MAX_NETWORKS} private networks: detach one first`)
       const { mac } = await allocateAddress(tx, network, vmId)

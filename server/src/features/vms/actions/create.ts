@@ -9,9 +9,10 @@ import { apiError } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { catalogNumbers, getRegion, getTemplate, isBeingBuilt, type RegionRow, type TemplateRow } from '../../catalog/service.ts'
 import { type Deps, workflow } from '../../deps.ts'
-import { bind, pauseFilter, requireFirewalls, createFilterState } from '../../firewalls/service.ts'
+import { bind, requireFirewalls } from '../../firewalls/service.ts'
 import { require10g, requireSpeed } from '../../hosts/service.ts'
 import { allocateAddress, type NetworkRow, requireNetworks } from '../../networks/service.ts'
+import { createPortState, pausePorts } from '../../ports/service.ts'
 import { noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
 import { balanceOf, charge, type Quote, refund, requireEnough, toQuote } from '../../wallet/service.ts'
 import { monthlyPrice, nextRenewal, type PricedSize, resolveSize, speedBought } from '../billing/pricing.ts'
@@ -23,14 +24,14 @@ import * as sql from '../model/sql.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
 import type { CreateVm, VmCreated } from '../schema.ts'
 import {
-  applyFilter,
+  applyPorts,
   boot,
   type Context,
   prepareNetworks,
-  purgeFromHost,
+  purge,
   READY_STEP,
   requireReady,
-  saveFilter,
+  savePorts,
   vmAndDriver,
   type VmInput,
 } from '../steps.ts'
@@ -63,11 +64,11 @@ export async function createVm(
   if (addOns.network10g) await require10g(tx, region)
   const boughtMbps = speedBought(numbers, shape)
   if (boughtMbps > 0) await requireSpeed(tx, region, boughtMbps)
-  const hostId = hostOfNetworks(region, networks)
+  requireInRegion(region, networks)
   await reserveVmQuotas(tx, accountId, shape, 1n)
   const price = monthlyPrice(numbers, shape.priceCents, addOns)
   requireEnough(balance, price, currency)
-  const place = await allocatePlacement(tx, now, region, shape, { hostId, arch: template.arch, network10g: addOns.network10g, boughtMbps })
+  const place = await allocatePlacement(tx, now, region, shape, { arch: template.arch, network10g: addOns.network10g, boughtMbps })
 
   const renewalDay = now.getUTCDate()
   const row = {
@@ -102,7 +103,7 @@ export async function createVm(
   const [, actionId] = await Promise.all([
     sql.insertVm(tx, row),
     deps.workflows.start(tx, provisionVm, run, { label: 'CREATE', ownerId: accountId, subjectId: id }),
-    createFilterState(tx, id, place.host_id, accountId),
+    createPortState(tx, id, place.host_id, accountId),
     noteKeyUse(
       tx,
       id,
@@ -148,13 +149,9 @@ export function requireFits(template: TemplateRow, size: { ramMiB: number; diskG
   }
 }
 
-/** Private networks exist on one host, so a VM must be placed on the host of its networks. */
-function hostOfNetworks(region: RegionRow, networks: NetworkRow[]): string | null {
-  const hosts = new Set(networks.map((network) => network.host_id))
-  if (hosts.size > 1) throw apiError('region_mismatch', 'The private networks are on different hosts, so no VM can be in all of them')
+function requireInRegion(region: RegionRow, networks: NetworkRow[]): void {
   if (networks.some((network) => network.region_id !== region.id))
     throw apiError('region_mismatch', `The private networks are not in region ${region.slug}`)
-  return networks[0]?.host_id ?? null
 }
 
 export interface ProvisionInput extends VmInput {
@@ -176,7 +173,7 @@ export const provisionVm = workflow<ProvisionInput>('vm.provision', { deadline: 
       await prepareNetworks(context)
     },
   })
-  .step('filter', { run: applyFilter, save: saveFilter, undo: purgeFromHost })
+  .step('filter', { run: applyPorts, save: savePorts, undo: purge })
   .step('disk', {
     timeout: '10m',
     run: async (context) => {
@@ -184,9 +181,9 @@ export const provisionVm = workflow<ProvisionInput>('vm.provision', { deadline: 
       const passwordHash = openPasswordHash(context.deps, vm.id, context.input.passwordHash)
       await driver.ensureDisk(await machineSpec(context.deps.db, vm, passwordHash), { from: 'template' }, context.signal)
     },
-    undo: purgeFromHost,
+    undo: purge,
   })
-  .step('boot', { run: boot, undo: purgeFromHost })
+  .step('boot', { run: boot, undo: purge })
   .step('ready', { run: requireReady, timeout: READY_STEP })
   .onSuccess(async (tx, { deps, input, results, runId, now }) => {
     const vm = await getVmRow(tx, input.vmId)
@@ -199,7 +196,7 @@ export const provisionVm = workflow<ProvisionInput>('vm.provision', { deadline: 
     const vm = await getVmRow(tx, input.vmId)
     const reason = error?.userMessage ?? 'It was cancelled'
     if (cleanupFailed) {
-      await pauseFilter(tx, vm.id)
+      await pausePorts(tx, vm.id)
       await recordStaleMachine(tx, now, vm.id, vm.host_id!)
     }
     await releasePlacement(tx, now, vm, cleanupFailed)

@@ -8,9 +8,10 @@ import type { StepContext } from '../../../workflow/workflow-builder.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import { workflow, type Deps, type EventDeps } from '../../deps.ts'
 import { catalogNumbers } from '../../catalog/service.ts'
-import { forgetFilter, resumeFilter, unbindAll } from '../../firewalls/service.ts'
+import { unbindAll } from '../../firewalls/service.ts'
 import { callHost, getHost, isHostLost, isUnreachable } from '../../hosts/service.ts'
 import { releaseAllAddresses } from '../../networks/service.ts'
+import { forgetPorts, resumePorts } from '../../ports/service.ts'
 import { forgetKeyUse } from '../../ssh-keys/service.ts'
 import { balanceOf, paidSince, type Quote, refund, refundable, toQuote } from '../../wallet/service.ts'
 import { recordVmEvent } from '../model/events.ts'
@@ -23,7 +24,7 @@ import { refundForUnusedDays } from '../billing/pricing.ts'
 import { requireAllowed } from '../model/allowed-actions.ts'
 import { preemptOpenRun, startAction, startRunOf } from '../model/guards.ts'
 import * as sql from '../model/sql.ts'
-import { purgeFromHost, type VmInput } from '../steps.ts'
+import { purge, removePorts, type VmInput } from '../steps.ts'
 
 const DELETE = 'DELETE'
 
@@ -38,16 +39,19 @@ export const deleteVm = workflow<Input>('vm.delete', { deadline: '1h' })
     run: async (context) => {
       const { host_id } = await getVmRow(context.deps.db, context.input.vmId)
       if (host_id === null) return 'gone'
-      if (await isHostUnreachable(context, host_id)) return 'left'
-      await purgeFromHost(context)
-      return 'gone'
+      if (!(await isHostUnreachable(context, host_id))) {
+        await purge(context)
+        return 'gone'
+      }
+      await removePorts(context) // should the machine still run, it reaches nothing
+      return 'left'
     },
   })
   .onSuccess((tx, { deps, input, results, runId }) => deleteVmRecords(tx, deps, runId, input, results['purge host'] === 'left'))
   .onFailure(async (tx, { input, error, now }) => {
     const vm = await getVmRow(tx, input.vmId)
     await sql.setStatus(tx, now, vm.id, { status: vm.status, reason: `It could not be deleted: ${error?.userMessage ?? ''}` })
-    if (vm.provisioned && vm.status !== 'UNMANAGED') await resumeFilter(tx, vm.id)
+    if (vm.provisioned && vm.status !== 'UNMANAGED') await resumePorts(tx, vm.id)
   })
 
 /** This many attempts with their backoff take longer than a host reboot. */
@@ -67,7 +71,7 @@ async function deleteVmRecords(tx: Tx, deps: EventDeps, actionId: string, { vmId
   const vm = (await sql.lockVmById(tx, vmId))!
   await forgetKeyUse(tx, vmId)
   await unbindAll(tx, vmId)
-  await forgetFilter(tx, vmId)
+  await forgetPorts(tx, vmId)
   await releaseAllAddresses(tx, vmId)
   const copiesCents = await sql.paidForCopies(tx, vmId)
   await releaseVmQuotas(tx, vm.account_id, sizeOf(vm), 1n)

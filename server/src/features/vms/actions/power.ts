@@ -9,13 +9,13 @@ import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import * as sql from '../model/sql.ts'
 import {
-  applyFilter,
+  applyPorts,
   awaitReady,
   boot,
   powerOff,
   prepareNetworks,
   READY_STEP,
-  saveFilter,
+  savePorts,
   SHUTDOWN_GRACE_MS,
   vmAndDriver,
   type VmInput,
@@ -59,7 +59,7 @@ export const resetPassword = (tx: Tx, deps: Deps, who: Principal, vmId: string, 
 /** When the start fails the VM is STOPPED with the reason in its status. */
 export const startVm = workflow<VmInput>('vm.start', { deadline: '15m' })
   .step('networks', { run: prepareNetworks })
-  .step('filter', { run: applyFilter, save: saveFilter })
+  .step('filter', { run: applyPorts, save: savePorts })
   .step('boot', { run: boot, undo: (context) => powerOff(context, 0) })
   .step('ready', { run: awaitReady, timeout: READY_STEP })
   .onSuccess(async (tx, { deps, input, results, runId, now }) => {
@@ -140,7 +140,7 @@ export const suspendVm = workflow<SuspendInput>('vm.suspend', { deadline: '15m' 
 /** Restores the power state from before the suspension. */
 export const unsuspendVm = workflow<VmInput>('vm.unsuspend', { deadline: '15m' })
   .step('networks', { run: prepareNetworks })
-  .step('filter', { run: applyFilter, save: saveFilter })
+  .step('filter', { run: applyPorts, save: savePorts })
   .step('boot', {
     run: async (context) => {
       if ((await vmAndDriver(context)).vm.desired_running) await boot(context)

@@ -7,9 +7,8 @@ import type { Cents } from '../../../kernel/money.ts'
 import { catalogNumbers, getRegion, getTemplate, type TemplateRow } from '../../catalog/service.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import type { Deps } from '../../deps.ts'
-import { createFilterState } from '../../firewalls/service.ts'
 import { supportsArch, getHost } from '../../hosts/service.ts'
-import { attachedNetworks } from '../../networks/service.ts'
+import { createPortState } from '../../ports/service.ts'
 import { forgetKeyUse, keysOf, noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
 import { balanceOf, charge, type Quote, requireFunds, toQuote } from '../../wallet/service.ts'
 import { nextRenewal, speedBought } from '../billing/pricing.ts'
@@ -95,13 +94,12 @@ async function provisionAgain(
   const now = deps.clock.now()
   const { currency } = deps.config
   const price = vm.renewal_price_cents
-  const networks = await attachedNetworks(tx, vm.id)
   await requireFunds(tx, vm.account_id, price, currency)
   const boughtMbps = speedBought(await catalogNumbers(tx), { planId: vm.plan_id, networkMbps: vm.network_mbps })
-  const where = { hostId: networks[0]?.host_id ?? null, arch, network10g: vm.network_10g, boughtMbps }
+  const where = { arch, network10g: vm.network_10g, boughtMbps }
   const place = await allocatePlacement(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), where)
   await sql.assignPlacement(tx, now, vm.id, { ...place, period_price_cents: price, next_renewal_at: nextRenewal(now, now.getUTCDate()) })
-  await createFilterState(tx, vm.id, place.host_id, vm.account_id)
+  await createPortState(tx, vm.id, place.host_id, vm.account_id)
   await sql.setStatus(tx, now, vm.id, { status: 'PROVISIONING', desiredRunning: true })
   const started = await start(provisionVm, { vmId: vm.id, chargedCents: price.toString(), passwordHash })
   await recordVmEvent(tx, deps, vm.id, 'vm.provisioning', started)

@@ -7,17 +7,18 @@ import { workflow, type Deps } from '../../deps.ts'
 import { openPasswordHash } from '../model/guest-password.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
 import type { PreviousPlacement } from '../model/placement.ts'
+import { controllerForVm } from '../model/ports.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
 import type { VmStatus } from '../schema.ts'
 import * as sql from '../model/sql.ts'
 import {
-  applyFilter,
+  applyPorts,
   awaitReady,
   SHUTDOWN_GRACE_MS,
   powerOff,
   prepareNetworks,
   READY_STEP,
-  saveFilter,
+  savePorts,
   vmAndDriver,
   type Ready,
   type VmInput,
@@ -49,7 +50,7 @@ export const replaceDiskWorkflow = <I extends NewDiskInput>(name: string, { sour
   (begun ?? workflow<I>(name, { deadline: '2h' }))
     .step('stop', { timeout: '3m', run: (context) => powerOff(context, SHUTDOWN_GRACE_MS), undo: returnToOldDisk })
     .step('networks', { run: prepareNetworks })
-    .step('filter', { run: applyFilter, save: saveFilter })
+    .step('filter', { run: applyPorts, save: savePorts })
     .step('disk', { timeout: '2h', run: (context) => makeDisk(context, source(context.input)), undo: dropNewDisk })
     .step('boot', { run: bootNewDisk, undo: returnToOldDisk })
     .step('ready', {
@@ -60,6 +61,7 @@ export const replaceDiskWorkflow = <I extends NewDiskInput>(name: string, { sour
     .step('clean up', {
       run: async (context) => {
         await dropOldDisk(context)
+        if (context.input.placeBefore) await removePublicPort(context, context.input.placeBefore.mac)
         await tidy?.(context)
       },
       optional: true,
@@ -100,13 +102,22 @@ async function dropNewDisk(context: Context): Promise<void> {
 async function returnToOldDisk(context: Context): Promise<void> {
   const { deps, input, signal } = context
   const { vm, driver } = await vmAndDriver(context)
-  if (input.placeBefore) return driver.ensurePurgedKeepBackups(vm.id, signal)
+  if (input.placeBefore) {
+    await driver.ensurePurgedKeepBackups(vm.id, signal)
+    return removePublicPort(context, vm.mac!)
+  }
   await driver.ensureStopped(vm.id, { graceMs: 0 }, signal)
   const spec = await machineSpec(deps.db, vm)
   const returned = input.statusBefore === 'RUNNING' ? driver.ensureRunning(spec, signal) : driver.ensureDefined(spec, signal)
   await returned.catch((error: unknown) => {
     if (input.statusBefore !== 'ERROR' || !isDriverError(error, 'not_found')) throw error
   })
+}
+
+/** An evacuated VM has another public interface on each host; its private ones move with it. */
+async function removePublicPort({ deps, input, signal }: Context, mac: string): Promise<void> {
+  const controller = await controllerForVm(deps, await getVmRow(deps.db, input.vmId))
+  await controller.ensureNoPort(mac, signal)
 }
 
 /** The VM already runs on the new disk. When removing the old disk fails, the orphan-volume reconciler removes it. */

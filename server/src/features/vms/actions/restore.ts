@@ -5,7 +5,7 @@ import type { WorkflowBuilder, StepContext, Workflow } from '../../../workflow/w
 import type { ActionStarted } from '../../actions/schema.ts'
 import { workflow, type Deps } from '../../deps.ts'
 import { recordVmEvent, type EventSubject } from '../model/events.ts'
-import { completeEvacuation, evacuateVm, rollBackEvacuation, type Move } from '../recovery/evacuate.ts'
+import { completeEvacuation, evacuateVm, rollBackEvacuation } from '../recovery/evacuate.ts'
 import { refundCopies, type CountedCopy } from '../billing/copies.ts'
 import { replaceDiskWorkflow, finishOnNewDisk, finishOnOldDisk, type NewDiskInput } from './replace-disk.ts'
 import type { StartRun } from '../model/guards.ts'
@@ -47,7 +47,7 @@ export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }
       await refundCopies(tx, now, lost ?? [])
     })
     .onFailure(async (tx, { deps, input, error, runId, now, cleanupFailed }) => {
-      const isBack = !input.placeBefore || (await rollBackEvacuation(tx, deps, input.vmId, input.placeBefore, { runId, cleanupFailed }))
+      const isBack = !input.placeBefore || (await rollBackEvacuation(tx, deps, input.vmId, input.placeBefore, cleanupFailed))
       const outcome = isBack ? ' and the old disk was kept' : ', and its old disk is gone with its host'
       const reason = `The restore failed${outcome}: ${error?.userMessage ?? 'it was cancelled'}`
       const end = { reason, cleanupFailed: cleanupFailed && !(input.placeBefore && isBack) }
@@ -56,8 +56,10 @@ export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }
       await recordVmEvent(tx, deps, input.vmId, 'vm.restore_failed', { actionId: runId, reason }, copy)
     })
 
-export interface RestoreRequest extends Move {
+export interface RestoreRequest {
+  runId: string
   copyId: string
+  templateId: string
   /** The VM's host is lost: the restore runs on another host. */
   isMoved?: boolean
 }
@@ -72,7 +74,7 @@ export async function startRestore(
   start: StartRun,
 ): Promise<ActionStarted> {
   const { runId, copyId, templateId, isMoved } = order
-  const placeBefore = isMoved ? await evacuateVm(tx, deps, vm, order) : null
+  const placeBefore = isMoved ? await evacuateVm(tx, deps, vm, templateId) : null
   const generation = await sql.nextGeneration(tx, vm.id)
   await sql.setStatus(tx, deps.clock.now(), vm.id, { status: 'REBUILDING' })
   const input = {

@@ -24,7 +24,7 @@ import * as sql from '../model/sql.ts'
 import type { UpgradeVm } from '../schema.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
 import {
-  applyFilter,
+  applyPorts,
   applySpec,
   awaitReady,
   boot,
@@ -32,7 +32,7 @@ import {
   prepareNetworks,
   type Ready,
   READY_STEP,
-  saveFilter,
+  savePorts,
   SHUTDOWN_GRACE_MS,
   vmAndDriver,
   type VmInput,
@@ -193,7 +193,7 @@ export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
     undo: async (context) => void (await (await vmAndDriver(context)).driver.ensureDefined(await specBefore(context), context.signal)),
   })
   .step('networks', { run: prepareNetworks })
-  .step('filter', { run: applyFilter, save: saveFilter })
+  .step('filter', { run: applyPorts, save: savePorts })
   .step('boot', {
     run: async (context) => {
       if (context.input.wasRunning) await boot(context)

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { billingFixture } from '../../../../test/billing-fixture.ts'
 import { testApp } from '../../../../test/harness.ts'
 import { sql } from '../../../kernel/database/db.ts'
+import { applyPorts } from '../reconcilers/apply-ports.reconciler.ts'
 import { adopt, unmanage } from '../service.ts'
 
 describe('add-ons bought in the middle of a period', async () => {
@@ -82,9 +83,11 @@ describe('add-ons bought in the middle of a period', async () => {
     const slow = await speed()
     await set(customer, id, { network10gEnabled: true })
     expect(await speed()).toBe(10_000)
-    expect(await app.db.many(sql`select vm_id from bandwidth_limit_queue where vm_id = ${id}`)).toEqual([{ vm_id: id }])
-    await app.rest()
-    expect(await app.db.many(sql`select vm_id from bandwidth_limit_queue where vm_id = ${id}`)).toEqual([])
+    const limits = () =>
+      app.db.many(sql`select limit_mbps as mbps from simulated.ports where vm_id = ${id} and network_id is null`)
+    expect(await limits()).toEqual([{ mbps: slow }])
+    await applyPorts.runOnce(app.deps)
+    expect(await limits()).toEqual([{ mbps: 10_000 }])
     await set(customer, id, { network10gEnabled: false })
     expect(await speed()).toBe(slow)
   })

@@ -4,24 +4,24 @@ import { releaseQuotas, reserveQuotas } from '../../accounts/service.ts'
 import type { RegionRow } from '../../catalog/service.ts'
 import { releasePublicIp, allocatePublicIp } from '../../hosts/public-addresses.ts'
 import { releaseCapacity, reserveCapacityInRegion, type Size } from '../../hosts/capacity.ts'
-import { randomMac, type PreviousAddress } from '../../networks/service.ts'
+import { randomMac } from '../../networks/service.ts'
 import type { VmRow } from './sql.ts'
 
 export type Placement = Pick<VmRow, 'host_id' | 'ip_address' | 'address_pool_id' | 'mac'>
 
 /** The placement before the host was lost. JSON-compatible: stored in the workflow journal. */
-export type PreviousPlacement = { [K in keyof Placement]: string } & { networks?: PreviousAddress[] }
+export type PreviousPlacement = { [K in keyof Placement]: string }
 
 export async function allocatePlacement(
   tx: Tx,
   now: Date,
   region: RegionRow,
   size: Size,
-  where: { hostId: string | null; arch: string; network10g: boolean; boughtMbps: number },
-): Promise<Placement & { host_id: string; can_shape_traffic: boolean }> {
+  where: { arch: string; network10g: boolean; boughtMbps: number },
+): Promise<Placement & { host_id: string }> {
   const host = await reserveCapacityInRegion(tx, region, { ...size, ...where })
   const { address, poolId } = await allocatePublicIp(tx, now, host, region.slug)
-  return { host_id: host.id, can_shape_traffic: host.can_shape_traffic, ip_address: address, address_pool_id: poolId, mac: randomMac() }
+  return { host_id: host.id, ip_address: address, address_pool_id: poolId, mac: randomMac() }
 }
 
 /** `left`: the machine may still run on an unreachable host, so its address is not allocated again for a day. */

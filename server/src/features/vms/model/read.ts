@@ -21,7 +21,6 @@ const id = sql`d.id`
 const detailColumns = sql`
   ${listColumns}, d.account_id, d.copies_price_cents, d.bandwidth_used_bytes, d.bandwidth_pack_bytes, d.readiness, d.status_reason, d.provisioned,
   d.event_sequence, d.updated_at, d.pending_hold, ${isSuspended(sql`d.account_id`)} as account_suspended,
-  coalesce((select h.can_shape_traffic from hosts h where h.id = d.host_id), true) as can_shape_traffic,
   ${keysAsJson(id)} as ssh_keys, ${firewallsAsJson(id)} as firewalls, ${networksAsJson(id)} as networks, ${openRunAsJson(id)} as open_run`
 
 export async function getVmDetail(db: Queries, accountId: string, vmId: string): Promise<VmDetailRow> {

@@ -70,7 +70,6 @@ export interface VmDetailRow
       | 'account_suspended'
       | 'pending_hold'
     > {
-  can_shape_traffic: boolean
   ssh_keys: (Named & { fingerprint: string })[]
   firewalls: Named[]
   networks: (Named & { address: string })[]

@@ -30,7 +30,7 @@ export const toVmListItem = (row: VmListRow): VmListItem => ({
 
 export const toVm = (row: VmDetailRow): Vm => ({
   ...toVmListItem(row),
-  networkLimited: row.can_shape_traffic,
+  networkLimited: true,
   copiesPriceMonthly: formatCents(row.copies_price_cents),
   bandwidthUsedBytes: Number(row.bandwidth_used_bytes),
   bandwidthPackBytes: row.bandwidth_pack_bytes.toString(),

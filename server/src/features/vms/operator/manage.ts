@@ -3,7 +3,7 @@ import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError, notFound } from '../../../kernel/errors.ts'
 import { recordByOperator } from '../../audit-log/service.ts'
 import type { Deps } from '../../deps.ts'
-import { pauseFilter, resumeFilter } from '../../firewalls/service.ts'
+import { pausePorts, resumePorts } from '../../ports/service.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { findBlockingRun, preemptOpenRun } from '../model/guards.ts'
 import { driverForVm } from '../model/machine-spec.ts'
@@ -37,7 +37,7 @@ async function lockForUnmanage(tx: Tx, { clock }: Deps, vmId: string): Promise<s
 export async function leaveUnmanaged(tx: Tx, deps: Deps, vmId: string): Promise<void> {
   await sql.setStatus(tx, deps.clock.now(), vmId, { status: 'UNMANAGED', reason: 'The operator has taken it out of management' })
   await sql.setPendingHold(tx, vmId, null)
-  await pauseFilter(tx, vmId)
+  await pausePorts(tx, vmId)
   await recordVmEvent(tx, deps, vmId, 'vm.unmanaged')
 }
 
@@ -63,7 +63,7 @@ export async function adoptInPowerState(tx: Tx, deps: Deps, vmId: string, isOn: 
   const now = deps.clock.now()
   await sql.resumeBilling(tx, now, vmId)
   await sql.setStatus(tx, now, vmId, { status: isOn ? 'RUNNING' : 'STOPPED', desiredRunning: isOn })
-  await resumeFilter(tx, vmId)
+  await resumePorts(tx, vmId)
   recordByOperator(tx, now, { accountId: vm.account_id, action: 'vm adopt', resourceIds: [vmId] })
   await recordVmEvent(tx, deps, vmId, 'vm.adopted')
 }

@@ -29,7 +29,7 @@ export const repairVm = workflow<Input>('vm.repair', { deadline: '30m' })
   .step('stop', { timeout: '3m', run: (context) => steps.powerOff(context, steps.SHUTDOWN_GRACE_MS) })
   .step('define', { run: steps.applySpec })
   .step('networks', { run: steps.prepareNetworks })
-  .step('filter', { run: steps.applyFilter, save: steps.saveFilter })
+  .step('filter', { run: steps.applyPorts, save: steps.savePorts })
   .step('boot', {
     run: async (context) => {
       if (context.input.isOn) await steps.boot(context)

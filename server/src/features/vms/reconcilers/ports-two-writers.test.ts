@@ -1,33 +1,38 @@
-// The reconciler and workflows such as a start both write a VM's filter on its host. In every interleaving the newest filter must win.
+// The reconciler and workflows such as a start both apply a VM's ports. In every interleaving the newest filter must win.
 import { describe, expect, test } from 'vitest'
-import { testApp } from '../../../test/harness.ts'
-import type { Driver, Filter } from '../../hypervisor/driver.ts'
-import { addDuration } from '../../kernel/clock.ts'
-import { sql } from '../../kernel/database/db.ts'
-import { applyFilters } from './apply.reconciler.ts'
-import { filterForBoot, markFilterApplied } from './service.ts'
+import { testApp } from '../../../../test/harness.ts'
+import type { NetworkController, PortSpec } from '../../../hypervisor/network-controller.ts'
+import { addDuration } from '../../../kernel/clock.ts'
+import { sql } from '../../../kernel/database/db.ts'
+import { markPortsApplied, versionForBoot } from '../../ports/service.ts'
+import { getVmRow } from '../model/machine-spec.ts'
+import { portSpecs } from '../model/ports.ts'
+import { applyPorts } from './apply-ports.reconciler.ts'
 
-describe('a filter with two concurrent writers', async () => {
+describe('ports with two concurrent writers', async () => {
   const app = await testApp()
   const { deps, db, clock } = app
   await db.run(sql`update catalog_values set value = value * 1000 where name like 'quota.%'`)
   const customer = await app.given.customer({ credit: '1000.00' })
-  const driver = await deps.hypervisors.get(app.host.id)
-  const apply = () => applyFilters.runOnce(deps)
-  const put = (vmId: string, filter: Filter) => driver.ensureFilter(vmId, filter, AbortSignal.timeout(5_000))
+  const controller = await deps.networkControllers.get(app.host.region_id)
+  const apply = () => applyPorts.runOnce(deps)
+  const specsOf = async (vmId: string) => portSpecs(db, await getVmRow(db, vmId))
+  const put = async (ports: PortSpec[]) => {
+    for (const port of ports) await controller.ensurePort(port, AbortSignal.timeout(5_000))
+  }
 
-  /** A VM with port 22 open, not yet applied on its host. */
+  /** A VM with port 22 open, not yet applied. */
   const given = async () => {
     const { id } = await app.given.vm(customer)
     const firewall = `/firewalls/${(await customer.post('/firewalls', { name: 'web' })).body.data.id as string}`
     await customer.post(`${firewall}/bindings`, { vmId: id })
     await customer.put(`${firewall}/rules`, { rules: [{ direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: '22' }] })
-    const onHost = () => db.maybe<{ filter: Filter }>(sql`select filter from simulated.filters where vm_id = ${id}`)
+    const applied = () => db.maybe<Pick<PortSpec, 'filter'>>(sql`select filter from simulated.ports where vm_id = ${id}`)
     return {
       id,
       close: () => customer.put(`${firewall}/rules`, { rules: [] }),
       applied: async () => (await customer.get(firewall)).body.data.applied as boolean,
-      ports: async () => (await onHost())?.filter.rules.map((rule) => rule.ports[0]!.from),
+      ports: async () => (await applied())?.filter?.rules.map((rule) => rule.ports[0]!.from),
     }
   }
   type Given = Awaited<ReturnType<typeof given>>
@@ -39,26 +44,26 @@ describe('a filter with two concurrent writers', async () => {
 
   /** The same steps as those of a workflow. */
   const act = async ({ id }: Given, beforeIt: () => Promise<unknown>, afterIt: () => Promise<unknown>) => {
-    const { version, filter } = await filterForBoot(db, clock.now(), id)
+    const [version, ports] = [await versionForBoot(db, clock.now(), id), await specsOf(id)]
     await beforeIt()
-    await put(id, filter)
+    await put(ports)
     await afterIt()
-    await db.tx((tx) => markFilterApplied(tx, clock.now(), id, version))
+    await db.tx((tx) => markPortsApplied(tx, clock.now(), id, version))
   }
   const nothing = async () => {}
 
-  /** A reconciler run, blocked before or right after its filter reaches the host until released. It applies only this filter. */
+  /** A reconciler run, blocked before or right after its ports are applied until released. It applies only these. */
   const heldUp = async (where: 'before' | 'after' = 'before') => {
     const [isHeld, mayGo, stopping] = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), new AbortController()]
-    const ensureFilter: Driver['ensureFilter'] = async (...order) => {
-      if (where === 'after') await driver.ensureFilter(...order)
+    const ensurePort: NetworkController['ensurePort'] = async (...order) => {
+      if (where === 'after') await controller.ensurePort(...order)
       isHeld.resolve()
       await mayGo.promise
-      if (where === 'before') await driver.ensureFilter(...order)
+      if (where === 'before') await controller.ensurePort(...order)
       stopping.abort()
     }
-    const hypervisors = { ...deps.hypervisors, get: async () => ({ ...driver, ensureFilter }) }
-    const pass = applyFilters.keyed!.runOnce({ ...deps, hypervisors }, app.host.id, stopping.signal)
+    const networkControllers = { ...deps.networkControllers, get: async () => ({ ...controller, ensurePort }) }
+    const pass = applyPorts.keyed!.runOnce({ ...deps, networkControllers }, app.host.id, stopping.signal)
     await isHeld.promise
     return async (): Promise<void> => {
       mayGo.resolve()
@@ -112,14 +117,14 @@ describe('a filter with two concurrent writers', async () => {
     await expectClosed(vm)
   })
 
-  test('stays the newest when the reconciler has crashed and its call still reaches the host', async () => {
+  test('stays the newest when the reconciler has crashed and its call still reaches the controller', async () => {
     const vm = await given()
-    const { filter } = await filterForBoot(db, clock.now(), vm.id)
-    await db.run(sql`update vm_filters set claimed_until = ${addDuration(clock.now(), '30s')} where vm_id = ${vm.id}`)
+    const ports = await specsOf(vm.id)
+    await db.run(sql`update vm_ports set claimed_until = ${addDuration(clock.now(), '30s')} where vm_id = ${vm.id}`)
     await vm.close()
     await act(vm, nothing, nothing)
     await apply()
-    await put(vm.id, filter)
+    await put(ports)
     expect(await vm.applied()).toBe(false)
     clock.advance('30s')
     await expectClosed(vm)

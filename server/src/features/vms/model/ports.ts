@@ -1,0 +1,57 @@
+// The ports of a VM's interfaces, built from the database, and the calls that make and remove them. Without its port an interface neither
+// sends nor receives, so ports precede the machine and outlast it.
+import type { NetworkController, PortSpec } from '../../../hypervisor/network-controller.ts'
+import type { Queries } from '../../../kernel/database/db.ts'
+import type { Deps } from '../../deps.ts'
+import { filterOf } from '../../firewalls/service.ts'
+import { getHost, publicNetworkSpec } from '../../hosts/service.ts'
+import { attachedNetworks, attachmentsOf, networkSpec, type Attachment } from '../../networks/service.ts'
+import { speedLimit } from './machine-spec.ts'
+import type { VmDetails } from './sql.ts'
+
+type PlacedVm = Pick<
+  VmDetails,
+  'id' | 'region_id' | 'host_id' | 'mac' | 'ip_address' | 'throttled_at' | 'throttle_mbps' | 'network_10g' | 'network_mbps'
+>
+
+/** The public interface first. Firewalls and the limit are for it alone. */
+export async function portSpecs(db: Queries, vm: PlacedVm): Promise<PortSpec[]> {
+  if (!vm.host_id || !vm.mac || !vm.ip_address) throw new Error(`BUG: VM ${vm.id} has no place`)
+  const { hostname: host } = await getHost(db, vm.host_id)
+  const [filter, attachments] = [await filterOf(db, vm.id), await attachmentsOf(db, vm.id)]
+  const open = { vmId: vm.id, mac: vm.mac, networkId: null, addresses: [vm.ip_address], host, limitMbps: speedLimit(vm), filter }
+  return [open, ...attachments.map((attachment) => privatePort(attachment, host))]
+}
+
+const privatePort = ({ vm_id, mac, network_id, address }: Attachment, host: string): PortSpec => ({
+  vmId: vm_id,
+  mac,
+  networkId: network_id,
+  addresses: [address],
+  host,
+  limitMbps: null,
+  filter: null,
+})
+
+type Callers = Pick<Deps, 'db' | 'config' | 'networkControllers'>
+
+export const controllerForVm = ({ networkControllers }: Pick<Deps, 'networkControllers'>, vm: PlacedVm): Promise<NetworkController> =>
+  networkControllers.get(vm.region_id)
+
+/** What its ports are in: the public network, and its private ones. */
+export async function ensureNetworks(deps: Callers, vm: PlacedVm, signal: AbortSignal): Promise<void> {
+  const controller = await controllerForVm(deps, vm)
+  await controller.ensurePublicNetwork(await publicNetworkSpec(deps, vm.region_id), signal)
+  for (const network of await attachedNetworks(deps.db, vm.id)) await controller.ensureNetwork(networkSpec(network), signal)
+}
+
+export async function ensurePorts(deps: Callers, vm: PlacedVm, signal: AbortSignal): Promise<void> {
+  const controller = await controllerForVm(deps, vm)
+  for (const port of await portSpecs(deps.db, vm)) await controller.ensurePort(port, signal)
+}
+
+export async function ensureNoPorts(deps: Callers, vm: PlacedVm, signal: AbortSignal): Promise<void> {
+  const controller = await controllerForVm(deps, vm)
+  const macs = [vm.mac ?? [], ...(await attachmentsOf(deps.db, vm.id)).map(({ mac }) => mac)].flat()
+  for (const mac of macs) await controller.ensureNoPort(mac, signal)
+}
