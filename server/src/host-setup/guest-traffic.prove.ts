@@ -50,7 +50,7 @@ describeIf(missingForMachine())('guests of a prepared host', { timeout: 120_000 
     const root = `/proc/${machine.sandbox.enter[2]}/root`
     controller = openOvn(`unix:${root}/run/ovn`, {
       log: pino({ level: 'silent' }),
-      access: { connect: connectDirectly, readCertificate: () => Promise.reject(new Error('no certificates')) },
+      access: { connect: connectDirectly },
     })
     await controller.ensurePublicNetwork({ ranges: [RANGE], allowed: [OFFICE_RANGE] }, soon())
     await controller.ensureNetwork(
