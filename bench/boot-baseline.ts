@@ -1,6 +1,5 @@
 // The same guest by virsh alone: define, start, and a ping that its agent answers. Its disk and seed are there before the clock starts.
 import { spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Sandbox } from '../libvirt/test/sandboxed-libvirtd.ts'
@@ -12,11 +11,9 @@ const TIMEOUT_S = 300
 export interface Bare {
   /** Milliseconds until its agent has answered. */
   boot(): Promise<number>
-  /** Milliseconds of what every start of a VM does besides: its filter is bound to its interface. */
-  bind(vmId: string): Promise<number>
 }
 
-/** Of the shape that the VM has, under another name and without its filter. */
+/** Of the shape that the VM has, under another name and without its port: nothing passes its interface. */
 export async function bareLike(vmId: string, sandbox: Sandbox): Promise<Bare> {
   const xml = await sandbox.virsh('dumpxml', '--inactive', `berth-${vmId}`)
   const [disk = '', seed = ''] = [...xml.matchAll(/<source file='([^']+)'/g)].map(([, path]) => path!)
@@ -28,7 +25,6 @@ export async function bareLike(vmId: string, sandbox: Sandbox): Promise<Bare> {
   await writeFile(file, bareXml(xml).replace(disk, DISK).replace(seed, SEED))
   const layer = ['-q', '-f', 'qcow2', '-F', 'qcow2', '-b', backing, DISK, String(size)]
   return {
-    bind: (filtered) => measureBind(filtered, sandbox),
     boot: async () => {
       await sandbox.inside('qemu-img', 'create', ...layer)
       const begun = performance.now()
@@ -47,7 +43,7 @@ const bareXml = (xml: string): string =>
   xml
     .replace(/<name>[^<]+/, `<name>${NAME}`)
     .replace(/<uuid>.*<\/uuid>|<nvram.*<\/nvram>/g, '')
-    .replace(/<metadata>.*<\/metadata>|<filterref.*<\/filterref>/gs, '')
+    .replace(/<metadata>.*<\/metadata>/s, '')
 
 /** Until the guest has opened its end of the channel. */
 async function agentOf({ socket }: Sandbox): Promise<void> {
@@ -57,22 +53,4 @@ async function agentOf({ socket }: Sandbox): Promise<void> {
   })
   for await (const line of child.stdout.setEncoding('utf8')) if (/ state: 'connected'/.test(line as string)) return void child.kill()
   throw new Error(`The agent was not there within ${TIMEOUT_S} s`)
-}
-
-async function measureBind(vmId: string, sandbox: Sandbox): Promise<number> {
-  const file = join(sandbox.folder, 'binding.xml')
-  const filter = `<filterref filter='berth-vm-${vmId}'><parameter name='IP' value='10.77.255.1'/></filterref>`
-  await writeFile(
-    file,
-    `<filterbinding><owner><name>bench</name><uuid>${randomUUID()}</uuid></owner><portdev name='bench0'/>
-    <mac address='52:54:00:00:00:01'/>${filter}</filterbinding>`,
-  )
-  await sandbox.inside('ip', 'tuntap', 'add', 'bench0', 'mode', 'tap')
-  await sandbox.inside('ip', 'link', 'set', 'bench0', 'master', 'brpub0', 'up')
-  const begun = performance.now()
-  await sandbox.virsh('nwfilter-binding-create', file)
-  const tookMs = performance.now() - begun
-  await sandbox.virsh('nwfilter-binding-delete', 'bench0')
-  await sandbox.inside('ip', 'link', 'del', 'bench0')
-  return tookMs
 }

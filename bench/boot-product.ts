@@ -57,7 +57,8 @@ export const withProduct = <T>(folder: string, host: LibvirtHost, image: Image, 
     const env = environment(postgres.url, folder)
     await berthd(env, 'host', 'remove', 'local', '--yes')
     await berthd(env, 'template', 'import', 'tiny', '--file', image.path)
-    await berthd(env, 'host', 'add', host.uri, '--name', 'sandbox', '--range', '10.77.0.0/16', '--dns', host.gateway)
+    const networks = ['--network-controller', host.networkController, '--range', '10.77.0.0/16', '--dns', host.gateway]
+    await berthd(env, 'host', 'add', host.uri, '--name', 'sandbox', ...networks)
     await berthd(env, 'host', 'set', 'sandbox', '--overcommit', '16')
     const order = await orderOf(postgres.url)
     const said = await start(env, 'api', stack)

@@ -1,24 +1,28 @@
-// The same changes by virsh alone: the filter of a VM with other ports in it.
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+// The same change by ovn-nbctl alone: one rule more for the ports of some VMs.
+import { portName } from '../server/src/hypervisor/network-controller.ts'
 import type { Sandbox } from '../libvirt/test/sandboxed-libvirtd.ts'
 
-export interface Change {
-  /** Milliseconds until libvirt has done it. */
-  apply(): Promise<number>
+export interface BareRule {
+  open(): Promise<unknown>
+  close(): Promise<unknown>
+  remove(): Promise<unknown>
 }
 
-/** Ports of rules as the bench makes them, 2xxxx; these are others of the same length. */
-const withOtherPorts = (xml: string): string => xml.replace(/(dstport\w+=')2(\d{4})/g, '$13$2')
+const GROUP = 'bench'
+/** Above the rules of customers. */
+const PRIORITY = '31000'
 
-export async function bareChange(vmId: string, sandbox: Sandbox): Promise<Change> {
-  const file = join(sandbox.folder, `filter-${vmId}.xml`)
-  await writeFile(file, withOtherPorts(await sandbox.virsh('nwfilter-dumpxml', `berth-vm-${vmId}`)))
+export async function bareRule(sandbox: Sandbox, vmIds: readonly string[], port: number): Promise<BareRule> {
+  const nbctl = (...args: string[]): Promise<string> => sandbox.inside('ovn-nbctl', '--wait=hv', ...args)
+  const ports = await Promise.all(vmIds.map(async (vmId) => portName(await macOf(sandbox, vmId))))
+  await nbctl('pg-add', GROUP, ...ports)
+  const match = [GROUP, 'to-lport', PRIORITY, `outport == @${GROUP} && udp.dst == ${port}`]
   return {
-    async apply() {
-      const begun = performance.now()
-      await sandbox.virsh('nwfilter-define', file)
-      return performance.now() - begun
-    },
+    open: () => nbctl('--type=port-group', 'acl-add', ...match, 'allow-related'),
+    close: () => nbctl('--type=port-group', 'acl-del', ...match),
+    remove: () => nbctl('pg-del', GROUP),
   }
 }
+
+const macOf = async (sandbox: Sandbox, vmId: string): Promise<string> =>
+  /(?:[\da-f]{2}:){5}[\da-f]{2}/.exec(await sandbox.virsh('domiflist', `berth-${vmId}`))![0]

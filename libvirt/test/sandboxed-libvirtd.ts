@@ -1,5 +1,5 @@
-// A sandboxed libvirt host: libvirtd in its own PID, network, mount and UTS namespaces, with a unix socket and TLS. When the sandbox's first
-// process ends, or this one dies, the kernel kills everything inside: daemons, guests, interfaces.
+// A sandboxed libvirt host: libvirtd in its own PID, network, mount and UTS namespaces, with a unix socket and TLS, and room for Open vSwitch
+// and OVN beside it. When the sandbox's first process ends, or this one dies, the kernel kills everything inside: daemons, guests, interfaces.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { access, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
@@ -94,19 +94,8 @@ async function plugIn(pid: string, inside: Sandbox['inside'], { name, network }:
 }
 
 async function furnish(folder: string, options: SandboxOptions): Promise<void> {
-  for (const part of [
-    'etc/qemu/networks',
-    'etc/nwfilter',
-    'run',
-    'lib/images',
-    'lib/qemu',
-    'lib/dnsmasq',
-    'log/qemu',
-    'cache',
-    'pki/private',
-  ]) {
-    await mkdir(join(folder, part), { recursive: true })
-  }
+  const parts = ['etc/qemu/networks', 'etc/nwfilter', 'lib/images', 'lib/qemu', 'lib/dnsmasq', 'log/qemu', 'pki/private']
+  for (const part of [...parts, ...Object.keys(BINDS)]) await mkdir(join(folder, part), { recursive: true })
   await writeFile(join(folder, 'etc/libvirtd.conf'), daemonConf(options))
   await writeFile(
     join(folder, 'etc/qemu.conf'),
@@ -140,12 +129,27 @@ log_outputs = "3:file:/var/log/libvirt/libvirtd.log"
 ${libvirtdConf}`
 }
 
+/** Folders of the sandbox, visible here, and where they are inside. They survive its daemons. */
+const BINDS = {
+  etc: '/etc/libvirt',
+  run: '/run/libvirt',
+  lib: '/var/lib/libvirt',
+  log: '/var/log/libvirt',
+  cache: '/var/cache/libvirt',
+  'openvswitch/etc': '/etc/openvswitch',
+  'openvswitch/lib': '/var/lib/openvswitch',
+  'openvswitch/log': '/var/log/openvswitch',
+  'ovn/etc': '/etc/ovn',
+  'ovn/lib': '/var/lib/ovn',
+  'ovn/log': '/var/log/ovn',
+  'ovn/run': '/run/ovn',
+}
+
 function firstScript(folder: string): string {
-  const binds = { etc: '/etc/libvirt', run: '/run/libvirt', lib: '/var/lib/libvirt', log: '/var/log/libvirt', cache: '/var/cache/libvirt' }
   return `set -e
 mount --make-rprivate /
-mount -t tmpfs tmpfs /run; mkdir /run/lock
-${Object.entries(binds)
+mount -t tmpfs tmpfs /run; mkdir /run/lock /run/openvswitch
+${Object.entries(BINDS)
   .map(([from, to]) => `mkdir -p ${to}; mount --bind ${folder}/${from} ${to}`)
   .join('\n')}
 mkdir -p /etc/pki; mount -t tmpfs tmpfs /etc/pki; mkdir /etc/pki/CA /etc/pki/libvirt

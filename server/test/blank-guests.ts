@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import { run } from '../../libvirt/test/command.ts'
-import { OPEN, TEMPLATE } from '../src/hypervisor/conformance/fixture.ts'
+import { TEMPLATE } from '../src/hypervisor/conformance/fixture.ts'
 import type { Driver, MachineSpec } from '../src/hypervisor/driver.ts'
 import { libvirtDrivers } from '../src/hypervisor/libvirt/driver.ts'
 import type { Image } from '../src/hypervisor/image-source.ts'
@@ -49,7 +49,6 @@ export function blankGuests() {
     return spec
   }
   const start = async (driver: Driver, spec: MachineSpec): Promise<void> => {
-    await driver.ensureFilter(spec.vmId, OPEN, soon())
     await driver.ensureDisk(spec, TEMPLATE, soon())
     await driver.ensureRunning(spec, soon())
   }

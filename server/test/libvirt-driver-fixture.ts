@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { eventually } from '../../libvirt/test/eventually.ts'
 import { libvirtDrivers } from '../src/hypervisor/libvirt/driver.ts'
-import { expectKind, type DriverFixture } from '../src/hypervisor/conformance/fixture.ts'
+import { collect, expectKind, type DriverFixture } from '../src/hypervisor/conformance/fixture.ts'
 import type { MachineSpec, NicSpec, TemplateRef } from '../src/hypervisor/driver.ts'
+import { openOvn } from '../src/hypervisor/ovn/controller.ts'
 import { newId } from '../src/kernel/ids.ts'
 import { GuestShell } from './guest-shell.ts'
 import { losePower, openLibvirtHost, returnPower } from './libvirt-host.ts'
@@ -16,11 +17,10 @@ const TIMEOUT_MS = 150_000
 export async function libvirtDriverFixture(): Promise<DriverFixture> {
   const image = await tinyImage()
   const host = await openLibvirtHost()
-  const open = libvirtDrivers({
-    log: pino({ level: 'silent' }),
-    images: { open: () => Promise.resolve(image) },
-    dataDir: host.sandbox.folder,
-  })
+  const log = pino({ level: 'silent' })
+  const networks = openOvn(host.networkController, { log })
+  await networks.ensurePublicNetwork({ ranges: ['10.77.0.0/16'], allowed: [] }, AbortSignal.timeout(TIMEOUT_MS))
+  const open = libvirtDrivers({ log, images: { open: () => Promise.resolve(image) }, dataDir: host.sandbox.folder })
   const ref = { id: newId(), driver: 'libvirt', uri: host.uri } as const
   const [driver, other] = [open(ref), open(ref)]
   const shell = new GuestShell(host.sandboxes.unix(host.sandbox), TIMEOUT_MS)
@@ -32,14 +32,14 @@ export async function libvirtDriverFixture(): Promise<DriverFixture> {
     made.push(fresh.vmId)
     return fresh
   }
-  let ranges = 0
   let nics = 0
   return {
     driver,
     other,
+    networks,
+    host: host.name,
     spec,
     agentless: () => spec({ template: { ...template, id: 'plain', slug: 'plain', hasAgent: false } }),
-    range: () => ({ cidr: `10.${120 + ++ranges}.0.0/24`, gateway: `10.${120 + ranges}.0.1` }),
     nicIn: ({ networkId, cidr }) => ({ ...privateNic(networkId, ++nics), address: cidr.replace('.0/24', '.10') }),
     guest: {
       write: async (vmId, text) => void (await shell.run(vmId, 'printf %s "$0" > /root/marker && sync', text)),
@@ -69,10 +69,13 @@ export async function libvirtDriverFixture(): Promise<DriverFixture> {
     patienceMs: TIMEOUT_MS,
     /** Real guests need memory and time, so they are removed after each test. */
     tidy: async () => {
-      for (const vmId of made.splice(0)) await driver.ensurePurged(vmId, AbortSignal.timeout(TIMEOUT_MS))
+      const signal = AbortSignal.timeout(TIMEOUT_MS)
+      for (const vmId of made.splice(0)) await driver.ensurePurged(vmId, signal)
+      for (const { mac } of await collect(networks.listPorts(signal))) await networks.ensureNoPort(mac, signal)
+      for (const { networkId } of await collect(networks.listNetworks(signal))) await networks.ensureNoNetwork(networkId, signal)
     },
     close: async () => {
-      await Promise.all([driver.close(), other.close(), shell.close()])
+      await Promise.all([driver.close(), other.close(), networks.close(), shell.close()])
       await host.close()
     },
   }
@@ -88,7 +91,6 @@ const privateNic = (networkId: string, number: number): NicSpec => ({
   prefix: 24,
   gateway: null,
   dns: [],
-  limitMbps: null,
 })
 
 export function specMaker(gateway: string) {
@@ -104,7 +106,6 @@ export function specMaker(gateway: string) {
       prefix: 16,
       gateway,
       dns: [gateway],
-      limitMbps: null,
     }
     const size = { generation: 1, vcpu: 1, ramMiB: 256, diskGiB: 2, diskLimits: { iops: null, miBPerSecond: null } }
     const seed = { hostname: `guest-${machines}`, user: 'root', sshKeys: ['ssh-ed25519 AAAA someone'], passwordHash: '$6$berth$first' }

@@ -16,6 +16,26 @@ export function missingForOvn(): string | undefined {
   return missingCommands('ovs-vswitchd', 'ovsdb-server', 'ovn-northd', 'ovn-controller', 'ip', 'nsenter', 'ethtool')
 }
 
+/** Both databases and the daemon between them. */
+export const START_CENTRAL = '/usr/share/ovn/scripts/ovn-ctl start_northd'
+
+export const startSwitch = (name: string): string =>
+  `/usr/share/openvswitch/scripts/ovs-ctl start --no-mlockall --system-id=${name} --no-record-hostname`
+
+/** The chassis of a host; `address` is its end of tunnels. */
+export const startController = ({ name, address, central }: { name: string; address: string; central: string }): string => {
+  const settings = {
+    hostname: name,
+    'ovn-remote': central,
+    'ovn-encap-type': 'geneve',
+    'ovn-encap-ip': address,
+    'ovn-bridge-mappings': 'public:br-ex',
+  }
+  const written = Object.entries(settings).map(([key, value]) => `external_ids:${key}=${value}`)
+  return `ovs-vsctl set Open_vSwitch . ${written.join(' ')}
+      /usr/share/ovn/scripts/ovn-ctl start_controller`
+}
+
 export interface Box {
   name: string
   folder: string
@@ -58,7 +78,7 @@ export class OvnRegion {
     const central = await openBox(cables, 'central', ['tunnels'])
     await central.shell(`
       ip addr add ${TUNNELS}.1/24 dev tunnels
-      /usr/share/ovn/scripts/ovn-ctl start_northd --db-nb-create-insecure-remote=yes --db-sb-create-insecure-remote=yes`)
+      ${START_CENTRAL} --db-nb-create-insecure-remote=yes --db-sb-create-insecure-remote=yes`)
     const region = new OvnRegion(cables, central, await openOutside(cables))
     for (let number = 1; number <= chassis; number++) await region.addChassis(number)
     return region
@@ -101,16 +121,14 @@ export class OvnRegion {
     await box.shell(`
       ip link set tunnels arp off
       ip link set public arp off
-      /usr/share/openvswitch/scripts/ovs-ctl start --no-mlockall --system-id=${name} --no-record-hostname
+      ${startSwitch(name)}
       ovs-vsctl add-br br-phy -- set Bridge br-phy datapath_type=netdev other-config:hwaddr=02:60:00:00:00:1${number} -- add-port br-phy tunnels
       ip addr add ${address}/24 dev br-phy
       ip link set br-phy up
       ethtool -K br-phy tx off >/dev/null
-      ovs-vsctl add-br br-ex -- set Bridge br-ex datapath_type=netdev -- add-port br-ex public
-      ovs-vsctl set Open_vSwitch . external_ids:ovn-remote=tcp:${TUNNELS}.1:6642 external_ids:ovn-encap-type=geneve \\
-        external_ids:ovn-encap-ip=${address} external_ids:ovn-bridge-datapath-type=netdev external_ids:hostname=${name} \\
-        external_ids:ovn-bridge-mappings=public:br-ex
-      /usr/share/ovn/scripts/ovn-ctl start_controller
+      ovs-vsctl add-br br-ex -- set Bridge br-ex datapath_type=netdev -- add-port br-ex public \\
+        -- set Open_vSwitch . external_ids:ovn-bridge-datapath-type=netdev
+      ${startController({ name, address, central: `tcp:${TUNNELS}.1:6642` })}
       ${installTools(nativeArch())}`)
     await eventually('br-int', () => box.inside('ovs-vsctl', 'br-exists', 'br-int').then(() => true))
   }

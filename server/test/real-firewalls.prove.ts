@@ -128,7 +128,7 @@ describeIf(missingForRealHost())('real firewalls', { timeout: 6 * TIMEOUT_MS }, 
       rule('IN', 'REJECT', 'TCP', '8003'),
       rule('IN', 'ACCEPT', 'TCP', '8001,8004-8006'),
       rule('IN', 'DROP', 'TCP', '8005'), // already accepted
-      rule('IN', 'ACCEPT', 'TCP', '8007', { sourceIps: [other.address, '198.51.100.0/24'] }),
+      rule('IN', 'ACCEPT', 'TCP', '8007', { sourceIps: [other.address, '198.51.100.0/28'] }),
       rule('IN', 'REJECT', 'TCP', '8008', { sourceIps: [`${outside.address}/24`] }),
       rule('IN', 'DROP', 'ANY', null, { destIps: ['198.51.100.7'] }), // another destination
       rule('IN', 'ACCEPT', 'UDP', '9001', { destIps: [web.address] }),

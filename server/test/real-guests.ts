@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { afterAll } from 'vitest'
 import { env, run } from '../../libvirt/test/command.ts'
+import type { Sandbox } from '../../libvirt/test/sandboxed-libvirtd.ts'
 import { GuestShell } from './guest-shell.ts'
 import { eventually } from './processes.ts'
 import { TIMEOUT_MS, realProduct, type Customer } from './real-product.ts'
@@ -35,7 +36,7 @@ export async function realGuests() {
   const product = await realProduct()
   const shell = new GuestShell(product.host.sandboxes.unix(product.sandbox), TIMEOUT_MS)
   afterAll(() => shell.close())
-  const outside = await openOutside(product.sandbox.address)
+  const outside = await openOutside(product.sandbox)
 
   const boot = async (hostname: string, more: object = {}, customer: Customer = product.customer): Promise<Guest> => {
     const order = { ...(await customer.tiny()), planId: await customer.plan('nano'), hostname, ...more }
@@ -78,10 +79,11 @@ export async function realGuests() {
   }
 }
 
-/** A network namespace next to the host, with a route to its guests. */
-async function openOutside(hostAddress: string) {
-  const [, , third] = hostAddress.split('.')
-  const [name, address] = [`bo${third}`, `10.98.${third}.200`]
+/** A network namespace next to the host, with a route to its guests. Its address is no private one, which guests do not reach. */
+async function openOutside(sandbox: Sandbox) {
+  const [, , third] = sandbox.address.split('.')
+  const [name, address, hostAddress] = [`bo${third}`, '198.51.100.200', '198.51.100.1']
+  await sandbox.inside('ip', 'addr', 'add', `${hostAddress}/24`, 'dev', 'mgmt0')
   await run('ip', 'netns', 'del', name).catch(() => undefined) // of a run that was killed: the number is ours
   await run('ip', 'netns', 'add', name)
   afterAll(() => run('ip', 'netns', 'del', name))

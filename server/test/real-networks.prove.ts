@@ -24,8 +24,11 @@ describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT
   const addressIn = async (networkId: string, { vmId }: Guest, owner: Customer = customer): Promise<string> =>
     (await owner.get<Shown>(`/vms/${vmId}`)).privateNetworks.find(({ id }) => id === networkId)!.ipAddress
 
+  const routes = (): Promise<string> => sandbox.inside('sh', '-c', 'ip route; ip -6 route')
+  const routesBefore = await routes()
+  const switches = (): Promise<string> => sandbox.inside('ovn-nbctl', 'ls-list')
   const lan = await network('10.201.0.0/24', COMBINATIONS[0]!)
-  const theirs = await network('10.202.0.0/24', COMBINATIONS[0]!, stranger)
+  const theirs = await network('10.201.0.0/24', COMBINATIONS[0]!, stranger)
   const [ada, bob, eve] = await Promise.all([
     boot('ada', { privateNetworkIds: [lan] }),
     boot('bob'),
@@ -53,21 +56,24 @@ describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT
     expect(await customer.get(`/networks/${lan}`)).toMatchObject({ attachmentCount: 2 })
   })
 
-  test('a VM of another account reaches neither', async () => {
+  test('a VM of another account reaches neither, although its network has the same range', async () => {
     expect((await stranger.send('POST', `/vms/${eve.vmId}/networks`, { networkId: lan })).status).toBe(404)
-    const target = await addressIn(lan, ada)
-    expect(await pings(eve, await addressIn(theirs, eve, stranger))).toBe(true)
-    expect(await pings(eve, target)).toBe(false)
-    // Through its own gateway, through its neighbour's public address, and through an interface in a network with the same range.
-    for (const way of ['10.202.0.1', ada.address]) {
+    const [target, own] = [await addressIn(lan, bob), await addressIn(theirs, eve, stranger)]
+    expect([own, await interfaceWith(eve, own)]).toEqual([await addressIn(lan, ada), 'eth1'])
+    expect([await pings(eve, '10.201.0.1'), await pings(eve, target)]).toEqual([true, false])
+    // Through its own gateway, and through its neighbour's public address.
+    for (const way of ['10.201.0.1', ada.address]) {
       await inside(eve, 'ip route replace "$0" via "$1"', target, way)
       expect(await pings(eve, target)).toBe(false)
     }
     await inside(eve, 'ip route del "$0"', target)
-    const same = await network('10.201.0.0/24', COMBINATIONS[3]!, stranger)
-    await stranger.order('POST', `/vms/${eve.vmId}/networks`, { networkId: same })
-    expect(await interfaceWith(eve, await addressIn(same, eve, stranger))).toBe('eth2')
-    expect(await pings(eve, target)).toBe(false)
+    const twice = { name: 'twice', nodeId: regionId, cidr: '10.201.0.0/25' }
+    expect((await stranger.send('POST', '/networks', twice)).status).toBe(409)
+  })
+
+  test('no host has a route of a network', async () => {
+    expect(await switches()).toContain(lan)
+    expect(await routes()).toBe(routesBefore)
   })
 
   describe.each(COMBINATIONS)('with SNAT $enableSnat and DHCP $enableDhcp', (settings) => {
@@ -91,7 +97,7 @@ describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT
       await Promise.all([detach(ada, networkId), detach(bob, networkId)])
       expect([await interfaceWith(ada, here), await succeeds(ada, '[ -e "/sys/class/net/$0" ]', device)]).toEqual(['', false])
       await customer.make(`/networks/${networkId}`, {}, 'DELETE')
-      await expect.poll(() => sandbox.virsh('net-list', '--all', '--name')).not.toContain(networkId)
+      await expect.poll(switches).not.toContain(networkId)
     })
   })
 
@@ -103,23 +109,25 @@ describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT
     expect(await pings(bob, await addressIn(lan, ada))).toBe(true)
   })
 
-  test('guests reach only DNS on their host', async () => {
+  test('guests reach nothing on their host, nor the machines beside it', async () => {
     await answerOnHost(7000)
     const service = [sandbox.address, 7000] as const
     await expect.poll(() => connect.fromHost(...service)).toBe('open')
     expect(await connect.fromOutside(...service)).toBe('open')
     expect(await connect.fromGuest(ada, ...service)).toBe('silence')
     expect(await connect.fromGuest(ada, host.gateway, 7000)).toBe('silence')
-    await inside(ada, 'ip route replace "$0" via 10.201.0.1', sandbox.address)
-    expect(await connect.fromGuest(ada, ...service)).toBe('silence')
-    expect(await connect.fromGuest(ada, '10.201.0.1', 7000)).toBe('silence')
-    expect(await inside(ada, 'nslookup berth.invalid 10.201.0.1 2>&1')).toMatch(/NXDOMAIN|can't find|REFUSED/)
+    const beside = sandbox.address.replace(/\d+$/, '1')
+    expect(await pings(ada, beside)).toBe(false)
+    for (const address of [sandbox.address, beside, '100.64.0.1']) await inside(ada, 'ip route replace "$0" via 10.201.0.1', address)
+    for (const address of [sandbox.address, '100.64.0.1', '10.201.0.1'])
+      expect(await connect.fromGuest(ada, address, 7000)).not.toBe('open')
+    expect(await pings(ada, beside)).toBe(false)
   })
 
   test('nothing is left of deleted networks', async () => {
     await Promise.all([ada, bob].map(({ vmId }) => customer.order('DELETE', `/vms/${vmId}`)))
     await customer.make(`/networks/${lan}`, {}, 'DELETE')
-    await expect.poll(() => sandbox.virsh('net-list', '--all', '--name')).not.toContain(lan)
+    await expect.poll(switches).not.toContain(lan)
     expect(await broken()).toBe('')
   })
 })

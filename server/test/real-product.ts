@@ -30,7 +30,8 @@ export async function realProduct(uriOf?: (host: LibvirtHost) => Promise<string>
   const fixture = await fleet()
   await berthdJson(fixture.settings, 'host', 'remove', 'local', '--yes')
   await berthdJson(fixture.settings, 'template', 'import', 'tiny', '--file', image.path)
-  await berthdJson(fixture.settings, 'host', 'add', uri, '--name', 'sandbox', '--range', '10.77.0.0/16', '--dns', host.gateway)
+  const networks = ['--network-controller', host.networkController, '--range', '10.77.0.0/16', '--dns', host.gateway]
+  await berthdJson(fixture.settings, 'host', 'add', uri, '--name', 'sandbox', ...networks)
   const processes = { api: await fixture.start('api'), worker: await fixture.start('worker') }
   const newCustomer = async (email: string) => {
     const { token, accountId } = await fixture.account(1_000_000n, email)

@@ -130,7 +130,7 @@ describeIf(missingForRealHost())('a real VM', { timeout: 2 * TIMEOUT_MS }, async
     await customer.order('DELETE', `/vms/${known.vmId}`)
     expect((await customer.send('GET', `/vms/${known.vmId}`)).status).toBe(404)
     expect(await sandbox.virsh('list', '--all', '--name')).toBe('\n')
-    expect(await sandbox.virsh('nwfilter-list')).not.toContain(known.vmId)
+    expect(await sandbox.inside('ovn-nbctl', '--bare', '--columns=external_ids', 'list', 'Logical_Switch_Port')).not.toContain(known.vmId)
     expect(await sandbox.virsh('vol-list', 'berth')).not.toContain(known.vmId)
     expect(await sandbox.inside('sh', '-c', 'pgrep -c qemu-system || true')).toBe('0\n')
     expect(await sandbox.inside('ip', '-brief', 'link')).not.toMatch(/vnet|tap/)

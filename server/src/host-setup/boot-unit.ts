@@ -1,8 +1,9 @@
 // The uplink, the iptables rules and the sysctls are lost at reboot. A systemd unit restores them; without systemd, `npm start` and `berthd
-// host prepare` do.
+// host prepare` do. Open vSwitch and OVN keep their databases.
 import { join } from 'node:path'
 import { forwardingCommands } from './forwarding.ts'
 import { masqueradeCommands } from './masquerade.ts'
+import { OVS_SERVICE } from './open-vswitch.ts'
 import { BERTH_FOLDER } from './plan.ts'
 import type { HostPlan } from './setup-step.ts'
 import { missing, satisfied, type Step } from './setup-step.ts'
@@ -28,22 +29,22 @@ export const bootUnit: Step = {
   },
 }
 
-export const script = (plan: HostPlan): string =>
+const script = (plan: HostPlan): string =>
   [
     '#!/bin/sh -e',
     '# Written by berthd host prepare.',
     `PATH=${SYSTEM_PATH}`,
     'export LC_ALL=C',
     forwardingCommands,
-    uplinkCommands(plan),
     masqueradeCommands(plan),
+    uplinkCommands(plan),
   ].join('\n')
 
 const unit = `# Written by berthd host prepare.
 [Unit]
 Description=Uplink of the public network of Berth
-Requires=libvirtd.service
-After=libvirtd.service network.target
+Requires=${OVS_SERVICE}
+After=${OVS_SERVICE} network.target
 
 [Service]
 Type=oneshot

@@ -5,7 +5,11 @@ import { missing, SetupError, satisfied, type Step } from './setup-step.ts'
 import { findCommand, run } from './shell.ts'
 
 export const QEMU = `qemu-system-${nativeArch()}`
-const COMMANDS = ['libvirtd', 'virtlogd', QEMU, 'qemu-img', 'dnsmasq', 'iptables', 'ebtables', 'ip', 'openssl', 'tini']
+const COMMANDS = [
+  ...['libvirtd', 'virtlogd', QEMU, 'qemu-img'],
+  ...['ovs-vswitchd', 'ovn-northd', 'ovn-controller', 'iptables', 'ip', 'ethtool'],
+  ...['openssl', 'tini'],
+]
 
 const wanted = (): string[] => [...lists.host.all, ...lists.host[nativeArch() === 'aarch64' ? 'arm64' : 'x64']]
 
@@ -21,15 +25,15 @@ export const packages: Step = {
   name: 'packages',
   async check() {
     const commands = await missingCommands()
-    if (commands.length === 0 && !(await findCommand('dpkg-query'))) return satisfied('QEMU and libvirt are installed')
+    if (commands.length === 0 && !(await findCommand('dpkg-query'))) return satisfied('QEMU, libvirt and OVN are installed')
     const absent = (await findCommand('dpkg-query')) ? await notInstalled(wanted()) : commands
-    return absent.length === 0 ? satisfied('QEMU and libvirt are installed') : missing(`packages ${absent.join(' ')}`)
+    return absent.length === 0 ? satisfied('QEMU, libvirt and OVN are installed') : missing(`packages ${absent.join(' ')}`)
   },
   async apply() {
     if (!(await findCommand('apt-get'))) {
       throw new SetupError(
         `${(await missingCommands()).join(', ')} not installed, and there is no apt-get to install them`,
-        'install QEMU, libvirt, dnsmasq, iptables and ebtables, or use Debian 12',
+        'install QEMU, libvirt, Open vSwitch, OVN and iptables, or use Debian 12',
       )
     }
     const apt = (...args: string[]): Promise<string> =>

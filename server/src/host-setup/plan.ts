@@ -1,7 +1,7 @@
 // The target state of a host, decided once from its current state, its saved state and the options.
 import { join } from 'node:path'
 import { formatCidr, parseCidr, type Cidr } from '../kernel/cidr.ts'
-import { freeRange, gatewayOf, requireRange, takenByResolvers, takenByRoutes, type Route, type Taken } from './address-range.ts'
+import { freeRange, gatewayOf, overlap, requireRange, takenByResolvers, takenByRoutes, type Route, type Taken } from './address-range.ts'
 import { SetupError, type Bundle, type HostPlan, type HostState } from './setup-step.ts'
 import { hasSystemd, readFileOrNull, run } from './shell.ts'
 
@@ -9,6 +9,10 @@ import { hasSystemd, readFileOrNull, run } from './shell.ts'
 export const BERTH_FOLDER = '/etc/libvirt/berth'
 export const GATEWAY_DEVICE = 'bpub-gw'
 export const UPLINK_DEVICE = 'bpub-up'
+/** Of Open vSwitch; OVN connects the public network to it. */
+export const PUBLIC_BRIDGE = 'br-ex'
+/** Outside addresses of the routers of private networks, the same on every host. */
+export const ROUTERS = { range: parseCidr('100.64.0.0/16')!, gateway: '100.64.0.1' }
 const STATE_FILE = join(BERTH_FOLDER, 'host.json')
 const POOL_PATH = '/var/lib/libvirt/images/berth'
 
@@ -16,6 +20,7 @@ export interface PlanOptions {
   range?: string | undefined
   poolPath?: string | undefined
   bundle?: Bundle | undefined
+  allowed?: string[] | undefined
 }
 
 export async function planHost(options: PlanOptions): Promise<HostPlan> {
@@ -26,12 +31,18 @@ export async function planHost(options: PlanOptions): Promise<HostPlan> {
     gateway: gatewayOf(range),
     poolPath: options.poolPath ?? known?.poolPath ?? POOL_PATH,
     tlsAddress: options.bundle?.address ?? known?.tlsAddress ?? null,
+    allowed: options.allowed?.map(requireCidr) ?? known?.allowed ?? [],
     bundle: options.bundle ?? null,
     systemd: await hasSystemd(),
   }
 }
 
-export const toHostState = ({ range, poolPath, tlsAddress }: HostPlan): HostState => ({ range: formatCidr(range), poolPath, tlsAddress })
+export const toHostState = ({ range, poolPath, tlsAddress, allowed }: HostPlan): HostState => ({
+  range: formatCidr(range),
+  poolPath,
+  tlsAddress,
+  allowed,
+})
 export const hostStateFile = STATE_FILE
 
 export async function loadHostState(): Promise<HostState | null> {
@@ -46,6 +57,7 @@ export async function loadHostState(): Promise<HostState | null> {
 
 async function decideRange(options: PlanOptions, known: HostState | null): Promise<Cidr> {
   const taken = await takenRanges()
+  requireRouters(taken)
   const present = (await gatewayRange()) ?? known?.range
   const asked = options.range ?? options.bundle?.range
   if (!present) return asked ? requireRange(asked, taken) : freeRange(taken.map(({ cidr }) => cidr))
@@ -59,17 +71,28 @@ async function decideRange(options: PlanOptions, known: HostState | null): Promi
   return requireRange(present, taken)
 }
 
-export async function takenRanges(): Promise<Taken[]> {
+function requireRouters(taken: Taken[]): void {
+  const other = taken.find(({ cidr }) => overlap(cidr, ROUTERS.range))
+  if (!other) return
+  const range = formatCidr(ROUTERS.range)
+  throw new SetupError(`${range}, which private networks reach the internet through, overlaps ${other.by}`, 'remove that route: ip route')
+}
+
+function requireCidr(text: string): string {
+  const cidr = parseCidr(text)
+  if (cidr) return formatCidr(cidr)
+  throw new SetupError(`${text} is not a range`, 'give one such as --allow 192.168.5.0/24')
+}
+
+async function takenRanges(): Promise<Taken[]> {
   const routes = JSON.parse(await run('ip', '-json', '-4', 'route', 'show', 'table', 'all')) as Route[]
   return [...takenByRoutes(routes, GATEWAY_DEVICE), ...takenByResolvers((await readFileOrNull('/etc/resolv.conf')) ?? '')]
 }
 
-export interface Interface {
+interface Interface {
   ifname: string
   master?: string
-  operstate: string
   flags: string[]
-  address: string
   addr_info: { family: string; local: string; prefixlen: number; scope: string }[]
 }
 
@@ -79,7 +102,9 @@ export async function findInterface(name: string): Promise<Interface | undefined
 }
 
 async function gatewayRange(): Promise<string | undefined> {
-  const own = (await findInterface(GATEWAY_DEVICE))?.addr_info.find(({ family, scope }) => family === 'inet' && scope === 'global')
+  const own = (await findInterface(GATEWAY_DEVICE))?.addr_info.find(
+    ({ family, scope, local }) => family === 'inet' && scope === 'global' && local !== ROUTERS.gateway,
+  )
   const cidr = own && parseCidr(`${own.local}/${own.prefixlen}`)
   return cidr ? formatCidr(cidr) : undefined
 }

@@ -6,7 +6,9 @@ import { forwarding } from './forwarding.ts'
 import { kvmDevice } from './kvm-device.ts'
 import { masquerade } from './masquerade.ts'
 import { savedState } from './saved-state.ts'
-import { network } from './network.ts'
+import { oldNetwork } from './old-network.ts'
+import { openVswitch } from './open-vswitch.ts'
+import { ovn } from './ovn.ts'
 import { packages } from './packages.ts'
 import { planHost, type PlanOptions } from './plan.ts'
 import type { HostPlan } from './setup-step.ts'
@@ -19,7 +21,22 @@ import { findCommand } from './shell.ts'
 import { tls } from './tls.ts'
 import { uplink } from './uplink.ts'
 
-const STEPS: Step[] = [savedState, qemuConf, tls, kvmDevice, daemons, pool, poolFiles, network, forwarding, uplink, masquerade, bootUnit]
+const STEPS: Step[] = [
+  savedState,
+  qemuConf,
+  tls,
+  kvmDevice,
+  daemons,
+  pool,
+  poolFiles,
+  oldNetwork,
+  openVswitch,
+  ovn,
+  forwarding,
+  masquerade,
+  uplink,
+  bootUnit,
+]
 
 export interface PrepareOptions extends PlanOptions {
   dryRun?: boolean

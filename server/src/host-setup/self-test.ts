@@ -1,22 +1,19 @@
-// Tests on this machine that a port denied by an nwfilter is closed and an allowed one open. Needs no guest: a process in its own network
-// namespace is attached to the public bridge by a veth pair. The kernel removes both when the process exits.
+// Tests on this machine that a port denied by a firewall is closed and an allowed one open, and that guests do not reach the host. Needs no VM: a
+// process in its own network namespace has an interface in the switch, named like those of VMs. The kernel removes it when the process exits.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { connect } from 'node:net'
-import { ErrorCode, type Connection } from '@berth/libvirt'
-import { PUBLIC_BRIDGE } from '../hypervisor/libvirt/core/resource-names.ts'
-import { uuidOf } from '../hypervisor/libvirt/core/resource-names.ts'
-import { found, withLibvirt } from './libvirt.ts'
-import { BRIDGE_NF } from './forwarding.ts'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { PUBLIC_PHYSICAL_NETWORK } from '../hypervisor/ovn/topology.ts'
 import { GATEWAY_DEVICE } from './plan.ts'
 import { SetupError, type Outcome } from './setup-step.ts'
 import { findCommand, run, succeeds } from './shell.ts'
 
-const FILTER = 'berth-self-test'
-const PORT_DEVICE = 'berth-test0'
+const NAME = 'berth-self-test'
+const PORT_DEVICE = 'vnet-berth'
 const GUEST_DEVICE = 'berth-test1'
+const GUEST_MAC = '0a:be:27:00:00:01'
 /** Link-local: no VM has it and no route leads there. */
-const HOST_ADDRESS = '169.254.77.1/30'
+const HOST_ADDRESS = '169.254.77.1'
 const GUEST_ADDRESS = '169.254.77.2'
 const [SUBJECT, CONTROL] = [7001, 7002]
 const GUEST = `for (const port of [${SUBJECT}, ${CONTROL}]) require('net').createServer((socket) => socket.end()).listen(port, '0.0.0.0')
@@ -31,17 +28,16 @@ export async function selfTest(): Promise<Outcome> {
     fix,
   })
   try {
-    await withLibvirt(async (libvirt) => {
-      await clear(libvirt)
-      const guest = await startGuest()
-      try {
-        await checkPorts(libvirt, guest)
-      } finally {
-        await clear(libvirt)
-        await end(guest)
-      }
-    })
-    return outcome('ok', 'firewall self-test: a denied port is closed, an allowed one open')
+    await clear()
+    const guest = await startGuest()
+    try {
+      await plugIn(guest)
+      await checkPorts(guest)
+    } finally {
+      await clear()
+      await end(guest)
+    }
+    return outcome('ok', 'firewall self-test: a denied port is closed, an allowed one open, and guests do not reach this machine')
   } catch (error) {
     return outcome(
       'failed',
@@ -69,35 +65,73 @@ async function end(guest: ChildProcess): Promise<void> {
   await ended
 }
 
-async function checkPorts(libvirt: Connection, guest: ChildProcess): Promise<void> {
-  const pid = String(guest.pid)
-  await run('ip', 'link', 'add', PORT_DEVICE, 'type', 'veth', 'peer', 'name', GUEST_DEVICE, 'netns', pid)
-  await run('ip', 'link', 'set', PORT_DEVICE, 'master', PUBLIC_BRIDGE, 'up')
-  const inGuest = (...args: string[]): Promise<string> => run('nsenter', '-t', pid, '-n', 'ip', ...args)
-  await inGuest('addr', 'add', `${GUEST_ADDRESS}/30`, 'dev', GUEST_DEVICE)
-  await inGuest('link', 'set', GUEST_DEVICE, 'up')
-  await run('ip', 'addr', 'replace', HOST_ADDRESS, 'dev', GATEWAY_DEVICE)
-  const [device] = JSON.parse(await inGuest('-json', 'link', 'show', 'dev', GUEST_DEVICE)) as { address: string }[]
+const nb = (...commands: string[][]): Promise<string> =>
+  run('ovn-nbctl', '--timeout=20', '--wait=hv', ...commands.flatMap((command, i) => (i === 0 ? command : ['--', ...command])))
+const accept = (port: number): string[] => [
+  'acl-add',
+  NAME,
+  'to-lport',
+  '100',
+  `outport == "${NAME}" && tcp.dst == ${port}`,
+  'allow-related',
+]
 
-  await libvirt.filters.define({ xml: filterXml('drop') })
-  await libvirt.filters.createBinding({ xml: bindingXml(device!.address) })
+async function plugIn(guest: ChildProcess): Promise<void> {
+  const pid = String(guest.pid)
+  const inGuest = (...command: string[]): Promise<string> => run('nsenter', '-t', pid, '-n', ...command)
+  await run('ip', 'link', 'add', PORT_DEVICE, 'type', 'veth', 'peer', 'name', GUEST_DEVICE, 'address', GUEST_MAC, 'netns', pid)
+  await inGuest('ethtool', '-K', GUEST_DEVICE, 'tx', 'off')
+  await inGuest('ip', 'addr', 'add', `${GUEST_ADDRESS}/30`, 'dev', GUEST_DEVICE)
+  await inGuest('ip', 'link', 'set', GUEST_DEVICE, 'up')
+  await run('ip', 'link', 'set', PORT_DEVICE, 'up')
+  await run('ip', 'addr', 'replace', `${HOST_ADDRESS}/30`, 'dev', GATEWAY_DEVICE)
+  await nb(
+    ['ls-add', NAME],
+    ['lsp-add', NAME, `${NAME}-uplink`],
+    ['lsp-set-type', `${NAME}-uplink`, 'localnet'],
+    ['lsp-set-addresses', `${NAME}-uplink`, 'unknown'],
+    ['lsp-set-options', `${NAME}-uplink`, `network_name=${PUBLIC_PHYSICAL_NETWORK}`],
+    ['lsp-add', NAME, NAME],
+    ['lsp-set-addresses', NAME, `${GUEST_MAC} ${GUEST_ADDRESS}`],
+    ['lsp-set-port-security', NAME, `${GUEST_MAC} ${GUEST_ADDRESS}`],
+    ['acl-add', NAME, 'to-lport', '1', `outport == "${NAME}" && ip4`, 'drop'],
+    ['acl-add', NAME, 'from-lport', '1', `inport == "${NAME}" && ip4`, 'allow-related'],
+    accept(CONTROL),
+  )
+  await run(
+    'ovs-vsctl',
+    '--timeout=20',
+    'add-port',
+    'br-int',
+    PORT_DEVICE,
+    '--',
+    'set',
+    'Interface',
+    PORT_DEVICE,
+    `external_ids:iface-id=${NAME}`,
+  )
+  await run('ovn-nbctl', '--timeout=20', 'wait-until', 'Logical_Switch_Port', NAME, 'up=true')
+}
+
+async function checkPorts(guest: ChildProcess): Promise<void> {
   if (!(await isOpen(CONTROL, OPEN_TIMEOUT_MS))) throw notReached()
-  if (await isOpen(SUBJECT, CLOSED_TIMEOUT_MS)) throw notClosed()
-  await libvirt.filters.define({ xml: filterXml('accept') })
-  if (!(await isOpen(SUBJECT, OPEN_TIMEOUT_MS))) throw new SetupError('A port that a filter allows stays closed', reload)
+  const [closed, host] = await Promise.all([isOpen(SUBJECT, CLOSED_TIMEOUT_MS), reachesHost(guest)])
+  if (closed)
+    throw new SetupError('A port that a filter denies is open: firewalls of VMs would not work here', 'ovn-nbctl show; ovs-vsctl show')
+  if (host)
+    throw new SetupError('Guests reach services of this host', 'look for rules that accept them first: iptables -S INPUT, nft list ruleset')
+  await nb(accept(SUBJECT))
+  if (!(await isOpen(SUBJECT, OPEN_TIMEOUT_MS)))
+    throw new SetupError('A port that a filter allows stays closed', 'ovn-nbctl show; ovs-vsctl show')
 }
 
 const CLOSED_TIMEOUT_MS = 800
 const OPEN_TIMEOUT_MS = 5_000
-const reload = 'look for rules that drop bridged packets: iptables -S FORWARD, nft list ruleset'
 
 const notReached = (): SetupError =>
-  new SetupError(`A device on ${PUBLIC_BRIDGE} cannot be reached from this host although its filter allows it`, reload)
-
-const notClosed = (): SetupError =>
   new SetupError(
-    'A port that a filter denies is open: firewalls of VMs would not work here',
-    `check that ${BRIDGE_NF} is 1, and that no rule accepts everything before libvirt's: iptables -S FORWARD`,
+    'A guest cannot be reached from this host although its filter allows it',
+    `look for rules that drop packets from ${GATEWAY_DEVICE}: iptables -S INPUT, nft list ruleset`,
   )
 
 const isOpen = (port: number, withinMs: number): Promise<boolean> =>
@@ -110,24 +144,20 @@ const isOpen = (port: number, withinMs: number): Promise<boolean> =>
     socket.once('connect', answer(true)).once('timeout', answer(false)).once('error', answer(false))
   })
 
-/** Same structure as a VM's filter: established connections, then the rules, then the default. */
-const filterXml = (verdict: 'drop' | 'accept'): string => `<filter name='${FILTER}' chain='root'><uuid>${uuidOf(FILTER)}</uuid>
-<rule action='accept' direction='inout' priority='-900'><all state='ESTABLISHED,RELATED'/></rule>
-<rule action='${verdict}' direction='in' priority='0'><tcp dstportstart='${SUBJECT}' state='NEW'/></rule>
-<rule action='accept' direction='in' priority='1'><tcp dstportstart='${CONTROL}' state='NEW'/></rule>
-<rule action='drop' direction='in' priority='900'><all state='NEW'/></rule>
-</filter>`
-
-const bindingXml = (mac: string): string => `<filterbinding><owner><name>${FILTER}</name><uuid>${uuidOf(FILTER)}</uuid></owner>
-<portdev name='${PORT_DEVICE}'/><mac address='${mac}'/><filterref filter='${FILTER}'/></filterbinding>`
+async function reachesHost(guest: ChildProcess): Promise<boolean> {
+  const server = createServer((socket) => socket.end()).listen(0, HOST_ADDRESS)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const ask = `require('net').connect({ host: '${HOST_ADDRESS}', port: ${port}, timeout: ${CLOSED_TIMEOUT_MS} }, () => process.exit(0))
+    .on('timeout', () => process.exit(1)).on('error', () => process.exit(1))`
+  return succeeds('nsenter', '-t', String(guest.pid), '-n', process.execPath, '-e', ask).finally(() => server.close())
+}
 
 /** Also removes the remains of an interrupted test. */
-async function clear(libvirt: Connection): Promise<void> {
-  const binding = await found(libvirt.filters.lookupBinding({ portDevice: PORT_DEVICE }), ErrorCode.noFilterBinding)
-  if (binding) await libvirt.filters.deleteBinding({ binding })
-  const filter = await found(libvirt.filters.lookupByName({ name: FILTER }), ErrorCode.noFilter)
-  if (filter) await libvirt.filters.undefine({ filter })
+async function clear(): Promise<void> {
+  await succeeds('ovs-vsctl', '--timeout=20', '--if-exists', 'del-port', 'br-int', PORT_DEVICE)
+  await succeeds('ovn-nbctl', '--timeout=20', '--if-exists', 'ls-del', NAME)
   await succeeds('ip', 'link', 'del', PORT_DEVICE)
-  await succeeds('ip', 'addr', 'del', HOST_ADDRESS, 'dev', GATEWAY_DEVICE)
-  await succeeds('ip', 'neigh', 'del', GUEST_ADDRESS, 'dev', GATEWAY_DEVICE) // the next test guest has another MAC
+  await succeeds('ip', 'addr', 'del', `${HOST_ADDRESS}/30`, 'dev', GATEWAY_DEVICE)
+  await succeeds('ip', 'neigh', 'del', GUEST_ADDRESS, 'dev', GATEWAY_DEVICE)
 }

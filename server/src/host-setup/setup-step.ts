@@ -20,6 +20,8 @@ export interface HostState {
   poolPath: string
   /** The address of its certificate, once other machines connect to it. */
   tlsAddress: string | null
+  /** Private ranges that guests may reach nevertheless. */
+  allowed: string[]
 }
 
 export interface HostPlan extends Omit<HostState, 'range'> {

@@ -1,12 +1,11 @@
 // Checks a host over the connection that Berth will use, before it is registered. Leaves nothing changed.
 import { randomUUID } from 'node:crypto'
 import { ErrorCode, PoolState, type Connection, type Endpoint } from '@berth/libvirt'
-import { STORAGE_POOL, PUBLIC_NETWORK } from '../hypervisor/libvirt/core/resource-names.ts'
+import { STORAGE_POOL } from '../hypervisor/libvirt/core/resource-names.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { readFacts, type Facts } from './facts.ts'
 import { failure, ok, warning, type Finding } from './finding.ts'
 import { found, withLibvirt } from './libvirt.ts'
-import { networkProblem } from './network.ts'
 
 const PREPARE = 'run on that host: berthd host prepare'
 const MIN_LIBVIRT = 8
@@ -24,7 +23,7 @@ export async function verifyHost(endpoint: Endpoint): Promise<Verified> {
     return await withLibvirt(async (libvirt) => {
       const facts = await readFacts(libvirt)
       findings.push(ok(`reached ${facts.hostname} at ${endpoint.description}`), version(facts), guests(facts))
-      findings.push(await pool(libvirt), await network(libvirt), space(facts))
+      findings.push(await pool(libvirt), space(facts))
       if (findings.every(({ status }) => status !== 'failure')) findings.push(await clock(libvirt))
       return { findings, facts }
     }, endpoint)
@@ -78,16 +77,6 @@ async function pool(libvirt: Connection): Promise<Finding> {
   return state === PoolState.running
     ? ok(`storage pool ${STORAGE_POOL}`)
     : failure(`the storage pool ${STORAGE_POOL} is not active`, PREPARE)
-}
-
-async function network(libvirt: Connection): Promise<Finding> {
-  const known = await found(libvirt.networks.lookupByName({ name: PUBLIC_NETWORK }), ErrorCode.noNetwork)
-  if (!known) return failure(`the host has no network ${PUBLIC_NETWORK}`, PREPARE)
-  const problem = networkProblem(await libvirt.networks.getXml({ network: known }))
-  if (problem) return failure(problem, PREPARE)
-  return (await libvirt.networks.isActive({ network: known }))
-    ? ok(`network ${PUBLIC_NETWORK}`)
-    : failure(`the network ${PUBLIC_NETWORK} is not active`, PREPARE)
 }
 
 function space({ diskFreeGiB }: Facts): Finding {

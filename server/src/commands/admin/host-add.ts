@@ -17,10 +17,15 @@ export interface NewHost {
   name?: string
   region?: string
   range?: string
+  networkController?: string
   dns: string[]
 }
 
-export async function add({ config, db, now }: Admin, { name, region, range, dns }: NewHost, uri?: string): Promise<Result> {
+export async function add(
+  { config, db, now }: Admin,
+  { name, region, range, networkController, dns }: NewHost,
+  uri?: string,
+): Promise<Result> {
   const { facts, findings } = await inspectHost(config, uri!)
   const failures = findings.filter(({ status }) => status === 'failure')
   if (!facts || failures.length > 0) throw new Error(`The host was not added.\n${findings.map(findingLine).join('\n')}`)
@@ -29,6 +34,8 @@ export async function add({ config, db, now }: Admin, { name, region, range, dns
   const host = await db.tx(async (tx) =>
     registerHost(tx, now, {
       name: name ?? facts.hostname.split('.')[0]!.toLowerCase(),
+      hostname: facts.hostname,
+      ...(networkController !== undefined && { networkController }),
       region: region ?? (await onlyRegion(tx)),
       uri: uri!,
       arch: facts.arch,

@@ -14,9 +14,10 @@ export function hostPrepareCommands(program: Command): void {
     withFormat(
       host
         .command('prepare')
-        .description('set up this machine as a host: packages, libvirt, storage pool, public network')
+        .description('set up this machine as a host: packages, libvirt, OVN, storage pool, public network')
         .option('--range <cidr>', 'addresses for VMs; by default 10.77.0.0/16 or the next free one')
         .option('--pool-path <folder>', 'folder for disks; by default /var/lib/libvirt/images/berth')
+        .option('--allow <ranges...>', 'private ranges that VMs may reach; by default none')
         .option('--certificate <file>', 'bundle of berthd host certificate: only that control plane may connect')
         .option('--dry-run', 'only print what is missing'),
     ),
@@ -38,6 +39,7 @@ export function hostPrepareCommands(program: Command): void {
 interface PrepareInput extends OutputOptions {
   range?: string
   poolPath?: string
+  allow?: string[]
   certificate?: string
   dryRun?: boolean
 }
@@ -45,7 +47,7 @@ interface PrepareInput extends OutputOptions {
 const NOTES = { ok: '', done: 'done', missing: 'missing', failed: '' }
 
 /** Returns the exit code. A dry run that finds something missing has not failed. */
-async function prepare({ range, poolPath, certificate: file, dryRun = false, ...output }: PrepareInput): Promise<number> {
+async function prepare({ range, poolPath, allow, certificate: file, dryRun = false, ...output }: PrepareInput): Promise<number> {
   const json = isJson(output)
   const { prepareHost } = await import('../../host-setup/prepare.ts')
   const bundle = file === undefined ? undefined : await bundleOf(file)
@@ -53,7 +55,7 @@ async function prepare({ range, poolPath, certificate: file, dryRun = false, ...
     showLine(markOf(status), message, NOTES[status])
     if (fix) print(`     ${fix}`)
   }
-  const { plan, outcomes } = await prepareHost({ range, poolPath, bundle, dryRun }, json ? () => {} : printOutcome)
+  const { plan, outcomes } = await prepareHost({ range, poolPath, allowed: allow, bundle, dryRun }, json ? () => {} : printOutcome)
   const ok = plan !== null && outcomes.every(({ status }) => status !== 'failed')
   const next = ok && !dryRun ? nextCommand(plan.tlsAddress, formatCidr(plan.range)) : null
   if (json) print(toJson({ ok, range: plan && formatCidr(plan.range), steps: outcomes, next }))

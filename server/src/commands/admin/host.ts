@@ -47,6 +47,7 @@ export function hostCommands(program: Command): void {
       .option('--name <name>', 'by default the host name of the machine')
       .option('--region <slug>', 'required when there are several')
       .option('--range <cidr>', 'its public addresses, as printed by host prepare')
+      .option('--network-controller <address>', 'of its region, where it is the first host: such as unix:/run/ovn')
       .option('--dns <addresses...>', 'resolvers for guests', ['1.1.1.1', '9.9.9.9']),
     'host add qemu+tls://10.0.0.5/system --name rack1 --region fra1',
     async (admin, options: NewHost, uri) => (await import('./host-add.ts')).add(admin, options, uri), // imported on demand: it loads the libvirt client

@@ -1,9 +1,11 @@
 // This machine as a host. The checks are those of the setup steps; nothing is changed.
-import { forwarding, BRIDGE_NF } from '../../host-setup/forwarding.ts'
+import { forwarding } from '../../host-setup/forwarding.ts'
 import { missingCommands, installByHand, packages } from '../../host-setup/packages.ts'
 import { daemons } from '../../host-setup/libvirt-daemons.ts'
 import { masquerade } from '../../host-setup/masquerade.ts'
-import { network } from '../../host-setup/network.ts'
+import { oldNetwork } from '../../host-setup/old-network.ts'
+import { hasKernelDatapath, openVswitch } from '../../host-setup/open-vswitch.ts'
+import { ovn } from '../../host-setup/ovn.ts'
 import { planHost } from '../../host-setup/plan.ts'
 import type { HostPlan } from '../../host-setup/setup-step.ts'
 import { pool } from '../../host-setup/pool.ts'
@@ -12,7 +14,6 @@ import { qemuConf } from '../../host-setup/qemu-conf.ts'
 import { withLibvirt } from '../../host-setup/libvirt.ts'
 import { securityModelsIn } from '../../host-setup/facts.ts'
 import { SetupError, type Step } from '../../host-setup/setup-step.ts'
-import { exists, succeeds } from '../../host-setup/shell.ts'
 import { uplink } from '../../host-setup/uplink.ts'
 import { formatCidr } from '../../kernel/cidr.ts'
 import { failure, ok, warning, type Check, type Finding } from './check.ts'
@@ -41,7 +42,8 @@ const bySteps = (what: string, ...steps: Step[]): Check =>
 
 export const libvirt = bySteps('libvirt', qemuConf, daemons)
 export const storage = bySteps('storage pool', pool, poolFiles)
-export const publicNetwork = bySteps('public network', network, uplink, masquerade)
+export const networkController = bySteps('OVN', openVswitch, ovn)
+export const publicNetwork = bySteps('public network', oldNetwork, uplink, forwarding, masquerade)
 
 export const qemu: Check = async ({ hypervisor }) => {
   if (hypervisor === 'simulated') return ok('QEMU: not needed, VMs are simulated')
@@ -53,33 +55,15 @@ export const qemu: Check = async ({ hypervisor }) => {
 
 export const range = onHost('range', async (plan) => ok(`VMs get addresses from ${formatCidr(plan.range)}, which no other route uses`))
 
-export const bridgeFilter = onHost('bridge-nf', async (plan) => {
-  const { ok: right, message } = await forwarding.check(plan)
-  if (right) return ok(message)
-  return failure(
-    message,
-    (await exists(BRIDGE_NF)) ? FIX : 'modprobe br_netfilter, or boot a stock kernel of Debian or Ubuntu; then npm start',
-  )
-})
-
-/** Each probe runs in its own network namespace, which ends with the command: a module may be built in, loadable or missing. */
-const PROBES: Record<string, string> = {
-  sch_sfq: 'tc qdisc add dev lo root sfq perturb 10',
-  cls_fw: 'tc qdisc add dev lo root handle 1: htb default 1 && tc filter add dev lo parent 1: protocol all prio 1 handle 1 fw flowid 1:1',
-  act_police:
-    'tc qdisc add dev lo ingress && tc filter add dev lo parent ffff: protocol all u32 match u32 0 0 police rate 1mbit burst 64kb mtu 64kb drop flowid :1',
-}
-
-export const modules = onHost('modules', async () => {
-  const names = Object.keys(PROBES)
-  const works = await Promise.all(names.map((name) => succeeds('unshare', '--net', 'sh', '-c', PROBES[name]!)))
-  const missing = names.filter((_, i) => !works[i])
-  if (missing.length === 0) return ok(`${names.join(', ')}: VMs can be throttled at their traffic cap`)
-  return warning(
-    `this kernel lacks ${missing.join(', ')}: the bandwidth of VMs is not limited, and a VM at its traffic cap is not throttled`,
-    "apt-get install the kernel's extra modules, or boot a stock kernel",
-  )
-})
+/** Never a failure: without the module, packets are forwarded by a process. */
+export const datapath = onHost('datapath', async () =>
+  (await hasKernelDatapath())
+    ? ok('the kernel forwards the packets of VMs (module openvswitch)')
+    : warning(
+        'this kernel has no module openvswitch: ovs-vswitchd forwards the packets of VMs, slower',
+        'boot a stock kernel of Debian or Ubuntu, then npm start',
+      ),
+)
 
 /** A guest that breaks out of its QEMU is held by the kernel's access control, if there is any, and by its own user. */
 export const confinement = onHost('confinement', async () =>

@@ -5,7 +5,7 @@ import { findingLine, print, toJson } from '../output.ts'
 import type { Check, Finding } from './check.ts'
 import { clock, database, masterKey, migrations } from './database.ts'
 import { certificates } from './certificates.ts'
-import { bridgeFilter, confinement, libvirt, modules, publicNetwork, qemu, range, storage } from './host.ts'
+import { confinement, datapath, libvirt, networkController, publicNetwork, qemu, range, storage } from './host.ts'
 import { virtualisation } from './kvm.ts'
 import { dataFolder, disk, hypervisor, node } from './machine.ts'
 import { port, redis } from './network.ts'
@@ -30,9 +30,9 @@ const CHECKS: Record<string, Check> = {
   pool: storage,
   reserve,
   range,
+  ovn: networkController,
+  datapath,
   network: publicNetwork,
-  bridge: bridgeFilter,
-  modules,
   certificates,
   templates,
 }

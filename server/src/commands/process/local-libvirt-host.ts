@@ -6,6 +6,8 @@ import { listPools, registerHost, removeHost, type HostRow } from '../../feature
 import { readFacts, type Facts } from '../../host-setup/facts.ts'
 import { sellableCapacity } from '../../hypervisor/sellable-capacity.ts'
 import { withLibvirt } from '../../host-setup/libvirt.ts'
+import { hasKernelDatapath } from '../../host-setup/open-vswitch.ts'
+import { LOCAL_NETWORK_CONTROLLER } from '../../host-setup/ovn.ts'
 import type { HostPlan } from '../../host-setup/setup-step.ts'
 import { prepareHost } from '../../host-setup/prepare.ts'
 import type { Outcome } from '../../host-setup/setup-step.ts'
@@ -13,7 +15,6 @@ import { formatCidr } from '../../kernel/cidr.ts'
 import { stopwatch, systemClock } from '../../kernel/clock.ts'
 import type { Db } from '../../kernel/database/db.ts'
 import { accelerationOf } from '../admin/host-add.ts'
-import { modules } from '../doctor/host.ts'
 import { print, showLine, step } from '../output.ts'
 
 export interface Obstacle {
@@ -44,10 +45,10 @@ export async function openLibvirtHost(
   if (!registered) await register(db, wanted, plan, facts, replace ? local : null)
   const emulated = accelerationOf(facts) === 'emulation'
   const changed = outcomes.some(({ status }) => status === 'done')
-  if (!changed) showLine('✓', `libvirt ${facts.libvirt}, network ${formatCidr(plan.range)}`, `${(elapsed() / 1000).toFixed(1)} s`)
+  if (!changed) showLine('✓', `libvirt ${facts.libvirt}, OVN, network ${formatCidr(plan.range)}`, `${(elapsed() / 1000).toFixed(1)} s`)
   if (emulated) showLine('!', 'no usable KVM: VMs run emulated, slower', 'npm run doctor -- kvm')
-  const bandwidth = await modules(config)
-  if (bandwidth.status !== 'ok') showLine('!', bandwidth.message, 'npm run doctor -- modules')
+  if (!(await hasKernelDatapath()))
+    showLine('!', 'no module openvswitch: networks of VMs run in user space, slower', 'npm run doctor -- datapath')
   return null
 }
 
@@ -85,6 +86,8 @@ async function register(db: Db, { host: wanted, dns }: Local, plan: HostPlan, fa
         if (outdated) await removeHost(tx, now, outdated)
         return registerHost(tx, now, {
           name: wanted.name,
+          hostname: facts.hostname,
+          networkController: LOCAL_NETWORK_CONTROLLER,
           region: wanted.region,
           uri: 'qemu:///system',
           arch: facts.arch,

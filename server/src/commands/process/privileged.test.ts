@@ -6,12 +6,12 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import { scratchFolder, type ScratchFolder } from '../../../test/scratch-folder.ts'
-import { openLibvirtSocket } from './privileged.ts'
+import { openHostSocket } from './privileged.ts'
 
 let folder: ScratchFolder
 const servers: Server[] = []
 const guest = (): string => join(folder.path, 'guest')
-const open = (name: string): ReturnType<typeof openLibvirtSocket> => openLibvirtSocket(join(guest(), name), [/\/guest\/[^/]+$/])
+const open = (name: string): ReturnType<typeof openHostSocket> => openHostSocket(join(guest(), name), [/\/guest\/[^/]+$/])
 
 async function listen(path: string): Promise<void> {
   const server = createServer((socket) => socket.end('RFB 003.008\n')).listen(path)
@@ -32,7 +32,7 @@ afterAll(async () => {
   await folder.remove()
 })
 
-describe('openLibvirtSocket', () => {
+describe('openHostSocket', () => {
   test('connects, and leaves what the other side says first to the reader', async () => {
     expect(await text(await open('vnc.sock'))).toBe('RFB 003.008\n')
   })
@@ -50,8 +50,10 @@ describe('openLibvirtSocket', () => {
     '/run/libvirt/../docker.sock',
     '/var/lib/libvirt/qemu/a/../../../../run/vnc.sock',
     '/run/libvirt/libvirt-sock\0',
-  ])('refuses %j, which is none of libvirt', async (path) => {
-    await expect(openLibvirtSocket(path)).rejects.toThrow('is no socket of libvirt')
+    '/run/ovn/ovn-northd.1.ctl',
+    '/run/openvswitch/db.sock',
+  ])('refuses %j, which is none of libvirt or OVN', async (path) => {
+    await expect(openHostSocket(path)).rejects.toThrow('is no socket of libvirt or OVN')
   })
 
   describeIf(process.getuid!() === 0 ? undefined : 'only root can give a folder away')('in the folder of a guest', () => {

@@ -19,7 +19,7 @@ export type Launched = { service: UnprivilegedService; why?: undefined } | { ser
 export interface UnprivilegedService {
   /** It may read every file, because Berth is in a folder that is closed to it. */
   readsAll: boolean
-  /** Starts API and worker. `isLibvirtHost`: it may connect to libvirt's sockets. */
+  /** Starts API and worker. `isLibvirtHost`: it may connect to the sockets of libvirt and OVN. */
   open(start: Start, isLibvirtHost: boolean): Promise<Ready>
   noteBuilding(slug: string): void
   noteBuilt(slug: string): void
@@ -102,8 +102,8 @@ function operate(
   const answer = async (question: Question): Promise<void> => {
     try {
       if (question.ask !== 'connect') return tell({ id: question.id, answer: await answerTo(config, question) })
-      if (!mayConnect) throw new Error('this machine is no host of libvirt')
-      tell({ id: question.id, answer: null }, await openLibvirtSocket(String(question.given)))
+      if (!mayConnect) throw new Error('this machine is no host')
+      tell({ id: question.id, answer: null }, await openHostSocket(String(question.given)))
     } catch (error) {
       tell({ id: question.id, error: (error as Error).message })
     }
@@ -146,14 +146,14 @@ async function answerTo({ dataDir }: Config, question: Exclude<Question, { ask: 
   }
 }
 
-const LIBVIRT_SOCKETS = [/^\/run\/libvirt\/libvirt-sock$/, /^\/var\/lib\/libvirt\/qemu\/[^/]+\/vnc\.sock$/]
+const HOST_SOCKETS = [/^\/run\/libvirt\/libvirt-sock$/, /^\/var\/lib\/libvirt\/qemu\/[^/]+\/vnc\.sock$/, /^\/run\/ovn\/ovn[ns]b_db\.sock$/]
 const O_PATH = 0o10000000
 const CONNECT_MS = 5_000
 
 /** The folder of a screen's socket belongs to QEMU, which could put a link to any other socket there: hence by descriptor, and only what
  *  belongs to the owner of its folder. */
-export async function openLibvirtSocket(path: string, allowed = LIBVIRT_SOCKETS): Promise<Socket> {
-  if (!allowed.some((pattern) => pattern.test(path))) throw new Error(`${path} is no socket of libvirt`)
+export async function openHostSocket(path: string, allowed = HOST_SOCKETS): Promise<Socket> {
+  if (!allowed.some((pattern) => pattern.test(path))) throw new Error(`${path} is no socket of libvirt or OVN`)
   await using file = await open(path, O_PATH | constants.O_NOFOLLOW)
   const [socket, folder] = [await file.stat(), await stat(dirname(path))]
   if (!socket.isSocket() || socket.uid !== folder.uid) throw new Error(`${path} is no socket of the owner of its folder`)

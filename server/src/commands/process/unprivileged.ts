@@ -1,5 +1,5 @@
 // API and worker without root. What belongs to root they get from `up`, which started this process: the database's address, the master key,
-// and on request connections to libvirt's sockets, which come as open file descriptors.
+// and on request connections to the sockets of libvirt and OVN, which come as open file descriptors.
 import type { Socket } from 'node:net'
 import type { Config } from '../../config.ts'
 import { noteBuilding, noteBuilt } from '../../features/catalog/service.ts'

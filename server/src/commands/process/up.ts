@@ -74,7 +74,7 @@ function showUsers({ databaseUrl, dataDir }: Config, { service, why }: Launched,
   if (service.readsAll)
     showLine('!', `user ${SERVICE_USER} may read all files: move Berth and ${shortPath(dataDir)} out of a closed folder`, '')
   showLine('✓', `API and worker run as ${SERVICE_USER}${database}`, '')
-  showLine('✓', `as root: the supervisor that starts them, template builds${hasLibvirt ? ', libvirtd' : ''}`, 'why: SECURITY.md')
+  showLine('✓', `as root: the supervisor that starts them, template builds${hasLibvirt ? ', libvirtd, OVN' : ''}`, 'why: SECURITY.md')
 }
 
 /** Blocks the event loop for about 0.3 s. */

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { Log } from '../../kernel/log.ts'
 import type { HostRef } from '../driver-pool.ts'
-import type { Driver, Machines, Monitoring, Networking, SnapshotsAndBackups } from '../driver.ts'
+import type { Driver, Machines, Monitoring, SnapshotsAndBackups } from '../driver.ts'
 import type { ImageSource } from '../image-source.ts'
 import { directAccess, type LocalAccess } from '../local-access.ts'
 import { backupTransferMethods } from './copies/backup-transfer.ts'
@@ -23,10 +23,7 @@ import { consoleMethods } from './monitoring/console.ts'
 import { eventMethods } from './monitoring/events.ts'
 import { inventoryMethods } from './monitoring/inventory.ts'
 import { statsMethods } from './monitoring/stats.ts'
-import { limitMethods } from './network/bandwidth-limits.ts'
-import { filterMethods } from './network/filters.ts'
 import { interfaceMethods } from './network/interfaces.ts'
-import { networkMethods } from './network/networks.ts'
 import { diskMethods } from './storage/disks.ts'
 import { templateMethods } from './storage/templates.ts'
 
@@ -50,7 +47,7 @@ export const libvirtDrivers =
       hostId,
       ...machines(context),
       ...templateMethods(context),
-      ...networking(context),
+      ...interfaceMethods(context),
       ...copies(context),
       ...monitoring(context),
       close: context.close,
@@ -73,13 +70,6 @@ export const machines = (context: HostContext): Machines => ({
   ...readinessMethods(context),
   ...passwordMethods(context),
   ...purgeMethods(context),
-})
-
-export const networking = (context: HostContext): Networking => ({
-  ...networkMethods(context),
-  ...interfaceMethods(context),
-  ...limitMethods(context),
-  ...filterMethods(context),
 })
 
 export const monitoring = (context: HostContext): Monitoring => ({

@@ -5,9 +5,7 @@ import { DriverError, type DriverErrorKind } from '../../driver.ts'
 
 const KIND_OF_CODE = new Map<number, DriverErrorKind>([
   [ErrorCode.noDomain, 'not_found'],
-  [ErrorCode.noNetwork, 'not_found'],
   [ErrorCode.noStorageVolume, 'not_found'],
-  [ErrorCode.noFilter, 'not_found'],
   [ErrorCode.noSnapshot, 'not_found'],
   [ErrorCode.noCheckpoint, 'not_found'],
   [ErrorCode.deviceMissing, 'not_found'],
@@ -40,10 +38,6 @@ const TEXT = {
   unplugPending: /in the process of unplug|guest is busy/i,
   /** The guest agent answered with an error, as opposed to not at all. */
   agentRefused: /unable to execute QEMU agent command/,
-  /** libvirt's network driver, about a route of the host. */
-  addressRangeInUse: /already in use by interface/,
-  /** The command line of `tc`, which libvirt runs to shape traffic. */
-  trafficControlFailed: /Child process \(\S*tc /,
 }
 
 type Text = keyof typeof TEXT
@@ -61,16 +55,14 @@ export const hasText = (error: unknown, name: Text): boolean => {
 export const remoteErrorOf = (error: unknown): RemoteError | undefined =>
   error instanceof RemoteError ? error : error instanceof DriverError && error.cause instanceof RemoteError ? error.cause : undefined
 
-const { domains, filters, networks } = areas
-const DEFINING = new Set([domains.define, domains.createXml, networks.define, networks.create, filters.define].map(({ name }) => name))
-const OBJECT_LISTS: number[] = [ErrorOrigin.domain, ErrorOrigin.network, ErrorOrigin.filter]
+const DEFINING = new Set([areas.domains.define, areas.domains.createXml].map(({ name }) => name))
 
-/** An object of that name or UUID exists: active, being started, or being removed. libvirt's object lists raise VIR_ERR_OPERATION_FAILED and
+/** A domain of that name or UUID exists: active, being started, or being removed. libvirt's list of domains raises VIR_ERR_OPERATION_FAILED and
  *  VIR_ERR_OPERATION_INVALID for it. */
 export const isNameTaken = (error: unknown): error is RemoteError =>
   error instanceof RemoteError &&
   (error.code === ErrorCode.operationFailed || error.code === ErrorCode.operationInvalid) &&
-  OBJECT_LISTS.includes(error.origin) &&
+  error.origin === ErrorOrigin.domain &&
   DEFINING.has(error.procedure ?? '')
 
 /** `what` is what was requested, such as `start berth-c123`. */

@@ -38,7 +38,7 @@ export interface HostContext {
 /** The host may come back with another kernel or configuration, so probe results are cleared at every reconnect. */
 export interface HostCache {
   acceleration: Promise<{ arch: string; acceleration: Acceleration }> | undefined
-  canShapeTraffic: boolean | undefined
+  canOffload: boolean | undefined
   /** Null where all guests run as one user. */
   guestGroup: number | null | undefined
   /** Serial console recordings by VM id, the oldest first. */
@@ -64,7 +64,7 @@ export interface HostContextOptions {
 const DOWN_GRACE_MS = 10_000
 const RECONNECT_GUESTS_TIMEOUT_MS = 60_000
 
-const UNPROBED = { acceleration: undefined, canShapeTraffic: undefined, guestGroup: undefined }
+const UNPROBED = { acceleration: undefined, canOffload: undefined, guestGroup: undefined }
 
 export function openHostContext(options: HostContextOptions): HostContext & { close(): Promise<void> } {
   const { hostId, endpoint, images, log, root, connect = connectDirectly } = options

@@ -1,17 +1,11 @@
-// Names of domains, volumes, networks and filters on a host, and how to read them back. They consist of our ids alone, never of text chosen
-// by customers. UUIDs are derived from names (version 5), so that repeated definitions have the same UUID.
-import { createHash } from 'node:crypto'
+// Names of domains and volumes on a host, and how to read them back. They consist of our ids alone, never of text chosen by customers.
 
 export const STORAGE_POOL = 'berth'
 /** An empty pool on the same filesystem, whose refresh reports the free space (host/free-space.ts). */
 export const SPACE_POOL = 'berth-space'
 export const SPACE_FOLDER = '.space'
-export const PUBLIC_NETWORK = 'berth-public'
-export const PUBLIC_BRIDGE = 'brpub0'
-/** Networks and domains that exist only to probe what a host can do. */
-export const PROBE_PREFIX = 'berth-probe-'
-/** The filter that every private interface refers to. */
-export const PRIVATE_FILTER = 'berth-private'
+/** Domains that exist only to probe what a host can do. */
+const PROBE_PREFIX = 'berth-probe-'
 
 export const domainName = (vmId: string): string => `berth-${checked(vmId)}`
 /** A paused domain that has a disk open, for changes that only QEMU can make. */
@@ -26,16 +20,7 @@ export const KVM_PROBE_DOMAIN = 'berth-probe-machine'
 export const USER_PROBE_DOMAIN = 'berth-probe-user'
 const READER = 'berth-copy-'
 const OPENER = 'berth-open-'
-export const filterName = (vmId: string): string => `berth-vm-${checked(vmId)}`
-export const filterUuid = (vmId: string): string => uuidOf(filterName(vmId))
-export const networkName = (networkId: string): string => `berth-${checked(networkId)}`
-/** Null for unknown networks, and for the public network. */
-export const networkIdOf = (name: string): string | null =>
-  name === PUBLIC_NETWORK ? null : (/^berth-([a-z0-9]+)$/.exec(name)?.[1] ?? null)
-export const vmIdOfFilter = (name: string): string | null => /^berth-vm-([a-z0-9]+)$/.exec(name)?.[1] ?? null
 export const vmIdOfDomain = (name: string): string | null => /^berth-([a-z0-9]+)$/.exec(name)?.[1] ?? null
-/** The kernel allows 15 characters, which an id does not fit in. */
-export const bridgeName = (networkId: string): string => `bn${createHash('sha256').update(networkId).digest('hex').slice(0, 12)}`
 
 export const diskName = (vmId: string, generation: number): string => `vm-${checked(vmId)}-${generation}.qcow2`
 export const seedName = (vmId: string, generation: number): string => `seed-${checked(vmId)}-${generation}.iso`
@@ -78,13 +63,4 @@ export function readVolumeName(name: string): VolumeName {
 function checked(id: string): string {
   if (!/^[a-z0-9]{1,64}$/.test(id)) throw new Error(`BUG: ${JSON.stringify(id)} is not an id`)
   return id
-}
-
-const NAMESPACE = Buffer.from('6f7d1d6f5a3c4e0b9a51b5f1c2d7e830', 'hex')
-
-export function uuidOf(name: string): string {
-  const bytes = createHash('sha1').update(NAMESPACE).update(name).digest().subarray(0, 16)
-  bytes[6] = (bytes[6]! & 0x0f) | 0x50
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }

@@ -1,7 +1,6 @@
 // Facts of a host: size, versions and capabilities.
 import { GIB, type HostFacts, type Monitoring } from '../../driver.ts'
 import { detectAcceleration } from './kvm-probe.ts'
-import { canShapeTraffic } from './traffic-shaping-probe.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { freeSpaceRefresher, readPoolSpace } from './free-space.ts'
 import { readXml } from '../core/xml.ts'
@@ -12,15 +11,17 @@ export function factMethods(context: HostContext): Pick<Monitoring, 'facts'> {
   return {
     facts: async (signal) => {
       const read = await context.call('read host facts', signal, async (host) => {
+        const hostname = await host.connect.getHostname()
         const node = await host.connect.getNodeInfo()
         await refreshSpace(host)
         const space = await readPoolSpace(host)
         const cpu = readXml(await host.connect.getCapabilities()).find('host/cpu')
         const versions = { libvirt: version(await host.connect.getLibVersion()), qemu: version(await host.connect.getVersion()) }
-        return { node, space, cpu, versions, uplinkMbps: await readUplinkMbps(host) }
+        return { hostname, node, space, cpu, versions, uplinkMbps: await readUplinkMbps(host) }
       })
-      const { node, space, cpu, versions, uplinkMbps } = read
+      const { hostname, node, space, cpu, versions, uplinkMbps } = read
       return {
+        hostname,
         vcpu: node.cpus,
         cpuModel: cpu?.find('model')?.text ?? node.model,
         arch: cpu?.find('arch')?.text ?? node.model,
@@ -31,7 +32,6 @@ export function factMethods(context: HostContext): Pick<Monitoring, 'facts'> {
         versions,
         uplinkMbps,
         consoles: context.root === undefined ? ['serial'] : ['serial', 'vnc'],
-        canShapeTraffic: await canShapeTraffic(context, signal),
       } satisfies HostFacts
     },
   }

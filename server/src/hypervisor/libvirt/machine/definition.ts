@@ -6,7 +6,7 @@ import { guestGroup } from '../host/guest-user-probe.ts'
 import { detectAcceleration } from '../host/kvm-probe.ts'
 import { diskLimitsOf, domainXml } from '../xml/domain-xml.ts'
 import { growOffline, growLive } from '../storage/resize.ts'
-import { canShapeTraffic } from '../host/traffic-shaping-probe.ts'
+import { canOffload } from '../host/offload-probe.ts'
 import { findMachine, type MachineState } from '../domain/lookup.ts'
 import type { Metadata } from '../xml/domain-metadata.ts'
 import { diskName, seedName } from '../core/resource-names.ts'
@@ -73,7 +73,7 @@ export async function define(
   if (!seed) throw new DriverError('not_found', `Host ${context.hostId} has no seed of ${spec.vmId}, generation ${spec.generation}`)
   const { xml } = domainXml(spec, {
     acceleration: await detectAcceleration(context, signal, spec.template.arch),
-    canShapeTraffic: await canShapeTraffic(context, signal),
+    canOffload: await canOffload(context, signal),
     disk: await readDiskFile(context, disk, signal),
     seedPath: seed.key,
     guestGroup: await guestGroup(context, signal),

@@ -1,13 +1,11 @@
 // Starts and stops VMs.
 import { DomainState, ErrorCode, hasCode, type Domain, type Host } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
-import { DriverError, type StopOutcome, type Machines, type MachineSpec } from '../../driver.ts'
+import type { StopOutcome, Machines, MachineSpec } from '../../driver.ts'
 import { undefinedIfNotFound } from '../core/errors.ts'
 import { recordConsole } from '../domain/console-recorder.ts'
-import { ensureLease } from '../network/dhcp-leases.ts'
 import { awaitChange, findMachine, isDomainOn, isOn, type MachineState } from '../domain/lookup.ts'
 import { setMetadata, type Metadata } from '../xml/domain-metadata.ts'
-import { filterName } from '../core/resource-names.ts'
 import { stopReaderDomain } from '../domain/reader-domain.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { define, NO_SAVED_STATE, requireSameSpec } from './definition.ts'
@@ -30,9 +28,7 @@ async function ensureRunning(context: HostContext, spec: MachineSpec, signal: Ab
     await recordStopIntent(context, found, null, signal)
     return resumeOrWake(context, found, signal)
   }
-  await requireFilter(context, spec.vmId, signal)
   const domain = await define(context, spec, { ...NO_SAVED_STATE, ...(found && { restartId: found.metadata.restartId }) }, signal)
-  for (const nic of spec.nics) await ensureLease(context, nic, signal)
   await stopReaderDomain(context, spec.vmId, signal)
   await start(context, domain, spec, signal)
 }
@@ -51,14 +47,6 @@ async function findStable(context: HostContext, vmId: string, signal: AbortSigna
   if (found?.state !== DomainState.shutdown) return found
   await awaitOff(context, found.domain, SETTLE_MS, signal)
   return findMachine(context, vmId, signal)
-}
-
-/** libvirt would reject it too, but only after everything else is done. */
-async function requireFilter({ call, hostId }: HostContext, vmId: string, signal: AbortSignal): Promise<void> {
-  const filter = await call(`find the filter of ${vmId}`, signal, (host) =>
-    undefinedIfNotFound(host.filters.lookupByName({ name: filterName(vmId) })),
-  )
-  if (!filter) throw new DriverError('invalid_state', `Machine ${vmId} has no filter on host ${hostId} and must not run without one`)
 }
 
 /** Another process may have started it meanwhile, which is fine for the same spec. */

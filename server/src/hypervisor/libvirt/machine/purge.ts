@@ -1,22 +1,19 @@
 // Purges a VM from the host: the domain first, then what it used, so that a running guest never loses a resource.
-import { ErrorCode, hasCode, type Host } from '@berth/libvirt'
 import type { Machines } from '../../driver.ts'
 import { findDomain } from '../domain/lookup.ts'
 import { undefinedIfNotFound } from '../core/errors.ts'
 import { stopRecording } from '../domain/console-recorder.ts'
-import { filterName, STORAGE_POOL, readVolumeName, type VolumeName } from '../core/resource-names.ts'
+import { STORAGE_POOL, readVolumeName, type VolumeName } from '../core/resource-names.ts'
 import { forceOff } from './power.ts'
 import { stopReaderDomain } from '../domain/reader-domain.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { removeVolume } from '../storage/volumes.ts'
-import { pollUntilTrue } from '../core/poll.ts'
 
 export function purgeMethods(context: HostContext): Pick<Machines, 'ensurePurged' | 'ensurePurgedKeepBackups'> {
   const remove = (vmId: string, signal: AbortSignal, isKept: (volume: VolumeName) => boolean): Promise<void> =>
     context.exclusive(`vm:${vmId}`, signal, async () => {
       await removeDomain(context, vmId, signal)
       await stopReaderDomain(context, vmId, signal)
-      await removeFilter(context, vmId, signal)
       for (const name of await volumesOf(context, vmId, signal))
         if (!isKept(readVolumeName(name))) await removeVolume(context, name, signal)
       stopRecording(context, vmId)
@@ -34,22 +31,6 @@ async function removeDomain(context: HostContext, vmId: string, signal: AbortSig
   await forceOff(context, domain, signal)
   const flags = ['managedSave', 'snapshotsMetadata', 'checkpointsMetadata', 'nvram'] as const
   await context.call(`undefine ${domain.name}`, signal, (host) => undefinedIfNotFound(host.domains.undefine({ domain, flags })))
-}
-
-/** The daemon releases a filter asynchronously after the domain is gone. */
-async function removeFilter(context: HostContext, vmId: string, signal: AbortSignal): Promise<void> {
-  const what = `remove the filter of ${vmId}`
-  await pollUntilTrue(context, what, signal, () => context.call(what, signal, (host) => undefineFilter(host, vmId)))
-}
-
-async function undefineFilter(host: Host, vmId: string): Promise<boolean> {
-  const filter = await undefinedIfNotFound(host.filters.lookupByName({ name: filterName(vmId) }))
-  if (!filter) return true
-  const removed = undefinedIfNotFound(host.filters.undefine({ filter })).then(() => true)
-  return removed.catch((error: unknown) => {
-    if (hasCode(error, ErrorCode.operationInvalid)) return false
-    throw error
-  })
 }
 
 /** Layers before their backing; markers are removed with their volumes. */

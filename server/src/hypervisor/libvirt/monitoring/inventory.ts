@@ -3,20 +3,16 @@ import { DomainState, PausedReason, type Volume as LibvirtVolume } from '@berth/
 import type { Machine, Monitoring, Power, StopReason, Volume } from '../../driver.ts'
 import { eachDomain } from '../domain/lookup.ts'
 import { undefinedIfNotFound } from '../core/errors.ts'
-import { listFilters } from '../network/filters.ts'
 import { diskLimitsOf } from '../xml/domain-xml.ts'
-import { interfacesOf, readInterface } from '../xml/interface-xml.ts'
+import { interfacesOf, macOf } from '../xml/interface-xml.ts'
 import { findMachine } from '../domain/lookup.ts'
 import type { Metadata } from '../xml/domain-metadata.ts'
 import { markerName, STORAGE_POOL, readVolumeName } from '../core/resource-names.ts'
 import { parentOf } from '../storage/volumes.ts'
-import { listNetworks } from '../network/networks.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { readXml, type Element } from '../core/xml.ts'
 
-type Lists = Pick<Monitoring, 'findMachine' | 'listMachines' | 'listVolumes' | 'listNetworks' | 'listFilters'>
-
-export function inventoryMethods(context: HostContext): Lists {
+export function inventoryMethods(context: HostContext): Pick<Monitoring, 'findMachine' | 'listMachines' | 'listVolumes'> {
   return {
     findMachine: async (vmId, signal) => {
       const found = await findMachine(context, vmId, signal)
@@ -24,8 +20,6 @@ export function inventoryMethods(context: HostContext): Lists {
     },
     listMachines: (signal) => listMachines(context, signal),
     listVolumes: (signal) => listVolumes(context, signal),
-    listNetworks: (signal) => listNetworks(context, signal),
-    listFilters: (signal) => listFilters(context, signal),
   }
 }
 
@@ -62,7 +56,7 @@ function toMachine({ domain, xml, metadata, state, reason }: Seen): Machine {
     ramMiB: Math.round(Number(xml.find('memory')?.text ?? 0) / 1024),
     diskLimits: diskLimitsOf(xml),
     agentConnected: xml.all('devices/channel/target').some(({ attributes: { name, state: now } }) => name === AGENT && now === 'connected'),
-    nics: interfacesOf(xml).map(readInterface),
+    nics: interfacesOf(xml).map((nic) => ({ mac: macOf(nic) })),
   }
 }
 

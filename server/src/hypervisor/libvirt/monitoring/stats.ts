@@ -1,7 +1,6 @@
 // Traffic and load, one call for all domains. It does not wait for busy domains (`nowait`), so it takes milliseconds on a full host.
 //
-// libvirt counts per tap device. The interface of a tap device, and its port id, which changes with every attachment and start, are read once
-// per start and cached.
+// libvirt counts per tap device. The interface of a tap device and the id of the start are read once per start and cached.
 import type { Domain, Scalar } from '@berth/libvirt'
 import type { MetricsSample, NicCounters, Monitoring } from '../../driver.ts'
 import { undefinedIfNotFound } from '../core/errors.ts'
@@ -10,13 +9,15 @@ import { metadataOf } from '../xml/domain-metadata.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { readXml } from '../core/xml.ts'
 
-interface InterfacePorts {
+interface Start {
   vmId: string
+  /** Ids of domains begin at one again with the daemon. */
+  startId: string
   /** By tap device. */
-  nics: Map<string, { mac: string; portId: string }>
+  macs: Map<string, string>
 }
 
-interface Measured extends InterfacePorts {
+interface Measured extends Start {
   domain: Domain
   stats: Stats
 }
@@ -25,7 +26,7 @@ type Stats = Record<string, Scalar>
 type Group = 'cpuTotal' | 'balloon' | 'vcpu' | 'interface' | 'block'
 
 export function statsMethods(context: HostContext): Pick<Monitoring, 'counters' | 'metrics'> {
-  const cached = new Map<string, InterfacePorts | undefined>()
+  const cached = new Map<string, Start | undefined>()
   context.onReconnect(() => cached.clear())
 
   async function* measure(groups: Group[], vmIds: string[] | 'all', signal: AbortSignal): AsyncGenerator<Measured> {
@@ -37,9 +38,9 @@ export function statsMethods(context: HostContext): Pick<Monitoring, 'counters' 
     for (const key of cached.keys()) if (!keys.has(key)) cached.delete(key)
     for (const { domain, stats } of all) {
       const key = keyOf({ domain, stats })
-      if (!cached.has(key)) cached.set(key, await readPorts(context, domain, signal))
-      const ports = cached.get(key)
-      if (ports && (!wanted || wanted.has(ports.vmId))) yield { domain, stats, ...ports }
+      if (!cached.has(key)) cached.set(key, await readStart(context, domain, signal))
+      const start = cached.get(key)
+      if (start && (!wanted || wanted.has(start.vmId))) yield { domain, stats, ...start }
     }
   }
 
@@ -57,17 +58,14 @@ export function statsMethods(context: HostContext): Pick<Monitoring, 'counters' 
 const keyOf = ({ domain, stats }: { domain: Domain; stats: Stats }): string =>
   [domain.uuid, domain.id, ...each(stats, 'net', 'name')].join(' ')
 
-const readPorts = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<InterfacePorts | undefined> =>
+const readStart = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<Start | undefined> =>
   call(`read ${domain.name}`, signal, async (host) => {
     const text = await undefinedIfNotFound(host.domains.getXml({ domain }))
     const xml = text === undefined ? undefined : readXml(text)
-    const vmId = xml && metadataOf(xml)?.vmId
-    if (!vmId) return undefined
-    const nics = interfacesOf(xml).map((nic) => {
-      const tap = nic.attribute('target/dev') ?? ''
-      return [tap, { mac: macOf(nic), portId: nic.attribute('source/portid') ?? `${domain.id}-${tap}` }] as const
-    })
-    return { vmId, nics: new Map(nics) }
+    const metadata = xml && metadataOf(xml)
+    if (!metadata) return undefined
+    const macs = interfacesOf(xml).map((nic) => [nic.attribute('target/dev') ?? '', macOf(nic)] as const)
+    return { vmId: metadata.vmId, startId: [metadata.startId ?? '', domain.id].join('-'), macs: new Map(macs) }
   })
 
 /** The values of a list that libvirt encodes as `net.0.name`, `net.1.name` and so on. */
@@ -76,20 +74,20 @@ const each = (stats: Stats, list: string, field: string): (Scalar | undefined)[]
 
 const sum = (values: (Scalar | undefined)[]): bigint => values.reduce<bigint>((total, value) => total + BigInt(value ?? 0), 0n)
 
-function toCounters({ vmId, nics, stats }: Measured): NicCounters[] {
+function toCounters({ vmId, startId, macs, stats }: Measured): NicCounters[] {
   const received = each(stats, 'net', 'rx.bytes')
   const sent = each(stats, 'net', 'tx.bytes')
   return each(stats, 'net', 'name').flatMap((tap, index) => {
-    const nic = nics.get(String(tap))
-    if (!nic) return []
-    return { vmId, mac: nic.mac, epoch: nic.portId, receivedBytes: BigInt(received[index] ?? 0), sentBytes: BigInt(sent[index] ?? 0) }
+    const mac = macs.get(String(tap))
+    if (!mac) return []
+    return { vmId, mac, epoch: `${startId}-${tap}`, receivedBytes: BigInt(received[index] ?? 0), sentBytes: BigInt(sent[index] ?? 0) }
   })
 }
 
-function toSample({ domain, vmId, nics, stats }: Measured): MetricsSample {
+function toSample({ vmId, startId, macs, stats }: Measured): MetricsSample {
   return {
     vmId,
-    epoch: [domain.id, ...[...nics.values()].map(({ portId }) => portId.slice(0, 8))].join('-'),
+    epoch: [startId, ...macs.keys()].join('-'),
     vcpu: Number(stats['vcpu.current'] ?? 0),
     cpuNs: BigInt(stats['cpu.time'] ?? sum(each(stats, 'vcpu', 'time'))),
     ramMiB: Math.round(Number(stats['balloon.maximum'] ?? 0) / 1024),

@@ -1,16 +1,17 @@
 // Private addresses are configured through the guest agent: when an interface is attached, because few systems configure a hotplugged one,
 // and after every start, because cloud-init reads its seed at the first boot only, and DHCP may be off.
 import type { Domain } from '@berth/libvirt'
-import { parseCidr } from '../../../kernel/cidr.ts'
-import type { NicSpec } from '../../driver.ts'
 import { callGuestAgent } from '../domain/guest-agent.ts'
-import { addressOf, interfacesOf, readInterface } from '../xml/interface-xml.ts'
+import { interfacesOf, macOf, privateAddressOf } from '../xml/interface-xml.ts'
 import type { MachineState } from '../domain/lookup.ts'
-import { findNetwork } from './networks.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { pollUntil } from '../core/poll.ts'
 
-type Address = Pick<NicSpec, 'mac' | 'address' | 'prefix'>
+/** With its prefix. */
+interface Address {
+  mac: string
+  address: string
+}
 
 /** Finds the interface by its MAC, because the guest chooses its name. Retries until the guest has detected it. */
 const SCRIPT = `for try in 1 2 3 4 5 6 7 8 9 10; do
@@ -27,7 +28,7 @@ exit 1`
 /** Best effort: a guest whose agent does not respond, or may not run commands, is left to its owner. */
 export async function configureGuestAddress(context: HostContext, domain: Domain, nic: Address, signal: AbortSignal): Promise<void> {
   try {
-    const exitCode = await runScript(context, domain, [nic.mac, `${nic.address}/${nic.prefix}`], signal)
+    const exitCode = await runScript(context, domain, [nic.mac, nic.address], signal)
     if (exitCode !== 0) throw new Error(`the script exited with ${exitCode}`)
   } catch (error) {
     if (signal.aborted) throw error
@@ -38,11 +39,8 @@ export async function configureGuestAddress(context: HostContext, domain: Domain
 /** Of all private interfaces, once the agent responds. */
 export async function configureGuestAddresses(context: HostContext, { domain, xml }: MachineState, signal: AbortSignal): Promise<void> {
   for (const nic of interfacesOf(xml)) {
-    const { mac, networkId } = readInterface(nic)
-    const address = addressOf(nic)
-    const network = networkId && (await findNetwork(context, networkId, signal))
-    if (network && address)
-      await configureGuestAddress(context, domain, { mac, address, prefix: parseCidr(network.spec.cidr)!.prefix }, signal)
+    const address = privateAddressOf(nic)
+    if (address) await configureGuestAddress(context, domain, { mac: macOf(nic), address }, signal)
   }
 }
 

@@ -1,30 +1,25 @@
 // Attaches interfaces to domains and detaches them, running or not.
 import { ErrorCode, hasCode, type Domain } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
-import { DriverError, NIC_RELEASE_TIMEOUT_MS, type Networking, type NicSpec } from '../../driver.ts'
+import { DriverError, NIC_RELEASE_TIMEOUT_MS, type Interfaces, type NicSpec } from '../../driver.ts'
 import { configureGuestAddress } from './guest-addresses.ts'
-import { interfaceXml, macOf, readInterface } from '../xml/interface-xml.ts'
-import { ensureLease, ensureNoLease } from './dhcp-leases.ts'
-import { canShapeTraffic } from '../host/traffic-shaping-probe.ts'
-import { applyLimit } from './bandwidth-limits.ts'
+import { interfaceXml, macOf } from '../xml/interface-xml.ts'
+import { canOffload } from '../host/offload-probe.ts'
 import { findMachine, getMachine, type MachineState } from '../domain/lookup.ts'
-import { findNetwork } from './networks.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { findInterfaceXml } from '../domain/lookup.ts'
 import { hasText, remoteErrorOf } from '../core/errors.ts'
 import { pollUntilTrue } from '../core/poll.ts'
 import { element, type Element } from '../core/xml.ts'
 
-export function interfaceMethods(context: HostContext): Pick<Networking, 'ensureInterface' | 'ensureNoInterface'> {
+export function interfaceMethods(context: HostContext): Interfaces {
   return {
     ensureInterface: (vmId, nic, signal) =>
       context.exclusive(`vm:${vmId}`, signal, async () => {
         const machine = await getMachine(context, vmId, signal)
-        await requireNetwork(context, nic, signal)
-        await ensureLease(context, nic, signal)
         await attach(context, vmId, machine, nic, signal)
-        await applyLimit(context, machine, nic, signal)
-        if (machine.isOn && machine.metadata.hasAgent) await configureGuestAddress(context, machine.domain, nic, signal)
+        const address = `${nic.address}/${nic.prefix}`
+        if (machine.isOn && machine.metadata.hasAgent) await configureGuestAddress(context, machine.domain, { mac: nic.mac, address }, signal)
       }),
 
     ensureNoInterface: (vmId, mac, signal) =>
@@ -34,34 +29,24 @@ export function interfaceMethods(context: HostContext): Pick<Networking, 'ensure
         const { definition, live } = await findInterfaceXml(context, machine, mac, signal)
         if (definition) await detach(context, machine.domain, definition, 'config', signal)
         if (live) await detachLive(context, machine, mac, signal)
-        const networkId = [live, definition].map((nic) => nic && readInterface(nic).networkId).find((id) => id)
-        if (networkId) await ensureNoLease(context, networkId, mac, signal)
       }),
   }
 }
 
-async function requireNetwork(context: HostContext, { networkId }: NicSpec, signal: AbortSignal): Promise<void> {
-  if (networkId && !(await findNetwork(context, networkId, signal))?.isActive)
-    throw new DriverError('not_found', `Host ${context.hostId} has no network ${networkId}`)
-}
-
 async function attach(context: HostContext, vmId: string, machine: MachineState, nic: NicSpec, signal: AbortSignal): Promise<void> {
   const { definition, live } = await findInterfaceXml(context, machine, nic.mac, signal)
-  const attached = live ?? definition
-  if (attached && readInterface(attached).networkId !== nic.networkId)
-    throw new DriverError('conflict', `${nic.mac} of ${vmId} is attached to another network`)
   const { domain, isOn } = machine
   const flags = [...(isOn && !live ? (['live'] as const) : []), ...(definition ? [] : (['config'] as const))]
   if (flags.length === 0) return
-  const { xml } = interfaceXml(vmId, nic, nic.limitMbps !== null && (await canShapeTraffic(context, signal)))
+  const { xml } = interfaceXml(nic, await canOffload(context, signal))
   await context.call(`attach ${nic.mac} to ${vmId}`, signal, (host) => host.domains.attachDevice({ domain, xml, flags }))
 }
 
-/** libvirt matches by MAC, but requires the network as well. */
+/** libvirt matches by MAC, but requires the source as well. */
 async function detach({ call }: HostContext, domain: Domain, nic: Element, side: 'live' | 'config', signal: AbortSignal): Promise<void> {
   const address = macOf(nic)
-  const source = element('source', { network: nic.attribute('source/network') })
-  const { xml } = element('interface', { type: 'network' }, element('mac', { address }), source)
+  const source = element('source', { bridge: nic.attribute('source/bridge') })
+  const { xml } = element('interface', { type: 'bridge' }, element('mac', { address }), source)
   await call(`detach ${address} from ${domain.name}`, signal, (host) => host.domains.detachDevice({ domain, xml, flags: [side] }))
 }
 

@@ -7,7 +7,7 @@ import { readXml } from '../core/xml.ts'
 
 const options: DomainOptions = {
   acceleration: 'emulation',
-  canShapeTraffic: true,
+  canOffload: true,
   disk: { path: '/pool/disk', backing: '/pool/template' },
   seedPath: '/pool/seed',
   guestGroup: 109,

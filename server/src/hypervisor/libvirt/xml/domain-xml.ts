@@ -9,8 +9,8 @@ import { interfaceXml } from './interface-xml.ts'
 
 export interface DomainOptions {
   acceleration: Acceleration
-  /** Whether the host kernel can shape traffic; one that cannot fails to start a domain with limits. */
-  canShapeTraffic: boolean
+  /** Whether guests may leave checksums and segments to their interfaces. */
+  canOffload: boolean
   disk: DiskFile
   seedPath: string
   /** Of all QEMUs; null where the host cannot start each as its own user. */
@@ -49,7 +49,7 @@ export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
       {},
       diskXml(options.disk, spec.diskLimits),
       seedXml(options.seedPath),
-      nicsXml(spec, options.canShapeTraffic),
+      spec.nics.map((nic) => interfaceXml(nic, options.canOffload)),
       platformXml(arch),
     ),
   )
@@ -66,9 +66,6 @@ const metadataFor = (spec: MachineSpec, remembered: DomainOptions['remembered'])
   hasAgent: spec.template.hasAgent,
   ...remembered,
 })
-
-const nicsXml = (spec: MachineSpec, canShapeTraffic: boolean): Xml[] =>
-  spec.nics.map((nic) => interfaceXml(spec.vmId, nic, canShapeTraffic))
 
 /** Firmware, features and processor, which differ by architecture. */
 export function processorXml(arch: Arch, acceleration: Acceleration): Xml[] {

@@ -1,7 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { NicSpec } from '../../driver.ts'
-import { interfaceXml, readInterface } from './interface-xml.ts'
+import { portName } from '../../network-controller.ts'
 import { readXml } from '../core/xml.ts'
+import { interfaceXml, macOf, privateAddressOf } from './interface-xml.ts'
 
 const nic: NicSpec = {
   mac: '52:54:00:00:00:01',
@@ -11,30 +12,24 @@ const nic: NicSpec = {
   prefix: 16,
   gateway: '10.77.0.1',
   dns: [],
-  limitMbps: 1000,
 }
-const read = (changes: Partial<NicSpec>, canShapeTraffic = true) =>
-  readXml(interfaceXml('cvm1', { ...nic, ...changes }, canShapeTraffic).xml)
+const read = (changes: Partial<NicSpec> = {}, canOffload = true) => readXml(interfaceXml({ ...nic, ...changes }, canOffload).xml)
 
-describe('an interface', () => {
-  test('of the public network has the filter of its VM, a private one the shared filter, both with their address', () => {
-    const filterOf = (changes: Partial<NicSpec>) => {
-      const xml = read(changes)
-      return [xml.attribute('source/network'), xml.attribute('filterref/filter'), xml.attribute('filterref/parameter/value')]
-    }
-    expect(filterOf({})).toEqual(['berth-public', 'berth-vm-cvm1', '10.77.0.2'])
-    expect(filterOf({ kind: 'private', networkId: 'cnet1', address: '10.5.0.9' })).toEqual(['berth-cnet1', 'berth-private', '10.5.0.9'])
-  })
+test('an interface is bound to the port of its MAC', () => {
+  const xml = read()
+  expect([xml.attribute('source/bridge'), xml.attribute('virtualport/type'), macOf(xml)]).toEqual(['br-int', 'openvswitch', nic.mac])
+  expect(xml.attribute('virtualport/parameters/interfaceid')).toBe(portName(nic.mac))
+})
 
-  test.each([1, 7, 10, 100, 1_000, 10_000])('is parsed with its limit of %i Mbit/s', (limitMbps) => {
-    expect(readInterface(read({ limitMbps }))).toEqual({ mac: nic.mac, networkId: null, limitMbps })
-  })
+test('a private interface has the address that its guest gets, and room for the headers of tunnels', () => {
+  const xml = read({ kind: 'private', networkId: 'cnet1', address: '10.5.0.9', prefix: 24 })
+  expect([privateAddressOf(xml), xml.attribute('mtu/size')]).toEqual(['10.5.0.9/24', '1400'])
+  expect([privateAddressOf(read()), read().find('mtu')]).toEqual([undefined, undefined])
+})
 
-  test('has no limit where none is set, or where the kernel cannot shape traffic', () => {
-    expect(readInterface(read({ limitMbps: null, kind: 'private', networkId: 'cnet1' }))).toMatchObject({
-      networkId: 'cnet1',
-      limitMbps: null,
-    })
-    expect(readInterface(read({}, false)).limitMbps).toBeNull()
-  })
+test('an interface leaves nothing to a datapath in userspace', () => {
+  expect(read({}, true).find('driver')).toBeUndefined()
+  const off = { csum: 'off', tso4: 'off', tso6: 'off' }
+  const driver = read({}, false).find('driver')
+  expect([driver?.find('host')?.attributes, driver?.find('guest')?.attributes]).toEqual([{ ...off, gso: 'off' }, off])
 })

@@ -1,44 +1,36 @@
 // Interface XML, written and parsed.
-import type { Machine, NicSpec } from '../../driver.ts'
-import { filterName, networkIdOf, networkName, PRIVATE_FILTER, PUBLIC_NETWORK } from '../core/resource-names.ts'
+import type { NicSpec } from '../../driver.ts'
+import { portName } from '../../network-controller.ts'
 import { element, type Element, type Xml } from '../core/xml.ts'
 
-/** The filter gets the address as a parameter: otherwise libvirt learns it from the guest's first packet. `canShapeTraffic`: a domain with a limit
- *  does not start on a kernel that cannot shape traffic. */
-export const interfaceXml = (vmId: string, { mac, kind, networkId, address, limitMbps }: NicSpec, canShapeTraffic: boolean): Xml =>
+/** OVN's, on every host. */
+const INTEGRATION_BRIDGE = 'br-int'
+
+/** Geneve and VXLAN headers have to fit beside it. The device tells its guest. */
+const PRIVATE_MTU = 1400
+
+const OFF = { csum: 'off', tso4: 'off', tso6: 'off' }
+
+/** `canOffload`: Open vSwitch in userspace completes no checksums and splits no segments that a guest leaves to its device. */
+export const interfaceXml = (nic: NicSpec, canOffload: boolean): Xml =>
   element(
     'interface',
-    { type: 'network' },
-    element('mac', { address: mac }),
-    element('source', { network: networkId ? networkName(networkId) : PUBLIC_NETWORK }),
-    canShapeTraffic && limitMbps !== null && bandwidthXml(limitMbps),
+    { type: 'bridge' },
+    element('mac', { address: nic.mac }),
+    element('source', { bridge: INTEGRATION_BRIDGE }),
+    element('virtualport', { type: 'openvswitch' }, element('parameters', { interfaceid: portName(nic.mac), profileid: profileOf(nic) })),
     element('model', { type: 'virtio' }),
-    element(
-      'filterref',
-      { filter: kind === 'public' ? filterName(vmId) : PRIVATE_FILTER },
-      element('parameter', { name: 'IP', value: address }),
-    ),
+    !canOffload && element('driver', {}, element('host', { ...OFF, gso: 'off' }), element('guest', OFF)),
+    nic.kind === 'private' && element('mtu', { size: PRIVATE_MTU }),
     element('rom', { enabled: 'no' }),
   )
 
-const bandwidthXml = (limitMbps: number): Xml => {
-  const average = toKiBPerSecond(limitMbps)
-  return element('bandwidth', {}, element('inbound', { average }), element('outbound', { average }))
-}
-
-/** libvirt's unit is KiB per second. */
-export const toKiBPerSecond = (mbps: number): number => Math.max(1, Math.round((mbps * 1_000_000) / 8 / 1024))
-const toMbps = (kibPerSecond: number): number => Math.round((kibPerSecond * 8 * 1024) / 1_000_000)
+/** The address that the guest agent configures. libvirt keeps the id of a port profile for others and gives it no meaning. */
+const profileOf = ({ kind, address, prefix }: NicSpec): string | undefined => (kind === 'private' ? `${address}/${prefix}` : undefined)
 
 export const interfacesOf = (domain: Element): Element[] => domain.all('devices/interface')
 
 export const macOf = (nic: Element): string => nic.attribute('mac/address') ?? ''
 
-/** The address that its filter allows. */
-export const addressOf = (nic: Element): string | undefined =>
-  nic.all('filterref/parameter').find(({ attributes }) => attributes['name'] === 'IP')?.attributes['value']
-
-export function readInterface(nic: Element): Machine['nics'][number] {
-  const average = Number(nic.attribute('bandwidth/inbound/average') ?? 0)
-  return { mac: macOf(nic), networkId: networkIdOf(nic.attribute('source/network') ?? ''), limitMbps: average > 0 ? toMbps(average) : null }
-}
+/** Of a private interface, with its prefix. */
+export const privateAddressOf = (nic: Element): string | undefined => nic.attribute('virtualport/parameters/profileid')
