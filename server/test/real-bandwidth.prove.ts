@@ -37,7 +37,9 @@ describeIf(missingForRealHost())('the traffic of a real VM', { timeout: 6 * TIME
   }
   /** In Mbit/s, by direction: it is the only VM. */
   const limits = async (): Promise<number[]> =>
-    [...(await sandbox.inside('ovn-nbctl', '--columns=bandwidth', 'list', 'QoS')).matchAll(/rate=(\d+)/g)].map(([, kbit]) => Number(kbit) / 1000)
+    [...(await sandbox.inside('ovn-nbctl', '--columns=bandwidth', 'list', 'QoS')).matchAll(/rate=(\d+)/g)].map(
+      ([, kbit]) => Number(kbit) / 1000,
+    )
   const usage = async (): Promise<Usage> => (await customer.get<Usage[]>('/bandwidth')).find(({ vmId }) => vmId === vm.vmId)!
 
   const serve = (sourceBytes: number): Promise<string> =>
