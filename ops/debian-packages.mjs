@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runQuietly, step, warn } from './progress.mjs'
 
-/** `package`: one or more names; `command` and `also`: executables that show that they are installed; `service`: the units of the packages, which are disabled. */
+/** `package`: one or more names; `command` and `also`: executables that show that they are installed; `service`: the units of the packages, which are disabled unless the machine had them before. */
 const redis = {
   package: 'redis-server',
   command: 'redis-server',
@@ -102,6 +102,7 @@ function report(missing) {
 async function aptInstall(missing) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', PATH: `${process.env.PATH}:/usr/sbin:/sbin` }
   const wait = ['-o', 'DPkg::Lock::Timeout=120']
+  const services = missing.flatMap((need) => need.service?.split(' ') ?? []).filter((unit) => systemctl('cat', unit) !== 0)
   await withoutStartingServices(async () => {
     await runQuietly('apt-get', [...wait, '-qq', 'update'], env)
     await runQuietly(
@@ -110,8 +111,11 @@ async function aptInstall(missing) {
       env,
     )
   })
-  for (const need of missing)
-    if (need.service) spawnSync('systemctl', ['--quiet', 'disable', ...need.service.split(' ')], { stdio: 'ignore' })
+  if (services.length > 0) systemctl('disable', ...services)
+}
+
+function systemctl(...args) {
+  return spawnSync('systemctl', ['--quiet', ...args], { stdio: 'ignore' }).status
 }
 
 /** Debian starts services during installation unless policy-rc.d forbids it. An existing policy of the machine is kept. */

@@ -149,7 +149,10 @@ describe('a VM at its cap', async () => {
 
   test('gets its limit reapplied after a manual change', async () => {
     const [vm, other] = [await usedUp(), await quietVm(app, customer)]
-    for (const [each, mbps] of [[vm, null], [other, 1]] as const)
+    for (const [each, mbps] of [
+      [vm, null],
+      [other, 1],
+    ] as const)
       await app.db.run(sql`update simulated.ports set limit_mbps = ${mbps} where mac = ${each.mac}`)
     await watchPorts.runOnce(app.deps)
     await applyPorts.runOnce(app.deps)
