@@ -52,7 +52,7 @@ describeIf(missingForMachine())('berthd host', { timeout: 300_000 }, () => {
       'masquerade',
       'uplink',
     ])
-    expect(await inSandbox('ls /etc/libvirt; ip -br link; ls /run')).not.toMatch(/berth|bpub|ovn|openvswitch/)
+    expect(await inSandbox('ls /etc/libvirt /run/ovn /run/openvswitch; ip -br link')).not.toMatch(/berth|bpub|sock|br-/)
   })
 
   test('prepares a host with a certificate and does not change a prepared one', async () => {

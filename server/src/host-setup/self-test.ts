@@ -37,7 +37,7 @@ export async function selfTest(): Promise<Outcome> {
       await clear()
       await end(guest)
     }
-    return outcome('ok', 'firewall self-test: a denied port is closed, an allowed one open, and guests do not reach this machine')
+    return outcome('ok', 'firewall self-test: denied ports and this host are closed')
   } catch (error) {
     return outcome(
       'failed',
