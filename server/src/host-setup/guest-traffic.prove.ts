@@ -165,7 +165,7 @@ describeIf(missingForMachine())('guests of a prepared host', { timeout: 120_000 
   }
 
   test('only the gateway answers ARP, for its own address; the kernel would for any of the host', async () => {
-    expect(await answering(GATEWAY)).toEqual([await macOf('bpub-gw')])
+    expect(await answering(GATEWAY)).toEqual([await macOf('br-ex')])
     expect(await answering(OFFICE.host)).toEqual([])
     await machine.shell('arptables-nft -F BERTH-COPIES')
     expect(await answering(OFFICE.host)).toEqual([await macOf(PUBLIC_GUEST.tap)])
