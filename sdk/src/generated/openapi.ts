@@ -799,7 +799,7 @@ export interface components {
         CreateNetwork: {
             /** @description must be 1-100 characters on one line, without control characters */
             name: string;
-            /** @description A host's id, or a region's id: then a host where the range is free is chosen */
+            /** @description A region's id, or the id of one of its hosts: the network spans all hosts of the region */
             nodeId: string;
             /** @description A private range from /8 to /30; host bits are masked away */
             cidr: string;
@@ -1015,7 +1015,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             createdAt: string;
-            /** @description Whether its node can hold it to networkSpeed, and to the throttle at its traffic cap; false where the kernel lacks the modules */
+            /** @description Whether it is held to networkSpeed, and to the throttle at its traffic cap: always true */
             networkLimited: boolean;
             /** @description The part of billing.priceMonthly that its snapshots and on-demand backups cost */
             copiesPriceMonthly: string;
@@ -1212,7 +1212,7 @@ export interface components {
         };
         RestoreBackup: {
             /**
-             * @description When the host of the VM is lost, its private networks are lost with it: true brings the VM back without them. Otherwise it changes nothing
+             * @description Has no effect: a VM whose host is lost is restored on another one with its private networks. Older clients still send it
              * @default false
              */
             withoutNetworks?: boolean | undefined;
