@@ -1,5 +1,6 @@
 // A replica of some columns of a database, kept up to date by the server. It survives reconnects: the server sends what changed since the last
 // transaction seen, or everything, of which only the differences are reported.
+import { isDeepStrictEqual } from 'node:util'
 import type { Connection } from './connection.ts'
 import { CancelledError, TimeoutError } from './errors.ts'
 import { applyDiff, columnType, decodeRow, type Row, type Schema } from './schema.ts'
@@ -146,15 +147,13 @@ export class Monitor {
 
 const DEFAULTS = { integer: 0, real: 0, boolean: false, string: '', uuid: NO_TRANSACTION } as const
 
-/** Sets have no order. */
 function isSame(before: Row | null, after: Row | null): boolean {
   if (before === null || after === null) return before === after
-  return canonical(before) === canonical(after)
+  return Object.entries(after).every(([column, value]) => isSameValue(before[column], value))
 }
 
-const canonical = (row: Row): string =>
-  JSON.stringify(row, (_, value: unknown) => {
-    if (Array.isArray(value)) return value.map(String).sort()
-    if (typeof value === 'object' && value !== null) return Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-    return value
-  })
+/** Sets have no order. */
+const isSameValue = (before: unknown, after: unknown): boolean =>
+  Array.isArray(before) && Array.isArray(after)
+    ? before.length === after.length && isDeepStrictEqual(new Set(before), new Set(after))
+    : isDeepStrictEqual(before, after)

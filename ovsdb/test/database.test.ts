@@ -131,6 +131,7 @@ describeIf(missingCommands('ovsdb-server', 'ovsdb-tool', 'openssl'))('a database
     await db.transact([update('Switch', here, { ids: { l: 'other' } })])
     await until('one key', () => row()?.ids['l'] === 'other', { timeoutMs: 5_000 })
     expect(row()).toMatchObject({ tags: ['c'], ids: { l: 'other' } })
+    expect(changes.at(-1)).toMatchObject({ before: { ids: { l: 'w' } }, after: { ids: { l: 'other' } } })
     await db.transact([remove('Switch', here)])
     await until('no row', () => row() === undefined, { timeoutMs: 5_000 })
     expect(changes.at(-1)).toMatchObject({ before: { name: 'seen' }, after: null })
