@@ -831,6 +831,8 @@ export interface components {
             defaultInbound: string;
             /** @description What happens to packets from a VM that no rule matches */
             defaultOutbound: string;
+            /** @description Whether its rules also filter the private interfaces of the VMs that it is bound to */
+            coversPrivate: boolean;
             ruleCount: number;
             /** @description How many VMs it is bound to */
             bindingCount: number;
@@ -852,12 +854,19 @@ export interface components {
             name: string;
             /** @description must be 0-500 characters, without control characters */
             description?: string | undefined;
+            /**
+             * @description Whether its rules also filter the private interfaces of the VMs that it is bound to
+             * @default false
+             */
+            coversPrivate?: boolean | undefined;
         };
         ChangeFirewall: {
             /** @description must be 1-100 characters on one line, without control characters */
             name?: string | undefined;
             /** @description must be 0-500 characters, without control characters */
             description?: string | undefined;
+            /** @description Whether its rules also filter the private interfaces of the VMs that it is bound to */
+            coversPrivate?: boolean | undefined;
         };
         FirewallRule: {
             id: string;
@@ -897,9 +906,9 @@ export interface components {
             protocol: "TCP" | "UDP" | "ICMP" | "ICMPV6" | "ANY";
             /** @description Destination ports of TCP or UDP: "22", "80,443" or "8000-9000"; null, absent or "any" = all */
             port?: (string | null) | undefined;
-            /** @description IPv4 addresses and ranges; empty = any */
+            /** @description Addresses and ranges of IPv4 and IPv6; empty = any */
             sourceIps?: string[] | undefined;
-            /** @description IPv4 addresses and ranges; empty = any */
+            /** @description Addresses and ranges of IPv4 and IPv6; empty = any */
             destIps?: string[] | undefined;
             /** @description must be 0-200 characters, without control characters */
             description?: string | undefined;
@@ -915,9 +924,9 @@ export interface components {
             protocol: "TCP" | "UDP" | "ICMP" | "ICMPV6" | "ANY";
             /** @description Destination ports of TCP or UDP: "22", "80,443" or "8000-9000"; null, absent or "any" = all */
             port?: (string | null) | undefined;
-            /** @description IPv4 addresses and ranges; empty = any */
+            /** @description Addresses and ranges of IPv4 and IPv6; empty = any */
             sourceIps?: string[] | undefined;
-            /** @description IPv4 addresses and ranges; empty = any */
+            /** @description Addresses and ranges of IPv4 and IPv6; empty = any */
             destIps?: string[] | undefined;
             /** @description must be 0-200 characters, without control characters */
             description?: string | undefined;
@@ -935,9 +944,9 @@ export interface components {
             protocol?: ("TCP" | "UDP" | "ICMP" | "ICMPV6" | "ANY") | undefined;
             /** @description Destination ports of TCP or UDP: "22", "80,443" or "8000-9000"; null, absent or "any" = all */
             port?: (string | null) | undefined;
-            /** @description IPv4 addresses and ranges; empty = any */
+            /** @description Addresses and ranges of IPv4 and IPv6; empty = any */
             sourceIps?: string[] | undefined;
-            /** @description IPv4 addresses and ranges; empty = any */
+            /** @description Addresses and ranges of IPv4 and IPv6; empty = any */
             destIps?: string[] | undefined;
             /** @description must be 0-200 characters, without control characters */
             description?: string | undefined;
@@ -1015,7 +1024,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             createdAt: string;
-            /** @description Whether its node can hold it to networkSpeed, and to the throttle at its traffic cap; false where the kernel lacks the modules */
+            /** @description Whether it is held to networkSpeed, and to the throttle at its traffic cap: always true */
             networkLimited: boolean;
             /** @description The part of billing.priceMonthly that its snapshots and on-demand backups cost */
             copiesPriceMonthly: string;
@@ -1212,7 +1221,7 @@ export interface components {
         };
         RestoreBackup: {
             /**
-             * @description When the host of the VM is lost, its private networks are lost with it: true brings the VM back without them. Otherwise it changes nothing
+             * @description Has no effect: a VM whose host is lost is restored on another one with its private networks. Older clients still send it
              * @default false
              */
             withoutNetworks?: boolean | undefined;
@@ -1245,11 +1254,13 @@ export interface components {
             /** @enum {unknown} */
             direction: "IN" | "OUT";
             /** @enum {unknown} */
-            protocol: "TCP" | "UDP" | "ICMP";
+            protocol: "TCP" | "UDP" | "ICMP" | "ICMPV6";
             /** @description Destination port of TCP or UDP */
             port?: (number | null) | undefined;
             /** @description The other end */
             address: string;
+            /** @description Of the private interface that is meant; the public one when absent */
+            networkId?: (string | null) | undefined;
         };
         BandwidthUsage: {
             vmId: string;
