@@ -1135,6 +1135,51 @@ export interface components {
         SetPassword: {
             password: string;
         };
+        ReachStep: {
+            /** @enum {unknown} */
+            step: "SENDER" | "OUTBOUND_FILTER" | "ROUTE" | "CLOSED_RANGE" | "DESTINATION" | "INBOUND_FILTER" | "RECEIVER";
+            /** @description False only for the last step */
+            passes: boolean;
+            /** @description Of a filter: ACCEPT, DROP or REJECT */
+            action: string | null;
+            /** @description The firewall of the rule */
+            firewallId: string | null;
+            rule: components["schemas"]["FirewallRule"] | null;
+            /** @description What decides here, in a sentence */
+            detail: string;
+            /** @description What to do where it does not pass */
+            remedy: string | null;
+        };
+        Reach: {
+            /**
+             * @description FORWARDED: it is sent to an address that is no VM of the account; whether that answers is not known
+             * @enum {unknown}
+             */
+            verdict: "REACHABLE" | "FORWARDED" | "BLOCKED";
+            source: {
+                vmId: string;
+                /** @description Of the private interface that sends; null for the public one */
+                networkId: string | null;
+                address: string | null;
+            };
+            destination: {
+                /** @description Null for an address that no VM of the account has */
+                vmId: string | null;
+                address: string | null;
+            };
+            /** @description Whether the hosts of both VMs have their latest rules */
+            applied: boolean;
+            /** @description In the order of the packet */
+            steps: components["schemas"]["ReachStep"][];
+        };
+        CheckReach: {
+            /** @description An address, or the id of a VM: then the first of its addresses that is reached, in a network of both VMs before public ones */
+            to: string;
+            /** @enum {unknown} */
+            protocol: "TCP" | "UDP" | "ICMP" | "ICMPV6";
+            /** @description Destination port of TCP or UDP */
+            port?: (number | null) | undefined;
+        };
         AttachNetwork: {
             /** @description must be an id: c and at least 8 more characters */
             networkId: string;
@@ -1504,6 +1549,9 @@ export type ActionStarted = components['schemas']['ActionStarted'];
 export type UpgradeVm = components['schemas']['UpgradeVm'];
 export type RebuildVm = components['schemas']['RebuildVm'];
 export type SetPassword = components['schemas']['SetPassword'];
+export type ReachStep = components['schemas']['ReachStep'];
+export type Reach = components['schemas']['Reach'];
+export type CheckReach = components['schemas']['CheckReach'];
 export type AttachNetwork = components['schemas']['AttachNetwork'];
 export type ConsoleLink = components['schemas']['ConsoleLink'];
 export type OpenConsole = components['schemas']['OpenConsole'];
@@ -3206,6 +3254,36 @@ export interface operations {
                         /** @constant */
                         success: true;
                         data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    checkReach: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckReach"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Reach"];
                     };
                 };
             };

@@ -15,6 +15,7 @@ import * as sql from './sql.ts'
 import { toBindingState, toFirewall, toRule } from './view.ts'
 
 export { bind, firewallsAsJson, firewallsOf, unbindAll } from './bindings.ts'
+export { toRule } from './view.ts'
 
 const QUOTA = 'firewalls'
 
@@ -97,12 +98,14 @@ export interface VmFilters {
 }
 
 /** Of the VM's public interface, compiled from all its firewalls, and of its private ones, from those that cover them. */
-export async function filtersOf(db: Queries, vmId: string): Promise<VmFilters> {
-  const { ofPublic, ofPrivate } = await rulesOf(db, vmId)
-  return { ofPublic: compileFilter(ofPublic), ofPrivate: ofPrivate && compileFilter(ofPrivate) }
-}
+export const filtersOf = async (db: Queries, vmId: string): Promise<VmFilters> => compileFilters(await rulesOf(db, vmId))
 
-interface VmRules {
+export const compileFilters = ({ ofPublic, ofPrivate }: VmRules): VmFilters => ({
+  ofPublic: compileFilter(ofPublic),
+  ofPrivate: ofPrivate && compileFilter(ofPrivate),
+})
+
+export interface VmRules {
   ofPublic: sql.RuleRow[] | null
   ofPrivate: sql.RuleRow[] | null
 }
@@ -129,7 +132,8 @@ export async function checkPacket(
   { vmId, networkId, addresses }: CheckedInterface,
   { direction, protocol, port = null, address }: Omit<CheckPacket, 'vmId' | 'networkId'>,
 ): Promise<Verdict> {
-  const family = requirePacket({ protocol, port }, address, 'address')
+  requirePort({ protocol, port })
+  const family = requireFamily(protocol, address, 'address')
   found(await sql.findFirewall(db, accountId, firewallId))
   const binding = await findBinding(db, firewallId, vmId)
   if (!binding) throw apiError('invalid_state', 'The firewall is not bound to this VM: bind it first')
@@ -141,16 +145,19 @@ export async function checkPacket(
   return { action, decidedBy: rule ? 'RULE' : 'DEFAULT', firewallId: rule?.firewallId ?? null, rule, applied: binding.applied }
 }
 
-/** The family of the other end, which the protocol must have. */
-export function requirePacket({ protocol, port }: Pick<Packet, 'protocol' | 'port'>, address: string, field: string): 4 | 6 {
-  const isIcmp = protocol === 'ICMP' || protocol === 'ICMPV6'
-  if (isIcmp !== (port === null))
-    throw invalid(isIcmp ? `port must be left out for ${protocol}` : `port is required for ${protocol}`, 'port')
-  const range = parseIp(address)
-  if (!range) throw invalid(`${field} must be an address such as 10.0.0.7 or 2001:db8::7`, field)
-  if (isIcmp && (protocol === 'ICMP') !== (range.family === 4))
+export function requirePort({ protocol, port }: Pick<Packet, 'protocol' | 'port'>): void {
+  const hasPort = protocol === 'TCP' || protocol === 'UDP'
+  if (hasPort !== (port !== null))
+    throw invalid(hasPort ? `port is required for ${protocol}` : `port must be left out for ${protocol}`, 'port')
+}
+
+/** Of the other end, which must have the protocol. */
+export function requireFamily(protocol: Packet['protocol'], address: string, field: string): 4 | 6 {
+  const family = parseIp(address)?.family
+  if (!family) throw invalid(`${field} must be an address such as 10.0.0.7 or 2001:db8::7`, field)
+  if (protocol === (family === 4 ? 'ICMPV6' : 'ICMP'))
     throw invalid(`${field} ${address} has no ${protocol}: IPv4 has ICMP, IPv6 has ICMPV6`, field)
-  return range.family
+  return family
 }
 
 function found<Row>(row: Row | undefined): Row {

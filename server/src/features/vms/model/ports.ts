@@ -16,6 +16,9 @@ type PlacedVm = Pick<
   'id' | 'region_id' | 'host_id' | 'mac' | 'ip_address' | 'throttled_at' | 'throttle_mbps' | 'network_10g' | 'network_mbps'
 >
 
+export const isPlaced = ({ host_id, mac, ip_address }: Pick<PlacedVm, 'host_id' | 'mac' | 'ip_address'>): boolean =>
+  host_id !== null && mac !== null && ip_address !== null
+
 /** The public interface first. The limit is for it alone. */
 export async function portSpecs(db: Queries, vm: PlacedVm): Promise<PortSpec[]> {
   if (!vm.host_id || !vm.mac || !vm.ip_address) throw new Error(`BUG: VM ${vm.id} has no place`)
