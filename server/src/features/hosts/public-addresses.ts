@@ -52,7 +52,10 @@ export async function addPool(tx: Tx, now: Date, pool: NewPool): Promise<string>
   if (gateway === null || !contains(cidr, gateway))
     throw invalid(`the gateway ${pool.gateway} does not lie in ${formatCidr(cidr)}`, 'gateway')
   if (covers(SNAT_RANGE, cidr) || covers(cidr, SNAT_RANGE))
-    throw apiError('networks_overlap', `The range ${pool.cidr} overlaps ${formatCidr(SNAT_RANGE)}, which private networks are seen as outside`)
+    throw apiError(
+      'networks_overlap',
+      `The range ${pool.cidr} overlaps ${formatCidr(SNAT_RANGE)}, which private networks are seen as outside`,
+    )
   if (await overlapsPool(tx, pool.cidr)) throw apiError('already_exists', `The range ${pool.cidr} overlaps a pool that exists already`)
   const network = await tx.maybe<{ cidr: string }>(sql`select cidr from networks where cidr && ${pool.cidr}::inet limit 1`)
   if (network) throw apiError('networks_overlap', `The range ${pool.cidr} overlaps ${network.cidr}, a customer's private network`)

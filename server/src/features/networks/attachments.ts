@@ -25,7 +25,7 @@ export const networkSpec = (row: NetworkRow): NetworkSpec => ({
   gateway: row.gateway,
   enableDhcp: row.enable_dhcp,
   dns: [],
-  snat: row.snat_address && { address: row.snat_address, prefix: SNAT_RANGE.prefix, gateway: SNAT_GATEWAY },
+  snat: row.snat_address === null ? null : { address: row.snat_address, prefix: SNAT_RANGE.prefix, gateway: SNAT_GATEWAY },
 })
 
 /** Requires the network lock of `requireNetworks` in this transaction: concurrent callers wait, so no address is allocated twice. */
