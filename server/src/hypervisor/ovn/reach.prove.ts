@@ -193,11 +193,12 @@ describeIf(missingForOvn())('the model of reachability and ovn-trace', { timeout
     })
   }
 
+  const seen = new Set<string>()
   const describeCase = ({ from, destination, protocol, port: number }: Case): string =>
     `${from} to ${destination} ${protocol}${number === null ? '' : ` ${number}`}`
 
-  /** Returns the last step of each, and fails where the two differ. */
-  async function compare(cases: Case[]): Promise<string[]> {
+  /** What both say of each, to be equal. */
+  async function compare(cases: Case[]): Promise<{ modelled: string[]; traced: string[] }> {
     const reaches = cases.map(ask)
     const traced = await trace(cases.map((each, i) => microflow(each, reaches[i]!)))
     const lines = (verdicts: string[]) => cases.map((each, i) => `${describeCase(each)}: ${verdicts[i]}`)
@@ -206,14 +207,12 @@ describeIf(missingForOvn())('the model of reachability and ovn-trace', { timeout
       const isRefused = 'decision' in last && last.decision.action === 'REJECT'
       return isRefused ? 'REFUSED' : verdict
     })
-    expect(lines(modelled)).toEqual(lines(traced))
-    return reaches.map(({ verdict, steps }) => `${verdict} ${steps.at(-1)!.kind}`)
+    for (const { verdict, steps } of reaches) seen.add(`${verdict} ${steps.at(-1)!.kind}`)
+    return { modelled: lines(modelled), traced: lines(traced) }
   }
 
   const packetsTo = (destination: string) =>
     (parseIp(destination)!.family === 4 ? PACKETS : PACKETS6).map((packet) => ({ destination, ...packet }))
-  const seen = new Set<string>()
-
   test.each(Object.keys(OUTBOUND))('agree with the outbound filter: %s', async (outbound) => {
     await setFilter('web', OUTBOUND[outbound]!)
     for (const inbound of Object.values(INBOUND)) {
@@ -221,7 +220,8 @@ describeIf(missingForOvn())('the model of reachability and ovn-trace', { timeout
       const cases = ['10.0.0.11', '10.61.0.11', '2001:db8::11']
         .flatMap(packetsTo)
         .map((packet) => ({ from: 'web', to: 'db', ...packet }) as const)
-      for (const each of await compare(cases)) seen.add(each)
+      const { modelled, traced } = await compare(cases)
+      expect(modelled).toEqual(traced)
     }
   })
 
@@ -261,7 +261,8 @@ describeIf(missingForOvn())('the model of reachability and ovn-trace', { timeout
       ...known.flatMap(([from, to, destination]) => packetsTo(destination).map((packet) => ({ from, to, ...packet }))),
       ...unknown.flatMap(([from, destination]) => packetsTo(destination).map((packet) => ({ from, to: null, ...packet }))),
     ]
-    for (const each of await compare(cases)) seen.add(each)
+    const { modelled, traced } = await compare(cases)
+    expect(modelled).toEqual(traced)
   })
 
   test('have met every way to pass and to be stopped', () =>
