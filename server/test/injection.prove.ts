@@ -96,7 +96,11 @@ describeIf(missingForLibvirtHost())('customer input', { timeout: 2 * TIMEOUT_MS 
   }
 
   const databases = (): Promise<string> =>
-    host.sandbox.inside('sh', '-ec', 'for each in ovn/ovnnb_db ovn/ovnsb_db openvswitch/db; do ovsdb-client dump unix:/run/$each.sock; done')
+    host.sandbox.inside(
+      'sh',
+      '-ec',
+      'for each in ovn/ovnnb_db ovn/ovnsb_db openvswitch/db; do ovsdb-client dump unix:/run/$each.sock; done',
+    )
 
   test('does not change the XML on the host', async () => {
     const harmless = await order(HARMLESS, 'web-1', '10.40.0.0/24')
