@@ -91,6 +91,7 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   upgradeVm: commandLine('vm', 'upgrade', ':id', '--plan', 'large', '--no-wait'),
   rebuildVm: commandLine('vm', 'rebuild', ':id', '--os', 'debian-12', '--key', 'key', '--no-wait'),
   setVmPassword: (params) => ({ args: ['vm', 'password', params['id']!, '--no-wait'], stdin: 'a new password\n' }),
+  checkReach: commandLine('vm', 'reach', ':id', '=to', '--port', '22'),
   attachNetwork: commandLine('network', 'attach', '=networkId', 'web-1', '--no-wait'),
   detachNetwork: commandLine('network', 'detach', ':networkId', 'web-1', '--no-wait'),
   openConsole: commandLine('vm', 'console', ':id', '--url'),

@@ -77,6 +77,7 @@ export const CALLS: Record<string, CallBySdk> = {
   upgradeVm: (berth, { id }, body) => berth.vms.upgrade(id, (body as { planId: string }).planId),
   rebuildVm: (berth, { id }, body) => berth.vms.rebuild(id, body),
   setVmPassword: (berth, { id }) => berth.vms.setPassword(id, 'a new password'),
+  checkReach: (berth, { id }, body) => berth.vms.checkReach(id, body),
   attachNetwork: (berth, { id }, body) => berth.vms.attachNetwork(id, (body as { networkId: string }).networkId),
   detachNetwork: (berth, { id, networkId }) => berth.vms.detachNetwork(id, networkId),
   openConsole: (berth, { id }) => berth.vms.openConsole(id, 'serial'),

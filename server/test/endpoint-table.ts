@@ -184,6 +184,10 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
     return { params: { id }, body: { vmId, direction: 'IN', protocol: 'TCP', port: 22, address: '10.0.0.7' } }
   },
 
+  checkReach: async (fixture) => ({
+    params: { id: await fixture.vm() },
+    body: { to: await fixture.vm(), protocol: 'TCP', port: 22 },
+  }),
   createVm: async (fixture) => ({
     body: {
       regionId: await fixture.region(),

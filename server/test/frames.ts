@@ -1,4 +1,6 @@
 // Ethernet frames for spoofing tests.
+import { parseIp } from '../src/kernel/ip-range.ts'
+
 export interface End {
   mac: string
   address: string
@@ -17,11 +19,16 @@ const ether = (from: string, to: string, type: number, ...payload: Buffer[]): Bu
 /** With a valid checksum: a filtering bridge drops invalid packets from any sender. */
 function ipv4(from: string, to: string, protocol: number, payload: Buffer): Buffer {
   const header = Buffer.concat([u16(0x4500, 20 + payload.length, 0, 0, 0x4000 | protocol, 0), quad(from), quad(to)])
-  let sum = 0
-  for (let i = 0; i < header.length; i += 2) sum += header.readUInt16BE(i)
-  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16)
-  header.writeUInt16BE(~sum & 0xffff, 10)
+  header.writeUInt16BE(checksum(header), 10)
   return Buffer.concat([header, payload])
+}
+
+/** Of RFC 1071. */
+function checksum(bytes: Buffer): number {
+  let sum = 0
+  for (let i = 0; i < bytes.length; i += 2) sum += (bytes[i]! << 8) | (bytes[i + 1] ?? 0)
+  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16)
+  return ~sum & 0xffff
 }
 
 const datagram = (fromPort: number, toPort: number, text: string): Buffer =>
@@ -55,6 +62,22 @@ export const routerAdvertisement = (from: End, text: string): Buffer => {
 
 export const ipv6Frame = (from: End, to: End, text: string): Buffer =>
   ether(from.mac, to.mac, 0x86dd, ipv6(UDP, ALL_NODES_ADDRESS, datagram(4000, 4001, text)))
+
+const hextets = (address: string): Buffer => Buffer.from(parseIp(address)!.base.toString(16).padStart(32, '0'), 'hex')
+
+/** Between two IPv6 addresses, with the checksum that connection tracking demands at `checksumAt` of the payload. */
+function ipv6Between(from: End, to: End, protocol: number, payload: Buffer, checksumAt: number): Buffer {
+  const [source, target] = [hextets(from.address), hextets(to.address)]
+  const pseudoHeader = Buffer.concat([source, target, u16(0, payload.length, 0, protocol)])
+  payload.writeUInt16BE(checksum(Buffer.concat([pseudoHeader, payload])), checksumAt)
+  return ether(from.mac, to.mac, 0x86dd, u16(0x6000, 0, payload.length, (protocol << 8) | 64), source, target, payload)
+}
+
+export const udp6Frame = (from: End, to: End, text: string, ports = { from: 4000, to: 4001 }): Buffer =>
+  ipv6Between(from, to, UDP, datagram(ports.from, ports.to, text), 6)
+
+export const echo6Frame = (from: End, to: End, text: string): Buffer =>
+  ipv6Between(from, to, ICMPV6, Buffer.concat([u16(0x8000, 0, 1, 1), Buffer.from(text)]), 2)
 
 /** With a VLAN tag. */
 export const taggedFrame = (from: End, to: End, text: string): Buffer =>

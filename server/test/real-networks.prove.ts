@@ -1,6 +1,7 @@
 // Private networks with real guests: connectivity, internet access, and what guests reach on the host.
 import { describe, expect, test } from 'vitest'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
+import { eventually } from './processes.ts'
 import { missingForRealHost, TIMEOUT_MS, type Customer } from './real-product.ts'
 import { realGuests, type Guest } from './real-guests.ts'
 
@@ -54,6 +55,31 @@ describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT
     expect([await interfaceWith(ada, here), await interfaceWith(bob, there)]).toEqual(['eth1', 'eth1'])
     expect([await pings(ada, there), await pings(bob, here)]).toEqual([true, true])
     expect(await customer.get(`/networks/${lan}`)).toMatchObject({ attachmentCount: 2 })
+  })
+
+  test('a firewall filters the network exactly while it covers private interfaces, and POST /vms/{id}/reach says so', async () => {
+    const there = await addressIn(lan, bob)
+    const { id } = await customer.make('/firewalls', { name: 'guard' })
+    await customer.make(`/firewalls/${id}/bindings`, { vmId: bob.vmId })
+    const change = async (path: string, body: object, method?: string): Promise<void> => {
+      await customer.make(`/firewalls/${id}${path}`, body, method)
+      await eventually(async () => (await customer.get<{ applied: boolean }>(`/firewalls/${id}`)).applied, TIMEOUT_MS)
+    }
+    const fate = async (address: string): Promise<[boolean, string]> => {
+      const answer = await customer.make(`/vms/${ada.vmId}/reach`, { to: address, protocol: 'ICMP' })
+      return [await pings(ada, address), (answer as unknown as { verdict: string }).verdict]
+    }
+    expect(await fate('10.201.0.1')).toEqual([true, 'REACHABLE'])
+    expect(await fate('10.201.0.99')).toEqual([false, 'BLOCKED'])
+    expect(await fate(there)).toEqual([true, 'REACHABLE'])
+    await change('', { coversPrivate: true }, 'PATCH')
+    expect(await fate(there)).toEqual([false, 'BLOCKED'])
+    await change('/rules', { direction: 'IN', action: 'ACCEPT', protocol: 'ICMP', sourceIps: [await addressIn(lan, ada)] })
+    expect(await fate(there)).toEqual([true, 'REACHABLE'])
+    await change('', { coversPrivate: false }, 'PATCH')
+    expect(await fate(there)).toEqual([true, 'REACHABLE'])
+    expect((await customer.send('DELETE', `/firewalls/${id}/bindings/${bob.vmId}`)).status).toBe(200)
+    expect((await customer.send('DELETE', `/firewalls/${id}`)).status).toBe(200)
   })
 
   test('a VM of another account reaches neither, although its network has the same range', async () => {

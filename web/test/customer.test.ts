@@ -115,6 +115,18 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     expect(await page.getByText('Inbound · TCP 22').count()).toBe(1)
   })
 
+  test('asks why the VM does not reach an address', async () => {
+    await go(page, 'Virtual machines')
+    await link(page, 'web-1').click()
+    await page.getByRole('tab', { name: 'Networking' }).click()
+    await page.getByLabel('Address', { exact: true }).fill('1.1.1.1')
+    await button(page, 'Check path').click()
+    await expectShown(page.getByText('Sent on to an address outside of this account.', { exact: true }))
+    await page.getByLabel('Address', { exact: true }).fill('10.0.0.9')
+    await button(page, 'Check path').click()
+    await expectShown(page.getByText('Attach both VMs to one private network.', { exact: true }))
+  })
+
   test('creates a webhook, views a delivery and resends it', async () => {
     await go(page, 'Webhooks')
     await button(page, 'Create webhook').first().click()

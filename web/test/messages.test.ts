@@ -27,7 +27,7 @@ test.each([
 const writesOf = (paths: object): string[] =>
   Object.values(paths).flatMap((methods) =>
     Object.entries(methods as Record<string, { operationId: string }>).flatMap(([method, { operationId }]) =>
-      /^(post|put|patch|delete)$/.test(method) && operationId !== 'checkPacket' ? [operationId] : [],
+      /^(post|put|patch|delete)$/.test(method) && !/^check[A-Z]/.test(operationId) ? [operationId] : [],
     ),
   )
 

@@ -2,7 +2,7 @@ import type { Body, Firewall, FirewallBindingState } from '@berth/sdk'
 import { defineCommand, group } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
 import { time } from '../format.ts'
-import { omitUndefined, parseInteger, requireChanges } from '../options.ts'
+import { omitUndefined, parseInteger, parseOnOff, requireChanges } from '../options.ts'
 import { details, message, table, type Columns } from '../result.ts'
 import { rule } from './firewall-rule.ts'
 
@@ -12,6 +12,7 @@ const FIREWALL_FIELDS: Columns<Firewall> = {
   Description: (firewall) => firewall.description,
   Inbound: (firewall) => firewall.defaultInbound,
   Outbound: (firewall) => firewall.defaultOutbound,
+  'Covers private': (firewall) => firewall.coversPrivate,
   Rules: (firewall) => firewall.ruleCount,
   VMs: (firewall) => firewall.bindingCount,
   Applied: (firewall) => firewall.applied,
@@ -29,6 +30,7 @@ const list = defineCommand({
         NAME: (each: Firewall) => each.name,
         INBOUND: (each) => each.defaultInbound,
         OUTBOUND: (each) => each.defaultOutbound,
+        PRIVATE: (each) => each.coversPrivate,
         RULES: (each) => each.ruleCount,
         VMS: (each) => each.bindingCount,
         APPLIED: (each) => each.applied,
@@ -47,27 +49,32 @@ const get = defineCommand({
     details(await ctx.berth.firewalls.get(await ctx.resolveId('firewall', firewall)), FIREWALL_FIELDS),
 })
 
-const create = defineCommand<{ description?: string }>({
+const create = defineCommand<{ description?: string; coversPrivate?: true }>({
   name: 'create',
   description: 'create a firewall; without rules it drops all inbound traffic',
   args: '<name>',
-  options: [['--description <text>', 'description']],
+  options: [
+    ['--description <text>', 'description'],
+    ['--covers-private', 'also filter the private interfaces of its VMs'],
+  ],
   example: 'firewall create web',
-  run: async ({ berth }, { description }, name: string) =>
-    details(await berth.firewalls.create({ name, ...omitUndefined({ description }) }), FIREWALL_FIELDS),
+  run: async ({ berth }, { description, coversPrivate }, name: string) =>
+    details(await berth.firewalls.create({ name, ...omitUndefined({ description, coversPrivate }) }), FIREWALL_FIELDS),
 })
 
-const update = defineCommand<{ name?: string; description?: string }>({
+const update = defineCommand<{ name?: string; description?: string; coversPrivate?: string }>({
   name: 'update',
-  description: 'change the name or description of a firewall',
+  description: 'change the name or description of a firewall, or what it covers',
   args: '<firewall>',
   options: [
     ['--name <name>', 'new name'],
     ['--description <text>', 'description'],
+    ['--covers-private <on|off>', 'also filter the private interfaces of its VMs'],
   ],
   example: 'firewall update web --name frontend',
-  async run(ctx, { name, description }, firewall: string) {
-    const body = requireChanges(omitUndefined({ name, description }), '--name, --description')
+  async run(ctx, { name, description, coversPrivate }, firewall: string) {
+    const fields = { name, description, coversPrivate: parseOnOff('--covers-private', coversPrivate) }
+    const body = requireChanges(omitUndefined(fields), '--name, --description, --covers-private')
     return details(await ctx.berth.firewalls.update(await ctx.resolveId('firewall', firewall), body), FIREWALL_FIELDS)
   },
 })
@@ -143,18 +150,19 @@ const binding = defineCommand({
 
 type Packet = Body<'checkPacket'>
 
-const check = defineCommand<{ protocol?: string; port?: string; from?: string; to?: string }>({
+const check = defineCommand<{ protocol?: string; port?: string; from?: string; to?: string; network?: string }>({
   name: 'check',
   description: 'test whether a packet is accepted, and which rule decides',
   args: '<firewall> <vm>',
   options: [
-    ['--protocol <protocol>', 'tcp (default), udp or icmp'],
+    ['--protocol <protocol>', 'tcp (default), udp, icmp or icmpv6'],
     ['--port <number>', 'destination port'],
     ['--from <address>', 'source of an inbound packet'],
     ['--to <address>', 'destination of an outbound packet'],
+    ['--network <network>', 'private network of the interface; the public interface without it'],
   ],
   example: 'firewall check web web-1 --port 22 --from 198.51.100.7',
-  async run(ctx, { protocol = 'tcp', port, from, to }, firewall: string, vm: string) {
+  async run(ctx, { protocol = 'tcp', port, from, to, network }, firewall: string, vm: string) {
     const address = from ?? to
     if (!address || (from && to)) throw usageError('Use either --from or --to, with an address')
     const [id, vmId] = await Promise.all([ctx.resolveId('firewall', firewall), ctx.resolveId('vm', vm)])
@@ -164,6 +172,7 @@ const check = defineCommand<{ protocol?: string; port?: string; from?: string; t
       direction: from ? 'IN' : 'OUT',
       protocol: protocol.toUpperCase() as Packet['protocol'],
       ...omitUndefined({ port: port === undefined ? undefined : parseInteger('--port', port) }),
+      ...(network && { networkId: await ctx.resolveId('network', network) }),
     })
     const why = verdict.rule
       ? `rule ${verdict.rule.position} of firewall ${verdict.firewallId}`

@@ -831,6 +831,8 @@ export interface components {
             defaultInbound: string;
             /** @description What happens to packets from a VM that no rule matches */
             defaultOutbound: string;
+            /** @description Whether its rules also filter the private interfaces of the VMs that it is bound to */
+            coversPrivate: boolean;
             ruleCount: number;
             /** @description How many VMs it is bound to */
             bindingCount: number;
@@ -852,12 +854,19 @@ export interface components {
             name: string;
             /** @description must be 0-500 characters, without control characters */
             description?: string | undefined;
+            /**
+             * @description Whether its rules also filter the private interfaces of the VMs that it is bound to
+             * @default false
+             */
+            coversPrivate?: boolean | undefined;
         };
         ChangeFirewall: {
             /** @description must be 1-100 characters on one line, without control characters */
             name?: string | undefined;
             /** @description must be 0-500 characters, without control characters */
             description?: string | undefined;
+            /** @description Whether its rules also filter the private interfaces of the VMs that it is bound to */
+            coversPrivate?: boolean | undefined;
         };
         FirewallRule: {
             id: string;
@@ -897,9 +906,9 @@ export interface components {
             protocol: "TCP" | "UDP" | "ICMP" | "ICMPV6" | "ANY";
             /** @description Destination ports of TCP or UDP: "22", "80,443" or "8000-9000"; null, absent or "any" = all */
             port?: (string | null) | undefined;
-            /** @description IPv4 addresses and ranges; empty = any */
+            /** @description Addresses and ranges of IPv4 and IPv6; empty = any */
             sourceIps?: string[] | undefined;
-            /** @description IPv4 addresses and ranges; empty = any */
+            /** @description Addresses and ranges of IPv4 and IPv6; empty = any */
             destIps?: string[] | undefined;
             /** @description must be 0-200 characters, without control characters */
             description?: string | undefined;
@@ -915,9 +924,9 @@ export interface components {
             protocol: "TCP" | "UDP" | "ICMP" | "ICMPV6" | "ANY";
             /** @description Destination ports of TCP or UDP: "22", "80,443" or "8000-9000"; null, absent or "any" = all */
             port?: (string | null) | undefined;
-            /** @description IPv4 addresses and ranges; empty = any */
+            /** @description Addresses and ranges of IPv4 and IPv6; empty = any */
             sourceIps?: string[] | undefined;
-            /** @description IPv4 addresses and ranges; empty = any */
+            /** @description Addresses and ranges of IPv4 and IPv6; empty = any */
             destIps?: string[] | undefined;
             /** @description must be 0-200 characters, without control characters */
             description?: string | undefined;
@@ -935,9 +944,9 @@ export interface components {
             protocol?: ("TCP" | "UDP" | "ICMP" | "ICMPV6" | "ANY") | undefined;
             /** @description Destination ports of TCP or UDP: "22", "80,443" or "8000-9000"; null, absent or "any" = all */
             port?: (string | null) | undefined;
-            /** @description IPv4 addresses and ranges; empty = any */
+            /** @description Addresses and ranges of IPv4 and IPv6; empty = any */
             sourceIps?: string[] | undefined;
-            /** @description IPv4 addresses and ranges; empty = any */
+            /** @description Addresses and ranges of IPv4 and IPv6; empty = any */
             destIps?: string[] | undefined;
             /** @description must be 0-200 characters, without control characters */
             description?: string | undefined;
@@ -1126,6 +1135,51 @@ export interface components {
         SetPassword: {
             password: string;
         };
+        ReachStep: {
+            /** @enum {unknown} */
+            step: "SENDER" | "OUTBOUND_FILTER" | "ROUTE" | "CLOSED_RANGE" | "DESTINATION" | "INBOUND_FILTER" | "RECEIVER";
+            /** @description False only for the last step */
+            passes: boolean;
+            /** @description Of a filter: ACCEPT, DROP or REJECT */
+            action: string | null;
+            /** @description The firewall of the rule */
+            firewallId: string | null;
+            rule: components["schemas"]["FirewallRule"] | null;
+            /** @description What decides here, in a sentence */
+            detail: string;
+            /** @description What to do where it does not pass */
+            remedy: string | null;
+        };
+        Reach: {
+            /**
+             * @description FORWARDED: it is sent to an address that is no VM of the account; whether that answers is not known
+             * @enum {unknown}
+             */
+            verdict: "REACHABLE" | "FORWARDED" | "BLOCKED";
+            source: {
+                vmId: string;
+                /** @description Of the private interface that sends; null for the public one */
+                networkId: string | null;
+                address: string | null;
+            };
+            destination: {
+                /** @description Null for an address that no VM of the account has */
+                vmId: string | null;
+                address: string | null;
+            };
+            /** @description Whether the hosts of both VMs have their latest rules */
+            applied: boolean;
+            /** @description In the order of the packet */
+            steps: components["schemas"]["ReachStep"][];
+        };
+        CheckReach: {
+            /** @description An address, or the id of a VM: then the first of its addresses that is reached, in a network of both VMs before public ones */
+            to: string;
+            /** @enum {unknown} */
+            protocol: "TCP" | "UDP" | "ICMP" | "ICMPV6";
+            /** @description Destination port of TCP or UDP */
+            port?: (number | null) | undefined;
+        };
         AttachNetwork: {
             /** @description must be an id: c and at least 8 more characters */
             networkId: string;
@@ -1245,11 +1299,13 @@ export interface components {
             /** @enum {unknown} */
             direction: "IN" | "OUT";
             /** @enum {unknown} */
-            protocol: "TCP" | "UDP" | "ICMP";
+            protocol: "TCP" | "UDP" | "ICMP" | "ICMPV6";
             /** @description Destination port of TCP or UDP */
             port?: (number | null) | undefined;
             /** @description The other end */
             address: string;
+            /** @description Of the private interface that is meant; the public one when absent */
+            networkId?: (string | null) | undefined;
         };
         BandwidthUsage: {
             vmId: string;
@@ -1493,6 +1549,9 @@ export type ActionStarted = components['schemas']['ActionStarted'];
 export type UpgradeVm = components['schemas']['UpgradeVm'];
 export type RebuildVm = components['schemas']['RebuildVm'];
 export type SetPassword = components['schemas']['SetPassword'];
+export type ReachStep = components['schemas']['ReachStep'];
+export type Reach = components['schemas']['Reach'];
+export type CheckReach = components['schemas']['CheckReach'];
 export type AttachNetwork = components['schemas']['AttachNetwork'];
 export type ConsoleLink = components['schemas']['ConsoleLink'];
 export type OpenConsole = components['schemas']['OpenConsole'];
@@ -3195,6 +3254,36 @@ export interface operations {
                         /** @constant */
                         success: true;
                         data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    checkReach: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckReach"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Reach"];
                     };
                 };
             };

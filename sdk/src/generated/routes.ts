@@ -58,6 +58,7 @@ export const ROUTES = {
   upgradeVm: { method: 'POST', path: '/vms/{id}/upgrade' },
   rebuildVm: { method: 'POST', path: '/vms/{id}/rebuild' },
   setVmPassword: { method: 'POST', path: '/vms/{id}/password' },
+  checkReach: { method: 'POST', path: '/vms/{id}/reach' },
   attachNetwork: { method: 'POST', path: '/vms/{id}/networks' },
   detachNetwork: { method: 'DELETE', path: '/vms/{id}/networks/{networkId}' },
   openConsole: { method: 'POST', path: '/vms/{id}/console' },

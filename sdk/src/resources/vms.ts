@@ -83,6 +83,11 @@ export class Vms extends Resource {
     return this.api.start(id, 'detachNetwork', { path: { id, networkId } }, options)
   }
 
+  /** Whether it reaches an address or another VM, and what decides on the way. Nothing is sent. */
+  checkReach(id: string, body: Body<'checkReach'>, options?: CallOptions) {
+    return this.api.call('checkReach', { path: { id }, body }, options)
+  }
+
   /** Returns a single-use WebSocket URL. Treat it as a secret. */
   openConsole(id: string, type: Body<'openConsole'>['type'], options?: CallOptions) {
     return this.api.call('openConsole', { path: { id }, body: { type } }, options)

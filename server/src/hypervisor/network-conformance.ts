@@ -107,6 +107,14 @@ export function describeNetworkController(name: string, makeFixture: () => Promi
       await made.controller.ensureNoNetwork(networkId, soon())
     })
 
+    test('filters a port of a private network, and no longer', async () => {
+      const { networkId } = await network()
+      const filtered = port({ networkId, filter: SSH_ONLY })
+      await made.controller.ensurePort(filtered, soon())
+      await made.other.ensurePort({ ...filtered, filter: null }, soon())
+      expect(await listed(filtered.mac)).toMatchObject([{ networkId, limitMbps: null }])
+    })
+
     test('refuses a port in a network that does not exist', async () => {
       await expectKind(made.controller.ensurePort(port({ networkId: newId() }), soon()), 'not_found')
     })
@@ -124,7 +132,7 @@ export function describeNetworkController(name: string, makeFixture: () => Promi
     })
 
     test('opens ranges of the operator', async () => {
-      await made.controller.ensurePublicNetwork({ ranges: ['10.77.0.0/16'], allowed: [] }, soon())
+      await made.controller.ensurePublicNetwork({ ranges: ['10.77.0.0/16', '2001:db8::/64'], allowed: [] }, soon())
       await made.other.ensurePublicNetwork({ ranges: ['10.77.0.0/16'], allowed: ['192.168.1.0/24'] }, soon())
       expect(await made.controller.health(soon())).toEqual({ problems: [] })
     })

@@ -24,7 +24,20 @@ export interface NetworkController {
   close(): Promise<void>
 }
 
-/** Private and shared ranges are closed to guests, because the operator's own machines are there, unless they are listed here. */
+/** Private, shared and link-local ranges of both families (RFC 6890). They are closed to guests, because the operator's own machines are there. */
+export const CLOSED_RANGES = [
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  'fc00::/7',
+  'fe80::/10',
+]
+
+/** What of the closed ranges is open. */
 export interface PublicNetworkSpec {
   /** Of the region's pools of public addresses. */
   ranges: readonly string[]

@@ -184,6 +184,7 @@ export interface Tables {
     description: string
     created_at: Date
     updated_at: Date
+    covers_private: boolean
   }
   free_addresses: {
     address: string
@@ -869,7 +870,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   events: 'account_id, number, id, type, subject_id, data, created_at',
   firewall_bindings: 'firewall_id, vm_id, account_id, position, created_at',
   firewall_rules: 'id, firewall_id, position, direction, action, protocol, port, source_ips, dest_ips, description, created_at, updated_at',
-  firewalls: 'id, account_id, name, description, created_at, updated_at',
+  firewalls: 'id, account_id, name, description, created_at, updated_at, covers_private',
   free_addresses: 'address, pool_id, available_at',
   hosts: 'id, region_id, name, driver, uri, arch, acceleration, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at, disk_reserve_percent, disk_reserve_gib, disk_free_gib, uplink_mbps, hostname',
   idempotency_keys: 'account_id, key, fingerprint, status, body, location, created_at, expires_at',

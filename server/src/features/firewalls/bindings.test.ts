@@ -4,7 +4,7 @@ import { newId } from '../../kernel/ids.ts'
 import { setQuotaLimit } from '../accounts/service.ts'
 import { getHost } from '../hosts/service.ts'
 import { createPortState, desiredVersion, forgetPorts } from '../ports/service.ts'
-import { bindFirewall, checkPacket, filterOf, firewallsOf, requireFirewalls, unbindAll, unbindFirewall } from './service.ts'
+import { bindFirewall, checkPacket, filtersOf, firewallsOf, requireFirewalls, unbindAll, unbindFirewall } from './service.ts'
 
 // These tests use VM ids without VM rows.
 const app = await testApp({ breaks: ['firewalls.owner', 'ports.tracked'] })
@@ -45,7 +45,7 @@ describe('binding a firewall', () => {
     const { vmId, firewall, bind, unbind } = await given()
     const [first, second, third] = [await firewall('first', '1', '2'), await firewall('second', '3'), await firewall('third', '4')]
     for (const id of [third, first, second]) await bind(id)
-    const ports = async () => (await filterOf(app.db, vmId)).rules.map((rule) => rule.ports[0]!.from)
+    const ports = async () => (await filtersOf(app.db, vmId)).ofPublic.rules.map((rule) => rule.ports[0]!.from)
     expect(await ports()).toEqual([4, 1, 2, 3])
     expect((await firewallsOf(app.db, vmId)).map(({ id, name }) => [id, name])).toEqual([
       [third, 'third'],
@@ -91,9 +91,9 @@ describe('unbinding a firewall', () => {
     const { vmId, firewall, bind, unbind } = await given()
     const id = await firewall('web', '22')
     await bind(id)
-    expect(await filterOf(app.db, vmId)).toMatchObject({ defaultInbound: 'DROP', rules: [{ ports: [{ from: 22, to: 22 }] }] })
+    expect((await filtersOf(app.db, vmId)).ofPublic).toMatchObject({ defaultInbound: 'DROP', rules: [{ ports: [{ from: 22, to: 22 }] }] })
     await unbind(id)
-    expect(await filterOf(app.db, vmId)).toEqual({ defaultInbound: 'ACCEPT', defaultOutbound: 'ACCEPT', rules: [] })
+    expect((await filtersOf(app.db, vmId)).ofPublic).toEqual({ defaultInbound: 'ACCEPT', defaultOutbound: 'ACCEPT', rules: [] })
     await expect(unbind(id)).rejects.toMatchObject({ code: 'not_found', message: 'Binding not found' })
   })
 
@@ -134,12 +134,44 @@ test('a binding concurrent with a rule change never misses the change', async ()
     const id = await firewall(`race${round}`)
     const bindAndRead = async () => {
       await bind(id)
-      return { version: await desiredVersion(app.db, vmId), filter: await filterOf(app.db, vmId) }
+      return { version: await desiredVersion(app.db, vmId), filter: (await filtersOf(app.db, vmId)).ofPublic }
     }
     const [seen] = await Promise.all([bindAndRead(), customer.post(`/firewalls/${id}/rules`, accept(`${1000 + round}`))])
     const isSeen = seen.filter.rules.some((rule) => rule.ports[0]!.from === 1000 + round)
     expect(isSeen || (await desiredVersion(app.db, vmId)) > seen.version).toBe(true)
   }
+})
+
+describe('a firewall that covers private interfaces', () => {
+  test('filters them, after the others in the order of bindings and without those that do not cover them', async () => {
+    const { customer, vmId, firewall, bind, unbind, version } = await given()
+    const [first, second, third] = [await firewall('first', '1'), await firewall('second', '2'), await firewall('third', '3')]
+    for (const id of [first, second, third]) await bind(id)
+    const ports = async () => (await filtersOf(app.db, vmId)).ofPrivate?.rules.map((rule) => rule.ports[0]!.from)
+    expect(await ports()).toBeUndefined()
+    const before = await version()
+    for (const id of [third, first]) {
+      const { body } = await customer.patch(`/firewalls/${id}`, { coversPrivate: true })
+      expect(body.data).toMatchObject({ coversPrivate: true, applied: false })
+    }
+    expect(await version()).toBe(before + 2)
+    expect(await ports()).toEqual([1, 3])
+    expect((await filtersOf(app.db, vmId)).ofPublic.rules).toHaveLength(3)
+    await customer.patch(`/firewalls/${first}`, { coversPrivate: true, name: 'same' })
+    expect(await version()).toBe(before + 2)
+    await unbind(third)
+    await customer.patch(`/firewalls/${first}`, { coversPrivate: false })
+    expect(await version()).toBe(before + 4)
+    expect((await filtersOf(app.db, vmId)).ofPrivate).toBeNull()
+  })
+
+  test('drops what comes in when it has no rules', async () => {
+    const { customer, vmId, bind } = await given()
+    const { body } = await customer.post('/firewalls', { name: 'all', coversPrivate: true })
+    expect(body.data.coversPrivate).toBe(true)
+    await bind(body.data.id)
+    expect((await filtersOf(app.db, vmId)).ofPrivate).toEqual({ rules: [], defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' })
+  })
 })
 
 describe('checking a packet', () => {
@@ -150,7 +182,7 @@ describe('checking a packet', () => {
     const [first, second] = [await firewall('first', '80'), await firewall('second', '22,80')]
     await bind(first)
     await bind(second)
-    const vm = { id: vmId, address: '10.77.0.9' }
+    const vm = { vmId, networkId: null, addresses: ['10.77.0.9'] }
     const check = (input: ReturnType<typeof ask>) => checkPacket(app.db, customer.accountId, first, vm, input)
     expect(await check(ask('IN', 22))).toMatchObject({
       action: 'ACCEPT',
@@ -167,7 +199,7 @@ describe('checking a packet', () => {
     const { customer, vmId, firewall, bind } = await given()
     const id = await firewall('web')
     await bind(id)
-    const vm = { id: vmId, address: '10.77.0.9' }
+    const vm = { vmId, networkId: null, addresses: ['10.77.0.9'] }
     await customer.put(`/firewalls/${id}/rules`, {
       rules: [
         { ...accept('22'), sourceIps: ['198.51.100.0/24'], destIps: ['10.77.0.9'] },
@@ -180,7 +212,7 @@ describe('checking a packet', () => {
       ),
     )
     expect(actions).toEqual(['ACCEPT', 'DROP', 'REJECT', 'ACCEPT'])
-    const nowhere = await checkPacket(app.db, customer.accountId, id, { id: vmId, address: null }, ask('IN', 22))
+    const nowhere = await checkPacket(app.db, customer.accountId, id, { vmId, networkId: null, addresses: [] }, ask('IN', 22))
     expect(nowhere.decidedBy).toBe('DEFAULT')
   })
 
@@ -189,15 +221,62 @@ describe('checking a packet', () => {
     const id = await firewall('web')
     await bind(id)
     const check = (protocol: 'TCP' | 'ICMP', port: number | null) =>
-      checkPacket(app.db, customer.accountId, id, { id: vmId, address: null }, { direction: 'IN', protocol, port, address: '198.51.100.1' })
+      checkPacket(
+        app.db,
+        customer.accountId,
+        id,
+        { vmId, networkId: null, addresses: [] },
+        { direction: 'IN', protocol, port, address: '198.51.100.1' },
+      )
     await expect(check('TCP', null)).rejects.toMatchObject({ code: 'validation_failed' })
     await expect(check('ICMP', 8)).rejects.toMatchObject({ code: 'validation_failed' })
     expect((await check('ICMP', null)).action).toBe('DROP')
   })
 
+  test('asks the rules for private interfaces of one of them', async () => {
+    const { customer, vmId, firewall, bind } = await given()
+    const [open, covering] = [await firewall('open', '80'), await firewall('covering', '22')]
+    for (const id of [open, covering]) await bind(id)
+    const check = (port: number, networkId: string | null) =>
+      checkPacket(app.db, customer.accountId, open, { vmId, networkId, addresses: ['10.0.0.2'] }, ask('IN', port, '10.0.0.3'))
+    expect(await check(443, 'clan')).toMatchObject({ action: 'ACCEPT', decidedBy: 'DEFAULT' })
+    await customer.patch(`/firewalls/${covering}`, { coversPrivate: true })
+    expect(await check(22, 'clan')).toMatchObject({ action: 'ACCEPT', firewallId: covering, rule: { position: 1 } })
+    expect(await check(80, 'clan')).toMatchObject({ action: 'DROP', decidedBy: 'DEFAULT' })
+    expect(await check(80, null)).toMatchObject({ action: 'ACCEPT', firewallId: open })
+  })
+
+  test('takes IPv6, with the address of that family of the interface', async () => {
+    const { customer, vmId, firewall, bind } = await given()
+    const id = await firewall('web')
+    await bind(id)
+    await customer.put(`/firewalls/${id}/rules`, {
+      rules: [
+        { ...accept('22'), sourceIps: ['2001:DB8::/32', '198.51.100.0/24'], destIps: ['2001:db8::9'] },
+        { direction: 'IN', action: 'ACCEPT', protocol: 'ICMPV6' },
+      ],
+    })
+    const vm = { vmId, networkId: null, addresses: ['10.77.0.9', '2001:db8::9'] }
+    const check = (input: Partial<Parameters<typeof checkPacket>[4]>) =>
+      checkPacket(app.db, customer.accountId, id, vm, { ...ask('IN', 22), ...input })
+    expect(await check({ address: '2001:db8:1::1' })).toMatchObject({
+      action: 'ACCEPT',
+      rule: { sourceIps: ['2001:db8::/32', '198.51.100.0/24'] },
+    })
+    expect(await check({ address: '2001:db9::1' })).toMatchObject({ action: 'DROP' })
+    expect(await check({ address: '198.51.100.1' })).toMatchObject({ action: 'DROP' })
+    expect(await check({ address: '2001:db9::1', protocol: 'ICMPV6', port: null })).toMatchObject({ action: 'ACCEPT' })
+    for (const refused of [
+      { protocol: 'ICMP', port: null, address: '::1' },
+      { protocol: 'ICMPV6', port: null },
+      { address: '1::2::3' },
+    ] as const)
+      await expect(check(refused)).rejects.toMatchObject({ code: 'validation_failed' })
+  })
+
   test('is refused for an unbound firewall', async () => {
     const { customer, vmId, firewall } = await given()
-    const check = checkPacket(app.db, customer.accountId, await firewall('web'), { id: vmId, address: null }, ask('IN', 22))
+    const check = checkPacket(app.db, customer.accountId, await firewall('web'), { vmId, networkId: null, addresses: [] }, ask('IN', 22))
     await expect(check).rejects.toMatchObject({ code: 'invalid_state' })
   })
 })

@@ -20,6 +20,7 @@ describe('POST /firewalls', () => {
       description: 'ssh and https',
       defaultInbound: 'DROP',
       defaultOutbound: 'ACCEPT',
+      coversPrivate: false,
       ruleCount: 0,
       bindingCount: 0,
       applied: true,
@@ -35,6 +36,7 @@ describe('POST /firewalls', () => {
     ['an empty name', { name: '' }, 'name'],
     ['a name of 101 characters', { name: 'n'.repeat(101) }, 'name'],
     ['a description of 501 characters', { name: 'web', description: 'd'.repeat(501) }, 'description'],
+    ['a maybe', { name: 'web', coversPrivate: 'yes' }, 'coversPrivate'],
     ['defaults of its own', { name: 'web', defaultInbound: 'ACCEPT' }, 'defaultInbound'],
   ])('refuses %s', async (_, body, field) => {
     const customer = await app.given.customer()

@@ -58,7 +58,14 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
 
   api.patch(
     '/firewalls/:id',
-    { ...update, operationId: 'changeFirewall', summary: 'Rename or describe a firewall', params, body: ChangeFirewall, data: Firewall },
+    {
+      ...update,
+      operationId: 'changeFirewall',
+      summary: 'Rename or describe a firewall, or change whether it covers private interfaces',
+      params,
+      body: ChangeFirewall,
+      data: Firewall,
+    },
     (tx, { principal, params: { id }, body }) => changeFirewall(tx, clock.now(), principal.accountId, id, body),
   )
 

@@ -1,7 +1,7 @@
 // Validates one rule of a request and normalizes it to its stored form.
 import type { FilterRule } from '../../hypervisor/driver.ts'
-import { formatCidr, parseCidr } from '../../kernel/cidr.ts'
 import { invalid } from '../../kernel/errors.ts'
+import { formatIpRange, parseIpRange } from '../../kernel/ip-range.ts'
 import type { RuleInput } from './schema.ts'
 
 export interface RuleFields {
@@ -27,7 +27,8 @@ export function checkedRule(input: RuleInput, where = ''): RuleFields {
     throw invalid(`${where}port can be given only with TCP or UDP: leave it out, or set it to null, for ${protocol}`, `${where}port`)
   const problem = port === null ? null : portProblem(port)
   if (problem) throw invalid(`${where}port ${problem}`, `${where}port`)
-  return { direction, action, protocol, port, source_ips: sourceIps.map(masked), dest_ips: destIps.map(masked), description }
+  const [source_ips, dest_ips] = [ranges(sourceIps, `${where}sourceIps`), ranges(destIps, `${where}destIps`)]
+  return { direction, action, protocol, port, source_ips, dest_ips, description }
 }
 
 function portProblem(text: string): string | null {
@@ -47,7 +48,14 @@ export function parsePorts(text: string | null): FilterRule['ports'] {
   })
 }
 
-const masked = (text: string): string => (text.includes('/') ? formatCidr(parseCidr(text)!) : text)
+/** Masked, because OVN refuses an expression with host bits, and with it the rule. */
+const ranges = (texts: string[], field: string): string[] =>
+  texts.map((text) => {
+    const range = parseIpRange(text)
+    if (!range) throw invalid(`${field} has ${text}, which is neither an address nor a range`, field)
+    const canonical = formatIpRange(range)
+    return text.includes('/') && !canonical.includes('/') ? `${canonical}/${range.prefix}` : canonical
+  })
 
 /** Number of filter lines that the rule expands to: a host needs one per combination of port range, source and destination. */
 export const linesOf = ({ port, source_ips, dest_ips }: RuleFields): number =>

@@ -22,7 +22,11 @@ const given = async (...descriptions: string[]) => {
 describe('POST /firewalls/{id}/rules', () => {
   test('returns the rule exactly as the specification shows it', async () => {
     const { customer, id, path } = await given()
-    const { status, body } = await customer.post(path, { ...ssh, sourceIps: ['203.0.113.7', '10.1.2.3/8'], description: 'ssh' })
+    const { status, body } = await customer.post(path, {
+      ...ssh,
+      sourceIps: ['203.0.113.7', '10.1.2.3/8', '2001:DB8:0:1::7/48', '::1/128'],
+      description: 'ssh',
+    })
     expect(status).toBe(201)
     expect(body.data).toEqual({
       id: expect.stringMatching(/^c[a-z0-9]{24}$/),
@@ -32,7 +36,7 @@ describe('POST /firewalls/{id}/rules', () => {
       action: 'ACCEPT',
       protocol: 'TCP',
       port: '22',
-      sourceIps: ['203.0.113.7', '10.0.0.0/8'],
+      sourceIps: ['203.0.113.7', '10.0.0.0/8', '2001:db8::/48', '::1/128'],
       destIps: [],
       description: 'ssh',
       createdAt: app.clock.now().toISOString(),
@@ -82,7 +86,9 @@ describe('POST /firewalls/{id}/rules', () => {
     ['an unknown protocol', { protocol: 'tcp' }, 'protocol'],
     ['an address that is none', { sourceIps: ['10.0.0'] }, 'sourceIps'],
     ['an ambiguous address', { sourceIps: ['010.0.0.1'] }, 'sourceIps'],
-    ['IPv6', { destIps: ['::1'] }, 'destIps'],
+    ['an IPv6 address that is none', { destIps: ['1::2::3'] }, 'destIps'],
+    ['an IPv6 prefix that is none', { destIps: ['::1/129'] }, 'destIps'],
+    ['a scoped address', { sourceIps: ['fe80::1%eth0'] }, 'sourceIps'],
     ['51 addresses', { sourceIps: Array(51).fill('10.0.0.1') }, 'sourceIps'],
     ['a description of 201 characters', { description: 'd'.repeat(201) }, 'description'],
     ['position 0', { position: 0 }, 'position'],

@@ -1,4 +1,4 @@
-import { Id, nullable, object, oneOf, plainText, QUAD, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { Id, IPV6, nullable, object, oneOf, plainText, QUAD, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
 
 const Direction = oneOf(['IN', 'OUT'])
 const Action = oneOf(['ACCEPT', 'DROP', 'REJECT'])
@@ -12,10 +12,12 @@ const Port = Type.String({
   description: 'Destination ports of TCP or UDP: "22", "80,443" or "8000-9000"; null, absent or "any" = all',
 })
 const Address = Type.String({
-  pattern: `^${QUAD}(/(\\d|[12]\\d|3[0-2]))?$`,
-  rule: 'must be an IPv4 address or range such as 10.0.0.7 or 10.0.0.0/8',
+  pattern: `^(${QUAD}(/(\\d|[12]\\d|3[0-2]))?|${IPV6}(/(\\d|[1-9]\\d|1[01]\\d|12[0-8]))?)$`,
+  maxLength: 49,
+  rule: 'must be an address or range such as 10.0.0.7, 10.0.0.0/8 or 2001:db8::/32',
 })
-const Addresses = Type.Array(Address, { maxItems: 50, description: 'IPv4 addresses and ranges; empty = any' })
+const Addresses = Type.Array(Address, { maxItems: 50, description: 'Addresses and ranges of IPv4 and IPv6; empty = any' })
+const CoversPrivate = Type.Boolean({ description: 'Whether its rules also filter the private interfaces of the VMs that it is bound to' })
 
 export const Firewall = object(
   {
@@ -24,6 +26,7 @@ export const Firewall = object(
     description: Type.String(),
     defaultInbound: Type.String({ description: 'What happens to packets to a VM that no rule matches' }),
     defaultOutbound: Type.String({ description: 'What happens to packets from a VM that no rule matches' }),
+    coversPrivate: CoversPrivate,
     ruleCount: Type.Integer(),
     bindingCount: Type.Integer({ description: 'How many VMs it is bound to' }),
     applied: Type.Boolean({ description: 'Whether the hosts of all these VMs have its latest rules' }),
@@ -34,11 +37,18 @@ export const Firewall = object(
 )
 export type Firewall = Static<typeof Firewall>
 
-export const CreateFirewall = object({ name: nameText(1, 100), description: Type.Optional(plainText(0, 500)) }, { title: 'CreateFirewall' })
+export const CreateFirewall = object(
+  {
+    name: nameText(1, 100),
+    description: Type.Optional(plainText(0, 500)),
+    coversPrivate: Type.Optional({ ...CoversPrivate, default: false }),
+  },
+  { title: 'CreateFirewall' },
+)
 export type CreateFirewall = Static<typeof CreateFirewall>
 
 export const ChangeFirewall = object(
-  { name: Type.Optional(nameText(1, 100)), description: Type.Optional(plainText(0, 500)) },
+  { name: Type.Optional(nameText(1, 100)), description: Type.Optional(plainText(0, 500)), coversPrivate: Type.Optional(CoversPrivate) },
   { title: 'ChangeFirewall' },
 )
 export type ChangeFirewall = Static<typeof ChangeFirewall>
@@ -124,13 +134,23 @@ export const BindingState = object(
 )
 export type BindingState = Static<typeof BindingState>
 
+export const IpAddress = Type.String({
+  pattern: `^(${QUAD}|${IPV6})$`,
+  maxLength: 45,
+  rule: 'must be an address such as 10.0.0.7 or 2001:db8::7',
+})
+export const packetFields = {
+  protocol: oneOf(['TCP', 'UDP', 'ICMP', 'ICMPV6']),
+  port: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 65_535, description: 'Destination port of TCP or UDP' }))),
+}
+
 export const CheckPacket = object(
   {
     vmId: Id,
     direction: Direction,
-    protocol: oneOf(['TCP', 'UDP', 'ICMP']),
-    port: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 65_535, description: 'Destination port of TCP or UDP' }))),
-    address: Type.String({ pattern: `^${QUAD}$`, rule: 'must be an IPv4 address such as 10.0.0.7', description: 'The other end' }),
+    ...packetFields,
+    address: { ...IpAddress, description: 'The other end' },
+    networkId: Type.Optional(nullable({ ...Id, description: 'Of the private interface that is meant; the public one when absent' })),
   },
   { title: 'CheckPacket' },
 )

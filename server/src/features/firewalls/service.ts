@@ -1,17 +1,21 @@
 // Firewalls. Lock order: the firewall, then the ports of its VMs, then the quota.
 import type { Filter } from '../../hypervisor/driver.ts'
+import { evaluatePacket, type Packet } from '../../hypervisor/reachability.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
-import { bind, countBindings, findBinding, listBindings, unbind } from './bindings.ts'
-import { evaluatePacket, compileFilter } from './packet-filter.ts'
+import { parseIp } from '../../kernel/ip-range.ts'
+import { markPortsDirty } from '../ports/service.ts'
+import { bind, countBindings, findBinding, listBindings, unbind, vmsBoundTo } from './bindings.ts'
+import { compileFilter } from './compile-filter.ts'
 import type { BindingState, ChangeFirewall, CheckPacket, CreateFirewall, Firewall, FirewallBinding, Verdict } from './schema.ts'
 import * as sql from './sql.ts'
 import { toBindingState, toFirewall, toRule } from './view.ts'
 
 export { bind, firewallsAsJson, firewallsOf, unbindAll } from './bindings.ts'
+export { toRule } from './view.ts'
 
 const QUOTA = 'firewalls'
 
@@ -21,8 +25,8 @@ export async function listFirewalls(db: Queries, accountId: string, page: PageRe
 }
 
 export async function createFirewall(tx: Tx, now: Date, accountId: string, input: CreateFirewall): Promise<Firewall> {
-  const { name, description = '' } = input
-  const row = { id: newId(), account_id: accountId, name, description, created_at: now, updated_at: now }
+  const { name, description = '', coversPrivate = false } = input
+  const row = { id: newId(), account_id: accountId, name, description, covers_private: coversPrivate, created_at: now, updated_at: now }
   await sql.insertFirewall(tx, row)
   await reserveQuota(tx, accountId, QUOTA, 1n)
   return toFirewall({ ...row, rule_count: 0, binding_count: 0, applied: true })
@@ -33,8 +37,12 @@ export const findFirewall = sql.findFirewall
 export const getFirewall = async (db: Queries, accountId: string, id: string): Promise<Firewall> =>
   toFirewall(found(await sql.findFirewall(db, accountId, id)))
 
-export const changeFirewall = async (tx: Tx, now: Date, accountId: string, id: string, change: ChangeFirewall): Promise<Firewall> =>
-  toFirewall(found(await sql.updateFirewall(tx, accountId, id, change.name ?? null, change.description ?? null, now)))
+export async function changeFirewall(tx: Tx, now: Date, accountId: string, id: string, change: ChangeFirewall): Promise<Firewall> {
+  const before = found(await sql.lockFirewall(tx, accountId, id))
+  const { name = before.name, description = before.description, coversPrivate = before.covers_private } = change
+  if (coversPrivate !== before.covers_private) await markPortsDirty(tx, await vmsBoundTo(tx, id))
+  return toFirewall(await sql.updateFirewall(tx, { ...before, name, description, covers_private: coversPrivate, updated_at: now }))
+}
 
 export async function deleteFirewall(tx: Tx, accountId: string, id: string): Promise<{ id: string }> {
   const { name } = found(await sql.lockFirewall(tx, accountId, id))
@@ -83,33 +91,73 @@ export async function getBindingState(db: Queries, accountId: string, firewallId
   return toBindingState(binding)
 }
 
-/** The VM's only packet filter, compiled from all its firewalls. */
-export const filterOf = async (db: Queries, vmId: string): Promise<Filter> => compileFilter(await rulesOf(db, vmId))
-
-/** Null when the VM has no firewall. */
-async function rulesOf(db: Queries, vmId: string): Promise<sql.RuleRow[] | null> {
-  const rows = await sql.listRulesOfVm(db, vmId)
-  return rows.length === 0 ? null : rows.filter((row) => row.id !== null)
+export interface VmFilters {
+  ofPublic: Filter
+  /** Null: everything passes that is not spoofed. */
+  ofPrivate: Filter | null
 }
 
-/** Which rule of the VM's firewalls decides about a packet. `vm` belongs to the account; its address is null while unassigned. */
+/** Of the VM's public interface, compiled from all its firewalls, and of its private ones, from those that cover them. */
+export const filtersOf = async (db: Queries, vmId: string): Promise<VmFilters> => compileFilters(await rulesOf(db, vmId))
+
+export const compileFilters = ({ ofPublic, ofPrivate }: VmRules): VmFilters => ({
+  ofPublic: compileFilter(ofPublic),
+  ofPrivate: ofPrivate && compileFilter(ofPrivate),
+})
+
+export interface VmRules {
+  ofPublic: sql.RuleRow[] | null
+  ofPrivate: sql.RuleRow[] | null
+}
+
+/** In evaluation order; null without a firewall for the interface. */
+export async function rulesOf(db: Queries, vmId: string): Promise<VmRules> {
+  const all = await sql.listRulesOfVm(db, vmId)
+  const rules = (rows: typeof all) => (rows.length === 0 ? null : rows.filter((row) => row.id !== null))
+  return { ofPublic: rules(all), ofPrivate: rules(all.filter((row) => row.covers_private)) }
+}
+
+/** `addresses` of the interface, which is in that network; null for the public one. */
+export interface CheckedInterface {
+  vmId: string
+  networkId: string | null
+  addresses: string[]
+}
+
+/** Which rule of the VM's firewalls decides about a packet. The VM belongs to the account. */
 export async function checkPacket(
   db: Queries,
   accountId: string,
   firewallId: string,
-  vm: { id: string; address: string | null },
-  { direction, protocol, port = null, address }: Omit<CheckPacket, 'vmId'>,
+  { vmId, networkId, addresses }: CheckedInterface,
+  { direction, protocol, port = null, address }: Omit<CheckPacket, 'vmId' | 'networkId'>,
 ): Promise<Verdict> {
-  if ((protocol === 'ICMP') !== (port === null))
-    throw invalid(protocol === 'ICMP' ? 'port must be left out for ICMP' : `port is required for ${protocol}`, 'port')
+  requirePort({ protocol, port })
+  const family = requireFamily(protocol, address, 'address')
   found(await sql.findFirewall(db, accountId, firewallId))
-  const binding = await findBinding(db, firewallId, vm.id)
+  const binding = await findBinding(db, firewallId, vmId)
   if (!binding) throw apiError('invalid_state', 'The firewall is not bound to this VM: bind it first')
-  const [source, destination] = direction === 'IN' ? [address, vm.address] : [vm.address, address]
-  const rules = (await rulesOf(db, vm.id)) ?? []
+  const own = addresses.find((each) => parseIp(each)?.family === family) ?? null
+  const [source, destination] = direction === 'IN' ? [address, own] : [own, address]
+  const rules = (await rulesOf(db, vmId))[networkId === null ? 'ofPublic' : 'ofPrivate']
   const { action, ruleIndex } = evaluatePacket(compileFilter(rules), { direction, protocol, port, source, destination })
-  const rule = ruleIndex === null ? null : toRule(rules[ruleIndex]!)
+  const rule = ruleIndex === null ? null : toRule(rules![ruleIndex]!)
   return { action, decidedBy: rule ? 'RULE' : 'DEFAULT', firewallId: rule?.firewallId ?? null, rule, applied: binding.applied }
+}
+
+export function requirePort({ protocol, port }: Pick<Packet, 'protocol' | 'port'>): void {
+  const hasPort = protocol === 'TCP' || protocol === 'UDP'
+  if (hasPort !== (port !== null))
+    throw invalid(hasPort ? `port is required for ${protocol}` : `port must be left out for ${protocol}`, 'port')
+}
+
+/** Of the other end, which must have the protocol. */
+export function requireFamily(protocol: Packet['protocol'], address: string, field: string): 4 | 6 {
+  const family = parseIp(address)?.family
+  if (!family) throw invalid(`${field} must be an address such as 10.0.0.7 or 2001:db8::7`, field)
+  if (protocol === (family === 4 ? 'ICMPV6' : 'ICMP'))
+    throw invalid(`${field} ${address} has no ${protocol}: IPv4 has ICMP, IPv6 has ICMPV6`, field)
+  return family
 }
 
 function found<Row>(row: Row | undefined): Row {

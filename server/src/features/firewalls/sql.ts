@@ -18,8 +18,8 @@ const counts = sql`
 
 export const insertFirewall = (tx: Tx, row: FirewallRow) =>
   tx.run(sql`
-    insert into firewalls (id, account_id, name, description, created_at, updated_at)
-    values (${row.id}, ${row.account_id}, ${row.name}, ${row.description}, ${row.created_at}, ${row.updated_at})`)
+    insert into firewalls (id, account_id, name, description, covers_private, created_at, updated_at)
+    values (${row.id}, ${row.account_id}, ${row.name}, ${row.description}, ${row.covers_private}, ${row.created_at}, ${row.updated_at})`)
 
 export const listFirewalls = (db: Queries, accountId: string, range: PageRange) =>
   db.many<CountedRow>(sql`
@@ -30,10 +30,11 @@ export const findFirewall = (db: Queries, accountId: string, id: string) =>
     sql`select ${allColumns('firewalls', 'f')}, ${counts} from firewalls f where id = ${id} and account_id = ${accountId}`,
   )
 
-export const updateFirewall = (tx: Tx, accountId: string, id: string, name: string | null, description: string | null, now: Date) =>
-  tx.maybe<CountedRow>(sql`
-    update firewalls f set name = coalesce(${name}, name), description = coalesce(${description}, description), updated_at = ${now}
-    where id = ${id} and account_id = ${accountId} returning ${allColumns('firewalls', 'f')}, ${counts}`)
+/** Of a locked row. */
+export const updateFirewall = (tx: Tx, { id, name, description, covers_private, updated_at }: FirewallRow) =>
+  tx.one<CountedRow>(sql`
+    update firewalls f set name = ${name}, description = ${description}, covers_private = ${covers_private}, updated_at = ${updated_at}
+    where id = ${id} returning ${allColumns('firewalls', 'f')}, ${counts}`)
 
 /** Exclusive lock until the transaction ends: no concurrent rule change and no binding. */
 export const lockFirewall = (tx: Tx, accountId: string, id: string) =>
@@ -73,6 +74,7 @@ export const renumberRules = (tx: Tx, ids: string[]) =>
 
 /** One row per rule of the VM's firewalls in evaluation order; a firewall without rules yields one row with a null id. */
 export const listRulesOfVm = (db: Queries, vmId: string) =>
-  db.many<RuleRow | { id: null }>(sql`
-    select ${allColumns('firewall_rules', 'r')} from firewall_bindings b left join firewall_rules r on r.firewall_id = b.firewall_id where b.vm_id = ${vmId}
-    order by b.position, r.position`)
+  db.many<(RuleRow | { id: null }) & { covers_private: boolean }>(sql`
+    select ${allColumns('firewall_rules', 'r')}, f.covers_private
+    from firewall_bindings b join firewalls f on f.id = b.firewall_id left join firewall_rules r on r.firewall_id = b.firewall_id
+    where b.vm_id = ${vmId} order by b.position, r.position`)

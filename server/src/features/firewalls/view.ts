@@ -1,5 +1,5 @@
 import type { BindingRow } from './bindings.ts'
-import { DEFAULTS } from './packet-filter.ts'
+import { DEFAULTS } from './compile-filter.ts'
 import { ANY_PORT } from './rule-input.ts'
 import type { BindingState, Firewall, FirewallRule } from './schema.ts'
 import type { CountedRow, RuleRow } from './sql.ts'
@@ -9,6 +9,7 @@ export const toFirewall = (row: CountedRow): Firewall => ({
   name: row.name,
   description: row.description,
   ...DEFAULTS,
+  coversPrivate: row.covers_private,
   ruleCount: row.rule_count,
   bindingCount: row.binding_count,
   applied: row.applied,

@@ -38,7 +38,10 @@ export const SNAT_RANGE = parseCidr('100.64.0.0/16')!
 export const SNAT_GATEWAY = formatAddress(SNAT_RANGE.base + 1)
 
 /** What public interfaces of the region may reach. */
-export async function publicNetworkSpec({ db, config }: Pick<Deps, 'db' | 'config'>, regionId: string): Promise<PublicNetworkSpec> {
+export async function publicNetworkSpec(
+  { db, config }: Pick<Deps, 'config'> & { db: Queries },
+  regionId: string,
+): Promise<PublicNetworkSpec> {
   const pools = await db.many<{ cidr: string }>(sql`select cidr from address_pools where region_id = ${regionId} order by cidr`)
   return { ranges: pools.map(({ cidr }) => cidr), allowed: config.guestAllowedRanges }
 }

@@ -63,6 +63,12 @@ export async function resumePorts(tx: Tx, vmId: string): Promise<void> {
   await triggerReconciler(tx, APPLY_PORTS)
 }
 
+/** Whether the controller has the latest state of all of them. */
+export const arePortsApplied = async (db: Queries, vmIds: string[]): Promise<boolean> =>
+  !(await db.maybe(
+    sql`select from vm_ports where vm_id = any(${vmIds}::text[]) and applied_version is distinct from desired_version limit 1`,
+  ))
+
 export const forgetPorts = (tx: Tx, vmId: string) => tx.run(sql`delete from vm_ports where vm_id = ${vmId}`)
 
 export const markPortsDirty = (tx: Tx, vmIds: string[]) =>

@@ -5,6 +5,7 @@ import type { Routes } from '../deps.ts'
 import { BindFirewall, CheckPacket, FirewallBinding, Verdict } from '../firewalls/schema.ts'
 import { bindFirewall, checkPacket, unbindFirewall } from '../firewalls/service.ts'
 import { lockOwnVm, requireVm } from './model/guards.ts'
+import { addressesIn } from './model/ports.ts'
 
 const tag = 'Firewalls'
 const params = { id: Type.String() }
@@ -51,16 +52,16 @@ export const firewallBindingRoutes: Routes = (api, { clock }) => {
     {
       operationId: 'checkPacket',
       errorCodes: ['invalid_state'],
-      summary: 'Say which rule would decide about a packet',
+      summary: 'Say which rule would decide about a packet on the public interface of a VM, or on a private one',
       tag,
       scope: 'firewalls:read',
       params,
       body: CheckPacket,
       data: Verdict,
     },
-    async (tx, { principal: { accountId }, params: { id }, body: { vmId, ...packet } }) => {
-      const vm = await requireVm(tx, accountId, vmId)
-      return checkPacket(tx, accountId, id, { id: vm.id, address: vm.ip_address }, packet)
+    async (tx, { principal: { accountId }, params: { id }, body: { vmId, networkId = null, ...packet } }) => {
+      const addresses = await addressesIn(tx, await requireVm(tx, accountId, vmId), networkId)
+      return checkPacket(tx, accountId, id, { vmId, networkId, addresses }, packet)
     },
   )
 }

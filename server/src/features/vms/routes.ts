@@ -13,8 +13,10 @@ import { rebuild } from './actions/rebuild.ts'
 import { hashGuestPassword } from './model/guest-password.ts'
 import {
   AttachNetwork,
+  CheckReach,
   CreateVm,
   ForceOption,
+  Reach,
   RebuildVm,
   SetPassword,
   UpdateVm,
@@ -25,6 +27,7 @@ import {
   VmQuery,
 } from './schema.ts'
 import { listVms } from './model/list.ts'
+import { checkReach } from './model/reach.ts'
 import { getVm } from './model/read.ts'
 import { update } from './actions/update.ts'
 import { upgrade } from './actions/upgrade.ts'
@@ -200,6 +203,20 @@ export const vmRoutes: Routes = (api, deps) => {
       prepare: ({ principal, body }) => hashGuestPassword(principal.accountId, body.password),
     },
     async (tx, { principal, params: { id } }, hash) => accepted(id, await resetPassword(tx, deps, principal, id, hash)),
+  )
+
+  api.post(
+    '/vms/:id/reach',
+    {
+      operationId: 'checkReach',
+      summary: 'Say whether a VM reaches an address or another VM, and what decides on the way. Nothing is sent',
+      tag,
+      scope: 'firewalls:read',
+      params,
+      body: CheckReach,
+      data: Reach,
+    },
+    (tx, { principal, params: { id }, body }) => checkReach(tx, deps.config, principal.accountId, id, body),
   )
 
   api.post(

@@ -14,6 +14,7 @@ import {
   nameText,
 } from '../../http/api/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
+import { FirewallRule, packetFields } from '../firewalls/schema.ts'
 
 export const VM_STATUSES = ['PROVISIONING', 'RUNNING', 'STOPPED', 'SUSPENDED', 'REBUILDING', 'UPGRADING', 'UNMANAGED', 'ERROR'] as const
 export type VmStatus = (typeof VM_STATUSES)[number]
@@ -160,6 +161,57 @@ export const RebuildVm = object(
 )
 export type RebuildVm = Static<typeof RebuildVm>
 export const SetPassword = object({ password: Password }, { title: 'SetPassword' })
+export const CheckReach = object(
+  {
+    to: Type.String({
+      minLength: 2,
+      maxLength: 64,
+      pattern: '^[0-9A-Za-z:._]+$',
+      rule: 'must be an address such as 10.0.0.7 or 2001:db8::7, or the id of a VM',
+      description:
+        'An address, or the id of a VM: then the first of its addresses that is reached, in a network of both VMs before public ones',
+    }),
+    ...packetFields,
+  },
+  { title: 'CheckReach' },
+)
+export type CheckReach = Static<typeof CheckReach>
+
+const ReachStep = object(
+  {
+    step: oneOf(['SENDER', 'OUTBOUND_FILTER', 'ROUTE', 'CLOSED_RANGE', 'DESTINATION', 'INBOUND_FILTER', 'RECEIVER']),
+    passes: Type.Boolean({ description: 'False only for the last step' }),
+    action: nullable(Type.String({ description: 'Of a filter: ACCEPT, DROP or REJECT' })),
+    firewallId: nullable(Type.String({ description: 'The firewall of the rule' })),
+    rule: nullable(FirewallRule),
+    detail: Type.String({ description: 'What decides here, in a sentence' }),
+    remedy: nullable(Type.String({ description: 'What to do where it does not pass' })),
+  },
+  { title: 'ReachStep' },
+)
+export type ReachStep = Static<typeof ReachStep>
+
+export const Reach = object(
+  {
+    verdict: Type.Enum(['REACHABLE', 'FORWARDED', 'BLOCKED'], {
+      description: 'FORWARDED: it is sent to an address that is no VM of the account; whether that answers is not known',
+    }),
+    source: object({
+      vmId: Type.String(),
+      networkId: nullable(Type.String({ description: 'Of the private interface that sends; null for the public one' })),
+      address: nullable(Type.String()),
+    }),
+    destination: object({
+      vmId: nullable(Type.String({ description: 'Null for an address that no VM of the account has' })),
+      address: nullable(Type.String()),
+    }),
+    applied: Type.Boolean({ description: 'Whether the hosts of both VMs have their latest rules' }),
+    steps: Type.Array(ReachStep, { description: 'In the order of the packet' }),
+  },
+  { title: 'Reach' },
+)
+export type Reach = Static<typeof Reach>
+
 export const AttachNetwork = object({ networkId: Id }, { title: 'AttachNetwork' })
 
 const VM_SORTS = ['name', '-name', 'createdAt', '-createdAt', 'nextRenewalAt', '-nextRenewalAt'] as const

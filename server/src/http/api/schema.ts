@@ -15,6 +15,8 @@ export const Id = Type.String({ pattern: '^[cC][^\\s-]{8,}$', maxLength: 64, rul
 const OCTET = '(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 /** An IPv4 address as part of a pattern: four octets without leading zeros. */
 export const QUAD = `${OCTET}(\\.${OCTET}){3}`
+/** Loosely: what is one is for `parseIpRange` of kernel/ip-range.ts. */
+export const IPV6 = '[\\dA-Fa-f]*:[\\dA-Fa-f:.]*'
 export const Email = Type.String({ minLength: 3, maxLength: 254, pattern: EMAIL_PATTERN, rule: 'must be an e-mail address' })
 export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC' })
 export const Money = Type.String({ description: 'Decimal with two places, for example "12.00"; debits are negative' })

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
-import { arpFrame, BROADCAST, dhcpDiscover, ipv6Frame, routerAdvertisement, udpFrame } from '../../../test/frames.ts'
+import { arpFrame, BROADCAST, dhcpDiscover, echo6Frame, ipv6Frame, routerAdvertisement, udp6Frame, udpFrame } from '../../../test/frames.ts'
 import { missingForOvn, OUTSIDE, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
 import { collect } from '../conformance/fixture.ts'
 import type { Filter, FilterRule } from '../spec.ts'
@@ -43,9 +43,9 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
     limitMbps: null,
     filter: null,
   })
-  const plug = async (networkId: string | null, address: string, host: number): Promise<Guest> => {
+  const plug = async (networkId: string | null, address: string, host: number, ...further: string[]): Promise<Guest> => {
     const mac = `52:54:00:00:01:${(++guests).toString(16).padStart(2, '0')}`
-    await controller.ensurePort(portOf(mac, networkId, address, host), soon())
+    await controller.ensurePort({ ...portOf(mac, networkId, address, host), addresses: [address, ...further] }, soon())
     const guest = await region.addGuest(region.chassis[host]!, { mac, address, interfaceId: portName(mac) })
     await database.portUp(portName(mac), soon())
     return guest
@@ -68,6 +68,17 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
     return (await to.received()).includes(text)
   }
   const udp = (from: Guest, to: Guest, port = 4001) => arrives(from, to, (text) => udpFrame(from, to, text, { from: 4000, to: port }))
+
+  const rule = (changes: Partial<FilterRule>): FilterRule => ({
+    direction: 'IN',
+    action: 'ACCEPT',
+    protocol: 'UDP',
+    ports: [],
+    sources: [],
+    destinations: [],
+    ...changes,
+  })
+  const filter = (...rules: FilterRule[]): Filter => ({ rules, defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' })
 
   test('reach those of their own network across hosts, and nobody of another with the same range', async () => {
     await network('neta')
@@ -113,16 +124,6 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
   test('are filtered as their rules say, and a change is in force when it is confirmed', async () => {
     await network('netd')
     const [one, other] = [await plug('netd', '10.0.0.31', 0), await plug('netd', '10.0.0.32', 1)]
-    const rule = (changes: Partial<FilterRule>): FilterRule => ({
-      direction: 'IN',
-      action: 'ACCEPT',
-      protocol: 'UDP',
-      ports: [],
-      sources: [],
-      destinations: [],
-      ...changes,
-    })
-    const filter = (...rules: FilterRule[]): Filter => ({ rules, defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' })
     const set = (wanted: Filter) => controller.ensurePort({ ...portOf(other.mac, 'netd', other.address, 1), filter: wanted }, soon())
     const seen = async (): Promise<number[]> => {
       const ports: number[] = []
@@ -141,6 +142,46 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
     expect(await seen()).toEqual([4001, 4002, 4003])
     await set({ rules: [], defaultInbound: 'ACCEPT', defaultOutbound: 'DROP' })
     expect([await udp(one, other), await udp(other, one)]).toEqual([true, false])
+  })
+
+  test('are filtered by rules for IPv6 and ICMPv6', async () => {
+    await network('netj')
+    const [one, other] = [await plug('netj', '10.0.0.91', 0, 'fd00::91'), await plug('netj', '10.0.0.92', 1, 'fd00::92')]
+    const [one6, other6] = [
+      { ...one, address: 'fd00::91' },
+      { ...other, address: 'fd00::92' },
+    ]
+    const set = (wanted: Filter) =>
+      controller.ensurePort(
+        { ...portOf(other.mac, 'netj', other.address, 1), addresses: [other.address, 'fd00::92'], filter: wanted },
+        soon(),
+      )
+    const seen = async (): Promise<string[]> => {
+      const frames: Record<string, (text: string) => Buffer> = {
+        'udp4 4001': (text) => udpFrame(one, other, text),
+        'udp6 4001': (text) => udp6Frame(one6, other6, text),
+        'udp6 4002': (text) => udp6Frame(one6, other6, text, { from: 4000, to: 4002 }),
+        icmp6: (text) => echo6Frame(one6, other6, text),
+      }
+      const arrived: string[] = []
+      for (const [name, frame] of Object.entries(frames)) if (await arrives(one, other, frame)) arrived.push(name)
+      return arrived
+    }
+    await set(filter(rule({ protocol: 'ANY' })))
+    // The first frame through a tunnel is lost.
+    await expect.poll(() => udp(one, other), { timeout: 10_000 }).toBe(true)
+    expect(await seen()).toEqual(['udp4 4001', 'udp6 4001', 'udp6 4002', 'icmp6'])
+    await set(filter())
+    expect(await seen()).toEqual([])
+    await set(filter(rule({ protocol: 'ICMPV6' })))
+    expect(await seen()).toEqual(['icmp6'])
+    await set(filter(rule({ sources: ['fd00::/64'], ports: [{ from: 4002, to: 4002 }] })))
+    expect(await seen()).toEqual(['udp6 4002'])
+    await set(filter(rule({ sources: ['fd00::91'], destinations: ['fd00::93'] }), rule({ sources: ['10.0.0.0/8'] })))
+    expect(await seen()).toEqual(['udp4 4001'])
+    await set(filter(rule({ sources: ['::/0'], protocol: 'ANY' })))
+    expect(await seen()).toEqual(['udp6 4001', 'udp6 4002', 'icmp6'])
+    expect(await arrives(one, other, (text) => udp6Frame({ ...one6, address: 'fd00::99' }, other6, text))).toBe(false)
   })
 
   test('get their address by DHCP', async () => {

@@ -1,7 +1,7 @@
 // Networks, ports and filters as rows of OVN's northbound database. Names on chassis and in expressions consist of our ids alone.
 import { createHash } from 'node:crypto'
 import { parseCidr } from '../../kernel/cidr.ts'
-import { portName, type NetworkSpec, type PortSpec, type PublicNetworkSpec } from '../network-controller.ts'
+import { CLOSED_RANGES, portName, type NetworkSpec, type PortSpec, type PublicNetworkSpec } from '../network-controller.ts'
 import type { Filter } from '../spec.ts'
 import { ACTIONS, matchOf, pipelineOf, portIn, type Direction } from './match.ts'
 import type { WantedRow } from './plan.ts'
@@ -17,12 +17,16 @@ export const filterObject = (filter: Filter): string => `filter/${digest(JSON.st
 const GUESTS = 'berth_guests'
 const PUBLIC_GUESTS = 'berth_public'
 const CLOSED = 'berth_closed'
+const CLOSED6 = 'berth_closed6'
 const OPEN = 'berth_open'
+const OPEN6 = 'berth_open6'
 
-/** Private, shared and link-local ranges (RFC 6890): the operator's own machines are there. */
-const CLOSED_RANGES = ['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16', '198.18.0.0/15']
-/** An expression with an empty set is refused. */
-const NO_ADDRESS = '255.255.255.255'
+/** An expression with an empty set, or with one of both families, is refused, and with it the rule. */
+const addressSet = (key: string, name: string, family: 4 | 6, ranges: readonly string[]): WantedRow => {
+  const own = ranges.filter((each) => each.includes(':') === (family === 6))
+  return { table: 'Address_Set', key, columns: { name, addresses: own.length > 0 ? [...new Set(own)] : [NO_ADDRESS[family]] } }
+}
+const NO_ADDRESS = { 4: '255.255.255.255', 6: '::' }
 
 /** Routers are spread over this many orders of the hosts, each of which has another host first. */
 const GATEWAY_GROUPS = 8
@@ -53,8 +57,10 @@ export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: rea
     in: [{ key: 'switch', column: 'ports' }],
   },
   ...gatewayRows(gateways),
-  { table: 'Address_Set', key: 'closed', columns: { name: CLOSED, addresses: CLOSED_RANGES } },
-  { table: 'Address_Set', key: 'open', columns: { name: OPEN, addresses: [...new Set([...ranges, ...allowed, NO_ADDRESS])] } },
+  addressSet('closed', CLOSED, 4, CLOSED_RANGES),
+  addressSet('closed6', CLOSED6, 6, CLOSED_RANGES),
+  addressSet('open', OPEN, 4, [...ranges, ...allowed]),
+  addressSet('open6', OPEN6, 6, [...ranges, ...allowed]),
   { table: 'Port_Group', key: 'guests', columns: { name: GUESTS } },
   { table: 'Port_Group', key: 'public', columns: { name: PUBLIC_GUESTS } },
   acl('no-dhcp-server', 'guests', {
@@ -75,6 +81,12 @@ export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: rea
     direction: 'OUT',
     priority: ALWAYS + 1,
     match: `${portIn('OUT', PUBLIC_GUESTS)} && ip4.dst == $${CLOSED} && ip4.dst != $${OPEN}`,
+    action: 'drop',
+  }),
+  acl('not-closed6', 'public', {
+    direction: 'OUT',
+    priority: ALWAYS + 1,
+    match: `${portIn('OUT', PUBLIC_GUESTS)} && ip6.dst == $${CLOSED6} && ip6.dst != $${OPEN6}`,
     action: 'drop',
   }),
 ]
@@ -153,6 +165,8 @@ export function networkRows({ networkId, cidr, gateway, enableDhcp, dns, snat }:
       in: [router],
     },
     routerPeer('outside-peer', `${name}-outside`, { object: PUBLIC, key: 'switch', column: 'ports' }),
+    // Answers of the router itself, such as to pings, pass its policies too.
+    policy('inside', 1003, `inport == "${name}-inside" && ip4.dst == ${cidr}`, 'allow'),
     policy('open', 1002, `inport == "${name}-inside" && ip4.dst == $${OPEN}`, 'allow'),
     policy('closed', 1001, `inport == "${name}-inside" && ip4.dst == $${CLOSED}`, 'drop'),
     {

@@ -81,7 +81,7 @@ const DASHBOARD_ACTIONS = [
 /** For the filter, by name. */
 export const ACTION_CHOICES = [
   ...Object.entries(ROUTES)
-    .filter(([id, { method }]) => method !== 'GET' && id !== 'checkPacket')
+    .filter(([id, { method }]) => method !== 'GET' && !/^check[A-Z]/.test(id))
     .map(([id]) => id),
   ...DASHBOARD_ACTIONS,
 ]

@@ -1,4 +1,4 @@
-import { TextInput } from '@mantine/core'
+import { Switch, TextInput } from '@mantine/core'
 import type { Firewall } from '@berth/sdk'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -14,8 +14,9 @@ import { firewallMessages as w } from '../../messages/firewalls.ts'
 export function EditFirewall({ firewall, onClose }: { firewall?: Firewall; onClose: () => void }) {
   const [name, setName] = useState(firewall?.name ?? '')
   const [description, setDescription] = useState(firewall?.description ?? '')
+  const [coversPrivate, setCoversPrivate] = useState(firewall?.coversPrivate ?? false)
   const navigate = useNavigate()
-  const body = { name, description }
+  const body = { name, description, coversPrivate }
   const save = useWrite(() => (firewall ? berth.firewalls.update(firewall.id, body) : berth.firewalls.create(body)), {
     inForm: true,
     invalidates: ['firewalls', 'limits'],
@@ -42,6 +43,12 @@ export function EditFirewall({ firewall, onClose }: { firewall?: Firewall; onClo
           value={description}
           onChange={(event) => setDescription(event.currentTarget.value)}
           error={fieldError(save.error, 'description')}
+        />
+        <Switch
+          label={w.coversPrivate}
+          description={w.coversPrivateAbout}
+          checked={coversPrivate}
+          onChange={(event) => setCoversPrivate(event.currentTarget.checked)}
         />
       </Form>
     </Dialog>

@@ -36,6 +36,7 @@ export default function FirewallList() {
         </div>
       ),
     },
+    { head: w.covers, cell: ({ coversPrivate }) => (coversPrivate ? w.coversAll : w.coversPublic) },
     { head: w.ruleCount, cell: ({ ruleCount }) => ruleCount, right: true },
     { head: w.bindingCount, cell: ({ bindingCount }) => bindingCount, right: true },
     { head: w.applied, cell: ({ applied }) => <Status tone={applied ? 'good' : 'busy'}>{applied ? w.appliedYes : w.appliedNo}</Status> },

@@ -9,8 +9,7 @@ import { Form } from '../../ui/Form.tsx'
 import { commonMessages } from '../../messages/common.ts'
 import { firewallMessages as w } from '../../messages/firewalls.ts'
 
-/** Public addresses are IPv4 only, so ICMPv6 is not offered; a rule that has it, from the API, keeps it. */
-const PROTOCOLS = ['TCP', 'UDP', 'ICMP', 'ANY']
+const PROTOCOLS = ['TCP', 'UDP', 'ICMP', 'ICMPV6', 'ANY']
 
 const choices = (labels: Record<string, string>) => Object.entries(labels).map(([value, label]) => ({ value, label }))
 const listOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
@@ -56,12 +55,7 @@ export function RuleDialog({ firewallId, rule, onClose }: { firewallId: string; 
           onChange={(event) => setAction(event.currentTarget.value)}
           data={choices(w.actions)}
         />
-        <NativeSelect
-          label={w.protocol}
-          value={protocol}
-          onChange={(event) => setProtocol(event.currentTarget.value)}
-          data={rule?.protocol === 'ICMPV6' ? [...PROTOCOLS, 'ICMPV6'] : PROTOCOLS}
-        />
+        <NativeSelect label={w.protocol} value={protocol} onChange={(event) => setProtocol(event.currentTarget.value)} data={PROTOCOLS} />
         {hasPorts && (
           <TextInput
             label={w.ports}

@@ -6,7 +6,7 @@ import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { bindingsQuery, rulesQuery } from '../../queries/network.ts'
-import { vmChoicesQuery } from '../../queries/vms.ts'
+import { vmChoicesQuery, vmQuery } from '../../queries/vms.ts'
 import { Form } from '../../ui/Form.tsx'
 import { Card } from '../../ui/Page.tsx'
 import { firewallMessages as w } from '../../messages/firewalls.ts'
@@ -20,15 +20,19 @@ export function Tester({ firewall }: { firewall: Firewall }) {
   const [protocol, setProtocol] = useState<CheckPacket['protocol']>('TCP')
   const [port, setPort] = useState<number>(22)
   const [address, setAddress] = useState('198.18.0.1')
+  const [chosenNetwork, setNetwork] = useState('')
   const vmId = chosen || (bindings[0]?.vmId ?? '')
+  const networks = useQuery({ ...vmQuery(vmId), enabled: vmId !== '' }).data?.privateNetworks ?? []
+  const networkId = networks.some(({ id }) => id === chosenNetwork) ? chosenNetwork : null
+  const hasPort = protocol === 'TCP' || protocol === 'UDP'
   const check = useWrite(
-    () => berth.firewalls.check(firewall.id, { vmId, direction, protocol, port: protocol === 'ICMP' ? null : port, address }),
+    () => berth.firewalls.check(firewall.id, { vmId, networkId, direction, protocol, port: hasPort ? port : null, address }),
     { inForm: true },
   )
   const rules = useQuery(rulesQuery(firewall.id)).data
   const { reset } = check
   // A verdict is valid only for the tested packet and rules.
-  useEffect(reset, [reset, vmId, direction, protocol, port, address, rules])
+  useEffect(reset, [reset, vmId, networkId, direction, protocol, port, address, rules])
   if (bindings.length === 0)
     return (
       <Card title={w.tester} about={w.testerAbout}>
@@ -48,6 +52,14 @@ export function Tester({ firewall }: { firewall: Firewall }) {
               label: vms.find(({ id }) => id === binding.vmId)?.name ?? binding.vmId,
             }))}
           />
+          {networks.length > 0 && (
+            <NativeSelect
+              label={w.interface}
+              value={networkId ?? ''}
+              onChange={(event) => setNetwork(event.currentTarget.value)}
+              data={[{ value: '', label: w.publicInterface }, ...networks.map(({ id, name }) => ({ value: id, label: name }))]}
+            />
+          )}
           <NativeSelect
             label={w.direction}
             value={direction}
@@ -58,9 +70,9 @@ export function Tester({ firewall }: { firewall: Firewall }) {
             label={w.protocol}
             value={protocol}
             onChange={(event) => setProtocol(event.currentTarget.value as CheckPacket['protocol'])}
-            data={['TCP', 'UDP', 'ICMP']}
+            data={['TCP', 'UDP', 'ICMP', 'ICMPV6']}
           />
-          {protocol !== 'ICMP' && (
+          {hasPort && (
             <NumberInput label={w.port} value={port} min={1} max={65_535} hideControls onChange={(value) => setPort(Number(value))} />
           )}
           <TextInput

@@ -16,6 +16,7 @@ import { networkMessages } from '../../messages/networks.ts'
 import { vmMessages } from '../../messages/vm.ts'
 import { BuyPack } from '../bandwidth/BuyPack.tsx'
 import { ActionButton } from './ActionButton.tsx'
+import { Reach } from './Reach.tsx'
 import css from './vm.module.css'
 import { Traffic } from './Traffic.tsx'
 
@@ -96,6 +97,7 @@ export function Networking({ vm }: { vm: Vm }) {
           )}
         />
       </Card>
+      <Reach vm={vm} />
       {open === 'attach' && <AttachNetwork vm={vm} onClose={close} />}
       {open === 'firewall' && <AttachFirewall vm={vm} onClose={close} />}
       {open === 'buy' && <BuyPack vmId={vm.id} vmName={vm.name} onClose={close} />}

@@ -1,9 +1,11 @@
 // The ports of a VM's interfaces, built from the database, and the calls that make and remove them. Without its port an interface neither
 // sends nor receives, so ports precede the machine and outlast it.
 import type { NetworkController, PortSpec } from '../../../hypervisor/network-controller.ts'
+import type { Filter } from '../../../hypervisor/spec.ts'
 import type { Queries } from '../../../kernel/database/db.ts'
+import { notFound } from '../../../kernel/errors.ts'
 import type { Deps } from '../../deps.ts'
-import { filterOf } from '../../firewalls/service.ts'
+import { filtersOf } from '../../firewalls/service.ts'
 import { getHost, publicNetworkSpec } from '../../hosts/service.ts'
 import { attachedNetworks, attachmentsOf, networkSpec, type Attachment } from '../../networks/service.ts'
 import { speedLimit } from './machine-spec.ts'
@@ -14,24 +16,35 @@ type PlacedVm = Pick<
   'id' | 'region_id' | 'host_id' | 'mac' | 'ip_address' | 'throttled_at' | 'throttle_mbps' | 'network_10g' | 'network_mbps'
 >
 
-/** The public interface first. Firewalls and the limit are for it alone. */
+export const isPlaced = ({ host_id, mac, ip_address }: Pick<PlacedVm, 'host_id' | 'mac' | 'ip_address'>): boolean =>
+  host_id !== null && mac !== null && ip_address !== null
+
+/** The public interface first. The limit is for it alone. */
 export async function portSpecs(db: Queries, vm: PlacedVm): Promise<PortSpec[]> {
   if (!vm.host_id || !vm.mac || !vm.ip_address) throw new Error(`BUG: VM ${vm.id} has no place`)
   const { hostname: host } = await getHost(db, vm.host_id)
-  const [filter, attachments] = [await filterOf(db, vm.id), await attachmentsOf(db, vm.id)]
-  const open = { vmId: vm.id, mac: vm.mac, networkId: null, addresses: [vm.ip_address], host, limitMbps: speedLimit(vm), filter }
-  return [open, ...attachments.map((attachment) => privatePort(attachment, host))]
+  const [{ ofPublic, ofPrivate }, attachments] = [await filtersOf(db, vm.id), await attachmentsOf(db, vm.id)]
+  const open = { vmId: vm.id, mac: vm.mac, networkId: null, addresses: [vm.ip_address], host, limitMbps: speedLimit(vm), filter: ofPublic }
+  return [open, ...attachments.map((attachment) => privatePort(attachment, host, ofPrivate))]
 }
 
-const privatePort = ({ vm_id, mac, network_id, address }: Attachment, host: string): PortSpec => ({
+const privatePort = ({ vm_id, mac, network_id, address }: Attachment, host: string, filter: Filter | null): PortSpec => ({
   vmId: vm_id,
   mac,
   networkId: network_id,
   addresses: [address],
   host,
   limitMbps: null,
-  filter: null,
+  filter,
 })
+
+/** Of the interface in that network; of the public one for null. */
+export async function addressesIn(db: Queries, vm: Pick<VmDetails, 'id' | 'ip_address'>, networkId: string | null): Promise<string[]> {
+  if (networkId === null) return vm.ip_address === null ? [] : [vm.ip_address]
+  const attachment = (await attachmentsOf(db, vm.id)).find((each) => each.network_id === networkId)
+  if (!attachment) throw notFound('Network')
+  return [attachment.address]
+}
 
 type Callers = Pick<Deps, 'db' | 'config' | 'networkControllers'>
 

@@ -121,6 +121,13 @@ export const findVm = (db: Queries, accountId: string, id: string) =>
 
 export const vmById = (db: Queries, id: string) => db.maybe<VmDetails>(sql`${details} where d.id = ${id}`)
 
+/** The account's VMs that have the address, as their public one or in a private network. */
+export const holdersOf = (db: Queries, accountId: string, address: string) =>
+  db.many<{ vm_id: string; network_id: string | null; network_name: string | null }>(sql`
+    select id as vm_id, null as network_id, null as network_name from vms where account_id = ${accountId} and ip_address = ${address}::inet
+    union all select a.vm_id, a.network_id, n.name from network_attachments a join networks n on n.id = a.network_id
+    where a.account_id = ${accountId} and a.address = ${address}::inet`)
+
 /** Locks nothing of another account, whose transactions would wait. */
 export const lockVm = async (tx: Tx, accountId: string, id: string): Promise<VmDetails | undefined> => {
   const lock = tx.run(sql`select 1 from vms where id = ${id} and account_id = ${accountId} for update`)

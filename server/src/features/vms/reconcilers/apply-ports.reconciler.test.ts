@@ -89,6 +89,24 @@ describe('ports of VMs', async () => {
     ])
   })
 
+  test('have the rules that cover private interfaces on those, from the attachment on and as they change', async () => {
+    const { host, customer, vmId, firewallId, addRule } = await given()
+    await addRule(22)
+    await customer.patch(`/firewalls/${firewallId}`, { coversPrivate: true })
+    const { id: networkId } = (await customer.post('/networks', { name: 'lan', nodeId: host.id, cidr: '10.0.0.0/24' })).body.data
+    await customer.post(`/vms/${vmId}/networks`, { networkId })
+    await app.settle({ subjectId: vmId })
+    const ofPrivate = async () => (await portsOf(vmId)).find((each) => each.network_id === networkId)!.filter
+    expect(await ofPrivate()).toMatchObject({ defaultInbound: 'DROP', rules: [{ ports: [{ from: 22 }] }] })
+    await addRule(80)
+    await apply()
+    expect(await ofPrivate()).toMatchObject({ rules: [{}, { ports: [{ from: 80 }] }] })
+    await customer.patch(`/firewalls/${firewallId}`, { coversPrivate: false })
+    await apply()
+    expect(await ofPrivate()).toBeNull()
+    expect((await customer.get(`/firewalls/${firewallId}`)).body.data.applied).toBe(true)
+  })
+
   test('are left to the create workflow until it has applied the first ones', async () => {
     const place = await givenPlace()
     const customer = await app.given.customer({ credit: '1000.00' })

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Filter } from '../../hypervisor/driver.ts'
-import { evaluatePacket, compileFilter, type Packet } from './packet-filter.ts'
+import { evaluatePacket, type Packet } from '../../hypervisor/reachability.ts'
+import { compileFilter } from './compile-filter.ts'
 import { parsePorts, type RuleFields } from './rule-input.ts'
 
 const accept: RuleFields = {
@@ -47,6 +48,11 @@ describe('a packet', () => {
     ['a range with the source', { source_ips: ['10.0.0.0/8', '198.51.100.0/24'] }, {}, true],
     ['everybody', { source_ips: ['0.0.0.0/0'] }, {}, true],
     ['another destination', { dest_ips: ['10.77.0.3'] }, {}, false],
+    ['every IPv6 address', { source_ips: ['::/0'] }, {}, false],
+    ['the IPv6 form of its source', { source_ips: ['::ffff:198.51.100.7'] }, {}, false],
+    ['IPv4 only, against IPv6', { source_ips: ['0.0.0.0/0'] }, { source: '2001:db8::7', destination: '2001:db8::2' }, false],
+    ['an IPv6 range', { source_ips: ['2001:db8::/32'] }, { source: '2001:DB8:0::7', destination: '2001:db8::2' }, true],
+    ['ICMPv6', { protocol: 'ICMPV6' }, { protocol: 'ICMPV6', port: null, source: '2001:db8::7', destination: '2001:db8::2' }, true],
     ['a destination nobody knows yet', { dest_ips: ['10.77.0.3'] }, { destination: null }, false],
   ])('against a rule for %s', (_, rule, of, matches) => {
     expect(verdict([rule], of).ruleIndex).toBe(matches ? 0 : null)

@@ -1,0 +1,279 @@
+// The model of what reaches whom agrees with OVN: `ovn-trace` follows every packet of a matrix through the logical flows that OVN has made of
+// the same specs.
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeIf } from '../../../../libvirt/test/describe-if.ts'
+import { missingForOvn, OvnRegion } from '../../../test/ovn-hosts.ts'
+import { parseIp } from '../../kernel/ip-range.ts'
+import { portName, type NetworkController, type NetworkSpec, type PortSpec } from '../network-controller.ts'
+import { traceReach, type Packet, type Reach } from '../reachability.ts'
+import type { Filter, FilterRule } from '../spec.ts'
+import { networkController } from './controller.ts'
+import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
+import { networkRows } from './topology.ts'
+
+const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const UPLINK = 'berth-public-uplink'
+/** Of a machine that is not there. */
+const NOBODY = '0a:ff:ff:ff:ff:ff'
+
+const rule = (changes: Partial<FilterRule>): FilterRule => ({
+  direction: 'IN',
+  action: 'ACCEPT',
+  protocol: 'ANY',
+  ports: [],
+  sources: [],
+  destinations: [],
+  ...changes,
+})
+const filter = (...rules: FilterRule[]): Filter => ({ rules, defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' })
+const END = 'end of the trace'
+const PACKETS = [
+  { protocol: 'TCP', port: 22 },
+  { protocol: 'TCP', port: 85 },
+  { protocol: 'UDP', port: 22 },
+  { protocol: 'ICMP', port: null },
+] as const
+const PACKETS6 = [...PACKETS.slice(0, 3), { protocol: 'ICMPV6', port: null }] as const
+const port22 = [{ from: 22, to: 22 }]
+
+/** Of what a sender may send. */
+const OUTBOUND: Record<string, Filter | null> = {
+  open: null,
+  'without rules': filter(),
+  'some rejected, some dropped': filter(
+    rule({ direction: 'OUT', action: 'REJECT', protocol: 'TCP', ports: port22 }),
+    rule({ direction: 'OUT', action: 'DROP', protocol: 'UDP', destinations: ['10.0.0.0/8', '2001:db8::/48'] }),
+    rule({ direction: 'OUT', action: 'DROP', protocol: 'ICMPV6' }),
+  ),
+  'some addresses only': filter(
+    rule({ direction: 'OUT', destinations: ['10.61.0.11', '10.0.0.11/32', '2001:db8::/64'], sources: ['10.61.0.10', '2001:db8::10'] }),
+    rule({ direction: 'OUT', action: 'REJECT', sources: ['0.0.0.0/0'] }),
+    rule({ direction: 'OUT', action: 'DROP', sources: ['::/0'] }),
+  ),
+}
+/** Of what a receiver accepts. */
+const INBOUND: Record<string, Filter | null> = {
+  open: null,
+  'without rules': filter(),
+  'ports and ICMP': filter(
+    rule({ protocol: 'TCP', ports: [{ from: 80, to: 90 }, ...port22] }),
+    rule({ protocol: 'UDP', ports: port22 }),
+    rule({ protocol: 'ICMP' }),
+  ),
+  'IPv6 and ICMPv6': filter(rule({ protocol: 'ICMPV6', sources: ['2001:db8::10'] }), rule({ protocol: 'UDP', sources: ['::/0'] })),
+  'the first match': filter(
+    rule({ protocol: 'TCP', ports: port22, action: 'REJECT', sources: ['10.0.0.0/28', '2001:db8::10'] }),
+    rule({ sources: ['10.0.0.0/8'] }),
+    rule({ protocol: 'ICMPV6', action: 'REJECT' }),
+    rule({ destinations: ['2001:db8::11'] }),
+  ),
+}
+
+describeIf(missingForOvn())('the model of reachability and ovn-trace', { timeout: 300_000 }, () => {
+  let region: OvnRegion
+  let database: NetworkDatabase
+  let controller: NetworkController
+  const publicNetwork = { ranges: ['10.61.0.0/24', '2001:db8::/64'], allowed: ['192.168.7.0/24'] }
+  const network = (networkId: string, cidr: string, snat: NetworkSpec['snat'] = null): NetworkSpec => ({
+    networkId,
+    cidr,
+    gateway: cidr.replace(/0\/24$/, '1'),
+    enableDhcp: true,
+    dns: [],
+    snat,
+  })
+  const networks = {
+    lan: network('lan', '10.0.0.0/24'),
+    other: network('other', '10.0.1.0/24'),
+    /** Of another tenant. */
+    twin: network('twin', '10.0.0.0/24'),
+    nat: network('nat', '10.0.2.0/24', { address: '100.64.0.5', prefix: 16, gateway: '100.64.0.1' }),
+  }
+  let ports = 0
+  const port = (networkId: string | null, ...addresses: string[]): PortSpec => ({
+    vmId: 'c1',
+    mac: `52:54:00:00:07:${(++ports).toString(16).padStart(2, '0')}`,
+    networkId,
+    addresses,
+    host: 'hv1',
+    limitMbps: null,
+    filter: null,
+  })
+  const machines = {
+    web: [port(null, '10.61.0.10', '2001:db8::10'), port('lan', '10.0.0.10')],
+    db: [port(null, '10.61.0.11', '2001:db8::11'), port('lan', '10.0.0.11')],
+    far: [port(null, '10.61.0.12'), port('other', '10.0.1.12')],
+    stranger: [port('twin', '10.0.0.13')],
+    inside: [port('nat', '10.0.2.14')],
+    neighbour: [port('nat', '10.0.2.15')],
+  }
+  type Name = keyof typeof machines
+
+  const setFilter = async (name: Name, wanted: Filter | null): Promise<void> => {
+    machines[name] = machines[name].map((each) => ({ ...each, filter: wanted }))
+    for (const each of machines[name]) await controller.ensurePort(each, soon())
+  }
+
+  beforeAll(async () => {
+    region = await OvnRegion.open(1)
+    database = openNetworkDatabase({ ...region.endpoints, log: pino({ level: 'silent' }) })
+    controller = networkController(database)
+    await controller.ensurePublicNetwork(publicNetwork, soon())
+    for (const each of Object.values(networks)) await controller.ensureNetwork(each, soon())
+    for (const each of Object.values(machines).flat()) await controller.ensurePort(each, soon())
+    await region.central.inside('ovn-nbctl', '--wait=sb', 'sync')
+  }, 120_000)
+  afterAll(async () => {
+    database?.close()
+    await region?.close()
+  })
+
+  interface Case {
+    from: Name
+    /** Whose machine it is, if it is known. */
+    to: Name | null
+    destination: string
+    protocol: Packet['protocol']
+    port: number | null
+  }
+  const ask = ({ from, to, ...packet }: Case): Reach =>
+    traceReach({
+      ...packet,
+      publicNetwork,
+      networks: Object.values(networks),
+      sender: machines[from],
+      receiver: to === null ? [] : machines[to],
+    })
+
+  const macOf = (address: string, networkId: string | null): string =>
+    Object.values(machines)
+      .flat()
+      .find((each) => each.networkId === networkId && each.addresses.includes(address))?.mac ?? NOBODY
+
+  /** As the sender would send it; without a way, from a made-up address. */
+  function microflow(
+    { from, destination, protocol, port: number }: Case,
+    { source, steps }: Reach,
+  ): { flow: string; sender: PortSpec; target: string } {
+    const family = parseIp(destination)!.family
+    const sender = machines[from].find((each) => each.networkId === source?.networkId) ?? machines[from][0]!
+    const route = steps.find((each) => each.kind === 'ROUTE')
+    const router = networkRows(networks.nat).find((row) => row.table === 'Logical_Router_Port' && row.key === 'inside')
+    const isSnat = route?.kind === 'ROUTE' ? route.way === 'SNAT' : sender.networkId === 'nat' && !destination.startsWith('10.0.2.')
+    const isRouter = isSnat || destination === networks.nat.gateway
+    const target = isRouter ? (router!.columns as { mac: string }).mac : macOf(destination, sender.networkId)
+    const l4 = {
+      TCP: `tcp && tcp.src == 40000 && tcp.dst == ${number} && tcp.flags == 2`,
+      UDP: `udp && udp.src == 40000 && udp.dst == ${number}`,
+      ICMP: 'icmp4 && icmp4.type == 8 && icmp4.code == 0',
+      ICMPV6: 'icmp6 && icmp6.type == 128 && icmp6.code == 0',
+    }[protocol]
+    const address = source?.address ?? (family === 4 ? '10.9.9.9' : '2001:db8::9')
+    const flow = [
+      `inport == "${portName(sender.mac)}" && eth.src == ${sender.mac} && eth.dst == ${target}`,
+      `ip.ttl == 64 && ip${family}.src == ${address} && ip${family}.dst == ${destination} && ${l4}`,
+    ].join(' && ')
+    return { flow, sender, target }
+  }
+
+  /** What OVN says of each: where it puts the packet out, or that it answers with a refusal. */
+  async function trace(cases: { flow: string; sender: PortSpec; target: string }[]): Promise<string[]> {
+    const states = '--ct=new '.repeat(8)
+    const script = cases.map(({ flow }) => `ovn-trace --no-friendly-names --minimal ${states} '${flow}'; echo ${END}`).join('\n')
+    const answers = (await region.central.shell(script)).split(END)
+    return cases.map(({ sender, target }, i) => {
+      const text = answers[i]!
+      const places = [...text.matchAll(/output\("([^"]+)"/g)].map((match) => match[1]!)
+      if (/tcp_reset|icmp[46](_error)? \{/.test(text)) return 'REFUSED'
+      if (places.includes(portName(target))) return 'REACHABLE'
+      if (/icmp4\.type = 0;/.test(text) && places.includes(portName(sender.mac))) return 'REACHABLE'
+      // The router asks for the address of its gateway first, and the trace ends there.
+      return places.includes(UPLINK) && (!text.includes('arp {') || text.includes('arp.tpa = 0x64400001')) ? 'FORWARDED' : 'BLOCKED'
+    })
+  }
+
+  const seen = new Set<string>()
+  const describeCase = ({ from, destination, protocol, port: number }: Case): string =>
+    `${from} to ${destination} ${protocol}${number === null ? '' : ` ${number}`}`
+
+  /** What both say of each, to be equal. */
+  async function compare(cases: Case[]): Promise<{ modelled: string[]; traced: string[] }> {
+    const reaches = cases.map(ask)
+    const traced = await trace(cases.map((each, i) => microflow(each, reaches[i]!)))
+    const lines = (verdicts: string[]) => cases.map((each, i) => `${describeCase(each)}: ${verdicts[i]}`)
+    const modelled = reaches.map(({ verdict, steps }) => {
+      const last = steps.at(-1)!
+      const isRefused = 'decision' in last && last.decision.action === 'REJECT'
+      return isRefused ? 'REFUSED' : verdict
+    })
+    for (const { verdict, steps } of reaches) seen.add(`${verdict} ${steps.at(-1)!.kind}`)
+    return { modelled: lines(modelled), traced: lines(traced) }
+  }
+
+  const packetsTo = (destination: string) =>
+    (parseIp(destination)!.family === 4 ? PACKETS : PACKETS6).map((packet) => ({ destination, ...packet }))
+  test.each(Object.keys(OUTBOUND))('agree with the outbound filter: %s', async (outbound) => {
+    await setFilter('web', OUTBOUND[outbound]!)
+    for (const inbound of Object.values(INBOUND)) {
+      await setFilter('db', inbound)
+      const cases = ['10.0.0.11', '10.61.0.11', '2001:db8::11']
+        .flatMap(packetsTo)
+        .map((packet) => ({ from: 'web', to: 'db', ...packet }) as const)
+      const { modelled, traced } = await compare(cases)
+      expect(modelled).toEqual(traced)
+    }
+  })
+
+  test('agree about networks, routes, closed ranges and gateways', async () => {
+    for (const name of ['web', 'db'] as const) await setFilter(name, null)
+    const known: [Name, Name, string][] = [
+      ['web', 'far', '10.61.0.12'],
+      ['web', 'far', '10.0.1.12'],
+      ['web', 'stranger', '10.0.0.13'],
+      ['stranger', 'web', '10.0.0.10'],
+      ['stranger', 'db', '10.61.0.11'],
+      ['far', 'db', '10.0.0.11'],
+      ['far', 'db', '2001:db8::11'],
+      ['db', 'web', '2001:db8::10'],
+      ['inside', 'neighbour', '10.0.2.15'],
+      ['inside', 'db', '10.0.0.11'],
+      ['inside', 'db', '2001:db8::11'],
+    ]
+    const unknown: [Name, string][] = (['web', 'far', 'inside', 'stranger'] as const).flatMap((from) =>
+      [
+        '1.1.1.1',
+        '10.60.0.1',
+        '10.61.0.77',
+        '10.0.0.99',
+        '10.0.2.99',
+        '10.0.0.1',
+        '10.0.2.1',
+        '192.168.7.1',
+        '192.168.8.1',
+        '100.64.0.1',
+        '169.254.169.254',
+      ]
+        .concat('2001:db8::77', '2001:db9::1', 'fd00::1', 'fe80::1')
+        .map((destination): [Name, string] => [from, destination]),
+    )
+    const cases = [
+      ...known.flatMap(([from, to, destination]) => packetsTo(destination).map((packet) => ({ from, to, ...packet }))),
+      ...unknown.flatMap(([from, destination]) => packetsTo(destination).map((packet) => ({ from, to: null, ...packet }))),
+    ]
+    const { modelled, traced } = await compare(cases)
+    expect(modelled).toEqual(traced)
+  })
+
+  test('have met every way to pass and to be stopped', () =>
+    expect([...seen].toSorted()).toEqual([
+      'BLOCKED CLOSED_RANGE',
+      'BLOCKED DESTINATION',
+      'BLOCKED INBOUND_FILTER',
+      'BLOCKED OUTBOUND_FILTER',
+      'BLOCKED ROUTE',
+      'FORWARDED CLOSED_RANGE',
+      'REACHABLE DESTINATION',
+      'REACHABLE INBOUND_FILTER',
+    ]))
+})

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { traceReach, type ReachQuestion } from './reachability.ts'
+import type { Filter, FilterRule } from './spec.ts'
+
+const rule = (changes: Partial<FilterRule>): FilterRule => ({
+  direction: 'IN',
+  action: 'ACCEPT',
+  protocol: 'TCP',
+  ports: [],
+  sources: [],
+  destinations: [],
+  ...changes,
+})
+const filter = (...rules: FilterRule[]): Filter => ({ rules, defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' })
+const port = (networkId: string | null, addresses: string[], of: Filter | null = null) => ({ networkId, addresses, filter: of })
+const snat = { address: '100.64.0.5', prefix: 16, gateway: '100.64.0.1' }
+const lan = { networkId: 'lan', cidr: '10.0.0.0/24', gateway: '10.0.0.1', snat: null }
+const question: ReachQuestion = {
+  sender: [port(null, ['10.77.0.2', '2001:db8::2']), port('lan', ['10.0.0.2'])],
+  networks: [lan],
+  publicNetwork: { ranges: ['10.77.0.0/16', '2001:db8::/64'], allowed: ['192.168.7.0/24'] },
+  receiver: [],
+  destination: '10.0.0.3',
+  protocol: 'TCP',
+  port: 22,
+}
+const ask = (changes: Partial<ReachQuestion>): string => {
+  const { verdict, source, steps } = traceReach({ ...question, ...changes })
+  expect(steps.slice(0, -1).every(({ passes }) => passes)).toBe(true)
+  expect(steps.at(-1)!.passes).toBe(verdict !== 'BLOCKED')
+  return `${verdict} from ${source?.address ?? 'nowhere'} by ${steps.map(({ kind }) => kind).join(' ')}`
+}
+const PUBLIC_WAY = 'OUTBOUND_FILTER ROUTE CLOSED_RANGE'
+
+describe('a machine', () => {
+  const other = [port('lan', ['10.0.0.3']), port(null, ['10.77.0.3', '2001:db8::3'])]
+
+  test('reaches another of its network, by it', () =>
+    expect(ask({ receiver: other })).toBe('REACHABLE from 10.0.0.2 by OUTBOUND_FILTER ROUTE INBOUND_FILTER'))
+
+  test('reaches nobody at an unused address of its network, though another network has it', () => {
+    const step = traceReach({ ...question, receiver: [port('other', ['10.0.0.3'])] }).steps.at(-1)
+    expect(step).toEqual({ kind: 'DESTINATION', owner: 'NOBODY', networkId: 'lan', passes: false })
+  })
+
+  test('reaches public addresses of either family by the public interface', () => {
+    expect(ask({ receiver: other, destination: '10.77.0.3' })).toBe(`REACHABLE from 10.77.0.2 by ${PUBLIC_WAY} INBOUND_FILTER`)
+    expect(ask({ receiver: other, destination: '2001:DB8:0::3' })).toBe(`REACHABLE from 2001:db8::2 by ${PUBLIC_WAY} INBOUND_FILTER`)
+    expect(ask({ destination: '1.1.1.1' })).toBe(`FORWARDED from 10.77.0.2 by ${PUBLIC_WAY}`)
+  })
+
+  test('reaches no closed range, unless it is open', () => {
+    expect(ask({ destination: '10.0.1.3', receiver: [port('other', ['10.0.1.3'])] })).toBe(`BLOCKED from 10.77.0.2 by ${PUBLIC_WAY}`)
+    expect(ask({ destination: '192.168.8.1' })).toBe(`BLOCKED from 10.77.0.2 by ${PUBLIC_WAY}`)
+    expect(ask({ destination: 'fd00::1' })).toBe(`BLOCKED from 2001:db8::2 by ${PUBLIC_WAY}`)
+    expect(ask({ destination: '192.168.7.1' })).toBe(`FORWARDED from 10.77.0.2 by ${PUBLIC_WAY}`)
+  })
+
+  test('without a public address leaves by SNAT, and reaches no closed range', () => {
+    const inside = { sender: [port('lan', ['10.0.0.2'])], networks: [{ ...lan, snat }] }
+    expect(ask({ ...inside, destination: '1.1.1.1' })).toBe(`FORWARDED from 10.0.0.2 by ${PUBLIC_WAY}`)
+    expect(ask({ ...inside, destination: '172.16.0.1' })).toBe(`BLOCKED from 10.0.0.2 by ${PUBLIC_WAY}`)
+    expect(ask({ ...inside, networks: [lan], destination: '1.1.1.1' })).toBe('BLOCKED from nowhere by ROUTE')
+    expect(ask({ ...inside, destination: '2001:db8::3' })).toBe('BLOCKED from nowhere by ROUTE')
+  })
+
+  test('pings the router of its network, and nothing else of it', () => {
+    const routed = { networks: [{ ...lan, snat }], destination: '10.0.0.1' }
+    expect(ask({ ...routed, protocol: 'ICMP', port: null })).toBe('REACHABLE from 10.0.0.2 by OUTBOUND_FILTER ROUTE DESTINATION')
+    expect(ask(routed)).toBe('BLOCKED from 10.0.0.2 by OUTBOUND_FILTER ROUTE DESTINATION')
+    expect(ask({ ...routed, networks: [lan], protocol: 'ICMP', port: null })).toContain('BLOCKED')
+  })
+
+  test('is stopped by its own filter first, then by that of the receiver', () => {
+    const closed = filter(rule({ direction: 'OUT', action: 'REJECT', destinations: ['10.0.0.0/24'] }))
+    const sender = [port(null, ['10.77.0.2']), port('lan', ['10.0.0.2'], closed)]
+    const outbound = traceReach({ ...question, sender, receiver: other }).steps.at(-1)
+    expect(outbound).toMatchObject({ kind: 'OUTBOUND_FILTER', networkId: 'lan', decision: { action: 'REJECT', ruleIndex: 0 } })
+    const receiver = [port('lan', ['10.0.0.3'], filter(rule({ sources: ['10.0.0.9'] })))]
+    const inbound = traceReach({ ...question, receiver }).steps.at(-1)
+    expect(inbound).toMatchObject({ kind: 'INBOUND_FILTER', passes: false, decision: { action: 'DROP', ruleIndex: null } })
+    receiver[0]!.filter!.rules[0]!.sources.push('10.0.0.2')
+    expect(traceReach({ ...question, receiver }).verdict).toBe('REACHABLE')
+  })
+})

@@ -1,0 +1,149 @@
+// What becomes of a packet, by the specs that a network controller is given. Pure functions; hosts enforce the same semantics.
+import { parseIp, parseIpRange, rangeContains } from '../kernel/ip-range.ts'
+import { CLOSED_RANGES, type NetworkSpec, type PortSpec, type PublicNetworkSpec } from './network-controller.ts'
+import type { Filter, FilterAction, FilterRule } from './spec.ts'
+
+/** The first packet of a connection; stateful tracking accepts the packets that follow an accepted one. */
+export interface Packet {
+  direction: 'IN' | 'OUT'
+  protocol: 'TCP' | 'UDP' | 'ICMP' | 'ICMPV6'
+  /** Destination port; null for ICMP and ICMPv6. */
+  port: number | null
+  /** Null = unknown: it matches only rules without an address condition. */
+  source: string | null
+  destination: string | null
+}
+
+export interface Decision {
+  action: FilterAction
+  /** The deciding rule; null = the default action applied. */
+  ruleIndex: number | null
+}
+
+export function evaluatePacket(filter: Filter, packet: Packet): Decision {
+  const ruleIndex = filter.rules.findIndex((rule) => matches(rule, packet))
+  if (ruleIndex >= 0) return { action: filter.rules[ruleIndex]!.action, ruleIndex }
+  return { action: packet.direction === 'IN' ? filter.defaultInbound : filter.defaultOutbound, ruleIndex: null }
+}
+
+const matches = (rule: FilterRule, packet: Packet): boolean =>
+  rule.direction === packet.direction &&
+  (rule.protocol === 'ANY' || rule.protocol === packet.protocol) &&
+  matchesPort(rule.ports, packet.port) &&
+  matchesAddress(rule.sources, packet.source) &&
+  matchesAddress(rule.destinations, packet.destination)
+
+const matchesPort = (ports: FilterRule['ports'], port: number | null): boolean =>
+  ports.length === 0 || (port !== null && ports.some(({ from, to }) => from <= port && port <= to))
+
+const matchesAddress = (list: string[], address: string | null): boolean => list.length === 0 || (address !== null && isIn(list, address))
+
+const isIn = (ranges: readonly string[], address: string): boolean =>
+  ranges.some((range) => rangeContains(parseIpRange(range)!, parseIp(address)!))
+
+export interface ReachQuestion {
+  /** All interfaces of the sender. */
+  sender: readonly Interface[]
+  /** The private networks of the sender. */
+  networks: readonly Pick<NetworkSpec, 'networkId' | 'cidr' | 'gateway' | 'snat'>[]
+  publicNetwork: PublicNetworkSpec
+  /** All interfaces of the machine that is asked for; none where the destination is no known machine. */
+  receiver: readonly Interface[]
+  destination: string
+  protocol: Packet['protocol']
+  port: number | null
+}
+
+type Interface = Pick<PortSpec, 'networkId' | 'addresses' | 'filter'>
+
+/** In the order in which a packet meets them. Whatever does not pass is the last one. */
+export type Step = { passes: boolean } & (
+  | { kind: 'OUTBOUND_FILTER' | 'INBOUND_FILTER'; networkId: string | null; decision: Decision }
+  /** Within a private network, over the public one, out of a private network by the address of its router, or no way at all. */
+  | { kind: 'ROUTE'; way: 'NETWORK' | 'PUBLIC' | 'SNAT' | 'NONE'; networkId: string | null }
+  | { kind: 'CLOSED_RANGE' }
+  /** Of a private network: its router, or nobody. */
+  | { kind: 'DESTINATION'; owner: 'GATEWAY' | 'NOBODY'; networkId: string }
+)
+
+export interface Reach {
+  /** FORWARDED: it leaves for a destination that is no known machine. */
+  verdict: 'REACHABLE' | 'FORWARDED' | 'BLOCKED'
+  /** Null without a way. */
+  source: { networkId: string | null; address: string } | null
+  steps: Step[]
+}
+
+/** Whether the first packet of a connection arrives, and what decides. */
+export function traceReach(question: ReachQuestion): Reach {
+  const { destination, networks, publicNetwork, receiver } = question
+  const way = wayTo(question)
+  if (!way) return { verdict: 'BLOCKED', source: null, steps: [{ kind: 'ROUTE', way: 'NONE', networkId: null, passes: false }] }
+  const { networkId } = way.from
+  const source = { networkId, address: way.address }
+  const steps: Step[] = []
+  /** True when the packet ends there. */
+  const ends = (step: Step): boolean => steps.push(step) > 0 && !step.passes
+  const blocked = (): Reach => ({ verdict: 'BLOCKED', source, steps })
+
+  if (ends(filterStep('OUTBOUND_FILTER', way.from, question, way.address))) return blocked()
+  if (ends({ kind: 'ROUTE', way: way.kind, networkId, passes: true })) return blocked()
+  const target = receiver.find((each) => each.networkId === (way.kind === 'NETWORK' ? networkId : null) && hasAddress(each, destination))
+  if (way.kind === 'NETWORK') {
+    const network = networks.find((each) => each.networkId === networkId)!
+    const owner = hasRouter(network) && isSame(network.gateway!, destination) ? 'GATEWAY' : 'NOBODY'
+    // A router answers pings alone.
+    const passes = owner === 'GATEWAY' && question.protocol === 'ICMP'
+    if (!target && ends({ kind: 'DESTINATION', owner, networkId: network.networkId, passes })) return blocked()
+    if (!target) return { verdict: 'REACHABLE', source, steps }
+  } else if (ends({ kind: 'CLOSED_RANGE', passes: !isClosed(publicNetwork, destination) })) return blocked()
+  if (!target) return { verdict: 'FORWARDED', source, steps }
+  // Outside, the host of the uplink may translate the router's address once more.
+  if (ends(filterStep('INBOUND_FILTER', target, question, way.kind === 'SNAT' ? null : way.address))) return blocked()
+  return { verdict: 'REACHABLE', source, steps }
+}
+
+interface Way {
+  kind: 'NETWORK' | 'PUBLIC' | 'SNAT'
+  from: Interface
+  /** Of the sender. */
+  address: string
+}
+
+/** As guests are configured: networks of their own on link, everything else over the public interface, and without one over SNAT. */
+function wayTo({ sender, networks, destination }: ReachQuestion): Way | undefined {
+  const { family } = parseIp(destination)!
+  const ways = sender.flatMap((from): Way[] => {
+    const address = from.addresses.find((each) => parseIp(each)!.family === family)
+    if (address === undefined) return []
+    if (from.networkId === null) return [{ kind: 'PUBLIC', from, address }]
+    const network = networks.find((each) => each.networkId === from.networkId)
+    if (!network) return []
+    if (isIn([network.cidr], destination)) return [{ kind: 'NETWORK', from, address }]
+    return network.snat && hasRouter(network) ? [{ kind: 'SNAT', from, address }] : []
+  })
+  return (['NETWORK', 'PUBLIC', 'SNAT'] as const).flatMap((kind) => ways.find((way) => way.kind === kind) ?? [])[0]
+}
+
+const hasRouter = ({ gateway, snat }: Pick<NetworkSpec, 'gateway' | 'snat'>): boolean => gateway !== null && snat !== null
+
+function filterStep(
+  kind: 'OUTBOUND_FILTER' | 'INBOUND_FILTER',
+  { filter, networkId }: Interface,
+  { protocol, port, destination }: ReachQuestion,
+  source: string | null,
+): Step {
+  const direction = kind === 'INBOUND_FILTER' ? 'IN' : 'OUT'
+  const decision: Decision = filter
+    ? evaluatePacket(filter, { direction, protocol, port, source, destination })
+    : { action: 'ACCEPT', ruleIndex: null }
+  return { kind, networkId, decision, passes: decision.action === 'ACCEPT' }
+}
+
+/** Whether guests never reach it over the public network. */
+const isClosed = ({ ranges, allowed }: PublicNetworkSpec, address: string): boolean =>
+  isIn(CLOSED_RANGES, address) && !isIn([...ranges, ...allowed], address)
+
+const hasAddress = ({ addresses }: Interface, address: string): boolean => addresses.some((each) => isSame(each, address))
+
+const isSame = (one: string, other: string): boolean => isIn([one], other)
