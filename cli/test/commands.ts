@@ -51,6 +51,9 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   getNetwork: commandLine('network', 'get', ':id'),
   renameNetwork: commandLine('network', 'rename', ':id', '=name'),
   deleteNetwork: commandLine('network', 'delete', ':id'),
+  listNetworkRoutes: commandLine('network', 'route', 'list', ':id'),
+  createNetworkRoute: commandLine('network', 'route', 'add', ':id', '=destination', '--via', '=nextHop'),
+  deleteNetworkRoute: commandLine('network', 'route', 'delete', ':id', ':routeId'),
 
   listFirewalls: commandLine('firewall', 'list'),
   createFirewall: commandLine('firewall', 'create', '=name'),

@@ -126,6 +126,9 @@ export const violationSetups: Record<string, ViolationSetup> = {
   'networks.addresses': ({ networkId }) => [
     sql`update network_attachments a set address = n.gateway from networks n where n.id = a.network_id and n.id = ${networkId}`,
   ],
+  'networks.routes': ({ networkId }) => [
+    sql`insert into network_routes (id, network_id, destination, next_hop, created_at) values ('croute', ${networkId}, '192.168.99.0/24', '192.168.98.1', now())`,
+  ],
   'firewalls.owner': ({ firewallId, otherVmId, accountId }) => [
     sql`insert into firewall_bindings (firewall_id, vm_id, account_id, position, created_at) values (${firewallId}, ${otherVmId}, ${accountId}, 9, now())`,
   ],

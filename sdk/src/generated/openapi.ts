@@ -823,6 +823,22 @@ export interface components {
         DeletedNetwork: {
             id: string;
         };
+        NetworkRoute: {
+            id: string;
+            destination: string;
+            nextHop: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+        };
+        CreateNetworkRoute: {
+            /** @description A range outside of the network; host bits are masked away */
+            destination: string;
+            /** @description An address in the network: of the VM that takes on what is sent to the range */
+            nextHop: string;
+        };
         Firewall: {
             id: string;
             name: string;
@@ -1015,7 +1031,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             createdAt: string;
-            /** @description Whether its node can hold it to networkSpeed, and to the throttle at its traffic cap; false where the kernel lacks the modules */
+            /** @description Whether it is held to networkSpeed, and to the throttle at its traffic cap: always true */
             networkLimited: boolean;
             /** @description The part of billing.priceMonthly that its snapshots and on-demand backups cost */
             copiesPriceMonthly: string;
@@ -1212,7 +1228,7 @@ export interface components {
         };
         RestoreBackup: {
             /**
-             * @description When the host of the VM is lost, its private networks are lost with it: true brings the VM back without them. Otherwise it changes nothing
+             * @description Has no effect: a VM whose host is lost is restored on another one with its private networks. Older clients still send it
              * @default false
              */
             withoutNetworks?: boolean | undefined;
@@ -1474,6 +1490,8 @@ export type Network = components['schemas']['Network'];
 export type CreateNetwork = components['schemas']['CreateNetwork'];
 export type RenameNetwork = components['schemas']['RenameNetwork'];
 export type DeletedNetwork = components['schemas']['DeletedNetwork'];
+export type NetworkRoute = components['schemas']['NetworkRoute'];
+export type CreateNetworkRoute = components['schemas']['CreateNetworkRoute'];
 export type Firewall = components['schemas']['Firewall'];
 export type CreateFirewall = components['schemas']['CreateFirewall'];
 export type ChangeFirewall = components['schemas']['ChangeFirewall'];
@@ -2349,6 +2367,89 @@ export interface operations {
                         /** @constant */
                         success: true;
                         data: components["schemas"]["Network"];
+                    };
+                };
+            };
+        };
+    };
+    listNetworkRoutes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["NetworkRoute"][];
+                    };
+                };
+            };
+        };
+    };
+    createNetworkRoute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateNetworkRoute"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["NetworkRoute"];
+                    };
+                };
+            };
+        };
+    };
+    deleteNetworkRoute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                routeId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["DeletedNetwork"];
                     };
                 };
             };

@@ -23,4 +23,17 @@ export class Networks extends Resource {
   delete(id: string, options?: CallOptions) {
     return this.api.call('deleteNetwork', { path: { id } }, options)
   }
+
+  /** By destination. */
+  routes(id: string, options?: CallOptions) {
+    return this.api.call('listNetworkRoutes', { path: { id } }, options)
+  }
+
+  addRoute(id: string, body: Body<'createNetworkRoute'>, options?: CallOptions) {
+    return this.api.call('createNetworkRoute', { path: { id }, body }, options)
+  }
+
+  deleteRoute(id: string, routeId: string, options?: CallOptions) {
+    return this.api.call('deleteNetworkRoute', { path: { id, routeId } }, options)
+  }
 }

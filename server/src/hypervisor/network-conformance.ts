@@ -35,6 +35,7 @@ export function describeNetworkController(name: string, makeFixture: () => Promi
       enableDhcp: true,
       dns: ['1.1.1.1'],
       snat: null,
+      routes: [],
       ...changes,
     })
     const network = async (changes: Partial<NetworkSpec> = {}): Promise<NetworkSpec> => {
@@ -48,6 +49,7 @@ export function describeNetworkController(name: string, makeFixture: () => Promi
       mac: `52:54:00:09:00:${(++macs).toString(16).padStart(2, '0')}`,
       networkId: null,
       addresses: ['10.0.0.10'],
+      ranges: [],
       host: made.hosts[0],
       limitMbps: null,
       filter: OPEN,
@@ -68,6 +70,21 @@ export function describeNetworkController(name: string, makeFixture: () => Promi
       await made.controller.ensureNetwork(spec, soon())
       expect(await isListed(spec.networkId)).toBe(true)
       await Promise.all([made.controller.ensureNoNetwork(spec.networkId, soon()), made.other.ensureNoNetwork(spec.networkId, soon())])
+      expect(await isListed(spec.networkId)).toBe(false)
+    })
+
+    test('changes the routes of a network, and the ranges of their next hop', async () => {
+      const destination = '192.168.7.0/24'
+      const spec = await network({ snat: { ...SNAT, address: '100.64.0.12' } })
+      const hop = port({ networkId: spec.networkId, filter: null })
+      await made.controller.ensurePort(hop, soon())
+      const routed = { ...spec, routes: [{ destination, nextHop: '10.0.0.10' }] }
+      await Promise.all([made.controller.ensureNetwork(routed, soon()), made.other.ensureNetwork(routed, soon())])
+      await made.controller.ensurePort({ ...hop, ranges: [destination] }, soon())
+      await made.controller.ensurePort(hop, soon())
+      await made.controller.ensureNetwork(spec, soon())
+      await made.controller.ensureNoPort(hop.mac, soon())
+      await made.controller.ensureNoNetwork(spec.networkId, soon())
       expect(await isListed(spec.networkId)).toBe(false)
     })
 

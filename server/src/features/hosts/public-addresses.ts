@@ -1,6 +1,6 @@
 // Public addresses: pools, allocation and release.
 import { randomInt } from 'node:crypto'
-import { contains, covers, formatAddress, formatCidr, lastAddress, parseAddress, parseCidr } from '../../kernel/cidr.ts'
+import { contains, covers, formatAddress, formatCidr, lastAddress, overlap, parseAddress, parseCidr } from '../../kernel/cidr.ts'
 import { addDuration } from '../../kernel/clock.ts'
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
@@ -51,8 +51,11 @@ export async function addPool(tx: Tx, now: Date, pool: NewPool): Promise<string>
     throw invalid(`"${pool.cidr}" is not a range from /12 to /30 such as 10.77.0.0/16`, 'cidr')
   if (gateway === null || !contains(cidr, gateway))
     throw invalid(`the gateway ${pool.gateway} does not lie in ${formatCidr(cidr)}`, 'gateway')
-  if (covers(SNAT_RANGE, cidr) || covers(cidr, SNAT_RANGE))
-    throw apiError('networks_overlap', `The range ${pool.cidr} overlaps ${formatCidr(SNAT_RANGE)}, which private networks are seen as outside`)
+  if (overlap(SNAT_RANGE, cidr))
+    throw apiError(
+      'networks_overlap',
+      `The range ${pool.cidr} overlaps ${formatCidr(SNAT_RANGE)}, which private networks are seen as outside`,
+    )
   if (await overlapsPool(tx, pool.cidr)) throw apiError('already_exists', `The range ${pool.cidr} overlaps a pool that exists already`)
   const network = await tx.maybe<{ cidr: string }>(sql`select cidr from networks where cidr && ${pool.cidr}::inet limit 1`)
   if (network) throw apiError('networks_overlap', `The range ${pool.cidr} overlaps ${network.cidr}, a customer's private network`)

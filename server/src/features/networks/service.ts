@@ -12,13 +12,15 @@ import { findHost, overlapsPool, SNAT_RANGE } from '../hosts/service.ts'
 import { chooseGateway, requireUsableCidr } from './cidr-policy.ts'
 import type { CreateNetwork, Network } from './schema.ts'
 import * as sql from './sql.ts'
+import { APPLY, requireNetworks } from './state.ts'
 import { toNetwork } from './view.ts'
 
 export * from './attachments.ts'
+export * from './state.ts'
+export * from './static-routes.ts'
 export type { NetworkRow } from './sql.ts'
 
 const QUOTA = 'networks'
-export const APPLY = 'networks.apply'
 
 export async function createNetwork(tx: Tx, now: Date, accountId: string, input: CreateNetwork): Promise<Network> {
   const { region, available } = await findPlace(tx, input.nodeId)
@@ -51,6 +53,9 @@ async function findPlace(tx: Tx, nodeId: string): Promise<{ region: RegionRow; a
 async function refuseOwnOverlap(tx: Tx, accountId: string, regionId: string, cidr: string): Promise<void> {
   const other = await sql.findOverlap(tx, accountId, regionId, cidr)
   if (other) throw apiError('networks_overlap', `${cidr} overlaps your network ${other.name} (${other.cidr}): choose another range`)
+  const route = await sql.findRouteInto(tx, accountId, regionId, cidr)
+  if (route)
+    throw apiError('networks_overlap', `${cidr} overlaps the route to ${route.destination} of your network ${route.name}: delete it first`)
 }
 
 async function allocateSnatAddress(tx: Tx, region: RegionRow): Promise<string> {
@@ -93,15 +98,4 @@ export async function deleteNetwork(tx: Tx, now: Date, accountId: string, id: st
   await releaseQuota(tx, accountId, QUOTA, 1n)
   await triggerReconciler(tx, APPLY)
   return { id }
-}
-
-/** The account's networks in the given order, deduplicated and locked, so that none is deleted while a VM is being attached. */
-export async function requireNetworks(tx: Tx, accountId: string, ids: string[]): Promise<sql.NetworkRow[]> {
-  if (ids.length === 0) return []
-  const rows = new Map((await sql.lockNetworks(tx, accountId, ids)).map((row) => [row.id, row]))
-  return [...new Set(ids)].map((id) => {
-    const row = rows.get(id)
-    if (!row) throw notFound('Network')
-    return row
-  })
 }

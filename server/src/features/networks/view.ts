@@ -1,5 +1,5 @@
-import type { Network } from './schema.ts'
-import type { CountedRow } from './sql.ts'
+import type { Network, NetworkRoute } from './schema.ts'
+import type { CountedRow, RouteRow } from './sql.ts'
 
 type Place = Network['region']
 
@@ -14,4 +14,11 @@ export const toNetwork = (row: CountedRow, { name, country, flag }: Place): Netw
   attachmentCount: row.attachment_count,
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
+})
+
+export const toRoute = ({ id, destination, next_hop, created_at }: RouteRow): NetworkRoute => ({
+  id,
+  destination,
+  nextHop: next_hop,
+  createdAt: created_at.toISOString(),
 })

@@ -5,7 +5,7 @@ import type { Queries } from '../../../kernel/database/db.ts'
 import type { Deps } from '../../deps.ts'
 import { filterOf } from '../../firewalls/service.ts'
 import { getHost, publicNetworkSpec } from '../../hosts/service.ts'
-import { attachedNetworks, attachmentsOf, networkSpec, type Attachment } from '../../networks/service.ts'
+import { attachmentsOf, ensureAttachedNetworks, type Attachment } from '../../networks/service.ts'
 import { speedLimit } from './machine-spec.ts'
 import type { VmDetails } from './sql.ts'
 
@@ -19,15 +19,25 @@ export async function portSpecs(db: Queries, vm: PlacedVm): Promise<PortSpec[]> 
   if (!vm.host_id || !vm.mac || !vm.ip_address) throw new Error(`BUG: VM ${vm.id} has no place`)
   const { hostname: host } = await getHost(db, vm.host_id)
   const [filter, attachments] = [await filterOf(db, vm.id), await attachmentsOf(db, vm.id)]
-  const open = { vmId: vm.id, mac: vm.mac, networkId: null, addresses: [vm.ip_address], host, limitMbps: speedLimit(vm), filter }
+  const open = {
+    vmId: vm.id,
+    mac: vm.mac,
+    networkId: null,
+    addresses: [vm.ip_address],
+    ranges: [],
+    host,
+    limitMbps: speedLimit(vm),
+    filter,
+  }
   return [open, ...attachments.map((attachment) => privatePort(attachment, host))]
 }
 
-const privatePort = ({ vm_id, mac, network_id, address }: Attachment, host: string): PortSpec => ({
+const privatePort = ({ vm_id, mac, network_id, address, ranges }: Attachment, host: string): PortSpec => ({
   vmId: vm_id,
   mac,
   networkId: network_id,
   addresses: [address],
+  ranges,
   host,
   limitMbps: null,
   filter: null,
@@ -42,7 +52,7 @@ export const controllerForVm = ({ networkControllers }: Pick<Deps, 'networkContr
 export async function ensureNetworks(deps: Callers, vm: PlacedVm, signal: AbortSignal): Promise<void> {
   const controller = await controllerForVm(deps, vm)
   await controller.ensurePublicNetwork(await publicNetworkSpec(deps, vm.region_id), signal)
-  for (const network of await attachedNetworks(deps.db, vm.id)) await controller.ensureNetwork(networkSpec(network), signal)
+  await ensureAttachedNetworks(deps.db, controller, vm.id, signal)
 }
 
 export async function ensurePorts(deps: Callers, vm: PlacedVm, signal: AbortSignal): Promise<void> {

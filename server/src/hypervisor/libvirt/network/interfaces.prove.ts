@@ -19,6 +19,7 @@ const network = (networkId: string, enableDhcp: boolean): NetworkSpec => ({
   enableDhcp,
   dns: [],
   snat: null,
+  routes: [],
 })
 const SENT = 2_000_000
 
@@ -46,7 +47,10 @@ describeIf(missingForSandbox() ?? missingForOvn())('the interface of a real gues
   })
 
   const plug = (vmId: string, { mac, networkId, address }: NicSpec): Promise<void> =>
-    networks.ensurePort({ vmId, mac, networkId, addresses: [address], host: proof.host.name, limitMbps: null, filter: null }, soon())
+    networks.ensurePort(
+      { vmId, mac, networkId, addresses: [address], ranges: [], host: proof.host.name, limitMbps: null, filter: null },
+      soon(),
+    )
   const says = async ({ vmId }: { vmId: string }, script: string): Promise<string> => (await shell.run(vmId, script)).output.trim()
   const pings = async (guest: { vmId: string }, address: string): Promise<boolean> =>
     (await says(guest, `ping -c 1 -W 2 ${address} > /dev/null && echo yes`)) === 'yes'
@@ -66,7 +70,8 @@ describeIf(missingForSandbox() ?? missingForOvn())('the interface of a real gues
     await plug(one.vmId, one.nic)
     await plug(other.vmId, other.nic)
     // The host takes a port for an interface that it has already a moment later.
-    for (const address of [proof.host.gateway, other.nic.address]) await expect.poll(() => pings(one, address), { timeout: 10_000 }).toBe(true)
+    for (const address of [proof.host.gateway, other.nic.address])
+      await expect.poll(() => pings(one, address), { timeout: 10_000 }).toBe(true)
   })
 
   test('carries TCP in both directions', async () => {
