@@ -2,7 +2,7 @@
 // our driver, beside bare `virsh backup-begin` and `qemu-img convert` of the same running guest. In turns, medians. It takes root.
 //   npm run bench:backup -- [--rounds 5]
 import { parseArgs } from 'node:util'
-import { missingForSandbox } from '../libvirt/test/command.ts'
+import { missingForLibvirtHost } from '../server/test/libvirt-host.ts'
 import { newId } from '../server/src/kernel/ids.ts'
 import { openProof, soon } from '../server/test/libvirt-proof.ts'
 import { GuestShell } from '../server/test/guest-shell.ts'
@@ -14,7 +14,7 @@ const MIB = 2 ** 20
 const POOL_FOLDER = '/var/lib/libvirt/images/berth'
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } })
 
-if (missingForSandbox()) throw new Error('This takes root, libvirt and QEMU; npm run doctor says what is missing')
+if (missingForLibvirtHost()) throw new Error('This takes root, libvirt, QEMU and OVN; npm run doctor says what is missing')
 const proof = await openProof()
 await using stack = new AsyncDisposableStack()
 stack.defer(proof.close)

@@ -3,9 +3,8 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { missingForSandbox } from '../libvirt/test/command.ts'
 import { sql } from '../server/src/kernel/database/db.ts'
-import { openLibvirtHost, type LibvirtHost } from '../server/test/libvirt-host.ts'
+import { missingForLibvirtHost, openLibvirtHost, type LibvirtHost } from '../server/test/libvirt-host.ts'
 import { scratchFolder } from '../server/test/scratch-folder.ts'
 import { tinyImage } from '../server/test/tiny-image.ts'
 import type { Image } from '../server/src/hypervisor/image-source.ts'
@@ -38,7 +37,7 @@ interface Action {
 
 /** A host in a sandbox for a bench, with what the product needs beside it. All of it goes with the stack. */
 export async function openStage(stack: AsyncDisposableStack): Promise<{ folder: string; host: LibvirtHost; image: Image }> {
-  if (missingForSandbox()) throw new Error('This takes root, libvirt and QEMU; npm run doctor says what is missing')
+  if (missingForLibvirtHost()) throw new Error('This takes root, libvirt, QEMU and OVN; npm run doctor says what is missing')
   const folder = await scratchFolder()
   stack.defer(folder.remove)
   const image = await tinyImage()

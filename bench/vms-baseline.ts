@@ -23,7 +23,7 @@ const LIST = {
 }
 const GET = {
   name: 'get',
-  text: `select ${columns}, coalesce(b.used_bytes, 0) as bandwidth_used_bytes, h.can_shape_traffic, v.bandwidth_pack_bytes, v.updated_at, v.readiness, v.status_reason,
+  text: `select ${columns}, coalesce(b.used_bytes, 0) as bandwidth_used_bytes, v.bandwidth_pack_bytes, v.updated_at, v.readiness, v.status_reason,
       (select json_agg(json_build_object('id', k.id, 'name', k.name, 'fingerprint', k.fingerprint))
         from ssh_key_uses u join ssh_keys k on k.id = u.ssh_key_id where u.vm_id = v.id) as keys,
       (select json_agg(json_build_object('id', f.id, 'name', f.name))
@@ -32,7 +32,7 @@ const GET = {
         from network_attachments a join networks n on n.id = a.network_id where a.vm_id = v.id) as networks,
       (select json_build_object('id', w.id, 'action', w.label, 'status', w.status, 'progress', w.progress)
         from workflow_runs w where w.subject_id = v.id and w.status in ('PENDING', 'RUNNING')) as action
-    from vms v ${joins} left join hosts h on h.id = v.host_id
+    from vms v ${joins}
       left join bandwidth_baselines b on b.vm_id = v.id and b.mac = v.mac where v.id = $2 and v.account_id = $1`,
 }
 const ALLOWED = [
@@ -73,7 +73,7 @@ const item = (row: Record<string, unknown>) => ({
 })
 const full = (row: Record<string, unknown>) => ({
   ...item(row),
-  networkLimited: row['can_shape_traffic'],
+  networkLimited: true,
   copiesPriceMonthly: '0.00', // snapshots and backups cost nothing here
   bandwidthUsedBytes: Number(row['bandwidth_used_bytes']),
   bandwidthPackBytes: row['bandwidth_pack_bytes'],

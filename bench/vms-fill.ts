@@ -46,7 +46,7 @@ async function fillAccount(tx: Tx, { accountId }: Customer, count: number, first
   const theirs = sql`from vms v where account_id = ${accountId}`
   await fillHost(tx, theirs)
   await tx.run(sql`
-    insert into vm_filters (vm_id, host_id, account_id, applied_version, applied_at, is_managed) select id, host_id, account_id, 1, now(), true ${theirs}`)
+    insert into vm_ports (vm_id, host_id, account_id, applied_version, applied_at, is_managed) select id, host_id, account_id, 1, now(), true ${theirs}`)
   await tx.run(sql`
     insert into workflow_runs (id, name, label, owner_id, subject_id, input, status, attempt, progress, next_attempt_at, deadline_at, created_at,
       started_at, completed_at)
@@ -72,8 +72,9 @@ async function fillHost(tx: Tx, theirs: Sql): Promise<void> {
     insert into simulated.nics (host_id, machine, mac, kind, address, limit_mbps, bytes_per_second, counted_at)
     select host_id, id, mac::text, 'public', host(ip_address), network_mbps, 100, now() ${theirs}`)
   await tx.run(sql`
-    insert into simulated.filters (host_id, vm_id, filter)
-    select host_id, id, '{"rules": [], "defaultInbound": "ACCEPT", "defaultOutbound": "ACCEPT"}' ${theirs}`)
+    insert into simulated.ports (region_id, mac, vm_id, host, addresses, limit_mbps, filter)
+    select region_id, mac::text, id, (select hostname from hosts h where h.id = host_id), array[host(ip_address)], network_mbps,
+      '{"rules": [], "defaultInbound": "ACCEPT", "defaultOutbound": "ACCEPT"}' ${theirs}`)
   for (const kind of ['disk', 'seed'])
     await tx.run(sql`
       insert into simulated.volumes (host_id, name, kind, id, vm_id, generation, is_complete, capacity_bytes, size_bytes)

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runQuietly, step, warn } from './progress.mjs'
 
-/** `package`: one or more names; `command` and `also`: executables that show that they are installed; `service`: the units of the packages, which are disabled. */
+/** `package`: one or more names; `command` and `also`: executables that show that they are installed; `service`: the units of the packages, which are disabled unless the machine had them before. */
 const redis = {
   package: 'redis-server',
   command: 'redis-server',
@@ -22,8 +22,8 @@ const listed = (name) => [...lists[name].all, ...(lists[name][process.arch] ?? [
 const host = {
   package: listed('host'),
   command: process.arch === 'arm64' ? 'qemu-system-aarch64' : 'qemu-system-x86_64',
-  also: ['libvirtd', 'virtlogd', 'dnsmasq', 'iptables', 'ebtables', 'ip', 'openssl', 'tini'],
-  service: 'libvirtd',
+  also: ['libvirtd', 'virtlogd', 'ovs-vswitchd', 'ovn-northd', 'ovn-controller', 'iptables', 'ip', 'ethtool', 'openssl', 'tini'],
+  service: 'libvirtd openvswitch-switch ovn-central ovn-host',
 }
 const templates = { package: listed('templates'), command: 'mmdebstrap', also: ['sfdisk', 'grub-mkimage', 'mke2fs', 'mcopy', 'cpio'] }
 const forVms = [
@@ -44,19 +44,14 @@ const x86 = {
   without: 'the libvirt client is not tested with real guests',
 }
 
+// For networks of libvirt, which only its client is tested with.
+const dnsmasq = { package: 'dnsmasq-base', command: 'dnsmasq', without: 'libvirt networks are not tested' }
+
 const ovsdb = {
   package: 'openvswitch-common',
   command: 'ovsdb-server',
   also: ['ovsdb-tool', 'ovsdb-client', 'ovs-appctl'],
   without: 'the OVSDB client is not tested',
-}
-
-const ovn = {
-  package: 'openvswitch-switch ovn-central ovn-host ethtool',
-  command: 'ovn-northd',
-  also: ['ovs-vswitchd', 'ovn-controller', 'ethtool'],
-  service: 'openvswitch-switch ovn-central ovn-host',
-  without: 'networks on OVN are not tested',
 }
 
 const systemd = { package: 'systemd', command: 'systemd-analyze', without: 'the systemd units are not checked' }
@@ -75,7 +70,7 @@ const needs = {
   check: [],
   test: testNeeds,
   coverage: testNeeds,
-  prove: [...testNeeds, x86, ovn],
+  prove: [...testNeeds, x86, dnsmasq],
 }
 
 export async function installPackages(purpose) {
@@ -107,6 +102,7 @@ function report(missing) {
 async function aptInstall(missing) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', PATH: `${process.env.PATH}:/usr/sbin:/sbin` }
   const wait = ['-o', 'DPkg::Lock::Timeout=120']
+  const services = missing.flatMap((need) => need.service?.split(' ') ?? []).filter((unit) => systemctl('cat', unit) !== 0)
   await withoutStartingServices(async () => {
     await runQuietly('apt-get', [...wait, '-qq', 'update'], env)
     await runQuietly(
@@ -115,8 +111,11 @@ async function aptInstall(missing) {
       env,
     )
   })
-  for (const need of missing)
-    if (need.service) spawnSync('systemctl', ['--quiet', 'disable', ...need.service.split(' ')], { stdio: 'ignore' })
+  if (services.length > 0) systemctl('disable', ...services)
+}
+
+function systemctl(...args) {
+  return spawnSync('systemctl', ['--quiet', ...args], { stdio: 'ignore' }).status
 }
 
 /** Debian starts services during installation unless policy-rc.d forbids it. An existing policy of the machine is kept. */

@@ -25,15 +25,11 @@ export interface BareMachine {
   close(): Promise<void>
 }
 
-const STATE = ['/etc/openvswitch', '/etc/ovn', '/var/lib/openvswitch', '/var/lib/ovn', '/var/log/openvswitch', '/var/log/ovn']
-
 export async function openBareMachine(): Promise<BareMachine> {
   const sandboxes = await Sandboxes.open()
   const sandbox = await sandboxes.add()
   const shell = (script: string): Promise<string> => sandbox.inside('sh', '-ec', script)
-  await shell(`kill $(cat /run/libvirt/libvirtd.pid) $(cat /run/libvirt/virtlogd.pid)
-    while pgrep -x libvirtd; do sleep 0.1; done
-    for each in ${STATE.join(' ')}; do mkdir -p $each; mount -t tmpfs tmpfs $each; done`)
+  await shell('kill $(cat /run/libvirt/libvirtd.pid) $(cat /run/libvirt/virtlogd.pid); while pgrep -x libvirtd; do sleep 0.1; done')
   await writeFile(join(sandbox.folder, 'etc/libvirtd.conf'), '# as the package has it: nothing is set\n')
   await writeFile(join(sandbox.folder, 'etc/qemu.conf'), 'user = "root"\ngroup = "root"\nsecurity_driver = "none"\n')
   return {

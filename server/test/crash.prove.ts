@@ -28,7 +28,7 @@ const UPGRADE: Record<string, Verb> = {
 
 async function catalog({ db }: Fleet) {
   return db.one<{ regionId: string; osTemplateId: string; large: string }>(sql`
-    select (select id from regions) as "regionId", (select id from os_templates where slug = 'debian-12') as "osTemplateId",
+    select (select id from regions where slug = 'fra1') as "regionId", (select id from os_templates where slug = 'debian-12') as "osTemplateId",
       (select id from plans where slug = 'large') as large`)
 }
 
@@ -36,29 +36,28 @@ describe('a killed process', { timeout: 300_000 }, () => {
   test('that ran actions: each action ends, whatever step of a create or upgrade it was in', async () => {
     const fixture = await fleet()
     const { db } = fixture
-    await fixture.regionPool()
-    const { regionId, osTemplateId, large } = await catalog(fixture)
+    const { osTemplateId, large } = await catalog(fixture)
     const [api, worker] = await Promise.all([fixture.start('api'), fixture.start('worker')])
     const { send } = clientOf((await fixture.account(1_000_000n)).token, () => api)
 
-    /** On its own host, so that each blocks in its own step. */
-    const vmOn = async (name: string, number: number) => {
-      const host = await fixture.host(name)
-      const network = await send('POST', '/networks', { name, nodeId: host.id, cidr: `10.${number}.0.0/24` })
+    /** In its own region, so that each blocks in its own step. */
+    const vmIn = async (name: string) => {
+      const { regionId, faults } = await fixture.region(name)
+      const network = await send('POST', '/networks', { name, nodeId: regionId, cidr: '10.0.0.0/24' })
       const create = () => send('POST', '/vms', { regionId, osTemplateId, hostname: name, privateNetworkIds: [network.data.id] })
-      return { host, create }
+      return { faults, create }
     }
-    const upgrades = await Promise.all(
-      Object.entries(UPGRADE).map(async ([step, verb], index) => ({ step, verb, ...(await vmOn(`upgrade-${step}`, index + 1)) })),
-    )
+    const upgrades = await Promise.all(Object.entries(UPGRADE).map(async ([step, verb]) => ({ verb, ...(await vmIn(`upgrade-${step}`)) })))
     const grown = await Promise.all(upgrades.map(async ({ create }) => (await create()).data.vm.id))
-    const creates = await Promise.all(
-      Object.entries(CREATE).map(async ([step, verb], index) => ({ step, verb, ...(await vmOn(`create-${step}`, index + 11)) })),
-    )
+    const creates = await Promise.all(Object.entries(CREATE).map(async ([step, verb]) => ({ verb, ...(await vmIn(`create-${step}`)) })))
     await fixture.ended(60_000)
     await eventually(async () => (await db.maybe(sql`select from networks where not is_applied`)) === undefined)
 
-    for (const { host, verb } of [...upgrades, ...creates]) await host.faults.plant({ verb, kind: 'hang' })
+    const hang = ({ faults, verb }: (typeof upgrades)[number], times: number) =>
+      (verb === 'ensureNetwork' || verb === 'ensurePort' ? faults.network : faults.host).plant({ verb, kind: 'hang', times })
+    // An upgrade changes the limit, which the reconciler applies at once: its call hangs first.
+    for (const each of upgrades) await hang(each, each.verb === 'ensurePort' ? 2 : 1)
+    for (const each of creates) await hang(each, 1)
     for (const id of grown) expect((await send('POST', `/vms/${id}/upgrade`, { planId: large })).status).toBe(202)
     for (const { create } of creates) expect((await create()).status).toBe(202)
     const stuck = async () =>

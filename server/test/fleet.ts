@@ -13,7 +13,7 @@ import { manualClock, stopwatch, systemClock } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { createLog } from '../src/kernel/log.ts'
 import { testDatabase } from './harness.ts'
-import { controlOf, givenHost } from './hosts.ts'
+import { controlOf, givenRegion } from './hosts.ts'
 import { eventually, service, type Service, type Settings } from './processes.ts'
 
 /** All invariants hold again within this time after a crash. */
@@ -82,18 +82,17 @@ export async function fleet() {
     return last
   }
 
-  /** Its own host for its own faults, with a network so that a VM can be placed there. */
-  const host = async (name: string) => {
-    const made = await givenHost({ db, clock: manualClock() }, name)
-    return { ...made, faults: controlOf({ db, clock: manualClock() }, made.id).faults }
+  let regions = 0
+  /** Its own region with one host, for faults of their own. */
+  const region = async (name: string) => {
+    const { region_id: regionId, id: hostId } = await givenRegion({ db, clock: manualClock() }, name)
+    const net = `10.66.${++regions}`
+    await db.tx((tx) => addPool(tx, systemClock.now(), { regionId, hostId: null, cidr: `${net}.0/24`, gateway: `${net}.1`, dns: [] }))
+    const faultsOf = (id: string) => controlOf({ db, clock: manualClock() }, id).faults
+    return { regionId, faults: { host: faultsOf(hostId), network: faultsOf(regionId) } }
   }
 
-  const regionPool = async (): Promise<void> => {
-    const { id } = await db.one<{ id: string }>(sql`select id from regions`)
-    await db.tx((tx) => addPool(tx, systemClock.now(), { regionId: id, hostId: null, cidr: '10.66.0.0/24', gateway: '10.66.0.1', dns: [] }))
-  }
-
-  return { settings, db, core, start, account, ended, broken, host, regionPool }
+  return { settings, db, core, start, account, ended, broken, region }
 }
 
 export type Fleet = Awaited<ReturnType<typeof fleet>>

@@ -30,5 +30,4 @@ export async function placeOn<T>({ db }: { db: Db }, hostId: string, act: () => 
 }
 
 /** Of a host, or of the network controller of a region: by its id. */
-export const controlOf = ({ db, clock }: Pick<TestApp, 'db' | 'clock'>, id: string): SimulatedControl =>
-  simulatedControl(db, clock, id)
+export const controlOf = ({ db, clock }: Pick<TestApp, 'db' | 'clock'>, id: string): SimulatedControl => simulatedControl(db, clock, id)

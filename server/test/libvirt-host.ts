@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Host } from '@berth/libvirt'
 import type { Sandbox } from '../../libvirt/test/sandboxed-libvirtd.ts'
 import { Sandboxes } from '../../libvirt/test/sandbox-fleet.ts'
+import { missingForSandbox } from '../../libvirt/test/command.ts'
 import { eventually } from '../../libvirt/test/eventually.ts'
 import { startPool } from '../../libvirt/test/fixture.ts'
 import { forwardingCommands } from '../src/host-setup/forwarding.ts'
@@ -12,7 +13,10 @@ import { masqueradeCommands } from '../src/host-setup/masquerade.ts'
 import type { HostPlan } from '../src/host-setup/setup-step.ts'
 import { uplinkCommands } from '../src/host-setup/uplink.ts'
 import { parseCidr } from '../src/kernel/cidr.ts'
-import { START_CENTRAL, startController, startSwitch } from './ovn-hosts.ts'
+import { missingForOvn, START_CENTRAL, startController, startSwitch } from './ovn-hosts.ts'
+
+/** Says why no such host can run here. */
+export const missingForLibvirtHost = (...commands: string[]): string | undefined => missingForSandbox(...commands) ?? missingForOvn()
 
 export interface LibvirtHost {
   sandboxes: Sandboxes
@@ -85,7 +89,11 @@ export async function losePower(sandbox: Sandbox): Promise<void> {
   const unplug = 'for each in $(ls /sys/class/net); do case $each in lo|mgmt0) ;; *) ip link del $each ;; esac; done'
   const state = '/run/libvirt/* /run/ovn/* /run/openvswitch/*'
   await sandbox.signalDaemon('STOP') // stopped first, so that it does not see its guests die
-  await sandbox.inside('sh', '-c', ['kill -9 -1', ...forget, unplug, 'echo 0 > /proc/sys/net/ipv4/ip_forward', `rm -rf ${state}`].join('\n'))
+  await sandbox.inside(
+    'sh',
+    '-c',
+    ['kill -9 -1', ...forget, unplug, 'echo 0 > /proc/sys/net/ipv4/ip_forward', `rm -rf ${state}`].join('\n'),
+  )
 }
 
 export async function returnPower(sandbox: Sandbox): Promise<void> {

@@ -1,11 +1,11 @@
 // Backups on a second real host over TLS: they survive a crash during transfer, and the VM is recovered when the first host is lost.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Sandboxes } from '../../libvirt/test/sandbox-fleet.ts'
-import { missingForSandbox } from '../../libvirt/test/command.ts'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { clientOf, fleet } from './fleet.ts'
 import { GuestShell } from './guest-shell.ts'
+import { missingForLibvirtHost } from './libvirt-host.ts'
 import { berthdJson, eventually, type Service } from './processes.ts'
 import { guestFiles, nightOf } from './real-copies.ts'
 import { tinyImage } from './tiny-image.ts'
@@ -14,7 +14,7 @@ import { tlsHosts, type TlsHost } from './tls-hosts.ts'
 /** Generous, for emulated guests on a loaded machine. */
 const TIMEOUT_MS = 240_000
 
-describeIf(missingForSandbox())('backups on a second host', { timeout: 3 * TIMEOUT_MS }, async () => {
+describeIf(missingForLibvirtHost())('backups on a second host', { timeout: 3 * TIMEOUT_MS }, async () => {
   const { settings, db, start, account, ended, broken } = await fleet()
   const processes: Record<string, Service> = {}
   let sandboxes: Sandboxes

@@ -94,5 +94,5 @@ async function openOutside(sandbox: Sandbox) {
   await ip('addr', 'add', `${address}/24`, 'dev', 'eth0')
   await ip('route', 'add', '10.77.0.0/16', 'via', hostAddress)
   const inside: Runner = (command, ...args) => run('ip', 'netns', 'exec', name, command, ...args)
-  return { address, run: inside, enter: ['netns', 'exec', name] as const, tool: 'ip' }
+  return { address, hostAddress, run: inside, enter: ['netns', 'exec', name] as const, tool: 'ip' }
 }

@@ -2,11 +2,11 @@
 // other host, which is not affected.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Sandboxes } from '../../libvirt/test/sandbox-fleet.ts'
-import { missingForSandbox } from '../../libvirt/test/command.ts'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { sleep, stopwatch } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { clientOf, fleet } from './fleet.ts'
+import { missingForLibvirtHost } from './libvirt-host.ts'
 import { berthdJson, eventually } from './processes.ts'
 import { tinyImage } from './tiny-image.ts'
 import { tlsHosts, type TlsHost } from './tls-hosts.ts'
@@ -15,7 +15,7 @@ const AWAY_MS = 90_000
 /** Generous, for emulated guests on a loaded machine. */
 const TIMEOUT_MS = 240_000
 
-describeIf(missingForSandbox())('two hosts', { timeout: 3 * TIMEOUT_MS }, async () => {
+describeIf(missingForLibvirtHost())('two hosts', { timeout: 3 * TIMEOUT_MS }, async () => {
   const { settings, db, start, account, ended, broken } = await fleet()
   let sandboxes: Sandboxes
   let hosts: [TlsHost, TlsHost]

@@ -3,12 +3,12 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
-import { missingForSandbox, run } from '../../libvirt/test/command.ts'
+import { run } from '../../libvirt/test/command.ts'
 import type { Sandbox } from '../../libvirt/test/sandboxed-libvirtd.ts'
 import { nativeArch } from '../src/kernel/arch.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { clientOf, fleet, type Fleet } from './fleet.ts'
-import { openLibvirtHost, type LibvirtHost } from './libvirt-host.ts'
+import { missingForLibvirtHost, openLibvirtHost, type LibvirtHost } from './libvirt-host.ts'
 import { berthdJson, eventually, type Service } from './processes.ts'
 import { tinyImage } from './tiny-image.ts'
 
@@ -17,7 +17,7 @@ export const TIMEOUT_MS = 150_000
 
 /** Whether this machine can run it; `npm test` installs the packages. */
 export const missingForRealHost = (): string | undefined =>
-  missingForSandbox(`qemu-system-${nativeArch()}`, 'ssh', 'ssh-keygen', 'ssh-keyscan', 'sfdisk', 'mcopy')
+  missingForLibvirtHost(`qemu-system-${nativeArch()}`, 'ssh', 'ssh-keygen', 'ssh-keyscan', 'sfdisk', 'mcopy')
 
 export type RealProduct = Awaited<ReturnType<typeof realProduct>>
 

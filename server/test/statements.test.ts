@@ -66,7 +66,7 @@ test('a row type that is wrong is found', async () => {
     nullableAggregate: ['last: may be null, and the type says that it is not'],
     valueNotInTheList: [`status: text (tickets.status) is not "CLOSED" | "OPEN"`],
     oneVariant: ['column "nickname" does not exist in: select nickname from users'],
-    tooFewColumns: expect.arrayContaining(['hostname: the statement does not return it']),
+    tooFewColumns: expect.arrayContaining(['plan_id: the statement does not return it']),
     right: [],
     rightForAReason: [],
   })

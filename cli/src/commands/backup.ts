@@ -80,7 +80,7 @@ const restore = defineCommand<{ withoutNetworks?: true }>({
   name: 'restore',
   description: 'restore a VM from a backup; data written since is lost',
   args: '<vm> <backup>',
-  options: [['--without-networks', 'restore without private networks, if they were lost with the host']],
+  options: [['--without-networks', 'no effect: a VM keeps its private networks']],
   example: 'backup restore web-1 monday',
   waits: true,
   confirms: true,

@@ -62,8 +62,8 @@ const create = defineCommand<CreateOptions>({
   args: '<name>',
   options: [
     ['--cidr <range>', 'IP range, such as 10.0.0.0/24 (required)'],
-    ['--region <region>', 'region; a host with a free range is selected'],
-    ['--node <id>', 'host; see berth region nodes'],
+    ['--region <region>', 'region; the network spans all its hosts'],
+    ['--node <id>', 'host of the region, instead of --region; see berth region nodes'],
     ['--gateway <address>', 'gateway address; default: the first address of the range'],
     ['--no-snat', 'no outbound internet access through this network'],
     ['--no-dhcp', 'do not assign addresses by DHCP'],

@@ -799,7 +799,7 @@ export interface components {
         CreateNetwork: {
             /** @description must be 1-100 characters on one line, without control characters */
             name: string;
-            /** @description A host's id, or a region's id: then a host where the range is free is chosen */
+            /** @description A region's id, or the id of one of its hosts: the network spans all hosts of the region */
             nodeId: string;
             /** @description A private range from /8 to /30; host bits are masked away */
             cidr: string;

@@ -1,5 +1,6 @@
 // What guests reach from a prepared host, seen by packets: the gateway and the internet, neither the host nor the networks of its operator.
 // Guests are network namespaces whose interfaces are named and bound like those of VMs.
+import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeIf } from '../../../libvirt/test/describe-if.ts'
@@ -47,10 +48,9 @@ describeIf(missingForMachine())('guests of a prepared host', { timeout: 120_000 
       ${place('office', OFFICE)}
       ${background(`${process.execPath} -e "${SERVER}"`)}`)
     expect(await machine.prepare('--range', RANGE)).toMatchObject({ ok: true })
-    const root = `/proc/${machine.sandbox.enter[2]}/root`
-    controller = openOvn(`unix:${root}/run/ovn`, {
+    controller = openOvn(`unix:${join(machine.sandbox.folder, 'ovn/run')}`, {
       log: pino({ level: 'silent' }),
-      access: { connect: connectDirectly, readCertificate: () => Promise.reject(new Error('no certificates')) },
+      access: { connect: connectDirectly },
     })
     await controller.ensurePublicNetwork({ ranges: [RANGE], allowed: [OFFICE_RANGE] }, soon())
     await controller.ensureNetwork(

@@ -101,7 +101,7 @@ export const masquerade: Step = {
     for (const chain of [...chains(plan), ...((await hasKernelDatapath()) ? [] : COPIES)]) {
       if (!(await isInstalled(chain))) return missing(`the chain ${chain.name} of ${chain.tool}`)
     }
-    return satisfied('VMs reach the internet through the address of this host (NAT), not this host or private ranges')
+    return satisfied('VMs reach the internet (NAT), but not this host or LANs')
   },
   apply: async (plan) => void (await run('sh', '-ec', masqueradeCommands(plan))),
 }

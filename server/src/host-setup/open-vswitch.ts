@@ -3,6 +3,7 @@ import { missing, satisfied, type HostPlan, type Step } from './setup-step.ts'
 import { exists, run, succeeds, SYSTEM_PATH } from './shell.ts'
 
 export const OVS_SERVICE = 'openvswitch-switch.service'
+const UNITS = [OVS_SERVICE, 'ovsdb-server.service', 'ovs-vswitchd.service']
 /** A kernel that has it forwards packets itself; otherwise ovs-vswitchd does, in user space. */
 export const KERNEL_DATAPATH = '/sys/module/openvswitch'
 
@@ -14,17 +15,13 @@ export const openVswitch: Step = {
     const running = (await answers('ovs-appctl', 'ovs-vswitchd', 'version')) && (await succeeds('ovs-vsctl', '--timeout=5', 'show'))
     if (!running) return missing('Open vSwitch is not running')
     if (systemd && !(await isEnabled(OVS_SERVICE))) return missing(`${OVS_SERVICE} is not enabled`)
-    return satisfied(
-      (await hasKernelDatapath())
-        ? 'Open vSwitch forwards in the kernel'
-        : 'Open vSwitch forwards in user space, slower: this kernel has no module openvswitch',
-    )
+    return satisfied((await hasKernelDatapath()) ? 'Open vSwitch, in the kernel' : 'Open vSwitch, in user space: no module openvswitch')
   },
   async apply(plan) {
     await succeeds('modprobe', '-q', 'openvswitch')
     await start(
       plan,
-      [OVS_SERVICE],
+      UNITS,
       '/usr/share/openvswitch/scripts/ovs-ctl',
       '--no-mlockall',
       '--no-record-hostname',
@@ -34,10 +31,10 @@ export const openVswitch: Step = {
   },
 }
 
-/** By systemd where there is one, else by the script of the package. Daemons that run are left alone. */
+/** By systemd where there is one, else by the script of the package. The first unit is the one to enable: it wants the others. */
 export async function start({ systemd }: HostPlan, units: string[], script: string, ...args: string[]): Promise<void> {
   if (!systemd) return void (await runScript(script, ...args))
-  await run('systemctl', '--quiet', 'enable', ...units)
+  await run('systemctl', '--quiet', 'enable', units[0]!)
   await run('systemctl', '--quiet', 'start', ...units)
 }
 

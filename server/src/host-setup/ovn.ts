@@ -25,18 +25,8 @@ type Settings = Record<string, string>
 export const ovn: Step = {
   name: 'ovn',
   async check(plan) {
-    if ((await answers('ovn-appctl', 'ovn-northd', 'status')) !== 'Status: active')
-      return missing('the databases and northd of OVN do not run')
-    if ((await answers('ovn-appctl', 'ovn-controller', 'connection-status')) !== 'connected')
-      return missing('ovn-controller is not connected')
-    const [known, wanted] = [await settings(), await wantedSettings(plan)]
-    if (Object.entries(wanted).some(([name, value]) => known[name] !== value)) return missing('the settings of this chassis')
-    if (plan.systemd && !((await isEnabled(CENTRAL[0]!)) && (await isEnabled(CHASSIS[0]!))))
-      return missing('the units of OVN are not enabled')
-    const chassis = await run('ovn-sbctl', '--timeout=5', '--bare', '--columns=hostname', 'find', 'Chassis', `name=${wanted['system-id']}`)
-    return chassis.trim() === wanted['hostname']
-      ? satisfied(`OVN: this machine is the chassis ${wanted['hostname']}`)
-      : missing(`the chassis ${wanted['hostname']}`)
+    const problem = await findProblem(plan)
+    return problem ? missing(problem) : satisfied(`OVN: this machine is the chassis ${(await settings())['hostname']}`)
   },
   async apply(plan) {
     await start(plan, CENTRAL, OVN_CTL, 'start_northd')
@@ -45,17 +35,35 @@ export const ovn: Step = {
     // Under its old name the chassis would keep its address in the southbound database: it takes its row along when it is stopped.
     if (known['system-id'] !== wanted['system-id']) await stopController(plan)
     await writeFileAtomic(SYSTEM_ID_FILE, `${wanted['system-id']}\n`)
-    await run(
-      'ovs-vsctl',
-      '--timeout=30',
-      'set',
-      'Open_vSwitch',
-      '.',
-      ...Object.entries(wanted).map(([name, value]) => `external_ids:${name}="${value}"`),
-    )
-    await start(plan, CHASSIS, OVN_CTL, 'start_controller')
-    await untilRegistered(wanted['system-id']!)
+    const assignments = Object.entries(wanted).map(([name, value]) => `external_ids:${name}="${value}"`)
+    await run('ovs-vsctl', '--timeout=30', 'set', 'Open_vSwitch', '.', ...assignments)
+    if (plan.systemd || !(await answers('ovn-appctl', 'ovn-controller', 'version'))) await start(plan, CHASSIS, OVN_CTL, 'start_controller')
+    await untilReady(plan)
   },
+}
+
+async function findProblem(plan: HostPlan): Promise<string | null> {
+  if ((await answers('ovn-appctl', 'ovn-northd', 'status')) !== 'Status: active') return 'northd of OVN is not active'
+  if ((await answers('ovn-appctl', 'ovn-controller', 'connection-status')) !== 'connected') return 'ovn-controller is not connected'
+  const [known, wanted] = [await settings(), await wantedSettings(plan)]
+  const differs = Object.keys(wanted).filter((name) => known[name] !== wanted[name])
+  if (differs.length > 0) return `settings of the chassis: ${differs.join(', ')}`
+  if (plan.systemd && !((await isEnabled(CENTRAL[0]!)) && (await isEnabled(CHASSIS[0]!)))) return 'the units of OVN are not enabled'
+  const found = await run('ovn-sbctl', '--timeout=5', '--bare', '--columns=hostname', 'find', 'Chassis', `name=${wanted['system-id']}`)
+  return found.trim() === wanted['hostname'] ? null : `OVN does not know the chassis ${wanted['hostname']}`
+}
+
+/** Daemons connect to a restarted database after up to 8 seconds. */
+const READY_MS = 20_000
+
+async function untilReady(plan: HostPlan): Promise<void> {
+  const elapsed = stopwatch()
+  for (;;) {
+    const problem = await findProblem(plan)
+    if (!problem) return
+    if (elapsed() > READY_MS) throw new SetupError(`OVN was started, but ${problem}`, 'check its logs in /var/log/ovn')
+    await sleep(50)
+  }
 }
 
 /** The name is libvirt's, by which the control plane asks for the host of a port. */
@@ -91,14 +99,3 @@ function requireOwn({ 'ovn-remote': remote = SOUTHBOUND }: Settings): void {
 
 const stopController = ({ systemd }: HostPlan): Promise<string> =>
   systemd ? run('systemctl', '--quiet', 'stop', 'ovn-controller.service') : runScript(OVN_CTL, 'stop_controller')
-
-const REGISTER_MS = 20_000
-
-async function untilRegistered(name: string): Promise<void> {
-  const elapsed = stopwatch()
-  while ((await run('ovn-sbctl', '--timeout=5', '--bare', '--columns=name', 'find', 'Chassis', `name=${name}`)).trim() !== name) {
-    if (elapsed() > REGISTER_MS)
-      throw new SetupError(`ovn-controller was started but does not register ${name}`, 'check its log: /var/log/ovn/ovn-controller.log')
-    await sleep(50)
-  }
-}

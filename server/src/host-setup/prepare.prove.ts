@@ -1,35 +1,20 @@
 // A machine becomes a host with one command, is added over TLS, and any damage is repaired or reported. The machine is a sandbox: a
 // libvirtd with its own network, files and processes, as Debian's packages install it.
-import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Sandbox } from '../../../libvirt/test/sandboxed-libvirtd.ts'
-import { Sandboxes } from '../../../libvirt/test/sandbox-fleet.ts'
-import { missingForSandbox } from '../../../libvirt/test/command.ts'
 import { describeIf } from '../../../libvirt/test/describe-if.ts'
+import { done, failure, missingForMachine, openBareMachine, type BareMachine } from '../../test/bare-machine.ts'
 import { testDatabase } from '../../test/harness.ts'
 import { berthd, berthdJson, type Outcome as Ended, type Settings } from '../../test/processes.ts'
-import type { Outcome } from './setup-step.ts'
 
-const BERTHD = join(import.meta.dirname, '../../bin/berthd.mjs')
+/** Accepts everything of guests before any rule of Berth. */
+const LAX_FIREWALL = 'iptables -I INPUT 1 -i bpub-gw -j ACCEPT'
 
-/** An iptables that accepts filter rules without applying them. */
-const LAX_IPTABLES = `real=$(readlink -f /usr/sbin/iptables); cp $real /run/real
-  printf '%s\\n' '#!/bin/bash' 'case "$*" in *berth-test0*) exit 0;; esac' 'exec -a "\${0##*/}" /run/real "$@"' > /run/lax; chmod +x /run/lax
-  mount --bind /run/lax $real`
-
-interface Report {
-  ok: boolean
-  range: string | null
-  steps: Outcome[]
-  next: string | null
-}
-
-describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
-  let sandboxes: Sandboxes
+describeIf(missingForMachine())('berthd host', { timeout: 300_000 }, () => {
+  let machine: BareMachine
   let sandbox: Sandbox
   let folder: string
   let settings: Settings
@@ -39,32 +24,18 @@ describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
     folder = await mkdtemp(join(tmpdir(), 'berth-host-'))
     settings = { BERTH_DATABASE_URL: await testDatabase(), BERTH_DATA_DIR: folder }
     bundle = join(folder, 'bundle')
-    sandboxes = await Sandboxes.open()
-    sandbox = await sandboxes.add()
-    await sandbox.inside(
-      'sh',
-      '-c',
-      'kill $(cat /run/libvirt/libvirtd.pid) $(cat /run/libvirt/virtlogd.pid); while pgrep -x libvirtd; do sleep 0.1; done',
-    )
-    await writeFile(join(sandbox.folder, 'etc/libvirtd.conf'), '# as the package has it: nothing is set\n')
-    await writeFile(join(sandbox.folder, 'etc/qemu.conf'), 'user = "root"\ngroup = "root"\nsecurity_driver = "none"\n')
+    machine = await openBareMachine()
+    sandbox = machine.sandbox
   })
   afterAll(async () => {
-    await sandboxes?.close()
+    await machine?.close()
     await rm(folder, { recursive: true, force: true })
   })
 
   const host = (...args: string[]): Promise<Ended> => berthd(settings, 'host', ...args)
   const uri = (): string => `qemu+tls://${sandbox.address}/system`
-  const inSandbox = (script: string): Promise<string> => sandbox.inside('sh', '-ec', script)
-
-  /** The exit code is in `ok`. */
-  async function prepare(...args: string[]): Promise<Report> {
-    const line = [process.execPath, BERTHD, 'host', 'prepare', '--json', ...args].join(' ')
-    return JSON.parse(await inSandbox(`unset ${Object.keys(settings).join(' ')}; ${line} || true`)) as Report
-  }
-  const done = ({ steps }: Report): string[] => steps.filter(({ status }) => status === 'done').map(({ step }) => step)
-  const failure = ({ steps }: Report): Outcome | undefined => steps.find(({ status }) => status === 'failed')
+  const inSandbox = (script: string): Promise<string> => machine.shell(script)
+  const prepare: BareMachine['prepare'] = (...args) => machine.prepare(...args)
 
   test('--dry-run only reports what is missing', async () => {
     const report = await prepare('--dry-run')
@@ -76,11 +47,12 @@ describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
       'qemu.conf',
       'libvirt',
       'pool',
-      'network',
-      'uplink',
+      'open-vswitch',
+      'ovn',
       'masquerade',
+      'uplink',
     ])
-    expect(await inSandbox('ls /etc/libvirt; ip -br link')).not.toMatch(/berth|bpub/)
+    expect(await inSandbox('ls /etc/libvirt /run/ovn /run/openvswitch; ip -br link')).not.toMatch(/berth|bpub|sock|br-/)
   })
 
   test('prepares a host with a certificate and does not change a prepared one', async () => {
@@ -96,23 +68,17 @@ describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
   })
 
   test('leaves nothing behind after its self-test', async () => {
-    expect(await sandbox.virsh('nwfilter-list')).not.toContain('berth-self-test')
-    expect(await sandbox.virsh('nwfilter-binding-list')).not.toContain('berth-test')
-    expect(await inSandbox('ip addr; ip neigh; iptables -S; ebtables -t nat -L')).not.toMatch(/berth-test|169\.254\.77/)
+    const left = (): Promise<string> => inSandbox('ovn-nbctl show; ovs-vsctl show; ip addr; ip neigh')
+    // ovn-controller keeps unused patch ports in its first ten seconds.
+    await expect.poll(left, { timeout: 20_000 }).not.toMatch(/self-test|vnet-berth|169\.254\.77/)
   })
 
-  test('masquerades VM traffic with the address of the host', async () => {
-    const fixture = createServer((socket) => socket.end(socket.remoteAddress ?? ''))
-    fixture.listen(0, sandbox.address.replace(/\d+$/, '1'))
-    await once(fixture, 'listening')
-    const { address, port } = fixture.address() as AddressInfo
-    const range = (await prepare('--dry-run')).range!.replace('.0.0/16', '')
-    const asked = await inSandbox(`ip netns add vm; ip link add vm0 type veth peer name vm1 netns vm; ip link set vm0 master brpub0 up
-      ip -n vm addr add ${range}.9.9/16 dev vm1; ip -n vm link set vm1 up; ip -n vm route add default via ${range}.0.1
-      ip netns exec vm ${process.execPath} -e "require('net').connect(${port}, '${address}').setTimeout(10000, () => process.exit(1)).pipe(process.stdout)"
-      ip netns del vm`)
-    fixture.close()
-    expect(asked).toBe(sandbox.address)
+  test('is the chassis that libvirt names, and listens on the network only with TLS', async () => {
+    const name = (await sandbox.virsh('hostname')).trim()
+    expect(await inSandbox('ovn-sbctl --bare --columns=name,hostname list Chassis')).toBe(`${name}\n${name}\n`)
+    expect(await inSandbox('cat /etc/openvswitch/system-id.conf')).toBe(`${name}\n`)
+    expect((await inSandbox("ss -Hlntu | awk '{ print $5 }'")).trim()).toBe(`${sandbox.address}:16514`)
+    expect(await inSandbox('stat -c "%u %a" /run/ovn/ovnnb_db.sock /run/ovn/ovnsb_db.sock')).toBe('0 750\n0 750\n')
   })
 
   test('accepts only its own control plane', async () => {
@@ -124,8 +90,10 @@ describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/not of this control plane|trusts another control plane/)])
   })
 
+  const ADD = (): string[] => ['host', 'add', uri(), '--name', 'rack1', '--region', 'fra1', '--network-controller', 'unix:/run/ovn']
+
   test('registers the host with its capacity, once', async () => {
-    const added = await berthdJson<{ id: string; range: string }>(settings, 'host', 'add', uri(), '--name', 'rack1', '--region', 'fra1')
+    const added = await berthdJson<{ id: string; range: string }>(settings, ...ADD())
     const hosts = await berthdJson<Record<string, unknown>[]>(settings, 'host', 'list')
     const row = hosts.find(({ name }) => name === 'rack1')
     expect(row).toMatchObject({ id: added.id, driver: 'libvirt', uri: uri(), state: 'not yet seen', maintenance: false })
@@ -138,7 +106,6 @@ describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
 
   test.each([
     ['virsh pool-destroy berth', 'the storage pool berth is not active', ['pool']],
-    ['virsh net-destroy berth-public', 'the network berth-public is not active', ['network', 'uplink']],
     ['kill -9 $(pgrep -x libvirtd)', 'libvirtd does not listen there', ['libvirt']],
   ])('reports and repairs %s', async (damage, said, mended) => {
     await inSandbox(damage)
@@ -150,14 +117,25 @@ describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
 
   test.each([
     ['ip link del bpub-gw', ['uplink']],
-    ['ip link set bpub-up nomaster', ['uplink']],
-    ['echo 0 > /proc/sys/net/ipv4/conf/brpub0/arp_ignore', ['uplink']],
+    ['ip addr del 100.64.0.1/16 dev bpub-gw', ['uplink']],
+    ['ip link set bpub-up arp on', ['uplink']],
+    ['echo 0 > /proc/sys/net/ipv4/conf/bpub-gw/arp_ignore', ['uplink']],
+    ['echo 0 > /proc/sys/net/ipv6/conf/bpub-gw/disable_ipv6', ['uplink']],
+    ['ovs-vsctl del-port bpub-up', ['uplink']],
+    ['ovs-vsctl del-br br-ex', ['uplink']],
+    ['ovs-vsctl remove Open_vSwitch . external_ids ovn-bridge-mappings', ['ovn']],
+    ['ovs-vsctl set Open_vSwitch . external_ids:system-id=other', ['ovn']],
+    ['kill -9 $(pgrep -x ovs-vswitchd)', ['open-vswitch']],
+    ['kill -9 $(pgrep -x ovn-northd)', ['ovn']],
+    ['kill -9 $(pgrep -x ovn-controller)', ['ovn']],
+    ['kill -9 $(pgrep -x ovsdb-server) $(pgrep -x ovn-northd)', ['open-vswitch', 'ovn']],
     ['iptables -t nat -F BERTH-OUT', ['masquerade']],
     ['iptables -D FORWARD -j BERTH-FORWARD', ['masquerade']],
     ['iptables -F BERTH-INPUT', ['masquerade']],
-    ['iptables -t mangle -F BERTH-UNSEEN', ['masquerade']],
+    ['iptables -F BERTH-CLOSED', ['masquerade']],
+    ['ip6tables -t raw -X BERTH-COPIES 2>/dev/null || ip6tables -t raw -F BERTH-COPIES', ['masquerade']],
+    ['arptables-nft -F BERTH-COPIES', ['masquerade']],
     ['echo 0 > /proc/sys/net/ipv4/ip_forward', ['forwarding']],
-    ['echo 0 > /proc/sys/net/bridge/bridge-nf-call-iptables', ['forwarding']],
     ['rm /etc/libvirt/storage/autostart/berth.xml', ['pool']],
     ['sleep 1; touch /etc/libvirt/libvirtd.conf', ['libvirt']],
   ])('repairs %s', async (damage, mended) => {
@@ -167,18 +145,18 @@ describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
   })
 
   test('restores everything after a reboot', async () => {
-    await inSandbox(`kill -9 $(pgrep -x libvirtd) $(pgrep -x virtlogd); ip link del bpub-gw; ip link del brpub0
-      iptables -F; iptables -X; iptables -t nat -F; iptables -t nat -X; iptables -t raw -F; iptables -t raw -X; iptables -t mangle -F; iptables -t mangle -X
-      rm -rf /run/libvirt/network /run/libvirt/storage; echo 0 > /proc/sys/net/ipv4/ip_forward`)
+    await inSandbox(`kill -9 $(pgrep -x libvirtd) $(pgrep -x virtlogd) $(pgrep -x 'ov[sn].*'); ip link del bpub-gw
+      for each in filter nat raw; do iptables -t $each -F; iptables -t $each -X; ip6tables -t $each -F; ip6tables -t $each -X; done
+      arptables-nft -F; arptables-nft -X
+      rm -rf /run/libvirt/network /run/libvirt/storage /run/openvswitch/* /run/ovn/*; echo 0 > /proc/sys/net/ipv4/ip_forward`)
     const report = await prepare()
     expect([failure(report), report.ok]).toEqual([undefined, true])
-    expect(done(report)).toEqual(expect.arrayContaining(['libvirt', 'forwarding', 'uplink', 'masquerade']))
+    expect(done(report)).toEqual(['libvirt', 'open-vswitch', 'ovn', 'forwarding', 'masquerade', 'uplink'])
     expect(done(await prepare())).toEqual([])
   })
 
   test.each([
-    [LAX_IPTABLES, 'umount $(readlink -f /usr/sbin/iptables)', 'A port that a filter denies is open', /iptables -S FORWARD/],
-    ['ip addr add 10.201.0.1/24 dev brpub0', 'ip addr del 10.201.0.1/24 dev brpub0', /brpub0 has the address 10.201.0.1/, /ip addr del/],
+    [LAX_FIREWALL, 'iptables -D INPUT 1', 'Guests reach services of this host', /iptables -S INPUT/],
     ['ip route add 10.64.0.0/10 via 127.0.0.1', 'ip route del 10.64.0.0/10', /overlaps the route 10.64.0.0\/10/, /--range|choose/],
     [
       'echo \'tls_port = "1"\' >> /etc/libvirt/libvirtd.conf',
@@ -187,10 +165,16 @@ describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
       /16514/,
     ],
     [
-      "virsh net-destroy berth-public; virsh net-undefine berth-public; printf '%s' \"<network><name>berth-public</name><bridge name='brpub0'/><ip address='10.200.0.1' prefix='24'/></network>\" > /run/n.xml; virsh net-define /run/n.xml",
-      'virsh net-undefine berth-public',
-      /has an address on its bridge/,
-      /virsh net-destroy/,
+      'ip route add 100.64.0.0/24 via 127.0.0.1',
+      'ip route del 100.64.0.0/24',
+      /100.64.0.0\/16, .* overlaps the route 100.64.0.0\/24/,
+      /remove that route/,
+    ],
+    [
+      'ovs-vsctl set Open_vSwitch . external_ids:ovn-remote=ssl:10.9.9.9:6642',
+      'ovs-vsctl remove Open_vSwitch . external_ids ovn-remote',
+      /chassis of another OVN, ssl:10.9.9.9:6642/,
+      /ovs-vsctl remove/,
     ],
   ])('reports what it must not repair: %s', async (damage, repair, message, fix) => {
     await inSandbox(damage)
@@ -201,6 +185,32 @@ describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
     await inSandbox(repair)
     const mended = await prepare()
     expect([failure(mended), mended.ok]).toEqual([undefined, true])
+  })
+
+  const OLD = `printf '%s' "<network><name>berth-public</name><bridge name='brpub0' stp='off' delay='0'/></network>" > /run/n.xml
+    virsh net-define /run/n.xml; virsh net-autostart berth-public; virsh net-start berth-public
+    printf '%s' "<filter name='berth-vm-c1'/>" > /run/f.xml; virsh nwfilter-define /run/f.xml
+    ovs-vsctl del-port bpub-up; ip link set bpub-up master brpub0
+    for each in libvirt-in libvirt-out BERTH-FROM-VM BERTH-TO-VM; do iptables -N $each; done
+    iptables -I libvirt-in -j BERTH-FROM-VM; iptables -I libvirt-out -j BERTH-TO-VM
+    iptables -t mangle -N BERTH-UNSEEN; iptables -t mangle -A POSTROUTING -j BERTH-UNSEEN
+    iptables -t raw -N BERTH-RAW; iptables -t raw -A BERTH-RAW -i brpub0 -j DROP; iptables -t raw -A PREROUTING -j BERTH-RAW`
+  const VM = `<domain type='qemu'><name>berth-c1</name><memory>65536</memory><os><type>hvm</type></os>
+    <devices><interface type='network'><source network='berth-public'/></interface></devices></domain>`
+
+  test('converts a host of an earlier version, when no VM uses its network', async () => {
+    await inSandbox(`${OLD}; printf '%s' "${VM.replaceAll('\n', '')}" > /run/d.xml; virsh define /run/d.xml`)
+    const refused = await prepare()
+    expect(failure(refused)).toMatchObject({
+      message: 'VMs of an earlier version use its network: berth-c1',
+      fix: expect.stringContaining('virsh undefine --nvram berth-c1'),
+    })
+    await inSandbox('virsh undefine berth-c1')
+    const report = await prepare()
+    expect([failure(report), done(report)]).toEqual([undefined, ['old-network', 'uplink']])
+    const left = await inSandbox('virsh net-list --all --name; virsh nwfilter-list; iptables-save; ip -br link')
+    expect(left).not.toMatch(/berth-public|berth-vm|brpub0|BERTH-(RAW|UNSEEN|FROM|TO)/)
+    expect(done(await prepare())).toEqual([])
   })
 
   test('rejects another range while VMs may use the current one', async () => {

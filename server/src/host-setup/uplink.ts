@@ -42,9 +42,13 @@ const ovs = (...command: string[]): Promise<string | null> =>
 /** Of the public network, and of the routers of private networks. */
 const addresses = ({ range, gateway }: HostPlan): string[] => [`${gateway}/${range.prefix}`, `${ROUTERS.gateway}/${ROUTERS.range.prefix}`]
 
-/** For `sh -e`; idempotent. In user space, OVS takes packets from the interface as they are, so the kernel must complete their checksums. */
+/** For `sh -e`; idempotent. OVS would keep the deleted interface open instead of a new one with its name. In user space it takes packets from
+ *  the interface as they are, so the kernel must complete their checksums. */
 export const uplinkCommands = (plan: HostPlan): string => `
-[ -e /sys/class/net/${GATEWAY_DEVICE} ] || ip link add ${GATEWAY_DEVICE} type veth peer name ${UPLINK_DEVICE}
+if [ ! -e /sys/class/net/${GATEWAY_DEVICE} ]; then
+  ovs-vsctl --timeout=30 --if-exists del-port ${UPLINK_DEVICE}
+  ip link add ${GATEWAY_DEVICE} type veth peer name ${UPLINK_DEVICE}
+fi
 for device in ${DEVICES.join(' ')}; do
   [ ! -e ${withoutIpv6('$device')} ] || echo 1 > ${withoutIpv6('$device')}
 done

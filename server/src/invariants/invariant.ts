@@ -41,28 +41,31 @@ export const invariant = (name: string, statement: string, query: (context: Chec
   find: (context) => context.db.many<Violation>(atMost(query(context))),
 })
 
-type Per<Place> = (
+/** Runs once per reachable host. Hosts change outside of our transactions, so a single violation is never reported. */
+export const hostInvariant = (
   name: string,
   statement: string,
-  query: (place: Place, context: CheckContext) => Sql,
-  options?: Options,
-) => Invariant
-
-const per =
-  <Place>(places: (context: CheckContext) => Place[]): Per<Place> =>
-  (name, statement, query, { settle } = { settle: '60s' }) => ({
-    name,
-    statement,
-    settle,
-    find: async (context) => {
-      const found: Violation[] = []
-      for (const place of places(context)) found.push(...(await context.db.many<Violation>(atMost(query(place, context)))))
-      return found
-    },
-  })
-
-/** Runs once per reachable host. Hosts change outside of our transactions, so a single violation is never reported. */
-export const hostInvariant = per<Host>(({ hosts }) => hosts)
+  query: (host: Host, context: CheckContext) => Sql,
+  { settle }: Options = { settle: '60s' },
+): Invariant => ({
+  name,
+  statement,
+  settle,
+  find: async (context) => {
+    const found: Violation[] = []
+    for (const host of context.hosts) found.push(...(await context.db.many<Violation>(atMost(query(host, context)))))
+    return found
+  },
+})
 
 /** The same per region whose network controller is reachable. */
-export const regionInvariant = per<Region>(({ regions }) => regions)
+export const regionInvariant = (name: string, statement: string, query: (region: Region) => Sql, { settle }: Options): Invariant => ({
+  name,
+  statement,
+  settle,
+  find: async (context) => {
+    const found: Violation[] = []
+    for (const region of context.regions) found.push(...(await context.db.many<Violation>(atMost(query(region)))))
+    return found
+  },
+})

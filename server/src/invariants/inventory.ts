@@ -51,14 +51,22 @@ export async function loadInventories(
   const regions = await tx.many<Region>(sql`
     select id, slug from regions r where exists (select from hosts h where h.region_id = r.id and h.removed_at is null) order by slug`)
   const loaded = await Promise.all([
-    reachable(hosts, async (host) => {
-      const driver = await hypervisors.get(host.id)
-      await recordHost(tx, { ...host, machines: driver.listMachines(signal), volumes: driver.listVolumes(signal) })
-    }, (err, { name }) => log.info({ err, host: name }, 'host skipped in invariant check: unreachable')),
-    reachable(regions, async (region) => {
-      const controller = await networkControllers.get(region.id)
-      await recordRegion(tx, { ...region, networks: controller.listNetworks(signal), ports: controller.listPorts(signal) })
-    }, (err, { slug }) => log.info({ err, region: slug }, 'region skipped in invariant check: its network controller is unreachable')),
+    reachable(
+      hosts,
+      async (host) => {
+        const driver = await hypervisors.get(host.id)
+        await recordHost(tx, { ...host, machines: driver.listMachines(signal), volumes: driver.listVolumes(signal) })
+      },
+      (err, { name }) => log.info({ err, host: name }, 'host skipped in invariant check: unreachable'),
+    ),
+    reachable(
+      regions,
+      async (region) => {
+        const controller = await networkControllers.get(region.id)
+        await recordRegion(tx, { ...region, networks: controller.listNetworks(signal), ports: controller.listPorts(signal) })
+      },
+      (err, { slug }) => log.info({ err, region: slug }, 'region skipped in invariant check: its network controller is unreachable'),
+    ),
   ])
   await tx.raw('analyze found_machines, found_volumes, found_networks, found_ports')
   return { hosts: loaded[0], regions: loaded[1] }

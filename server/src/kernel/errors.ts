@@ -24,7 +24,7 @@ export const ERROR_CATALOG = {
   in_use: { status: 409, title: 'The resource is still in use' },
   already_exists: { status: 409, title: 'Such a resource exists already' },
   networks_overlap: { status: 409, title: 'The address range overlaps another network' },
-  networks_lost: { status: 409, title: 'Private networks are lost with their host' },
+  networks_lost: { status: 409, title: 'Private networks were lost with their host; no longer sent' },
   idempotency_in_progress: { status: 409, title: 'A request with this Idempotency-Key is still being processed' },
   link_gone: { status: 410, title: 'The link was used, has expired or never was one' },
   payload_too_large: { status: 413, title: 'The body is too large' },

@@ -1,13 +1,11 @@
 export const networkMessages = {
   title: 'Networks',
-  about: 'Private networks between VMs on the same host. Internal traffic is free and never leaves the host.',
+  about: 'Private networks between VMs of a region. Internal traffic is free and never leaves the region.',
   create: 'Create network',
   emptyTitle: 'No private networks yet',
   emptyAbout: 'Connect an application and its database with private addresses, so that a firewall can close the database to the internet.',
   name: 'Name',
   region: 'Region',
-  node: 'Host',
-  automatic: 'Automatic',
   cidr: 'IP range',
   gateway: 'Gateway',
   gatewayHint: 'Defaults to the first address of the range.',
@@ -46,6 +44,6 @@ export const networkMessages = {
     masked: (cidr: string) => `Network: ${cidr}.`,
     usable: (count: string, first: string, last: string) => `${count} usable addresses, ${first} to ${last}.`,
     size: 'Use a prefix length from /8 to /30.',
-    public: 'This range is not private. Use a range inside 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10.',
+    public: 'This range is not private. Use a range inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16.',
   },
 } as const

@@ -144,7 +144,6 @@ export const vmMessages = {
     restoreButton: { snapshots: 'Restore snapshot', backups: 'Restore backup' },
     restoreTitle: (name: string) => `Restore ${name}?`,
     restoreAbout: 'The VM is stopped, its disk replaced, and it starts again. All data written since then is lost.',
-    withoutNetworks: 'Restore without private networks',
     delete: 'Delete',
     deleteButton: { snapshots: 'Delete snapshot', backups: 'Delete backup' },
     deleteTitle: (name: string) => `Delete ${name}?`,

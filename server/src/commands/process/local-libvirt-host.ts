@@ -2,6 +2,7 @@
 import { statfs } from 'node:fs/promises'
 import type { Config } from '../../config.ts'
 import type { CatalogHost } from '../../features/catalog/seed.ts'
+import { getRegion } from '../../features/catalog/service.ts'
 import { listPools, registerHost, removeHost, type HostRow } from '../../features/hosts/service.ts'
 import { readFacts, type Facts } from '../../host-setup/facts.ts'
 import { sellableCapacity } from '../../hypervisor/sellable-capacity.ts'
@@ -42,13 +43,14 @@ export async function openLibvirtHost(
     throw new Error(`${reason.why}\nTo fix it: ${reason.fix}`)
   }
   const facts = await localFacts(plan)
-  if (!registered) await register(db, wanted, plan, facts, replace ? local : null)
+  // Registered by a version before OVN: its region has no network controller.
+  const outdated = replace || (registered && !(await getRegion(db, registered.region_id)).network_controller)
+  if (!registered || outdated) await register(db, wanted, plan, facts, outdated ? local : null)
   const emulated = accelerationOf(facts) === 'emulation'
   const changed = outcomes.some(({ status }) => status === 'done')
   if (!changed) showLine('✓', `libvirt ${facts.libvirt}, OVN, network ${formatCidr(plan.range)}`, `${(elapsed() / 1000).toFixed(1)} s`)
   if (emulated) showLine('!', 'no usable KVM: VMs run emulated, slower', 'npm run doctor -- kvm')
-  if (!(await hasKernelDatapath()))
-    showLine('!', 'no module openvswitch: networks of VMs run in user space, slower', 'npm run doctor -- datapath')
+  if (!(await hasKernelDatapath())) showLine('!', 'no module openvswitch: networks run in user space, slower', 'npm run doctor -- datapath')
   return null
 }
 

@@ -51,6 +51,7 @@ async function startAll(config: Config, serving: ProcessContext): Promise<void> 
       note: `ready in ${process.uptime().toFixed(1)} s`,
     }),
   )
+  if (hypervisor === 'libvirt') await (await import('./network-daemons.ts')).superviseNetworkDaemons(serving) // on demand: it loads the host setup
   if (isRoot) showUsers(config, launched, hypervisor === 'libvirt')
   await buildMissingTemplates(serving, db, service ?? { noteBuilding, noteBuilt })
   print(`\n${await nextSteps(config, db, api!)}\n`)

@@ -128,6 +128,7 @@ describe('a failed restore on another host', async () => {
     const { mac } = await app.db.one<{ mac: string }>(sql`select mac from network_attachments where vm_id = ${vmId}`)
     const nics = async () => (await (await app.deps.hypervisors.get(host.id)).findMachine(vmId, AbortSignal.timeout(5_000)))?.nics.length
     await app.db.run(sql`delete from network_attachments where vm_id = ${vmId}`)
+    await app.db.run(sql`delete from simulated.ports where mac = ${mac}`)
     await app.db.run(sql`insert into stale_nics (host_id, vm_id, mac) values (${host.id}, ${vmId}, ${mac})`)
     await app.checkInvariants()
     await customer.post(`/vms/${vmId}/restart`)

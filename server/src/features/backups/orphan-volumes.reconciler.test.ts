@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
-import type { Filter } from '../../hypervisor/driver.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { getVmRow, machineSpec } from '../vms/service.ts'

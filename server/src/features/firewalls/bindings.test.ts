@@ -4,15 +4,7 @@ import { newId } from '../../kernel/ids.ts'
 import { setQuotaLimit } from '../accounts/service.ts'
 import { getHost } from '../hosts/service.ts'
 import { createPortState, desiredVersion, forgetPorts } from '../ports/service.ts'
-import {
-  bindFirewall,
-  checkPacket,
-  filterOf,
-  firewallsOf,
-  requireFirewalls,
-  unbindAll,
-  unbindFirewall,
-} from './service.ts'
+import { bindFirewall, checkPacket, filterOf, firewallsOf, requireFirewalls, unbindAll, unbindFirewall } from './service.ts'
 
 // These tests use VM ids without VM rows.
 const app = await testApp({ breaks: ['firewalls.owner', 'ports.tracked'] })

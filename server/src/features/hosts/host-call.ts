@@ -17,8 +17,11 @@ export const callHost = (
   ask: (driver: Driver, signal: AbortSignal) => Promise<unknown>,
   timeoutMs = TIMEOUT_MS,
 ): Promise<DriverError | null> =>
-  settled(async (signal) => ask(await hypervisors.get(hostId), signal), stopping, timeoutMs, (err) =>
-    log.info({ err, hostId }, 'host call failed; will retry'),
+  settled(
+    async (signal) => ask(await hypervisors.get(hostId), signal),
+    stopping,
+    timeoutMs,
+    (err) => log.info({ err, hostId }, 'host call failed; will retry'),
   )
 
 /** Returns the error, or null. */
@@ -28,8 +31,11 @@ export const callController = (
   stopping: AbortSignal,
   ask: (controller: NetworkController, signal: AbortSignal) => Promise<unknown>,
 ): Promise<DriverError | null> =>
-  settled(async (signal) => ask(await networkControllers.get(regionId), signal), stopping, TIMEOUT_MS, (err) =>
-    log.info({ err, regionId }, 'network controller call failed; will retry'),
+  settled(
+    async (signal) => ask(await networkControllers.get(regionId), signal),
+    stopping,
+    TIMEOUT_MS,
+    (err) => log.info({ err, regionId }, 'network controller call failed; will retry'),
   )
 
 async function settled(

@@ -3,16 +3,24 @@ import { testApp } from '../../../test/harness.ts'
 import type { Driver } from '../../hypervisor/driver.ts'
 import { createDriverPool, type HostRef } from '../../hypervisor/driver-pool.ts'
 import { sql } from '../../kernel/database/db.ts'
+import { createRegion, getRegion } from '../catalog/service.ts'
+import { reserveCapacityInRegion } from './capacity.ts'
 import { addPool } from './public-addresses.ts'
-import { changeHost, findHost, getHost, listHosts, listPools, registerHost, removeHost, type Registration } from './service.ts'
+import { changeHost, findHost, getHost, listHosts, listPools, registerHost, removeHost, seedHosts, type Registration } from './service.ts'
 
 const app = await testApp({ breaks: ['hosts.capacity'] })
 const { db, clock } = app
 
+const givenRegion = (slug: string) =>
+  db.tx((tx) => createRegion(tx, clock.now(), { slug, name: slug, country: 'DE', city: 'Bonn', available: true }))
+const controllerOf = async (slug: string) => (await getRegion(db, slug)).network_controller
+await givenRegion('dus1') // simulated hosts are in fra1
+
 const rack = (change: Partial<Registration> = {}): Registration => ({
   name: 'rack1',
-  region: 'fra1',
+  region: 'dus1',
   hostname: 'rack1.example',
+  networkController: 'unix:/nowhere',
   uri: 'qemu+tls://10.0.0.5/system',
   arch: 'x86_64',
   acceleration: 'kvm',
@@ -28,7 +36,8 @@ const poolsOf = async (name: string) => (await listPools(db)).filter(({ host_nam
 describe('host registration', () => {
   test('registers a host once, with its range', async () => {
     const host = await register()
-    expect(host).toMatchObject({ driver: 'libvirt', arch: 'x86_64', acceleration: 'kvm', vcpu_total: 8, ram_total_mib: 30_000 })
+    const measured = { arch: 'x86_64', acceleration: 'kvm', vcpu_total: 8, ram_total_mib: 30_000 }
+    expect(host).toMatchObject({ driver: 'libvirt', hostname: 'rack1.example', ...measured })
     expect(await poolsOf('rack1')).toEqual(['10.90.0.0/24'])
     await expect(register()).rejects.toThrow('There is a host rack1 already')
     await expect(register({ name: 'rack2', range: null })).rejects.toThrow('is the host rack1 already')
@@ -102,6 +111,69 @@ describe('host registration', () => {
     await expect(reached()).rejects.toThrow('There is no host')
     await Promise.all(processes.map((each) => each.close()))
     expect(uris.size).toBe(0)
+  })
+
+  describe('of the first libvirt host of a region', () => {
+    const { networkController: _, ...bare } = rack({ name: 'first', range: null })
+    const join = (change: Partial<Registration>) => db.tx((tx) => registerHost(tx, clock.now(), { ...bare, ...change }))
+    const leave = (name: string) => db.tx(async (tx) => removeHost(tx, clock.now(), await getHost(tx, name)))
+    const seed = (region: string) => {
+      const host = { name: 'pretended', region, driver: 'simulated' as const, uri: '', vcpu: 1, ram: 1024, disk: 10 }
+      return db.tx((tx) => seedHosts(tx, clock.now(), [host], 'simulated'))
+    }
+
+    test('sets its network controller: that of this machine for a local host, a named one for others', async () => {
+      await givenRegion('cgn1')
+      await expect(join({ region: 'cgn1' })).rejects.toThrow('region cgn1 has no network controller yet: say where it is')
+      await join({ region: 'cgn1', uri: 'qemu:///system' })
+      expect(await controllerOf('cgn1')).toBe('unix:/run/ovn')
+      await expect(join({ name: 'second', region: 'cgn1', networkController: 'unix:/other' })).rejects.toThrow(
+        'The network controller of region cgn1 is unix:/run/ovn, so it cannot be unix:/other',
+      )
+      await join({ name: 'second', region: 'cgn1', hostname: 'second' })
+      await leave('first')
+      await leave('second')
+    })
+
+    test('is refused while the region has simulated VMs or networks', async () => {
+      const customer = await app.given.customer({ credit: '100.00' })
+      const { id } = await app.given.vm(customer)
+      await expect(join({ region: 'fra1', uri: 'qemu:///system' })).rejects.toThrow(
+        'Region fra1 has simulated VMs or networks (1 and 0), so no real host can join it: delete them first, or choose another region',
+      )
+      await customer.delete(`/vms/${id}`)
+      await app.settle()
+      const { id: networkId } = (await customer.post('/networks', { name: 'lan', cidr: '10.99.0.0/24', nodeId: app.host.id })).body.data
+      await expect(join({ region: 'fra1', uri: 'qemu:///system' })).rejects.toThrow('(0 and 1)')
+      expect(await controllerOf('fra1')).toBeNull()
+      await customer.delete(`/networks/${networkId}`)
+      await app.rest()
+    })
+
+    test('keeps simulated hosts out while it has VMs or networks, and no VM is placed on one', async () => {
+      await givenRegion('bon1')
+      await seed('bon1')
+      await join({ region: 'bon1', uri: 'qemu:///system' })
+      await db.run(sql`update hosts set maintenance = true where name = 'first'`)
+      const region = await getRegion(db, 'bon1')
+      const regionId = region.id
+      const need = { vcpu: 1, ramMiB: 512, diskGiB: 5, arch: 'x86_64', network10g: false, boughtMbps: 0 }
+      await expect(db.tx((tx) => reserveCapacityInRegion(tx, region, need))).rejects.toThrow('1 host checked, 1 in maintenance')
+      const customer = await app.given.customer()
+      await leave('pretended')
+      const { id: networkId } = (await customer.post('/networks', { name: 'lan', cidr: '10.98.0.0/24', nodeId: regionId })).body.data
+      await expect(seed('bon1')).rejects.toThrow('Region bon1 has real VMs or networks (0 and 1), so no simulated host can join it')
+      await db.run(sql`delete from networks where id = ${networkId as string}`)
+      await db.run(sql`update account_quotas set used = 0 where account_id = ${customer.accountId} and name = 'networks'`)
+      await leave('first')
+      await seed('bon1')
+      expect(await controllerOf('bon1')).toBeNull()
+    })
+  })
+
+  test('refuses a pool of the addresses that private networks have outside', async () => {
+    const pool = { regionId: app.host.region_id, hostId: null, cidr: '100.64.0.0/12', gateway: '100.64.0.1', dns: [] }
+    await expect(db.tx((tx) => addPool(tx, clock.now(), pool))).rejects.toThrow('overlaps 100.64.0.0/16')
   })
 
   test("rejects a public range that overlaps a customer's private network", async () => {

@@ -4,6 +4,7 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { getRegion, type RegionRow } from '../catalog/service.ts'
+import { markPortsOfHostDirty } from '../ports/service.ts'
 import { addPool, dropPoolsOf, listPools } from './public-addresses.ts'
 import * as sql from './sql.ts'
 
@@ -41,6 +42,7 @@ export async function registerHost(tx: Tx, now: Date, host: Registration): Promi
   const names = { id, region_id: region.id, name: host.name, hostname: host.hostname }
   await sql.insertHost(tx, { ...names, driver: 'libvirt', uri: host.uri, created_at: now, ...size })
   await sql.writeFacts(tx, id, host)
+  if (known && known.hostname !== host.hostname) await markPortsOfHostDirty(tx, id)
   await sql.writeCapacity(tx, id, host)
   if (host.range) await keepRange(tx, now, { regionId: region.id, hostId: id, ...host.range })
   return (await sql.findHost(tx, id))!
@@ -105,7 +107,7 @@ export async function removeHost(tx: Tx, now: Date, host: sql.HostRow): Promise<
 
 export const { countHostResources } = sql
 
-export interface HostChange {
+interface HostChange {
   maintenance?: boolean
   overcommit?: number
   /** In percent of the disk. */

@@ -10,15 +10,7 @@ import { carries, has10g } from './placement.ts'
 import * as sql from './sql.ts'
 
 export * from './host-call.ts'
-export {
-  changeHost,
-  countHostResources,
-  rangesInUse,
-  registerHost,
-  removeHost,
-  type HostChange,
-  type Registration,
-} from './registration.ts'
+export { changeHost, countHostResources, rangesInUse, registerHost, removeHost, type Registration } from './registration.ts'
 export { syncDriverPool } from './driver-pool-sync.ts'
 export { toCapacity } from './capacity.ts'
 export { aboveReserveGiB, carries, has10g, hasDiskRoom, supportsArch } from './placement.ts'

@@ -37,7 +37,7 @@ export type Network = Static<typeof Network>
 export const CreateNetwork = object(
   {
     name: nameText(1, 100),
-    nodeId: Type.String({ ...Id, description: "A host's id, or a region's id: then a host where the range is free is chosen" }),
+    nodeId: Type.String({ ...Id, description: "A region's id, or the id of one of its hosts: the network spans all hosts of the region" }),
     cidr: Cidr,
     gateway: Type.Optional(nullable(Gateway)),
     enableSnat: Type.Optional(Type.Boolean({ default: true, description: 'VMs reach the internet through the gateway' })),

@@ -2,7 +2,7 @@
 export type { VmDetails, VmRow } from './model/sql.ts'
 export { listAllVms, lockVmById, setCopyPrices, vmById } from './model/sql.ts'
 export { recordVmEvent } from './model/events.ts'
-export { driverForVm, driverForVmId, getVmRow, machineSpec, speedLimit } from './model/machine-spec.ts'
+export { driverForVm, driverForVmId, getVmRow, machineSpec } from './model/machine-spec.ts'
 export { restoreWorkflow, startRestore, type RestoreInput } from './actions/restore.ts'
 export { lockOwnVm, requireVm, startAction, startRunOf, type StartRun } from './model/guards.ts'
 export {

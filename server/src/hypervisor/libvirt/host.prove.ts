@@ -3,10 +3,10 @@
 import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { missingCommands, missingForSandbox } from '../../../../libvirt/test/command.ts'
+import { missingCommands } from '../../../../libvirt/test/command.ts'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import { blankGuests, soon } from '../../../test/blank-guests.ts'
-import type { LibvirtHost } from '../../../test/libvirt-host.ts'
+import { missingForLibvirtHost, type LibvirtHost } from '../../../test/libvirt-host.ts'
 import { nativeArch } from '../../kernel/arch.ts'
 import { newId } from '../../kernel/ids.ts'
 import { collect, expectKind } from '../conformance/fixture.ts'
@@ -15,7 +15,7 @@ import { isDriverError } from '../driver.ts'
 /** Of which this machine has an emulator. */
 const EMULATED = (['x86_64', 'aarch64'] as const).filter((arch) => missingCommands(`qemu-system-${arch}`) === undefined)
 
-describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`))('a libvirt host', () => {
+describeIf(missingForLibvirtHost() ?? missingCommands(`qemu-system-${nativeArch()}`))('a libvirt host', () => {
   const guests = blankGuests()
   const { open, blank, start, qemu } = guests
   const templates = async (id: string) =>

@@ -14,21 +14,17 @@ export function CreateNetwork({ onClose }: { onClose: () => void }) {
   const regions = useQuery(regionsQuery).data ?? []
   const [name, setName] = useState('')
   const [region, setRegion] = useState('')
-  const [nodeId, setNodeId] = useState('')
   const [cidr, setCidr] = useState('10.20.0.0/24')
   const [gateway, setGateway] = useState('')
   const [enableSnat, setSnat] = useState(true)
   const [enableDhcp, setDhcp] = useState(true)
   const regionId = region || (regions[0]?.id ?? '')
-  const nodes = useQuery({
-    queryKey: ['nodes', regionId],
-    queryFn: ({ signal }) => berth.regions.nodes(regionId, { signal }),
-    enabled: regionId !== '',
-  }).data
-  const create = useWrite(
-    () => berth.networks.create({ name, nodeId: nodeId || regionId, cidr, gateway: gateway || null, enableSnat, enableDhcp }),
-    { inForm: true, invalidates: ['networks', 'limits'], successMessage: (network) => w.created(network.name), onDone: onClose },
-  )
+  const create = useWrite(() => berth.networks.create({ name, nodeId: regionId, cidr, gateway: gateway || null, enableSnat, enableDhcp }), {
+    inForm: true,
+    invalidates: ['networks', 'limits'],
+    successMessage: (network) => w.created(network.name),
+    onDone: onClose,
+  })
   return (
     <Dialog title={w.create} onClose={onClose} size="lg">
       <Form onSubmit={() => create.mutate()} busy={create.isPending} error={create.error} submit={w.create} onCancel={onClose}>
@@ -43,17 +39,8 @@ export function CreateNetwork({ onClose }: { onClose: () => void }) {
         <NativeSelect
           label={w.region}
           value={regionId}
-          onChange={(event) => {
-            setRegion(event.currentTarget.value)
-            setNodeId('')
-          }}
+          onChange={(event) => setRegion(event.currentTarget.value)}
           data={regions.map(({ id, name: label }) => ({ value: id, label }))}
-        />
-        <NativeSelect
-          label={w.node}
-          value={nodeId}
-          onChange={(event) => setNodeId(event.currentTarget.value)}
-          data={[{ value: '', label: w.automatic }, ...(nodes ?? []).map(({ id, name: label }) => ({ value: id, label }))]}
         />
         <TextInput
           label={w.cidr}

@@ -11,7 +11,6 @@ const PRIVATE: [string, number][] = [
   ['10.0.0.0', 8],
   ['172.16.0.0', 12],
   ['192.168.0.0', 16],
-  ['100.64.0.0', 10],
 ]
 
 const maskOf = (number: number, length: number): number => number - (number % 2 ** (32 - length))

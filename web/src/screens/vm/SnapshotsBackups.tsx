@@ -1,10 +1,10 @@
-import { Checkbox, Textarea, TextInput } from '@mantine/core'
+import { Textarea, TextInput } from '@mantine/core'
 import type { Quote, Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
-import { fieldError, hasCode } from '../../api/errors.ts'
+import { fieldError } from '../../api/errors.ts'
 import { backupsQuery, snapshotsQuery } from '../../queries/vms.ts'
 import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { formatMoney } from '../../ui/format.ts'
@@ -130,22 +130,14 @@ interface CopyDialogProps {
 }
 
 function RestoreCopy({ vmId, kind, copy, onClose }: CopyDialogProps) {
-  const [withoutNetworks, setWithoutNetworks] = useState(false)
-  const start = () =>
-    kind === 'backups' ? berth.backups.restore(vmId, copy.id, { withoutNetworks }) : berth.snapshots.restore(vmId, copy.id)
-  const write = useWrite<void, unknown>(start, { inForm: true, invalidates, successMessage: w.restoring })
-  const areNetworksLost = hasCode(write.error, 'networks_lost')
+  const write = useWrite<void, unknown>(() => berth[kind].restore(vmId, copy.id), {
+    inForm: true,
+    invalidates,
+    successMessage: w.restoring,
+  })
   return (
     <ConfirmDialog title={w.restoreTitle(copy.name)} submit={w.restoreButton[kind]} write={write} onClose={onClose}>
       {w.restoreAbout}
-      {(areNetworksLost || withoutNetworks) && (
-        <Checkbox
-          mt={12}
-          label={w.withoutNetworks}
-          checked={withoutNetworks}
-          onChange={(event) => setWithoutNetworks(event.currentTarget.checked)}
-        />
-      )}
     </ConfirmDialog>
   )
 }

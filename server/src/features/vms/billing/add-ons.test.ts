@@ -83,8 +83,7 @@ describe('add-ons bought in the middle of a period', async () => {
     const slow = await speed()
     await set(customer, id, { network10gEnabled: true })
     expect(await speed()).toBe(10_000)
-    const limits = () =>
-      app.db.many(sql`select limit_mbps as mbps from simulated.ports where vm_id = ${id} and network_id is null`)
+    const limits = () => app.db.many(sql`select limit_mbps as mbps from simulated.ports where vm_id = ${id} and network_id is null`)
     expect(await limits()).toEqual([{ mbps: slow }])
     await applyPorts.runOnce(app.deps)
     expect(await limits()).toEqual([{ mbps: 10_000 }])

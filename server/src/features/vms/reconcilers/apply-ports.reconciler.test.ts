@@ -21,7 +21,14 @@ describe('ports of VMs', async () => {
   const soon = () => AbortSignal.timeout(5_000)
   const apply = () => applyPorts.runOnce(deps)
   const portsOf = (vmId: string) =>
-    db.many<{ mac: string; network_id: string | null; host: string; limit_mbps: number | null; addresses: string[]; filter: Filter | null }>(
+    db.many<{
+      mac: string
+      network_id: string | null
+      host: string
+      limit_mbps: number | null
+      addresses: string[]
+      filter: Filter | null
+    }>(
       sql`select mac, network_id, host, limit_mbps, addresses, filter from simulated.ports where vm_id = ${vmId} order by network_id nulls first`,
     )
   const openPorts = async (vmId: string) => (await portsOf(vmId))[0]?.filter?.rules.map((rule) => rule.ports[0]!.from)
@@ -70,7 +77,14 @@ describe('ports of VMs', async () => {
     const vm = await getVmRow(db, vmId)
     const empty = { defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' }
     expect(await portsOf(vmId)).toMatchObject([
-      { mac: vm.mac, network_id: null, host: host.hostname, limit_mbps: 1000, addresses: [vm.ip_address], filter: { ...empty, rules: [{}] } },
+      {
+        mac: vm.mac,
+        network_id: null,
+        host: host.hostname,
+        limit_mbps: 1000,
+        addresses: [vm.ip_address],
+        filter: { ...empty, rules: [{}] },
+      },
       { network_id: networkId, host: host.hostname, limit_mbps: null, addresses: ['10.0.0.2'], filter: null },
     ])
   })

@@ -58,4 +58,4 @@ const markWrong = (db: Queries, now: Date, regionId: string, present: Port[]) =>
 const unneeded = (db: Queries, regionId: string, present: Port[]) =>
   db.many<{ mac: string }>(sql`
     select p.mac from ${listed(present)}
-    where p.mac not in (select w.mac from (${wanted(regionId)}) w) and (p."vmId" is null or not ${hasOpenRun(sql`p."vmId"`)})`)
+    where not exists (select from (${wanted(regionId)}) w where w.mac = p.mac) and (p."vmId" is null or not ${hasOpenRun(sql`p."vmId"`)})`)

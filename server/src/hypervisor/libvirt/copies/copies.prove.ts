@@ -3,8 +3,8 @@
 import { writeFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { missingForSandbox } from '../../../../../libvirt/test/command.ts'
 import { describeIf } from '../../../../../libvirt/test/describe-if.ts'
+import { missingForLibvirtHost } from '../../../../test/libvirt-host.ts'
 import { eventually } from '../../../../../libvirt/test/eventually.ts'
 import { openProof, soon, type Proof } from '../../../../test/libvirt-proof.ts'
 import { newId } from '../../../kernel/ids.ts'
@@ -12,7 +12,7 @@ import type { MachineSpec, Volume } from '../../driver.ts'
 
 const FOLDER = '/var/lib/libvirt/images/berth'
 
-describeIf(missingForSandbox())('a running copy', { timeout: 300_000 }, () => {
+describeIf(missingForLibvirtHost())('a running copy', { timeout: 300_000 }, () => {
   let proof: Proof
   let spec: MachineSpec
 

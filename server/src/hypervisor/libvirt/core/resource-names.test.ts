@@ -1,14 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import {
-  backupName,
-  diskName,
-  domainName,
-  markerName,
-  readVolumeName,
-  restartName,
-  seedName,
-  KVM_PROBE_DOMAIN,
-} from './resource-names.ts'
+import { backupName, diskName, domainName, markerName, readVolumeName, restartName, seedName, KVM_PROBE_DOMAIN } from './resource-names.ts'
 import { isHelperDomain, diskHelperName, readerName, snapshotName, templateName, vmIdOfDomain } from './resource-names.ts'
 
 describe('the name of a volume', () => {

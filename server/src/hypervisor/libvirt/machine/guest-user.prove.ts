@@ -1,14 +1,13 @@
 // Guests run as users of their own, and own nothing but their own disk and seed.
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { missingForSandbox } from '../../../../../libvirt/test/command.ts'
 import { describeIf } from '../../../../../libvirt/test/describe-if.ts'
-import { uriWithFiles } from '../../../../test/libvirt-host.ts'
+import { missingForLibvirtHost, uriWithFiles } from '../../../../test/libvirt-host.ts'
 import { openProof, soon, type Proof } from '../../../../test/libvirt-proof.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { guestUid } from '../core/guest-user.ts'
 
-describeIf(missingForSandbox())('the user of a guest', { timeout: 400_000 }, () => {
+describeIf(missingForLibvirtHost())('the user of a guest', { timeout: 400_000 }, () => {
   let proof: Proof
   beforeAll(async () => {
     proof = await openProof(uriWithFiles)

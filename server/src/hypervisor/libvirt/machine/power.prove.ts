@@ -2,17 +2,17 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { missingCommands, missingForSandbox, run } from '../../../../../libvirt/test/command.ts'
+import { missingCommands, run } from '../../../../../libvirt/test/command.ts'
 import { describeIf } from '../../../../../libvirt/test/describe-if.ts'
 import { eventually } from '../../../../../libvirt/test/eventually.ts'
 import { blankGuests, imageIn, soon } from '../../../../test/blank-guests.ts'
-import { losePower, returnPower } from '../../../../test/libvirt-host.ts'
+import { missingForLibvirtHost, losePower, returnPower } from '../../../../test/libvirt-host.ts'
 import { nativeArch } from '../../../kernel/arch.ts'
 import { expectKind } from '../../conformance/fixture.ts'
 import type { Driver, MachineSpec } from '../../driver.ts'
 import type { Image } from '../../image-source.ts'
 
-describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`))('the power of a machine', () => {
+describeIf(missingForLibvirtHost() ?? missingCommands(`qemu-system-${nativeArch()}`))('the power of a machine', () => {
   const guests = blankGuests()
   const { open, blank, start } = guests
 

@@ -1,12 +1,11 @@
 // The screen of a machine on this very host, by the socket that QEMU listens on.
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { missingForSandbox } from '../../../../../libvirt/test/command.ts'
 import { describeIf } from '../../../../../libvirt/test/describe-if.ts'
-import { uriWithFiles } from '../../../../test/libvirt-host.ts'
+import { missingForLibvirtHost, uriWithFiles } from '../../../../test/libvirt-host.ts'
 import { openProof, soon, type Proof } from '../../../../test/libvirt-proof.ts'
 
-describeIf(missingForSandbox())('the screen of a machine', { timeout: 300_000 }, () => {
+describeIf(missingForLibvirtHost())('the screen of a machine', { timeout: 300_000 }, () => {
   let proof: Proof
   beforeAll(async () => {
     proof = await openProof(uriWithFiles)

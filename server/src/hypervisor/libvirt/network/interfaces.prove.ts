@@ -1,11 +1,10 @@
 // Interfaces of real guests and their ports: what passes with a port and without, and that the host itself answers no guest past OVN.
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { missingForSandbox } from '../../../../../libvirt/test/command.ts'
 import { describeIf } from '../../../../../libvirt/test/describe-if.ts'
+import { missingForLibvirtHost } from '../../../../test/libvirt-host.ts'
 import { GuestShell } from '../../../../test/guest-shell.ts'
 import { openProof, soon, type Proof } from '../../../../test/libvirt-proof.ts'
-import { missingForOvn } from '../../../../test/ovn-hosts.ts'
 import type { NicSpec } from '../../driver.ts'
 import type { NetworkController, NetworkSpec } from '../../network-controller.ts'
 import { openOvn } from '../../ovn/controller.ts'
@@ -23,7 +22,7 @@ const network = (networkId: string, enableDhcp: boolean): NetworkSpec => ({
 })
 const SENT = 2_000_000
 
-describeIf(missingForSandbox() ?? missingForOvn())('the interface of a real guest', { timeout: TIMEOUT_MS }, () => {
+describeIf(missingForLibvirtHost())('the interface of a real guest', { timeout: TIMEOUT_MS }, () => {
   let proof: Proof
   let networks: NetworkController
   let shell: GuestShell
@@ -101,7 +100,7 @@ describeIf(missingForSandbox() ?? missingForOvn())('the interface of a real gues
   })
 
   test('gets no answer from the host past its network', async () => {
-    const [{ vmId }] = guests as [{ vmId: string }]
+    const { vmId } = guests[0]!
     await networks.ensureNetwork(network('cnet3', false), soon())
     await plug(vmId, privateNic('cnet3', 0))
     await proof.driver.ensureInterface(vmId, privateNic('cnet3', 0), soon())

@@ -19,7 +19,8 @@ export function interfaceMethods(context: HostContext): Interfaces {
         const machine = await getMachine(context, vmId, signal)
         await attach(context, vmId, machine, nic, signal)
         const address = `${nic.address}/${nic.prefix}`
-        if (machine.isOn && machine.metadata.hasAgent) await configureGuestAddress(context, machine.domain, { mac: nic.mac, address }, signal)
+        if (machine.isOn && machine.metadata.hasAgent)
+          await configureGuestAddress(context, machine.domain, { mac: nic.mac, address }, signal)
       }),
 
     ensureNoInterface: (vmId, mac, signal) =>

@@ -1,14 +1,15 @@
 // What a QEMU that died leaves in a disk that was backed up before.
 import { expect, test } from 'vitest'
-import { missingCommands, missingForSandbox } from '../../../../../libvirt/test/command.ts'
+import { missingCommands } from '../../../../../libvirt/test/command.ts'
 import { describeIf } from '../../../../../libvirt/test/describe-if.ts'
+import { missingForLibvirtHost } from '../../../../test/libvirt-host.ts'
 import { eventually } from '../../../../../libvirt/test/eventually.ts'
 import { blankGuests, soon } from '../../../../test/blank-guests.ts'
 import { nativeArch } from '../../../kernel/arch.ts'
 import { newId } from '../../../kernel/ids.ts'
 import type { Driver, MachineSpec } from '../../driver.ts'
 
-describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`))(
+describeIf(missingForLibvirtHost() ?? missingCommands(`qemu-system-${nativeArch()}`))(
   'a disk whose dirty bitmap a crash left inconsistent',
   () => {
     const guests = blankGuests()

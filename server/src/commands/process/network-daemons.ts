@@ -1,0 +1,50 @@
+// Where no systemd does it, `up` as root starts the daemons of Open vSwitch and OVN again when they were killed. After a crash their own
+// monitors do.
+import { readFile } from 'node:fs/promises'
+import { openVswitch } from '../../host-setup/open-vswitch.ts'
+import { ovn } from '../../host-setup/ovn.ts'
+import { planHost } from '../../host-setup/plan.ts'
+import { runStep } from '../../host-setup/setup-step.ts'
+import { hasSystemd } from '../../host-setup/shell.ts'
+import type { ProcessContext } from './service.ts'
+
+const NAMES = [
+  'openvswitch/ovsdb-server',
+  'openvswitch/ovs-vswitchd',
+  'ovn/ovnnb_db',
+  'ovn/ovnsb_db',
+  'ovn/ovn-northd',
+  'ovn/ovn-controller',
+]
+const INTERVAL_MS = 2_000
+
+export async function superviseNetworkDaemons({ log, stack }: Pick<ProcessContext, 'log' | 'stack'>): Promise<void> {
+  if (await hasSystemd()) return
+  let mending = false
+  const timer = setInterval(async () => {
+    if (mending) return
+    mending = true
+    await mend(log).catch((err: unknown) => log.error({ err }, 'the daemons of OVN cannot be started'))
+    mending = false
+  }, INTERVAL_MS)
+  stack.defer(() => clearInterval(timer))
+}
+
+async function mend(log: ProcessContext['log']): Promise<void> {
+  const dead = (await Promise.all(NAMES.map(async (name) => ((await isRunning(name)) ? [] : [name])))).flat()
+  if (dead.length === 0) return
+  log.warn({ daemons: dead }, 'starting daemons that have ended')
+  const plan = await planHost({})
+  for (const step of [openVswitch, ovn]) {
+    const { status, message } = await runStep(step, plan, false)
+    if (status === 'failed') throw new Error(message)
+  }
+}
+
+async function isRunning(name: string): Promise<boolean> {
+  try {
+    return process.kill(Number(await readFile(`/run/${name}.pid`, 'utf8')), 0)
+  } catch {
+    return false
+  }
+}

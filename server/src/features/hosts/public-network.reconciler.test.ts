@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { testApp } from '../../../test/harness.ts'
+import { givenRegion } from '../../../test/hosts.ts'
+import type { NetworkController, PublicNetworkSpec } from '../../hypervisor/network-controller.ts'
+import { addPool } from './public-addresses.ts'
+import { applyPublicNetworks } from './public-network.reconciler.ts'
+
+test('the public network of a region has the ranges of its pools, and lets guests reach what the operator allows', async () => {
+  const app = await testApp({ environment: { BERTH_GUEST_ALLOWED_RANGES: '192.168.5.7/24, 100.100.0.0/16' } })
+  const { deps, db, clock } = app
+  const other = await givenRegion(app, 'ber1')
+  const asked = new Map<string, PublicNetworkSpec>()
+  const networkControllers = {
+    ...deps.networkControllers,
+    get: async (regionId: string) =>
+      ({
+        ensurePublicNetwork: async (network) => void asked.set(regionId, network),
+        health: async () => ({ problems: [] }),
+      }) as Partial<NetworkController> as NetworkController,
+  }
+  const apply = () => applyPublicNetworks.runOnce({ ...deps, networkControllers })
+  const allowed = ['192.168.5.0/24', '100.100.0.0/16']
+  await apply()
+  expect(Object.fromEntries(asked)).toEqual({
+    [app.host.region_id]: { ranges: ['10.77.0.0/16'], allowed },
+    [other.region_id]: { ranges: [], allowed },
+  })
+  const pool = { regionId: other.region_id, hostId: null, cidr: '10.66.0.0/24', gateway: '10.66.0.1', dns: [] }
+  await db.tx((tx) => addPool(tx, clock.now(), pool))
+  await apply()
+  expect(asked.get(other.region_id)).toEqual({ ranges: ['10.66.0.0/24'], allowed })
+})
+
+test('the public network is made before the first port', async () => {
+  const app = await testApp()
+  const calls: string[] = []
+  const controller = await app.deps.networkControllers.get(app.host.region_id)
+  const noted = new Proxy(controller, {
+    get: (target, name: keyof NetworkController) => {
+      if (name in target) calls.push(name)
+      return target[name]
+    },
+  })
+  app.deps.networkControllers.get = async () => noted
+  const customer = await app.given.customer({ credit: '100.00' })
+  const { id } = (await customer.post('/networks', { name: 'lan', cidr: '10.9.0.0/24', nodeId: app.host.id })).body.data
+  await app.given.vm(customer, { privateNetworkIds: [id] })
+  expect(calls).toEqual(['ensurePublicNetwork', 'ensureNetwork', 'ensurePort', 'ensurePort'])
+})
