@@ -34,7 +34,16 @@ await database.ensure(PUBLIC, publicRows({ ranges: [], allowed: [] }, []), reque
 const addNetwork = (number: number) =>
   database.ensure(
     networkObject(`net${number}`),
-    networkRows({ networkId: `net${number}`, cidr: '10.0.0.0/24', gateway: '10.0.0.1', enableDhcp: true, dns: [], snat: null, routes: [] }),
+    networkRows({
+      networkId: `net${number}`,
+      cidr: '10.0.0.0/24',
+      gateway: '10.0.0.1',
+      enableDhcp: true,
+      dns: [],
+      snat: null,
+      routes: [],
+      peers: [],
+    }),
     request(),
   )
 const port = (number: number, filter: Filter | null) => ({
@@ -90,7 +99,7 @@ for (let number = 1; number < NETWORKS; number++) await addNetwork(number)
 for (let number = 1; number < PORTS; number++) await setPort(number, null)
 await database.ensure(
   networkObject('last'),
-  networkRows({ networkId: 'last', cidr: '10.0.0.0/24', gateway: null, enableDhcp: false, dns: [], snat: null, routes: [] }),
+  networkRows({ networkId: 'last', cidr: '10.0.0.0/24', gateway: null, enableDhcp: false, dns: [], snat: null, routes: [], peers: [] }),
   request(['hv1']),
 )
 console.log(`${NETWORKS} networks and ${PORTS} ports, one after the other: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)

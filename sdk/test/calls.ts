@@ -53,6 +53,9 @@ export const CALLS: Record<string, CallBySdk> = {
   listNetworkRoutes: (berth, { id }) => berth.networks.routes(id),
   createNetworkRoute: (berth, { id }, body) => berth.networks.addRoute(id, body),
   deleteNetworkRoute: (berth, { id, routeId }) => berth.networks.deleteRoute(id, routeId),
+  listNetworkPeerings: (berth, { id }) => berth.networks.peerings(id),
+  createNetworkPeering: (berth, { id }, body) => berth.networks.addPeering(id, (body as { networkId: string }).networkId),
+  deleteNetworkPeering: (berth, { id, peeringId }) => berth.networks.deletePeering(id, peeringId),
 
   listFirewalls: (berth) => berth.firewalls.list().page(),
   createFirewall: (berth, _, body) => berth.firewalls.create(body),

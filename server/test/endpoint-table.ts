@@ -45,6 +45,7 @@ export function fixtureOf(app: TestApp, customer: Customer) {
       nextHop: (await customer.get(`/networks/${network}`)).body.data.gateway.replace(/1$/, '9') as string,
     }),
     route: async (network: string) => made(`/networks/${network}/routes`, await fixture.routeIn(network)),
+    peering: async (network: string) => made(`/networks/${network}/peerings`, { networkId: await fixture.network() }),
     firewall: () => made('/firewalls', { name: 'fw' }),
     rule: (firewall: string) => made(`/firewalls/${firewall}/rules`, RULE),
     vm: async (input: Record<string, unknown> = {}) => (await app.given.vm(customer, input)).id,
@@ -130,6 +131,10 @@ const route = async (fixture: Fixture): Promise<Call> => {
   const id = await fixture.network()
   return { params: { id, routeId: await fixture.route(id) } }
 }
+const peering = async (fixture: Fixture): Promise<Call> => {
+  const id = await fixture.network()
+  return { params: { id, peeringId: await fixture.peering(id) } }
+}
 const rule = async (fixture: Fixture): Promise<Call> => {
   const id = await fixture.firewall()
   return { params: { id, ruleId: await fixture.rule(id) } }
@@ -178,6 +183,9 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
     return { params: { id }, body: await fixture.routeIn(id) }
   },
   deleteNetworkRoute: route,
+  listNetworkPeerings: async (fixture) => ({ params: { id: (await peering(fixture)).params!['id']! } }),
+  createNetworkPeering: async (fixture) => ({ params: { id: await fixture.network() }, body: { networkId: await fixture.network() } }),
+  deleteNetworkPeering: peering,
 
   listFirewalls: having((fixture) => fixture.firewall()),
   createFirewall: async () => ({ body: { name: 'fw' } }),

@@ -21,6 +21,8 @@ export async function seedAccount(berth: Berth, name: Naming = (what) => what): 
   const key = await berth.sshKeys.create({ name: name('laptop'), publicKey: generateKey().line })
   const network = await berth.networks.create({ name: name('backend'), nodeId: regionId, cidr: '10.20.0.0/24' })
   await berth.networks.addRoute(network.id, { destination: '192.168.7.0/24', nextHop: '10.20.0.9' })
+  const other = await berth.networks.create({ name: name('databases'), nodeId: regionId, cidr: '10.21.0.0/24' })
+  await berth.networks.addPeering(network.id, other.id)
   const firewallId = await seedFirewall(berth, name)
   const webhook = await berth.webhooks.create({ url: mailbox.url, events: ['vm.created', 'vm.started'], description: name('deploy bot') })
   const plan = plans.find(({ slug }) => slug === 'small')!

@@ -36,4 +36,16 @@ export class Networks extends Resource {
   deleteRoute(id: string, routeId: string, options?: CallOptions) {
     return this.api.call('deleteNetworkRoute', { path: { id, routeId } }, options)
   }
+
+  peerings(id: string, options?: CallOptions) {
+    return this.api.call('listNetworkPeerings', { path: { id } }, options)
+  }
+
+  addPeering(id: string, networkId: string, options?: CallOptions) {
+    return this.api.call('createNetworkPeering', { path: { id }, body: { networkId } }, options)
+  }
+
+  deletePeering(id: string, peeringId: string, options?: CallOptions) {
+    return this.api.call('deleteNetworkPeering', { path: { id, peeringId } }, options)
+  }
 }

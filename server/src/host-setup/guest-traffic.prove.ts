@@ -62,6 +62,7 @@ describeIf(missingForMachine())('guests of a prepared host', { timeout: 120_000 
         dns: [],
         snat: { address: '100.64.0.9', prefix: 16, gateway: '100.64.0.1' },
         routes: [],
+        peers: [],
       },
       soon(),
     )

@@ -36,6 +36,7 @@ export function describeNetworkController(name: string, makeFixture: () => Promi
       dns: ['1.1.1.1'],
       snat: null,
       routes: [],
+      peers: [],
       ...changes,
     })
     const network = async (changes: Partial<NetworkSpec> = {}): Promise<NetworkSpec> => {
@@ -86,6 +87,25 @@ export function describeNetworkController(name: string, makeFixture: () => Promi
       await made.controller.ensureNoPort(hop.mac, soon())
       await made.controller.ensureNoNetwork(spec.networkId, soon())
       expect(await isListed(spec.networkId)).toBe(false)
+    })
+
+    test('connects networks in either order, and disconnects them, also by removing one', async () => {
+      const [one, two] = [
+        networkSpec({ cidr: '10.1.0.0/24', gateway: '10.1.0.1' }),
+        networkSpec({ cidr: '10.2.0.0/24', gateway: '10.2.0.1' }),
+      ]
+      const withPeer = (spec: NetworkSpec, { networkId, cidr, gateway }: NetworkSpec): NetworkSpec => ({
+        ...spec,
+        peers: [{ networkId, cidr, gateway: gateway! }],
+      })
+      // The first is connected before there is a second.
+      for (const spec of [withPeer(one, two), two, withPeer(two, one), one, withPeer(one, two)])
+        await Promise.all([made.controller.ensureNetwork(spec, soon()), made.other.ensureNetwork(spec, soon())])
+      await made.controller.ensureNoNetwork(two.networkId, soon())
+      expect([await isListed(one.networkId), await isListed(two.networkId)]).toEqual([true, false])
+      await made.controller.ensureNetwork(one, soon())
+      await made.controller.ensureNoNetwork(one.networkId, soon())
+      expect(await isListed(one.networkId)).toBe(false)
     })
 
     test('makes networks with one range', async () => {

@@ -45,11 +45,20 @@ export interface NetworkSpec {
   snat: { address: string; prefix: number; gateway: string } | null
   /** Of the router, and announced by DHCP. Destinations lie outside of the network, next hops in it. */
   routes: readonly { destination: string; nextHop: string }[]
+  /** Networks that its router is connected to. They reach each other when both of them say so. Announced by DHCP. */
+  peers: readonly PeerNetwork[]
+}
+
+/** Its range overlaps neither that of the network nor those of other peers and routes. */
+export interface PeerNetwork {
+  networkId: string
+  cidr: string
+  gateway: string
 }
 
 /** What DHCP tells guests to send to the router; empty where nothing leads out of the network. */
-export function announcedRanges({ snat, routes }: Pick<NetworkSpec, 'routes'> & { snat: unknown }): string[] {
-  const ranges = routes.map(({ destination }) => destination)
+export function announcedRanges({ snat, routes, peers }: Pick<NetworkSpec, 'snat' | 'routes' | 'peers'>): string[] {
+  const ranges = [...peers.map(({ cidr }) => cidr), ...routes.map(({ destination }) => destination)]
   // Guests that get a list of routes ignore the router that is announced beside it (RFC 3442).
   return snat && ranges.length > 0 ? ['0.0.0.0/0', ...ranges] : ranges
 }

@@ -33,6 +33,16 @@ const routes = invariant(
       select from networks o where o.account_id = n.account_id and o.region_id = n.region_id and o.deleted_at is null and o.cidr && r.destination))`,
 )
 
+/** The keys of the table see to account and region. */
+const peerings = invariant(
+  'networks.peerings',
+  'Peers exist, have a gateway each, and do not overlap',
+  () => sql`
+    select p.id, format('networks %s (%s) and %s (%s) are peers', n.name, n.cidr, o.name, o.cidr) as what
+    from network_peerings p join networks n on n.id = p.network_id join networks o on o.id = p.peer_id
+    where n.gateway is null or o.gateway is null or n.cidr && o.cidr or n.deleted_at is not null or o.deleted_at is not null`,
+)
+
 const bindings = invariant(
   'firewalls.owner',
   'A firewall is bound to VMs of its own account',
@@ -87,4 +97,4 @@ const applied = invariant(
   { settle: '2m' },
 )
 
-export const ownershipInvariants: Invariant[] = [attachments, addresses, routes, bindings, keys, copies, ports, applied]
+export const ownershipInvariants: Invariant[] = [attachments, addresses, routes, peerings, bindings, keys, copies, ports, applied]

@@ -325,6 +325,14 @@ export interface Tables {
     address: string
     number: bigint
   }
+  network_peerings: {
+    id: string
+    network_id: string
+    peer_id: string
+    account_id: string
+    region_id: string
+    created_at: Date
+  }
   network_routes: {
     id: string
     network_id: string
@@ -895,6 +903,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   metrics_rollup: 'is_only, until',
   metrics_sample_claims: 'host_id, minute',
   network_attachments: 'network_id, vm_id, account_id, mac, address, number',
+  network_peerings: 'id, network_id, peer_id, account_id, region_id, created_at',
   network_routes: 'id, network_id, destination, next_hop, created_at',
   networks: 'id, account_id, region_id, name, cidr, gateway, enable_snat, enable_dhcp, last_address, is_applied, claimed_until, next_try_at, deleted_at, created_at, updated_at, snat_address, version',
   one_time_links: 'hash, kind, user_id, created_at, expires_at, email, name',

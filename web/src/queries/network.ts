@@ -15,6 +15,9 @@ export const networkQuery = (id: string) =>
 export const routesQuery = (id: string) =>
   queryOptions({ queryKey: ['networks', 'routes', id], queryFn: ({ signal }) => berth.networks.routes(id, { signal }) })
 
+export const peeringsQuery = (id: string) =>
+  queryOptions({ queryKey: ['networks', 'peerings', id], queryFn: ({ signal }) => berth.networks.peerings(id, { signal }) })
+
 export const firewallsQuery = (query: Query<'listFirewalls'> = { limit: 100 }) =>
   queryOptions({
     queryKey: ['firewalls', query],

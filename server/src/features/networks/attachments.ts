@@ -6,7 +6,7 @@ import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.t
 import { allColumns } from '../../schema/columns.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { SNAT_GATEWAY, SNAT_RANGE } from '../hosts/service.ts'
-import { listRoutes, type NetworkRow } from './sql.ts'
+import { listPeers, listRoutes, type NetworkRow } from './sql.ts'
 
 export interface Attachment {
   vm_id: string
@@ -30,6 +30,7 @@ export const networkSpec = async (db: Queries, row: NetworkRow): Promise<Network
   dns: [],
   snat: row.snat_address === null ? null : { address: row.snat_address, prefix: SNAT_RANGE.prefix, gateway: SNAT_GATEWAY },
   routes: (await listRoutes(db, row.id)).map(({ destination, next_hop }) => ({ destination, nextHop: next_hop })),
+  peers: (await listPeers(db, row.id)).map(({ network_id, cidr, gateway }) => ({ networkId: network_id, cidr, gateway })),
 })
 
 /** Requires the network lock of `requireNetworks` in this transaction: concurrent callers wait, so no address is allocated twice. */

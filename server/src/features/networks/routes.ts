@@ -1,7 +1,28 @@
 import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
-import { CreateNetwork, CreateRoute, DeletedNetwork, Network, NetworkRoute, RenameNetwork } from './schema.ts'
-import { createNetwork, createRoute, deleteNetwork, deleteRoute, getNetwork, listNetworks, listRoutes, renameNetwork } from './service.ts'
+import {
+  CreateNetwork,
+  CreatePeering,
+  CreateRoute,
+  DeletedNetwork,
+  Network,
+  NetworkPeering,
+  NetworkRoute,
+  RenameNetwork,
+} from './schema.ts'
+import {
+  createNetwork,
+  createPeering,
+  createRoute,
+  deleteNetwork,
+  deletePeering,
+  deleteRoute,
+  getNetwork,
+  listNetworks,
+  listPeerings,
+  listRoutes,
+  renameNetwork,
+} from './service.ts'
 
 const tag = 'Networks'
 const params = { id: Type.String() }
@@ -101,5 +122,44 @@ export const networkRoutes: Routes = (api, { db, clock }) => {
       data: DeletedNetwork,
     },
     (tx, { principal, params: { id, routeId } }) => deleteRoute(tx, clock.now(), principal.accountId, id, routeId),
+  )
+
+  api.get(
+    '/networks/:id/peerings',
+    {
+      ...read,
+      operationId: 'listNetworkPeerings',
+      summary: 'List the networks that a network is connected to, by range',
+      params,
+      data: Type.Array(NetworkPeering),
+    },
+    ({ principal, params: { id } }) => listPeerings(db, principal.accountId, id),
+  )
+
+  api.post(
+    '/networks/:id/peerings',
+    {
+      ...update,
+      operationId: 'createNetworkPeering',
+      errorCodes: ['already_exists', 'networks_overlap', 'incompatible', 'region_mismatch', 'quota_exceeded'],
+      summary: 'Connect two networks of a region. Their gateways forward between them, and DHCP announces the routes',
+      params,
+      body: CreatePeering,
+      status: 201,
+      data: NetworkPeering,
+    },
+    (tx, { principal, params: { id }, body }) => createPeering(tx, clock.now(), principal.accountId, id, body.networkId),
+  )
+
+  api.delete(
+    '/networks/:id/peerings/:peeringId',
+    {
+      ...update,
+      operationId: 'deleteNetworkPeering',
+      summary: 'Disconnect two networks, from either side',
+      params: { ...params, peeringId: Type.String() },
+      data: DeletedNetwork,
+    },
+    (tx, { principal, params: { id, peeringId } }) => deletePeering(tx, clock.now(), principal.accountId, id, peeringId),
   )
 }

@@ -58,4 +58,21 @@ export type NetworkRoute = Static<typeof NetworkRoute>
 export const CreateRoute = object({ destination: Destination, nextHop: NextHop }, { title: 'CreateNetworkRoute' })
 export type CreateRoute = Static<typeof CreateRoute>
 
+export const NetworkPeering = object(
+  {
+    id: Type.String({ description: 'The same for both networks' }),
+    networkId: Type.String({ description: 'Of the other network' }),
+    name: Type.String({ description: 'Of the other network' }),
+    cidr: Type.String({ description: 'Of the other network' }),
+    createdAt: Timestamp,
+  },
+  { title: 'NetworkPeering' },
+)
+export type NetworkPeering = Static<typeof NetworkPeering>
+
+export const CreatePeering = object(
+  { networkId: Type.String({ ...Id, description: 'Another network of the account in the same region' }) },
+  { title: 'CreateNetworkPeering' },
+)
+
 export const DeletedNetwork = object({ id: Type.String() }, { title: 'DeletedNetwork' })

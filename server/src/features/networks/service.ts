@@ -12,10 +12,12 @@ import { findHost, overlapsPool, SNAT_RANGE } from '../hosts/service.ts'
 import { chooseGateway, requireUsableCidr } from './cidr-policy.ts'
 import type { CreateNetwork, Network } from './schema.ts'
 import * as sql from './sql.ts'
-import { APPLY, requireNetworks } from './state.ts'
+import { endPeerings } from './peerings.ts'
+import { APPLY, lockForRouting } from './state.ts'
 import { toNetwork } from './view.ts'
 
 export * from './attachments.ts'
+export * from './peerings.ts'
 export * from './state.ts'
 export * from './static-routes.ts'
 export type { NetworkRow } from './sql.ts'
@@ -88,12 +90,13 @@ async function found(db: Queries, row: sql.CountedRow | undefined): Promise<Netw
 
 /** Hidden from its owner at once; the row is deleted when the network was removed. */
 export async function deleteNetwork(tx: Tx, now: Date, accountId: string, id: string): Promise<{ id: string }> {
-  const [network] = await requireNetworks(tx, accountId, [id])
+  const [network] = await lockForRouting(tx, accountId, id)
   const attached = await sql.countAttachments(tx, id)
   if (attached > 0) {
     const who = attached === 1 ? '1 VM is' : `${attached} VMs are`
-    throw apiError('in_use', `The network ${network!.name} is in use: ${who} attached. Detach or delete them first`)
+    throw apiError('in_use', `The network ${network.name} is in use: ${who} attached. Detach or delete them first`)
   }
+  await endPeerings(tx, now, await sql.listPeers(tx, id))
   await sql.markDeleted(tx, id, now)
   await releaseQuota(tx, accountId, QUOTA, 1n)
   await triggerReconciler(tx, APPLY)

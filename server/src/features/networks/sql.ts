@@ -14,6 +14,18 @@ export type NewNetwork = Pick<
 
 export type RouteRow = Row<'network_routes'>
 
+export type PeeringRow = Row<'network_peerings'>
+
+/** From the side of one network. */
+export interface PeerRow {
+  id: string
+  created_at: Date
+  network_id: string
+  name: string
+  cidr: string
+  gateway: string
+}
+
 const attachmentCount = sql`(select count(*)::int from network_attachments a where a.network_id = n.id) as attachment_count`
 
 /** Networks of a region are created one after the other, so that what is free when it is looked for is still free when it is taken. */
@@ -70,6 +82,20 @@ export const deleteRoute = (tx: Tx, networkId: string, id: string) =>
   tx.maybe<RouteRow>(
     sql`delete from network_routes where id = ${id} and network_id = ${networkId} returning ${allColumns('network_routes')}`,
   )
+
+/** Those of a network, with the other one. */
+export const listPeers = (db: Queries, networkId: string) =>
+  db.many<PeerRow>(sql`
+    select p.id, p.created_at, n.id as network_id, n.name, n.cidr, host(n.gateway) as gateway
+    from network_peerings p join networks n on n.id = case when p.network_id = ${networkId} then p.peer_id else p.network_id end
+    where (p.network_id = ${networkId} or p.peer_id = ${networkId}) and n.gateway is not null order by n.cidr`)
+
+export const insertPeering = (tx: Tx, { id, network_id, peer_id, account_id, region_id, created_at }: PeeringRow) =>
+  tx.run(sql`
+    insert into network_peerings (id, network_id, peer_id, account_id, region_id, created_at)
+    values (${id}, least(${network_id}::text, ${peer_id}::text), greatest(${network_id}::text, ${peer_id}::text), ${account_id}, ${region_id}, ${created_at})`)
+
+export const deletePeerings = (tx: Tx, ids: string[]) => tx.run(sql`delete from network_peerings where id = any(${ids}::text[])`)
 
 /** At most one. */
 export const vmsAt = async (tx: Tx, networkId: string, address: string): Promise<string[]> =>

@@ -25,10 +25,13 @@ export async function requireNetwork(db: Queries, accountId: string, id: string)
   return row
 }
 
-/** Locked with its region, so that no network is created in a range that is about to be routed. */
-export async function lockForRouting(tx: Tx, accountId: string, id: string): Promise<sql.NetworkRow> {
+/** The network, then the other one if given. Locked with their peers and the region, so that no network comes to be, or gets another peer,
+ *  in a range that is about to be routed. */
+export async function lockForRouting(tx: Tx, accountId: string, id: string, otherId = id): Promise<[sql.NetworkRow, sql.NetworkRow]> {
   await sql.lockRegion(tx, (await requireNetwork(tx, accountId, id)).region_id)
-  return (await requireNetworks(tx, accountId, [id]))[0]!
+  const peers = (await sql.listPeers(tx, id)).map((peer) => peer.network_id)
+  const rows = await requireNetworks(tx, accountId, [id, otherId, ...peers])
+  return [rows[0]!, rows.find((row) => row.id === otherId)!]
 }
 
 export async function markNetworkChanged(tx: Tx, now: Date, id: string): Promise<void> {

@@ -71,7 +71,10 @@ describe('POST /networks/{id}/routes', () => {
   test("rejects another network of the account's, and later a network in what is routed", async () => {
     const [{ id, quad }, other] = [await givenNetwork(), await givenNetwork()]
     const refused = await add(id, other.cidr, `${quad}.9`)
-    expect([refused.status, refused.body.error]).toEqual([409, `${other.cidr} overlaps your network lan (${other.cidr}): choose a range outside of it`])
+    expect([refused.status, refused.body.error]).toEqual([
+      409,
+      `${other.cidr} overlaps your network lan (${other.cidr}): choose a range outside of it`,
+    ])
     await add(id, '192.168.20.0/22', `${quad}.9`)
     const network = { name: 'late', nodeId, cidr: '192.168.21.0/24' }
     const late = await customer.post('/networks', network)

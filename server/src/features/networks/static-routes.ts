@@ -23,7 +23,7 @@ export async function listRoutes(db: Queries, accountId: string, networkId: stri
 }
 
 export async function createRoute(tx: Tx, now: Date, accountId: string, networkId: string, input: CreateRoute): Promise<NetworkRoute> {
-  const network = await lockForRouting(tx, accountId, networkId)
+  const [network] = await lockForRouting(tx, accountId, networkId)
   const routes = await sql.listRoutes(tx, networkId)
   const destination = parseCidr(input.destination)!
   await refuseTaken(tx, network, routes, formatCidr(destination))

@@ -1,5 +1,5 @@
-import type { Network, NetworkRoute } from './schema.ts'
-import type { CountedRow, RouteRow } from './sql.ts'
+import type { Network, NetworkPeering, NetworkRoute } from './schema.ts'
+import type { CountedRow, PeerRow, RouteRow } from './sql.ts'
 
 type Place = Network['region']
 
@@ -20,5 +20,13 @@ export const toRoute = ({ id, destination, next_hop, created_at }: RouteRow): Ne
   id,
   destination,
   nextHop: next_hop,
+  createdAt: created_at.toISOString(),
+})
+
+export const toPeering = ({ id, network_id, name, cidr, created_at }: PeerRow): NetworkPeering => ({
+  id,
+  networkId: network_id,
+  name,
+  cidr,
   createdAt: created_at.toISOString(),
 })

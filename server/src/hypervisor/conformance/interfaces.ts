@@ -13,6 +13,7 @@ export const interfaceContract: ConformanceContract = (fixture) => {
       dns: [],
       snat: null,
       routes: [],
+      peers: [],
       ...changes,
     }
     await fixture().networks.ensureNetwork(spec, soon(fixture()))

@@ -59,6 +59,7 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
     dns: [],
     snat: null,
     routes: [],
+    peers: [],
   })
   const network = (networkId: string): Promise<void> => controller.ensureNetwork(networkOf(networkId), soon())
   let texts = 0

@@ -1,4 +1,4 @@
-// What the routers of private networks forward on real OVN, seen by packets: routes to a guest, and nothing beside them.
+// What the routers of private networks forward on real OVN, seen by packets: routes to a guest, peers, and nothing beside them.
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -38,6 +38,7 @@ describeIf(missingForOvn())('routers on OVN', { timeout: 120_000 }, () => {
       dns: [],
       snat: null,
       routes: [],
+      peers: [],
       ...changes,
     }
     await controller.ensureNetwork(spec, soon())
@@ -121,6 +122,69 @@ describeIf(missingForOvn())('routers on OVN', { timeout: 120_000 }, () => {
     await eventuallyArrives(one, via(spec, '8.8.8.8'), hop)
     const outside = { mac: routerMac(spec, 'outside'), address: '8.8.8.8' }
     for (const sender of [stranger, region.outside]) expect(await arrives(sender, outside, hop)).toBe(false)
+  })
+
+  test('connect peers across hosts, and nobody else, until the peering ends', async () => {
+    const peer = ({ networkId, cidr, gateway }: NetworkSpec) => ({ networkId, cidr, gateway: gateway! })
+    const behindHub = { destination: '192.168.9.0/24', nextHop: '10.5.0.12' }
+    // One has a way out and a route; hub is the peer of both others.
+    const one = await network('peer1', 4, { snat: snat(5) })
+    const hub = await network('peer2', 5, { snat: snat(6), routes: [behindHub] })
+    const third = await network('peer3', 6)
+    const [a, h, behind, c] = [
+      await plug('peer1', '10.4.0.11', 0),
+      await plug('peer2', '10.5.0.11', 1),
+      await plug('peer2', '10.5.0.12', 0),
+      await plug('peer3', '10.6.0.11', 1),
+    ]
+    const stranger = await plug(null, '10.61.0.61', 1)
+    await controller.ensurePort({ ...behind.port, ranges: [behindHub.destination] }, soon())
+    expect(await arrives(a, via(one, h.address), h)).toBe(false)
+    const announced = [24, 10, 5, 0, 10, 4, 0, 1]
+    expect(await offered(a, announced)).toBe(false)
+
+    // One side alone connects nothing.
+    await network('peer1', 4, { snat: snat(5), peers: [peer(hub)] })
+    expect(await arrives(a, via(one, h.address), h)).toBe(false)
+    expect(await arrives(h, via(hub, a.address), a)).toBe(false)
+
+    await network('peer2', 5, { snat: snat(6), routes: [behindHub], peers: [peer(one), peer(third)] })
+    await network('peer3', 6, { peers: [peer(hub)] })
+    await eventuallyArrives(a, via(one, h.address), h)
+    await eventuallyArrives(h, via(hub, a.address), a)
+    await eventuallyArrives(c, via(third, h.address), h)
+    expect(await offered(a, announced)).toBe(true)
+    // The source is the guest's own, not the router's.
+    expect(await h.received()).toContain(Buffer.from([10, 4, 0, 11, 10, 5, 0, 11]).toString('latin1'))
+    for (const gateway of [via(one, '10.4.0.1'), via(one, '10.5.0.1')]) {
+      await a.send(echoFrame(a, gateway))
+      await expect.poll(() => a.received()).toContain(echoAnswer(a, gateway))
+    }
+
+    // Peers of a peer do not meet, nor is a peer the way to its routes or out, nor is one spoken for by another.
+    expect(await arrives(a, via(one, c.address), c)).toBe(false)
+    expect(await arrives(c, via(third, a.address), a)).toBe(false)
+    await eventuallyArrives(h, via(hub, '192.168.9.9'), behind)
+    expect(await arrives(a, via(one, '192.168.9.9'), behind)).toBe(false)
+    expect(await arrives(c, via(third, '192.168.9.9'), behind)).toBe(false)
+    await eventuallyArrives(h, via(hub, OUTSIDE), region.outside)
+    expect(await arrives(c, via(third, OUTSIDE), region.outside)).toBe(false)
+    expect(await arrives(behind, via(hub, a.address), a)).toBe(true)
+    expect(await arrives(behind, via(hub, a.address), a, { address: '192.168.9.9' })).toBe(false)
+    for (const sender of [stranger, region.outside])
+      for (const spec of [one, hub])
+        expect(
+          await arrives(sender, { mac: routerMac(spec, 'outside'), address: spec === one ? h.address : a.address }, spec === one ? h : a),
+        ).toBe(false)
+
+    await network('peer2', 5, { snat: snat(6), routes: [behindHub], peers: [peer(third)] })
+    await expect.poll(() => arrives(a, via(one, h.address), h), { timeout: 5_000 }).toBe(false)
+    expect(await arrives(h, via(hub, a.address), a)).toBe(false)
+    expect(await arrives(c, via(third, h.address), h)).toBe(true)
+    // A removed network takes its half with it.
+    await controller.ensureNoPort(c.mac, soon())
+    await controller.ensureNoNetwork('peer3', soon())
+    await eventuallyArrives(a, via(one, OUTSIDE), region.outside)
   })
 
   test('announce as many routes as an option of DHCP holds', async () => {

@@ -124,7 +124,14 @@ export function networkRows(network: NetworkSpec): WantedRow[] {
   const rows: WantedRow[] = [{ table: 'Logical_Switch', key: 'switch', columns: { name: routerName(networkId), other_config: {} } }]
   if (gateway === null) return rows
   const routed = { ...network, gateway }
-  return [...rows, ...dhcpRows(routed), ...routerRows(routed), ...routed.routes.map(routeRow(networkId)), ...outsideRows(routed)]
+  return [
+    ...rows,
+    ...dhcpRows(routed),
+    ...routerRows(routed),
+    ...routed.routes.map(routeRow(networkId)),
+    ...peerRows(routed),
+    ...outsideRows(routed),
+  ]
 }
 
 function dhcpRows(network: RoutedNetwork): WantedRow[] {
@@ -172,6 +179,36 @@ const routeRow =
   ({ destination, nextHop }: NetworkSpec['routes'][number]): WantedRow =>
     staticRoute(`route-${destination}`, destination, nextHop, `${routerName(networkId)}-inside`)
 
+const peerPort = (networkId: string, peerId: string): string => `${routerName(networkId)}-to-${peerId}`
+
+/** Each network has its own half of the connection: nothing passes without the other. Only what the network itself sends to the peer's range
+ *  enters it. */
+function peerRows({ networkId, gateway, peers }: RoutedNetwork): WantedRow[] {
+  if (peers.length === 0) return []
+  const peerRanges = peers.map((peer) => peer.cidr)
+  return [
+    policy('peers', 1003, `inport == "${routerName(networkId)}-inside" && ${oneOf('ip4.dst', peerRanges)}`, 'allow'),
+    ...peers.flatMap((peer): WantedRow[] => {
+      const port = peerPort(networkId, peer.networkId)
+      return [
+        {
+          table: 'Logical_Router_Port',
+          key: `peer-${peer.networkId}`,
+          columns: {
+            name: port,
+            mac: macOf(`${networkId} to ${peer.networkId}`),
+            // Both ends have an address already: the link needs none of its own.
+            networks: [`${gateway}/32`],
+            peer: peerPort(peer.networkId, networkId),
+          },
+          in: [inRouter],
+        },
+        staticRoute(`peer-route-${peer.networkId}`, peer.cidr, peer.gateway, port),
+      ]
+    }),
+  ]
+}
+
 const staticRoute = (key: string, destination: string, nextHop: string, port: string): WantedRow => ({
   table: 'Logical_Router_Static_Route',
   key,
@@ -181,11 +218,11 @@ const staticRoute = (key: string, destination: string, nextHop: string, port: st
 
 const oneOf = (field: string, ranges: readonly string[]): string => `${field} == {${ranges.join(', ')}}`
 
-function outsideRows({ networkId, cidr, snat, routes }: RoutedNetwork): WantedRow[] {
+function outsideRows({ networkId, cidr, snat, routes, peers }: RoutedNetwork): WantedRow[] {
   if (!snat) return []
   const name = routerName(networkId)
   const port = `${name}-outside`
-  const hidden = routes.map(({ destination }) => destination)
+  const hidden = [...peers.map((peer) => peer.cidr), ...routes.map(({ destination }) => destination)]
   return [
     {
       table: 'Logical_Router_Port',

@@ -6,6 +6,7 @@ import { Loaded } from '../../ui/AsyncState.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Page } from '../../ui/Page.tsx'
 import { networkMessages as w } from '../../messages/networks.ts'
+import { NetworkPeerings } from './NetworkPeerings.tsx'
 import { NetworkRoutes } from './NetworkRoutes.tsx'
 
 export default function NetworkPage() {
@@ -23,6 +24,7 @@ function NetworkView({ network }: { network: Network }) {
   return (
     <Page title={name} about={`${cidr}, ${region.name}`} above={<TextLink to="/networks">{w.back}</TextLink>}>
       <NetworkRoutes network={network} />
+      <NetworkPeerings network={network} />
     </Page>
   )
 }

@@ -19,6 +19,7 @@ const network = (networkId: string, enableDhcp: boolean): NetworkSpec => ({
   dns: [],
   snat: null,
   routes: [],
+  peers: [],
 })
 const SENT = 2_000_000
 
