@@ -3,8 +3,7 @@ const args = process.argv.slice(2)
 // `up` starts it, and is not ready before it is: it does not wait for the other commands.
 if (args[0] === 'serve' && process.send) {
   const { serveUnprivileged } = await import('./commands/process/unprivileged.ts')
-  const { readConfig } = await import('./config.ts')
-  process.exit(await serveUnprivileged(readConfig(process.env)))
+  process.exit(await serveUnprivileged())
 }
 const { runCommand } = await import('./commands/program.ts')
 process.exitCode = await runCommand(args)

@@ -1,14 +1,16 @@
 // API and worker without root. What belongs to root they get from `up`, which started this process: the database's address, the master key,
 // and on request connections to the sockets of libvirt and OVN, which come as open file descriptors.
 import type { Socket } from 'node:net'
-import type { Config } from '../../config.ts'
+import { readConfig } from '../../config.ts'
 import { noteBuilding, noteBuilt } from '../../features/catalog/service.ts'
 import { explain, UsageError } from '../errors.ts'
 import { Interrupted } from './lifecycle.ts'
 import type { Answer, FromService, Question, Questions, Start, ToService } from './messages.ts'
 import { openService, runUntilStopped, type ProcessContext } from './service.ts'
 
-export async function serveUnprivileged(config: Config): Promise<number> {
+/** Settings are those of `up`, which has checked them. */
+export async function serveUnprivileged(): Promise<number> {
+  const config = readConfig()
   if (!process.send) throw new UsageError('This command is part of `berthd up`, which starts it')
   process.on('disconnect', () => process.exit(1)) // killed with `up`: its successor needs the port at once
   const root = openChannel()
