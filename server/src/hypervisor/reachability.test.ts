@@ -14,7 +14,7 @@ const rule = (changes: Partial<FilterRule>): FilterRule => ({
 const filter = (...rules: FilterRule[]): Filter => ({ rules, defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' })
 const port = (networkId: string | null, addresses: string[], of: Filter | null = null) => ({ networkId, addresses, filter: of })
 const snat = { address: '100.64.0.5', prefix: 16, gateway: '100.64.0.1' }
-const lan = { networkId: 'lan', cidr: '10.0.0.0/24', gateway: '10.0.0.1', snat: null }
+const lan = { networkId: 'lan', cidr: '10.0.0.0/24', gateway: '10.0.0.1', snat: null, routes: [], peers: [] }
 const question: ReachQuestion = {
   sender: [port(null, ['10.77.0.2', '2001:db8::2']), port('lan', ['10.0.0.2'])],
   networks: [lan],
@@ -68,7 +68,18 @@ describe('a machine', () => {
     const routed = { networks: [{ ...lan, snat }], destination: '10.0.0.1' }
     expect(ask({ ...routed, protocol: 'ICMP', port: null })).toBe('REACHABLE from 10.0.0.2 by OUTBOUND_FILTER ROUTE DESTINATION')
     expect(ask(routed)).toBe('BLOCKED from 10.0.0.2 by OUTBOUND_FILTER ROUTE DESTINATION')
-    expect(ask({ ...routed, networks: [lan], protocol: 'ICMP', port: null })).toContain('BLOCKED')
+    expect(ask({ ...routed, networks: [{ ...lan, gateway: null }], protocol: 'ICMP', port: null })).toContain('BLOCKED')
+  })
+
+  test('reaches peers of its network, and by its routes', () => {
+    const peer = { networkId: 'peer', cidr: '10.0.1.0/24', gateway: '10.0.1.1' }
+    const connected = { networks: [{ ...lan, peers: [peer], routes: [{ destination: '10.9.0.0/16', nextHop: '10.0.0.7' }] }] }
+    const there = [port('peer', ['10.0.1.3'])]
+    const way = 'OUTBOUND_FILTER ROUTE'
+    expect(ask({ ...connected, destination: '10.0.1.3', receiver: there })).toBe(`REACHABLE from 10.0.0.2 by ${way} INBOUND_FILTER`)
+    expect(ask({ ...connected, destination: '10.0.1.4', receiver: there })).toBe(`BLOCKED from 10.0.0.2 by ${way} DESTINATION`)
+    expect(ask({ ...connected, destination: '10.9.1.1' })).toBe(`FORWARDED from 10.0.0.2 by ${way}`)
+    expect(ask({ ...connected, destination: '10.8.1.1' })).toBe(`BLOCKED from 10.77.0.2 by ${PUBLIC_WAY}`)
   })
 
   test('is stopped by its own filter first, then by that of the receiver', () => {

@@ -45,7 +45,7 @@ export interface ReachQuestion {
   /** All interfaces of the sender. */
   sender: readonly Interface[]
   /** The private networks of the sender. */
-  networks: readonly Pick<NetworkSpec, 'networkId' | 'cidr' | 'gateway' | 'snat'>[]
+  networks: readonly Pick<NetworkSpec, 'networkId' | 'cidr' | 'gateway' | 'snat' | 'routes' | 'peers'>[]
   publicNetwork: PublicNetworkSpec
   /** All interfaces of the machine that is asked for; none where the destination is no known machine. */
   receiver: readonly Interface[]
@@ -59,10 +59,11 @@ type Interface = Pick<PortSpec, 'networkId' | 'addresses' | 'filter'>
 /** In the order in which a packet meets them. Whatever does not pass is the last one. */
 export type Step = { passes: boolean } & (
   | { kind: 'OUTBOUND_FILTER' | 'INBOUND_FILTER'; networkId: string | null; decision: Decision }
-  /** Within a private network, over the public one, out of a private network by the address of its router, or no way at all. */
-  | { kind: 'ROUTE'; way: 'NETWORK' | 'PUBLIC' | 'SNAT' | 'NONE'; networkId: string | null }
+  /** Within a private network, to a peer of it, by a route of it, over the public one, out of a private network by the address of its
+   *  router, or no way at all. */
+  | { kind: 'ROUTE'; way: Way['kind'] | 'NONE'; networkId: string | null }
   | { kind: 'CLOSED_RANGE' }
-  /** Of a private network: its router, or nobody. */
+  /** Of a private network, or of a peer of it: its router, or nobody. */
   | { kind: 'DESTINATION'; owner: 'GATEWAY' | 'NOBODY'; networkId: string }
 )
 
@@ -76,7 +77,7 @@ export interface Reach {
 
 /** Whether the first packet of a connection arrives, and what decides. */
 export function traceReach(question: ReachQuestion): Reach {
-  const { destination, networks, publicNetwork, receiver } = question
+  const { destination, publicNetwork, receiver } = question
   const way = wayTo(question)
   if (!way) return { verdict: 'BLOCKED', source: null, steps: [{ kind: 'ROUTE', way: 'NONE', networkId: null, passes: false }] }
   const { networkId } = way.from
@@ -88,14 +89,16 @@ export function traceReach(question: ReachQuestion): Reach {
 
   if (ends(filterStep('OUTBOUND_FILTER', way.from, question, way.address))) return blocked()
   if (ends({ kind: 'ROUTE', way: way.kind, networkId, passes: true })) return blocked()
-  const target = receiver.find((each) => each.networkId === (way.kind === 'NETWORK' ? networkId : null) && hasAddress(each, destination))
-  if (way.kind === 'NETWORK') {
-    const network = networks.find((each) => each.networkId === networkId)!
-    const owner = hasRouter(network) && isSame(network.gateway!, destination) ? 'GATEWAY' : 'NOBODY'
+  const target = receiver.find((each) => each.networkId === (way.into?.networkId ?? null) && hasAddress(each, destination))
+  if (way.into) {
+    const { gateway } = way.into
+    const owner = gateway !== null && isSame(gateway, destination) ? 'GATEWAY' : 'NOBODY'
     // A router answers pings alone.
     const passes = owner === 'GATEWAY' && question.protocol === 'ICMP'
-    if (!target && ends({ kind: 'DESTINATION', owner, networkId: network.networkId, passes })) return blocked()
+    if (!target && ends({ kind: 'DESTINATION', owner, networkId: way.into.networkId, passes })) return blocked()
     if (!target) return { verdict: 'REACHABLE', source, steps }
+  } else if (way.kind === 'STATIC_ROUTE') {
+    return { verdict: 'FORWARDED', source, steps }
   } else if (ends({ kind: 'CLOSED_RANGE', passes: !isClosed(publicNetwork, destination) })) return blocked()
   if (!target) return { verdict: 'FORWARDED', source, steps }
   // Outside, the host of the uplink may translate the router's address once more.
@@ -104,13 +107,18 @@ export function traceReach(question: ReachQuestion): Reach {
 }
 
 interface Way {
-  kind: 'NETWORK' | 'PUBLIC' | 'SNAT'
+  kind: (typeof WAYS)[number]
+  /** The private network that the destination is in. */
+  into?: Pick<NetworkSpec, 'networkId' | 'gateway'>
   from: Interface
   /** Of the sender. */
   address: string
 }
 
-/** As guests are configured: networks of their own on link, everything else over the public interface, and without one over SNAT. */
+const WAYS = ['NETWORK', 'PEERING', 'STATIC_ROUTE', 'PUBLIC', 'SNAT'] as const
+
+/** As guests are configured: networks of their own on link, what these announce by their gateway, everything else over the public interface,
+ *  and without one over SNAT. */
 function wayTo({ sender, networks, destination }: ReachQuestion): Way | undefined {
   const { family } = parseIp(destination)!
   const ways = sender.flatMap((from): Way[] => {
@@ -119,13 +127,15 @@ function wayTo({ sender, networks, destination }: ReachQuestion): Way | undefine
     if (from.networkId === null) return [{ kind: 'PUBLIC', from, address }]
     const network = networks.find((each) => each.networkId === from.networkId)
     if (!network) return []
-    if (isIn([network.cidr], destination)) return [{ kind: 'NETWORK', from, address }]
-    return network.snat && hasRouter(network) ? [{ kind: 'SNAT', from, address }] : []
+    if (isIn([network.cidr], destination)) return [{ kind: 'NETWORK', into: network, from, address }]
+    if (network.gateway === null) return []
+    const peer = network.peers.find(({ cidr }) => isIn([cidr], destination))
+    if (peer) return [{ kind: 'PEERING', into: peer, from, address }]
+    if (network.routes.some((route) => isIn([route.destination], destination))) return [{ kind: 'STATIC_ROUTE', from, address }]
+    return network.snat ? [{ kind: 'SNAT', from, address }] : []
   })
-  return (['NETWORK', 'PUBLIC', 'SNAT'] as const).flatMap((kind) => ways.find((way) => way.kind === kind) ?? [])[0]
+  return WAYS.flatMap((kind) => ways.find((way) => way.kind === kind) ?? [])[0]
 }
-
-const hasRouter = ({ gateway, snat }: Pick<NetworkSpec, 'gateway' | 'snat'>): boolean => gateway !== null && snat !== null
 
 function filterStep(
   kind: 'OUTBOUND_FILTER' | 'INBOUND_FILTER',

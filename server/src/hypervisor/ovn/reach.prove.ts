@@ -82,6 +82,8 @@ describeIf(missingForOvn())('the model of reachability and ovn-trace', { timeout
     enableDhcp: true,
     dns: [],
     snat,
+    routes: [],
+    peers: [],
   })
   const networks = {
     lan: network('lan', '10.0.0.0/24'),
@@ -96,6 +98,7 @@ describeIf(missingForOvn())('the model of reachability and ovn-trace', { timeout
     mac: `52:54:00:00:07:${(++ports).toString(16).padStart(2, '0')}`,
     networkId,
     addresses,
+    ranges: [],
     host: 'hv1',
     limitMbps: null,
     filter: null,

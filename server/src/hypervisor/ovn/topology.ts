@@ -339,8 +339,18 @@ export function filterRows(filter: Filter): WantedRow[] {
   })
   const fallback = (direction: Direction, action: string): WantedRow =>
     own(`default-${direction.toLowerCase()}`, { direction, priority: DEFAULT, match: `${portIn(direction, group)} && ip`, action })
+  const established = (direction: Direction): WantedRow =>
+    own(`established-${direction.toLowerCase()}`, {
+      direction,
+      priority: ALWAYS,
+      match: `${portIn(direction, group)} && ct.est && !ct.new`,
+      action: 'allow-related',
+    })
   return [
     { table: 'Port_Group', key: 'group', columns: { name: group } },
+    // OVN asks the rules about every packet; a connection that they once allowed goes on.
+    established('IN'),
+    established('OUT'),
     own('dhcp', {
       direction: 'OUT',
       priority: ALWAYS,

@@ -33,17 +33,19 @@ export async function checkReach(tx: Tx, config: Deps['config'], accountId: stri
   if (address) requireMachineAddress(address, input)
   const sender = await loadMachine(tx, await requireVm(tx, accountId, vmId))
   const networks = await attachedNetworks(tx, vmId)
-  const found = address ? await findReceiver(tx, accountId, networks, address) : { vm: await requireVm(tx, accountId, input.to) }
+  const specs: NetworkSpec[] = []
+  for (const network of networks) specs.push(await networkSpec(tx, network))
+  const found = address ? await findReceiver(tx, accountId, specs, address) : { vm: await requireVm(tx, accountId, input.to) }
   if (found.vm?.id === vmId) throw invalid('to is the VM itself: name another VM or address', 'to')
   const receiver = found.vm && (await loadMachine(tx, found.vm))
-  const world = { networks: networks.map(networkSpec), publicNetwork: await publicNetworkSpec({ db: tx, config }, sender.vm.region_id) }
+  const world = { networks: specs, publicNetwork: await publicNetworkSpec({ db: tx, config }, sender.vm.region_id) }
   const destinations = address ? [formatIpRange(address)] : destinationsAt(receiver!, world.networks, protocol)
   const ask = (destination: string): Trace =>
     traceReach({ ...world, sender: sender.interfaces, receiver: receiver?.interfaces ?? [], destination, protocol, port })
   const traces = sender.vm.status === 'RUNNING' ? destinations.map((destination) => ({ destination, ...ask(destination) })) : []
   const trace = traces.find(({ verdict }) => verdict !== 'BLOCKED') ?? traces[0]
   const destination = trace?.destination ?? destinations[0] ?? null
-  const words = wordsFor({ ...input, port, destination, sender, receiver, networks, attachTo: found.attachTo })
+  const words = wordsFor({ ...input, port, destination, sender, receiver, networks, peers: peersOf(specs), attachTo: found.attachTo })
   const steps = trace ? [...trace.steps.map(words.step), ...(trace.verdict === 'BLOCKED' ? [] : [words.receiver()])] : [words.noRoute()]
   const all = sender.vm.status === 'RUNNING' ? [words.sender(), ...steps] : [words.sender()]
   return {
@@ -79,21 +81,26 @@ interface Receiver {
   attachTo?: string | undefined
 }
 
-async function findReceiver(tx: Tx, accountId: string, networks: NetworkRow[], address: IpRange): Promise<Receiver> {
+async function findReceiver(tx: Tx, accountId: string, networks: NetworkSpec[], address: IpRange): Promise<Receiver> {
   const holders = await holdersOf(tx, accountId, formatIpRange(address))
-  const network = networks.find(({ cidr }) => rangeContains(parseIpRange(cidr)!, address))
-  const holder = holders.find(({ network_id }) => network_id === (network?.id ?? null))
+  const network = [...networks, ...peersOf(networks)].find(({ cidr }) => rangeContains(parseIpRange(cidr)!, address))
+  const holder = holders.find(({ network_id }) => network_id === (network?.networkId ?? null))
   return {
     vm: holder && (await requireVm(tx, accountId, holder.vm_id)),
     attachTo: holders.find(({ network_name }) => network_name !== null)?.network_name ?? undefined,
   }
 }
 
-/** Of a VM as the sender would name it: in a network of both first, then the public ones. */
+const peersOf = (networks: NetworkSpec[]): NetworkSpec['peers'] => networks.flatMap(({ peers }) => peers)
+
+/** Of a VM as the sender would name it: in a network of both first, then in peers of its networks, then the public ones. */
 function destinationsAt({ interfaces }: Machine, networks: NetworkSpec[], protocol: CheckReach['protocol']): string[] {
-  const shared = interfaces.filter((each) => networks.some(({ networkId }) => networkId === each.networkId))
+  const within = (some: readonly Pick<NetworkSpec, 'networkId'>[]) =>
+    interfaces.filter((each) => some.some(({ networkId }) => networkId === each.networkId))
   const open = interfaces.filter(({ networkId }) => networkId === null)
-  return [...shared, ...open].flatMap(({ addresses }) => addresses).filter((each) => hasProtocol(protocol, each))
+  return [...within(networks), ...within(peersOf(networks)), ...open]
+    .flatMap(({ addresses }) => addresses)
+    .filter((each) => hasProtocol(protocol, each))
 }
 
 const hasProtocol = (protocol: CheckReach['protocol'], address: string): boolean =>
@@ -107,6 +114,7 @@ interface Subject {
   sender: Machine
   receiver: Machine | undefined
   networks: NetworkRow[]
+  peers: NetworkSpec['peers']
   attachTo: string | undefined
 }
 
@@ -123,10 +131,12 @@ const step = (name: ReachStep['step'], passes: boolean, detail: string, remedy: 
 const ACTION_WORDS = { ACCEPT: 'accepts', DROP: 'drops', REJECT: 'rejects' }
 
 /** What the customer reads of each step. */
-function wordsFor({ protocol, port, to, destination, sender, receiver, networks, attachTo }: Subject) {
+function wordsFor({ protocol, port, to, destination, sender, receiver, networks, peers, attachTo }: Subject) {
   const traffic = port === null ? protocol : `${protocol} port ${port}`
   const nameOf = (networkId: string | null): string => {
     const network = networks.find(({ id }) => id === networkId)
+    const peer = peers.find((each) => each.networkId === networkId)
+    if (peer) return `the peer network ${peer.cidr}`
     return network ? `the network ${network.name} (${network.cidr})` : 'the public network'
   }
   const running = (name: 'SENDER' | 'RECEIVER', { vm }: Machine): ReachStep => {
@@ -156,6 +166,8 @@ function wordsFor({ protocol, port, to, destination, sender, receiver, networks,
     if (way === 'NONE') return noRoute()
     const address = networks.find(({ id }) => id === networkId)?.snat_address
     if (way === 'SNAT') return step('ROUTE', true, `By the gateway of ${nameOf(networkId)}, which translates its address to ${address}`)
+    if (way === 'PEERING') return step('ROUTE', true, `By a peering of ${nameOf(networkId)}`)
+    if (way === 'STATIC_ROUTE') return step('ROUTE', true, `By a route of ${nameOf(networkId)} to one of its machines`)
     return step('ROUTE', true, `By ${nameOf(networkId)}`)
   }
 
