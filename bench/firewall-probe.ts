@@ -11,11 +11,13 @@ export interface Probe {
   close(): Promise<void>
 }
 
-/** Within the sandbox. A line `arm` begins a round; it answers `armed`, and the time when every interface has got some. */
+/** Within the sandbox. A line `arm` begins a round; it answers `armed`, and the time when every interface has got some. Each round has a port
+ *  of its own to send from: a connection that was open once may stay open. */
 const SCRIPT = `
 const [intervalMs, port, ...targets] = process.argv.slice(1)
 const { readFileSync } = require('fs')
-const socket = require('dgram').createSocket('udp4')
+const { createSocket } = require('dgram')
+let socket = createSocket('udp4')
 const list = targets.map((each) => each.split('/')).map(([address, tap]) => ({ address, path: '/sys/class/net/' + tap + '/statistics/tx_packets' }))
 const count = ({ path }) => Number(readFileSync(path, 'utf8'))
 let waiting = []
@@ -26,6 +28,8 @@ setInterval(() => {
   if (waiting.length === 0) console.log(String(process.hrtime.bigint()))
 }, Number(intervalMs))
 require('readline').createInterface({ input: process.stdin }).on('line', () => {
+  socket.close()
+  socket = createSocket('udp4')
   waiting = list.map((each) => ({ ...each, before: count(each) }))
   console.log('armed')
 }).on('close', () => process.exit())`

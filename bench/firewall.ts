@@ -83,7 +83,6 @@ async function takeTurns(side: Side): Promise<Rounds> {
     await side.set(OTHER_RULES)
     await side.applied()
   }
-  await bare.remove()
   await side.probe.close()
   return rounds
 }

@@ -92,11 +92,16 @@ describeIf(missingForLibvirtHost())('customer input', { timeout: 2 * TIMEOUT_MS 
       .replaceAll(vm.account_id, 'ACCOUNT')
       .replace(/[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}/g, 'UUID')
       .replace(/([0-9a-f]{2}:){5}[0-9a-f]{2}/g, 'MAC')
+      .replace(/\+\d{10}\b/g, 'USER')
       .replace(/\b10(\.\d{1,3}){3}/g, 'ADDRESS')
   }
 
   const databases = (): Promise<string> =>
-    host.sandbox.inside('sh', '-ec', 'for each in ovn/ovnnb_db ovn/ovnsb_db openvswitch/db; do ovsdb-client dump unix:/run/$each.sock; done')
+    host.sandbox.inside(
+      'sh',
+      '-ec',
+      'for each in ovn/ovnnb_db ovn/ovnsb_db openvswitch/db; do ovsdb-client dump unix:/run/$each.sock; done',
+    )
 
   test('does not change the XML on the host', async () => {
     const harmless = await order(HARMLESS, 'web-1', '10.40.0.0/24')

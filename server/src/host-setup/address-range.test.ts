@@ -39,11 +39,11 @@ describe('the public address range', () => {
     const routes = [
       { dst: 'default', dev: 'eth0' },
       { dst: '10.0.0.0/24', dev: 'eth1' },
-      { dst: '10.77.0.0/16', dev: 'bpub-gw' },
+      { dst: '10.77.0.0/16', dev: 'br-ex' },
       { dst: '10.9.8.7', dev: 'wg0' },
       { dst: '0.0.0.0/0' },
     ]
-    const found = takenByRoutes(routes, 'bpub-gw').map(({ by }) => by)
+    const found = takenByRoutes(routes, ['br-ex']).map(({ by }) => by)
     expect(found).toEqual(['the route 10.0.0.0/24 by eth1', 'the route 10.9.8.7/32 by wg0'])
   })
 

@@ -49,10 +49,10 @@ export interface Route {
 }
 
 /** From `ip -json route`. A default route reserves no range. */
-export function takenByRoutes(routes: Route[], except: string): Taken[] {
+export function takenByRoutes(routes: Route[], except: readonly string[]): Taken[] {
   return routes.flatMap(({ dst, dev = 'nothing' }) => {
     const cidr = parseCidr(dst.includes('/') ? dst : `${dst}/32`)
-    return cidr && cidr.prefix > 0 && dev !== except ? [{ cidr, by: `the route ${formatCidr(cidr)} by ${dev}` }] : []
+    return cidr && cidr.prefix > 0 && !except.includes(dev) ? [{ cidr, by: `the route ${formatCidr(cidr)} by ${dev}` }] : []
   })
 }
 

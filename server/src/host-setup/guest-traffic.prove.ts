@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeIf } from '../../../libvirt/test/describe-if.ts'
-import { done, missingForMachine, openBareMachine, type BareMachine } from '../../test/bare-machine.ts'
+import { done, failure, missingForMachine, openBareMachine, type BareMachine } from '../../test/bare-machine.ts'
 import { installTools, sendCommand } from '../../test/frame-tools.ts'
 import { arpFrame, BROADCAST } from '../../test/frames.ts'
 import { connectDirectly } from '../hypervisor/local-access.ts'
@@ -47,7 +47,8 @@ describeIf(missingForMachine())('guests of a prepared host', { timeout: 120_000 
       ${place('world', WORLD)}
       ${place('office', OFFICE)}
       ${background(`${process.execPath} -e "${SERVER}"`)}`)
-    expect(await machine.prepare('--range', RANGE)).toMatchObject({ ok: true })
+    const failed = failure(await machine.prepare('--range', RANGE))
+    if (failed) throw new Error(failed.message)
     controller = openOvn(`unix:${join(machine.sandbox.folder, 'ovn/run')}`, {
       log: pino({ level: 'silent' }),
       access: { connect: connectDirectly },
@@ -170,7 +171,7 @@ describeIf(missingForMachine())('guests of a prepared host', { timeout: 120_000 
   }
 
   test('only the gateway answers ARP, for its own address; the kernel would for any of the host', async () => {
-    expect(await answering(GATEWAY)).toEqual([await macOf('bpub-gw')])
+    expect(await answering(GATEWAY)).toEqual([await macOf('br-ex')])
     expect(await answering(OFFICE.host)).toEqual([])
     await machine.shell('arptables-nft -F BERTH-COPIES')
     expect(await answering(OFFICE.host)).toEqual([await macOf(PUBLIC_GUEST.tap)])
@@ -203,20 +204,18 @@ describeIf(missingForMachine())('guests of a prepared host', { timeout: 120_000 
     'ovn/ovn-northd',
     'ovn/ovn-controller',
   ]
-  const bothReachWorld = async (): Promise<void> => {
-    for (const guest of [PUBLIC_GUEST, PRIVATE_GUEST])
-      await expect.poll(() => ask(guest, WORLD.address), { timeout: 20_000 }).toBe(WORLD.host)
-  }
+  const reachWorld = (): Promise<string[]> => Promise.all([PUBLIC_GUEST, PRIVATE_GUEST].map((guest) => ask(guest, WORLD.address)))
+  const BOTH = [WORLD.host, WORLD.host]
 
   test('traffic comes back by itself when the daemons crash', async () => {
     for (const name of PROCESSES) await machine.shell(`kill -ALRM $(cat /run/${name}.pid)`)
-    await bothReachWorld()
+    await expect.poll(reachWorld, { timeout: 20_000 }).toEqual(BOTH)
   })
 
   test('killed daemons are started again; the gateway keeps its addresses', async () => {
     for (const name of PROCESSES) await machine.shell(`kill -9 $(cat /run/${name}.pid)`)
     expect(await ask(PUBLIC_GUEST, WORLD.address)).toBe('none')
     expect(done(await machine.prepare())).toEqual(['open-vswitch', 'ovn'])
-    await bothReachWorld()
+    await expect.poll(reachWorld, { timeout: 20_000 }).toEqual(BOTH)
   })
 })

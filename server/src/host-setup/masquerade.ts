@@ -2,7 +2,7 @@
 // guests first; these rules hold whatever it lets through.
 import { formatCidr } from '../kernel/cidr.ts'
 import { hasKernelDatapath, KERNEL_DATAPATH } from './open-vswitch.ts'
-import { GATEWAY_DEVICE, ROUTERS, UPLINK_DEVICE } from './plan.ts'
+import { PUBLIC_BRIDGE, ROUTERS } from './plan.ts'
 import type { HostPlan } from './setup-step.ts'
 import { missing, satisfied, type Step } from './setup-step.ts'
 import { run } from './shell.ts'
@@ -30,7 +30,7 @@ export const OPERATOR_RANGES = [
 ]
 
 const established = '-m conntrack --ctstate RELATED,ESTABLISHED'
-const GATEWAY = `-i ${GATEWAY_DEVICE}`
+const GATEWAY = `-i ${PUBLIC_BRIDGE}`
 
 /** RETURN leaves the decision to the machine's own firewall. */
 function chains({ range, allowed }: HostPlan): Chain[] {
@@ -41,7 +41,7 @@ function chains({ range, allowed }: HostPlan): Chain[] {
       table: 'nat',
       parent: 'POSTROUTING',
       name: 'BERTH-OUT',
-      rules: [`-o ${GATEWAY_DEVICE} -j RETURN`, ...[guests, formatCidr(ROUTERS.range)].map((from) => `-s ${from} -j MASQUERADE`)],
+      rules: [`-o ${PUBLIC_BRIDGE} -j RETURN`, ...[guests, formatCidr(ROUTERS.range)].map((from) => `-s ${from} -j MASQUERADE`)],
     },
     {
       tool: 'iptables',
@@ -69,7 +69,7 @@ function chains({ range, allowed }: HostPlan): Chain[] {
       table: 'filter',
       parent: 'FORWARD',
       name: 'BERTH-FORWARD',
-      rules: [`${GATEWAY} -j ACCEPT`, `-o ${GATEWAY_DEVICE} -j ACCEPT`],
+      rules: [`${GATEWAY} -j ACCEPT`, `-o ${PUBLIC_BRIDGE} -j ACCEPT`],
     },
   ]
 }
@@ -87,7 +87,7 @@ const COPIES: Chain[] = [
     table: 'raw',
     parent: 'PREROUTING',
     name: 'BERTH-COPIES',
-    rules: [`-i ${TAPS} -j DROP`, `-i ${UPLINK_DEVICE} -j DROP`],
+    rules: [`-i ${TAPS} -j DROP`],
     first: true,
   },
   { tool: 'ip6tables', table: 'raw', parent: 'PREROUTING', name: 'BERTH-COPIES', rules: [`-i ${TAPS} -j DROP`], first: true },

@@ -1,11 +1,10 @@
 // Removes what earlier versions made the networks of VMs with: libvirt networks on Linux bridges, libvirt's filters, and their iptables chains.
 import type { Connection, Named } from '@berth/libvirt'
 import { withLibvirt } from './libvirt.ts'
-import { findInterface, GATEWAY_DEVICE, UPLINK_DEVICE } from './plan.ts'
+import { findInterface, OLD_GATEWAY } from './plan.ts'
 import { missing, SetupError, satisfied, type Step } from './setup-step.ts'
 import { succeeds } from './shell.ts'
 
-const BRIDGE = 'brpub0'
 const CHAINS = [
   { table: 'raw', parent: 'PREROUTING', name: 'BERTH-RAW' },
   { table: 'mangle', parent: 'POSTROUTING', name: 'BERTH-UNSEEN' },
@@ -19,7 +18,7 @@ export const oldNetwork: Step = {
     withLibvirt(async (libvirt) => {
       const { networks, filters } = await find(libvirt)
       const rest = [...networks, ...filters].map(({ name }) => name)
-      if ((await findInterface(UPLINK_DEVICE))?.master === BRIDGE) rest.push(GATEWAY_DEVICE)
+      if (await findInterface(OLD_GATEWAY)) rest.push(OLD_GATEWAY)
       for (const { table, name } of CHAINS) if (await succeeds('iptables', '-w', '-t', table, '-S', name)) rest.push(name)
       return rest.length === 0
         ? satisfied('no bridges and filters of earlier versions')
@@ -37,7 +36,7 @@ export const oldNetwork: Step = {
         await libvirt.networks.undefine({ network })
       }
       for (const filter of filters) await libvirt.filters.undefine({ filter })
-      if ((await findInterface(UPLINK_DEVICE))?.master !== undefined) await succeeds('ip', 'link', 'del', GATEWAY_DEVICE)
+      await succeeds('ip', 'link', 'del', OLD_GATEWAY)
       for (const { table, parent, name } of CHAINS) {
         for (const command of [
           ['-D', parent, '-j', name],

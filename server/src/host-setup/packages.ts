@@ -6,9 +6,18 @@ import { findCommand, run } from './shell.ts'
 
 export const QEMU = `qemu-system-${nativeArch()}`
 const COMMANDS = [
-  ...['libvirtd', 'virtlogd', QEMU, 'qemu-img'],
-  ...['ovs-vswitchd', 'ovn-northd', 'ovn-controller', 'iptables', 'ip', 'ethtool'],
-  ...['openssl', 'tini'],
+  'libvirtd',
+  'virtlogd',
+  QEMU,
+  'qemu-img',
+  'ovs-vswitchd',
+  'ovn-northd',
+  'ovn-controller',
+  'iptables',
+  'ip',
+  'ethtool',
+  'openssl',
+  'tini',
 ]
 
 const wanted = (): string[] => [...lists.host.all, ...lists.host[nativeArch() === 'aarch64' ? 'arm64' : 'x64']]

@@ -7,10 +7,10 @@ import { hasSystemd, readFileOrNull, run } from './shell.ts'
 
 /** Berth's state of this host and its certificate. */
 export const BERTH_FOLDER = '/etc/libvirt/berth'
-export const GATEWAY_DEVICE = 'bpub-gw'
-export const UPLINK_DEVICE = 'bpub-up'
-/** Of Open vSwitch; OVN connects the public network to it. */
+/** Of Open vSwitch; OVN connects the public network to it. Its own interface is the gateway of VMs. */
 export const PUBLIC_BRIDGE = 'br-ex'
+/** The gateway of versions before OVN. */
+export const OLD_GATEWAY = 'bpub-gw'
 /** Outside addresses of the routers of private networks, the same on every host. */
 export const ROUTERS = { range: parseCidr('100.64.0.0/16')!, gateway: '100.64.0.1' }
 const STATE_FILE = join(BERTH_FOLDER, 'host.json')
@@ -65,7 +65,7 @@ async function decideRange(options: PlanOptions, known: HostState | null): Promi
   if (wanted && formatCidr(wanted) !== present) {
     throw new SetupError(
       `This host already uses ${present}, which its VMs may use, not ${formatCidr(wanted)}`,
-      `omit --range; to change it, delete its VMs, then: ip link del ${GATEWAY_DEVICE}; rm ${STATE_FILE}`,
+      `omit --range; to change it, delete its VMs, then: ovs-vsctl del-br ${PUBLIC_BRIDGE}; rm ${STATE_FILE}`,
     )
   }
   return requireRange(present, taken)
@@ -86,12 +86,11 @@ function requireCidr(text: string): string {
 
 async function takenRanges(): Promise<Taken[]> {
   const routes = JSON.parse(await run('ip', '-json', '-4', 'route', 'show', 'table', 'all')) as Route[]
-  return [...takenByRoutes(routes, GATEWAY_DEVICE), ...takenByResolvers((await readFileOrNull('/etc/resolv.conf')) ?? '')]
+  return [...takenByRoutes(routes, [PUBLIC_BRIDGE, OLD_GATEWAY]), ...takenByResolvers((await readFileOrNull('/etc/resolv.conf')) ?? '')]
 }
 
 interface Interface {
   ifname: string
-  master?: string
   flags: string[]
   addr_info: { family: string; local: string; prefixlen: number; scope: string }[]
 }
@@ -102,7 +101,7 @@ export async function findInterface(name: string): Promise<Interface | undefined
 }
 
 async function gatewayRange(): Promise<string | undefined> {
-  const own = (await findInterface(GATEWAY_DEVICE))?.addr_info.find(
+  const own = (await findInterface(PUBLIC_BRIDGE))?.addr_info.find(
     ({ family, scope, local }) => family === 'inet' && scope === 'global' && local !== ROUTERS.gateway,
   )
   const cidr = own && parseCidr(`${own.local}/${own.prefixlen}`)

@@ -11,7 +11,7 @@ import { testDatabase } from '../../test/harness.ts'
 import { berthd, berthdJson, type Outcome as Ended, type Settings } from '../../test/processes.ts'
 
 /** Accepts everything of guests before any rule of Berth. */
-const LAX_FIREWALL = 'iptables -I INPUT 1 -i bpub-gw -j ACCEPT'
+const LAX_FIREWALL = 'iptables -I INPUT 1 -i br-ex -j ACCEPT'
 
 describeIf(missingForMachine())('berthd host', { timeout: 300_000 }, () => {
   let machine: BareMachine
@@ -52,7 +52,7 @@ describeIf(missingForMachine())('berthd host', { timeout: 300_000 }, () => {
       'masquerade',
       'uplink',
     ])
-    expect(await inSandbox('ls /etc/libvirt /run/ovn /run/openvswitch; ip -br link')).not.toMatch(/berth|bpub|sock|br-/)
+    expect(await inSandbox('ls /etc/libvirt /run/ovn /run/openvswitch; ip -br link')).not.toMatch(/berth|sock|br-/)
   })
 
   test('prepares a host with a certificate and does not change a prepared one', async () => {
@@ -116,12 +116,10 @@ describeIf(missingForMachine())('berthd host', { timeout: 300_000 }, () => {
   })
 
   test.each([
-    ['ip link del bpub-gw', ['uplink']],
-    ['ip addr del 100.64.0.1/16 dev bpub-gw', ['uplink']],
-    ['ip link set bpub-up arp on', ['uplink']],
-    ['echo 0 > /proc/sys/net/ipv4/conf/bpub-gw/arp_ignore', ['uplink']],
-    ['echo 0 > /proc/sys/net/ipv6/conf/bpub-gw/disable_ipv6', ['uplink']],
-    ['ovs-vsctl del-port bpub-up', ['uplink']],
+    ['ip link set br-ex down', ['uplink']],
+    ['ip addr del 100.64.0.1/16 dev br-ex', ['uplink']],
+    ['echo 0 > /proc/sys/net/ipv4/conf/br-ex/arp_ignore', ['uplink']],
+    ['echo 0 > /proc/sys/net/ipv6/conf/br-ex/disable_ipv6', ['uplink']],
     ['ovs-vsctl del-br br-ex', ['uplink']],
     ['ovs-vsctl remove Open_vSwitch . external_ids ovn-bridge-mappings', ['ovn']],
     ['ovs-vsctl set Open_vSwitch . external_ids:system-id=other', ['ovn']],
@@ -145,7 +143,7 @@ describeIf(missingForMachine())('berthd host', { timeout: 300_000 }, () => {
   })
 
   test('restores everything after a reboot', async () => {
-    await inSandbox(`kill -9 $(pgrep -x libvirtd) $(pgrep -x virtlogd) $(pgrep -x 'ov[sn].*'); ip link del bpub-gw
+    await inSandbox(`kill -9 $(pgrep -x libvirtd) $(pgrep -x virtlogd) $(pgrep -x 'ov[sn].*'); for each in br-ex br-int ovs-netdev; do ip link del $each; done
       for each in filter nat raw; do iptables -t $each -F; iptables -t $each -X; ip6tables -t $each -F; ip6tables -t $each -X; done
       arptables-nft -F; arptables-nft -X
       rm -rf /run/libvirt/network /run/libvirt/storage /run/openvswitch/* /run/ovn/*; echo 0 > /proc/sys/net/ipv4/ip_forward`)
@@ -190,7 +188,9 @@ describeIf(missingForMachine())('berthd host', { timeout: 300_000 }, () => {
   const OLD = `printf '%s' "<network><name>berth-public</name><bridge name='brpub0' stp='off' delay='0'/></network>" > /run/n.xml
     virsh net-define /run/n.xml; virsh net-autostart berth-public; virsh net-start berth-public
     printf '%s' "<filter name='berth-vm-c1'/>" > /run/f.xml; virsh nwfilter-define /run/f.xml
-    ovs-vsctl del-port bpub-up; ip link set bpub-up master brpub0
+    gateway=$(ip -4 -o addr show br-ex | awk 'NR == 1 { print $4 }'); ovs-vsctl del-br br-ex
+    ip link add bpub-gw type veth peer name bpub-up; ip link set bpub-up master brpub0 up
+    ip addr add $gateway dev bpub-gw; ip link set bpub-gw up
     for each in libvirt-in libvirt-out BERTH-FROM-VM BERTH-TO-VM; do iptables -N $each; done
     iptables -I libvirt-in -j BERTH-FROM-VM; iptables -I libvirt-out -j BERTH-TO-VM
     iptables -t mangle -N BERTH-UNSEEN; iptables -t mangle -A POSTROUTING -j BERTH-UNSEEN
@@ -209,7 +209,7 @@ describeIf(missingForMachine())('berthd host', { timeout: 300_000 }, () => {
     const report = await prepare()
     expect([failure(report), done(report)]).toEqual([undefined, ['old-network', 'uplink']])
     const left = await inSandbox('virsh net-list --all --name; virsh nwfilter-list; iptables-save; ip -br link')
-    expect(left).not.toMatch(/berth-public|berth-vm|brpub0|BERTH-(RAW|UNSEEN|FROM|TO)/)
+    expect(left).not.toMatch(/berth-public|berth-vm|brpub0|bpub|BERTH-(RAW|UNSEEN|FROM|TO-VM)/)
     expect(done(await prepare())).toEqual([])
   })
 

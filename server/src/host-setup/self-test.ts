@@ -4,7 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { PUBLIC_PHYSICAL_NETWORK } from '../hypervisor/ovn/topology.ts'
-import { GATEWAY_DEVICE } from './plan.ts'
+import { PUBLIC_BRIDGE } from './plan.ts'
 import { SetupError, type Outcome } from './setup-step.ts'
 import { findCommand, run, succeeds } from './shell.ts'
 
@@ -84,7 +84,7 @@ async function plugIn(guest: ChildProcess): Promise<void> {
   await inGuest('ip', 'addr', 'add', `${GUEST_ADDRESS}/30`, 'dev', GUEST_DEVICE)
   await inGuest('ip', 'link', 'set', GUEST_DEVICE, 'up')
   await run('ip', 'link', 'set', PORT_DEVICE, 'up')
-  await run('ip', 'addr', 'replace', `${HOST_ADDRESS}/30`, 'dev', GATEWAY_DEVICE)
+  await run('ip', 'addr', 'replace', `${HOST_ADDRESS}/30`, 'dev', PUBLIC_BRIDGE)
   await nb(
     ['ls-add', NAME],
     ['lsp-add', NAME, `${NAME}-uplink`],
@@ -131,7 +131,7 @@ const OPEN_TIMEOUT_MS = 5_000
 const notReached = (): SetupError =>
   new SetupError(
     'A guest cannot be reached from this host although its filter allows it',
-    `look for rules that drop packets from ${GATEWAY_DEVICE}: iptables -S INPUT, nft list ruleset`,
+    `look for rules that drop packets from ${PUBLIC_BRIDGE}: iptables -S INPUT, nft list ruleset`,
   )
 
 const isOpen = (port: number, withinMs: number): Promise<boolean> =>
@@ -158,6 +158,6 @@ async function clear(): Promise<void> {
   await succeeds('ovs-vsctl', '--timeout=20', '--if-exists', 'del-port', 'br-int', PORT_DEVICE)
   await succeeds('ovn-nbctl', '--timeout=20', '--wait=hv', '--if-exists', 'ls-del', NAME)
   await succeeds('ip', 'link', 'del', PORT_DEVICE)
-  await succeeds('ip', 'addr', 'del', `${HOST_ADDRESS}/30`, 'dev', GATEWAY_DEVICE)
-  await succeeds('ip', 'neigh', 'del', GUEST_ADDRESS, 'dev', GATEWAY_DEVICE)
+  await succeeds('ip', 'addr', 'del', `${HOST_ADDRESS}/30`, 'dev', PUBLIC_BRIDGE)
+  await succeeds('ip', 'neigh', 'del', GUEST_ADDRESS, 'dev', PUBLIC_BRIDGE)
 }

@@ -29,6 +29,7 @@ export async function add(
   const { facts, findings } = await inspectHost(config, uri!)
   const failures = findings.filter(({ status }) => status === 'failure')
   if (!facts || failures.length > 0) throw new Error(`The host was not added.\n${findings.map(findingLine).join('\n')}`)
+  if (addressIn(uri!) !== '') findings.push(APART)
   const { issuedRange } = await import('../../host-setup/issue-bundle.ts')
   const cidr = range ?? (await issuedRange(config.dataDir, addressIn(uri!)))
   const host = await db.tx(async (tx) =>
@@ -52,6 +53,13 @@ export async function add(
     `Host ${host.name} is ${host.id}: ${host.vcpu_total} CPUs, ${host.ram_total_mib} MiB, ${host.disk_total_gib} GiB, ${addresses}`,
   ]
   return { data: { id: host.id, name: host.name, uri, range: cidr ?? null, checks: findings }, text: lines.join('\n') }
+}
+
+/** Of a host on another machine than OVN's databases. */
+const APART: Finding = {
+  status: 'warning',
+  message: 'its VMs have no network until it is a chassis of the OVN of its region, which host prepare does not set up yet',
+  fix: 'keep it in maintenance: npx berthd host set <name> --maintenance on',
 }
 
 /** What QEMU offers; the KVM probe of the driver decides whether guests really run with it. */

@@ -34,7 +34,7 @@ export async function openLibvirtHost(
   const elapsed = stopwatch()
   const registered = local?.driver === 'libvirt' ? local : null
   const range = registered ? (await listPools(db)).find(({ host_id }) => host_id === registered.id)?.cidr : undefined
-  const { plan, outcomes } = await prepareHost({ range, selfTest: 'changed' }, reporter())
+  const { plan, outcomes } = await prepareHost({ range, allowed: config.guestAllowedRanges, selfTest: 'changed' }, reporter())
   const failed = outcomes.find(({ status }) => status === 'failed')
   if (failed || !plan) {
     const reason = { why: failed?.message ?? 'the host cannot be prepared', fix: failed?.fix ?? 'npx berthd host prepare' }

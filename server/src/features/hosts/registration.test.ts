@@ -161,6 +161,7 @@ describe('host registration', () => {
       await expect(db.tx((tx) => reserveCapacityInRegion(tx, region, need))).rejects.toThrow('1 host checked, 1 in maintenance')
       const customer = await app.given.customer()
       await leave('pretended')
+      await db.run(sql`update hosts set maintenance = false where name = 'first'`)
       const { id: networkId } = (await customer.post('/networks', { name: 'lan', cidr: '10.98.0.0/24', nodeId: regionId })).body.data
       await expect(seed('bon1')).rejects.toThrow('Region bon1 has real VMs or networks (0 and 1), so no simulated host can join it')
       await db.run(sql`delete from networks where id = ${networkId as string}`)

@@ -3,7 +3,7 @@ import { testApp } from '../../../test/harness.ts'
 import { givenHost, givenRegion } from '../../../test/hosts.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { setQuotaLimit } from '../accounts/service.ts'
-import { getRegion } from '../catalog/service.ts'
+import { createRegion, getRegion } from '../catalog/service.ts'
 import { getHost } from '../hosts/service.ts'
 import { applyNetworks } from './apply.reconciler.ts'
 import { allocateAddress, releaseAddress, requireNetworks } from './service.ts'
@@ -187,6 +187,14 @@ describe('POST /networks', () => {
       const { status, headers } = await customer.post('/networks', input({ nodeId: place }))
       expect([status, headers['x-error-code']]).toEqual([422, 'unavailable'])
     }
+  })
+
+  test('rejects a region without a host', async () => {
+    const customer = await app.given.customer()
+    const place = { slug: 'ber5', name: 'Berlin', country: 'DE', city: 'Berlin', available: true }
+    const { id } = await app.db.tx((tx) => createRegion(tx, app.clock.now(), place))
+    const { status, headers } = await customer.post('/networks', input({ nodeId: id }))
+    expect([status, headers['x-error-code']]).toEqual([422, 'unavailable'])
   })
 
   test('rejects a node in maintenance', async () => {

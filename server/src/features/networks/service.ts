@@ -8,7 +8,7 @@ import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
 import { findRegion, getRegion, listRegions, type RegionRow } from '../catalog/service.ts'
-import { findHost, overlapsPool, SNAT_RANGE } from '../hosts/service.ts'
+import { findHost, listHosts, overlapsPool, SNAT_RANGE } from '../hosts/service.ts'
 import { chooseGateway, requireUsableCidr } from './cidr-policy.ts'
 import type { CreateNetwork, Network } from './schema.ts'
 import * as sql from './sql.ts'
@@ -49,7 +49,8 @@ async function findPlace(tx: Tx, nodeId: string): Promise<{ region: RegionRow; a
   const host = await findHost(tx, nodeId)
   const region = host ? await getRegion(tx, host.region_id) : await findRegion(tx, nodeId)
   if (!region) throw notFound('Node')
-  return { region, available: region.available && !host?.maintenance }
+  const hosts = host ? [host] : (await listHosts(tx)).filter((each) => each.region_id === region.id)
+  return { region, available: region.available && hosts.some(({ maintenance }) => !maintenance) }
 }
 
 async function refuseOwnOverlap(tx: Tx, accountId: string, regionId: string, cidr: string): Promise<void> {

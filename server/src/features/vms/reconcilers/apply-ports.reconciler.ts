@@ -1,7 +1,8 @@
 // Applies changed ports. Each host has its own lane, because an unreachable one does not confirm its ports and must not delay others; a lane
-// applies the ports of several VMs at once. Round robin by account keeps one account's many VMs from delaying another account.
+// applies the ports of several VMs at once, and looks for more while it does. Round robin by account keeps one account's many VMs from
+// delaying another account.
 import { isDriverError } from '../../../hypervisor/driver.ts'
-import { addDuration } from '../../../kernel/clock.ts'
+import { addDuration, sleep } from '../../../kernel/clock.ts'
 import { keyedReconciler, type Deps } from '../../deps.ts'
 import { callController, CLAIM, isUnreachable, retryDelay } from '../../hosts/service.ts'
 import {
@@ -19,7 +20,8 @@ import { ensureNetworks, ensurePorts } from '../model/ports.ts'
 import { vmById } from '../model/sql.ts'
 
 /** VMs of one host whose ports are applied at once. */
-const CONCURRENCY = 4
+const CONCURRENCY = 8
+const LOOK_EVERY_MS = 50
 
 export const applyPorts = keyedReconciler(APPLY_PORTS, '5s', {
   busy: async ({ db, clock }) => (await hostsWithPendingPorts(db, clock.now())).map((row) => row.host_id),
@@ -29,15 +31,32 @@ export const applyPorts = keyedReconciler(APPLY_PORTS, '5s', {
 async function applyOnHost(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
   const { db, clock } = deps
   const pick = roundRobinByAccount()
+  const running = new Map<string, Promise<void>>()
+  const failures: unknown[] = []
   let isAway = false
-  const lane = async (): Promise<void> => {
-    while (!stopping.aborted && !isAway) {
-      const next = pick(await pendingPortsOn(db, hostId, clock.now()))
-      if (!next) return
-      if (!(await applyOne(deps, next.vm_id, stopping))) isAway = true
-    }
+  const start = (vmId: string): void => {
+    const applied = applyOne(deps, vmId, stopping).then(
+      (isReachable) => void (isAway ||= !isReachable),
+      (error: unknown) => void failures.push(error),
+    )
+    running.set(
+      vmId,
+      applied.finally(() => running.delete(vmId)),
+    )
   }
-  await Promise.all(Array.from({ length: CONCURRENCY }, lane))
+  for (;;) {
+    const isOver = stopping.aborted || isAway || failures.length > 0
+    const waiting = isOver ? [] : await pendingPortsOn(db, hostId, clock.now())
+    while (running.size < CONCURRENCY) {
+      const next = pick(waiting.filter(({ vm_id }) => !running.has(vm_id)))
+      if (!next) break
+      waiting.splice(waiting.indexOf(next), 1)
+      start(next.vm_id)
+    }
+    if (running.size === 0) break
+    await Promise.race([...running.values(), sleep(LOOK_EVERY_MS)])
+  }
+  if (failures.length > 0) throw failures[0]
 }
 
 /** Picks a row of the least recently picked account. */
