@@ -34,7 +34,16 @@ await database.ensure(PUBLIC, publicRows({ ranges: [], allowed: [] }, []), reque
 const addNetwork = (number: number) =>
   database.ensure(
     networkObject(`net${number}`),
-    networkRows({ networkId: `net${number}`, cidr: '10.0.0.0/24', gateway: '10.0.0.1', enableDhcp: true, dns: [], snat: null }),
+    networkRows({
+      networkId: `net${number}`,
+      cidr: '10.0.0.0/24',
+      gateway: '10.0.0.1',
+      enableDhcp: true,
+      dns: [],
+      snat: null,
+      routes: [],
+      peers: [],
+    }),
     request(),
   )
 const port = (number: number, filter: Filter | null) => ({
@@ -42,6 +51,7 @@ const port = (number: number, filter: Filter | null) => ({
   mac: `52:54:00:00:${hex(number)}`,
   networkId: `net${number % NETWORKS}`,
   addresses: [`10.0.0.${10 + Math.floor(number / NETWORKS)}`],
+  ranges: [],
   host: 'hv1',
   limitMbps: 100,
   filter,
@@ -89,7 +99,7 @@ for (let number = 1; number < NETWORKS; number++) await addNetwork(number)
 for (let number = 1; number < PORTS; number++) await setPort(number, null)
 await database.ensure(
   networkObject('last'),
-  networkRows({ networkId: 'last', cidr: '10.0.0.0/24', gateway: null, enableDhcp: false, dns: [], snat: null }),
+  networkRows({ networkId: 'last', cidr: '10.0.0.0/24', gateway: null, enableDhcp: false, dns: [], snat: null, routes: [], peers: [] }),
   request(['hv1']),
 )
 console.log(`${NETWORKS} networks and ${PORTS} ports, one after the other: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)

@@ -19,6 +19,8 @@ const toNamedItems = <Item extends { id: string }>(items: Item[], ...fields: (ke
 export const RESOURCES = {
   vm: { label: 'VM', list: async (berth) => toNamedItems(await berth.vms.list().all(), 'name', 'hostname') },
   network: { label: 'network', list: async (berth) => toNamedItems(await berth.networks.list().all(), 'name') },
+  route: { label: 'route', list: async (berth, of) => toNamedItems(await berth.networks.routes(of), 'destination') },
+  peering: { label: 'peering', list: async (berth, of) => toNamedItems(await berth.networks.peerings(of), 'name', 'networkId') },
   firewall: { label: 'firewall', list: async (berth) => toNamedItems(await berth.firewalls.list().all(), 'name') },
   rule: { label: 'rule', list: async (berth, of) => toNamedItems(await berth.firewalls.rules(of), 'position') },
   key: { label: 'SSH key', list: async (berth) => toNamedItems(await berth.sshKeys.list().all(), 'name', 'fingerprint') },
@@ -36,6 +38,8 @@ export type ResourceName = keyof typeof RESOURCES
 
 /** Where it is not `<resource> list`; the reader fills in `<…>`. */
 const LIST_COMMANDS: Partial<Record<ResourceName, string>> = {
+  route: 'network route list <network>',
+  peering: 'network peering list <network>',
   rule: 'firewall rule list <firewall>',
   snapshot: 'snapshot list <vm>',
   backup: 'backup list <vm>',

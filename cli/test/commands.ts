@@ -51,6 +51,12 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   getNetwork: commandLine('network', 'get', ':id'),
   renameNetwork: commandLine('network', 'rename', ':id', '=name'),
   deleteNetwork: commandLine('network', 'delete', ':id'),
+  listNetworkRoutes: commandLine('network', 'route', 'list', ':id'),
+  createNetworkRoute: commandLine('network', 'route', 'add', ':id', '=destination', '--via', '=nextHop'),
+  deleteNetworkRoute: commandLine('network', 'route', 'delete', ':id', ':routeId'),
+  listNetworkPeerings: commandLine('network', 'peering', 'list', ':id'),
+  createNetworkPeering: commandLine('network', 'peering', 'add', ':id', '=networkId'),
+  deleteNetworkPeering: commandLine('network', 'peering', 'delete', ':id', ':peeringId'),
 
   listFirewalls: commandLine('firewall', 'list'),
   createFirewall: commandLine('firewall', 'create', '=name'),

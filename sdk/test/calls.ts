@@ -7,6 +7,8 @@ interface Params {
   slug: string
   actionId: string
   ruleId: string
+  routeId: string
+  peeringId: string
   networkId: string
   deliveryId: string
 }
@@ -48,6 +50,12 @@ export const CALLS: Record<string, CallBySdk> = {
   getNetwork: (berth, { id }) => berth.networks.get(id),
   renameNetwork: (berth, { id }) => berth.networks.rename(id, 'renamed'),
   deleteNetwork: (berth, { id }) => berth.networks.delete(id),
+  listNetworkRoutes: (berth, { id }) => berth.networks.routes(id),
+  createNetworkRoute: (berth, { id }, body) => berth.networks.addRoute(id, body),
+  deleteNetworkRoute: (berth, { id, routeId }) => berth.networks.deleteRoute(id, routeId),
+  listNetworkPeerings: (berth, { id }) => berth.networks.peerings(id),
+  createNetworkPeering: (berth, { id }, body) => berth.networks.addPeering(id, (body as { networkId: string }).networkId),
+  deleteNetworkPeering: (berth, { id, peeringId }) => berth.networks.deletePeering(id, peeringId),
 
   listFirewalls: (berth) => berth.firewalls.list().page(),
   createFirewall: (berth, _, body) => berth.firewalls.create(body),

@@ -40,6 +40,12 @@ export function fixtureOf(app: TestApp, customer: Customer) {
     template: async () => (await app.given.vmInput()).osTemplateId,
     plan: (slug: string) => catalog('/plans', slug),
     network: async () => made('/networks', { name: 'net', nodeId: app.host.id, cidr: nextRange() }),
+    routeIn: async (network: string) => ({
+      destination: '192.168.7.0/24',
+      nextHop: (await customer.get(`/networks/${network}`)).body.data.gateway.replace(/1$/, '9') as string,
+    }),
+    route: async (network: string) => made(`/networks/${network}/routes`, await fixture.routeIn(network)),
+    peering: async (network: string) => made(`/networks/${network}/peerings`, { networkId: await fixture.network() }),
     firewall: () => made('/firewalls', { name: 'fw' }),
     rule: (firewall: string) => made(`/firewalls/${firewall}/rules`, RULE),
     vm: async (input: Record<string, unknown> = {}) => (await app.given.vm(customer, input)).id,
@@ -121,6 +127,14 @@ const delivery = async (fixture: Fixture): Promise<Call> => {
   const id = await fixture.webhook()
   return { params: { id, deliveryId: await fixture.delivery(id) } }
 }
+const route = async (fixture: Fixture): Promise<Call> => {
+  const id = await fixture.network()
+  return { params: { id, routeId: await fixture.route(id) } }
+}
+const peering = async (fixture: Fixture): Promise<Call> => {
+  const id = await fixture.network()
+  return { params: { id, peeringId: await fixture.peering(id) } }
+}
 const rule = async (fixture: Fixture): Promise<Call> => {
   const id = await fixture.firewall()
   return { params: { id, ruleId: await fixture.rule(id) } }
@@ -163,6 +177,15 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   getNetwork: withId((fixture) => fixture.network()),
   renameNetwork: withId((fixture) => fixture.network(), { name: 'renamed' }),
   deleteNetwork: withId((fixture) => fixture.network()),
+  listNetworkRoutes: async (fixture) => ({ params: { id: (await route(fixture)).params!['id']! } }),
+  createNetworkRoute: async (fixture) => {
+    const id = await fixture.network()
+    return { params: { id }, body: await fixture.routeIn(id) }
+  },
+  deleteNetworkRoute: route,
+  listNetworkPeerings: async (fixture) => ({ params: { id: (await peering(fixture)).params!['id']! } }),
+  createNetworkPeering: async (fixture) => ({ params: { id: await fixture.network() }, body: { networkId: await fixture.network() } }),
+  deleteNetworkPeering: peering,
 
   listFirewalls: having((fixture) => fixture.firewall()),
   createFirewall: async () => ({ body: { name: 'fw' } }),

@@ -34,12 +34,23 @@ function checksum(bytes: Buffer): number {
 const datagram = (fromPort: number, toPort: number, text: string): Buffer =>
   Buffer.concat([u16(fromPort, toPort, 8 + text.length, 0), Buffer.from(text)])
 
+const ICMP = 1
 const UDP = 17
 const ICMPV6 = 58
 
 /** `as` is the spoofed source. */
 export const udpFrame = (from: End, to: End, text: string, ports = { from: 4000, to: 4001 }, as: Partial<End> = {}): Buffer =>
   ether(as.mac ?? from.mac, to.mac, 0x0800, ipv4(as.address ?? from.address, to.address, UDP, datagram(ports.from, ports.to, text)))
+
+/** An ICMP echo request. */
+export const echoFrame = (from: End, to: End): Buffer => {
+  const request = u16(0x0800, 0, 1, 1)
+  request.writeUInt16BE(checksum(request), 2)
+  return ether(from.mac, to.mac, 0x0800, ipv4(from.address, to.address, ICMP, request))
+}
+
+/** How the answer to it goes on after the addresses of its ends, in latin1. */
+export const echoAnswer = (from: End, to: End): string => Buffer.concat([quad(to.address), quad(from.address), u16(0)]).toString('latin1')
 
 /** The text follows the packet, in the padding of short frames. */
 export const arpFrame = (from: End, to: End, operation: 'ask' | 'answer', text: string, as: Partial<End> = {}): Buffer => {

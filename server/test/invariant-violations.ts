@@ -126,6 +126,15 @@ export const violationSetups: Record<string, ViolationSetup> = {
   'networks.addresses': ({ networkId }) => [
     sql`update network_attachments a set address = n.gateway from networks n where n.id = a.network_id and n.id = ${networkId}`,
   ],
+  'networks.routes': ({ networkId }) => [
+    sql`insert into network_routes (id, network_id, destination, next_hop, created_at) values ('croute', ${networkId}, '192.168.99.0/24', '192.168.98.1', now())`,
+  ],
+  'networks.peerings': ({ networkId }) => [
+    sql`insert into networks (id, account_id, region_id, name, cidr, enable_snat, enable_dhcp, is_applied, deleted_at, created_at, updated_at)
+      select 'c0', account_id, region_id, 'deleted', '10.250.0.0/24', false, false, true, now(), now(), now() from networks where id = ${networkId}`,
+    sql`insert into network_peerings (id, network_id, peer_id, account_id, region_id, created_at)
+      select 'cpeering', 'c0', id, account_id, region_id, now() from networks where id = ${networkId}`,
+  ],
   'firewalls.owner': ({ firewallId, otherVmId, accountId }) => [
     sql`insert into firewall_bindings (firewall_id, vm_id, account_id, position, created_at) values (${firewallId}, ${otherVmId}, ${accountId}, 9, now())`,
   ],

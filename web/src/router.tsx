@@ -37,6 +37,7 @@ const tree = root.addChildren([
     screen('/vms/$vmId', () => import('./screens/vm/VmPage.tsx')),
     screen('/ssh-keys', () => import('./screens/ssh-keys/SshKeys.tsx')),
     screen('/networks', () => import('./screens/networks/Networks.tsx')),
+    screen('/networks/$networkId', () => import('./screens/networks/NetworkPage.tsx')),
     screen('/firewalls', () => import('./screens/firewalls/FirewallList.tsx')),
     screen('/firewalls/$firewallId', () => import('./screens/firewalls/FirewallPage.tsx')),
     screen('/bandwidth', () => import('./screens/bandwidth/Bandwidth.tsx')),

@@ -46,8 +46,9 @@ export const OPERATOR_LISTS = [
 export const OUTSIDE = ['/sign-in', '/sign-up', '/confirm', '/welcome', '/forgot-password', '/reset']
 export const CUSTOMER_LISTS = [...LISTS, ...SETTINGS_TABS.map((tab) => `/settings?tab=${tab}`)]
 
-export const pagesOf = ({ vmId, firewallId, webhookId, ticketId }: SeededAccount): string[] => [
+export const pagesOf = ({ vmId, networkId, firewallId, webhookId, ticketId }: SeededAccount): string[] => [
   ...VM_TABS.map((tab) => `/vms/${vmId}?tab=${tab}`),
+  `/networks/${networkId}`,
   `/firewalls/${firewallId}`,
   `/webhooks/${webhookId}`,
   `/tickets/${ticketId}`,

@@ -5,6 +5,7 @@ import { receiver } from '../../server/test/receiver.ts'
 
 export interface SeededAccount {
   vmId: string
+  networkId: string
   firewallId: string
   webhookId: string
   ticketId: string
@@ -19,6 +20,9 @@ export async function seedAccount(berth: Berth, name: Naming = (what) => what): 
   const mailbox = await receiver()
   const key = await berth.sshKeys.create({ name: name('laptop'), publicKey: generateKey().line })
   const network = await berth.networks.create({ name: name('backend'), nodeId: regionId, cidr: '10.20.0.0/24' })
+  await berth.networks.addRoute(network.id, { destination: '192.168.7.0/24', nextHop: '10.20.0.9' })
+  const other = await berth.networks.create({ name: name('databases'), nodeId: regionId, cidr: '10.21.0.0/24' })
+  await berth.networks.addPeering(network.id, other.id)
   const firewallId = await seedFirewall(berth, name)
   const webhook = await berth.webhooks.create({ url: mailbox.url, events: ['vm.created', 'vm.started'], description: name('deploy bot') })
   const plan = plans.find(({ slug }) => slug === 'small')!
@@ -42,7 +46,7 @@ export async function seedAccount(berth: Berth, name: Naming = (what) => what): 
   await berth.waitForAction(await berth.backups.create(vmId, { name: name('weekly') }))
   await berth.waitForAction(await berth.vms.stop(second!.vmId))
   const ticket = await berth.tickets.create({ subject: name('a question'), body: `${name('hello')}\n${name('how are you')}` })
-  return { vmId, firewallId, webhookId: webhook.id, ticketId: ticket.id }
+  return { vmId, networkId: network.id, firewallId, webhookId: webhook.id, ticketId: ticket.id }
 }
 
 async function seedFirewall(berth: Berth, name: Naming): Promise<string> {

@@ -4,6 +4,8 @@ import { usageError } from '../exit-codes.ts'
 import { time } from '../format.ts'
 import { omitUndefined } from '../options.ts'
 import { details, message, table, type Columns } from '../result.ts'
+import { peering } from './network-peering.ts'
+import { route } from './network-route.ts'
 
 const NETWORK_FIELDS: Columns<Network> = {
   Name: (network) => network.name,
@@ -127,4 +129,14 @@ const detach = defineCommand({
   },
 })
 
-export const network = group('network', 'private networks between your VMs', [list, get, create, rename, remove, attach, detach])
+export const network = group('network', 'private networks between your VMs', [
+  list,
+  get,
+  create,
+  rename,
+  remove,
+  attach,
+  detach,
+  route,
+  peering,
+])

@@ -823,6 +823,41 @@ export interface components {
         DeletedNetwork: {
             id: string;
         };
+        NetworkRoute: {
+            id: string;
+            destination: string;
+            nextHop: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+        };
+        CreateNetworkRoute: {
+            /** @description A range outside of the network; host bits are masked away */
+            destination: string;
+            /** @description An address in the network: of the VM that takes on what is sent to the range */
+            nextHop: string;
+        };
+        NetworkPeering: {
+            /** @description The same for both networks */
+            id: string;
+            /** @description Of the other network */
+            networkId: string;
+            /** @description Of the other network */
+            name: string;
+            /** @description Of the other network */
+            cidr: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+        };
+        CreateNetworkPeering: {
+            /** @description Another network of the account in the same region */
+            networkId: string;
+        };
         Firewall: {
             id: string;
             name: string;
@@ -1530,6 +1565,10 @@ export type Network = components['schemas']['Network'];
 export type CreateNetwork = components['schemas']['CreateNetwork'];
 export type RenameNetwork = components['schemas']['RenameNetwork'];
 export type DeletedNetwork = components['schemas']['DeletedNetwork'];
+export type NetworkRoute = components['schemas']['NetworkRoute'];
+export type CreateNetworkRoute = components['schemas']['CreateNetworkRoute'];
+export type NetworkPeering = components['schemas']['NetworkPeering'];
+export type CreateNetworkPeering = components['schemas']['CreateNetworkPeering'];
 export type Firewall = components['schemas']['Firewall'];
 export type CreateFirewall = components['schemas']['CreateFirewall'];
 export type ChangeFirewall = components['schemas']['ChangeFirewall'];
@@ -2408,6 +2447,172 @@ export interface operations {
                         /** @constant */
                         success: true;
                         data: components["schemas"]["Network"];
+                    };
+                };
+            };
+        };
+    };
+    listNetworkRoutes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["NetworkRoute"][];
+                    };
+                };
+            };
+        };
+    };
+    createNetworkRoute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateNetworkRoute"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["NetworkRoute"];
+                    };
+                };
+            };
+        };
+    };
+    deleteNetworkRoute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                routeId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["DeletedNetwork"];
+                    };
+                };
+            };
+        };
+    };
+    listNetworkPeerings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["NetworkPeering"][];
+                    };
+                };
+            };
+        };
+    };
+    createNetworkPeering: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateNetworkPeering"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["NetworkPeering"];
+                    };
+                };
+            };
+        };
+    };
+    deleteNetworkPeering: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                peeringId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["DeletedNetwork"];
                     };
                 };
             };

@@ -23,4 +23,29 @@ export class Networks extends Resource {
   delete(id: string, options?: CallOptions) {
     return this.api.call('deleteNetwork', { path: { id } }, options)
   }
+
+  /** By destination. */
+  routes(id: string, options?: CallOptions) {
+    return this.api.call('listNetworkRoutes', { path: { id } }, options)
+  }
+
+  addRoute(id: string, body: Body<'createNetworkRoute'>, options?: CallOptions) {
+    return this.api.call('createNetworkRoute', { path: { id }, body }, options)
+  }
+
+  deleteRoute(id: string, routeId: string, options?: CallOptions) {
+    return this.api.call('deleteNetworkRoute', { path: { id, routeId } }, options)
+  }
+
+  peerings(id: string, options?: CallOptions) {
+    return this.api.call('listNetworkPeerings', { path: { id } }, options)
+  }
+
+  addPeering(id: string, networkId: string, options?: CallOptions) {
+    return this.api.call('createNetworkPeering', { path: { id }, body: { networkId } }, options)
+  }
+
+  deletePeering(id: string, peeringId: string, options?: CallOptions) {
+    return this.api.call('deleteNetworkPeering', { path: { id, peeringId } }, options)
+  }
 }

@@ -62,6 +62,8 @@ describeIf(missingForMachine())('guests of a prepared host', { timeout: 120_000 
         enableDhcp: true,
         dns: [],
         snat: { address: '100.64.0.9', prefix: 16, gateway: '100.64.0.1' },
+        routes: [],
+        peers: [],
       },
       soon(),
     )
@@ -88,7 +90,10 @@ describeIf(missingForMachine())('guests of a prepared host', { timeout: 120_000 
 
   async function plug({ name, tap, mac, address }: Guest, networkId: string | null, withPrefix: string, gateway: string): Promise<void> {
     const host = (await machine.shell('hostname')).trim()
-    await controller.ensurePort({ vmId: 'c1', mac, networkId, addresses: [address], host, limitMbps: null, filter: OPEN_FILTER }, soon())
+    await controller.ensurePort(
+      { vmId: 'c1', mac, networkId, addresses: [address], ranges: [], host, limitMbps: null, filter: OPEN_FILTER },
+      soon(),
+    )
     await machine.shell(`
       ip netns add ${name}
       ip link add ${tap} type veth peer name e0 netns ${name}

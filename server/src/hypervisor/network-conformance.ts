@@ -35,6 +35,8 @@ export function describeNetworkController(name: string, makeFixture: () => Promi
       enableDhcp: true,
       dns: ['1.1.1.1'],
       snat: null,
+      routes: [],
+      peers: [],
       ...changes,
     })
     const network = async (changes: Partial<NetworkSpec> = {}): Promise<NetworkSpec> => {
@@ -48,6 +50,7 @@ export function describeNetworkController(name: string, makeFixture: () => Promi
       mac: `52:54:00:09:00:${(++macs).toString(16).padStart(2, '0')}`,
       networkId: null,
       addresses: ['10.0.0.10'],
+      ranges: [],
       host: made.hosts[0],
       limitMbps: null,
       filter: OPEN,
@@ -69,6 +72,40 @@ export function describeNetworkController(name: string, makeFixture: () => Promi
       expect(await isListed(spec.networkId)).toBe(true)
       await Promise.all([made.controller.ensureNoNetwork(spec.networkId, soon()), made.other.ensureNoNetwork(spec.networkId, soon())])
       expect(await isListed(spec.networkId)).toBe(false)
+    })
+
+    test('changes the routes of a network, and the ranges of their next hop', async () => {
+      const destination = '192.168.7.0/24'
+      const spec = await network({ snat: { ...SNAT, address: '100.64.0.12' } })
+      const hop = port({ networkId: spec.networkId, filter: null })
+      await made.controller.ensurePort(hop, soon())
+      const routed = { ...spec, routes: [{ destination, nextHop: '10.0.0.10' }] }
+      await Promise.all([made.controller.ensureNetwork(routed, soon()), made.other.ensureNetwork(routed, soon())])
+      await made.controller.ensurePort({ ...hop, ranges: [destination] }, soon())
+      await made.controller.ensurePort(hop, soon())
+      await made.controller.ensureNetwork(spec, soon())
+      await made.controller.ensureNoPort(hop.mac, soon())
+      await made.controller.ensureNoNetwork(spec.networkId, soon())
+      expect(await isListed(spec.networkId)).toBe(false)
+    })
+
+    test('connects networks in either order, and disconnects them, also by removing one', async () => {
+      const [one, two] = [
+        networkSpec({ cidr: '10.1.0.0/24', gateway: '10.1.0.1' }),
+        networkSpec({ cidr: '10.2.0.0/24', gateway: '10.2.0.1' }),
+      ]
+      const withPeer = (spec: NetworkSpec, { networkId, cidr, gateway }: NetworkSpec): NetworkSpec => ({
+        ...spec,
+        peers: [{ networkId, cidr, gateway: gateway! }],
+      })
+      // The first is connected before there is a second.
+      for (const spec of [withPeer(one, two), two, withPeer(two, one), one, withPeer(one, two)])
+        await Promise.all([made.controller.ensureNetwork(spec, soon()), made.other.ensureNetwork(spec, soon())])
+      await made.controller.ensureNoNetwork(two.networkId, soon())
+      expect([await isListed(one.networkId), await isListed(two.networkId)]).toEqual([true, false])
+      await made.controller.ensureNetwork(one, soon())
+      await made.controller.ensureNoNetwork(one.networkId, soon())
+      expect(await isListed(one.networkId)).toBe(false)
     })
 
     test('makes networks with one range', async () => {

@@ -4,6 +4,7 @@
 // The contract of every method is that of the driver (driver.ts): idempotent and keyed by our ids, interruptible anywhere, rejects with a
 // DriverError only, one effect of concurrent calls. A change is in force on the hosts concerned when its call resolves.
 import { createHash } from 'node:crypto'
+import { parseCidr } from '../kernel/cidr.ts'
 import type { Filter } from './spec.ts'
 
 export interface NetworkController {
@@ -48,14 +49,36 @@ export interface PublicNetworkSpec {
 export interface NetworkSpec {
   networkId: string
   cidr: string
-  /** Of the router; null only with SNAT and DHCP both off. */
+  /** Of the router, which exists where this is not null: that is, without SNAT and DHCP too. */
   gateway: string | null
   enableDhcp: boolean
   /** Resolvers that DHCP announces. */
   dns: readonly string[]
   /** The address that its guests have outside, which is no other network's; null: no way out. */
   snat: { address: string; prefix: number; gateway: string } | null
+  /** Of the router, and announced by DHCP. Destinations lie outside of the network, next hops in it. */
+  routes: readonly { destination: string; nextHop: string }[]
+  /** Networks that its router is connected to. They reach each other when both of them say so. Announced by DHCP. */
+  peers: readonly PeerNetwork[]
 }
+
+/** Its range overlaps neither that of the network nor those of other peers and routes. */
+export interface PeerNetwork {
+  networkId: string
+  cidr: string
+  gateway: string
+}
+
+/** What DHCP tells guests to send to the router; empty where nothing leads out of the network. */
+export function announcedRanges({ snat, routes, peers }: Pick<NetworkSpec, 'snat' | 'routes' | 'peers'>): string[] {
+  const ranges = [...peers.map(({ cidr }) => cidr), ...routes.map(({ destination }) => destination)]
+  // Guests that get a list of routes ignore the router that is announced beside it (RFC 3442).
+  return snat && ranges.length > 0 ? ['0.0.0.0/0', ...ranges] : ranges
+}
+
+/** One option of DHCP is all there is for them: a length, the octets that count, and the router, each. */
+export const canAnnounce = (ranges: readonly string[]): boolean =>
+  ranges.reduce((sum, range) => sum + 1 + Math.ceil(parseCidr(range)!.prefix / 8) + 4, 0) <= 255
 
 export interface PortSpec {
   vmId: string
@@ -64,6 +87,8 @@ export interface PortSpec {
   networkId: string | null
   /** Those that the interface may send from and receives for; without prefix. */
   addresses: readonly string[]
+  /** Ranges that the network routes to it: it may send from them and receives for them too. */
+  ranges: readonly string[]
   /** Name of the machine's host, as the host reports it (HostFacts.hostname). No other host can take the port. */
   host: string
   /** Both directions; null = unlimited. */

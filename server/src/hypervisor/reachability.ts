@@ -45,9 +45,9 @@ export interface ReachQuestion {
   /** All interfaces of the sender. */
   sender: readonly Interface[]
   /** The private networks of the sender. */
-  networks: readonly Pick<NetworkSpec, 'networkId' | 'cidr' | 'gateway' | 'snat'>[]
+  networks: readonly Pick<NetworkSpec, 'networkId' | 'cidr' | 'gateway' | 'snat' | 'routes' | 'peers'>[]
   publicNetwork: PublicNetworkSpec
-  /** All interfaces of the machine that is asked for; none where the destination is no known machine. */
+  /** All interfaces of the machine that is asked for, or that is the next hop of a route to it; none where there is no known machine. */
   receiver: readonly Interface[]
   destination: string
   protocol: Packet['protocol']
@@ -59,15 +59,14 @@ type Interface = Pick<PortSpec, 'networkId' | 'addresses' | 'filter'>
 /** In the order in which a packet meets them. Whatever does not pass is the last one. */
 export type Step = { passes: boolean } & (
   | { kind: 'OUTBOUND_FILTER' | 'INBOUND_FILTER'; networkId: string | null; decision: Decision }
-  /** Within a private network, over the public one, out of a private network by the address of its router, or no way at all. */
-  | { kind: 'ROUTE'; way: 'NETWORK' | 'PUBLIC' | 'SNAT' | 'NONE'; networkId: string | null }
+  | { kind: 'ROUTE'; way: Way['kind'] | 'NONE'; networkId: string | null }
   | { kind: 'CLOSED_RANGE' }
   /** Of a private network: its router, or nobody. */
-  | { kind: 'DESTINATION'; owner: 'GATEWAY' | 'NOBODY'; networkId: string }
+  | { kind: 'DESTINATION'; owner: 'GATEWAY' | 'NOBODY'; range: string }
 )
 
 export interface Reach {
-  /** FORWARDED: it leaves for a destination that is no known machine. */
+  /** FORWARDED: it leaves for a destination that is no known machine, or arrives at the next hop of a route. */
   verdict: 'REACHABLE' | 'FORWARDED' | 'BLOCKED'
   /** Null without a way. */
   source: { networkId: string | null; address: string } | null
@@ -76,56 +75,70 @@ export interface Reach {
 
 /** Whether the first packet of a connection arrives, and what decides. */
 export function traceReach(question: ReachQuestion): Reach {
-  const { destination, networks, publicNetwork, receiver } = question
+  const { destination, publicNetwork, receiver } = question
   const way = wayTo(question)
   if (!way) return { verdict: 'BLOCKED', source: null, steps: [{ kind: 'ROUTE', way: 'NONE', networkId: null, passes: false }] }
-  const { networkId } = way.from
-  const source = { networkId, address: way.address }
+  const source = { networkId: way.from.networkId, address: way.address }
   const steps: Step[] = []
   /** True when the packet ends there. */
   const ends = (step: Step): boolean => steps.push(step) > 0 && !step.passes
   const blocked = (): Reach => ({ verdict: 'BLOCKED', source, steps })
 
   if (ends(filterStep('OUTBOUND_FILTER', way.from, question, way.address))) return blocked()
-  if (ends({ kind: 'ROUTE', way: way.kind, networkId, passes: true })) return blocked()
-  const target = receiver.find((each) => each.networkId === (way.kind === 'NETWORK' ? networkId : null) && hasAddress(each, destination))
-  if (way.kind === 'NETWORK') {
-    const network = networks.find((each) => each.networkId === networkId)!
-    const owner = hasRouter(network) && isSame(network.gateway!, destination) ? 'GATEWAY' : 'NOBODY'
+  steps.push({ kind: 'ROUTE', way: way.kind, networkId: source.networkId, passes: true })
+  const at = way.kind === 'VIA' ? way.nextHop : destination
+  const target = receiver.find((each) => each.networkId === way.arrivesIn && hasAddress(each, at))
+  if (way.kind === 'PUBLIC' || way.kind === 'SNAT') {
+    if (ends({ kind: 'CLOSED_RANGE', passes: !isClosed(publicNetwork, destination) })) return blocked()
+    if (!target) return { verdict: 'FORWARDED', source, steps }
+  } else if (!target) {
+    const owner = way.gateway !== null && isSame(way.gateway, at) ? 'GATEWAY' : 'NOBODY'
     // A router answers pings alone.
     const passes = owner === 'GATEWAY' && question.protocol === 'ICMP'
-    if (!target && ends({ kind: 'DESTINATION', owner, networkId: network.networkId, passes })) return blocked()
-    if (!target) return { verdict: 'REACHABLE', source, steps }
-  } else if (ends({ kind: 'CLOSED_RANGE', passes: !isClosed(publicNetwork, destination) })) return blocked()
-  if (!target) return { verdict: 'FORWARDED', source, steps }
+    return ends({ kind: 'DESTINATION', owner, range: way.range, passes }) ? blocked() : { verdict: 'REACHABLE', source, steps }
+  }
   // Outside, the host of the uplink may translate the router's address once more.
   if (ends(filterStep('INBOUND_FILTER', target, question, way.kind === 'SNAT' ? null : way.address))) return blocked()
-  return { verdict: 'REACHABLE', source, steps }
+  return { verdict: way.kind === 'VIA' ? 'FORWARDED' : 'REACHABLE', source, steps }
 }
 
-interface Way {
-  kind: 'NETWORK' | 'PUBLIC' | 'SNAT'
+type Way = {
   from: Interface
   /** Of the sender. */
   address: string
-}
+  /** Of the receiver's interface; null for the public network. */
+  arrivesIn: string | null
+} & (
+  | { kind: 'PUBLIC' | 'SNAT' }
+  /** In the network itself, in one that is peered with it, or to a next hop in it. */
+  | { kind: 'NETWORK' | 'PEER'; range: string; gateway: string | null }
+  | { kind: 'VIA'; range: string; gateway: null; nextHop: string }
+)
 
-/** As guests are configured: networks of their own on link, everything else over the public interface, and without one over SNAT. */
+/** In the order of preference: networks on link and what their routers announce, everything else over the public interface, and without one
+ *  over SNAT. */
+const WAYS = ['NETWORK', 'PEER', 'VIA', 'PUBLIC', 'SNAT'] as const
+
+/** As guests are configured. */
 function wayTo({ sender, networks, destination }: ReachQuestion): Way | undefined {
   const { family } = parseIp(destination)!
   const ways = sender.flatMap((from): Way[] => {
     const address = from.addresses.find((each) => parseIp(each)!.family === family)
     if (address === undefined) return []
-    if (from.networkId === null) return [{ kind: 'PUBLIC', from, address }]
+    if (from.networkId === null) return [{ kind: 'PUBLIC', from, address, arrivesIn: null }]
     const network = networks.find((each) => each.networkId === from.networkId)
     if (!network) return []
-    if (isIn([network.cidr], destination)) return [{ kind: 'NETWORK', from, address }]
-    return network.snat && hasRouter(network) ? [{ kind: 'SNAT', from, address }] : []
+    const { networkId, cidr, gateway, peers, routes, snat } = network
+    if (isIn([cidr], destination)) return [{ kind: 'NETWORK', from, address, arrivesIn: networkId, range: cidr, gateway }]
+    if (gateway === null) return []
+    const peer = peers.find((each) => isIn([each.cidr], destination))
+    if (peer) return [{ kind: 'PEER', from, address, arrivesIn: peer.networkId, range: peer.cidr, gateway: peer.gateway }]
+    const route = routes.find((each) => isIn([each.destination], destination))
+    if (route) return [{ kind: 'VIA', from, address, arrivesIn: networkId, range: cidr, gateway: null, nextHop: route.nextHop }]
+    return snat ? [{ kind: 'SNAT', from, address, arrivesIn: null }] : []
   })
-  return (['NETWORK', 'PUBLIC', 'SNAT'] as const).flatMap((kind) => ways.find((way) => way.kind === kind) ?? [])[0]
+  return WAYS.flatMap((kind) => ways.find((way) => way.kind === kind) ?? [])[0]
 }
-
-const hasRouter = ({ gateway, snat }: Pick<NetworkSpec, 'gateway' | 'snat'>): boolean => gateway !== null && snat !== null
 
 function filterStep(
   kind: 'OUTBOUND_FILTER' | 'INBOUND_FILTER',

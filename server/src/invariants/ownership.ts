@@ -23,6 +23,26 @@ const addresses = invariant(
     where not a.address << n.cidr or a.address = n.gateway or host(a.address) in (host(n.cidr), host(broadcast(n.cidr)))`,
 )
 
+const routes = invariant(
+  'networks.routes',
+  "A route leads out of its network by one of its machines, and into no other network of the account's in the region",
+  () => sql`
+    select r.id, format('network %s (%s) routes %s to %s', n.name, n.cidr, r.destination, host(r.next_hop)) as what
+    from network_routes r join networks n on n.id = r.network_id
+    where not r.next_hop << n.cidr or r.next_hop = n.gateway or n.gateway is null or (n.deleted_at is null and exists (
+      select from networks o where o.account_id = n.account_id and o.region_id = n.region_id and o.deleted_at is null and o.cidr && r.destination))`,
+)
+
+/** The keys of the table see to account and region. */
+const peerings = invariant(
+  'networks.peerings',
+  'Peers exist, have a gateway each, and do not overlap',
+  () => sql`
+    select p.id, format('networks %s (%s) and %s (%s) are peers', n.name, n.cidr, o.name, o.cidr) as what
+    from network_peerings p join networks n on n.id = p.network_id join networks o on o.id = p.peer_id
+    where n.gateway is null or o.gateway is null or n.cidr && o.cidr or n.deleted_at is not null or o.deleted_at is not null`,
+)
+
 const bindings = invariant(
   'firewalls.owner',
   'A firewall is bound to VMs of its own account',
@@ -77,4 +97,4 @@ const applied = invariant(
   { settle: '2m' },
 )
 
-export const ownershipInvariants: Invariant[] = [attachments, addresses, bindings, keys, copies, ports, applied]
+export const ownershipInvariants: Invariant[] = [attachments, addresses, routes, peerings, bindings, keys, copies, ports, applied]

@@ -35,6 +35,8 @@ export const contains = (cidr: Cidr, address: number): boolean => address >= cid
 
 export const covers = (outer: Cidr, inner: Cidr): boolean => outer.prefix <= inner.prefix && contains(outer, inner.base)
 
+export const overlap = (one: Cidr, other: Cidr): boolean => covers(one, other) || covers(other, one)
+
 const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'].map((text) => parseCidr(text)!)
 
 export const isPrivate = (cidr: Cidr): boolean => PRIVATE.some((range) => covers(range, cidr))

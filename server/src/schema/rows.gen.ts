@@ -326,6 +326,21 @@ export interface Tables {
     address: string
     number: bigint
   }
+  network_peerings: {
+    id: string
+    network_id: string
+    peer_id: string
+    account_id: string
+    region_id: string
+    created_at: Date
+  }
+  network_routes: {
+    id: string
+    network_id: string
+    destination: string
+    next_hop: string
+    created_at: Date
+  }
   networks: {
     id: string
     account_id: string
@@ -343,6 +358,7 @@ export interface Tables {
     created_at: Date
     updated_at: Date
     snat_address: string | null
+    version: number
   }
   one_time_links: {
     hash: Buffer
@@ -834,6 +850,7 @@ export interface Tables {
     addresses: string[]
     limit_mbps: number | null
     filter: unknown
+    ranges: string[]
   }
   'simulated.volumes': {
     host_id: string
@@ -887,7 +904,9 @@ export const COLUMNS: Record<keyof Tables, string> = {
   metrics_rollup: 'is_only, until',
   metrics_sample_claims: 'host_id, minute',
   network_attachments: 'network_id, vm_id, account_id, mac, address, number',
-  networks: 'id, account_id, region_id, name, cidr, gateway, enable_snat, enable_dhcp, last_address, is_applied, claimed_until, next_try_at, deleted_at, created_at, updated_at, snat_address',
+  network_peerings: 'id, network_id, peer_id, account_id, region_id, created_at',
+  network_routes: 'id, network_id, destination, next_hop, created_at',
+  networks: 'id, account_id, region_id, name, cidr, gateway, enable_snat, enable_dhcp, last_address, is_applied, claimed_until, next_try_at, deleted_at, created_at, updated_at, snat_address, version',
   one_time_links: 'hash, kind, user_id, created_at, expires_at, email, name',
   orphan_volumes: 'host_id, kind, id, vm_id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at',
   os_templates: 'id, slug, name, version, distribution, arch, min_disk_gib, min_ram_mib, default_user, cloud_init, has_agent, size_bytes, virtual_bytes, checksum, recipe, image_url, origin, imported_at, available, deprecated_at, position, created_at',
@@ -923,6 +942,6 @@ export const COLUMNS: Record<keyof Tables, string> = {
   'simulated.machines': 'host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch, started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second',
   'simulated.networks': 'region_id, network_id, spec',
   'simulated.nics': 'host_id, machine, mac, kind, address, limit_mbps, epoch, bytes_per_second, received_bytes, sent_bytes, counted_at',
-  'simulated.ports': 'region_id, mac, vm_id, network_id, host, addresses, limit_mbps, filter',
+  'simulated.ports': 'region_id, mac, vm_id, network_id, host, addresses, limit_mbps, filter, ranges',
   'simulated.volumes': 'host_id, name, kind, id, vm_id, generation, parent, is_complete, capacity_bytes, size_bytes, content, checkpoints',
 }

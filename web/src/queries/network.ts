@@ -9,6 +9,15 @@ export const networksQuery = (query: Query<'listNetworks'> = { limit: 100 }) =>
     placeholderData: keepPreviousData,
   })
 
+export const networkQuery = (id: string) =>
+  queryOptions({ queryKey: ['networks', 'one', id], queryFn: ({ signal }) => berth.networks.get(id, { signal }) })
+
+export const routesQuery = (id: string) =>
+  queryOptions({ queryKey: ['networks', 'routes', id], queryFn: ({ signal }) => berth.networks.routes(id, { signal }) })
+
+export const peeringsQuery = (id: string) =>
+  queryOptions({ queryKey: ['networks', 'peerings', id], queryFn: ({ signal }) => berth.networks.peerings(id, { signal }) })
+
 export const firewallsQuery = (query: Query<'listFirewalls'> = { limit: 100 }) =>
   queryOptions({
     queryKey: ['firewalls', query],

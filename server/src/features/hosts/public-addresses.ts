@@ -1,6 +1,6 @@
 // Public addresses: pools, allocation and release.
 import { randomInt } from 'node:crypto'
-import { contains, covers, formatAddress, formatCidr, lastAddress, parseAddress, parseCidr } from '../../kernel/cidr.ts'
+import { contains, covers, formatAddress, formatCidr, lastAddress, overlap, parseAddress, parseCidr } from '../../kernel/cidr.ts'
 import { addDuration } from '../../kernel/clock.ts'
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
@@ -54,7 +54,7 @@ export async function addPool(tx: Tx, now: Date, pool: NewPool): Promise<string>
     throw invalid(`"${pool.cidr}" is not a range from /12 to /30 such as 10.77.0.0/16`, 'cidr')
   if (gateway === null || !contains(cidr, gateway))
     throw invalid(`the gateway ${pool.gateway} does not lie in ${formatCidr(cidr)}`, 'gateway')
-  if (covers(SNAT_RANGE, cidr) || covers(cidr, SNAT_RANGE))
+  if (overlap(SNAT_RANGE, cidr))
     throw apiError(
       'networks_overlap',
       `The range ${pool.cidr} overlaps ${formatCidr(SNAT_RANGE)}, which private networks are seen as outside`,

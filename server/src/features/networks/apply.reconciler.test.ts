@@ -33,7 +33,16 @@ describe('networks of a region', async () => {
     await apply()
     const made = await app.db.one<{ spec: NetworkSpec }>(sql`select spec from simulated.networks where network_id = ${id}`)
     const snat = { address: '100.64.0.2', prefix: 16, gateway: '100.64.0.1' }
-    expect(made.spec).toEqual({ networkId: id, cidr: '10.0.0.0/24', gateway: '10.0.0.1', enableDhcp: true, dns: [], snat })
+    expect(made.spec).toEqual({
+      networkId: id,
+      cidr: '10.0.0.0/24',
+      gateway: '10.0.0.1',
+      enableDhcp: true,
+      dns: [],
+      snat,
+      routes: [],
+      peers: [],
+    })
     expect(await present(regionId)).toEqual([id])
     expect(await rowOf(id)).toEqual({ is_applied: true })
   })
@@ -129,7 +138,7 @@ describe('networks of a region', async () => {
     await customer.delete(`/networks/${deleted}`)
     const made = (await customer.post('/networks', { name: 'made', nodeId: host.id, cidr: '10.2.0.0/24' })).body.data.id
     const controller = await controllerOf(regionId)
-    const stranger = { cidr: '10.200.0.0/24', gateway: '10.200.0.1', enableDhcp: true, dns: [], snat: null }
+    const stranger = { cidr: '10.200.0.0/24', gateway: '10.200.0.1', enableDhcp: true, dns: [], snat: null, routes: [], peers: [] }
     for (const networkId of ['cstranger1', made]) await controller.ensureNetwork({ networkId, ...stranger }, AbortSignal.timeout(5_000))
     await watchNetworks.runOnce(deps)
     expect(new Set(await present(regionId))).toEqual(new Set([id, deleted, made]))

@@ -23,11 +23,11 @@ async function applyInRegion(deps: Deps, regionId: string, stopping: AbortSignal
 /** False when no further call should be made to this controller for now. */
 async function applyOne(deps: Deps, row: NetworkRow, stopping: AbortSignal): Promise<boolean> {
   const { db, clock } = deps
-  const error = await callController(deps, row.region_id, stopping, (controller, signal) =>
-    row.deleted_at ? controller.ensureNoNetwork(row.id, signal) : controller.ensureNetwork(networkSpec(row), signal),
+  const error = await callController(deps, row.region_id, stopping, async (controller, signal) =>
+    row.deleted_at ? controller.ensureNoNetwork(row.id, signal) : controller.ensureNetwork(await networkSpec(db, row), signal),
   )
   if (error) await sql.postpone(db, row, stopping.aborted ? clock.now() : addDuration(clock.now(), retryDelay(error)))
   else if (row.deleted_at) await sql.removeDeleted(db, row.id)
-  else await sql.markApplied(db, row)
+  else if (!(await sql.markApplied(db, row))) await sql.markUnapplied(db, row.id)
   return !error || !isUnreachable(error)
 }

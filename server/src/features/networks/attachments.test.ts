@@ -7,7 +7,6 @@ import {
   allocateAddress,
   attachedNetworks,
   attachmentsOf,
-  networkSpec,
   releaseAddress,
   releaseAllAddresses,
   requireNetworks,
@@ -46,6 +45,7 @@ describe('addresses of private networks', async () => {
       mac: expect.stringMatching(/^02(:[0-9a-f]{2}){5}$/),
       address: '192.168.1.2',
       prefix: 24,
+      ranges: [],
     })
     expect(await attachmentsOf(app.db, 'cvm-first')).toEqual([attachment])
   })
@@ -90,7 +90,7 @@ describe('addresses of private networks', async () => {
       ['cvm-a', first],
       ['cvm-b', first],
     ])
-    expect((await attachedNetworks(app.db, 'cvm-a')).map((row) => networkSpec(row).networkId)).toEqual([second, first])
+    expect((await attachedNetworks(app.db, 'cvm-a')).map(({ id }) => id)).toEqual([second, first])
     await app.db.tx((tx) => releaseAllAddresses(tx, 'cvm-a'))
     expect(await attachmentsOf(app.db, ['cvm-a', 'cvm-b'])).toHaveLength(1)
   })

@@ -6,7 +6,7 @@ import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.t
 import { allColumns } from '../../schema/columns.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { SNAT_GATEWAY, SNAT_RANGE } from '../hosts/service.ts'
-import type { NetworkRow } from './sql.ts'
+import { listPeers, listRoutes, type NetworkRow } from './sql.ts'
 
 export interface Attachment {
   vm_id: string
@@ -15,17 +15,22 @@ export interface Attachment {
   mac: string
   address: string
   prefix: number
+  /** Ranges that the network routes to it. */
+  ranges: string[]
 }
 
-const columns = sql`a.vm_id, a.network_id, n.name as network_name, a.mac, host(a.address) as address, masklen(n.cidr) as prefix`
+const columns = sql`a.vm_id, a.network_id, n.name as network_name, a.mac, host(a.address) as address, masklen(n.cidr) as prefix,
+  array(select r.destination::text from network_routes r where r.network_id = a.network_id and r.next_hop = a.address order by r.destination) as ranges`
 
-export const networkSpec = (row: NetworkRow): NetworkSpec => ({
+export const networkSpec = async (db: Queries, row: NetworkRow): Promise<NetworkSpec> => ({
   networkId: row.id,
   cidr: row.cidr,
   gateway: row.gateway,
   enableDhcp: row.enable_dhcp,
   dns: [],
   snat: row.snat_address === null ? null : { address: row.snat_address, prefix: SNAT_RANGE.prefix, gateway: SNAT_GATEWAY },
+  routes: (await listRoutes(db, row.id)).map(({ destination, next_hop }) => ({ destination, nextHop: next_hop })),
+  peers: (await listPeers(db, row.id)).map(({ network_id, cidr, gateway }) => ({ networkId: network_id, cidr, gateway })),
 })
 
 /** Requires the network lock of `requireNetworks` in this transaction: concurrent callers wait, so no address is allocated twice. */

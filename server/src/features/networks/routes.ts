@@ -1,10 +1,33 @@
 import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
-import { CreateNetwork, DeletedNetwork, Network, RenameNetwork } from './schema.ts'
-import { createNetwork, deleteNetwork, getNetwork, listNetworks, renameNetwork } from './service.ts'
+import {
+  CreateNetwork,
+  CreatePeering,
+  CreateRoute,
+  DeletedNetwork,
+  Network,
+  NetworkPeering,
+  NetworkRoute,
+  RenameNetwork,
+} from './schema.ts'
+import {
+  createNetwork,
+  createPeering,
+  createRoute,
+  deleteNetwork,
+  deletePeering,
+  deleteRoute,
+  getNetwork,
+  listNetworks,
+  listPeerings,
+  listRoutes,
+  renameNetwork,
+} from './service.ts'
 
 const tag = 'Networks'
 const params = { id: Type.String() }
+const read = { tag, scope: 'networks:read' }
+const update = { tag, scope: 'networks:update' }
 
 export const networkRoutes: Routes = (api, { db, clock }) => {
   api.page(
@@ -60,5 +83,83 @@ export const networkRoutes: Routes = (api, { db, clock }) => {
       data: DeletedNetwork,
     },
     (tx, { principal, params: { id } }) => deleteNetwork(tx, clock.now(), principal.accountId, id),
+  )
+
+  api.get(
+    '/networks/:id/routes',
+    {
+      ...read,
+      operationId: 'listNetworkRoutes',
+      summary: "List the routes of a network's gateway, by destination",
+      params,
+      data: Type.Array(NetworkRoute),
+    },
+    ({ principal, params: { id } }) => listRoutes(db, principal.accountId, id),
+  )
+
+  api.post(
+    '/networks/:id/routes',
+    {
+      ...update,
+      operationId: 'createNetworkRoute',
+      errorCodes: ['already_exists', 'networks_overlap', 'incompatible', 'quota_exceeded'],
+      summary: "Route a range to one of the network's VMs. The gateway forwards to it, and DHCP announces the route",
+      params,
+      body: CreateRoute,
+      status: 201,
+      data: NetworkRoute,
+    },
+    (tx, { principal, params: { id }, body }) => createRoute(tx, clock.now(), principal.accountId, id, body),
+  )
+
+  api.delete(
+    '/networks/:id/routes/:routeId',
+    {
+      ...update,
+      operationId: 'deleteNetworkRoute',
+      summary: 'Delete a route',
+      params: { ...params, routeId: Type.String() },
+      data: DeletedNetwork,
+    },
+    (tx, { principal, params: { id, routeId } }) => deleteRoute(tx, clock.now(), principal.accountId, id, routeId),
+  )
+
+  api.get(
+    '/networks/:id/peerings',
+    {
+      ...read,
+      operationId: 'listNetworkPeerings',
+      summary: 'List the networks that a network is connected to, by range',
+      params,
+      data: Type.Array(NetworkPeering),
+    },
+    ({ principal, params: { id } }) => listPeerings(db, principal.accountId, id),
+  )
+
+  api.post(
+    '/networks/:id/peerings',
+    {
+      ...update,
+      operationId: 'createNetworkPeering',
+      errorCodes: ['already_exists', 'networks_overlap', 'incompatible', 'region_mismatch', 'quota_exceeded'],
+      summary: 'Connect two networks of a region. Their gateways forward between them, and DHCP announces the routes',
+      params,
+      body: CreatePeering,
+      status: 201,
+      data: NetworkPeering,
+    },
+    (tx, { principal, params: { id }, body }) => createPeering(tx, clock.now(), principal.accountId, id, body.networkId),
+  )
+
+  api.delete(
+    '/networks/:id/peerings/:peeringId',
+    {
+      ...update,
+      operationId: 'deleteNetworkPeering',
+      summary: 'Disconnect two networks, from either side',
+      params: { ...params, peeringId: Type.String() },
+      data: DeletedNetwork,
+    },
+    (tx, { principal, params: { id, peeringId } }) => deletePeering(tx, clock.now(), principal.accountId, id, peeringId),
   )
 }

@@ -5,6 +5,16 @@ const Cidr = Type.String({
   rule: 'must be an IPv4 range such as 10.0.0.0/24',
   description: 'A private range from /8 to /30; host bits are masked away',
 })
+const Destination = Type.String({
+  pattern: `^${QUAD}/([1-9]|[12]\\d|3[0-2])$`,
+  rule: 'must be an IPv4 range such as 192.168.0.0/16',
+  description: 'A range outside of the network; host bits are masked away',
+})
+const NextHop = Type.String({
+  pattern: `^${QUAD}$`,
+  rule: 'must be an IPv4 address such as 10.0.0.5',
+  description: 'An address in the network: of the VM that takes on what is sent to the range',
+})
 const Gateway = Type.String({ pattern: `^${QUAD}$`, rule: 'must be an IPv4 address such as 10.0.0.1, or null' })
 
 export const Network = object(
@@ -38,5 +48,31 @@ export const CreateNetwork = object(
 export type CreateNetwork = Static<typeof CreateNetwork>
 
 export const RenameNetwork = object({ name: nameText(1, 100) }, { title: 'RenameNetwork' })
+
+export const NetworkRoute = object(
+  { id: Type.String(), destination: Type.String(), nextHop: Type.String(), createdAt: Timestamp },
+  { title: 'NetworkRoute' },
+)
+export type NetworkRoute = Static<typeof NetworkRoute>
+
+export const CreateRoute = object({ destination: Destination, nextHop: NextHop }, { title: 'CreateNetworkRoute' })
+export type CreateRoute = Static<typeof CreateRoute>
+
+export const NetworkPeering = object(
+  {
+    id: Type.String({ description: 'The same for both networks' }),
+    networkId: Type.String({ description: 'Of the other network' }),
+    name: Type.String({ description: 'Of the other network' }),
+    cidr: Type.String({ description: 'Of the other network' }),
+    createdAt: Timestamp,
+  },
+  { title: 'NetworkPeering' },
+)
+export type NetworkPeering = Static<typeof NetworkPeering>
+
+export const CreatePeering = object(
+  { networkId: Type.String({ ...Id, description: 'Another network of the account in the same region' }) },
+  { title: 'CreateNetworkPeering' },
+)
 
 export const DeletedNetwork = object({ id: Type.String() }, { title: 'DeletedNetwork' })

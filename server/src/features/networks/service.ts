@@ -12,13 +12,17 @@ import { findHost, listHosts, overlapsPool, SNAT_RANGE } from '../hosts/service.
 import { chooseGateway, requireUsableCidr } from './cidr-policy.ts'
 import type { CreateNetwork, Network } from './schema.ts'
 import * as sql from './sql.ts'
+import { endPeerings } from './peerings.ts'
+import { APPLY, lockForRouting } from './state.ts'
 import { toNetwork } from './view.ts'
 
 export * from './attachments.ts'
+export * from './peerings.ts'
+export * from './state.ts'
+export * from './static-routes.ts'
 export type { NetworkRow } from './sql.ts'
 
 const QUOTA = 'networks'
-export const APPLY = 'networks.apply'
 
 export async function createNetwork(tx: Tx, now: Date, accountId: string, input: CreateNetwork): Promise<Network> {
   const { region, available } = await findPlace(tx, input.nodeId)
@@ -52,6 +56,9 @@ async function findPlace(tx: Tx, nodeId: string): Promise<{ region: RegionRow; a
 async function refuseOwnOverlap(tx: Tx, accountId: string, regionId: string, cidr: string): Promise<void> {
   const other = await sql.findOverlap(tx, accountId, regionId, cidr)
   if (other) throw apiError('networks_overlap', `${cidr} overlaps your network ${other.name} (${other.cidr}): choose another range`)
+  const route = await sql.findRouteInto(tx, accountId, regionId, cidr)
+  if (route)
+    throw apiError('networks_overlap', `${cidr} overlaps the route to ${route.destination} of your network ${route.name}: delete it first`)
 }
 
 async function allocateSnatAddress(tx: Tx, region: RegionRow): Promise<string> {
@@ -84,25 +91,15 @@ async function found(db: Queries, row: sql.CountedRow | undefined): Promise<Netw
 
 /** Hidden from its owner at once; the row is deleted when the network was removed. */
 export async function deleteNetwork(tx: Tx, now: Date, accountId: string, id: string): Promise<{ id: string }> {
-  const [network] = await requireNetworks(tx, accountId, [id])
+  const [network] = await lockForRouting(tx, accountId, id)
   const attached = await sql.countAttachments(tx, id)
   if (attached > 0) {
     const who = attached === 1 ? '1 VM is' : `${attached} VMs are`
-    throw apiError('in_use', `The network ${network!.name} is in use: ${who} attached. Detach or delete them first`)
+    throw apiError('in_use', `The network ${network.name} is in use: ${who} attached. Detach or delete them first`)
   }
+  await endPeerings(tx, now, await sql.listPeers(tx, id))
   await sql.markDeleted(tx, id, now)
   await releaseQuota(tx, accountId, QUOTA, 1n)
   await triggerReconciler(tx, APPLY)
   return { id }
-}
-
-/** The account's networks in the given order, deduplicated and locked, so that none is deleted while a VM is being attached. */
-export async function requireNetworks(tx: Tx, accountId: string, ids: string[]): Promise<sql.NetworkRow[]> {
-  if (ids.length === 0) return []
-  const rows = new Map((await sql.lockNetworks(tx, accountId, ids)).map((row) => [row.id, row]))
-  return [...new Set(ids)].map((id) => {
-    const row = rows.get(id)
-    if (!row) throw notFound('Network')
-    return row
-  })
 }

@@ -12,6 +12,20 @@ export type NewNetwork = Pick<
   'id' | 'account_id' | 'region_id' | 'name' | 'cidr' | 'gateway' | 'enable_snat' | 'snat_address' | 'enable_dhcp' | 'created_at'
 >
 
+export type RouteRow = Row<'network_routes'>
+
+export type PeeringRow = Row<'network_peerings'>
+
+/** From the side of one network. */
+export interface PeerRow {
+  id: string
+  created_at: Date
+  network_id: string
+  name: string
+  cidr: string
+  gateway: string
+}
+
 const attachmentCount = sql`(select count(*)::int from network_attachments a where a.network_id = n.id) as attachment_count`
 
 /** Networks of a region are created one after the other, so that what is free when it is looked for is still free when it is taken. */
@@ -50,6 +64,47 @@ export const renameNetwork = (tx: Tx, accountId: string, id: string, name: strin
     update networks n set name = ${name}, updated_at = ${now}
     where id = ${id} and account_id = ${accountId} and deleted_at is null returning ${allColumns('networks', 'n')}, ${attachmentCount}`)
 
+/** A route of the account's networks in the region to a part of that range, or to more. */
+export const findRouteInto = (tx: Tx, accountId: string, regionId: string, cidr: string) =>
+  tx.maybe<{ destination: string; name: string }>(sql`
+    select r.destination, n.name from network_routes r join networks n on n.id = r.network_id
+    where n.account_id = ${accountId} and n.region_id = ${regionId} and n.deleted_at is null and r.destination && ${cidr}::inet order by r.id limit 1`)
+
+export const listRoutes = (db: Queries, networkId: string) =>
+  db.many<RouteRow>(sql`select ${allColumns('network_routes')} from network_routes where network_id = ${networkId} order by destination`)
+
+export const insertRoute = (tx: Tx, row: RouteRow) =>
+  tx.run(sql`
+    insert into network_routes (id, network_id, destination, next_hop, created_at)
+    values (${row.id}, ${row.network_id}, ${row.destination}, ${row.next_hop}, ${row.created_at})`)
+
+export const deleteRoute = (tx: Tx, networkId: string, id: string) =>
+  tx.maybe<RouteRow>(
+    sql`delete from network_routes where id = ${id} and network_id = ${networkId} returning ${allColumns('network_routes')}`,
+  )
+
+/** Those of a network, with the other one. */
+export const listPeers = (db: Queries, networkId: string) =>
+  db.many<PeerRow>(sql`
+    select p.id, p.created_at, n.id as network_id, n.name, n.cidr, host(n.gateway) as gateway
+    from network_peerings p join networks n on n.id = case when p.network_id = ${networkId} then p.peer_id else p.network_id end
+    where (p.network_id = ${networkId} or p.peer_id = ${networkId}) and n.gateway is not null order by n.cidr`)
+
+export const insertPeering = (tx: Tx, { id, network_id, peer_id, account_id, region_id, created_at }: PeeringRow) =>
+  tx.run(sql`
+    insert into network_peerings (id, network_id, peer_id, account_id, region_id, created_at)
+    values (${id}, least(${network_id}::text, ${peer_id}::text), greatest(${network_id}::text, ${peer_id}::text), ${account_id}, ${region_id}, ${created_at})`)
+
+export const deletePeerings = (tx: Tx, ids: string[]) => tx.run(sql`delete from network_peerings where id = any(${ids}::text[])`)
+
+/** At most one. */
+export const vmsAt = async (tx: Tx, networkId: string, address: string): Promise<string[]> =>
+  (
+    await tx.many<{ vm_id: string }>(
+      sql`select vm_id from network_attachments where network_id = ${networkId} and address = ${address}::inet`,
+    )
+  ).map((row) => row.vm_id)
+
 /** In a fixed order, so that concurrent requests for the same networks do not deadlock. */
 export const lockNetworks = (tx: Tx, accountId: string, ids: string[]) =>
   tx.many<NetworkRow>(sql`
@@ -73,10 +128,21 @@ export const claimPending = (db: Queries, regionId: string, now: Date, until: Da
       select id from networks where region_id = ${regionId} and ${pending(now)} order by deleted_at nulls last, id limit 1 for update skip locked)
     returning ${allColumns('networks')}`)
 
-export const markApplied = (db: Queries, { id, claimed_until }: NetworkRow) =>
-  db.run(
-    sql`update networks set is_applied = true, claimed_until = null, next_try_at = null where id = ${id} and claimed_until = ${claimed_until}`,
-  )
+/** False without the claim. A change made meanwhile is still to be applied. */
+export const markApplied = async (db: Queries, { id, version, claimed_until }: NetworkRow): Promise<boolean> =>
+  (await db.run(sql`
+    update networks set is_applied = version = ${version}, claimed_until = null, next_try_at = null where id = ${id} and claimed_until = ${claimed_until}`)) >
+  0
+
+/** After a call that may have ended later than another one with a newer state. */
+export const markUnapplied = (db: Queries, id: string) => db.run(sql`update networks set is_applied = false where id = ${id}`)
+
+/** True if the network is no longer as that row says. */
+export const markOutdated = async (db: Queries, { id, version }: NetworkRow): Promise<boolean> =>
+  (await db.run(sql`update networks set is_applied = false where id = ${id} and version <> ${version}`)) > 0
+
+export const markChanged = (tx: Tx, id: string, now: Date) =>
+  tx.run(sql`update networks set version = version + 1, is_applied = false, next_try_at = null, updated_at = ${now} where id = ${id}`)
 
 export const removeDeleted = (db: Queries, id: string) => db.run(sql`delete from networks where id = ${id} and deleted_at is not null`)
 

@@ -48,7 +48,7 @@ export async function ensurePorts({ networks, host, patienceMs }: DriverFixture,
   for (const { mac, networkId, address, kind } of nics) {
     const filter = kind === 'public' ? OPEN : null
     await networks.ensurePort(
-      { vmId, mac, networkId, addresses: [address], host, limitMbps: null, filter },
+      { vmId, mac, networkId, addresses: [address], ranges: [], host, limitMbps: null, filter },
       AbortSignal.timeout(patienceMs),
     )
   }

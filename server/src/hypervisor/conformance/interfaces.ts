@@ -5,7 +5,17 @@ import { create, ensurePorts, expectKind, soon, stop, unknownId, type Conformanc
 
 export const interfaceContract: ConformanceContract = (fixture) => {
   const network = async (changes: Partial<NetworkSpec> = {}): Promise<NetworkSpec> => {
-    const spec = { networkId: newId(), cidr: '10.120.0.0/24', gateway: '10.120.0.1', enableDhcp: true, dns: [], snat: null, ...changes }
+    const spec = {
+      networkId: newId(),
+      cidr: '10.120.0.0/24',
+      gateway: '10.120.0.1',
+      enableDhcp: true,
+      dns: [],
+      snat: null,
+      routes: [],
+      peers: [],
+      ...changes,
+    }
     await fixture().networks.ensureNetwork(spec, soon(fixture()))
     return spec
   }

@@ -39,6 +39,7 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
     mac,
     networkId,
     addresses: [address],
+    ranges: [],
     host: region.chassis[host]!.name,
     limitMbps: null,
     filter: null,
@@ -57,6 +58,8 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
     enableDhcp: true,
     dns: [],
     snat: null,
+    routes: [],
+    peers: [],
   })
   const network = (networkId: string): Promise<void> => controller.ensureNetwork(networkOf(networkId), soon())
   let texts = 0

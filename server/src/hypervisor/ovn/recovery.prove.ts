@@ -22,12 +22,13 @@ describeIf(missingForOvn())('after a crash of OVN', { timeout: 180_000 }, () => 
   let controller: NetworkController
   let one: Guest, other: Guest
   const snat = { address: '10.61.0.2', prefix: 24, gateway: OUTSIDE }
-  const network = { networkId: 'neta', cidr: '10.0.0.0/24', gateway: '10.0.0.1', enableDhcp: true, dns: [], snat }
+  const network = { networkId: 'neta', cidr: '10.0.0.0/24', gateway: '10.0.0.1', enableDhcp: true, dns: [], snat, routes: [], peers: [] }
   const port = (number: number, filter: Filter | null) => ({
     vmId: `c${number}`,
     mac: `52:54:00:00:01:0${number}`,
     networkId: 'neta',
     addresses: [`10.0.0.1${number}`],
+    ranges: [],
     host: `hv${number}`,
     limitMbps: null,
     filter,

@@ -37,7 +37,14 @@ export type Northbound = {
     options: Ids
     external_ids: Ids
   }
-  Logical_Router_Port: { name: string; mac: string; networks: string[]; ha_chassis_group: string | null; external_ids: Ids }
+  Logical_Router_Port: {
+    name: string
+    mac: string
+    networks: string[]
+    peer: string | null
+    ha_chassis_group: string | null
+    external_ids: Ids
+  }
   Logical_Router_Policy: { priority: number; match: string; action: string; external_ids: Ids }
   Logical_Router_Static_Route: { ip_prefix: string; nexthop: string; output_port: string | null; external_ids: Ids }
   NAT: { type: string; external_ip: string; logical_ip: string; external_ids: Ids }
@@ -87,7 +94,7 @@ export const MONITORED = {
   ACL: ['name', 'priority', 'direction', 'match', 'action', 'options', ...ids],
   QoS: ['priority', 'direction', 'match', 'bandwidth', ...ids],
   Logical_Router: ['name', 'ports', 'static_routes', 'policies', 'nat', 'options', ...ids],
-  Logical_Router_Port: ['name', 'mac', 'networks', 'ha_chassis_group', ...ids],
+  Logical_Router_Port: ['name', 'mac', 'networks', 'peer', 'ha_chassis_group', ...ids],
   Logical_Router_Policy: ['priority', 'match', 'action', ...ids],
   Logical_Router_Static_Route: ['ip_prefix', 'nexthop', 'output_port', ...ids],
   NAT: ['type', 'external_ip', 'logical_ip', ...ids],

@@ -1,7 +1,7 @@
 // Networks, ports and filters as rows of OVN's northbound database. Names on chassis and in expressions consist of our ids alone.
 import { createHash } from 'node:crypto'
 import { parseCidr } from '../../kernel/cidr.ts'
-import { CLOSED_RANGES, portName, type NetworkSpec, type PortSpec, type PublicNetworkSpec } from '../network-controller.ts'
+import { announcedRanges, CLOSED_RANGES, portName, type NetworkSpec, type PortSpec, type PublicNetworkSpec } from '../network-controller.ts'
 import type { Filter } from '../spec.ts'
 import { ACTIONS, matchOf, pipelineOf, portIn, type Direction } from './match.ts'
 import type { WantedRow } from './plan.ts'
@@ -126,55 +126,131 @@ const acl = (key: string, group: string, { direction, priority, match, action, o
   in: [{ key: group, column: 'acls' }],
 })
 
-export function networkRows({ networkId, cidr, gateway, enableDhcp, dns, snat }: NetworkSpec): WantedRow[] {
-  const name = `berth-${networkId}`
-  const { prefix } = parseCidr(cidr)!
-  const rows: WantedRow[] = [{ table: 'Logical_Switch', key: 'switch', columns: { name, other_config: {} } }]
-  if (enableDhcp && gateway) {
-    const options = {
-      server_id: gateway,
-      server_mac: macOf(`${networkId} dhcp`),
-      lease_time: LEASE_SECONDS,
-      mtu: MTU,
-      ...(snat && { router: gateway }),
-      ...(dns.length > 0 && { dns_server: `{${dns.join(', ')}}` }),
-    }
-    rows.push({ table: 'DHCP_Options', key: 'dhcp', columns: { cidr, options } })
-  }
-  if (!snat || !gateway) return rows
-  const router = { key: 'router', column: 'ports' }
+type RoutedNetwork = NetworkSpec & { gateway: string }
+
+const routerName = (networkId: string): string => `berth-${networkId}`
+const inRouter = { key: 'router', column: 'ports' }
+
+export function networkRows(network: NetworkSpec): WantedRow[] {
+  const { networkId, gateway } = network
+  const rows: WantedRow[] = [{ table: 'Logical_Switch', key: 'switch', columns: { name: routerName(networkId), other_config: {} } }]
+  if (gateway === null) return rows
+  const routed = { ...network, gateway }
   return [
     ...rows,
+    ...dhcpRows(routed),
+    ...routerRows(routed),
+    ...routed.routes.map(routeRow(networkId)),
+    ...peerRows(routed),
+    ...outsideRows(routed),
+  ]
+}
+
+function dhcpRows(network: RoutedNetwork): WantedRow[] {
+  const { networkId, cidr, gateway, enableDhcp, dns, snat } = network
+  if (!enableDhcp) return []
+  const announced = announcedRanges(network)
+  const options = {
+    server_id: gateway,
+    server_mac: macOf(`${networkId} dhcp`),
+    lease_time: LEASE_SECONDS,
+    mtu: MTU,
+    ...(snat && { router: gateway }),
+    ...(dns.length > 0 && { dns_server: `{${dns.join(', ')}}` }),
+    ...(announced.length > 0 && { classless_static_route: `{${announced.map((range) => `${range},${gateway}`).join(', ')}}` }),
+  }
+  return [{ table: 'DHCP_Options', key: 'dhcp', columns: { cidr, options } }]
+}
+
+/** The operator's ranges are closed to what leaves a private network too; answers come in by the other port. */
+function routerRows({ networkId, cidr, gateway, routes }: RoutedNetwork): WantedRow[] {
+  const name = routerName(networkId)
+  const port = `${name}-inside`
+  const from = `inport == "${port}"`
+  const inside = oneOf('ip4.dst', [cidr, ...routes.map(({ destination }) => destination)])
+  return [
     { table: 'Logical_Router', key: 'router', columns: { name, options: {} } },
     {
       table: 'Logical_Router_Port',
       key: 'inside',
-      columns: { name: `${name}-inside`, mac: macOf(`${networkId} inside`), networks: [`${gateway}/${prefix}`] },
-      in: [router],
+      columns: { name: port, mac: macOf(`${networkId} inside`), networks: [`${gateway}/${parseCidr(cidr)!.prefix}`] },
+      in: [inRouter],
     },
-    routerPeer('inside-peer', `${name}-inside`, { key: 'switch', column: 'ports' }),
+    routerPeer('inside-peer', port, { key: 'switch', column: 'ports' }),
+    // What the network routes to its own machines stays in it, whoever sends it.
+    policy('inside', 1005, `${from} && ${inside}`, 'allow'),
+    // A machine that is a next hop may send from what is routed to it. Nothing of that leaves the network.
+    policy('foreign', 1004, `${from} && ip4.src != ${cidr}`, 'drop'),
+    policy('open', 1002, `${from} && ip4.dst == $${OPEN}`, 'allow'),
+    policy('closed', 1001, `${from} && ip4.dst == $${CLOSED}`, 'drop'),
+  ]
+}
+
+const routeRow =
+  (networkId: string) =>
+  ({ destination, nextHop }: NetworkSpec['routes'][number]): WantedRow =>
+    staticRoute(`route-${destination}`, destination, nextHop, `${routerName(networkId)}-inside`)
+
+const peerPort = (networkId: string, peerId: string): string => `${routerName(networkId)}-to-${peerId}`
+
+/** Each network has its own half of the connection: nothing passes without the other. Only what the network itself sends to the peer's range
+ *  enters it. */
+function peerRows({ networkId, gateway, peers }: RoutedNetwork): WantedRow[] {
+  if (peers.length === 0) return []
+  const peerRanges = peers.map((peer) => peer.cidr)
+  return [
+    policy('peers', 1003, `inport == "${routerName(networkId)}-inside" && ${oneOf('ip4.dst', peerRanges)}`, 'allow'),
+    ...peers.flatMap((peer): WantedRow[] => {
+      const port = peerPort(networkId, peer.networkId)
+      return [
+        {
+          table: 'Logical_Router_Port',
+          key: `peer-${peer.networkId}`,
+          columns: {
+            name: port,
+            mac: macOf(`${networkId} to ${peer.networkId}`),
+            // Both ends have an address already: the link needs none of its own.
+            networks: [`${gateway}/32`],
+            peer: peerPort(peer.networkId, networkId),
+          },
+          in: [inRouter],
+        },
+        staticRoute(`peer-route-${peer.networkId}`, peer.cidr, peer.gateway, port),
+      ]
+    }),
+  ]
+}
+
+const staticRoute = (key: string, destination: string, nextHop: string, port: string): WantedRow => ({
+  table: 'Logical_Router_Static_Route',
+  key,
+  columns: { ip_prefix: destination, nexthop: nextHop, output_port: port },
+  in: [{ key: 'router', column: 'static_routes' }],
+})
+
+const oneOf = (field: string, ranges: readonly string[]): string => `${field} == {${ranges.join(', ')}}`
+
+function outsideRows({ networkId, cidr, snat, routes, peers }: RoutedNetwork): WantedRow[] {
+  if (!snat) return []
+  const name = routerName(networkId)
+  const port = `${name}-outside`
+  const hidden = [...peers.map((peer) => peer.cidr), ...routes.map(({ destination }) => destination)]
+  return [
     {
       table: 'Logical_Router_Port',
       key: 'outside',
       columns: {
-        name: `${name}-outside`,
+        name: port,
         mac: macOf(`${networkId} outside`),
         networks: [`${snat.address}/${snat.prefix}`],
         ha_chassis_group: { object: PUBLIC, key: gatewaysOf(networkId) },
       },
-      in: [router],
+      in: [inRouter],
     },
-    routerPeer('outside-peer', `${name}-outside`, { object: PUBLIC, key: 'switch', column: 'ports' }),
-    // Answers of the router itself, such as to pings, pass its policies too.
-    policy('inside', 1003, `inport == "${name}-inside" && ip4.dst == ${cidr}`, 'allow'),
-    policy('open', 1002, `inport == "${name}-inside" && ip4.dst == $${OPEN}`, 'allow'),
-    policy('closed', 1001, `inport == "${name}-inside" && ip4.dst == $${CLOSED}`, 'drop'),
-    {
-      table: 'Logical_Router_Static_Route',
-      key: 'default',
-      columns: { ip_prefix: '0.0.0.0/0', nexthop: snat.gateway },
-      in: [{ key: 'router', column: 'static_routes' }],
-    },
+    routerPeer('outside-peer', port, { object: PUBLIC, key: 'switch', column: 'ports' }),
+    // A neighbour in the public network must not use the router as its own.
+    ...(hidden.length > 0 ? [policy('hidden', 1003, `inport == "${port}" && ${oneOf('ip4.dst', hidden)}`, 'drop')] : []),
+    staticRoute('default', '0.0.0.0/0', snat.gateway, port),
     {
       table: 'NAT',
       key: 'snat',
@@ -184,7 +260,6 @@ export function networkRows({ networkId, cidr, gateway, enableDhcp, dns, snat }:
   ]
 }
 
-/** The operator's ranges are closed to what leaves a private network too; answers come in by the other port. */
 const policy = (key: string, priority: number, match: string, action: string): WantedRow => ({
   table: 'Logical_Router_Policy',
   key: `policy-${key}`,
@@ -200,7 +275,7 @@ const routerPeer = (key: string, routerPort: string, place: { object?: string; k
 })
 
 /** Its network and its filter must exist. */
-export function portRows({ vmId, mac, networkId, addresses, host, limitMbps, filter }: PortSpec, hasDhcp: boolean): WantedRow[] {
+export function portRows({ vmId, mac, networkId, addresses, ranges, host, limitMbps, filter }: PortSpec, hasDhcp: boolean): WantedRow[] {
   const name = portName(mac)
   const object = networkId === null ? PUBLIC : networkObject(networkId)
   const owned = [mac, ...addresses].join(' ')
@@ -224,7 +299,7 @@ export function portRows({ vmId, mac, networkId, addresses, host, limitMbps, fil
         name,
         type: '',
         addresses: [owned],
-        port_security: [owned],
+        port_security: [[owned, ...ranges].join(' ')],
         options: { 'requested-chassis': host },
         enabled: null,
         dhcpv4_options: hasDhcp ? { object, key: 'dhcp' } : null,

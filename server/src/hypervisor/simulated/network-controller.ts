@@ -56,16 +56,17 @@ export const simulatedNetworkControllers =
           })
         }),
 
-      ensurePort: ({ vmId, mac, networkId, addresses, host, limitMbps, filter }, signal) =>
+      ensurePort: ({ vmId, mac, networkId, addresses, ranges, host, limitMbps, filter }, signal) =>
         call('ensurePort', signal, async (pause) => {
           const changed = await db.tx(async (tx) => {
             await limitTraffic(tx, clock.now(), mac, limitMbps)
-            return tx.run(sql`insert into simulated.ports as p (region_id, mac, vm_id, network_id, host, addresses, limit_mbps, filter)
-              values (${regionId}, ${mac}, ${vmId}, ${networkId}, ${host}, ${[...addresses]}, ${limitMbps}, ${filter && json(filter)})
+            return tx.run(sql`insert into simulated.ports as p (region_id, mac, vm_id, network_id, host, addresses, ranges, limit_mbps, filter)
+              values (${regionId}, ${mac}, ${vmId}, ${networkId}, ${host}, ${[...addresses]}, ${[...ranges]}, ${limitMbps}, ${filter && json(filter)})
               on conflict (region_id, mac) do update set vm_id = excluded.vm_id, network_id = excluded.network_id, host = excluded.host,
-                addresses = excluded.addresses, limit_mbps = excluded.limit_mbps, filter = excluded.filter
-              where (p.vm_id, p.network_id, p.host, p.addresses, p.limit_mbps, p.filter)
-                is distinct from (excluded.vm_id, excluded.network_id, excluded.host, excluded.addresses, excluded.limit_mbps, excluded.filter)`)
+                addresses = excluded.addresses, ranges = excluded.ranges, limit_mbps = excluded.limit_mbps, filter = excluded.filter
+              where (p.vm_id, p.network_id, p.host, p.addresses, p.ranges, p.limit_mbps, p.filter)
+                is distinct from (excluded.vm_id, excluded.network_id, excluded.host, excluded.addresses, excluded.ranges, excluded.limit_mbps,
+                  excluded.filter)`)
           })
           if (changed > 0) await pause(pace.delays.portMs)
         }),

@@ -34,8 +34,11 @@ async function life(driver: Driver, networks: NetworkController): Promise<number
   const { vmId } = spec
   const [backupId, networkId] = [newId(), newId()]
   const nic = { ...someSpec().nics[0]!, kind: 'private', networkId } as const
-  const port = { vmId, addresses: [nic.address], host: driver.hostId, limitMbps: null, filter: OPEN }
-  await networks.ensureNetwork({ networkId, cidr: '10.1.0.0/24', gateway: '10.1.0.1', enableDhcp: true, dns: [], snat: null }, signal)
+  const port = { vmId, addresses: [nic.address], ranges: [], host: driver.hostId, limitMbps: null, filter: OPEN }
+  await networks.ensureNetwork(
+    { networkId, cidr: '10.1.0.0/24', gateway: '10.1.0.1', enableDhcp: true, dns: [], snat: null, routes: [], peers: [] },
+    signal,
+  )
   await networks.ensurePort({ ...port, mac: spec.nics[0]!.mac, networkId: null }, signal)
   await networks.ensurePort({ ...port, mac: nic.mac, networkId }, signal)
   await driver.ensureDisk(spec, TEMPLATE, signal)

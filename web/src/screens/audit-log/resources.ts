@@ -25,7 +25,7 @@ export function useResources(): Map<string, Resource> {
   return new Map<string, Resource>([
     ...vms.map(({ id, name }) => [id, { name, to: `/vms/${id}` }] as const),
     ...keys.map(({ id, name }) => [id, { name, to: '/ssh-keys' }] as const),
-    ...networks.map(({ id, name }) => [id, { name, to: '/networks' }] as const),
+    ...networks.map(({ id, name }) => [id, { name, to: `/networks/${id}` }] as const),
     ...firewalls.map(({ id, name }) => [id, { name, to: `/firewalls/${id}` }] as const),
     ...webhooks.map(({ id, url }) => [id, { name: url, to: `/webhooks/${id}` }] as const),
     ...tickets.map(({ id, subject }) => [id, { name: subject, to: `/tickets/${id}` }] as const),

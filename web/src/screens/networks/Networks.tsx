@@ -7,6 +7,7 @@ import { useWrite } from '../../api/client.ts'
 import { networksQuery } from '../../queries/network.ts'
 import { Copyable } from '../../ui/CopyButton.tsx'
 import { ConfirmDialog } from '../../ui/Dialogs.tsx'
+import { TextLink } from '../../ui/links.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
@@ -32,7 +33,15 @@ export default function Networks() {
     </Button>
   )
   const columns: Column<Network>[] = [
-    { head: w.name, truncate: ({ name }) => name, cell: ({ name }) => <strong>{name}</strong> },
+    {
+      head: w.name,
+      truncate: ({ name }) => name,
+      cell: ({ id, name }) => (
+        <TextLink to="/networks/$networkId" params={{ networkId: id }}>
+          {name}
+        </TextLink>
+      ),
+    },
     { head: w.cidr, cell: ({ cidr }) => <Copyable text={cidr} what={w.cidr} /> },
     { head: w.gateway, cell: ({ gateway }) => <code>{gateway ?? commonMessages.none}</code> },
     { head: w.region, cell: ({ region }) => `${region.flag} ${region.name}` },

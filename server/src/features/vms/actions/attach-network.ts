@@ -1,5 +1,5 @@
 // Private interfaces of an existing VM: the transaction allocates the address, the workflow makes the port and attaches the interface. Both
-// concern this port alone, which never changes: the state of the VM's other ports is not theirs.
+// concern this port alone: the state of the VM's other ports is not theirs.
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
@@ -7,6 +7,7 @@ import type { StepContext } from '../../../workflow/workflow-builder.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import { workflow, type Deps } from '../../deps.ts'
 import { allocateAddress, attachmentsOf, releaseAddress, requireNetworks } from '../../networks/service.ts'
+import { markPortsDirty } from '../../ports/service.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { getVmRow, privateNic } from '../model/machine-spec.ts'
 import { controllerForVm, portSpecs } from '../model/ports.ts'
@@ -47,7 +48,11 @@ const toldOf = ({ networkId }: Input) => ({ network: { id: networkId } })
 export const attachNetwork = workflow<Input>('vm.network_attach', { deadline: '6m' })
   .step('network', { run: prepareNetworks })
   .step('attach', { timeout: PLUG_STEP, run: plugIn, undo: unplug })
-  .onSuccess((tx, { deps, input, runId }) => recordVmEvent(tx, deps, input.vmId, 'vm.network_attached', { actionId: runId }, toldOf(input)))
+  .onSuccess(async (tx, { deps, input, runId }) => {
+    // A route to it may have been made or deleted after the port was read.
+    await markPortsDirty(tx, [input.vmId])
+    await recordVmEvent(tx, deps, input.vmId, 'vm.network_attached', { actionId: runId }, toldOf(input))
+  })
   .onFailure(async (tx, { input: { vmId, networkId, mac }, cleanupFailed }) => {
     if (cleanupFailed) await recordStaleNics(tx, vmId, (await getVmRow(tx, vmId)).host_id!, [{ mac }])
     await releaseAddress(tx, networkId, vmId)

@@ -7,7 +7,7 @@ import { notFound } from '../../../kernel/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { filtersOf } from '../../firewalls/service.ts'
 import { getHost, publicNetworkSpec } from '../../hosts/service.ts'
-import { attachedNetworks, attachmentsOf, networkSpec, type Attachment } from '../../networks/service.ts'
+import { attachmentsOf, ensureAttachedNetworks, type Attachment } from '../../networks/service.ts'
 import { speedLimit } from './machine-spec.ts'
 import type { VmDetails } from './sql.ts'
 
@@ -24,15 +24,25 @@ export async function portSpecs(db: Queries, vm: PlacedVm): Promise<PortSpec[]> 
   if (!vm.host_id || !vm.mac || !vm.ip_address) throw new Error(`BUG: VM ${vm.id} has no place`)
   const { hostname: host } = await getHost(db, vm.host_id)
   const [{ ofPublic, ofPrivate }, attachments] = [await filtersOf(db, vm.id), await attachmentsOf(db, vm.id)]
-  const open = { vmId: vm.id, mac: vm.mac, networkId: null, addresses: [vm.ip_address], host, limitMbps: speedLimit(vm), filter: ofPublic }
+  const open = {
+    vmId: vm.id,
+    mac: vm.mac,
+    networkId: null,
+    addresses: [vm.ip_address],
+    ranges: [],
+    host,
+    limitMbps: speedLimit(vm),
+    filter: ofPublic,
+  }
   return [open, ...attachments.map((attachment) => privatePort(attachment, host, ofPrivate))]
 }
 
-const privatePort = ({ vm_id, mac, network_id, address }: Attachment, host: string, filter: Filter | null): PortSpec => ({
+const privatePort = ({ vm_id, mac, network_id, address, ranges }: Attachment, host: string, filter: Filter | null): PortSpec => ({
   vmId: vm_id,
   mac,
   networkId: network_id,
   addresses: [address],
+  ranges,
   host,
   limitMbps: null,
   filter,
@@ -55,7 +65,7 @@ export const controllerForVm = ({ networkControllers }: Pick<Deps, 'networkContr
 export async function ensureNetworks(deps: Callers, vm: PlacedVm, signal: AbortSignal): Promise<void> {
   const controller = await controllerForVm(deps, vm)
   await controller.ensurePublicNetwork(await publicNetworkSpec(deps, vm.region_id), signal)
-  for (const network of await attachedNetworks(deps.db, vm.id)) await controller.ensureNetwork(networkSpec(network), signal)
+  await ensureAttachedNetworks(deps.db, controller, vm.id, signal)
 }
 
 export async function ensurePorts(deps: Callers, vm: PlacedVm, signal: AbortSignal): Promise<void> {

@@ -33,10 +33,12 @@ export async function checkReach(tx: Tx, config: Deps['config'], accountId: stri
   if (address) requireMachineAddress(address, input)
   const sender = await loadMachine(tx, await requireVm(tx, accountId, vmId))
   const networks = await attachedNetworks(tx, vmId)
-  const found = address ? await findReceiver(tx, accountId, networks, address) : { vm: await requireVm(tx, accountId, input.to) }
+  const specs: NetworkSpec[] = []
+  for (const network of networks) specs.push(await networkSpec(tx, network))
+  const found = address ? await findReceiver(tx, accountId, specs, address) : { vm: await requireVm(tx, accountId, input.to) }
   if (found.vm?.id === vmId) throw invalid('to is the VM itself: name another VM or address', 'to')
   const receiver = found.vm && (await loadMachine(tx, found.vm))
-  const world = { networks: networks.map(networkSpec), publicNetwork: await publicNetworkSpec({ db: tx, config }, sender.vm.region_id) }
+  const world = { networks: specs, publicNetwork: await publicNetworkSpec({ db: tx, config }, sender.vm.region_id) }
   const destinations = address ? [formatIpRange(address)] : destinationsAt(receiver!, world.networks, protocol)
   const ask = (destination: string): Trace =>
     traceReach({ ...world, sender: sender.interfaces, receiver: receiver?.interfaces ?? [], destination, protocol, port })
@@ -79,21 +81,28 @@ interface Receiver {
   attachTo?: string | undefined
 }
 
-async function findReceiver(tx: Tx, accountId: string, networks: NetworkRow[], address: IpRange): Promise<Receiver> {
-  const holders = await holdersOf(tx, accountId, formatIpRange(address))
-  const network = networks.find(({ cidr }) => rangeContains(parseIpRange(cidr)!, address))
-  const holder = holders.find(({ network_id }) => network_id === (network?.id ?? null))
+async function findReceiver(tx: Tx, accountId: string, networks: NetworkSpec[], address: IpRange): Promise<Receiver> {
+  const contains = (range: string): boolean => rangeContains(parseIpRange(range)!, address)
+  const near = [...networks, ...networks.flatMap(({ peers }) => peers)].find(({ cidr }) => contains(cidr))
+  const nextHops = networks.flatMap(({ networkId, routes }) =>
+    routes.flatMap(({ destination, nextHop }) => (contains(destination) ? [{ networkId, nextHop }] : [])),
+  )
+  const hop = near ? undefined : nextHops[0]
+  const holders = await holdersOf(tx, accountId, hop?.nextHop ?? formatIpRange(address))
+  const holder = holders.find(({ network_id }) => network_id === (near?.networkId ?? hop?.networkId ?? null))
   return {
     vm: holder && (await requireVm(tx, accountId, holder.vm_id)),
     attachTo: holders.find(({ network_name }) => network_name !== null)?.network_name ?? undefined,
   }
 }
 
-/** Of a VM as the sender would name it: in a network of both first, then the public ones. */
+/** Of a VM as the sender would name it: in a network of both first, then in peers of its networks, then the public ones. */
 function destinationsAt({ interfaces }: Machine, networks: NetworkSpec[], protocol: CheckReach['protocol']): string[] {
-  const shared = interfaces.filter((each) => networks.some(({ networkId }) => networkId === each.networkId))
+  const inOneOf = (those: readonly { networkId: string }[]) =>
+    interfaces.filter((each) => those.some(({ networkId }) => networkId === each.networkId))
+  const [shared, peered] = [inOneOf(networks), inOneOf(networks.flatMap(({ peers }) => peers))]
   const open = interfaces.filter(({ networkId }) => networkId === null)
-  return [...shared, ...open].flatMap(({ addresses }) => addresses).filter((each) => hasProtocol(protocol, each))
+  return [...shared, ...peered, ...open].flatMap(({ addresses }) => addresses).filter((each) => hasProtocol(protocol, each))
 }
 
 const hasProtocol = (protocol: CheckReach['protocol'], address: string): boolean =>
@@ -156,6 +165,8 @@ function wordsFor({ protocol, port, to, destination, sender, receiver, networks,
     if (way === 'NONE') return noRoute()
     const address = networks.find(({ id }) => id === networkId)?.snat_address
     if (way === 'SNAT') return step('ROUTE', true, `By the gateway of ${nameOf(networkId)}, which translates its address to ${address}`)
+    if (way === 'PEER') return step('ROUTE', true, `By ${nameOf(networkId)} and its peering with the network of ${destination}`)
+    if (way === 'VIA') return step('ROUTE', true, `By a route of ${nameOf(networkId)}`)
     return step('ROUTE', true, `By ${nameOf(networkId)}`)
   }
 
@@ -172,20 +183,20 @@ function wordsFor({ protocol, port, to, destination, sender, receiver, networks,
 
   function closed(passes: boolean): ReachStep {
     if (passes) return step('CLOSED_RANGE', true, `The public network carries traffic to ${destination}`)
-    const remedy = attachTo ? `Attach ${sender.vm.name} to the network ${attachTo}` : 'Attach both VMs to one private network'
+    const remedy = attachTo ? `Attach ${sender.vm.name} to the network ${attachTo}, or to a peer of it` : 'Attach both VMs to one private network'
     return step('CLOSED_RANGE', false, `${destination} is in a private range, which the public network does not carry`, remedy)
   }
 
-  function owner({ owner: who, networkId, passes }: Extract<TraceStep, { kind: 'DESTINATION' }>): ReachStep {
+  function owner({ owner: who, range, passes }: Extract<TraceStep, { kind: 'DESTINATION' }>): ReachStep {
     if (who === 'GATEWAY')
       return step(
         'DESTINATION',
         passes,
-        `${destination} is the gateway of ${nameOf(networkId)}, which answers pings only`,
+        `${destination} is the gateway of ${range}, which answers pings only`,
         'Ping it with ICMP',
       )
     const remedy = 'Use the address of a VM that is attached: GET /vms/{id} lists them'
-    return step('DESTINATION', passes, `Nobody has ${destination} in ${nameOf(networkId)}`, remedy)
+    return step('DESTINATION', passes, `Nobody in ${range} has or routes ${destination}`, remedy)
   }
 
   return {

@@ -23,7 +23,7 @@ describe('ports that differ from the database', async () => {
     return { vmId, networkId }
   }
   const plant = async (vmId: string, mac: string): Promise<void> => {
-    const port = { vmId, mac, networkId: null, addresses: ['10.77.9.9'], host: 'local', limitMbps: null, filter: null }
+    const port = { vmId, mac, networkId: null, addresses: ['10.77.9.9'], ranges: [], host: 'local', limitMbps: null, filter: null }
     await (await deps.networkControllers.get(app.host.region_id)).ensurePort(port, AbortSignal.timeout(5_000))
   }
   const repair = async (): Promise<void> => {

@@ -18,6 +18,8 @@ const network = (networkId: string, enableDhcp: boolean): NetworkSpec => ({
   enableDhcp,
   dns: [],
   snat: null,
+  routes: [],
+  peers: [],
 })
 const SENT = 2_000_000
 
@@ -45,7 +47,10 @@ describeIf(missingForLibvirtHost())('the interface of a real guest', { timeout: 
   })
 
   const plug = (vmId: string, { mac, networkId, address }: NicSpec): Promise<void> =>
-    networks.ensurePort({ vmId, mac, networkId, addresses: [address], host: proof.host.name, limitMbps: null, filter: null }, soon())
+    networks.ensurePort(
+      { vmId, mac, networkId, addresses: [address], ranges: [], host: proof.host.name, limitMbps: null, filter: null },
+      soon(),
+    )
   const says = async ({ vmId }: { vmId: string }, script: string): Promise<string> => (await shell.run(vmId, script)).output.trim()
   const pings = async (guest: { vmId: string }, address: string): Promise<boolean> =>
     (await says(guest, `ping -c 1 -W 2 ${address} > /dev/null && echo yes`)) === 'yes'
