@@ -183,18 +183,15 @@ function wordsFor({ protocol, port, to, destination, sender, receiver, networks,
 
   function closed(passes: boolean): ReachStep {
     if (passes) return step('CLOSED_RANGE', true, `The public network carries traffic to ${destination}`)
-    const remedy = attachTo ? `Attach ${sender.vm.name} to the network ${attachTo}, or to a peer of it` : 'Attach both VMs to one private network'
+    const remedy = attachTo
+      ? `Attach ${sender.vm.name} to the network ${attachTo}, or to a peer of it`
+      : 'Attach both VMs to one private network'
     return step('CLOSED_RANGE', false, `${destination} is in a private range, which the public network does not carry`, remedy)
   }
 
   function owner({ owner: who, range, passes }: Extract<TraceStep, { kind: 'DESTINATION' }>): ReachStep {
     if (who === 'GATEWAY')
-      return step(
-        'DESTINATION',
-        passes,
-        `${destination} is the gateway of ${range}, which answers pings only`,
-        'Ping it with ICMP',
-      )
+      return step('DESTINATION', passes, `${destination} is the gateway of ${range}, which answers pings only`, 'Ping it with ICMP')
     const remedy = 'Use the address of a VM that is attached: GET /vms/{id} lists them'
     return step('DESTINATION', passes, `Nobody in ${range} has or routes ${destination}`, remedy)
   }
