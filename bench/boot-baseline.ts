@@ -16,7 +16,8 @@ export interface Bare {
 /** Of the shape that the VM has, under another name and without its port: nothing passes its interface. */
 export async function bareLike(vmId: string, sandbox: Sandbox): Promise<Bare> {
   const xml = await sandbox.virsh('dumpxml', '--inactive', `berth-${vmId}`)
-  const [disk = '', seed = ''] = [...xml.matchAll(/<source file='([^']+)'/g)].map(([, path]) => path!)
+  const [disk = '', ...others] = [...xml.matchAll(/<source file='([^']+)'/g)].map(([, path]) => path!)
+  const seed = others.find((path) => path.endsWith('.iso')) ?? ''
   const { 'backing-filename': backing, 'virtual-size': size } = JSON.parse(
     await sandbox.inside('qemu-img', 'info', '--force-share', '--output=json', disk),
   ) as { 'backing-filename': string; 'virtual-size': number }

@@ -92,6 +92,7 @@ describeIf(missingForLibvirtHost())('customer input', { timeout: 2 * TIMEOUT_MS 
       .replaceAll(vm.account_id, 'ACCOUNT')
       .replace(/[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}/g, 'UUID')
       .replace(/([0-9a-f]{2}:){5}[0-9a-f]{2}/g, 'MAC')
+      .replace(/\+\d{10}\b/g, 'USER')
       .replace(/\b10(\.\d{1,3}){3}/g, 'ADDRESS')
   }
 

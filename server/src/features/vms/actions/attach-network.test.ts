@@ -48,23 +48,26 @@ describe('a private network', async () => {
       expect([answer.status, answer.headers['x-error-code']]).toEqual([422, 'region_mismatch'])
   })
 
-  test.each(['ensurePort', 'ensureNoPort'] as const)('has a port exactly while the VM is attached, also when a change fails at %s', async (verb) => {
-    const networkId = await givenNetwork(app.host.id, verb === 'ensurePort' ? '10.11.0.0/24' : '10.12.0.0/24')
-    const { id } = await app.given.vm(customer)
-    const act = async (method: 'post' | 'delete') => {
-      if (method === 'post') await customer.post(`/vms/${id}/networks`, { networkId })
-      else await customer.delete(`/vms/${id}/networks/${networkId}`)
-      await app.settle({ subjectId: id })
-    }
-    const state = async () => [
-      (await customer.get(`/vms/${id}`)).body.data.privateNetworks.length,
-      (await app.db.many(sql`select from simulated.ports where network_id = ${networkId}`)).length,
-    ]
-    if (verb === 'ensureNoPort') await act('post')
-    await app.networkFaults.plant({ verb, kind: 'permanent' })
-    await act(verb === 'ensurePort' ? 'post' : 'delete')
-    expect(await state()).toEqual(verb === 'ensurePort' ? [0, 0] : [1, 1]) // a failed detach leaves the VM attached
-    await act(verb === 'ensurePort' ? 'post' : 'delete')
-    expect(await state()).toEqual(verb === 'ensurePort' ? [1, 1] : [0, 0])
-  })
+  test.each(['ensurePort', 'ensureNoPort'] as const)(
+    'has a port exactly while the VM is attached, also when a change fails at %s',
+    async (verb) => {
+      const networkId = await givenNetwork(app.host.id, verb === 'ensurePort' ? '10.11.0.0/24' : '10.12.0.0/24')
+      const { id } = await app.given.vm(customer)
+      const act = async (method: 'post' | 'delete') => {
+        if (method === 'post') await customer.post(`/vms/${id}/networks`, { networkId })
+        else await customer.delete(`/vms/${id}/networks/${networkId}`)
+        await app.settle({ subjectId: id })
+      }
+      const state = async () => [
+        (await customer.get(`/vms/${id}`)).body.data.privateNetworks.length,
+        (await app.db.many(sql`select from simulated.ports where network_id = ${networkId}`)).length,
+      ]
+      if (verb === 'ensureNoPort') await act('post')
+      await app.networkFaults.plant({ verb, kind: 'permanent' })
+      await act(verb === 'ensurePort' ? 'post' : 'delete')
+      expect(await state()).toEqual(verb === 'ensurePort' ? [0, 0] : [1, 1]) // a failed detach leaves the VM attached
+      await act(verb === 'ensurePort' ? 'post' : 'delete')
+      expect(await state()).toEqual(verb === 'ensurePort' ? [1, 1] : [0, 0])
+    },
+  )
 })
