@@ -6,7 +6,7 @@ import { overlapsPool } from '../hosts/service.ts'
 import type { NetworkPeering } from './schema.ts'
 import * as sql from './sql.ts'
 import { lockForRouting, markNetworkChanged, requireNetwork } from './state.ts'
-import { requireAnnounceable } from './static-routes.ts'
+import { requireAnnounceable } from './routing.ts'
 import { toPeering } from './view.ts'
 
 export async function listPeerings(db: Queries, accountId: string, networkId: string): Promise<NetworkPeering[]> {

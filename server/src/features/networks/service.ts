@@ -19,7 +19,7 @@ import { toNetwork } from './view.ts'
 export * from './attachments.ts'
 export * from './peerings.ts'
 export * from './state.ts'
-export * from './static-routes.ts'
+export * from './routing.ts'
 export type { NetworkRow } from './sql.ts'
 
 const QUOTA = 'networks'

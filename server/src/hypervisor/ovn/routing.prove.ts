@@ -65,7 +65,9 @@ describeIf(missingForOvn())('routers on OVN', { timeout: 120_000 }, () => {
     await delay(SETTLE_MS)
     return (await at.received()).includes(text)
   }
-  const eventuallyArrives = (...args: Parameters<typeof arrives>) => expect.poll(() => arrives(...args), { timeout: 10_000 }).toBe(true)
+  const eventuallyArrives = async (...args: Parameters<typeof arrives>): Promise<void> => {
+    await expect.poll(() => arrives(...args), { timeout: 10_000 }).toBe(true)
+  }
   /** What DHCP offers, after the option's number. */
   const offered = async (guest: Guest, option: number[]): Promise<boolean> => {
     await guest.send(dhcpDiscover(guest))
