@@ -88,7 +88,7 @@ export function traceReach(question: ReachQuestion): Reach {
   steps.push({ kind: 'ROUTE', way: way.kind, networkId: source.networkId, passes: true })
   const at = way.kind === 'VIA' ? way.nextHop : destination
   const target = receiver.find((each) => each.networkId === way.arrivesIn && hasAddress(each, at))
-  if (way.kind === 'PUBLIC' || way.kind === 'SNAT') {
+  if (!('range' in way)) {
     if (ends({ kind: 'CLOSED_RANGE', passes: !isClosed(publicNetwork, destination) })) return blocked()
     if (!target) return { verdict: 'FORWARDED', source, steps }
   } else if (!target) {
