@@ -14,7 +14,8 @@ const rule = (changes: Partial<FilterRule>): FilterRule => ({
 const filter = (...rules: FilterRule[]): Filter => ({ rules, defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' })
 const port = (networkId: string | null, addresses: string[], of: Filter | null = null) => ({ networkId, addresses, filter: of })
 const snat = { address: '100.64.0.5', prefix: 16, gateway: '100.64.0.1' }
-const lan = { networkId: 'lan', cidr: '10.0.0.0/24', gateway: '10.0.0.1', snat: null, routes: [], peers: [] }
+const isolated = { networkId: 'lan', cidr: '10.0.0.0/24', gateway: null, snat: null, routes: [], peers: [] }
+const lan = { ...isolated, gateway: '10.0.0.1' }
 const question: ReachQuestion = {
   sender: [port(null, ['10.77.0.2', '2001:db8::2']), port('lan', ['10.0.0.2'])],
   networks: [lan],
@@ -40,7 +41,7 @@ describe('a machine', () => {
 
   test('reaches nobody at an unused address of its network, though another network has it', () => {
     const step = traceReach({ ...question, receiver: [port('other', ['10.0.0.3'])] }).steps.at(-1)
-    expect(step).toEqual({ kind: 'DESTINATION', owner: 'NOBODY', networkId: 'lan', passes: false })
+    expect(step).toEqual({ kind: 'DESTINATION', owner: 'NOBODY', range: '10.0.0.0/24', passes: false })
   })
 
   test('reaches public addresses of either family by the public interface', () => {
@@ -68,18 +69,23 @@ describe('a machine', () => {
     const routed = { networks: [{ ...lan, snat }], destination: '10.0.0.1' }
     expect(ask({ ...routed, protocol: 'ICMP', port: null })).toBe('REACHABLE from 10.0.0.2 by OUTBOUND_FILTER ROUTE DESTINATION')
     expect(ask(routed)).toBe('BLOCKED from 10.0.0.2 by OUTBOUND_FILTER ROUTE DESTINATION')
-    expect(ask({ ...routed, networks: [{ ...lan, gateway: null }], protocol: 'ICMP', port: null })).toContain('BLOCKED')
+    expect(ask({ ...routed, networks: [isolated], protocol: 'ICMP', port: null })).toContain('BLOCKED')
   })
 
-  test('reaches peers of its network, and by its routes', () => {
-    const peer = { networkId: 'peer', cidr: '10.0.1.0/24', gateway: '10.0.1.1' }
-    const connected = { networks: [{ ...lan, peers: [peer], routes: [{ destination: '10.9.0.0/16', nextHop: '10.0.0.7' }] }] }
-    const there = [port('peer', ['10.0.1.3'])]
+  test('reaches machines of a peer and what is behind a next hop, and nothing of a network without a router', () => {
+    const peers = [{ networkId: 'back', cidr: '10.0.1.0/24', gateway: '10.0.1.1' }]
+    const routes = [{ destination: '192.168.9.0/24', nextHop: '10.0.0.3' }]
+    const networks = [{ ...lan, peers, routes }]
     const way = 'OUTBOUND_FILTER ROUTE'
-    expect(ask({ ...connected, destination: '10.0.1.3', receiver: there })).toBe(`REACHABLE from 10.0.0.2 by ${way} INBOUND_FILTER`)
-    expect(ask({ ...connected, destination: '10.0.1.4', receiver: there })).toBe(`BLOCKED from 10.0.0.2 by ${way} DESTINATION`)
-    expect(ask({ ...connected, destination: '10.9.1.1' })).toBe(`FORWARDED from 10.0.0.2 by ${way}`)
-    expect(ask({ ...connected, destination: '10.8.1.1' })).toBe(`BLOCKED from 10.77.0.2 by ${PUBLIC_WAY}`)
+    const peer = { networks, destination: '10.0.1.3' }
+    expect(ask({ ...peer, receiver: [port('back', ['10.0.1.3'])] })).toBe(`REACHABLE from 10.0.0.2 by ${way} INBOUND_FILTER`)
+    expect(ask({ ...peer, receiver: [port('back', ['10.0.1.3'], filter())] })).toBe(`BLOCKED from 10.0.0.2 by ${way} INBOUND_FILTER`)
+    expect(ask({ ...peer, receiver: [port('other', ['10.0.1.3'])] })).toBe(`BLOCKED from 10.0.0.2 by ${way} DESTINATION`)
+    expect(ask({ ...peer, destination: '10.0.1.1', protocol: 'ICMP', port: null })).toBe(`REACHABLE from 10.0.0.2 by ${way} DESTINATION`)
+    const behind = { networks, destination: '192.168.9.7' }
+    expect(ask({ ...behind, receiver: other })).toBe(`FORWARDED from 10.0.0.2 by ${way} INBOUND_FILTER`)
+    expect(ask(behind)).toBe(`BLOCKED from 10.0.0.2 by ${way} DESTINATION`)
+    expect(ask({ ...peer, networks: [{ ...isolated, peers, routes }] })).toBe(`BLOCKED from 10.77.0.2 by ${PUBLIC_WAY}`)
   })
 
   test('is stopped by its own filter first, then by that of the receiver', () => {

@@ -47,7 +47,7 @@ export interface ReachQuestion {
   /** The private networks of the sender. */
   networks: readonly Pick<NetworkSpec, 'networkId' | 'cidr' | 'gateway' | 'snat' | 'routes' | 'peers'>[]
   publicNetwork: PublicNetworkSpec
-  /** All interfaces of the machine that is asked for; none where the destination is no known machine. */
+  /** All interfaces of the machine that is asked for, or that is the next hop of a route to it; none where there is no known machine. */
   receiver: readonly Interface[]
   destination: string
   protocol: Packet['protocol']
@@ -59,16 +59,14 @@ type Interface = Pick<PortSpec, 'networkId' | 'addresses' | 'filter'>
 /** In the order in which a packet meets them. Whatever does not pass is the last one. */
 export type Step = { passes: boolean } & (
   | { kind: 'OUTBOUND_FILTER' | 'INBOUND_FILTER'; networkId: string | null; decision: Decision }
-  /** Within a private network, to a peer of it, by a route of it, over the public one, out of a private network by the address of its
-   *  router, or no way at all. */
   | { kind: 'ROUTE'; way: Way['kind'] | 'NONE'; networkId: string | null }
   | { kind: 'CLOSED_RANGE' }
-  /** Of a private network, or of a peer of it: its router, or nobody. */
-  | { kind: 'DESTINATION'; owner: 'GATEWAY' | 'NOBODY'; networkId: string }
+  /** Of a private network: its router, or nobody. */
+  | { kind: 'DESTINATION'; owner: 'GATEWAY' | 'NOBODY'; range: string }
 )
 
 export interface Reach {
-  /** FORWARDED: it leaves for a destination that is no known machine. */
+  /** FORWARDED: it leaves for a destination that is no known machine, or arrives at the next hop of a route. */
   verdict: 'REACHABLE' | 'FORWARDED' | 'BLOCKED'
   /** Null without a way. */
   source: { networkId: string | null; address: string } | null
@@ -80,59 +78,64 @@ export function traceReach(question: ReachQuestion): Reach {
   const { destination, publicNetwork, receiver } = question
   const way = wayTo(question)
   if (!way) return { verdict: 'BLOCKED', source: null, steps: [{ kind: 'ROUTE', way: 'NONE', networkId: null, passes: false }] }
-  const { networkId } = way.from
-  const source = { networkId, address: way.address }
+  const source = { networkId: way.from.networkId, address: way.address }
   const steps: Step[] = []
   /** True when the packet ends there. */
   const ends = (step: Step): boolean => steps.push(step) > 0 && !step.passes
   const blocked = (): Reach => ({ verdict: 'BLOCKED', source, steps })
 
   if (ends(filterStep('OUTBOUND_FILTER', way.from, question, way.address))) return blocked()
-  if (ends({ kind: 'ROUTE', way: way.kind, networkId, passes: true })) return blocked()
-  const target = receiver.find((each) => each.networkId === (way.into?.networkId ?? null) && hasAddress(each, destination))
-  if (way.into) {
-    const { gateway } = way.into
-    const owner = gateway !== null && isSame(gateway, destination) ? 'GATEWAY' : 'NOBODY'
+  steps.push({ kind: 'ROUTE', way: way.kind, networkId: source.networkId, passes: true })
+  const at = way.kind === 'VIA' ? way.nextHop : destination
+  const target = receiver.find((each) => each.networkId === way.arrivesIn && hasAddress(each, at))
+  if (!('range' in way)) {
+    if (ends({ kind: 'CLOSED_RANGE', passes: !isClosed(publicNetwork, destination) })) return blocked()
+    if (!target) return { verdict: 'FORWARDED', source, steps }
+  } else if (!target) {
+    const owner = way.gateway !== null && isSame(way.gateway, at) ? 'GATEWAY' : 'NOBODY'
     // A router answers pings alone.
     const passes = owner === 'GATEWAY' && question.protocol === 'ICMP'
-    if (!target && ends({ kind: 'DESTINATION', owner, networkId: way.into.networkId, passes })) return blocked()
-    if (!target) return { verdict: 'REACHABLE', source, steps }
-  } else if (way.kind === 'STATIC_ROUTE') {
-    return { verdict: 'FORWARDED', source, steps }
-  } else if (ends({ kind: 'CLOSED_RANGE', passes: !isClosed(publicNetwork, destination) })) return blocked()
-  if (!target) return { verdict: 'FORWARDED', source, steps }
+    return ends({ kind: 'DESTINATION', owner, range: way.range, passes }) ? blocked() : { verdict: 'REACHABLE', source, steps }
+  }
   // Outside, the host of the uplink may translate the router's address once more.
   if (ends(filterStep('INBOUND_FILTER', target, question, way.kind === 'SNAT' ? null : way.address))) return blocked()
-  return { verdict: 'REACHABLE', source, steps }
+  return { verdict: way.kind === 'VIA' ? 'FORWARDED' : 'REACHABLE', source, steps }
 }
 
-interface Way {
-  kind: (typeof WAYS)[number]
-  /** The private network that the destination is in. */
-  into?: Pick<NetworkSpec, 'networkId' | 'gateway'>
+type Way = {
   from: Interface
   /** Of the sender. */
   address: string
-}
+  /** Of the receiver's interface; null for the public network. */
+  arrivesIn: string | null
+} & (
+  | { kind: 'PUBLIC' | 'SNAT' }
+  /** In the network itself, in one that is peered with it, or to a next hop in it. */
+  | { kind: 'NETWORK' | 'PEER'; range: string; gateway: string | null }
+  | { kind: 'VIA'; range: string; gateway: null; nextHop: string }
+)
 
-const WAYS = ['NETWORK', 'PEERING', 'STATIC_ROUTE', 'PUBLIC', 'SNAT'] as const
+/** In the order of preference: networks on link and what their routers announce, everything else over the public interface, and without one
+ *  over SNAT. */
+const WAYS = ['NETWORK', 'PEER', 'VIA', 'PUBLIC', 'SNAT'] as const
 
-/** As guests are configured: networks of their own on link, what these announce by their gateway, everything else over the public interface,
- *  and without one over SNAT. */
+/** As guests are configured. */
 function wayTo({ sender, networks, destination }: ReachQuestion): Way | undefined {
   const { family } = parseIp(destination)!
   const ways = sender.flatMap((from): Way[] => {
     const address = from.addresses.find((each) => parseIp(each)!.family === family)
     if (address === undefined) return []
-    if (from.networkId === null) return [{ kind: 'PUBLIC', from, address }]
+    if (from.networkId === null) return [{ kind: 'PUBLIC', from, address, arrivesIn: null }]
     const network = networks.find((each) => each.networkId === from.networkId)
     if (!network) return []
-    if (isIn([network.cidr], destination)) return [{ kind: 'NETWORK', into: network, from, address }]
-    if (network.gateway === null) return []
-    const peer = network.peers.find(({ cidr }) => isIn([cidr], destination))
-    if (peer) return [{ kind: 'PEERING', into: peer, from, address }]
-    if (network.routes.some((route) => isIn([route.destination], destination))) return [{ kind: 'STATIC_ROUTE', from, address }]
-    return network.snat ? [{ kind: 'SNAT', from, address }] : []
+    const { networkId, cidr, gateway, peers, routes, snat } = network
+    if (isIn([cidr], destination)) return [{ kind: 'NETWORK', from, address, arrivesIn: networkId, range: cidr, gateway }]
+    if (gateway === null) return []
+    const peer = peers.find((each) => isIn([each.cidr], destination))
+    if (peer) return [{ kind: 'PEER', from, address, arrivesIn: peer.networkId, range: peer.cidr, gateway: peer.gateway }]
+    const route = routes.find((each) => isIn([each.destination], destination))
+    if (route) return [{ kind: 'VIA', from, address, arrivesIn: networkId, range: cidr, gateway: null, nextHop: route.nextHop }]
+    return snat ? [{ kind: 'SNAT', from, address, arrivesIn: null }] : []
   })
   return WAYS.flatMap((kind) => ways.find((way) => way.kind === kind) ?? [])[0]
 }

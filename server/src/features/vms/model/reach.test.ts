@@ -104,15 +104,33 @@ describe('POST /vms/{id}/reach', () => {
     expect(last(await reach(web, `${cidr}.2`))).toMatchObject({
       step: 'CLOSED_RANGE',
       passes: false,
-      remedy: 'Attach web to the network back',
+      remedy: 'Attach web to the network back, or to a peer of it',
     })
     expect(last(await reach(db, `${cidr}.77`))).toMatchObject({
       step: 'DESTINATION',
       passes: false,
-      detail: expect.stringContaining('Nobody has'),
+      detail: expect.stringContaining('Nobody in'),
     })
     expect((await reach(db, `${cidr}.1`, { protocol: 'ICMP' })).verdict).toBe('REACHABLE')
     expect(last(await reach(db, `${cidr}.1`))).toMatchObject({ step: 'DESTINATION', detail: expect.stringContaining('answers pings only') })
+  })
+
+  test('follows peerings, and routes to their next hop', async () => {
+    const { customer, cidr, network, vm, reach } = await given()
+    const other = cidr.replace('10.20.', '10.21.')
+    const [lan, back] = [await network(), await network('back', `${other}.0/24`)]
+    const [web, db] = [await vm('web', { privateNetworkIds: [lan] }), await vm('db', { privateNetworkIds: [back] })]
+    expect((await reach(web, db)).source.networkId).toBeNull()
+    expect((await customer.post(`/networks/${lan}/peerings`, { networkId: back })).status).toBe(201)
+    const { verdict, source, destination } = await reach(web, db)
+    expect([verdict, source.networkId, destination.address]).toEqual(['REACHABLE', lan, `${other}.2`])
+    expect((await reach(web, `${other}.2`)).destination.vmId).toBe(db)
+    expect(last(await reach(web, `${other}.9`))).toMatchObject({ step: 'DESTINATION', passes: false })
+    const hop = await vm('hop', { privateNetworkIds: [lan] })
+    const route = { destination: '192.168.50.0/24', nextHop: `${cidr}.3` }
+    expect((await customer.post(`/networks/${lan}/routes`, route)).status).toBe(201)
+    const behind = await reach(web, '192.168.50.7')
+    expect([behind.verdict, behind.destination.vmId]).toEqual(['FORWARDED', hop])
   })
 
   test('says what is missing of a family', async () => {

@@ -45,7 +45,7 @@ export async function checkReach(tx: Tx, config: Deps['config'], accountId: stri
   const traces = sender.vm.status === 'RUNNING' ? destinations.map((destination) => ({ destination, ...ask(destination) })) : []
   const trace = traces.find(({ verdict }) => verdict !== 'BLOCKED') ?? traces[0]
   const destination = trace?.destination ?? destinations[0] ?? null
-  const words = wordsFor({ ...input, port, destination, sender, receiver, networks, peers: peersOf(specs), attachTo: found.attachTo })
+  const words = wordsFor({ ...input, port, destination, sender, receiver, networks, attachTo: found.attachTo })
   const steps = trace ? [...trace.steps.map(words.step), ...(trace.verdict === 'BLOCKED' ? [] : [words.receiver()])] : [words.noRoute()]
   const all = sender.vm.status === 'RUNNING' ? [words.sender(), ...steps] : [words.sender()]
   return {
@@ -82,25 +82,27 @@ interface Receiver {
 }
 
 async function findReceiver(tx: Tx, accountId: string, networks: NetworkSpec[], address: IpRange): Promise<Receiver> {
-  const holders = await holdersOf(tx, accountId, formatIpRange(address))
-  const network = [...networks, ...peersOf(networks)].find(({ cidr }) => rangeContains(parseIpRange(cidr)!, address))
-  const holder = holders.find(({ network_id }) => network_id === (network?.networkId ?? null))
+  const contains = (range: string): boolean => rangeContains(parseIpRange(range)!, address)
+  const near = [...networks, ...networks.flatMap(({ peers }) => peers)].find(({ cidr }) => contains(cidr))
+  const nextHops = networks.flatMap(({ networkId, routes }) =>
+    routes.flatMap(({ destination, nextHop }) => (contains(destination) ? [{ networkId, nextHop }] : [])),
+  )
+  const hop = near ? undefined : nextHops[0]
+  const holders = await holdersOf(tx, accountId, hop?.nextHop ?? formatIpRange(address))
+  const holder = holders.find(({ network_id }) => network_id === (near?.networkId ?? hop?.networkId ?? null))
   return {
     vm: holder && (await requireVm(tx, accountId, holder.vm_id)),
     attachTo: holders.find(({ network_name }) => network_name !== null)?.network_name ?? undefined,
   }
 }
 
-const peersOf = (networks: NetworkSpec[]): NetworkSpec['peers'] => networks.flatMap(({ peers }) => peers)
-
 /** Of a VM as the sender would name it: in a network of both first, then in peers of its networks, then the public ones. */
 function destinationsAt({ interfaces }: Machine, networks: NetworkSpec[], protocol: CheckReach['protocol']): string[] {
-  const within = (some: readonly Pick<NetworkSpec, 'networkId'>[]) =>
-    interfaces.filter((each) => some.some(({ networkId }) => networkId === each.networkId))
+  const inOneOf = (those: readonly { networkId: string }[]) =>
+    interfaces.filter((each) => those.some(({ networkId }) => networkId === each.networkId))
+  const [shared, peered] = [inOneOf(networks), inOneOf(networks.flatMap(({ peers }) => peers))]
   const open = interfaces.filter(({ networkId }) => networkId === null)
-  return [...within(networks), ...within(peersOf(networks)), ...open]
-    .flatMap(({ addresses }) => addresses)
-    .filter((each) => hasProtocol(protocol, each))
+  return [...shared, ...peered, ...open].flatMap(({ addresses }) => addresses).filter((each) => hasProtocol(protocol, each))
 }
 
 const hasProtocol = (protocol: CheckReach['protocol'], address: string): boolean =>
@@ -114,7 +116,6 @@ interface Subject {
   sender: Machine
   receiver: Machine | undefined
   networks: NetworkRow[]
-  peers: NetworkSpec['peers']
   attachTo: string | undefined
 }
 
@@ -131,12 +132,10 @@ const step = (name: ReachStep['step'], passes: boolean, detail: string, remedy: 
 const ACTION_WORDS = { ACCEPT: 'accepts', DROP: 'drops', REJECT: 'rejects' }
 
 /** What the customer reads of each step. */
-function wordsFor({ protocol, port, to, destination, sender, receiver, networks, peers, attachTo }: Subject) {
+function wordsFor({ protocol, port, to, destination, sender, receiver, networks, attachTo }: Subject) {
   const traffic = port === null ? protocol : `${protocol} port ${port}`
   const nameOf = (networkId: string | null): string => {
     const network = networks.find(({ id }) => id === networkId)
-    const peer = peers.find((each) => each.networkId === networkId)
-    if (peer) return `the peer network ${peer.cidr}`
     return network ? `the network ${network.name} (${network.cidr})` : 'the public network'
   }
   const running = (name: 'SENDER' | 'RECEIVER', { vm }: Machine): ReachStep => {
@@ -166,8 +165,8 @@ function wordsFor({ protocol, port, to, destination, sender, receiver, networks,
     if (way === 'NONE') return noRoute()
     const address = networks.find(({ id }) => id === networkId)?.snat_address
     if (way === 'SNAT') return step('ROUTE', true, `By the gateway of ${nameOf(networkId)}, which translates its address to ${address}`)
-    if (way === 'PEERING') return step('ROUTE', true, `By a peering of ${nameOf(networkId)}`)
-    if (way === 'STATIC_ROUTE') return step('ROUTE', true, `By a route of ${nameOf(networkId)} to one of its machines`)
+    if (way === 'PEER') return step('ROUTE', true, `By ${nameOf(networkId)} and its peering with the network of ${destination}`)
+    if (way === 'VIA') return step('ROUTE', true, `By a route of ${nameOf(networkId)}`)
     return step('ROUTE', true, `By ${nameOf(networkId)}`)
   }
 
@@ -184,20 +183,17 @@ function wordsFor({ protocol, port, to, destination, sender, receiver, networks,
 
   function closed(passes: boolean): ReachStep {
     if (passes) return step('CLOSED_RANGE', true, `The public network carries traffic to ${destination}`)
-    const remedy = attachTo ? `Attach ${sender.vm.name} to the network ${attachTo}` : 'Attach both VMs to one private network'
+    const remedy = attachTo
+      ? `Attach ${sender.vm.name} to the network ${attachTo}, or to a peer of it`
+      : 'Attach both VMs to one private network'
     return step('CLOSED_RANGE', false, `${destination} is in a private range, which the public network does not carry`, remedy)
   }
 
-  function owner({ owner: who, networkId, passes }: Extract<TraceStep, { kind: 'DESTINATION' }>): ReachStep {
+  function owner({ owner: who, range, passes }: Extract<TraceStep, { kind: 'DESTINATION' }>): ReachStep {
     if (who === 'GATEWAY')
-      return step(
-        'DESTINATION',
-        passes,
-        `${destination} is the gateway of ${nameOf(networkId)}, which answers pings only`,
-        'Ping it with ICMP',
-      )
+      return step('DESTINATION', passes, `${destination} is the gateway of ${range}, which answers pings only`, 'Ping it with ICMP')
     const remedy = 'Use the address of a VM that is attached: GET /vms/{id} lists them'
-    return step('DESTINATION', passes, `Nobody has ${destination} in ${nameOf(networkId)}`, remedy)
+    return step('DESTINATION', passes, `Nobody in ${range} has or routes ${destination}`, remedy)
   }
 
   return {
