@@ -157,8 +157,10 @@ export function describeNetworkController(name: string, makeFixture: () => Promi
     })
 
     test('removes what is not there', async () => {
+      const before = await collect(made.controller.listNetworks(soon()))
       await made.controller.ensureNoPort('52:54:00:09:ff:ff', soon())
       await made.controller.ensureNoNetwork(newId(), soon())
+      expect(await collect(made.controller.listNetworks(soon()))).toEqual(before)
     })
 
     test('rejects as aborted, and can be repeated', async () => {
