@@ -28,6 +28,8 @@ export function openOvn(uri: string, { log, access }: OvnOptions): NetworkContro
   return networkController(openNetworkDatabase({ northbound: endpoint('ovnnb_db'), southbound: endpoint('ovnsb_db'), log }))
 }
 
+const ATTEMPTS = 5
+
 /** Nothing is open until the region says what is. */
 const ALL_CLOSED = { ranges: [], allowed: [] }
 
@@ -74,12 +76,21 @@ export function networkController(database: NetworkDatabase): NetworkController 
       await requirePublicNetwork(signal)
       const { mac, filter, host } = port
       const before = await database.read((rows) => filtersOf(rows, mac), signal)
-      if (filter) await ensure(filterObject(filter), filterRows(filter), [], signal)
       const hasDhcp = await database.read(
         (rows) => port.networkId !== null && rows.find(networkObject(port.networkId), 'dhcp') !== undefined,
         signal,
       )
-      await ensure(portObject(mac), portRows(port, hasDhcp), [host], signal)
+      for (let attempt = 1; ; attempt++) {
+        if (filter) await ensure(filterObject(filter), filterRows(filter), [], signal)
+        try {
+          await ensure(portObject(mac), portRows(port, hasDhcp), [host], signal)
+          break
+        } catch (error) {
+          // Another process has removed the filter meanwhile, with its last port.
+          const isGone = filter !== null && !(await database.read((rows) => rows.find(filterObject(filter), 'group'), signal))
+          if (!isGone || attempt === ATTEMPTS) throw error
+        }
+      }
       const after = filter ? filterObject(filter) : null
       await dropFilters(
         before.filter((object) => object !== after),
