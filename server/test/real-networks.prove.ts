@@ -148,6 +148,20 @@ describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT
     expect(await connect.fromGuest(ada, '10.201.0.1', 7000)).not.toBe('open')
   })
 
+  test('VMs of two networks reach each other as long as these are peers', async () => {
+    await detach(bob, lan)
+    const far = await network('10.201.30.0/24', COMBINATIONS[2]!)
+    await attach(bob, far)
+    const there = await addressIn(far, bob)
+    await inside(ada, 'ip route replace 10.201.30.0/24 via 10.201.0.1')
+    await inside(bob, 'ip route replace 10.201.0.0/24 via 10.201.30.1')
+    expect(await pings(ada, there)).toBe(false)
+    const { id } = await customer.make(`/networks/${lan}/peerings`, { networkId: far })
+    await expect.poll(() => pings(ada, there), { timeout: 20_000 }).toBe(true)
+    await customer.make(`/networks/${far}/peerings/${id}`, {}, 'DELETE')
+    await expect.poll(() => pings(ada, there), { timeout: 20_000 }).toBe(false)
+  })
+
   test('nothing is left of deleted networks', async () => {
     await Promise.all([ada, bob].map(({ vmId }) => customer.order('DELETE', `/vms/${vmId}`)))
     await customer.make(`/networks/${lan}`, {}, 'DELETE')
