@@ -110,6 +110,7 @@ describeIf(missingForRealHost())('berthd up as root', { timeout: 3 * TIMEOUT_MS 
 
   test('runs API and worker as berth, PostgreSQL as berth-postgres, and only the rest as root', async () => {
     await start()
+    await eventually(async () => up.output().includes('as root:')) // said after the line that `start` waits for
     expect(up.output()).toMatch(/✓ API and worker run as berth, PostgreSQL as berth-postgres$/m)
     expect(up.output()).toMatch(/✓ as root: the supervisor that starts them, template builds, libvirtd/m)
     expect(await usersOf(SERVE)).toEqual(['berth'])
