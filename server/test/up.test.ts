@@ -146,7 +146,9 @@ describe('berthd up', { timeout: 120_000 }, () => {
       const script =
         'mount -t tmpfs tmpfs /mnt; grep -v "^berth:" /etc/passwd > /mnt/passwd; mount --bind -o ro /mnt/passwd /etc/passwd; exec "$@"'
       const up = await service(settings, 'up', undefined, ['unshare', '--mount', 'sh', '-c', script, 'sh'])
-      await expect.poll(up.output).toMatch(/^ ! API and worker run as root, PostgreSQL as berth-postgres: creating the system user berth failed/m)
+      await expect
+        .poll(up.output)
+        .toMatch(/^ ! API and worker run as root, PostgreSQL as berth-postgres: creating the system user berth failed/m)
       expect((await readyz(up)).status).toBe(200)
       await up.kill('SIGTERM')
     })
