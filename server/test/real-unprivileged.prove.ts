@@ -110,9 +110,8 @@ describeIf(missingForRealHost())('berthd up as root', { timeout: 3 * TIMEOUT_MS 
 
   test('runs API and worker as berth, PostgreSQL as berth-postgres, and only the rest as root', async () => {
     await start()
-    await eventually(async () => up.output().includes('as root:')) // said after the line that `start` waits for
-    expect(up.output()).toMatch(/✓ API and worker run as berth, PostgreSQL as berth-postgres$/m)
-    expect(up.output()).toMatch(/✓ as root: the supervisor that starts them, template builds, libvirtd/m)
+    await expect.poll(() => up.output()).toMatch(/✓ API and worker run as berth, PostgreSQL as berth-postgres$/m)
+    await expect.poll(() => up.output()).toMatch(/✓ as root: the supervisor that starts them, template builds, libvirtd/m)
     expect(await usersOf(SERVE)).toEqual(['berth'])
     expect(await usersOf(POSTGRES)).toEqual(['berth-postgres'])
     for (const rest of [UP, '^libvirtd', '^virtlogd']) expect([rest, await usersOf(rest)]).toEqual([rest, ['root']])

@@ -128,8 +128,8 @@ describe('berthd up', { timeout: 120_000 }, () => {
       ])
       expect(await findPortHolder(Number(new URL(up.url).port))).toMatchObject({ pid })
       expect((await stat(join(settings['BERTH_DATA_DIR']!, 'master.key'))).mode & 0o777).toBe(0o600)
-      expect(up.output()).toMatch(/^ ✓ API and worker run as berth, PostgreSQL as berth-postgres$/m)
-      expect(up.output()).toMatch(/^ ✓ as root: the supervisor that starts them, template builds +why: SECURITY\.md$/m)
+      await expect.poll(up.output).toMatch(/^ ✓ API and worker run as berth, PostgreSQL as berth-postgres$/m)
+      await expect.poll(up.output).toMatch(/^ ✓ as root: the supervisor that starts them, template builds +why: SECURITY\.md$/m)
       await up.kill('SIGTERM')
       expect(existsSync(`/proc/${pid}`)).toBe(false)
     })
@@ -146,7 +146,9 @@ describe('berthd up', { timeout: 120_000 }, () => {
       const script =
         'mount -t tmpfs tmpfs /mnt; grep -v "^berth:" /etc/passwd > /mnt/passwd; mount --bind -o ro /mnt/passwd /etc/passwd; exec "$@"'
       const up = await service(settings, 'up', undefined, ['unshare', '--mount', 'sh', '-c', script, 'sh'])
-      expect(up.output()).toMatch(/^ ! API and worker run as root, PostgreSQL as berth-postgres: creating the system user berth failed/m)
+      await expect
+        .poll(up.output)
+        .toMatch(/^ ! API and worker run as root, PostgreSQL as berth-postgres: creating the system user berth failed/m)
       expect((await readyz(up)).status).toBe(200)
       await up.kill('SIGTERM')
     })

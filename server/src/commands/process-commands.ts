@@ -19,10 +19,6 @@ export function processCommands(program: Command): void {
       role,
     ).action(async () => exit(await (await import('./process/roles.ts')).serve(loadConfig(), role)))
   }
-  withExample(
-    program.command('serve', { hidden: true }).description('API and worker of `up`, which starts them without root'),
-    'serve',
-  ).action(async () => exit(await (await import('./process/unprivileged.ts')).serveUnprivileged()))
   addQuickstart(program)
   withExample(withFormat(program.command('migrate').description('apply database migrations and seed the catalog')), 'migrate').action(
     migrateDatabase,

@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net'
 import { readConfig } from '../../config.ts'
 import { noteBuilding, noteBuilt } from '../../features/catalog/service.ts'
-import { explain, UsageError } from '../errors.ts'
+import { explain } from '../errors.ts'
 import { Interrupted } from './lifecycle.ts'
 import type { Answer, FromService, Question, Questions, Start, ToService } from './messages.ts'
 import { openService, runUntilStopped, type ProcessContext } from './service.ts'
@@ -11,7 +11,6 @@ import { openService, runUntilStopped, type ProcessContext } from './service.ts'
 /** Settings are those of `up`, which has checked them. */
 export async function serveUnprivileged(): Promise<number> {
   const config = readConfig()
-  if (!process.send) throw new UsageError('This command is part of `berthd up`, which starts it')
   process.on('disconnect', () => process.exit(1)) // killed with `up`: its successor needs the port at once
   const root = openChannel()
   const serve = async (serving: ProcessContext): Promise<void> => {
