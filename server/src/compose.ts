@@ -16,7 +16,8 @@ import { openPayments } from './features/payments/create-provider.ts'
 import { bySession } from './features/sessions/authenticate.ts'
 import { sendNewCookies } from './features/sessions/cookie.ts'
 import { serveSignIn, type SignInRoutes } from './features/sessions/sign-in.routes.ts'
-import { renewClientCertificate } from './host-setup/certificate-authority.ts'
+import { pkiFolder, renewClientCertificate } from './host-setup/certificate-authority.ts'
+import { directAccess } from './hypervisor/local-access.ts'
 import type { Api } from './http/api/api.ts'
 import { serveDocs } from './http/docs/docs.ts'
 import { allowOrigins } from './http/server/cors.ts'
@@ -123,7 +124,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
     open: async (regionId, uri) => {
       if (uri === null) return simulatedNetworkControllers(simulated)(regionId)
       const { openOvn } = await import('./hypervisor/ovn/controller.ts') // imported on demand: simulated regions do not need it
-      return openOvn(uri, { log, access: root })
+      return openOvn(uri, { log, access: root ?? directAccess(pkiFolder(config.dataDir)) })
     },
   })
   const unfollow = syncDriverPool({ db, hypervisors, log })

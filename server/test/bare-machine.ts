@@ -20,27 +20,28 @@ export interface Report {
 export interface BareMachine {
   sandbox: Sandbox
   shell(script: string): Promise<string>
-  /** `berthd host prepare`; its exit code is in `ok`. */
+  /** A command of `berthd` there, without our settings; its exit code is in `ok`. */
+  berthd(...args: string[]): Promise<Report>
   prepare(...args: string[]): Promise<Report>
   close(): Promise<void>
 }
 
 export async function openBareMachine(): Promise<BareMachine> {
   const sandboxes = await Sandboxes.open()
-  const sandbox = await sandboxes.add()
+  return { ...(await bareMachine(await sandboxes.add())), close: () => sandboxes.close() }
+}
+
+/** Its fleet closes it. */
+export async function bareMachine(sandbox: Sandbox): Promise<BareMachine> {
   const shell = (script: string): Promise<string> => sandbox.inside('sh', '-ec', script)
   await shell('kill $(cat /run/libvirt/libvirtd.pid) $(cat /run/libvirt/virtlogd.pid); while pgrep -x libvirtd; do sleep 0.1; done')
   await writeFile(join(sandbox.folder, 'etc/libvirtd.conf'), '# as the package has it: nothing is set\n')
   await writeFile(join(sandbox.folder, 'etc/qemu.conf'), 'user = "root"\ngroup = "root"\nsecurity_driver = "none"\n')
-  return {
-    sandbox,
-    shell,
-    async prepare(...args) {
-      const line = [process.execPath, BERTHD, 'host', 'prepare', '--json', ...args].join(' ')
-      return JSON.parse(await shell(`unset $(env | grep -o '^BERTH_[A-Z_]*') x; ${line} || true`)) as Report
-    },
-    close: () => sandboxes.close(),
+  const berthd = async (...args: string[]): Promise<Report> => {
+    const line = [process.execPath, BERTHD, ...args, '--json'].join(' ')
+    return JSON.parse(await shell(`unset $(env | grep -o '^BERTH_[A-Z_]*') x; ${line} || true`)) as Report
   }
+  return { sandbox, shell, berthd, prepare: (...args) => berthd('host', 'prepare', ...args), close: () => sandbox.remove() }
 }
 
 /** The steps that changed something. */

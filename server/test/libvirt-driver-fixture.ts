@@ -5,6 +5,7 @@ import { eventually } from '../../libvirt/test/eventually.ts'
 import { libvirtDrivers } from '../src/hypervisor/libvirt/driver.ts'
 import { collect, expectKind, type DriverFixture } from '../src/hypervisor/conformance/fixture.ts'
 import type { MachineSpec, NicSpec, TemplateRef } from '../src/hypervisor/driver.ts'
+import { directAccess } from '../src/hypervisor/local-access.ts'
 import { openOvn } from '../src/hypervisor/ovn/controller.ts'
 import { newId } from '../src/kernel/ids.ts'
 import { GuestShell } from './guest-shell.ts'
@@ -18,7 +19,7 @@ export async function libvirtDriverFixture(): Promise<DriverFixture> {
   const image = await tinyImage()
   const host = await openLibvirtHost()
   const log = pino({ level: 'silent' })
-  const networks = openOvn(host.networkController, { log })
+  const networks = openOvn(host.networkController, { log, access: directAccess('') })
   await networks.ensurePublicNetwork({ ranges: ['10.77.0.0/16'], allowed: [] }, AbortSignal.timeout(TIMEOUT_MS))
   const open = libvirtDrivers({ log, images: { open: () => Promise.resolve(image) }, dataDir: host.sandbox.folder })
   const ref = { id: newId(), driver: 'libvirt', uri: host.uri } as const

@@ -62,6 +62,7 @@ const PLAN: HostPlan = {
   poolPath: '/var/lib/libvirt/images/berth',
   tlsAddress: null,
   allowed: [],
+  chassis: null,
   bundle: null,
   systemd: false,
 }

@@ -7,6 +7,7 @@ import { clockCommands } from './admin/clock.ts'
 import { explain, UsageError } from './errors.ts'
 import { hostCommands } from './admin/host.ts'
 import { hostPrepareCommands } from './admin/host-prepare.ts'
+import { networkControllerCommands } from './admin/network-controller.ts'
 import { printable, toJson } from './output.ts'
 import { paymentCommands } from './admin/payment.ts'
 import { userCommands } from './admin/user.ts'
@@ -34,6 +35,7 @@ export function createProgram(json: boolean): Command {
     regionCommands,
     hostCommands,
     hostPrepareCommands,
+    networkControllerCommands,
     ipPoolCommands,
     planCommands,
     templateCommands,

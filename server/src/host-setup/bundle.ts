@@ -1,17 +1,21 @@
-// What a control plane issues to a host: its certificate and key, the CA to trust, and the client name to accept.
+// What a control plane issues to a host or a network controller: its certificate and key, and whom to trust.
 import { readFile } from 'node:fs/promises'
-import { SetupError, type Bundle } from './setup-step.ts'
+import { SetupError, type Bundle, type ControllerBundle } from './setup-step.ts'
 
-const FIELDS = ['address', 'ca', 'cert', 'key', 'allowedName', 'range'] as const
+export const readBundle = (path: string): Promise<Bundle> =>
+  read<Bundle>(path, 'berthd host certificate', ['address', 'ca', 'cert', 'key', 'allowedName', 'range'])
 
-export async function readBundle(path: string): Promise<Bundle> {
-  const fix = 'issue one on the control plane: npx berthd host certificate --address <this host> --out bundle, and copy it here'
+export const readControllerBundle = (path: string): Promise<ControllerBundle> =>
+  read<ControllerBundle>(path, 'berthd network-controller certificate', ['address', 'ca', 'chassisCa', 'cert', 'key'])
+
+async function read<Kind>(path: string, command: string, fields: string[]): Promise<Kind> {
+  const fix = `issue one on the control plane: npx ${command} --address <this machine> --out bundle, and copy it here`
   const text = await readFile(path, 'utf8').catch((error: Error) => {
     throw new SetupError(`The certificate ${path} cannot be read: ${error.message}`, fix)
   })
   const value = parse(text)
-  if (FIELDS.every((field) => typeof value?.[field] === 'string')) return value as unknown as Bundle
-  throw new SetupError(`${path} is not a certificate made by berthd host certificate`, fix)
+  if (fields.every((field) => typeof value?.[field] === 'string')) return value as Kind
+  throw new SetupError(`${path} is not a certificate made by ${command}`, fix)
 }
 
 function parse(text: string): Record<string, unknown> | null {

@@ -13,6 +13,9 @@ import { readBundle } from './bundle.ts'
 import { issuedRange, issueBundle } from './issue-bundle.ts'
 import { run } from './shell.ts'
 
+/** Extended key usages. */
+const [SERVER, CLIENT] = ['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2']
+
 let dataDir: string
 const pki = (name: string): string => join(dataDir, 'pki', name)
 
@@ -25,7 +28,8 @@ describe('the certificate authority', () => {
   test('is created once under concurrency, with keys of mode 0600', async () => {
     const [one, other] = await Promise.all([openAuthority(dataDir), openAuthority(dataDir)])
     expect([one.ca, one.name]).toEqual([other.ca, other.name])
-    for (const key of ['ca.key', 'client.key']) expect((await stat(pki(key))).mode & 0o777).toBe(0o600)
+    for (const key of ['ca.key', 'client.key', 'network-ca.key', 'network-client.key', 'chassis-ca.key'])
+      expect((await stat(pki(key))).mode & 0o777).toBe(0o600)
     expect(new X509Certificate(await readFile(pki('client.pem'))).subject).toBe(`CN=${one.name}`)
   })
 
@@ -37,7 +41,28 @@ describe('the certificate authority', () => {
     const cert = new X509Certificate((await authority.issue(address)).cert)
     const ca = new X509Certificate(authority.ca)
     expect([cert.subjectAltName, cert.ca, cert.checkIssued(ca), cert.verify(ca.publicKey)]).toEqual([name, false, true, true])
-    expect(cert.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1'])
+    expect(cert.keyUsage).toEqual([SERVER])
+  })
+
+  test('trusts the certificates of networks for one purpose each', async () => {
+    const authority = await openAuthority(dataDir)
+    const by = (ca: string, { cert }: { cert: string }): boolean => new X509Certificate(cert).verify(new X509Certificate(ca).publicKey)
+    const [host, controller, chassis] = [
+      await authority.issue('10.0.0.5'),
+      await authority.issueController('10.0.0.1'),
+      await authority.issueChassis('10.0.0.5'),
+    ]
+    const signers = [authority.ca, authority.networkCa, authority.chassisCa]
+    expect(signers.map((ca) => [host, controller, chassis].map((each) => by(ca, each)))).toEqual([
+      [true, false, false],
+      [false, true, false],
+      [false, false, true],
+    ])
+    const usage = ({ cert }: { cert: string }): string[] => new X509Certificate(cert).keyUsage
+    expect([usage(controller), usage(chassis)]).toEqual([[SERVER, CLIENT], [CLIENT]])
+    expect(new X509Certificate(chassis.cert).subject).toBe('CN=10.0.0.5')
+    expect(new X509Certificate(controller.cert).subjectAltName).toBe('IP Address:10.0.0.1')
+    expect(by(authority.networkCa, { cert: await readFile(pki('network-client.pem'), 'utf8') })).toBe(true)
   })
 
   const replaceByEnding = async (): Promise<string> => {
@@ -80,17 +105,28 @@ describe('the certificate authority', () => {
 describe('a bundle for a host', () => {
   test('has a range that no other host has, also when it is reissued', async () => {
     const out = join(dataDir, 'bundle')
-    const made = await issueBundle(dataDir, '10.0.0.5', ['10.77.0.0/16'], out)
+    const made = await issueBundle(dataDir, '10.0.0.5', { inUse: ['10.77.0.0/16'], controllers: null }, out)
     expect([made.range, (await stat(out)).mode & 0o777]).toEqual(['10.78.0.0/16', 0o600])
     expect(await readBundle(out)).toEqual(made)
-    expect((await issueBundle(dataDir, '10.0.0.6', ['10.77.0.0/16'], out)).range).toBe('10.79.0.0/16')
-    expect((await issueBundle(dataDir, '10.0.0.5', ['10.77.0.0/16', '10.78.0.0/16'], out)).range).toBe('10.78.0.0/16')
+    expect((await issueBundle(dataDir, '10.0.0.6', { inUse: ['10.77.0.0/16'], controllers: null }, out)).range).toBe('10.79.0.0/16')
+    expect((await issueBundle(dataDir, '10.0.0.5', { inUse: ['10.77.0.0/16', '10.78.0.0/16'], controllers: null }, out)).range).toBe(
+      '10.78.0.0/16',
+    )
     expect(await issuedRange(dataDir, '10.0.0.6')).toBe('10.79.0.0/16')
+  })
+
+  test('makes it a chassis of the network controllers of its region', async () => {
+    const out = join(dataDir, 'bundle')
+    const { chassis } = await issueBundle(dataDir, 'fd00::5', { inUse: [], controllers: ['10.0.0.1', '10.0.0.2'] }, out)
+    expect(chassis).toMatchObject({ name: 'fd00--5', controllers: ['10.0.0.1', '10.0.0.2'], ca: (await openAuthority(dataDir)).networkCa })
+    expect((await readBundle(out)).chassis).toEqual(chassis)
   })
 
   test('rejects other files and invalid addresses', async () => {
     await expect(readBundle(join(dataDir, 'nothing'))).rejects.toThrow('cannot be read')
     await expect(readBundle(pki('ca.pem'))).rejects.toThrow('is not a certificate made by berthd host certificate')
-    await expect(issueBundle(dataDir, '-subj /CN=x', [], join(dataDir, 'b'))).rejects.toThrow('neither an address nor a name')
+    await expect(issueBundle(dataDir, '-subj /CN=x', { inUse: [], controllers: null }, join(dataDir, 'b'))).rejects.toThrow(
+      'neither an address nor a name',
+    )
   })
 })

@@ -1,6 +1,9 @@
-// The control plane's certificate authority, in `pki/` of the data folder. It signs the server certificates of hosts and the client
-// certificate of the control plane, with the openssl command because Node can read certificates but not sign them. ca.key allows
-// impersonating any host and the control plane.
+// The control plane's certificate authorities, in `pki/` of the data folder, with the openssl command because Node can read certificates but
+// not sign them. Each is trusted for one purpose, so that a stolen certificate of a host serves for nothing but that host:
+//   ca          libvirtd of hosts, and the control plane as their client
+//   network-ca  network controllers, and the control plane as their client
+//   chassis-ca  hosts as clients of the southbound database
+// Their keys allow impersonating any host and the control plane.
 import { X509Certificate } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
@@ -12,7 +15,7 @@ import { exists, run } from './shell.ts'
 
 export const pkiFolder = (dataDir: string): string => join(dataDir, 'pki')
 
-/** In days. Host certificates are renewed by the operator, the client certificate by the worker. */
+/** In days. Certificates of other machines are renewed by the operator, those of the control plane by the worker. */
 const AUTHORITY_DAYS = 3650
 const CERTIFICATE_DAYS = 825
 export const RENEW_DAYS = 60
@@ -24,33 +27,56 @@ export interface Identity {
 
 export interface Authority {
   ca: string
+  networkCa: string
+  chassisCa: string
   /** Common name of the client certificate. */
   name: string
-  /** Issues a server certificate for the host at this address or name. */
+  /** Issues the certificate of libvirtd for the host at this address or name. */
   issue(address: string): Promise<Identity>
+  /** Of a network controller: its databases serve hosts and the control plane, and are clients of the other members. */
+  issueController(address: string): Promise<Identity>
+  /** Of a host as a chassis of that name: the southbound database lets it change rows of no other chassis. */
+  issueChassis(name: string): Promise<Identity>
 }
 
+const AUTHORITIES = ['ca', 'network-ca', 'chassis-ca'] as const
+type AuthorityName = (typeof AUTHORITIES)[number]
+/** The control plane's own certificates, and who signs them. */
+const CLIENTS = { client: 'ca', 'network-client': 'network-ca' } as const
+
+/** What API and worker present to hosts and network controllers, and trust them by. */
+export const CLIENT_FILES = Object.entries(CLIENTS).flatMap(([name, ca]) => [`${ca}.pem`, `${name}.pem`, `${name}.key`])
+
+const EXTENDED_USAGE = { server: 'serverAuth', client: 'clientAuth', both: 'serverAuth,clientAuth' } as const
+
 /**
- * Creates what is missing, renews the client certificate before it expires, and opens the authority. The file lock serialises processes.
+ * Creates what is missing, renews the client certificates before they expire, and opens the authorities. The file lock serialises processes.
  */
 export async function openAuthority(dataDir: string): Promise<Authority> {
   const folder = pkiFolder(dataDir)
   const file = (name: string): string => join(folder, name)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await withFileLock(file('lock'), async () => {
-    if (!(await exists(file('ca.pem')))) await createAuthority(folder)
-    if (daysLeft(await readFile(file('client.pem'), 'utf8').catch(() => null)) < RENEW_DAYS) await createClientCertificate(folder)
+    for (const name of AUTHORITIES) if (!(await exists(file(`${name}.pem`)))) await createAuthority(folder, name)
+    for (const [name, signer] of Object.entries(CLIENTS)) {
+      const known = await readFile(file(`${name}.pem`), 'utf8').catch(() => null)
+      if (daysLeft(known) < RENEW_DAYS) await createClientCertificate(folder, name, signer, known)
+    }
   })
-  const client = new X509Certificate(await readFile(file('client.pem')))
+  const issue = (signer: AuthorityName, name: string, usage: keyof typeof EXTENDED_USAGE, names: string[]): Promise<Identity> =>
+    withScratchFolder(folder, async (scratch) => {
+      await sign(folder, scratch, signer, name, usage, names)
+      return { cert: await readFile(join(scratch, 'pem'), 'utf8'), key: await readFile(join(scratch, 'key'), 'utf8') }
+    })
+  const names = (address: string): string[] => ['-addext', `subjectAltName=${isIP(address) ? 'IP' : 'DNS'}:${address}`]
   return {
     ca: await readFile(file('ca.pem'), 'utf8'),
-    name: client.subject.replace(/^CN=/, ''),
-    issue: (address) =>
-      withScratchFolder(folder, async (scratch) => {
-        const names = `subjectAltName=${isIP(address) ? 'IP' : 'DNS'}:${address}`
-        await sign(folder, scratch, address, ['-addext', 'extendedKeyUsage=serverAuth', '-addext', names])
-        return { cert: await readFile(join(scratch, 'pem'), 'utf8'), key: await readFile(join(scratch, 'key'), 'utf8') }
-      }),
+    networkCa: await readFile(file('network-ca.pem'), 'utf8'),
+    chassisCa: await readFile(file('chassis-ca.pem'), 'utf8'),
+    name: commonName(await readFile(file('client.pem'), 'utf8')),
+    issue: (address) => issue('ca', address, 'server', names(address)),
+    issueController: (address) => issue('network-ca', address, 'both', names(address)),
+    issueChassis: (name) => issue('chassis-ca', name, 'client', []),
   }
 }
 
@@ -65,21 +91,24 @@ export function daysLeft(pem: string | null): number {
   return (new Date(new X509Certificate(pem).validTo).getTime() - systemClock.now().getTime()) / 86_400_000
 }
 
+const commonName = (pem: string): string => new X509Certificate(pem).subject.replace(/^CN=/, '')
+
 /** The id in the name keeps two installations apart. */
-async function createAuthority(folder: string): Promise<void> {
+async function createAuthority(folder: string, name: AuthorityName): Promise<void> {
   await withScratchFolder(folder, async (scratch) => {
     const extensions = ['-addext', 'basicConstraints=critical,CA:TRUE', '-addext', 'keyUsage=critical,keyCertSign,cRLSign']
-    await request(scratch, `berth-authority-${newId()}`, AUTHORITY_DAYS, extensions)
-    await storeKeyPair(scratch, folder, 'ca')
+    await request(scratch, `berth-${SUBJECTS[name]}-${newId()}`, AUTHORITY_DAYS, extensions)
+    await storeKeyPair(scratch, folder, name)
   })
 }
 
-async function createClientCertificate(folder: string): Promise<void> {
-  const known = await readFile(join(folder, 'client.pem'), 'utf8').catch(() => null)
-  const name = known ? new X509Certificate(known).subject.replace(/^CN=/, '') : `berth-control-plane-${newId()}`
+const SUBJECTS: Record<AuthorityName, string> = { ca: 'authority', 'network-ca': 'networks', 'chassis-ca': 'chassis' }
+
+async function createClientCertificate(folder: string, name: string, signer: AuthorityName, known: string | null): Promise<void> {
+  const subject = known ? commonName(known) : `berth-control-plane-${newId()}`
   await withScratchFolder(folder, async (scratch) => {
-    await sign(folder, scratch, name, ['-addext', 'extendedKeyUsage=clientAuth'])
-    await storeKeyPair(scratch, folder, 'client')
+    await sign(folder, scratch, signer, subject, 'client', [])
+    await storeKeyPair(scratch, folder, name)
   })
 }
 
@@ -90,10 +119,17 @@ async function storeKeyPair(scratch: string, folder: string, name: string): Prom
   await rename(join(scratch, 'pem'), join(folder, `${name}.pem`))
 }
 
-async function sign(folder: string, scratch: string, name: string, extensions: string[]): Promise<void> {
-  const signer = ['-CA', join(folder, 'ca.pem'), '-CAkey', join(folder, 'ca.key'), '-addext', 'basicConstraints=CA:FALSE']
-  const usage = ['-addext', 'keyUsage=critical,digitalSignature,keyEncipherment']
-  await request(scratch, name, CERTIFICATE_DAYS, [...signer, ...usage, ...extensions])
+async function sign(
+  folder: string,
+  scratch: string,
+  signer: AuthorityName,
+  name: string,
+  usage: keyof typeof EXTENDED_USAGE,
+  names: string[],
+): Promise<void> {
+  const by = ['-CA', join(folder, `${signer}.pem`), '-CAkey', join(folder, `${signer}.key`), '-addext', 'basicConstraints=CA:FALSE']
+  const use = ['-addext', 'keyUsage=critical,digitalSignature,keyEncipherment', '-addext', `extendedKeyUsage=${EXTENDED_USAGE[usage]}`]
+  await request(scratch, name, CERTIFICATE_DAYS, [...by, ...use, ...names])
 }
 
 /** Own configuration file, so that the machine's openssl.cnf adds no extensions. */

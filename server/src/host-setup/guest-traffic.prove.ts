@@ -7,7 +7,7 @@ import { describeIf } from '../../../libvirt/test/describe-if.ts'
 import { done, failure, missingForMachine, openBareMachine, type BareMachine } from '../../test/bare-machine.ts'
 import { installTools, sendCommand } from '../../test/frame-tools.ts'
 import { arpFrame, BROADCAST } from '../../test/frames.ts'
-import { connectDirectly } from '../hypervisor/local-access.ts'
+import { directAccess } from '../hypervisor/local-access.ts'
 import { portName, type NetworkController } from '../hypervisor/network-controller.ts'
 import type { Filter } from '../hypervisor/spec.ts'
 import { openOvn } from '../hypervisor/ovn/controller.ts'
@@ -51,7 +51,7 @@ describeIf(missingForMachine())('guests of a prepared host', { timeout: 120_000 
     if (failed) throw new Error(failed.message)
     controller = openOvn(`unix:${join(machine.sandbox.folder, 'ovn/run')}`, {
       log: pino({ level: 'silent' }),
-      access: { connect: connectDirectly },
+      access: directAccess(''),
     })
     await controller.ensurePublicNetwork({ ranges: [RANGE], allowed: [OFFICE_RANGE] }, soon())
     await controller.ensureNetwork(

@@ -4,19 +4,9 @@ import { formatCidr } from '../kernel/cidr.ts'
 import { hasKernelDatapath, KERNEL_DATAPATH } from './open-vswitch.ts'
 import { PUBLIC_BRIDGE, ROUTERS } from './plan.ts'
 import type { HostPlan } from './setup-step.ts'
+import { chainCommands, isInstalled, type Chain } from './iptables.ts'
 import { missing, satisfied, type Step } from './setup-step.ts'
 import { run } from './shell.ts'
-
-interface Chain {
-  tool: 'iptables' | 'ip6tables' | 'arptables-nft'
-  table: 'nat' | 'filter' | 'raw'
-  parent: string
-  name: string
-  /** As the tool lists them. */
-  rules: string[]
-  /** Inserted before the rules of the machine's own firewall. */
-  first?: true
-}
 
 /** Where the operator's machines are, and the metadata services of clouds, whose secrets are the host's. */
 export const OPERATOR_RANGES = [
@@ -106,25 +96,9 @@ export const masquerade: Step = {
   apply: async (plan) => void (await run('sh', '-ec', masqueradeCommands(plan))),
 }
 
-async function isInstalled({ tool, table, parent, name, rules }: Chain): Promise<boolean> {
-  const listed = await run(tool, '-t', table, '-S').catch(() => '')
-  const lines = listed.split('\n').map((line) => line.trim())
-  const own = lines.filter((line) => line.startsWith(`-A ${name} `)).map((line) => line.slice(`-A ${name} `.length))
-  return lines.includes(`-A ${parent} -j ${name}`) && own.join('\n') === rules.join('\n')
-}
-
 export const masqueradeCommands = (plan: HostPlan): string =>
-  `${chains(plan).map(commands).join('')}
+  `${chains(plan).map(chainCommands).join('')}
 if [ ! -e ${KERNEL_DATAPATH} ]; then
-${COPIES.map(commands).join('')}
+${COPIES.map(chainCommands).join('')}
 fi
 `
-
-function commands({ tool, table, parent, name, rules, first }: Chain): string {
-  const command = `${tool}${tool === 'arptables-nft' ? '' : ' -w'} -t ${table}`
-  return `
-${command} -N ${name} 2>/dev/null || ${command} -F ${name}
-${rules.map((rule) => `${command} -A ${name} ${rule}`).join('\n')}
-${command} -S | grep -qx -e '-A ${parent} -j ${name} *' || ${command} ${first ? '-I' : '-A'} ${parent} -j ${name}
-`
-}

@@ -32,7 +32,7 @@ export const openVswitch: Step = {
 }
 
 /** By systemd where there is one, else by the script of the package. The first unit is the one to enable: it wants the others. */
-export async function start({ systemd }: HostPlan, units: string[], script: string, ...args: string[]): Promise<void> {
+export async function start({ systemd }: Pick<HostPlan, 'systemd'>, units: string[], script: string, ...args: string[]): Promise<void> {
   if (!systemd) return void (await runScript(script, ...args))
   await run('systemctl', '--quiet', 'enable', units[0]!)
   await run('systemctl', '--quiet', 'start', ...units)
@@ -45,8 +45,8 @@ export const runScript = (path: string, ...args: string[]): Promise<string> =>
 export const isEnabled = (unit: string): Promise<boolean> => succeeds('systemctl', '--quiet', 'is-enabled', unit)
 
 /** What a daemon says to a command, or null when it does not run. */
-export const answers = (tool: 'ovs-appctl' | 'ovn-appctl', daemon: string, command: string): Promise<string | null> =>
-  run(tool, '--timeout=5', '-t', daemon, command).then(
+export const answers = (tool: 'ovs-appctl' | 'ovn-appctl', daemon: string, ...command: string[]): Promise<string | null> =>
+  run(tool, '--timeout=5', '-t', daemon, ...command).then(
     (text) => text.trim(),
     () => null,
   )

@@ -1,24 +1,25 @@
-// OVN, which makes the networks of guests out of Open vSwitch: the databases and northd of the region, and this machine as their chassis. The
-// sockets of the databases are root's; nothing listens on the network.
+// OVN, which makes the networks of guests out of Open vSwitch. This machine is a chassis: of the network controllers of its region, or of
+// databases of its own, whose sockets are root's and which listen on no network.
 import { isIP } from 'node:net'
+import { join } from 'node:path'
+import { remoteOf, SOUTHBOUND_PORT } from '../hypervisor/network-controller-address.ts'
 import { PUBLIC_PHYSICAL_NETWORK } from '../hypervisor/ovn/topology.ts'
 import { sleep, stopwatch } from '../kernel/clock.ts'
 import { withLibvirt } from './libvirt.ts'
+import { disableCentral, isCentralEnabled, isNorthdRunning, loadController, OVN_CTL, startCentral } from './network-controller.ts'
 import { answers, hasKernelDatapath, isEnabled, runScript, start } from './open-vswitch.ts'
-import { PUBLIC_BRIDGE } from './plan.ts'
-import { missing, SetupError, satisfied, type HostPlan, type Step } from './setup-step.ts'
-import { run, writeFileAtomic } from './shell.ts'
+import { BERTH_FOLDER, PUBLIC_BRIDGE } from './plan.ts'
+import { missing, SetupError, satisfied, type ChassisBundle, type HostPlan, type Step } from './setup-step.ts'
+import { exists, readFileOrNull, run, writeFileAtomic } from './shell.ts'
 
-const SOCKETS = '/run/ovn'
-/** Where a region's networks are made that has this machine as its only host. */
-export const LOCAL_NETWORK_CONTROLLER = `unix:${SOCKETS}`
-const SOUTHBOUND = `unix:${SOCKETS}/ovnsb_db.sock`
+const SOUTHBOUND = 'unix:/run/ovn/ovnsb_db.sock'
 
 /** What Debian's units start Open vSwitch with. */
 const SYSTEM_ID_FILE = '/etc/openvswitch/system-id.conf'
-const OVN_CTL = '/usr/share/ovn/scripts/ovn-ctl'
-const CENTRAL = ['ovn-central.service', 'ovn-ovsdb-server-nb.service', 'ovn-ovsdb-server-sb.service', 'ovn-northd.service']
 const CHASSIS = ['ovn-host.service', 'ovn-controller.service']
+
+/** Of the chassis, for the databases of the network controllers. */
+const files = { key: join(BERTH_FOLDER, 'chassis.key'), cert: join(BERTH_FOLDER, 'chassis.pem'), ca: join(BERTH_FOLDER, 'network-ca.pem') }
 
 type Settings = Record<string, string>
 
@@ -26,15 +27,21 @@ export const ovn: Step = {
   name: 'ovn',
   async check(plan) {
     const problem = await findProblem(plan)
-    return problem ? missing(problem) : satisfied(`OVN: this machine is the chassis ${(await settings())['hostname']}`)
+    if (problem) return missing(problem)
+    const where = plan.chassis ? ` of ${plan.chassis.controllers.join(', ')}` : ''
+    return satisfied(`OVN: this machine is the chassis ${(await settings())['hostname']}${where}`)
   },
   async apply(plan) {
-    await start(plan, CENTRAL, OVN_CTL, 'start_northd')
+    if (await hasCentral(plan)) await startCentral(plan)
+    else if (await exists('/run/ovn/ovnnb_db.pid')) await disableCentral(plan)
     const [known, wanted] = [await settings(), await wantedSettings(plan)]
-    requireOwn(known)
+    requireOwn(known, await readSsl())
+    if (plan.bundle?.chassis)
+      for (const [path, text] of Object.entries(contents(plan.bundle.chassis))) await writeFileAtomic(path, text, 0o600)
     // Under its old name the chassis would keep its address in the southbound database: it takes its row along when it is stopped.
     if (known['system-id'] !== wanted['system-id']) await stopController(plan)
     await writeFileAtomic(SYSTEM_ID_FILE, `${wanted['system-id']}\n`)
+    if (plan.chassis) await run('ovs-vsctl', '--timeout=30', 'set-ssl', files.key, files.cert, files.ca)
     const assignments = Object.entries(wanted).map(([name, value]) => `external_ids:${name}="${value}"`)
     await run('ovs-vsctl', '--timeout=30', 'set', 'Open_vSwitch', '.', ...assignments)
     if (plan.systemd || !(await answers('ovn-appctl', 'ovn-controller', 'version'))) await start(plan, CHASSIS, OVN_CTL, 'start_controller')
@@ -42,15 +49,33 @@ export const ovn: Step = {
   },
 }
 
+/** A network controller may be a host too. */
+export const hasCentral = async ({ chassis }: Pick<HostPlan, 'chassis'>): Promise<boolean> =>
+  chassis === null || (await loadController()) !== null
+
+const contents = ({ key, cert, ca }: ChassisBundle): Record<string, string> => ({ [files.key]: key, [files.cert]: cert, [files.ca]: ca })
+
 async function findProblem(plan: HostPlan): Promise<string | null> {
-  if ((await answers('ovn-appctl', 'ovn-northd', 'status')) !== 'Status: active') return 'northd of OVN is not active'
-  if ((await answers('ovn-appctl', 'ovn-controller', 'connection-status')) !== 'connected') return 'ovn-controller is not connected'
+  const central = await hasCentral(plan)
+  if (central && !(await isNorthdRunning(await loadController()))) return 'northd of OVN is not active'
+  for (const [path, text] of plan.bundle?.chassis ? Object.entries(contents(plan.bundle.chassis)) : [])
+    if ((await readFileOrNull(path)) !== text) return 'the certificate of the chassis'
+  if (plan.chassis && !(await readSsl()).includes(files.cert)) return 'Open vSwitch does not use the certificate of the chassis'
   const [known, wanted] = [await settings(), await wantedSettings(plan)]
   const differs = Object.keys(wanted).filter((name) => known[name] !== wanted[name])
   if (differs.length > 0) return `settings of the chassis: ${differs.join(', ')}`
-  if (plan.systemd && !((await isEnabled(CENTRAL[0]!)) && (await isEnabled(CHASSIS[0]!)))) return 'the units of OVN are not enabled'
-  const found = await run('ovn-sbctl', '--timeout=5', '--bare', '--columns=hostname', 'find', 'Chassis', `name=${wanted['system-id']}`)
+  if ((await answers('ovn-appctl', 'ovn-controller', 'connection-status')) !== 'connected') return 'ovn-controller is not connected'
+  if (plan.systemd && !((!central || (await isCentralEnabled())) && (await isEnabled(CHASSIS[0]!))))
+    return 'the units of OVN are not enabled'
+  const found = await sbctl(plan, '--bare', '--columns=hostname', 'find', 'Chassis', `name="${wanted['system-id']}"`)
   return found.trim() === wanted['hostname'] ? null : `OVN does not know the chassis ${wanted['hostname']}`
+}
+
+const sbctl = ({ chassis }: HostPlan, ...args: string[]): Promise<string> => {
+  const remote = chassis
+    ? [`--db=${remoteOf(chassis.controllers, SOUTHBOUND_PORT)}`, '-p', files.key, '-c', files.cert, '-C', files.ca]
+    : [`--db=${SOUTHBOUND}`]
+  return run('ovn-sbctl', '--timeout=10', '--no-leader-only', ...remote, ...args).catch(() => '')
 }
 
 /** Daemons connect to a restarted database after up to 8 seconds. */
@@ -61,21 +86,27 @@ async function untilReady(plan: HostPlan): Promise<void> {
   for (;;) {
     const problem = await findProblem(plan)
     if (!problem) return
-    if (elapsed() > READY_MS) throw new SetupError(`OVN was started, but ${problem}`, 'check its logs in /var/log/ovn')
+    if (elapsed() > READY_MS) throw new SetupError(`OVN was started, but ${problem}`, hintFor(plan))
     await sleep(50)
   }
 }
 
+const hintFor = ({ chassis }: HostPlan): string =>
+  chassis
+    ? `check that this machine reaches port ${SOUTHBOUND_PORT} of ${chassis.controllers.join(', ')}, and the logs in /var/log/ovn`
+    : 'check its logs in /var/log/ovn'
+
 /** The name is libvirt's, by which the control plane asks for the host of a port. */
-async function wantedSettings({ tlsAddress }: HostPlan): Promise<Settings> {
+async function wantedSettings({ tlsAddress, chassis }: HostPlan): Promise<Settings> {
   const name = await withLibvirt((libvirt) => libvirt.connect.getHostname())
   const others = ((await settings())[MAPPINGS] ?? '').split(',').filter((each) => each && !each.startsWith(`${PUBLIC_PHYSICAL_NETWORK}:`))
+  const address = tlsAddress ?? (await loadController())?.address
   return {
-    'system-id': name,
+    'system-id': chassis?.name ?? name,
     hostname: name,
-    'ovn-remote': SOUTHBOUND,
+    'ovn-remote': chassis ? remoteOf(chassis.controllers, SOUTHBOUND_PORT) : SOUTHBOUND,
     'ovn-encap-type': 'geneve',
-    'ovn-encap-ip': tlsAddress && isIP(tlsAddress) ? tlsAddress : '127.0.0.1',
+    'ovn-encap-ip': address && isIP(address) ? address : '127.0.0.1',
     'ovn-bridge-datapath-type': (await hasKernelDatapath()) ? 'system' : 'netdev',
     [MAPPINGS]: [...others, `${PUBLIC_PHYSICAL_NETWORK}:${PUBLIC_BRIDGE}`].join(','),
   }
@@ -89,8 +120,10 @@ async function settings(): Promise<Settings> {
   return Object.fromEntries(data[0][0][1])
 }
 
-function requireOwn({ 'ovn-remote': remote = SOUTHBOUND }: Settings): void {
-  if (remote === SOUTHBOUND) return
+const readSsl = (): Promise<string> => run('ovs-vsctl', '--timeout=5', 'get-ssl').catch(() => '')
+
+function requireOwn({ 'ovn-remote': remote = SOUTHBOUND }: Settings, ssl: string): void {
+  if (remote === SOUTHBOUND || ssl.includes(files.cert)) return
   throw new SetupError(
     `This machine is a chassis of another OVN, ${remote}`,
     'use another machine, or take it out of that OVN: ovs-vsctl remove Open_vSwitch . external_ids ovn-remote',

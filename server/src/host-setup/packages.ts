@@ -22,38 +22,51 @@ const COMMANDS = [
 
 const wanted = (): string[] => [...lists.host.all, ...lists.host[nativeArch() === 'aarch64' ? 'arm64' : 'x64']]
 
-export const installByHand = `sudo apt-get install -y --no-install-recommends ${wanted().join(' ')}`
+export const installByHand = byHand(wanted())
 
-/** Commands that are not installed: decisive on systems without dpkg. */
-export async function missingCommands(): Promise<string[]> {
-  const found = await Promise.all(COMMANDS.map(findCommand))
-  return COMMANDS.filter((_, i) => !found[i])
+/** Commands of a host that are not installed: decisive on systems without dpkg. */
+export const missingCommands = (): Promise<string[]> => lacking(COMMANDS)
+
+export const packages = packagesStep('QEMU, libvirt and OVN', COMMANDS, wanted())
+
+/** Of a machine that only holds the databases of OVN. */
+export const controllerPackages = packagesStep('OVN', ['ovn-northd', 'ovsdb-server', 'iptables'], lists.networkController)
+
+function packagesStep(what: string, commands: string[], names: string[]): Step<unknown> {
+  return {
+    name: 'packages',
+    async check() {
+      const absent = (await findCommand('dpkg-query')) ? await notInstalled(names) : await lacking(commands)
+      return absent.length === 0
+        ? satisfied(`${what} ${what.includes(' ') ? 'are' : 'is'} installed`)
+        : missing(`packages ${absent.join(' ')}`)
+    },
+    async apply() {
+      if (!(await findCommand('apt-get'))) {
+        throw new SetupError(
+          `${(await lacking(commands)).join(', ')} not installed, and there is no apt-get to install them`,
+          `install ${what} and iptables, or use Debian 12`,
+        )
+      }
+      const apt = (...args: string[]): Promise<string> =>
+        run('env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-o', 'DPkg::Lock::Timeout=120', '-qq', ...args)
+      try {
+        await apt('update')
+        await apt('install', '-y', '--no-install-recommends', ...(await notInstalled(names)))
+      } catch (error) {
+        throw new SetupError(`Installing packages failed. ${(error as Error).message}`, byHand(names))
+      }
+    },
+  }
 }
 
-export const packages: Step = {
-  name: 'packages',
-  async check() {
-    const commands = await missingCommands()
-    if (commands.length === 0 && !(await findCommand('dpkg-query'))) return satisfied('QEMU, libvirt and OVN are installed')
-    const absent = (await findCommand('dpkg-query')) ? await notInstalled(wanted()) : commands
-    return absent.length === 0 ? satisfied('QEMU, libvirt and OVN are installed') : missing(`packages ${absent.join(' ')}`)
-  },
-  async apply() {
-    if (!(await findCommand('apt-get'))) {
-      throw new SetupError(
-        `${(await missingCommands()).join(', ')} not installed, and there is no apt-get to install them`,
-        'install QEMU, libvirt, Open vSwitch, OVN and iptables, or use Debian 12',
-      )
-    }
-    const apt = (...args: string[]): Promise<string> =>
-      run('env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-o', 'DPkg::Lock::Timeout=120', '-qq', ...args)
-    try {
-      await apt('update')
-      await apt('install', '-y', '--no-install-recommends', ...(await notInstalled(wanted())))
-    } catch (error) {
-      throw new SetupError(`Installing packages failed. ${(error as Error).message}`, installByHand)
-    }
-  },
+function byHand(names: string[]): string {
+  return `sudo apt-get install -y --no-install-recommends ${names.join(' ')}`
+}
+
+async function lacking(commands: string[]): Promise<string[]> {
+  const found = await Promise.all(commands.map(findCommand))
+  return commands.filter((_, i) => !found[i])
 }
 
 async function notInstalled(names: string[]): Promise<string[]> {

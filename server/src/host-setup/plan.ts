@@ -32,16 +32,22 @@ export async function planHost(options: PlanOptions): Promise<HostPlan> {
     poolPath: options.poolPath ?? known?.poolPath ?? POOL_PATH,
     tlsAddress: options.bundle?.address ?? known?.tlsAddress ?? null,
     allowed: options.allowed?.map(requireCidr) ?? known?.allowed ?? [],
+    chassis: chassisOf(options.bundle) ?? known?.chassis ?? null,
     bundle: options.bundle ?? null,
     systemd: await hasSystemd(),
   }
 }
 
-export const toHostState = ({ range, poolPath, tlsAddress, allowed }: HostPlan): HostState => ({
+function chassisOf(bundle: Bundle | undefined): HostState['chassis'] {
+  return bundle?.chassis ? { name: bundle.chassis.name, controllers: bundle.chassis.controllers } : null
+}
+
+export const toHostState = ({ range, poolPath, tlsAddress, allowed, chassis }: HostPlan): HostState => ({
   range: formatCidr(range),
   poolPath,
   tlsAddress,
   allowed,
+  chassis,
 })
 export const hostStateFile = STATE_FILE
 

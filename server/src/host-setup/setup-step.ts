@@ -12,6 +12,32 @@ export interface Bundle {
   allowedName: string
   /** A range that no other host uses. */
   range: string
+  /** Of the OVN of its region; null: the host has one of its own. */
+  chassis: ChassisBundle | null
+}
+
+export interface ChassisBundle {
+  /** The southbound database lets it change rows of this chassis only. */
+  name: string
+  /** Addresses of the network controllers. */
+  controllers: string[]
+  /** PEM. */
+  ca: string
+  cert: string
+  key: string
+}
+
+/** What a control plane issues to a machine that shall hold the databases of a region's OVN. */
+export interface ControllerBundle {
+  address: string
+  /** All of them, this one included: one, or three that replace each other. */
+  members: string[]
+  /** PEM. Of the members and the control plane. */
+  ca: string
+  /** Of hosts. */
+  chassisCa: string
+  cert: string
+  key: string
 }
 
 /** Saved between runs and across reboots. */
@@ -22,6 +48,8 @@ export interface HostState {
   tlsAddress: string | null
   /** Private ranges that guests may reach nevertheless. */
   allowed: string[]
+  /** The OVN that it is a chassis of; null: its own. */
+  chassis: Pick<ChassisBundle, 'name' | 'controllers'> | null
 }
 
 export interface HostPlan extends Omit<HostState, 'range'> {
@@ -37,11 +65,11 @@ export interface CheckResult {
   message: string
 }
 
-export interface Step {
+export interface Step<Plan = HostPlan> {
   name: string
-  check(plan: HostPlan): Promise<CheckResult>
+  check(plan: Plan): Promise<CheckResult>
   /** Called only when the check failed. */
-  apply(plan: HostPlan): Promise<void>
+  apply(plan: Plan): Promise<void>
 }
 
 export interface Outcome {
@@ -65,7 +93,7 @@ export class SetupError extends Error {
   }
 }
 
-export async function runStep(step: Step, plan: HostPlan, dryRun: boolean): Promise<Outcome> {
+export async function runStep<Plan>(step: Step<Plan>, plan: Plan, dryRun: boolean): Promise<Outcome> {
   const outcome = (status: Outcome['status'], message: string, fix: string | null = null): Outcome => ({
     step: step.name,
     status,

@@ -1,5 +1,5 @@
-// What belongs to root on this machine and the libvirt driver needs: the sockets of libvirtd and of its guests, and the certificates for
-// hosts reached over TLS. A process without root asks the one that started it.
+// What belongs to root on this machine and the drivers need: the sockets of libvirtd, of its guests and of OVN, and the certificates for hosts
+// and network controllers reached over TLS. A process without root asks the one that started it.
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 export interface LocalAccess {
   /** Resolves to a connected socket. */
   connect(path: string): Promise<Socket>
-  /** `ca.pem`, `client.pem` or `client.key`. */
+  /** An authority (`ca.pem`), or the certificate and key that it has signed for the control plane (`client.pem`, `client.key`). */
   readCertificate(name: string): Promise<Buffer>
 }
 

@@ -1,17 +1,16 @@
 // `berthd host add` checks a host over the connection that Berth will use, and registers it only when no check fails.
 import type { Config } from '../../config.ts'
-import { listRegions } from '../../features/catalog/service.ts'
 import { registerHost, type HostRow } from '../../features/hosts/service.ts'
 import type { Facts } from '../../host-setup/facts.ts'
 import type { Finding } from '../../host-setup/finding.ts'
 import { endpointOf } from '../../hypervisor/libvirt/core/endpoint.ts'
 import { directAccess } from '../../hypervisor/local-access.ts'
 import { sellableCapacity, type Capacity } from '../../hypervisor/sellable-capacity.ts'
-import type { Queries } from '../../kernel/database/db.ts'
 import { join } from 'node:path'
 import type { Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import { findingLine, type Result } from '../output.ts'
+import { onlyRegion } from './only-region.ts'
 
 export interface NewHost {
   name?: string
@@ -29,7 +28,6 @@ export async function add(
   const { facts, findings } = await inspectHost(config, uri!)
   const failures = findings.filter(({ status }) => status === 'failure')
   if (!facts || failures.length > 0) throw new Error(`The host was not added.\n${findings.map(findingLine).join('\n')}`)
-  if (addressIn(uri!) !== '') findings.push(APART)
   const { issuedRange } = await import('../../host-setup/issue-bundle.ts')
   const cidr = range ?? (await issuedRange(config.dataDir, addressIn(uri!)))
   const host = await db.tx(async (tx) =>
@@ -55,13 +53,6 @@ export async function add(
   return { data: { id: host.id, name: host.name, uri, range: cidr ?? null, checks: findings }, text: lines.join('\n') }
 }
 
-/** Of a host on another machine than OVN's databases. */
-const APART: Finding = {
-  status: 'warning',
-  message: 'its VMs have no network until it is a chassis of the OVN of its region, which host prepare does not set up yet',
-  fix: 'keep it in maintenance: npx berthd host set <name> --maintenance on',
-}
-
 /** What QEMU offers; the KVM probe of the driver decides whether guests really run with it. */
 export const accelerationOf = ({ domainTypes }: Facts): 'kvm' | 'emulation' => (domainTypes.includes('kvm') ? 'kvm' : 'emulation')
 
@@ -83,13 +74,6 @@ export async function readCapacity(config: Config, host: HostRow): Promise<Capac
   const { facts, findings } = await inspectHost(config, host.uri)
   if (!facts) throw new Error(findings.map(findingLine).join('\n'))
   return sellableCapacity(facts)
-}
-
-async function onlyRegion(db: Queries): Promise<string> {
-  const regions = await listRegions(db)
-  const [only] = regions
-  if (only && regions.length === 1) return only.slug
-  throw new UsageError(`The region is ambiguous. Choose one: --region ${regions.map(({ slug }) => slug).join(' or ')}`)
 }
 
 async function gatewayIn(cidr: string): Promise<string> {

@@ -1,12 +1,15 @@
 // `berthd host prepare` runs on the future host, `berthd host certificate` on the control plane.
 import type { Command } from 'commander'
 import { rangesInUse } from '../../features/hosts/service.ts'
-import type { Bundle } from '../../host-setup/setup-step.ts'
-import type { Outcome } from '../../host-setup/setup-step.ts'
+import { getRegion } from '../../features/catalog/service.ts'
+import { controllersIn } from '../../hypervisor/network-controller-address.ts'
 import { formatCidr } from '../../kernel/cidr.ts'
-import { adminCommand, isJson, withExample, withFormat, type Admin, type OutputOptions } from '../admin-command.ts'
+import type { Queries } from '../../kernel/database/db.ts'
+import { adminCommand, withExample, withFormat, type Admin, type OutputOptions } from '../admin-command.ts'
+import { UsageError } from '../errors.ts'
 import type { Result } from '../output.ts'
-import { markOf, print, showLine, toJson } from '../output.ts'
+import { onlyRegion } from './only-region.ts'
+import { loadBundle, reportOutcomes } from './prepare-report.ts'
 
 export function hostPrepareCommands(program: Command): void {
   const host = program.commands.find((command) => command.name() === 'host')!
@@ -30,6 +33,7 @@ export function hostPrepareCommands(program: Command): void {
       .command('certificate')
       .description('issue the TLS certificate of a host')
       .requiredOption('--address <address>', 'address or name of the host')
+      .option('--region <slug>', 'required when there are several')
       .requiredOption('--out <file>', 'file to copy to the host'),
     'host certificate --address 10.0.0.5 --out bundle',
     certificate,
@@ -44,45 +48,45 @@ interface PrepareInput extends OutputOptions {
   dryRun?: boolean
 }
 
-const NOTES = { ok: '', done: 'done', missing: 'missing', failed: '' }
-
 /** Returns the exit code. A dry run that finds something missing has not failed. */
 async function prepare({ range, poolPath, allow, certificate: file, dryRun = false, ...output }: PrepareInput): Promise<number> {
-  const json = isJson(output)
   const { prepareHost } = await import('../../host-setup/prepare.ts')
-  const bundle = file === undefined ? undefined : await bundleOf(file)
-  const printOutcome = ({ status, message, fix }: Outcome): void => {
-    showLine(markOf(status), message, NOTES[status])
-    if (fix) print(`     ${fix}`)
-  }
-  const { plan, outcomes } = await prepareHost({ range, poolPath, allowed: allow, bundle, dryRun }, json ? () => {} : printOutcome)
-  const ok = plan !== null && outcomes.every(({ status }) => status !== 'failed')
-  const next = ok && !dryRun ? nextCommand(plan.tlsAddress, formatCidr(plan.range)) : null
-  if (json) print(toJson({ ok, range: plan && formatCidr(plan.range), steps: outcomes, next }))
-  else if (next) print(`\nThis host is ready. Add it on the control plane:\n  ${next}`)
-  return ok ? 0 : 1
-}
-
-async function bundleOf(file: string): Promise<Bundle> {
-  const [{ readBundle }, { SetupError }] = await Promise.all([
-    import('../../host-setup/bundle.ts'),
-    import('../../host-setup/setup-step.ts'),
-  ])
-  return readBundle(file).catch((error: unknown) => {
-    throw error instanceof SetupError ? new Error(`${error.message}\n${error.fix}`) : error
+  const bundle = file === undefined ? undefined : await loadBundle(file, 'host')
+  return reportOutcomes(output, async (report) => {
+    const { plan, outcomes } = await prepareHost({ range, poolPath, allowed: allow, bundle, dryRun }, report)
+    const ok = plan !== null && outcomes.every(({ status }) => status !== 'failed')
+    const next = ok && !dryRun ? nextCommand(plan.tlsAddress, formatCidr(plan.range)) : null
+    return { ok, range: plan && formatCidr(plan.range), outcomes, next }
   })
 }
 
 const nextCommand = (address: string | null, range: string): string | null =>
   address && `npx berthd host add qemu+tls://${address.includes(':') ? `[${address}]` : address}/system --range ${range}`
 
-async function certificate({ config, db }: Admin, { address, out }: { address: string; out: string }): Promise<Result> {
+async function certificate(
+  { config, db }: Admin,
+  { address, region, out }: { address: string; region?: string; out: string },
+): Promise<Result> {
   const { issueBundle: makeBundle } = await import('../../host-setup/issue-bundle.ts')
-  const bundle = await makeBundle(config.dataDir, address, await rangesInUse(db), out)
+  const controllers = await controllersOf(db, region ?? (await onlyRegion(db)))
+  const bundle = await makeBundle(config.dataDir, address, { inUse: await rangesInUse(db), controllers }, out)
   const text = [
     `The certificate for ${address} is in ${out}. It contains a private key: copy it to the host, then delete it here.`,
     `On the host:   sudo npx berthd host prepare --certificate ${out}`,
     `Then here:     npx berthd host add qemu+tls://${address.includes(':') ? `[${address}]` : address}/system`,
   ]
   return { data: { address, out, range: bundle.range }, text: text.join('\n') }
+}
+
+/** Null where the region has none yet: the host then has one of its own. */
+async function controllersOf(db: Queries, slug: string): Promise<string[] | null> {
+  const { network_controller: uri } = await getRegion(db, slug)
+  const controllers = uri && controllersIn(uri)
+  if (!uri || controllers) return controllers || null
+  throw new UsageError(
+    `The network controller of region ${slug} is ${uri}, which other machines do not reach. Let it serve them first:\n` +
+      '  npx berthd network-controller certificate --address <address of this machine> --out bundle\n' +
+      '  sudo npx berthd network-controller prepare --certificate bundle\n' +
+      `  npx berthd region set ${slug} --network-controller ssl:<address of this machine>`,
+  )
 }

@@ -1,5 +1,9 @@
 import type { Command } from 'commander'
-import { changeRegion, createRegion, listRegions, type RegionInput } from '../../features/catalog/service.ts'
+import type { Config } from '../../config.ts'
+import { changeRegion, createRegion, getRegion, listRegions, type RegionInput } from '../../features/catalog/service.ts'
+import { changeNetworkController } from '../../features/hosts/service.ts'
+import { createLog } from '../../kernel/log.ts'
+import { isNetworkController } from '../../hypervisor/network-controller-address.ts'
 import { adminCommand, type Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import { parseBoolean, table, type Result } from '../output.ts'
@@ -27,7 +31,8 @@ export function regionCommands(program: Command): void {
       .option('--name <name>')
       .option('--country <code>')
       .option('--city <city>')
-      .option('--available <true or false>', 'whether it is offered for new VMs', parseBoolean),
+      .option('--available <true or false>', 'whether it is offered for new VMs', parseBoolean)
+      .option('--network-controller <address>', 'where its networks are made, such as ssl:10.0.0.1 or ssl:10.0.0.1,10.0.0.2,10.0.0.3'),
     'region set ams1 --available false',
     set,
   )
@@ -43,8 +48,35 @@ async function add({ db, now }: Admin, { name, country, city, available }: Regio
   return { data: region, text: `Region ${region.slug} is added. Next: npx berthd host add <uri> --region ${region.slug}` }
 }
 
-async function set({ db }: Admin, { json: _, ...change }: Partial<RegionInput> & { json?: boolean }, slug?: string): Promise<Result> {
-  if (Object.keys(change).length === 0) throw new UsageError('Nothing to change. For example: npx berthd region set ams1 --available false')
-  const region = await db.tx((tx) => changeRegion(tx, slug!, change))
+type Change = Partial<RegionInput> & { networkController?: string; json?: boolean }
+
+async function set({ config, db }: Admin, { json: _, networkController, ...change }: Change, slug?: string): Promise<Result> {
+  if (Object.keys(change).length === 0 && networkController === undefined)
+    throw new UsageError('Nothing to change. For example: npx berthd region set ams1 --available false')
+  if (networkController !== undefined) await requireController(config, networkController)
+  const region = await db.tx(async (tx) => {
+    if (networkController !== undefined) await changeNetworkController(tx, await getRegion(tx, slug!), networkController)
+    return changeRegion(tx, slug!, change)
+  })
   return { data: region, text: table([region], [...COLUMNS], '').text }
+}
+
+const ANSWER_MS = 10_000
+
+/** It is asked over the connection that Berth will use, so that a wrong address changes nothing. */
+async function requireController(config: Config, uri: string): Promise<void> {
+  if (!isNetworkController(uri)) throw new UsageError(`"${uri}" is no network controller: such as ssl:10.0.0.1`)
+  const [{ openOvn }, { directAccess }, { pkiFolder }] = await Promise.all([
+    import('../../hypervisor/ovn/controller.ts'),
+    import('../../hypervisor/local-access.ts'),
+    import('../../host-setup/certificate-authority.ts'),
+  ])
+  const controller = openOvn(uri, { log: createLog({ level: 'silent', pretty: false }), access: directAccess(pkiFolder(config.dataDir)) })
+  try {
+    await controller.health(AbortSignal.timeout(ANSWER_MS))
+  } catch (error) {
+    throw new Error(`${uri} does not answer, so nothing was changed: ${(error as Error).message}`, { cause: error })
+  } finally {
+    await controller.close()
+  }
 }

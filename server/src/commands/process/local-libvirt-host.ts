@@ -8,7 +8,6 @@ import { readFacts, type Facts } from '../../host-setup/facts.ts'
 import { sellableCapacity } from '../../hypervisor/sellable-capacity.ts'
 import { withLibvirt } from '../../host-setup/libvirt.ts'
 import { hasKernelDatapath } from '../../host-setup/open-vswitch.ts'
-import { LOCAL_NETWORK_CONTROLLER } from '../../host-setup/ovn.ts'
 import type { HostPlan } from '../../host-setup/setup-step.ts'
 import { prepareHost } from '../../host-setup/prepare.ts'
 import type { Outcome } from '../../host-setup/setup-step.ts'
@@ -89,7 +88,6 @@ async function register(db: Db, { host: wanted, dns }: Local, plan: HostPlan, fa
         return registerHost(tx, now, {
           name: wanted.name,
           hostname: facts.hostname,
-          networkController: LOCAL_NETWORK_CONTROLLER,
           region: wanted.region,
           uri: 'qemu:///system',
           arch: facts.arch,

@@ -2,20 +2,14 @@
 // monitors do.
 import { readFile } from 'node:fs/promises'
 import { openVswitch } from '../../host-setup/open-vswitch.ts'
-import { ovn } from '../../host-setup/ovn.ts'
-import { planHost } from '../../host-setup/plan.ts'
+import { hasCentral, ovn } from '../../host-setup/ovn.ts'
+import { loadHostState, planHost } from '../../host-setup/plan.ts'
 import { runStep } from '../../host-setup/setup-step.ts'
 import { hasSystemd } from '../../host-setup/shell.ts'
 import type { ProcessContext } from './service.ts'
 
-const NAMES = [
-  'openvswitch/ovsdb-server',
-  'openvswitch/ovs-vswitchd',
-  'ovn/ovnnb_db',
-  'ovn/ovnsb_db',
-  'ovn/ovn-northd',
-  'ovn/ovn-controller',
-]
+const SWITCH = ['openvswitch/ovsdb-server', 'openvswitch/ovs-vswitchd', 'ovn/ovn-controller']
+const CENTRAL = ['ovn/ovnnb_db', 'ovn/ovnsb_db', 'ovn/ovn-northd']
 const INTERVAL_MS = 2_000
 
 export async function superviseNetworkDaemons({ log, stack }: Pick<ProcessContext, 'log' | 'stack'>): Promise<void> {
@@ -31,7 +25,8 @@ export async function superviseNetworkDaemons({ log, stack }: Pick<ProcessContex
 }
 
 async function mend(log: ProcessContext['log']): Promise<void> {
-  const dead = (await Promise.all(NAMES.map(async (name) => ((await isRunning(name)) ? [] : [name])))).flat()
+  const names = (await hasCentral({ chassis: (await loadHostState())?.chassis ?? null })) ? [...SWITCH, ...CENTRAL] : SWITCH
+  const dead = (await Promise.all(names.map(async (name) => ((await isRunning(name)) ? [] : [name])))).flat()
   if (dead.length === 0) return
   log.warn({ daemons: dead }, 'starting daemons that have ended')
   const plan = await planHost({})

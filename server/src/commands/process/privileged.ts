@@ -7,7 +7,7 @@ import { lchown, mkdir, open, readFile, stat } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config.ts'
-import { pkiFolder, renewClientCertificate } from '../../host-setup/certificate-authority.ts'
+import { CLIENT_FILES, pkiFolder, renewClientCertificate } from '../../host-setup/certificate-authority.ts'
 import { asUser, ensureSystemUser, run, SERVICE_USER, type OsUser } from '../../kernel/os-user.ts'
 import { findPortHolder } from '../port-owner.ts'
 import type { FromService, Question, Ready, Start, ToService } from './messages.ts'
@@ -132,12 +132,10 @@ function operate(
   }
 }
 
-const CERTIFICATES = ['ca.pem', 'client.pem', 'client.key']
-
 async function answerTo({ dataDir }: Config, question: Exclude<Question, { ask: 'connect' }>): Promise<unknown> {
   switch (question.ask) {
     case 'certificate':
-      if (!CERTIFICATES.includes(question.given)) throw new Error(`${question.given} is none of ${CERTIFICATES.join(', ')}`)
+      if (!CLIENT_FILES.includes(question.given)) throw new Error(`${question.given} is none of ${CLIENT_FILES.join(', ')}`)
       return (await readFile(join(pkiFolder(dataDir), question.given))).toString('base64')
     case 'renewCertificate':
       return renewClientCertificate(dataDir).then(() => null)

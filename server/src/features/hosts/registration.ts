@@ -1,4 +1,5 @@
 // Registration, removal and settings of hosts.
+import { isNetworkController, LOCAL_CONTROLLER } from '../../hypervisor/network-controller-address.ts'
 import { formatCidr, parseCidr } from '../../kernel/cidr.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, apiError } from '../../kernel/errors.ts'
@@ -14,7 +15,7 @@ export interface Registration {
   /** As the host reports it, also to the network controller. */
   hostname: string
   uri: string
-  /** Of the region, when this is its first host: `unix:` and the folder of OVN's sockets. */
+  /** Of the region, when this is its first host. */
   networkController?: string
   arch: string
   acceleration: 'kvm' | 'emulation'
@@ -36,6 +37,12 @@ export async function registerHost(tx: Tx, now: Date, host: Registration): Promi
   if (known && known.driver !== 'libvirt') throw apiError('already_exists', `${host.name} was a simulated host: choose another --name`)
   const twin = (await sql.listHosts(tx)).find(({ uri, driver }) => uri === host.uri && driver === 'libvirt')
   if (twin) throw apiError('already_exists', `${host.uri} is the host ${twin.name} already`)
+  const namesake = (await sql.listHostsIn(tx, region.id)).find((each) => each.driver === 'libvirt' && each.hostname === host.hostname)
+  if (namesake && namesake.id !== known?.id)
+    throw apiError(
+      'already_exists',
+      `The host ${namesake.name} of region ${region.slug} calls itself ${host.hostname} too, so OVN cannot tell them apart: give one another name (hostnamectl), and prepare it again`,
+    )
   await joinLibvirtRegion(tx, region, host.networkController ?? region.network_controller ?? (isLocal(host.uri) ? LOCAL_CONTROLLER : null))
   const id = known?.id ?? newId()
   const size = { vcpu_total: host.vcpu, ram_total_mib: host.ramMiB, disk_total_gib: host.diskGiB }
@@ -48,9 +55,6 @@ export async function registerHost(tx: Tx, now: Date, host: Registration): Promi
   return (await sql.findHost(tx, id))!
 }
 
-/** OVN's own folder of sockets. */
-export const LOCAL_CONTROLLER = 'unix:/run/ovn'
-
 const isLocal = (uri: string): boolean => URL.parse(uri)?.hostname === ''
 
 /** One controller connects all hosts of a region: the first libvirt host brings it. */
@@ -61,7 +65,16 @@ export async function joinLibvirtRegion(tx: Tx, region: RegionRow, controller: s
     throw invalid(`region ${slug} has no network controller yet: say where it is, such as ${LOCAL_CONTROLLER}`, 'networkController')
   if (current !== null)
     throw apiError('already_exists', `The network controller of region ${slug} is ${current}, so it cannot be ${controller}`)
+  if (!isNetworkController(controller))
+    throw invalid(`"${controller}" is no network controller: such as ${LOCAL_CONTROLLER}`, 'networkController')
   await refuseConnected(tx, region, 'simulated', 'real')
+  await sql.writeNetworkController(tx, region.id, controller)
+}
+
+/** To the same databases at another address, or to others, in which the reconcilers make everything again. */
+export async function changeNetworkController(tx: Tx, region: RegionRow, controller: string): Promise<void> {
+  if (!isNetworkController(controller)) throw invalid(`"${controller}" is no network controller: such as ssl:10.0.0.1`, 'networkController')
+  if (region.network_controller === null) await refuseConnected(tx, region, 'simulated', 'real')
   await sql.writeNetworkController(tx, region.id, controller)
 }
 

@@ -1,16 +1,25 @@
 import type { Config } from '../../config.ts'
+import { LOCAL_CONTROLLER } from '../../hypervisor/network-controller-address.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { CatalogHost } from '../catalog/seed.ts'
 import { getRegion, type RegionRow } from '../catalog/service.ts'
-import { joinLibvirtRegion, joinSimulatedRegion, LOCAL_CONTROLLER } from './registration.ts'
+import { joinLibvirtRegion, joinSimulatedRegion } from './registration.ts'
 import type { Node } from './schema.ts'
 import { carries, has10g } from './placement.ts'
 import * as sql from './sql.ts'
 
 export * from './host-call.ts'
-export { changeHost, countHostResources, rangesInUse, registerHost, removeHost, type Registration } from './registration.ts'
+export {
+  changeHost,
+  changeNetworkController,
+  countHostResources,
+  rangesInUse,
+  registerHost,
+  removeHost,
+  type Registration,
+} from './registration.ts'
 export { syncDriverPool } from './driver-pool-sync.ts'
 export { toCapacity } from './capacity.ts'
 export { aboveReserveGiB, carries, has10g, hasDiskRoom, supportsArch } from './placement.ts'

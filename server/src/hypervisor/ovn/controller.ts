@@ -1,11 +1,10 @@
 // The networks of a region: what the product asks for, by its ids. Every call is idempotent, may be interrupted anywhere and made by several
 // processes at once, and resolves when the hosts concerned have it in force.
-import { unix, type Endpoint } from '@berth/ovsdb'
-import { join } from 'node:path'
 import type { Log } from '../../kernel/log.ts'
 import { DriverError } from '../errors.ts'
 import type { LocalAccess } from '../local-access.ts'
 import type { NetworkController, Port } from '../network-controller.ts'
+import { endpointsOf } from './endpoints.ts'
 import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
 import { planRemoval } from './plan.ts'
 import type { OwnRow, ReplicaIndex } from './replica.ts'
@@ -13,19 +12,12 @@ import { filterObject, filterRows, networkObject, networkRows, portObject, portR
 
 export interface OvnOptions {
   log: Log
-  /** Of a process without root. */
-  access?: Pick<LocalAccess, 'connect'> | undefined
+  access: LocalAccess
 }
 
-/** `uri`: `unix:` and the folder of the sockets of both databases. */
+/** `uri` as in endpoints.ts. */
 export function openOvn(uri: string, { log, access }: OvnOptions): NetworkController {
-  const folder = /^unix:(\/.+)$/.exec(uri)?.[1]
-  if (folder === undefined) throw new Error(`${uri} is no network controller: unix: and a folder such as unix:/run/ovn`)
-  const endpoint = (name: string): Endpoint[] => {
-    const path = join(folder, `${name}.sock`)
-    return [access ? { description: `unix:${path}`, connect: () => access.connect(path) } : unix(path)]
-  }
-  return networkController(openNetworkDatabase({ northbound: endpoint('ovnnb_db'), southbound: endpoint('ovnsb_db'), log }))
+  return networkController(openNetworkDatabase({ ...endpointsOf(uri, access), log }))
 }
 
 const ATTEMPTS = 5

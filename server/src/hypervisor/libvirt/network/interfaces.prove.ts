@@ -7,6 +7,7 @@ import { GuestShell } from '../../../../test/guest-shell.ts'
 import { openProof, soon, type Proof } from '../../../../test/libvirt-proof.ts'
 import type { NicSpec } from '../../driver.ts'
 import type { NetworkController, NetworkSpec } from '../../network-controller.ts'
+import { directAccess } from '../../local-access.ts'
 import { openOvn } from '../../ovn/controller.ts'
 
 /** Emulated guests on a busy machine. */
@@ -31,7 +32,7 @@ describeIf(missingForLibvirtHost())('the interface of a real guest', { timeout: 
 
   beforeAll(async () => {
     proof = await openProof()
-    networks = openOvn(proof.host.networkController, { log: pino({ level: 'silent' }) })
+    networks = openOvn(proof.host.networkController, { log: pino({ level: 'silent' }), access: directAccess('') })
     await networks.ensurePublicNetwork({ ranges: ['10.77.0.0/16'], allowed: [] }, soon())
     shell = new GuestShell(proof.host.sandboxes.unix(proof.host.sandbox), TIMEOUT_MS)
     for (const spec of [proof.spec(), proof.spec()]) {

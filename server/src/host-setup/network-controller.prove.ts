@@ -1,0 +1,155 @@
+// Three machines become the network controllers of a region, a fourth one its host: with the commands of the handbook, over TLS only.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeIf } from '../../../libvirt/test/describe-if.ts'
+import { Sandboxes } from '../../../libvirt/test/sandbox-fleet.ts'
+import type { Sandbox } from '../../../libvirt/test/sandboxed-libvirtd.ts'
+import { bareMachine, done, failure, missingForMachine, type BareMachine, type Report } from '../../test/bare-machine.ts'
+import { testDatabase } from '../../test/harness.ts'
+import { berthd, berthdJson, type Settings } from '../../test/processes.ts'
+import { directAccess } from '../hypervisor/local-access.ts'
+import type { NetworkController } from '../hypervisor/network-controller.ts'
+import { openOvn } from '../hypervisor/ovn/controller.ts'
+
+const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+
+describeIf(missingForMachine())('network controllers', { timeout: 300_000 }, () => {
+  let folder: string
+  let settings: Settings
+  let sandboxes: Sandboxes
+  let members: BareMachine[]
+  let host: BareMachine
+  let controller: NetworkController | undefined
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'berth-controllers-'))
+    settings = { BERTH_DATABASE_URL: await testDatabase(), BERTH_DATA_DIR: folder }
+    sandboxes = await Sandboxes.open()
+    members = []
+    for (let number = 1; number <= 3; number++) members.push(await bareMachine(await sandboxes.add()))
+    host = await bareMachine(await sandboxes.add())
+    await berthdJson(settings, 'host', 'remove', 'local', '--yes')
+  }, 120_000)
+  afterAll(async () => {
+    await controller?.close()
+    await sandboxes?.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const addressOf = ({ sandbox }: { sandbox: Sandbox }): string => sandbox.address
+  const uri = (): string => `ssl:${members.map(addressOf).join(',')}`
+  const issue = async (machine: BareMachine): Promise<string> => {
+    const out = join(folder, `bundle-${addressOf(machine)}`)
+    const all = ['--members', ...members.map(addressOf)]
+    await berthdJson(settings, 'network-controller', 'certificate', '--address', addressOf(machine), '--out', out, ...all)
+    return out
+  }
+  const prepareController = (machine: BareMachine, ...args: string[]): Promise<Report> =>
+    machine.berthd('network-controller', 'prepare', ...args)
+  const leader = async (): Promise<BareMachine> => {
+    const status = 'ovn-appctl -t /run/ovn/ovnnb_db.ctl cluster/status OVN_Northbound'
+    for (const machine of members) if ((await machine.shell(status).catch(() => '')).includes('Role: leader')) return machine
+    throw new Error('no leader')
+  }
+
+  test('a member waits for the first one, which makes the cluster', async () => {
+    const early = await prepareController(members[1]!, '--certificate', await issue(members[1]!))
+    expect(failure(early)).toMatchObject({
+      message: expect.stringContaining('No other member answers'),
+      fix: expect.stringContaining(`prepare ${addressOf(members[0]!)} first`),
+    })
+    for (const machine of members) {
+      const report = await prepareController(machine, '--certificate', await issue(machine))
+      expect([failure(report), done(report)]).toEqual([undefined, ['certificate', 'member-ports', 'network-controller']])
+    }
+    for (const machine of members) expect(done(await prepareController(machine))).toEqual([])
+  })
+
+  test('the region is theirs once one of them answers', async () => {
+    const wrong = await berthd(settings, 'region', 'set', 'fra1', '--network-controller', 'ssl:10.98.1.1')
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('does not answer, so nothing was changed')])
+    await berthdJson(settings, 'region', 'set', 'fra1', '--network-controller', uri())
+  })
+
+  test('a host joins them', async () => {
+    const bundle = join(folder, 'bundle')
+    await berthdJson(settings, 'host', 'certificate', '--address', addressOf(host), '--out', bundle)
+    const report = await host.prepare('--certificate', bundle)
+    expect(failure(report)).toBeUndefined()
+    expect(done(await host.prepare())).toEqual([])
+    await berthdJson(settings, 'host', 'add', `qemu+tls://${addressOf(host)}/system`, '--name', 'rack1')
+    // No daemon of a controller runs on it, and the only port that is open to others is libvirt's.
+    expect(await host.shell('pgrep -x ovn-northd || true')).toBe('')
+    expect((await host.shell("ss -Hlnt | awk '{ print $4 }'")).trim()).toBe(`${addressOf(host)}:16514`)
+  })
+
+  const network = (networkId: string): Parameters<NetworkController['ensureNetwork']>[0] => ({
+    networkId,
+    cidr: '10.0.0.0/24',
+    gateway: '10.0.0.1',
+    enableDhcp: true,
+    dns: [],
+    snat: null,
+    routes: [],
+    peers: [],
+  })
+
+  test('changes reach the host through any of them, also when the leader is killed', async () => {
+    controller = openOvn(uri(), { log: pino({ level: 'silent' }), access: directAccess(join(folder, 'pki')) })
+    const name = (await host.shell('hostname')).trim()
+    const port = {
+      vmId: 'vm',
+      mac: '52:54:00:00:00:01',
+      networkId: 'neta',
+      addresses: ['10.0.0.2'],
+      ranges: [],
+      host: name,
+      limitMbps: null,
+      filter: null,
+    }
+    await controller.ensureNetwork(network('neta'), soon())
+    await controller.ensurePort(port, soon())
+    const down = await leader()
+    await down.shell('kill -9 $(pgrep -x ovsdb-server) $(pgrep -x ovn-northd)')
+    await expect
+      .poll(() => controller!.ensurePort({ ...port, limitMbps: 10 }, soon()).then(() => true, String), { timeout: 60_000 })
+      .toBe(true)
+    await controller.ensureNetwork(network('netb'), soon())
+    expect(done(await prepareController(down))).toEqual(['network-controller'])
+    await controller.ensurePort({ ...port, networkId: 'netb', mac: '52:54:00:00:00:02' }, soon())
+  })
+
+  /** What a stolen certificate of a host can do. */
+  const asChassis = (tool: string, port: number, command: string): Promise<string> => {
+    const files = '-p /etc/libvirt/berth/chassis.key -c /etc/libvirt/berth/chassis.pem -C /etc/libvirt/berth/network-ca.pem'
+    const all = members.map((each) => `ssl:${addressOf(each)}:${port}`).join(',')
+    return host.shell(`${tool} --timeout=5 --db=${all} ${files} ${command} 2>&1`).then(
+      (text) => `done: ${text}`,
+      (error: Error) => error.message,
+    )
+  }
+
+  test('a host reads no northbound database and takes no part in the cluster', async () => {
+    expect(await asChassis('ovn-nbctl', 6641, 'show')).not.toContain('done')
+    for (const port of [6643, 6644, 16642])
+      expect(await host.shell(`timeout 3 bash -c 'echo > /dev/tcp/${addressOf(members[0]!)}/${port}' 2>&1 || echo closed`)).toContain(
+        'closed',
+      )
+  })
+
+  test('a host changes only its own rows of the southbound database', async () => {
+    expect(await asChassis('ovn-sbctl', 6642, 'show')).toContain('done')
+    expect(await asChassis('ovn-sbctl', 6642, 'chassis-add other geneve 10.98.1.1')).toMatch(/permission|not allowed|RBAC/i)
+    expect(await asChassis('ovn-sbctl', 6642, '--all destroy Logical_Flow')).toMatch(/permission|not allowed|RBAC/i)
+  })
+
+  test('a certificate of another control plane is refused', async () => {
+    const stranger = { ...settings, BERTH_DATA_DIR: join(folder, 'stranger') }
+    await berthdJson(stranger, 'network-controller', 'certificate', '--address', '10.0.0.1', '--out', join(folder, 'other'))
+    const refused = await berthd(stranger, 'region', 'set', 'fra1', '--network-controller', uri())
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('does not answer')])
+  })
+})
