@@ -2508,6 +2508,33 @@ export interface operations {
             };
         };
     };
+    getNetworkRoute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                routeId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["NetworkRoute"];
+                    };
+                };
+            };
+        };
+    };
     deleteNetworkRoute: {
         parameters: {
             query?: never;
@@ -2578,6 +2605,33 @@ export interface operations {
         responses: {
             /** @description Created */
             201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["NetworkPeering"];
+                    };
+                };
+            };
+        };
+    };
+    getNetworkPeering: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                peeringId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
