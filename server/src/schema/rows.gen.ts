@@ -851,6 +851,7 @@ export interface Tables {
     limit_mbps: number | null
     filter: unknown
     ranges: string[]
+    version: number
   }
   'simulated.volumes': {
     host_id: string
@@ -942,6 +943,6 @@ export const COLUMNS: Record<keyof Tables, string> = {
   'simulated.machines': 'host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch, started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second',
   'simulated.networks': 'region_id, network_id, spec',
   'simulated.nics': 'host_id, machine, mac, kind, address, limit_mbps, epoch, bytes_per_second, received_bytes, sent_bytes, counted_at',
-  'simulated.ports': 'region_id, mac, vm_id, network_id, host, addresses, limit_mbps, filter, ranges',
+  'simulated.ports': 'region_id, mac, vm_id, network_id, host, addresses, limit_mbps, filter, ranges, version',
   'simulated.volumes': 'host_id, name, kind, id, vm_id, generation, parent, is_complete, capacity_bytes, size_bytes, content, checkpoints',
 }

@@ -24,6 +24,7 @@ const columns = sql`a.vm_id, a.network_id, n.name as network_name, a.mac, host(a
 
 export const networkSpec = async (db: Queries, row: NetworkRow): Promise<NetworkSpec> => ({
   networkId: row.id,
+  version: row.version,
   cidr: row.cidr,
   gateway: row.gateway,
   enableDhcp: row.enable_dhcp,

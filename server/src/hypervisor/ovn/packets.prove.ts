@@ -261,9 +261,9 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
     await expect(controller.ensureNoNetwork('netf', soon())).rejects.toMatchObject({ kind: 'in_use' })
     await Promise.all(ports.flatMap(({ mac }) => controllers.map((each) => each.ensureNoPort(mac, soon()))))
     expect(await groups()).toBe(before)
-    expect(await collect(controller.listNetworks(soon()))).toContainEqual({ networkId: 'netf' })
+    expect(await collect(controller.listNetworks(soon()))).toContainEqual({ networkId: 'netf', version: 0 })
     await Promise.all(controllers.map((each) => each.ensureNoNetwork('netf', soon())))
-    expect(await collect(controller.listNetworks(soon()))).not.toContainEqual({ networkId: 'netf' })
+    expect(await collect(controller.listNetworks(soon()))).not.toContainEqual({ networkId: 'netf', version: 0 })
     for (const each of databases) each.close()
   })
 

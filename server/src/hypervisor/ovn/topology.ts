@@ -132,8 +132,15 @@ const routerName = (networkId: string): string => `berth-${networkId}`
 const inRouter = { key: 'router', column: 'ports' }
 
 export function networkRows(network: NetworkSpec): WantedRow[] {
-  const { networkId, gateway } = network
-  const rows: WantedRow[] = [{ table: 'Logical_Switch', key: 'switch', columns: { name: routerName(networkId), other_config: {} } }]
+  const { networkId, gateway, version = 0 } = network
+  const rows: WantedRow[] = [
+    {
+      table: 'Logical_Switch',
+      key: 'switch',
+      ids: { version: String(version) },
+      columns: { name: routerName(networkId), other_config: {} },
+    },
+  ]
   if (gateway === null) return rows
   const routed = { ...network, gateway }
   return [
@@ -275,7 +282,8 @@ const routerPeer = (key: string, routerPort: string, place: { object?: string; k
 })
 
 /** Its network and its filter must exist. */
-export function portRows({ vmId, mac, networkId, addresses, ranges, host, limitMbps, filter }: PortSpec, hasDhcp: boolean): WantedRow[] {
+export function portRows(port: PortSpec, hasDhcp: boolean): WantedRow[] {
+  const { vmId, mac, networkId, addresses, ranges, host, limitMbps, filter, version = 0 } = port
   const name = portName(mac)
   const object = networkId === null ? PUBLIC : networkObject(networkId)
   const owned = [mac, ...addresses].join(' ')
@@ -294,7 +302,7 @@ export function portRows({ vmId, mac, networkId, addresses, ranges, host, limitM
     {
       table: 'Logical_Switch_Port',
       key: 'port',
-      ids: { vm: vmId },
+      ids: { vm: vmId, version: String(version) },
       columns: {
         name,
         type: '',

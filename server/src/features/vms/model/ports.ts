@@ -8,6 +8,7 @@ import type { Deps } from '../../deps.ts'
 import { filtersOf } from '../../firewalls/service.ts'
 import { getHost, publicNetworkSpec } from '../../hosts/service.ts'
 import { attachmentsOf, ensureAttachedNetworks, type Attachment } from '../../networks/service.ts'
+import { desiredVersion } from '../../ports/service.ts'
 import { speedLimit } from './machine-spec.ts'
 import type { VmDetails } from './sql.ts'
 
@@ -22,6 +23,7 @@ export const isPlaced = ({ host_id, mac, ip_address }: Pick<PlacedVm, 'host_id' 
 /** The public interface first. The limit is for it alone. */
 export async function portSpecs(db: Queries, vm: PlacedVm): Promise<PortSpec[]> {
   if (!vm.host_id || !vm.mac || !vm.ip_address) throw new Error(`BUG: VM ${vm.id} has no place`)
+  const version = await desiredVersion(db, vm.id) // before the rest, which is then at least as new
   const { hostname: host } = await getHost(db, vm.host_id)
   const [{ ofPublic, ofPrivate }, attachments] = [await filtersOf(db, vm.id), await attachmentsOf(db, vm.id)]
   const open = {
@@ -33,8 +35,9 @@ export async function portSpecs(db: Queries, vm: PlacedVm): Promise<PortSpec[]> 
     host,
     limitMbps: speedLimit(vm),
     filter: ofPublic,
+    version,
   }
-  return [open, ...attachments.map((attachment) => privatePort(attachment, host, ofPrivate))]
+  return [open, ...attachments.map((attachment) => ({ ...privatePort(attachment, host, ofPrivate), version }))]
 }
 
 const privatePort = ({ vm_id, mac, network_id, address, ranges }: Attachment, host: string, filter: Filter | null): PortSpec => ({
