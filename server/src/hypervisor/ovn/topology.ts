@@ -237,11 +237,10 @@ const staticRoute = (key: string, destination: string, nextHop: string, port: st
 
 const oneOf = (field: string, ranges: readonly string[]): string => `${field} == {${ranges.join(', ')}}`
 
-function outsideRows({ networkId, cidr, snat, routes, peers }: RoutedNetwork): WantedRow[] {
+function outsideRows({ networkId, cidr, snat }: RoutedNetwork): WantedRow[] {
   if (!snat) return []
   const name = routerName(networkId)
   const port = `${name}-outside`
-  const hidden = [...peers.map((peer) => peer.cidr), ...routes.map(({ destination }) => destination)]
   return [
     {
       table: 'Logical_Router_Port',
@@ -255,8 +254,9 @@ function outsideRows({ networkId, cidr, snat, routes, peers }: RoutedNetwork): W
       in: [inRouter],
     },
     routerPeer('outside-peer', port, { object: PUBLIC, key: 'switch', column: 'ports' }),
-    // A neighbour in the public network must not use the router as its own.
-    ...(hidden.length > 0 ? [policy('hidden', 1003, `inport == "${port}" && ${oneOf('ip4.dst', hidden)}`, 'drop')] : []),
+    // Only answers come in. A neighbour in the public network must not use the router as its own: what it sends to an address behind the router
+    // is no packet of a translated connection.
+    policy('uninvited', 1006, `inport == "${port}" && (!ct.trk || (!ct.rpl && !ct.rel))`, 'drop'),
     staticRoute('default', '0.0.0.0/0', snat.gateway, port),
     {
       table: 'NAT',
