@@ -239,7 +239,8 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
       expect(await sends(outside, address)).toBe(true)
       expect(await sends(outside, address, 4009)).toBe(false)
       for (const from of [outside, stranger])
-        for (const port of [4000, 4009]) expect([from.address, port, await sends(from, guest.address, port)]).toEqual([from.address, port, false])
+        for (const port of [4000, 4009])
+          expect([from.address, port, await sends(from, guest.address, port)]).toEqual([from.address, port, false])
     }
   })
 
