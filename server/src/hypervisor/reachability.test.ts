@@ -12,7 +12,7 @@ const rule = (changes: Partial<FilterRule>): FilterRule => ({
   ...changes,
 })
 const filter = (...rules: FilterRule[]): Filter => ({ rules, defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' })
-const port = (networkId: string | null, addresses: string[], of: Filter | null = null) => ({ networkId, addresses, filter: of })
+const port = (networkId: string | null, addresses: string[], of: Filter | null = null, ranges: string[] = []) => ({ networkId, addresses, ranges, filter: of })
 const snat = { address: '100.64.0.5', prefix: 16, gateway: '100.64.0.1' }
 const isolated = { networkId: 'lan', cidr: '10.0.0.0/24', gateway: null, snat: null, routes: [], peers: [] }
 const lan = { ...isolated, gateway: '10.0.0.1' }

@@ -38,13 +38,13 @@ describe('the seed of a guest', () => {
 
   test('configures interfaces by MAC, with a default route over the public one alone', () => {
     const [nic] = someSpec().nics
-    const own = { ...nic!, mac: '52:54:00:AA:00:01', kind: 'private' as const, address: '10.5.0.9', prefix: 24, gateway: null, dns: [] }
+    const own = { ...nic!, mac: '52:54:00:AA:00:01', kind: 'private' as const, ipv4: { address: '10.5.0.9', prefix: 24, gateway: null }, dns: [] }
     expect(JSON.parse(networkConfig([nic!, own]))).toEqual({
       version: 2,
       ethernets: {
         berth0: {
           match: { macaddress: nic!.mac },
-          addresses: [`${nic!.address}/16`],
+          addresses: [`${nic!.ipv4!.address}/16`],
           routes: [{ to: '0.0.0.0/0', via: '10.77.0.1' }],
           nameservers: { addresses: ['10.77.0.1'] },
         },
