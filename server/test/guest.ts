@@ -45,7 +45,7 @@ export async function guestDisk(
       kind: 'public',
       networkId: null,
       ipv4: { address: '10.0.2.15', prefix: 24, gateway: '10.0.2.2' },
-      ipv6: null,
+      ipv6: { address: 'fec0::77', prefix: 64, gateway: 'fec0::2' },
       dns: ['10.0.2.3'],
     },
   ]

@@ -111,14 +111,19 @@ export async function releaseIpv6(tx: Tx, now: Date, taken: Pick<TakenRange, 'ad
 
 /** Allocates a released range again for its previous owner during the cooldown. */
 export async function reclaimIpv6(tx: Tx, taken: Pick<TakenRange, 'address' | 'prefix'>): Promise<void> {
-  const reclaimed = await tx.run(sql`update ipv6_ranges set available_at = null where range = ${rangeOf(taken)} and available_at is not null`)
+  const reclaimed = await tx.run(
+    sql`update ipv6_ranges set available_at = null where range = ${rangeOf(taken)} and available_at is not null`,
+  )
   if (reclaimed === 0) throw new Error(`BUG: ${rangeOf(taken)} was given away while it rested`)
 }
 
 /** Of all hosts of the region: a pool of one host has its region too. */
 export async function requireIpv6(db: Queries, region: RegionRow): Promise<void> {
   if (!(await db.maybe(sql`select from address_pools where region_id = ${region.id} and family(cidr) = 6 limit 1`)))
-    throw apiError('unavailable', `Region ${region.slug} has no IPv6 addresses, so a VM there needs a public IPv4 address: leave publicIpv4 out`)
+    throw apiError(
+      'unavailable',
+      `Region ${region.slug} has no IPv6 addresses, so a VM there needs a public IPv4 address: leave publicIpv4 out`,
+    )
 }
 
 /** Ids of the hosts of a region that a pool of IPv6 serves. */

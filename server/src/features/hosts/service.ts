@@ -25,7 +25,16 @@ export { toCapacity } from './capacity.ts'
 export { aboveReserveGiB, carries, has10g, hasDiskRoom, supportsArch } from './placement.ts'
 export type { HostRow } from './sql.ts'
 export { requireIpv6 } from './ipv6-ranges.ts'
-export { addPool, listPools, overlapsPool, publicNetworkSpec, RESOLVERS, SNAT_GATEWAY, SNAT_RANGE, type PoolRow } from './public-addresses.ts'
+export {
+  addPool,
+  listPools,
+  overlapsPool,
+  publicNetworkSpec,
+  RESOLVERS,
+  SNAT_GATEWAY,
+  SNAT_RANGE,
+  type PoolRow,
+} from './public-addresses.ts'
 
 export const listHosts = sql.listHosts
 export const findHost = sql.findHost

@@ -69,7 +69,9 @@ export const CreatePool = object({
   cidr: text(1, 64),
   gateway: text(1, 64),
   host: Type.Optional(nullable(text(1, 64))),
-  dns: Type.Optional(Type.Array(Type.String({ pattern: `^(${QUAD}|${IPV6})$`, rule: 'must be an address such as 9.9.9.9 or 2620:fe::fe' }), { maxItems: 4 })),
+  dns: Type.Optional(
+    Type.Array(Type.String({ pattern: `^(${QUAD}|${IPV6})$`, rule: 'must be an address such as 9.9.9.9 or 2620:fe::fe' }), { maxItems: 4 }),
+  ),
 })
 export type CreatePool = Static<typeof CreatePool>
 

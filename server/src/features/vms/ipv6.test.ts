@@ -67,7 +67,9 @@ describe('a VM in a region with a pool of IPv6', async () => {
     await addRule({ direction: 'IN', action: 'DROP', protocol: 'ICMPV6' })
     expect((await customer.post(`/firewalls/${firewallId}/bindings`, { vmId: other })).status).toBeLessThan(300)
     expect((await reach()).verdict).toBe('REACHABLE')
-    expect((await customer.post(`/vms/${one}/reach`, { to: other, protocol: 'TCP', port: 22 })).body.data.destination.address).toBe(ipv6Address)
+    expect((await customer.post(`/vms/${one}/reach`, { to: other, protocol: 'TCP', port: 22 })).body.data.destination.address).toBe(
+      ipv6Address,
+    )
     expect((await customer.post(`/vms/${one}/reach`, { to: other, protocol: 'ICMPV6' })).body.data.verdict).toBe('BLOCKED')
   })
 

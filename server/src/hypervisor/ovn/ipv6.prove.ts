@@ -3,7 +3,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
-import { arpFrame, BROADCAST, linkLocalOf, neighbourAdvertisement, ownRouterAdvertisement, udp6Frame, udpFrame, type End } from '../../../test/frames.ts'
+import {
+  arpFrame,
+  BROADCAST,
+  linkLocalOf,
+  neighbourAdvertisement,
+  ownRouterAdvertisement,
+  udp6Frame,
+  udpFrame,
+  type End,
+} from '../../../test/frames.ts'
 import { missingForOvn, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
 import { portName, type NetworkController, type PortSpec } from '../network-controller.ts'
 import type { Filter, FilterRule } from '../spec.ts'
@@ -90,7 +99,9 @@ describeIf(missingForOvn())('public guests with IPv6', { timeout: 120_000 }, () 
     await routed.shell('ip addr add 2001:db8:2:8::1/128 dev e0 nodad')
     expect(await connects(region.outside, '2001:db8:2:8::1')).toBe(false)
     const send = (address: string) =>
-      arrives(routed, region.outside, (text) => udp6Frame({ mac: routed.mac, address }, { ...region.outside, address: '2001:db8:2::1' }, text))
+      arrives(routed, region.outside, (text) =>
+        udp6Frame({ mac: routed.mac, address }, { ...region.outside, address: '2001:db8:2::1' }, text),
+      )
     expect([await send('2001:db8:2:7::ffff'), await send('2001:db8:2:8::1')]).toEqual([true, false])
   })
 
@@ -105,8 +116,14 @@ describeIf(missingForOvn())('public guests with IPv6', { timeout: 120_000 }, () 
       'neighbour of the gateway': (to) => (text) => neighbourAdvertisement(one, to, OUTSIDE6, text),
       'neighbour of the other': (to) => (text) => neighbourAdvertisement(one, to, '2001:db8:1::12', text),
       'dhcp server': (to) => (text) => udp6Frame(one, to, text, { from: 547, to: 546 }),
-      'closed range': ({ mac }) => (text) => udp6Frame(one, { mac, address: 'fd00::1' }, text),
-      ipv4: ({ mac }) => (text) => udpFrame({ ...one, address: '10.61.0.78' }, { mac, address: '10.61.0.1' }, text),
+      'closed range':
+        ({ mac }) =>
+        (text) =>
+          udp6Frame(one, { mac, address: 'fd00::1' }, text),
+      ipv4:
+        ({ mac }) =>
+        (text) =>
+          udpFrame({ ...one, address: '10.61.0.78' }, { mac, address: '10.61.0.1' }, text),
       arp: () => (text) => arpFrame({ ...one, address: '10.61.0.78' }, { mac: BROADCAST, address: '10.61.0.1' }, 'ask', text),
     }
     for (const [to, at] of [

@@ -24,7 +24,11 @@ const COLUMNS: Column<Pool>[] = [
   {
     head: w.used,
     cell: ({ cidr, free, total }) =>
-      free === null || total === null ? <span className="muted">{w.uncounted}</span> : <Meter used={total - free} of={total} label={w.usedOf(cidr)} text={w.of(total - free, total)} />,
+      free === null || total === null ? (
+        <span className="muted">{w.uncounted}</span>
+      ) : (
+        <Meter used={total - free} of={total} label={w.usedOf(cidr)} text={w.of(total - free, total)} />
+      ),
   },
 ]
 

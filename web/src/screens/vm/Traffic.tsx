@@ -9,11 +9,7 @@ import { vmMessages as w } from '../../messages/vm.ts'
 
 export const Traffic = ({ vm }: { vm: Vm }) => (
   <Facts
-    facts={[
-      ...publicAddresses(vm),
-      [w.facts.speed, formatSpeed(vm.networkSpeed)],
-      [w.facts.traffic, <TrafficMeter key="" vm={vm} />],
-    ]}
+    facts={[...publicAddresses(vm), [w.facts.speed, formatSpeed(vm.networkSpeed)], [w.facts.traffic, <TrafficMeter key="" vm={vm} />]]}
   />
 )
 

@@ -199,7 +199,11 @@ export const assignPlacement = (
 export const setPlacement = (tx: Tx, now: Date, id: string, place: PlaceColumns) =>
   tx.run(sql`update vms set ${placeColumns(place)}, updated_at = ${now} where id = ${id}`)
 
-export const setIpv6 = (tx: Tx, id: string, { ipv6_address, ipv6_prefix, ipv6_pool_id }: Pick<PlaceColumns, 'ipv6_address' | 'ipv6_prefix' | 'ipv6_pool_id'>) =>
+export const setIpv6 = (
+  tx: Tx,
+  id: string,
+  { ipv6_address, ipv6_prefix, ipv6_pool_id }: Pick<PlaceColumns, 'ipv6_address' | 'ipv6_prefix' | 'ipv6_pool_id'>,
+) =>
   tx.run(sql`update vms set ipv6_address = ${ipv6_address}, ipv6_prefix = ${ipv6_prefix}, ipv6_pool_id = ${ipv6_pool_id} where id = ${id}`)
 
 /** A generation number that no disk of this VM has used. */

@@ -35,7 +35,9 @@ export function networkConfig(nics: NicSpec[]): string {
   const ethernets = nics.map(({ mac, ipv4, ipv6, dns }, index) => {
     const own = [ipv4 ?? [], ipv6 ?? []].flat()
     const addresses = own.map(({ address, prefix }) => `${address}/${prefix}`)
-    const routes = own.flatMap(({ gateway }) => (gateway === null ? [] : [{ to: gateway.includes(':') ? '::/0' : '0.0.0.0/0', via: gateway }]))
+    const routes = own.flatMap(({ gateway }) =>
+      gateway === null ? [] : [{ to: gateway.includes(':') ? '::/0' : '0.0.0.0/0', via: gateway }],
+    )
     return [
       `berth${index}`,
       {
