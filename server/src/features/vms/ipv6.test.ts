@@ -71,6 +71,7 @@ describe('a VM in a region with a pool of IPv6', async () => {
       ipv6Address,
     )
     expect((await customer.post(`/vms/${one}/reach`, { to: other, protocol: 'ICMPV6' })).body.data.verdict).toBe('BLOCKED')
+    await app.rest()
   })
 
   test('from before gets one when it is rebuilt, and keeps it', async () => {

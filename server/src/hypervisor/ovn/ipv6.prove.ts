@@ -163,10 +163,10 @@ describeIf(missingForOvn())('public guests with IPv6', { timeout: 120_000 }, () 
       return controller.ensurePort({ ...portOf(other.mac, other.address, 1), filter }, soon())
     }
     // Where the machine is busy, Open vSwitch goes by what it has cached for a moment longer.
-    const becomes = (expected: boolean[]) =>
-      expect
-        .poll(async () => [await connects(one, other.address), await connects(region.outside, other.address)], { timeout: 20_000 })
-        .toEqual(expected)
+    const seen = async () => [await connects(one, other.address), await connects(region.outside, other.address)]
+    const becomes = async (expected: boolean[]): Promise<void> => {
+      await expect.poll(seen, { timeout: 20_000 }).toEqual(expected)
+    }
     await set()
     await becomes([false, false])
     expect(await connects(other, one.address)).toBe(true)
