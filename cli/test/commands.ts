@@ -58,6 +58,14 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   createNetworkPeering: commandLine('network', 'peering', 'add', ':id', '=networkId'),
   deleteNetworkPeering: commandLine('network', 'peering', 'delete', ':id', ':peeringId'),
 
+  listAddresses: commandLine('address', 'list'),
+  reserveAddress: commandLine('address', 'reserve', '--region', '=regionId'),
+  getAddress: commandLine('address', 'get', ':id'),
+  renameAddress: commandLine('address', 'rename', ':id', '=name'),
+  releaseAddress: commandLine('address', 'release', ':id'),
+  assignAddress: commandLine('address', 'assign', ':id', '=vmId', '--no-wait'),
+  unassignAddress: commandLine('address', 'unassign', ':id', '--no-wait'),
+
   listFirewalls: commandLine('firewall', 'list'),
   createFirewall: commandLine('firewall', 'create', '=name'),
   getFirewall: commandLine('firewall', 'get', ':id'),

@@ -4,6 +4,13 @@ import type { AnyWorkflow } from '../workflow/executor.ts'
 import type { Reconciler } from '../workflow/reconciler-loop.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { actionRoutes } from './actions/routes.ts'
+import { configureGuests } from './addresses/guests.reconciler.ts'
+import { moveAddress } from './addresses/move.workflow.ts'
+import { finishReleases } from './addresses/releases.reconciler.ts'
+import { renewAddresses, triggerAddressRenewals } from './addresses/renew.reconciler.ts'
+import { addressRoutes } from './addresses/routes.ts'
+import { addressEvents } from './addresses/schema.ts'
+import { unassignAll } from './addresses/service.ts'
 import { pruneAuditLog } from './audit-log/prune.reconciler.ts'
 import { auditLogRoutes } from './audit-log/routes.ts'
 import { apiKeyRoutes } from './api-keys/routes.ts'
@@ -88,6 +95,7 @@ export const eventCatalog: EventCatalog = {
   ...backupEvents,
   ...bandwidthEvents,
   ...consoleEvents,
+  ...addressEvents,
   ...webhookEvents,
 }
 
@@ -114,6 +122,7 @@ export const routes: Routes[] = [
   backupRoutes,
   firewallBindingRoutes,
   bandwidthRoutes,
+  addressRoutes,
   webhookRoutes(eventCatalog),
   ticketRoutes,
 ]
@@ -125,7 +134,7 @@ export const personalRoutes = (counters: Counters, look: HealthChecks): Routes[]
   ...operatorRoutes(look),
 ]
 
-export const workflows: AnyWorkflow[] = [...vmWorkflows, ...snapshotWorkflows, ...backupWorkflows]
+export const workflows: AnyWorkflow[] = [...vmWorkflows, ...snapshotWorkflows, ...backupWorkflows, moveAddress]
 
 export const reconcilers: Reconciler<Deps>[] = [
   pruneAuditLog,
@@ -150,7 +159,10 @@ export const reconcilers: Reconciler<Deps>[] = [
   removeBackups,
   sweepOrphanVolumes,
   meter,
+  finishReleases,
+  configureGuests,
   renewals,
+  renewAddresses,
   lowBalance,
   issueInvoices,
   expireDeposits,
@@ -162,9 +174,9 @@ export const reconcilers: Reconciler<Deps>[] = [
 
 export const hooks: Hooks = {
   onEvent: [fanOut, queueMail],
-  onCredit: [triggerRenewals],
+  onCredit: [triggerRenewals, triggerAddressRenewals],
   onVmResized: [onVmResized],
   onVmMacChanged: [onVmMacChanged],
-  onVmDeleted: [releaseAllSnapshots, removeOrphans],
+  onVmDeleted: [releaseAllSnapshots, removeOrphans, unassignAll],
   beforePowerOff: [meterBeforePowerOff],
 }

@@ -19,6 +19,12 @@ export interface Tables {
     suspension_reason: string | null
     created_at: Date
   }
+  address_periods: {
+    address_id: string
+    started_at: Date
+    ends_at: Date
+    transaction_id: string
+  }
   address_pools: {
     id: string
     region_id: string
@@ -27,6 +33,27 @@ export interface Tables {
     gateway: string
     dns: string[]
     created_at: Date
+  }
+  addresses: {
+    id: string
+    account_id: string
+    region_id: string
+    name: string
+    address: string
+    pool_id: string
+    vm_id: string | null
+    releasing_vm_id: string | null
+    guest_state: 'PENDING' | 'CONFIGURED' | 'MANUAL' | null
+    guest_reason: string | null
+    guest_due_at: Date | null
+    billing_status: 'ACTIVE' | 'PAST_DUE' | 'SUSPENDED'
+    renewal_day: number
+    period_started_at: Date
+    period_price_cents: bigint
+    next_renewal_at: Date
+    past_due_at: Date | null
+    created_at: Date
+    updated_at: Date
   }
   api_tokens: {
     id: string
@@ -700,11 +727,11 @@ export interface Tables {
     id: string
     account_id: string
     number: number
-    type: 'CREDIT' | 'DEPOSIT' | 'VM_CHARGE' | 'VM_RENEWAL' | 'VM_REFUND' | 'VM_UPGRADE' | 'ADDON_CHARGE' | 'BANDWIDTH_PACK' | 'ADJUSTMENT'
+    type: 'CREDIT' | 'DEPOSIT' | 'VM_CHARGE' | 'VM_RENEWAL' | 'VM_REFUND' | 'VM_UPGRADE' | 'ADDON_CHARGE' | 'BANDWIDTH_PACK' | 'ADJUSTMENT' | 'ADDRESS_CHARGE' | 'ADDRESS_RENEWAL' | 'ADDRESS_REFUND'
     amount_cents: bigint
     balance_after_cents: bigint
     description: string
-    reference_type: 'VM' | 'PAYMENT' | 'ADMIN'
+    reference_type: 'VM' | 'PAYMENT' | 'ADMIN' | 'ADDRESS'
     reference_id: string
     created_at: Date
   }
@@ -840,6 +867,7 @@ export interface Tables {
     received_bytes: bigint
     sent_bytes: bigint
     counted_at: Date | null
+    floating: string[]
   }
   'simulated.ports': {
     region_id: string
@@ -872,7 +900,9 @@ export interface Tables {
 export const COLUMNS: Record<keyof Tables, string> = {
   account_quotas: 'account_id, name, used, limit_override',
   accounts: 'id, email, name, suspended_at, suspension_reason, created_at',
+  address_periods: 'address_id, started_at, ends_at, transaction_id',
   address_pools: 'id, region_id, host_id, cidr, gateway, dns, created_at',
+  addresses: 'id, account_id, region_id, name, address, pool_id, vm_id, releasing_vm_id, guest_state, guest_reason, guest_due_at, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, created_at, updated_at',
   api_tokens: 'id, account_id, name, prefix, hash, scopes, requests_per_minute, allowed_ips, expires_at, revoked_at, last_used_at, last_used_ip, created_at',
   audit_log: 'account_id, created_at, id, actor_type, actor_id, actor_name, ip, action, method, route, resource_ids, status, code, request_id, count',
   backup_schedules: 'vm_id, next_at, failures',
@@ -941,7 +971,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   'simulated.hosts': 'host_id, disk_total_bytes, disk_used_bytes, is_full, is_gone',
   'simulated.machines': 'host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch, started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second',
   'simulated.networks': 'region_id, network_id, spec',
-  'simulated.nics': 'host_id, machine, mac, kind, address, limit_mbps, epoch, bytes_per_second, received_bytes, sent_bytes, counted_at',
+  'simulated.nics': 'host_id, machine, mac, kind, address, limit_mbps, epoch, bytes_per_second, received_bytes, sent_bytes, counted_at, floating',
   'simulated.ports': 'region_id, mac, vm_id, network_id, host, addresses, limit_mbps, filter, ranges',
   'simulated.volumes': 'host_id, name, kind, id, vm_id, generation, parent, is_complete, capacity_bytes, size_bytes, content, checkpoints',
 }

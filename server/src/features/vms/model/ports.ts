@@ -6,6 +6,7 @@ import type { Queries } from '../../../kernel/database/db.ts'
 import { notFound } from '../../../kernel/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { filtersOf } from '../../firewalls/service.ts'
+import { floatingAddressesOf } from '../../hosts/public-addresses.ts'
 import { getHost, publicNetworkSpec } from '../../hosts/service.ts'
 import { attachmentsOf, ensureAttachedNetworks, type Attachment } from '../../networks/service.ts'
 import { speedLimit } from './machine-spec.ts'
@@ -28,7 +29,7 @@ export async function portSpecs(db: Queries, vm: PlacedVm): Promise<PortSpec[]> 
     vmId: vm.id,
     mac: vm.mac,
     networkId: null,
-    addresses: [vm.ip_address],
+    addresses: [vm.ip_address, ...(await floatingAddressesOf(db, vm.id))],
     ranges: [],
     host,
     limitMbps: speedLimit(vm),
@@ -50,7 +51,7 @@ const privatePort = ({ vm_id, mac, network_id, address, ranges }: Attachment, ho
 
 /** Of the interface in that network; of the public one for null. */
 export async function addressesIn(db: Queries, vm: Pick<VmDetails, 'id' | 'ip_address'>, networkId: string | null): Promise<string[]> {
-  if (networkId === null) return vm.ip_address === null ? [] : [vm.ip_address]
+  if (networkId === null) return vm.ip_address === null ? [] : [vm.ip_address, ...(await floatingAddressesOf(db, vm.id))]
   const attachment = (await attachmentsOf(db, vm.id)).find((each) => each.network_id === networkId)
   if (!attachment) throw notFound('Network')
   return [attachment.address]

@@ -125,6 +125,7 @@ export const vmById = (db: Queries, id: string) => db.maybe<VmDetails>(sql`${det
 export const holdersOf = (db: Queries, accountId: string, address: string) =>
   db.many<{ vm_id: string; network_id: string | null; network_name: string | null }>(sql`
     select id as vm_id, null as network_id, null as network_name from vms where account_id = ${accountId} and ip_address = ${address}::inet
+    union all select vm_id, null, null from addresses where account_id = ${accountId} and address = ${address}::inet and vm_id is not null
     union all select a.vm_id, a.network_id, n.name from network_attachments a join networks n on n.id = a.network_id
     where a.account_id = ${accountId} and a.address = ${address}::inet`)
 
