@@ -61,7 +61,7 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   listAddresses: commandLine('address', 'list'),
   reserveAddress: commandLine('address', 'reserve', '--region', '=regionId'),
   getAddress: commandLine('address', 'get', ':id'),
-  renameAddress: commandLine('address', 'rename', ':id', '=name'),
+  updateAddress: commandLine('address', 'update', ':id', '--name', '=name'),
   releaseAddress: commandLine('address', 'release', ':id'),
   assignAddress: commandLine('address', 'assign', ':id', '=vmId', '--no-wait'),
   unassignAddress: commandLine('address', 'unassign', ':id', '--no-wait'),

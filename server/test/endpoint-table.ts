@@ -203,7 +203,7 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
     return { body: { regionId: await fixture.region() } }
   },
   getAddress: withId((fixture) => fixture.address()),
-  renameAddress: withId((fixture) => fixture.address(), { name: 'renamed' }),
+  updateAddress: withId((fixture) => fixture.address(), { name: 'renamed' }),
   releaseAddress: withId((fixture) => fixture.address()),
   assignAddress: async (fixture) => ({ params: { id: await fixture.address() }, body: { vmId: await fixture.vm() } }),
   unassignAddress: withId((fixture) => fixture.assignedAddress()),

@@ -15,6 +15,8 @@ const ADDRESS_FIELDS: Columns<Address> = {
   VM: (address) => address.vmId,
   'In the guest': (address) => address.guestState,
   Reason: (address) => address.guestReason,
+  'Reverse name': (address) => address.reverseName,
+  'Reverse name state': (address) => address.reverseNameReason ?? address.reverseNameState,
   'Price a month': (address) => address.billing.priceMonthly,
   Billing: (address) => address.billing.status,
   'Next renewal': (address) => time(address.billing.nextRenewalAt),
@@ -73,14 +75,22 @@ const reserve = defineCommand<{ region?: string; name?: string; dryRun?: true }>
   },
 })
 
-const rename = defineCommand({
-  name: 'rename',
-  description: 'rename a floating address',
-  args: '<address> <name>',
-  example: 'address rename www api',
-  async run(ctx, _, address: string, name: string) {
-    const renamed = await ctx.berth.addresses.rename(await ctx.resolveId('address', address), name)
-    return message(renamed, renamed.name, `${address} renamed to ${renamed.name}`)
+const update = defineCommand<{ name?: string; reverseName?: string }>({
+  name: 'update',
+  description: 'rename a floating address, or set its name in reverse DNS',
+  args: '<address>',
+  options: [
+    ['--name <name>', 'its name here'],
+    ['--reverse-name <host>', 'its name in reverse DNS (PTR), such as mail.example.com, or "none"'],
+  ],
+  example: 'address update www --reverse-name www.example.com',
+  async run(ctx, { name, reverseName }, address: string) {
+    if (name === undefined && reverseName === undefined) throw usageError('give --name or --reverse-name')
+    const change = {
+      ...omitUndefined({ name }),
+      ...(reverseName !== undefined && { reverseName: reverseName === 'none' ? null : reverseName }),
+    }
+    return details(await ctx.berth.addresses.update(await ctx.resolveId('address', address), change), ADDRESS_FIELDS)
   },
 })
 
@@ -149,7 +159,7 @@ export const address = group('address', 'floating addresses that move between yo
   list,
   get,
   reserve,
-  rename,
+  update,
   assign,
   unassign,
   release,

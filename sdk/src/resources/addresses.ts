@@ -21,8 +21,9 @@ export class Addresses extends Resource {
     return this.api.call('getAddress', { path: { id } }, options)
   }
 
-  rename(id: string, name: string, options?: CallOptions) {
-    return this.api.call('renameAddress', { path: { id }, body: { name } }, options)
+  /** Its name, and its name in reverse DNS. */
+  update(id: string, body: Body<'updateAddress'>, options?: CallOptions) {
+    return this.api.call('updateAddress', { path: { id }, body }, options)
   }
 
   release(id: string, options?: CallOptions) {

@@ -55,6 +55,7 @@ import { queueMail } from './notifications/queue-email.ts'
 import { pruneMails, sendMails } from './notifications/send.reconciler.ts'
 import { operatorRoutes } from './operator/routes.ts'
 import type { HealthChecks } from './operator/actions-health.ts'
+import { applyReverseNames } from './reverse-names/apply.reconciler.ts'
 import { expireDeposits } from './payments/expire.reconciler.ts'
 import { depositRoutes } from './payments/routes.ts'
 import { pruneUsers } from './users/prune.reconciler.ts'
@@ -143,6 +144,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   pruneSessions,
   heartbeat,
   applyPublicNetworks,
+  applyReverseNames,
   applyNetworks,
   watchNetworks,
   applyPorts,

@@ -502,6 +502,17 @@ export interface Tables {
     period_ends_at: Date
     transaction_id: string
   }
+  reverse_names: {
+    address: string
+    account_id: string
+    name: string | null
+    version: number
+    state: 'PENDING' | 'SET' | 'FAILED'
+    error: string | null
+    claimed_until: Date | null
+    next_try_at: Date | null
+    updated_at: Date
+  }
   sessions: {
     id: string
     hash: Buffer
@@ -946,6 +957,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   recovery_codes: 'user_id, hash, created_at',
   regions: 'id, slug, name, country, city, flag, available, position, created_at, network_controller',
   renewals: 'vm_id, period_started_at, period_ends_at, transaction_id',
+  reverse_names: 'address, account_id, name, version, state, error, claimed_until, next_try_at, updated_at',
   sessions: 'id, hash, previous_hash, previous_until, user_id, authenticated_at, ip, user_agent, created_at, last_seen_at, expires_at',
   snapshots: 'id, vm_id, account_id, os_template_id, name, description, status, size_bytes, size_refreshed_at, missing_since, created_at, host_id, counted_gib, price_cents',
   ssh_key_uses: 'ssh_key_id, vm_id',

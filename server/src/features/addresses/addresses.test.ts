@@ -253,9 +253,9 @@ describe('the bill of a floating address', async () => {
     const entry = { type: 'CREDIT', description: 'Test', referenceType: 'ADMIN', referenceId: owner.accountId, currency: 'EUR' } as const
     await app.db.tx((tx) => credit(tx, app.deps, owner.accountId, 200n, entry))
     await app.reconcile()
-    expect((await states()).toSorted()).toEqual(['ACTIVE', 'SUSPENDED'])
+    expect(new Set(await states())).toEqual(new Set(['ACTIVE', 'SUSPENDED']))
     app.clock.advance('8d')
     await app.reconcile()
-    expect((await states()).toSorted()).toEqual(['ACTIVE', undefined])
+    expect(new Set(await states())).toEqual(new Set(['ACTIVE', undefined]))
   })
 })

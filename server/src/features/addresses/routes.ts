@@ -9,18 +9,18 @@ import {
   AddressQuery,
   AssignAddress,
   ReleasedAddress,
-  RenameAddress,
+  UpdateAddress,
   ReserveAddress,
   UnassignQuery,
 } from './schema.ts'
-import { getAddress, listAddresses, releaseAddress, renameAddress, reserveAddress } from './service.ts'
+import { getAddress, listAddresses, releaseAddress, updateAddress, reserveAddress } from './service.ts'
 
 const tag = 'Addresses'
 const params = { id: Type.String() }
 const moved = { tag, scope: 'addresses:update', params, status: 202, data: AddressMoving }
 
 export const addressRoutes: Routes = (api, deps) => {
-  const { db, clock } = deps
+  const { db } = deps
 
   api.page(
     '/addresses',
@@ -60,15 +60,16 @@ export const addressRoutes: Routes = (api, deps) => {
   api.patch(
     '/addresses/:id',
     {
-      operationId: 'renameAddress',
-      summary: 'Rename a floating address',
+      operationId: 'updateAddress',
+      errorCodes: ['unavailable'],
+      summary: 'Rename a floating address, or set its name in reverse DNS',
       tag,
       scope: 'addresses:update',
       params,
-      body: RenameAddress,
+      body: UpdateAddress,
       data: Address,
     },
-    (tx, { principal, params: { id }, body }) => renameAddress(tx, clock.now(), principal.accountId, id, body.name),
+    (tx, { principal, params: { id }, body }) => updateAddress(tx, deps, principal.accountId, id, body),
   )
 
   api.delete(

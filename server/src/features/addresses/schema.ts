@@ -1,5 +1,6 @@
 import { Id, nullable, object, oneOf, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
+import { reverseFields, ReverseName } from '../reverse-names/schema.ts'
 
 export const GUEST_STATES = ['PENDING', 'CONFIGURED', 'MANUAL'] as const
 
@@ -19,6 +20,7 @@ export const Address = object(
     ),
     guestReason: nullable(Type.String({ description: 'Why it is not configured in the guest yet, and what to do' })),
     currentAction: nullable(object({ id: Type.String(), action: Type.String(), status: Type.String(), progress: Type.Integer() })),
+    ...reverseFields,
     billing: object({
       nextRenewalAt: Timestamp,
       status: oneOf(['ACTIVE', 'PAST_DUE', 'SUSPENDED']),
@@ -42,7 +44,8 @@ export const ReserveAddress = object(
 )
 export type ReserveAddress = Static<typeof ReserveAddress>
 
-export const RenameAddress = object({ name: Name }, { title: 'RenameAddress' })
+export const UpdateAddress = object({ name: Type.Optional(Name), reverseName: Type.Optional(ReverseName) }, { title: 'UpdateAddress' })
+export type UpdateAddress = Static<typeof UpdateAddress>
 
 const ExpectedVm = nullable(
   Type.String({ ...Id, description: 'The VM that has it now, null for none. If another has it, nothing changes and the answer is 409' }),

@@ -2,7 +2,7 @@
 import { DryRunResult } from '../../http/api/api.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
-import { apiError, notFound } from '../../kernel/errors.ts'
+import { apiError, invalid, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { type Cents, prorateDown } from '../../kernel/money.ts'
 import { openRunOf } from '../../workflow/run-store.ts'
@@ -12,9 +12,10 @@ import type { Deps, EventDeps } from '../deps.ts'
 import type { EventType } from '../events/schema.ts'
 import { recordEvent } from '../events/service.ts'
 import { allocateFloatingAddress, releasePublicIp } from '../hosts/public-addresses.ts'
+import { setReverseName } from '../reverse-names/service.ts'
 import { nextRenewal, wholeDaysBetween } from '../vms/service.ts'
 import { balanceOf, charge, type Quote, refund, refundable, requireFunds, toQuote } from '../wallet/service.ts'
-import type { Address, addressEvents, ReserveAddress } from './schema.ts'
+import type { Address, addressEvents, ReserveAddress, UpdateAddress } from './schema.ts'
 import * as sql from './sql.ts'
 import { toAddress } from './view.ts'
 
@@ -79,9 +80,12 @@ export async function lockOwnAddress(tx: Tx, accountId: string, id: string): Pro
   return row
 }
 
-export async function renameAddress(tx: Tx, now: Date, accountId: string, id: string, name: string): Promise<Address> {
-  await lockOwnAddress(tx, accountId, id)
-  await sql.renameAddress(tx, id, name, now)
+export async function updateAddress(tx: Tx, deps: Deps, accountId: string, id: string, change: UpdateAddress): Promise<Address> {
+  if (Object.keys(change).length === 0) throw invalid('give at least one of name, reverseName')
+  const now = deps.clock.now()
+  const row = await lockOwnAddress(tx, accountId, id)
+  if (change.reverseName !== undefined) await setReverseName(tx, deps.config, now, accountId, row.address, change.reverseName)
+  await sql.renameAddress(tx, id, change.name ?? row.name, now)
   return getAddress(tx, accountId, id)
 }
 

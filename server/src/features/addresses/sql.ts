@@ -4,10 +4,11 @@ import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { hasOpenRun, openRunAsJson, type OpenRun } from '../../workflow/run-store.ts'
 import { isSuspended } from '../accounts/service.ts'
+import { reverseColumns, type ReverseNameShown } from '../reverse-names/service.ts'
 
 export type AddressRow = Row<'addresses'>
 
-export interface ShownAddress extends AddressRow {
+export interface ShownAddress extends AddressRow, ReverseNameShown {
   region_slug: string
   region_name: string
   renewal_price_cents: bigint
@@ -17,7 +18,7 @@ export interface ShownAddress extends AddressRow {
 export const RENEWAL_PRICE = sql`(select value from catalog_values where name = 'price.address')`
 
 const shown = sql`${allColumns('addresses', 'a')}, host(a.address) as address, r.slug as region_slug, r.name as region_name,
-  ${RENEWAL_PRICE} as renewal_price_cents, ${openRunAsJson(sql`a.id`)} as open_run`
+  ${reverseColumns(sql`a.address`, sql`a.account_id`)}, ${RENEWAL_PRICE} as renewal_price_cents, ${openRunAsJson(sql`a.id`)} as open_run`
 
 export type NewAddress = Pick<
   AddressRow,

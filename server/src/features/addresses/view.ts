@@ -1,4 +1,5 @@
 import { formatCents } from '../../kernel/money.ts'
+import { toReverseFields } from '../reverse-names/service.ts'
 import type { Address } from './schema.ts'
 import type { ShownAddress } from './sql.ts'
 
@@ -16,6 +17,7 @@ export const toAddress = (row: ShownAddress): Address => ({
     status: row.open_run.status,
     progress: row.open_run.progress,
   },
+  ...toReverseFields(row),
   billing: {
     nextRenewalAt: row.next_renewal_at.toISOString(),
     status: row.billing_status,

@@ -12,6 +12,7 @@ import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import type { CatalogPool } from '../catalog/seed.ts'
 import { getRegion, type RegionRow } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
+import { clearReverseName } from '../reverse-names/service.ts'
 import { findHost, type HostRow } from './sql.ts'
 
 export type PoolRow = Row<'address_pools'>
@@ -157,10 +158,12 @@ export async function markGuestAddressesDue(db: Queries, now: Date, vmId: string
 }
 
 /** `rest`: cooldown before the address is allocated again, so that stale traffic and caches do not reach another customer. */
-export const releasePublicIp = (tx: Tx, now: Date, taken: TakenAddress, rest = GIVEN_BACK_REST) =>
-  tx.run(
+export async function releasePublicIp(tx: Tx, now: Date, taken: TakenAddress, rest = GIVEN_BACK_REST): Promise<void> {
+  await tx.run(
     sql`insert into free_addresses (address, pool_id, available_at) values (${taken.address}, ${taken.poolId}, ${addDuration(now, rest)})`,
   )
+  await clearReverseName(tx, now, taken.address)
+}
 
 /** Allocates a released address again for its previous owner during the cooldown. */
 export async function reclaimPublicIp(tx: Tx, { address, poolId }: TakenAddress): Promise<void> {

@@ -14,6 +14,7 @@ import {
   nameText,
 } from '../../http/api/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
+import { reverseFields, ReverseName } from '../reverse-names/schema.ts'
 import { FirewallRule, packetFields } from '../firewalls/schema.ts'
 
 export const VM_STATUSES = ['PROVISIONING', 'RUNNING', 'STOPPED', 'SUSPENDED', 'REBUILDING', 'UPGRADING', 'UNMANAGED', 'ERROR'] as const
@@ -57,6 +58,7 @@ export const Vm = object(
     networkLimited: Type.Boolean({
       description: 'Whether it is held to networkSpeed, and to the throttle at its traffic cap: always true',
     }),
+    ...reverseFields,
     copiesPriceMonthly: Type.String({ description: 'The part of billing.priceMonthly that its snapshots and on-demand backups cost' }),
     bandwidthUsedBytes: Type.Integer(),
     bandwidthPackBytes: Bytes,
@@ -141,6 +143,7 @@ export const UpdateVm = object(
     isProtected: Type.Optional(Type.Boolean()),
     dailyBackupEnabled: Type.Optional(Type.Boolean()),
     network10gEnabled: Type.Optional(Type.Boolean()),
+    reverseName: Type.Optional(ReverseName),
   },
   { title: 'UpdateVm' },
 )

@@ -100,7 +100,7 @@ export default function Addresses() {
         <RenameDialog
           title={w.rename(open.address.name)}
           name={open.address.name}
-          write={(name) => berth.addresses.rename(open.address.id, name)}
+          write={(name) => berth.addresses.update(open.address.id, { name })}
           invalidates="addresses"
           onClose={close}
         />

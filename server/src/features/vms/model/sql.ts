@@ -1,6 +1,7 @@
 import { sql, type Queries, type Tx } from '../../../kernel/database/db.ts'
 import type { OpenRun } from '../../../workflow/run-store.ts'
 import { allColumns } from '../../../schema/columns.ts'
+import type { ReverseNameShown } from '../../reverse-names/service.ts'
 import type { Row } from '../../../schema/rows.gen.ts'
 import { isSuspended } from '../../accounts/service.ts'
 import type { VmStatus } from '../schema.ts'
@@ -56,6 +57,7 @@ interface Named {
 export interface VmDetailRow
   extends
     VmListRow,
+    ReverseNameShown,
     Pick<
       VmDetails,
       | 'account_id'
