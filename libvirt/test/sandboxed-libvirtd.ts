@@ -87,6 +87,7 @@ async function end(first: ChildProcess): Promise<void> {
 
 async function plugIn(pid: string, inside: Sandbox['inside'], { name, network }: SandboxOptions): Promise<void> {
   const port = `${network.bridge}${name}`.slice(0, 15)
+  await run('ip', 'link', 'del', port).catch(() => undefined) // of an earlier one, which the kernel has not removed yet
   await run('ip', 'link', 'add', port, 'type', 'veth', 'peer', 'name', 'mgmt0', 'netns', pid)
   await run('ip', 'link', 'set', port, 'master', network.bridge, 'up')
   await inside('ip', 'addr', 'add', `${network.address}/24`, 'dev', 'mgmt0')

@@ -5,5 +5,5 @@ if (args[0] === 'serve' && process.send) {
   const { serveUnprivileged } = await import('./commands/process/unprivileged.ts')
   process.exit(await serveUnprivileged())
 }
-const { runCommand } = await import('./commands/program.ts')
+const { runCommand } = await import('./commands/run-command.ts')
 process.exitCode = await runCommand(args)

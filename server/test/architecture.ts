@@ -30,7 +30,7 @@ const ORDERS: Record<string, string[]> = {
   'src/hypervisor/libvirt': ['core', 'xml', 'host', 'domain', 'storage', 'network', 'copies', 'machine', 'monitoring', '*'],
   'src/features/vms': ['schema.ts', 'model', 'billing', 'steps.ts', 'recovery', 'actions', 'operator', 'reconcilers', '*'],
   'src/commands': [
-    'output.ts errors.ts database.ts dashboard-url.ts port-owner.ts',
+    'output.ts errors.ts load-config.ts database.ts dashboard-url.ts port-owner.ts',
     'admin-command.ts',
     'admin',
     'process doctor quickstart',

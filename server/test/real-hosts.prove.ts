@@ -47,7 +47,7 @@ describeIf(missingForLibvirtHost())('two hosts', { timeout: 3 * TIMEOUT_MS }, as
 
   const isBegun = ({ steps }: Action, step: string): boolean => steps.some(({ name, status }) => name === step && status !== 'PENDING')
   const isCleanEnd = ({ status, error }: Action): boolean =>
-    status === 'COMPLETED' || (status === 'FAILED' && /does not answer|did not say|took too long/.test(error ?? ''))
+    status === 'COMPLETED' || (status === 'FAILED' && /is unreachable|did not say|took too long/.test(error ?? ''))
 
   async function order(method: string, path: string, body?: object): Promise<Action> {
     const { status, error, data } = await customer.send(method, path, body)

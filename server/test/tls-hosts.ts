@@ -1,12 +1,11 @@
-// Sandboxed hosts added like remote machines: a certificate, `host prepare` on the machine, `host add` over TLS. The first one has the region's
-// network controller, whose sockets the others reach as files.
-import { rm, writeFile } from 'node:fs/promises'
+// Sandboxed hosts added like remote machines: a network controller on a machine of its own, and for each host a certificate, `host prepare` on
+// the machine, `host add` over TLS.
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Sandbox } from '../../libvirt/test/sandboxed-libvirtd.ts'
 import type { Sandboxes } from '../../libvirt/test/sandbox-fleet.ts'
+import { bareMachine, failure, type Report } from './bare-machine.ts'
 import { berthdJson, type Settings } from './processes.ts'
-
-const BERTHD = join(import.meta.dirname, '../bin/berthd.mjs')
 
 export interface TlsHost {
   id: string
@@ -18,30 +17,46 @@ export interface TlsHost {
 }
 
 export async function tlsHosts(sandboxes: Sandboxes, settings: Settings, names: string[]): Promise<TlsHost[]> {
+  await addController(await sandboxes.add(), settings)
   const hosts: TlsHost[] = []
-  for (const name of names) hosts.push(await joinFleet(settings, name, await sandboxes.add(), hosts[0]?.sandbox))
+  for (const name of names) hosts.push(await joinFleet(settings, name, await sandboxes.add()))
   return hosts
 }
 
-async function joinFleet(settings: Settings, name: string, sandbox: Sandbox, central: Sandbox = sandbox): Promise<TlsHost> {
-  await asPackaged(sandbox)
+async function addController(sandbox: Sandbox, settings: Settings): Promise<void> {
+  const bundle = join(sandbox.folder, 'bundle')
+  await berthdJson(settings, 'network-controller', 'certificate', '--address', sandbox.address, '--out', bundle)
+  const { berthd } = await bareMachine(sandbox)
+  requireDone(await berthd('network-controller', 'prepare', '--certificate', bundle))
+  const [region] = await berthdJson<{ slug: string }[]>(settings, 'region', 'list')
+  await berthdJson(settings, 'region', 'set', region!.slug, '--network-controller', `ssl:${sandbox.address}`)
+}
+
+async function joinFleet(settings: Settings, name: string, sandbox: Sandbox): Promise<TlsHost> {
   const bundle = join(sandbox.folder, 'bundle')
   const { range } = await berthdJson(settings, 'host', 'certificate', '--address', sandbox.address, '--out', bundle)
-  const line = [process.execPath, BERTHD, 'host', 'prepare', '--json', '--certificate', bundle].join(' ')
-  await sandbox.inside('sh', '-ec', `unset ${Object.keys(settings).join(' ')}; ${line} >&2`)
+  const { prepare, shell } = await bareMachine(sandbox)
+  requireDone(await prepare('--certificate', bundle))
   await rm(bundle)
-  const sockets = join(central.folder, 'ovn/run')
-  await sandbox.inside('ovs-vsctl', 'set', 'Open_vSwitch', '.', `external_ids:ovn-remote=unix:${sockets}/ovnsb_db.sock`)
-  const networks = ['--network-controller', `unix:${sockets}`, '--range', range!]
-  const { id } = await berthdJson(settings, 'host', 'add', `qemu+tls://${sandbox.address}/system`, '--name', name, ...networks)
+  await shell(tunnelBridge(sandbox.address))
+  const uri = `qemu+tls://${sandbox.address}/system`
+  const { id } = await berthdJson(settings, 'host', 'add', uri, '--name', name, '--range', range!)
   const link = (state: 'up' | 'down') => sandbox.inside('ip', 'link', 'set', 'mgmt0', state)
   return { id: id!, name, sandbox, cutOff: () => link('down'), reconnect: () => link('up') }
 }
 
-/** Without the daemons and settings of the sandbox. */
-async function asPackaged(sandbox: Sandbox): Promise<void> {
-  const end = 'kill $(cat /run/libvirt/libvirtd.pid) $(cat /run/libvirt/virtlogd.pid); while pgrep -x libvirtd; do sleep 0.1; done'
-  await sandbox.inside('sh', '-c', end)
-  await writeFile(join(sandbox.folder, 'etc/libvirtd.conf'), '')
-  await writeFile(join(sandbox.folder, 'etc/qemu.conf'), 'user = "root"\ngroup = "root"\nsecurity_driver = "none"\n')
+/** In user space Open vSwitch finds the way of its tunnels only through a bridge of its own, which therefore gets the machine's address. */
+const tunnelBridge = (address: string): string => `
+  ip link set mgmt0 arp off
+  ethtool -K mgmt0 tx off >/dev/null
+  mac=$(cat /sys/class/net/mgmt0/address)
+  ovs-vsctl add-br br-phy -- set Bridge br-phy datapath_type=netdev other-config:hwaddr=$mac -- add-port br-phy mgmt0
+  ethtool -K br-phy tx off >/dev/null
+  ip addr flush dev mgmt0
+  ip addr add ${address}/24 dev br-phy
+  ip link set br-phy up`
+
+function requireDone(report: Report): void {
+  const failed = failure(report)
+  if (failed) throw new Error(`${failed.message}\n${failed.fix}`)
 }

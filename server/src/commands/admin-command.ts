@@ -1,11 +1,12 @@
 // Commands that read or change the product's database and answer with data.
 import { Option, type Command } from 'commander'
-import { type Config, readConfig } from '../config.ts'
+import type { Config } from '../config.ts'
 import type { Deps, EventDeps } from '../features/deps.ts'
 import type { Db } from '../kernel/database/db.ts'
 import { readClock } from '../kernel/database/test-clock.ts'
 import { createLog } from '../kernel/log.ts'
 import { withDatabase } from './database.ts'
+import { loadConfig } from './load-config.ts'
 import { UsageError } from './errors.ts'
 import { oneLine, type Result, show } from './output.ts'
 
@@ -66,14 +67,6 @@ export const loadEventDeps = async ({ now }: Admin): Promise<EventDeps> => ({
 
 export const withExample = (command: Command, example: string): Command =>
   command.addHelpText('after', `\nExample:\n  $ npx berthd ${example}`)
-
-export function loadConfig(): Config {
-  try {
-    return readConfig()
-  } catch (error) {
-    throw new UsageError((error as Error).message, { cause: error })
-  }
-}
 
 /** For commands that start workflows or call hosts, which need more than the database. */
 export async function withCore<T>({ config, db }: Admin, work: (deps: Deps) => Promise<T>): Promise<T> {

@@ -1,5 +1,6 @@
 // Error output of commands: one message for what the operator can fix, a stack trace only for bugs.
 import { ApiError } from '../kernel/errors.ts'
+import { printable, toJson } from './output.ts'
 
 /** The command was called with wrong options or arguments. */
 export class UsageError extends Error {}
@@ -32,3 +33,5 @@ function explainDatabase(error: Error & { code?: unknown; syscall?: string }): s
   const message = DATABASE_ERRORS.find(([pattern]) => pattern.test(code))?.[1]
   return message && `${message} (${error.message})`
 }
+
+export const asError = (message: string, json: boolean): string => `${json ? toJson({ error: message }) : printable(message)}\n`

@@ -1,5 +1,6 @@
 // One line per step with its duration, aligned like those of ops/bootstrap.mjs. On a terminal the line appears while the step runs.
 import { InvalidArgumentError } from 'commander'
+import { relative } from 'node:path'
 import type { Finding } from '../host-setup/finding.ts'
 import { stopwatch } from '../kernel/clock.ts'
 
@@ -92,4 +93,9 @@ export const findingLine = ({ status, message, fix }: Finding): string =>
 export function parseBoolean(text: string): boolean {
   if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('It must be true or false.')
   return text === 'true'
+}
+
+export function shortPath(path: string): string {
+  const below = relative(process.cwd(), path)
+  return below && !below.startsWith('..') ? below : path
 }

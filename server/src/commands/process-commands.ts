@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { migrateAndSeed } from '../database.ts'
-import { isJson, loadConfig, withExample, withFormat, type OutputOptions } from './admin-command.ts'
+import { isJson, withExample, withFormat, type OutputOptions } from './admin-command.ts'
+import { loadConfig } from './load-config.ts'
 import { requireServer, withDatabaseUrl } from './database.ts'
 import { show } from './output.ts'
 import type { QuickstartOptions } from './quickstart/index.ts'

@@ -1,14 +1,13 @@
-// The command line: commands, exit codes (0 ok, 1 failed, 2 wrong usage) and error output. Data goes to stdout, everything else to stderr.
-import { CommanderError, createCommand, type Command } from 'commander'
+// All commands.
+import { createCommand, type Command } from 'commander'
 import { accountCommands, ownerCommands } from './admin/account.ts'
 import { actionCommands } from './admin/action.ts'
 import { backupCommands } from './admin/backup.ts'
 import { clockCommands } from './admin/clock.ts'
-import { explain, UsageError } from './errors.ts'
+import { asError } from './errors.ts'
 import { hostCommands } from './admin/host.ts'
 import { hostPrepareCommands } from './admin/host-prepare.ts'
 import { networkControllerCommands } from './admin/network-controller.ts'
-import { printable, toJson } from './output.ts'
 import { paymentCommands } from './admin/payment.ts'
 import { userCommands } from './admin/user.ts'
 import { planCommands } from './admin/plan.ts'
@@ -52,18 +51,6 @@ export function createProgram(json: boolean): Command {
   return program
 }
 
-export async function runCommand(args: string[]): Promise<number> {
-  const json = /(^| )(--json|-o ?json|--output[ =]json)( |$)/.test(args.join(' '))
-  try {
-    await createProgram(json).parseAsync(args, { from: 'user' })
-    return Number(process.exitCode ?? 0)
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has printed the error
-    process.stderr.write(asError(explain(error), json))
-    return error instanceof UsageError ? 2 : 1
-  }
-}
-
 export function forEach(command: Command, visit: (each: Command) => void): void {
   visit(command)
   for (const child of command.commands) forEach(child, visit)
@@ -76,5 +63,3 @@ function behave(command: Command, json: boolean): void {
     .showSuggestionAfterError(!json)
     .configureOutput({ outputError: (text, write) => write(asError(text.replace(/^error: /, '').trim(), json)) })
 }
-
-const asError = (message: string, json: boolean): string => `${json ? toJson({ error: message }) : printable(message)}\n`

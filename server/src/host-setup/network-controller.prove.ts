@@ -126,14 +126,11 @@ describeIf(missingForMachine())('network controllers', { timeout: 300_000 }, () 
   const asChassis = (tool: string, port: number, command: string): Promise<string> => {
     const files = '-p /etc/libvirt/berth/chassis.key -c /etc/libvirt/berth/chassis.pem -C /etc/libvirt/berth/network-ca.pem'
     const all = members.map((each) => `ssl:${addressOf(each)}:${port}`).join(',')
-    return host.shell(`${tool} --timeout=5 --db=${all} ${files} ${command} 2>&1`).then(
-      (text) => `done: ${text}`,
-      (error: Error) => error.message,
-    )
+    return host.shell(`${tool} --timeout=5 --db=${all} ${files} ${command} 2>&1 && echo allowed || true`)
   }
 
   test('a host reads no northbound database and takes no part in the cluster', async () => {
-    expect(await asChassis('ovn-nbctl', 6641, 'show')).not.toContain('done')
+    expect(await asChassis('ovn-nbctl', 6641, 'show')).not.toContain('allowed')
     for (const port of [6643, 6644, 16642])
       expect(await host.shell(`timeout 3 bash -c 'echo > /dev/tcp/${addressOf(members[0]!)}/${port}' 2>&1 || echo closed`)).toContain(
         'closed',
@@ -141,7 +138,7 @@ describeIf(missingForMachine())('network controllers', { timeout: 300_000 }, () 
   })
 
   test('a host changes only its own rows of the southbound database', async () => {
-    expect(await asChassis('ovn-sbctl', 6642, 'show')).toContain('done')
+    expect(await asChassis('ovn-sbctl', 6642, 'show')).toContain('allowed')
     expect(await asChassis('ovn-sbctl', 6642, 'chassis-add other geneve 10.98.1.1')).toMatch(/permission|not allowed|RBAC/i)
     expect(await asChassis('ovn-sbctl', 6642, '--all destroy Logical_Flow')).toMatch(/permission|not allowed|RBAC/i)
   })

@@ -61,6 +61,7 @@ async function populate(up: Service): Promise<void> {
   })
   vmId = vm.id
   await eventually(async () => (await call('GET', `/vms/${vmId}/actions/${actionId}?wait=10`))['status'] === 'COMPLETED', 60_000)
+  await eventually(async () => (await call('GET', `/webhooks/${webhook.id}`))['lastSuccessAt'] !== null) // its events are delivered beside
 }
 
 beforeAll(async () => {

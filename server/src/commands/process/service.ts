@@ -6,7 +6,6 @@ import type { RootAccess } from '../../compose.ts'
 import type { Config } from '../../config.ts'
 import type { Db } from '../../kernel/database/db.ts'
 import { createLog, type Log } from '../../kernel/log.ts'
-import { serveMetrics } from '../../kernel/metrics.ts'
 import { findPortHolder } from '../port-owner.ts'
 import { explain } from '../errors.ts'
 import { printable } from '../output.ts'
@@ -111,6 +110,7 @@ async function explainListen(error: NodeJS.ErrnoException, host: string, port: n
 async function openMetrics({ deps }: Compose.Core, config: Config, log: Log, stack: AsyncDisposableStack): Promise<string | null> {
   const { metricsHost, metricsPort } = config
   try {
+    const { serveMetrics } = await import('../../kernel/metrics.ts') // on demand: `up` as root serves none
     const server = stack.adopt(await serveMetrics(deps.metrics, metricsHost, metricsPort), (each) => each.close())
     return `http://${metricsHost}:${server.port}/metrics`
   } catch (error) {

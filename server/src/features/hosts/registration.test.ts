@@ -19,7 +19,7 @@ await givenRegion('dus1') // simulated hosts are in fra1
 const rack = (change: Partial<Registration> = {}): Registration => ({
   name: 'rack1',
   region: 'dus1',
-  hostname: 'rack1.example',
+  hostname: `${change.name ?? 'rack1'}.example`,
   networkController: 'unix:/nowhere',
   uri: 'qemu+tls://10.0.0.5/system',
   arch: 'x86_64',
@@ -44,6 +44,11 @@ describe('host registration', () => {
     await expect(register({ name: 'Rack 2' })).rejects.toThrow('is not a name')
     await expect(register({ name: 'rack2', uri: 'qemu+tls://10.0.0.6/system' })).rejects.toThrow('overlaps a pool')
     await expect(register({ name: 'rack2', uri: 'qemu+tls://10.0.0.6/system', region: 'mars1' })).rejects.toThrow('not found')
+  })
+
+  test('rejects a second host of the region that calls itself the same', async () => {
+    const twin = { name: 'rack2', uri: 'qemu+tls://10.0.0.6/system', range: null, hostname: 'rack1.example' }
+    await expect(register(twin)).rejects.toThrow('The host rack1 of region dus1 calls itself rack1.example too')
   })
 
   test('rejects the name of a simulated host', async () => {

@@ -37,13 +37,13 @@ export async function registerHost(tx: Tx, now: Date, host: Registration): Promi
   if (known && known.driver !== 'libvirt') throw apiError('already_exists', `${host.name} was a simulated host: choose another --name`)
   const twin = (await sql.listHosts(tx)).find(({ uri, driver }) => uri === host.uri && driver === 'libvirt')
   if (twin) throw apiError('already_exists', `${host.uri} is the host ${twin.name} already`)
+  await joinLibvirtRegion(tx, region, host.networkController ?? region.network_controller ?? (isLocal(host.uri) ? LOCAL_CONTROLLER : null))
   const namesake = (await sql.listHostsIn(tx, region.id)).find((each) => each.driver === 'libvirt' && each.hostname === host.hostname)
   if (namesake && namesake.id !== known?.id)
     throw apiError(
       'already_exists',
       `The host ${namesake.name} of region ${region.slug} calls itself ${host.hostname} too, so OVN cannot tell them apart: give one another name (hostnamectl), and prepare it again`,
     )
-  await joinLibvirtRegion(tx, region, host.networkController ?? region.network_controller ?? (isLocal(host.uri) ? LOCAL_CONTROLLER : null))
   const id = known?.id ?? newId()
   const size = { vcpu_total: host.vcpu, ram_total_mib: host.ramMiB, disk_total_gib: host.diskGiB }
   const names = { id, region_id: region.id, name: host.name, hostname: host.hostname }
