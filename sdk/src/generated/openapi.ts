@@ -580,6 +580,11 @@ export interface components {
                 status: string;
                 progress: number;
             } | null;
+            /** @description What reverse DNS (PTR) says of the address, or is about to */
+            reverseName: string | null;
+            reverseNameState: ("PENDING" | "SET" | "FAILED") | null;
+            /** @description Why the name server does not have it yet */
+            reverseNameReason: string | null;
             billing: {
                 /**
                  * Format: date-time
@@ -1128,6 +1133,11 @@ export interface components {
             createdAt: string;
             /** @description Whether it is held to networkSpeed, and to the throttle at its traffic cap: always true */
             networkLimited: boolean;
+            /** @description What reverse DNS (PTR) says of the address, or is about to */
+            reverseName: string | null;
+            reverseNameState: ("PENDING" | "SET" | "FAILED") | null;
+            /** @description Why the name server does not have it yet */
+            reverseNameReason: string | null;
             /** @description The part of billing.priceMonthly that its snapshots and on-demand backups cost */
             copiesPriceMonthly: string;
             bandwidthUsedBytes: number;
@@ -1218,6 +1228,8 @@ export interface components {
             isProtected?: boolean | undefined;
             dailyBackupEnabled?: boolean | undefined;
             network10gEnabled?: boolean | undefined;
+            /** @description What reverse DNS (PTR) says of the address; null: nothing */
+            reverseName?: (string | null) | undefined;
         };
         ActionStarted: {
             actionId: string;
@@ -1442,9 +1454,11 @@ export interface components {
             /** @description Left out, it is the address itself */
             name?: string | undefined;
         };
-        RenameAddress: {
+        UpdateAddress: {
             /** @description must be 1-100 characters on one line, without control characters */
-            name: string;
+            name?: string | undefined;
+            /** @description What reverse DNS (PTR) says of the address; null: nothing */
+            reverseName?: (string | null) | undefined;
         };
         ReleasedAddress: {
             id: string;
@@ -1702,7 +1716,7 @@ export type CheckPacket = components['schemas']['CheckPacket'];
 export type BandwidthUsage = components['schemas']['BandwidthUsage'];
 export type BuyBandwidthPack = components['schemas']['BuyBandwidthPack'];
 export type ReserveAddress = components['schemas']['ReserveAddress'];
-export type RenameAddress = components['schemas']['RenameAddress'];
+export type UpdateAddress = components['schemas']['UpdateAddress'];
 export type ReleasedAddress = components['schemas']['ReleasedAddress'];
 export type AddressMoving = components['schemas']['AddressMoving'];
 export type AssignAddress = components['schemas']['AssignAddress'];
@@ -4308,7 +4322,7 @@ export interface operations {
             };
         };
     };
-    renameAddress: {
+    updateAddress: {
         parameters: {
             query?: never;
             header?: never;
@@ -4319,7 +4333,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RenameAddress"];
+                "application/json": components["schemas"]["UpdateAddress"];
             };
         };
         responses: {

@@ -86,7 +86,7 @@ export const ROUTES = {
   listAddresses: { method: 'GET', path: '/addresses' },
   reserveAddress: { method: 'POST', path: '/addresses' },
   getAddress: { method: 'GET', path: '/addresses/{id}' },
-  renameAddress: { method: 'PATCH', path: '/addresses/{id}' },
+  updateAddress: { method: 'PATCH', path: '/addresses/{id}' },
   releaseAddress: { method: 'DELETE', path: '/addresses/{id}' },
   assignAddress: { method: 'POST', path: '/addresses/{id}/assignment' },
   unassignAddress: { method: 'DELETE', path: '/addresses/{id}/assignment' },

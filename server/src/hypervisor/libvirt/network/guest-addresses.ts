@@ -41,8 +41,8 @@ const FLOATING_SCRIPT = `for each in /sys/class/net/*; do
   ip addr show dev "$dev" | grep -qF " $1/32 " || ip addr add "$1/32" dev "$dev" || exit 1
   {
     if command -v arping; then
-      arping -U -c 1 -I "$dev" -s "$1" "$1"
-      arping -c 3 -I "$dev" -s "$1" "$2"
+      arping -c 3 -I "$dev" -s "$1" "$2" &
+      arping -U -c 2 -I "$dev" -s "$1" "$1"
     else
       for try in 1 2 3; do
         ip neigh del "$2" dev "$dev"
