@@ -8,7 +8,7 @@ import { apiError } from '../../kernel/errors.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { StepError } from '../../workflow/workflow-builder.ts'
 import { workflow, type Deps } from '../deps.ts'
-import { markPortsDirty } from '../ports/service.ts'
+import { findPortState, markPortsDirty } from '../ports/service.ts'
 import { applyPortsNow, controllerForVm, isPlaced, lockOwnVm, lockVmById, portSpecs, vmById, type VmDetails } from '../vms/service.ts'
 import { configureGuest, forgetInGuest } from './guest.ts'
 import type { AddressMoving, AssignAddress } from './schema.ts'
@@ -37,8 +37,10 @@ const CONFIRM_MS = 1_500
  * cut off learns of it before anything else when it returns.
  */
 export async function releasePort(deps: Deps, vmId: string, signal: AbortSignal): Promise<void> {
-  const trouble = await applyPortsNow(deps, vmId, AbortSignal.any([signal, AbortSignal.timeout(CONFIRM_MS)]))
-  const vm = trouble === null ? undefined : await vmById(deps.db, vmId)
+  await applyPortsNow(deps, vmId, AbortSignal.any([signal, AbortSignal.timeout(CONFIRM_MS)]))
+  const state = await findPortState(deps.db, vmId)
+  const isDone = state?.isManaged && state.isApplied
+  const vm = isDone ? undefined : await vmById(deps.db, vmId)
   if (!vm || !isPlaced(vm)) return
   const [port] = await portSpecs(deps.db, vm)
   await (await controllerForVm(deps, vm)).ensurePort(port!, signal)

@@ -7,9 +7,10 @@ import { unreleased } from './sql.ts'
 const TIMEOUT_MS = 20_000
 
 export const finishReleases = reconciler(FINISH_RELEASES, '5s', async (deps: Deps) => {
-  for (const { id, vm_id, releasing_vm_id } of await unreleased(deps.db))
-    await releasePort(deps, releasing_vm_id, AbortSignal.timeout(TIMEOUT_MS)).then(
-      () => deps.db.tx((tx) => finishRelease(tx, id, releasing_vm_id, vm_id)),
-      (error: unknown) => deps.log.info({ err: error, addressId: id }, 'taking address from port failed; will retry'),
-    )
+  for (const { id, vm_id, releasing_vm_id: from } of await unreleased(deps.db))
+    if (from !== null)
+      await releasePort(deps, from, AbortSignal.timeout(TIMEOUT_MS)).then(
+        () => deps.db.tx((tx) => finishRelease(tx, id, from, vm_id)),
+        (error: unknown) => deps.log.info({ err: error, addressId: id }, 'taking address from port failed; will retry'),
+      )
 })

@@ -91,19 +91,18 @@ export const markReleased = async (tx: Tx, id: string, releasingVmId: string): P
 
 /** Those whose move was interrupted for good. */
 export const unreleased = (db: Queries) =>
-  db.many<{ id: string; vm_id: string | null; releasing_vm_id: string }>(sql`
+  db.many<Pick<AddressRow, 'id' | 'vm_id' | 'releasing_vm_id'>>(sql`
     select id, vm_id, releasing_vm_id from addresses a where releasing_vm_id is not null and not ${hasOpenRun(sql`a.id`)} order by id limit 500`)
 
 export interface DueGuest {
   id: string
-  address: string
   vm_id: string
 }
 
 export const dueGuests = (db: Queries, now: Date) =>
   db.many<DueGuest>(sql`
-    select id, host(a.address) as address, vm_id from addresses a
-    where guest_due_at <= ${now} and vm_id is not null and releasing_vm_id is null and not ${hasOpenRun(sql`a.vm_id`)} order by guest_due_at, id limit 500`)
+    select a.id, v.id as vm_id from addresses a join vms v on v.id = a.vm_id
+    where a.guest_due_at <= ${now} and a.releasing_vm_id is null order by a.guest_due_at, a.id limit 500`)
 
 export interface GuestOutcome {
   state: AddressRow['guest_state']
