@@ -43,7 +43,7 @@ describeIf(missingForLibvirtHost())('a region of two hosts', { timeout: 3 * TIME
     routes = await routesOf()
     const api = await start('api')
     await start('worker')
-    const customers = [await account(1_000_000n), await account(1_000_000n)].map(({ token }) => clientOf(token, () => api))
+    const customers = [await account(1_000_000n), await account(1_000_000n, 'eve@example.com')].map(({ token }) => clientOf(token, () => api))
     ;[ada, eve] = (await Promise.all(customers.map(twoGuests))) as [Guest[], Guest[]]
   }, 2 * TIMEOUT_MS)
   afterAll(async () => {
@@ -85,7 +85,7 @@ describeIf(missingForLibvirtHost())('a region of two hosts', { timeout: 3 * TIME
   test('the same addresses of another customer are another network', async () => {
     expect(ada.map(({ address }) => address)).toEqual(eve.map(({ address }) => address))
     const token = 'seen-by-its-own-network-only'
-    await run(ada[1]!, `(echo ${token} | nc -l -p 7777 >/dev/null 2>&1) & sleep 0.2`)
+    await run(ada[1]!, `(echo ${token} | nc -l -p 7777) </dev/null >/dev/null 2>&1 & sleep 0.2`)
     expect((await run(eve[0]!, 'nc -w 2 "$0" 7777 </dev/null || true', ada[1]!.address)).output).not.toContain(token)
     expect((await run(ada[0]!, 'nc -w 5 "$0" 7777 </dev/null || true', ada[1]!.address)).output).toContain(token)
   })
