@@ -124,7 +124,7 @@ export async function assignAddress(
   const row = await lockForMove(tx, accountId, id, vmId)
   const vm = await lockOwnVm(tx, { accountId }, vmId)
   requireExpected(row, expectedVmId)
-  await requireIdleAddress(tx, id)
+  await requireIdleAddress(tx, row)
   requireUsable(row, vm)
   return { vmId, actionId: await startMove(tx, deps, row, vmId) }
 }
@@ -138,7 +138,7 @@ export async function unassignAddress(
 ): Promise<AddressMoving> {
   const row = await lockForMove(tx, accountId, id, null)
   requireExpected(row, expectedVmId)
-  await requireIdleAddress(tx, id)
+  await requireIdleAddress(tx, row)
   if (row.vm_id === null) throw apiError('invalid_state', `The address ${row.address} is not assigned to a VM`)
   return { vmId: row.vm_id, actionId: await startMove(tx, deps, row, null) }
 }
@@ -149,7 +149,7 @@ async function lockForMove(tx: Tx, accountId: string, id: string, vmId: string |
   await lockVms(tx, [vmId !== null && (await vmById(tx, vmId))?.account_id === accountId ? vmId : null, before?.vm_id ?? null])
   const row = await lockOwnAddress(tx, accountId, id)
   if (row.vm_id !== before?.vm_id) {
-    await requireIdleAddress(tx, id)
+    await requireIdleAddress(tx, row)
     throw apiError('busy', 'The address was moved by another request: look who has it now, and try again')
   }
   return row
@@ -171,11 +171,11 @@ function requireUsable({ address, region_id, billing_status }: sql.AddressRow, v
   if (vm.region_id !== region_id) throw apiError('region_mismatch', `The address ${address} is in another region than VM ${vm.name}`)
 }
 
-/** Of a locked address whose VMs are locked. An owner that stays the same is told again. */
+/** Of a locked, idle address whose VMs are locked. An owner that stays the same is told again. */
 export async function startMove(tx: Tx, deps: Deps, row: sql.ShownAddress, vmId: string | null): Promise<string> {
   const previousVmId = row.vm_id
   const isMoved = previousVmId !== vmId
-  await sql.setOwner(tx, deps.clock.now(), row.id, vmId, isMoved ? (previousVmId ?? row.releasing_vm_id) : row.releasing_vm_id)
+  await sql.setOwner(tx, deps.clock.now(), row.id, vmId, isMoved ? previousVmId : null)
   await markPortsDirty(
     tx,
     [previousVmId, vmId].filter((each) => each !== null),

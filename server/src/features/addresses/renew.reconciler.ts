@@ -44,7 +44,7 @@ async function runStep(tx: Tx, deps: Deps, id: string): Promise<boolean> {
   const paidUntil = await renew(tx, deps, now, row)
   if (paidUntil) return paidUntil <= now
   if (row.billing_status === 'ACTIVE') await markPastDue(tx, deps, now, row)
-  else if (!(await openRunOf(tx, id))) await enforceGracePeriod(tx, deps, now, row)
+  else if (row.releasing_vm_id === null && !(await openRunOf(tx, id))) await enforceGracePeriod(tx, deps, now, row)
   return false
 }
 
@@ -77,6 +77,6 @@ async function enforceGracePeriod(tx: Tx, deps: Deps, now: Date, row: sql.ShownA
   if (row.billing_status === 'PAST_DUE' && isOver(GRACE)) {
     await sql.markUnpaid(tx, now, row.id, 'SUSPENDED')
     if (row.vm_id !== null) await startMove(tx, deps, row, null)
-  } else if (row.billing_status === 'SUSPENDED' && isOver(RETENTION) && row.vm_id === null && row.releasing_vm_id === null)
+  } else if (row.billing_status === 'SUSPENDED' && isOver(RETENTION) && row.vm_id === null)
     await removeAddress(tx, deps, now, row, 'Unpaid for too long')
 }

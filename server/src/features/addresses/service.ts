@@ -89,9 +89,11 @@ export async function updateAddress(tx: Tx, deps: Deps, accountId: string, id: s
   return getAddress(tx, accountId, id)
 }
 
-export async function requireIdleAddress(tx: Tx, id: string): Promise<void> {
+/** One move at a time: after a failed one too, until no port has the address but its owner's. */
+export async function requireIdleAddress(tx: Tx, { id, address, releasing_vm_id }: sql.AddressRow): Promise<void> {
   const run = await openRunOf(tx, id)
   if (run) throw apiError('busy', `The address is being moved: action ${run.label} (${run.id}) is running. Wait until it has ended`)
+  if (releasing_vm_id !== null) throw apiError('busy', `The address ${address} is being taken from a VM: try again in a moment`)
 }
 
 /** Refunds the unused whole days. */
@@ -104,9 +106,8 @@ export async function releaseAddress(
 ): Promise<{ id: string } | DryRunResult<Quote>> {
   const now = deps.clock.now()
   const row = await lockOwnAddress(tx, accountId, id)
-  await requireIdleAddress(tx, id)
+  await requireIdleAddress(tx, row)
   if (row.vm_id !== null) throw apiError('in_use', `The address ${row.address} is assigned to a VM: unassign it first`)
-  if (row.releasing_vm_id !== null) throw apiError('busy', `The address ${row.address} is being taken from a VM: try again in a moment`)
   const unused = row.billing_status === 'ACTIVE' ? await unusedOf(tx, now, row) : 0n
   if (dryRun) {
     const balanceAfter = (await balanceOf(tx, accountId)) + unused

@@ -67,5 +67,5 @@ export function arpaName(address: string): string {
   const [left, right] = [groups(head), groups(tail ?? '')]
   const all = [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right]
   const nibbles = all.map((group) => group.padStart(4, '0')).join('')
-  return `${[...nibbles].toReversed().join('.')}.ip6.arpa.`
+  return `${nibbles.split('').toReversed().join('.')}.ip6.arpa.`
 }
