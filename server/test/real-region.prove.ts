@@ -22,6 +22,11 @@ interface Guest {
   address: string
 }
 
+interface Shown {
+  status: string
+  privateNetworks: { ipAddress: string }[]
+}
+
 describeIf(missingForLibvirtHost())('a region of two hosts', { timeout: 3 * TIMEOUT_MS }, async () => {
   const { settings, db, start, account, broken } = await fleet()
   let sandboxes: Sandboxes
@@ -43,7 +48,9 @@ describeIf(missingForLibvirtHost())('a region of two hosts', { timeout: 3 * TIME
     routes = await routesOf()
     const api = await start('api')
     await start('worker')
-    const customers = [await account(1_000_000n), await account(1_000_000n, 'eve@example.com')].map(({ token }) => clientOf(token, () => api))
+    const customers = [await account(1_000_000n), await account(1_000_000n, 'eve@example.com')].map(({ token }) =>
+      clientOf(token, () => api),
+    )
     ;[ada, eve] = (await Promise.all(customers.map(twoGuests))) as [Guest[], Guest[]]
   }, 2 * TIMEOUT_MS)
   afterAll(async () => {
@@ -62,10 +69,11 @@ describeIf(missingForLibvirtHost())('a region of two hosts', { timeout: 3 * TIME
     for (const name of ['one', 'two']) {
       const { status, error, data } = await customer.send('POST', '/vms', { ...ids, hostname: name, privateNetworkIds: [network.data.id] })
       expect([status, error]).toEqual([202, undefined])
-      await eventually(async () => (await customer.send('GET', `/vms/${data.vm.id}`)).data.status === 'RUNNING', TIMEOUT_MS)
+      const shown = async (): Promise<Shown> => (await customer.send('GET', `/vms/${data.vm.id}`)).data as unknown as Shown
+      await eventually(async () => (await shown()).status === 'RUNNING', TIMEOUT_MS)
       const row = await db.one<{ host_id: string }>(sql`select host_id from vms where id = ${data.vm.id}`)
-      const shown = (await customer.send('GET', `/vms/${data.vm.id}`)).data as unknown as { privateNetworks: { ipAddress: string }[] }
-      guests.push({ vmId: data.vm.id, host: hosts.find(({ id }) => id === row.host_id)!, address: shown.privateNetworks[0]!.ipAddress })
+      const [{ ipAddress }] = (await shown()).privateNetworks as [{ ipAddress: string }]
+      guests.push({ vmId: data.vm.id, host: hosts.find(({ id }) => id === row.host_id)!, address: ipAddress })
     }
     return guests
   }

@@ -61,11 +61,20 @@ describeIf(missingForMachine())('network controllers', { timeout: 300_000 }, () 
       message: expect.stringContaining('No other member answers'),
       fix: expect.stringContaining(`prepare ${addressOf(members[0]!)} first`),
     })
+    // A host that has networks of its own keeps them, in the cluster that it makes.
+    const [first] = members
+    expect(failure(await first!.prepare())).toBeUndefined()
+    await first!.shell('ovn-nbctl ls-add kept')
     for (const machine of members) {
       const report = await prepareController(machine, '--certificate', await issue(machine))
       expect([failure(report), done(report)]).toEqual([undefined, ['certificate', 'member-ports', 'network-controller']])
     }
     for (const machine of members) expect(done(await prepareController(machine))).toEqual([])
+    expect(await members[2]!.shell('ovn-nbctl --no-leader-only ls-list')).toContain('(kept)')
+    expect([failure(await first!.prepare()), await first!.shell('ovs-vsctl get Open_vSwitch . external_ids:ovn-encap-ip')]).toEqual([
+      undefined,
+      `"${addressOf(first!)}"\n`,
+    ])
   })
 
   test('the region is theirs once one of them answers', async () => {

@@ -19,7 +19,11 @@ const SYSTEM_ID_FILE = '/etc/openvswitch/system-id.conf'
 const CHASSIS = ['ovn-host.service', 'ovn-controller.service']
 
 /** Of the chassis, for the databases of the network controllers. */
-const files = { key: join(BERTH_FOLDER, 'chassis.key'), cert: join(BERTH_FOLDER, 'chassis.pem'), ca: join(BERTH_FOLDER, 'network-ca.pem') }
+export const chassisFiles = {
+  key: join(BERTH_FOLDER, 'chassis.key'),
+  cert: join(BERTH_FOLDER, 'chassis.pem'),
+  ca: join(BERTH_FOLDER, 'network-ca.pem'),
+}
 
 type Settings = Record<string, string>
 
@@ -41,7 +45,7 @@ export const ovn: Step = {
     // Under its old name the chassis would keep its address in the southbound database: it takes its row along when it is stopped.
     if (known['system-id'] !== wanted['system-id']) await stopController(plan)
     await writeFileAtomic(SYSTEM_ID_FILE, `${wanted['system-id']}\n`)
-    if (plan.chassis) await run('ovs-vsctl', '--timeout=30', 'set-ssl', files.key, files.cert, files.ca)
+    if (plan.chassis) await run('ovs-vsctl', '--timeout=30', 'set-ssl', chassisFiles.key, chassisFiles.cert, chassisFiles.ca)
     const assignments = Object.entries(wanted).map(([name, value]) => `external_ids:${name}="${value}"`)
     await run('ovs-vsctl', '--timeout=30', 'set', 'Open_vSwitch', '.', ...assignments)
     if (plan.systemd || !(await answers('ovn-appctl', 'ovn-controller', 'version'))) await start(plan, CHASSIS, OVN_CTL, 'start_controller')
@@ -53,14 +57,18 @@ export const ovn: Step = {
 export const hasCentral = async ({ chassis }: Pick<HostPlan, 'chassis'>): Promise<boolean> =>
   chassis === null || (await loadController()) !== null
 
-const contents = ({ key, cert, ca }: ChassisBundle): Record<string, string> => ({ [files.key]: key, [files.cert]: cert, [files.ca]: ca })
+const contents = ({ key, cert, ca }: ChassisBundle): Record<string, string> => ({
+  [chassisFiles.key]: key,
+  [chassisFiles.cert]: cert,
+  [chassisFiles.ca]: ca,
+})
 
 async function findProblem(plan: HostPlan): Promise<string | null> {
   const central = await hasCentral(plan)
   if (central && !(await isNorthdRunning(await loadController()))) return 'northd of OVN is not active'
   for (const [path, text] of plan.bundle?.chassis ? Object.entries(contents(plan.bundle.chassis)) : [])
     if ((await readFileOrNull(path)) !== text) return 'the certificate of the chassis'
-  if (plan.chassis && !(await readSsl()).includes(files.cert)) return 'Open vSwitch does not use the certificate of the chassis'
+  if (plan.chassis && !(await readSsl()).includes(chassisFiles.cert)) return 'Open vSwitch does not use the certificate of the chassis'
   const [known, wanted] = [await settings(), await wantedSettings(plan)]
   const differs = Object.keys(wanted).filter((name) => known[name] !== wanted[name])
   if (differs.length > 0) return `settings of the chassis: ${differs.join(', ')}`
@@ -73,7 +81,7 @@ async function findProblem(plan: HostPlan): Promise<string | null> {
 
 const sbctl = ({ chassis }: HostPlan, ...args: string[]): Promise<string> => {
   const remote = chassis
-    ? [`--db=${remoteOf(chassis.controllers, SOUTHBOUND_PORT)}`, '-p', files.key, '-c', files.cert, '-C', files.ca]
+    ? [`--db=${remoteOf(chassis.controllers, SOUTHBOUND_PORT)}`, '-p', chassisFiles.key, '-c', chassisFiles.cert, '-C', chassisFiles.ca]
     : [`--db=${SOUTHBOUND}`]
   return run('ovn-sbctl', '--timeout=10', '--no-leader-only', ...remote, ...args).catch(() => '')
 }
@@ -123,7 +131,7 @@ async function settings(): Promise<Settings> {
 const readSsl = (): Promise<string> => run('ovs-vsctl', '--timeout=5', 'get-ssl').catch(() => '')
 
 function requireOwn({ 'ovn-remote': remote = SOUTHBOUND }: Settings, ssl: string): void {
-  if (remote === SOUTHBOUND || ssl.includes(files.cert)) return
+  if (remote === SOUTHBOUND || ssl.includes(chassisFiles.cert)) return
   throw new SetupError(
     `This machine is a chassis of another OVN, ${remote}`,
     'use another machine, or take it out of that OVN: ovs-vsctl remove Open_vSwitch . external_ids ovn-remote',

@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import { daysLeft, pkiFolder, RENEW_DAYS } from '../../host-setup/certificate-authority.ts'
+import { controllerFiles } from '../../host-setup/network-controller.ts'
+import { chassisFiles } from '../../host-setup/ovn.ts'
 import { readFileOrNull } from '../../host-setup/shell.ts'
 import { tlsFiles } from '../../host-setup/tls.ts'
 import { failure, ok, warning, type Check, type Finding } from './check.ts'
 
-/** The client certificate of the control plane, and the server certificate of this machine when it is a host. */
+/** Those of the control plane, and those of this machine as a host and as a network controller. */
 export const certificates: Check = async ({ dataDir }) => {
   const folder = pkiFolder(dataDir)
   const findings = [
@@ -17,6 +19,21 @@ export const certificates: Check = async ({ dataDir }) => {
       'the client certificate for hosts',
       await readFileOrNull(join(folder, 'client.pem')),
       'the worker on the machine with pki/ca.key renews it: check its log, then copy the pki folder to the other machines',
+    ),
+    checkExpiry(
+      'the client certificate for network controllers',
+      await readFileOrNull(join(folder, 'network-client.pem')),
+      'the worker on the machine with pki/network-ca.key renews it: check its log, then copy the pki folder to the other machines',
+    ),
+    checkExpiry(
+      "this machine's certificate as a network controller",
+      await readFileOrNull(controllerFiles.cert),
+      'on the control plane: npx berthd network-controller certificate; then here: berthd network-controller prepare --certificate bundle',
+    ),
+    checkExpiry(
+      "this machine's certificate as a chassis",
+      await readFileOrNull(chassisFiles.cert),
+      'on the control plane: npx berthd host certificate; then here: berthd host prepare --certificate bundle',
     ),
     checkExpiry(
       "this machine's certificate as a host",
