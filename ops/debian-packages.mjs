@@ -54,6 +54,13 @@ const ovsdb = {
   without: 'the OVSDB client is not tested',
 }
 
+const powerdns = {
+  package: 'pdns-server pdns-backend-sqlite3',
+  command: 'pdns_server',
+  service: 'pdns',
+  without: 'reverse names are not tested with a name server',
+}
+
 const systemd = { package: 'systemd', command: 'systemd-analyze', without: 'the systemd units are not checked' }
 
 const examples = {
@@ -63,7 +70,7 @@ const examples = {
   without: 'examples of the documentation are not tested',
 }
 
-const testNeeds = [redis, openssl, ssh, ovsdb, systemd, examples, browser, ...forTests]
+const testNeeds = [redis, openssl, ssh, ovsdb, powerdns, systemd, examples, browser, ...forTests]
 const needs = {
   start: process.env.BERTH_HYPERVISOR === 'simulated' ? [] : forVms,
   doctor: [],

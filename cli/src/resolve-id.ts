@@ -21,6 +21,7 @@ export const RESOURCES = {
   network: { label: 'network', list: async (berth) => toNamedItems(await berth.networks.list().all(), 'name') },
   route: { label: 'route', list: async (berth, of) => toNamedItems(await berth.networks.routes(of), 'destination') },
   peering: { label: 'peering', list: async (berth, of) => toNamedItems(await berth.networks.peerings(of), 'name', 'networkId') },
+  address: { label: 'address', list: async (berth) => toNamedItems(await berth.addresses.list().all(), 'name', 'address') },
   firewall: { label: 'firewall', list: async (berth) => toNamedItems(await berth.firewalls.list().all(), 'name') },
   rule: { label: 'rule', list: async (berth, of) => toNamedItems(await berth.firewalls.rules(of), 'position') },
   key: { label: 'SSH key', list: async (berth) => toNamedItems(await berth.sshKeys.list().all(), 'name', 'fingerprint') },

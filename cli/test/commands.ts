@@ -60,6 +60,14 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   getNetworkPeering: commandLine('network', 'peering', 'get', ':id', ':peeringId'),
   deleteNetworkPeering: commandLine('network', 'peering', 'delete', ':id', ':peeringId'),
 
+  listAddresses: commandLine('address', 'list'),
+  reserveAddress: commandLine('address', 'reserve', '--region', '=regionId'),
+  getAddress: commandLine('address', 'get', ':id'),
+  updateAddress: commandLine('address', 'update', ':id', '--name', '=name'),
+  releaseAddress: commandLine('address', 'release', ':id'),
+  assignAddress: commandLine('address', 'assign', ':id', '=vmId', '--no-wait'),
+  unassignAddress: commandLine('address', 'unassign', ':id', '--no-wait'),
+
   listFirewalls: commandLine('firewall', 'list'),
   createFirewall: commandLine('firewall', 'create', '=name'),
   getFirewall: commandLine('firewall', 'get', ':id'),

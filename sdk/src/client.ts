@@ -3,6 +3,7 @@ import type { Action } from './generated/openapi.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
 import { Account } from './resources/account.ts'
 import { Actions } from './resources/actions.ts'
+import { Addresses } from './resources/addresses.ts'
 import { Backups } from './resources/backups.ts'
 import { Bandwidth } from './resources/bandwidth.ts'
 import { OsTemplates, Plans, Regions } from './resources/catalog.ts'
@@ -22,6 +23,7 @@ import { waitForAction, type ActionReference, type WaitOptions } from './wait-fo
 export class Berth {
   readonly account: Account
   readonly actions: Actions
+  readonly addresses: Addresses
   readonly backups: Backups
   readonly bandwidth: Bandwidth
   readonly deposits: Deposits
@@ -45,6 +47,7 @@ export class Berth {
     this.#api = api
     this.account = new Account(api)
     this.actions = new Actions(api)
+    this.addresses = new Addresses(api)
     this.backups = new Backups(api)
     this.bandwidth = new Bandwidth(api)
     this.deposits = new Deposits(api)

@@ -57,6 +57,14 @@ export const CALLS: Record<string, CallBySdk> = {
   createNetworkPeering: (berth, { id }, body) => berth.networks.addPeering(id, (body as { networkId: string }).networkId),
   deleteNetworkPeering: (berth, { id, peeringId }) => berth.networks.deletePeering(id, peeringId),
 
+  listAddresses: (berth) => berth.addresses.list().page(),
+  reserveAddress: (berth, _, body) => berth.addresses.reserve(body),
+  getAddress: (berth, { id }) => berth.addresses.get(id),
+  updateAddress: (berth, { id }, body) => berth.addresses.update(id, body),
+  releaseAddress: (berth, { id }) => berth.addresses.release(id),
+  assignAddress: (berth, { id }, body) => berth.addresses.assign(id, body),
+  unassignAddress: (berth, { id }) => berth.addresses.unassign(id),
+
   listFirewalls: (berth) => berth.firewalls.list().page(),
   createFirewall: (berth, _, body) => berth.firewalls.create(body),
   getFirewall: (berth, { id }) => berth.firewalls.get(id),

@@ -140,6 +140,12 @@ export const SETTINGS = {
     oneOf('auto', 'manual', 'off'),
   ),
   paymentInstructions: setting('BERTH_PAYMENT_INSTRUCTIONS', '', 'Bank details shown to customers under BERTH_PAYMENTS=manual', text),
+  pdnsUrl: optional(
+    'BERTH_PDNS_URL',
+    'HTTP API of a PowerDNS server for reverse DNS, such as http://127.0.0.1:8081; unset: no reverse names',
+    text,
+  ),
+  pdnsKey: optional('BERTH_PDNS_KEY', 'API key of the PowerDNS server', text),
   stripeSecretKey: optional('BERTH_STRIPE_SECRET_KEY', 'Secret key of the Stripe account that receives deposits', text),
   stripeWebhookSecret: optional('BERTH_STRIPE_WEBHOOK_SECRET', 'Signing secret of the Stripe webhook endpoint /webhooks/stripe', text),
   stripeApiUrl: setting('BERTH_STRIPE_API_URL', 'https://api.stripe.com', 'URL of the Stripe API, for tests', text),

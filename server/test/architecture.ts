@@ -40,7 +40,7 @@ const ORDERS: Record<string, string[]> = {
 
 /** A feature may import only features listed before it. */
 const FEATURES =
-  'catalog accounts actions events wallet payments invoices audit-log users sessions api-keys ports hosts ssh-keys networks firewalls vms consoles metrics snapshots backups bandwidth billing webhooks support notifications operator'.split(
+  'catalog accounts actions events wallet payments invoices audit-log users sessions api-keys ports reverse-names hosts ssh-keys networks firewalls vms consoles metrics snapshots backups bandwidth addresses billing webhooks support notifications operator'.split(
     ' ',
   )
 

@@ -46,6 +46,16 @@ export function fixtureOf(app: TestApp, customer: Customer) {
     }),
     route: async (network: string) => made(`/networks/${network}/routes`, await fixture.routeIn(network)),
     peering: async (network: string) => made(`/networks/${network}/peerings`, { networkId: await fixture.network() }),
+    address: async () => {
+      await app.db.run(sql`update address_pools set host_id = null`) // only a region's own addresses can move
+      return made('/addresses', { regionId: await fixture.region() })
+    },
+    assignedAddress: async () => {
+      const id = await fixture.address()
+      await customer.post(`/addresses/${id}/assignment`, { vmId: await fixture.vm() })
+      await app.settle({ subjectId: id })
+      return id
+    },
     firewall: () => made('/firewalls', { name: 'fw' }),
     rule: (firewall: string) => made(`/firewalls/${firewall}/rules`, RULE),
     vm: async (input: Record<string, unknown> = {}) => (await app.given.vm(customer, input)).id,
@@ -188,6 +198,17 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   createNetworkPeering: async (fixture) => ({ params: { id: await fixture.network() }, body: { networkId: await fixture.network() } }),
   getNetworkPeering: peering,
   deleteNetworkPeering: peering,
+
+  listAddresses: having((fixture) => fixture.address()),
+  reserveAddress: async (fixture) => {
+    await fixture.address()
+    return { body: { regionId: await fixture.region() } }
+  },
+  getAddress: withId((fixture) => fixture.address()),
+  updateAddress: withId((fixture) => fixture.address(), { name: 'renamed' }),
+  releaseAddress: withId((fixture) => fixture.address()),
+  assignAddress: async (fixture) => ({ params: { id: await fixture.address() }, body: { vmId: await fixture.vm() } }),
+  unassignAddress: withId((fixture) => fixture.assignedAddress()),
 
   listFirewalls: having((fixture) => fixture.firewall()),
   createFirewall: async () => ({ body: { name: 'fw' } }),

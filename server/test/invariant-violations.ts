@@ -89,6 +89,7 @@ export const violationSetups: Record<string, ViolationSetup> = {
   'invoices.complete': (fixture) => [invoice(fixture, 2, {}), sql`update invoice_counter set last_number = 1`],
   'invoices.numbers': () => [sql`update invoice_counter set last_number = 7`],
   'renewals.once': (fixture) => [entry(fixture, 'VM_RENEWAL', -100, fixture.vmId)],
+  'renewals.addresses': (fixture) => [entry(fixture, 'ADDRESS_RENEWAL', -100, fixture.vmId)],
   'renewals.paid': ({ vmId }) => [sql`update vms set period_started_at = period_started_at - interval '1 hour' where id = ${vmId}`],
   'renewals.due': ({ vmId, now }) => [sql`update vms set next_renewal_at = ${now}::timestamptz - interval '1 hour' where id = ${vmId}`],
   'accounts.suspended': ({ vmId }) => [
@@ -119,6 +120,17 @@ export const violationSetups: Record<string, ViolationSetup> = {
     sql`update simulated.nics set ipv6 = '2001:db8:7::1' where machine = ${vmId} and kind = 'public'`,
   ],
   'addresses.held_ipv6': () => [sql`insert into ipv6_ranges (range, pool_id) select '2001:db8:7::1', id from address_pools limit 1`],
+  'addresses.floating': (fixture) => [
+    entry(fixture, 'ADDRESS_CHARGE', -100, 'cplanted'),
+    sql`with taken as (delete from free_addresses where address = (select max(address) from free_addresses) returning address, pool_id)
+      insert into addresses (id, account_id, region_id, name, address, pool_id, releasing_vm_id, renewal_day, period_started_at, period_price_cents,
+        next_renewal_at, created_at, updated_at)
+      select 'cplanted', ${fixture.accountId}, p.region_id, '', taken.address, taken.pool_id, 'cnowhere', 1, ${fixture.now}, 100,
+        ${fixture.now}::timestamptz + interval '1 month', ${fixture.now}, ${fixture.now} from taken join address_pools p on p.id = taken.pool_id`,
+    sql`insert into address_periods (address_id, started_at, ends_at, transaction_id)
+      select a.id, a.period_started_at, a.next_renewal_at, t.id from addresses a join wallet_transactions t on t.reference_id = a.id`,
+    sql`insert into account_quotas (account_id, name, used) values (${fixture.accountId}, 'addresses', 1)`,
+  ],
   'quotas.counted': ({ accountId }) => [
     sql`update account_quotas set used = used + 1 where account_id = ${accountId} and name = 'ssh_keys'`,
   ],

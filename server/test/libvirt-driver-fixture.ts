@@ -49,6 +49,7 @@ export async function libvirtDriverFixture(): Promise<DriverFixture> {
         return exitCode === 0 ? output : null
       },
       passwordHash: async (vmId) => (await shell.run(vmId, 'awk -F: \'$1 == "root" { printf "%s", $2 }\' /etc/shadow')).output,
+      hasAddress: async (vmId, address) => (await shell.run(vmId, 'ip addr | grep -F " $0/"', address)).exitCode === 0,
       powerOff: (vmId) => shell.order(vmId, 'poweroff'),
       crash: async (vmId) => void (await host.sandbox.inside('sh', '-c', `kill -9 $(cat /run/libvirt/qemu/berth-${vmId}.pid)`)),
       send: async (vmId, _mac, bytes) =>

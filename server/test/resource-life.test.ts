@@ -33,6 +33,14 @@ const RESOURCES: Record<string, Resource> = {
     create: async (fixture) => ({ name: 'net', nodeId: await fixture.region(), cidr: '10.9.0.0/24' }),
     change: { name: 'changed' },
   },
+  address: {
+    path: '/addresses',
+    create: async (fixture) => {
+      await fixture.address()
+      return { regionId: await fixture.region() }
+    },
+    change: { name: 'changed' },
+  },
   firewall: { path: '/firewalls', create: async () => ({ name: 'fw' }), change: { name: 'changed', description: 'why' } },
   'firewall rule': {
     path: '/firewalls/:firewall/rules',

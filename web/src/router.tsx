@@ -38,6 +38,7 @@ const tree = root.addChildren([
     screen('/ssh-keys', () => import('./screens/ssh-keys/SshKeys.tsx')),
     screen('/networks', () => import('./screens/networks/Networks.tsx')),
     screen('/networks/$networkId', () => import('./screens/networks/NetworkPage.tsx')),
+    screen('/addresses', () => import('./screens/addresses/Addresses.tsx')),
     screen('/firewalls', () => import('./screens/firewalls/FirewallList.tsx')),
     screen('/firewalls/$firewallId', () => import('./screens/firewalls/FirewallPage.tsx')),
     screen('/bandwidth', () => import('./screens/bandwidth/Bandwidth.tsx')),

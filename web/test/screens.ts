@@ -21,6 +21,7 @@ const LISTS = [
   '/vms/new',
   '/ssh-keys',
   '/networks',
+  '/addresses',
   '/firewalls',
   '/bandwidth',
   '/wallet',

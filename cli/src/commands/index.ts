@@ -2,6 +2,7 @@
 import type { CommandNode } from '../command.ts'
 import { account } from './account.ts'
 import { action } from './action.ts'
+import { address } from './address.ts'
 import { api } from './api.ts'
 import { context, login } from './auth.ts'
 import { backup } from './backup.ts'
@@ -19,7 +20,7 @@ import { vm } from './vm.ts'
 import { wallet } from './wallet.ts'
 import { webhook } from './webhook.ts'
 
-const resources = [vm, snapshot, backup, network, firewall, key]
+const resources = [vm, snapshot, backup, network, address, firewall, key]
 const catalog = [region, plan, os]
 const billing = [wallet, invoice, bandwidth]
 const accountAndEvents = [event, webhook, action, account, ticket]

@@ -159,26 +159,29 @@ const protection = (name: string, isProtected: boolean, description: string, out
 const protect = protection('protect', true, 'protect a VM from delete, rebuild and restore', 'is protected')
 const unprotect = protection('unprotect', false, 'allow delete, rebuild and restore of a VM', 'is no longer protected')
 
-const update = defineCommand<{ dailyBackups?: string; network10g?: string; dryRun?: true }>({
+const update = defineCommand<{ dailyBackups?: string; network10g?: string; reverseName?: string; dryRun?: true }>({
   name: 'update',
-  description: 'enable or disable add-ons of a VM',
+  description: 'enable or disable add-ons of a VM, or name its address in reverse DNS',
   args: '<vm>',
   options: [
     ['--daily-backups <on|off>', 'daily backups'],
     ['--network-10g <on|off>', '10 Gbit/s network'],
+    ['--reverse-name <host>', 'name of its address in reverse DNS (PTR), such as mail.example.com, or "none"'],
   ],
   example: 'vm update web-1 --daily-backups on --dry-run',
   asks: true,
   supportsDryRun: true,
-  async run(ctx, { dailyBackups, network10g, dryRun }, vm: string) {
+  async run(ctx, { dailyBackups, network10g, reverseName, dryRun }, vm: string) {
     const fields = omitUndefined({
       dailyBackupEnabled: parseOnOff('--daily-backups', dailyBackups),
       network10gEnabled: parseOnOff('--network-10g', network10g),
+      reverseName: reverseName === 'none' ? null : reverseName,
     })
-    const body = requireChanges(fields, '--daily-backups on|off, --network-10g on|off')
+    const body = requireChanges(fields, '--daily-backups on|off, --network-10g on|off, --reverse-name')
     const id = await ctx.resolveId('vm', vm)
     if (dryRun) return quoteDetails(await ctx.berth.vms.quoteUpdate(id, body))
-    await ctx.ask(async () => `Changing the add-ons of ${vm} ${priceOf(await ctx.berth.vms.quoteUpdate(id, body))}`)
+    if (dailyBackups !== undefined || network10g !== undefined)
+      await ctx.ask(async () => `Changing the add-ons of ${vm} ${priceOf(await ctx.berth.vms.quoteUpdate(id, body))}`)
     return details(await ctx.berth.vms.update(id, body), VM_FIELDS)
   },
 })

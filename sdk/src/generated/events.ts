@@ -37,5 +37,12 @@ export const EVENT_TYPES = [
   'bandwidth.throttled',
   'bandwidth.unthrottled',
   'vm.console_opened',
+  'address.reserved',
+  'address.assigned',
+  'address.unassigned',
+  'address.assignment_failed',
+  'address.renewed',
+  'address.past_due',
+  'address.released',
   'webhook.disabled',
 ] as const

@@ -83,7 +83,7 @@ export interface components {
             createdAt: string;
         };
         AccountLimit: {
-            /** @description vms, vcpu, ram (MiB), disk (GiB), copies (GiB of snapshots and backups), networks, firewalls, rulesPerFirewall, snapshotsPerVm, webhooks, sshKeys, tokens, openTickets or repliesPerTicket; others may follow */
+            /** @description vms, vcpu, ram (MiB), disk (GiB), copies (GiB of snapshots and backups), networks, addresses, firewalls, rulesPerFirewall, snapshotsPerVm, webhooks, sshKeys, tokens, openTickets or repliesPerTicket; others may follow */
             name: string;
             /** @description The most the account, or each single thing, may hold */
             limit: number;
@@ -92,7 +92,10 @@ export interface components {
         };
         Action: {
             id: string;
+            /** @description The VM; of an action of a floating address the one that gets it, or else loses it */
             vmId: string;
+            /** @description Only of an action of a floating address */
+            addressId: string | null;
             /** @description CREATE, START, STOP, RESTART, UPGRADE, REBUILD, DELETE, … */
             action: string;
             /** @enum {unknown} */
@@ -279,10 +282,10 @@ export interface components {
         Transaction: {
             id: string;
             /** @enum {string} */
-            type: "DEPOSIT" | "CREDIT" | "VM_CHARGE" | "VM_RENEWAL" | "VM_UPGRADE" | "VM_REFUND" | "BANDWIDTH_PACK" | "ADDON_CHARGE" | "ADJUSTMENT";
+            type: "DEPOSIT" | "CREDIT" | "VM_CHARGE" | "VM_RENEWAL" | "VM_UPGRADE" | "VM_REFUND" | "BANDWIDTH_PACK" | "ADDON_CHARGE" | "ADJUSTMENT" | "ADDRESS_CHARGE" | "ADDRESS_RENEWAL" | "ADDRESS_REFUND";
             description: string;
             /** @enum {string} */
-            referenceType: "VM" | "PAYMENT" | "ADMIN";
+            referenceType: "VM" | "PAYMENT" | "ADMIN" | "ADDRESS";
             /** @description The id of what the money was for or came from */
             referenceId: string;
             /**
@@ -565,6 +568,75 @@ export interface components {
             timestamp: string;
             data: components["schemas"]["ConsoleEventData"];
         };
+        Address: {
+            id: string;
+            name: string;
+            /** @description IPv4 */
+            address: string;
+            region: {
+                slug: string;
+                name: string;
+            };
+            /** @description The VM that has it; null while it is unassigned */
+            vmId: string | null;
+            guestState: ("PENDING" | "CONFIGURED" | "MANUAL") | null;
+            /** @description Why it is not configured in the guest yet, and what to do */
+            guestReason: string | null;
+            currentAction: {
+                id: string;
+                action: string;
+                status: string;
+                progress: number;
+            } | null;
+            /** @description What reverse DNS (PTR) says of the address, or is about to */
+            reverseName: string | null;
+            reverseNameState: ("PENDING" | "SET" | "FAILED") | null;
+            /** @description Why the name server does not have it yet */
+            reverseNameReason: string | null;
+            billing: {
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                nextRenewalAt: string;
+                /** @enum {unknown} */
+                status: "ACTIVE" | "PAST_DUE" | "SUSPENDED";
+                /** @description What the next renewal will charge */
+                priceMonthly: string;
+            };
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updatedAt: string;
+        };
+        AddressEventData: {
+            address: components["schemas"]["Address"];
+            actionId: string | null;
+            /** @description Why it happened, where that is not clear */
+            reason: string | null;
+        };
+        AddressEvent: {
+            id: string;
+            /** @description The event's number in the account, from 1 without a gap; old events are removed: pass the last one as `after` */
+            cursor: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            timestamp: string;
+            data: components["schemas"]["AddressEventData"];
+        };
         Webhook: {
             id: string;
             url: string;
@@ -613,7 +685,7 @@ export interface components {
             data: components["schemas"]["WebhookDisabledEventData"];
         };
         /** @description Its data is typed by its type */
-        Event: components["schemas"]["VmEvent"] | components["schemas"]["NetworkEvent"] | components["schemas"]["LowBalanceEvent"] | components["schemas"]["PaymentEvent"] | components["schemas"]["TicketReplyEvent"] | components["schemas"]["TicketClosedEvent"] | components["schemas"]["SnapshotEvent"] | components["schemas"]["BackupEvent"] | components["schemas"]["RestoreFailedEvent"] | components["schemas"]["ConsoleEvent"] | components["schemas"]["WebhookDisabledEvent"];
+        Event: components["schemas"]["VmEvent"] | components["schemas"]["NetworkEvent"] | components["schemas"]["LowBalanceEvent"] | components["schemas"]["PaymentEvent"] | components["schemas"]["TicketReplyEvent"] | components["schemas"]["TicketClosedEvent"] | components["schemas"]["SnapshotEvent"] | components["schemas"]["BackupEvent"] | components["schemas"]["RestoreFailedEvent"] | components["schemas"]["ConsoleEvent"] | components["schemas"]["AddressEvent"] | components["schemas"]["WebhookDisabledEvent"];
         Wallet: {
             /** @description Decimal with two places, for example "12.00"; debits are negative */
             balance: string;
@@ -1075,6 +1147,11 @@ export interface components {
             createdAt: string;
             /** @description Whether it is held to networkSpeed, and to the throttle at its traffic cap: always true */
             networkLimited: boolean;
+            /** @description What reverse DNS (PTR) says of the address, or is about to */
+            reverseName: string | null;
+            reverseNameState: ("PENDING" | "SET" | "FAILED") | null;
+            /** @description Why the name server does not have it yet */
+            reverseNameReason: string | null;
             /** @description The part of billing.priceMonthly that its snapshots and on-demand backups cost */
             copiesPriceMonthly: string;
             bandwidthUsedBytes: number;
@@ -1170,6 +1247,8 @@ export interface components {
             isProtected?: boolean | undefined;
             dailyBackupEnabled?: boolean | undefined;
             network10gEnabled?: boolean | undefined;
+            /** @description What reverse DNS (PTR) says of the address; null: nothing */
+            reverseName?: (string | null) | undefined;
         };
         ActionStarted: {
             actionId: string;
@@ -1388,6 +1467,32 @@ export interface components {
             /** @description GB (10^9 bytes); they last until the next renewal */
             gigabytes: number;
         };
+        ReserveAddress: {
+            /** @description The region whose VMs can have it */
+            regionId: string;
+            /** @description Left out, it is the address itself */
+            name?: string | undefined;
+        };
+        UpdateAddress: {
+            /** @description must be 1-100 characters on one line, without control characters */
+            name?: string | undefined;
+            /** @description What reverse DNS (PTR) says of the address; null: nothing */
+            reverseName?: (string | null) | undefined;
+        };
+        ReleasedAddress: {
+            id: string;
+        };
+        AddressMoving: {
+            /** @description The VM that gets it, or loses it: its actions show this one */
+            vmId: string;
+            actionId: string;
+        };
+        AssignAddress: {
+            /** @description A VM of the same region */
+            vmId: string;
+            /** @description The VM that has it now, null for none. If another has it, nothing changes and the answer is 409 */
+            expectedVmId?: (string | null) | undefined;
+        };
         WebhookWithSecret: {
             id: string;
             url: string;
@@ -1568,6 +1673,9 @@ export type RestoreFailedEventData = components['schemas']['RestoreFailedEventDa
 export type RestoreFailedEvent = components['schemas']['RestoreFailedEvent'];
 export type ConsoleEventData = components['schemas']['ConsoleEventData'];
 export type ConsoleEvent = components['schemas']['ConsoleEvent'];
+export type Address = components['schemas']['Address'];
+export type AddressEventData = components['schemas']['AddressEventData'];
+export type AddressEvent = components['schemas']['AddressEvent'];
 export type Webhook = components['schemas']['Webhook'];
 export type WebhookDisabledEventData = components['schemas']['WebhookDisabledEventData'];
 export type WebhookDisabledEvent = components['schemas']['WebhookDisabledEvent'];
@@ -1626,6 +1734,11 @@ export type FirewallVerdict = components['schemas']['FirewallVerdict'];
 export type CheckPacket = components['schemas']['CheckPacket'];
 export type BandwidthUsage = components['schemas']['BandwidthUsage'];
 export type BuyBandwidthPack = components['schemas']['BuyBandwidthPack'];
+export type ReserveAddress = components['schemas']['ReserveAddress'];
+export type UpdateAddress = components['schemas']['UpdateAddress'];
+export type ReleasedAddress = components['schemas']['ReleasedAddress'];
+export type AddressMoving = components['schemas']['AddressMoving'];
+export type AssignAddress = components['schemas']['AssignAddress'];
 export type WebhookWithSecret = components['schemas']['WebhookWithSecret'];
 export type WebhookDelivery = components['schemas']['WebhookDelivery'];
 export type WebhookAttempt = components['schemas']['WebhookAttempt'];
@@ -1937,7 +2050,7 @@ export interface operations {
                 limit?: number;
                 /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
                 cursor?: string;
-                type?: "DEPOSIT" | "CREDIT" | "VM_CHARGE" | "VM_RENEWAL" | "VM_UPGRADE" | "VM_REFUND" | "BANDWIDTH_PACK" | "ADDON_CHARGE" | "ADJUSTMENT";
+                type?: "DEPOSIT" | "CREDIT" | "VM_CHARGE" | "VM_RENEWAL" | "VM_UPGRADE" | "VM_REFUND" | "BANDWIDTH_PACK" | "ADDON_CHARGE" | "ADJUSTMENT" | "ADDRESS_CHARGE" | "ADDRESS_RENEWAL" | "ADDRESS_REFUND";
                 /** @description ISO 8601 date or date-time, UTC unless it says otherwise; a date means its first moment */
                 dateFrom?: string;
                 /** @description ISO 8601 date or date-time, UTC unless it says otherwise; a date means its last moment */
@@ -4147,6 +4260,230 @@ export interface operations {
             };
         };
     };
+    listAddresses: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
+                /** @description Only those of this region */
+                regionId?: string;
+                /** @description Only those of this VM */
+                vmId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Address"][];
+                        pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    reserveAddress: {
+        parameters: {
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReserveAddress"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Quote"];
+                    };
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Address"];
+                    };
+                };
+            };
+        };
+    };
+    getAddress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Address"];
+                    };
+                };
+            };
+        };
+    };
+    releaseAddress: {
+        parameters: {
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ReleasedAddress"] | components["schemas"]["Quote"];
+                    };
+                };
+            };
+        };
+    };
+    updateAddress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateAddress"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Address"];
+                    };
+                };
+            };
+        };
+    };
+    assignAddress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AssignAddress"];
+            };
+        };
+        responses: {
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["AddressMoving"];
+                    };
+                };
+            };
+        };
+    };
+    unassignAddress: {
+        parameters: {
+            query?: {
+                /** @description The VM that has it now: if another has it, the answer is 409 */
+                expectedVmId?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["AddressMoving"];
+                    };
+                };
+            };
+        };
+    };
     listWebhooks: {
         parameters: {
             query?: {
@@ -4195,7 +4532,7 @@ export interface operations {
                      */
                     url: string;
                     /** @description What to be told of; a name given twice counts once */
-                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.network_attached" | "vm.network_detached" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "vm.restore_failed" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "webhook.disabled")[];
+                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.network_attached" | "vm.network_detached" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "vm.restore_failed" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "webhook.disabled")[];
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                 };
@@ -4289,7 +4626,7 @@ export interface operations {
                      */
                     url?: string | undefined;
                     /** @description What to be told of; a name given twice counts once */
-                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.network_attached" | "vm.network_detached" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "vm.restore_failed" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "webhook.disabled")[] | undefined;
+                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.network_attached" | "vm.network_detached" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "vm.restore_failed" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "webhook.disabled")[] | undefined;
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                     /** @description true begins anew with a failCount of 0; false cancels what is still to be sent */

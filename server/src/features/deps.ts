@@ -55,7 +55,7 @@ export interface Hooks {
   /** For what is kept by the MAC address of a VM's public interface, such as its traffic. */
   onVmMacChanged: ((tx: Tx, deps: EventDeps, vmId: string, macBefore: string) => Promise<unknown>)[]
   /** For what belongs to a VM and outlives its row, or counts. Before the VM's capacity is released. */
-  onVmDeleted: ((tx: Tx, vm: { id: string; account_id: string; host_id: string | null }) => Promise<unknown>)[]
+  onVmDeleted: ((tx: Tx, vm: { id: string; account_id: string; host_id: string | null }, deps: EventDeps) => Promise<unknown>)[]
   /** For what is lost at power-off, such as traffic counters. A failure is logged and does not keep the VM from being stopped. */
   beforePowerOff: ((deps: Deps, vmId: string, driver: Driver, signal: AbortSignal) => Promise<unknown>)[]
 }

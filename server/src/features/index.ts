@@ -4,6 +4,13 @@ import type { AnyWorkflow } from '../workflow/executor.ts'
 import type { Reconciler } from '../workflow/reconciler-loop.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { actionRoutes } from './actions/routes.ts'
+import { configureGuests } from './addresses/guests.reconciler.ts'
+import { moveAddress } from './addresses/move.workflow.ts'
+import { finishReleases } from './addresses/releases.reconciler.ts'
+import { renewAddresses, triggerAddressRenewals } from './addresses/renew.reconciler.ts'
+import { addressRoutes } from './addresses/routes.ts'
+import { addressEvents } from './addresses/schema.ts'
+import { unassignAll } from './addresses/service.ts'
 import { pruneAuditLog } from './audit-log/prune.reconciler.ts'
 import { auditLogRoutes } from './audit-log/routes.ts'
 import { apiKeyRoutes } from './api-keys/routes.ts'
@@ -48,6 +55,7 @@ import { queueMail } from './notifications/queue-email.ts'
 import { pruneMails, sendMails } from './notifications/send.reconciler.ts'
 import { operatorRoutes } from './operator/routes.ts'
 import type { HealthChecks } from './operator/actions-health.ts'
+import { applyReverseNames } from './reverse-names/apply.reconciler.ts'
 import { expireDeposits } from './payments/expire.reconciler.ts'
 import { depositRoutes } from './payments/routes.ts'
 import { pruneUsers } from './users/prune.reconciler.ts'
@@ -88,6 +96,7 @@ export const eventCatalog: EventCatalog = {
   ...backupEvents,
   ...bandwidthEvents,
   ...consoleEvents,
+  ...addressEvents,
   ...webhookEvents,
 }
 
@@ -114,6 +123,7 @@ export const routes: Routes[] = [
   backupRoutes,
   firewallBindingRoutes,
   bandwidthRoutes,
+  addressRoutes,
   webhookRoutes(eventCatalog),
   ticketRoutes,
 ]
@@ -125,7 +135,7 @@ export const personalRoutes = (counters: Counters, look: HealthChecks): Routes[]
   ...operatorRoutes(look),
 ]
 
-export const workflows: AnyWorkflow[] = [...vmWorkflows, ...snapshotWorkflows, ...backupWorkflows]
+export const workflows: AnyWorkflow[] = [...vmWorkflows, ...snapshotWorkflows, ...backupWorkflows, moveAddress]
 
 export const reconcilers: Reconciler<Deps>[] = [
   pruneAuditLog,
@@ -134,6 +144,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   pruneSessions,
   heartbeat,
   applyPublicNetworks,
+  applyReverseNames,
   applyNetworks,
   watchNetworks,
   applyPorts,
@@ -150,7 +161,10 @@ export const reconcilers: Reconciler<Deps>[] = [
   removeBackups,
   sweepOrphanVolumes,
   meter,
+  finishReleases,
+  configureGuests,
   renewals,
+  renewAddresses,
   lowBalance,
   issueInvoices,
   expireDeposits,
@@ -162,9 +176,9 @@ export const reconcilers: Reconciler<Deps>[] = [
 
 export const hooks: Hooks = {
   onEvent: [fanOut, queueMail],
-  onCredit: [triggerRenewals],
+  onCredit: [triggerRenewals, triggerAddressRenewals],
   onVmResized: [onVmResized],
   onVmMacChanged: [onVmMacChanged],
-  onVmDeleted: [releaseAllSnapshots, removeOrphans],
+  onVmDeleted: [releaseAllSnapshots, removeOrphans, unassignAll],
   beforePowerOff: [meterBeforePowerOff],
 }

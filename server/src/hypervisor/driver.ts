@@ -61,6 +61,18 @@ export interface Interfaces {
   /** Attached, live and in the definition; a guest without DHCP gets its address by the guest agent. */
   ensureInterface(vmId: string, nic: NicSpec, signal: AbortSignal): Promise<void>
   ensureNoInterface(vmId: string, mac: string, signal: AbortSignal): Promise<void>
+  /** The running guest has the address on that interface beside its own, until it is off, and its gateway knows where to find it. Through the
+   *  guest agent: `unsupported` for an image without agent, `invalid_state` while it is off, `transient` while the agent does not respond. */
+  ensureGuestAddress(vmId: string, address: GuestAddress, signal: AbortSignal): Promise<void>
+  ensureNoGuestAddress(vmId: string, address: GuestAddress, signal: AbortSignal): Promise<void>
+}
+
+export interface GuestAddress {
+  /** Of the interface. */
+  mac: string
+  /** Without prefix: it is no one else's on the link. */
+  address: string
+  gateway: string
 }
 
 /** How long `ensureNoInterface` waits for a running guest to release the interface. */

@@ -84,4 +84,25 @@ const packs = invariant(
     where (v.bandwidth_pack_bytes > 0) <> (bought.count > 0)`,
 )
 
-export const billingInvariants: Invariant[] = [once, paid, due, held, throttled, packs]
+const addresses = invariant(
+  'renewals.addresses',
+  'Every billing period of a floating address is charged once, and the current one is',
+  ({ now, since }) => sql`
+    select t.id, format('address %s was charged %s cents without a period', t.reference_id, -t.amount_cents) as what
+    from wallet_transactions t left join address_periods p on p.transaction_id = t.id
+    where t.type in ('ADDRESS_CHARGE', 'ADDRESS_RENEWAL') and t.created_at >= ${since} and p.address_id is distinct from t.reference_id
+    union all
+    select p.transaction_id, format('address %s was charged from %s on, although it was paid until %s', p.address_id, p.started_at, before.ends_at)
+    from address_periods p join wallet_transactions t on t.id = p.transaction_id, lateral (
+      select max(ends_at) as ends_at from address_periods e where e.address_id = p.address_id and e.started_at < p.started_at) before
+    where p.started_at < before.ends_at and t.created_at >= ${since}
+    union all
+    select a.id, format('address %s has a period from %s without a charge, or its renewal at %s is overdue', host(a.address), a.period_started_at,
+      a.next_renewal_at)
+    from addresses a where not exists (select from address_periods p where p.address_id = a.id and p.started_at = a.period_started_at)
+      or (a.billing_status = 'ACTIVE' and a.next_renewal_at < ${ago(now, '15m')}
+        and not exists (select from accounts s where s.id = a.account_id and s.suspended_at is not null))`,
+  { settle: '15m' },
+)
+
+export const billingInvariants: Invariant[] = [addresses, once, paid, due, held, throttled, packs]

@@ -48,15 +48,30 @@ const usable = invariant(
 
 const complete = invariant(
   'addresses.complete',
-  'Every address of an IP pool is free or assigned to a VM',
+  'Every address of an IP pool is free, assigned to a VM or reserved by an account',
   () => sql`
-    select p.id, format('pool %s has %s addresses, %s of them free and %s on VMs', p.cidr, size.count, free.count, used.count) as what
+    select p.id, format('pool %s has %s addresses, %s of them free, %s on VMs and %s reserved', p.cidr, size.count, free.count, used.count, reserved.count) as what
     from address_pools p,
       lateral (select (1::int8 << (32 - least(masklen(p.cidr), 32))) - 2
         - (p.gateway > host(p.cidr)::inet and p.gateway < host(broadcast(p.cidr))::inet)::int as count) size,
       lateral (select count(*) from free_addresses f where f.pool_id = p.id) free,
-      lateral (select count(*) from vms v where v.address_pool_id = p.id) used
-    where family(p.cidr) = 4 and size.count <> free.count + used.count`,
+      lateral (select count(*) from vms v where v.address_pool_id = p.id) used,
+      lateral (select count(*) from addresses a where a.pool_id = p.id) reserved
+    where family(p.cidr) = 4 and size.count <> free.count + used.count + reserved.count`,
+)
+
+const floating = invariant(
+  'addresses.floating',
+  'A floating address is of a pool of its region, and only on a VM of its account there; no move is left unfinished',
+  () => sql`
+    select a.id, format('address %s of account %s is on VM %s, and may be on %s', host(a.address), a.account_id, a.vm_id, a.releasing_vm_id) as what
+    from addresses a join address_pools p on p.id = a.pool_id left join vms v on v.id = a.vm_id
+    where not a.address << p.cidr or a.address = p.gateway or p.region_id <> a.region_id
+      or exists (select from free_addresses f where f.address = a.address) or exists (select from vms o where o.ip_address = a.address)
+      or (v.id is not null and (v.account_id <> a.account_id or v.region_id <> a.region_id))
+      or (a.releasing_vm_id is not null and not exists (select from workflow_runs r where r.subject_id = a.id
+        and (r.status in ('PENDING', 'RUNNING') or r.compensating)))`,
+  { settle: '5m' },
 )
 
 const usableIpv6 = invariant(
@@ -89,6 +104,7 @@ const holdings = sql`
   union all select account_id, 'copies_gib', sum(counted_gib) from (
     select account_id, counted_gib from snapshots union all select account_id, counted_gib from backups where not is_tombstone) c group by 1
   union all select account_id, 'networks', count(*) from networks where deleted_at is null group by 1
+  union all select account_id, 'addresses', count(*) from addresses group by 1
   union all select account_id, 'firewalls', count(*) from firewalls group by 1
   union all select account_id, 'ssh_keys', count(*) from ssh_keys group by 1
   union all select account_id, 'tokens', count(*) from api_tokens group by 1
@@ -118,4 +134,4 @@ const kept = invariant(
     where q.limit_override is null group by s.vm_id, n.value having count(*) > n.value`,
 )
 
-export const capacityInvariants: Invariant[] = [capacity, held, usable, complete, usableIpv6, heldIpv6, counted, kept]
+export const capacityInvariants: Invariant[] = [capacity, held, usable, complete, floating, usableIpv6, heldIpv6, counted, kept]

@@ -19,6 +19,12 @@ export interface Tables {
     suspension_reason: string | null
     created_at: Date
   }
+  address_periods: {
+    address_id: string
+    started_at: Date
+    ends_at: Date
+    transaction_id: string
+  }
   address_pools: {
     id: string
     region_id: string
@@ -27,6 +33,27 @@ export interface Tables {
     gateway: string
     dns: string[]
     created_at: Date
+  }
+  addresses: {
+    id: string
+    account_id: string
+    region_id: string
+    name: string
+    address: string
+    pool_id: string
+    vm_id: string | null
+    releasing_vm_id: string | null
+    guest_state: 'PENDING' | 'CONFIGURED' | 'MANUAL' | null
+    guest_reason: string | null
+    guest_due_at: Date | null
+    billing_status: 'ACTIVE' | 'PAST_DUE' | 'SUSPENDED'
+    renewal_day: number
+    period_started_at: Date
+    period_price_cents: bigint
+    next_renewal_at: Date
+    past_due_at: Date | null
+    created_at: Date
+    updated_at: Date
   }
   api_tokens: {
     id: string
@@ -480,6 +507,17 @@ export interface Tables {
     period_ends_at: Date
     transaction_id: string
   }
+  reverse_names: {
+    address: string
+    account_id: string
+    name: string | null
+    version: number
+    state: 'PENDING' | 'SET' | 'FAILED'
+    error: string | null
+    claimed_until: Date | null
+    next_try_at: Date | null
+    updated_at: Date
+  }
   sessions: {
     id: string
     hash: Buffer
@@ -713,11 +751,11 @@ export interface Tables {
     id: string
     account_id: string
     number: number
-    type: 'CREDIT' | 'DEPOSIT' | 'VM_CHARGE' | 'VM_RENEWAL' | 'VM_REFUND' | 'VM_UPGRADE' | 'ADDON_CHARGE' | 'BANDWIDTH_PACK' | 'ADJUSTMENT'
+    type: 'CREDIT' | 'DEPOSIT' | 'VM_CHARGE' | 'VM_RENEWAL' | 'VM_REFUND' | 'VM_UPGRADE' | 'ADDON_CHARGE' | 'BANDWIDTH_PACK' | 'ADJUSTMENT' | 'ADDRESS_CHARGE' | 'ADDRESS_RENEWAL' | 'ADDRESS_REFUND'
     amount_cents: bigint
     balance_after_cents: bigint
     description: string
-    reference_type: 'VM' | 'PAYMENT' | 'ADMIN'
+    reference_type: 'VM' | 'PAYMENT' | 'ADMIN' | 'ADDRESS'
     reference_id: string
     created_at: Date
   }
@@ -854,6 +892,7 @@ export interface Tables {
     sent_bytes: bigint
     counted_at: Date | null
     ipv6: string | null
+    floating: string[]
   }
   'simulated.ports': {
     region_id: string
@@ -887,7 +926,9 @@ export interface Tables {
 export const COLUMNS: Record<keyof Tables, string> = {
   account_quotas: 'account_id, name, used, limit_override',
   accounts: 'id, email, name, suspended_at, suspension_reason, created_at',
+  address_periods: 'address_id, started_at, ends_at, transaction_id',
   address_pools: 'id, region_id, host_id, cidr, gateway, dns, created_at',
+  addresses: 'id, account_id, region_id, name, address, pool_id, vm_id, releasing_vm_id, guest_state, guest_reason, guest_due_at, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, created_at, updated_at',
   api_tokens: 'id, account_id, name, prefix, hash, scopes, requests_per_minute, allowed_ips, expires_at, revoked_at, last_used_at, last_used_ip, created_at',
   audit_log: 'account_id, created_at, id, actor_type, actor_id, actor_name, ip, action, method, route, resource_ids, status, code, request_id, count',
   backup_schedules: 'vm_id, next_at, failures',
@@ -932,6 +973,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   recovery_codes: 'user_id, hash, created_at',
   regions: 'id, slug, name, country, city, flag, available, position, created_at, network_controller',
   renewals: 'vm_id, period_started_at, period_ends_at, transaction_id',
+  reverse_names: 'address, account_id, name, version, state, error, claimed_until, next_try_at, updated_at',
   sessions: 'id, hash, previous_hash, previous_until, user_id, authenticated_at, ip, user_agent, created_at, last_seen_at, expires_at',
   snapshots: 'id, vm_id, account_id, os_template_id, name, description, status, size_bytes, size_refreshed_at, missing_since, created_at, host_id, counted_gib, price_cents',
   ssh_key_uses: 'ssh_key_id, vm_id',
@@ -957,7 +999,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   'simulated.hosts': 'host_id, disk_total_bytes, disk_used_bytes, is_full, is_gone',
   'simulated.machines': 'host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch, started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second',
   'simulated.networks': 'region_id, network_id, spec',
-  'simulated.nics': 'host_id, machine, mac, kind, address, limit_mbps, epoch, bytes_per_second, received_bytes, sent_bytes, counted_at, ipv6',
+  'simulated.nics': 'host_id, machine, mac, kind, address, limit_mbps, epoch, bytes_per_second, received_bytes, sent_bytes, counted_at, ipv6, floating',
   'simulated.ports': 'region_id, mac, vm_id, network_id, host, addresses, limit_mbps, filter, ranges, version',
   'simulated.volumes': 'host_id, name, kind, id, vm_id, generation, parent, is_complete, capacity_bytes, size_bytes, content, checkpoints',
 }

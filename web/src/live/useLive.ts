@@ -6,10 +6,11 @@ const FLUSH_MS = 250
 
 /** Event type prefix → first element of the query keys to refetch. */
 const STALE_QUERIES: Record<string, string[]> = {
-  vm: ['vms', 'vm', 'actions', 'wallet', 'bandwidth', 'limits', 'firewalls', 'networks'],
+  vm: ['vms', 'vm', 'actions', 'wallet', 'bandwidth', 'limits', 'firewalls', 'networks', 'addresses'],
   snapshot: ['snapshots', 'actions', 'vm'],
   backup: ['backups', 'actions', 'vm'],
   billing: ['wallet', 'vms'],
+  address: ['addresses', 'actions', 'wallet', 'limits'],
   ticket: ['tickets'],
   webhook: ['webhooks'],
 }

@@ -40,6 +40,13 @@ export const eventSentences: { [Type in EventType]: (data: EventData<Type>) => s
   'bandwidth.throttled': ({ vm }) => `VM ${vm.name} has used up its traffic and is slowed down`,
   'bandwidth.unthrottled': ({ vm }) => `VM ${vm.name} has its full speed again`,
   'vm.console_opened': ({ vm }) => `A console of VM ${vm.name} was opened`,
+  'address.reserved': ({ address }) => `Address ${address.address} was reserved`,
+  'address.assigned': ({ address }) => `Address ${address.address} was assigned to a VM`,
+  'address.unassigned': ({ address }) => `Address ${address.address} was taken from its VM`,
+  'address.assignment_failed': ({ address }) => `Moving address ${address.address} failed`,
+  'address.renewed': ({ address }) => `Address ${address.address} was renewed for a month`,
+  'address.past_due': ({ address }) => `The balance does not cover the renewal of address ${address.address}`,
+  'address.released': ({ address }) => `Address ${address.address} was released`,
   'webhook.disabled': ({ webhook }) => `Webhook ${webhook.url} was disabled`,
 }
 

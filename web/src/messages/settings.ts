@@ -4,6 +4,7 @@ const LIMITS: Record<string, string> = {
   ram: 'Memory (MiB)',
   disk: 'Disk (GiB)',
   networks: 'Networks',
+  addresses: 'Floating addresses',
   firewalls: 'Firewalls',
   rulesPerFirewall: 'Rules per firewall',
   snapshotsPerVm: 'Snapshots per VM',

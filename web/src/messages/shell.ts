@@ -8,6 +8,7 @@ export const shellMessages = {
     vms: 'Virtual machines',
     sshKeys: 'SSH keys',
     networks: 'Networks',
+    addresses: 'Addresses',
     firewalls: 'Firewalls',
     bandwidth: 'Bandwidth',
     wallet: 'Wallet',

@@ -1,5 +1,6 @@
 /** What a step of an action does. A step is shown from its start, so no name sounds as if the step were over. */
 export const stepNames: Record<string, string> = {
+  assign: 'Assign the address',
   attach: 'Attach the network',
   boot: 'Boot',
   'clean up': 'Delete the old disk',
@@ -10,13 +11,16 @@ export const stepNames: Record<string, string> = {
   disk: 'Create the disk',
   fetch: 'Fetch the backup',
   firewall: 'Apply the firewalls',
+  guest: 'Configure the address in the guest',
   network: 'Prepare the network',
   networks: 'Prepare the networks',
+  'old guest': 'Remove the address from the other guest',
   password: 'Set the password in the guest',
   'power off': 'Shut down',
   'remove VM': 'Delete the disk',
   ready: 'Wait until the guest has booted',
   reboot: 'Reboot',
+  release: 'Take the address from its VM',
   remove: 'Delete',
   resize: 'Resize',
   stop: 'Stop',

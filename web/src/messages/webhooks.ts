@@ -16,6 +16,7 @@ export const webhookMessages = {
     vm: 'VMs',
     snapshot: 'Snapshots',
     backup: 'Backups',
+    address: 'Addresses',
     bandwidth: 'Traffic',
     billing: 'Billing',
     ticket: 'Tickets',

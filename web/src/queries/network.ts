@@ -18,6 +18,15 @@ export const routesQuery = (id: string) =>
 export const peeringsQuery = (id: string) =>
   queryOptions({ queryKey: ['networks', 'peerings', id], queryFn: ({ signal }) => berth.networks.peerings(id, { signal }) })
 
+/** While one moves it is asked for again: what its guest has follows the action. */
+export const addressesQuery = (query: Query<'listAddresses'>) =>
+  queryOptions({
+    queryKey: ['addresses', query],
+    queryFn: ({ signal }) => berth.addresses.list(query, { signal }).page(),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.data?.items.some(({ currentAction }) => currentAction) ? 1_000 : false),
+  })
+
 export const firewallsQuery = (query: Query<'listFirewalls'> = { limit: 100 }) =>
   queryOptions({
     queryKey: ['firewalls', query],

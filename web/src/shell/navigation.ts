@@ -21,6 +21,7 @@ export const CUSTOMER: NavGroup[] = [
     label: w.groups.network,
     items: [
       item('/networks', w.items.networks, 'network'),
+      item('/addresses', w.items.addresses, 'pin'),
       item('/firewalls', w.items.firewalls, 'shield'),
       item('/bandwidth', w.items.bandwidth, 'gauge'),
     ],

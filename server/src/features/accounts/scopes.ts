@@ -4,6 +4,7 @@ import { invalid } from '../../kernel/errors.ts'
 
 const VERBS = {
   account: ['read'],
+  addresses: ['read', 'create', 'update', 'delete'],
   backups: ['create', 'read', 'restore', 'delete'],
   bandwidth: ['read', 'create'],
   catalog: ['read'],

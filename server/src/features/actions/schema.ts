@@ -14,7 +14,8 @@ const ActionStep = object({
 export const Action = object(
   {
     id: Type.String(),
-    vmId: Type.String(),
+    vmId: Type.String({ description: 'The VM; of an action of a floating address the one that gets it, or else loses it' }),
+    addressId: nullable(Type.String({ description: 'Only of an action of a floating address' })),
     action: Type.String({ description: 'CREATE, START, STOP, RESTART, UPGRADE, REBUILD, DELETE, …' }),
     status: ActionStatus,
     progress: Type.Integer({ minimum: 0, maximum: 100 }),

@@ -10,8 +10,10 @@ import { toAction } from './view.ts'
 
 export async function getAction(db: Queries, ownerId: string, vmId: string, actionId: string): Promise<Action> {
   const run = await findRun(db, actionId)
-  if (!run || run.owner_id !== ownerId || run.subject_id !== vmId) throw notFound('Action')
-  return toAction(run, await stepsOf(db, [run.id]))
+  if (!run || run.owner_id !== ownerId) throw notFound('Action')
+  const action = toAction(run, await stepsOf(db, [run.id]))
+  if (action.vmId !== vmId) throw notFound('Action')
+  return action
 }
 
 /** Long poll: returns when the action has ended, or after `seconds` with its current progress. */

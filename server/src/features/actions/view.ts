@@ -8,7 +8,7 @@ const STEP_TITLES: Record<string, string> = { filter: 'firewall', 'purge host': 
 
 export const toAction = (run: RunRow, steps: StepRow[]): Action => ({
   id: run.id,
-  vmId: run.subject_id ?? '',
+  ...subjectsOf(run),
   action: run.label,
   status: run.status,
   progress: run.progress,
@@ -24,3 +24,9 @@ export const toAction = (run: RunRow, steps: StepRow[]): Action => ({
   completedAt: iso(run.completed_at),
   createdAt: run.created_at.toISOString(),
 })
+
+/** The subject is the VM, or the address, whose input names the VMs. */
+function subjectsOf({ subject_id, input }: RunRow): Pick<Action, 'vmId' | 'addressId'> {
+  const { addressId = null, vmId, previousVmId } = input as { addressId?: string; vmId?: string | null; previousVmId?: string | null }
+  return addressId === null ? { vmId: subject_id ?? '', addressId } : { vmId: vmId ?? previousVmId ?? '', addressId }
+}

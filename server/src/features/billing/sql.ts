@@ -1,6 +1,7 @@
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { isOpen } from '../../workflow/run-store.ts'
 import { isSuspended } from '../accounts/service.ts'
+import { RENEWAL_PRICE } from '../addresses/service.ts'
 import type { VmRow } from '../vms/service.ts'
 
 const ofSuspendedAccount = isSuspended(sql`v.account_id`)
@@ -78,11 +79,16 @@ export const insertRenewal = (tx: Tx, vmId: string, { startsAt, endsAt }: Period
 export const markPastDue = (tx: Tx, now: Date, vmId: string) =>
   tx.run(sql`update vms set billing_status = 'PAST_DUE', past_due_at = ${now}, updated_at = ${now} where id = ${vmId}`)
 
+/** What renews: VMs and floating addresses. */
+const renewing = sql`
+  select account_id, next_renewal_at, renewal_price_cents from vm_details v where ${isBillable}
+  union all select account_id, next_renewal_at, ${RENEWAL_PRICE} from addresses`
+
 export const sumDue = (db: Queries, accountId: string, until: Date) =>
   db.one<{ due: bigint; monthly: bigint }>(sql`
     select coalesce(sum(renewal_price_cents) filter (where next_renewal_at <= ${until}), 0)::int8 as due,
       coalesce(sum(renewal_price_cents), 0)::int8 as monthly
-    from vm_details v where account_id = ${accountId} and ${isBillable}`)
+    from (${renewing}) each where account_id = ${accountId}`)
 
 export interface ShortAccount {
   account_id: string
@@ -94,8 +100,8 @@ export interface ShortAccount {
 export const lowBalanceAccounts = (db: Queries, dueBefore: Date, toldBefore: Date) =>
   db.many<ShortAccount>(sql`
     select account_id, coalesce(w.balance_cents, 0) as balance_cents, due_cents
-    from (select account_id, sum(renewal_price_cents)::int8 as due_cents from vm_details v
-      where next_renewal_at <= ${dueBefore} and ${isBillable} group by account_id) d
+    from (select account_id, sum(renewal_price_cents)::int8 as due_cents from (${renewing}) each
+      where next_renewal_at <= ${dueBefore} group by account_id) d
       left join wallets w using (account_id) left join low_balance_warnings l using (account_id)
     where due_cents > coalesce(w.balance_cents, 0) and (l.warned_at is null or l.warned_at <= ${toldBefore})
     order by account_id`)

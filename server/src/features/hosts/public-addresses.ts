@@ -11,8 +11,9 @@ import { formatIpRange, parseIp, parseIpRange, rangeContains } from '../../kerne
 import type { PublicNetworkSpec } from '../../hypervisor/network-controller.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import type { CatalogPool } from '../catalog/seed.ts'
-import { getRegion } from '../catalog/service.ts'
+import { getRegion, type RegionRow } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
+import { clearReverseName } from '../reverse-names/service.ts'
 import { findHost, type HostRow } from './sql.ts'
 
 export type PoolRow = Row<'address_pools'>
@@ -128,10 +129,8 @@ export async function allocatePublicIp(tx: Tx, now: Date, host: HostRow, regionS
   const pools = await tx.many<PoolRow>(
     sql`select ${allColumns('address_pools')} from address_pools where (host_id = ${host.id} or (host_id is null and region_id = ${host.region_id})) and family(cidr) = 4`,
   )
-  for (const pool of pools) {
-    const address = (await takeFrom(tx, now, pool, randomStart(pool))) ?? (await takeFrom(tx, now, pool, firstOf(pool)))
-    if (address) return { address, poolId: pool.id }
-  }
+  const taken = await takeFromAny(tx, now, pools)
+  if (taken) return taken
   throw apiError('no_capacity', `No public address is free in ${regionSlug}: try again in a few minutes, or ask support`)
 }
 
@@ -153,11 +152,51 @@ async function takeFrom(tx: Tx, now: Date, pool: PoolRow, start: string): Promis
   return row?.address ?? null
 }
 
+/** Allocates one that may move between hosts, from a pool of the region itself. */
+export async function allocateFloatingAddress(tx: Tx, now: Date, { id, slug }: Pick<RegionRow, 'id' | 'slug'>): Promise<TakenAddress> {
+  const pools = await tx.many<PoolRow>(
+    sql`select ${allColumns('address_pools')} from address_pools where host_id is null and region_id = ${id} and family(cidr) = 4 order by id`,
+  )
+  if (pools.length === 0)
+    throw apiError('unavailable', `Region ${slug} has no addresses that can move between VMs: choose another region, or ask support`)
+  const taken = await takeFromAny(tx, now, pools)
+  if (!taken) throw apiError('no_capacity', `No public address is free in ${slug}: try again in a few minutes, or ask support`)
+  return taken
+}
+
+async function takeFromAny(tx: Tx, now: Date, pools: PoolRow[]): Promise<TakenAddress | undefined> {
+  for (const pool of pools) {
+    const address = (await takeFrom(tx, now, pool, randomStart(pool))) ?? (await takeFrom(tx, now, pool, firstOf(pool)))
+    if (address) return { address, poolId: pool.id }
+  }
+  return undefined
+}
+
+export const CONFIGURE_GUESTS = 'addresses.guests'
+
+/** Those that the VM's port has beside its own. One that another port may still have is not among them yet. */
+export const floatingAddressesOf = async (db: Queries, vmId: string): Promise<string[]> =>
+  (
+    await db.many<{ address: string }>(
+      sql`select host(address) as address from addresses where vm_id = ${vmId} and releasing_vm_id is null order by addresses.address`,
+    )
+  ).map((row) => row.address)
+
+/** Call it when a guest has booted: it has lost the floating addresses that it was told of while it ran. */
+export async function markGuestAddressesDue(db: Queries, now: Date, vmId: string): Promise<void> {
+  const marked = await db.run(sql`update addresses set guest_state = 'PENDING', guest_due_at = ${now} where vm_id = ${vmId}`)
+  if (marked > 0) await triggerReconciler(db, CONFIGURE_GUESTS)
+}
+
+export const RELEASED_REST = '10m'
+
 /** `rest`: cooldown before the address is allocated again, so that stale traffic and caches do not reach another customer. */
-export const releasePublicIp = (tx: Tx, now: Date, taken: TakenAddress, rest: string) =>
-  tx.run(
+export async function releasePublicIp(tx: Tx, now: Date, taken: TakenAddress, rest: string): Promise<void> {
+  await tx.run(
     sql`insert into free_addresses (address, pool_id, available_at) values (${taken.address}, ${taken.poolId}, ${addDuration(now, rest)})`,
   )
+  await clearReverseName(tx, now, taken.address)
+}
 
 /** Allocates a released address again for its previous owner during the cooldown. */
 export async function reclaimPublicIp(tx: Tx, { address, poolId }: TakenAddress): Promise<void> {

@@ -69,6 +69,11 @@ export const arePortsApplied = async (db: Queries, vmIds: string[]): Promise<boo
     sql`select from vm_ports where vm_id = any(${vmIds}::text[]) and applied_version is distinct from desired_version limit 1`,
   ))
 
+/** Undefined for a VM without ports. */
+export const findPortState = (db: Queries, vmId: string) =>
+  db.maybe<{ isManaged: boolean; isApplied: boolean; error: string | null }>(sql`
+    select is_managed as "isManaged", applied_version is not distinct from desired_version as "isApplied", error from vm_ports where vm_id = ${vmId}`)
+
 export const forgetPorts = (tx: Tx, vmId: string) => tx.run(sql`delete from vm_ports where vm_id = ${vmId}`)
 
 export const markPortsDirty = (tx: Tx, vmIds: string[]) =>

@@ -83,7 +83,7 @@ export const vmRoutes: Routes = (api, deps) => {
     {
       operationId: 'updateVm',
       errorCodes: ['busy', 'invalid_state', 'unavailable', 'insufficient_funds'],
-      summary: 'Rename or protect a VM, or switch its daily backups or 10G',
+      summary: 'Rename or protect a VM, switch its daily backups or 10G, or set the name of its address in reverse DNS',
       tag,
       scope: 'vms:update',
       params,

@@ -15,6 +15,7 @@ import {
   nameText,
 } from '../../http/api/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
+import { reverseFields, ReverseName } from '../reverse-names/schema.ts'
 import { FirewallRule, packetFields } from '../firewalls/schema.ts'
 
 export const VM_STATUSES = ['PROVISIONING', 'RUNNING', 'STOPPED', 'SUSPENDED', 'REBUILDING', 'UPGRADING', 'UNMANAGED', 'ERROR'] as const
@@ -61,6 +62,7 @@ export const Vm = object(
     networkLimited: Type.Boolean({
       description: 'Whether it is held to networkSpeed, and to the throttle at its traffic cap: always true',
     }),
+    ...reverseFields,
     copiesPriceMonthly: Type.String({ description: 'The part of billing.priceMonthly that its snapshots and on-demand backups cost' }),
     bandwidthUsedBytes: Type.Integer(),
     bandwidthPackBytes: Bytes,
@@ -151,6 +153,7 @@ export const UpdateVm = object(
     isProtected: Type.Optional(Type.Boolean()),
     dailyBackupEnabled: Type.Optional(Type.Boolean()),
     network10gEnabled: Type.Optional(Type.Boolean()),
+    reverseName: Type.Optional(ReverseName),
   },
   { title: 'UpdateVm' },
 )

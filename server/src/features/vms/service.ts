@@ -17,7 +17,7 @@ export {
 export { adopt, adoptInPowerState, probeUnmanagedVm, unmanage, unmanageWhenIdle } from './operator/manage.ts'
 export { deleteUnpaidVm } from './actions/delete.ts'
 export { isStale } from './model/stale-machines.ts'
-export { nextRenewal, trafficPackPrice } from './billing/pricing.ts'
+export { nextRenewal, trafficPackPrice, wholeDaysBetween } from './billing/pricing.ts'
 export {
   chargeCopy,
   quoteCopy,
@@ -29,5 +29,7 @@ export {
   type CountedCopy,
   type CopyTerms,
 } from './billing/copies.ts'
+export { controllerForVm, isPlaced, portSpecs } from './model/ports.ts'
+export { applyPortsNow } from './reconcilers/apply-ports.reconciler.ts'
 export { suspendUnpaid, unsuspend } from './actions/power.ts'
 export { requireAllowed, requirePaidPeriod } from './model/allowed-actions.ts'

@@ -3,6 +3,7 @@ import { isDriverError, type Driver } from '../../hypervisor/driver.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import type { StepContext } from '../../workflow/workflow-builder.ts'
 import type { Deps } from '../deps.ts'
+import { markGuestAddressesDue } from '../hosts/public-addresses.ts'
 import { markPortsApplied, quiescePorts, versionForBoot } from '../ports/service.ts'
 import { runBeforePowerOff } from './model/hooks.ts'
 import { driverForVm, getVmRow, machineSpec } from './model/machine-spec.ts'
@@ -61,6 +62,7 @@ export async function awaitReady(context: Context): Promise<Ready> {
   const { vm, driver } = await vmAndDriver(context)
   try {
     const { readiness } = await driver.ensureReady(vm.id, { timeoutMs: READY_TIMEOUT_MS }, context.signal)
+    await markGuestAddressesDue(context.deps.db, context.deps.clock.now(), vm.id)
     return { readiness, reason: null }
   } catch (error) {
     if (!isDriverError(error, 'guest_failed')) throw error

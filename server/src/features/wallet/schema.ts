@@ -11,10 +11,13 @@ export const TRANSACTION_TYPES = [
   'BANDWIDTH_PACK',
   'ADDON_CHARGE',
   'ADJUSTMENT',
+  'ADDRESS_CHARGE',
+  'ADDRESS_RENEWAL',
+  'ADDRESS_REFUND',
 ] as const
 export type TransactionType = (typeof TRANSACTION_TYPES)[number]
 
-export const REFERENCE_TYPES = ['VM', 'PAYMENT', 'ADMIN'] as const
+export const REFERENCE_TYPES = ['VM', 'PAYMENT', 'ADMIN', 'ADDRESS'] as const
 export type ReferenceType = (typeof REFERENCE_TYPES)[number]
 
 export const Transaction = object(

@@ -22,6 +22,8 @@ export interface DriverFixture {
     /** What was last written to the disk; null on a fresh one. */
     read(vmId: string): Promise<string | null>
     passwordHash(vmId: string): Promise<string | null>
+    /** On any of its interfaces. */
+    hasAddress(vmId: string, address: string): Promise<boolean>
     powerOff(vmId: string): Promise<void>
     crash(vmId: string): Promise<void>
     send(vmId: string, mac: string, bytes: number): Promise<void>

@@ -46,6 +46,20 @@ export const interfaceContract: ConformanceContract = (fixture) => {
     expect(await macsOf(spec.vmId)).toEqual(spec.nics.map((each) => each.mac))
   })
 
+  test('a guest has a floating address until it is taken away, however often either is asked for', async () => {
+    const spec = await create(fixture())
+    const address = { mac: spec.nics[0]!.mac, address: '10.77.200.9', gateway: spec.nics[0]!.ipv4!.gateway! }
+    const has = () => fixture().guest.hasAddress(spec.vmId, address.address)
+    await fixture().driver.ensureNoGuestAddress(spec.vmId, address, soon(fixture()))
+    for (const driver of [fixture().driver, fixture().other]) await driver.ensureGuestAddress(spec.vmId, address, soon(fixture()))
+    expect(await has()).toBe(true)
+    for (const driver of [fixture().driver, fixture().other]) await driver.ensureNoGuestAddress(spec.vmId, address, soon(fixture()))
+    expect(await has()).toBe(false)
+    await stop(fixture(), spec)
+    await expectKind(fixture().driver.ensureGuestAddress(spec.vmId, address, soon(fixture())), 'invalid_state')
+    await expectKind(fixture().driver.ensureGuestAddress(unknownId(), address, soon(fixture())), 'not_found')
+  })
+
   test('attaching fails for a machine that does not exist', async () => {
     const nic = fixture().nicIn(await network())
     await expectKind(fixture().driver.ensureInterface(unknownId(), nic, soon(fixture())), 'not_found')

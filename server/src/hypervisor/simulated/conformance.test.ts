@@ -1,3 +1,4 @@
+import { sql } from '../../kernel/database/db.ts'
 import { describeDriver } from '../conformance.ts'
 import { expectKind } from '../conformance/fixture.ts'
 import { simulatedFixture, someSpec } from './test-fixture.ts'
@@ -5,7 +6,7 @@ import { simulatedFixture, someSpec } from './test-fixture.ts'
 const MARKER = 'marker'
 
 describeDriver('simulated', async () => {
-  const { open, networks, hostId, drift, faults } = await simulatedFixture()
+  const { db, open, networks, hostId, drift, faults } = await simulatedFixture()
   const [driver, other] = [open(), open()]
   return {
     driver,
@@ -24,6 +25,8 @@ describeDriver('simulated', async () => {
       write: (vmId, text) => drift.writeFile(vmId, MARKER, text),
       read: (vmId) => drift.readFile(vmId, MARKER),
       passwordHash: async (vmId) => (await drift.login(vmId)).passwordHash,
+      hasAddress: async (vmId, address) =>
+        (await db.maybe(sql`select from simulated.nics where machine = ${vmId} and ${address}::text = any(floating)`)) !== undefined,
       powerOff: (vmId) => drift.stopMachine(vmId, 'guest'),
       crash: (vmId) => drift.stopMachine(vmId, 'crash'),
       send: (vmId, mac, bytes) => drift.addTraffic(vmId, mac, { received: 0, sent: bytes }),

@@ -1,12 +1,18 @@
 // Interfaces of machines.
 import { sql } from '../../kernel/database/db.ts'
-import type { Interfaces } from '../driver.ts'
-import { addNic, lockRow, requireMachine } from './definition.ts'
+import { DriverError, type Interfaces } from '../driver.ts'
+import { addNic, findRow, lockRow, requireMachine, requireOn } from './definition.ts'
 import type { SimulatedHost } from './host.ts'
+import { agentConnected } from './power.ts'
 
 export function interfaceMethods(host: SimulatedHost): Interfaces {
   const { hostId, db, clock, call, pace } = host
   const nicOf = (vmId: string, mac: string) => sql`host_id = ${hostId} and machine = ${vmId} and mac = ${mac}`
+  const requireAgent = async (vmId: string): Promise<void> => {
+    const row = requireOn(await findRow(db, hostId, vmId), hostId, vmId)
+    if (!row.has_agent) throw new DriverError('unsupported', `Machine ${vmId} has no agent`)
+    if (!agentConnected(host, row)) throw new DriverError('transient', `The agent of ${vmId} does not answer`)
+  }
   return {
     ensureInterface: (vmId, nic, signal) =>
       call('ensureInterface', signal, async (pause) => {
@@ -26,6 +32,21 @@ export function interfaceMethods(host: SimulatedHost): Interfaces {
       call('ensureNoInterface', signal, async (pause) => {
         await pause(pace.delays.detachMs)
         await db.run(sql`delete from simulated.nics where ${nicOf(vmId, mac)}`)
+      }),
+
+    ensureGuestAddress: (vmId, { mac, address }, signal) =>
+      call('ensureGuestAddress', signal, async (pause) => {
+        await requireAgent(vmId)
+        await pause(pace.delays.agentMs)
+        await db.run(sql`update simulated.nics set floating = array_append(floating, ${address}::text)
+          where ${nicOf(vmId, mac)} and ${address}::text <> all(floating)`)
+      }),
+
+    ensureNoGuestAddress: (vmId, { mac, address }, signal) =>
+      call('ensureNoGuestAddress', signal, async (pause) => {
+        await requireAgent(vmId)
+        await pause(pace.delays.agentMs)
+        await db.run(sql`update simulated.nics set floating = array_remove(floating, ${address}::text) where ${nicOf(vmId, mac)}`)
       }),
   }
 }

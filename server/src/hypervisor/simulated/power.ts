@@ -44,6 +44,7 @@ export function powerMethods(host: SimulatedHost): PowerMethods {
           requireOn(now, hostId, vmId)
           await tx.run(sql`update simulated.machines set last_restart_id = ${actionId}, booted_at = ${clock.now()}
             where host_id = ${hostId} and name = ${vmId}`)
+          await tx.run(sql`update simulated.nics set floating = '{}' where host_id = ${hostId} and machine = ${vmId}`)
           await notify(tx, hostId, { type: 'rebooted', vmId })
           return { how }
         })
@@ -99,8 +100,8 @@ export async function start(tx: Tx, { hostId, clock }: Pick<SimulatedHost, 'host
   const now = clock.now()
   await tx.run(sql`update simulated.machines set power = 'running', stop_reason = null, epoch = nextval('simulated.epochs'),
     started_at = ${now}, booted_at = ${now} where host_id = ${hostId} and name = ${vmId}`)
-  await tx.run(sql`update simulated.nics set epoch = nextval('simulated.epochs'), received_bytes = 0, sent_bytes = 0, counted_at = ${now}
-    where host_id = ${hostId} and machine = ${vmId}`)
+  await tx.run(sql`update simulated.nics set epoch = nextval('simulated.epochs'), received_bytes = 0, sent_bytes = 0, counted_at = ${now},
+    floating = '{}' where host_id = ${hostId} and machine = ${vmId}`)
   await notify(tx, hostId, { type: 'started', vmId })
 }
 
@@ -115,5 +116,7 @@ async function resume(tx: Tx, { hostId, clock }: SimulatedHost, vmId: string): P
 export async function stop(queries: Queries, hostId: string, vmId: string, reason: StopReason): Promise<void> {
   const stopped = await queries.run(sql`update simulated.machines set power = 'stopped', stop_reason = ${reason}
     where host_id = ${hostId} and name = ${vmId} and power <> 'stopped'`)
-  if (stopped > 0) await notify(queries, hostId, { type: 'stopped', vmId, reason })
+  if (stopped === 0) return
+  await queries.run(sql`update simulated.nics set floating = '{}' where host_id = ${hostId} and machine = ${vmId}`)
+  await notify(queries, hostId, { type: 'stopped', vmId, reason })
 }

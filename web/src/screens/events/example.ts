@@ -75,6 +75,26 @@ const webhook: Webhook = {
   createdAt: at,
   updatedAt: at,
 }
+const ofAddress = {
+  address: {
+    id: 'cmb3v8k2p0012examplead001',
+    name: 'www',
+    address: '198.51.100.7',
+    region: { slug: 'fra1', name: 'Frankfurt' },
+    vmId: ofVm.vm.id,
+    guestState: 'CONFIGURED' as const,
+    guestReason: null,
+    currentAction: null,
+    reverseName: null,
+    reverseNameState: null,
+    reverseNameReason: null,
+    billing: { nextRenewalAt: at, status: 'ACTIVE' as const, priceMonthly: '2.00' },
+    createdAt: at,
+    updatedAt: at,
+  },
+  actionId: null,
+  reason: null,
+}
 const network = { id: 'cmb3v8k2p0009examplenw001' }
 const ofSnapshot = { snapshot, ...ofVm }
 const ofBackup = { backup, ...ofVm }
@@ -108,6 +128,13 @@ const OTHERS: { [Type in EventType as VmEventData extends EventData<Type> ? neve
   'vm.network_attached': { network, ...ofVm },
   'vm.network_detached': { network, ...ofVm },
   'vm.console_opened': { console: { type: 'serial', sessionId: 'cmb3v8k2p0011examplecs001' }, ...ofVm },
+  'address.reserved': ofAddress,
+  'address.assigned': ofAddress,
+  'address.unassigned': ofAddress,
+  'address.assignment_failed': ofAddress,
+  'address.renewed': ofAddress,
+  'address.past_due': ofAddress,
+  'address.released': ofAddress,
   'webhook.disabled': { webhook, reason: webhook.disabledReason },
 }
 

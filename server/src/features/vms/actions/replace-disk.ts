@@ -4,6 +4,7 @@ import type { Tx } from '../../../kernel/database/db.ts'
 import type { WorkflowBuilder, StepContext } from '../../../workflow/workflow-builder.ts'
 import { getTemplate } from '../../catalog/service.ts'
 import { workflow, type Deps } from '../../deps.ts'
+import { floatingAddressesOf } from '../../hosts/public-addresses.ts'
 import { openPasswordHash } from '../model/guest-password.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
 import type { PreviousPlacement } from '../model/placement.ts'
@@ -50,7 +51,7 @@ export const replaceDiskWorkflow = <I extends NewDiskInput>(name: string, { sour
   (begun ?? workflow<I>(name, { deadline: '2h' }))
     .step('stop', { timeout: '3m', run: (context) => powerOff(context, SHUTDOWN_GRACE_MS), undo: returnToOldDisk })
     .step('networks', { run: prepareNetworks })
-    .step('filter', { run: applyPorts, save: savePorts })
+    .step('filter', { run: movePorts, save: savePorts })
     .step('disk', { timeout: '2h', run: (context) => makeDisk(context, source(context.input)), undo: dropNewDisk })
     .step('boot', { run: bootNewDisk, undo: returnToOldDisk })
     .step('ready', {
@@ -66,6 +67,13 @@ export const replaceDiskWorkflow = <I extends NewDiskInput>(name: string, { sour
       },
       optional: true,
     })
+
+/** Its floating addresses are of the new public interface from here on: no two ports may have one. */
+async function movePorts(context: Context): Promise<{ version: number | null }> {
+  const { placeBefore, vmId } = context.input
+  if (placeBefore && (await floatingAddressesOf(context.deps.db, vmId)).length > 0) await removePublicPort(context, placeBefore.mac)
+  return applyPorts(context)
+}
 
 /** The row keeps describing the old disk until the guest is ready on the new one. */
 async function newSpec({ deps, input }: Context): Promise<MachineSpec> {

@@ -5,6 +5,7 @@ import { apiError, invalid } from '../../../kernel/errors.ts'
 import { getRegion } from '../../catalog/service.ts'
 import type { Deps } from '../../deps.ts'
 import { getHost, has10g, require10g } from '../../hosts/service.ts'
+import { setReverseName } from '../../reverse-names/service.ts'
 import { charge, type Quote, toQuote } from '../../wallet/service.ts'
 import { billForAddOns } from '../billing/add-ons.ts'
 import { getVmRow } from '../model/machine-spec.ts'
@@ -27,7 +28,8 @@ export async function update(
   change: UpdateVm,
   dryRun = false,
 ): Promise<Vm | DryRunResult<Quote>> {
-  if (Object.keys(change).length === 0) throw invalid('give at least one of name, isProtected, dailyBackupEnabled, network10gEnabled')
+  if (Object.keys(change).length === 0)
+    throw invalid('give at least one of name, isProtected, dailyBackupEnabled, network10gEnabled, reverseName')
   const now = deps.clock.now()
   const vm = await lockOwnVm(tx, who, vmId)
   const wanted = { dailyBackup: change.dailyBackupEnabled ?? vm.daily_backup, network10g: change.network10gEnabled ?? vm.network_10g }
@@ -46,6 +48,7 @@ export async function update(
     ...bill.paid,
   })
   if (wanted.network10g !== vm.network_10g) await notifyResized(tx, deps, vm.id)
+  if (change.reverseName !== undefined) await nameAddress(tx, deps, vm, change.reverseName)
   const { currency } = deps.config
   const description = `${bill.names.join(' and ')} of ${vm.name} for the rest of the period`
   const entry = { type: 'ADDON_CHARGE', description, referenceType: 'VM', referenceId: vm.id, currency } as const
@@ -55,6 +58,12 @@ export async function update(
     return new DryRunResult(toQuote(currency, { charge: bill.charge, monthly, balanceAfter: paid.balance_after_cents }))
   }
   return getVm(tx, who.accountId, vmId)
+}
+
+/** Of its own public address. */
+async function nameAddress(tx: Tx, { config, clock }: Deps, vm: sql.VmDetails, name: string | null): Promise<void> {
+  if (vm.ip_address === null) throw apiError('invalid_state', 'VM has no public address to name')
+  await setReverseName(tx, config, clock.now(), vm.account_id, vm.ip_address, name)
 }
 
 const isSwitchedOn = (vm: sql.VmDetails, { dailyBackup, network10g }: Omit<AddOns, 'publicIpv4'>): boolean =>

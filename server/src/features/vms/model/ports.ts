@@ -6,6 +6,7 @@ import type { Queries } from '../../../kernel/database/db.ts'
 import { notFound } from '../../../kernel/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { filtersOf } from '../../firewalls/service.ts'
+import { floatingAddressesOf } from '../../hosts/public-addresses.ts'
 import { getHost, publicNetworkSpec } from '../../hosts/service.ts'
 import { attachmentsOf, ensureAttachedNetworks, type Attachment } from '../../networks/service.ts'
 import { desiredVersion } from '../../ports/service.ts'
@@ -42,7 +43,7 @@ export async function portSpecs(db: Queries, vm: PlacedVm): Promise<PortSpec[]> 
     vmId: vm.id,
     mac: vm.mac,
     networkId: null,
-    addresses: publicAddresses(vm),
+    addresses: [...publicAddresses(vm), ...(await floatingAddressesOf(db, vm.id))],
     ranges: vm.ipv6_prefix === null ? [] : [vm.ipv6_prefix],
     host,
     limitMbps: speedLimit(vm),
@@ -69,7 +70,7 @@ export async function addressesIn(
   vm: Pick<VmDetails, 'id' | 'ip_address' | 'ipv6_address'>,
   networkId: string | null,
 ): Promise<string[]> {
-  if (networkId === null) return publicAddresses(vm)
+  if (networkId === null) return [...publicAddresses(vm), ...(await floatingAddressesOf(db, vm.id))]
   const attachment = (await attachmentsOf(db, vm.id)).find((each) => each.network_id === networkId)
   if (!attachment) throw notFound('Network')
   return [attachment.address]

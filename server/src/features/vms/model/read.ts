@@ -5,6 +5,7 @@ import { openRunAsJson } from '../../../workflow/run-store.ts'
 import { isSuspended } from '../../accounts/service.ts'
 import { firewallsAsJson } from '../../firewalls/service.ts'
 import { networksAsJson } from '../../networks/service.ts'
+import { reverseColumns } from '../../reverse-names/service.ts'
 import { keysAsJson } from '../../ssh-keys/service.ts'
 import type { Vm } from '../schema.ts'
 import type { VmDetailRow } from './sql.ts'
@@ -21,7 +22,8 @@ const id = sql`d.id`
 const detailColumns = sql`
   ${listColumns}, d.account_id, d.copies_price_cents, d.bandwidth_used_bytes, d.bandwidth_pack_bytes, d.readiness, d.status_reason, d.provisioned,
   d.event_sequence, d.updated_at, d.pending_hold, ${isSuspended(sql`d.account_id`)} as account_suspended,
-  ${keysAsJson(id)} as ssh_keys, ${firewallsAsJson(id)} as firewalls, ${networksAsJson(id)} as networks, ${openRunAsJson(id)} as open_run`
+  ${keysAsJson(id)} as ssh_keys, ${firewallsAsJson(id)} as firewalls, ${networksAsJson(id)} as networks, ${openRunAsJson(id)} as open_run,
+  ${reverseColumns(sql`d.ip_address`, sql`d.account_id`)}`
 
 export async function getVmDetail(db: Queries, accountId: string, vmId: string): Promise<VmDetailRow> {
   const row = await db.maybe<VmDetailRow>(

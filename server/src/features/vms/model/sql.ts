@@ -1,6 +1,7 @@
 import { sql, type Queries, type Sql, type Tx } from '../../../kernel/database/db.ts'
 import type { OpenRun } from '../../../workflow/run-store.ts'
 import { allColumns } from '../../../schema/columns.ts'
+import type { ReverseNameShown } from '../../reverse-names/service.ts'
 import type { Row } from '../../../schema/rows.gen.ts'
 import { isSuspended } from '../../accounts/service.ts'
 import type { VmStatus } from '../schema.ts'
@@ -59,6 +60,7 @@ interface Named {
 export interface VmDetailRow
   extends
     VmListRow,
+    ReverseNameShown,
     Pick<
       VmDetails,
       | 'account_id'
@@ -133,6 +135,7 @@ export const holdersOf = (db: Queries, accountId: string, address: string) =>
   db.many<{ vm_id: string; network_id: string | null; network_name: string | null }>(sql`
     select id as vm_id, null as network_id, null as network_name from vms
     where account_id = ${accountId} and ${hasPublicAddress(sql`vms`, address)}
+    union all select vm_id, null, null from addresses where account_id = ${accountId} and address = ${address}::inet and vm_id is not null
     union all select a.vm_id, a.network_id, n.name from network_attachments a join networks n on n.id = a.network_id
     where a.account_id = ${accountId} and a.address = ${address}::inet`)
 

@@ -1,4 +1,5 @@
 import { formatCents } from '../../../kernel/money.ts'
+import { toReverseFields } from '../../reverse-names/service.ts'
 import { allowedActions, isPreemptible } from './allowed-actions.ts'
 import type { Vm, VmListItem } from '../schema.ts'
 import type { VmListRow, VmDetailRow } from './sql.ts'
@@ -34,6 +35,7 @@ export const toVmListItem = (row: VmListRow): VmListItem => ({
 export const toVm = (row: VmDetailRow): Vm => ({
   ...toVmListItem(row),
   networkLimited: true,
+  ...toReverseFields(row),
   copiesPriceMonthly: formatCents(row.copies_price_cents),
   bandwidthUsedBytes: Number(row.bandwidth_used_bytes),
   bandwidthPackBytes: row.bandwidth_pack_bytes.toString(),

@@ -10,6 +10,7 @@ import {
   bumpDesiredVersion,
   claimPorts,
   desiredVersion,
+  findPortState,
   hostsWithPendingPorts,
   pendingPortsOn,
   recordApplied,
@@ -67,6 +68,20 @@ function roundRobinByAccount(): (rows: PendingPorts[]) => PendingPorts | undefin
     const [next] = rows.toSorted((a, b) => (last.get(a.account_id) ?? 0) - (last.get(b.account_id) ?? 0))
     if (next) last.set(next.account_id, ++turn)
     return next
+  }
+}
+
+/**
+ * Applies the ports of the VM now, for a caller that has just marked them. Waits for another process that does. Returns what is in the way
+ * until the signal aborts, else null: they are applied, or a workflow of the VM is about to.
+ */
+export async function applyPortsNow(deps: Deps, vmId: string, signal: AbortSignal): Promise<string | null> {
+  for (;;) {
+    await applyOne(deps, vmId, signal)
+    const state = await findPortState(deps.db, vmId)
+    if (!state?.isManaged || state.isApplied) return null
+    if (signal.aborted || state.error !== null) return state.error ?? 'The host of this VM has not confirmed its ports yet.'
+    await sleep(LOOK_EVERY_MS)
   }
 }
 

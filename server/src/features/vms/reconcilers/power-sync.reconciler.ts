@@ -6,6 +6,7 @@ import { type Db, type Queries, sql, type Sql } from '../../../kernel/database/d
 import { findMissingIds } from '../../../kernel/database/missing-ids.ts'
 import { hasOpenRun, openRunOf } from '../../../workflow/run-store.ts'
 import { type Deps, reconciler } from '../../deps.ts'
+import { markGuestAddressesDue } from '../../hosts/public-addresses.ts'
 import { callHost, type HostRow, isStable, listHosts } from '../../hosts/service.ts'
 import { startVm, suspendVm } from '../actions/power.ts'
 import { OUT_OF_SPACE } from '../model/allowed-actions.ts'
@@ -157,6 +158,10 @@ export const subscribeHostEvents = reconciler('vms.host_events', '30s', async (d
 })
 
 async function note(deps: Deps, event: DriverEvent): Promise<void> {
+  if (event.type === 'agent_connected')
+    return markGuestAddressesDue(deps.db, deps.clock.now(), event.vmId).catch((error: unknown) =>
+      deps.log.warn({ err: error, event }, 'marking guest addresses failed; told at the next look'),
+    )
   if (event.type !== 'started' && event.type !== 'stopped') return
   const power = event.type === 'started' ? 'running' : 'stopped'
   await recordPowerEvent(deps.db, deps.clock.now(), event.vmId, power).catch((error: unknown) =>

@@ -1,6 +1,7 @@
-// Private addresses are configured through the guest agent: when an interface is attached, because few systems configure a hotplugged one,
+// Addresses that the guest agent configures. Private ones are configured through the guest agent: when an interface is attached, because few systems configure a hotplugged one,
 // and after every start, because cloud-init reads its seed at the first boot only, and DHCP may be off.
 import type { Domain } from '@berth/libvirt'
+import { DriverError, type GuestAddress } from '../../driver.ts'
 import { callGuestAgent } from '../domain/guest-agent.ts'
 import { interfacesOf, macOf, privateAddressOf } from '../xml/interface-xml.ts'
 import type { MachineState } from '../domain/lookup.ts'
@@ -25,10 +26,54 @@ const SCRIPT = `for try in 1 2 3 4 5 6 7 8 9 10; do
 done
 exit 1`
 
+/**
+ * The gateway must learn the interface of an address that another guest had a moment ago. A request for the gateway's own address carries
+ * the sender's, and every system learns from it; where there is no arping, a forgotten neighbour makes the kernel send one. A gateway that
+ * heard of the address less than a second ago does not change its mind, hence the repetition.
+ */
+const FLOATING_SCRIPT = `for each in /sys/class/net/*; do
+  [ "$(cat "$each/address")" = "$0" ] || continue
+  dev="\${each##*/}"
+  if [ "$3" = remove ]; then
+    ip addr show dev "$dev" | grep -qF " $1/32 " || exit 0
+    exec ip addr del "$1/32" dev "$dev"
+  fi
+  ip addr show dev "$dev" | grep -qF " $1/32 " || ip addr add "$1/32" dev "$dev" || exit 1
+  {
+    if command -v arping; then
+      arping -c 3 -I "$dev" -s "$1" "$2" &
+      arping -U -c 2 -I "$dev" -s "$1" "$1"
+    else
+      for try in 1 2 3; do
+        ip neigh del "$2" dev "$dev"
+        ping -c 1 -W 1 -I "$1" "$2"
+        sleep 1
+      done
+    fi
+  } < /dev/null > /dev/null 2>&1 &
+  exit 0
+done
+exit 1`
+
+/** `transient` where the guest refuses. */
+export async function changeFloatingAddress(
+  context: HostContext,
+  domain: Domain,
+  { mac, address, gateway }: GuestAddress,
+  change: 'add' | 'remove',
+  signal: AbortSignal,
+): Promise<void> {
+  const exitCode = await runScript(context, domain, FLOATING_SCRIPT, [mac, address, gateway, change], signal)
+  if (exitCode !== 0)
+    throw new DriverError('transient', `The guest of ${domain.name} failed to ${change} ${address}: exit code ${exitCode}`, {
+      userMessage: 'The guest failed to configure the address.',
+    })
+}
+
 /** Best effort: a guest whose agent does not respond, or may not run commands, is left to its owner. */
 export async function configureGuestAddress(context: HostContext, domain: Domain, nic: Address, signal: AbortSignal): Promise<void> {
   try {
-    const exitCode = await runScript(context, domain, [nic.mac, nic.address], signal)
+    const exitCode = await runScript(context, domain, SCRIPT, [nic.mac, nic.address], signal)
     if (exitCode !== 0) throw new Error(`the script exited with ${exitCode}`)
   } catch (error) {
     if (signal.aborted) throw error
@@ -44,8 +89,8 @@ export async function configureGuestAddresses(context: HostContext, { domain, xm
   }
 }
 
-async function runScript(context: HostContext, domain: Domain, args: string[], signal: AbortSignal): Promise<number> {
-  const command = { path: '/bin/sh', arg: ['-c', SCRIPT, ...args] }
+async function runScript(context: HostContext, domain: Domain, script: string, args: string[], signal: AbortSignal): Promise<number> {
+  const command = { path: '/bin/sh', arg: ['-c', script, ...args] }
   const { pid } = (await callGuestAgent(context, domain, { execute: 'guest-exec', arguments: command }, signal)) as { pid: number }
   return pollUntil(context, `configure an address of ${domain.name}`, signal, async () => {
     const answer = await callGuestAgent(context, domain, { execute: 'guest-exec-status', arguments: { pid } }, signal)

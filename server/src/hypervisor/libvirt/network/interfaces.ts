@@ -2,10 +2,10 @@
 import { ErrorCode, hasCode, type Domain } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
 import { DriverError, NIC_RELEASE_TIMEOUT_MS, type Interfaces, type NicSpec } from '../../driver.ts'
-import { configureGuestAddress } from './guest-addresses.ts'
+import { changeFloatingAddress, configureGuestAddress } from './guest-addresses.ts'
 import { interfaceXml, macOf } from '../xml/interface-xml.ts'
 import { canOffload } from '../host/offload-probe.ts'
-import { findMachine, getMachine, type MachineState } from '../domain/lookup.ts'
+import { findMachine, getMachine, getRunning, type MachineState } from '../domain/lookup.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { findInterfaceXml } from '../domain/lookup.ts'
 import { hasText, remoteErrorOf } from '../core/errors.ts'
@@ -31,7 +31,18 @@ export function interfaceMethods(context: HostContext): Interfaces {
         if (definition) await detach(context, machine.domain, definition, 'config', signal)
         if (live) await detachLive(context, machine, mac, signal)
       }),
+
+    ensureGuestAddress: async (vmId, address, signal) =>
+      changeFloatingAddress(context, await withAgent(context, vmId, signal), address, 'add', signal),
+    ensureNoGuestAddress: async (vmId, address, signal) =>
+      changeFloatingAddress(context, await withAgent(context, vmId, signal), address, 'remove', signal),
   }
+}
+
+async function withAgent(context: HostContext, vmId: string, signal: AbortSignal): Promise<Domain> {
+  const { domain, metadata } = await getRunning(context, vmId, signal)
+  if (!metadata.hasAgent) throw new DriverError('unsupported', `The image of ${vmId} has no agent`)
+  return domain
 }
 
 async function attach(context: HostContext, vmId: string, machine: MachineState, nic: NicSpec, signal: AbortSignal): Promise<void> {

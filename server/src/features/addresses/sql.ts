@@ -1,0 +1,160 @@
+import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
+import { hasOpenRun, openRunAsJson, type OpenRun } from '../../workflow/run-store.ts'
+import { isSuspended } from '../accounts/service.ts'
+import { reverseColumns, type ReverseNameShown } from '../reverse-names/service.ts'
+
+export type AddressRow = Row<'addresses'>
+
+export interface ShownAddress extends AddressRow, ReverseNameShown {
+  region_slug: string
+  region_name: string
+  renewal_price_cents: bigint
+  open_run: OpenRun | null
+}
+
+export const RENEWAL_PRICE = sql`(select value from catalog_values where name = 'price.address')`
+
+const shown = sql`${allColumns('addresses', 'a')}, host(a.address) as address, r.slug as region_slug, r.name as region_name,
+  ${reverseColumns(sql`a.address`, sql`a.account_id`)}, ${RENEWAL_PRICE} as renewal_price_cents, ${openRunAsJson(sql`a.id`)} as open_run`
+
+export type NewAddress = Pick<
+  AddressRow,
+  | 'id'
+  | 'account_id'
+  | 'region_id'
+  | 'name'
+  | 'address'
+  | 'pool_id'
+  | 'renewal_day'
+  | 'period_started_at'
+  | 'period_price_cents'
+  | 'next_renewal_at'
+  | 'created_at'
+>
+
+export const insertAddress = (tx: Tx, row: NewAddress) =>
+  tx.run(sql`
+    insert into addresses (id, account_id, region_id, name, address, pool_id, renewal_day, period_started_at, period_price_cents, next_renewal_at, created_at, updated_at)
+    values (${row.id}, ${row.account_id}, ${row.region_id}, ${row.name}, ${row.address}, ${row.pool_id}, ${row.renewal_day}, ${row.period_started_at},
+      ${row.period_price_cents}, ${row.next_renewal_at}, ${row.created_at}, ${row.created_at})`)
+
+export interface AddressFilter {
+  regionId?: string
+  vmId?: string
+}
+
+const matching = (accountId: string, { regionId, vmId }: AddressFilter) => sql`
+  a.account_id = ${accountId} and (${regionId ?? null}::text is null or a.region_id = ${regionId ?? null}) and (${vmId ?? null}::text is null or a.vm_id = ${vmId ?? null})`
+
+export const countAddresses = async (db: Queries, accountId: string, filter: AddressFilter): Promise<number> =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from addresses a where ${matching(accountId, filter)}`)).count)
+
+export const listAddresses = (db: Queries, accountId: string, filter: AddressFilter, range: PageRange) =>
+  db.many<ShownAddress>(sql`
+    select ${shown} from addresses a join regions r on r.id = a.region_id where ${matching(accountId, filter)} ${newestFirst(sql`a.id`, range)}`)
+
+export const findAddress = (db: Queries, accountId: string, id: string) =>
+  db.maybe<ShownAddress>(sql`
+    select ${shown} from addresses a join regions r on r.id = a.region_id where a.id = ${id} and a.account_id = ${accountId}`)
+
+export const addressById = (db: Queries, id: string) =>
+  db.maybe<ShownAddress>(sql`select ${shown} from addresses a join regions r on r.id = a.region_id where a.id = ${id}`)
+
+/** Locks nothing of another account, whose transactions would wait. */
+export const lockAddress = async (tx: Tx, accountId: string, id: string): Promise<ShownAddress | undefined> => {
+  // Pipelined in order: the second statement reads the row under the lock.
+  const lock = tx.run(sql`select 1 from addresses where id = ${id} and account_id = ${accountId} for update`)
+  const [, row] = await Promise.all([lock, findAddress(tx, accountId, id)])
+  return row
+}
+
+export const lockAddressById = async (tx: Tx, id: string): Promise<ShownAddress | undefined> => {
+  const [, row] = await Promise.all([tx.run(sql`select 1 from addresses where id = ${id} for update`), addressById(tx, id)])
+  return row
+}
+
+export const renameAddress = (tx: Tx, id: string, name: string, now: Date) =>
+  tx.run(sql`update addresses set name = ${name}, updated_at = ${now} where id = ${id}`)
+
+/** The port of the VM that had it must lose it before that of the new one gets it. */
+export const setOwner = (tx: Tx, now: Date, id: string, vmId: string | null, releasingVmId: string | null) =>
+  tx.run(sql`
+    update addresses set vm_id = ${vmId}, releasing_vm_id = ${releasingVmId}, guest_state = ${vmId === null ? null : 'PENDING'}, guest_reason = null,
+      guest_due_at = null, updated_at = ${now} where id = ${id}`)
+
+/** False when it has been claimed by a newer assignment. */
+export const markReleased = async (tx: Tx, id: string, releasingVmId: string): Promise<boolean> =>
+  (await tx.run(sql`update addresses set releasing_vm_id = null where id = ${id} and releasing_vm_id = ${releasingVmId}`)) > 0
+
+/** Those whose move was interrupted for good. */
+export const unreleased = (db: Queries) =>
+  db.many<Pick<AddressRow, 'id' | 'vm_id' | 'releasing_vm_id'>>(sql`
+    select id, vm_id, releasing_vm_id from addresses a where releasing_vm_id is not null and not ${hasOpenRun(sql`a.id`)} order by id limit 500`)
+
+export interface DueGuest {
+  id: string
+  vm_id: string
+}
+
+export const dueGuests = (db: Queries, now: Date) =>
+  db.many<DueGuest>(sql`
+    select a.id, v.id as vm_id from addresses a join vms v on v.id = a.vm_id
+    where a.guest_due_at <= ${now} and a.releasing_vm_id is null order by a.guest_due_at, a.id limit 500`)
+
+export interface GuestOutcome {
+  state: AddressRow['guest_state']
+  reason: string | null
+  /** When to look again; null: when the guest has booted. */
+  dueAt: Date | null
+}
+
+/** Nothing if it has moved meanwhile. */
+export const setGuestState = (db: Queries, id: string, vmId: string, { state, reason, dueAt }: GuestOutcome) =>
+  db.run(sql`
+    update addresses set guest_state = ${state}, guest_reason = ${reason}, guest_due_at = ${dueAt} where id = ${id} and vm_id = ${vmId}`)
+
+export const addressesOfVm = (tx: Tx, vmId: string) =>
+  tx.many<{ id: string }>(sql`select id from addresses where vm_id = ${vmId} order by id for update`)
+
+/** Its ports are gone. */
+export const forgetVm = (tx: Tx, vmId: string) => tx.run(sql`update addresses set releasing_vm_id = null where releasing_vm_id = ${vmId}`)
+
+export const deleteAddress = (tx: Tx, id: string) => tx.run(sql`delete from addresses where id = ${id}`)
+
+export interface DueAddress {
+  id: string
+  account_id: string
+  next_renewal_at: Date
+}
+
+/** Unpaid ones only where the balance covers them now, or a deadline has passed. */
+export const dueAddresses = (db: Queries, { now, graceOver, retentionOver }: { now: Date; graceOver: Date; retentionOver: Date }) =>
+  db.many<DueAddress>(sql`
+    select a.id, a.account_id, a.next_renewal_at from addresses a left join wallets w using (account_id)
+    where a.next_renewal_at <= ${now} and not ${isSuspended(sql`a.account_id`)}
+      and (a.billing_status = 'ACTIVE' or coalesce(w.balance_cents, 0) >= ${RENEWAL_PRICE}
+        or (a.billing_status = 'PAST_DUE' and a.past_due_at <= ${graceOver}) or (a.billing_status = 'SUSPENDED' and a.past_due_at <= ${retentionOver}))
+    order by a.next_renewal_at, a.id limit 500`)
+
+export interface Period {
+  startsAt: Date
+  endsAt: Date
+  renewalDay: number
+  priceCents: bigint
+}
+
+export const setPeriod = (tx: Tx, now: Date, id: string, { startsAt, endsAt, renewalDay, priceCents }: Period) =>
+  tx.run(sql`
+    update addresses set period_started_at = ${startsAt}, next_renewal_at = ${endsAt}, renewal_day = ${renewalDay}, period_price_cents = ${priceCents},
+      billing_status = 'ACTIVE', past_due_at = null, updated_at = ${now} where id = ${id}`)
+
+export const insertPeriod = (tx: Tx, id: string, { startsAt, endsAt }: Pick<Period, 'startsAt' | 'endsAt'>, transactionId: string) =>
+  tx.run(sql`
+    insert into address_periods (address_id, started_at, ends_at, transaction_id) values (${id}, ${startsAt}, ${endsAt}, ${transactionId})`)
+
+export const markUnpaid = (tx: Tx, now: Date, id: string, status: 'PAST_DUE' | 'SUSPENDED') =>
+  tx.run(sql`
+    update addresses set billing_status = ${status}, past_due_at = coalesce(past_due_at, ${now}), updated_at = ${now} where id = ${id}`)

@@ -1,0 +1,103 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { describeIf } from '../../../../libvirt/test/describe-if.ts'
+import { testApp } from '../../../test/harness.ts'
+import { missingForPowerDns, openPowerDns } from '../../../test/powerdns-server.ts'
+import { sql } from '../../kernel/database/db.ts'
+import { applyReverseNames } from './apply.reconciler.ts'
+import { arpaName } from './powerdns.ts'
+
+test.each([
+  ['198.51.100.7', '7.100.51.198.in-addr.arpa.'],
+  ['2001:db8::567:89ab', 'b.a.9.8.7.6.5.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa.'],
+])('%s is %s in the reverse tree', (address, name) => {
+  expect(arpaName(address)).toBe(name)
+})
+
+describe('without a name server', async () => {
+  const app = await testApp()
+  const customer = await app.given.customer({ credit: '100.00' })
+
+  test('a reverse name is refused with the reason', async () => {
+    const { id } = await app.given.vm(customer)
+    const { status, headers, body } = await customer.patch(`/vms/${id}`, { reverseName: 'mail.example.com' })
+    expect([status, headers['x-error-code'], body.error]).toEqual([422, 'unavailable', expect.stringContaining('no reverse DNS')])
+  })
+})
+
+describeIf(missingForPowerDns())('with PowerDNS', async () => {
+  const server = await openPowerDns()
+  afterAll(() => server.close())
+  const app = await testApp({ environment: { BERTH_PDNS_URL: server.url, BERTH_PDNS_KEY: server.key } })
+  await app.db.run(sql`update address_pools set host_id = null`)
+  const customer = await app.given.customer({ credit: '1000.00' })
+  const { regionId } = await app.given.vmInput()
+  const apply = async (): Promise<void> => {
+    app.clock.advance('61s')
+    await applyReverseNames.runOnce(app.deps)
+  }
+
+  test('a name waits for a zone, then it is set, changed and removed', async () => {
+    const { id, address } = (await customer.post('/addresses', { regionId })).body.data
+    const named = async (reverseName: string | null) => (await customer.patch(`/addresses/${id}`, { reverseName })).body.data
+    expect(await named('mail.example.com')).toMatchObject({ reverseName: 'mail.example.com', reverseNameState: 'PENDING' })
+    await apply()
+    expect((await customer.get(`/addresses/${id}`)).body.data).toMatchObject({
+      reverseNameState: 'FAILED',
+      reverseNameReason: expect.stringContaining('no zone'),
+    })
+    await server.addZone('10.in-addr.arpa.')
+    await server.addZone('77.10.in-addr.arpa.')
+    await apply()
+    expect((await customer.get(`/addresses/${id}`)).body.data).toMatchObject({ reverseNameState: 'SET', reverseNameReason: null })
+    expect(await server.lookUp(address)).toEqual(['mail.example.com'])
+    await named('www.example.com')
+    await apply()
+    expect(await server.lookUp(address)).toEqual(['www.example.com'])
+    await named(null)
+    await apply()
+    expect([await server.lookUp(address), (await customer.get(`/addresses/${id}`)).body.data.reverseName]).toEqual([[], null])
+  })
+
+  test('a VM’s own address has one too, and loses it with the VM', async () => {
+    const { id } = await app.given.vm(customer)
+    const { body } = await customer.patch(`/vms/${id}`, { reverseName: 'vm.example.com' })
+    await apply()
+    expect((await customer.get(`/vms/${id}`)).body.data).toMatchObject({ reverseName: 'vm.example.com', reverseNameState: 'SET' })
+    expect(await server.lookUp(body.data.ipAddress)).toEqual(['vm.example.com'])
+    await customer.delete(`/vms/${id}`)
+    await app.settle({ subjectId: id })
+    await apply()
+    expect(await server.lookUp(body.data.ipAddress)).toEqual([])
+  })
+
+  test('a name server that is down gets the newest name when it is back', async () => {
+    const { id, address } = (await customer.post('/addresses', { regionId })).body.data
+    await server.stop()
+    await customer.patch(`/addresses/${id}`, { reverseName: 'first.example.com' })
+    await apply()
+    const failed = (await customer.patch(`/addresses/${id}`, { name: 'mail' })).body.data
+    expect(failed).toMatchObject({ reverseNameState: 'FAILED', reverseNameReason: expect.stringContaining('does not answer') })
+    await customer.patch(`/addresses/${id}`, { reverseName: 'second.example.com' })
+    await server.start()
+    await apply()
+    expect(await server.lookUp(address)).toEqual(['second.example.com'])
+    await customer.delete(`/addresses/${id}`)
+    await apply()
+    expect(await server.lookUp(address)).toEqual([])
+  })
+
+  test.each([
+    '',
+    'localhost',
+    'a b.example.com',
+    '-a.example.com',
+    'a..example.com',
+    'Mail.example.com',
+    'mail.example.com.',
+    `${'a'.repeat(64)}.example.com`,
+  ])('the name %j is refused', async (reverseName) => {
+    const { id } = (await customer.post('/addresses', { regionId })).body.data
+    expect((await customer.patch(`/addresses/${id}`, { reverseName })).status).toBe(400)
+    await customer.delete(`/addresses/${id}`)
+  })
+})

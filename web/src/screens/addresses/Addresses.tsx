@@ -1,0 +1,236 @@
+import { Button, NativeSelect, TextInput } from '@mantine/core'
+import type { Address, VmListItem } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { berth } from '../../api/berth.ts'
+import { useWrite } from '../../api/client.ts'
+import { fieldError } from '../../api/errors.ts'
+import { regionsQuery } from '../../queries/catalog.ts'
+import { addressesQuery } from '../../queries/network.ts'
+import { vmChoicesQuery } from '../../queries/vms.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { addressMessages as w } from '../../messages/addresses.ts'
+import { Empty } from '../../ui/AsyncState.tsx'
+import { Copyable } from '../../ui/CopyButton.tsx'
+import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
+import { Form } from '../../ui/Form.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { TextLink } from '../../ui/links.tsx'
+import { Card, Page } from '../../ui/Page.tsx'
+import { PagedTable } from '../../ui/PagedTable.tsx'
+import { usePaging } from '../../ui/paging.ts'
+import { RenameDialog } from '../../ui/Rename.tsx'
+import { RowMenu } from '../../ui/RowMenu.tsx'
+import { Status, toneOf } from '../../ui/Status.tsx'
+import type { Column } from '../../ui/Table.tsx'
+import { Time } from '../../ui/Time.tsx'
+
+type Open = { what: 'reserve' } | { what: 'rename' | 'assign' | 'unassign' | 'release'; address: Address } | null
+
+export default function Addresses() {
+  const [open, setOpen] = useState<Open>(null)
+  const close = (): void => setOpen(null)
+  const { search } = usePaging()
+  const addresses = useQuery(addressesQuery({ page: search.page, limit: search.limit }))
+  const vms = useQuery(vmChoicesQuery).data?.items ?? []
+  const nameOf = (vmId: string): string => vms.find(({ id }) => id === vmId)?.name ?? vmId
+  const reserve = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen({ what: 'reserve' })}>
+      {w.reserve}
+    </Button>
+  )
+  const columns: Column<Address>[] = [
+    { head: w.address, cell: ({ address }) => <Copyable text={address} what={w.address} /> },
+    { head: w.name, truncate: ({ name }) => name, cell: ({ name }) => name },
+    { head: w.region, cell: ({ region }) => region.name },
+    {
+      head: w.vm,
+      cell: ({ vmId }) =>
+        vmId === null ? (
+          w.unassigned
+        ) : (
+          <TextLink to="/vms/$vmId" params={{ vmId }}>
+            {nameOf(vmId)}
+          </TextLink>
+        ),
+    },
+    {
+      head: w.guest,
+      cell: ({ guestState, guestReason }) =>
+        guestState === null ? (
+          commonMessages.none
+        ) : (
+          <span title={guestReason ?? undefined}>
+            <Status tone={toneOf(guestState)}>{w.guestStates[guestState]}</Status>
+          </span>
+        ),
+    },
+    { head: w.price, cell: ({ billing }) => billing.priceMonthly, right: true },
+    { head: w.renewal, cell: ({ billing }) => <Time at={billing.nextRenewalAt} /> },
+    {
+      head: commonMessages.actions,
+      quiet: true,
+      shrink: true,
+      right: true,
+      cell: (address) => (
+        <RowMenu
+          name={address.name}
+          items={[
+            { label: w.assign, onClick: () => setOpen({ what: 'assign', address }) },
+            ...(address.vmId === null ? [] : [{ label: w.unassign, onClick: () => setOpen({ what: 'unassign', address }) }]),
+            { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', address }) },
+            { label: w.release, onClick: () => setOpen({ what: 'release', address }), danger: true },
+          ]}
+        />
+      ),
+    },
+  ]
+  return (
+    <Page title={w.title} about={w.about} actions={reserve}>
+      <Card flush>
+        <PagedTable
+          of={addresses}
+          caption={w.title}
+          columns={columns}
+          empty={<Empty icon="pin" title={w.emptyTitle} about={w.emptyAbout} action={reserve} />}
+        />
+      </Card>
+      {open?.what === 'reserve' && <ReserveAddress onClose={close} />}
+      {open?.what === 'rename' && (
+        <RenameDialog
+          title={w.rename(open.address.name)}
+          name={open.address.name}
+          write={(name) => berth.addresses.update(open.address.id, { name })}
+          invalidates="addresses"
+          onClose={close}
+        />
+      )}
+      {open?.what === 'assign' && <AssignAddress address={open.address} vms={vms} nameOf={nameOf} onClose={close} />}
+      {open?.what === 'unassign' && <UnassignAddress address={open.address} onClose={close} />}
+      {open?.what === 'release' && <ReleaseAddress address={open.address} onClose={close} />}
+    </Page>
+  )
+}
+
+const MOVED = ['addresses', 'actions']
+const PAID = ['addresses', 'limits', 'wallet']
+
+function ReserveAddress({ onClose }: { onClose: () => void }) {
+  const regions = useQuery(regionsQuery).data ?? []
+  const [region, setRegion] = useState('')
+  const [name, setName] = useState('')
+  const regionId = region || (regions[0]?.id ?? '')
+  const order = { regionId, ...(name !== '' && { name }) }
+  const quote = useQuery({
+    queryKey: ['addresses', 'quote', regionId],
+    queryFn: ({ signal }) => berth.addresses.quoteReserve({ regionId }, { signal }),
+    enabled: regionId !== '',
+  })
+  const reserve = useWrite(() => berth.addresses.reserve(order), {
+    inForm: true,
+    invalidates: PAID,
+    successMessage: ({ address }) => w.reserved(address),
+    onDone: onClose,
+  })
+  return (
+    <Dialog title={w.reserve} onClose={onClose}>
+      <Form
+        onSubmit={() => reserve.mutate()}
+        busy={reserve.isPending}
+        error={reserve.error ?? quote.error}
+        submit={w.reserve}
+        onCancel={onClose}
+      >
+        <NativeSelect
+          label={w.region}
+          value={regionId}
+          onChange={(event) => setRegion(event.currentTarget.value)}
+          data={regions.map(({ id, name: label }) => ({ value: id, label }))}
+          error={fieldError(reserve.error, 'regionId')}
+          data-autofocus
+        />
+        <TextInput
+          label={w.name}
+          description={w.nameHint}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          error={fieldError(reserve.error, 'name')}
+          maxLength={100}
+        />
+        {quote.data && <div>{w.reserveAbout(quote.data.charge, quote.data.currency)}</div>}
+      </Form>
+    </Dialog>
+  )
+}
+
+interface AssignProps {
+  address: Address
+  vms: VmListItem[]
+  nameOf: (vmId: string) => string
+  onClose: () => void
+}
+
+/** What the dialog has shown is what is expected: another person's move in between is not undone. */
+function AssignAddress({ address, vms, nameOf, onClose }: AssignProps) {
+  const choices = vms.filter(({ id, region }) => region.slug === address.region.slug && id !== address.vmId)
+  const [chosen, setChosen] = useState('')
+  const vmId = chosen || (choices[0]?.id ?? '')
+  const assign = useWrite(() => berth.addresses.assign(address.id, { vmId, expectedVmId: address.vmId }), {
+    inForm: true,
+    invalidates: MOVED,
+    successMessage: w.assigning(address.address),
+    onDone: onClose,
+  })
+  return (
+    <Dialog title={w.assignTitle(address.address)} onClose={onClose}>
+      <Form
+        onSubmit={() => assign.mutate()}
+        busy={assign.isPending}
+        error={assign.error}
+        submit={w.assign}
+        onCancel={onClose}
+        disabled={vmId === ''}
+      >
+        <NativeSelect
+          label={w.vm}
+          description={choices.length === 0 ? w.noVms : address.vmId === null ? undefined : w.assignTakes(nameOf(address.vmId))}
+          value={vmId}
+          onChange={(event) => setChosen(event.currentTarget.value)}
+          data={choices.map(({ id, name }) => ({ value: id, label: name }))}
+          data-autofocus
+        />
+      </Form>
+    </Dialog>
+  )
+}
+
+interface AddressProps {
+  address: Address
+  onClose: () => void
+}
+
+function UnassignAddress({ address, onClose }: AddressProps) {
+  const write = useWrite(() => berth.addresses.unassign(address.id, { expectedVmId: address.vmId ?? undefined }), {
+    inForm: true,
+    invalidates: MOVED,
+    successMessage: w.unassigning(address.address),
+  })
+  return (
+    <ConfirmDialog title={w.unassignTitle} submit={w.unassign} write={write} onClose={onClose}>
+      {w.unassignAbout(address.address)}
+    </ConfirmDialog>
+  )
+}
+
+function ReleaseAddress({ address, onClose }: AddressProps) {
+  const write = useWrite(() => berth.addresses.release(address.id), {
+    inForm: true,
+    invalidates: PAID,
+    successMessage: w.released(address.address),
+  })
+  return (
+    <ConfirmDialog title={w.releaseTitle} submit={w.release} write={write} onClose={onClose} disabled={address.vmId !== null}>
+      {address.vmId === null ? w.releaseAbout(address.address) : w.releaseAssigned(address.address)}
+    </ConfirmDialog>
+  )
+}
