@@ -96,7 +96,7 @@ describeIf(missingForLibvirtHost())('backups on a second host', { timeout: 3 * T
       'sh',
       '-ec',
       `pid=$(pgrep -xo libvirtd); line=$(tr '\\0' ' ' < /proc/$pid/cmdline); kill -9 $pid
-      while kill -0 $pid 2> /dev/null; do sleep 0.1; done; rm -f /run/libvirtd.pid /run/libvirt/libvirtd.pid; exec $line > /dev/null 2>&1`,
+      while kill -0 $pid 2> /dev/null; do sleep 0.1; done; rm -f /run/libvirtd.pid /run/libvirt/libvirtd.pid; exec setsid -f $line > /dev/null 2>&1 < /dev/null`,
     )
   const worker = async (): Promise<void> => {
     await processes['worker']!.kill('SIGKILL')
