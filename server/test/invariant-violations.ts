@@ -113,6 +113,12 @@ export const violationSetups: Record<string, ViolationSetup> = {
     sql`insert into free_addresses (address, pool_id, available_at) select ip_address, address_pool_id, created_at from vms where id = ${vmId}`,
   ],
   'addresses.complete': () => [sql`delete from free_addresses where address = (select min(address) from free_addresses)`],
+  'addresses.usable_ipv6': ({ vmId }) => [
+    sql`insert into ipv6_ranges (range, pool_id) select '2001:db8:7::1', id from address_pools limit 1`,
+    sql`update vms set ipv6_address = '2001:db8:7::1', ipv6_pool_id = address_pool_id where id = ${vmId}`,
+    sql`update simulated.nics set ipv6 = '2001:db8:7::1' where machine = ${vmId} and kind = 'public'`,
+  ],
+  'addresses.held_ipv6': () => [sql`insert into ipv6_ranges (range, pool_id) select '2001:db8:7::1', id from address_pools limit 1`],
   'quotas.counted': ({ accountId }) => [
     sql`update account_quotas set used = used + 1 where account_id = ${accountId} and name = 'ssh_keys'`,
   ],

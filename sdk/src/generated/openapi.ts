@@ -31,6 +31,8 @@ export interface components {
             currency: string;
             /** @description Of each GiB of snapshots and on-demand backups, a month; 0.00 = free */
             copyPriceMonthly: string;
+            /** @description How much less a VM without a public IPv4 address costs a month (publicIpv4) */
+            ipv4PriceMonthly: string;
             /** @description Mbit/s once the bandwidth is used up */
             throttleMbps: number;
             /** @description Disk operations a second, reads and writes together; null = unlimited */
@@ -154,8 +156,14 @@ export interface components {
             network10gEnabled: boolean;
             dailyBackupEnabled: boolean;
             isProtected: boolean;
-            /** @description Null while none is assigned */
+            /** @description Whether it has, or is to have, a public IPv4 address */
+            publicIpv4: boolean;
+            /** @description The public IPv4 address; null while none is assigned, and without publicIpv4 */
             ipAddress: string | null;
+            /** @description Null where the region has no IPv6, and until the next rebuild of a VM from before */
+            ipv6Address: string | null;
+            /** @description The /64 of its own, with ipv6Address in it; null where it has that address alone */
+            ipv6Prefix: string | null;
             region: {
                 slug: string;
                 name: string;
@@ -1026,8 +1034,14 @@ export interface components {
             network10gEnabled: boolean;
             dailyBackupEnabled: boolean;
             isProtected: boolean;
-            /** @description Null while none is assigned */
+            /** @description Whether it has, or is to have, a public IPv4 address */
+            publicIpv4: boolean;
+            /** @description The public IPv4 address; null while none is assigned, and without publicIpv4 */
             ipAddress: string | null;
+            /** @description Null where the region has no IPv6, and until the next rebuild of a VM from before */
+            ipv6Address: string | null;
+            /** @description The /64 of its own, with ipv6Address in it; null where it has that address alone */
+            ipv6Prefix: string | null;
             region: {
                 slug: string;
                 name: string;
@@ -1144,6 +1158,11 @@ export interface components {
             isProtected?: boolean | undefined;
             firewallIds?: string[] | undefined;
             privateNetworkIds?: string[] | undefined;
+            /**
+             * @description False: IPv6 alone, where the region has it, for ipv4PriceMonthly of the plan less
+             * @default true
+             */
+            publicIpv4?: boolean | undefined;
         };
         UpdateVm: {
             /** @description must be 1-100 characters on one line, without control characters */
@@ -3130,7 +3149,7 @@ export interface operations {
                 firewall?: string;
                 /** @description Part of the name, in upper or lower case */
                 name?: string;
-                /** @description The public address, or the address in a private network */
+                /** @description A public address, or the address in a private network */
                 address?: string;
                 /** @description A leading - means descending */
                 sort?: "name" | "-name" | "createdAt" | "-createdAt" | "nextRenewalAt" | "-nextRenewalAt";

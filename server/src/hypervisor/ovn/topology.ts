@@ -69,14 +69,6 @@ export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: rea
     match: `${portIn('OUT', GUESTS)} && ((udp.src == 67 && udp.dst == 68) || (udp.src == 547 && udp.dst == 546))`,
     action: 'drop',
   }),
-  acl('no-router', 'guests', {
-    direction: 'OUT',
-    priority: ALWAYS + 2,
-    match: `${portIn('OUT', GUESTS)} && nd_ra`,
-    action: 'drop',
-    // OVN lets neighbour discovery and router advertisements pass its first stage of ACLs unseen.
-    options: { 'apply-after-lb': 'true' },
-  }),
   acl('not-closed', 'public', {
     direction: 'OUT',
     priority: ALWAYS + 1,
@@ -116,13 +108,12 @@ interface Acl {
   priority: number
   match: string
   action: string
-  options?: Record<string, string>
 }
 
-const acl = (key: string, group: string, { direction, priority, match, action, options = {} }: Acl): WantedRow => ({
+const acl = (key: string, group: string, { direction, priority, match, action }: Acl): WantedRow => ({
   table: 'ACL',
   key,
-  columns: { direction: pipelineOf(direction), priority, match, action, options },
+  columns: { direction: pipelineOf(direction), priority, match, action, options: {} },
   in: [{ key: group, column: 'acls' }],
 })
 

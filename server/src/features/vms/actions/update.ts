@@ -57,7 +57,7 @@ export async function update(
   return getVm(tx, who.accountId, vmId)
 }
 
-const isSwitchedOn = (vm: sql.VmDetails, { dailyBackup, network10g }: AddOns): boolean =>
+const isSwitchedOn = (vm: sql.VmDetails, { dailyBackup, network10g }: Omit<AddOns, 'publicIpv4'>): boolean =>
   (dailyBackup && !vm.daily_backup) || (network10g && !vm.network_10g)
 
 /** A VM stays on its host; one that failed to provision has none yet. */
