@@ -168,13 +168,21 @@ describeIf(missingForRealHost())('berthd up as root', { timeout: 3 * TIMEOUT_MS 
   })
 
   test('reaches a host over TLS with certificates that only root can read', async () => {
-    const bundle = join(folder.path, 'bundle')
+    const [bundle, controller] = [join(folder.path, 'bundle'), join(folder.path, 'controller')]
+    await berthd('network-controller', 'certificate', '--address', sandbox.address, '--out', controller)
+    await berthd('network-controller', 'prepare', '--certificate', controller)
+    await berthd('region', 'set', 'fra1', '--network-controller', `ssl:${sandbox.address}`)
     const { range } = await berthd('host', 'certificate', '--address', sandbox.address, '--out', bundle)
     await berthd('host', 'prepare', '--certificate', bundle)
     await berthd('host', 'remove', 'local', '--unmanage', '--yes')
     await berthd('host', 'add', `qemu+tls://${sandbox.address}/system`, '--name', 'local', '--region', 'fra1', '--range', range!)
+    await berthd('host', 'set', 'local', '--maintenance', 'off') // which its removal has switched on
     await berthd('vm', 'adopt', vmId)
     await consoleSays('serial', 'web-1 login:')
+    // Its ports are made by the network controller, over TLS too.
+    const [region] = await call<{ id: string }[]>('GET', '/regions')
+    const { id: networkId } = await call('POST', '/networks', { name: 'lan', nodeId: region!.id, cidr: '10.201.0.0/24' })
+    await order(`/vms/${vmId}/networks`, { networkId })
     expect((await stat(join(settings['BERTH_DATA_DIR']!, 'pki/client.key'))).mode & 0o777).toBe(0o600)
   })
 
