@@ -50,6 +50,7 @@ export const ovn: Step = {
     await run('ovs-vsctl', '--timeout=30', 'set', 'Open_vSwitch', '.', ...assignments)
     if (plan.systemd || !(await answers('ovn-appctl', 'ovn-controller', 'version'))) await start(plan, CHASSIS, OVN_CTL, 'start_controller')
     await untilReady(plan)
+    if (await hasCentral(plan)) await forgetOldNames(plan, wanted)
   },
 }
 
@@ -97,6 +98,13 @@ async function untilReady(plan: HostPlan): Promise<void> {
     if (elapsed() > READY_MS) throw new SetupError(`OVN was started, but ${problem}`, hintFor(plan))
     await sleep(50)
   }
+}
+
+/** Rows of this machine under other names, whose ports would be looked for there. A killed ovn-controller leaves its row. */
+async function forgetOldNames(plan: HostPlan, { hostname, 'system-id': own }: Settings): Promise<void> {
+  const names = await sbctl({ ...plan, chassis: null }, '--bare', '--columns=name', 'find', 'Chassis', `hostname="${hostname}"`)
+  for (const name of names.split('\n').filter((each) => each !== '' && each !== own))
+    await sbctl({ ...plan, chassis: null }, 'chassis-del', name)
 }
 
 const hintFor = ({ chassis }: HostPlan): string =>

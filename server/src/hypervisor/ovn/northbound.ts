@@ -103,10 +103,10 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
     await south.whenUp({ timeoutMs: CALL_MS, signal })
     const pending = (): string[] => {
       const applied = new Map([...tables.Chassis_Private.values()].map(({ name, nb_cfg }) => [name, nb_cfg]))
-      return hosts.filter((host) => {
-        const chassis = [...tables.Chassis.values()].find(({ hostname }) => hostname === host)
-        return !chassis || (applied.get(chassis.name) ?? 0) < number
-      })
+      // A host that was killed and came back under another name of its chassis has a row of each for a while.
+      const confirmed = (host: string): boolean =>
+        [...tables.Chassis.values()].some(({ hostname, name }) => hostname === host && (applied.get(name) ?? 0) >= number)
+      return hosts.filter((host) => !confirmed(host))
     }
     await until('the confirmation of the hosts', () => pending().length === 0, { timeoutMs: CALL_MS, signal }).catch((error: unknown) => {
       if (!(error instanceof TimeoutError)) throw error
