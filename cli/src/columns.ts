@@ -10,6 +10,7 @@ export const VM_FIELDS: Columns<Vm> = {
   Reason: (vm) => vm.statusReason ?? undefined,
   'In progress': (vm) => (vm.currentAction ? `${vm.currentAction.action} ${vm.currentAction.progress} %` : undefined),
   Address: (vm) => vm.ipAddress,
+  'IPv6 address': (vm) => (vm.ipv6Prefix ? `${vm.ipv6Address} of ${vm.ipv6Prefix}` : (vm.ipv6Address ?? undefined)),
   Hostname: (vm) => vm.hostname,
   Size: (vm) => `${vm.vcpu} vCPU, ${mebibytes(vm.ram)} RAM, ${vm.disk} GiB disk`,
   Plan: (vm) => `${vm.plan.slug}, ${vm.plan.priceMonthly} per month`,

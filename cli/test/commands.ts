@@ -53,9 +53,11 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   deleteNetwork: commandLine('network', 'delete', ':id'),
   listNetworkRoutes: commandLine('network', 'route', 'list', ':id'),
   createNetworkRoute: commandLine('network', 'route', 'add', ':id', '=destination', '--via', '=nextHop'),
+  getNetworkRoute: commandLine('network', 'route', 'get', ':id', ':routeId'),
   deleteNetworkRoute: commandLine('network', 'route', 'delete', ':id', ':routeId'),
   listNetworkPeerings: commandLine('network', 'peering', 'list', ':id'),
   createNetworkPeering: commandLine('network', 'peering', 'add', ':id', '=networkId'),
+  getNetworkPeering: commandLine('network', 'peering', 'get', ':id', ':peeringId'),
   deleteNetworkPeering: commandLine('network', 'peering', 'delete', ':id', ':peeringId'),
 
   listAddresses: commandLine('address', 'list'),

@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { addPool } from '../../server/src/features/hosts/service.ts'
 import { receiver, verified } from '../../server/test/receiver.ts'
 import { berth, createCliFixture, onTerminal, start } from './fixture.ts'
 
@@ -33,6 +34,17 @@ test('vm ssh --print prints the ssh command, and fails for a stopped VM', async 
   await customer.post(`/vms/${other.id}/stop`)
   await app.settle()
   expect(await berth(env, ['vm', 'ssh', 'off-1'])).toMatchObject({ code: 5, stderr: expect.stringContaining('berth vm start off-1') })
+})
+
+test('vm create --ipv6-only and vm ssh do without IPv4', async () => {
+  const pool = { regionId: app.host.region_id, hostId: null, cidr: '2001:db8:9::/63', gateway: '2001:db8:9::1' }
+  await app.db.tx((tx) => addPool(tx, app.clock.now(), pool))
+  await berth(env, ['vm', 'create', 'six-1', '--os', 'debian-12', '--ipv6-only', '--no-wait', '--yes'])
+  await app.settle()
+  const { stdout } = await berth(env, ['vm', 'ssh', 'six-1', '--print'])
+  expect(stdout).toContain('root@2001:db8:9:1::1\n')
+  expect((await berth(env, ['vm', 'list'])).stdout).toMatch(/six-1 .* 2001:db8:9:1::1 /)
+  expect((await berth(env, ['vm', 'get', 'six-1'])).stdout).toContain('2001:db8:9:1::1 of 2001:db8:9:1::/64')
 })
 
 test('vm console connects the terminal to the VM until Ctrl-]', async () => {

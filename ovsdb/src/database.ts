@@ -2,7 +2,7 @@
 // monitors go on where they were.
 import { Connection, refusal, type CallOptions } from './connection.ts'
 import type { Endpoint } from './endpoint.ts'
-import { CancelledError, ConnectionLostError, ProtocolError, TimeoutError, type OvsdbError } from './errors.ts'
+import { CancelledError, ConnectionLostError, ProtocolError, type OvsdbError } from './errors.ts'
 import { Monitor, type RowChange } from './monitor.ts'
 import type { AnyTables, Operation } from './operations.ts'
 import { decodeRow, parseSchema, type Row, type Schema } from './schema.ts'
@@ -15,7 +15,10 @@ export interface DatabaseOptions {
   connectTimeoutMs?: number
   /** After this time without a message the server is asked for an echo, after twice this time the connection is lost. Default: 5 s. */
   idleMs?: number
+  /** Calls wait for a lost connection until it has been lost for this time; then they are rejected at once. Default: 5 s. */
+  patienceMs?: number
   onUp?: (endpoint: string) => void
+  /** Not called by `close`. */
   onDown?: (reason: Error) => void
   /** A listener that threw. Default: a process warning. */
   onProblem?: (error: Error) => void
@@ -60,6 +63,7 @@ interface Session {
 
 const CONNECT_MS = 5_000
 const CALL_MS = 30_000
+const PATIENCE_MS = 5_000
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 2_000
 const SERVER_MONITOR = 'server'
@@ -71,6 +75,7 @@ export class Database<T extends AnyTables> {
   private readonly ended = new AbortController()
   private session: Session | undefined
   private lastReason: Error | undefined
+  private downSince = performance.now()
 
   constructor(options: DatabaseOptions) {
     this.options = options
@@ -138,7 +143,9 @@ export class Database<T extends AnyTables> {
       const isEnded = this.ended.signal.aborted
       if (isEnded) return reject(new ConnectionLostError('the database was closed', { outcome: 'not sent' }))
       if (this.session) return resolve(this.session)
-      const any = AbortSignal.any([this.ended.signal, AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])])
+      const patienceMs = Math.max(0, this.downSince + (this.options.patienceMs ?? PATIENCE_MS) - performance.now())
+      const waitMs = Math.ceil(Math.min(timeoutMs, patienceMs))
+      const any = AbortSignal.any([this.ended.signal, AbortSignal.timeout(waitMs), ...(signal ? [signal] : [])])
       const settle = (session: Session): void => {
         this.waiting.delete(settle)
         any.removeEventListener('abort', onAbort)
@@ -146,7 +153,7 @@ export class Database<T extends AnyTables> {
       }
       const onAbort = (): void => {
         this.waiting.delete(settle)
-        reject(this.notConnected(signal, timeoutMs))
+        reject(this.notConnected(signal))
       }
       if (any.aborted) return onAbort()
       any.addEventListener('abort', onAbort, { once: true })
@@ -154,11 +161,12 @@ export class Database<T extends AnyTables> {
     })
   }
 
-  private notConnected(signal: AbortSignal | undefined, timeoutMs: number): OvsdbError {
+  private notConnected(signal: AbortSignal | undefined): OvsdbError {
     if (signal?.aborted) return new CancelledError(`${this.options.name}: cancelled`, { outcome: 'not sent', cause: signal.reason })
     if (this.ended.signal.aborted) return new ConnectionLostError('the database was closed', { outcome: 'not sent' })
+    const seconds = ((performance.now() - this.downSince) / 1000).toFixed(1)
     const reason = this.lastReason ? `: ${this.lastReason.message}` : ''
-    return new TimeoutError(`${this.options.name} cannot be reached for ${timeoutMs} ms${reason}`, {
+    return new ConnectionLostError(`${this.options.name} cannot be reached since ${seconds} s${reason}`, {
       outcome: 'not sent',
       cause: this.lastReason,
     })
@@ -199,7 +207,8 @@ export class Database<T extends AnyTables> {
       connection.close()
       const wasUp = this.session?.connection === connection
       this.session = undefined
-      if (wasUp) void closed.promise.then((reason) => this.guarded(() => this.options.onDown?.(reason)))
+      if (wasUp) this.downSince = performance.now()
+      if (wasUp && !this.ended.signal.aborted) void closed.promise.then((reason) => this.guarded(() => this.options.onDown?.(reason)))
     }
   }
 

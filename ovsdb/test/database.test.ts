@@ -180,6 +180,35 @@ describeIf(missingCommands('ovsdb-server', 'ovsdb-tool', 'openssl'))('a database
     await expect.poll(() => events).toEqual(['up', 'down', 'up'])
   })
 
+  test('calls to a server that is not there are rejected soon, and at once while it stays away', async () => {
+    const own = await servers.single()
+    await own.kill()
+    const one = servers.connect([own], { patienceMs: 3_000 })
+    const fails = async (): Promise<number> => {
+      const startedAt = performance.now()
+      await expect(one.transact([select('Switch', [])])).rejects.toMatchObject({ name: 'ConnectionLostError', outcome: 'not sent' })
+      return performance.now() - startedAt
+    }
+    expect(await fails()).toBeGreaterThan(2_000)
+    expect(await fails()).toBeLessThan(500)
+    await own.start()
+    await expect
+      .poll(
+        () =>
+          one.transact([insert('Switch', { name: 'there' })]).then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 10_000 },
+      )
+      .toBe(true)
+    // A short outage is waited out.
+    await own.kill()
+    const changed = one.transact([insert('Switch', { name: 'again' })])
+    await own.start()
+    await changed
+  })
+
   test('a frozen server is noticed, and used again when it wakes', async () => {
     const own = await servers.single()
     const reasons: string[] = []
@@ -217,10 +246,13 @@ describeIf(missingCommands('ovsdb-server', 'ovsdb-tool', 'openssl'))('a database
   })
 
   test('a database that is closed says so', async () => {
-    const one = servers.connect([server])
+    const reasons: Error[] = []
+    const one = servers.connect([server], { onDown: (reason) => reasons.push(reason) })
     await one.whenUp()
     one.close()
     await expect(one.transact([])).rejects.toThrow('the database was closed')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(reasons).toEqual([])
   })
 
   test('a server that has no such database, and a peer that speaks no OVSDB, are named in the error', async () => {

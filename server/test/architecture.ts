@@ -51,7 +51,7 @@ const ADDITIONAL_ENTRY_POINTS: Record<string, string[]> = {
   catalog: ['seed.ts'],
   wallet: ['date-range.ts', 'adjustments.ts'],
   'audit-log': ['operator.ts'],
-  hosts: ['public-addresses.ts', 'capacity.ts'],
+  hosts: ['public-addresses.ts', 'ipv6-ranges.ts', 'capacity.ts'],
   support: ['staff.ts'],
   operator: ['actions-health.ts'],
 }

@@ -192,9 +192,11 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
     const id = await fixture.network()
     return { params: { id }, body: await fixture.routeIn(id) }
   },
+  getNetworkRoute: route,
   deleteNetworkRoute: route,
   listNetworkPeerings: async (fixture) => ({ params: { id: (await peering(fixture)).params!['id']! } }),
   createNetworkPeering: async (fixture) => ({ params: { id: await fixture.network() }, body: { networkId: await fixture.network() } }),
+  getNetworkPeering: peering,
   deleteNetworkPeering: peering,
 
   listAddresses: having((fixture) => fixture.address()),

@@ -1,5 +1,5 @@
 // Ethernet frames for spoofing tests.
-import { parseIp } from '../src/kernel/ip-range.ts'
+import { formatIpRange, parseIp } from '../src/kernel/ip-range.ts'
 
 export interface End {
   mac: string
@@ -77,15 +77,38 @@ export const ipv6Frame = (from: End, to: End, text: string): Buffer =>
 const hextets = (address: string): Buffer => Buffer.from(parseIp(address)!.base.toString(16).padStart(32, '0'), 'hex')
 
 /** Between two IPv6 addresses, with the checksum that connection tracking demands at `checksumAt` of the payload. */
-function ipv6Between(from: End, to: End, protocol: number, payload: Buffer, checksumAt: number): Buffer {
+function ipv6Between(from: End, to: End, protocol: number, payload: Buffer, checksumAt: number, hops = 64): Buffer {
   const [source, target] = [hextets(from.address), hextets(to.address)]
   const pseudoHeader = Buffer.concat([source, target, u16(0, payload.length, 0, protocol)])
   payload.writeUInt16BE(checksum(Buffer.concat([pseudoHeader, payload])), checksumAt)
-  return ether(from.mac, to.mac, 0x86dd, u16(0x6000, 0, payload.length, (protocol << 8) | 64), source, target, payload)
+  return ether(from.mac, to.mac, 0x86dd, u16(0x6000, 0, payload.length, (protocol << 8) | hops), source, target, payload)
 }
 
 export const udp6Frame = (from: End, to: End, text: string, ports = { from: 4000, to: 4001 }): Buffer =>
   ipv6Between(from, to, UDP, datagram(ports.from, ports.to, text), 6)
+
+/** The link-local address that a kernel gives an interface with this MAC (EUI-64). */
+export const linkLocalOf = (mac: string): string => {
+  const [a, ...rest] = [...macBytes(mac)]
+  const [b, c, d, e, f] = rest.map((byte) => byte.toString(16).padStart(2, '0'))
+  return formatIpRange(parseIp(`fe80::${(a! ^ 2).toString(16)}${b}:${c}ff:fe${d}:${e}${f}`)!)
+}
+
+/** Of an option that nobody knows, which carries the text. */
+const textOption = (text: string): Buffer => Buffer.concat([Buffer.from([253, 2]), Buffer.from(text.padEnd(14))])
+
+/** From the sender's own link-local address to all nodes. */
+export const ownRouterAdvertisement = ({ mac }: End, text: string): Buffer => {
+  const advertisement = Buffer.concat([u16(0x8600, 0, 0x4000, 1800, 0, 0, 0, 0), textOption(text)])
+  return ipv6Between({ mac, address: linkLocalOf(mac) }, { mac: ALL_NODES, address: 'ff02::1' }, ICMPV6, advertisement, 2, 255)
+}
+
+/** Says that the sender has that address. */
+export const neighbourAdvertisement = (from: End, to: End, target: string, text: string): Buffer => {
+  const link = Buffer.concat([Buffer.from([2, 1]), macBytes(from.mac)])
+  const advertisement = Buffer.concat([u16(0x8800, 0, 0x6000, 0), hextets(target), link, textOption(text)])
+  return ipv6Between(from, to, ICMPV6, advertisement, 2, 255)
+}
 
 export const echo6Frame = (from: End, to: End, text: string): Buffer =>
   ipv6Between(from, to, ICMPV6, Buffer.concat([u16(0x8000, 0, 1, 1), Buffer.from(text)]), 2)

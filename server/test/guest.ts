@@ -44,9 +44,8 @@ export async function guestDisk(
       mac: MAC,
       kind: 'public',
       networkId: null,
-      address: '10.0.2.15',
-      prefix: 24,
-      gateway: '10.0.2.2',
+      ipv4: { address: '10.0.2.15', prefix: 24, gateway: '10.0.2.2' },
+      ipv6: { address: 'fec0::77', prefix: 64, gateway: 'fec0::2' },
       dns: ['10.0.2.3'],
     },
   ]

@@ -125,6 +125,12 @@ export const violationSetups: Record<string, ViolationSetup> = {
       select a.id, a.period_started_at, a.next_renewal_at, t.id from addresses a join wallet_transactions t on t.reference_id = a.id`,
     sql`insert into account_quotas (account_id, name, used) values (${fixture.accountId}, 'addresses', 1)`,
   ],
+  'addresses.usable_ipv6': ({ vmId }) => [
+    sql`insert into ipv6_ranges (range, pool_id) select '2001:db8:7::1', id from address_pools limit 1`,
+    sql`update vms set ipv6_address = '2001:db8:7::1', ipv6_pool_id = address_pool_id where id = ${vmId}`,
+    sql`update simulated.nics set ipv6 = '2001:db8:7::1' where machine = ${vmId} and kind = 'public'`,
+  ],
+  'addresses.held_ipv6': () => [sql`insert into ipv6_ranges (range, pool_id) select '2001:db8:7::1', id from address_pools limit 1`],
   'quotas.counted': ({ accountId }) => [
     sql`update account_quotas set used = used + 1 where account_id = ${accountId} and name = 'ssh_keys'`,
   ],

@@ -41,7 +41,7 @@ export async function libvirtDriverFixture(): Promise<DriverFixture> {
     host: host.name,
     spec,
     agentless: () => spec({ template: { ...template, id: 'plain', slug: 'plain', hasAgent: false } }),
-    nicIn: ({ networkId, cidr }) => ({ ...privateNic(networkId, ++nics), address: cidr.replace('.0/24', '.10') }),
+    nicIn: ({ networkId, cidr }) => privateNic(networkId, ++nics, cidr.replace('.0/24', '.10')),
     guest: {
       write: async (vmId, text) => void (await shell.run(vmId, 'printf %s "$0" > /root/marker && sync', text)),
       read: async (vmId) => {
@@ -85,13 +85,12 @@ export async function libvirtDriverFixture(): Promise<DriverFixture> {
 
 const hex = (byte: number): string => byte.toString(16).padStart(2, '0')
 
-const privateNic = (networkId: string, number: number): NicSpec => ({
+const privateNic = (networkId: string, number: number, address: string): NicSpec => ({
   mac: `52:54:00:01:${hex(number >> 8)}:${hex(number & 255)}`,
   kind: 'private',
   networkId,
-  address: '',
-  prefix: 24,
-  gateway: null,
+  ipv4: { address, prefix: 24, gateway: null },
+  ipv6: null,
   dns: [],
 })
 
@@ -104,9 +103,8 @@ export function specMaker(gateway: string) {
       mac: `52:54:00:00:${hex(high)}:${hex(low)}`,
       kind: 'public',
       networkId: null,
-      address,
-      prefix: 16,
-      gateway,
+      ipv4: { address, prefix: 16, gateway },
+      ipv6: null,
       dns: [gateway],
     }
     const size = { generation: 1, vcpu: 1, ramMiB: 256, diskGiB: 2, diskLimits: { iops: null, miBPerSecond: null } }

@@ -5,7 +5,7 @@ import { GuestShell } from './guest-shell.ts'
 import { berthdJson } from './processes.ts'
 import { missingForRealHost, realProduct, TIMEOUT_MS } from './real-product.ts'
 
-const [IOPS, MIB_PER_SECOND] = [50, 8]
+const [IOPS, MIB_PER_SECOND] = [50, 4]
 const TOLERANCE = 0.15
 
 /** Seconds that reads of so many KiB of the disk take, past the guest's cache. The size of a request is that of the read-ahead, at least a page. */

@@ -148,6 +148,20 @@ describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT
     expect(await connect.fromGuest(ada, '10.201.0.1', 7000)).not.toBe('open')
   })
 
+  test('a client of DHCP takes over the routes of its network', async () => {
+    const [target, nextHop] = ['192.168.77.1', await addressIn(lan, bob)]
+    await inside(bob, 'ip addr add "$0/32" dev lo; echo 1 > /proc/sys/net/ipv4/ip_forward', target)
+    const { id } = await customer.make(`/networks/${lan}/routes`, { destination: '192.168.77.0/24', nextHop })
+    // Option 121 as pairs of range and gateway; the default route stays that of the public interface.
+    const take = `printf '%s\\n' '#!/bin/sh' 'set -- $staticroutes' 'while [ "$2" ]; do [ "$1" = 0.0.0.0/0 ] || ip route replace $1 via $2; shift 2; done' > /tmp/take
+      chmod +x /tmp/take; udhcpc -i "$0" -n -q -f -t 3 -T 2 -O staticroutes -s /tmp/take; ip route`
+    const device = await interfaceWith(ada, await addressIn(lan, ada))
+    expect(await inside(ada, 'ip route')).not.toContain('192.168.77.0/24')
+    await expect.poll(() => inside(ada, take, device), { timeout: 20_000 }).toContain(`192.168.77.0/24 via 10.201.0.1 dev ${device}`)
+    await expect.poll(() => pings(ada, target), { timeout: 20_000 }).toBe(true)
+    await customer.make(`/networks/${lan}/routes/${id}`, {}, 'DELETE')
+  })
+
   test('VMs of two networks reach each other as long as these are peers', async () => {
     await detach(bob, lan)
     const far = await network('10.201.30.0/24', COMBINATIONS[2]!)

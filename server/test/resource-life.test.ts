@@ -8,9 +8,9 @@ import { generateKey } from './openssh-keys.ts'
 const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' } })
 
 interface Resource {
-  /** The collection; `:vm` and `:firewall` are its parents. */
+  /** The collection; `:vm`, `:firewall` and `:network` are its parents. */
   path: string
-  create: (fixture: Fixture) => Promise<object>
+  create: (fixture: Fixture, path: string) => Promise<object>
   /** Where the response has the resource, when it is nested. */
   within?: string
   change?: object
@@ -53,6 +53,16 @@ const RESOURCES: Record<string, Resource> = {
     key: 'vmId',
     unchangeable: 'it binds, or it is not there',
   },
+  'network route': {
+    path: '/networks/:network/routes',
+    create: (fixture, path) => fixture.routeIn(path.split('/')[2]!),
+    unchangeable: 'a route to another machine is another route',
+  },
+  'network peering': {
+    path: '/networks/:network/peerings',
+    create: async (fixture) => ({ networkId: await fixture.network() }),
+    unchangeable: 'it connects, or it is not there',
+  },
   'SSH key': { path: '/ssh-keys', create: async () => ({ name: 'key', publicKey: generateKey().line }), change: { name: 'changed' } },
   webhook: {
     path: '/webhooks',
@@ -84,7 +94,7 @@ describe.each(Object.entries(RESOURCES))('a %s', (_, resource) => {
     const customer = await app.given.customer({ credit: '1000.00' })
     const fixture = fixtureOf(app, customer)
     const path = await pathOf(resource.path, fixture)
-    const created = await customer.post(path, await resource.create(fixture))
+    const created = await customer.post(path, await resource.create(fixture, path))
     expect([201, 202]).toContain(created.status)
     const made = resource.within ? created.body.data[resource.within] : created.body.data
     const key = resource.key ?? 'id'
@@ -114,6 +124,7 @@ describe.each(Object.entries(RESOURCES))('a %s', (_, resource) => {
 })
 
 const pathOf = async (path: string, fixture: Fixture): Promise<string> => {
+  if (path.includes(':network')) return path.replace(':network', await fixture.network())
   if (path.includes(':vm')) return path.replace(':vm', await fixture.vm())
   return path.includes(':firewall') ? path.replace(':firewall', await fixture.firewall()) : path
 }
@@ -123,7 +134,6 @@ test('every creatable resource is covered here', () => {
     ({ method, path }) => method === 'POST' && app.operations.some((each) => each.path === path && each.method === 'GET'),
   )
   const told = Object.values(RESOURCES).map(({ path }) => path.replace(/:\w+/g, ':'))
-  /** The last two are read in their lists alone (networks/routing.test.ts, peerings.test.ts). */
-  const others = ['/wallet/deposits', '/vms/:/bandwidth/packs', '/tickets/:/replies', '/networks/:/routes', '/networks/:/peerings']
+  const others = ['/wallet/deposits', '/vms/:/bandwidth/packs', '/tickets/:/replies']
   for (const { path } of collections) expect([...told, ...others]).toContain(path.replace(/[:{]\w+}?/g, ':'))
 })

@@ -23,6 +23,17 @@ const list = defineCommand({
     ),
 })
 
+const get = defineCommand({
+  name: 'get',
+  description: 'show a peering by the name of the other network or its id',
+  args: '<network> <peering>',
+  example: 'network peering get backend databases',
+  async run(ctx, _, network: string, peering: string) {
+    const id = await ctx.resolveId('network', network)
+    return details(await ctx.berth.networks.peering(id, await ctx.resolveId('peering', peering, id)), PEERING_COLUMNS)
+  },
+})
+
 const add = defineCommand({
   name: 'add',
   description: 'connect two networks of a region',
@@ -48,4 +59,4 @@ const remove = defineCommand({
   },
 })
 
-export const peering = group('peering', 'connections between two networks', [list, add, remove])
+export const peering = group('peering', 'connections between two networks', [list, get, add, remove])

@@ -24,6 +24,17 @@ const list = defineCommand({
     ),
 })
 
+const get = defineCommand({
+  name: 'get',
+  description: 'show a route by destination or id',
+  args: '<network> <route>',
+  example: 'network route get backend 192.168.0.0/24',
+  async run(ctx, _, network: string, route: string) {
+    const id = await ctx.resolveId('network', network)
+    return details(await ctx.berth.networks.route(id, await ctx.resolveId('route', route, id)), ROUTE_COLUMNS)
+  },
+})
+
 const add = defineCommand<{ via?: string }>({
   name: 'add',
   description: 'route a range to a VM of the network',
@@ -51,4 +62,4 @@ const remove = defineCommand({
   },
 })
 
-export const route = group('route', 'routes of a network to ranges behind its VMs', [list, add, remove])
+export const route = group('route', 'routes of a network to ranges behind its VMs', [list, get, add, remove])

@@ -23,6 +23,7 @@ interface Options {
   network?: string[]
   dailyBackups?: true
   network10g?: true
+  ipv6Only?: true
   protect?: true
   dryRun?: true
 }
@@ -53,6 +54,7 @@ export const createVm = defineCommand<Options>({
     ['--network <network...>', 'private networks to attach'],
     ['--daily-backups', 'enable daily backups'],
     ['--network-10g', '10 Gbit/s network'],
+    ['--ipv6-only', 'no public IPv4 address, for less where it has a price'],
     ['--protect', 'protect from delete, rebuild and restore'],
   ],
   example: 'vm create web-1 --os debian-12 --plan small --key laptop',
@@ -101,6 +103,7 @@ async function buildRequest(ctx: CommandContext, options: Options, hostname: str
       password: options.password && readTextOrFile(options.password).trim(),
       dailyBackupEnabled: options.dailyBackups,
       network10gEnabled: options.network10g,
+      publicIpv4: options.ipv6Only && false,
       isProtected: options.protect,
     }),
   }

@@ -37,7 +37,8 @@ export const ssh = defineCommand<SshOptions>({
 /** VMs get addresses that other VMs had before, so the host key is stored under the VM's id. */
 async function buildSshCommand(ctx: CommandContext, { user, identity, port }: SshOptions, vm: Vm, command: string[]): Promise<string[]> {
   if (vm.status !== 'RUNNING') throw new CliError(EXIT.conflict, `${vm.name} is ${vm.status}. To start it: berth vm start ${vm.name}`)
-  if (!vm.ipAddress) throw new CliError(EXIT.conflict, `${vm.name} has no IP address. Use its console: berth vm console ${vm.name}`)
+  const address = vm.ipAddress ?? vm.ipv6Address
+  if (!address) throw new CliError(EXIT.conflict, `${vm.name} has no IP address. Use its console: berth vm console ${vm.name}`)
   const login = user ?? (await ctx.berth.osTemplates.get(vm.osTemplate.slug)).defaultUser
   return [
     'ssh',
@@ -47,7 +48,7 @@ async function buildSshCommand(ctx: CommandContext, { user, identity, port }: Ss
     'StrictHostKeyChecking=accept-new',
     ...(identity ? ['-i', identity] : []),
     ...(port ? ['-p', port] : []),
-    `${login}@${vm.ipAddress}`,
+    `${login}@${address}`,
     ...(command.length > 0 ? ['--', ...command] : []),
   ]
 }

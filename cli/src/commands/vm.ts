@@ -15,7 +15,7 @@ import { openConsole, ssh } from './vm-remote.ts'
 const VM_COLUMNS: Columns<VmListItem> = {
   NAME: (vm) => vm.name,
   STATUS: (vm) => vm.status,
-  ADDRESS: (vm) => vm.ipAddress,
+  ADDRESS: (vm) => vm.ipAddress ?? vm.ipv6Address,
   PLAN: (vm) => vm.plan.slug,
   OS: (vm) => vm.osTemplate.slug,
   REGION: (vm) => vm.region.slug,

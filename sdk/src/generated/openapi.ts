@@ -31,6 +31,8 @@ export interface components {
             currency: string;
             /** @description Of each GiB of snapshots and on-demand backups, a month; 0.00 = free */
             copyPriceMonthly: string;
+            /** @description How much less a VM without a public IPv4 address costs a month (publicIpv4) */
+            ipv4PriceMonthly: string;
             /** @description Mbit/s once the bandwidth is used up */
             throttleMbps: number;
             /** @description Disk operations a second, reads and writes together; null = unlimited */
@@ -157,8 +159,14 @@ export interface components {
             network10gEnabled: boolean;
             dailyBackupEnabled: boolean;
             isProtected: boolean;
-            /** @description Null while none is assigned */
+            /** @description Whether it has, or is to have, a public IPv4 address */
+            publicIpv4: boolean;
+            /** @description The public IPv4 address; null while none is assigned, and without publicIpv4 */
             ipAddress: string | null;
+            /** @description Null where the region has no IPv6, and until the next rebuild of a VM from before */
+            ipv6Address: string | null;
+            /** @description The /64 of its own, with ipv6Address in it; null where it has that address alone */
+            ipv6Prefix: string | null;
             region: {
                 slug: string;
                 name: string;
@@ -1098,8 +1106,14 @@ export interface components {
             network10gEnabled: boolean;
             dailyBackupEnabled: boolean;
             isProtected: boolean;
-            /** @description Null while none is assigned */
+            /** @description Whether it has, or is to have, a public IPv4 address */
+            publicIpv4: boolean;
+            /** @description The public IPv4 address; null while none is assigned, and without publicIpv4 */
             ipAddress: string | null;
+            /** @description Null where the region has no IPv6, and until the next rebuild of a VM from before */
+            ipv6Address: string | null;
+            /** @description The /64 of its own, with ipv6Address in it; null where it has that address alone */
+            ipv6Prefix: string | null;
             region: {
                 slug: string;
                 name: string;
@@ -1221,6 +1235,11 @@ export interface components {
             isProtected?: boolean | undefined;
             firewallIds?: string[] | undefined;
             privateNetworkIds?: string[] | undefined;
+            /**
+             * @description False: IPv6 alone, where the region has it, for ipv4PriceMonthly of the plan less
+             * @default true
+             */
+            publicIpv4?: boolean | undefined;
         };
         UpdateVm: {
             /** @description must be 1-100 characters on one line, without control characters */
@@ -2621,6 +2640,33 @@ export interface operations {
             };
         };
     };
+    getNetworkRoute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                routeId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["NetworkRoute"];
+                    };
+                };
+            };
+        };
+    };
     deleteNetworkRoute: {
         parameters: {
             query?: never;
@@ -2691,6 +2737,33 @@ export interface operations {
         responses: {
             /** @description Created */
             201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["NetworkPeering"];
+                    };
+                };
+            };
+        };
+    };
+    getNetworkPeering: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                peeringId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3189,7 +3262,7 @@ export interface operations {
                 firewall?: string;
                 /** @description Part of the name, in upper or lower case */
                 name?: string;
-                /** @description The public address, or the address in a private network */
+                /** @description A public address, or the address in a private network */
                 address?: string;
                 /** @description A leading - means descending */
                 sort?: "name" | "-name" | "createdAt" | "-createdAt" | "nextRenewalAt" | "-nextRenewalAt";

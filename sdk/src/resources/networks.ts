@@ -33,6 +33,10 @@ export class Networks extends Resource {
     return this.api.call('createNetworkRoute', { path: { id }, body }, options)
   }
 
+  route(id: string, routeId: string, options?: CallOptions) {
+    return this.api.call('getNetworkRoute', { path: { id, routeId } }, options)
+  }
+
   deleteRoute(id: string, routeId: string, options?: CallOptions) {
     return this.api.call('deleteNetworkRoute', { path: { id, routeId } }, options)
   }
@@ -43,6 +47,10 @@ export class Networks extends Resource {
 
   addPeering(id: string, networkId: string, options?: CallOptions) {
     return this.api.call('createNetworkPeering', { path: { id }, body: { networkId } }, options)
+  }
+
+  peering(id: string, peeringId: string, options?: CallOptions) {
+    return this.api.call('getNetworkPeering', { path: { id, peeringId } }, options)
   }
 
   deletePeering(id: string, peeringId: string, options?: CallOptions) {

@@ -1,6 +1,7 @@
 // The uplink, the iptables rules and the sysctls are lost at reboot. A systemd unit restores them; without systemd, `npm start` and `berthd
-// host prepare` do. Open vSwitch and OVN keep their databases.
+// host prepare` do. Open vSwitch and OVN keep their databases, also ports of taps that are gone.
 import { join } from 'node:path'
+import { deadPortCommands } from './dead-ports.ts'
 import { forwardingCommands } from './forwarding.ts'
 import { masqueradeCommands } from './masquerade.ts'
 import { OVS_SERVICE } from './open-vswitch.ts'
@@ -38,6 +39,7 @@ const script = (plan: HostPlan): string =>
     forwardingCommands,
     masqueradeCommands(plan),
     uplinkCommands(plan),
+    deadPortCommands,
   ].join('\n')
 
 const unit = `# Written by berthd host prepare.

@@ -127,6 +127,7 @@ describeIf(missingForMachine())('berthd host', { timeout: 300_000 }, () => {
     ['kill -9 $(pgrep -x ovn-northd)', ['ovn']],
     ['kill -9 $(pgrep -x ovn-controller)', ['ovn']],
     ['kill -9 $(pgrep -x ovsdb-server) $(pgrep -x ovn-northd)', ['open-vswitch', 'ovn']],
+    ['ovs-vsctl --no-wait add-port br-int vnet77', ['dead-ports']],
     ['iptables -t nat -F BERTH-OUT', ['masquerade']],
     ['iptables -D FORWARD -j BERTH-FORWARD', ['masquerade']],
     ['iptables -F BERTH-INPUT', ['masquerade']],
@@ -140,6 +141,18 @@ describeIf(missingForMachine())('berthd host', { timeout: 300_000 }, () => {
     await inSandbox(damage)
     const report = await prepare()
     expect([report.ok, done(report)]).toEqual([true, mended])
+  })
+
+  test('keeps the ports of taps, and removes those whose tap a power loss took', async () => {
+    const ports = (): Promise<string> => inSandbox('ovs-vsctl list-ports br-int | grep vnet || true')
+    await inSandbox('ip tuntap add vnet78 mode tap; ovs-vsctl add-port br-int vnet78; ovs-vsctl --no-wait add-port br-int vnet79')
+    await inSandbox('ovs-vsctl --no-wait add-br br-other -- add-port br-other vnet80')
+    await prepare()
+    expect(await ports()).toBe('vnet78\n')
+    expect(await inSandbox('ovs-vsctl list-ports br-other')).toBe('vnet80\n')
+    await inSandbox('ip link del vnet78; ovs-vsctl del-br br-other')
+    await prepare()
+    expect(await ports()).toBe('')
   })
 
   test('restores everything after a reboot', async () => {

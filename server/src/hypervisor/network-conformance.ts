@@ -125,13 +125,27 @@ export function describeNetworkController(name: string, makeFixture: () => Promi
       const first = port()
       await Promise.all([made.controller.ensurePort(first, soon()), made.other.ensurePort(first, soon())])
       const { vmId, mac } = first
-      expect(await listed(mac)).toEqual([{ vmId, mac, networkId: null, host: made.hosts[0], limitMbps: null }])
+      expect(await listed(mac)).toEqual([{ vmId, mac, networkId: null, host: made.hosts[0], limitMbps: null, version: 0 }])
       await made.controller.ensurePort({ ...first, filter: SSH_ONLY, limitMbps: 10 }, soon())
       expect(await listed(mac)).toMatchObject([{ limitMbps: 10 }])
       await made.controller.ensurePort({ ...first, host: made.hosts[1], filter: SSH_ONLY }, soon())
-      expect(await listed(mac)).toEqual([{ vmId, mac, networkId: null, host: made.hosts[1], limitMbps: null }])
+      expect(await listed(mac)).toEqual([{ vmId, mac, networkId: null, host: made.hosts[1], limitMbps: null, version: 0 }])
       await Promise.all([made.controller.ensureNoPort(mac, soon()), made.other.ensureNoPort(mac, soon())])
       expect(await listed(mac)).toEqual([])
+    })
+
+    test('lists the version that it was given last, also where nothing else has changed', async () => {
+      const spec = await network({ version: 1 })
+      const given = port({ networkId: spec.networkId, filter: null, version: 7 })
+      await made.controller.ensurePort(given, soon())
+      const versions = async () => [
+        (await collect(made.other.listNetworks(soon()))).find(({ networkId }) => networkId === spec.networkId)?.version,
+        (await listed(given.mac))[0]?.version,
+      ]
+      expect(await versions()).toEqual([1, 7])
+      await made.controller.ensureNetwork({ ...spec, version: 2 }, soon())
+      await made.controller.ensurePort({ ...given, version: 8 }, soon())
+      expect(await versions()).toEqual([2, 8])
     })
 
     test('keeps a network while it has ports', async () => {

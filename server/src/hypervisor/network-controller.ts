@@ -18,7 +18,7 @@ export interface NetworkController {
    *  its network. A changed filter, limit or host is in force when this resolves; open connections survive a changed filter. */
   ensurePort(port: PortSpec, signal: AbortSignal): Promise<void>
   ensureNoPort(mac: string, signal: AbortSignal): Promise<void>
-  listNetworks(signal: AbortSignal): AsyncIterable<{ networkId: string }>
+  listNetworks(signal: AbortSignal): AsyncIterable<ListedNetwork>
   listPorts(signal: AbortSignal): AsyncIterable<Port>
   /** Rejects when the controller is unreachable; otherwise returns the problems for the operator, as text. */
   health(signal: AbortSignal): Promise<{ problems: string[] }>
@@ -46,7 +46,13 @@ export interface PublicNetworkSpec {
   allowed: readonly string[]
 }
 
-export interface NetworkSpec {
+/** A controller lists the version that it was given last: a database that was restored from a backup gives itself away. */
+interface Versioned {
+  /** Default: 0. */
+  version?: number
+}
+
+export interface NetworkSpec extends Versioned {
   networkId: string
   cidr: string
   /** Of the router, which exists where this is not null: that is, without SNAT and DHCP too. */
@@ -80,7 +86,7 @@ export function announcedRanges({ snat, routes, peers }: Pick<NetworkSpec, 'snat
 export const canAnnounce = (ranges: readonly string[]): boolean =>
   ranges.reduce((sum, range) => sum + 1 + Math.ceil(parseCidr(range)!.prefix / 8) + 4, 0) <= 255
 
-export interface PortSpec {
+export interface PortSpec extends Versioned {
   vmId: string
   mac: string
   /** Null for the public network. */
@@ -97,6 +103,11 @@ export interface PortSpec {
   filter: Filter | null
 }
 
+export interface ListedNetwork {
+  networkId: string
+  version: number
+}
+
 export interface Port {
   /** Null for a port that does not carry a VM's id. */
   vmId: string | null
@@ -104,6 +115,7 @@ export interface Port {
   networkId: string | null
   host: string
   limitMbps: number | null
+  version: number
 }
 
 /** Name of the port, and what binds an interface of a machine to it (`interfaceid`): it must be a UUID. */

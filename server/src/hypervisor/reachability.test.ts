@@ -12,7 +12,12 @@ const rule = (changes: Partial<FilterRule>): FilterRule => ({
   ...changes,
 })
 const filter = (...rules: FilterRule[]): Filter => ({ rules, defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' })
-const port = (networkId: string | null, addresses: string[], of: Filter | null = null) => ({ networkId, addresses, filter: of })
+const port = (networkId: string | null, addresses: string[], of: Filter | null = null, ranges: string[] = []) => ({
+  networkId,
+  addresses,
+  ranges,
+  filter: of,
+})
 const snat = { address: '100.64.0.5', prefix: 16, gateway: '100.64.0.1' }
 const isolated = { networkId: 'lan', cidr: '10.0.0.0/24', gateway: null, snat: null, routes: [], peers: [] }
 const lan = { ...isolated, gateway: '10.0.0.1' }
@@ -48,6 +53,12 @@ describe('a machine', () => {
     expect(ask({ receiver: other, destination: '10.77.0.3' })).toBe(`REACHABLE from 10.77.0.2 by ${PUBLIC_WAY} INBOUND_FILTER`)
     expect(ask({ receiver: other, destination: '2001:DB8:0::3' })).toBe(`REACHABLE from 2001:db8::2 by ${PUBLIC_WAY} INBOUND_FILTER`)
     expect(ask({ destination: '1.1.1.1' })).toBe(`FORWARDED from 10.77.0.2 by ${PUBLIC_WAY}`)
+  })
+
+  test('has every address of a range of its own', () => {
+    const receiver = [port(null, ['2001:db8:0:7::1'], null, ['2001:db8:0:7::/64'])]
+    expect(ask({ receiver, destination: '2001:db8:0:7::77' })).toContain('REACHABLE')
+    expect(ask({ receiver, destination: '2001:db8:0:8::77' })).toContain('FORWARDED')
   })
 
   test('reaches no closed range, unless it is open', () => {

@@ -54,7 +54,7 @@ export interface ReachQuestion {
   port: number | null
 }
 
-type Interface = Pick<PortSpec, 'networkId' | 'addresses' | 'filter'>
+type Interface = Pick<PortSpec, 'networkId' | 'addresses' | 'ranges' | 'filter'>
 
 /** In the order in which a packet meets them. Whatever does not pass is the last one. */
 export type Step = { passes: boolean } & (
@@ -157,6 +157,6 @@ function filterStep(
 const isClosed = ({ ranges, allowed }: PublicNetworkSpec, address: string): boolean =>
   isIn(CLOSED_RANGES, address) && !isIn([...ranges, ...allowed], address)
 
-const hasAddress = ({ addresses }: Interface, address: string): boolean => addresses.some((each) => isSame(each, address))
+const hasAddress = ({ addresses, ranges }: Interface, address: string): boolean => isIn([...addresses, ...ranges], address)
 
 const isSame = (one: string, other: string): boolean => isIn([one], other)

@@ -33,11 +33,18 @@ export interface NicSpec {
   kind: 'public' | 'private'
   /** Null for the public network. */
   networkId: string | null
+  /** Null: none of this family. */
+  ipv4: NicAddress | null
+  ipv6: NicAddress | null
+  dns: string[]
+}
+
+export interface NicAddress {
   address: string
+  /** Of what is on link. */
   prefix: number
   /** Null: no default route over this interface. */
   gateway: string | null
-  dns: string[]
 }
 
 /** Of reads and writes together; null = unlimited. */

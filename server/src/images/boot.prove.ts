@@ -32,6 +32,13 @@ async function addresses({ agent }: Guest): Promise<string[]> {
   return interfaces.flatMap((each) => each['ip-addresses'] ?? []).map((each) => each['ip-address'])
 }
 
+/** The one of its seed alone, although QEMU advertises itself as a router. */
+async function expectIpv6(guest: Guest): Promise<void> {
+  const own = (await addresses(guest)).filter((address) => address.includes(':') && address !== '::1' && !address.startsWith('fe80:'))
+  expect(own).toEqual(['fec0::77'])
+  expect((await guest.ssh('ip -6 route')).match(/^default.*/gm)).toEqual([expect.stringContaining('via fec0::2 ')])
+}
+
 const rootGib = async ({ ssh }: Guest): Promise<number> => Number((await ssh('df -k / | tail -1')).trim().split(/\s+/)[1]) / 1024 ** 2
 
 describe.each<Arch>(['aarch64', 'x86_64'])('a tiny guest of %s', TIMEOUT, (arch) => {
@@ -44,6 +51,7 @@ describe.each<Arch>(['aarch64', 'x86_64'])('a tiny guest of %s', TIMEOUT, (arch)
 
     expect((await guest.ssh('hostname')).trim()).toBe('web-1')
     expect((await guest.ssh('cat /etc/resolv.conf')).trim()).toBe('nameserver 10.0.2.3')
+    await expectIpv6(guest)
     expect((await guest.sshByPassword(PASSWORD, 'whoami')).trim()).toBe('root')
     await expect(guest.sshByPassword('wrong', 'whoami')).rejects.toThrow('Permission denied')
     expect(await rootGib(guest)).toBeGreaterThan(2.7)
@@ -90,6 +98,7 @@ describe('a Debian guest', TIMEOUT, () => {
     const guest = await bootGuest(disk)
     onTestFinished(() => void guest.kill())
     expect((await guest.ssh('hostname')).trim()).toBe('deb-1')
+    await expectIpv6(guest)
     expect((await guest.ssh('cat /etc/debian_version')).trim()).toMatch(/^12\./)
     expect((await guest.sshByPassword(PASSWORD, 'whoami')).trim()).toBe('root')
     expect(await rootGib(guest)).toBeGreaterThan(4.5)

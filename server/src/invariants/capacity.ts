@@ -31,8 +31,8 @@ const held = invariant(
   'addresses.held',
   'A provisioned VM has a public address, one that failed to provision has none',
   () => sql`
-    select v.id, format('VM %s is %s and holds %s', v.name, v.status, coalesce(host(v.ip_address), 'no address')) as what from vms v
-    where (v.ip_address is not null) <> (v.provisioned or ${isBusy})`,
+    select v.id, format('VM %s is %s and holds %s', v.name, v.status, coalesce(host(v.ip_address), host(v.ipv6_address), 'no address')) as what from vms v
+    where (coalesce(v.ip_address, v.ipv6_address) is not null) <> (v.provisioned or ${isBusy})`,
 )
 
 const usable = invariant(
@@ -52,12 +52,12 @@ const complete = invariant(
   () => sql`
     select p.id, format('pool %s has %s addresses, %s of them free, %s on VMs and %s reserved', p.cidr, size.count, free.count, used.count, reserved.count) as what
     from address_pools p,
-      lateral (select (1::int8 << (32 - masklen(p.cidr))) - 2
+      lateral (select (1::int8 << (32 - least(masklen(p.cidr), 32))) - 2
         - (p.gateway > host(p.cidr)::inet and p.gateway < host(broadcast(p.cidr))::inet)::int as count) size,
       lateral (select count(*) from free_addresses f where f.pool_id = p.id) free,
       lateral (select count(*) from vms v where v.address_pool_id = p.id) used,
       lateral (select count(*) from addresses a where a.pool_id = p.id) reserved
-    where size.count <> free.count + used.count + reserved.count`,
+    where family(p.cidr) = 4 and size.count <> free.count + used.count + reserved.count`,
 )
 
 const floating = invariant(
@@ -72,6 +72,28 @@ const floating = invariant(
       or (a.releasing_vm_id is not null and not exists (select from workflow_runs r where r.subject_id = a.id
         and (r.status in ('PENDING', 'RUNNING') or r.compensating)))`,
   { settle: '5m' },
+)
+
+const usableIpv6 = invariant(
+  'addresses.usable_ipv6',
+  'An IPv6 address comes from an IP pool of its host: a single one, or a /64 of a pool that is larger',
+  () => sql`
+    select v.id, format('VM %s on host %s has %s of pool %s', v.name, h.name, coalesce(v.ipv6_prefix::text, host(v.ipv6_address)), p.cidr) as what
+    from vms v join hosts h on h.id = v.host_id left join address_pools p on p.id = v.ipv6_pool_id
+    where v.ipv6_address is not null and (p.id is null or not v.ipv6_address << p.cidr
+      or p.gateway <<= coalesce(v.ipv6_prefix, v.ipv6_address) or coalesce(p.host_id <> v.host_id, p.region_id <> h.region_id)
+      or (masklen(p.cidr) < 64) is distinct from (coalesce(masklen(v.ipv6_prefix), 128) = 64))`,
+)
+
+const heldIpv6 = invariant(
+  'addresses.held_ipv6',
+  'Every IPv6 range in use belongs to one VM, and no VM has another',
+  () => sql`
+    select coalesce(v.id, r.range::text) as id, format('range %s of VM %s is %s', coalesce(r.range, v.range), coalesce(v.name, 'none'),
+      case when r.range is null then 'free or resting' else 'in use' end) as what
+    from (select id, name, coalesce(ipv6_prefix, ipv6_address::cidr) as range from vms where ipv6_address is not null) v
+      full join (select range from ipv6_ranges where available_at is null) r on r.range = v.range
+    where v.id is null or r.range is null`,
 )
 
 const holdings = sql`
@@ -112,4 +134,4 @@ const kept = invariant(
     where q.limit_override is null group by s.vm_id, n.value having count(*) > n.value`,
 )
 
-export const capacityInvariants: Invariant[] = [capacity, held, usable, complete, floating, counted, kept]
+export const capacityInvariants: Invariant[] = [capacity, held, usable, complete, floating, usableIpv6, heldIpv6, counted, kept]

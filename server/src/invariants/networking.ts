@@ -26,11 +26,11 @@ const leases = invariant(
   'nics.leases',
   'A machine leases the address assigned to it',
   () => sql`
-    select v.id, format('%s of VM %s gets %s instead of %s', n.mac, v.name, n.address, coalesce(host(wanted.address), 'none')) as what
+    select v.id, format('%s of VM %s gets %s instead of %s', n.mac, v.name, concat_ws(' and ', n.address, n.ipv6), concat_ws(' and ', host(wanted.address), wanted.ipv6)) as what
     from simulated.nics n join vms v on v.id = n.machine and v.host_id = n.host_id
       left join network_attachments a on a.vm_id = v.id and a.mac::text = n.mac,
-      lateral (select case when n.kind = 'public' then v.ip_address else a.address end as address) wanted
-    where host(wanted.address) is distinct from n.address and v.status <> 'UNMANAGED' and not ${isBusy} and not ${isStaleNic(sql`n.mac`)}`,
+      lateral (select case when n.kind = 'public' then v.ip_address else a.address end as address, case when n.kind = 'public' then host(v.ipv6_address) end as ipv6) wanted
+    where (host(wanted.address), wanted.ipv6) is distinct from (n.address, n.ipv6) and v.status <> 'UNMANAGED' and not ${isBusy} and not ${isStaleNic(sql`n.mac`)}`,
   { settle: '60s' },
 )
 

@@ -33,7 +33,7 @@ export const lastAddress = (cidr: Cidr): number => cidr.base + cidrSize(cidr) - 
 
 export const contains = (cidr: Cidr, address: number): boolean => address >= cidr.base && address <= lastAddress(cidr)
 
-export const covers = (outer: Cidr, inner: Cidr): boolean => outer.prefix <= inner.prefix && contains(outer, inner.base)
+const covers = (outer: Cidr, inner: Cidr): boolean => outer.prefix <= inner.prefix && contains(outer, inner.base)
 
 export const overlap = (one: Cidr, other: Cidr): boolean => covers(one, other) || covers(other, one)
 

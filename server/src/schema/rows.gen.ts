@@ -284,6 +284,11 @@ export interface Tables {
     customer: unknown
     issued_at: Date
   }
+  ipv6_ranges: {
+    range: string
+    pool_id: string
+    available_at: Date | null
+  }
   known_ips: {
     user_id: string
     address: string
@@ -663,6 +668,10 @@ export interface Tables {
     disk_mib_per_second: number | null
     pending_hold: 'UNPAID' | 'SUSPEND' | 'UNMANAGE' | null
     bandwidth_withheld_bytes: bigint
+    public_ipv4: boolean
+    ipv6_address: string | null
+    ipv6_prefix: string | null
+    ipv6_pool_id: string | null
   }
   vm_ports: {
     vm_id: string
@@ -726,6 +735,10 @@ export interface Tables {
     disk_mib_per_second: number | null
     pending_hold: 'UNPAID' | 'SUSPEND' | 'UNMANAGE' | null
     bandwidth_withheld_bytes: bigint
+    public_ipv4: boolean
+    ipv6_address: string | null
+    ipv6_prefix: string | null
+    ipv6_pool_id: string | null
   }
   wallet_adjustments: {
     id: string
@@ -871,13 +884,14 @@ export interface Tables {
     machine: string
     mac: string
     kind: 'public' | 'private'
-    address: string
+    address: string | null
     limit_mbps: number | null
     epoch: bigint
     bytes_per_second: number
     received_bytes: bigint
     sent_bytes: bigint
     counted_at: Date | null
+    ipv6: string | null
     floating: string[]
   }
   'simulated.ports': {
@@ -890,6 +904,7 @@ export interface Tables {
     limit_mbps: number | null
     filter: unknown
     ranges: string[]
+    version: number
   }
   'simulated.volumes': {
     host_id: string
@@ -936,6 +951,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   invariant_status: 'is_only, violations',
   invoice_counter: 'is_only, last_number',
   invoices: 'id, account_id, number, month, first_entry, last_entry, currency, opening_cents, charged_cents, paid_cents, closing_cents, seller, customer, issued_at',
+  ipv6_ranges: 'range, pool_id, available_at',
   known_ips: 'user_id, address, last_used_at',
   low_balance_warnings: 'account_id, warned_at',
   master_key: 'is_only, fingerprint',
@@ -968,9 +984,9 @@ export const COLUMNS: Record<keyof Tables, string> = {
   ticket_replies: 'id, ticket_id, author, body, created_at',
   tickets: 'id, account_id, subject, body, status, reply_count, created_at, updated_at, closed_at',
   users: 'id, account_id, email, name, password_hash, is_operator, totp_secret, totp_enabled_at, totp_step, created_at',
-  vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents, copies_price_cents, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes',
+  vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents, copies_price_cents, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id',
   vm_ports: 'vm_id, host_id, account_id, desired_version, applied_version, applied_at, error, is_managed, claimed_until, next_try_at',
-  vms: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes',
+  vms: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id',
   wallet_adjustments: 'id, account_id, amount_cents, reason, created_at',
   wallet_transactions: 'id, account_id, number, type, amount_cents, balance_after_cents, description, reference_type, reference_id, created_at',
   wallets: 'account_id, balance_cents, transaction_count',
@@ -983,7 +999,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   'simulated.hosts': 'host_id, disk_total_bytes, disk_used_bytes, is_full, is_gone',
   'simulated.machines': 'host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch, started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second',
   'simulated.networks': 'region_id, network_id, spec',
-  'simulated.nics': 'host_id, machine, mac, kind, address, limit_mbps, epoch, bytes_per_second, received_bytes, sent_bytes, counted_at, floating',
-  'simulated.ports': 'region_id, mac, vm_id, network_id, host, addresses, limit_mbps, filter, ranges',
+  'simulated.nics': 'host_id, machine, mac, kind, address, limit_mbps, epoch, bytes_per_second, received_bytes, sent_bytes, counted_at, ipv6, floating',
+  'simulated.ports': 'region_id, mac, vm_id, network_id, host, addresses, limit_mbps, filter, ranges, version',
   'simulated.volumes': 'host_id, name, kind, id, vm_id, generation, parent, is_complete, capacity_bytes, size_bytes, content, checkpoints',
 }

@@ -45,8 +45,8 @@ export interface Pool {
   cidr: string
   gateway: string
   dns: string[]
-  free: number
-  total: number
+  free: number | null
+  total: number | null
   createdAt: string
 }
 
@@ -115,6 +115,7 @@ export interface OperatorVm {
   plan: string
   host: string | null
   ipAddress: string | null
+  ipv6Address: string | null
   createdAt: string
 }
 

@@ -38,6 +38,8 @@ export const createVmMessages = {
   firewalls: 'Firewalls',
   noFirewalls: 'No firewalls yet. Without a firewall, all inbound traffic is allowed.',
   addOns: 'Add-ons',
+  publicIpv4: 'Public IPv4 address',
+  publicIpv4About: 'Without it the VM has IPv6 only, where the region offers it.',
   dailyBackup: 'Daily backups',
   dailyBackupAbout: 'One backup per night; the last seven are kept.',
   tenGig: '10 Gbit/s network',

@@ -35,7 +35,7 @@ export const operatorMessages = {
   },
   pools: {
     title: 'IP pools',
-    about: 'Public IPv4 addresses for VMs.',
+    about: 'Public addresses for VMs.',
     empty: 'No IP pools yet',
     emptyAbout: 'A region needs an IP pool before VMs can be created.',
     create: 'Add IP pool',
@@ -48,6 +48,7 @@ export const operatorMessages = {
     dns: 'Name servers',
     dnsHint: 'Up to four, separated by commas',
     used: 'Usage',
+    uncounted: 'Not counted',
     usedOf: (cidr: string) => `Usage of ${cidr}`,
     of: (used: number, total: number) => `${used} of ${total}`,
   },

@@ -10,7 +10,7 @@ export const vmsMessages = {
   columns: {
     name: 'Name',
     status: 'Status',
-    address: 'Public IPv4',
+    address: 'Public address',
     plan: 'Plan',
     region: 'Region',
     traffic: 'Traffic',

@@ -1,21 +1,21 @@
 import type { Command } from 'commander'
 import { getRegion } from '../../features/catalog/service.ts'
-import { addPool, getHost, listPools } from '../../features/hosts/service.ts'
+import { addPool, getHost, listPools, RESOLVERS } from '../../features/hosts/service.ts'
 import { adminCommand, type Admin } from '../admin-command.ts'
 import { table, type Result } from '../output.ts'
 
 export function ipPoolCommands(program: Command): void {
-  const pool = program.command('ip-pool').description('ranges of public IPv4 addresses')
+  const pool = program.command('ip-pool').description('ranges of public addresses')
   adminCommand(pool.command('list').description('list ranges and their free addresses'), 'ip-pool list', list)
   adminCommand(
     pool
       .command('add')
       .description('add a range of public addresses')
       .requiredOption('--region <slug>')
-      .requiredOption('--cidr <range>', 'such as 198.51.100.0/24')
+      .requiredOption('--cidr <range>', 'such as 198.51.100.0/24 or 2001:db8:1::/48')
       .requiredOption('--gateway <address>')
       .option('--host <name>', 'the only host that can use it; by default every host of the region')
-      .option('--dns <addresses...>', 'resolvers for guests', ['1.1.1.1', '9.9.9.9']),
+      .option('--dns <addresses...>', `resolvers for guests; by default ${Object.values(RESOLVERS).flat().join(' ')}`),
     'ip-pool add --region fra1 --cidr 198.51.100.0/24 --gateway 198.51.100.1',
     add,
   )
@@ -28,7 +28,7 @@ async function list({ db }: Admin): Promise<Result> {
     host: row.host_name,
     cidr: row.cidr,
     gateway: row.gateway,
-    free: Number(row.free),
+    free: row.free === null ? null : Number(row.free),
   }))
   return table(rows, ['id', 'region', 'host', 'cidr', 'gateway', 'free'], 'There are no IP pools: npx berthd ip-pool add --help')
 }
@@ -38,7 +38,7 @@ interface NewPool {
   cidr: string
   gateway: string
   host?: string
-  dns: string[]
+  dns?: string[]
 }
 
 async function add({ db, now }: Admin, { region, cidr, gateway, host, dns }: NewPool): Promise<Result> {

@@ -40,9 +40,10 @@ async function list({ db }: Admin, { account }: { account?: string }): Promise<R
       plan: row.plan_slug,
       host: row.host_name,
       ipAddress: row.ip_address,
+      ipv6Address: row.ipv6_address,
       reason: row.status_reason,
     })),
-    ['id', 'name', 'account', 'status', 'plan', 'host', 'ipAddress', 'reason'],
+    ['id', 'name', 'account', 'status', 'plan', 'host', 'ipAddress', 'ipv6Address', 'reason'],
     'No VMs',
   )
 }

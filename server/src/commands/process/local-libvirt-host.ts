@@ -32,7 +32,9 @@ export async function openLibvirtHost(
 ): Promise<Obstacle | null> {
   const elapsed = stopwatch()
   const registered = local?.driver === 'libvirt' ? local : null
-  const range = registered ? (await listPools(db)).find(({ host_id }) => host_id === registered.id)?.cidr : undefined
+  const range = registered
+    ? (await listPools(db)).find(({ host_id, cidr }) => host_id === registered.id && !cidr.includes(':'))?.cidr
+    : undefined
   const { plan, outcomes } = await prepareHost({ range, allowed: config.guestAllowedRanges, selfTest: 'changed' }, reporter())
   const failed = outcomes.find(({ status }) => status === 'failed')
   if (failed || !plan) {

@@ -40,7 +40,7 @@ export async function quickstart(config: Config, { email, hostname, os }: Quicks
   const templates = os ? [os] : kind === 'kvm' ? ['debian-12', 'tiny'] : ['tiny', 'debian-12']
   const vm = await ensureVm(apiAt(address, player.token), { hostname, publicKey: key.publicKey, templates })
   print(`\n ${vm.name} is ${vm.status}${kind === 'simulated' ? '. It is simulated: its address does not answer' : ''}. Log in with:\n`)
-  print(`   ssh ${vm.user}@${vm.ipAddress}\n`)
+  print(`   ssh ${vm.user}@${vm.ipAddress ?? vm.ipv6Address}\n`)
 }
 
 /** The URL at which this machine reaches the API. */

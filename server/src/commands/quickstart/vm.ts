@@ -9,6 +9,7 @@ interface Vm {
   status: string
   statusReason: string | null
   ipAddress: string | null
+  ipv6Address: string | null
   osTemplate: { slug: string }
   currentAction: { id: string } | null
 }

@@ -126,7 +126,7 @@ export async function releaseAddress(
 /** Of a locked address that no port has. */
 export async function removeAddress(tx: Tx, deps: EventDeps, now: Date, row: sql.ShownAddress, reason: string | null): Promise<void> {
   await releaseQuota(tx, row.account_id, QUOTA, 1n)
-  await releasePublicIp(tx, now, { address: row.address, poolId: row.pool_id })
+  await releasePublicIp(tx, now, { address: row.address, poolId: row.pool_id }, '10m')
   await recordAddressEvent(tx, deps, row.id, 'address.released', { reason })
   await sql.deleteAddress(tx, row.id)
 }

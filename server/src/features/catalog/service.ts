@@ -75,7 +75,7 @@ export async function listOfferedPlans(db: Queries, currency: string): Promise<P
 
 async function toPlans(db: Queries, currency: string, plans: sql.PlanRow[]): Promise<Plan[]> {
   const [regions, numbers] = await Promise.all([sql.listRegions(db), catalogNumbers(db)])
-  return plans.map((plan) => toPlan(plan, currency, numbers('price.copies_gib'), regions))
+  return plans.map((plan) => toPlan(plan, currency, { copyCents: numbers('price.copies_gib'), ipv4Cents: numbers('price.ipv4') }, regions))
 }
 
 export async function getPlan(db: Queries, idOrSlug: string): Promise<sql.PlanRow> {

@@ -12,7 +12,7 @@ export const toRegion = (row: Omit<RegionRow, 'network_controller'>): Region => 
   available: row.available,
 })
 
-export const toPlan = (row: PlanRow, currency: string, copyPriceCents: bigint, regions: RegionRow[]): Plan => ({
+export const toPlan = (row: PlanRow, currency: string, prices: { copyCents: bigint; ipv4Cents: bigint }, regions: RegionRow[]): Plan => ({
   id: row.id,
   slug: row.slug,
   name: row.name,
@@ -23,7 +23,8 @@ export const toPlan = (row: PlanRow, currency: string, copyPriceCents: bigint, r
   networkSpeed: row.network_mbps,
   priceMonthly: formatCents(row.price_cents),
   currency,
-  copyPriceMonthly: formatCents(copyPriceCents),
+  copyPriceMonthly: formatCents(prices.copyCents),
+  ipv4PriceMonthly: formatCents(prices.ipv4Cents),
   throttleMbps: row.throttle_mbps,
   diskIops: row.disk_iops,
   diskMiBPerSecond: row.disk_mib_per_second,

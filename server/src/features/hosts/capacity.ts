@@ -2,6 +2,7 @@
 import { sql, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import type { RegionRow } from '../catalog/service.ts'
+import { hostsWithIpv6 } from './ipv6-ranges.ts'
 import { noCapacity, rankHosts, type Need } from './placement.ts'
 import { listHostsIn, type HostRow } from './sql.ts'
 
@@ -10,7 +11,7 @@ export type Size = Pick<Need, 'vcpu' | 'ramMiB' | 'diskGiB'>
 /** Reserves capacity on the best host; when a concurrent caller has filled it in the meantime, tries the next one. */
 export async function reserveCapacityInRegion(tx: Tx, region: RegionRow, need: Need): Promise<HostRow> {
   const hosts = (await listHostsIn(tx, region.id)).filter((host) => isConnected(region, host))
-  const { fitting, rejected } = rankHosts(hosts, need)
+  const { fitting, rejected } = rankHosts(hosts, need, need.publicIpv4 ? undefined : await hostsWithIpv6(tx, region.id))
   for (const host of fitting) {
     if (await reserveCapacity(tx, host.id, need)) return host
     rejected.set('full', (rejected.get('full') ?? 0) + 1)

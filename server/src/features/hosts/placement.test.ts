@@ -29,6 +29,7 @@ const need = (changes: Partial<Need> = {}): Need => ({
   arch: 'x86_64',
   network10g: false,
   boughtMbps: 0,
+  publicIpv4: true,
   ...changes,
 })
 const namesOf = (hosts: HostRow[]): string[] => hosts.map(({ name }) => name)

@@ -11,6 +11,8 @@ export interface Need {
   network10g: boolean
   /** Only a host whose card is as fast will do, or one of unknown speed; 0 where no speed was bought. */
   boughtMbps: number
+  /** Without one, only a host that has IPv6 addresses will do. */
+  publicIpv4: boolean
 }
 
 export type Rejection =
@@ -20,6 +22,7 @@ export type Rejection =
   | 'of another architecture'
   | 'without a 10G card'
   | 'without a network card for this speed'
+  | 'without IPv6 addresses'
 
 export interface HostRanking {
   /** Hosts that fit, best first. */
@@ -27,10 +30,11 @@ export interface HostRanking {
   rejected: Map<Rejection, number>
 }
 
-export function rankHosts(hosts: HostRow[], need: Need): HostRanking {
+/** `withIpv6`: ids of the hosts that have IPv6 addresses. */
+export function rankHosts(hosts: HostRow[], need: Need, withIpv6: ReadonlySet<string> = new Set()): HostRanking {
   const rejected = new Map<Rejection, number>()
   const fitting = hosts.filter((host) => {
-    const reason = rejection(host, need)
+    const reason = need.publicIpv4 || withIpv6.has(host.id) ? rejection(host, need) : 'without IPv6 addresses'
     if (reason) rejected.set(reason, (rejected.get(reason) ?? 0) + 1)
     return !reason
   })

@@ -1,12 +1,13 @@
 // Public addresses: pools, allocation and release.
 import { randomInt } from 'node:crypto'
-import { contains, covers, formatAddress, formatCidr, lastAddress, overlap, parseAddress, parseCidr } from '../../kernel/cidr.ts'
+import { contains, formatAddress, formatCidr, lastAddress, overlap, parseAddress, parseCidr } from '../../kernel/cidr.ts'
 import { addDuration } from '../../kernel/clock.ts'
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { invalid, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
+import { formatIpRange, parseIp, parseIpRange, rangeContains } from '../../kernel/ip-range.ts'
 import type { PublicNetworkSpec } from '../../hypervisor/network-controller.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import type { CatalogPool } from '../catalog/seed.ts'
@@ -27,10 +28,11 @@ export interface NewPool {
   hostId: string | null
   cidr: string
   gateway: string
-  dns: string[]
+  dns?: string[] | undefined
 }
 
-const GIVEN_BACK_REST = '10m'
+/** Of Cloudflare and Quad9. */
+export const RESOLVERS = { ipv4: ['1.1.1.1', '9.9.9.9'], ipv6: ['2606:4700:4700::1111', '2620:fe::fe'] }
 
 export const APPLY_PUBLIC = 'hosts.public_network'
 
@@ -47,8 +49,23 @@ export async function publicNetworkSpec(
   return { ranges: pools.map(({ cidr }) => cidr), allowed: config.guestAllowedRanges }
 }
 
-/** Adds every address of the range as free, except network, broadcast and gateway. */
+/** Every address of an IPv4 range is added as free, except network, broadcast and gateway. Those of IPv6 are not listed (ipv6-ranges.ts). */
 export async function addPool(tx: Tx, now: Date, pool: NewPool): Promise<string> {
+  const isIpv6 = pool.cidr.includes(':')
+  const cidr = isIpv6 ? checkedIpv6(pool) : checkedIpv4(pool)
+  if (await overlapsPool(tx, cidr)) throw apiError('already_exists', `The range ${pool.cidr} overlaps a pool that exists already`)
+  const network = await tx.maybe<{ cidr: string }>(sql`select cidr from networks where cidr && ${cidr}::inet limit 1`)
+  if (network) throw apiError('networks_overlap', `The range ${pool.cidr} overlaps ${network.cidr}, a customer's private network`)
+  const id = newId()
+  await tx.run(sql`
+    insert into address_pools (id, region_id, host_id, cidr, gateway, dns, created_at)
+    values (${id}, ${pool.regionId}, ${pool.hostId}, ${cidr}, ${pool.gateway}, ${pool.dns ?? RESOLVERS[isIpv6 ? 'ipv6' : 'ipv4']}, ${now})`)
+  if (!isIpv6) await addFreeAddresses(tx, now, id, pool)
+  await triggerReconciler(tx, APPLY_PUBLIC)
+  return id
+}
+
+function checkedIpv4(pool: NewPool): string {
   const cidr = parseCidr(pool.cidr)
   const gateway = parseAddress(pool.gateway)
   if (!cidr || cidr.prefix < 12 || cidr.prefix > 30)
@@ -60,32 +77,46 @@ export async function addPool(tx: Tx, now: Date, pool: NewPool): Promise<string>
       'networks_overlap',
       `The range ${pool.cidr} overlaps ${formatCidr(SNAT_RANGE)}, which private networks are seen as outside`,
     )
-  if (await overlapsPool(tx, pool.cidr)) throw apiError('already_exists', `The range ${pool.cidr} overlaps a pool that exists already`)
-  const network = await tx.maybe<{ cidr: string }>(sql`select cidr from networks where cidr && ${pool.cidr}::inet limit 1`)
-  if (network) throw apiError('networks_overlap', `The range ${pool.cidr} overlaps ${network.cidr}, a customer's private network`)
-  const id = newId()
-  await tx.run(sql`
-    insert into address_pools (id, region_id, host_id, cidr, gateway, dns, created_at)
-    values (${id}, ${pool.regionId}, ${pool.hostId}, ${formatCidr(cidr)}, ${pool.gateway}, ${pool.dns}, ${now})`)
+  return formatCidr(cidr)
+}
+
+/** Link-local, multicast and mapped addresses are no machine's own. */
+const NO_POOL = ['::/8', 'fe80::/10', 'ff00::/8'].map((range) => parseIpRange(range)!)
+
+/** The gateway lies in the range, because guests have all of it on link. */
+function checkedIpv6(pool: NewPool): string {
+  const cidr = parseIpRange(pool.cidr)
+  const gateway = parseIp(pool.gateway)
+  if (!cidr || cidr.prefix < 16 || cidr.prefix > 124 || NO_POOL.some((range) => rangeContains(range, cidr)))
+    throw invalid(`"${pool.cidr}" is not a range from /16 to /124 such as 2001:db8:1::/48`, 'cidr')
+  const range = formatIpRange(cidr)
+  if (!gateway || !rangeContains(cidr, gateway) || gateway.base === cidr.base)
+    throw invalid(`the gateway ${pool.gateway} is no address of a router in ${range}`, 'gateway')
+  return range
+}
+
+async function addFreeAddresses(tx: Tx, now: Date, poolId: string, pool: NewPool): Promise<void> {
+  const cidr = parseCidr(pool.cidr)!
   await tx.run(sql`
     insert into free_addresses (address, pool_id, available_at)
-    select host(${formatAddress(cidr.base)}::inet + n)::inet, ${id}, ${now} from generate_series(1, ${lastAddress(cidr) - cidr.base - 1}::int) n
+    select host(${formatAddress(cidr.base)}::inet + n)::inet, ${poolId}, ${now} from generate_series(1, ${lastAddress(cidr) - cidr.base - 1}::int) n
     where ${formatAddress(cidr.base)}::inet + n <> ${pool.gateway}::inet`)
-  await triggerReconciler(tx, APPLY_PUBLIC)
-  return id
 }
 
 export const overlapsPool = async (db: Queries, cidr: string): Promise<boolean> =>
   (await db.maybe(sql`select from address_pools where cidr && ${cidr}::inet limit 1`)) !== undefined
 
+/** `free` is null for IPv6, whose free addresses nobody counts. */
 export const listPools = (db: Queries) =>
-  db.many<PoolRow & { region_slug: string; host_name: string | null; free: bigint }>(sql`
-    select ${allColumns('address_pools', 'p')}, r.slug as region_slug, h.name as host_name, (select count(*) from free_addresses f where f.pool_id = p.id) as free
+  db.many<PoolRow & { region_slug: string; host_name: string | null; free: bigint | null }>(sql`
+    select ${allColumns('address_pools', 'p')}, r.slug as region_slug, h.name as host_name,
+      case when family(p.cidr) = 4 then (select count(*) from free_addresses f where f.pool_id = p.id) end as free
     from address_pools p join regions r on r.id = p.region_id left join hosts h on h.id = p.host_id order by p.cidr`)
 
 /** Deletes the pools of a deleted host with all their addresses. */
 export async function dropPoolsOf(tx: Tx, hostId: string): Promise<void> {
   await tx.run(sql`delete from free_addresses where pool_id in (select id from address_pools where host_id = ${hostId})`)
+  await tx.run(sql`delete from ipv6_ranges where pool_id in (select id from address_pools where host_id = ${hostId})`)
   await tx.run(sql`delete from address_pools where host_id = ${hostId}`)
   await triggerReconciler(tx, APPLY_PUBLIC)
 }
@@ -93,10 +124,10 @@ export async function dropPoolsOf(tx: Tx, hostId: string): Promise<void> {
 export const getPool = (db: Queries, id: string) =>
   db.one<PoolRow>(sql`select ${allColumns('address_pools')} from address_pools where id = ${id}`)
 
-/** Allocates an address from a pool that serves this host. */
+/** Allocates an IPv4 address from a pool that serves this host. */
 export async function allocatePublicIp(tx: Tx, now: Date, host: HostRow, regionSlug: string): Promise<TakenAddress> {
   const pools = await tx.many<PoolRow>(
-    sql`select ${allColumns('address_pools')} from address_pools where host_id = ${host.id} or (host_id is null and region_id = ${host.region_id})`,
+    sql`select ${allColumns('address_pools')} from address_pools where (host_id = ${host.id} or (host_id is null and region_id = ${host.region_id})) and family(cidr) = 4`,
   )
   const taken = await takeFromAny(tx, now, pools)
   if (taken) return taken
@@ -124,7 +155,7 @@ async function takeFrom(tx: Tx, now: Date, pool: PoolRow, start: string): Promis
 /** Allocates one that may move between hosts, from a pool of the region itself. */
 export async function allocateFloatingAddress(tx: Tx, now: Date, { id, slug }: Pick<RegionRow, 'id' | 'slug'>): Promise<TakenAddress> {
   const pools = await tx.many<PoolRow>(
-    sql`select ${allColumns('address_pools')} from address_pools where host_id is null and region_id = ${id} order by id`,
+    sql`select ${allColumns('address_pools')} from address_pools where host_id is null and region_id = ${id} and family(cidr) = 4 order by id`,
   )
   if (pools.length === 0)
     throw apiError('unavailable', `Region ${slug} has no addresses that can move between VMs: choose another region, or ask support`)
@@ -158,7 +189,7 @@ export async function markGuestAddressesDue(db: Queries, now: Date, vmId: string
 }
 
 /** `rest`: cooldown before the address is allocated again, so that stale traffic and caches do not reach another customer. */
-export async function releasePublicIp(tx: Tx, now: Date, taken: TakenAddress, rest = GIVEN_BACK_REST): Promise<void> {
+export async function releasePublicIp(tx: Tx, now: Date, taken: TakenAddress, rest: string): Promise<void> {
   await tx.run(
     sql`insert into free_addresses (address, pool_id, available_at) values (${taken.address}, ${taken.poolId}, ${addDuration(now, rest)})`,
   )
@@ -178,9 +209,9 @@ export async function seedIpPools(tx: Tx, now: Date, pools: CatalogPool[], real:
     const host = pool.host === undefined ? undefined : await findHost(tx, pool.host)
     if (pool.host !== undefined && (!host || (host.driver === 'libvirt' && real(pool.host)))) continue
     const known = await tx.many<{ cidr: string }>(sql`select cidr from address_pools`)
-    const wanted = parseCidr(pool.cidr)
+    const wanted = parseIpRange(pool.cidr)
     if (!wanted) throw invalid(`the catalog's pool ${pool.cidr} is not a range`, 'pools')
-    if (known.some(({ cidr }) => covers(parseCidr(cidr)!, wanted))) continue
+    if (known.some(({ cidr }) => rangeContains(parseIpRange(cidr)!, wanted))) continue
     await addPool(tx, now, { regionId: region.id, hostId: host?.id ?? null, cidr: pool.cidr, gateway: pool.gateway, dns: pool.dns })
   }
 }

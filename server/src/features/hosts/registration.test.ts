@@ -162,7 +162,7 @@ describe('host registration', () => {
       await db.run(sql`update hosts set maintenance = true where name = 'first'`)
       const region = await getRegion(db, 'bon1')
       const regionId = region.id
-      const need = { vcpu: 1, ramMiB: 512, diskGiB: 5, arch: 'x86_64', network10g: false, boughtMbps: 0 }
+      const need = { vcpu: 1, ramMiB: 512, diskGiB: 5, arch: 'x86_64', network10g: false, boughtMbps: 0, publicIpv4: true }
       await expect(db.tx((tx) => reserveCapacityInRegion(tx, region, need))).rejects.toThrow('1 host checked, 1 in maintenance')
       const customer = await app.given.customer()
       await leave('pretended')

@@ -24,7 +24,17 @@ export { syncDriverPool } from './driver-pool-sync.ts'
 export { toCapacity } from './capacity.ts'
 export { aboveReserveGiB, carries, has10g, hasDiskRoom, supportsArch } from './placement.ts'
 export type { HostRow } from './sql.ts'
-export { addPool, listPools, overlapsPool, publicNetworkSpec, SNAT_GATEWAY, SNAT_RANGE, type PoolRow } from './public-addresses.ts'
+export { requireIpv6 } from './ipv6-ranges.ts'
+export {
+  addPool,
+  listPools,
+  overlapsPool,
+  publicNetworkSpec,
+  RESOLVERS,
+  SNAT_GATEWAY,
+  SNAT_RANGE,
+  type PoolRow,
+} from './public-addresses.ts'
 
 export const listHosts = sql.listHosts
 export const findHost = sql.findHost

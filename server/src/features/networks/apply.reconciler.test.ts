@@ -35,6 +35,7 @@ describe('networks of a region', async () => {
     const snat = { address: '100.64.0.2', prefix: 16, gateway: '100.64.0.1' }
     expect(made.spec).toEqual({
       networkId: id,
+      version: 1,
       cidr: '10.0.0.0/24',
       gateway: '10.0.0.1',
       enableDhcp: true,
@@ -128,6 +129,23 @@ describe('networks of a region', async () => {
     await watchNetworks.runOnce(deps)
     await apply()
     expect(await present(regionId)).toEqual([id])
+  })
+
+  test('are applied again after the controller has lost a change', async () => {
+    const { id, regionId, customer } = await givenNetwork()
+    await apply()
+    const specOf = () => app.db.one<{ spec: NetworkSpec }>(sql`select spec from simulated.networks where network_id = ${id}`)
+    const { spec: old } = await specOf()
+    await customer.post(`/networks/${id}/routes`, { destination: '192.168.7.0/24', nextHop: '10.0.0.9' })
+    await apply()
+    const { spec } = await specOf()
+    await (await controllerOf(regionId)).ensureNetwork(old, AbortSignal.timeout(5_000))
+    await watchNetworks.runOnce(deps)
+    expect(await rowOf(id)).toEqual({ is_applied: false })
+    await apply()
+    expect(await specOf()).toEqual({ spec })
+    await watchNetworks.runOnce(deps)
+    expect(await rowOf(id)).toEqual({ is_applied: true })
   })
 
   test('that no row knows are removed, and others stay: also one that is being made or deleted', async () => {

@@ -15,15 +15,19 @@ export interface Attachment {
   mac: string
   address: string
   prefix: number
+  /** Of the router that leads out of the network; null where none does. */
+  way_out: string | null
   /** Ranges that the network routes to it. */
   ranges: string[]
 }
 
 const columns = sql`a.vm_id, a.network_id, n.name as network_name, a.mac, host(a.address) as address, masklen(n.cidr) as prefix,
+  case when n.enable_snat then host(n.gateway) end as way_out,
   array(select r.destination::text from network_routes r where r.network_id = a.network_id and r.next_hop = a.address order by r.destination) as ranges`
 
 export const networkSpec = async (db: Queries, row: NetworkRow): Promise<NetworkSpec> => ({
   networkId: row.id,
+  version: row.version,
   cidr: row.cidr,
   gateway: row.gateway,
   enableDhcp: row.enable_dhcp,

@@ -1,5 +1,6 @@
-// Compares the networks of a region's controller with the database: those that are missing are made again, those that no row knows are
-// removed.
+// Compares the networks of a region's controller with the database: those that are missing or outdated are applied again, those that no row
+// knows are removed.
+import type { ListedNetwork } from '../../hypervisor/network-controller.ts'
 import { keyedReconciler, type Deps } from '../deps.ts'
 import { callController, regionsWithHosts } from '../hosts/service.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
@@ -12,18 +13,22 @@ export const watchNetworks = keyedReconciler('networks.drift', '45s', {
 })
 
 async function compareRegion(deps: Deps, regionId: string, stopping: AbortSignal): Promise<void> {
-  const { db, log } = deps
-  const present: string[] = []
+  const { db, clock, log } = deps
+  const present: ListedNetwork[] = []
   const error = await callController(deps, regionId, stopping, async (controller, signal) => {
-    for await (const { networkId } of controller.listNetworks(signal)) present.push(networkId)
+    for await (const network of controller.listNetworks(signal)) present.push(network)
   })
   if (error) return
-  const missing = await sql.markMissing(db, regionId, present)
-  if (missing.length > 0) {
-    log.warn({ regionId, networkIds: missing.map((row) => row.id) }, 'networks missing in region; recreating')
+  const wrong = await sql.markWrong(db, clock.now(), regionId, present)
+  if (wrong.length > 0) {
+    log.warn({ regionId, networkIds: wrong.map((row) => row.id) }, 'networks missing or outdated in region; reapplying')
     await triggerReconciler(db, APPLY)
   }
-  for (const networkId of await sql.unknownOf(db, regionId, present)) {
+  for (const networkId of await sql.unknownOf(
+    db,
+    regionId,
+    present.map(({ networkId }) => networkId),
+  )) {
     const failed = await callController(deps, regionId, stopping, (controller, signal) => controller.ensureNoNetwork(networkId, signal))
     if (!failed) log.warn({ regionId, networkId }, 'unknown network removed from region')
   }

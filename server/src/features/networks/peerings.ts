@@ -14,6 +14,12 @@ export async function listPeerings(db: Queries, accountId: string, networkId: st
   return (await sql.listPeers(db, networkId)).map(toPeering)
 }
 
+export async function getPeering(db: Queries, accountId: string, networkId: string, id: string): Promise<NetworkPeering> {
+  const peering = (await listPeerings(db, accountId, networkId)).find((each) => each.id === id)
+  if (!peering) throw notFound('Peering')
+  return peering
+}
+
 export async function createPeering(tx: Tx, now: Date, accountId: string, networkId: string, peerId: string): Promise<NetworkPeering> {
   const [network, peer] = await lockForRouting(tx, accountId, networkId, peerId)
   if ((await sql.listPeers(tx, networkId)).some((each) => each.network_id === peerId))

@@ -18,6 +18,8 @@ import {
   deletePeering,
   deleteRoute,
   getNetwork,
+  getPeering,
+  getRoute,
   listNetworks,
   listPeerings,
   listRoutes,
@@ -112,6 +114,12 @@ export const networkRoutes: Routes = (api, { db, clock }) => {
     (tx, { principal, params: { id }, body }) => createRoute(tx, clock.now(), principal.accountId, id, body),
   )
 
+  api.get(
+    '/networks/:id/routes/:routeId',
+    { ...read, operationId: 'getNetworkRoute', summary: 'Get a route', params: { ...params, routeId: Type.String() }, data: NetworkRoute },
+    ({ principal, params: { id, routeId } }) => getRoute(db, principal.accountId, id, routeId),
+  )
+
   api.delete(
     '/networks/:id/routes/:routeId',
     {
@@ -149,6 +157,18 @@ export const networkRoutes: Routes = (api, { db, clock }) => {
       data: NetworkPeering,
     },
     (tx, { principal, params: { id }, body }) => createPeering(tx, clock.now(), principal.accountId, id, body.networkId),
+  )
+
+  api.get(
+    '/networks/:id/peerings/:peeringId',
+    {
+      ...read,
+      operationId: 'getNetworkPeering',
+      summary: 'Get a peering, from either side',
+      params: { ...params, peeringId: Type.String() },
+      data: NetworkPeering,
+    },
+    ({ principal, params: { id, peeringId } }) => getPeering(db, principal.accountId, id, peeringId),
   )
 
   api.delete(

@@ -22,6 +22,12 @@ export async function listRoutes(db: Queries, accountId: string, networkId: stri
   return (await sql.listRoutes(db, networkId)).map(toRoute)
 }
 
+export async function getRoute(db: Queries, accountId: string, networkId: string, id: string): Promise<NetworkRoute> {
+  const route = (await listRoutes(db, accountId, networkId)).find((each) => each.id === id)
+  if (!route) throw notFound('Route')
+  return route
+}
+
 export async function createRoute(tx: Tx, now: Date, accountId: string, networkId: string, input: CreateRoute): Promise<NetworkRoute> {
   const [network] = await lockForRouting(tx, accountId, networkId)
   const routes = await sql.listRoutes(tx, networkId)

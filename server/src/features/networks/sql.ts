@@ -1,4 +1,5 @@
-import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import type { ListedNetwork } from '../../hypervisor/network-controller.ts'
+import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
@@ -149,11 +150,13 @@ export const removeDeleted = (db: Queries, id: string) => db.run(sql`delete from
 export const postpone = (db: Queries, { id, claimed_until }: NetworkRow, until: Date) =>
   db.run(sql`update networks set claimed_until = null, next_try_at = ${until} where id = ${id} and claimed_until = ${claimed_until}`)
 
-/** Marks networks that the controller of the region lacks as not applied. */
-export const markMissing = (db: Queries, regionId: string, present: string[]) =>
+/** Marks networks that the controller of the region lacks, or has in another version, as not applied, except those that are being applied. */
+export const markWrong = (db: Queries, now: Date, regionId: string, present: ListedNetwork[]) =>
   db.many<{ id: string }>(sql`
-    update networks set is_applied = false
-    where region_id = ${regionId} and is_applied and deleted_at is null and id <> all(${present}::text[]) returning id`)
+    update networks n set is_applied = false
+    where region_id = ${regionId} and is_applied and deleted_at is null and coalesce(claimed_until, '-infinity') <= ${now} and not exists (
+      select from jsonb_to_recordset(${json(present)}::jsonb) as p("networkId" text, version int) where p."networkId" = n.id and p.version = n.version)
+    returning id`)
 
 /** Those without a row in this region. A row is written before its network is made, and deleted after it was removed. */
 export const unknownOf = async (db: Queries, regionId: string, ids: string[]): Promise<string[]> =>

@@ -42,7 +42,9 @@ export async function showCapacity(db: Queries): Promise<RegionCapacity[]> {
   return regions.map(({ slug, name }) => {
     const here = hosts.filter((host) => host.region_slug === slug)
     const rooms = here.map(toCapacity)
-    const addresses = pools.filter((pool) => pool.region === slug).map(({ free, total }) => ({ used: total - free, total }))
+    const addresses = pools.flatMap(({ region, free, total }) =>
+      region === slug && free !== null && total !== null ? [{ used: total - free, total }] : [],
+    )
     return {
       region: slug,
       name,
@@ -57,9 +59,7 @@ export async function showCapacity(db: Queries): Promise<RegionCapacity[]> {
 
 export const showPools = async (db: Queries): Promise<Pool[]> => (await listPools(db)).map(toPool)
 
-const RESOLVERS = ['1.1.1.1', '9.9.9.9']
-
-export async function createPool(tx: Tx, now: Date, { region, host, cidr, gateway, dns = RESOLVERS }: CreatePool): Promise<Pool> {
+export async function createPool(tx: Tx, now: Date, { region, host, cidr, gateway, dns }: CreatePool): Promise<Pool> {
   const hostId = host ? (await getHost(tx, host)).id : null
   const id = await addPool(tx, now, { regionId: (await getRegion(tx, region)).id, hostId, cidr, gateway, dns })
   return (await showPools(tx)).find((pool) => pool.id === id)!

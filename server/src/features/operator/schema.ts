@@ -1,5 +1,5 @@
 // Schemas of the operator area.
-import { Bytes, Money, nullable, object, oneOf, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { Bytes, IPV6, Money, nullable, object, oneOf, QUAD, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
 import { Plan, Region } from '../catalog/schema.ts'
 import { Reply, Ticket, TicketWithReplies } from '../support/schema.ts'
 
@@ -56,8 +56,8 @@ export const Pool = object(
     cidr: Type.String(),
     gateway: Type.String(),
     dns: Type.Array(Type.String()),
-    free: Type.Integer(),
-    total: Type.Integer({ description: 'Addresses that VMs can have' }),
+    free: nullable(Type.Integer({ description: 'Null for IPv6, whose addresses nobody counts' })),
+    total: nullable(Type.Integer({ description: 'Addresses that VMs can have; null for IPv6' })),
     createdAt: Timestamp,
   },
   { title: 'Pool' },
@@ -66,10 +66,12 @@ export type Pool = Static<typeof Pool>
 
 export const CreatePool = object({
   region: text(1, 64),
-  cidr: text(1, 32),
-  gateway: text(1, 32),
+  cidr: text(1, 64),
+  gateway: text(1, 64),
   host: Type.Optional(nullable(text(1, 64))),
-  dns: Type.Optional(Type.Array(Type.String({ format: 'ipv4' }), { maxItems: 4 })),
+  dns: Type.Optional(
+    Type.Array(Type.String({ pattern: `^(${QUAD}|${IPV6})$`, rule: 'must be an address such as 9.9.9.9 or 2620:fe::fe' }), { maxItems: 4 }),
+  ),
 })
 export type CreatePool = Static<typeof CreatePool>
 
@@ -226,6 +228,7 @@ export const OperatorVm = object(
     plan: Type.String(),
     host: nullable(Type.String()),
     ipAddress: nullable(Type.String()),
+    ipv6Address: nullable(Type.String()),
     createdAt: Timestamp,
   },
   { title: 'OperatorVm' },

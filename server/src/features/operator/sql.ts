@@ -48,6 +48,7 @@ export interface VmRow {
   plan_slug: string
   host_name: string | null
   ip_address: string | null
+  ipv6_address: string | null
   created_at: Date
 }
 
@@ -59,7 +60,7 @@ export const countVms = (db: Queries, filter: VmFilter): Promise<number> => coun
 
 export const listVms = (db: Queries, filter: VmFilter, range: PageRange) =>
   db.many<VmRow>(sql`
-    select d.id, d.name, d.account_id, a.email, d.status, d.status_reason, d.plan_slug, h.name as host_name, host(d.ip_address) as ip_address, d.created_at
+    select d.id, d.name, d.account_id, a.email, d.status, d.status_reason, d.plan_slug, h.name as host_name, host(d.ip_address) as ip_address, d.ipv6_address, d.created_at
     from vm_details d join accounts a on a.id = d.account_id left join hosts h on h.id = d.host_id
     where ${ofVms(filter)} ${newestFirst(sql`d.id`, range)}`)
 

@@ -1,4 +1,4 @@
-import { formatCidr, lastAddress, parseCidr } from '../../kernel/cidr.ts'
+import { lastAddress, parseCidr } from '../../kernel/cidr.ts'
 import { formatCents } from '../../kernel/money.ts'
 import type { StepRow } from '../../workflow/run-store.ts'
 import type { QuotaRow } from '../accounts/service.ts'
@@ -36,15 +36,15 @@ function usableAddresses(cidr: string): number {
   return lastAddress(range) - range.base - 2
 }
 
-export const toPool = (row: PoolRow & { region_slug: string; host_name: string | null; free: bigint }): Pool => ({
+export const toPool = (row: PoolRow & { region_slug: string; host_name: string | null; free: bigint | null }): Pool => ({
   id: row.id,
   region: row.region_slug,
   host: row.host_name,
-  cidr: formatCidr(parseCidr(row.cidr)!),
+  cidr: row.cidr,
   gateway: row.gateway,
   dns: row.dns,
-  free: Number(row.free),
-  total: usableAddresses(row.cidr),
+  free: row.free === null ? null : Number(row.free),
+  total: row.free === null ? null : usableAddresses(row.cidr),
   createdAt: row.created_at.toISOString(),
 })
 
@@ -113,6 +113,7 @@ export const toVm = (row: VmRow): OperatorVm => ({
   plan: row.plan_slug,
   host: row.host_name,
   ipAddress: row.ip_address,
+  ipv6Address: row.ipv6_address,
   createdAt: row.created_at.toISOString(),
 })
 

@@ -1,6 +1,7 @@
 import {
   Bytes,
   Id,
+  IPV6,
   Money,
   nullable,
   object,
@@ -35,7 +36,10 @@ const listFields = {
   network10gEnabled: Type.Boolean(),
   dailyBackupEnabled: Type.Boolean(),
   isProtected: Type.Boolean(),
-  ipAddress: nullable(Type.String({ description: 'Null while none is assigned' })),
+  publicIpv4: Type.Boolean({ description: 'Whether it has, or is to have, a public IPv4 address' }),
+  ipAddress: nullable(Type.String({ description: 'The public IPv4 address; null while none is assigned, and without publicIpv4' })),
+  ipv6Address: nullable(Type.String({ description: 'Null where the region has no IPv6, and until the next rebuild of a VM from before' })),
+  ipv6Prefix: nullable(Type.String({ description: 'The /64 of its own, with ipv6Address in it; null where it has that address alone' })),
   region: object({ slug: Type.String(), name: Type.String() }),
   plan: object({ slug: Type.String(), name: Type.String(), priceMonthly: Money }),
   osTemplate: object({ slug: Type.String(), name: Type.String(), version: Type.String() }),
@@ -129,6 +133,12 @@ export const CreateVm = object(
     isProtected: Type.Optional(Type.Boolean({ default: false })),
     firewallIds: Type.Optional(Type.Array(Id, { maxItems: 10 })),
     privateNetworkIds: Type.Optional(Type.Array(Id, { maxItems: 5 })),
+    publicIpv4: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description: 'False: IPv6 alone, where the region has it, for ipv4PriceMonthly of the plan less',
+      }),
+    ),
   },
   { title: 'CreateVm' },
 )
@@ -229,9 +239,9 @@ export const VmQuery = {
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Part of the name, in upper or lower case' })),
   address: Type.Optional(
     Type.String({
-      pattern: `^${QUAD}$`,
-      rule: 'must be an IPv4 address such as 198.51.100.7',
-      description: 'The public address, or the address in a private network',
+      pattern: `^(${QUAD}|${IPV6})$`,
+      rule: 'must be an address such as 198.51.100.7 or 2001:db8::7',
+      description: 'A public address, or the address in a private network',
     }),
   ),
   sort: Type.Optional(Type.Enum([...VM_SORTS], { default: '-createdAt', description: 'A leading - means descending' })),

@@ -47,10 +47,10 @@ export const TEMPLATE = { from: 'template' } as const
 export const soon = (fixture: DriverFixture): AbortSignal => AbortSignal.timeout(fixture.patienceMs)
 
 export async function ensurePorts({ networks, host, patienceMs }: DriverFixture, { vmId, nics }: MachineSpec): Promise<void> {
-  for (const { mac, networkId, address, kind } of nics) {
+  for (const { mac, networkId, ipv4, kind } of nics) {
     const filter = kind === 'public' ? OPEN : null
     await networks.ensurePort(
-      { vmId, mac, networkId, addresses: [address], ranges: [], host, limitMbps: null, filter },
+      { vmId, mac, networkId, addresses: [ipv4!.address], ranges: [], host, limitMbps: null, filter },
       AbortSignal.timeout(patienceMs),
     )
   }

@@ -95,15 +95,21 @@ export function networkController(database: NetworkDatabase): NetworkController 
       await dropFilters(before, signal)
     },
     async *listNetworks(signal) {
-      for (const networkId of await list('network', signal)) yield { networkId }
+      const ids = await list('network', signal)
+      yield* await database.read(
+        (rows) => ids.map((networkId) => ({ networkId, version: versionOf(rows.find(networkObject(networkId), 'switch')) })),
+        signal,
+      )
     },
     async *listPorts(signal) {
       const macs = await list('port', signal)
       yield* await database.read((rows) => macs.flatMap((mac) => readPort(rows, mac) ?? []), signal)
     },
-    health: async (signal) => ({
-      problems: (await database.gateways(signal)).length > 0 ? [] : ['No host has an uplink to the public network: berthd host prepare'],
-    }),
+    async health(signal) {
+      await database.catchUp(signal)
+      const isConnected = (await database.gateways(signal)).length > 0
+      return { problems: isConnected ? [] : ['No host has an uplink to the public network: berthd host prepare'] }
+    },
     close: () => Promise.resolve(database.close()),
   }
 }
@@ -121,8 +127,12 @@ function readPort(rows: ReplicaIndex, mac: string): Port | undefined {
     networkId: object?.startsWith('network/') ? object.slice('network/'.length) : null,
     host: options['requested-chassis'] ?? '',
     limitMbps: limitOf(all.get('limit-in')),
+    version: versionOf(port),
   }
 }
+
+const versionOf = (row: OwnRow | undefined): number =>
+  Number((row?.columns['external_ids'] as Record<string, string> | undefined)?.['version'] ?? 0)
 
 const limitOf = (row: OwnRow | undefined): number | null =>
   row ? (row.columns as { bandwidth: Record<string, number> }).bandwidth['rate']! / 1000 : null

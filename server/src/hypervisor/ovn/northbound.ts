@@ -72,13 +72,14 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
   const wanted = once(() => north.monitor(MONITORED, (changes) => index.apply(changes), { timeoutMs: CALL_MS }))
   const reported = once(() => south.monitor(SOUTHBOUND_COLUMNS, undefined, { timeoutMs: CALL_MS }))
 
-  /** Returns the number of the change, null where nothing differed. */
-  const write = async (plan: Plan, signal: AbortSignal): Promise<number | null> => {
+  /** Returns the number of the change, null where nothing differed. It is greater than `least`. */
+  const write = async (plan: Plan, least: number, signal: AbortSignal): Promise<number | null> => {
     const replica = await wanted()
     for (let attempt = 1; ; attempt++) {
       const operations = plan(index)
       if (operations.length === 0) return null
-      const numbered = [...operations, mutate('NB_Global', [], [['nb_cfg', '+=', 1]]), select('NB_Global', [], ['nb_cfg'])]
+      const step = Math.max(least - numberOf(replica), 0) + 1
+      const numbered = [...operations, mutate('NB_Global', [], [['nb_cfg', '+=', step]]), select('NB_Global', [], ['nb_cfg'])]
       try {
         const number = (await north.transact(numbered, { timeoutMs: CALL_MS, signal })).at(-1)!.rows![0]!['nb_cfg'] as number
         // The replica has what was written, so that the next change is planned on it.
@@ -93,8 +94,13 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
     }
   }
 
+  /** By any host. A northbound database that was restored from a backup counts on from an older number. */
+  const lastConfirmed = async (): Promise<number> =>
+    [...(await reported()).tables.Chassis_Private.values()].reduce((last, { nb_cfg }) => Math.max(last, nb_cfg), 0)
+
   const confirmed = async (number: number, hosts: readonly string[], signal: AbortSignal): Promise<void> => {
     const { tables, until } = await reported()
+    await south.whenUp({ timeoutMs: CALL_MS, signal })
     const pending = (): string[] => {
       const applied = new Map([...tables.Chassis_Private.values()].map(({ name, nb_cfg }) => [name, nb_cfg]))
       return hosts.filter((host) => {
@@ -110,7 +116,7 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
 
   const change: NetworkDatabase['change'] = (what, plan, { hosts, signal }) =>
     guarded(what, signal, async () => {
-      const number = await write(plan, signal)
+      const number = await write(plan, hosts.length > 0 ? await lastConfirmed() : 0, signal)
       if (number !== null && hosts.length > 0) await confirmed(number, hosts, signal)
     })
 
@@ -126,13 +132,15 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
       }),
     read: (look, signal) => guarded('read rows', signal, async () => (await wanted(), look(index))),
     gateways: (signal) =>
-      guarded('read hosts', signal, async () =>
-        [...(await reported()).tables.Chassis.values()]
+      guarded('read hosts', signal, async () => {
+        const { tables } = await reported()
+        await south.whenUp({ timeoutMs: CALL_MS, signal })
+        return [...tables.Chassis.values()]
           .filter(({ other_config }) =>
             other_config['ovn-bridge-mappings']?.split(',').some((each) => each.startsWith(`${PUBLIC_PHYSICAL_NETWORK}:`)),
           )
-          .map(({ name }) => name),
-      ),
+          .map(({ name }) => name)
+      }),
     portUp: (name, signal) =>
       guarded(`wait for port ${name}`, signal, async () => {
         const { tables, until } = await reported()

@@ -10,7 +10,6 @@ import type { Filter, FilterRule } from '../spec.ts'
 import { portName, type NetworkController, type NetworkSpec, type PortSpec } from '../network-controller.ts'
 import { networkController } from './controller.ts'
 import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
-import type { WantedRow } from './plan.ts'
 import { networkRows } from './topology.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
@@ -204,7 +203,7 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
     const wanted = { ...networkOf('neth'), snat }
     await controller.ensureNetwork(wanted, soon())
     const guest = await plug('neth', '10.0.0.61', 0)
-    const router = { mac: inside(networkRows(wanted)), address: OUTSIDE }
+    const router = { mac: routerMac(wanted, 'inside'), address: OUTSIDE }
     let text = ''
     await expect
       .poll(async () => {
@@ -217,6 +216,32 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
     const [packet] = (await region.outside.received()).split(text)
     expect([...Buffer.from(packet!.slice(-16, -12), 'latin1')]).toEqual([10, 61, 0, 2]) // source, destination, UDP header, text
     expect(await routes()).toEqual(before)
+  })
+
+  test('of a private network with a way out get answers from outside, and nothing that they did not ask for', async () => {
+    // The range of the second is no closed one.
+    for (const [networkId, range, address, last] of [
+      ['netk', '10.0.0', '10.61.0.3', 71],
+      ['netl', '9.9.9', '10.61.0.4', 72],
+    ] as const) {
+      const snat = { address, prefix: 24, gateway: OUTSIDE }
+      const wanted = { ...networkOf(networkId), cidr: `${range}.0/24`, gateway: `${range}.1`, snat }
+      await controller.ensureNetwork(wanted, soon())
+      const guest = await plug(networkId, `${range}.${last}`, 0)
+      const stranger = await plug(null, `10.61.0.${last}`, 1)
+      const inner = { mac: routerMac(wanted, 'inside'), address: OUTSIDE }
+      const outer = routerMac(wanted, 'outside')
+      const { outside } = region
+      const sends = (from: Guest, to: string, port = 4000) =>
+        arrives(from, guest, (text) => udpFrame(from, { mac: outer, address: to }, text, { from: 4001, to: port }))
+      await expect.poll(() => arrives(guest, outside, (text) => udpFrame(guest, inner, text))).toBe(true)
+      // An answer comes in by the address of the router, and by it alone.
+      expect(await sends(outside, address)).toBe(true)
+      expect(await sends(outside, address, 4009)).toBe(false)
+      for (const from of [outside, stranger])
+        for (const port of [4000, 4009])
+          expect([from.address, port, await sends(from, guest.address, port)]).toEqual([from.address, port, false])
+    }
   })
 
   test('reach the public network, and no closed range', async () => {
@@ -261,9 +286,9 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
     await expect(controller.ensureNoNetwork('netf', soon())).rejects.toMatchObject({ kind: 'in_use' })
     await Promise.all(ports.flatMap(({ mac }) => controllers.map((each) => each.ensureNoPort(mac, soon()))))
     expect(await groups()).toBe(before)
-    expect(await collect(controller.listNetworks(soon()))).toContainEqual({ networkId: 'netf' })
+    expect(await collect(controller.listNetworks(soon()))).toContainEqual({ networkId: 'netf', version: 0 })
     await Promise.all(controllers.map((each) => each.ensureNoNetwork('netf', soon())))
-    expect(await collect(controller.listNetworks(soon()))).not.toContainEqual({ networkId: 'netf' })
+    expect(await collect(controller.listNetworks(soon()))).not.toContainEqual({ networkId: 'netf', version: 0 })
     for (const each of databases) each.close()
   })
 
@@ -300,9 +325,8 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
   })
 })
 
-/** The MAC of the router's port in the network. */
-const inside = (rows: WantedRow[]): string =>
-  rows.flatMap((row) => (row.table === 'Logical_Router_Port' && row.key === 'inside' ? [row.columns.mac!] : []))[0]!
+const routerMac = (network: NetworkSpec, key: 'inside' | 'outside'): string =>
+  networkRows(network).flatMap((row) => (row.table === 'Logical_Router_Port' && row.key === key ? [row.columns.mac!] : []))[0]!
 
 const FLOOD_SECONDS = 3
 /** 1,200 bytes every time, about 40 Mbit/s. */

@@ -7,6 +7,7 @@ import { eventually } from '../../../../libvirt/test/eventually.ts'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import { udpFrame } from '../../../test/frames.ts'
 import { missingForOvn, OUTSIDE, OvnRegion, type Box, type Guest } from '../../../test/ovn-hosts.ts'
+import { collect } from '../conformance/fixture.ts'
 import type { Filter } from '../spec.ts'
 import { portName, type NetworkController } from '../network-controller.ts'
 import { networkController } from './controller.ts'
@@ -15,6 +16,8 @@ import { networkRows } from './topology.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 const RECOVERY_MS = 10_000
+const START_SOUTHBOUND = '/usr/share/ovn/scripts/ovn-ctl start_sb_ovsdb --db-sb-create-insecure-remote=yes'
+const START_NORTHBOUND = '/usr/share/ovn/scripts/ovn-ctl start_nb_ovsdb --db-nb-create-insecure-remote=yes'
 
 describeIf(missingForOvn())('after a crash of OVN', { timeout: 180_000 }, () => {
   let region: OvnRegion
@@ -74,16 +77,8 @@ describeIf(missingForOvn())('after a crash of OVN', { timeout: 180_000 }, () => 
           '/usr/share/ovn/scripts/ovn-ctl start_northd --db-nb-create-insecure-remote=yes --db-sb-create-insecure-remote=yes',
         ),
     ],
-    [
-      'the northbound database',
-      () => kill(region.central, 'ovn/ovnnb_db.pid'),
-      () => region.central.shell('/usr/share/ovn/scripts/ovn-ctl start_nb_ovsdb --db-nb-create-insecure-remote=yes'),
-    ],
-    [
-      'the southbound database',
-      () => kill(region.central, 'ovn/ovnsb_db.pid'),
-      () => region.central.shell('/usr/share/ovn/scripts/ovn-ctl start_sb_ovsdb --db-sb-create-insecure-remote=yes'),
-    ],
+    ['the northbound database', () => kill(region.central, 'ovn/ovnnb_db.pid'), () => region.central.shell(START_NORTHBOUND)],
+    ['the southbound database', () => kill(region.central, 'ovn/ovnsb_db.pid'), () => region.central.shell(START_SOUTHBOUND)],
     [
       'ovn-controller',
       () => kill(region.chassis[1]!, 'ovn/ovn-controller.pid'),
@@ -105,6 +100,66 @@ describeIf(missingForOvn())('after a crash of OVN', { timeout: 180_000 }, () => 
       await set(2, null)
       expect(await passes(one, other)).toBe(true)
     })
+
+  test('its northbound database is an older one: that shows, and hosts confirm what is changed then', async () => {
+    const backup = '/run/backup.db'
+    const file = '/var/lib/ovn/ovnnb_db.db'
+    const versions = async () => [
+      await collect(controller.listNetworks(soon())),
+      (await collect(controller.listPorts(soon()))).toSorted((a, b) => a.mac.localeCompare(b.mac)).map(({ version }) => version),
+    ]
+    await region.central.shell(`ovsdb-client backup unix:/run/ovn/ovnnb_db.sock > ${backup}`)
+    const routed = { ...network, version: 4, routes: [{ destination: '192.168.7.0/24', nextHop: '10.0.0.12' }] }
+    await controller.ensureNetwork(routed, soon())
+    for (const number of [1, 2]) await controller.ensurePort({ ...port(number, CLOSED), version: 7 }, soon())
+    expect(await versions()).toEqual([[{ networkId: 'neta', version: 4 }], [7, 7]])
+    expect(await passes(one, other)).toBe(false)
+
+    // What hosts have confirmed last has a greater number than what is changed next.
+    await region.central.shell('kill -STOP $(cat /run/ovn/ovn-northd.pid)')
+    await kill(region.central, 'ovn/ovnnb_db.pid')
+    await region.central.shell(`cp ${backup} ${file}; ${START_NORTHBOUND}`)
+    await expect.poll(versions, { timeout: 10_000 }).toEqual([[{ networkId: 'neta', version: 0 }], [0, 0]])
+    const changed = controller.ensurePort({ ...port(1, CLOSED), version: 7 }, soon()).then(() => 'confirmed')
+    expect(await Promise.race([changed, delay(2_000)])).toBeUndefined()
+    await region.central.shell('kill -CONT $(cat /run/ovn/ovn-northd.pid)')
+    expect(await changed).toBe('confirmed')
+    expect([await passes(one, other), await passes(other, one)]).toEqual([true, false])
+    expect(await versions()).toEqual([[{ networkId: 'neta', version: 0 }], [7, 0]])
+    await controller.ensureNetwork({ ...network, version: 5 }, soon())
+    for (const number of [1, 2]) await controller.ensurePort({ ...port(number, null), version: 8 }, soon())
+    expect(await versions()).toEqual([[{ networkId: 'neta', version: 5 }], [8, 8]])
+  })
+
+  test.each([
+    ['northbound', 'ovn/ovnnb_db.pid', () => region.central.shell(START_NORTHBOUND)],
+    ['southbound', 'ovn/ovnsb_db.pid', () => region.central.shell(START_SOUTHBOUND)],
+  ])('of the %s database calls are rejected soon, and succeed when it is back', async (_, pidFile, restart) => {
+    let changes = 0
+    const attempt = async (): Promise<number> => {
+      const startedAt = performance.now()
+      const filter = ++changes % 2 === 0 ? null : CLOSED
+      await expect(set(2, filter)).rejects.toMatchObject({ kind: 'unreachable' })
+      return performance.now() - startedAt
+    }
+    await kill(region.central, pidFile)
+    await delay(500) // a call that was sent before the loss is noticed may have had its effect
+    expect(await attempt()).toBeLessThan(8_000)
+    expect(await attempt()).toBeLessThan(500)
+    await expect(controller.health(soon())).rejects.toMatchObject({ kind: 'unreachable' })
+    await restart()
+    // Daemons of OVN connect to it after up to 8 s.
+    await expect
+      .poll(
+        () =>
+          set(2, null).then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 2 * RECOVERY_MS },
+      )
+      .toBe(true)
+  })
 
   test('of a host another one is the gateway of its networks within 5 s', async () => {
     const inside = networkRows(network).flatMap((row) =>

@@ -69,14 +69,6 @@ export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: rea
     match: `${portIn('OUT', GUESTS)} && ((udp.src == 67 && udp.dst == 68) || (udp.src == 547 && udp.dst == 546))`,
     action: 'drop',
   }),
-  acl('no-router', 'guests', {
-    direction: 'OUT',
-    priority: ALWAYS + 2,
-    match: `${portIn('OUT', GUESTS)} && nd_ra`,
-    action: 'drop',
-    // OVN lets neighbour discovery and router advertisements pass its first stage of ACLs unseen.
-    options: { 'apply-after-lb': 'true' },
-  }),
   acl('not-closed', 'public', {
     direction: 'OUT',
     priority: ALWAYS + 1,
@@ -116,13 +108,12 @@ interface Acl {
   priority: number
   match: string
   action: string
-  options?: Record<string, string>
 }
 
-const acl = (key: string, group: string, { direction, priority, match, action, options = {} }: Acl): WantedRow => ({
+const acl = (key: string, group: string, { direction, priority, match, action }: Acl): WantedRow => ({
   table: 'ACL',
   key,
-  columns: { direction: pipelineOf(direction), priority, match, action, options },
+  columns: { direction: pipelineOf(direction), priority, match, action, options: {} },
   in: [{ key: group, column: 'acls' }],
 })
 
@@ -132,8 +123,15 @@ const routerName = (networkId: string): string => `berth-${networkId}`
 const inRouter = { key: 'router', column: 'ports' }
 
 export function networkRows(network: NetworkSpec): WantedRow[] {
-  const { networkId, gateway } = network
-  const rows: WantedRow[] = [{ table: 'Logical_Switch', key: 'switch', columns: { name: routerName(networkId), other_config: {} } }]
+  const { networkId, gateway, version = 0 } = network
+  const rows: WantedRow[] = [
+    {
+      table: 'Logical_Switch',
+      key: 'switch',
+      ids: { version: String(version) },
+      columns: { name: routerName(networkId), other_config: {} },
+    },
+  ]
   if (gateway === null) return rows
   const routed = { ...network, gateway }
   return [
@@ -230,11 +228,10 @@ const staticRoute = (key: string, destination: string, nextHop: string, port: st
 
 const oneOf = (field: string, ranges: readonly string[]): string => `${field} == {${ranges.join(', ')}}`
 
-function outsideRows({ networkId, cidr, snat, routes, peers }: RoutedNetwork): WantedRow[] {
+function outsideRows({ networkId, cidr, snat }: RoutedNetwork): WantedRow[] {
   if (!snat) return []
   const name = routerName(networkId)
   const port = `${name}-outside`
-  const hidden = [...peers.map((peer) => peer.cidr), ...routes.map(({ destination }) => destination)]
   return [
     {
       table: 'Logical_Router_Port',
@@ -248,8 +245,9 @@ function outsideRows({ networkId, cidr, snat, routes, peers }: RoutedNetwork): W
       in: [inRouter],
     },
     routerPeer('outside-peer', port, { object: PUBLIC, key: 'switch', column: 'ports' }),
-    // A neighbour in the public network must not use the router as its own.
-    ...(hidden.length > 0 ? [policy('hidden', 1003, `inport == "${port}" && ${oneOf('ip4.dst', hidden)}`, 'drop')] : []),
+    // Only answers come in. A neighbour in the public network must not use the router as its own: what it sends to an address behind the router
+    // is no packet of a translated connection.
+    policy('uninvited', 1006, `inport == "${port}" && (!ct.trk || (!ct.rpl && !ct.rel))`, 'drop'),
     staticRoute('default', '0.0.0.0/0', snat.gateway, port),
     {
       table: 'NAT',
@@ -275,7 +273,8 @@ const routerPeer = (key: string, routerPort: string, place: { object?: string; k
 })
 
 /** Its network and its filter must exist. */
-export function portRows({ vmId, mac, networkId, addresses, ranges, host, limitMbps, filter }: PortSpec, hasDhcp: boolean): WantedRow[] {
+export function portRows(port: PortSpec, hasDhcp: boolean): WantedRow[] {
+  const { vmId, mac, networkId, addresses, ranges, host, limitMbps, filter, version = 0 } = port
   const name = portName(mac)
   const object = networkId === null ? PUBLIC : networkObject(networkId)
   const owned = [mac, ...addresses].join(' ')
@@ -294,7 +293,7 @@ export function portRows({ vmId, mac, networkId, addresses, ranges, host, limitM
     {
       table: 'Logical_Switch_Port',
       key: 'port',
-      ids: { vm: vmId },
+      ids: { vm: vmId, version: String(version) },
       columns: {
         name,
         type: '',

@@ -19,9 +19,7 @@ describeDriver('simulated', async () => {
       ...someSpec().nics[0]!,
       kind: 'private',
       networkId,
-      address: cidr.replace('.0/24', '.10'),
-      prefix: 24,
-      gateway,
+      ipv4: { address: cidr.replace('.0/24', '.10'), prefix: 24, gateway },
     }),
     guest: {
       write: (vmId, text) => drift.writeFile(vmId, MARKER, text),

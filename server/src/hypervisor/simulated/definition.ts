@@ -77,10 +77,10 @@ const setDiskLimits = (tx: Tx, hostId: string, { vmId, diskLimits }: MachineSpec
     where host_id = ${hostId} and name = ${vmId}`)
 
 export const addNic = (tx: Tx, { hostId, bytesPerSecond }: SimulatedHost, vmId: string, nic: NicSpec): Promise<number> =>
-  tx.run(sql`insert into simulated.nics (host_id, machine, mac, kind, address, limit_mbps, bytes_per_second)
-    values (${hostId}, ${vmId}, ${nic.mac}, ${nic.kind}, ${nic.address}, (select limit_mbps from simulated.ports where mac = ${nic.mac} limit 1),
+  tx.run(sql`insert into simulated.nics (host_id, machine, mac, kind, address, ipv6, limit_mbps, bytes_per_second)
+    values (${hostId}, ${vmId}, ${nic.mac}, ${nic.kind}, ${nic.ipv4?.address ?? null}, ${nic.ipv6?.address ?? null}, (select limit_mbps from simulated.ports where mac = ${nic.mac} limit 1),
       ${bytesPerSecond(nic.mac)})
-    on conflict (host_id, machine, mac) do update set kind = excluded.kind, address = excluded.address, limit_mbps = excluded.limit_mbps`)
+    on conflict (host_id, machine, mac) do update set kind = excluded.kind, address = excluded.address, ipv6 = excluded.ipv6, limit_mbps = excluded.limit_mbps`)
 
 /** Grows only. Returns the resulting size. */
 async function growDisk(tx: Tx, hostId: string, { vmId, generation, diskGiB }: MachineSpec): Promise<number> {

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../kernel/clock.ts'
 import { json, sql, type Db, type Tx } from '../../kernel/database/db.ts'
 import { DriverError } from '../driver.ts'
-import type { NetworkController, NetworkSpec, Port } from '../network-controller.ts'
+import type { ListedNetwork, NetworkController, NetworkSpec, Port } from '../network-controller.ts'
 import { simulatedHost } from './host.ts'
 import { paged } from './inventory.ts'
 import { realPace, type Pace } from './latency.ts'
@@ -23,6 +23,7 @@ interface PortRow {
   network_id: string | null
   host: string
   limit_mbps: number | null
+  version: number
 }
 
 /** Faults are injected by the id of the region, as those of a host by its own. */
@@ -56,17 +57,19 @@ export const simulatedNetworkControllers =
           })
         }),
 
-      ensurePort: ({ vmId, mac, networkId, addresses, ranges, host, limitMbps, filter }, signal) =>
+      ensurePort: ({ vmId, mac, networkId, addresses, ranges, host, limitMbps, filter, version = 0 }, signal) =>
         call('ensurePort', signal, async (pause) => {
           const changed = await db.tx(async (tx) => {
             await limitTraffic(tx, clock.now(), mac, limitMbps)
-            return tx.run(sql`insert into simulated.ports as p (region_id, mac, vm_id, network_id, host, addresses, ranges, limit_mbps, filter)
-              values (${regionId}, ${mac}, ${vmId}, ${networkId}, ${host}, ${[...addresses]}, ${[...ranges]}, ${limitMbps}, ${filter && json(filter)})
+            return tx.run(sql`insert into simulated.ports as p (region_id, mac, vm_id, network_id, host, addresses, ranges, limit_mbps, filter, version)
+              values (${regionId}, ${mac}, ${vmId}, ${networkId}, ${host}, ${[...addresses]}, ${[...ranges]}, ${limitMbps}, ${filter && json(filter)},
+                ${version})
               on conflict (region_id, mac) do update set vm_id = excluded.vm_id, network_id = excluded.network_id, host = excluded.host,
-                addresses = excluded.addresses, ranges = excluded.ranges, limit_mbps = excluded.limit_mbps, filter = excluded.filter
-              where (p.vm_id, p.network_id, p.host, p.addresses, p.ranges, p.limit_mbps, p.filter)
+                addresses = excluded.addresses, ranges = excluded.ranges, limit_mbps = excluded.limit_mbps, filter = excluded.filter,
+                version = excluded.version
+              where (p.vm_id, p.network_id, p.host, p.addresses, p.ranges, p.limit_mbps, p.filter, p.version)
                 is distinct from (excluded.vm_id, excluded.network_id, excluded.host, excluded.addresses, excluded.ranges, excluded.limit_mbps,
-                  excluded.filter)`)
+                  excluded.filter, excluded.version)`)
           })
           if (changed > 0) await pause(pace.delays.portMs)
         }),
@@ -78,15 +81,15 @@ export const simulatedNetworkControllers =
         }),
 
       listNetworks: (signal) =>
-        paged<{ network_id: string }, { networkId: string }>(
+        paged<{ network_id: string; version: number }, ListedNetwork>(
           region,
           'listNetworks',
           signal,
           PAGE,
           (last) =>
-            db.many(sql`select network_id from simulated.networks where region_id = ${regionId} and network_id > ${last?.network_id ?? ''}
+            db.many(sql`select network_id, coalesce((spec->>'version')::int, 0) as version from simulated.networks where region_id = ${regionId} and network_id > ${last?.network_id ?? ''}
               order by network_id limit ${PAGE}`),
-          ({ network_id }) => ({ networkId: network_id }),
+          ({ network_id, version }) => ({ networkId: network_id, version }),
         ),
 
       listPorts: (signal) =>
@@ -96,9 +99,9 @@ export const simulatedNetworkControllers =
           signal,
           PAGE,
           (last) =>
-            db.many(sql`select mac, vm_id, network_id, host, limit_mbps from simulated.ports
+            db.many(sql`select mac, vm_id, network_id, host, limit_mbps, version from simulated.ports
               where region_id = ${regionId} and mac > ${last?.mac ?? ''} order by mac limit ${PAGE}`),
-          ({ mac, vm_id, network_id, host, limit_mbps }) => ({ vmId: vm_id, mac, networkId: network_id, host, limitMbps: limit_mbps }),
+          ({ vm_id, network_id, limit_mbps, ...rest }) => ({ ...rest, vmId: vm_id, networkId: network_id, limitMbps: limit_mbps }),
         ),
 
       health: (signal) => call('health', signal, () => Promise.resolve({ problems: [] })),

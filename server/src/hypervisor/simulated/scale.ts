@@ -34,7 +34,7 @@ async function life(driver: Driver, networks: NetworkController): Promise<number
   const { vmId } = spec
   const [backupId, networkId] = [newId(), newId()]
   const nic = { ...someSpec().nics[0]!, kind: 'private', networkId } as const
-  const port = { vmId, addresses: [nic.address], ranges: [], host: driver.hostId, limitMbps: null, filter: OPEN }
+  const port = { vmId, addresses: [nic.ipv4!.address], ranges: [], host: driver.hostId, limitMbps: null, filter: OPEN }
   await networks.ensureNetwork(
     { networkId, cidr: '10.1.0.0/24', gateway: '10.1.0.1', enableDhcp: true, dns: [], snat: null, routes: [], peers: [] },
     signal,

@@ -16,7 +16,7 @@ async function create(): Promise<MachineSpec> {
 
 const limit = ({ vmId, nics: [nic] }: MachineSpec, limitMbps: number | null): Promise<void> =>
   fixture.networks.ensurePort(
-    { vmId, mac: nic!.mac, networkId: null, addresses: [nic!.address], ranges: [], host: fixture.hostId, limitMbps, filter: OPEN },
+    { vmId, mac: nic!.mac, networkId: null, addresses: [nic!.ipv4!.address], ranges: [], host: fixture.hostId, limitMbps, filter: OPEN },
     signal,
   )
 

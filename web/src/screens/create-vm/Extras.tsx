@@ -52,6 +52,12 @@ const CheckboxList = ({ label, none, items, value, onChange }: CheckboxListProps
 export const AddOnStep = ({ form, set }: Props) => (
   <div className={css['checks']}>
     <Switch
+      label={w.publicIpv4}
+      description={w.publicIpv4About}
+      checked={form.publicIpv4}
+      onChange={(event) => set({ publicIpv4: event.currentTarget.checked })}
+    />
+    <Switch
       label={w.dailyBackup}
       description={w.dailyBackupAbout}
       checked={form.dailyBackupEnabled}

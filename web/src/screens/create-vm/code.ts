@@ -21,7 +21,7 @@ export const asTypeScript = (request: CreateVm, origin: string, user: string): s
     `const created = await berth.vms.create(${JSON.stringify(withoutSecret(request), null, 2)})`,
     `await berth.waitForAction(created)`,
     `const vm = await berth.vms.get(created.vmId)`,
-    `console.log(\`ssh ${user}@\${vm.ipAddress}\`)`,
+    `console.log(\`ssh ${user}@\${vm.${request.publicIpv4 === false ? 'ipv6Address' : 'ipAddress'}}\`)`,
   ].join('\n')
 
 /** Slugs for the options of the CLI that accept them; the other options take ids. */
@@ -46,6 +46,7 @@ export function asCli(request: CreateVm, { region, os, plan }: Names): string {
     ...(request.firewallIds ?? []).map((id) => `--firewall ${id}`),
     ...(request.dailyBackupEnabled ? ['--daily-backups'] : []),
     ...(request.network10gEnabled ? ['--network-10g'] : []),
+    ...(request.publicIpv4 === false ? ['--ipv6-only'] : []),
     ...(request.isProtected ? ['--protect'] : []),
   ]
   return [`berth vm create ${request.hostname}`, ...options.map((option) => `  ${option}`)].join(' \\\n')

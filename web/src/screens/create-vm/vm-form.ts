@@ -17,6 +17,7 @@ export interface VmForm {
   firewallIds: string[]
   dailyBackupEnabled: boolean
   network10gEnabled: boolean
+  publicIpv4: boolean
   isProtected: boolean
 }
 
@@ -36,6 +37,7 @@ export const EMPTY_FORM: VmForm = {
   firewallIds: [],
   dailyBackupEnabled: false,
   network10gEnabled: false,
+  publicIpv4: true,
   isProtected: false,
 }
 
@@ -59,6 +61,7 @@ export function toRequest(form: VmForm): CreateVm {
     ...(form.firewallIds.length > 0 && { firewallIds: form.firewallIds }),
     ...(form.dailyBackupEnabled && { dailyBackupEnabled: true }),
     ...(form.network10gEnabled && { network10gEnabled: true }),
+    ...(!form.publicIpv4 && { publicIpv4: false }),
     ...(form.isProtected && { isProtected: true }),
   }
 }

@@ -34,7 +34,10 @@ export function AccountVms({ accountId }: { accountId: string }) {
   const columns: Column<OperatorVm>[] = [
     { head: vmsMessages.columns.name, truncate: ({ name }) => name, cell: ({ name }) => <strong>{name}</strong> },
     { head: vmsMessages.columns.status, cell: ({ status }) => <StatusBadge status={status} /> },
-    { head: vmsMessages.columns.address, cell: ({ ipAddress }) => <code>{ipAddress ?? commonMessages.unknown}</code> },
+    {
+      head: vmsMessages.columns.address,
+      cell: ({ ipAddress, ipv6Address }) => <code>{ipAddress ?? ipv6Address ?? commonMessages.unknown}</code>,
+    },
     { head: w.plan, cell: ({ plan }) => plan },
     { head: w.host, cell: ({ host }) => host ?? commonMessages.unknown },
     {

@@ -23,7 +23,12 @@ const COLUMNS: Column<Pool>[] = [
   { head: w.dns, cell: ({ dns }) => <code>{dns.join(', ')}</code> },
   {
     head: w.used,
-    cell: ({ cidr, free, total }) => <Meter used={total - free} of={total} label={w.usedOf(cidr)} text={w.of(total - free, total)} />,
+    cell: ({ cidr, free, total }) =>
+      free === null || total === null ? (
+        <span className="muted">{w.uncounted}</span>
+      ) : (
+        <Meter used={total - free} of={total} label={w.usedOf(cidr)} text={w.of(total - free, total)} />
+      ),
   },
 ]
 

@@ -7,9 +7,8 @@ import { Card, Facts, Stack } from '../../ui/Page.tsx'
 import { StatusBadge } from '../../ui/Status.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { commonMessages } from '../../messages/common.ts'
-import { vmsMessages } from '../../messages/vms.ts'
 import { vmMessages as w } from '../../messages/vm.ts'
-import { TrafficMeter } from './Traffic.tsx'
+import { publicAddresses, TrafficMeter } from './Traffic.tsx'
 
 export function Overview({ vm }: { vm: Vm }) {
   const currency = useQuery(sessionQuery).data?.settings.currency ?? 'USD'
@@ -23,7 +22,7 @@ export function Overview({ vm }: { vm: Vm }) {
             [f.size, formatSize(vm)],
             [f.os, formatOs(vm.osTemplate)],
             [f.region, vm.region.name],
-            [f.address, vm.ipAddress ? <Copyable key="" text={vm.ipAddress} what={vmsMessages.address} /> : w.noAddress],
+            ...publicAddresses(vm),
             [f.privateAddress, <PrivateAddresses key="" vm={vm} />],
             [f.hostname, vm.hostname],
             [f.speed, formatSpeed(vm.networkSpeed)],

@@ -1,4 +1,5 @@
 import type { Vm } from '@berth/sdk'
+import type { ReactNode } from 'react'
 import { Copyable } from '../../ui/CopyButton.tsx'
 import { formatBytes, formatSpeed } from '../../ui/format.ts'
 import { Meter } from '../../ui/Meter.tsx'
@@ -8,13 +9,19 @@ import { vmMessages as w } from '../../messages/vm.ts'
 
 export const Traffic = ({ vm }: { vm: Vm }) => (
   <Facts
-    facts={[
-      [w.facts.address, vm.ipAddress ? <Copyable key="" text={vm.ipAddress} what={vmsMessages.address} /> : w.noAddress],
-      [w.facts.speed, formatSpeed(vm.networkSpeed)],
-      [w.facts.traffic, <TrafficMeter key="" vm={vm} />],
-    ]}
+    facts={[...publicAddresses(vm), [w.facts.speed, formatSpeed(vm.networkSpeed)], [w.facts.traffic, <TrafficMeter key="" vm={vm} />]]}
   />
 )
+
+/** IPv6 only where the VM has it. */
+export function publicAddresses({ publicIpv4, ipAddress, ipv6Address, ipv6Prefix }: Vm): [string, ReactNode][] {
+  const ipv4 = ipAddress ? <Copyable text={ipAddress} what={vmsMessages.address} /> : publicIpv4 ? w.noAddress : w.noIpv4
+  return [
+    [w.facts.address, ipv4],
+    ...(ipv6Address ? [[w.facts.ipv6, <Copyable key="" text={ipv6Address} what={w.ipv6Address} />] as [string, ReactNode]] : []),
+    ...(ipv6Prefix ? [[w.facts.ipv6Prefix, <Copyable key="" text={ipv6Prefix} what={w.ipv6Prefix} />] as [string, ReactNode]] : []),
+  ]
+}
 
 export function TrafficMeter({ vm }: { vm: Vm }) {
   const cap = vm.bandwidth === 0 ? null : vm.bandwidth * 1e9 + Number(vm.bandwidthPackBytes)

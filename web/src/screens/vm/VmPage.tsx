@@ -75,9 +75,10 @@ function VmView({ vm }: { vm: Vm }) {
 }
 
 /** With the default user of the image. */
-function SshCommand({ vm: { ipAddress, osTemplate } }: { vm: Vm }) {
+function SshCommand({ vm: { ipAddress, ipv6Address, osTemplate } }: { vm: Vm }) {
+  const address = ipAddress ?? ipv6Address
   const template = useQuery(templatesQuery).data?.find(({ slug }) => slug === osTemplate.slug)
-  return ipAddress && template && <Copyable text={`ssh ${template.defaultUser}@${ipAddress}`} what={w.ssh} />
+  return address && template && <Copyable text={`ssh ${template.defaultUser}@${address}`} what={w.ssh} />
 }
 
 function TabContent({ tab, vm }: { tab: Tab; vm: Vm }) {

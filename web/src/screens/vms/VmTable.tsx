@@ -23,7 +23,10 @@ export function VmTable({ vms, running, traffic }: Props) {
     { head: w.columns.status, cell: (vm) => <VmStatus name={vm.name} status={vm.status} running={actionOf.get(vm.id)} /> },
     {
       head: w.columns.address,
-      cell: ({ ipAddress }) => (ipAddress ? <Copyable text={ipAddress} what={w.address} /> : <span className="muted">{w.noAddress}</span>),
+      cell: ({ ipAddress, ipv6Address }) => {
+        const address = ipAddress ?? ipv6Address
+        return address ? <Copyable text={address} what={w.address} /> : <span className="muted">{w.noAddress}</span>
+      },
     },
     { head: w.columns.plan, cell: (vm) => <Two first={vm.plan.name} second={formatSize(vm)} /> },
     { head: w.columns.region, cell: (vm) => <Two first={vm.region.name} second={formatOs(vm.osTemplate)} /> },

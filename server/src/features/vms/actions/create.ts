@@ -10,7 +10,7 @@ import { newId } from '../../../kernel/ids.ts'
 import { catalogNumbers, getRegion, getTemplate, isBeingBuilt, type RegionRow, type TemplateRow } from '../../catalog/service.ts'
 import { type Deps, workflow } from '../../deps.ts'
 import { bind, requireFirewalls } from '../../firewalls/service.ts'
-import { require10g, requireSpeed } from '../../hosts/service.ts'
+import { require10g, requireIpv6, requireSpeed } from '../../hosts/service.ts'
 import { allocateAddress, type NetworkRow, requireNetworks } from '../../networks/service.ts'
 import { createPortState, pausePorts } from '../../ports/service.ts'
 import { noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
@@ -60,15 +60,17 @@ export async function createVm(
   ])
 
   requireAvailable(region, template, shape)
-  const addOns = { dailyBackup: input.dailyBackupEnabled ?? false, network10g: input.network10gEnabled ?? false }
-  if (addOns.network10g) await require10g(tx, region)
+  const { dailyBackupEnabled: dailyBackup = false, network10gEnabled: network10g = false, publicIpv4 = true } = input
+  const addOns = { dailyBackup, network10g, publicIpv4 }
+  if (!publicIpv4) await requireIpv6(tx, region)
+  if (network10g) await require10g(tx, region)
   const boughtMbps = speedBought(numbers, shape)
   if (boughtMbps > 0) await requireSpeed(tx, region, boughtMbps)
   requireInRegion(region, networks)
   await reserveVmQuotas(tx, accountId, shape, 1n)
   const price = monthlyPrice(numbers, shape.priceCents, addOns)
   requireEnough(balance, price, currency)
-  const place = await allocatePlacement(tx, now, region, shape, { arch: template.arch, network10g: addOns.network10g, boughtMbps })
+  const place = await allocatePlacement(tx, now, region, shape, { arch: template.arch, network10g, boughtMbps, publicIpv4 })
 
   const renewalDay = now.getUTCDate()
   const row = {
@@ -90,8 +92,9 @@ export async function createVm(
     disk_iops: shape.diskIops,
     disk_mib_per_second: shape.diskMiBPerSecond,
     custom_price_cents: shape.customPriceCents,
-    network_10g: addOns.network10g,
-    daily_backup: addOns.dailyBackup,
+    network_10g: network10g,
+    daily_backup: dailyBackup,
+    public_ipv4: publicIpv4,
     is_protected: input.isProtected ?? false,
     renewal_day: renewalDay,
     period_started_at: now,

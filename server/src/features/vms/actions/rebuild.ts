@@ -1,4 +1,4 @@
-// POST /vms/{id}/rebuild: a new disk, same address. A VM that failed to provision is placed and charged again.
+// POST /vms/{id}/rebuild: a new disk, same addresses. A VM that failed to provision is placed and charged again.
 import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
@@ -7,15 +7,16 @@ import type { Cents } from '../../../kernel/money.ts'
 import { catalogNumbers, getRegion, getTemplate, type TemplateRow } from '../../catalog/service.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import type { Deps } from '../../deps.ts'
+import { findIpv6 } from '../../hosts/ipv6-ranges.ts'
 import { supportsArch, getHost } from '../../hosts/service.ts'
-import { createPortState } from '../../ports/service.ts'
+import { createPortState, markPortsDirty } from '../../ports/service.ts'
 import { forgetKeyUse, keysOf, noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
 import { balanceOf, charge, type Quote, requireFunds, toQuote } from '../../wallet/service.ts'
 import { nextRenewal, speedBought } from '../billing/pricing.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { startAction, type StartRun } from '../model/guards.ts'
 import { sealPassword } from '../model/guest-password.ts'
-import { allocatePlacement, sizeOf } from '../model/placement.ts'
+import { allocatePlacement, sizeOf, toIpv6Columns } from '../model/placement.ts'
 import * as sql from '../model/sql.ts'
 import type { RebuildVm } from '../schema.ts'
 import { provisionVm, requireFits } from './create.ts'
@@ -54,6 +55,7 @@ export const rebuild = (
       }
 
       if (dryRun) return quoteFor(tx, deps, vm, 0n)
+      if (vm.ipv6_address === null) await addIpv6(tx, now, vm)
       const generation = await sql.nextGeneration(tx, vmId)
       await sql.setStatus(tx, now, vmId, { status: 'REBUILDING' })
       const started = await start(rebuildVm, {
@@ -83,6 +85,14 @@ async function requireRuns(tx: Tx, vm: sql.VmDetails, template: TemplateRow): Pr
     throw apiError('incompatible', `OS template ${template.slug} is for ${template.arch}, but this VM runs on ${host.arch}: choose another`)
 }
 
+/** For a VM from before its host had a pool of IPv6: only a new guest is told of the address. None where the pool is full. */
+async function addIpv6(tx: Tx, now: Date, vm: sql.VmDetails): Promise<void> {
+  const ipv6 = await findIpv6(tx, now, await getHost(tx, vm.host_id!))
+  if (!ipv6) return
+  await sql.setIpv6(tx, vm.id, toIpv6Columns(ipv6))
+  await markPortsDirty(tx, [vm.id])
+}
+
 async function provisionAgain(
   tx: Tx,
   deps: Deps,
@@ -96,7 +106,7 @@ async function provisionAgain(
   const price = vm.renewal_price_cents
   await requireFunds(tx, vm.account_id, price, currency)
   const boughtMbps = speedBought(await catalogNumbers(tx), { planId: vm.plan_id, networkMbps: vm.network_mbps })
-  const where = { arch, network10g: vm.network_10g, boughtMbps }
+  const where = { arch, network10g: vm.network_10g, boughtMbps, publicIpv4: vm.public_ipv4 }
   const place = await allocatePlacement(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), where)
   await sql.assignPlacement(tx, now, vm.id, { ...place, period_price_cents: price, next_renewal_at: nextRenewal(now, now.getUTCDate()) })
   await createPortState(tx, vm.id, place.host_id, vm.account_id)

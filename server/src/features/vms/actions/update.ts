@@ -66,7 +66,7 @@ async function nameAddress(tx: Tx, { config, clock }: Deps, vm: sql.VmDetails, n
   await setReverseName(tx, config, clock.now(), vm.account_id, vm.ip_address, name)
 }
 
-const isSwitchedOn = (vm: sql.VmDetails, { dailyBackup, network10g }: AddOns): boolean =>
+const isSwitchedOn = (vm: sql.VmDetails, { dailyBackup, network10g }: Omit<AddOns, 'publicIpv4'>): boolean =>
   (dailyBackup && !vm.daily_backup) || (network10g && !vm.network_10g)
 
 /** A VM stays on its host; one that failed to provision has none yet. */

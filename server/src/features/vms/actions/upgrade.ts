@@ -60,7 +60,11 @@ export const upgrade = (
       await requireCard(tx, vm, speedBought(numbers, size))
       const more = difference(vm, size)
       await reserveVmQuotas(tx, vm.account_id, more, 0n)
-      const monthly = monthlyPrice(numbers, size.priceCents, { dailyBackup: vm.daily_backup, network10g: vm.network_10g })
+      const monthly = monthlyPrice(numbers, size.priceCents, {
+        dailyBackup: vm.daily_backup,
+        network10g: vm.network_10g,
+        publicIpv4: vm.public_ipv4,
+      })
       const price = proratedDifference(vm, now, monthly)
       await requireFunds(tx, vm.account_id, price, currency)
       if (!(await reserveCapacity(tx, vm.host_id!, more))) {

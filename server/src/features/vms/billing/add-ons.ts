@@ -14,7 +14,7 @@ export interface AddOnBill {
   paid: sql.PaidAddOns
 }
 
-export async function billForAddOns(tx: Tx, now: Date, vm: sql.VmDetails, wanted: AddOns): Promise<AddOnBill> {
+export async function billForAddOns(tx: Tx, now: Date, vm: sql.VmDetails, wanted: Omit<AddOns, 'publicIpv4'>): Promise<AddOnBill> {
   const paid = await sql.paidAddOns(tx, vm.id)
   const isPaid = (until: Date | null): boolean => until !== null && until >= vm.next_renewal_at
   const isNew = (on: boolean, was: boolean, until: Date | null): boolean => on && !was && !isPaid(until) && isUnderWay(vm, now)
@@ -25,6 +25,7 @@ export async function billForAddOns(tx: Tx, now: Date, vm: sql.VmDetails, wanted
   const all = monthlyPrice(numbers, vm.plan_price_cents, {
     dailyBackup: wanted.dailyBackup || isPaid(paid.daily_backup_paid_until),
     network10g: wanted.network10g || isPaid(paid.network_10g_paid_until),
+    publicIpv4: vm.public_ipv4,
   })
   // An upgrade may have absorbed a paid add-on and left credit over: that part is not charged twice.
   const monthly = least(added, atLeastZero(all - vm.period_price_cents))

@@ -90,14 +90,21 @@ function chosen(
 export interface AddOns {
   dailyBackup: boolean
   network10g: boolean
+  publicIpv4: boolean
 }
 
 export const dailyBackupPrice = (numbers: Numbers, planPrice: Cents): Cents =>
   prorateUp(planPrice, numbers('addon.daily_backup_percent'), 100n)
 
-/** Monthly price of a plan with its add-ons; must equal `renewal_price_cents` of the view. */
-export const monthlyPrice = (numbers: Numbers, planPrice: Cents, { dailyBackup, network10g }: AddOns): Cents =>
-  planPrice + (dailyBackup ? dailyBackupPrice(numbers, planPrice) : 0n) + (network10g ? numbers('price.network_10g') : 0n)
+/** Monthly price of a plan with its add-ons, less that of an IPv4 address for a VM without one; must equal `renewal_price_cents` of the view. */
+export function monthlyPrice(numbers: Numbers, planPrice: Cents, { dailyBackup, network10g, publicIpv4 }: AddOns): Cents {
+  const less = publicIpv4 ? 0n : numbers('price.ipv4')
+  return (
+    (less < planPrice ? planPrice - less : 0n) +
+    (dailyBackup ? dailyBackupPrice(numbers, planPrice) : 0n) +
+    (network10g ? numbers('price.network_10g') : 0n)
+  )
+}
 
 /** The price difference to a dearer month, prorated per second for the rest of the period and rounded up. */
 export const proratedDifference = (vm: VmDetails, now: Date, monthly: Cents): Cents =>

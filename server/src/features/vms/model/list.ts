@@ -3,13 +3,14 @@ import { isTimestamp, pageOf, rangeOf, wrongCursor, type Paged, type PageRequest
 import { inline, type Queries, type Sql, sql } from '../../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../../kernel/database/page-range.ts'
 import { invalid } from '../../../kernel/errors.ts'
+import { parseIp } from '../../../kernel/ip-range.ts'
 import { quotaUsed, usedOfQuota } from '../../accounts/service.ts'
 import { findPlan, findRegion } from '../../catalog/service.ts'
 import { findFirewall } from '../../firewalls/service.ts'
 import { findNetwork } from '../../networks/service.ts'
 import type { VmListItem, VmQuery, VmSort } from '../schema.ts'
 import { listColumns } from './read.ts'
-import type { VmListRow } from './sql.ts'
+import { hasPublicAddress, type VmListRow } from './sql.ts'
 import { toVmListItem } from './view.ts'
 
 export async function listVms(
@@ -59,6 +60,7 @@ interface Filter {
 /** Null without any filter. What a filter names must exist: an empty list would hide a typo. */
 async function resolveFilter(db: Queries, accountId: string, query: VmQuery): Promise<Filter | null> {
   const { status, region, plan, network, firewall, name, address } = query
+  if (address !== undefined && !parseIp(address)) throw invalid('address must be an address such as 198.51.100.7 or 2001:db8::7', 'address')
   const filter: Filter = {
     status,
     name,
@@ -80,7 +82,7 @@ function known(field: string, what: string, row: { id: string } | undefined): st
 function matching(accountId: string, { status, regionId, planId, networkId, firewallId, name, address }: Filter): Sql {
   const like = name === undefined ? null : `%${name.replace(/[\\%_]/g, '\\$&')}%`
   let where = sql`v.account_id = ${accountId} and (${like}::text is null or v.name ilike ${like})
-    and (${address ?? null}::inet is null or v.ip_address = ${address ?? null}
+    and (${address ?? null}::inet is null or ${hasPublicAddress(sql`v`, address ?? null)}
       or exists (select from network_attachments a where a.vm_id = v.id and a.address = ${address ?? null}))`
   if (status) where = sql`${where} and v.status = ${status}`
   if (regionId) where = sql`${where} and v.region_id = ${regionId}`

@@ -1,10 +1,10 @@
 // Maps a VM row to the driver's spec. Of customer text only the data that the guest needs reaches the host.
 import type { Arch, Driver, MachineSpec, NicSpec, TemplateRef } from '../../../hypervisor/driver.ts'
-import { parseCidr } from '../../../kernel/cidr.ts'
 import { sql, type Queries, type Sql } from '../../../kernel/database/db.ts'
+import { parseIpRange } from '../../../kernel/ip-range.ts'
 import { getTemplate } from '../../catalog/service.ts'
 import type { Deps } from '../../deps.ts'
-import { getPool } from '../../hosts/public-addresses.ts'
+import { getPool, type PoolRow } from '../../hosts/public-addresses.ts'
 import { attachmentsOf, type Attachment } from '../../networks/service.ts'
 import { keysOf } from '../../ssh-keys/service.ts'
 import { vmById, type VmDetails } from './sql.ts'
@@ -25,6 +25,7 @@ export const driverForVmId = async (deps: Pick<Deps, 'db' | 'hypervisors'>, vmId
 
 export async function machineSpec(db: Queries, vm: VmDetails, passwordHash: string | null = null): Promise<MachineSpec> {
   const [keys, attachments] = [await keysOf(db, vm.id), await attachmentsOf(db, vm.id)]
+  const wayOut = vm.ip_address === null ? attachments.find(({ way_out }) => way_out !== null) : undefined
   return {
     vmId: vm.id,
     uuid: vm.uuid,
@@ -36,7 +37,7 @@ export async function machineSpec(db: Queries, vm: VmDetails, passwordHash: stri
     diskLimits: { iops: vm.disk_iops, miBPerSecond: vm.disk_mib_per_second },
     template: await templateRef(db, vm.os_template_id),
     seed: { hostname: vm.hostname, user: vm.default_user, sshKeys: keys.map((key) => key.public_key), passwordHash },
-    nics: [await publicNic(db, vm), ...attachments.map(privateNic)],
+    nics: [await publicNic(db, vm), ...attachments.map((each) => privateNic(each, each === wayOut))],
   }
 }
 
@@ -54,26 +55,26 @@ export const currentSpeed = (vm: Sql): Sql =>
   sql`case when ${vm}.throttled_at is not null then ${vm}.throttle_mbps when ${vm}.network_10g then 10000 else ${vm}.network_mbps end`
 
 async function publicNic(db: Queries, vm: VmDetails): Promise<NicSpec> {
-  if (!vm.mac || !vm.ip_address || !vm.address_pool_id) throw new Error(`BUG: VM ${vm.id} has no address`)
-  const pool = await getPool(db, vm.address_pool_id)
+  if (!vm.mac) throw new Error(`BUG: VM ${vm.id} has no place`)
+  const pool = vm.address_pool_id === null ? null : await getPool(db, vm.address_pool_id)
+  const pool6 = vm.ipv6_pool_id === null ? null : await getPool(db, vm.ipv6_pool_id)
+  const onLink = (of: PoolRow) => ({ prefix: parseIpRange(of.cidr)!.prefix, gateway: of.gateway })
   return {
     mac: vm.mac,
     kind: 'public',
     networkId: null,
-    address: vm.ip_address,
-    prefix: parseCidr(pool.cidr)!.prefix,
-    gateway: pool.gateway,
-    dns: pool.dns,
+    ipv4: pool && { address: vm.ip_address!, ...onLink(pool) },
+    ipv6: pool6 && { address: vm.ipv6_address!, ...onLink(pool6) },
+    dns: (pool ?? pool6)?.dns ?? [],
   }
 }
 
-/** Only the public interface has the default route. */
-export const privateNic = ({ mac, network_id, address, prefix }: Attachment): NicSpec => ({
+/** Only the public interface has the default route; without a public IPv4 address, the first network with SNAT. */
+export const privateNic = ({ mac, network_id, address, prefix, way_out }: Attachment, isWayOut = false): NicSpec => ({
   mac,
   kind: 'private',
   networkId: network_id,
-  address,
-  prefix,
-  gateway: null,
+  ipv4: { address, prefix, gateway: isWayOut ? way_out : null },
+  ipv6: null,
   dns: [],
 })

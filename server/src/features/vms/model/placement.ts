@@ -2,33 +2,67 @@
 import type { Tx } from '../../../kernel/database/db.ts'
 import { releaseQuotas, reserveQuotas } from '../../accounts/service.ts'
 import type { RegionRow } from '../../catalog/service.ts'
-import { releasePublicIp, allocatePublicIp } from '../../hosts/public-addresses.ts'
+import { allocateIpv6, reclaimIpv6, releaseIpv6, type TakenRange } from '../../hosts/ipv6-ranges.ts'
+import { allocatePublicIp, reclaimPublicIp, releasePublicIp } from '../../hosts/public-addresses.ts'
 import { releaseCapacity, reserveCapacityInRegion, type Size } from '../../hosts/capacity.ts'
 import { randomMac } from '../../networks/service.ts'
 import type { VmRow } from './sql.ts'
 
-export type Placement = Pick<VmRow, 'host_id' | 'ip_address' | 'address_pool_id' | 'mac'>
+type Ipv6Columns = Pick<VmRow, 'ipv6_address' | 'ipv6_prefix' | 'ipv6_pool_id'>
 
-/** The placement before the host was lost. JSON-compatible: stored in the workflow journal. */
-export type PreviousPlacement = { [K in keyof Placement]: string }
+export type Placement = Pick<VmRow, 'host_id' | 'ip_address' | 'address_pool_id' | 'mac'> & Ipv6Columns
+
+/** The placement before the host was lost. JSON-compatible: stored in the workflow journal, where an older release wrote nothing of IPv6. */
+export type PreviousPlacement = Placement & { host_id: string; mac: string }
 
 export async function allocatePlacement(
   tx: Tx,
   now: Date,
   region: RegionRow,
   size: Size,
-  where: { arch: string; network10g: boolean; boughtMbps: number },
+  where: { arch: string; network10g: boolean; boughtMbps: number; publicIpv4: boolean },
 ): Promise<Placement & { host_id: string }> {
   const host = await reserveCapacityInRegion(tx, region, { ...size, ...where })
-  const { address, poolId } = await allocatePublicIp(tx, now, host, region.slug)
-  return { host_id: host.id, ip_address: address, address_pool_id: poolId, mac: randomMac() }
+  const ipv4 = where.publicIpv4 ? await allocatePublicIp(tx, now, host, region.slug) : null
+  const ipv6 = await allocateIpv6(tx, now, host, region.slug)
+  return {
+    host_id: host.id,
+    ip_address: ipv4?.address ?? null,
+    address_pool_id: ipv4?.poolId ?? null,
+    mac: randomMac(),
+    ...toIpv6Columns(ipv6),
+  }
 }
 
-/** `left`: the machine may still run on an unreachable host, so its address is not allocated again for a day. */
+export const toIpv6Columns = (ipv6: TakenRange | null): Ipv6Columns => ({
+  ipv6_address: ipv6?.address ?? null,
+  ipv6_prefix: ipv6?.prefix ?? null,
+  ipv6_pool_id: ipv6?.poolId ?? null,
+})
+
+type Addresses = Pick<VmRow, 'ip_address' | 'address_pool_id' | 'ipv6_address' | 'ipv6_prefix'>
+
+const RELEASED_REST = '10m'
+/** The machine may still run on an unreachable host and answer at its addresses. */
+const LEFT_REST = '24h'
+
+/** `left`: on an unreachable host. */
+export async function releaseAddresses(tx: Tx, now: Date, vm: Addresses, left: boolean): Promise<void> {
+  const rest = left ? LEFT_REST : RELEASED_REST
+  if (vm.ip_address !== null) await releasePublicIp(tx, now, { address: vm.ip_address, poolId: vm.address_pool_id! }, rest)
+  if (vm.ipv6_address) await releaseIpv6(tx, now, { address: vm.ipv6_address, prefix: vm.ipv6_prefix }, rest)
+}
+
+/** During their cooldown, for the VM that had them. */
+export async function reclaimAddresses(tx: Tx, before: Addresses): Promise<void> {
+  if (before.ip_address !== null) await reclaimPublicIp(tx, { address: before.ip_address, poolId: before.address_pool_id! })
+  if (before.ipv6_address) await reclaimIpv6(tx, { address: before.ipv6_address, prefix: before.ipv6_prefix })
+}
+
 export async function releasePlacement(tx: Tx, now: Date, vm: VmRow, left = false): Promise<void> {
-  if (vm.host_id === null || vm.ip_address === null || vm.address_pool_id === null) return
+  if (vm.host_id === null) return
   await releaseCapacity(tx, vm.host_id, sizeOf(vm))
-  await releasePublicIp(tx, now, { address: vm.ip_address, poolId: vm.address_pool_id }, left ? '24h' : '10m')
+  await releaseAddresses(tx, now, vm, left)
 }
 
 export const sizeOf = (vm: Pick<VmRow, 'vcpu' | 'ram_mib' | 'disk_gib'>): Size => ({

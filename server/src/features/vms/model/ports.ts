@@ -9,33 +9,48 @@ import { filtersOf } from '../../firewalls/service.ts'
 import { floatingAddressesOf } from '../../hosts/public-addresses.ts'
 import { getHost, publicNetworkSpec } from '../../hosts/service.ts'
 import { attachmentsOf, ensureAttachedNetworks, type Attachment } from '../../networks/service.ts'
+import { desiredVersion } from '../../ports/service.ts'
 import { speedLimit } from './machine-spec.ts'
 import type { VmDetails } from './sql.ts'
 
 type PlacedVm = Pick<
   VmDetails,
-  'id' | 'region_id' | 'host_id' | 'mac' | 'ip_address' | 'throttled_at' | 'throttle_mbps' | 'network_10g' | 'network_mbps'
+  | 'id'
+  | 'region_id'
+  | 'host_id'
+  | 'mac'
+  | 'ip_address'
+  | 'ipv6_address'
+  | 'ipv6_prefix'
+  | 'throttled_at'
+  | 'throttle_mbps'
+  | 'network_10g'
+  | 'network_mbps'
 >
 
-export const isPlaced = ({ host_id, mac, ip_address }: Pick<PlacedVm, 'host_id' | 'mac' | 'ip_address'>): boolean =>
-  host_id !== null && mac !== null && ip_address !== null
+export const isPlaced = ({ host_id, mac }: Pick<PlacedVm, 'host_id' | 'mac'>): boolean => host_id !== null && mac !== null
+
+const publicAddresses = ({ ip_address, ipv6_address }: Pick<PlacedVm, 'ip_address' | 'ipv6_address'>): string[] =>
+  [ip_address, ipv6_address].filter((each) => each !== null)
 
 /** The public interface first. The limit is for it alone. */
 export async function portSpecs(db: Queries, vm: PlacedVm): Promise<PortSpec[]> {
-  if (!vm.host_id || !vm.mac || !vm.ip_address) throw new Error(`BUG: VM ${vm.id} has no place`)
+  if (!vm.host_id || !vm.mac) throw new Error(`BUG: VM ${vm.id} has no place`)
+  const version = await desiredVersion(db, vm.id) // before the rest, which is then at least as new
   const { hostname: host } = await getHost(db, vm.host_id)
   const [{ ofPublic, ofPrivate }, attachments] = [await filtersOf(db, vm.id), await attachmentsOf(db, vm.id)]
   const open = {
     vmId: vm.id,
     mac: vm.mac,
     networkId: null,
-    addresses: [vm.ip_address, ...(await floatingAddressesOf(db, vm.id))],
-    ranges: [],
+    addresses: [...publicAddresses(vm), ...(await floatingAddressesOf(db, vm.id))],
+    ranges: vm.ipv6_prefix === null ? [] : [vm.ipv6_prefix],
     host,
     limitMbps: speedLimit(vm),
     filter: ofPublic,
+    version,
   }
-  return [open, ...attachments.map((attachment) => privatePort(attachment, host, ofPrivate))]
+  return [open, ...attachments.map((attachment) => ({ ...privatePort(attachment, host, ofPrivate), version }))]
 }
 
 const privatePort = ({ vm_id, mac, network_id, address, ranges }: Attachment, host: string, filter: Filter | null): PortSpec => ({
@@ -50,8 +65,12 @@ const privatePort = ({ vm_id, mac, network_id, address, ranges }: Attachment, ho
 })
 
 /** Of the interface in that network; of the public one for null. */
-export async function addressesIn(db: Queries, vm: Pick<VmDetails, 'id' | 'ip_address'>, networkId: string | null): Promise<string[]> {
-  if (networkId === null) return vm.ip_address === null ? [] : [vm.ip_address, ...(await floatingAddressesOf(db, vm.id))]
+export async function addressesIn(
+  db: Queries,
+  vm: Pick<VmDetails, 'id' | 'ip_address' | 'ipv6_address'>,
+  networkId: string | null,
+): Promise<string[]> {
+  if (networkId === null) return [...publicAddresses(vm), ...(await floatingAddressesOf(db, vm.id))]
   const attachment = (await attachmentsOf(db, vm.id)).find((each) => each.network_id === networkId)
   if (!attachment) throw notFound('Network')
   return [attachment.address]

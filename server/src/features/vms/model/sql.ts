@@ -1,4 +1,4 @@
-import { sql, type Queries, type Tx } from '../../../kernel/database/db.ts'
+import { sql, type Queries, type Sql, type Tx } from '../../../kernel/database/db.ts'
 import type { OpenRun } from '../../../workflow/run-store.ts'
 import { allColumns } from '../../../schema/columns.ts'
 import type { ReverseNameShown } from '../../reverse-names/service.ts'
@@ -33,7 +33,10 @@ export type VmListRow = Pick<
   | 'network_10g'
   | 'daily_backup'
   | 'is_protected'
+  | 'public_ipv4'
   | 'ip_address'
+  | 'ipv6_address'
+  | 'ipv6_prefix'
   | 'region_slug'
   | 'region_name'
   | 'plan_slug'
@@ -108,12 +111,12 @@ export const insertVm = (tx: Tx, vm: NewVm) =>
   tx.run(sql`
     insert into vms (id, account_id, region_id, host_id, plan_id, os_template_id, uuid, name, hostname, status, vcpu, ram_mib, disk_gib,
       bandwidth_gb, network_mbps, throttle_mbps, disk_iops, disk_mib_per_second, custom_price_cents, network_10g, daily_backup, daily_backup_paid_until, network_10g_paid_until,
-      is_protected, ip_address, address_pool_id, mac, renewal_day, period_started_at, period_price_cents, next_renewal_at, created_at, updated_at)
+      is_protected, public_ipv4, ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id, mac, renewal_day, period_started_at, period_price_cents, next_renewal_at, created_at, updated_at)
     values (${vm.id}, ${vm.account_id}, ${vm.region_id}, ${vm.host_id}, ${vm.plan_id}, ${vm.os_template_id}, ${vm.uuid}, ${vm.name},
       ${vm.hostname}, 'PROVISIONING', ${vm.vcpu}, ${vm.ram_mib}, ${vm.disk_gib}, ${vm.bandwidth_gb}, ${vm.network_mbps}, ${vm.throttle_mbps},
       ${vm.disk_iops}, ${vm.disk_mib_per_second},
       ${vm.custom_price_cents}, ${vm.network_10g}, ${vm.daily_backup}, ${paidUntil(vm.daily_backup, vm)}, ${paidUntil(vm.network_10g, vm)},
-      ${vm.is_protected}, ${vm.ip_address}, ${vm.address_pool_id}, ${vm.mac}, ${vm.renewal_day}, ${vm.period_started_at}, ${vm.period_price_cents}, ${vm.next_renewal_at}, ${vm.created_at}, ${vm.created_at})`)
+      ${vm.is_protected}, ${vm.public_ipv4}, ${vm.ip_address}, ${vm.address_pool_id}, ${vm.ipv6_address}, ${vm.ipv6_prefix}, ${vm.ipv6_pool_id}, ${vm.mac}, ${vm.renewal_day}, ${vm.period_started_at}, ${vm.period_price_cents}, ${vm.next_renewal_at}, ${vm.created_at}, ${vm.created_at})`)
 
 const details = sql`
   select ${allColumns('vm_details', 'd')}, host(d.ip_address) as ip_address, ${isSuspended(sql`d.account_id`)} as account_suspended from vm_details d`
@@ -123,10 +126,15 @@ export const findVm = (db: Queries, accountId: string, id: string) =>
 
 export const vmById = (db: Queries, id: string) => db.maybe<VmDetails>(sql`${details} where d.id = ${id}`)
 
+/** Of the row of `vms` with this alias; a VM has every address of a prefix of its own. */
+export const hasPublicAddress = (vm: Sql, address: string | null): Sql =>
+  sql`(${vm}.ip_address = ${address}::inet or ${vm}.ipv6_address = ${address}::inet or ${vm}.ipv6_prefix >>= ${address}::inet)`
+
 /** The account's VMs that have the address, as their public one or in a private network. */
 export const holdersOf = (db: Queries, accountId: string, address: string) =>
   db.many<{ vm_id: string; network_id: string | null; network_name: string | null }>(sql`
-    select id as vm_id, null as network_id, null as network_name from vms where account_id = ${accountId} and ip_address = ${address}::inet
+    select id as vm_id, null as network_id, null as network_name from vms
+    where account_id = ${accountId} and ${hasPublicAddress(sql`vms`, address)}
     union all select vm_id, null, null from addresses where account_id = ${accountId} and address = ${address}::inet and vm_id is not null
     union all select a.vm_id, a.network_id, n.name from network_attachments a join networks n on n.id = a.network_id
     where a.account_id = ${accountId} and a.address = ${address}::inet`)
@@ -164,17 +172,24 @@ export const markProvisioned = (tx: Tx, now: Date, id: string, generation: numbe
 
 export const clearPlacement = (tx: Tx, now: Date, id: string) =>
   tx.run(sql`
-    update vms set host_id = null, ip_address = null, address_pool_id = null, mac = null, billing_status = 'CANCELLED', updated_at = ${now}
+    update vms set host_id = null, ip_address = null, address_pool_id = null, ipv6_address = null, ipv6_prefix = null, ipv6_pool_id = null, mac = null,
+      billing_status = 'CANCELLED', updated_at = ${now}
     where id = ${id}`)
+
+type PlaceColumns = Pick<VmRow, 'host_id' | 'ip_address' | 'address_pool_id' | 'mac' | 'ipv6_address' | 'ipv6_prefix' | 'ipv6_pool_id'>
+
+const placeColumns = (place: PlaceColumns): Sql => sql`
+  host_id = ${place.host_id}, ip_address = ${place.ip_address}, address_pool_id = ${place.address_pool_id}, mac = ${place.mac},
+  ipv6_address = ${place.ipv6_address ?? null}, ipv6_prefix = ${place.ipv6_prefix ?? null}, ipv6_pool_id = ${place.ipv6_pool_id ?? null}`
 
 export const assignPlacement = (
   tx: Tx,
   now: Date,
   id: string,
-  place: Pick<VmRow, 'host_id' | 'ip_address' | 'address_pool_id' | 'mac' | 'next_renewal_at' | 'period_price_cents'>,
+  place: PlaceColumns & Pick<VmRow, 'next_renewal_at' | 'period_price_cents'>,
 ) =>
   tx.run(sql`
-    update vms set host_id = ${place.host_id}, ip_address = ${place.ip_address}, address_pool_id = ${place.address_pool_id}, mac = ${place.mac},
+    update vms set ${placeColumns(place)},
       generation = last_generation + 1, last_generation = last_generation + 1,
       billing_status = 'ACTIVE', throttled_at = null,
       renewal_day = extract(day from ${now}::timestamptz at time zone 'UTC'), period_started_at = ${now},
@@ -184,10 +199,15 @@ export const assignPlacement = (
     where id = ${id}`)
 
 /** Does not start a new billing period: an evacuated VM is already paid. */
-export const setPlacement = (tx: Tx, now: Date, id: string, place: Pick<VmRow, 'host_id' | 'ip_address' | 'address_pool_id' | 'mac'>) =>
-  tx.run(sql`
-    update vms set host_id = ${place.host_id}, ip_address = ${place.ip_address}, address_pool_id = ${place.address_pool_id}, mac = ${place.mac},
-      updated_at = ${now} where id = ${id}`)
+export const setPlacement = (tx: Tx, now: Date, id: string, place: PlaceColumns) =>
+  tx.run(sql`update vms set ${placeColumns(place)}, updated_at = ${now} where id = ${id}`)
+
+export const setIpv6 = (
+  tx: Tx,
+  id: string,
+  { ipv6_address, ipv6_prefix, ipv6_pool_id }: Pick<PlaceColumns, 'ipv6_address' | 'ipv6_prefix' | 'ipv6_pool_id'>,
+) =>
+  tx.run(sql`update vms set ipv6_address = ${ipv6_address}, ipv6_prefix = ${ipv6_prefix}, ipv6_pool_id = ${ipv6_pool_id} where id = ${id}`)
 
 /** A generation number that no disk of this VM has used. */
 export const nextGeneration = async (tx: Tx, id: string): Promise<number> =>

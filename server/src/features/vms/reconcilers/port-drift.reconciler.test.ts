@@ -1,7 +1,7 @@
 // What the network controller of a region has beside what the database says: missing ports are made again, extra ones removed.
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../../test/harness.ts'
-import { sql } from '../../../kernel/database/db.ts'
+import { json, sql } from '../../../kernel/database/db.ts'
 import { unmanage } from '../operator/manage.ts'
 import { applyPorts } from './apply-ports.reconciler.ts'
 import { watchPorts } from './port-drift.reconciler.ts'
@@ -13,7 +13,8 @@ describe('ports that differ from the database', async () => {
   const customer = await app.given.customer({ credit: '1000.00' })
   let networks = 0
 
-  const all = () => db.many(sql`select mac, vm_id, network_id, host, limit_mbps, addresses, filter from simulated.ports order by mac`)
+  const all = () =>
+    db.many(sql`select mac, vm_id, network_id, host, limit_mbps, addresses, filter, version from simulated.ports order by mac`)
   const portsOf = (vmId: string) => db.many<{ mac: string }>(sql`select mac from simulated.ports where vm_id = ${vmId} order by network_id`)
   /** A VM in one private network. */
   const given = async (): Promise<{ vmId: string; networkId: string }> => {
@@ -42,6 +43,22 @@ describe('ports that differ from the database', async () => {
     const before = await all()
     await db.run(sql`${change} ${vmId}`)
     expect(await all()).not.toEqual(before)
+    await repair()
+    expect(await all()).toEqual(before)
+  })
+
+  test('are made right when the controller has lost a change', async () => {
+    const { vmId } = await given()
+    const old = await all()
+    const { id: firewallId } = (await customer.post('/firewalls', { name: 'web' })).body.data
+    await customer.post(`/firewalls/${firewallId}/bindings`, { vmId })
+    await applyPorts.runOnce(deps)
+    const before = await all()
+    expect(before).not.toEqual(old)
+    await db.run(sql`
+      update simulated.ports p set filter = o.filter, version = o.version
+      from jsonb_populate_recordset(null::simulated.ports, ${json(old)}::jsonb) o where o.mac = p.mac`)
+    expect(await all()).toEqual(old)
     await repair()
     expect(await all()).toEqual(before)
   })

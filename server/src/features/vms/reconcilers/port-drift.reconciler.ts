@@ -1,5 +1,5 @@
-// Compares the ports of a region's controller with the database: those that are missing or differ are applied again, those that no interface
-// needs are removed. VMs with an open action are left to it.
+// Compares the ports of a region's controller with the database: those that are missing, outdated or different are applied again, those that
+// no interface needs are removed. VMs with an open action are left to it.
 import type { Port } from '../../../hypervisor/network-controller.ts'
 import { json, sql, type Queries } from '../../../kernel/database/db.ts'
 import { hasOpenRun } from '../../../workflow/run-store.ts'
@@ -34,7 +34,7 @@ async function compareRegion(deps: Deps, regionId: string, stopping: AbortSignal
 
 /** Of the ports that a controller has listed. */
 const listed = (ports: Port[]) => sql`
-  jsonb_to_recordset(${json(ports)}::jsonb) as p("vmId" text, mac macaddr, "networkId" text, host text, "limitMbps" int)`
+  jsonb_to_recordset(${json(ports)}::jsonb) as p("vmId" text, mac macaddr, "networkId" text, host text, "limitMbps" int, version int)`
 
 /** The interfaces of VMs that have a place in the region. */
 const wanted = (regionId: string) => sql`
@@ -51,7 +51,7 @@ const markWrong = (db: Queries, now: Date, regionId: string, present: Port[]) =>
     where s.is_managed and s.applied_version is not null and coalesce(s.claimed_until, '-infinity') <= ${now} and not ${hasOpenRun(sql`s.vm_id`)}
       and s.vm_id in (
         select w.vm_id from (${wanted(regionId)}) w left join ${listed(present)} on p.mac = w.mac
-        where p.mac is null or (w.host, w.network_id, w.mbps) is distinct from (p.host, p."networkId", p."limitMbps"))
+        where p.mac is null or (w.host, w.network_id, w.mbps, s.applied_version) is distinct from (p.host, p."networkId", p."limitMbps", p.version))
     returning s.vm_id`)
 
 /** A MAC address is never allocated again, except by the rollback of an open action: what is unneeded now stays so. */

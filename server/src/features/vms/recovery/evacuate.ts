@@ -1,16 +1,23 @@
-// Evacuation: a VM on a lost host gets a placement on another host, with a new public address, because the old machine may still run.
+// Evacuation: a VM on a lost host gets a placement on another host, with new public addresses, because the old machine may still run.
 // Its private interfaces keep their networks, addresses and MACs: their ports move to the new host, so the old machine loses them. When the
 // lost host comes back, its stale machine is purged.
 import type { Tx } from '../../../kernel/database/db.ts'
 import type { EventDeps } from '../../deps.ts'
 import { getRegion, getTemplate } from '../../catalog/service.ts'
 import { releaseCapacity } from '../../hosts/capacity.ts'
-import { reclaimPublicIp, releasePublicIp } from '../../hosts/public-addresses.ts'
 import { findHost } from '../../hosts/service.ts'
 import { createPortState, resumePorts } from '../../ports/service.ts'
 import { notifyMacChanged, notifyResized } from '../model/hooks.ts'
 import { getVmRow } from '../model/machine-spec.ts'
-import { allocatePlacement, type Placement, type PreviousPlacement, releasePlacement, sizeOf } from '../model/placement.ts'
+import {
+  allocatePlacement,
+  type Placement,
+  type PreviousPlacement,
+  reclaimAddresses,
+  releaseAddresses,
+  releasePlacement,
+  sizeOf,
+} from '../model/placement.ts'
 import { setPlacement, type VmDetails } from '../model/sql.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
 
@@ -21,11 +28,12 @@ import { recordStaleMachine } from '../model/stale-machines.ts'
 export async function evacuateVm(tx: Tx, deps: EventDeps, vm: VmDetails, templateId: string): Promise<PreviousPlacement> {
   const now = deps.clock.now()
   const { arch } = await getTemplate(tx, templateId)
-  const where = { arch, network10g: false, boughtMbps: 0 }
+  const where = { arch, network10g: false, boughtMbps: 0, publicIpv4: vm.public_ipv4 }
   const place = await allocatePlacement(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), where)
-  await releasePublicIp(tx, now, { address: vm.ip_address!, poolId: vm.address_pool_id! }, '24h') // the old machine may still answer at this address
+  await releaseAddresses(tx, now, vm, true)
   await assignToHost(tx, deps, vm, place)
-  return { host_id: vm.host_id!, ip_address: vm.ip_address!, address_pool_id: vm.address_pool_id!, mac: vm.mac! }
+  const { ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id } = vm
+  return { host_id: vm.host_id!, mac: vm.mac!, ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id }
 }
 
 async function assignToHost(tx: Tx, deps: EventDeps, vm: VmDetails, place: Placement & { host_id: string }): Promise<void> {
@@ -36,7 +44,7 @@ async function assignToHost(tx: Tx, deps: EventDeps, vm: VmDetails, place: Place
 
 /**
  * Places the VM back on the host of its old disk, reachable or not: only that disk has the writes since the backup. Its capacity is still
- * reserved, and the cooldown of its public address is longer than a restore's deadline. Returns false when the host was removed, and the
+ * reserved, and the cooldown of its public addresses is longer than a restore's deadline. Returns false when the host was removed, and the
  * disk with it (`berthd host remove` waits for restores): the VM then stays on the target host. `cleanupFailed`: purging it from there
  * failed.
  */
@@ -53,7 +61,7 @@ export async function rollBackEvacuation(
   }
   const now = deps.clock.now()
   const vm = await getVmRow(tx, vmId)
-  await reclaimPublicIp(tx, { address: before.ip_address, poolId: before.address_pool_id })
+  await reclaimAddresses(tx, before)
   await releasePlacement(tx, now, vm, cleanupFailed)
   if (cleanupFailed) await recordStaleMachine(tx, now, vmId, vm.host_id!)
   await assignToHost(tx, deps, vm, before)

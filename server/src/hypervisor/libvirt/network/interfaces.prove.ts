@@ -47,9 +47,9 @@ describeIf(missingForLibvirtHost())('the interface of a real guest', { timeout: 
     await proof?.close()
   })
 
-  const plug = (vmId: string, { mac, networkId, address }: NicSpec): Promise<void> =>
+  const plug = (vmId: string, { mac, networkId, ipv4 }: NicSpec): Promise<void> =>
     networks.ensurePort(
-      { vmId, mac, networkId, addresses: [address], ranges: [], host: proof.host.name, limitMbps: null, filter: null },
+      { vmId, mac, networkId, addresses: [ipv4!.address], ranges: [], host: proof.host.name, limitMbps: null, filter: null },
       soon(),
     )
   const says = async ({ vmId }: { vmId: string }, script: string): Promise<string> => (await shell.run(vmId, script)).output.trim()
@@ -59,26 +59,25 @@ describeIf(missingForLibvirtHost())('the interface of a real guest', { timeout: 
     mac: `52:54:00:01:77:0${number}`,
     kind: 'private',
     networkId,
-    address: `10.201.0.1${number}`,
-    prefix: 24,
-    gateway: null,
+    ipv4: { address: `10.201.0.1${number}`, prefix: 24, gateway: null },
+    ipv6: null,
     dns: [],
   })
 
   test('passes nothing without its port, and everything with it', async () => {
     const [one, other] = [guests[0]!, guests[1]!]
-    expect([await pings(one, proof.host.gateway), await pings(one, other.nic.address)]).toEqual([false, false])
+    expect([await pings(one, proof.host.gateway), await pings(one, other.nic.ipv4!.address)]).toEqual([false, false])
     await plug(one.vmId, one.nic)
     await plug(other.vmId, other.nic)
     // The host takes a port for an interface that it has already a moment later.
-    for (const address of [proof.host.gateway, other.nic.address])
+    for (const address of [proof.host.gateway, other.nic.ipv4!.address])
       await expect.poll(() => pings(one, address), { timeout: 10_000 }).toBe(true)
   })
 
   test('carries TCP in both directions', async () => {
     const [guest] = guests
     await says(guest!, 'nc -ll -p 7 -e cat > /dev/null 2>&1 &')
-    const echo = `exec 3<>/dev/tcp/${guest!.nic.address}/7; head -c ${SENT} /dev/zero >&3 & timeout 60 head -c ${SENT} <&3 | wc -c`
+    const echo = `exec 3<>/dev/tcp/${guest!.nic.ipv4!.address}/7; head -c ${SENT} /dev/zero >&3 & timeout 60 head -c ${SENT} <&3 | wc -c`
     expect(Number(await proof.host.sandbox.inside('bash', '-c', echo))).toBe(SENT)
   })
 

@@ -18,9 +18,9 @@ export function interfaceMethods(context: HostContext): Interfaces {
       context.exclusive(`vm:${vmId}`, signal, async () => {
         const machine = await getMachine(context, vmId, signal)
         await attach(context, vmId, machine, nic, signal)
-        const address = `${nic.address}/${nic.prefix}`
-        if (machine.isOn && machine.metadata.hasAgent)
-          await configureGuestAddress(context, machine.domain, { mac: nic.mac, address }, signal)
+        if (!nic.ipv4 || !machine.isOn || !machine.metadata.hasAgent) return
+        const address = `${nic.ipv4.address}/${nic.ipv4.prefix}`
+        await configureGuestAddress(context, machine.domain, { mac: nic.mac, address }, signal)
       }),
 
     ensureNoInterface: (vmId, mac, signal) =>

@@ -38,18 +38,44 @@ describe('the seed of a guest', () => {
 
   test('configures interfaces by MAC, with a default route over the public one alone', () => {
     const [nic] = someSpec().nics
-    const own = { ...nic!, mac: '52:54:00:AA:00:01', kind: 'private' as const, address: '10.5.0.9', prefix: 24, gateway: null, dns: [] }
+    const own = {
+      ...nic!,
+      mac: '52:54:00:AA:00:01',
+      kind: 'private' as const,
+      ipv4: { address: '10.5.0.9', prefix: 24, gateway: null },
+      dns: [],
+    }
     expect(JSON.parse(networkConfig([nic!, own]))).toEqual({
       version: 2,
       ethernets: {
         berth0: {
           match: { macaddress: nic!.mac },
-          addresses: [`${nic!.address}/16`],
+          addresses: [`${nic!.ipv4!.address}/16`],
           routes: [{ to: '0.0.0.0/0', via: '10.77.0.1' }],
           nameservers: { addresses: ['10.77.0.1'] },
         },
         berth1: { match: { macaddress: '52:54:00:aa:00:01' }, addresses: ['10.5.0.9/24'] },
       },
+    })
+  })
+
+  test('configures IPv6 with or without IPv4, and takes no address from routers', () => {
+    const [nic] = someSpec().nics
+    const ipv6 = { address: '2001:db8:0:7::1', prefix: 48, gateway: '2001:db8::1' }
+    const { ethernets } = JSON.parse(
+      networkConfig([
+        { ...nic!, ipv6 },
+        { ...nic!, ipv4: null, ipv6 },
+      ]),
+    ) as { ethernets: object }
+    const own = { addresses: ['2001:db8:0:7::1/48'], routes: [{ to: '::/0', via: '2001:db8::1' }] }
+    expect(ethernets).toMatchObject({
+      berth0: {
+        addresses: [`${nic!.ipv4!.address}/16`, ...own.addresses],
+        routes: [{ to: '0.0.0.0/0', via: '10.77.0.1' }, ...own.routes],
+        'accept-ra': false,
+      },
+      berth1: { ...own, 'accept-ra': false },
     })
   })
 

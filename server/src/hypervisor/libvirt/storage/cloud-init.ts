@@ -32,10 +32,23 @@ export function userData({ hostname, user, sshKeys, passwordHash }: CloudInitDat
 
 /** Static addresses. Only the public interface has a route beyond its own network. */
 export function networkConfig(nics: NicSpec[]): string {
-  const ethernets = nics.map(({ mac, address, prefix, gateway, dns }, index) => {
-    const route = gateway !== null && { routes: [{ to: '0.0.0.0/0', via: gateway }] }
-    const names = dns.length > 0 && { nameservers: { addresses: dns } }
-    return [`berth${index}`, { match: { macaddress: mac.toLowerCase() }, addresses: [`${address}/${prefix}`], ...route, ...names }]
+  const ethernets = nics.map(({ mac, ipv4, ipv6, dns }, index) => {
+    const own = [ipv4 ?? [], ipv6 ?? []].flat()
+    const addresses = own.map(({ address, prefix }) => `${address}/${prefix}`)
+    const routes = own.flatMap(({ gateway }) =>
+      gateway === null ? [] : [{ to: gateway.includes(':') ? '::/0' : '0.0.0.0/0', via: gateway }],
+    )
+    return [
+      `berth${index}`,
+      {
+        match: { macaddress: mac.toLowerCase() },
+        addresses,
+        // With an address from a router of the provider the guest would send from an address that is not its own.
+        ...(ipv6 && { 'accept-ra': false }),
+        ...(routes.length > 0 && { routes }),
+        ...(dns.length > 0 && { nameservers: { addresses: dns } }),
+      },
+    ]
   })
   return json({ version: 2, ethernets: Object.fromEntries(ethernets) })
 }

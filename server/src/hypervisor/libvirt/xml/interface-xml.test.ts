@@ -8,9 +8,8 @@ const nic: NicSpec = {
   mac: '52:54:00:00:00:01',
   kind: 'public',
   networkId: null,
-  address: '10.77.0.2',
-  prefix: 16,
-  gateway: '10.77.0.1',
+  ipv4: { address: '10.77.0.2', prefix: 16, gateway: '10.77.0.1' },
+  ipv6: null,
   dns: [],
 }
 const read = (changes: Partial<NicSpec> = {}, canOffload = true) => readXml(interfaceXml({ ...nic, ...changes }, canOffload).xml)
@@ -22,7 +21,7 @@ test('an interface is bound to the port of its MAC', () => {
 })
 
 test('a private interface has the address that its guest gets, and room for the headers of tunnels', () => {
-  const xml = read({ kind: 'private', networkId: 'cnet1', address: '10.5.0.9', prefix: 24 })
+  const xml = read({ kind: 'private', networkId: 'cnet1', ipv4: { address: '10.5.0.9', prefix: 24, gateway: null } })
   expect([privateAddressOf(xml), xml.attribute('mtu/size')]).toEqual(['10.5.0.9/24', '1400'])
   expect([privateAddressOf(read()), read().find('mtu')]).toEqual([undefined, undefined])
 })

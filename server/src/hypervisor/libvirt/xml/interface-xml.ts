@@ -26,7 +26,8 @@ export const interfaceXml = (nic: NicSpec, canOffload: boolean): Xml =>
   )
 
 /** The address that the guest agent configures. libvirt keeps the id of a port profile for others and gives it no meaning. */
-const profileOf = ({ kind, address, prefix }: NicSpec): string | undefined => (kind === 'private' ? `${address}/${prefix}` : undefined)
+const profileOf = ({ kind, ipv4 }: NicSpec): string | undefined =>
+  kind === 'private' && ipv4 ? `${ipv4.address}/${ipv4.prefix}` : undefined
 
 export const interfacesOf = (domain: Element): Element[] => domain.all('devices/interface')
 
