@@ -48,7 +48,7 @@ export const interfaceContract: ConformanceContract = (fixture) => {
 
   test('a guest has a floating address until it is taken away, however often either is asked for', async () => {
     const spec = await create(fixture())
-    const address = { mac: spec.nics[0]!.mac, address: '10.77.200.9', gateway: spec.nics[0]!.gateway! }
+    const address = { mac: spec.nics[0]!.mac, address: '10.77.200.9', gateway: spec.nics[0]!.ipv4!.gateway! }
     const has = () => fixture().guest.hasAddress(spec.vmId, address.address)
     await fixture().driver.ensureNoGuestAddress(spec.vmId, address, soon(fixture()))
     for (const driver of [fixture().driver, fixture().other]) await driver.ensureGuestAddress(spec.vmId, address, soon(fixture()))
