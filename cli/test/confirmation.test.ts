@@ -16,8 +16,17 @@ const app = await createCliFixture({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS
 const flatten = (nodes: CommandNode[]): CommandSpec[] => nodes.flatMap((node) => ('commands' in node ? flatten(node.commands) : [node]))
 
 test('destructive commands and those that cost money or reboot take --yes', () => {
-  const DESTRUCTIVE = ['delete', 'rebuild', 'restore', 'replace']
-  const ASKING = ['vm create', 'vm restart', 'vm upgrade', 'vm update', 'bandwidth buy', 'snapshot create', 'backup create']
+  const DESTRUCTIVE = ['delete', 'rebuild', 'release', 'restore', 'replace']
+  const ASKING = [
+    'vm create',
+    'vm restart',
+    'vm upgrade',
+    'vm update',
+    'bandwidth buy',
+    'snapshot create',
+    'backup create',
+    'address reserve',
+  ]
   for (const { name, confirms = false, asks = false, example } of flatten(COMMAND_TREE)) {
     const isAsking = ASKING.some((words) => example.startsWith(`${words} `))
     expect([example, confirms, asks]).toEqual([example, DESTRUCTIVE.includes(name), isAsking])
@@ -30,7 +39,7 @@ app.app.server.on('request', ({ method, url }: IncomingMessage) => void (method 
 const DELETES = ['Vm', 'SshKey', 'Network', 'Firewall', 'FirewallRule', 'Snapshot', 'Backup', 'Webhook'].map(
   (resource) => `delete${resource}`,
 )
-const OTHERS = ['rebuildVm', 'restoreSnapshot', 'restoreBackup', 'replaceFirewallRules']
+const OTHERS = ['releaseAddress', 'rebuildVm', 'restoreSnapshot', 'restoreBackup', 'replaceFirewallRules']
 
 describe.each([...DELETES, ...OTHERS])('%s', (operation) => {
   test('changes nothing without confirmation', async () => {

@@ -1,5 +1,5 @@
 import type { Address } from '@berth/sdk'
-import { quoteDetails } from '../columns.ts'
+import { priceOf, quoteDetails } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
 import { time } from '../format.ts'
@@ -66,11 +66,13 @@ const reserve = defineCommand<{ region?: string; name?: string; dryRun?: true }>
     ['--name <name>', 'name; default: the address itself'],
   ],
   example: 'address reserve --region fra1 --name www',
+  asks: true,
   supportsDryRun: true,
   async run(ctx, { region, name, dryRun }) {
     if (!region) throw usageError('--region is required; see berth region list')
     const order = { regionId: await ctx.resolveId('region', region), ...omitUndefined({ name }) }
     if (dryRun) return quoteDetails(await ctx.berth.addresses.quoteReserve(order))
+    await ctx.ask(async () => `Reserving an address ${priceOf(await ctx.berth.addresses.quoteReserve(order))}`)
     return details(await ctx.berth.addresses.reserve(order), ADDRESS_FIELDS)
   },
 })

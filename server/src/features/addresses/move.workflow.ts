@@ -169,7 +169,7 @@ function requireUsable({ address, region_id, billing_status }: sql.AddressRow, v
   if (!vm.provisioned || !isPlaced(vm) || vm.status === 'UNMANAGED' || vm.status === 'SUSPENDED')
     throw apiError('invalid_state', `VM ${vm.name} is ${vm.status}: it cannot have an address now`)
   if (vm.ip_address === null)
-    throw apiError('incompatible', `VM ${vm.name} has no public IPv4 address of its own, so its guest would have no way out for ${address}`)
+    throw apiError('incompatible', `VM ${vm.name} has no public IPv4 address, and so no way out for ${address}: choose another VM`)
   if (vm.region_id !== region_id) throw apiError('region_mismatch', `The address ${address} is in another region than VM ${vm.name}`)
 }
 

@@ -91,7 +91,7 @@ export const addressRoutes: Routes = (api, deps) => {
     '/addresses/:id/assignment',
     {
       operationId: 'assignAddress',
-      errorCodes: ['busy', 'invalid_state', 'region_mismatch'],
+      errorCodes: ['busy', 'invalid_state', 'incompatible', 'region_mismatch'],
       summary: 'Assign a floating address to a VM, taking it from the VM that has it',
       ...moved,
       body: AssignAddress,
