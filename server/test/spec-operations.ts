@@ -26,6 +26,10 @@ const vmInList = {
   osTemplate: { slug: 'string', name: 'string', version: 'string' },
   billing: { nextRenewalAt: 'date-time', status: 'string', priceMonthly: 'money' },
   createdAt: 'date-time',
+  // ours
+  publicIpv4: 'boolean',
+  ipv6Address: 'string or null',
+  ipv6Prefix: 'string or null',
 } as const satisfies Shape
 
 const currentAction: Check = (value, where) => {
@@ -47,6 +51,9 @@ const vm: Shape = {
   allowedActions: ['string'],
   readiness: 'string',
   statusReason: 'string or null',
+  reverseName: 'string or null',
+  reverseNameState: 'string or null',
+  reverseNameReason: 'string or null',
 }
 
 const network = {
@@ -84,6 +91,7 @@ const action: Shape = {
   progress: 'integer',
   steps: [{ name: 'string', status: 'string', startedAt: 'date-time or null', completedAt: 'date-time or null' }],
   errorCode: 'string or null',
+  addressId: 'string or null',
 }
 
 const sshKey = { ...named, type: 'string', fingerprint: 'string', publicKey: 'string', vmCount: 'integer', createdAt: 'date-time' } as const

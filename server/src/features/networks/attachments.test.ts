@@ -46,6 +46,7 @@ describe('addresses of private networks', async () => {
       address: '192.168.1.2',
       prefix: 24,
       ranges: [],
+      way_out: '192.168.1.1',
     })
     expect(await attachmentsOf(app.db, 'cvm-first')).toEqual([attachment])
   })

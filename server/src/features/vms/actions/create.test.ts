@@ -83,6 +83,9 @@ describe('POST /vms', async () => {
       'sshKeys',
       'firewalls',
       'privateNetworks',
+      'reverseName',
+      'reverseNameState',
+      'reverseNameReason',
       'updatedAt',
     ]
     expect(Object.keys(vm).sort()).toEqual(
