@@ -51,10 +51,12 @@ export const CALLS: Record<string, CallBySdk> = {
   renameNetwork: (berth, { id }) => berth.networks.rename(id, 'renamed'),
   deleteNetwork: (berth, { id }) => berth.networks.delete(id),
   listNetworkRoutes: (berth, { id }) => berth.networks.routes(id),
+  getNetworkRoute: (berth, { id, routeId }) => berth.networks.route(id, routeId),
   createNetworkRoute: (berth, { id }, body) => berth.networks.addRoute(id, body),
   deleteNetworkRoute: (berth, { id, routeId }) => berth.networks.deleteRoute(id, routeId),
   listNetworkPeerings: (berth, { id }) => berth.networks.peerings(id),
   createNetworkPeering: (berth, { id }, body) => berth.networks.addPeering(id, (body as { networkId: string }).networkId),
+  getNetworkPeering: (berth, { id, peeringId }) => berth.networks.peering(id, peeringId),
   deleteNetworkPeering: (berth, { id, peeringId }) => berth.networks.deletePeering(id, peeringId),
 
   listAddresses: (berth) => berth.addresses.list().page(),
