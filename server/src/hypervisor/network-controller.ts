@@ -16,7 +16,7 @@ export interface NetworkController {
   ensureNoNetwork(networkId: string, signal: AbortSignal): Promise<void>
   /** The port of an interface, before the machine has it: without its port an interface neither sends nor receives. `not_found` without
    *  its network. A changed filter, limit or host is in force when this resolves; open connections survive a changed filter. */
-  ensurePort(port: PortSpec, signal: AbortSignal): Promise<void>
+  ensurePort(port: PortSpec, signal: AbortSignal, options?: PortOptions): Promise<void>
   ensureNoPort(mac: string, signal: AbortSignal): Promise<void>
   listNetworks(signal: AbortSignal): AsyncIterable<ListedNetwork>
   listPorts(signal: AbortSignal): AsyncIterable<Port>
@@ -85,6 +85,11 @@ export function announcedRanges({ snat, routes, peers }: Pick<NetworkSpec, 'snat
 /** One option of DHCP is all there is for them: a length, the octets that count, and the router, each. */
 export const canAnnounce = (ranges: readonly string[]): boolean =>
   ranges.reduce((sum, range) => sum + 1 + Math.ceil(parseCidr(range)!.prefix / 8) + 4, 0) <= 255
+
+export interface PortOptions {
+  /** Resolves when the controller has it, for a host that may be dead: it learns of it before anything else when it returns. */
+  unconfirmed?: boolean
+}
 
 export interface PortSpec extends Versioned {
   vmId: string

@@ -43,7 +43,7 @@ export async function releasePort(deps: Deps, vmId: string, signal: AbortSignal)
   const vm = isDone ? undefined : await vmById(deps.db, vmId)
   if (!vm || !isPlaced(vm)) return
   const [port] = await portSpecs(deps.db, vm)
-  await (await controllerForVm(deps, vm)).ensurePort(port!, signal)
+  await (await controllerForVm(deps, vm)).ensurePort(port!, signal, { unconfirmed: true })
 }
 
 /** The port of the new owner may have it from here on. */

@@ -64,7 +64,7 @@ export function networkController(database: NetworkDatabase): NetworkController 
         },
         { hosts: [], signal },
       ),
-    async ensurePort(port, signal) {
+    async ensurePort(port, signal, { unconfirmed = false } = {}) {
       await requirePublicNetwork(signal)
       const { mac, filter, host } = port
       const before = await database.read((rows) => filtersOf(rows, mac), signal)
@@ -75,7 +75,7 @@ export function networkController(database: NetworkDatabase): NetworkController 
       for (let attempt = 1; ; attempt++) {
         if (filter) await ensure(filterObject(filter), filterRows(filter), [], signal)
         try {
-          await ensure(portObject(mac), portRows(port, hasDhcp), [host], signal)
+          await ensure(portObject(mac), portRows(port, hasDhcp), unconfirmed ? [] : [host], signal)
           break
         } catch (error) {
           // Another process has removed the filter meanwhile, with its last port.

@@ -58,6 +58,7 @@ const SOUTHBOUND_COLUMNS = {
 
 const CALL_MS = 30_000
 const ATTEMPTS = 5
+const FAR_AHEAD = 2 ** 32
 
 const { mutate, select } = operationsOn<Northbound>()
 
@@ -94,9 +95,14 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
     }
   }
 
-  /** By any host. A northbound database that was restored from a backup counts on from an older number. */
-  const lastConfirmed = async (): Promise<number> =>
-    [...(await reported()).tables.Chassis_Private.values()].reduce((last, { nb_cfg }) => Math.max(last, nb_cfg), 0)
+  /** By these hosts. A northbound database that was restored from a backup counts on from an older number. What is too far ahead is no number
+   *  of ours: a chassis writes its own. */
+  const lastConfirmed = async (hosts: readonly string[]): Promise<number> => {
+    const [{ tables }, highest] = [await reported(), numberOf(await wanted()) + FAR_AHEAD]
+    const names = new Set([...tables.Chassis.values()].filter(({ hostname }) => hosts.includes(hostname)).map(({ name }) => name))
+    const own = [...tables.Chassis_Private.values()].filter(({ name, nb_cfg }) => names.has(name) && nb_cfg < highest)
+    return own.reduce((last, { nb_cfg }) => Math.max(last, nb_cfg), 0)
+  }
 
   const confirmed = async (number: number, hosts: readonly string[], signal: AbortSignal): Promise<void> => {
     const { tables, until } = await reported()
@@ -116,8 +122,9 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
 
   const change: NetworkDatabase['change'] = (what, plan, { hosts, signal }) =>
     guarded(what, signal, async () => {
-      const number = await write(plan, hosts.length > 0 ? await lastConfirmed() : 0, signal)
-      if (number !== null && hosts.length > 0) await confirmed(number, hosts, signal)
+      const number = await write(plan, await lastConfirmed(hosts), signal)
+      // What differs no longer may have been written a moment ago, and be in force nowhere yet.
+      if (hosts.length > 0) await confirmed(number ?? numberOf(await wanted()), hosts, signal)
     })
 
   return {

@@ -14,7 +14,7 @@ export interface RowName {
 type Columns<T extends OwnTable> = {
   [C in Exclude<keyof Northbound[T], 'external_ids'>]?:
     | Northbound[T][C]
-    | (C extends 'dhcpv4_options' | 'ha_chassis_group' ? RowName : never)
+    | (C extends 'dhcpv4_options' | 'ha_chassis_group' | 'copp' ? RowName : C extends 'bands' ? RowName[] : never)
 }
 
 export type WantedRow = {
@@ -47,10 +47,10 @@ export function planChange(index: ReplicaIndex, object: string, wanted: readonly
     if (!found) throw new DriverError('not_found', `OVN's northbound database has no ${name}, which ${object} needs`)
     return found
   }
+  const resolved = (value: unknown): Value =>
+    (isRowName(value) ? resolve(value).uuid : Array.isArray(value) ? value.map(resolved) : value) as Value
   const columnsOf = ({ columns }: WantedRow): Record<string, Value> =>
-    Object.fromEntries(
-      Object.entries(columns).map(([column, value]) => [column, (isRowName(value) ? resolve(value).uuid : value) as Value]),
-    )
+    Object.fromEntries(Object.entries(columns).map(([column, value]) => [column, resolved(value)]))
 
   const guards: Operation[] = []
   const changes: Operation[] = []

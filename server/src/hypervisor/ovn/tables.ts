@@ -35,6 +35,7 @@ export type Northbound = {
     policies: string[]
     nat: string[]
     options: Ids
+    copp: string | null
     external_ids: Ids
   }
   Logical_Router_Port: {
@@ -51,6 +52,10 @@ export type Northbound = {
   HA_Chassis_Group: { name: string; ha_chassis: string[]; external_ids: Ids }
   HA_Chassis: { chassis_name: string; priority: number; external_ids: Ids }
   DHCP_Options: { cidr: string; options: Ids; external_ids: Ids }
+  /** Limits of what the hosts' own daemons answer or learn, by the name of a meter. */
+  Copp: { name: string; meters: Ids; external_ids: Ids }
+  Meter: { name: string; unit: string; fair: boolean | null; bands: string[]; external_ids: Ids }
+  Meter_Band: { action: string; rate: number; burst_size: number; external_ids: Ids }
 }
 
 export type Southbound = {
@@ -80,6 +85,8 @@ export const ROOTS: ReadonlySet<OwnTable> = new Set([
   'Address_Set',
   'DHCP_Options',
   'HA_Chassis_Group',
+  'Copp',
+  'Meter',
 ])
 
 const ids = ['external_ids'] as const
@@ -93,7 +100,7 @@ export const MONITORED = {
   Address_Set: ['name', 'addresses', ...ids],
   ACL: ['name', 'priority', 'direction', 'match', 'action', 'options', ...ids],
   QoS: ['priority', 'direction', 'match', 'bandwidth', ...ids],
-  Logical_Router: ['name', 'ports', 'static_routes', 'policies', 'nat', 'options', ...ids],
+  Logical_Router: ['name', 'ports', 'static_routes', 'policies', 'nat', 'options', 'copp', ...ids],
   Logical_Router_Port: ['name', 'mac', 'networks', 'peer', 'ha_chassis_group', ...ids],
   Logical_Router_Policy: ['priority', 'match', 'action', ...ids],
   Logical_Router_Static_Route: ['ip_prefix', 'nexthop', 'output_port', ...ids],
@@ -101,6 +108,9 @@ export const MONITORED = {
   HA_Chassis_Group: ['name', 'ha_chassis', ...ids],
   HA_Chassis: ['chassis_name', 'priority', ...ids],
   DHCP_Options: ['cidr', 'options', ...ids],
+  Copp: ['name', 'meters', ...ids],
+  Meter: ['name', 'unit', 'fair', 'bands', ...ids],
+  Meter_Band: ['action', 'rate', 'burst_size', ...ids],
 } as const satisfies { [T in keyof Northbound]: readonly (keyof Northbound[T])[] }
 
 /** A change of a monitored row. */

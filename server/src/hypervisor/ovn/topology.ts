@@ -41,6 +41,11 @@ const DEFAULT = 100
 /** Geneve and VXLAN headers have to fit beside it. */
 const MTU = '1400'
 const LEASE_SECONDS = '3600'
+/** How long routers remember a neighbour, and how many packets a second each of them learns from: a guest may claim every address of its
+ *  ranges, and each is a row of the southbound database and a flow on every host. */
+const NEIGHBOUR_SECONDS = '120'
+const LEARNING_RATE = 20
+const LEARNING = 'berth-learning'
 
 /** What all ports share. `gateways` are the chassis with an uplink. */
 export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: readonly string[]): WantedRow[] => [
@@ -57,6 +62,13 @@ export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: rea
     in: [{ key: 'switch', column: 'ports' }],
   },
   ...gatewayRows(gateways),
+  { table: 'Meter_Band', key: 'learning-band', columns: { action: 'drop', rate: LEARNING_RATE, burst_size: LEARNING_RATE } },
+  {
+    table: 'Meter',
+    key: 'learning-meter',
+    columns: { name: LEARNING, unit: 'pktps', fair: true, bands: [{ key: 'learning-band' }] },
+  },
+  { table: 'Copp', key: 'learning', columns: { name: LEARNING, meters: { arp: LEARNING, 'nd-na': LEARNING, 'nd-ns': LEARNING } } },
   addressSet('closed', CLOSED, 4, CLOSED_RANGES),
   addressSet('closed6', CLOSED6, 6, CLOSED_RANGES),
   addressSet('open', OPEN, 4, [...ranges, ...allowed]),
@@ -167,7 +179,11 @@ function routerRows({ networkId, cidr, gateway, routes }: RoutedNetwork): Wanted
   const from = `inport == "${port}"`
   const inside = oneOf('ip4.dst', [cidr, ...routes.map(({ destination }) => destination)])
   return [
-    { table: 'Logical_Router', key: 'router', columns: { name, options: {} } },
+    {
+      table: 'Logical_Router',
+      key: 'router',
+      columns: { name, options: { mac_binding_age_threshold: NEIGHBOUR_SECONDS }, copp: { object: PUBLIC, key: 'learning' } },
+    },
     {
       table: 'Logical_Router_Port',
       key: 'inside',
