@@ -44,6 +44,8 @@ export interface PublicNetworkSpec {
   ranges: readonly string[]
   /** Of the operator, which guests may reach nevertheless. */
   allowed: readonly string[]
+  /** Names of the hosts that may be gateways of private networks, as they report them; undefined: all that are connected to the public one. */
+  gateways?: readonly string[]
 }
 
 /** A controller lists the version that it was given last: a database that was restored from a backup gives itself away. */

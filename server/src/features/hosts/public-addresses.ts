@@ -14,7 +14,7 @@ import type { CatalogPool } from '../catalog/seed.ts'
 import { getRegion, type RegionRow } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
 import { clearReverseName } from '../reverse-names/service.ts'
-import { findHost, type HostRow } from './sql.ts'
+import { findHost, listHostsIn, type HostRow } from './sql.ts'
 
 export type PoolRow = Row<'address_pools'>
 
@@ -46,7 +46,8 @@ export async function publicNetworkSpec(
   regionId: string,
 ): Promise<PublicNetworkSpec> {
   const pools = await db.many<{ cidr: string }>(sql`select cidr from address_pools where region_id = ${regionId} order by cidr`)
-  return { ranges: pools.map(({ cidr }) => cidr), allowed: config.guestAllowedRanges }
+  const hosts = await listHostsIn(db, regionId)
+  return { ranges: pools.map(({ cidr }) => cidr), allowed: config.guestAllowedRanges, gateways: hosts.map(({ hostname }) => hostname) }
 }
 
 /** Every address of an IPv4 range is added as free, except network, broadcast and gateway. Those of IPv6 are not listed (ipv6-ranges.ts). */

@@ -3,7 +3,7 @@
 import type { Log } from '../../kernel/log.ts'
 import { DriverError } from '../errors.ts'
 import type { LocalAccess } from '../local-access.ts'
-import type { NetworkController, Port } from '../network-controller.ts'
+import type { NetworkController, Port, PublicNetworkSpec } from '../network-controller.ts'
 import { endpointsOf } from './endpoints.ts'
 import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
 import { planRemoval } from './plan.ts'
@@ -23,7 +23,7 @@ export function openOvn(uri: string, { log, access }: OvnOptions): NetworkContro
 const ATTEMPTS = 5
 
 /** Nothing is open until the region says what is. */
-const ALL_CLOSED = { ranges: [], allowed: [] }
+const ALL_CLOSED = { ranges: [], allowed: [], gateways: [] }
 
 export function networkController(database: NetworkDatabase): NetworkController {
   const ensure = (object: string, rows: Parameters<NetworkDatabase['ensure']>[1], hosts: string[], signal: AbortSignal) =>
@@ -42,8 +42,11 @@ export function networkController(database: NetworkDatabase): NetworkController 
       signal,
     )
   }
+  /** A certificate of a host that was removed still connects its chassis. */
+  const gatewaysOf = async ({ gateways: allowed }: PublicNetworkSpec, signal: AbortSignal): Promise<string[]> =>
+    (await database.gateways(signal)).filter(({ hostname }) => allowed?.includes(hostname) ?? true).map(({ name }) => name)
   const ensurePublicNetwork: NetworkController['ensurePublicNetwork'] = async (network, signal) =>
-    ensure(PUBLIC, publicRows(network, await database.gateways(signal)), [], signal)
+    ensure(PUBLIC, publicRows(network, await gatewaysOf(network, signal)), [], signal)
   const requirePublicNetwork = async (signal: AbortSignal): Promise<void> => {
     if (!(await database.read((rows) => rows.find(PUBLIC, 'switch'), signal))) await ensurePublicNetwork(ALL_CLOSED, signal)
   }

@@ -1,10 +1,12 @@
 // What one guest or one host that is taken over does to the others of its region.
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { missingCommands } from '../../../../libvirt/test/command.ts'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import { missingForOvn, OUTSIDE, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
 import { sleep } from '../../kernel/clock.ts'
 import { portName, type NetworkController, type PortSpec } from '../network-controller.ts'
+import type { Filter } from '../spec.ts'
 import { networkController } from './controller.ts'
 import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
 
@@ -32,7 +34,7 @@ for number in range(${CLAIMED}):
     time.sleep(0.0005)
 END`
 
-describeIf(missingForOvn())('the region of', { timeout: 120_000 }, () => {
+describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { timeout: 120_000 }, () => {
   let region: OvnRegion
   let database: NetworkDatabase
   let controller: NetworkController
@@ -77,7 +79,14 @@ describeIf(missingForOvn())('the region of', { timeout: 120_000 }, () => {
     (await region.central.inside('ovn-sbctl', '--bare', '--columns=ip', 'list', 'MAC_Binding')).split('\n').filter((line) => line !== '')
       .length
 
-  test('a guest that claims thousands of addresses learns few of them', async () => {
+  test('a chassis that is no host of the region: it is no gateway', async () => {
+    const spec = { ranges: ['10.61.0.0/24', '2001:db8:2::/48'], allowed: [], gateways: ['hv1'] }
+    await controller.ensurePublicNetwork(spec, soon())
+    const chassis = await region.central.inside('ovn-nbctl', '--bare', '--columns=chassis_name', 'list', 'HA_Chassis')
+    expect(new Set(chassis.split('\n').filter((line) => line !== ''))).toEqual(new Set(['hv1']))
+  })
+
+  test('a guest that claims thousands of addresses: routers learn few of them', async () => {
     for (let number = 1; number <= ROUTERS; number++) {
       const [cidr, gateway] = [`10.${number}.0.0/24`, `10.${number}.0.1`]
       const snat = { address: `10.61.0.${20 + number}`, prefix: 24, gateway: OUTSIDE }
@@ -97,7 +106,7 @@ describeIf(missingForOvn())('the region of', { timeout: 120_000 }, () => {
     const port = portOf({})
     await controller.ensurePort(port, soon())
     await signal('STOP', 0)
-    const filter = { rules: [], defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' } as const
+    const filter: Filter = { rules: [], defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' }
     const changed = { ...port, filter, version: 2 }
     expect([await outcomeOf(changed, 2_000), await outcomeOf(changed, 2_000)]).toEqual(['failed', 'failed'])
     await controller.ensurePort(changed, soon(), { unconfirmed: true })

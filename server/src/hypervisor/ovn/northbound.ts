@@ -34,8 +34,8 @@ export interface NetworkDatabase {
   catchUp(signal: AbortSignal): Promise<void>
   /** Our rows, as far as they are known here. */
   read<T>(look: (rows: ReplicaIndex) => T, signal: AbortSignal): Promise<T>
-  /** Names of the chassis that are connected to the public network. */
-  gateways(signal: AbortSignal): Promise<string[]>
+  /** The chassis that are connected to the public network. */
+  gateways(signal: AbortSignal): Promise<{ name: string; hostname: string }[]>
   /** Resolves when a chassis has bound the port, and its flows are in place. */
   portUp(name: string, signal: AbortSignal): Promise<void>
   close(): void
@@ -146,7 +146,7 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
           .filter(({ other_config }) =>
             other_config['ovn-bridge-mappings']?.split(',').some((each) => each.startsWith(`${PUBLIC_PHYSICAL_NETWORK}:`)),
           )
-          .map(({ name }) => name)
+          .map(({ name, hostname }) => ({ name, hostname }))
       }),
     portUp: (name, signal) =>
       guarded(`wait for port ${name}`, signal, async () => {
