@@ -43,6 +43,13 @@ export interface Deps {
 /** What recording an event takes. */
 export type EventDeps = Pick<Deps, 'clock' | 'hooks'>
 
+interface DeletedVm {
+  id: string
+  account_id: string
+  host_id: string | null
+  isLeft: boolean
+}
+
 /** What features do when something happens in a feature to the left of them, which must not import them. Those with a `tx` run in the
  *  transaction of what happened and fail it; features/index.ts lists them. */
 export interface Hooks {
@@ -54,8 +61,8 @@ export interface Hooks {
   onVmResized: ((tx: Tx, deps: EventDeps, vmId: string) => Promise<unknown>)[]
   /** For what is kept by the MAC address of a VM's public interface, such as its traffic. */
   onVmMacChanged: ((tx: Tx, deps: EventDeps, vmId: string, macBefore: string) => Promise<unknown>)[]
-  /** For what belongs to a VM and outlives its row, or counts. Before the VM's capacity is released. */
-  onVmDeleted: ((tx: Tx, vm: { id: string; account_id: string; host_id: string | null }, deps: EventDeps) => Promise<unknown>)[]
+  /** For what belongs to a VM and outlives its row, or counts. Before the VM's capacity is released. `isLeft`: on an unreachable host. */
+  onVmDeleted: ((tx: Tx, vm: DeletedVm, deps: EventDeps) => Promise<unknown>)[]
   /** For what is lost at power-off, such as traffic counters. A failure is logged and does not keep the VM from being stopped. */
   beforePowerOff: ((deps: Deps, vmId: string, driver: Driver, signal: AbortSignal) => Promise<unknown>)[]
 }

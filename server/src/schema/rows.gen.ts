@@ -54,6 +54,7 @@ export interface Tables {
     past_due_at: Date | null
     created_at: Date
     updated_at: Date
+    left_at: Date | null
   }
   api_tokens: {
     id: string
@@ -928,7 +929,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   accounts: 'id, email, name, suspended_at, suspension_reason, created_at',
   address_periods: 'address_id, started_at, ends_at, transaction_id',
   address_pools: 'id, region_id, host_id, cidr, gateway, dns, created_at',
-  addresses: 'id, account_id, region_id, name, address, pool_id, vm_id, releasing_vm_id, guest_state, guest_reason, guest_due_at, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, created_at, updated_at',
+  addresses: 'id, account_id, region_id, name, address, pool_id, vm_id, releasing_vm_id, guest_state, guest_reason, guest_due_at, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, created_at, updated_at, left_at',
   api_tokens: 'id, account_id, name, prefix, hash, scopes, requests_per_minute, allowed_ips, expires_at, revoked_at, last_used_at, last_used_ip, created_at',
   audit_log: 'account_id, created_at, id, actor_type, actor_id, actor_name, ip, action, method, route, resource_ids, status, code, request_id, count',
   backup_schedules: 'vm_id, next_at, failures',

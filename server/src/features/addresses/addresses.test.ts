@@ -1,9 +1,11 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { givenHost, givenRegion, placeOn } from '../../../test/hosts.ts'
+import { addDuration, subtractDuration } from '../../kernel/clock.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { addPool } from '../hosts/service.ts'
 import { credit } from '../wallet/service.ts'
+import { renewAddresses } from './renew.reconciler.ts'
 
 const app = await testApp()
 await app.db.run(sql`update catalog_values set value = value * 1000 where name like 'quota.%'`)
@@ -193,6 +195,18 @@ describe('a floating address', async () => {
     expect(await holders(address)).toEqual({ ports: [one.id], guests: [one.id] })
   })
 
+  test('stays where it is when it is assigned there again and that fails', async () => {
+    const { id: vmId } = await app.given.vm(customer)
+    const { id, address } = await reserve()
+    await assigned(id, vmId)
+    await assign(id, vmId)
+    await app.networkFaults.plant({ verb: 'ensurePort', kind: 'permanent', times: 2 })
+    await app.settle({ subjectId: id })
+    expect(await get(id)).toMatchObject({ currentAction: null, vmId })
+    await app.rest()
+    expect(await holders(address)).toEqual({ ports: [vmId], guests: [vmId] })
+  })
+
   test('outlives its VM', async () => {
     const { id: vmId } = await app.given.vm(customer)
     const { id, address } = await reserve()
@@ -258,4 +272,58 @@ describe('the bill of a floating address', async () => {
     await app.reconcile()
     expect(new Set(await states())).toEqual(new Set(['ACTIVE', undefined]))
   })
+  /** The wallet covers the VM, but not the address. */
+  const unpaid = async () => {
+    const owner = await app.given.customer({ credit: '1000.00' })
+    const { id: vmId } = await app.given.vm(owner)
+    const { id, address } = (await owner.post('/addresses', { regionId })).body.data
+    await owner.post(`/addresses/${id}/assignment`, { vmId })
+    await app.settle()
+    await app.db.run(sql`update catalog_values set value = 10000000 where name = 'price.address'`)
+    app.clock.advance('32d')
+    await renewAddresses.runOnce(app.deps)
+    return { owner, vmId, id, address, billing: async () => (await owner.get(`/addresses/${id}`)).body.data?.billing.status }
+  }
+  afterEach(() => app.db.run(sql`update catalog_values set value = 200 where name = 'price.address'`))
+
+  test('unpaid: it is unassigned again when that failed once', async () => {
+    const { id, address, billing } = await unpaid()
+    app.clock.advance('25h')
+    await renewAddresses.runOnce(app.deps)
+    await app.networkFaults.plant({ verb: 'ensurePort', kind: 'permanent', times: 2 })
+    await app.settle({ subjectId: id })
+    expect([await billing(), (await holders(address)).ports]).toEqual(['SUSPENDED', [expect.any(String)]])
+    app.clock.advance('1m')
+    await renewAddresses.runOnce(app.deps)
+    await app.settle({ subjectId: id })
+    expect([await billing(), (await holders(address)).ports]).toEqual(['SUSPENDED', []])
+  })
+
+  test('unpaid: no assignment holds up the end of its grace period', async () => {
+    const { owner, vmId, id, billing } = await unpaid()
+    app.clock.advance('24h')
+    expect(code(await owner.post(`/addresses/${id}/assignment`, { vmId }))).toEqual([409, 'invalid_state'])
+    await renewAddresses.runOnce(app.deps)
+    expect(await billing()).toBe('SUSPENDED')
+    await app.settle({ subjectId: id })
+  })
+})
+
+test('a released address rests as long as the VM’s own when its VM was deleted on a lost host', async () => {
+  const { id: vmId } = await app.given.vm(customer)
+  const { id, address } = await reserve()
+  await assigned(id, vmId)
+  const { ipAddress, hostId } = await app.db.one<{ ipAddress: string; hostId: string }>(
+    sql`select host(ip_address) as "ipAddress", host_id as "hostId" from vm_details where id = ${vmId}`,
+  )
+  await app.simulated.faults.loseHost()
+  await app.db.run(sql`update hosts set unreachable_since = ${subtractDuration(app.clock.now(), '10m')} where id = ${hostId}`)
+  await customer.delete(`/vms/${vmId}`)
+  await app.settle({ subjectId: vmId })
+  expect((await customer.delete(`/addresses/${id}`)).status).toBe(200)
+  const rests = await app.db.many<{ available_at: Date }>(
+    sql`select available_at from free_addresses where address in (${ipAddress}::inet, ${address}::inet)`,
+  )
+  expect(rests.map(({ available_at }) => available_at)).toEqual(Array(2).fill(addDuration(app.clock.now(), '24h')))
+  await app.simulated.faults.returnHost()
 })

@@ -3,6 +3,7 @@
 // back; the reconciler of unfinished releases puts the ports right then.
 import type { Principal } from '../../http/api/principal.ts'
 import { DriverError } from '../../hypervisor/driver.ts'
+import { addDuration } from '../../kernel/clock.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
@@ -12,7 +13,7 @@ import { findPortState, markPortsDirty } from '../ports/service.ts'
 import { applyPortsNow, controllerForVm, isPlaced, lockOwnVm, lockVmById, portSpecs, vmById, type VmDetails } from '../vms/service.ts'
 import { configureGuest, forgetInGuest } from './guest.ts'
 import type { AddressMoving, AssignAddress } from './schema.ts'
-import { lockOwnAddress, recordAddressEvent, requireIdleAddress } from './service.ts'
+import { GRACE, lockOwnAddress, recordAddressEvent, requireIdleAddress } from './service.ts'
 import * as sql from './sql.ts'
 
 export const FINISH_RELEASES = 'addresses.releases'
@@ -21,6 +22,7 @@ export interface MoveInput {
   addressId: string
   /** Null: it is unassigned. */
   vmId: string | null
+  /** The same where its owner is only told again. */
   previousVmId: string | null
 }
 
@@ -88,8 +90,8 @@ export const moveAddress = workflow<MoveInput>('address.move', {
     timeout: '20s',
     optional: true,
     tries: 1,
-    run: async ({ deps, input: { addressId, previousVmId }, signal }) => {
-      if (previousVmId !== null) await forgetInGuest(deps, addressId, previousVmId, signal)
+    run: async ({ deps, input: { addressId, vmId, previousVmId }, signal }) => {
+      if (previousVmId !== null && previousVmId !== vmId) await forgetInGuest(deps, addressId, previousVmId, signal)
     },
   })
   .onSuccess(async (tx, { deps, input: { addressId, vmId }, runId, now }) => {
@@ -125,7 +127,7 @@ export async function assignAddress(
   const vm = await lockOwnVm(tx, { accountId }, vmId)
   requireExpected(row, expectedVmId)
   await requireIdleAddress(tx, row)
-  requireUsable(row, vm)
+  requireUsable(row, vm, deps.clock.now())
   return { vmId, actionId: await startMove(tx, deps, row, vmId) }
 }
 
@@ -161,8 +163,9 @@ function requireExpected({ address, vm_id }: sql.AddressRow, expected: string | 
   throw apiError('invalid_state', `The address ${address} is ${owner}, not as expected: nothing was changed`)
 }
 
-function requireUsable({ address, region_id, billing_status }: sql.AddressRow, vm: VmDetails): void {
-  if (billing_status === 'SUSPENDED')
+function requireUsable({ address, region_id, past_due_at }: sql.AddressRow, vm: VmDetails, now: Date): void {
+  // Before it is suspended too: a move under way keeps it from that.
+  if (past_due_at !== null && addDuration(past_due_at, GRACE) <= now)
     throw apiError('invalid_state', `The renewal of ${address} is not paid: deposit what is due, it renews by itself within a minute`)
   if (vm.account_suspended)
     throw apiError('invalid_state', 'This account is suspended, so nothing of it is changed: open a ticket to ask why')
@@ -176,13 +179,12 @@ function requireUsable({ address, region_id, billing_status }: sql.AddressRow, v
 /** Of a locked, idle address whose VMs are locked. An owner that stays the same is told again. */
 export async function startMove(tx: Tx, deps: Deps, row: sql.ShownAddress, vmId: string | null): Promise<string> {
   const previousVmId = row.vm_id
-  const isMoved = previousVmId !== vmId
-  await sql.setOwner(tx, deps.clock.now(), row.id, vmId, isMoved ? previousVmId : null)
+  await sql.setOwner(tx, deps.clock.now(), row.id, vmId, previousVmId === vmId ? null : previousVmId)
   await markPortsDirty(
     tx,
     [previousVmId, vmId].filter((each) => each !== null),
   )
-  const input = { addressId: row.id, vmId, previousVmId: isMoved ? previousVmId : null }
+  const input = { addressId: row.id, vmId, previousVmId }
   const label = vmId === null ? 'ADDRESS_UNASSIGN' : 'ADDRESS_ASSIGN'
   return deps.workflows.start(tx, moveAddress, input, { label, ownerId: row.account_id, subjectId: row.id })
 }

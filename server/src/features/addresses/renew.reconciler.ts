@@ -11,11 +11,10 @@ import { reserveLog } from '../events/service.ts'
 import { lockVmById, nextRenewal } from '../vms/service.ts'
 import { tryCharge } from '../wallet/service.ts'
 import { startMove } from './move.workflow.ts'
-import { recordAddressEvent, removeAddress } from './service.ts'
+import { GRACE, recordAddressEvent, removeAddress } from './service.ts'
 import * as sql from './sql.ts'
 
 const RENEW = 'addresses.renew'
-const GRACE = '24h'
 /** From the due date on: the grace period, and a week. */
 const RETENTION = '8d'
 
@@ -74,9 +73,9 @@ async function markPastDue(tx: Tx, deps: Deps, now: Date, row: sql.ShownAddress)
 
 async function enforceGracePeriod(tx: Tx, deps: Deps, now: Date, row: sql.ShownAddress): Promise<void> {
   const isOver = (duration: string): boolean => row.past_due_at !== null && addDuration(row.past_due_at, duration) <= now
-  if (row.billing_status === 'PAST_DUE' && isOver(GRACE)) {
-    await sql.markUnpaid(tx, now, row.id, 'SUSPENDED')
-    if (row.vm_id !== null) await startMove(tx, deps, row, null)
-  } else if (row.billing_status === 'SUSPENDED' && isOver(RETENTION) && row.vm_id === null)
-    await removeAddress(tx, deps, now, row, 'Unpaid for too long')
+  if (!isOver(GRACE)) return
+  if (row.billing_status === 'PAST_DUE') await sql.markUnpaid(tx, now, row.id, 'SUSPENDED')
+  // A move that failed has given it back to the VM.
+  if (row.vm_id !== null) await startMove(tx, deps, row, null)
+  else if (row.billing_status === 'SUSPENDED' && isOver(RETENTION)) await removeAddress(tx, deps, now, row, 'Unpaid for too long')
 }

@@ -1,6 +1,7 @@
 // Public addresses of an account that move between its VMs. Lock order: VMs, address, ports, quota, event log, wallet.
 import { DryRunResult } from '../../http/api/api.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import { addDuration } from '../../kernel/clock.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError, invalid, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -11,7 +12,7 @@ import { catalogNumbers, getRegion } from '../catalog/service.ts'
 import type { Deps, EventDeps } from '../deps.ts'
 import type { EventType } from '../events/schema.ts'
 import { recordEvent } from '../events/service.ts'
-import { allocateFloatingAddress, releasePublicIp, RELEASED_REST } from '../hosts/public-addresses.ts'
+import { allocateFloatingAddress, LEFT_REST, releasePublicIp, RELEASED_REST } from '../hosts/public-addresses.ts'
 import { setReverseName } from '../reverse-names/service.ts'
 import { nextRenewal, wholeDaysBetween } from '../vms/service.ts'
 import { balanceOf, charge, type Quote, refund, refundable, requireFunds, toQuote } from '../wallet/service.ts'
@@ -22,6 +23,8 @@ import { toAddress } from './view.ts'
 export { RENEWAL_PRICE } from './sql.ts'
 
 const QUOTA = 'addresses'
+/** From past due to unassigned. */
+export const GRACE = '24h'
 
 export async function reserveAddress(
   tx: Tx,
@@ -126,7 +129,8 @@ export async function releaseAddress(
 /** Of a locked address that no port has. */
 export async function removeAddress(tx: Tx, deps: EventDeps, now: Date, row: sql.ShownAddress, reason: string | null): Promise<void> {
   await releaseQuota(tx, row.account_id, QUOTA, 1n)
-  await releasePublicIp(tx, now, { address: row.address, poolId: row.pool_id }, RELEASED_REST)
+  const isLeft = row.left_at !== null && addDuration(row.left_at, LEFT_REST) > now
+  await releasePublicIp(tx, now, { address: row.address, poolId: row.pool_id }, isLeft ? LEFT_REST : RELEASED_REST)
   await recordAddressEvent(tx, deps, row.id, 'address.released', { reason })
   await sql.deleteAddress(tx, row.id)
 }
@@ -158,7 +162,8 @@ export async function recordAddressEvent(
 }
 
 /** A deleted VM leaves its addresses to its owner. Its ports are gone by then. */
-export async function unassignAll(tx: Tx, vm: { id: string }, { clock }: EventDeps): Promise<void> {
+export async function unassignAll(tx: Tx, vm: { id: string; isLeft: boolean }, { clock }: EventDeps): Promise<void> {
+  if (vm.isLeft) await sql.markLeft(tx, clock.now(), vm.id)
   for (const { id } of await sql.addressesOfVm(tx, vm.id)) await sql.setOwner(tx, clock.now(), id, null, null)
   await sql.forgetVm(tx, vm.id)
 }

@@ -119,6 +119,10 @@ export const setGuestState = (db: Queries, id: string, vmId: string, { state, re
 export const addressesOfVm = (tx: Tx, vmId: string) =>
   tx.many<{ id: string }>(sql`select id from addresses where vm_id = ${vmId} order by id for update`)
 
+/** Also those that its port may still have had. */
+export const markLeft = (tx: Tx, now: Date, vmId: string) =>
+  tx.run(sql`update addresses set left_at = ${now} where vm_id = ${vmId} or releasing_vm_id = ${vmId}`)
+
 /** Its ports are gone. */
 export const forgetVm = (tx: Tx, vmId: string) => tx.run(sql`update addresses set releasing_vm_id = null where releasing_vm_id = ${vmId}`)
 
@@ -136,7 +140,8 @@ export const dueAddresses = (db: Queries, { now, graceOver, retentionOver }: { n
     select a.id, a.account_id, a.next_renewal_at from addresses a left join wallets w using (account_id)
     where a.next_renewal_at <= ${now} and not ${isSuspended(sql`a.account_id`)}
       and (a.billing_status = 'ACTIVE' or coalesce(w.balance_cents, 0) >= ${RENEWAL_PRICE}
-        or (a.billing_status = 'PAST_DUE' and a.past_due_at <= ${graceOver}) or (a.billing_status = 'SUSPENDED' and a.past_due_at <= ${retentionOver}))
+        or (a.billing_status = 'PAST_DUE' and a.past_due_at <= ${graceOver})
+        or (a.billing_status = 'SUSPENDED' and (a.vm_id is not null or a.past_due_at <= ${retentionOver})))
     order by a.next_renewal_at, a.id limit 500`)
 
 export interface Period {

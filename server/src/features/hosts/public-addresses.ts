@@ -190,6 +190,8 @@ export async function markGuestAddressesDue(db: Queries, now: Date, vmId: string
 }
 
 export const RELEASED_REST = '10m'
+/** The machine may still run on an unreachable host and answer at its addresses. */
+export const LEFT_REST = '24h'
 
 /** `rest`: cooldown before the address is allocated again, so that stale traffic and caches do not reach another customer. */
 export async function releasePublicIp(tx: Tx, now: Date, taken: TakenAddress, rest: string): Promise<void> {

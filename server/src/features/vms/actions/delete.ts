@@ -75,7 +75,7 @@ async function deleteVmRecords(tx: Tx, deps: EventDeps, actionId: string, { vmId
   await releaseAllAddresses(tx, vmId)
   const copiesCents = await sql.paidForCopies(tx, vmId)
   await releaseVmQuotas(tx, vm.account_id, sizeOf(vm), 1n)
-  await notifyDeleted(tx, deps, vm) // releases the quota of copies, so it precedes the capacity
+  await notifyDeleted(tx, deps, vm, isLeft) // releases the quota of copies, so it precedes the capacity
   await releasePlacement(tx, now, vm, isLeft)
   if (isLeft) await recordStaleMachine(tx, now, vmId, vm.host_id!)
   await recordVmEvent(tx, deps, vmId, 'vm.terminated', { actionId, reason })

@@ -17,8 +17,8 @@ export async function notifyMacChanged(tx: Tx, deps: EventDeps, vmId: string, ma
   for (const hook of deps.hooks.onVmMacChanged) await hook(tx, deps, vmId, macBefore)
 }
 
-export async function notifyDeleted(tx: Tx, deps: EventDeps, vm: sql.VmDetails): Promise<void> {
-  for (const hook of deps.hooks.onVmDeleted) await hook(tx, vm, deps)
+export async function notifyDeleted(tx: Tx, deps: EventDeps, vm: sql.VmDetails, isLeft: boolean): Promise<void> {
+  for (const hook of deps.hooks.onVmDeleted) await hook(tx, { ...vm, isLeft }, deps)
 }
 
 export async function runBeforePowerOff(deps: Deps, vmId: string, driver: Driver, signal: AbortSignal): Promise<void> {

@@ -3,7 +3,7 @@ import type { Tx } from '../../../kernel/database/db.ts'
 import { releaseQuotas, reserveQuotas } from '../../accounts/service.ts'
 import type { RegionRow } from '../../catalog/service.ts'
 import { allocateIpv6, reclaimIpv6, releaseIpv6, type TakenRange } from '../../hosts/ipv6-ranges.ts'
-import { allocatePublicIp, reclaimPublicIp, releasePublicIp, RELEASED_REST } from '../../hosts/public-addresses.ts'
+import { allocatePublicIp, LEFT_REST, reclaimPublicIp, releasePublicIp, RELEASED_REST } from '../../hosts/public-addresses.ts'
 import { releaseCapacity, reserveCapacityInRegion, type Size } from '../../hosts/capacity.ts'
 import { randomMac } from '../../networks/service.ts'
 import type { VmRow } from './sql.ts'
@@ -41,9 +41,6 @@ export const toIpv6Columns = (ipv6: TakenRange | null): Ipv6Columns => ({
 })
 
 type Addresses = Pick<VmRow, 'ip_address' | 'address_pool_id' | 'ipv6_address' | 'ipv6_prefix'>
-
-/** The machine may still run on an unreachable host and answer at its addresses. */
-const LEFT_REST = '24h'
 
 /** `left`: on an unreachable host. */
 export async function releaseAddresses(tx: Tx, now: Date, vm: Addresses, left: boolean): Promise<void> {
