@@ -55,8 +55,6 @@ export async function addPool(tx: Tx, now: Date, pool: NewPool): Promise<string>
   const isIpv6 = pool.cidr.includes(':')
   const cidr = isIpv6 ? checkedIpv6(pool) : checkedIpv4(pool)
   if (await overlapsPool(tx, cidr)) throw apiError('already_exists', `The range ${pool.cidr} overlaps a pool that exists already`)
-  const network = await tx.maybe<{ cidr: string }>(sql`select cidr from networks where cidr && ${cidr}::inet limit 1`)
-  if (network) throw apiError('networks_overlap', `The range ${pool.cidr} overlaps ${network.cidr}, a customer's private network`)
   const id = newId()
   await tx.run(sql`
     insert into address_pools (id, region_id, host_id, cidr, gateway, dns, created_at)
