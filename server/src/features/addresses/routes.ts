@@ -61,7 +61,7 @@ export const addressRoutes: Routes = (api, deps) => {
     '/addresses/:id',
     {
       operationId: 'updateAddress',
-      errorCodes: ['unavailable'],
+      errorCodes: ['invalid_state', 'unavailable'],
       summary: 'Rename a floating address, or set its name in reverse DNS',
       tag,
       scope: 'addresses:update',

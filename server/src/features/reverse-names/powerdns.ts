@@ -3,7 +3,8 @@ import { isIPv6 } from 'node:net'
 import type { Config } from '../../config.ts'
 
 const TIMEOUT_MS = 10_000
-const TTL_SECONDS = 3_600
+/** Shorter than a released address rests. */
+const TTL_SECONDS = 300
 
 interface Zone {
   id: string

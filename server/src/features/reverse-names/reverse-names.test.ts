@@ -5,6 +5,7 @@ import { missingForPowerDns, openPowerDns } from '../../../test/powerdns-server.
 import { sql } from '../../kernel/database/db.ts'
 import { applyReverseNames } from './apply.reconciler.ts'
 import { arpaName } from './powerdns.ts'
+import { claimPending } from './service.ts'
 
 test.each([
   ['198.51.100.7', '7.100.51.198.in-addr.arpa.'],
@@ -21,6 +22,40 @@ describe('without a name server', async () => {
     const { id } = await app.given.vm(customer)
     const { status, headers, body } = await customer.patch(`/vms/${id}`, { reverseName: 'mail.example.com' })
     expect([status, headers['x-error-code'], body.error]).toEqual([422, 'unavailable', expect.stringContaining('no reverse DNS')])
+  })
+})
+
+describe('with a name server', async () => {
+  const app = await testApp({ environment: { BERTH_PDNS_URL: 'http://127.0.0.1:1', BERTH_PDNS_KEY: 'key' } })
+  await app.db.run(sql`update address_pools set host_id = null`)
+  const { regionId } = await app.given.vmInput()
+  const given = async () => {
+    const customer = await app.given.customer({ credit: '100.00' })
+    const { id, address } = (await customer.post('/addresses', { regionId })).body.data
+    const named = (reverseName: string | null) => {
+      app.clock.advance('1s')
+      return customer.patch(`/addresses/${id}`, { reverseName })
+    }
+    return { customer, address, named }
+  }
+
+  test('who changes a name again and again keeps nobody else waiting', async () => {
+    const all = [await given(), await given()]
+    for (const [first, second] of [all, all.toReversed()]) {
+      await first!.named('first.example.com')
+      await second!.named('second.example.com')
+      const now = app.clock.now()
+      expect((await claimPending(app.db, now, now))?.address).toBe(first!.address)
+    }
+  })
+
+  test('a suspended account changes no name', async () => {
+    const { customer, named } = await given()
+    const { id: vmId } = await app.given.vm(customer)
+    await app.db.run(sql`update accounts set suspended_at = ${app.clock.now()} where id = ${customer.accountId}`)
+    for (const { status, headers } of [await named('a.example.com'), await customer.patch(`/vms/${vmId}`, { reverseName: null })])
+      expect([status, headers['x-error-code']]).toEqual([409, 'invalid_state'])
+    await app.db.run(sql`update accounts set suspended_at = null where id = ${customer.accountId}`)
   })
 })
 
@@ -50,6 +85,10 @@ describeIf(missingForPowerDns())('with PowerDNS', async () => {
     await apply()
     expect((await customer.get(`/addresses/${id}`)).body.data).toMatchObject({ reverseNameState: 'SET', reverseNameReason: null })
     expect(await server.lookUp(address)).toEqual(['mail.example.com'])
+    const zone = await fetch(`${server.url}/api/v1/servers/localhost/zones/77.10.in-addr.arpa.`, { headers: { 'x-api-key': server.key } })
+    const { rrsets } = (await zone.json()) as { rrsets: { type: string; ttl: number }[] }
+    // In seconds: nobody has it cached any more when the next customer gets the address, 10 minutes after its release.
+    expect(rrsets.filter(({ type }) => type === 'PTR')).toMatchObject([{ ttl: 300 }])
     await named('www.example.com')
     await apply()
     expect(await server.lookUp(address)).toEqual(['www.example.com'])

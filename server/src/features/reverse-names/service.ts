@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts'
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
+import { getAccount } from '../accounts/service.ts'
 
 export const APPLY_REVERSE_NAMES = 'reverse_names.apply'
 
@@ -35,6 +36,8 @@ export async function setReverseName(
 ): Promise<void> {
   if (config.pdnsUrl === null)
     throw apiError('unavailable', 'This service has no reverse DNS: the operator has set up no name server for it')
+  if ((await getAccount(tx, accountId)).suspended_at)
+    throw apiError('invalid_state', 'This account is suspended, so nothing of it is changed: open a ticket to ask why')
   await tx.run(sql`
     insert into reverse_names (address, account_id, name, updated_at) values (${address}::inet, ${accountId}, ${name}, ${now})
     on conflict (address) do update set account_id = excluded.account_id, name = excluded.name, version = reverse_names.version + 1, state = 'PENDING',
@@ -56,12 +59,12 @@ export interface PendingName {
   version: number
 }
 
-/** One process at a time has it. */
+/** One process at a time has it. The oldest change first: who changes a name often keeps nobody waiting. */
 export const claimPending = (db: Queries, now: Date, until: Date) =>
   db.maybe<PendingName>(sql`
     update reverse_names set claimed_until = ${until} where address = (
       select address from reverse_names where state <> 'SET' and coalesce(claimed_until, '-infinity') <= ${now}
-        and coalesce(next_try_at, '-infinity') <= ${now} order by address limit 1 for update skip locked)
+        and coalesce(next_try_at, '-infinity') <= ${now} order by updated_at, address limit 1 for update skip locked)
     returning host(address) as address, name, version`)
 
 /** A change made meanwhile is still pending. */
