@@ -51,10 +51,11 @@ describe('the seed of a guest', () => {
         berth0: {
           match: { macaddress: nic!.mac },
           addresses: [`${nic!.ipv4!.address}/16`],
+          'accept-ra': false,
           routes: [{ to: '0.0.0.0/0', via: '10.77.0.1' }],
           nameservers: { addresses: ['10.77.0.1'] },
         },
-        berth1: { match: { macaddress: '52:54:00:aa:00:01' }, addresses: ['10.5.0.9/24'] },
+        berth1: { match: { macaddress: '52:54:00:aa:00:01' }, addresses: ['10.5.0.9/24'], 'accept-ra': false },
       },
     })
   })

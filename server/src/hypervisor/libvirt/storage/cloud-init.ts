@@ -43,8 +43,8 @@ export function networkConfig(nics: NicSpec[]): string {
       {
         match: { macaddress: mac.toLowerCase() },
         addresses,
-        // With an address from a router of the provider the guest would send from an address that is not its own.
-        ...(ipv6 && { 'accept-ra': false }),
+        // With an address from a router of the provider, or of a neighbour, the guest would send from an address that is not its own.
+        'accept-ra': false,
         ...(routes.length > 0 && { routes }),
         ...(dns.length > 0 && { nameservers: { addresses: dns } }),
       },
