@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { setQuotaLimit } from '../accounts/service.ts'
+import { linesOf } from './rule-input.ts'
 
 const app = await testApp()
-const ssh = { direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: '22' }
+const ssh = { direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: '22' } as const
 
 const given = async (...descriptions: string[]) => {
   const customer = await app.given.customer()
@@ -132,6 +133,28 @@ describe('POST /firewalls/{id}/rules', () => {
     expect([status, headers['x-error-code']]).toEqual([422, 'quota_exceeded'])
     expect(body.error).toContain('550')
     expect((await customer.post(path, { ...ssh, sourceIps: many, destIps: many.slice(0, 10) })).status).toBe(201)
+  })
+
+  test.each([
+    ['22', 1],
+    ['80,443,8080', 3],
+    ['1-65535', 1],
+    ['0-65535', 1],
+    ['8192-16383', 1],
+    ['1024-65535', 6],
+    ['8000-9000', 7],
+    ['1-65534', 30],
+    ['22,1-65534', 31],
+  ])('the ports %s are %i filter lines', (port, lines) => {
+    expect(linesOf({ ...ssh, port, source_ips: [], dest_ips: [], description: '' })).toBe(lines)
+  })
+
+  test('refuses ranges of ports that expand to too many filter lines', async () => {
+    const { customer, path } = await given()
+    const rules = Array(17).fill({ ...ssh, port: '1-65534' })
+    const { status, headers, body } = await customer.put(path, { rules })
+    expect([status, headers['x-error-code'], body.error]).toEqual([422, 'quota_exceeded', expect.stringContaining('510')])
+    expect((await customer.put(path, { rules: rules.slice(1) })).status).toBe(200)
   })
 
   test('keeps positions contiguous under concurrency', async () => {

@@ -125,7 +125,7 @@ async function requireRoom(tx: Tx, accountId: string, rules: RuleFields[]): Prom
   if (lines > MAX_LINES)
     throw apiError(
       'quota_exceeded',
-      `The rules combine ${lines} ports, sources and destinations; a firewall can hold ${MAX_LINES}: use ranges instead of lists`,
+      `The rules expand to ${lines} combinations of ports, sources and destinations; a firewall can hold ${MAX_LINES}. A range of ports counts as up to 30, all ports or an aligned block such as 8192-8447 as one: use those, or fewer addresses`,
     )
 }
 
