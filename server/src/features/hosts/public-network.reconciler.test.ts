@@ -5,7 +5,7 @@ import type { NetworkController, PublicNetworkSpec } from '../../hypervisor/netw
 import { addPool } from './public-addresses.ts'
 import { applyPublicNetworks } from './public-network.reconciler.ts'
 
-test('the public network of a region has the ranges of its pools, and lets guests reach what the operator allows', async () => {
+test('the public network of a region has the ranges of its pools, and lets guests reach what the operator allows; its hosts are gateways', async () => {
   const app = await testApp({ environment: { BERTH_GUEST_ALLOWED_RANGES: '192.168.5.7/24, 100.100.0.0/16' } })
   const { deps, db, clock } = app
   const other = await givenRegion(app, 'ber1')
@@ -22,13 +22,13 @@ test('the public network of a region has the ranges of its pools, and lets guest
   const allowed = ['192.168.5.0/24', '100.100.0.0/16']
   await apply()
   expect(Object.fromEntries(asked)).toEqual({
-    [app.host.region_id]: { ranges: ['10.77.0.0/16'], allowed },
-    [other.region_id]: { ranges: [], allowed },
+    [app.host.region_id]: { ranges: ['10.77.0.0/16'], allowed, gateways: [app.host.hostname] },
+    [other.region_id]: { ranges: [], allowed, gateways: [other.hostname] },
   })
   const pool = { regionId: other.region_id, hostId: null, cidr: '10.66.0.0/24', gateway: '10.66.0.1', dns: [] }
   await db.tx((tx) => addPool(tx, clock.now(), pool))
   await apply()
-  expect(asked.get(other.region_id)).toEqual({ ranges: ['10.66.0.0/24'], allowed })
+  expect(asked.get(other.region_id)).toMatchObject({ ranges: ['10.66.0.0/24'], allowed })
 })
 
 test('the public network is made before the first port', async () => {
