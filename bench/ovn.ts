@@ -2,16 +2,8 @@
 // and how much of this process's CPU it costs. Both in the same run, on real OVN with one chassis; every number is a median.
 //   node --conditions=@berth/source bench/ovn.ts
 import { openNetworkDatabase } from '../server/src/hypervisor/ovn/northbound.ts'
-import {
-  filterObject,
-  filterRows,
-  networkObject,
-  networkRows,
-  portObject,
-  portRows,
-  PUBLIC,
-  publicRows,
-} from '../server/src/hypervisor/ovn/topology.ts'
+import { filterObject, filterRows, portObject, portRows } from '../server/src/hypervisor/ovn/port-rows.ts'
+import { networkObject, networkRows, PUBLIC, publicRows } from '../server/src/hypervisor/ovn/topology.ts'
 import { createLog } from '../server/src/kernel/log.ts'
 import type { Filter } from '../server/src/hypervisor/spec.ts'
 import { OvnRegion } from '../server/test/ovn-hosts.ts'

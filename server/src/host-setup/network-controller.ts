@@ -272,13 +272,13 @@ const clusterStatus = (name: string): [string, string] => ['cluster/status', nam
 
 /** A member that joins gets the databases of the others instead of its own. */
 async function requireNoNetworks(): Promise<void> {
-  if (!(await exists('/run/ovn/ovnnb_db.sock')) || (await loadClustered())) return
+  if (!(await exists('/run/ovn/ovnnb_db.sock')) || (await isClustered())) return
   const switches = await run('ovn-nbctl', '--timeout=10', 'ls-list').catch(() => '')
   if (switches.trim() === '') return
   throw new SetupError('This machine has networks of its own, which it would lose', 'make it the first of --members')
 }
 
-const loadClustered = (): Promise<boolean> => succeeds('ovsdb-tool', 'db-is-clustered', '/var/lib/ovn/ovnnb_db.db')
+const isClustered = (): Promise<boolean> => succeeds('ovsdb-tool', 'db-is-clustered', '/var/lib/ovn/ovnnb_db.db')
 
 const unitFile = (name: string): string => `/etc/systemd/system/${name}.service.d/berth.conf`
 

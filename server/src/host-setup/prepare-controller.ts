@@ -1,7 +1,7 @@
 // Turns a Debian or Ubuntu machine into a network controller. Idempotent; it may be a host too.
 import { controllerPackages } from './packages.ts'
 import { controllerCertificate, controllerDaemons, memberPorts, planController, type ControllerPlan } from './network-controller.ts'
-import { runStep, SetupError, type ControllerBundle, type Outcome, type Step } from './setup-step.ts'
+import { recordOutcomes, runStep, SetupError, type ControllerBundle, type Outcome, type Step } from './setup-step.ts'
 import { hasSystemd } from './shell.ts'
 
 const STEPS: Step<ControllerPlan>[] = [controllerCertificate, memberPorts, controllerDaemons]
@@ -16,12 +16,7 @@ export async function prepareController(
   { bundle, dryRun = false }: PrepareControllerOptions,
   report: (outcome: Outcome) => void,
 ): Promise<Outcome[]> {
-  const outcomes: Outcome[] = []
-  const record = (outcome: Outcome): boolean => {
-    outcomes.push(outcome)
-    report(outcome)
-    return outcome.status !== 'failed'
-  }
+  const { outcomes, record } = recordOutcomes(report)
   const fail = (step: string, message: string, fix: string): Outcome[] => {
     record({ step, status: 'failed', message, fix })
     return outcomes

@@ -17,7 +17,7 @@ import { pool } from './pool.ts'
 import { poolFiles } from './pool-files.ts'
 import { qemuConf } from './qemu-conf.ts'
 import { selfTest } from './self-test.ts'
-import { runStep, SetupError, type Outcome, type Step } from './setup-step.ts'
+import { recordOutcomes, runStep, SetupError, type Outcome, type Step } from './setup-step.ts'
 import { findCommand } from './shell.ts'
 import { tls } from './tls.ts'
 import { uplink } from './uplink.ts'
@@ -53,12 +53,7 @@ export interface Prepared {
 
 /** Stops at the first step that fails. Calls `report` for every step. */
 export async function prepareHost(options: PrepareOptions, report: (outcome: Outcome) => void = () => {}): Promise<Prepared> {
-  const outcomes: Outcome[] = []
-  const record = (outcome: Outcome): boolean => {
-    outcomes.push(outcome)
-    report(outcome)
-    return outcome.status !== 'failed'
-  }
+  const { outcomes, record } = recordOutcomes(report)
   const dryRun = options.dryRun ?? false
   if (process.getuid?.() !== 0) {
     record({ step: 'root', status: 'failed', message: 'Preparing a host needs root', fix: 'run it with sudo' })

@@ -113,3 +113,16 @@ export async function runStep<Plan>(step: Step<Plan>, plan: Plan, dryRun: boolea
     return outcome('failed', (error as Error).message, error instanceof SetupError ? error.fix : 'run npx berthd doctor')
   }
 }
+
+/** `record` returns whether to go on. */
+export function recordOutcomes(report: (outcome: Outcome) => void): { outcomes: Outcome[]; record(outcome: Outcome): boolean } {
+  const outcomes: Outcome[] = []
+  return {
+    outcomes,
+    record: (outcome) => {
+      outcomes.push(outcome)
+      report(outcome)
+      return outcome.status !== 'failed'
+    },
+  }
+}

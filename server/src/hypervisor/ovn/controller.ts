@@ -8,7 +8,8 @@ import { endpointsOf } from './endpoints.ts'
 import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
 import { planRemoval } from './plan.ts'
 import type { OwnRow, ReplicaIndex } from './replica.ts'
-import { filterObject, filterRows, networkObject, networkRows, portObject, portRows, PUBLIC, publicRows } from './topology.ts'
+import { filterObject, filterRows, portObject, portRows } from './port-rows.ts'
+import { networkObject, networkRows, PUBLIC, publicRows } from './topology.ts'
 
 export interface OvnOptions {
   log: Log

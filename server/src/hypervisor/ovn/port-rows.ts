@@ -1,0 +1,102 @@
+// Ports and filters as rows of OVN's northbound database.
+import { portName, type PortSpec } from '../network-controller.ts'
+import type { Filter } from '../spec.ts'
+import { ACTIONS, matchOf, pipelineOf, portIn, type Direction } from './match.ts'
+import type { WantedRow } from './plan.ts'
+import { acl, ALWAYS, digest, networkObject, PUBLIC, type Acl } from './topology.ts'
+
+export const portObject = (mac: string): string => `port/${mac}`
+export const filterObject = (filter: Filter): string => `filter/${digest(JSON.stringify(filter)).slice(0, 20)}`
+
+const FIRST_RULE = 30_000
+const DEFAULT = 100
+
+/** Its network and its filter must exist. */
+export function portRows(port: PortSpec, hasDhcp: boolean): WantedRow[] {
+  const { vmId, mac, networkId, addresses, ranges, host, limitMbps, filter, version = 0 } = port
+  const name = portName(mac)
+  const object = networkId === null ? PUBLIC : networkObject(networkId)
+  const owned = [mac, ...addresses].join(' ')
+  const limit = (direction: Direction): WantedRow => ({
+    table: 'QoS',
+    key: `limit-${direction.toLowerCase()}`,
+    columns: {
+      direction: pipelineOf(direction),
+      priority: 100,
+      match: `${direction === 'IN' ? 'outport' : 'inport'} == "${name}"`,
+      bandwidth: { rate: limitMbps! * 1000, burst: limitMbps! * BURST_KBIT_PER_MBPS },
+    },
+    in: [{ object, key: 'switch', column: 'qos_rules' }],
+  })
+  return [
+    {
+      table: 'Logical_Switch_Port',
+      key: 'port',
+      ids: { vm: vmId, version: String(version) },
+      columns: {
+        name,
+        type: '',
+        addresses: [owned],
+        port_security: [[owned, ...ranges].join(' ')],
+        options: { 'requested-chassis': host },
+        enabled: null,
+        dhcpv4_options: hasDhcp ? { object, key: 'dhcp' } : null,
+      },
+      in: [
+        { object, key: 'switch', column: 'ports' },
+        { object: PUBLIC, key: 'guests', column: 'ports' },
+        ...(networkId === null ? [{ object: PUBLIC, key: 'public', column: 'ports' }] : []),
+        ...(filter ? [{ object: filterObject(filter), key: 'group', column: 'ports' }] : []),
+      ],
+    },
+    ...(limitMbps === null ? [] : [limit('IN'), limit('OUT')]),
+  ]
+}
+
+/** A tenth of a second: less, and TCP does not reach the rate. */
+const BURST_KBIT_PER_MBPS = 100
+
+/** Shared by all ports with the same rules, so it never changes: a port moves to another. */
+export function filterRows(filter: Filter): WantedRow[] {
+  const group = `berth_${filterObject(filter).replace('/', '_')}`
+  const own = (key: string, each: Acl): WantedRow => acl(key, 'group', each)
+  const rules = filter.rules.flatMap((rule, position) => {
+    const match = matchOf(rule)
+    const { direction } = rule
+    const action = ACTIONS[rule.action]
+    return match === null
+      ? []
+      : [
+          own(`rule-${position}`, {
+            direction,
+            priority: FIRST_RULE - position,
+            match: `${portIn(direction, group)} && (${match})`,
+            action,
+          }),
+        ]
+  })
+  const fallback = (direction: Direction, action: string): WantedRow =>
+    own(`default-${direction.toLowerCase()}`, { direction, priority: DEFAULT, match: `${portIn(direction, group)} && ip`, action })
+  const established = (direction: Direction): WantedRow =>
+    own(`established-${direction.toLowerCase()}`, {
+      direction,
+      priority: ALWAYS,
+      match: `${portIn(direction, group)} && ct.est && !ct.new`,
+      action: 'allow-related',
+    })
+  return [
+    { table: 'Port_Group', key: 'group', columns: { name: group } },
+    // OVN asks the rules about every packet; a connection that they once allowed goes on.
+    established('IN'),
+    established('OUT'),
+    own('dhcp', {
+      direction: 'OUT',
+      priority: ALWAYS,
+      match: `${portIn('OUT', group)} && udp.src == 68 && udp.dst == 67`,
+      action: 'allow',
+    }),
+    ...rules,
+    fallback('IN', ACTIONS[filter.defaultInbound]),
+    fallback('OUT', ACTIONS[filter.defaultOutbound]),
+  ]
+}
