@@ -63,6 +63,7 @@ const PLAN: HostPlan = {
   tlsAddress: null,
   allowed: [],
   chassis: null,
+  uplink: null,
   bundle: null,
   systemd: false,
 }

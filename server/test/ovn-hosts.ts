@@ -29,7 +29,7 @@ export const startController = ({ name, address, central }: { name: string; addr
     'ovn-remote': central,
     'ovn-encap-type': 'geneve',
     'ovn-encap-ip': address,
-    'ovn-bridge-mappings': 'public:br-ex',
+    'ovn-bridge-mappings': 'public:br-ex,nat:br-ex',
   }
   const written = Object.entries(settings).map(([key, value]) => `external_ids:${key}=${value}`)
   return `ovs-vsctl set Open_vSwitch . ${written.join(' ')}

@@ -23,7 +23,8 @@ export async function tlsHosts(sandboxes: Sandboxes, settings: Settings, names: 
   return hosts
 }
 
-async function addController(sandbox: Sandbox, settings: Settings): Promise<void> {
+/** The machine becomes the network controller of the only region. */
+export async function addController(sandbox: Sandbox, settings: Settings): Promise<void> {
   const bundle = join(sandbox.folder, 'bundle')
   await berthdJson(settings, 'network-controller', 'certificate', '--address', sandbox.address, '--out', bundle)
   const { berthd } = await bareMachine(sandbox)
@@ -56,7 +57,7 @@ const tunnelBridge = (address: string): string => `
   ip addr add ${address}/24 dev br-phy
   ip link set br-phy up`
 
-function requireDone(report: Report): void {
+export function requireDone(report: Report): void {
   const failed = failure(report)
   if (failed) throw new Error(`${failed.message}\n${failed.fix}`)
 }

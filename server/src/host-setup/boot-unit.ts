@@ -5,10 +5,9 @@ import { deadPortCommands } from './dead-ports.ts'
 import { forwardingCommands } from './forwarding.ts'
 import { masqueradeCommands } from './masquerade.ts'
 import { OVS_SERVICE } from './open-vswitch.ts'
-import { BERTH_FOLDER } from './plan.ts'
 import type { HostPlan } from './setup-step.ts'
 import { missing, satisfied, type Step } from './setup-step.ts'
-import { readFileOrNull, run, SYSTEM_PATH, writeFileAtomic } from './shell.ts'
+import { BERTH_FOLDER, readFileOrNull, run, SYSTEM_PATH, writeFileAtomic } from './shell.ts'
 import { uplinkCommands } from './uplink.ts'
 
 const SCRIPT = join(BERTH_FOLDER, 'network.sh')

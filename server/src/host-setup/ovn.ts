@@ -3,14 +3,15 @@
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { remoteOf, SOUTHBOUND_PORT } from '../hypervisor/network-controller-address.ts'
-import { PUBLIC_PHYSICAL_NETWORK } from '../hypervisor/ovn/topology.ts'
+import { NAT_PHYSICAL_NETWORK, PUBLIC_PHYSICAL_NETWORK } from '../hypervisor/ovn/topology.ts'
 import { sleep, stopwatch } from '../kernel/clock.ts'
 import { withLibvirt } from './libvirt.ts'
 import { disableCentral, isCentralEnabled, isNorthdRunning, loadController, OVN_CTL, startCentral } from './network-controller.ts'
 import { answers, hasKernelDatapath, isEnabled, runScript, start } from './open-vswitch.ts'
-import { BERTH_FOLDER, PUBLIC_BRIDGE } from './plan.ts'
-import { missing, SetupError, satisfied, type ChassisBundle, type HostPlan, type Step } from './setup-step.ts'
-import { exists, readFileOrNull, run, writeFileAtomic } from './shell.ts'
+import { PUBLIC_BRIDGE } from './plan.ts'
+import { missing, SetupError, satisfied, type ChassisBundle, type HostPlan, type Step, type Uplink } from './setup-step.ts'
+import { BERTH_FOLDER, exists, readFileOrNull, run, writeFileAtomic } from './shell.ts'
+import { UPLINK_BRIDGE, VLAN_BRIDGE } from './uplink-move.ts'
 
 const SOUTHBOUND = 'unix:/run/ovn/ovnsb_db.sock'
 
@@ -80,7 +81,7 @@ async function findProblem(plan: HostPlan): Promise<string | null> {
   return found.trim() === wanted['hostname'] ? null : `OVN does not know the chassis ${wanted['hostname']}`
 }
 
-const sbctl = ({ chassis }: HostPlan, ...args: string[]): Promise<string> => {
+export const sbctl = ({ chassis }: HostPlan, ...args: string[]): Promise<string> => {
   const remote = chassis
     ? [`--db=${remoteOf(chassis.controllers, SOUTHBOUND_PORT)}`, '-p', chassisFiles.key, '-c', chassisFiles.cert, '-C', chassisFiles.ca]
     : [`--db=${SOUTHBOUND}`]
@@ -113,9 +114,10 @@ const hintFor = ({ chassis }: HostPlan): string =>
     : 'check its logs in /var/log/ovn'
 
 /** The name is libvirt's, by which the control plane asks for the host of a port. */
-async function wantedSettings({ tlsAddress, chassis }: HostPlan): Promise<Settings> {
+async function wantedSettings({ tlsAddress, chassis, uplink }: HostPlan): Promise<Settings> {
   const name = await withLibvirt((libvirt) => libvirt.connect.getHostname())
-  const others = ((await settings())[MAPPINGS] ?? '').split(',').filter((each) => each && !each.startsWith(`${PUBLIC_PHYSICAL_NETWORK}:`))
+  const mappings = { [PUBLIC_PHYSICAL_NETWORK]: publicBridgeOf(uplink), [NAT_PHYSICAL_NETWORK]: PUBLIC_BRIDGE }
+  const others = ((await settings())[MAPPINGS] ?? '').split(',').filter((each) => each && !(each.split(':')[0]! in mappings))
   const address = tlsAddress ?? (await loadController())?.address
   return {
     'system-id': chassis?.name ?? name,
@@ -124,11 +126,14 @@ async function wantedSettings({ tlsAddress, chassis }: HostPlan): Promise<Settin
     'ovn-encap-type': 'geneve',
     'ovn-encap-ip': address && isIP(address) ? address : '127.0.0.1',
     'ovn-bridge-datapath-type': (await hasKernelDatapath()) ? 'system' : 'netdev',
-    [MAPPINGS]: [...others, `${PUBLIC_PHYSICAL_NETWORK}:${PUBLIC_BRIDGE}`].join(','),
+    [MAPPINGS]: [...others, ...Object.entries(mappings).map(([network, bridge]) => `${network}:${bridge}`)].join(','),
   }
 }
 
 const MAPPINGS = 'ovn-bridge-mappings'
+
+const publicBridgeOf = (uplink: Uplink | null): string =>
+  uplink === null ? PUBLIC_BRIDGE : uplink.vlan === null ? UPLINK_BRIDGE : VLAN_BRIDGE
 
 async function settings(): Promise<Settings> {
   const shown = await run('ovs-vsctl', '--timeout=5', '--format=json', '--columns=external_ids', 'list', 'Open_vSwitch')

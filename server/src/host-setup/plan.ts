@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { formatCidr, parseCidr, type Cidr } from '../kernel/cidr.ts'
 import { freeRange, gatewayOf, overlap, requireRange, takenByResolvers, takenByRoutes, type Route, type Taken } from './address-range.ts'
 import { SetupError, type Bundle, type HostPlan, type HostState } from './setup-step.ts'
-import { hasSystemd, readFileOrNull, run } from './shell.ts'
+import { BERTH_FOLDER, hasSystemd, readFileOrNull, run } from './shell.ts'
+import { planUplink } from './uplink-plan.ts'
 
-/** Berth's state of this host and its certificate. */
-export const BERTH_FOLDER = '/etc/libvirt/berth'
 /** Of Open vSwitch; OVN connects the public network to it. Its own interface is the gateway of VMs. */
 export const PUBLIC_BRIDGE = 'br-ex'
 /** The gateway of versions before OVN. */
@@ -21,6 +20,9 @@ export interface PlanOptions {
   poolPath?: string | undefined
   bundle?: Bundle | undefined
   allowed?: string[] | undefined
+  /** A network card or bond, or `none`; undefined: as it is. */
+  uplink?: string | undefined
+  vlan?: number | undefined
 }
 
 export async function planHost(options: PlanOptions): Promise<HostPlan> {
@@ -33,6 +35,7 @@ export async function planHost(options: PlanOptions): Promise<HostPlan> {
     tlsAddress: options.bundle?.address ?? known?.tlsAddress ?? null,
     allowed: options.allowed?.map(requireCidr) ?? known?.allowed ?? [],
     chassis: chassisOf(options.bundle) ?? known?.chassis ?? null,
+    uplink: await planUplink(options),
     bundle: options.bundle ?? null,
     systemd: await hasSystemd(),
   }

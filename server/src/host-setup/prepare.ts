@@ -21,6 +21,8 @@ import { recordOutcomes, runStep, SetupError, type Outcome, type Step } from './
 import { findCommand } from './shell.ts'
 import { tls } from './tls.ts'
 import { uplink } from './uplink.ts'
+import { settleUplink } from './uplink-change.ts'
+import { uplinkNic } from './uplink-nic.ts'
 
 const STEPS: Step[] = [
   savedState,
@@ -32,6 +34,7 @@ const STEPS: Step[] = [
   poolFiles,
   oldNetwork,
   openVswitch,
+  uplinkNic,
   ovn,
   deadPorts,
   forwarding,
@@ -60,6 +63,7 @@ export async function prepareHost(options: PrepareOptions, report: (outcome: Out
     return { plan: null, outcomes }
   }
   if (!record(await runStep(packages, {} as HostPlan, dryRun)) || !(await findCommand('ip'))) return { plan: null, outcomes }
+  if (!dryRun) await settleUplink()
   const plan = await planHost(options).catch((error: unknown) => {
     if (!(error instanceof SetupError)) throw error
     record({ step: 'range', status: 'failed', message: error.message, fix: error.fix })

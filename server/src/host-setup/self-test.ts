@@ -3,7 +3,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
-import { PUBLIC_PHYSICAL_NETWORK } from '../hypervisor/ovn/topology.ts'
+import { NAT_PHYSICAL_NETWORK } from '../hypervisor/ovn/topology.ts'
 import { PUBLIC_BRIDGE } from './plan.ts'
 import { SetupError, type Outcome } from './setup-step.ts'
 import { findCommand, run, succeeds } from './shell.ts'
@@ -90,7 +90,7 @@ async function plugIn(guest: ChildProcess): Promise<void> {
     ['lsp-add', NAME, `${NAME}-uplink`],
     ['lsp-set-type', `${NAME}-uplink`, 'localnet'],
     ['lsp-set-addresses', `${NAME}-uplink`, 'unknown'],
-    ['lsp-set-options', `${NAME}-uplink`, `network_name=${PUBLIC_PHYSICAL_NETWORK}`],
+    ['lsp-set-options', `${NAME}-uplink`, `network_name=${NAT_PHYSICAL_NETWORK}`],
     ['lsp-add', NAME, NAME],
     ['lsp-set-addresses', NAME, `${GUEST_MAC} ${GUEST_ADDRESS}`],
     ['lsp-set-port-security', NAME, `${GUEST_MAC} ${GUEST_ADDRESS}`],

@@ -52,9 +52,31 @@ export interface HostState {
   chassis: Pick<ChassisBundle, 'name' | 'controllers'> | null
 }
 
+/** What a network card has, in the words of `ip`. */
+export interface Configuration {
+  /** Arguments of `ip addr replace`, without the device. */
+  addresses: string[]
+  /** Arguments of `ip route replace`, the family first, without the device. Those without a next hop first. */
+  routes: string[]
+}
+
+/** A network card or bond as a port of a bridge, whose own interface has what the card had. */
+export interface Uplink extends Configuration {
+  nic: string
+  /** Of the public network; null: untagged, as the host's own packets are. */
+  vlan: number | null
+  mac: string
+  mtu: number
+  /** Whether it had IPv6, and completed checksums. */
+  ipv6: boolean
+  offloads: boolean
+}
+
 export interface HostPlan extends Omit<HostState, 'range'> {
   range: Cidr
   gateway: string
+  /** What carries the public network; null: this machine translates the addresses of VMs. */
+  uplink: Uplink | null
   bundle: Bundle | null
   systemd: boolean
 }

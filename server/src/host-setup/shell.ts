@@ -9,6 +9,9 @@ import { systemClock } from '../kernel/clock.ts'
 const FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 export const SYSTEM_PATH = FOLDERS.join(':')
 
+/** Berth's state of this host and its certificate. */
+export const BERTH_FOLDER = '/etc/libvirt/berth'
+
 export const exists = (path: string, mode = constants.F_OK): Promise<boolean> =>
   access(path, mode).then(
     () => true,

@@ -29,7 +29,7 @@ export async function add(
   const failures = findings.filter(({ status }) => status === 'failure')
   if (!facts || failures.length > 0) throw new Error(`The host was not added.\n${findings.map(findingLine).join('\n')}`)
   const { issuedRange } = await import('../../host-setup/issue-bundle.ts')
-  const cidr = range ?? (await issuedRange(config.dataDir, addressIn(uri!)))
+  const cidr = range === 'none' ? null : (range ?? (await issuedRange(config.dataDir, addressIn(uri!))))
   const host = await db.tx(async (tx) =>
     registerHost(tx, now, {
       name: name ?? facts.hostname.split('.')[0]!.toLowerCase(),
@@ -43,9 +43,7 @@ export async function add(
       range: cidr ? { cidr, gateway: await gatewayIn(cidr), dns } : null,
     }),
   )
-  const addresses = cidr
-    ? `public addresses from ${cidr}`
-    : `no public addresses of its own: npx berthd ip-pool add --host ${host.name} --help`
+  const addresses = cidr ? `public addresses from ${cidr}` : `no public addresses of its own: npx berthd ip-pool add --help`
   const lines = [
     ...findings.map(findingLine),
     `Host ${host.name} is ${host.id}: ${host.vcpu_total} CPUs, ${host.ram_total_mib} MiB, ${host.disk_total_gib} GiB, ${addresses}`,

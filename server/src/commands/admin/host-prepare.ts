@@ -21,6 +21,8 @@ export function hostPrepareCommands(program: Command): void {
         .option('--range <cidr>', 'addresses for VMs; by default 10.77.0.0/16 or the next free one')
         .option('--pool-path <folder>', 'folder for disks; by default /var/lib/libvirt/images/berth')
         .option('--allow <ranges...>', 'private ranges that VMs may reach; by default none')
+        .option('--uplink <card>', "network card or bond of the public network, also the one that has this host's address; none: NAT")
+        .option('--vlan <number>', 'VLAN of the public network on the uplink')
         .option('--certificate <file>', 'bundle of berthd host certificate: only that control plane may connect')
         .option('--dry-run', 'only print what is missing'),
     ),
@@ -44,18 +46,30 @@ interface PrepareInput extends OutputOptions {
   range?: string
   poolPath?: string
   allow?: string[]
+  uplink?: string
+  vlan?: string
   certificate?: string
   dryRun?: boolean
 }
 
 /** Returns the exit code. A dry run that finds something missing has not failed. */
-async function prepare({ range, poolPath, allow, certificate: file, dryRun = false, ...output }: PrepareInput): Promise<number> {
+async function prepare({
+  range,
+  poolPath,
+  allow,
+  uplink,
+  vlan,
+  certificate: file,
+  dryRun = false,
+  ...output
+}: PrepareInput): Promise<number> {
   const { prepareHost } = await import('../../host-setup/prepare.ts')
   const bundle = file === undefined ? undefined : await loadBundle(file, 'host')
   return reportOutcomes(output, async (report) => {
-    const { plan, outcomes } = await prepareHost({ range, poolPath, allowed: allow, bundle, dryRun }, report)
+    const number = vlan === undefined ? undefined : Number(vlan)
+    const { plan, outcomes } = await prepareHost({ range, poolPath, allowed: allow, uplink, vlan: number, bundle, dryRun }, report)
     const ok = plan !== null && outcomes.every(({ status }) => status !== 'failed')
-    const next = ok && !dryRun ? nextCommand(plan.tlsAddress, formatCidr(plan.range)) : null
+    const next = ok && !dryRun ? nextCommand(plan.tlsAddress, plan.uplink ? 'none' : formatCidr(plan.range)) : null
     return { ok, range: plan && formatCidr(plan.range), outcomes, next }
   })
 }

@@ -46,7 +46,7 @@ export function hostCommands(program: Command): void {
       .argument('<uri>', 'such as qemu+tls://10.0.0.5/system')
       .option('--name <name>', 'by default the host name of the machine')
       .option('--region <slug>', 'required when there are several')
-      .option('--range <cidr>', 'its public addresses, as printed by host prepare')
+      .option('--range <cidr>', 'its public addresses, as printed by host prepare; none: those of its region only')
       .option('--network-controller <address>', 'of its region, where it is the first host: such as unix:/run/ovn')
       .option('--dns <addresses...>', 'resolvers for guests', ['1.1.1.1', '9.9.9.9']),
     'host add qemu+tls://10.0.0.5/system --name rack1 --region fra1',

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { getRegion } from '../../features/catalog/service.ts'
-import { addPool, getHost, listPools, RESOLVERS } from '../../features/hosts/service.ts'
+import { addPool, getHost, listPools, removePool, RESOLVERS } from '../../features/hosts/service.ts'
 import { adminCommand, type Admin } from '../admin-command.ts'
 import { table, type Result } from '../output.ts'
 
@@ -15,9 +15,16 @@ export function ipPoolCommands(program: Command): void {
       .requiredOption('--cidr <range>', 'such as 198.51.100.0/24 or 2001:db8:1::/48')
       .requiredOption('--gateway <address>')
       .option('--host <name>', 'the only host that can use it; by default every host of the region')
+      .option('--except <addresses...>', 'addresses or ranges in it that are not for VMs, such as those of hosts; IPv4 only')
       .option('--dns <addresses...>', `resolvers for guests; by default ${Object.values(RESOLVERS).flat().join(' ')}`),
     'ip-pool add --region fra1 --cidr 198.51.100.0/24 --gateway 198.51.100.1',
     add,
+  )
+  adminCommand(
+    pool.command('remove').description('remove a range that nothing uses').argument('<range>'),
+    'ip-pool remove 10.77.0.0/16',
+    remove,
+    (_options, range) => `The range ${range} is removed.`,
   )
 }
 
@@ -38,13 +45,19 @@ interface NewPool {
   cidr: string
   gateway: string
   host?: string
+  except?: string[]
   dns?: string[]
 }
 
-async function add({ db, now }: Admin, { region, cidr, gateway, host, dns }: NewPool): Promise<Result> {
+async function add({ db, now }: Admin, { region, cidr, gateway, host, except, dns }: NewPool): Promise<Result> {
   const id = await db.tx(async (tx) => {
     const hostId = host === undefined ? null : (await getHost(tx, host)).id
-    return addPool(tx, now, { regionId: (await getRegion(tx, region)).id, hostId, cidr, gateway, dns })
+    return addPool(tx, now, { regionId: (await getRegion(tx, region)).id, hostId, cidr, gateway, except, dns })
   })
   return { data: { id, region, cidr, gateway }, text: `IP pool ${cidr} is ${id}` }
+}
+
+async function remove({ db }: Admin, _options: object, range?: string): Promise<Result> {
+  await db.tx((tx) => removePool(tx, range!))
+  return { data: { cidr: range, removed: true }, text: `IP pool ${range} is removed` }
 }

@@ -15,6 +15,7 @@ import { withLibvirt } from '../../host-setup/libvirt.ts'
 import { securityModelsIn } from '../../host-setup/facts.ts'
 import { SetupError, type Step } from '../../host-setup/setup-step.ts'
 import { uplink } from '../../host-setup/uplink.ts'
+import { uplinkNic } from '../../host-setup/uplink-nic.ts'
 import { formatCidr } from '../../kernel/cidr.ts'
 import { failure, ok, warning, type Check, type Finding } from './check.ts'
 
@@ -43,7 +44,7 @@ const bySteps = (what: string, ...steps: Step[]): Check =>
 export const libvirt = bySteps('libvirt', qemuConf, daemons)
 export const storage = bySteps('storage pool', pool, poolFiles)
 export const networkController = bySteps('OVN', openVswitch, ovn)
-export const publicNetwork = bySteps('public network', oldNetwork, uplink, forwarding, masquerade)
+export const publicNetwork = bySteps('public network', oldNetwork, uplinkNic, uplink, forwarding, masquerade)
 
 export const qemu: Check = async ({ hypervisor }) => {
   if (hypervisor === 'simulated') return ok('QEMU: not needed, VMs are simulated')
@@ -53,7 +54,13 @@ export const qemu: Check = async ({ hypervisor }) => {
   return complete ? ok(message) : warning(message, installByHand)
 }
 
-export const range = onHost('range', async (plan) => ok(`VMs get addresses from ${formatCidr(plan.range)}, which no other route uses`))
+export const range = onHost('range', async (plan) =>
+  ok(
+    plan.uplink
+      ? `VMs get addresses of ranges that are reached by ${plan.uplink.nic}: npx berthd ip-pool list`
+      : `VMs get addresses from ${formatCidr(plan.range)}, which no other route uses`,
+  ),
+)
 
 /** Never a failure: without the module, packets are forwarded by a process. */
 export const datapath = onHost('datapath', async () =>

@@ -95,7 +95,7 @@ async function register(db: Db, { host: wanted, dns }: Local, plan: HostPlan, fa
           arch: facts.arch,
           acceleration: accelerationOf(facts),
           ...sellableCapacity(facts),
-          range: { cidr: formatCidr(plan.range), gateway: plan.gateway, dns },
+          range: plan.uplink ? null : { cidr: formatCidr(plan.range), gateway: plan.gateway, dns },
         })
       }),
     ({ name, vcpu_total, ram_total_mib, disk_total_gib }) => ({

@@ -5,6 +5,7 @@ import { openVswitch } from '../../host-setup/open-vswitch.ts'
 import { hasCentral, ovn } from '../../host-setup/ovn.ts'
 import { loadHostState, planHost } from '../../host-setup/plan.ts'
 import { runStep } from '../../host-setup/setup-step.ts'
+import { uplinkNic } from '../../host-setup/uplink-nic.ts'
 import { hasSystemd } from '../../host-setup/shell.ts'
 import type { ProcessContext } from './service.ts'
 
@@ -30,7 +31,7 @@ async function mend(log: ProcessContext['log']): Promise<void> {
   if (dead.length === 0) return
   log.warn({ daemons: dead }, 'starting daemons that have ended')
   const plan = await planHost({})
-  for (const step of [openVswitch, ovn]) {
+  for (const step of plan.uplink ? [openVswitch, uplinkNic, ovn] : [openVswitch, ovn]) {
     const { status, message } = await runStep(step, plan, false)
     if (status === 'failed') throw new Error(message)
   }

@@ -5,7 +5,7 @@ import { addDuration } from '../../kernel/clock.ts'
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
-import { invalid, apiError } from '../../kernel/errors.ts'
+import { invalid, apiError, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { formatIpRange, parseIp, parseIpRange, rangeContains } from '../../kernel/ip-range.ts'
 import type { PublicNetworkSpec } from '../../hypervisor/network-controller.ts'
@@ -28,6 +28,8 @@ export interface NewPool {
   hostId: string | null
   cidr: string
   gateway: string
+  /** Addresses and ranges in it that VMs never get: of hosts and routers on the same network. IPv4 only. */
+  except?: string[] | undefined
   dns?: string[] | undefined
 }
 
@@ -54,12 +56,14 @@ export async function publicNetworkSpec(
 export async function addPool(tx: Tx, now: Date, pool: NewPool): Promise<string> {
   const isIpv6 = pool.cidr.includes(':')
   const cidr = isIpv6 ? checkedIpv6(pool) : checkedIpv4(pool)
+  const except = checkedExcept(pool)
   if (await overlapsPool(tx, cidr)) throw apiError('already_exists', `The range ${pool.cidr} overlaps a pool that exists already`)
   const id = newId()
   await tx.run(sql`
     insert into address_pools (id, region_id, host_id, cidr, gateway, dns, created_at)
     values (${id}, ${pool.regionId}, ${pool.hostId}, ${cidr}, ${pool.gateway}, ${pool.dns ?? RESOLVERS[isIpv6 ? 'ipv6' : 'ipv4']}, ${now})`)
   if (!isIpv6) await addFreeAddresses(tx, now, id, pool)
+  if (except.length > 0) await withhold(tx, id, except)
   await triggerReconciler(tx, APPLY_PUBLIC)
   return id
 }
@@ -94,6 +98,20 @@ function checkedIpv6(pool: NewPool): string {
   return range
 }
 
+function checkedExcept({ cidr, except = [] }: NewPool): string[] {
+  const pool = parseIpRange(cidr)!
+  return except.map((text) => {
+    const range = parseIpRange(text)
+    if (pool.family === 6) throw invalid('ranges of IPv6 have no exceptions: their addresses are chosen at random', 'except')
+    if (!range || !rangeContains(pool, range)) throw invalid(`"${text}" is no address or range in ${formatIpRange(pool)}`, 'except')
+    return formatIpRange(range)
+  })
+}
+
+/** They rest for ever, and still count as addresses of the pool. */
+const withhold = (tx: Tx, poolId: string, ranges: string[]): Promise<number> =>
+  tx.run(sql`update free_addresses set available_at = 'infinity' where pool_id = ${poolId} and address <<= any(${ranges}::inet[])`)
+
 async function addFreeAddresses(tx: Tx, now: Date, poolId: string, pool: NewPool): Promise<void> {
   const cidr = parseCidr(pool.cidr)!
   await tx.run(sql`
@@ -109,8 +127,25 @@ export const overlapsPool = async (db: Queries, cidr: string): Promise<boolean> 
 export const listPools = (db: Queries) =>
   db.many<PoolRow & { region_slug: string; host_name: string | null; free: bigint | null }>(sql`
     select ${allColumns('address_pools', 'p')}, r.slug as region_slug, h.name as host_name,
-      case when family(p.cidr) = 4 then (select count(*) from free_addresses f where f.pool_id = p.id) end as free
+      case when family(p.cidr) = 4 then (select count(*) from free_addresses f where f.pool_id = p.id and f.available_at < 'infinity') end as free
     from address_pools p join regions r on r.id = p.region_id left join hosts h on h.id = p.host_id order by p.cidr`)
+
+/** Only one that nothing has an address of. The lock keeps allocations away: each of them refers to the row of its pool. */
+export async function removePool(tx: Tx, range: string): Promise<void> {
+  const cidr = parseIpRange(range)
+  const pool =
+    cidr && (await tx.maybe<{ id: string }>(sql`select id from address_pools where cidr = ${formatIpRange(cidr)}::cidr for update`))
+  if (!pool) throw notFound(`IP pool ${range}`)
+  const { vms, addresses } = await tx.one<{ vms: bigint; addresses: bigint }>(sql`
+    select (select count(*) from vms where address_pool_id = ${pool.id} or ipv6_pool_id = ${pool.id}) as vms,
+      (select count(*) from addresses where pool_id = ${pool.id}) as addresses`)
+  if (vms > 0n || addresses > 0n)
+    throw apiError('in_use', `The range ${range} is used by ${vms} VMs and ${addresses} reserved addresses: delete them first`)
+  await tx.run(sql`delete from free_addresses where pool_id = ${pool.id}`)
+  await tx.run(sql`delete from ipv6_ranges where pool_id = ${pool.id}`)
+  await tx.run(sql`delete from address_pools where id = ${pool.id}`)
+  await triggerReconciler(tx, APPLY_PUBLIC)
+}
 
 /** Deletes the pools of a deleted host with all their addresses. */
 export async function dropPoolsOf(tx: Tx, hostId: string): Promise<void> {

@@ -30,6 +30,7 @@ export {
   listPools,
   overlapsPool,
   publicNetworkSpec,
+  removePool,
   RESOLVERS,
   SNAT_GATEWAY,
   SNAT_RANGE,

@@ -16,7 +16,7 @@ import type { Log } from '../../kernel/log.ts'
 import { DriverError, type DriverErrorKind } from '../errors.ts'
 import { planChange, type WantedRow } from './plan.ts'
 import { ReplicaIndex } from './replica.ts'
-import { PUBLIC_PHYSICAL_NETWORK } from './topology.ts'
+import { NAT_PHYSICAL_NETWORK } from './topology.ts'
 import { MONITORED, type Northbound, type Southbound } from './tables.ts'
 
 export interface NorthboundOptions {
@@ -34,7 +34,7 @@ export interface NetworkDatabase {
   catchUp(signal: AbortSignal): Promise<void>
   /** Our rows, as far as they are known here. */
   read<T>(look: (rows: ReplicaIndex) => T, signal: AbortSignal): Promise<T>
-  /** The chassis that are connected to the public network. */
+  /** The chassis that routers of private networks reach the outside through. */
   gateways(signal: AbortSignal): Promise<{ name: string; hostname: string }[]>
   /** Resolves when a chassis has bound the port, and its flows are in place. */
   portUp(name: string, signal: AbortSignal): Promise<void>
@@ -144,7 +144,7 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
         await south.whenUp({ timeoutMs: CALL_MS, signal })
         return [...tables.Chassis.values()]
           .filter(({ other_config }) =>
-            other_config['ovn-bridge-mappings']?.split(',').some((each) => each.startsWith(`${PUBLIC_PHYSICAL_NETWORK}:`)),
+            other_config['ovn-bridge-mappings']?.split(',').some((each) => each.startsWith(`${NAT_PHYSICAL_NETWORK}:`)),
           )
           .map(({ name, hostname }) => ({ name, hostname }))
       }),

@@ -13,7 +13,8 @@ import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
 import { networkRows } from './topology.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
-const UPLINK = 'berth-public-uplink'
+/** Of the public network, and of routers of private ones. */
+const UPLINKS = ['berth-public-uplink', 'berth-nat-uplink']
 /** Of a machine that is not there. */
 const NOBODY = '0a:ff:ff:ff:ff:ff'
 
@@ -212,7 +213,9 @@ describeIf(missingForOvn())('the model of reachability and ovn-trace', { timeout
       // Filters come before port security, of which ovn-trace knows no ranges.
       if (details.split(`outport="${portName(at)}")`)[1]?.includes('check_out_port_sec()')) return 'FORWARDED'
       // The router asks for the address of its gateway first, and the trace ends there.
-      return places.includes(UPLINK) && (!text.includes('arp {') || text.includes('arp.tpa = 0x64400001')) ? 'FORWARDED' : 'BLOCKED'
+      return places.some((place) => UPLINKS.includes(place)) && (!text.includes('arp {') || text.includes('arp.tpa = 0x64400001'))
+        ? 'FORWARDED'
+        : 'BLOCKED'
     })
   }
 

@@ -5,8 +5,10 @@ import { announcedRanges, CLOSED_RANGES, type NetworkSpec, type PublicNetworkSpe
 import { pipelineOf, portIn, type Direction } from './match.ts'
 import type { WantedRow } from './plan.ts'
 
-/** The physical network that `ovn-bridge-mappings` of every host connects to its uplink. */
+/** Physical networks, which `ovn-bridge-mappings` of every host connects to bridges: the public one, which may be one wire of all hosts, and
+ *  that between the routers of private networks and their host, which translates their addresses and never leaves it. */
 export const PUBLIC_PHYSICAL_NETWORK = 'public'
+export const NAT_PHYSICAL_NETWORK = 'nat'
 
 export const PUBLIC = 'public'
 export const networkObject = (networkId: string): string => `network/${networkId}`
@@ -42,20 +44,21 @@ const NEIGHBOUR_SECONDS = '120'
 const LEARNING_RATE = 20
 const LEARNING = 'berth-learning'
 
-/** What all ports share. `gateways` are the chassis with an uplink. */
-export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: readonly string[]): WantedRow[] => [
-  { table: 'Logical_Switch', key: 'switch', columns: { name: 'berth-public', other_config: {} } },
+/** A switch with a port to a physical network. */
+const localSwitch = (key: string, name: string, uplinkKey: string, network: string): WantedRow[] => [
+  { table: 'Logical_Switch', key, columns: { name, other_config: {} } },
   {
     table: 'Logical_Switch_Port',
-    key: 'uplink',
-    columns: {
-      name: 'berth-public-uplink',
-      type: 'localnet',
-      addresses: ['unknown'],
-      options: { network_name: PUBLIC_PHYSICAL_NETWORK },
-    },
-    in: [{ key: 'switch', column: 'ports' }],
+    key: uplinkKey,
+    columns: { name: `${name}-uplink`, type: 'localnet', addresses: ['unknown'], options: { network_name: network } },
+    in: [{ key, column: 'ports' }],
   },
+]
+
+/** What all ports share. `gateways` are the chassis that routers reach the outside through. */
+export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: readonly string[]): WantedRow[] => [
+  ...localSwitch('switch', 'berth-public', 'uplink', PUBLIC_PHYSICAL_NETWORK),
+  ...localSwitch('nat-switch', 'berth-nat', 'nat-uplink', NAT_PHYSICAL_NETWORK),
   ...gatewayRows(gateways),
   { table: 'Meter_Band', key: 'learning-band', columns: { action: 'drop', rate: LEARNING_RATE, burst_size: LEARNING_RATE } },
   {
@@ -255,7 +258,7 @@ function outsideRows({ networkId, cidr, snat }: RoutedNetwork): WantedRow[] {
       },
       in: [inRouter],
     },
-    routerPeer('outside-peer', port, { object: PUBLIC, key: 'switch', column: 'ports' }),
+    routerPeer('outside-peer', port, { object: PUBLIC, key: 'nat-switch', column: 'ports' }),
     // Only answers come in. A neighbour in the public network must not use the router as its own: what it sends to an address behind the router
     // is no packet of a translated connection.
     policy('uninvited', 1006, `inport == "${port}" && (!ct.trk || (!ct.rpl && !ct.rel))`, 'drop'),
