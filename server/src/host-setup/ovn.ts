@@ -3,7 +3,7 @@
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { remoteOf, SOUTHBOUND_PORT } from '../hypervisor/network-controller-address.ts'
-import { NAT_PHYSICAL_NETWORK, PUBLIC_PHYSICAL_NETWORK } from '../hypervisor/ovn/topology.ts'
+import { NAT_PHYSICAL_NETWORK, PUBLIC_PHYSICAL_NETWORK, uplinkPortOf } from '../hypervisor/ovn/topology.ts'
 import { sleep, stopwatch } from '../kernel/clock.ts'
 import { withLibvirt } from './libvirt.ts'
 import { disableCentral, isCentralEnabled, isNorthdRunning, loadController, OVN_CTL, startCentral } from './network-controller.ts'
@@ -49,6 +49,7 @@ export const ovn: Step = {
     if (plan.chassis) await run('ovs-vsctl', '--timeout=30', 'set-ssl', chassisFiles.key, chassisFiles.cert, chassisFiles.ca)
     const assignments = Object.entries(wanted).map(([name, value]) => `external_ids:${name}="${value}"`)
     await run('ovs-vsctl', '--timeout=30', 'set', 'Open_vSwitch', '.', ...assignments)
+    for (const port of await misplacedPorts(plan)) await run('ovs-vsctl', '--timeout=30', '--if-exists', 'del-port', port)
     if (plan.systemd || !(await answers('ovn-appctl', 'ovn-controller', 'version'))) await start(plan, CHASSIS, OVN_CTL, 'start_controller')
     await untilReady(plan)
     if (await hasCentral(plan)) await forgetOldNames(plan, wanted)
@@ -74,6 +75,8 @@ async function findProblem(plan: HostPlan): Promise<string | null> {
   const [known, wanted] = [await settings(), await wantedSettings(plan)]
   const differs = Object.keys(wanted).filter((name) => known[name] !== wanted[name])
   if (differs.length > 0) return `settings of the chassis: ${differs.join(', ')}`
+  const misplaced = await misplacedPorts(plan)
+  if (misplaced.length > 0) return `ports on other bridges than those of their networks: ${misplaced.join(', ')}`
   if ((await answers('ovn-appctl', 'ovn-controller', 'connection-status')) !== 'connected') return 'ovn-controller is not connected'
   if (plan.systemd && !((!central || (await isCentralEnabled())) && (await isEnabled(CHASSIS[0]!))))
     return 'the units of OVN are not enabled'
@@ -116,7 +119,7 @@ const hintFor = ({ chassis }: HostPlan): string =>
 /** The name is libvirt's, by which the control plane asks for the host of a port. */
 async function wantedSettings({ tlsAddress, chassis, uplink }: HostPlan): Promise<Settings> {
   const name = await withLibvirt((libvirt) => libvirt.connect.getHostname())
-  const mappings = { [PUBLIC_PHYSICAL_NETWORK]: publicBridgeOf(uplink), [NAT_PHYSICAL_NETWORK]: PUBLIC_BRIDGE }
+  const mappings = bridgesOf(uplink)
   const others = ((await settings())[MAPPINGS] ?? '').split(',').filter((each) => each && !(each.split(':')[0]! in mappings))
   const address = tlsAddress ?? (await loadController())?.address
   return {
@@ -132,8 +135,21 @@ async function wantedSettings({ tlsAddress, chassis, uplink }: HostPlan): Promis
 
 const MAPPINGS = 'ovn-bridge-mappings'
 
-const publicBridgeOf = (uplink: Uplink | null): string =>
-  uplink === null ? PUBLIC_BRIDGE : uplink.vlan === null ? UPLINK_BRIDGE : VLAN_BRIDGE
+/** By the names of physical networks. */
+const bridgesOf = (uplink: Uplink | null): Record<string, string> => ({
+  [PUBLIC_PHYSICAL_NETWORK]: uplink === null ? PUBLIC_BRIDGE : uplink.vlan === null ? UPLINK_BRIDGE : VLAN_BRIDGE,
+  [NAT_PHYSICAL_NETWORK]: PUBLIC_BRIDGE,
+})
+
+/** When the bridge of a physical network changes, ovn-controller leaves the port to it where it is: it makes one only where there is none. */
+async function misplacedPorts({ uplink }: HostPlan): Promise<string[]> {
+  const ports = Object.entries(bridgesOf(uplink)).map(async ([network, bridge]) => {
+    const port = `patch-${uplinkPortOf(network)}-to-br-int`
+    const place = await run('ovs-vsctl', '--timeout=5', 'port-to-br', port).catch(() => bridge)
+    return place.trim() === bridge ? [] : [port]
+  })
+  return (await Promise.all(ports)).flat()
+}
 
 async function settings(): Promise<Settings> {
   const shown = await run('ovs-vsctl', '--timeout=5', '--format=json', '--columns=external_ids', 'list', 'Open_vSwitch')

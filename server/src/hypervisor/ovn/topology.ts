@@ -9,6 +9,8 @@ import type { WantedRow } from './plan.ts'
  *  that between the routers of private networks and their host, which translates their addresses and never leaves it. */
 export const PUBLIC_PHYSICAL_NETWORK = 'public'
 export const NAT_PHYSICAL_NETWORK = 'nat'
+/** The port of a physical network in its switch. */
+export const uplinkPortOf = (network: string): string => `berth-${network}-uplink`
 
 export const PUBLIC = 'public'
 export const networkObject = (networkId: string): string => `network/${networkId}`
@@ -45,20 +47,20 @@ const LEARNING_RATE = 20
 const LEARNING = 'berth-learning'
 
 /** A switch with a port to a physical network. */
-const localSwitch = (key: string, name: string, uplinkKey: string, network: string): WantedRow[] => [
-  { table: 'Logical_Switch', key, columns: { name, other_config: {} } },
+const localSwitch = (key: string, uplinkKey: string, network: string): WantedRow[] => [
+  { table: 'Logical_Switch', key, columns: { name: `berth-${network}`, other_config: {} } },
   {
     table: 'Logical_Switch_Port',
     key: uplinkKey,
-    columns: { name: `${name}-uplink`, type: 'localnet', addresses: ['unknown'], options: { network_name: network } },
+    columns: { name: uplinkPortOf(network), type: 'localnet', addresses: ['unknown'], options: { network_name: network } },
     in: [{ key, column: 'ports' }],
   },
 ]
 
 /** What all ports share. `gateways` are the chassis that routers reach the outside through. */
 export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: readonly string[]): WantedRow[] => [
-  ...localSwitch('switch', 'berth-public', 'uplink', PUBLIC_PHYSICAL_NETWORK),
-  ...localSwitch('nat-switch', 'berth-nat', 'nat-uplink', NAT_PHYSICAL_NETWORK),
+  ...localSwitch('switch', 'uplink', PUBLIC_PHYSICAL_NETWORK),
+  ...localSwitch('nat-switch', 'nat-uplink', NAT_PHYSICAL_NETWORK),
   ...gatewayRows(gateways),
   { table: 'Meter_Band', key: 'learning-band', columns: { action: 'drop', rate: LEARNING_RATE, burst_size: LEARNING_RATE } },
   {
