@@ -43,7 +43,8 @@ async function requireSameAnswers(product: Server, floor: Server, { token }: Cus
   }
   const [ours, theirs] = await Promise.all([ask(product), ask(floor)])
   if (ours !== theirs) {
-    const at = [...ours].findIndex((letter, i) => letter !== theirs[i])
+    let at = 0
+    while (ours[at] === theirs[at]) at++
     throw new Error(
       `The floor answers ${path} differently: …${theirs.slice(at - 50, at + 50)}… instead of …${ours.slice(at - 50, at + 50)}…`,
     )
