@@ -89,12 +89,6 @@ export function filterRows(filter: Filter): WantedRow[] {
     // OVN asks the rules about every packet; a connection that they once allowed goes on.
     established('IN'),
     established('OUT'),
-    own('dhcp', {
-      direction: 'OUT',
-      priority: ALWAYS,
-      match: `${portIn('OUT', group)} && udp.src == 68 && udp.dst == 67`,
-      action: 'allow',
-    }),
     ...rules,
     fallback('IN', ACTIONS[filter.defaultInbound]),
     fallback('OUT', ACTIONS[filter.defaultOutbound]),

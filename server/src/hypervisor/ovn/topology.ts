@@ -76,6 +76,13 @@ export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: rea
     match: `${portIn('OUT', GUESTS)} && ((udp.src == 67 && udp.dst == 68) || (udp.src == 547 && udp.dst == 546))`,
     action: 'drop',
   }),
+  // Nor does one hear its clients: what looks like a request passes the rules of customers on its way to OVN's own server.
+  acl('no-dhcp-client', 'guests', {
+    direction: 'IN',
+    priority: ALWAYS + 2,
+    match: `${portIn('IN', GUESTS)} && udp.src == 68 && udp.dst == 67`,
+    action: 'drop',
+  }),
   acl('not-closed', 'public', {
     direction: 'OUT',
     priority: ALWAYS + 1,
@@ -117,11 +124,12 @@ export interface Acl {
   action: string
 }
 
-export const acl = (key: string, group: string, { direction, priority, match, action }: Acl): WantedRow => ({
+/** `container`: the group or switch. */
+export const acl = (key: string, container: string, { direction, priority, match, action }: Acl): WantedRow => ({
   table: 'ACL',
   key,
   columns: { direction: pipelineOf(direction), priority, match, action, options: {} },
-  in: [{ key: group, column: 'acls' }],
+  in: [{ key: container, column: 'acls' }],
 })
 
 type RoutedNetwork = NetworkSpec & { gateway: string }
@@ -164,7 +172,15 @@ function dhcpRows(network: RoutedNetwork): WantedRow[] {
     ...(dns.length > 0 && { dns_server: `{${dns.join(', ')}}` }),
     ...(announced.length > 0 && { classless_static_route: `{${announced.map((range) => `${range},${gateway}`).join(', ')}}` }),
   }
-  return [{ table: 'DHCP_Options', key: 'dhcp', columns: { cidr, options } }]
+  return [
+    { table: 'DHCP_Options', key: 'dhcp', columns: { cidr, options } },
+    acl('dhcp-request', 'switch', {
+      direction: 'OUT',
+      priority: ALWAYS,
+      match: `${portIn('OUT', GUESTS)} && ip4.dst == {255.255.255.255, ${gateway}} && udp.src == 68 && udp.dst == 67`,
+      action: 'allow',
+    }),
+  ]
 }
 
 /** The operator's ranges are closed to what leaves a private network too; answers come in by the other port. */
