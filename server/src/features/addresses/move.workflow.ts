@@ -44,6 +44,7 @@ export async function releasePort(deps: Deps, vmId: string, signal: AbortSignal)
   const isDone = state?.isManaged && state.isApplied
   const vm = isDone ? undefined : await vmById(deps.db, vmId)
   if (!vm || !isPlaced(vm)) return
+  await sql.markUnconfirmed(deps.db, deps.clock.now(), vmId)
   const [port] = await portSpecs(deps.db, vm)
   await (await controllerForVm(deps, vm)).ensurePort(port!, signal, { unconfirmed: true })
 }

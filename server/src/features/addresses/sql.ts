@@ -119,6 +119,10 @@ export const setGuestState = (db: Queries, now: Date, id: string, vmId: string, 
 export const addressesOfVm = (tx: Tx, vmId: string) =>
   tx.many<{ id: string }>(sql`select id from addresses where vm_id = ${vmId} order by id for update`)
 
+/** Those that its port may still have where its host did not confirm that it has lost them. */
+export const markUnconfirmed = (db: Queries, now: Date, vmId: string) =>
+  db.run(sql`update addresses set left_at = ${now} where releasing_vm_id = ${vmId}`)
+
 /** Also those that its port may still have had. */
 export const markLeft = (tx: Tx, now: Date, vmId: string) =>
   tx.run(sql`update addresses set left_at = ${now} where vm_id = ${vmId} or releasing_vm_id = ${vmId}`)

@@ -157,6 +157,24 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
     expect(await outcomeOf(changed, 20_000)).toBe('in force')
   })
 
+  test('a host that does not answer: what runs on it keeps its addresses, port or no port, until it does', async () => {
+    const port = portOf({})
+    const guest = await plug(port)
+    const arrives = async (): Promise<boolean> => {
+      const text = `text-${++texts}!`
+      await guest.send(udpFrame(guest, region.outside, text))
+      await sleep(300)
+      return (await region.outside.received()).includes(text)
+    }
+    await expect.poll(arrives, { timeout: 10_000 }).toBe(true)
+    await signal('STOP', 0)
+    await controller.ensureNoPort(port.mac, soon())
+    await sleep(1_000)
+    expect(await arrives()).toBe(true)
+    await signal('CONT', 0)
+    await expect.poll(arrives, { timeout: 10_000 }).toBe(false)
+  })
+
   test.each(['9223372036854775807', '4611686018427387904'])(
     'a host that says it has confirmed %s disturbs no other host',
     async (number) => {
