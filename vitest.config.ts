@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import LongestFirst from './ops/longest-first.ts'
 
 if (Number(process.versions.node.split('.')[0]) < 24) {
   throw new Error(`The tests run on the Node that package-lock.json pins, and this is ${process.version}. Use npm test, or npx vitest.`)
@@ -24,7 +25,9 @@ const resolve = { alias: { '@berth/libvirt': source('libvirt'), '@berth/ovsdb': 
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    // One more than cores: tests wait for guests, timers and processes.
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     // npm run coverage (ops/coverage.mjs) enables it.
     coverage: {
       provider: 'v8',

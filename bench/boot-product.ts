@@ -128,9 +128,10 @@ async function start(env: Record<string, string>, role: 'api' | 'worker', stack:
   return said
 }
 
-/** The smallest VM there is. */
+/** The smallest VM there is, with a disk of 1 GiB, so that any machine holds many of them. */
 async function orderOf(url: string): Promise<object> {
   const db = connect(url)
+  await db.run(sql`update plans set disk_gib = 1 where slug = 'nano'`)
   const ids = await db.one<object>(sql`
     select (select id from regions limit 1) as "regionId", (select id from os_templates where slug = 'tiny') as "osTemplateId",
       (select id from plans where slug = 'nano') as "planId"`)

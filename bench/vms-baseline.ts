@@ -13,7 +13,7 @@ const counts = new Map<string, number>()
 const pool = new pg.Pool({ connectionString: url, max: 16 })
 
 const columns = `v.id, v.name, v.hostname, v.status, v.vcpu, v.ram_mib, v.disk_gib, v.bandwidth_gb, v.network_mbps, v.network_10g, v.daily_backup,
-  v.is_protected, host(v.ip_address) as ip, r.slug as region_slug, r.name as region_name, p.slug as plan_slug, p.name as plan_name, p.price_cents,
+  v.is_protected, v.public_ipv4, host(v.ip_address) as ip, host(v.ipv6_address) as ipv6, v.ipv6_prefix, r.slug as region_slug, r.name as region_name, p.slug as plan_slug, p.name as plan_name, p.price_cents,
   t.slug as template_slug, t.name as template_name, t.version, v.next_renewal_at, v.billing_status, v.created_at`
 const joins = `join regions r on r.id = v.region_id join plans p on p.id = v.plan_id join os_templates t on t.id = v.os_template_id`
 const LIST = {
@@ -24,6 +24,7 @@ const LIST = {
 const GET = {
   name: 'get',
   text: `select ${columns}, coalesce(b.used_bytes, 0) as bandwidth_used_bytes, v.bandwidth_pack_bytes, v.updated_at, v.readiness, v.status_reason,
+      n.name as reverse_name, n.state as reverse_state, n.error as reverse_error,
       (select json_agg(json_build_object('id', k.id, 'name', k.name, 'fingerprint', k.fingerprint))
         from ssh_key_uses u join ssh_keys k on k.id = u.ssh_key_id where u.vm_id = v.id) as keys,
       (select json_agg(json_build_object('id', f.id, 'name', f.name))
@@ -33,7 +34,8 @@ const GET = {
       (select json_build_object('id', w.id, 'action', w.label, 'status', w.status, 'progress', w.progress)
         from workflow_runs w where w.subject_id = v.id and w.status in ('PENDING', 'RUNNING')) as action
     from vms v ${joins}
-      left join bandwidth_baselines b on b.vm_id = v.id and b.mac = v.mac where v.id = $2 and v.account_id = $1`,
+      left join bandwidth_baselines b on b.vm_id = v.id and b.mac = v.mac
+      left join reverse_names n on n.address = v.ip_address and n.account_id = v.account_id where v.id = $2 and v.account_id = $1`,
 }
 const ALLOWED = [
   'stop',
@@ -64,7 +66,10 @@ const item = (row: Record<string, unknown>) => ({
   network10gEnabled: row['network_10g'],
   dailyBackupEnabled: row['daily_backup'],
   isProtected: row['is_protected'],
+  publicIpv4: row['public_ipv4'],
   ipAddress: row['ip'],
+  ipv6Address: row['ipv6'],
+  ipv6Prefix: row['ipv6_prefix'],
   region: { slug: row['region_slug'], name: row['region_name'] },
   plan: { slug: row['plan_slug'], name: row['plan_name'], priceMonthly: money(row['price_cents']) },
   osTemplate: { slug: row['template_slug'], name: row['template_name'], version: row['version'] },
@@ -74,6 +79,9 @@ const item = (row: Record<string, unknown>) => ({
 const full = (row: Record<string, unknown>) => ({
   ...item(row),
   networkLimited: true,
+  reverseName: row['reverse_name'],
+  reverseNameState: row['reverse_state'],
+  reverseNameReason: row['reverse_error'],
   copiesPriceMonthly: '0.00', // snapshots and backups cost nothing here
   bandwidthUsedBytes: Number(row['bandwidth_used_bytes']),
   bandwidthPackBytes: row['bandwidth_pack_bytes'],

@@ -72,9 +72,9 @@ async function fillHost(tx: Tx, theirs: Sql): Promise<void> {
     insert into simulated.nics (host_id, machine, mac, kind, address, limit_mbps, bytes_per_second, counted_at)
     select host_id, id, mac::text, 'public', host(ip_address), network_mbps, 100, now() ${theirs}`)
   await tx.run(sql`
-    insert into simulated.ports (region_id, mac, vm_id, host, addresses, limit_mbps, filter)
+    insert into simulated.ports (region_id, mac, vm_id, host, addresses, limit_mbps, filter, version)
     select region_id, mac::text, id, (select hostname from hosts h where h.id = host_id), array[host(ip_address)], network_mbps,
-      '{"rules": [], "defaultInbound": "ACCEPT", "defaultOutbound": "ACCEPT"}' ${theirs}`)
+      '{"rules": [], "defaultInbound": "ACCEPT", "defaultOutbound": "ACCEPT"}', 1 ${theirs}`)
   for (const kind of ['disk', 'seed'])
     await tx.run(sql`
       insert into simulated.volumes (host_id, name, kind, id, vm_id, generation, is_complete, capacity_bytes, size_bytes)

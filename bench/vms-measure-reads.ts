@@ -42,6 +42,12 @@ async function requireSameAnswers(product: Server, floor: Server, { token }: Cus
     return JSON.stringify({ ...((await response.json()) as object), nextCursor: undefined })
   }
   const [ours, theirs] = await Promise.all([ask(product), ask(floor)])
-  if (ours !== theirs) throw new Error(`The floor answers ${path} differently:\n${theirs}\n${ours}`)
+  if (ours !== theirs) {
+    let at = 0
+    while (ours[at] === theirs[at]) at++
+    throw new Error(
+      `The floor answers ${path} differently: …${theirs.slice(at - 50, at + 50)}… instead of …${ours.slice(at - 50, at + 50)}…`,
+    )
+  }
   return ours
 }

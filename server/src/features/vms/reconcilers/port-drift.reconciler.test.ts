@@ -1,10 +1,11 @@
 // What the network controller of a region has beside what the database says: missing ports are made again, extra ones removed.
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../../test/harness.ts'
+import type { Port } from '../../../hypervisor/network-controller.ts'
 import { json, sql } from '../../../kernel/database/db.ts'
 import { unmanage } from '../operator/manage.ts'
 import { applyPorts } from './apply-ports.reconciler.ts'
-import { watchPorts } from './port-drift.reconciler.ts'
+import { pagesOf, watchPorts } from './port-drift.reconciler.ts'
 
 describe('ports that differ from the database', async () => {
   const app = await testApp()
@@ -122,4 +123,17 @@ describe('ports that differ from the database', async () => {
     expect((await customer.get(`/vms/${failed}`)).body.data.status).toBe('ERROR')
     expect(await portsOf(failed)).toEqual([])
   })
+})
+
+test('ports are compared in pages that cover every address once', () => {
+  const ports = ['02:00:00:00:00:03', '02:00:00:00:00:01', '02:00:00:00:00:02'].map((mac) => ({ mac }) as Port)
+  const pages = (size: number) =>
+    [...pagesOf(ports, size)].map((page) => [page.after, page.ports.map(({ mac }) => mac.at(-1)).join(''), page.until])
+  const [first, last] = ['00:00:00:00:00:00', 'ff:ff:ff:ff:ff:ff']
+  expect(pages(2)).toEqual([
+    [first, '12', '02:00:00:00:00:02'],
+    ['02:00:00:00:00:02', '3', last],
+  ])
+  expect(pages(3)).toEqual([[first, '123', last]])
+  expect([...pagesOf([], 2)]).toEqual([{ ports: [], after: first, until: last }])
 })
