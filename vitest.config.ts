@@ -47,7 +47,12 @@ export default defineConfig({
       },
       {
         resolve,
-        test: { ...shared, name: 'prove', include: ['{libvirt,ovsdb/test,server,bench,e2e,web/test}/**/*.prove.ts'], testTimeout: 300_000 },
+        test: {
+          ...shared,
+          name: 'prove',
+          include: ['{libvirt,ops,ovsdb/test,server,bench,e2e,web/test}/**/*.prove.ts'],
+          testTimeout: 300_000,
+        },
       },
       // npm run docs:pictures
       { resolve, test: { ...shared, name: 'pictures', include: ['web/test/pictures.ts'] } },

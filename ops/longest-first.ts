@@ -5,10 +5,11 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const LONGEST = [
   'server/test/real.test.ts',
   'server/test/property.test.ts',
-  'ops/packages.test.ts',
   'cli/test/docs.test.ts',
   'server/test/endpoint-coverage.test.ts',
   'server/src/features/vms/durable.test.ts',
+  'server/src/features/backups/durable.test.ts',
+  'server/test/races.test.ts',
   'server/test/upgrade.test.ts',
   'server/test/up.test.ts',
   'server/src/commands/admin/backup.test.ts',

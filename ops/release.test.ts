@@ -1,4 +1,4 @@
-// On a clone in a temporary folder. Packing itself is tested by packages.test.ts; here it is replaced by writing two files.
+// On a clone in a temporary folder. Packing itself is tested by packages.prove.ts; here it is replaced by writing two files.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -6,12 +6,15 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createAccount, createToken } from '../../server/src/features/accounts/service.ts'
+import { hooks } from '../../server/src/features/index.ts'
+import { creditByOperator } from '../../server/src/features/wallet/adjustments.ts'
 import { systemClock } from '../../server/src/kernel/clock.ts'
 import { openDb } from '../../server/src/kernel/database/db.ts'
 import { freePort } from '../../server/test/free-port.ts'
 import { testDatabase } from '../../server/test/harness.ts'
 import { givenHost } from '../../server/test/hosts.ts'
-import { berthdJson, service, type Service, type Settings } from '../../server/test/processes.ts'
+import { service, type Service, type Settings } from '../../server/test/processes.ts'
 import { examplesOf, pages } from './doc-examples.ts'
 import { start as startBerth } from './fixture.ts'
 
@@ -71,16 +74,29 @@ interface Reader {
   cwd: string
 }
 
+/** Answers the token of a new account. */
+async function customer(url: string, email: string): Promise<string> {
+  const db = openDb({ url, maxConnections: 1, onError: () => {} })
+  try {
+    return await db.tx(async (tx) => {
+      const { id: accountId } = await createAccount(tx, systemClock.now(), { email })
+      const entry = { accountId, amount: 200_00n, reason: 'Credit', currency: 'USD' }
+      await creditByOperator(tx, { clock: systemClock, hooks }, entry)
+      return (await createToken(tx, systemClock.now(), accountId, { name: 'docs', scopes: ['*'] })).token
+    })
+  } finally {
+    await db.close()
+  }
+}
+
 /** A customer with credit and a working directory; most pages also assume a VM. */
 async function reader(page: string, email: string, { settings, up }: TestServer): Promise<Reader> {
   const address = new URL(up.url).origin
   const cwd = join(folder, page.replaceAll('/', '-'))
   mkdirSync(cwd)
-  await berthdJson(settings, 'account', 'create', '--email', email)
-  await berthdJson(settings, 'account', 'credit', '--account', email, '--amount', '200.00')
-  const { token } = await berthdJson(settings, 'token', 'create', '--account', email, '--name', 'docs', '--scopes', '*')
-  const env = { PATH: path, HOME: cwd, BERTH_URL: address, BERTH_TOKEN: token!, BERTH_HYPERVISOR: 'simulated', ...settings }
-  writeFileSync(join(cwd, 'token.txt'), token!)
+  const token = await customer(settings['BERTH_DATABASE_URL']!, email)
+  const env = { PATH: path, HOME: cwd, BERTH_URL: address, BERTH_TOKEN: token, BERTH_HYPERVISOR: 'simulated', ...settings }
+  writeFileSync(join(cwd, 'token.txt'), token)
   spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(cwd, 'id_ed25519')])
   if (!/vm create web-1/.test(examplesOf(page, 'sh').join()) && page.startsWith('docs/guide/')) {
     const { code, stdout } = await startBerth(env, ['vm', 'create', 'web-1', '--os', 'debian-12', '-o', 'json']).ended
@@ -88,7 +104,7 @@ async function reader(page: string, email: string, { settings, up }: TestServer)
     Object.assign(env, { vm: (JSON.parse(stdout) as { id: string }).id })
   }
   if (/ssh-keygen/.test(examplesOf(page, 'sh').join())) for (const name of ['id_ed25519', 'id_ed25519.pub']) rmSync(join(cwd, name))
-  return { cwd, env: { ...env, TOKEN: token!, KEY: token!, BERTH: address, api: `${address}/api/public/v1` } }
+  return { cwd, env: { ...env, TOKEN: token, KEY: token, BERTH: address, api: `${address}/api/public/v1` } }
 }
 
 const executed = pages.filter((page) => examplesOf(page, 'sh').length > 0)

@@ -11,7 +11,7 @@ const TOUCHED_BY_LOOKING = new Set([
   'pgboss.warning',
 ])
 
-/** Its 65,000 rows come and go but never change. */
+/** Its thousands of rows come and go but never change. */
 const COUNTED = 'public.free_addresses'
 
 export async function fingerprint(db: Queries): Promise<Record<string, string>> {

@@ -23,11 +23,13 @@ import { settler } from './run-workflows.ts'
 import { undocumentedEvents } from './validate-events.ts'
 
 const TEMPLATE = 'berth_template'
+/** With a smaller pool of addresses than `up` makes. */
+const SMALL_TEMPLATE = `${TEMPLATE}_small`
 
 /** The only seed of the property tests to run, when set. */
 export const replayedSeed = process.env['BERTH_TEST_SEED'] ? Number(process.env['BERTH_TEST_SEED']) : null
 
-/** Creates the migrated template database once per run; the lock serialises parallel test files. */
+/** Creates the migrated template databases once per run; the lock serialises parallel test files. */
 async function templateUrl(server: string): Promise<void> {
   const client = new pg.Client({ connectionString: server })
   await client.connect()
@@ -38,6 +40,8 @@ async function templateUrl(server: string): Promise<void> {
     await client.query(`create database ${TEMPLATE}_new`)
     const url = withDatabase(server, `${TEMPLATE}_new`)
     await migrateAndSeed({ catalogFile: null, hypervisor: 'simulated' }, url)
+    await client.query(`create database ${SMALL_TEMPLATE} template ${TEMPLATE}_new`)
+    await shrinkPool(withDatabase(server, SMALL_TEMPLATE))
     await client.query(`alter database ${TEMPLATE}_new rename to ${TEMPLATE}`)
   } finally {
     await client.end()
@@ -50,12 +54,22 @@ export function withDatabase(url: string, database: string): string {
   return changed.toString()
 }
 
+/** Its 65,000 free addresses would be copied into every database and counted by every check of the invariants. */
+async function shrinkPool(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(`update address_pools set cidr = '10.77.0.0/20'`)
+  await client.query(`delete from free_addresses where not address << '10.77.0.0/20' or address = '10.77.15.255'`)
+  await client.query('vacuum full free_addresses')
+  await client.end()
+}
+
 let databases = 0
 
 /** A new migrated database; dropped when the test file ends. */
-export async function testDatabase(): Promise<string> {
+export async function testDatabase(template = TEMPLATE): Promise<string> {
   await templateUrl(inject('postgresUrl'))
-  return createDatabase(`template ${TEMPLATE}`)
+  return createDatabase(`template ${template} strategy file_copy`)
 }
 
 /** A database without any table. */
@@ -107,7 +121,7 @@ export interface TestAppOptions {
 }
 
 export async function testApp(options: TestAppOptions = {}) {
-  const url = await testDatabase()
+  const url = await testDatabase(SMALL_TEMPLATE)
   const dataDir = mkdtempSync(join(tmpdir(), 'berth-test-'))
   const base = { BERTH_DATA_DIR: dataDir, BERTH_PORT: '0', BERTH_DRAIN_SECONDS: '1', BERTH_HYPERVISOR: 'simulated' }
   const config = readConfig({ ...base, ...options.environment })

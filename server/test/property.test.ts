@@ -1,3 +1,3 @@
 import { describeProperty } from './property.ts'
 
-describeProperty({ seeds: 25, operations: 25 })
+describeProperty({ seeds: 15, operations: 25 })

@@ -22,7 +22,7 @@ test('the public network of a region has the ranges of its pools, and lets guest
   const allowed = ['192.168.5.0/24', '100.100.0.0/16']
   await apply()
   expect(Object.fromEntries(asked)).toEqual({
-    [app.host.region_id]: { ranges: ['10.77.0.0/16'], allowed, gateways: [app.host.hostname] },
+    [app.host.region_id]: { ranges: ['10.77.0.0/20'], allowed, gateways: [app.host.hostname] },
     [other.region_id]: { ranges: [], allowed, gateways: [other.hostname] },
   })
   const pool = { regionId: other.region_id, hostId: null, cidr: '10.66.0.0/24', gateway: '10.66.0.1', dns: [] }

@@ -159,7 +159,7 @@ describe('POST /vms/{id}/reach', () => {
     const [mine, theirs] = [await given(), await given()]
     const [web, other] = [await mine.vm('web'), await theirs.vm('other')]
     await theirs.firewall(other, [])
-    const [taken, free] = [await addressOf(theirs.customer, other), '10.77.255.254']
+    const [taken, free] = [await addressOf(theirs.customer, other), '10.77.15.254']
     const [one, two] = [await mine.reach(web, taken), await mine.reach(web, free)]
     expect(one.verdict).toBe('FORWARDED')
     expect(JSON.stringify(one).replaceAll(taken, 'x')).toBe(JSON.stringify(two).replaceAll(free, 'x'))
