@@ -10,7 +10,7 @@ import { finishReleases } from './addresses/releases.reconciler.ts'
 import { renewAddresses, triggerAddressRenewals } from './addresses/renew.reconciler.ts'
 import { addressRoutes } from './addresses/routes.ts'
 import { addressEvents } from './addresses/schema.ts'
-import { unassignAll } from './addresses/service.ts'
+import { onVmEvacuated, unassignAll } from './addresses/service.ts'
 import { pruneAuditLog } from './audit-log/prune.reconciler.ts'
 import { auditLogRoutes } from './audit-log/routes.ts'
 import { apiKeyRoutes } from './api-keys/routes.ts'
@@ -178,7 +178,7 @@ export const hooks: Hooks = {
   onEvent: [fanOut, queueMail],
   onCredit: [triggerRenewals, triggerAddressRenewals],
   onVmResized: [onVmResized],
-  onVmMacChanged: [onVmMacChanged],
+  onVmMacChanged: [onVmMacChanged, onVmEvacuated],
   onVmDeleted: [releaseAllSnapshots, removeOrphans, unassignAll],
   beforePowerOff: [meterBeforePowerOff],
 }

@@ -166,6 +166,18 @@ export function describeNetworkController(name: string, makeFixture: () => Promi
       expect(await listed(filtered.mac)).toMatchObject([{ networkId, limitMbps: null }])
     })
 
+    test('limits a machine over its public and its private interface, and no longer', async () => {
+      const { networkId } = await network({ snat: { ...SNAT, address: '100.64.0.13' } })
+      const inside = port({ networkId, filter: null })
+      const open = port({ vmId: inside.vmId, limitMbps: 10, limitedWith: [{ mac: inside.mac, networkId }] })
+      for (const each of [open, inside]) await Promise.all([made.controller.ensurePort(each, soon()), made.other.ensurePort(each, soon())])
+      expect([await listed(open.mac), await listed(inside.mac)]).toMatchObject([[{ limitMbps: 10 }], [{ limitMbps: null }]])
+      await made.controller.ensureNoPort(inside.mac, soon())
+      await made.controller.ensurePort({ ...open, limitedWith: [] }, soon())
+      await made.controller.ensureNoNetwork(networkId, soon())
+      expect([await isListed(networkId), await listed(open.mac)]).toMatchObject([false, [{ limitMbps: 10 }]])
+    })
+
     test('refuses a port in a network that does not exist', async () => {
       await expectKind(made.controller.ensurePort(port({ networkId: newId() }), soon()), 'not_found')
     })

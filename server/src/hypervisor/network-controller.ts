@@ -12,7 +12,7 @@ export interface NetworkController {
   ensurePublicNetwork(network: PublicNetworkSpec, signal: AbortSignal): Promise<void>
   /** Changes take effect at once, for all its ports. */
   ensureNetwork(network: NetworkSpec, signal: AbortSignal): Promise<void>
-  /** `in_use` while it has ports. */
+  /** `in_use` while it has ports, or a limit counts traffic that leaves it. */
   ensureNoNetwork(networkId: string, signal: AbortSignal): Promise<void>
   /** The port of an interface, before the machine has it: without its port an interface neither sends nor receives. `not_found` without
    *  its network. A changed filter, limit or host is in force when this resolves; open connections survive a changed filter. */
@@ -106,6 +106,9 @@ export interface PortSpec extends Versioned {
   host: string
   /** Both directions; null = unlimited. */
   limitMbps: number | null
+  /** Private interfaces of the machine: what they send out of their networks, and receive from there, counts toward the same limit. Traffic with
+   *  their networks, peers and routes is unlimited. Default: none. */
+  limitedWith?: readonly { mac: string; networkId: string }[]
   /** Null: everything passes that is not spoofed. */
   filter: Filter | null
 }

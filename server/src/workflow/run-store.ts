@@ -120,6 +120,12 @@ export const openRunOf = (db: Queries, subjectId: string) =>
     sql`select ${allColumns('workflow_runs')} from workflow_runs where subject_id = ${subjectId} and status in ('PENDING', 'RUNNING')`,
   )
 
+/** How often a subject's action has failed since then, and when it did so last. */
+export const failedRunsOf = (db: Queries, subjectId: string, label: string, since: Date) =>
+  db.one<{ count: number; last: Date | null }>(sql`
+    select count(*)::int as count, max(completed_at) as last from workflow_runs
+    where subject_id = ${subjectId} and label = ${label} and status = 'FAILED' and created_at >= ${since}`)
+
 /** Of a run `r`: it is to be carried out, or still undoes what it did. */
 export const isOpen = sql`(r.status in ('PENDING', 'RUNNING') or r.compensating)`
 

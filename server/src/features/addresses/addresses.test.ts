@@ -299,6 +299,30 @@ describe('the bill of a floating address', async () => {
     expect([await billing(), (await holders(address)).ports]).toEqual(['SUSPENDED', []])
   })
 
+  test('unpaid: it is unassigned less and less often while that fails', async () => {
+    const { id, address } = await unpaid()
+    const attempts = async () =>
+      (
+        await app.db.one<{ count: number }>(
+          sql`select count(*)::int as count from workflow_runs where subject_id = ${id} and label = 'ADDRESS_UNASSIGN'`,
+        )
+      ).count
+    await app.networkFaults.plant({ verb: 'ensurePort', kind: 'permanent', times: 1000 })
+    app.clock.advance('25h')
+    for (let i = 0; i < 20; i++) {
+      await renewAddresses.runOnce(app.deps)
+      await app.settle({ subjectId: id })
+      app.clock.advance('30s')
+    }
+    // At once, after 30 s, 60 s, 120 s and 240 s.
+    expect(await attempts()).toBe(5)
+    await app.networkFaults.clear()
+    app.clock.advance('1h')
+    await renewAddresses.runOnce(app.deps)
+    await app.settle({ subjectId: id })
+    expect((await holders(address)).ports).toEqual([])
+  })
+
   test('unpaid: no assignment holds up the end of its grace period', async () => {
     const { owner, vmId, id, billing } = await unpaid()
     app.clock.advance('24h')

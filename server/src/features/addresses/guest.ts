@@ -1,7 +1,7 @@
 // Tells guests of their floating addresses. The port lets a guest use an address whatever the guest does; without this, nothing in the guest
 // answers at it.
 import { DriverError } from '../../hypervisor/driver.ts'
-import { addDuration } from '../../kernel/clock.ts'
+import { addDuration, parseDurationMs } from '../../kernel/clock.ts'
 import type { Deps } from '../deps.ts'
 import { getPool } from '../hosts/public-addresses.ts'
 import { driverForVm, isPlaced, vmById } from '../vms/service.ts'
@@ -9,10 +9,10 @@ import { addressById, type GuestOutcome } from './sql.ts'
 
 /** A guest may lose the address without a reboot, for example when its owner restarts its network. */
 const LOOK_AGAIN = '10m'
-const RETRY = '10s'
+/** A guest is asked again after as long as it has been silent already, within these. */
+const RETRY = { first: '10s', last: '10m' }
 
 export async function configureGuest(deps: Deps, id: string, vmId: string, signal: AbortSignal): Promise<GuestOutcome> {
-  const now = deps.clock.now()
   const [row, vm] = [await addressById(deps.db, id), await vmById(deps.db, vmId)]
   if (!row || !vm || !isPlaced(vm)) return { state: 'PENDING', reason: null, dueAt: null }
   const manual: GuestOutcome = {
@@ -28,7 +28,7 @@ export async function configureGuest(deps: Deps, id: string, vmId: string, signa
       { mac: vm.mac!, address: row.address, gateway: (await getPool(deps.db, row.pool_id)).gateway },
       signal,
     )
-    return { state: 'CONFIGURED', reason: null, dueAt: addDuration(now, LOOK_AGAIN) }
+    return { state: 'CONFIGURED', reason: null, dueAt: addDuration(deps.clock.now(), LOOK_AGAIN) }
   } catch (error) {
     if (!(error instanceof DriverError)) throw error
     deps.log.info({ err: error, addressId: id, vmId }, 'configuring guest address failed; will retry')
@@ -36,8 +36,14 @@ export async function configureGuest(deps: Deps, id: string, vmId: string, signa
     if (error.kind === 'invalid_state' || error.kind === 'not_found')
       return { state: 'PENDING', reason: 'The VM is not running: its guest gets the address when it starts', dueAt: null }
     const reason = 'The guest agent does not answer: the guest gets the address as soon as it does, at the latest when it restarts'
-    return { state: 'PENDING', reason, dueAt: addDuration(now, RETRY) }
+    return { state: 'PENDING', reason, dueAt: nextTry(deps.clock.now(), row.guest_state === 'PENDING' ? row.updated_at : null) }
   }
+}
+
+/** `silentSince`: null for the first time. */
+function nextTry(now: Date, silentSince: Date | null): Date {
+  const silentMs = silentSince === null ? 0 : now.getTime() - silentSince.getTime()
+  return new Date(now.getTime() + Math.min(Math.max(silentMs, parseDurationMs(RETRY.first)), parseDurationMs(RETRY.last)))
 }
 
 /** Best effort: the port enforces it whatever the guest does. */

@@ -44,6 +44,7 @@ export async function releasePort(deps: Deps, vmId: string, signal: AbortSignal)
   const isDone = state?.isManaged && state.isApplied
   const vm = isDone ? undefined : await vmById(deps.db, vmId)
   if (!vm || !isPlaced(vm)) return
+  await sql.markUnconfirmed(deps.db, deps.clock.now(), vmId)
   const [port] = await portSpecs(deps.db, vm)
   await (await controllerForVm(deps, vm)).ensurePort(port!, signal, { unconfirmed: true })
 }
@@ -83,7 +84,9 @@ export const moveAddress = workflow<MoveInput>('address.move', {
     optional: true,
     tries: 1,
     run: async ({ deps, input: { addressId, vmId }, signal }) => {
-      if (vmId !== null) await sql.setGuestState(deps.db, addressId, vmId, await configureGuest(deps, addressId, vmId, signal))
+      if (vmId === null) return
+      const outcome = await configureGuest(deps, addressId, vmId, signal)
+      await sql.setGuestState(deps.db, deps.clock.now(), addressId, vmId, outcome)
     },
   })
   .step('old guest', {
@@ -97,7 +100,7 @@ export const moveAddress = workflow<MoveInput>('address.move', {
   .onSuccess(async (tx, { deps, input: { addressId, vmId }, runId, now }) => {
     const row = await sql.lockAddressById(tx, addressId)
     if (row && row.vm_id === vmId && row.guest_state === 'PENDING' && row.guest_due_at === null && row.guest_reason === null)
-      await sql.setGuestState(tx, addressId, row.vm_id!, { state: 'PENDING', reason: null, dueAt: now }) // the step failed
+      await sql.setGuestState(tx, now, addressId, row.vm_id!, { state: 'PENDING', reason: null, dueAt: now }) // the step failed
     if (row) await recordAddressEvent(tx, deps, addressId, vmId === null ? 'address.unassigned' : 'address.assigned', { actionId: runId })
   })
   .onFailure(async (tx, { deps, input: { addressId, vmId, previousVmId }, error, runId, now }) => {
@@ -107,7 +110,7 @@ export const moveAddress = workflow<MoveInput>('address.move', {
     // A port that got it must lose it again before the other one has it back.
     const from = row.vm_id === null || row.vm_id === giveTo ? null : row.vm_id
     await sql.setOwner(tx, now, addressId, giveTo, from)
-    if (giveTo !== null) await sql.setGuestState(tx, addressId, giveTo, { state: 'PENDING', reason: null, dueAt: now })
+    if (giveTo !== null) await sql.setGuestState(tx, now, addressId, giveTo, { state: 'PENDING', reason: null, dueAt: now })
     await markPortsDirty(
       tx,
       [vmId, giveTo].filter((each) => each !== null),

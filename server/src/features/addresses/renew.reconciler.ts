@@ -1,10 +1,10 @@
 // Renewal and dunning of addresses: unpaid they become past due, a day later they are unassigned, a week later released. Periods are charged
 // one by one, those of a suspended address from the payment on.
-import { addDuration, subtractDuration } from '../../kernel/clock.ts'
+import { addDuration, parseDurationMs, subtractDuration } from '../../kernel/clock.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { formatCents } from '../../kernel/money.ts'
-import { openRunOf } from '../../workflow/run-store.ts'
+import { failedRunsOf, openRunOf } from '../../workflow/run-store.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { reconciler, type Deps } from '../deps.ts'
 import { reserveLog } from '../events/service.ts'
@@ -17,6 +17,8 @@ import * as sql from './sql.ts'
 const RENEW = 'addresses.renew'
 /** From the due date on: the grace period, and a week. */
 const RETENTION = '8d'
+/** Between attempts to take an unpaid address from its VM. */
+const RETRY = { first: '30s', last: '1h' }
 
 export const triggerAddressRenewals = (tx: Tx) => triggerReconciler(tx, RENEW)
 
@@ -76,6 +78,15 @@ async function enforceGracePeriod(tx: Tx, deps: Deps, now: Date, row: sql.ShownA
   if (!isOver(GRACE)) return
   if (row.billing_status === 'PAST_DUE') await sql.markUnpaid(tx, now, row.id, 'SUSPENDED')
   // A move that failed has given it back to the VM.
-  if (row.vm_id !== null) await startMove(tx, deps, row, null)
-  else if (row.billing_status === 'SUSPENDED' && isOver(RETENTION)) await removeAddress(tx, deps, now, row, 'Unpaid for too long')
+  if (row.vm_id !== null) {
+    if (await isTurnToUnassign(tx, now, row)) await startMove(tx, deps, row, null)
+  } else if (row.billing_status === 'SUSPENDED' && isOver(RETENTION)) await removeAddress(tx, deps, now, row, 'Unpaid for too long')
+}
+
+/** After a failure it waits, twice as long each time. */
+async function isTurnToUnassign(tx: Tx, now: Date, { id, past_due_at }: sql.ShownAddress): Promise<boolean> {
+  const { count, last } = await failedRunsOf(tx, id, 'ADDRESS_UNASSIGN', addDuration(past_due_at!, GRACE))
+  if (last === null) return true
+  const waitMs = Math.min(parseDurationMs(RETRY.first) * 2 ** (count - 1), parseDurationMs(RETRY.last))
+  return now.getTime() >= last.getTime() + waitMs
 }

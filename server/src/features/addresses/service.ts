@@ -161,6 +161,9 @@ export async function recordAddressEvent(
   return address
 }
 
+/** Its machine may still run on the unreachable host, with the addresses that it has here too. */
+export const onVmEvacuated = (tx: Tx, { clock }: EventDeps, vmId: string): Promise<unknown> => sql.markLeft(tx, clock.now(), vmId)
+
 /** A deleted VM leaves its addresses to its owner. Its ports are gone by then. */
 export async function unassignAll(tx: Tx, vm: { id: string; isLeft: boolean }, { clock }: EventDeps): Promise<void> {
   if (vm.isLeft) await sql.markLeft(tx, clock.now(), vm.id)

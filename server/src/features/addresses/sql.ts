@@ -94,15 +94,14 @@ export const unreleased = (db: Queries) =>
   db.many<Pick<AddressRow, 'id' | 'vm_id' | 'releasing_vm_id'>>(sql`
     select id, vm_id, releasing_vm_id from addresses a where releasing_vm_id is not null and not ${hasOpenRun(sql`a.id`)} order by id limit 500`)
 
-export interface DueGuest {
-  id: string
-  vm_id: string
-}
+export type DueGuest = Pick<AddressRow, 'id' | 'account_id' | 'guest_reason'> & { vm_id: string }
 
+/** Round robin by account, those that have not been silent first. */
 export const dueGuests = (db: Queries, now: Date) =>
   db.many<DueGuest>(sql`
-    select a.id, v.id as vm_id from addresses a join vms v on v.id = a.vm_id
-    where a.guest_due_at <= ${now} and a.releasing_vm_id is null order by a.guest_due_at, a.id limit 500`)
+    select a.id, a.account_id, a.guest_reason, v.id as vm_id from addresses a join vms v on v.id = a.vm_id
+    where a.guest_due_at <= ${now} and a.releasing_vm_id is null
+    order by row_number() over (partition by a.account_id order by a.guest_reason is not null, a.guest_due_at, a.id), a.guest_due_at, a.id limit 500`)
 
 export interface GuestOutcome {
   state: AddressRow['guest_state']
@@ -112,12 +111,17 @@ export interface GuestOutcome {
 }
 
 /** Nothing if it has moved meanwhile. */
-export const setGuestState = (db: Queries, id: string, vmId: string, { state, reason, dueAt }: GuestOutcome) =>
+export const setGuestState = (db: Queries, now: Date, id: string, vmId: string, { state, reason, dueAt }: GuestOutcome) =>
   db.run(sql`
-    update addresses set guest_state = ${state}, guest_reason = ${reason}, guest_due_at = ${dueAt} where id = ${id} and vm_id = ${vmId}`)
+    update addresses set guest_state = ${state}, guest_reason = ${reason}, guest_due_at = ${dueAt},
+      updated_at = case when guest_state = ${state} then updated_at else ${now}::timestamptz end where id = ${id} and vm_id = ${vmId}`)
 
 export const addressesOfVm = (tx: Tx, vmId: string) =>
   tx.many<{ id: string }>(sql`select id from addresses where vm_id = ${vmId} order by id for update`)
+
+/** Those that its port may still have where its host did not confirm that it has lost them. */
+export const markUnconfirmed = (db: Queries, now: Date, vmId: string) =>
+  db.run(sql`update addresses set left_at = ${now} where releasing_vm_id = ${vmId}`)
 
 /** Also those that its port may still have had. */
 export const markLeft = (tx: Tx, now: Date, vmId: string) =>

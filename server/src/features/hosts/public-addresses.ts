@@ -218,7 +218,8 @@ export const floatingAddressesOf = async (db: Queries, vmId: string): Promise<st
 
 /** Call it when a guest has booted: it has lost the floating addresses that it was told of while it ran. */
 export async function markGuestAddressesDue(db: Queries, now: Date, vmId: string): Promise<void> {
-  const marked = await db.run(sql`update addresses set guest_state = 'PENDING', guest_due_at = ${now} where vm_id = ${vmId}`)
+  const marked = await db.run(sql`
+    update addresses set guest_state = 'PENDING', guest_reason = null, guest_due_at = ${now}, updated_at = ${now} where vm_id = ${vmId}`)
   if (marked > 0) await triggerReconciler(db, CONFIGURE_GUESTS)
 }
 

@@ -9,7 +9,7 @@ import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
 import { planRemoval } from './plan.ts'
 import type { OwnRow, ReplicaIndex } from './replica.ts'
 import { filterObject, filterRows, portObject, portRows } from './port-rows.ts'
-import { networkObject, networkRows, PUBLIC, publicRows } from './topology.ts'
+import { networkObject, networkRows, OUTSIDE_RANGES, PUBLIC, publicRows } from './topology.ts'
 
 export interface OvnOptions {
   log: Log
@@ -32,7 +32,7 @@ export function networkController(database: NetworkDatabase): NetworkController 
 
   /** Of filters that no port uses any more. */
   const dropFilters = (objects: readonly string[], signal: AbortSignal): Promise<void> =>
-    database.change('remove unused filters', (rows) => objects.flatMap((object) => planRemoval(rows, object, 'group', 'ports') ?? []), {
+    database.change('remove unused filters', (rows) => objects.flatMap((object) => planRemoval(rows, object, 'group', ['ports']) ?? []), {
       hosts: [],
       signal,
     })
@@ -62,24 +62,30 @@ export function networkController(database: NetworkDatabase): NetworkController 
       database.change(
         `remove network ${networkId}`,
         (rows) => {
-          const operations = planRemoval(rows, networkObject(networkId), 'switch', 'ports')
-          if (!operations) throw new DriverError('in_use', `Network ${networkId} has ports`)
+          const operations = planRemoval(rows, networkObject(networkId), 'switch', ['ports', 'qos_rules'])
+          if (!operations) throw new DriverError('in_use', `Network ${networkId} has ports, or limits of ports`)
           return operations
         },
         { hosts: [], signal },
       ),
     async ensurePort(port, signal, { unconfirmed = false } = {}) {
       await requirePublicNetwork(signal)
-      const { mac, filter, host } = port
+      const { mac, filter, host, limitedWith = [] } = port
       const before = await database.read((rows) => filtersOf(rows, mac), signal)
       const hasDhcp = await database.read(
         (rows) => port.networkId !== null && rows.find(networkObject(port.networkId), 'dhcp') !== undefined,
         signal,
       )
+      // A limit that names a set which does not exist is none at all.
+      const ways = await database.read(
+        (rows) => limitedWith.filter(({ networkId }) => rows.find(networkObject(networkId), OUTSIDE_RANGES)),
+        signal,
+      )
+      const wanted = portRows({ ...port, limitedWith: ways }, hasDhcp)
       for (let attempt = 1; ; attempt++) {
         if (filter) await ensure(filterObject(filter), filterRows(filter), [], signal)
         try {
-          await ensure(portObject(mac), portRows(port, hasDhcp), unconfirmed ? [] : [host], signal)
+          await ensure(portObject(mac), wanted, unconfirmed ? [] : [host], signal)
           break
         } catch (error) {
           // Another process has removed the filter meanwhile, with its last port.

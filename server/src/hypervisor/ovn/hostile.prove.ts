@@ -3,12 +3,14 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { missingCommands } from '../../../../libvirt/test/command.ts'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
+import { BROADCAST, dhcpDiscover, udpFrame, type End } from '../../../test/frames.ts'
 import { missingForOvn, OUTSIDE, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
 import { sleep } from '../../kernel/clock.ts'
 import { portName, type NetworkController, type PortSpec } from '../network-controller.ts'
 import type { Filter } from '../spec.ts'
 import { networkController } from './controller.ts'
 import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
+import { networkRows } from './topology.ts'
 
 const soon = (ms = 20_000): AbortSignal => AbortSignal.timeout(ms)
 const ROUTERS = 5
@@ -49,6 +51,7 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
     await region?.close()
   })
 
+  let texts = 0
   let ports = 0
   const portOf = (changes: Partial<PortSpec>): PortSpec => ({
     vmId: 'vm',
@@ -102,6 +105,46 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
     expect((await neighbours()) - before).toBeLessThan((CLAIMED * ROUTERS) / 10)
   })
 
+  test('a guest whose firewall lets nothing out: what looks like DHCP goes to its own server only', async () => {
+    const closed: Filter = { rules: [], defaultInbound: 'DROP', defaultOutbound: 'DROP' }
+    const snat = { address: '10.61.0.30', prefix: 24, gateway: OUTSIDE }
+    const spec = { networkId: 'neta', cidr: '10.9.0.0/24', gateway: '10.9.0.1', enableDhcp: true, dns: [], snat, routes: [], peers: [] }
+    await controller.ensureNetwork(spec, soon())
+    const specs = [portOf({ networkId: 'neta', addresses: ['10.9.0.11'] }), portOf({})]
+    const [guest, open] = [await plug(specs[0]!), await plug(specs[1]!)]
+    const [neighbour, stranger] = [await plug(portOf({ networkId: 'neta', addresses: ['10.9.0.12'] })), await plug(portOf({}))]
+    const router = networkRows(spec).flatMap((row) =>
+      row.table === 'Logical_Router_Port' && row.key === 'inside' ? [row.columns.mac!] : [],
+    )[0]!
+    const everyone = { mac: BROADCAST, address: '255.255.255.255' }
+    const attacks: [string, Guest, End, Guest][] = [
+      ['a neighbour', guest, neighbour, neighbour],
+      ['all neighbours', guest, everyone, neighbour],
+      ['the world, through the router', guest, { mac: router, address: OUTSIDE }, region.outside],
+      ['a public neighbour', open, stranger, stranger],
+      ['all public neighbours', open, everyone, stranger],
+      ['the world', open, region.outside, region.outside],
+      ['the uplink', open, everyone, region.outside],
+    ]
+    const arrived = async (from: number, to: number): Promise<string[]> => {
+      const names: string[] = []
+      for (const [name, sender, target, at] of attacks) {
+        const text = `text-${++texts}!`
+        await sender.send(udpFrame(sender, target, text, { from, to }))
+        await sleep(300)
+        if ((await at.received()).includes(text)) names.push(name)
+      }
+      return names
+    }
+    // Without a firewall all of them arrive.
+    await expect.poll(() => arrived(4000, 4001), { timeout: 30_000 }).toEqual(attacks.map(([name]) => name))
+    for (const port of specs) await controller.ensurePort({ ...port, filter: closed }, soon())
+    expect(await arrived(68, 67)).toEqual([])
+    const offer = Buffer.from([0x63, 0x82, 0x53, 0x63, 53, 1, 2]).toString('latin1')
+    await guest.send(dhcpDiscover(guest))
+    await expect.poll(async () => (await guest.received()).includes(offer)).toBe(true)
+  })
+
   test('a host that does not answer: its changes are not in force, however often they are asked for', async () => {
     const port = portOf({})
     await controller.ensurePort(port, soon())
@@ -112,6 +155,24 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
     await controller.ensurePort(changed, soon(), { unconfirmed: true })
     await signal('CONT', 0)
     expect(await outcomeOf(changed, 20_000)).toBe('in force')
+  })
+
+  test('a host that does not answer: what runs on it keeps its addresses, port or no port, until it does', async () => {
+    const port = portOf({})
+    const guest = await plug(port)
+    const arrives = async (): Promise<boolean> => {
+      const text = `text-${++texts}!`
+      await guest.send(udpFrame(guest, region.outside, text))
+      await sleep(300)
+      return (await region.outside.received()).includes(text)
+    }
+    await expect.poll(arrives, { timeout: 10_000 }).toBe(true)
+    await signal('STOP', 0)
+    await controller.ensureNoPort(port.mac, soon())
+    await sleep(1_000)
+    expect(await arrives()).toBe(true)
+    await signal('CONT', 0)
+    await expect.poll(arrives, { timeout: 10_000 }).toBe(false)
   })
 
   test.each(['9223372036854775807', '4611686018427387904'])(

@@ -101,14 +101,14 @@ function placing(
 const exists = (table: OwnTable, uuid: string): Operation =>
   wait(table, [['_uuid', '==', uuid]], '==', [{ _uuid: uuid }], { columns: ['_uuid'] })
 
-/** Removes the object if `key` of it contains nothing but rows of the object itself; null if it does. */
-export function planRemoval(index: ReplicaIndex, object: string, key: string, column: string): Operation[] | null {
+/** Removes the object if these columns of `key` contain nothing but rows of the object itself; null if they do. */
+export function planRemoval(index: ReplicaIndex, object: string, key: string, columns: readonly string[]): Operation[] | null {
   const container = index.find(object, key)
   if (!container) return []
   const own = new Set([...index.rowsOf(object).values()].map(({ uuid }) => uuid))
-  const contents = container.columns[column] as string[]
-  if (contents.some((each) => !own.has(each))) return null
-  const isUnchanged = wait(container.table, [['_uuid', '==', container.uuid]], '==', [{ [column]: contents }], { columns: [column] })
+  const contents = Object.fromEntries(columns.map((column) => [column, container.columns[column] as string[]]))
+  if (Object.values(contents).some((rows) => rows.some((each) => !own.has(each)))) return null
+  const isUnchanged = wait(container.table, [['_uuid', '==', container.uuid]], '==', [contents], { columns: [...columns] })
   return [isUnchanged, ...planChange(index, object, [])]
 }
 

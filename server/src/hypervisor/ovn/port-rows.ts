@@ -3,7 +3,7 @@ import { portName, type PortSpec } from '../network-controller.ts'
 import type { Filter } from '../spec.ts'
 import { ACTIONS, matchOf, pipelineOf, portIn, type Direction } from './match.ts'
 import type { WantedRow } from './plan.ts'
-import { acl, ALWAYS, digest, networkObject, PUBLIC, type Acl } from './topology.ts'
+import { acl, ALWAYS, digest, networkObject, outsideSet, PUBLIC, type Acl } from './topology.ts'
 
 export const portObject = (mac: string): string => `port/${mac}`
 export const filterObject = (filter: Filter): string => `filter/${digest(JSON.stringify(filter)).slice(0, 20)}`
@@ -11,9 +11,9 @@ export const filterObject = (filter: Filter): string => `filter/${digest(JSON.st
 const FIRST_RULE = 30_000
 const DEFAULT = 100
 
-/** Its network and its filter must exist. */
+/** Its network and its filter must exist, and the networks that its limit counts must have a way out. */
 export function portRows(port: PortSpec, hasDhcp: boolean): WantedRow[] {
-  const { vmId, mac, networkId, addresses, ranges, host, limitMbps, filter, version = 0 } = port
+  const { vmId, mac, networkId, addresses, ranges, host, limitMbps, limitedWith = [], filter, version = 0 } = port
   const name = portName(mac)
   const object = networkId === null ? PUBLIC : networkObject(networkId)
   const owned = [mac, ...addresses].join(' ')
@@ -23,10 +23,14 @@ export function portRows(port: PortSpec, hasDhcp: boolean): WantedRow[] {
     columns: {
       direction: pipelineOf(direction),
       priority: 100,
-      match: `${direction === 'IN' ? 'outport' : 'inport'} == "${name}"`,
+      match: limited(direction, name, limitedWith),
       bandwidth: { rate: limitMbps! * 1000, burst: limitMbps! * BURST_KBIT_PER_MBPS },
     },
-    in: [{ object, key: 'switch', column: 'qos_rules' }],
+    in: [object, ...limitedWith.map((each) => networkObject(each.networkId))].map((each) => ({
+      object: each,
+      key: 'switch',
+      column: 'qos_rules',
+    })),
   })
   return [
     {
@@ -51,6 +55,14 @@ export function portRows(port: PortSpec, hasDhcp: boolean): WantedRow[] {
     },
     ...(limitMbps === null ? [] : [limit('IN'), limit('OUT')]),
   ]
+}
+
+/** The same text for all its switches: northd makes one logical flow of it, and a chassis one meter of that flow, so that the interfaces share
+ *  the limit. A port that is not in a switch matches nothing there. */
+function limited(direction: Direction, name: string, others: NonNullable<PortSpec['limitedWith']>): string {
+  const [end, far] = direction === 'IN' ? ['outport', 'ip4.src'] : ['inport', 'ip4.dst']
+  const outside = others.map(({ mac, networkId }) => `(${end} == "${portName(mac)}" && ${far} == $${outsideSet(networkId)})`)
+  return [`${end} == "${name}"`, ...outside].join(' || ')
 }
 
 /** A tenth of a second: less, and TCP does not reach the rate. */
@@ -89,12 +101,6 @@ export function filterRows(filter: Filter): WantedRow[] {
     // OVN asks the rules about every packet; a connection that they once allowed goes on.
     established('IN'),
     established('OUT'),
-    own('dhcp', {
-      direction: 'OUT',
-      priority: ALWAYS,
-      match: `${portIn('OUT', group)} && udp.src == 68 && udp.dst == 67`,
-      action: 'allow',
-    }),
     ...rules,
     fallback('IN', ACTIONS[filter.defaultInbound]),
     fallback('OUT', ACTIONS[filter.defaultOutbound]),

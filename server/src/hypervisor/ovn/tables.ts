@@ -5,7 +5,7 @@ type Ids = Record<string, string>
 
 export type Northbound = {
   NB_Global: { nb_cfg: number }
-  Logical_Switch: { name: string; ports: string[]; qos_rules: string[]; other_config: Ids; external_ids: Ids }
+  Logical_Switch: { name: string; ports: string[]; acls: string[]; qos_rules: string[]; other_config: Ids; external_ids: Ids }
   Logical_Switch_Port: {
     name: string
     type: string
@@ -70,7 +70,7 @@ export type OwnTable = Exclude<keyof Northbound, 'NB_Global'>
 
 /** Columns that contain other rows. Rows of tables that are not roots exist only as long as a row contains them. */
 export const CONTAINERS = {
-  Logical_Switch: ['ports', 'qos_rules'],
+  Logical_Switch: ['ports', 'acls', 'qos_rules'],
   Port_Group: ['ports', 'acls'],
   Logical_Router: ['ports', 'static_routes', 'policies', 'nat'],
   HA_Chassis_Group: ['ha_chassis'],
@@ -94,7 +94,7 @@ const ids = ['external_ids'] as const
 /** What is monitored: every column that we write, so that a difference is seen. */
 export const MONITORED = {
   NB_Global: ['nb_cfg'],
-  Logical_Switch: ['name', 'ports', 'qos_rules', 'other_config', ...ids],
+  Logical_Switch: ['name', 'ports', 'acls', 'qos_rules', 'other_config', ...ids],
   Logical_Switch_Port: ['name', 'type', 'options', 'addresses', 'port_security', 'enabled', 'dhcpv4_options', ...ids],
   Port_Group: ['name', 'ports', 'acls', ...ids],
   Address_Set: ['name', 'addresses', ...ids],

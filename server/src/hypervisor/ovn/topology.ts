@@ -1,6 +1,6 @@
 // The public network and private ones as rows of OVN's northbound database. Names on chassis and in expressions consist of our ids alone.
 import { createHash } from 'node:crypto'
-import { parseCidr } from '../../kernel/cidr.ts'
+import { complementOf, formatCidr, parseCidr } from '../../kernel/cidr.ts'
 import { announcedRanges, CLOSED_RANGES, type NetworkSpec, type PublicNetworkSpec } from '../network-controller.ts'
 import { pipelineOf, portIn, type Direction } from './match.ts'
 import type { WantedRow } from './plan.ts'
@@ -14,6 +14,10 @@ export const uplinkPortOf = (network: string): string => `berth-${network}-uplin
 
 export const PUBLIC = 'public'
 export const networkObject = (networkId: string): string => `network/${networkId}`
+
+/** Of a network with a way out: all that lies beyond it. Its name in expressions, and its key. */
+export const outsideSet = (networkId: string): string => `berth_outside_${networkId}`
+export const OUTSIDE_RANGES = 'outside-ranges'
 
 const GUESTS = 'berth_guests'
 const PUBLIC_GUESTS = 'berth_public'
@@ -81,6 +85,13 @@ export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: rea
     match: `${portIn('OUT', GUESTS)} && ((udp.src == 67 && udp.dst == 68) || (udp.src == 547 && udp.dst == 546))`,
     action: 'drop',
   }),
+  // Nor does one hear its clients: what looks like a request passes the rules of customers on its way to OVN's own server.
+  acl('no-dhcp-client', 'guests', {
+    direction: 'IN',
+    priority: ALWAYS + 2,
+    match: `${portIn('IN', GUESTS)} && udp.src == 68 && udp.dst == 67`,
+    action: 'drop',
+  }),
   acl('not-closed', 'public', {
     direction: 'OUT',
     priority: ALWAYS + 1,
@@ -122,11 +133,12 @@ export interface Acl {
   action: string
 }
 
-export const acl = (key: string, group: string, { direction, priority, match, action }: Acl): WantedRow => ({
+/** `container`: the group or switch. */
+export const acl = (key: string, container: string, { direction, priority, match, action }: Acl): WantedRow => ({
   table: 'ACL',
   key,
   columns: { direction: pipelineOf(direction), priority, match, action, options: {} },
-  in: [{ key: group, column: 'acls' }],
+  in: [{ key: container, column: 'acls' }],
 })
 
 type RoutedNetwork = NetworkSpec & { gateway: string }
@@ -169,7 +181,15 @@ function dhcpRows(network: RoutedNetwork): WantedRow[] {
     ...(dns.length > 0 && { dns_server: `{${dns.join(', ')}}` }),
     ...(announced.length > 0 && { classless_static_route: `{${announced.map((range) => `${range},${gateway}`).join(', ')}}` }),
   }
-  return [{ table: 'DHCP_Options', key: 'dhcp', columns: { cidr, options } }]
+  return [
+    { table: 'DHCP_Options', key: 'dhcp', columns: { cidr, options } },
+    acl('dhcp-request', 'switch', {
+      direction: 'OUT',
+      priority: ALWAYS,
+      match: `${portIn('OUT', GUESTS)} && ip4.dst == {255.255.255.255, ${gateway}} && udp.src == 68 && udp.dst == 67`,
+      action: 'allow',
+    }),
+  ]
 }
 
 /** The operator's ranges are closed to what leaves a private network too; answers come in by the other port. */
@@ -177,7 +197,7 @@ function routerRows({ networkId, cidr, gateway, routes }: RoutedNetwork): Wanted
   const name = routerName(networkId)
   const port = `${name}-inside`
   const from = `inport == "${port}"`
-  const inside = oneOf('ip4.dst', [cidr, ...routes.map(({ destination }) => destination)])
+  const inside = oneOf('ip4.dst', [cidr, ...destinationsOf(routes)])
   return [
     {
       table: 'Logical_Router',
@@ -199,6 +219,8 @@ function routerRows({ networkId, cidr, gateway, routes }: RoutedNetwork): Wanted
     policy('closed', 1001, `${from} && ip4.dst == $${CLOSED}`, 'drop'),
   ]
 }
+
+const destinationsOf = (routes: NetworkSpec['routes']): string[] => routes.map(({ destination }) => destination)
 
 const routeRow =
   (networkId: string) =>
@@ -244,11 +266,18 @@ const staticRoute = (key: string, destination: string, nextHop: string, port: st
 
 const oneOf = (field: string, ranges: readonly string[]): string => `${field} == {${ranges.join(', ')}}`
 
-function outsideRows({ networkId, cidr, snat }: RoutedNetwork): WantedRow[] {
+/** Routers do not forward it. */
+const MULTICAST = '224.0.0.0/4'
+
+function outsideRows({ networkId, cidr, snat, routes, peers }: RoutedNetwork): WantedRow[] {
   if (!snat) return []
   const name = routerName(networkId)
   const port = `${name}-outside`
+  const inside = [cidr, ...destinationsOf(routes), ...peers.map((peer) => peer.cidr)]
+  // A set of what is outside, because `!=` to several ranges is many more flows.
+  const outside = complementOf([...inside, MULTICAST].map((range) => parseCidr(range)!)).map(formatCidr)
   return [
+    addressSet(OUTSIDE_RANGES, outsideSet(networkId), 4, outside),
     {
       table: 'Logical_Router_Port',
       key: 'outside',
@@ -264,6 +293,8 @@ function outsideRows({ networkId, cidr, snat }: RoutedNetwork): WantedRow[] {
     // Only answers come in. A neighbour in the public network must not use the router as its own: what it sends to an address behind the router
     // is no packet of a translated connection.
     policy('uninvited', 1006, `inport == "${port}" && (!ct.trk || (!ct.rpl && !ct.rel))`, 'drop'),
+    // Nothing comes from there in the name of what is inside, which no limit counts: a connection may be older than a route or a peer.
+    policy('impostor', 1007, `inport == "${port}" && ${oneOf('ip4.src', inside)}`, 'drop'),
     staticRoute('default', '0.0.0.0/0', snat.gateway, port),
     {
       table: 'NAT',

@@ -49,7 +49,7 @@ export const attachNetwork = workflow<Input>('vm.network_attach', { deadline: '6
   .step('network', { run: prepareNetworks })
   .step('attach', { timeout: PLUG_STEP, run: plugIn, undo: unplug })
   .onSuccess(async (tx, { deps, input, runId }) => {
-    // A route to it may have been made or deleted after the port was read.
+    // A route to it may have been made or deleted after the port was read, and the limit of the public port counts the network.
     await markPortsDirty(tx, [input.vmId])
     await recordVmEvent(tx, deps, input.vmId, 'vm.network_attached', { actionId: runId }, toldOf(input))
   })
@@ -62,6 +62,8 @@ export const detachNetwork = workflow<Input>('vm.network_detach', { deadline: '6
   .step('detach', { timeout: PLUG_STEP, run: unplug, undo: plugIn })
   .onSuccess(async (tx, { deps, input, runId }) => {
     await releaseAddress(tx, input.networkId, input.vmId)
+    // The limit of the public port counts the network no longer.
+    await markPortsDirty(tx, [input.vmId])
     await recordVmEvent(tx, deps, input.vmId, 'vm.network_detached', { actionId: runId }, toldOf(input))
   })
   .onFailure(async (tx, { input: { vmId }, cleanupFailed, now }) => {

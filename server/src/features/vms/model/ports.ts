@@ -33,7 +33,7 @@ export const isPlaced = ({ host_id, mac }: Pick<PlacedVm, 'host_id' | 'mac'>): b
 const publicAddresses = ({ ip_address, ipv6_address }: Pick<PlacedVm, 'ip_address' | 'ipv6_address'>): string[] =>
   [ip_address, ipv6_address].filter((each) => each !== null)
 
-/** The public interface first. The limit is for it alone. */
+/** The public interface first. It shares the VM's limit with what private ones send out of networks with SNAT. */
 export async function portSpecs(db: Queries, vm: PlacedVm): Promise<PortSpec[]> {
   if (!vm.host_id || !vm.mac) throw new Error(`BUG: VM ${vm.id} has no place`)
   const version = await desiredVersion(db, vm.id) // before the rest, which is then at least as new
@@ -47,6 +47,7 @@ export async function portSpecs(db: Queries, vm: PlacedVm): Promise<PortSpec[]> 
     ranges: vm.ipv6_prefix === null ? [] : [vm.ipv6_prefix],
     host,
     limitMbps: speedLimit(vm),
+    limitedWith: attachments.flatMap(({ mac, network_id, way_out }) => (way_out === null ? [] : [{ mac, networkId: network_id }])),
     filter: ofPublic,
     version,
   }
