@@ -100,6 +100,7 @@ async function takenRanges(): Promise<Taken[]> {
 
 interface Interface {
   ifname: string
+  address: string
   flags: string[]
   addr_info: { family: string; local: string; prefixlen: number; scope: string }[]
 }

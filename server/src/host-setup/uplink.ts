@@ -10,6 +10,10 @@ import { readFileOrNull, run } from './shell.ts'
 const ARP_IGNORE = `/proc/sys/net/ipv4/conf/${PUBLIC_BRIDGE}/arp_ignore`
 const DISABLE_IPV6 = `/proc/sys/net/ipv6/conf/${PUBLIC_BRIDGE}/disable_ipv6`
 
+/** The same on every host: the router of a private network that fails over to another host goes on sending to the gateway it knows. No
+ *  network card is ever in the bridge, so nobody sees it twice. */
+const MAC = '02:62:65:72:74:68'
+
 export const uplink: Step = {
   name: 'uplink',
   async check(plan) {
@@ -18,6 +22,7 @@ export const uplink: Step = {
     if (actual?.trim().replaceAll('"', '') !== datapath) return missing(`the bridge ${PUBLIC_BRIDGE} with the datapath ${datapath}`)
     const device = await findInterface(PUBLIC_BRIDGE)
     if (!device?.flags.includes('UP')) return missing(`${PUBLIC_BRIDGE} is down`)
+    if (device.address !== MAC) return missing(`the address ${MAC} of ${PUBLIC_BRIDGE}`)
     if (((await readFileOrNull(DISABLE_IPV6)) ?? '1').trim() !== '1') return missing(`${PUBLIC_BRIDGE} must not have IPv6`)
     if ((await readFileOrNull(ARP_IGNORE))?.trim() !== '1') return missing(`${PUBLIC_BRIDGE} must answer ARP for its own addresses only`)
     const absent = addresses(plan).find((address) => !device.addr_info.some(({ local, prefixlen }) => `${local}/${prefixlen}` === address))
@@ -34,7 +39,7 @@ const addresses = ({ range, gateway }: HostPlan): string[] => [`${gateway}/${ran
 /** For `sh -e`; idempotent. In user space, OVS takes packets from the interface as they are, so the kernel must complete their checksums. */
 export const uplinkCommands = (plan: HostPlan): string => `
 if [ -e ${KERNEL_DATAPATH} ]; then datapath=system; else datapath=netdev; fi
-ovs-vsctl --timeout=30 --may-exist add-br ${PUBLIC_BRIDGE} -- set Bridge ${PUBLIC_BRIDGE} datapath_type=$datapath \\
+ovs-vsctl --timeout=30 --may-exist add-br ${PUBLIC_BRIDGE} -- set Bridge ${PUBLIC_BRIDGE} datapath_type=$datapath 'other_config:hwaddr="${MAC}"' \\
   -- set Open_vSwitch . external_ids:ovn-bridge-datapath-type=$datapath
 [ $datapath = system ] || ethtool -K ${PUBLIC_BRIDGE} tx off >/dev/null
 [ ! -e ${DISABLE_IPV6} ] || echo 1 > ${DISABLE_IPV6}
