@@ -1,6 +1,6 @@
 // What only a real host can get wrong: a daemon that dies, bytes that arrive damaged, a guest that never comes up. Most guests here have an
 // empty disk: their firmware looks for a system in vain, which is all the life these promises need.
-import { copyFile, mkdir } from 'node:fs/promises'
+import { copyFile, mkdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { missingCommands } from '../../../../libvirt/test/command.ts'
@@ -11,6 +11,7 @@ import { nativeArch } from '../../kernel/arch.ts'
 import { newId } from '../../kernel/ids.ts'
 import { collect, expectKind } from '../conformance/fixture.ts'
 import { isDriverError } from '../driver.ts'
+import { rootOf } from './core/endpoint.ts'
 
 /** Of which this machine has an emulator. */
 const EMULATED = (['x86_64', 'aarch64'] as const).filter((arch) => missingCommands(`qemu-system-${arch}`) === undefined)
@@ -102,6 +103,12 @@ describeIf(missingForLibvirtHost() ?? missingCommands(`qemu-system-${nativeArch(
     await guests.host.sandbox.inside('rmdir', '/var/lib/libvirt/images/berth/.space')
     for (const look of [free, free]) expect(before - (await look())).toBeLessThan(3)
     expect(await guests.host.sandbox.virsh('pool-list', '--name')).toContain('berth-space')
+  })
+
+  test('offers no disk space that the filesystem reserves for root', async () => {
+    const { bavail, bsize } = await statfs(`${rootOf(guests.host.uri)}/var/lib/libvirt/images/berth`)
+    const { diskFreeGiB } = await open().facts(soon())
+    expect(Math.abs(diskFreeGiB - (bavail * bsize) / 2 ** 30)).toBeLessThan(3)
   })
 
   test('that is down is unreachable, soon', async () => {

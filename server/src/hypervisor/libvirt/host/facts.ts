@@ -14,7 +14,7 @@ export function factMethods(context: HostContext): Pick<Monitoring, 'facts'> {
         const hostname = await host.connect.getHostname()
         const node = await host.connect.getNodeInfo()
         await refreshSpace(host)
-        const space = await readPoolSpace(host)
+        const space = await readPoolSpace(host, context)
         const cpu = readXml(await host.connect.getCapabilities()).find('host/cpu')
         const versions = { libvirt: version(await host.connect.getLibVersion()), qemu: version(await host.connect.getVersion()) }
         return { hostname, node, space, cpu, versions, uplinkMbps: await readUplinkMbps(host) }

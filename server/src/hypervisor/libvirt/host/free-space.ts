@@ -1,6 +1,7 @@
 // Free disk space of a host. libvirt updates it at a pool refresh only, so the value of the storage pool becomes stale while guests write.
 // Refreshing that pool is slow with many volumes, locks it meanwhile, and deactivates it on failure. Instead an empty folder in it is a pool
 // of its own, on the same filesystem, and is refreshed.
+import { statfs } from 'node:fs/promises'
 import type { Host, Named } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
 import { STORAGE_POOL, SPACE_FOLDER, SPACE_POOL } from '../core/resource-names.ts'
@@ -8,12 +9,17 @@ import type { HostContext } from '../core/host-context.ts'
 import { abortable } from '../core/abortable.ts'
 import { element, readXml } from '../core/xml.ts'
 
-/** As of the last refresh. */
-export async function readPoolSpace(host: Host): Promise<{ capacity: bigint; available: bigint }> {
+/** As of the last refresh. libvirt counts blocks that the filesystem reserves for root as available: on this machine they are subtracted. */
+export async function readPoolSpace(host: Host, { root }: Pick<HostContext, 'root'>): Promise<{ capacity: bigint; available: bigint }> {
   const pools = await host.pools.listAll({ flags: ['active'] })
   const pool = pools.find(({ name }) => name === SPACE_POOL) ?? (await host.pools.lookupByName({ name: STORAGE_POOL }))
-  return host.pools.getInfo({ pool })
+  const { capacity, available } = await host.pools.getInfo({ pool })
+  const path = root === undefined ? undefined : await pathOf(host, pool)
+  const reserved = path === undefined ? 0n : await statfs(`${root}${path}`, { bigint: true }).then(reservedOf, () => 0n)
+  return { capacity, available: available > reserved ? available - reserved : 0n }
 }
+
+const reservedOf = ({ bfree, bavail, bsize }: { bfree: bigint; bavail: bigint; bsize: bigint }): bigint => (bfree - bavail) * bsize
 
 const REFRESH_INTERVAL_MS = 30_000
 /** Running copies may delay the refresh; a stale value is good enough then. */

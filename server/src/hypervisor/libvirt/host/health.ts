@@ -15,20 +15,20 @@ export function healthMethods(context: HostContext): Pick<Monitoring, 'health'> 
   return {
     health: async (signal) => ({
       problems: await context.call('check host health', signal, async (host) => {
-        const problem = await poolProblem(host)
+        const problem = await poolProblem(host, context)
         return problem === undefined ? [] : [problem]
       }),
     }),
   }
 }
 
-async function poolProblem(host: Host): Promise<string | undefined> {
+async function poolProblem(host: Host, context: HostContext): Promise<string | undefined> {
   const pool = (await host.pools.listAll()).find(({ name }) => name === STORAGE_POOL)
   if (!pool) return `There is no storage pool ${STORAGE_POOL}. Run \`berthd host prepare\` on the host`
   const { state } = await host.pools.getInfo({ pool })
   if (state !== PoolState.running)
     return `The storage pool ${STORAGE_POOL} is not active. Start it with \`virsh pool-start ${STORAGE_POOL}\``
-  const { capacity, available } = await readPoolSpace(host)
+  const { capacity, available } = await readPoolSpace(host, context)
   const enough = capacity / 20n < TIGHT_BYTES ? capacity / 20n : TIGHT_BYTES
   if (available >= enough + capacity / RESERVE) return undefined
   return `Only ${(Number(available) / GIB).toFixed(1)} GiB of the disk are free. Remove backups or add a disk`
