@@ -54,7 +54,14 @@ async function add({ db, now }: Admin, { region, cidr, gateway, host, except, dn
     const hostId = host === undefined ? null : (await getHost(tx, host)).id
     return addPool(tx, now, { regionId: (await getRegion(tx, region)).id, hostId, cidr, gateway, except, dns })
   })
-  return { data: { id, region, cidr, gateway }, text: `IP pool ${cidr} is ${id}` }
+  const text = `IP pool ${cidr} is ${id}`
+  return {
+    data: { id, region, cidr, gateway },
+    text:
+      host === undefined
+        ? `${text}\nIts gateway ${gateway} must be on the uplink of the region's hosts: npx berthd host prepare --uplink`
+        : text,
+  }
 }
 
 async function remove({ db }: Admin, _options: object, range?: string): Promise<Result> {

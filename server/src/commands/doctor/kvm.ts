@@ -38,7 +38,7 @@ const kvmProbeResult = databaseCheck('KVM', async (db) => {
 })
 
 /** /proc/cpuinfo has no flag for virtualisation on ARM. */
-async function cpuSupportsKvm(): Promise<boolean | null> {
+export async function cpuSupportsKvm(): Promise<boolean | null> {
   if (process.arch === 'arm64') return null
   return /\b(vmx|svm)\b/.test(await readFile('/proc/cpuinfo', 'utf8'))
 }

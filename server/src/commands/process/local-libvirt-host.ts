@@ -15,6 +15,7 @@ import { formatCidr } from '../../kernel/cidr.ts'
 import { stopwatch, systemClock } from '../../kernel/clock.ts'
 import type { Db } from '../../kernel/database/db.ts'
 import { accelerationOf } from '../admin/host-add.ts'
+import { cpuSupportsKvm } from '../doctor/kvm.ts'
 import { print, showLine, step } from '../output.ts'
 
 export interface Obstacle {
@@ -47,7 +48,8 @@ export async function openLibvirtHost(
   // Registered by a version before OVN: its region has no network controller.
   const outdated = replace || (registered && !(await getRegion(db, registered.region_id)).network_controller)
   if (!registered || outdated) await register(db, wanted, plan, facts, outdated ? local : null)
-  const emulated = accelerationOf(facts) === 'emulation'
+  // What QEMU offers, what a probe guest showed at an earlier start, and what the processor lacks.
+  const emulated = accelerationOf(facts) === 'emulation' || registered?.acceleration === 'emulation' || (await cpuSupportsKvm()) === false
   const changed = outcomes.some(({ status }) => status === 'done')
   if (!changed) showLine('✓', `libvirt ${facts.libvirt}, OVN, network ${formatCidr(plan.range)}`, `${(elapsed() / 1000).toFixed(1)} s`)
   if (emulated) showLine('!', 'no usable KVM: VMs run emulated, slower', 'npm run doctor -- kvm')
