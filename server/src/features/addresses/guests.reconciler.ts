@@ -1,6 +1,6 @@
 // Tells guests of their addresses again: after a boot, when the agent was silent, and now and then. A silent agent takes the whole timeout, so
 // neither the guests of one account nor silent ones have all turns; what becomes due meanwhile gets the next free one.
-import { sleep } from '../../kernel/clock.ts'
+import { sleep, stopwatch } from '../../kernel/clock.ts'
 import { reconciler, type Deps } from '../deps.ts'
 import { CONFIGURE_GUESTS } from '../hosts/public-addresses.ts'
 import { configureGuest } from './guest.ts'
@@ -11,6 +11,8 @@ const AT_ONCE = 8
 const AT_ONCE_OF_ACCOUNT = 2
 const AT_ONCE_SILENT = 4
 const LOOK_EVERY_MS = 200
+/** Whoever is silent all the time must not keep a run from ending. */
+const RUN_MS = 60_000
 
 /** With all of its due addresses. */
 interface Guest {
@@ -22,21 +24,24 @@ interface Guest {
 }
 
 export const configureGuests = reconciler(CONFIGURE_GUESTS, '5s', async (deps: Deps, stopping) => {
-  const tried = new Set<string>()
+  const failed = new Set<string>()
   const running = new Map<Guest, Promise<void>>()
+  const elapsed = stopwatch()
   const count = (which: (guest: Guest) => boolean): number => [...running.keys()].filter(which).length
   const isTurnOf = ({ accountId, isSilent }: Guest): boolean =>
     running.size < AT_ONCE &&
     count((each) => each.accountId === accountId) < AT_ONCE_OF_ACCOUNT &&
     !(isSilent && count((each) => each.isSilent) >= AT_ONCE_SILENT)
   for (;;) {
-    const due = stopping?.aborted ? [] : byVm(await dueGuests(deps.db, deps.clock.now()))
+    const isOver = stopping?.aborted || elapsed() > RUN_MS
+    const due = isOver ? [] : byVm(await dueGuests(deps.db, deps.clock.now()))
     for (const guest of due) {
-      if (tried.has(guest.vmId) || !isTurnOf(guest)) continue
-      tried.add(guest.vmId)
+      const isRunning = count(({ vmId }) => vmId === guest.vmId) > 0
+      if (isRunning || failed.has(guest.vmId) || !isTurnOf(guest)) continue
+      const asked = configure(deps, guest).then((isDone) => void (isDone || failed.add(guest.vmId)))
       running.set(
         guest,
-        configure(deps, guest).finally(() => running.delete(guest)),
+        asked.finally(() => running.delete(guest)),
       )
     }
     if (running.size === 0) return
@@ -56,16 +61,18 @@ function byVm(rows: DueGuest[]): Guest[] {
   return [...guests.values()]
 }
 
-/** An agent that does not answer is asked once, not for each address. */
-async function configure(deps: Deps, { vmId, addressIds }: Guest): Promise<void> {
-  let silence: GuestOutcome | undefined
+/** An agent that does not answer is asked once, not for each address. Resolves to false where it stays due. */
+async function configure(deps: Deps, { vmId, addressIds }: Guest): Promise<boolean> {
+  let [silence, isDone]: [GuestOutcome | undefined, boolean] = [undefined, true]
   for (const id of addressIds) {
     try {
-      const outcome = silence ?? (await configureGuest(deps, id, vmId, AbortSignal.timeout(TIMEOUT_MS)))
+      const outcome: GuestOutcome = silence ?? (await configureGuest(deps, id, vmId, AbortSignal.timeout(TIMEOUT_MS)))
       if (outcome.state === 'PENDING' && outcome.dueAt !== null) silence = outcome
       await setGuestState(deps.db, deps.clock.now(), id, vmId, outcome)
     } catch (error) {
+      isDone = false
       deps.log.warn({ err: error, addressId: id }, 'configuring guest address failed; will retry')
     }
   }
+  return isDone
 }

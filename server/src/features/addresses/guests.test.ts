@@ -81,6 +81,26 @@ describe('a guest that does not answer', async () => {
     expect(calls.toSorted()).toEqual(silent.toSorted())
   })
 
+  test('does not keep those from being asked again that answered nothing once', async () => {
+    const [silent, booting] = [await given(await customer(), 1), await given(await customer(), 1)]
+    const { deps, release } = silence([silent])
+    let asked = 0
+    const get: Deps['hypervisors']['get'] = async (hostId) => {
+      const driver = await deps.hypervisors.get(hostId)
+      const ensureGuestAddress: typeof driver.ensureGuestAddress = (vmId, ...rest) =>
+        vmId === booting && asked++ === 0
+          ? Promise.reject(new DriverError('transient', 'booting'))
+          : driver.ensureGuestAddress(vmId, ...rest)
+      return { ...driver, ensureGuestAddress }
+    }
+    const run = configureGuests.runOnce({ ...deps, hypervisors: { ...deps.hypervisors, get } })
+    await expect.poll(() => asked).toBe(1)
+    app.clock.advance('11s')
+    await expect.poll(() => states(booting), { timeout: 10_000 }).toEqual(['CONFIGURED'])
+    release()
+    await run
+  })
+
   test('is asked less and less often, and at once after a boot', async () => {
     const owner = await customer()
     const vmId = await given(owner, 1)

@@ -30,9 +30,11 @@ async function plugIn(context: Context): Promise<void> {
   const { deps, input, signal } = context
   const { vm, driver } = await vmAndDriver(context)
   const attachment = (await attachmentsOf(deps.db, vm.id)).find((each) => each.mac === input.mac)
-  const port = (await portSpecs(deps.db, vm)).find((each) => each.mac === input.mac)
+  const [open, ...inside] = await portSpecs(deps.db, vm)
+  const port = inside.find((each) => each.mac === input.mac)
   if (!attachment || !port) throw new Error(`BUG: VM ${vm.id} has no address for ${input.mac}`)
-  await (await controllerForVm(deps, vm)).ensurePort(port, signal)
+  // The limit of the public port counts what leaves the network: before anything can.
+  for (const each of [port, open!]) await (await controllerForVm(deps, vm)).ensurePort(each, signal)
   await driver.ensureInterface(vm.id, privateNic(attachment), signal)
 }
 
