@@ -65,7 +65,7 @@ async function configure(deps: Deps, { vmId, addressIds }: Guest): Promise<void>
       if (outcome.state === 'PENDING' && outcome.dueAt !== null) silence = outcome
       await setGuestState(deps.db, deps.clock.now(), id, vmId, outcome)
     } catch (error) {
-      deps.log.warn({ err: error, addressId: id }, 'configuring guest address failed; will retry')
+      deps.log.warn({ err: error, addressId: id }, 'reconciling guest address failed; will retry')
     }
   }
 }
