@@ -298,6 +298,7 @@ describe('destructive commands', { timeout: 120_000 }, () => {
     ['token', 'revoke', 'x'],
     ['token', 'delete', 'x'],
     ['host', 'remove', 'x'],
+    ['ip-pool', 'remove', 'x'],
     ['template', 'remove', 'x'],
     ['vm', 'suspend', 'x'],
     ['vm', 'unmanage', 'x'],
