@@ -142,7 +142,7 @@ export const SETTINGS = {
   paymentInstructions: setting('BERTH_PAYMENT_INSTRUCTIONS', '', 'Bank details shown to customers under BERTH_PAYMENTS=manual', text),
   pdnsUrl: optional(
     'BERTH_PDNS_URL',
-    'HTTP API of a PowerDNS server for reverse DNS, such as http://127.0.0.1:8081; unset: no reverse names',
+    'HTTP API of a PowerDNS server for reverse DNS, such as http://127.0.0.1:8053; unset: no reverse names',
     text,
   ),
   pdnsKey: optional('BERTH_PDNS_KEY', 'API key of the PowerDNS server', text),

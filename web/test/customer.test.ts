@@ -124,7 +124,7 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await expectShown(page.getByText('Sent on to an address outside of this account.', { exact: true }))
     await page.getByLabel('Address', { exact: true }).fill('10.0.0.9')
     await button(page, 'Check path').click()
-    await expectShown(page.getByText('Attach both VMs to one private network.', { exact: true }))
+    await expectShown(page.getByText('No VM of this account has 10.0.0.9: use the address of one in a network of web-1.', { exact: true }))
   })
 
   test('creates a webhook, views a delivery and resends it', async () => {

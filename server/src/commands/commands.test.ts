@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testDatabase } from '../../test/harness.ts'
 import { berthd, berthdJson, cleanEnvironment, type Outcome, type Settings } from '../../test/processes.ts'
+import { openDb, sql } from '../kernel/database/db.ts'
 import { createProgram, forEach } from './program.ts'
 
 let settings: Settings
@@ -177,6 +178,11 @@ describe('berthd host and plan', { timeout: 120_000 }, () => {
     expect(added).toMatchObject({ slug: 'ams1', name: 'Amsterdam 1', country: 'NL', flag: '🇳🇱', city: 'Amsterdam', available: false })
     expect(await json('region', 'set', 'ams1', '--name', 'Amsterdam')).toEqual({ ...added, name: 'Amsterdam' })
     expect((await json<{ slug: string }[]>('region', 'list')).map(({ slug }) => slug)).toEqual(['fra1', 'ams1'])
+    const db = openDb({ url: settings['BERTH_DATABASE_URL']!, maxConnections: 1, onError: () => {} })
+    await db.run(sql`update regions set network_controller = 'ssl:10.0.1.1' where slug = 'ams1'`).finally(() => db.close())
+    expect((await run('region', 'list')).stdout).toMatch(/AVAILABLE +NETWORK CONTROLLER\n.* true +-\n.* false +ssl:10\.0\.1\.1\n$/)
+    const { stdout } = await run('region', 'add', 'ams3', ...place, '--available', 'false')
+    expect(stdout).toMatch(/Next: npx berthd region set ams3 --network-controller .* npx berthd host add <uri> --region ams3\n$/)
     const refused = await Promise.all([
       run('region', 'add', 'ams1', ...place),
       run('region', 'add', 'Bad', ...place),
@@ -292,6 +298,7 @@ describe('destructive commands', { timeout: 120_000 }, () => {
     ['token', 'revoke', 'x'],
     ['token', 'delete', 'x'],
     ['host', 'remove', 'x'],
+    ['ip-pool', 'remove', 'x'],
     ['template', 'remove', 'x'],
     ['vm', 'suspend', 'x'],
     ['vm', 'unmanage', 'x'],

@@ -1,7 +1,15 @@
 import type { Command } from 'commander'
 import type { Config } from '../../config.ts'
-import { changeRegion, createRegion, getRegion, listRegions, type RegionInput } from '../../features/catalog/service.ts'
+import {
+  changeRegion,
+  createRegion,
+  findNetworkController,
+  getRegion,
+  listRegions,
+  type RegionInput,
+} from '../../features/catalog/service.ts'
 import { changeNetworkController } from '../../features/hosts/service.ts'
+import type { Queries } from '../../kernel/database/db.ts'
 import { createLog } from '../../kernel/log.ts'
 import { isNetworkController } from '../../hypervisor/network-controller-address.ts'
 import { adminCommand, type Admin } from '../admin-command.ts'
@@ -38,14 +46,25 @@ export function regionCommands(program: Command): void {
   )
 }
 
-const COLUMNS = ['id', 'slug', 'name', 'country', 'city', 'available'] as const
+const COLUMNS = ['id', 'slug', 'name', 'country', 'city', 'available', 'networkController'] as const
 
 const list = async ({ db }: Admin): Promise<Result> =>
-  table(await listRegions(db), [...COLUMNS], 'No regions yet: npx berthd region add --help')
+  table(
+    await Promise.all((await listRegions(db)).map((region) => withController(db, region))),
+    [...COLUMNS],
+    'No regions yet: npx berthd region add --help',
+  )
+
+/** Customers do not see it. */
+const withController = async <R extends { id: string }>(db: Queries, region: R) => ({
+  ...region,
+  networkController: (await findNetworkController(db, region.id)) ?? null,
+})
 
 async function add({ db, now }: Admin, { name, country, city, available }: RegionInput, slug?: string): Promise<Result> {
   const region = await db.tx((tx) => createRegion(tx, now, { slug: slug!, name, country, city, available }))
-  return { data: region, text: `Region ${region.slug} is added. Next: npx berthd host add <uri> --region ${region.slug}` }
+  const next = `npx berthd region set ${region.slug} --network-controller <address>, then npx berthd host add <uri> --region ${region.slug}`
+  return { data: { ...region, networkController: null }, text: `Region ${region.slug} is added. Next: ${next}` }
 }
 
 type Change = Partial<RegionInput> & { networkController?: string; json?: boolean }
@@ -56,7 +75,7 @@ async function set({ config, db }: Admin, { json: _, networkController, ...chang
   if (networkController !== undefined) await requireController(config, networkController)
   const region = await db.tx(async (tx) => {
     if (networkController !== undefined) await changeNetworkController(tx, await getRegion(tx, slug!), networkController)
-    return changeRegion(tx, slug!, change)
+    return withController(tx, await changeRegion(tx, slug!, change))
   })
   return { data: region, text: table([region], [...COLUMNS], '').text }
 }

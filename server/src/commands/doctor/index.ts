@@ -8,7 +8,7 @@ import { certificates } from './certificates.ts'
 import { confinement, datapath, libvirt, networkController, publicNetwork, qemu, range, storage } from './host.ts'
 import { virtualisation } from './kvm.ts'
 import { dataFolder, disk, hypervisor, node } from './machine.ts'
-import { port, redis } from './network.ts'
+import { port, redis, reverseDns } from './network.ts'
 import { reserve } from './reserve.ts'
 import { templates } from './templates.ts'
 
@@ -22,6 +22,7 @@ const CHECKS: Record<string, Check> = {
   key: masterKey,
   port,
   redis,
+  dns: reverseDns,
   hypervisor,
   kvm: virtualisation,
   qemu,

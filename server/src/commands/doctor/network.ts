@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { findPortHolder } from '../port-owner.ts'
-import { failure, ok, warning, type Check } from './check.ts'
+import { failure, ok, warning, type Check, type Finding } from './check.ts'
 
 export const port: Check = async ({ host, port: number }) => {
   if (number === 0) return ok('port: any free one')
@@ -42,5 +42,23 @@ export const redis: Check = async ({ redisUrl }) => {
     return warning(message, 'start it, or check BERTH_REDIS_URL')
   } finally {
     client.destroy()
+  }
+}
+
+export const reverseDns: Check = async ({ pdnsUrl, pdnsKey }) => {
+  if (!pdnsUrl) return ok('no PowerDNS: customers cannot name their addresses')
+  const problem = (message: string, fix: string): Finding => warning(`${message}: reverse names wait for it`, fix)
+  try {
+    const { ok: isOk, status } = await fetch(`${pdnsUrl.replace(/\/+$/, '')}/api/v1/servers/localhost`, {
+      headers: { 'x-api-key': pdnsKey ?? '' },
+      signal: AbortSignal.timeout(2_000),
+    })
+    if (isOk) return ok('PowerDNS is reachable and accepts the key')
+    return status === 401
+      ? problem('PowerDNS refuses the key', 'set BERTH_PDNS_KEY to the api-key of pdns.conf')
+      : problem(`PowerDNS has no API at BERTH_PDNS_URL (it answered ${status})`, 'check BERTH_PDNS_URL, and api=yes in pdns.conf')
+  } catch (error) {
+    const { message } = ((error as Error).cause ?? error) as Error
+    return problem(`PowerDNS is unreachable (${message})`, 'start it, or check BERTH_PDNS_URL')
   }
 }

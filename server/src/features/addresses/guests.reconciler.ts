@@ -71,7 +71,7 @@ async function configure(deps: Deps, { vmId, addressIds }: Guest): Promise<boole
       await setGuestState(deps.db, deps.clock.now(), id, vmId, outcome)
     } catch (error) {
       isDone = false
-      deps.log.warn({ err: error, addressId: id }, 'configuring guest address failed; will retry')
+      deps.log.warn({ err: error, addressId: id }, 'reconciling guest address failed; will retry')
     }
   }
   return isDone

@@ -110,7 +110,7 @@ describe('POST /networks/{id}/routes', () => {
   })
 
   test.each([
-    ['a prefix of 0', { destination: '0.0.0.0/0' }, 'destination'],
+    ['a default route', { destination: '0.0.0.0/0' }, 'from /1 to /32 such as 192.168.0.0/16: a default route is not possible'],
     ['no prefix', { destination: '192.168.0.0' }, 'destination'],
     ['IPv6', { destination: 'fd00::/64' }, 'destination'],
     ['a next hop that is no address', { nextHop: '10.0.0' }, 'nextHop'],

@@ -7,7 +7,7 @@ const Cidr = Type.String({
 })
 const Destination = Type.String({
   pattern: `^${QUAD}/([1-9]|[12]\\d|3[0-2])$`,
-  rule: 'must be an IPv4 range such as 192.168.0.0/16',
+  rule: 'must be an IPv4 range from /1 to /32 such as 192.168.0.0/16: a default route is not possible',
   description: 'A range outside of the network; host bits are masked away',
 })
 const NextHop = Type.String({

@@ -173,6 +173,11 @@ describe('a VM with publicIpv4: false', async () => {
       ipv6Address: expect.stringContaining('2001:db8:3:'),
       billing: { priceMonthly: '4.50' },
     })
+    expect(code(await customer.patch(`/vms/${id}`, { reverseName: 'six.example.com' }))).toEqual([
+      409,
+      'invalid_state',
+      'Only public IPv4 addresses can have a reverse name, and this VM has none',
+    ])
     await app.checkInvariants()
     app.clock.advance('31d')
     await app.rest()

@@ -62,7 +62,7 @@ export async function update(
 
 /** Of its own public address. */
 async function nameAddress(tx: Tx, { config, clock }: Deps, vm: sql.VmDetails, name: string | null): Promise<void> {
-  if (vm.ip_address === null) throw apiError('invalid_state', 'VM has no public address to name')
+  if (vm.ip_address === null) throw apiError('invalid_state', 'Only public IPv4 addresses can have a reverse name, and this VM has none')
   await setReverseName(tx, config, clock.now(), vm.account_id, vm.ip_address, name)
 }
 

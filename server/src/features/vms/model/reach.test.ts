@@ -80,8 +80,9 @@ describe('POST /vms/{id}/reach', () => {
       action: 'DROP',
       rule: null,
       detail: 'No rule matches, and the default drops what goes into db',
-      remedy: 'Add a rule to a firewall of db that accepts ICMP',
+      remedy: 'Add a rule to a firewall with coversPrivate of db that accepts ICMP',
     })
+    expect(last(await reach(web, address, { protocol: 'ICMP' })).remedy).toBe('Add a rule to a firewall of db that accepts ICMP')
     expect((await reach(web, db, { protocol: 'TCP', port: 5432 })).verdict).toBe('REACHABLE')
     await firewall(web, [accept('any', { direction: 'OUT', action: 'DROP', destIps: [address] })])
     expect(last(await reach(web, address, { protocol: 'TCP', port: 5432 }))).toMatchObject({ step: 'OUTBOUND_FILTER', action: 'DROP' })
@@ -166,7 +167,9 @@ describe('POST /vms/{id}/reach', () => {
     // A network of another account with the same range is not theirs to see either.
     const networkId = await theirs.network('theirs', '10.99.0.0/24')
     await theirs.vm('inside', { privateNetworkIds: [networkId] })
-    expect(last(await mine.reach(web, '10.99.0.2')).remedy).toBe('Attach both VMs to one private network')
+    const remedyTo = async (address: string) => last(await mine.reach(web, address)).remedy?.replaceAll(address, 'x')
+    const remedy = 'No VM of this account has x: use the address of one in a network of web'
+    expect([await remedyTo('10.99.0.2'), await remedyTo('10.99.0.77')]).toEqual([remedy, remedy])
   })
 
   test.each([
@@ -180,6 +183,8 @@ describe('POST /vms/{id}/reach', () => {
     ['ICMP with a port', { to: '1.1.1.1', protocol: 'ICMP', port: 8 }, 400, 'port'],
     ['ICMPv6 to IPv4', { to: '1.1.1.1', protocol: 'ICMPV6' }, 400, 'ICMPV6'],
     ['another protocol', { to: '1.1.1.1', protocol: 'ANY' }, 400, 'protocol'],
+    ['a name', { to: 'banana', protocol: 'ICMP' }, 400, 'to must be an IP address or the id of a VM'],
+    ['an address with a number over 255', { to: '10.0.0.300', protocol: 'ICMP' }, 400, 'to must be an IP address or the id of a VM'],
     ['a VM that does not exist', { to: 'cnothing00000000000000000', protocol: 'ICMP' }, 404, 'VM not found'],
   ])('refuses %s', async (_, body, status, words) => {
     const { customer, vm } = await given()

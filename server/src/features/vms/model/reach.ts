@@ -17,6 +17,8 @@ import { holdersOf, type VmDetails } from './sql.ts'
 /** Addresses that no single machine has. */
 const NO_MACHINE = ['0.0.0.0/8', '127.0.0.0/8', '224.0.0.0/3', '::/127', '::ffff:0:0/96', 'ff00::/8'].map((text) => parseIpRange(text)!)
 
+const VM_ID = /^c[0-9a-z]{8,}$/i
+
 /** One end of the connection, with the rules that its filters were compiled from. */
 interface Machine {
   vm: VmDetails
@@ -31,6 +33,7 @@ export async function checkReach(tx: Tx, config: Deps['config'], accountId: stri
   requirePort({ protocol, port })
   const address = parseIp(input.to)
   if (address) requireMachineAddress(address, input)
+  else if (!VM_ID.test(input.to)) throw invalid('to must be an IP address or the id of a VM', 'to')
   const sender = await loadMachine(tx, await requireVm(tx, accountId, vmId))
   const networks = await attachedNetworks(tx, vmId)
   const specs: NetworkSpec[] = []
@@ -157,7 +160,7 @@ function wordsFor({ protocol, port, to, destination, sender, receiver, networks,
         : `No rule matches, and the default ${ACTION_WORDS[action]} what goes ${where}`
     const remedy = rule
       ? `Change the rule, or put one before it that accepts ${traffic}`
-      : `Add a rule to a firewall of ${machine.vm.name} that accepts ${traffic}`
+      : `Add a rule to a firewall ${networkId === null ? '' : 'with coversPrivate '}of ${machine.vm.name} that accepts ${traffic}`
     return { ...step(kind, passes, detail, remedy), action, firewallId: rule?.firewallId ?? null, rule }
   }
 
@@ -185,7 +188,9 @@ function wordsFor({ protocol, port, to, destination, sender, receiver, networks,
     if (passes) return step('CLOSED_RANGE', true, `The public network carries traffic to ${destination}`)
     const remedy = attachTo
       ? `Attach ${sender.vm.name} to the network ${attachTo}, or to a peer of it`
-      : 'Attach both VMs to one private network'
+      : receiver
+        ? 'Attach both VMs to one private network'
+        : `No VM of this account has ${destination}: use the address of one in a network of ${sender.vm.name}`
     return step('CLOSED_RANGE', false, `${destination} is in a private range, which the public network does not carry`, remedy)
   }
 

@@ -35,7 +35,7 @@ async function probe(context: HostContext, host: Host, xml: string, group: numbe
   } catch (error) {
     if (isNameTaken(error)) return undefined
     if (!(error instanceof RemoteError)) throw error // says nothing about the host: the next caller probes again
-    context.log.warn({ hostId: context.hostId, err: error }, 'guest user probe failed: all guests run as one user')
+    context.log.warn({ hostId: context.hostId, err: error }, 'guest user probe failed; all guests run as one user')
     return null
   }
 }
