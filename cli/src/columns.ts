@@ -1,7 +1,11 @@
 // Columns and fields that several resources print.
-import type { Action, Quote, Transaction, Vm } from '@berth/sdk'
+import type { Action, Address, Quote, Transaction, Vm } from '@berth/sdk'
 import { bytes, mebibytes, time } from './format.ts'
 import { details, type Columns, type CommandResult } from './result.ts'
+
+/** Of a VM's own address or a floating one. */
+export const reverseNameState = (of: Pick<Address, 'reverseNameState' | 'reverseNameReason'>): string | null =>
+  of.reverseNameReason === null ? of.reverseNameState : `${of.reverseNameState} (${of.reverseNameReason})`
 
 export const VM_FIELDS: Columns<Vm> = {
   Name: (vm) => vm.name,
@@ -11,6 +15,8 @@ export const VM_FIELDS: Columns<Vm> = {
   'In progress': (vm) => (vm.currentAction ? `${vm.currentAction.action} ${vm.currentAction.progress} %` : undefined),
   Address: (vm) => vm.ipAddress,
   'IPv6 address': (vm) => (vm.ipv6Prefix ? `${vm.ipv6Address} of ${vm.ipv6Prefix}` : (vm.ipv6Address ?? undefined)),
+  'Reverse name': (vm) => vm.reverseName ?? undefined,
+  'Reverse name state': (vm) => reverseNameState(vm) ?? undefined,
   Hostname: (vm) => vm.hostname,
   Size: (vm) => `${vm.vcpu} vCPU, ${mebibytes(vm.ram)} RAM, ${vm.disk} GiB disk`,
   Plan: (vm) => `${vm.plan.slug}, ${vm.plan.priceMonthly} per month`,

@@ -115,6 +115,17 @@ export class CommandContext {
     if (!/^y(es)?$/i.test(answer.trim())) throw cancelled()
   }
 
+  /** Names of the VMs of these items, for people. The id stands for a name that the token may not read. */
+  async vmNames(items: { vmId: string | null }[]): Promise<(vmId: string) => string> {
+    const { output = 'table', json } = this.options
+    const ids = new Set(items.flatMap(({ vmId }) => vmId ?? []))
+    if (ids.size === 0 || output !== 'table' || json) return (vmId) => vmId
+    const [first] = ids
+    const read = ids.size === 1 ? this.berth.vms.get(first!).then((vm) => [vm]) : this.berth.vms.list().all()
+    const names = new Map((await read.catch(unreadable)).map(({ id, name }) => [id, name]))
+    return (vmId) => names.get(vmId) ?? vmId
+  }
+
   getVm(text: string): Promise<Vm> {
     return this.resolveId('vm', text).then((id) => this.berth.vms.get(id))
   }
@@ -137,6 +148,11 @@ export class CommandContext {
     if (ms >= REPORTED_DELAY_MS) this.printNote(`${retryReason(error)}: retrying in ${Math.ceil(ms / 1000)} s`)
     return sleep(ms, signal)
   }
+}
+
+function unreadable(error: unknown): [] {
+  if (error instanceof ApiError && (error.status === 403 || error.status === 404)) return []
+  throw error
 }
 
 const cancelled = (): CliError => new CliError(EXIT.failed, 'Cancelled. Nothing was changed')

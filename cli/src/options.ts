@@ -1,6 +1,6 @@
 // Parsing of command-line values.
 import { readFileSync } from 'node:fs'
-import { WEBHOOK_EVENTS, type EventType } from '@berth/sdk'
+import { WEBHOOK_EVENTS, type Body, type EventType } from '@berth/sdk'
 import { usageError } from './exit-codes.ts'
 
 export const parseOnOff = (flag: string, text: string | undefined): boolean | undefined => {
@@ -12,6 +12,16 @@ export const parseOnOff = (flag: string, text: string | undefined): boolean | un
 export function parseInteger(flag: string, text: string): number {
   if (!/^\d+$/.test(text)) throw usageError(`${flag} must be an integer, not "${text}"`)
   return Number(text)
+}
+
+type Packet = Pick<Body<'checkReach'>, 'protocol' | 'port'>
+
+/** The values of --protocol and --port. */
+export function parsePacket(text = 'tcp', port: string | undefined): Packet {
+  const protocol = text.toUpperCase() as Packet['protocol']
+  if (port !== undefined) return { protocol, port: parseInteger('--port', port) }
+  if (protocol === 'TCP' || protocol === 'UDP') throw usageError(`--port is required for ${protocol}, such as --port 443`)
+  return { protocol }
 }
 
 /** Splits `80,443 22` and `80 443` alike: options with several values may be repeated or comma-separated. */

@@ -63,7 +63,9 @@ export async function resolveId(berth: Berth, kind: ResourceName, text: string, 
       `No ${label} named "${text}".${suggestion} To list them: berth ${LIST_COMMANDS[kind] ?? `${kind} list`}`,
     )
   }
-  throw usageError(`${found.length} ${label}s are named "${text}". Use an id: ${found.map(({ id }) => id).join(', ')}`)
+  throw usageError(
+    `${found.length} ${label}${label.endsWith('s') ? 'es' : 's'} are named "${text}". Use an id: ${found.map(({ id }) => id).join(', ')}`,
+  )
 }
 
 const filterByName = (all: NamedItem[], text: string, fold: (name: string) => string): NamedItem[] =>

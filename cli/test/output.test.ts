@@ -1,5 +1,6 @@
 // Golden output of a customer's first session, on a terminal and through a pipe.
 import { expect, test } from 'vitest'
+import { addPool } from '../../server/src/features/hosts/service.ts'
 import { sql } from '../../server/src/kernel/database/db.ts'
 import { json, scripted } from '../../sdk/test/scripted.ts'
 import { generateKey } from '../../server/test/openssh-keys.ts'
@@ -155,4 +156,63 @@ test('vm get shows the private addresses, and --json is -o json', async () => {
   ]
   expect(long).toEqual(short)
   expect(JSON.parse(long.stdout)).toMatchObject({ name: 'web-1' })
+})
+
+const pool = { regionId: app.host.region_id, hostId: null, cidr: '10.79.0.0/28', gateway: '10.79.0.1' }
+await app.db.tx((tx) => addPool(tx, app.clock.now(), pool))
+
+test('the reverse name of an address is shown with its state, and why it failed', async () => {
+  const customer = await app.given.customer({ credit: '100.00' })
+  const env = app.envOf(customer)
+  const { id } = await app.given.vm(customer)
+  const { ipAddress } = (await customer.get(`/vms/${id}`)).body.data as { ipAddress: string }
+  const { address } = (await customer.post('/addresses', { regionId: pool.regionId, name: 'www' })).body.data as { address: string }
+  for (const [each, state, error] of [
+    [ipAddress, 'SET', null],
+    [address, 'FAILED', 'REFUSED'],
+  ])
+    await app.db.run(sql`insert into reverse_names (address, account_id, name, state, error, updated_at)
+      values (${each}::inet, ${customer.accountId}, 'mail.example.com', ${state}, ${error}, ${app.clock.now()})`)
+  expect((await berth(env, ['vm', 'get', 'web-1'])).stdout).toMatch(/^Reverse name +mail\.example\.com\nReverse name state +SET$/m)
+  expect((await berth(env, ['address', 'get', 'www'])).stdout).toMatch(/^Reverse name state +FAILED \(REFUSED\)$/m)
+})
+
+test('VMs and firewalls are called by their names', async () => {
+  const customer = await app.given.customer({ credit: '100.00' })
+  const env = app.envOf(customer)
+  for (const hostname of ['web-1', 'web-2']) await app.given.vm(customer, { hostname })
+  for (const name of ['www', 'mail', 'mail']) await customer.post('/addresses', { regionId: pool.regionId, name })
+  const outputOf = async (...args: string[]): Promise<string> => (await app.whileWorking(berth(env, args))).stdout
+  expect(await outputOf('address', 'assign', 'www', 'web-1')).toMatch(/ is assigned to web-1/)
+  expect(await outputOf('address', 'list')).toMatch(/ www +fra1 +web-1 /)
+  expect(await outputOf('address', 'get', 'www')).toMatch(/^VM +web-1$/m)
+  expect((await berth(env, ['address', 'get', 'mail'])).stderr).toContain('2 addresses are named "mail"')
+
+  await outputOf('firewall', 'create', 'fw')
+  await outputOf('firewall', 'rule', 'add', 'fw', '--port', '22')
+  expect(await outputOf('firewall', 'bind', 'fw', 'web-1')).toBe('Firewall fw bound to web-1\n')
+  await outputOf('firewall', 'bind', 'fw', 'web-2')
+  expect(await outputOf('firewall', 'bindings', 'fw')).toMatch(/^web-1 .*\nweb-2 /m)
+  const check = ['firewall', 'check', 'fw', 'web-1', '--port', '22', '--from', '198.51.100.7']
+  expect(await outputOf(...check)).toBe('ACCEPT: rule 1 of firewall fw\n')
+  expect(await outputOf('firewall', 'unbind', 'fw', 'web-2')).toBe('Firewall fw unbound from web-2\n')
+
+  const reader = await app.given.token(customer.accountId, { scopes: ['addresses:read'] })
+  expect((await berth(app.envOf(reader), ['address', 'list'])).stdout).toMatch(/ www +fra1 +c[a-z0-9]{24} /)
+})
+
+test('vm reach names the steps so that "yes" reads right', async () => {
+  const customer = await app.given.customer({ credit: '100.00' })
+  await app.given.vm(customer)
+  const { stdout } = await berth(app.envOf(customer), ['vm', 'reach', 'web-1', '1.1.1.1', '--port', '443'])
+  expect(stdout).toMatch(/^public network +yes +The public network carries traffic to 1\.1\.1\.1$/m)
+})
+
+test('a VM without a key or a password is said to have none, also when nothing is waited for', async () => {
+  const env = app.envOf(await app.given.customer({ credit: '100.00' }))
+  const { code, stderr } = await berth(env, ['vm', 'create', 'web-1', '--os', 'debian-12', '--no-wait'])
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringMatching(/^It has no SSH key and no password\. To log in: berth vm password web-1, .*\n$/),
+  ])
 })

@@ -125,6 +125,34 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await page.getByLabel('Address', { exact: true }).fill('10.0.0.9')
     await button(page, 'Check path').click()
     await expectShown(page.getByText('No VM of this account has 10.0.0.9: use the address of one in a network of web-1.', { exact: true }))
+    await page.getByLabel('Port', { exact: true }).fill('')
+    await button(page, 'Check path').click()
+    await expectShown(page.getByText('Is required for TCP.', { exact: true }))
+  })
+
+  test('sees the floating addresses of the VM', async () => {
+    const { berth } = await product.client(OWNER.email)
+    await product.run('ip-pool', 'add', '--region', 'fra1', '--cidr', '198.51.100.0/28', '--gateway', '198.51.100.1')
+    const [[region], [vm]] = await Promise.all([berth.regions.list(), berth.vms.list().all()])
+    const { id, address } = await berth.addresses.reserve({ regionId: region!.id, name: 'www' })
+    await berth.waitForAction(await berth.addresses.assign(id, { vmId: vm!.id }))
+    await page.reload()
+    await page.getByRole('tab', { name: 'Networking' }).click()
+    await expectShown(page.getByText('Floating addresses', { exact: true }))
+    await expectShown(page.getByText(address, { exact: true }))
+    await berth.waitForAction(await berth.addresses.unassign(id))
+    await berth.addresses.release(id)
+  })
+
+  test('is told to switch on IPv4 where there is no IPv6', async () => {
+    await go(page, 'Virtual machines')
+    await link(page, 'Create VM').first().click()
+    const ipv4 = page.getByRole('switch', { name: 'Public IPv4 address' })
+    await ipv4.uncheck()
+    await expectShown(page.getByText('IPv6 only', { exact: true }))
+    await expectShown(page.getByText('This region has no IPv6 addresses. Switch on “Public IPv4 address”.', { exact: true }))
+    await ipv4.check()
+    await page.getByText('IPv6 only', { exact: true }).waitFor({ state: 'detached' })
   })
 
   test('creates a webhook, views a delivery and resends it', async () => {

@@ -1,5 +1,5 @@
 import type { Address } from '@berth/sdk'
-import { priceOf, quoteDetails } from '../columns.ts'
+import { priceOf, quoteDetails, reverseNameState } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
 import { time } from '../format.ts'
@@ -16,11 +16,16 @@ const ADDRESS_FIELDS: Columns<Address> = {
   'In the guest': (address) => address.guestState,
   Reason: (address) => address.guestReason,
   'Reverse name': (address) => address.reverseName,
-  'Reverse name state': (address) => address.reverseNameReason ?? address.reverseNameState,
+  'Reverse name state': reverseNameState,
   'Price a month': (address) => address.billing.priceMonthly,
   Billing: (address) => address.billing.status,
   'Next renewal': (address) => time(address.billing.nextRenewalAt),
   Created: (address) => time(address.createdAt),
+}
+
+async function addressDetails(ctx: CommandContext, address: Address): Promise<CommandResult> {
+  const nameOf = await ctx.vmNames([address])
+  return details(address, { ...ADDRESS_FIELDS, VM: ({ vmId }) => vmId && nameOf(vmId) })
 }
 
 const list = defineCommand<{ region?: string; vm?: string }>({
@@ -35,13 +40,15 @@ const list = defineCommand<{ region?: string; vm?: string }>({
   async run(ctx, { region, vm }) {
     const regionId = region === undefined ? undefined : await ctx.resolveId('region', region)
     const vmId = vm === undefined ? undefined : await ctx.resolveId('vm', vm)
+    const addresses = await ctx.list(ctx.berth.addresses.list(omitUndefined({ regionId, vmId })))
+    const nameOf = await ctx.vmNames(addresses)
     return table(
-      await ctx.list(ctx.berth.addresses.list(omitUndefined({ regionId, vmId }))),
+      addresses,
       {
         ADDRESS: (each: Address) => each.address,
         NAME: (each) => each.name,
         REGION: (each) => each.region.slug,
-        VM: (each) => each.vmId,
+        VM: (each) => each.vmId && nameOf(each.vmId),
         GUEST: (each) => each.guestState,
         BILLING: (each) => each.billing.status,
       },
@@ -55,7 +62,7 @@ const get = defineCommand({
   description: 'show a floating address',
   args: '<address>',
   example: 'address get www',
-  run: async (ctx, _, address: string) => details(await ctx.berth.addresses.get(await ctx.resolveId('address', address)), ADDRESS_FIELDS),
+  run: async (ctx, _, address: string) => addressDetails(ctx, await ctx.berth.addresses.get(await ctx.resolveId('address', address))),
 })
 
 const reserve = defineCommand<{ region?: string; name?: string; dryRun?: true }>({
@@ -92,7 +99,7 @@ const update = defineCommand<{ name?: string; reverseName?: string }>({
       ...omitUndefined({ name }),
       ...(reverseName !== undefined && { reverseName: reverseName === 'none' ? null : reverseName }),
     }
-    return details(await ctx.berth.addresses.update(await ctx.resolveId('address', address), change), ADDRESS_FIELDS)
+    return addressDetails(ctx, await ctx.berth.addresses.update(await ctx.resolveId('address', address), change))
   },
 })
 
@@ -138,7 +145,7 @@ const unassign = defineCommand<ExpectOptions>({
 
 async function outcome(ctx: CommandContext, id: string): Promise<CommandResult> {
   const now = await ctx.berth.addresses.get(id)
-  const where = now.vmId === null ? 'unassigned' : `assigned to ${now.vmId}`
+  const where = now.vmId === null ? 'unassigned' : `assigned to ${(await ctx.vmNames([now]))(now.vmId)}`
   return message(now, now.address, `${now.address} is ${where}${now.guestReason === null ? '' : `. ${now.guestReason}`}`)
 }
 

@@ -1,8 +1,8 @@
-import type { Body, Firewall, FirewallBindingState } from '@berth/sdk'
+import type { Firewall, FirewallBindingState } from '@berth/sdk'
 import { defineCommand, group } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
 import { time } from '../format.ts'
-import { omitUndefined, parseInteger, parseOnOff, requireChanges } from '../options.ts'
+import { omitUndefined, parseOnOff, parsePacket, requireChanges } from '../options.ts'
 import { details, message, table, type Columns } from '../result.ts'
 import { rule } from './firewall-rule.ts'
 
@@ -81,7 +81,7 @@ const update = defineCommand<{ name?: string; description?: string; coversPrivat
 
 const remove = defineCommand({
   name: 'delete',
-  description: 'delete a firewall that is not attached to any VM',
+  description: 'delete a firewall that is not bound to any VM',
   args: '<firewall>',
   example: 'firewall delete web',
   confirms: true,
@@ -94,32 +94,32 @@ const remove = defineCommand({
 
 const bind = defineCommand({
   name: 'bind',
-  description: 'attach a firewall to a VM',
+  description: 'bind a firewall to a VM',
   args: '<firewall> <vm>',
   example: 'firewall bind web web-1',
   async run(ctx, _, firewall: string, vm: string) {
     const [id, vmId] = await Promise.all([ctx.resolveId('firewall', firewall), ctx.resolveId('vm', vm)])
-    return message(await ctx.berth.firewalls.bind(id, vmId), firewall, `Firewall ${firewall} attached to ${vm}`)
+    return message(await ctx.berth.firewalls.bind(id, vmId), firewall, `Firewall ${firewall} bound to ${vm}`)
   },
 })
 
 const unbind = defineCommand({
   name: 'unbind',
-  description: 'detach a firewall from a VM',
+  description: 'unbind a firewall from a VM',
   args: '<firewall> <vm>',
   example: 'firewall unbind web web-1',
   async run(ctx, _, firewall: string, vm: string) {
     const [id, vmId] = await Promise.all([ctx.resolveId('firewall', firewall), ctx.resolveId('vm', vm)])
-    return message(await ctx.berth.firewalls.unbind(id, vmId), firewall, `Firewall ${firewall} detached from ${vm}`)
+    return message(await ctx.berth.firewalls.unbind(id, vmId), firewall, `Firewall ${firewall} unbound from ${vm}`)
   },
 })
 
-const BINDING_COLUMNS: Columns<FirewallBindingState> = {
-  VM: (each) => each.vmId,
+const bindingColumns = (nameOf: (vmId: string) => string): Columns<FirewallBindingState> => ({
+  VM: (each) => nameOf(each.vmId),
   APPLIED: (each) => each.applied,
   SINCE: (each) => time(each.appliedAt),
   ERROR: (each) => each.error,
-}
+})
 
 const vmOf = ({ vmId }: { vmId?: string }): string => vmId ?? ''
 
@@ -128,13 +128,10 @@ const bindings = defineCommand({
   description: 'list the VMs of a firewall, and whether its latest rules are applied',
   args: '<firewall>',
   example: 'firewall bindings web',
-  run: async (ctx, _, firewall: string) =>
-    table(
-      await ctx.berth.firewalls.bindings(await ctx.resolveId('firewall', firewall)),
-      BINDING_COLUMNS,
-      `No VMs attached. Attach one: berth firewall bind ${firewall} <vm>`,
-      vmOf,
-    ),
+  async run(ctx, _, firewall: string) {
+    const states = await ctx.berth.firewalls.bindings(await ctx.resolveId('firewall', firewall))
+    return table(states, bindingColumns(await ctx.vmNames(states)), `No VMs bound. Bind one: berth firewall bind ${firewall} <vm>`, vmOf)
+  },
 })
 
 const binding = defineCommand({
@@ -144,11 +141,10 @@ const binding = defineCommand({
   example: 'firewall binding web web-1',
   async run(ctx, _, firewall: string, vm: string) {
     const [id, vmId] = await Promise.all([ctx.resolveId('firewall', firewall), ctx.resolveId('vm', vm)])
-    return details(await ctx.berth.firewalls.binding(id, vmId), BINDING_COLUMNS, vmOf)
+    const state = await ctx.berth.firewalls.binding(id, vmId)
+    return details(state, bindingColumns(await ctx.vmNames([state])), vmOf)
   },
 })
-
-type Packet = Body<'checkPacket'>
 
 const check = defineCommand<{ protocol?: string; port?: string; from?: string; to?: string; network?: string }>({
   name: 'check',
@@ -162,20 +158,20 @@ const check = defineCommand<{ protocol?: string; port?: string; from?: string; t
     ['--network <network>', 'private network of the interface; the public interface without it'],
   ],
   example: 'firewall check web web-1 --port 22 --from 198.51.100.7',
-  async run(ctx, { protocol = 'tcp', port, from, to, network }, firewall: string, vm: string) {
+  async run(ctx, { protocol, port, from, to, network }, firewall: string, vm: string) {
     const address = from ?? to
     if (!address || (from && to)) throw usageError('Use either --from or --to, with an address')
+    const packet = parsePacket(protocol, port)
     const [id, vmId] = await Promise.all([ctx.resolveId('firewall', firewall), ctx.resolveId('vm', vm)])
     const verdict = await ctx.berth.firewalls.check(id, {
       vmId,
       address,
       direction: from ? 'IN' : 'OUT',
-      protocol: protocol.toUpperCase() as Packet['protocol'],
-      ...omitUndefined({ port: port === undefined ? undefined : parseInteger('--port', port) }),
+      ...packet,
       ...(network && { networkId: await ctx.resolveId('network', network) }),
     })
     const why = verdict.rule
-      ? `rule ${verdict.rule.position} of firewall ${verdict.firewallId}`
+      ? `rule ${verdict.rule.position} of firewall ${(await ctx.berth.firewalls.get(verdict.firewallId!)).name}`
       : 'no rule matches; the default policy applies'
     return message(verdict, verdict.action, `${verdict.action}: ${why}`)
   },

@@ -50,7 +50,7 @@ export const createVm = defineCommand<Options>({
     ['--name <name>', 'display name; default: the hostname'],
     ['--key <key...>', 'SSH keys to install'],
     ['--password <password>', 'console password; - reads stdin, @file reads a file'],
-    ['--firewall <firewall...>', 'firewalls to attach'],
+    ['--firewall <firewall...>', 'firewalls to bind'],
     ['--network <network...>', 'private networks to attach'],
     ['--daily-backups', 'enable daily backups'],
     ['--network-10g', '10 Gbit/s network'],
@@ -69,10 +69,11 @@ export const createVm = defineCommand<Options>({
       ctx.printNote(`Warning: without --key or --password nobody can log in to ${hostname} until a password is set`)
     await ctx.ask(async () => `Creating ${hostname} ${priceOf(await ctx.berth.vms.quoteCreate(body))}`)
     const created = await ctx.berth.vms.create(body)
-    return ctx.finish(created, `creating ${created.vm.name}`, async () => {
+    const done = await ctx.finish(created, `creating ${created.vm.name}`, async () => {
       const vm = await ctx.berth.vms.get(created.vmId)
-      return { ...details(vm, VM_FIELDS), hint: hasLogin ? `To log in: berth vm ssh ${vm.name}` : noLoginHint(vm.name) }
+      return { ...details(vm, VM_FIELDS), hint: `To log in: berth vm ssh ${vm.name}` }
     })
+    return hasLogin ? done : { ...done, hint: noLoginHint(created.vm.name) }
   },
 })
 

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
-import type { Body, Query, ReachStep, VmListItem, VmMetrics } from '@berth/sdk'
+import type { Query, ReachStep, VmListItem, VmMetrics } from '@berth/sdk'
 import { ACTION_COLUMNS, priceOf, quoteDetails, VM_FIELDS } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
 import { bytes, time } from '../format.ts'
 import { isInteractive, type Io } from '../io.ts'
-import { omitUndefined, parseInteger, parseOnOff, readTextOrFile, requireChanges, splitList } from '../options.ts'
+import { omitUndefined, parseInteger, parseOnOff, parsePacket, readTextOrFile, requireChanges, splitList } from '../options.ts'
 import { prompt, readStdin } from '../prompt.ts'
 import { details, message, table, type Columns } from '../result.ts'
 import { sanitizeTerminal } from '../style.ts'
@@ -277,7 +277,7 @@ const METRICS_COLUMNS = {
 }
 
 const REACH_COLUMNS: Columns<ReachStep> = {
-  STEP: ({ step }) => step.toLowerCase().replaceAll('_', ' '),
+  STEP: ({ step }) => (step === 'CLOSED_RANGE' ? 'public network' : step.toLowerCase().replaceAll('_', ' ')),
   PASSES: ({ passes }) => passes,
   DETAIL: ({ detail }) => detail,
 }
@@ -291,13 +291,10 @@ const reach = defineCommand<{ protocol?: string; port?: string }>({
     ['--port <number>', 'destination port'],
   ],
   example: 'vm reach web-1 db-1 --port 5432',
-  async run(ctx, { protocol = 'tcp', port }, vm: string, to: string) {
+  async run(ctx, { protocol, port }, vm: string, to: string) {
+    const packet = parsePacket(protocol, port)
     const [id, target] = await Promise.all([ctx.resolveId('vm', vm), isIP(to) ? to : ctx.resolveId('vm', to)])
-    const answer = await ctx.berth.vms.checkReach(id, {
-      to: target,
-      protocol: protocol.toUpperCase() as Body<'checkReach'>['protocol'],
-      ...omitUndefined({ port: port === undefined ? undefined : parseInteger('--port', port) }),
-    })
+    const answer = await ctx.berth.vms.checkReach(id, { to: target, ...packet })
     const { verdict, source, destination, applied, steps } = answer
     const ends = [source.address, destination.address].map((each) => each ?? 'no address')
     const lines = [

@@ -34,7 +34,6 @@ export function checkedRule(input: RuleInput, where = ''): RuleFields {
 function portProblem(text: string): string | null {
   const ranges = parsePorts(text)
   if (ranges.length > MAX_PORTS) return `may list at most ${MAX_PORTS} ports and ranges: use ranges, or a second rule`
-  if (ranges.some(({ to }) => to > HIGHEST_PORT)) return `must lie between 1 and ${HIGHEST_PORT}`
   const backwards = ranges.find(({ from, to }) => from > to)
   return backwards ? `has the range ${backwards.from}-${backwards.to}, which ends before it starts` : null
 }

@@ -71,6 +71,12 @@ describe('POST /firewalls/{id}/rules', () => {
     },
   )
 
+  test('names a port beyond the last one together with a wrong source', async () => {
+    const { customer, path } = await given()
+    const { body } = await customer.post(path, { ...ssh, port: '65536', sourceIps: ['nowhere'] })
+    expect(body.error).toMatch(/: port must be ports from 1 to 65535 .*; sourceIps\.0 must be an address/)
+  })
+
   test.each(['ICMP', 'ICMPV6', 'ANY'])('refuses a port with %s', async (protocol) => {
     const { customer, path } = await given()
     const { status, body } = await customer.post(path, { ...ssh, protocol })

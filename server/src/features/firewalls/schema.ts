@@ -4,11 +4,13 @@ const Direction = oneOf(['IN', 'OUT'])
 const Action = oneOf(['ACCEPT', 'DROP', 'REJECT'])
 const Protocol = oneOf(['TCP', 'UDP', 'ICMP', 'ICMPV6', 'ANY'])
 
-const PORTS = '[1-9]\\d{0,4}(-[1-9]\\d{0,4})?'
+/** Up to 65535, so that a port beyond is named together with the other fields that are wrong. */
+const PORT = '([1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])'
+const PORTS = `${PORT}(-${PORT})?`
 const Port = Type.String({
   pattern: `^(any|${PORTS}(,${PORTS})*)$`,
   maxLength: 200,
-  rule: 'must be ports such as "22", "80,443" or "8000-9000", or "any"',
+  rule: 'must be ports from 1 to 65535 such as "22", "80,443" or "8000-9000", or "any"',
   description: 'Destination ports of TCP or UDP: "22", "80,443" or "8000-9000"; null, absent or "any" = all',
 })
 const Address = Type.String({

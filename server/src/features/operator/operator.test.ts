@@ -44,6 +44,9 @@ describe('pools and plans', () => {
     expect((await operator.post('/operator/pools', pool)).status).toBe(409)
     expect((await operator.post('/operator/pools', { ...pool, region: 'nowhere' })).status).toBe(404)
     expect((await operator.post('/operator/pools', { ...pool, cidr: '198.51.100.16/28' })).status).toBe(400)
+    expect((await operator.post('/operator/pools', { ...pool, cidr: '', gateway: '' })).body.error).toBe(
+      'Validation failed: cidr must be a range such as 198.51.100.0/24; gateway must be an address such as 198.51.100.1',
+    )
   })
 
   test('a region is created, changed and withdrawn', async () => {

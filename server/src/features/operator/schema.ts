@@ -66,8 +66,8 @@ export type Pool = Static<typeof Pool>
 
 export const CreatePool = object({
   region: text(1, 64),
-  cidr: text(1, 64),
-  gateway: text(1, 64),
+  cidr: Type.String({ minLength: 1, maxLength: 64, rule: 'must be a range such as 198.51.100.0/24' }),
+  gateway: Type.String({ minLength: 1, maxLength: 64, rule: 'must be an address such as 198.51.100.1' }),
   host: Type.Optional(nullable(text(1, 64))),
   dns: Type.Optional(
     Type.Array(Type.String({ pattern: `^(${QUAD}|${IPV6})$`, rule: 'must be an address such as 9.9.9.9 or 2620:fe::fe' }), { maxItems: 4 }),

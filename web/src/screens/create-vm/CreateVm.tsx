@@ -78,6 +78,7 @@ function CreateVmForm({ choices, session: { user } }: { choices: Choices; sessio
     [w.region, region?.name ?? ''],
     [w.os, template ? formatOs(template) : ''],
     [w.size, form.kind === 'custom' ? formatSize(form) : (plan?.name ?? '')],
+    ...(form.publicIpv4 ? [] : [[w.publicAddress, w.ipv6Only] as [string, string]]),
   ]
   return (
     <Columns side>

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Alert, Button } from '@mantine/core'
 import type { Quote } from '@berth/sdk'
 import { hasCode } from '../../api/errors.ts'
 import { formatMoney } from '../../ui/format.ts'
@@ -45,7 +45,13 @@ export function Summary({ form, facts, price, busy, error, onSubmit, onShowCode 
             )}
           </dl>
           {!isComplete(form) && <p className="muted">{w.incomplete}</p>}
-          <ErrorAlert error={error} />
+          {needsIpv4(error) ? (
+            <Alert color="red" role="alert">
+              {w.needsIpv4}
+            </Alert>
+          ) : (
+            <ErrorAlert error={error} />
+          )}
           {hasCode(error, 'insufficient_funds') && (
             <ButtonLink to="/wallet" variant="default" fullWidth>
               {w.addFunds}
@@ -66,6 +72,9 @@ export function Summary({ form, facts, price, busy, error, onSubmit, onShowCode 
     </div>
   )
 }
+
+/** The message of the API names its field, which the form calls otherwise. */
+const needsIpv4 = (error: unknown): boolean => hasCode(error, 'unavailable') && error.message.includes('publicIpv4')
 
 const Line = ({ name, value, isTotal = false }: { name: string; value: string; isTotal?: boolean }) => (
   <div className={`${css['line']} ${isTotal ? css['total'] : ''}`}>

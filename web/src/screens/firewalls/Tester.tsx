@@ -18,7 +18,7 @@ export function Tester({ firewall }: { firewall: Firewall }) {
   const [chosen, setChosen] = useState('')
   const [direction, setDirection] = useState<CheckPacket['direction']>('IN')
   const [protocol, setProtocol] = useState<CheckPacket['protocol']>('TCP')
-  const [port, setPort] = useState<number>(22)
+  const [port, setPort] = useState<number | ''>(22)
   const [address, setAddress] = useState('198.18.0.1')
   const [chosenNetwork, setNetwork] = useState('')
   const vmId = chosen || (bindings[0]?.vmId ?? '')
@@ -26,7 +26,7 @@ export function Tester({ firewall }: { firewall: Firewall }) {
   const networkId = networks.some(({ id }) => id === chosenNetwork) ? chosenNetwork : null
   const hasPort = protocol === 'TCP' || protocol === 'UDP'
   const check = useWrite(
-    () => berth.firewalls.check(firewall.id, { vmId, networkId, direction, protocol, port: hasPort ? port : null, address }),
+    () => berth.firewalls.check(firewall.id, { vmId, networkId, direction, protocol, port: hasPort && port !== '' ? port : null, address }),
     { inForm: true },
   )
   const rules = useQuery(rulesQuery(firewall.id)).data
@@ -73,7 +73,15 @@ export function Tester({ firewall }: { firewall: Firewall }) {
             data={['TCP', 'UDP', 'ICMP', 'ICMPV6']}
           />
           {hasPort && (
-            <NumberInput label={w.port} value={port} min={1} max={65_535} hideControls onChange={(value) => setPort(Number(value))} />
+            <NumberInput
+              label={w.port}
+              value={port}
+              min={1}
+              max={65_535}
+              hideControls
+              onChange={(value) => setPort(value === '' ? '' : Number(value))}
+              error={fieldError(check.error, 'port')}
+            />
           )}
           <TextInput
             label={w.remoteAddress}

@@ -19,11 +19,11 @@ export function Reach({ vm }: { vm: Vm }) {
   const [chosen, setChosen] = useState<string | null>(null)
   const [address, setAddress] = useState('')
   const [protocol, setProtocol] = useState<CheckReach['protocol']>('TCP')
-  const [port, setPort] = useState<number>(22)
+  const [port, setPort] = useState<number | ''>(22)
   const vmId = chosen ?? others[0]?.id ?? ''
   const to = vmId === '' ? address : vmId
   const hasPort = protocol === 'TCP' || protocol === 'UDP'
-  const check = useWrite(() => berth.vms.checkReach(vm.id, { to, protocol, port: hasPort ? port : null }), { inForm: true })
+  const check = useWrite(() => berth.vms.checkReach(vm.id, { to, protocol, port: hasPort && port !== '' ? port : null }), { inForm: true })
   const { reset } = check
   // An answer is valid only for the question.
   useEffect(reset, [reset, vm.id, to, protocol, port])
@@ -52,7 +52,15 @@ export function Reach({ vm }: { vm: Vm }) {
             data={['TCP', 'UDP', 'ICMP', 'ICMPV6']}
           />
           {hasPort && (
-            <NumberInput label={w.port} value={port} min={1} max={65_535} hideControls onChange={(value) => setPort(Number(value))} />
+            <NumberInput
+              label={w.port}
+              value={port}
+              min={1}
+              max={65_535}
+              hideControls
+              onChange={(value) => setPort(value === '' ? '' : Number(value))}
+              error={fieldError(check.error, 'port')}
+            />
           )}
         </div>
         {check.data && <Answer answer={check.data} />}

@@ -1,5 +1,7 @@
-import type { Vm } from '@berth/sdk'
+import type { Address, Vm } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { addressesQuery } from '../../queries/network.ts'
 import { Copyable } from '../../ui/CopyButton.tsx'
 import { formatBytes, formatSpeed } from '../../ui/format.ts'
 import { Meter } from '../../ui/Meter.tsx'
@@ -7,11 +9,27 @@ import { Facts } from '../../ui/Page.tsx'
 import { vmsMessages } from '../../messages/vms.ts'
 import { vmMessages as w } from '../../messages/vm.ts'
 
-export const Traffic = ({ vm }: { vm: Vm }) => (
-  <Facts
-    facts={[...publicAddresses(vm), [w.facts.speed, formatSpeed(vm.networkSpeed)], [w.facts.traffic, <TrafficMeter key="" vm={vm} />]]}
-  />
-)
+export function Traffic({ vm }: { vm: Vm }) {
+  // Those of the VM shown before stand in until these are loaded.
+  const floating = useQuery(addressesQuery({ vmId: vm.id, limit: 100 })).data?.items.filter(({ vmId }) => vmId === vm.id) ?? []
+  return (
+    <Facts
+      facts={[
+        ...publicAddresses(vm),
+        ...(floating.length > 0 ? [[w.facts.floating, <FloatingAddresses key="" of={floating} />] as [string, ReactNode]] : []),
+        [w.facts.speed, formatSpeed(vm.networkSpeed)],
+        [w.facts.traffic, <TrafficMeter key="" vm={vm} />],
+      ]}
+    />
+  )
+}
+
+const FloatingAddresses = ({ of }: { of: Address[] }) =>
+  of.map(({ id, name, address }) => (
+    <div key={id}>
+      <Copyable text={address} what={w.floatingAddress} /> {name !== address && name}
+    </div>
+  ))
 
 /** IPv6 only where the VM has it. */
 export function publicAddresses({ publicIpv4, ipAddress, ipv6Address, ipv6Prefix }: Vm): [string, ReactNode][] {
