@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { missingCommands } from '../../../../libvirt/test/command.ts'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import { blankGuests, soon } from '../../../test/blank-guests.ts'
-import { missingForLibvirtHost, type LibvirtHost } from '../../../test/libvirt-host.ts'
+import { missingForLibvirtHost, uriWithFiles, type LibvirtHost } from '../../../test/libvirt-host.ts'
 import { nativeArch } from '../../kernel/arch.ts'
 import { newId } from '../../kernel/ids.ts'
 import { collect, expectKind } from '../conformance/fixture.ts'
@@ -106,8 +106,9 @@ describeIf(missingForLibvirtHost() ?? missingCommands(`qemu-system-${nativeArch(
   })
 
   test('offers no disk space that the filesystem reserves for root', async () => {
-    const { bavail, bsize } = await statfs(`${rootOf(guests.host.uri)}/var/lib/libvirt/images/berth`)
-    const { diskFreeGiB } = await open().facts(soon())
+    const uri = await uriWithFiles(guests.host)
+    const { bavail, bsize } = await statfs(`${rootOf(uri)}/var/lib/libvirt/images/berth`)
+    const { diskFreeGiB } = await open({ uri }).facts(soon())
     expect(Math.abs(diskFreeGiB - (bavail * bsize) / 2 ** 30)).toBeLessThan(3)
   })
 
