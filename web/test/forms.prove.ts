@@ -32,8 +32,8 @@ describe('dialogs and forms', async () => {
     ).toBe(true)
   })
 
-  test('offer no ICMPv6, because addresses are IPv4', async () => {
-    expect(await dialog(page).getByLabel('Protocol').locator('option').allInnerTexts()).toEqual(['TCP', 'UDP', 'ICMP', 'ANY'])
+  test('offer ICMP of both families', async () => {
+    expect(await dialog(page).getByLabel('Protocol').locator('option').allInnerTexts()).toEqual(['TCP', 'UDP', 'ICMP', 'ICMPV6', 'ANY'])
     await page.keyboard.press('Escape')
   })
 
