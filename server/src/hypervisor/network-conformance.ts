@@ -182,6 +182,12 @@ export function describeNetworkController(name: string, makeFixture: () => Promi
       await expectKind(made.controller.ensurePort(port({ networkId: newId() }), soon()), 'not_found')
     })
 
+    test('refuses a limit that counts a network that does not exist', async () => {
+      const open = port({ limitMbps: 10, limitedWith: [{ mac: '52:54:00:09:ff:fe', networkId: newId() }] })
+      await expectKind(made.controller.ensurePort(open, soon()), 'not_found')
+      expect(await listed(open.mac)).toEqual([])
+    })
+
     test('removes what is not there', async () => {
       const before = await collect(made.controller.listNetworks(soon()))
       await made.controller.ensureNoPort('52:54:00:09:ff:ff', soon())

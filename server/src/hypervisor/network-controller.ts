@@ -15,7 +15,7 @@ export interface NetworkController {
   /** `in_use` while it has ports, or a limit counts traffic that leaves it. */
   ensureNoNetwork(networkId: string, signal: AbortSignal): Promise<void>
   /** The port of an interface, before the machine has it: without its port an interface neither sends nor receives. `not_found` without
-   *  its network. A changed filter, limit or host is in force when this resolves; open connections survive a changed filter. */
+   *  its network, or one that its limit counts. A changed filter, limit or host is in force when this resolves; open connections survive a changed filter. */
   ensurePort(port: PortSpec, signal: AbortSignal, options?: PortOptions): Promise<void>
   ensureNoPort(mac: string, signal: AbortSignal): Promise<void>
   listNetworks(signal: AbortSignal): AsyncIterable<ListedNetwork>

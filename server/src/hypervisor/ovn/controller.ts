@@ -9,7 +9,7 @@ import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
 import { planRemoval } from './plan.ts'
 import type { OwnRow, ReplicaIndex } from './replica.ts'
 import { filterObject, filterRows, portObject, portRows } from './port-rows.ts'
-import { networkObject, networkRows, OUTSIDE_RANGES, PUBLIC, publicRows } from './topology.ts'
+import { networkObject, networkRows, PUBLIC, publicRows, UNLIMITED_RANGES } from './topology.ts'
 
 export interface OvnOptions {
   log: Log
@@ -52,6 +52,15 @@ export function networkController(database: NetworkDatabase): NetworkController 
     if (!(await database.read((rows) => rows.find(PUBLIC, 'switch'), signal))) await ensurePublicNetwork(ALL_CLOSED, signal)
   }
 
+  /** Without the ranges that it does not count, a limit would hold inside of the network too. Another process may have made them just now. */
+  const requireWayOut = async (networkId: string, mac: string, signal: AbortSignal): Promise<void> => {
+    const find = () => database.read((rows) => rows.find(networkObject(networkId), UNLIMITED_RANGES), signal)
+    if (await find()) return
+    await database.catchUp(signal)
+    if (!(await find()))
+      throw new DriverError('not_found', `Network ${networkId}, which the limit of ${mac} counts, is not there with a way out`)
+  }
+
   return {
     ensurePublicNetwork,
     async ensureNetwork(network, signal) {
@@ -76,12 +85,8 @@ export function networkController(database: NetworkDatabase): NetworkController 
         (rows) => port.networkId !== null && rows.find(networkObject(port.networkId), 'dhcp') !== undefined,
         signal,
       )
-      // A limit that names a set which does not exist is none at all.
-      const ways = await database.read(
-        (rows) => limitedWith.filter(({ networkId }) => rows.find(networkObject(networkId), OUTSIDE_RANGES)),
-        signal,
-      )
-      const wanted = portRows({ ...port, limitedWith: ways }, hasDhcp)
+      for (const { networkId } of limitedWith) await requireWayOut(networkId, mac, signal)
+      const wanted = portRows(port, hasDhcp)
       for (let attempt = 1; ; attempt++) {
         if (filter) await ensure(filterObject(filter), filterRows(filter), [], signal)
         try {

@@ -133,6 +133,30 @@ describeIf(missingForOvn())('the limit of a machine on OVN', { timeout: 120_000 
     expect(await answers()).toBeLessThan(1)
   })
 
+  test('is few flows, however scattered the routes of its networks are', async () => {
+    const [routes, networks] = [50, [21, 22, 23, 24, 25]]
+    const flows = async (): Promise<number> =>
+      Number(await region.chassis[0]!.shell(`ovs-ofctl -O OpenFlow13 dump-flows br-int | awk '/=meter:/ { n++ } END { print n + 0 }'`))
+    const before = await flows()
+    for (const second of networks) {
+      const scattered = Array.from({ length: routes }, (_, i) => ({
+        destination: `${1 + 4 * i}.170.85.${second}/32`,
+        nextHop: `10.${second}.0.11`,
+      }))
+      await network(second, { enableDhcp: false, routes: scattered })
+    }
+    const added: number[] = []
+    for (const last of [11, 12]) {
+      const open = await plug(null, `10.61.0.${140 + last}`, 0)
+      const privates = []
+      for (const second of networks) privates.push(await plug(`net${second}`, `10.${second}.0.${last}`, 0))
+      await limit(open, privates)
+      added.push((await flows()) - before)
+    }
+    const [byMachine, byRanges] = [2 * (1 + networks.length), 2 * networks.length * (routes + 3)]
+    expect(added).toEqual([byRanges + byMachine, byRanges + 2 * byMachine])
+  })
+
   test('keeps a network from being removed while it counts it', async () => {
     await network(16)
     const [open, inside] = [await plug(null, '10.61.0.147', 0), await plug('net16', '10.16.0.11', 0)]

@@ -3,7 +3,7 @@ import { portName, type PortSpec } from '../network-controller.ts'
 import type { Filter } from '../spec.ts'
 import { ACTIONS, matchOf, pipelineOf, portIn, type Direction } from './match.ts'
 import type { WantedRow } from './plan.ts'
-import { acl, ALWAYS, digest, networkObject, outsideSet, PUBLIC, type Acl } from './topology.ts'
+import { acl, ALWAYS, digest, LIMIT, networkObject, PUBLIC, type Acl } from './topology.ts'
 
 export const portObject = (mac: string): string => `port/${mac}`
 export const filterObject = (filter: Filter): string => `filter/${digest(JSON.stringify(filter)).slice(0, 20)}`
@@ -22,7 +22,7 @@ export function portRows(port: PortSpec, hasDhcp: boolean): WantedRow[] {
     key: `limit-${direction.toLowerCase()}`,
     columns: {
       direction: pipelineOf(direction),
-      priority: 100,
+      priority: LIMIT,
       match: limited(direction, name, limitedWith),
       bandwidth: { rate: limitMbps! * 1000, burst: limitMbps! * BURST_KBIT_PER_MBPS },
     },
@@ -58,11 +58,10 @@ export function portRows(port: PortSpec, hasDhcp: boolean): WantedRow[] {
 }
 
 /** The same text for all its switches: northd makes one logical flow of it, and a chassis one meter of that flow, so that the interfaces share
- *  the limit. A port that is not in a switch matches nothing there. */
+ *  the limit. A port that is not in a switch matches nothing there. What stays in a private network meets a row above this one. */
 function limited(direction: Direction, name: string, others: NonNullable<PortSpec['limitedWith']>): string {
-  const [end, far] = direction === 'IN' ? ['outport', 'ip4.src'] : ['inport', 'ip4.dst']
-  const outside = others.map(({ mac, networkId }) => `(${end} == "${portName(mac)}" && ${far} == $${outsideSet(networkId)})`)
-  return [`${end} == "${name}"`, ...outside].join(' || ')
+  const end = direction === 'IN' ? 'outport' : 'inport'
+  return [`${end} == "${name}"`, ...others.map(({ mac }) => `(${end} == "${portName(mac)}" && ip4)`)].join(' || ')
 }
 
 /** A tenth of a second: less, and TCP does not reach the rate. */

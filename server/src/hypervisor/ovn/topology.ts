@@ -1,6 +1,6 @@
 // The public network and private ones as rows of OVN's northbound database. Names on chassis and in expressions consist of our ids alone.
 import { createHash } from 'node:crypto'
-import { complementOf, formatCidr, parseCidr } from '../../kernel/cidr.ts'
+import { parseCidr } from '../../kernel/cidr.ts'
 import { announcedRanges, CLOSED_RANGES, type NetworkSpec, type PublicNetworkSpec } from '../network-controller.ts'
 import { pipelineOf, portIn, type Direction } from './match.ts'
 import type { WantedRow } from './plan.ts'
@@ -15,9 +15,8 @@ export const uplinkPortOf = (network: string): string => `berth-${network}-uplin
 export const PUBLIC = 'public'
 export const networkObject = (networkId: string): string => `network/${networkId}`
 
-/** Of a network with a way out: all that lies beyond it. Its name in expressions, and its key. */
-export const outsideSet = (networkId: string): string => `berth_outside_${networkId}`
-export const OUTSIDE_RANGES = 'outside-ranges'
+/** Of a network with a way out: the key of the ranges that no limit counts. */
+export const UNLIMITED_RANGES = 'unlimited-ranges'
 
 const GUESTS = 'berth_guests'
 const PUBLIC_GUESTS = 'berth_public'
@@ -266,18 +265,40 @@ const staticRoute = (key: string, destination: string, nextHop: string, port: st
 
 const oneOf = (field: string, ranges: readonly string[]): string => `${field} == {${ranges.join(', ')}}`
 
-/** Routers do not forward it. */
-const MULTICAST = '224.0.0.0/4'
+/** Multicast and broadcast: routers do not forward them. */
+const NOT_FORWARDED = ['224.0.0.0/4', '255.255.255.255']
+
+/** Of QoS rows. A packet meets the meter of the first that matches it, and no other. */
+export const LIMIT = 100
+/** OVN has no row without a meter, so this is the greatest rate there is, in kbit/s: 4 Tbit/s. Linux multiplies it with milliseconds in 32 bits:
+ *  of all great rates only this one leaves nearly as much again for every number of them. */
+const UNLIMITED_RATE = 2 ** 32 - 1
+
+/** What stays in the network passes by the limits of all its ports: one row for each direction, however many they are. Its ranges are flows, one
+ *  each; what lies outside of scattered ranges would be many times as many. */
+function unlimitedRows(networkId: string, inside: readonly string[]): WantedRow[] {
+  const set = `berth_unlimited_${networkId}`
+  const row = (direction: Direction, far: string): WantedRow => ({
+    table: 'QoS',
+    key: `unlimited-${direction.toLowerCase()}`,
+    columns: {
+      direction: pipelineOf(direction),
+      priority: LIMIT + 1,
+      match: `${far} == $${set}`,
+      bandwidth: { rate: UNLIMITED_RATE },
+    },
+    in: [{ key: 'switch', column: 'qos_rules' }],
+  })
+  return [addressSet(UNLIMITED_RANGES, set, 4, [...inside, ...NOT_FORWARDED]), row('IN', 'ip4.src'), row('OUT', 'ip4.dst')]
+}
 
 function outsideRows({ networkId, cidr, snat, routes, peers }: RoutedNetwork): WantedRow[] {
   if (!snat) return []
   const name = routerName(networkId)
   const port = `${name}-outside`
   const inside = [cidr, ...destinationsOf(routes), ...peers.map((peer) => peer.cidr)]
-  // A set of what is outside, because `!=` to several ranges is many more flows.
-  const outside = complementOf([...inside, MULTICAST].map((range) => parseCidr(range)!)).map(formatCidr)
   return [
-    addressSet(OUTSIDE_RANGES, outsideSet(networkId), 4, outside),
+    ...unlimitedRows(networkId, inside),
     {
       table: 'Logical_Router_Port',
       key: 'outside',

@@ -57,9 +57,15 @@ export const simulatedNetworkControllers =
           })
         }),
 
-      ensurePort: ({ vmId, mac, networkId, addresses, ranges, host, limitMbps, filter, version = 0 }, signal) =>
+      ensurePort: ({ vmId, mac, networkId, addresses, ranges, host, limitMbps, limitedWith = [], filter, version = 0 }, signal) =>
         call('ensurePort', signal, async (pause) => {
           const changed = await db.tx(async (tx) => {
+            for (const each of limitedWith)
+              if (!(await tx.maybe(sql`select from simulated.networks where ${networkOf(each.networkId)}`)))
+                throw new DriverError(
+                  'not_found',
+                  `Simulated region ${regionId} has no network ${each.networkId}, which the limit of ${mac} counts`,
+                )
             await limitTraffic(tx, clock.now(), mac, limitMbps)
             return tx.run(sql`insert into simulated.ports as p (region_id, mac, vm_id, network_id, host, addresses, ranges, limit_mbps, filter, version)
               values (${regionId}, ${mac}, ${vmId}, ${networkId}, ${host}, ${[...addresses]}, ${[...ranges]}, ${limitMbps}, ${filter && json(filter)},
