@@ -1,6 +1,7 @@
 // NAT and filter rules for VM traffic, all in Berth's own chains so that they are replaced and removed together. OVN filters the packets of
 // guests first; these rules hold whatever it lets through.
 import { formatCidr } from '../kernel/cidr.ts'
+import { HOST_PORTS } from '../hypervisor/network-controller.ts'
 import { hasKernelDatapath, KERNEL_DATAPATH } from './open-vswitch.ts'
 import { PUBLIC_BRIDGE, ROUTERS } from './plan.ts'
 import type { HostPlan } from './setup-step.ts'
@@ -47,6 +48,10 @@ function chains({ range, allowed }: HostPlan): Chain[] {
       parent: 'FORWARD',
       name: 'BERTH-CLOSED',
       rules: [
+        // Before all else: masquerading would make them packets of this host.
+        ...Object.entries(HOST_PORTS).map(
+          ([protocol, ports]) => `${GATEWAY} -p ${protocol} -m multiport --dports ${ports.join(',')} -j DROP`,
+        ),
         `${GATEWAY} ${established} -j RETURN`,
         ...[guests, ...allowed].map((to) => `-d ${to} ${GATEWAY} -j RETURN`),
         ...OPERATOR_RANGES.map((to) => `-d ${to} ${GATEWAY} -j DROP`),
