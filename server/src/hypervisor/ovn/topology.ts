@@ -106,6 +106,12 @@ export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: rea
     match: `${portIn('OUT', PUBLIC_GUESTS)} && ip6.dst == $${CLOSED6} && ip6.dst != $${OPEN6}`,
     action: 'drop',
   }),
+  acl('no-wire-control', 'public', {
+    direction: 'OUT',
+    priority: ALWAYS + 1,
+    match: `${portIn('OUT', PUBLIC_GUESTS)} && ${WIRE_CONTROL}`,
+    action: 'drop',
+  }),
   // Their host may translate their addresses to its own. Guests have tunnels of their own between each other.
   acl('no-host-ports', 'public', {
     direction: 'OUT',
@@ -122,6 +128,10 @@ const beyond = (ranges: readonly string[]): string[] =>
 const TO_HOST_PORTS = `(${Object.entries(HOST_PORTS)
   .map(([protocol, ports]) => `${protocol}.dst == {${ports.join(', ')}}`)
   .join(' || ')})`
+
+/** What routers and DHCP servers on a wire tell each other and their clients, mostly without a password: the link-local groups; EIGRP, OSPF, PIM
+ *  and VRRP; DHCP, RIP and HSRP of both families. Guests have their addresses without DHCP. */
+const WIRE_CONTROL = '(ip4.dst == 224.0.0.0/24 || ip.proto == {88, 89, 103, 112} || udp.dst == {67, 520, 521, 547, 1985, 2029})'
 
 /** Each group begins with another chassis. */
 function gatewayRows(gateways: readonly string[]): WantedRow[] {
