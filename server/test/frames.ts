@@ -42,6 +42,10 @@ const ICMPV6 = 58
 export const udpFrame = (from: End, to: End, text: string, ports = { from: 4000, to: 4001 }, as: Partial<End> = {}): Buffer =>
   ether(as.mac ?? from.mac, to.mac, 0x0800, ipv4(as.address ?? from.address, to.address, UDP, datagram(ports.from, ports.to, text)))
 
+/** Of any protocol. */
+export const ipFrame = (from: End, to: End, protocol: number, text: string): Buffer =>
+  ether(from.mac, to.mac, 0x0800, ipv4(from.address, to.address, protocol, Buffer.from(text)))
+
 /** An ICMP echo request. */
 export const echoFrame = (from: End, to: End): Buffer => {
   const request = u16(0x0800, 0, 1, 1)
@@ -86,6 +90,10 @@ function ipv6Between(from: End, to: End, protocol: number, payload: Buffer, chec
 
 export const udp6Frame = (from: End, to: End, text: string, ports = { from: 4000, to: 4001 }): Buffer =>
   ipv6Between(from, to, UDP, datagram(ports.from, ports.to, text), 6)
+
+/** Of any protocol, with four bytes before the text. */
+export const ip6Frame = (from: End, to: End, protocol: number, text: string): Buffer =>
+  ipv6Between(from, to, protocol, Buffer.concat([u16(0, 0), Buffer.from(text)]), 2, 255)
 
 /** The link-local address that a kernel gives an interface with this MAC (EUI-64). */
 export const linkLocalOf = (mac: string): string => {

@@ -64,6 +64,7 @@ const PLAN: HostPlan = {
   allowed: [],
   chassis: null,
   uplink: null,
+  loopback: [],
   bundle: null,
   systemd: false,
 }

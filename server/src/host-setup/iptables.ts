@@ -19,6 +19,10 @@ export async function isInstalled({ tool, table, parent, name, rules }: Chain): 
   return lines.includes(`-A ${parent} -j ${name}`) && own.join('\n') === rules.join('\n')
 }
 
+/** For `sh -e`, also where there is none. */
+export const removeCommands = ({ tool, table, parent, name }: Omit<Chain, 'rules'>): string =>
+  [`-D ${parent} -j ${name}`, `-F ${name}`, `-X ${name}`].map((rest) => `${tool} -w -t ${table} ${rest} 2>/dev/null || true`).join('\n')
+
 /** For `sh -e`; idempotent. */
 export function chainCommands({ tool, table, parent, name, rules, first }: Chain): string {
   const command = `${tool}${tool === 'arptables-nft' ? '' : ' -w'} -t ${table}`

@@ -1,12 +1,14 @@
 // NAT and filter rules for VM traffic, all in Berth's own chains so that they are replaced and removed together. OVN filters the packets of
 // guests first; these rules hold whatever it lets through.
 import { formatCidr } from '../kernel/cidr.ts'
+import { HOST_PORTS } from '../hypervisor/network-controller.ts'
 import { hasKernelDatapath, KERNEL_DATAPATH } from './open-vswitch.ts'
 import { PUBLIC_BRIDGE, ROUTERS } from './plan.ts'
 import type { HostPlan } from './setup-step.ts'
-import { chainCommands, isInstalled, type Chain } from './iptables.ts'
+import { chainCommands, isInstalled, removeCommands, type Chain } from './iptables.ts'
 import { missing, satisfied, type Step } from './setup-step.ts'
 import { run } from './shell.ts'
+import { UPLINK_BRIDGE, VLAN_BRIDGE } from './uplink-move.ts'
 
 /** Where the operator's machines are, and the metadata services of clouds, whose secrets are the host's. */
 export const OPERATOR_RANGES = [
@@ -22,8 +24,14 @@ export const OPERATOR_RANGES = [
 const established = '-m conntrack --ctstate RELATED,ESTABLISHED'
 const GATEWAY = `-i ${PUBLIC_BRIDGE}`
 
+/** What comes in by an uplink may be of a guest too. */
+const fromWire = (uplink: HostPlan['uplink'], rules: (from: string) => string[]): string[] =>
+  uplink ? [UPLINK_BRIDGE, VLAN_BRIDGE].flatMap((bridge) => rules(`-i ${bridge}`)) : []
+/** Answers, and ports that the machine publishes, such as those of containers. */
+const invited = '-m conntrack --ctstate RELATED,ESTABLISHED,DNAT -j RETURN'
+
 /** RETURN leaves the decision to the machine's own firewall. */
-function chains({ range, allowed }: HostPlan): Chain[] {
+function chains({ range, allowed, uplink, loopback }: HostPlan): Chain[] {
   const guests = formatCidr(range)
   return [
     {
@@ -38,18 +46,40 @@ function chains({ range, allowed }: HostPlan): Chain[] {
       table: 'filter',
       parent: 'INPUT',
       name: 'BERTH-INPUT',
-      rules: [`${GATEWAY} ${established} -j RETURN`, `${GATEWAY} -p icmp -m icmp --icmp-type 8 -j RETURN`, `${GATEWAY} -j DROP`],
+      rules: [
+        `${GATEWAY} ${established} -j RETURN`,
+        `${GATEWAY} -p icmp -m icmp --icmp-type 8 -j RETURN`,
+        `${GATEWAY} -j DROP`,
+        // Linux answers at all its addresses by every card. The kernel calls an address local to the bridge, or else unicast.
+        ...fromWire(uplink, (from) => [
+          `${from} ${invited}`,
+          ...[...ofFamily(4, loopback), ...allowed].map((to) => `-d ${to} ${from} -j RETURN`),
+          `${from} -m addrtype --dst-type UNICAST --limit-iface-in -j DROP`,
+        ]),
+      ],
       first: true,
     },
+    ...(uplink?.ipv6 ? [input6(uplink, loopback)] : []),
     {
       tool: 'iptables',
       table: 'filter',
       parent: 'FORWARD',
       name: 'BERTH-CLOSED',
       rules: [
+        // Before all else: masquerading would make them packets of this host.
+        ...Object.entries(HOST_PORTS).map(
+          ([protocol, ports]) => `${GATEWAY} -p ${protocol} -m multiport --dports ${ports.join(',')} -j DROP`,
+        ),
         `${GATEWAY} ${established} -j RETURN`,
         ...[guests, ...allowed].map((to) => `-d ${to} ${GATEWAY} -j RETURN`),
         ...OPERATOR_RANGES.map((to) => `-d ${to} ${GATEWAY} -j DROP`),
+        // It forwards for its guests, not for others that take it for a router.
+        ...fromWire(uplink, (from) => [
+          `${from} ${invited}`,
+          `${from} -o ${PUBLIC_BRIDGE} -j RETURN`,
+          ...allowed.map((to) => `-d ${to} ${from} -j RETURN`),
+          `${from} -j DROP`,
+        ]),
       ],
       first: true,
     },
@@ -63,6 +93,20 @@ function chains({ range, allowed }: HostPlan): Chain[] {
     },
   ]
 }
+
+const ofFamily = (family: 4 | 6, addresses: readonly string[]): string[] =>
+  addresses.filter((each) => each.includes(':') === (family === 6)).map((each) => `${each}/${family === 6 ? 128 : 32}`)
+
+const INPUT6 = { tool: 'ip6tables', table: 'filter', parent: 'INPUT', name: 'BERTH-INPUT', first: true } as const
+const input6 = (uplink: HostPlan['uplink'], loopback: readonly string[]): Chain => ({
+  ...INPUT6,
+  rules: fromWire(uplink, (from) => [
+    `${from} ${invited}`,
+    ...['ff00::/8', ...ofFamily(6, loopback)].map((to) => `-d ${to} ${from} -j RETURN`),
+    `${from} -m addrtype --dst-type LOCAL --limit-iface-in -j RETURN`,
+    `${from} -j DROP`,
+  ]),
+})
 
 /** Of guests, as libvirt names them. */
 const TAPS = 'vnet+'
@@ -97,7 +141,8 @@ export const masquerade: Step = {
 }
 
 export const masqueradeCommands = (plan: HostPlan): string =>
-  `${chains(plan).map(chainCommands).join('')}
+  `${plan.uplink?.ipv6 ? '' : removeCommands(INPUT6)}
+${chains(plan).map(chainCommands).join('')}
 if [ ! -e ${KERNEL_DATAPATH} ]; then
 ${COPIES.map(chainCommands).join('')}
 fi

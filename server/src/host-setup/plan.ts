@@ -4,7 +4,7 @@ import { formatCidr, parseCidr, type Cidr } from '../kernel/cidr.ts'
 import { freeRange, gatewayOf, overlap, requireRange, takenByResolvers, takenByRoutes, type Route, type Taken } from './address-range.ts'
 import { SetupError, type Bundle, type HostPlan, type HostState } from './setup-step.ts'
 import { BERTH_FOLDER, hasSystemd, readFileOrNull, run } from './shell.ts'
-import { planUplink } from './uplink-plan.ts'
+import { listLinks, planUplink } from './uplink-plan.ts'
 
 /** Of Open vSwitch; OVN connects the public network to it. Its own interface is the gateway of VMs. */
 export const PUBLIC_BRIDGE = 'br-ex'
@@ -36,6 +36,7 @@ export async function planHost(options: PlanOptions): Promise<HostPlan> {
     allowed: options.allowed?.map(requireCidr) ?? known?.allowed ?? [],
     chassis: chassisOf(options.bundle) ?? known?.chassis ?? null,
     uplink: await planUplink(options),
+    loopback: await loopbackAddresses(),
     bundle: options.bundle ?? null,
     systemd: await hasSystemd(),
   }
@@ -109,6 +110,11 @@ export async function findInterface(name: string): Promise<Interface | undefined
   const all = JSON.parse(await run('ip', '-json', 'addr')) as Interface[]
   return all.find(({ ifname }) => ifname === name)
 }
+
+const loopbackAddresses = async (): Promise<string[]> =>
+  (await listLinks())
+    .filter(({ ifname, linkinfo }) => ifname === 'lo' || linkinfo?.info_kind === 'dummy')
+    .flatMap(({ addr_info }) => addr_info.filter(({ scope }) => scope === 'global').map(({ local }) => local))
 
 async function gatewayRange(): Promise<string | undefined> {
   const own = (await findInterface(PUBLIC_BRIDGE))?.addr_info.find(

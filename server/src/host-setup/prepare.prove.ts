@@ -132,6 +132,8 @@ describeIf(missingForMachine())('berthd host', { timeout: 300_000 }, () => {
     ['iptables -D FORWARD -j BERTH-FORWARD', ['masquerade']],
     ['iptables -F BERTH-INPUT', ['masquerade']],
     ['iptables -F BERTH-CLOSED', ['masquerade']],
+    // As a host has it that was prepared before tunnels were closed.
+    ['iptables -D BERTH-CLOSED 1', ['masquerade']],
     ['ip6tables -t raw -X BERTH-COPIES 2>/dev/null || ip6tables -t raw -F BERTH-COPIES', ['masquerade']],
     ['arptables-nft -F BERTH-COPIES', ['masquerade']],
     ['echo 0 > /proc/sys/net/ipv4/ip_forward', ['forwarding']],

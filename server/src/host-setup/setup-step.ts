@@ -77,6 +77,8 @@ export interface HostPlan extends Omit<HostState, 'range'> {
   gateway: string
   /** What carries the public network; null: this machine translates the addresses of VMs. */
   uplink: Uplink | null
+  /** Addresses of no network card (`lo` and dummies), at which the machine is reached by any of them. */
+  loopback: string[]
   bundle: Bundle | null
   systemd: boolean
 }

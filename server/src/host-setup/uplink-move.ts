@@ -1,6 +1,6 @@
 // The network card that carries the public network as a port of a bridge, whose own interface takes over what the card had: addresses, routes,
 // MAC and MTU. All of it is decided here, from what `ip -json` shows, and becomes commands of a shell.
-import { chainCommands, type Chain } from './iptables.ts'
+import { chainCommands, removeCommands, type Chain } from './iptables.ts'
 import { KERNEL_DATAPATH } from './open-vswitch.ts'
 import { SetupError, type Configuration, type Uplink } from './setup-step.ts'
 
@@ -246,11 +246,7 @@ export const unplugCommands = (uplink: Uplink): string => {
   const { nic, mtu, ipv6, offloads } = uplink
   return `
 set +e
-${copiesOf(uplink)
-  .map(({ tool, table, parent, name }) =>
-    [`-D ${parent} -j ${name}`, `-F ${name}`, `-X ${name}`].map((rest) => `${tool} -w -t ${table} ${rest} 2>/dev/null`).join('\n'),
-  )
-  .join('\n')}
+${copiesOf(uplink).map(removeCommands).join('\n')}
 ovs-vsctl --timeout=20 --if-exists del-port ${UPLINK_BRIDGE} ${nic} -- --if-exists del-br ${VLAN_BRIDGE} -- --if-exists del-br ${UPLINK_BRIDGE}
 ip link set ${nic} arp on mtu ${mtu}
 ${offloads ? `for each in tx gro; do ethtool -K ${nic} $each on >/dev/null 2>&1; done` : ''}

@@ -191,7 +191,7 @@ describeIf(missingForMachine())('hosts with an uplink', { timeout: 600_000 }, ()
   test('keep their own addresses and routes on the bridge', async () => {
     for (const machine of hosts) {
       const report = await machine.prepare('--uplink', 'mgmt0')
-      expect([failure(report), done(report)]).toEqual([undefined, ['uplink-nic', 'ovn']])
+      expect([failure(report), done(report)]).toEqual([undefined, ['uplink-nic', 'ovn', 'masquerade']])
       expect(await network(machine, 'br-uplink')).toBe(before.get(machine))
       expect(await machine.shell('ip -br addr show mgmt0; ip route; ip -6 route')).not.toMatch(/mgmt0 .*[.:]\d+\/|dev mgmt0/)
       await reaches(outsideShell, machine.sandbox.address, outside.address)
@@ -263,6 +263,38 @@ describeIf(missingForMachine())('hosts with an uplink', { timeout: 600_000 }, ()
     await reaches(one.shell, other.address, one.address)
     await reaches(other.shell, one.address6, other.address6)
     expect(await asked(other.shell, one.address)).toBe(other.address)
+  })
+
+  test('route nothing for the wire, and are reached from there at the addresses of the wire only', async () => {
+    const machine = hosts[0]!
+    const guest = guests[0]!
+    await machine.shell(`ip addr add 198.51.100.2/24 dev br-uplink; ip addr add 198.51.103.1/32 dev lo
+      ip netns add behind; ip link add behind type veth peer name e0 netns behind; ethtool -K behind tx off >/dev/null
+      ip netns exec behind ethtool -K e0 tx off >/dev/null; ip link set behind up; ip -n behind link set e0 up
+      ip addr add 198.51.102.1/24 dev behind; ip addr add 2001:db8:8::1/64 dev behind nodad
+      ip -n behind addr add 198.51.102.2/24 dev e0; ip -n behind route add default via 198.51.102.1`)
+    const behind = (script: string): Promise<string> => machine.sandbox.inside('ip', 'netns', 'exec', 'behind', 'sh', '-ec', script)
+    await serve(behind)
+    for (const shell of [guest.shell, outsideShell])
+      await shell('for each in 102 103; do ip route add 198.51.$each.0/24 via 198.51.100.2; done')
+    await outsideShell(`ip -6 route add 2001:db8:8::/64 via ${HOSTS6}10`)
+    // An address of no network card is one of all of them.
+    requireDone(await machine.prepare())
+    await reaches(outsideShell, machine.sandbox.address, outside.address)
+    await reaches(outsideShell, `${HOSTS6}10`, `${HOSTS6}1`)
+    await reaches(guest.shell, '198.51.100.2', guest.address)
+    await reaches(guest.shell, '198.51.103.1', guest.address)
+    await reaches(behind, GATEWAY, '198.51.102.2')
+    const reached: string[] = []
+    for (const shell of [guest.shell, outsideShell])
+      for (const address of ['198.51.102.1', '198.51.102.2']) if ((await asked(shell, address)) !== '') reached.push(address)
+    if ((await asked(outsideShell, '2001:db8:8::1')) !== '') reached.push('2001:db8:8::1')
+    expect(reached).toEqual([])
+    requireDone(await machine.prepare('--allow', '198.51.102.0/24'))
+    await reaches(guest.shell, '198.51.102.2', guest.address)
+    await machine.shell(
+      'ip addr del 198.51.100.2/24 dev br-uplink; ip addr del 198.51.103.1/32 dev lo; ip link del behind; ip netns del behind',
+    )
   })
 
   test('keep what is only theirs from the wire', async () => {
@@ -349,7 +381,7 @@ describeIf(missingForMachine())('hosts with an uplink', { timeout: 600_000 }, ()
   test('have their card back without an uplink', async () => {
     for (const machine of hosts) {
       const report = await machine.prepare('--uplink', 'none')
-      expect([failure(report), done(report)]).toEqual([undefined, ['uplink-nic', 'ovn']])
+      expect([failure(report), done(report)]).toEqual([undefined, ['uplink-nic', 'ovn', 'masquerade']])
       await isAsBefore(machine)
       expect(done(await machine.prepare())).toEqual([])
     }

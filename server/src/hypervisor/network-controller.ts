@@ -38,6 +38,10 @@ export const CLOSED_RANGES = [
   'fe80::/10',
 ]
 
+/** Where hosts and network controllers take packets of each other: ends of tunnels (VXLAN, Geneve), OVN's databases, libvirtd. A host knows
+ *  others by their addresses, and what guests send with the address of their host would be taken for its own. */
+export const HOST_PORTS = { udp: [4789, 6081], tcp: [6641, 6642, 6643, 6644, 16514, 16642] }
+
 /** What of the closed ranges is open. */
 export interface PublicNetworkSpec {
   /** Of the region's pools of public addresses. */

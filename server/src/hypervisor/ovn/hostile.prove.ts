@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { missingCommands } from '../../../../libvirt/test/command.ts'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
-import { BROADCAST, dhcpDiscover, udpFrame, type End } from '../../../test/frames.ts'
+import { BROADCAST, dhcpDiscover, ip6Frame, ipFrame, udp6Frame, udpFrame, type End } from '../../../test/frames.ts'
 import { missingForOvn, OUTSIDE, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
 import { sleep } from '../../kernel/clock.ts'
 import { portName, type NetworkController, type PortSpec } from '../network-controller.ts'
@@ -143,6 +143,48 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
     const offer = Buffer.from([0x63, 0x82, 0x53, 0x63, 53, 1, 2]).toString('latin1')
     await guest.send(dhcpDiscover(guest))
     await expect.poll(async () => (await guest.received()).includes(offer)).toBe(true)
+  })
+
+  test.each([
+    ['none', null],
+    ['one that lets everything out', { rules: [], defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' } satisfies Filter],
+  ])('a guest that speaks to routers and DHCP servers on the wire: they do not hear it, with a firewall: %s', async (_, filter) => {
+    const address6 = `2001:db8:2:8::${ports + 1}`
+    const port = portOf({ filter })
+    const guest = await plug({ ...port, addresses: [...port.addresses, address6] })
+    const [outside, everyone] = [region.outside, { mac: BROADCAST, address: '255.255.255.255' }]
+    const group = (last: number): End => ({ mac: `01:00:5e:00:00:${last.toString(16).padStart(2, '0')}`, address: `224.0.0.${last}` })
+    const udp =
+      (to: End, dst: number, from = 4000) =>
+      (text: string) =>
+        udpFrame(guest, to, text, { from, to: dst })
+    const own6 = { ...guest, address: address6 }
+    const servers6 = { mac: '33:33:00:01:00:02', address: 'ff02::1:2' }
+    const messages: Record<string, (text: string) => Buffer> = {
+      'another machine': udp(outside, 4001),
+      'another machine by IPv6': (text) => udp6Frame(own6, { ...outside, address: '2001:db8:2:8::ffff' }, text),
+      VRRP: (text) => ipFrame(guest, group(18), 112, text),
+      'VRRP to one router': (text) => ipFrame(guest, outside, 112, text),
+      OSPF: (text) => ipFrame(guest, group(5), 89, text),
+      'OSPF to one router': (text) => ipFrame(guest, outside, 89, text),
+      EIGRP: (text) => ipFrame(guest, group(10), 88, text),
+      PIM: (text) => ipFrame(guest, group(13), 103, text),
+      'VRRP by IPv6': (text) => ip6Frame(own6, { mac: '33:33:00:00:00:12', address: 'ff02::12' }, 112, text),
+      HSRP: udp(group(2), 1985),
+      RIP: udp(group(9), 520),
+      'RIP to one router': udp(outside, 520),
+      DHCP: udp(everyone, 67, 68),
+      'DHCP to one server': udp(outside, 67),
+      DHCPv6: (text) => udp6Frame(own6, servers6, text, { from: 546, to: 547 }),
+    }
+    const arrived = async (): Promise<string[]> => {
+      const sent = Object.entries(messages).map(([name, frame]) => ({ name, frame, text: `text-${++texts}!` }))
+      for (const { frame, text } of sent) await guest.send(frame(text))
+      await sleep(500)
+      const received = await outside.received()
+      return sent.filter(({ text }) => received.includes(text)).map(({ name }) => name)
+    }
+    await expect.poll(arrived, { timeout: 15_000 }).toEqual(['another machine', 'another machine by IPv6'])
   })
 
   test('a host that does not answer: its changes are not in force, however often they are asked for', async () => {

@@ -1,7 +1,7 @@
 // The public network and private ones as rows of OVN's northbound database. Names on chassis and in expressions consist of our ids alone.
 import { createHash } from 'node:crypto'
-import { parseCidr } from '../../kernel/cidr.ts'
-import { announcedRanges, CLOSED_RANGES, type NetworkSpec, type PublicNetworkSpec } from '../network-controller.ts'
+import { complementOf, formatCidr, parseCidr } from '../../kernel/cidr.ts'
+import { announcedRanges, CLOSED_RANGES, HOST_PORTS, type NetworkSpec, type PublicNetworkSpec } from '../network-controller.ts'
 import { pipelineOf, portIn, type Direction } from './match.ts'
 import type { WantedRow } from './plan.ts'
 
@@ -24,6 +24,7 @@ const CLOSED = 'berth_closed'
 const CLOSED6 = 'berth_closed6'
 const OPEN = 'berth_open'
 const OPEN6 = 'berth_open6'
+const BEYOND = 'berth_beyond'
 
 /** An expression with an empty set, or with one of both families, is refused, and with it the rule. */
 const addressSet = (key: string, name: string, family: 4 | 6, ranges: readonly string[]): WantedRow => {
@@ -76,6 +77,7 @@ export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: rea
   addressSet('closed6', CLOSED6, 6, CLOSED_RANGES),
   addressSet('open', OPEN, 4, [...ranges, ...allowed]),
   addressSet('open6', OPEN6, 6, [...ranges, ...allowed]),
+  addressSet('beyond', BEYOND, 4, beyond(ranges)),
   { table: 'Port_Group', key: 'guests', columns: { name: GUESTS } },
   { table: 'Port_Group', key: 'public', columns: { name: PUBLIC_GUESTS } },
   acl('no-dhcp-server', 'guests', {
@@ -103,7 +105,32 @@ export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: rea
     match: `${portIn('OUT', PUBLIC_GUESTS)} && ip6.dst == $${CLOSED6} && ip6.dst != $${OPEN6}`,
     action: 'drop',
   }),
+  acl('no-wire-control', 'public', {
+    direction: 'OUT',
+    priority: ALWAYS + 1,
+    match: `${portIn('OUT', PUBLIC_GUESTS)} && ${WIRE_CONTROL}`,
+    action: 'drop',
+  }),
+  // Their host may translate their addresses to its own. Guests have tunnels of their own between each other.
+  acl('no-host-ports', 'public', {
+    direction: 'OUT',
+    priority: ALWAYS + 1,
+    match: `${portIn('OUT', PUBLIC_GUESTS)} && ip4.dst == $${BEYOND} && ${TO_HOST_PORTS}`,
+    action: 'drop',
+  }),
 ]
+
+/** A set of what is outside, because `!=` to several ranges is many more flows. */
+const beyond = (ranges: readonly string[]): string[] =>
+  complementOf(ranges.filter((each) => !each.includes(':')).map((range) => parseCidr(range)!)).map(formatCidr)
+
+const TO_HOST_PORTS = `(${Object.entries(HOST_PORTS)
+  .map(([protocol, ports]) => `${protocol}.dst == {${ports.join(', ')}}`)
+  .join(' || ')})`
+
+/** What routers and DHCP servers on a wire tell each other and their clients, mostly without a password: the link-local groups; EIGRP, OSPF, PIM
+ *  and VRRP; DHCP, RIP and HSRP of both families. Guests have their addresses without DHCP. */
+const WIRE_CONTROL = '(ip4.dst == 224.0.0.0/24 || ip.proto == {88, 89, 103, 112} || udp.dst == {67, 520, 521, 547, 1985, 2029})'
 
 /** Each group begins with another chassis. */
 function gatewayRows(gateways: readonly string[]): WantedRow[] {
@@ -211,9 +238,11 @@ function routerRows({ networkId, cidr, gateway, routes }: RoutedNetwork): Wanted
     },
     routerPeer('inside-peer', port, { key: 'switch', column: 'ports' }),
     // What the network routes to its own machines stays in it, whoever sends it.
-    policy('inside', 1005, `${from} && ${inside}`, 'allow'),
+    policy('inside', 1006, `${from} && ${inside}`, 'allow'),
     // A machine that is a next hop may send from what is routed to it. Nothing of that leaves the network.
-    policy('foreign', 1004, `${from} && ip4.src != ${cidr}`, 'drop'),
+    policy('foreign', 1005, `${from} && ip4.src != ${cidr}`, 'drop'),
+    // Its gateway host gives them its own address.
+    policy('host-ports', 1003, `${from} && ${TO_HOST_PORTS}`, 'drop'),
     policy('open', 1002, `${from} && ip4.dst == $${OPEN}`, 'allow'),
     policy('closed', 1001, `${from} && ip4.dst == $${CLOSED}`, 'drop'),
   ]
@@ -234,7 +263,7 @@ function peerRows({ networkId, gateway, peers }: RoutedNetwork): WantedRow[] {
   if (peers.length === 0) return []
   const peerRanges = peers.map((peer) => peer.cidr)
   return [
-    policy('peers', 1003, `inport == "${routerName(networkId)}-inside" && ${oneOf('ip4.dst', peerRanges)}`, 'allow'),
+    policy('peers', 1004, `inport == "${routerName(networkId)}-inside" && ${oneOf('ip4.dst', peerRanges)}`, 'allow'),
     ...peers.flatMap((peer): WantedRow[] => {
       const port = peerPort(networkId, peer.networkId)
       return [
@@ -313,9 +342,9 @@ function outsideRows({ networkId, cidr, snat, routes, peers }: RoutedNetwork): W
     routerPeer('outside-peer', port, { object: PUBLIC, key: 'nat-switch', column: 'ports' }),
     // Only answers come in. A neighbour in the public network must not use the router as its own: what it sends to an address behind the router
     // is no packet of a translated connection.
-    policy('uninvited', 1006, `inport == "${port}" && (!ct.trk || (!ct.rpl && !ct.rel))`, 'drop'),
+    policy('uninvited', 1007, `inport == "${port}" && (!ct.trk || (!ct.rpl && !ct.rel))`, 'drop'),
     // Nothing comes from there in the name of what is inside, which no limit counts: a connection may be older than a route or a peer.
-    policy('impostor', 1007, `inport == "${port}" && ${oneOf('ip4.src', inside)}`, 'drop'),
+    policy('impostor', 1008, `inport == "${port}" && ${oneOf('ip4.src', inside)}`, 'drop'),
     staticRoute('default', '0.0.0.0/0', snat.gateway, port),
     {
       table: 'NAT',
