@@ -1,13 +1,16 @@
 // The product as an operator runs it, on a sandboxed host: an API and a worker of `berthd`, and one customer.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from '../server/src/kernel/database/db.ts'
+import { missingForCeph, startCeph, type CephCluster } from '../server/test/ceph.ts'
 import { missingForLibvirtHost, openLibvirtHost, type LibvirtHost } from '../server/test/libvirt-host.ts'
 import { scratchFolder } from '../server/test/scratch-folder.ts'
 import { tinyImage } from '../server/test/tiny-image.ts'
 import type { Image } from '../server/src/hypervisor/image-source.ts'
+import type { RbdBackend } from '../server/src/hypervisor/rbd/pool.ts'
 import { connect, prepare, withPostgres } from './vms-database.ts'
 
 const BERTHD = join(import.meta.dirname, '../server/bin/berthd.mjs')
@@ -35,8 +38,21 @@ interface Action {
   steps: { name: string; startedAt: string; completedAt: string }[]
 }
 
+interface Stage {
+  folder: string
+  host: LibvirtHost
+  image: Image
+  /** Where disks are that are not on the host. */
+  ceph?: CephStage | undefined
+}
+
+export interface CephStage {
+  cluster: CephCluster
+  backend: RbdBackend
+}
+
 /** A host in a sandbox for a bench, with what the product needs beside it. All of it goes with the stack. */
-export async function openStage(stack: AsyncDisposableStack): Promise<{ folder: string; host: LibvirtHost; image: Image }> {
+export async function openStage(stack: AsyncDisposableStack): Promise<Stage> {
   if (missingForLibvirtHost()) throw new Error('This takes root, libvirt, QEMU and OVN; npm run doctor says what is missing')
   const folder = await scratchFolder()
   stack.defer(folder.remove)
@@ -46,10 +62,19 @@ export async function openStage(stack: AsyncDisposableStack): Promise<{ folder: 
   return { folder: folder.path, host, image }
 }
 
+/** A cluster of this machine that the host reaches. */
+export async function openCeph(stack: AsyncDisposableStack, { sandbox }: LibvirtHost): Promise<CephStage> {
+  const missing = missingForCeph()
+  if (missing) throw new Error(missing)
+  const cluster = await startCeph({ address: sandbox.address.replace(/\d+$/, '1') })
+  stack.defer(cluster.close)
+  return { cluster, backend: await cluster.addPool() }
+}
+
 type Work<T> = (product: Product, another: Product) => Promise<T>
 
 /** `another` is the same product for another customer. */
-export const withProduct = <T>(folder: string, host: LibvirtHost, image: Image, work: Work<T>): Promise<T> =>
+export const withProduct = <T>({ folder, host, image, ceph }: Stage, work: Work<T>): Promise<T> =>
   withPostgres(folder, async (postgres) => {
     await using stack = new AsyncDisposableStack()
     const { maker, many } = await prepare(postgres)
@@ -59,6 +84,7 @@ export const withProduct = <T>(folder: string, host: LibvirtHost, image: Image, 
     const networks = ['--network-controller', host.networkController, '--range', '10.77.0.0/16', '--dns', host.gateway]
     await berthd(env, 'host', 'add', host.uri, '--name', 'sandbox', ...networks)
     await berthd(env, 'host', 'set', 'sandbox', '--overcommit', '16')
+    if (ceph) await addStorage(env, postgres.url, folder, ceph.backend)
     const order = await orderOf(postgres.url)
     const said = await start(env, 'api', stack)
     await start(env, 'worker', stack)
@@ -126,6 +152,18 @@ async function start(env: Record<string, string>, role: 'api' | 'worker', stack:
 
   child.stdout.resume()
   return said
+}
+
+/** The plan of the order has its disks there. */
+async function addStorage(env: Record<string, string>, url: string, folder: string, backend: RbdBackend): Promise<void> {
+  const db = connect(url)
+  const { slug } = await db.one<{ slug: string }>(sql`select slug from regions limit 1`)
+  const keyFile = join(folder, 'ceph.key')
+  await writeFile(keyFile, backend.key)
+  const access = ['--monitors', ...backend.monitors, '--pool', backend.pool, '--user', backend.user, '--key-file', keyFile]
+  await berthd(env, 'storage', 'add', 'ceph', '--region', slug, ...access)
+  await db.run(sql`update plans set storage = 'REPLICATED' where slug = 'nano'`)
+  await db.close()
 }
 
 /** The smallest VM there is, with a disk of 1 GiB, so that any machine holds many of them. */

@@ -1,25 +1,28 @@
 // How much longer than bare virsh does a customer wait for a VM? POST /vms until the API says that its guest answers, beside virsh that
 // defines and starts the same image in the same shape, until its agent answers. On a libvirtd in a sandbox, in turns, medians. It takes root.
-//   npm run bench:boot -- [--rounds 5]
+// With --replicated the disk is in a pool of Ceph, whose OSDs keep it in memory; the floor begins with a bare `rbd clone` then.
+//   npm run bench:boot -- [--rounds 5] [--replicated]
 import { parseArgs } from 'node:util'
 import { bareLike, type Bare } from './boot-baseline.ts'
 import { watchGuests, type Watch } from './boot-guest.ts'
-import { openStage, withProduct, type Created, type Product } from './boot-product.ts'
+import { openCeph, openStage, withProduct, type Created, type Product } from './boot-product.ts'
 import { median } from './vms-table.ts'
 
 const [GOAL_MS, STRETCH_MS] = [1_000, 400]
 const WIDTH = 32
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } })
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' }, replicated: { type: 'boolean', default: false } } })
 
 await using stack = new AsyncDisposableStack()
-const { folder, host, image } = await openStage(stack)
+const stage = await openStage(stack)
+const { host } = stage
+const ceph = values.replicated ? await openCeph(stack, host) : undefined
 const watch = await watchGuests(host.sandboxes.unix(host.sandbox))
 stack.defer(watch.close)
 
-await withProduct(folder, host, image, async (product) => {
+await withProduct({ ...stage, ceph }, async (product) => {
   // The first carries the template to the host and finds out how guests run there.
   const { vmId } = await product.create()
-  const bare = await bareLike(vmId, host.sandbox)
+  const bare = await bareLike(vmId, host.sandbox, ceph)
   await product.remove(vmId)
   print(await takeTurns(product, bare, watch))
 })

@@ -11,8 +11,11 @@ export interface Probe {
   close(): Promise<void>
 }
 
-/** Within the sandbox. A line `arm` begins a round; it answers `armed`, and the time when every interface has got some. Each round has a port
- *  of its own to send from: a connection that was open once may stay open. */
+const QUIET_MS = 100
+
+/** Within the sandbox. A line `arm` begins a round; it answers `armed` once nothing arrives, because Open vSwitch goes by cached flows for a
+ *  moment after a rule was taken back, and then the time when every interface has got some. Each round has a port of its own to send from: a
+ *  connection that was open once may stay open. */
 const SCRIPT = `
 const [intervalMs, port, ...targets] = process.argv.slice(1)
 const { readFileSync } = require('fs')
@@ -21,8 +24,17 @@ let socket = createSocket('udp4')
 const list = targets.map((each) => each.split('/')).map(([address, tap]) => ({ address, path: '/sys/class/net/' + tap + '/statistics/tx_packets' }))
 const count = ({ path }) => Number(readFileSync(path, 'utf8'))
 let waiting = []
+let settling = null
 setInterval(() => {
   for (const each of list) socket.send('x', Number(port), each.address)
+  if (settling) {
+    const counts = list.map(count)
+    if (String(counts) !== String(settling.counts)) settling = { counts, since: Date.now() }
+    if (Date.now() - settling.since < ${QUIET_MS}) return
+    waiting = list.map((each, i) => ({ ...each, before: counts[i] }))
+    settling = null
+    return console.log('armed')
+  }
   if (waiting.length === 0) return
   waiting = waiting.filter((each) => count(each) - each.before < 3)
   if (waiting.length === 0) console.log(String(process.hrtime.bigint()))
@@ -30,8 +42,7 @@ setInterval(() => {
 require('readline').createInterface({ input: process.stdin }).on('line', () => {
   socket.close()
   socket = createSocket('udp4')
-  waiting = list.map((each) => ({ ...each, before: count(each) }))
-  console.log('armed')
+  settling = { counts: [], since: Date.now() }
 }).on('close', () => process.exit())`
 
 /** More VMs, fewer datagrams for each: the probe must not be what is measured. */

@@ -22,7 +22,8 @@ const { values } = parseArgs({ options: { rounds: { type: 'string', default: '20
 const [ROUNDS, VMS] = [Number(values.rounds), Number(values.vms)]
 
 await using stack = new AsyncDisposableStack()
-const { folder, host, image } = await openStage(stack)
+const stage = await openStage(stack)
+const { host } = stage
 
 interface Side {
   vmIds: string[]
@@ -75,8 +76,8 @@ async function takeTurns(side: Side): Promise<Rounds> {
   for (let round = 0; round < ROUNDS; round++) {
     rounds.floor.push(await timed(side.probe, bare.open))
     await bare.close()
-    const begun = performance.now()
-    const opened = timed(side.probe, () => side.set(OPENED))
+    let begun = 0
+    const opened = timed(side.probe, () => ((begun = performance.now()), side.set(OPENED)))
     const applied = opened.then(side.applied).then(() => performance.now() - begun)
     rounds.ours.push(await opened)
     rounds.applied.push(await applied)
@@ -103,7 +104,7 @@ async function burst({ ask, firewallId, set }: Side): Promise<number> {
   }
 }
 
-await withProduct(folder, host, image, async (product, another) => {
+await withProduct(stage, async (product, another) => {
   const one = await sideOf(product, 1)
   const crowd = await sideOf(another, VMS)
   printHead()

@@ -12,7 +12,7 @@ const accounts = new Map(customers.map((each) => each.split('=') as [string, str
 const counts = new Map<string, number>()
 const pool = new pg.Pool({ connectionString: url, max: 16 })
 
-const columns = `v.id, v.name, v.hostname, v.status, v.vcpu, v.ram_mib, v.disk_gib, v.bandwidth_gb, v.network_mbps, v.network_10g, v.daily_backup,
+const columns = `v.id, v.name, v.hostname, v.status, v.vcpu, v.ram_mib, v.disk_gib, v.storage, v.bandwidth_gb, v.network_mbps, v.network_10g, v.daily_backup,
   v.is_protected, v.public_ipv4, host(v.ip_address) as ip, host(v.ipv6_address) as ipv6, v.ipv6_prefix, r.slug as region_slug, r.name as region_name, p.slug as plan_slug, p.name as plan_name, p.price_cents,
   t.slug as template_slug, t.name as template_name, t.version, v.next_renewal_at, v.billing_status, v.created_at`
 const joins = `join regions r on r.id = v.region_id join plans p on p.id = v.plan_id join os_templates t on t.id = v.os_template_id`
@@ -25,6 +25,7 @@ const GET = {
   name: 'get',
   text: `select ${columns}, coalesce(b.used_bytes, 0) as bandwidth_used_bytes, v.bandwidth_pack_bytes, v.updated_at, v.readiness, v.status_reason,
       n.name as reverse_name, n.state as reverse_state, n.error as reverse_error,
+      n6.name as ipv6_reverse_name, n6.state as ipv6_reverse_state, n6.error as ipv6_reverse_error,
       (select json_agg(json_build_object('id', k.id, 'name', k.name, 'fingerprint', k.fingerprint))
         from ssh_key_uses u join ssh_keys k on k.id = u.ssh_key_id where u.vm_id = v.id) as keys,
       (select json_agg(json_build_object('id', f.id, 'name', f.name))
@@ -35,7 +36,8 @@ const GET = {
         from workflow_runs w where w.subject_id = v.id and w.status in ('PENDING', 'RUNNING')) as action
     from vms v ${joins}
       left join bandwidth_baselines b on b.vm_id = v.id and b.mac = v.mac
-      left join reverse_names n on n.address = v.ip_address and n.account_id = v.account_id where v.id = $2 and v.account_id = $1`,
+      left join reverse_names n on n.address = v.ip_address and n.account_id = v.account_id
+      left join reverse_names n6 on n6.address = v.ipv6_address and n6.account_id = v.account_id where v.id = $2 and v.account_id = $1`,
 }
 const ALLOWED = [
   'stop',
@@ -61,6 +63,7 @@ const item = (row: Record<string, unknown>) => ({
   vcpu: row['vcpu'],
   ram: row['ram_mib'],
   disk: row['disk_gib'],
+  storage: row['storage'],
   bandwidth: row['bandwidth_gb'],
   networkSpeed: row['network_mbps'],
   network10gEnabled: row['network_10g'],
@@ -82,6 +85,10 @@ const full = (row: Record<string, unknown>) => ({
   reverseName: row['reverse_name'],
   reverseNameState: row['reverse_state'],
   reverseNameReason: row['reverse_error'],
+  ipv6ReverseName: row['ipv6_reverse_name'],
+  ipv6ReverseNameState: row['ipv6_reverse_state'],
+  ipv6ReverseNameReason: row['ipv6_reverse_error'],
+  backupPolicy: { hour: null, keepDaily: 7, keepWeekly: 0, keepMonthly: 0 }, // as for VMs without one
   copiesPriceMonthly: '0.00', // snapshots and backups cost nothing here
   bandwidthUsedBytes: Number(row['bandwidth_used_bytes']),
   bandwidthPackBytes: row['bandwidth_pack_bytes'],

@@ -5,23 +5,12 @@ import { fill } from './vms-fill.ts'
 import type { Load } from './vms-load.ts'
 import { startProgram } from './vms-process.ts'
 import { printLimit } from './vms-table.ts'
-import { startUp, type Up } from './vms-up.ts'
+import { bestStart, startUp, type Up } from './vms-up.ts'
 
 const STARTS = 3
 const LOAD_MS = 5_000
 /** How long it takes until every reconciler has had its turn. */
 const [SOON_MS, LATER_MS] = [6_000, 25_000]
-
-/** What others do on the machine only adds to it, so the best of several counts. */
-async function bestStart(folders: string[]): Promise<number> {
-  let best = Infinity
-  for (const folder of folders) {
-    const up = await startUp(folder)
-    best = Math.min(best, up.seconds)
-    await up.stop()
-  }
-  return best
-}
 
 export async function measureFirstStart(folder: string): Promise<void> {
   printLimit('first start ever', await bestStart([join(folder, 'first'), folder]), 4, 's')

@@ -7,6 +7,14 @@ import { details, type Columns, type CommandResult } from './result.ts'
 export const reverseNameState = (of: Pick<Address, 'reverseNameState' | 'reverseNameReason'>): string | null =>
   of.reverseNameReason === null ? of.reverseNameState : `${of.reverseNameState} (${of.reverseNameReason})`
 
+const backupPolicy = ({ hour, keepDaily, keepWeekly, keepMonthly }: Vm['backupPolicy']): string =>
+  [
+    hour === null ? 'at night' : `at ${hour} UTC`,
+    `${keepDaily} kept`,
+    ...(keepWeekly > 0 ? [`${keepWeekly} weekly`] : []),
+    ...(keepMonthly > 0 ? [`${keepMonthly} monthly`] : []),
+  ].join(', ')
+
 export const VM_FIELDS: Columns<Vm> = {
   Name: (vm) => vm.name,
   Id: (vm) => vm.id,
@@ -17,6 +25,9 @@ export const VM_FIELDS: Columns<Vm> = {
   'IPv6 address': (vm) => (vm.ipv6Prefix ? `${vm.ipv6Address} of ${vm.ipv6Prefix}` : (vm.ipv6Address ?? undefined)),
   'Reverse name': (vm) => vm.reverseName ?? undefined,
   'Reverse name state': (vm) => reverseNameState(vm) ?? undefined,
+  'IPv6 reverse name': (vm) => vm.ipv6ReverseName ?? undefined,
+  'IPv6 reverse name state': (vm) =>
+    reverseNameState({ reverseNameState: vm.ipv6ReverseNameState, reverseNameReason: vm.ipv6ReverseNameReason }) ?? undefined,
   Hostname: (vm) => vm.hostname,
   Size: (vm) => `${vm.vcpu} vCPU, ${mebibytes(vm.ram)} RAM, ${vm.disk} GiB disk`,
   Plan: (vm) => `${vm.plan.slug}, ${vm.plan.priceMonthly} per month`,
@@ -26,7 +37,7 @@ export const VM_FIELDS: Columns<Vm> = {
   Keys: (vm) => vm.sshKeys.map(({ name }) => name),
   Firewalls: (vm) => vm.firewalls.map(({ name }) => name),
   Networks: (vm) => vm.privateNetworks.map(({ name, ipAddress }) => `${name} ${ipAddress}`),
-  'Daily backups': (vm) => vm.dailyBackupEnabled,
+  'Daily backups': (vm) => (vm.dailyBackupEnabled ? backupPolicy(vm.backupPolicy) : false),
   Protected: (vm) => vm.isProtected,
   Renews: (vm) => `${time(vm.billing.nextRenewalAt)} for ${vm.billing.priceMonthly}`,
   Created: (vm) => time(vm.createdAt),

@@ -45,11 +45,16 @@ export function exitCodeOf(error: unknown): ExitCode {
 }
 
 export function errorMessage(error: unknown): string {
-  if (error instanceof ApiError) return `${error.message}${requestReference(error)}`
+  if (error instanceof ApiError) return `${withFlags(error.message)}${requestReference(error)}`
   if (error instanceof CliError || error instanceof BerthError) return error.message
   if (error instanceof TypeError || error instanceof ReferenceError) return error.stack ?? error.message // a bug: show where
   return error instanceof Error ? error.message : String(error)
 }
+
+/** Fields of the API whose flag has another name. */
+const FLAGS = new Map([['publicIpv4', '--ipv6-only']])
+
+const withFlags = (message: string): string => message.replace(/\b\w+\b/g, (word) => FLAGS.get(word) ?? word)
 
 /** Some messages name the request themselves. */
 const requestReference = ({ status, requestId, message }: ApiError): string =>

@@ -1,5 +1,5 @@
 // Resolves a name to an id. Names need not be unique; an ambiguous name is an error that lists the ids.
-import type { Berth } from '@berth/sdk'
+import { ApiError, type Berth } from '@berth/sdk'
 import { CliError, EXIT, usageError } from './exit-codes.ts'
 
 interface NamedItem {
@@ -22,18 +22,35 @@ export const RESOURCES = {
   route: { label: 'route', list: async (berth, of) => toNamedItems(await berth.networks.routes(of), 'destination') },
   peering: { label: 'peering', list: async (berth, of) => toNamedItems(await berth.networks.peerings(of), 'name', 'networkId') },
   address: { label: 'address', list: async (berth) => toNamedItems(await berth.addresses.list().all(), 'name', 'address') },
+  volume: { label: 'volume', list: async (berth) => toNamedItems(await berth.volumes.list().all(), 'name') },
   firewall: { label: 'firewall', list: async (berth) => toNamedItems(await berth.firewalls.list().all(), 'name') },
   rule: { label: 'rule', list: async (berth, of) => toNamedItems(await berth.firewalls.rules(of), 'position') },
   key: { label: 'SSH key', list: async (berth) => toNamedItems(await berth.sshKeys.list().all(), 'name', 'fingerprint') },
   snapshot: { label: 'snapshot', list: async (berth, of) => toNamedItems(await berth.snapshots.list(of).all(), 'name') },
   backup: { label: 'backup', list: async (berth, of) => toNamedItems(await berth.backups.list(of).all(), 'name') },
+  image: { label: 'image', list: async (berth) => toNamedItems(await berth.images.list().all(), 'name') },
   webhook: { label: 'webhook', list: async (berth) => toNamedItems(await berth.webhooks.list().all(), 'url', 'description') },
   invoice: { label: 'invoice', list: async (berth) => toNamedItems(await berth.invoices.list().all(), 'number', 'month') },
   ticket: { label: 'ticket', list: async (berth) => toNamedItems(await berth.tickets.list().all(), 'subject') },
   region: { label: 'region', list: async (berth) => toNamedItems(await berth.regions.list(), 'slug', 'name') },
   plan: { label: 'plan', list: async (berth) => toNamedItems(await berth.plans.list(), 'slug', 'name') },
-  os: { label: 'OS template', list: async (berth) => toNamedItems(await berth.osTemplates.list(), 'slug') },
+  os: {
+    label: 'OS template',
+    list: async (berth) => [...toNamedItems(await berth.osTemplates.list(), 'slug'), ...(await ownImages(berth))],
+  },
 } satisfies Record<string, Resource>
+
+/** A VM is made from them as from a template. None for a token that may not read them. */
+async function ownImages(berth: Berth): Promise<NamedItem[]> {
+  const images = await berth.images
+    .list({ kind: 'DISK' })
+    .all()
+    .catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 403) return []
+      throw error
+    })
+  return toNamedItems(images, 'name')
+}
 
 export type ResourceName = keyof typeof RESOURCES
 
@@ -48,8 +65,10 @@ const LIST_COMMANDS: Partial<Record<ResourceName, string>> = {
 
 const ID = /^c[a-z0-9]{24}$/
 
+export const isId = (text: string): boolean => ID.test(text)
+
 export async function resolveId(berth: Berth, kind: ResourceName, text: string, parentId = ''): Promise<string> {
-  if (ID.test(text)) return text
+  if (isId(text)) return text
   const { label, list }: Resource = RESOURCES[kind]
   const all = await list(berth, parentId)
   const [exact, caseInsensitive] = [filterByName(all, text, (name) => name), filterByName(all, text, (name) => name.toLowerCase())]

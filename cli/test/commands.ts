@@ -60,6 +60,11 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   getNetworkPeering: commandLine('network', 'peering', 'get', ':id', ':peeringId'),
   deleteNetworkPeering: commandLine('network', 'peering', 'delete', ':id', ':peeringId'),
 
+  listImages: commandLine('image', 'list'),
+  createImage: commandLine('image', 'create', '=name', '--vm', '=vmId', '--no-wait'),
+  getImage: commandLine('image', 'get', ':id'),
+  updateImage: commandLine('image', 'update', ':id', '--name', '=name'),
+  deleteImage: commandLine('image', 'delete', ':id'),
   listAddresses: commandLine('address', 'list'),
   reserveAddress: commandLine('address', 'reserve', '--region', '=regionId'),
   getAddress: commandLine('address', 'get', ':id'),
@@ -67,6 +72,14 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   releaseAddress: commandLine('address', 'release', ':id'),
   assignAddress: commandLine('address', 'assign', ':id', '=vmId', '--no-wait'),
   unassignAddress: commandLine('address', 'unassign', ':id', '--no-wait'),
+
+  listVolumes: commandLine('volume', 'list'),
+  createVolume: commandLine('volume', 'create', '=name', '--size', '10', '--region', '=regionId'),
+  getVolume: commandLine('volume', 'get', ':id'),
+  updateVolume: commandLine('volume', 'update', ':id', '--name', '=name'),
+  deleteVolume: commandLine('volume', 'delete', ':id'),
+  attachVolume: commandLine('volume', 'attach', ':id', '=vmId', '--no-wait'),
+  detachVolume: commandLine('volume', 'detach', ':id', '--no-wait'),
 
   listFirewalls: commandLine('firewall', 'list'),
   createFirewall: commandLine('firewall', 'create', '=name'),
@@ -122,6 +135,7 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   listBackups: commandLine('backup', 'list', ':vmId'),
   createBackup: commandLine('backup', 'create', ':vmId', '=name', '--no-wait'),
   getBackup: commandLine('backup', 'get', ':vmId', 'backup'),
+  getBackupScreenshot: commandLine('backup', 'screenshot', ':vmId', ':id', '/dev/null'),
   restoreBackup: commandLine('backup', 'restore', ':vmId', ':id', '--no-wait'),
   deleteBackup: commandLine('backup', 'delete', ':vmId', ':id'),
 

@@ -25,7 +25,10 @@ test('destructive commands and those that cost money or reboot take --yes', () =
     'bandwidth buy',
     'snapshot create',
     'backup create',
+    'image create',
     'address reserve',
+    'volume create',
+    'volume grow',
   ]
   for (const { name, confirms = false, asks = false, example } of flatten(COMMAND_TREE)) {
     const isAsking = ASKING.some((words) => example.startsWith(`${words} `))
@@ -36,7 +39,7 @@ test('destructive commands and those that cost money or reboot take --yes', () =
 const writes: string[] = []
 app.app.server.on('request', ({ method, url }: IncomingMessage) => void (method === 'GET' || writes.push(`${method} ${url}`)))
 
-const DELETES = ['Vm', 'SshKey', 'Network', 'Firewall', 'FirewallRule', 'Snapshot', 'Backup', 'Webhook'].map(
+const DELETES = ['Vm', 'SshKey', 'Network', 'Firewall', 'FirewallRule', 'Snapshot', 'Backup', 'Image', 'Volume', 'Webhook'].map(
   (resource) => `delete${resource}`,
 )
 const OTHERS = ['releaseAddress', 'rebuildVm', 'restoreSnapshot', 'restoreBackup', 'replaceFirewallRules']

@@ -10,6 +10,7 @@ await app.given.vm(customer, { isProtected: true })
 describe('a command exits with', () => {
   const cases: [number, string, string[], RegExp][] = [
     [0, 'success', ['vm', 'list'], /^$/],
+    [1, 'a region without IPv6', ['vm', 'create', 'six-1', '--os', 'debian-12', '--ipv6-only'], /leave --ipv6-only out\n$/],
     [2, 'an unknown command', ['vm', 'lits'], /^Error: Unknown command 'lits'/],
     [2, 'a missing argument', ['vm', 'get'], /^Error: Missing required argument 'vm'/],
     [2, 'an unknown option', ['vm', 'list', '--fast'], /^Error: Unknown option '--fast'/],

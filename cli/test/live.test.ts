@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { addPool } from '../../server/src/features/hosts/service.ts'
+import { sql } from '../../server/src/kernel/database/db.ts'
 import { receiver, verified } from '../../server/test/receiver.ts'
 import { berth, createCliFixture, onTerminal, start } from './fixture.ts'
 
@@ -36,6 +37,21 @@ test('vm ssh --print prints the ssh command, and fails for a stopped VM', async 
   expect(await berth(env, ['vm', 'ssh', 'off-1'])).toMatchObject({ code: 5, stderr: expect.stringContaining('berth vm start off-1') })
 })
 
+test('vm create --from-backup takes a VM and the name of its backup, or an id', async () => {
+  await berth(env, ['backup', 'create', 'web-1', 'monday', '--no-wait', '--yes'])
+  await app.settle()
+  const made = await berth(env, ['vm', 'create', 'copy-1', '--from-backup', 'web-1/monday', '--no-wait', '--yes'])
+  expect(made, made.stderr).toMatchObject({ code: 0 })
+  await app.settle()
+  expect((await berth(env, ['vm', 'get', 'copy-1'])).stdout).toContain('RUNNING')
+  const { id } = JSON.parse((await berth(env, ['backup', 'get', 'web-1', 'monday', '--json'])).stdout) as { id: string }
+  expect(await berth(env, ['vm', 'create', 'copy-2', '--from-backup', id, '--dry-run'])).toMatchObject({ code: 0 })
+  const refused = (...args: string[]) => berth(env, ['vm', 'create', 'copy-2', ...args])
+  expect(await refused('--from-backup', 'monday')).toMatchObject({ code: 2, stderr: expect.stringContaining('<vm>/<backup>') })
+  expect(await refused('--from-backup', id, '--os', 'debian-12')).toMatchObject({ code: 2, stderr: expect.stringContaining('not both') })
+  expect(await refused()).toMatchObject({ code: 2, stderr: expect.stringContaining('--os is required') })
+})
+
 test('vm create --ipv6-only and vm ssh do without IPv4', async () => {
   const pool = { regionId: app.host.region_id, hostId: null, cidr: '2001:db8:9::/63', gateway: '2001:db8:9::1' }
   await app.db.tx((tx) => addPool(tx, app.clock.now(), pool))
@@ -45,6 +61,14 @@ test('vm create --ipv6-only and vm ssh do without IPv4', async () => {
   expect(stdout).toContain('root@2001:db8:9:1::1\n')
   expect((await berth(env, ['vm', 'list'])).stdout).toMatch(/six-1 .* 2001:db8:9:1::1 /)
   expect((await berth(env, ['vm', 'get', 'six-1'])).stdout).toContain('2001:db8:9:1::1 of 2001:db8:9:1::/64')
+
+  const named = await berth(env, ['vm', 'update', 'six-1', '--ipv6-reverse-name', 'six.example.com'])
+  expect(named).toMatchObject({ code: 1, stderr: expect.stringContaining('This service has no reverse DNS') })
+  await app.db.run(sql`insert into reverse_names (address, account_id, name, state, error, updated_at)
+    values ('2001:db8:9:1::1', ${customer.accountId}, 'six.example.com', 'FAILED', 'no zone', ${app.clock.now()})`)
+  expect((await berth(env, ['vm', 'get', 'six-1'])).stdout).toMatch(
+    /^IPv6 reverse name +six\.example\.com\nIPv6 reverse name state +FAILED \(no zone\)$/m,
+  )
 })
 
 test('vm console connects the terminal to the VM until Ctrl-]', async () => {

@@ -41,6 +41,9 @@ export abstract class Client {
   get volumes() {
     return this.area('volumes')
   }
+  get secrets() {
+    return this.area('secrets')
+  }
   get snapshots() {
     return this.area('snapshots')
   }

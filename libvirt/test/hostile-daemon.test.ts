@@ -94,10 +94,10 @@ describe('keepalive', () => {
 
   test('an unresponsive daemon loses the connection, with every pending call', async () => {
     daemon.on(getHostname, () => {})
-    const connection = await connect({ keepalive: { intervalMs: 10, count: 3 } })
+    const connection = await connect({ keepalive: { intervalMs: 50, count: 3 } })
     const error = await reason(connection.connect.getHostname())
     expect(error).toBeInstanceOf(ConnectionLostError)
-    expect((error as Error).message).toContain('no data from the daemon for 40 ms')
+    expect((error as Error).message).toContain('no data from the daemon for 200 ms')
     expect(daemon.received.filter((frame) => frame.program === Program.keepalive).length).toBe(3)
   })
 

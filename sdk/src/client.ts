@@ -9,12 +9,14 @@ import { Bandwidth } from './resources/bandwidth.ts'
 import { OsTemplates, Plans, Regions } from './resources/catalog.ts'
 import { Events } from './resources/events.ts'
 import { Firewalls } from './resources/firewalls.ts'
+import { Images } from './resources/images.ts'
 import { Networks } from './resources/networks.ts'
 import { Deposits, Invoices } from './resources/payments.ts'
 import { Snapshots } from './resources/snapshots.ts'
 import { SshKeys } from './resources/ssh-keys.ts'
 import { Tickets } from './resources/tickets.ts'
 import { Vms } from './resources/vms.ts'
+import { Volumes } from './resources/volumes.ts'
 import { Wallet } from './resources/wallet.ts'
 import { Webhooks } from './resources/webhooks.ts'
 import { waitForAction, type ActionReference, type WaitOptions } from './wait-for-action.ts'
@@ -29,6 +31,7 @@ export class Berth {
   readonly deposits: Deposits
   readonly events: Events
   readonly firewalls: Firewalls
+  readonly images: Images
   readonly invoices: Invoices
   readonly networks: Networks
   readonly osTemplates: OsTemplates
@@ -38,6 +41,7 @@ export class Berth {
   readonly sshKeys: SshKeys
   readonly tickets: Tickets
   readonly vms: Vms
+  readonly volumes: Volumes
   readonly wallet: Wallet
   readonly webhooks: Webhooks
   readonly #api: Api
@@ -53,6 +57,7 @@ export class Berth {
     this.deposits = new Deposits(api)
     this.events = new Events(api)
     this.firewalls = new Firewalls(api)
+    this.images = new Images(api)
     this.invoices = new Invoices(api)
     this.networks = new Networks(api)
     this.osTemplates = new OsTemplates(api)
@@ -62,6 +67,7 @@ export class Berth {
     this.sshKeys = new SshKeys(api)
     this.tickets = new Tickets(api)
     this.vms = new Vms(api)
+    this.volumes = new Volumes(api)
     this.wallet = new Wallet(api)
     this.webhooks = new Webhooks(api)
   }

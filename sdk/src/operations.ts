@@ -18,10 +18,13 @@ type Body<O> = O extends { requestBody: infer Body }
 
 type Success<O> = O extends { responses: infer Responses } ? Json<Responses[keyof Responses]> : never
 
-export type Operations = {
+type ById = {
   [Id in OperationId]: {
     input: Path<operations[Id]> & Query<operations[Id]> & Body<operations[Id]>
     data: Success<operations[Id]>['data']
     paged: Success<operations[Id]> extends { pagination: unknown } ? true : false
   }
 }
+
+/** An interface: of the type itself the compiler would combine every path, query and body with every other where the operation is not known. */
+export interface Operations extends ById {}

@@ -59,6 +59,11 @@ export const CALLS: Record<string, CallBySdk> = {
   getNetworkPeering: (berth, { id, peeringId }) => berth.networks.peering(id, peeringId),
   deleteNetworkPeering: (berth, { id, peeringId }) => berth.networks.deletePeering(id, peeringId),
 
+  listImages: (berth) => berth.images.list().page(),
+  createImage: (berth, _, body) => berth.images.create(body),
+  getImage: (berth, { id }) => berth.images.get(id),
+  updateImage: (berth, { id }, body) => berth.images.update(id, body),
+  deleteImage: (berth, { id }) => berth.images.delete(id),
   listAddresses: (berth) => berth.addresses.list().page(),
   reserveAddress: (berth, _, body) => berth.addresses.reserve(body),
   getAddress: (berth, { id }) => berth.addresses.get(id),
@@ -66,6 +71,14 @@ export const CALLS: Record<string, CallBySdk> = {
   releaseAddress: (berth, { id }) => berth.addresses.release(id),
   assignAddress: (berth, { id }, body) => berth.addresses.assign(id, body),
   unassignAddress: (berth, { id }) => berth.addresses.unassign(id),
+
+  listVolumes: (berth) => berth.volumes.list().page(),
+  createVolume: (berth, _, body) => berth.volumes.create(body),
+  getVolume: (berth, { id }) => berth.volumes.get(id),
+  updateVolume: (berth, { id }, body) => berth.volumes.update(id, body),
+  deleteVolume: (berth, { id }) => berth.volumes.delete(id),
+  attachVolume: (berth, { id }, body) => berth.volumes.attach(id, body),
+  detachVolume: (berth, { id }) => berth.volumes.detach(id),
 
   listFirewalls: (berth) => berth.firewalls.list().page(),
   createFirewall: (berth, _, body) => berth.firewalls.create(body),
@@ -110,6 +123,7 @@ export const CALLS: Record<string, CallBySdk> = {
   listBackups: (berth, { vmId }) => berth.backups.list(vmId).page(),
   createBackup: (berth, { vmId }, body) => berth.backups.create(vmId, body),
   getBackup: (berth, { vmId, id }) => berth.backups.get(vmId, id),
+  getBackupScreenshot: (berth, { vmId, id }) => berth.backups.screenshot(vmId, id),
   restoreBackup: (berth, { vmId, id }, body) => berth.backups.restore(vmId, id, body),
   deleteBackup: (berth, { vmId, id }) => berth.backups.delete(vmId, id),
 

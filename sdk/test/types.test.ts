@@ -42,7 +42,8 @@ describe('the generated types', () => {
 
   test('of requests mark what is optional', () => {
     expectTypeOf<{ regionId: string; osTemplateId: string; hostname: string }>().toExtend<sdk.CreateVm>()
-    expectTypeOf<{ regionId: string; hostname: string }>().not.toExtend<sdk.CreateVm>()
+    expectTypeOf<{ regionId: string; fromBackupId: string; hostname: string }>().toExtend<sdk.CreateVm>()
+    expectTypeOf<{ regionId: string; osTemplateId: string }>().not.toExtend<sdk.CreateVm>()
     expectTypeOf<sdk.CreateVm['sshKeyIds']>().toEqualTypeOf<string[] | undefined>()
     expectTypeOf<{ name: undefined }>().toExtend<sdk.UpdateVm>()
     expectTypeOf<{ page: undefined }>().toExtend<sdk.Query<'listVms'>>()

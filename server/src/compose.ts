@@ -3,6 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 import { MIGRATIONS } from './database.ts'
 import { openTokens } from './features/accounts/tokens.ts'
+import { createBackupTargetPool, type OpenStore } from './features/backup-targets/pool.ts'
+import { openTarget } from './features/backup-targets/service.ts'
 import { openAuditTrail } from './features/audit-log/audit-trail.ts'
 import { serveConsoles } from './features/consoles/websocket-endpoint.ts'
 import type { Deps, Routes } from './features/deps.ts'
@@ -10,6 +12,7 @@ import { openEventFeed } from './features/events/feed.ts'
 import { hooks, messages, personalRoutes, reconcilers, routes, workflows } from './features/index.ts'
 import { findNetworkController } from './features/catalog/service.ts'
 import { findHost, syncDriverPool, listHosts } from './features/hosts/service.ts'
+import { openStoragePools } from './features/storage/service.ts'
 import { serveInvoices } from './features/invoices/page.ts'
 import { servePayments } from './features/payments/stripe-webhook-endpoint.ts'
 import { openPayments } from './features/payments/create-provider.ts'
@@ -32,9 +35,10 @@ import { createServer } from './http/server/server.ts'
 import { createDriverPool } from './hypervisor/driver-pool.ts'
 import type { LocalAccess } from './hypervisor/local-access.ts'
 import { createNetworkControllerPool } from './hypervisor/network-controller-pool.ts'
-import { simulatedDrivers } from './hypervisor/simulated/driver.ts'
+import { simulatedDrivers, type SimulatedOptions } from './hypervisor/simulated/driver.ts'
 import type { Pace } from './hypervisor/simulated/latency.ts'
 import { simulatedNetworkControllers } from './hypervisor/simulated/network-controller.ts'
+import { imagesOf, openOwnImages, ownImagesFolder } from './images/own-images.ts'
 import { openImageStore } from './images/store.ts'
 import { createInvariantMonitor } from './invariants/monitor.ts'
 import { subtractDuration, type Clock } from './kernel/clock.ts'
@@ -90,6 +94,8 @@ export interface CoreOptions {
   pace?: Pace
   /** Name resolution and request timeout, for tests. */
   outbound?: Pick<OutboundOptions, 'resolve' | 'timeoutMs'>
+  /** Buckets in memory, for tests. */
+  openStore?: OpenStore
 }
 
 /** Database, secrets and workflow engine, which every process has. */
@@ -108,13 +114,17 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   const clock = options.clock ?? time!.clock
   const known = [...workflows, ...(options.workflows ?? [])]
   const engine = await startEngine({ db, clock, log, metrics }, { workflows: known, supervise: options.worker })
-  const simulated = { db, clock, ...(options.pace && { pace: options.pace }) }
+  const images = openOwnImages(ownImagesFolder(config.imagesDir))
+  const findImage: SimulatedOptions['findImage'] = async (template) => ((await images.has(template.id)) ? images.open(template) : undefined)
+  const simulated = { db, clock, findImage, ...(options.pace && { pace: options.pace }) }
+  const storage = openStoragePools({ db, vault, dataDir: config.dataDir })
   const hypervisors = createDriverPool({
     factories: {
       simulated: simulatedDrivers(simulated),
       libvirt: async (host) => {
         const { libvirtDrivers } = await import('./hypervisor/libvirt/driver.ts') // imported on demand: a hundred files that simulated hosts do not need
-        return libvirtDrivers({ log, images: openImageStore(config.imagesDir, clock), dataDir: config.dataDir, access: root })(host)
+        const all = imagesOf(images, openImageStore(config.imagesDir, clock))
+        return libvirtDrivers({ log, images: all, storage, dataDir: config.dataDir, access: root })(host)
       },
     },
     lookup: (hostId) => findHost(db, hostId),
@@ -127,6 +137,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
       return openOvn(uri, { log, access: root ?? directAccess(pkiFolder(config.dataDir)) })
     },
   })
+  const backupTargets = createBackupTargetPool(options.openStore ?? ((target) => openTarget(vault, target)))
   const unfollow = syncDriverPool({ db, hypervisors, log })
   const watch = await createRunWatcher(db)
   const feed = openEventFeed(db)
@@ -149,6 +160,9 @@ export async function openCore(config: Config, url: string, log: Log, options: C
     mailer,
     hypervisors,
     networkControllers,
+    backupTargets,
+    storage,
+    images,
     hooks,
   }
   return {
@@ -160,6 +174,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
       await engine.stop()
       unfollow()
       await Promise.all([hypervisors.close(), networkControllers.close()])
+      backupTargets.close()
       await watch.close()
       await time?.close()
       await outbound.close()

@@ -152,6 +152,12 @@ export const SETTINGS = {
   sellerName: setting('BERTH_SELLER_NAME', 'Berth', 'Name of the seller on invoices', text),
   sellerAddress: setting('BERTH_SELLER_ADDRESS', '', 'Address of the seller on invoices; | starts a new line', text),
   sellerTax: setting('BERTH_SELLER_TAX', '', 'Tax note on invoices, for example a VAT number or the reason for an exemption', text),
+  backupProofShare: setting(
+    'BERTH_BACKUP_PROOF_SHARE',
+    '25',
+    'Percent of the free capacity of a host that the guest may take in which a backup is proved; 0 proves none',
+    whole(0, 90),
+  ),
   testClock: setting(
     'BERTH_TEST_CLOCK',
     'false',
@@ -175,7 +181,12 @@ export const SETTINGS = {
     'auto (readable on a terminal, else JSON), json or pretty',
     oneOf('auto', 'json', 'pretty'),
   ),
-  workerConcurrency: setting('BERTH_WORKER_CONCURRENCY', '32', 'Actions that one worker process runs concurrently', whole(1, 1_000)),
+  workerConcurrency: setting(
+    'BERTH_WORKER_CONCURRENCY',
+    '32',
+    'Actions that one worker process runs concurrently, and a quarter as many backups beside them',
+    whole(1, 1_000),
+  ),
   drainSeconds: setting(
     'BERTH_DRAIN_SECONDS',
     '10',

@@ -11,14 +11,26 @@ const PARTS: Record<string, string[]> = {
   http: ['kernel', 'schema'],
   workflow: ['kernel', 'schema'],
   hypervisor: ['kernel', 'schema'],
+  'backup-target': ['kernel', 'hypervisor'],
   invariants: ['kernel', 'hypervisor'],
   images: ['kernel', 'hypervisor'],
   'host-setup': ['kernel', 'hypervisor'],
   'config.ts': ['kernel'],
-  features: ['kernel', 'schema', 'http', 'workflow', 'hypervisor', 'config.ts'],
+  features: ['kernel', 'schema', 'http', 'workflow', 'hypervisor', 'backup-target', 'images', 'config.ts'],
   'database.ts': ['kernel', 'workflow', 'features', 'config.ts'],
   'compose.ts': ['kernel', 'http', 'workflow', 'hypervisor', 'host-setup', 'images', 'invariants', 'features', 'config.ts', 'database.ts'],
-  commands: ['kernel', 'features', 'invariants', 'hypervisor', 'images', 'host-setup', 'config.ts', 'database.ts', 'compose.ts'],
+  commands: [
+    'kernel',
+    'features',
+    'invariants',
+    'hypervisor',
+    'backup-target',
+    'images',
+    'host-setup',
+    'config.ts',
+    'database.ts',
+    'compose.ts',
+  ],
   'main.ts': ['commands'],
 }
 
@@ -40,7 +52,7 @@ const ORDERS: Record<string, string[]> = {
 
 /** A feature may import only features listed before it. */
 const FEATURES =
-  'catalog accounts actions events wallet payments invoices audit-log users sessions api-keys ports reverse-names hosts ssh-keys networks firewalls vms consoles metrics snapshots backups bandwidth addresses billing webhooks support notifications operator'.split(
+  'catalog accounts actions events wallet payments invoices audit-log users sessions api-keys ports reverse-names storage hosts backup-targets ssh-keys networks firewalls vms consoles metrics snapshots backups renewals images bandwidth addresses volumes billing webhooks support notifications operator'.split(
     ' ',
   )
 

@@ -188,7 +188,9 @@ test.each(unrehearsed)('$operationId rejects dryRun without effect', async (oper
 test('every operation that charges or refunds has a dry run', () => {
   const named = (operations: Operation[]): string[] => operations.map(({ operationId }) => operationId).toSorted()
   const costs = app.operations.filter(({ errorCodes: refuses = [] }) => refuses.includes('insufficient_funds'))
-  expect(named(app.operations.filter(offersDryRun))).toEqual([...named(costs), 'deleteVm', 'releaseAddress'].toSorted())
+  expect(named(app.operations.filter(offersDryRun))).toEqual(
+    [...named(costs), 'deleteImage', 'deleteVm', 'deleteVolume', 'releaseAddress'].toSorted(),
+  )
 })
 
 test('the fingerprint detects every change', async () => {

@@ -1,5 +1,6 @@
 // A valid call of every operation. A new operation needs an entry here: a setup that returns its path parameters and body. It runs for two
 // customers, so it must not use unique names.
+import { proveBackups } from '../src/features/backups/prove.reconciler.ts'
 import { issueInvoices } from '../src/features/invoices/issue.reconciler.ts'
 import { addDuration, manualClock } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/database/db.ts'
@@ -50,10 +51,23 @@ export function fixtureOf(app: TestApp, customer: Customer) {
       await app.db.run(sql`update address_pools set host_id = null`) // only a region's own addresses can move
       return made('/addresses', { regionId: await fixture.region() })
     },
+    image: async () => {
+      const answer = await customer.post('/images', { name: 'image', vmId: await fixture.vm() })
+      if (answer.status !== 202) throw new Error(`POST /images answered ${answer.status}: ${answer.body.error}`)
+      await app.settle()
+      return answer.body.data.image.id as string
+    },
     assignedAddress: async () => {
       const id = await fixture.address()
       await customer.post(`/addresses/${id}/assignment`, { vmId: await fixture.vm() })
       await app.settle({ subjectId: id })
+      return id
+    },
+    volume: async () => made('/volumes', { name: 'data', sizeGiB: 10, regionId: await fixture.region() }),
+    attachedVolume: async () => {
+      const vmId = await fixture.vm()
+      const id = await made('/volumes', { name: 'data', sizeGiB: 10, regionId: await fixture.region(), vmId })
+      await app.settle({ subjectId: vmId })
       return id
     },
     firewall: () => made('/firewalls', { name: 'fw' }),
@@ -61,6 +75,13 @@ export function fixtureOf(app: TestApp, customer: Customer) {
     vm: async (input: Record<string, unknown> = {}) => (await app.given.vm(customer, input)).id,
     snapshot: (vmId: string) => madeByAction(vmId, 'snapshots', 'snapshot'),
     backup: (vmId: string) => madeByAction(vmId, 'backups', 'backup'),
+    /** Before those of other VMs. */
+    proveBackupOf: async (vmId: string) => {
+      await app.settle() // hosts with work prove nothing
+      await app.db.run(sql`update backup_proof_times set next_at = 'epoch' where vm_id = ${vmId}`)
+      await proveBackups.runOnce({ ...app.deps, config: { ...app.config, backupProofShare: 90 } })
+      await app.settle()
+    },
     bind: (firewallId: string, vmId: string) => customer.post(`/firewalls/${firewallId}/bindings`, { vmId }),
     pack: (vmId: string) => made(`/vms/${vmId}/bandwidth/packs`, { gigabytes: 1000 }),
     webhook: () => made('/webhooks', WEBHOOK),
@@ -127,6 +148,11 @@ const snapshot = async (fixture: Fixture): Promise<Call> => {
 const backup = async (fixture: Fixture): Promise<Call> => {
   const vmId = await fixture.vm()
   return { params: { vmId, id: await fixture.backup(vmId) } }
+}
+const backupWithScreenshot = async (fixture: Fixture): Promise<Call> => {
+  const call = await backup(fixture)
+  await fixture.proveBackupOf(call.params!['vmId']!)
+  return call
 }
 const boundFirewall = async (fixture: Fixture) => {
   const [id, vmId] = [await fixture.firewall(), await fixture.vm()]
@@ -199,6 +225,11 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   getNetworkPeering: peering,
   deleteNetworkPeering: peering,
 
+  listImages: having((fixture) => fixture.image()),
+  createImage: async (fixture) => ({ body: { name: 'image', vmId: await fixture.vm() } }),
+  getImage: withId((fixture) => fixture.image()),
+  updateImage: withId((fixture) => fixture.image(), { name: 'renamed' }),
+  deleteImage: withId((fixture) => fixture.image()),
   listAddresses: having((fixture) => fixture.address()),
   reserveAddress: async (fixture) => {
     await fixture.address()
@@ -209,6 +240,14 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   releaseAddress: withId((fixture) => fixture.address()),
   assignAddress: async (fixture) => ({ params: { id: await fixture.address() }, body: { vmId: await fixture.vm() } }),
   unassignAddress: withId((fixture) => fixture.assignedAddress()),
+
+  listVolumes: having((fixture) => fixture.volume()),
+  createVolume: async (fixture) => ({ body: { name: 'data', sizeGiB: 10, regionId: await fixture.region() } }),
+  getVolume: withId((fixture) => fixture.volume()),
+  updateVolume: withId((fixture) => fixture.volume(), { name: 'renamed' }),
+  deleteVolume: withId((fixture) => fixture.volume()),
+  attachVolume: async (fixture) => ({ params: { id: await fixture.volume() }, body: { vmId: await fixture.vm() } }),
+  detachVolume: withId((fixture) => fixture.attachedVolume()),
 
   listFirewalls: having((fixture) => fixture.firewall()),
   createFirewall: async () => ({ body: { name: 'fw' } }),
@@ -274,6 +313,7 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   listBackups: async (fixture) => ({ params: { vmId: (await backup(fixture)).params!['vmId']! } }),
   createBackup: ofVm({ name: 'before' }),
   getBackup: backup,
+  getBackupScreenshot: backupWithScreenshot,
   restoreBackup: async (fixture) => ({ ...(await backup(fixture)), body: { withoutNetworks: false } }),
   deleteBackup: backup,
 

@@ -19,7 +19,7 @@ import { eventually, service, type Service, type Settings } from './processes.ts
 /** All invariants hold again within this time after a crash. */
 const WELL_AGAIN_MS = 60_000
 
-export async function fleet() {
+export async function fleet(more: Settings = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-fleet-'))
   const url = await testDatabase()
   const settings: Settings = {
@@ -28,6 +28,8 @@ export async function fleet() {
     BERTH_PORT: '0',
     BERTH_WORKER_CONCURRENCY: '100',
     BERTH_LOG_LEVEL: 'info',
+    BERTH_BACKUP_PROOF_SHARE: '0', // a guest more would make every proof slower
+    ...more,
   }
   const core = await openCore(readConfig(settings), url, createLog({ level: 'silent', pretty: false }), { worker: false })
   const { db } = core.deps

@@ -116,6 +116,8 @@ export interface TestAppOptions {
   environment?: Record<string, string>
   /** Name resolution and timeout of webhook receivers; by default no name resolves. */
   outbound?: CoreOptions['outbound']
+  /** The buckets of backup targets. */
+  openStore?: CoreOptions['openStore']
   /** Invariants that the test violates on purpose; all others must hold when it ends. */
   breaks?: string[]
 }
@@ -123,7 +125,13 @@ export interface TestAppOptions {
 export async function testApp(options: TestAppOptions = {}) {
   const url = await testDatabase(SMALL_TEMPLATE)
   const dataDir = mkdtempSync(join(tmpdir(), 'berth-test-'))
-  const base = { BERTH_DATA_DIR: dataDir, BERTH_PORT: '0', BERTH_DRAIN_SECONDS: '1', BERTH_HYPERVISOR: 'simulated' }
+  const base = {
+    BERTH_DATA_DIR: dataDir,
+    BERTH_PORT: '0',
+    BERTH_DRAIN_SECONDS: '1',
+    BERTH_HYPERVISOR: 'simulated',
+    BERTH_BACKUP_PROOF_SHARE: '0',
+  }
   const config = readConfig({ ...base, ...options.environment })
   const clock = manualClock()
   const log = createLog({ level: process.env['BERTH_TEST_LOG'] ?? 'silent', pretty: false })
@@ -132,6 +140,7 @@ export async function testApp(options: TestAppOptions = {}) {
     clock,
     pace: instantPace,
     outbound: { resolve: unknownName, ...options.outbound },
+    ...(options.openStore && { openStore: options.openStore }),
   })
   const { deps } = core
   const { app, operations, dashboardOperations, close } = await openApi(core, { isOnlyProcess: true })

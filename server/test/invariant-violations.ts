@@ -54,6 +54,19 @@ const invoice = ({ accountId, now }: ViolationFixture, number: number, wrong: { 
     case when type = 'CREDIT' then 0 else -amount_cents end, case when type = 'CREDIT' then amount_cents else 0 end + ${wrong.paid ?? 0}::int8,
     balance_after_cents, '{}', '{}', ${now} from wallet_transactions where account_id = ${accountId} and number = ${number}`
 
+/** Booked, charged and counted, of the first VM. */
+const volume = (fixture: ViolationFixture, { status }: { status: string }): Sql[] => [
+  entry(fixture, 'VOLUME_CHARGE', -100, 'cplanted'),
+  sql`insert into volumes (id, account_id, region_id, name, is_protected, size_gib, storage, host_id, vm_id, vm_host_id, status, renewal_day,
+      period_started_at, period_price_cents, next_renewal_at, created_at, updated_at)
+    select 'cplanted', account_id, region_id, '', false, 1, 'LOCAL', host_id, id, host_id, ${status}, 1, ${fixture.now}, 100,
+      ${fixture.now}::timestamptz + interval '1 month', ${fixture.now}, ${fixture.now} from vms where id = ${fixture.vmId}`,
+  sql`insert into volume_periods (volume_id, started_at, ends_at, transaction_id)
+    select v.id, v.period_started_at, v.next_renewal_at, t.id from volumes v join wallet_transactions t on t.reference_id = v.id`,
+  sql`insert into account_quotas (account_id, name, used) values (${fixture.accountId}, 'volumes', 1), (${fixture.accountId}, 'volume_storage_gib', 1)`,
+  sql`update hosts set disk_used_gib = disk_used_gib + 1 where id = ${fixture.host.id}`,
+]
+
 const machine = ({ host, vmId }: ViolationFixture) => host.machines.find((each) => each.vmId === vmId)!
 
 export type ViolationSetup = (fixture: ViolationFixture) => Sql[]
@@ -90,6 +103,8 @@ export const violationSetups: Record<string, ViolationSetup> = {
   'invoices.numbers': () => [sql`update invoice_counter set last_number = 7`],
   'renewals.once': (fixture) => [entry(fixture, 'VM_RENEWAL', -100, fixture.vmId)],
   'renewals.addresses': (fixture) => [entry(fixture, 'ADDRESS_RENEWAL', -100, fixture.vmId)],
+  'renewals.images': (fixture) => [entry(fixture, 'IMAGE_RENEWAL', -100, fixture.vmId)],
+  'renewals.volumes': (fixture) => [entry(fixture, 'VOLUME_RENEWAL', -100, fixture.vmId)],
   'renewals.paid': ({ vmId }) => [sql`update vms set period_started_at = period_started_at - interval '1 hour' where id = ${vmId}`],
   'renewals.due': ({ vmId, now }) => [sql`update vms set next_renewal_at = ${now}::timestamptz - interval '1 hour' where id = ${vmId}`],
   'accounts.suspended': ({ vmId }) => [
@@ -107,8 +122,13 @@ export const violationSetups: Record<string, ViolationSetup> = {
   'actions.vm_exists': (fixture) => [run(fixture, { vmId: 'cnowhere' })],
   'vms.transitional': ({ vmId }) => [sql`update vms set status = 'UPGRADING' where id = ${vmId}`],
   'copies.transitional': ({ snapshotId }) => [sql`update snapshots set status = 'CREATING' where id = ${snapshotId}`],
+  'backups.proofs': ({ backupId, vmId, host, now }) => [
+    sql`insert into backup_proofs (id, backup_id, vm_id, host_id, run_id, vcpu, ram_mib, disk_gib, started_at)
+      values ('planted', ${backupId}, ${vmId}, ${host.id}, 'cnowhere', 0, 0, 0, ${now})`,
+  ],
 
   'hosts.capacity': ({ host }) => [sql`update hosts set vcpu_used = vcpu_used + 1 where id = ${host.id}`],
+  'storage.capacity': () => [addStorage(1)],
   'addresses.held': ({ vmId }) => [sql`update vms set provisioned = false where id = ${vmId}`],
   'addresses.usable': ({ vmId }) => [
     sql`insert into free_addresses (address, pool_id, available_at) select ip_address, address_pool_id, created_at from vms where id = ${vmId}`,
@@ -156,8 +176,15 @@ export const violationSetups: Record<string, ViolationSetup> = {
   'firewalls.owner': ({ firewallId, otherVmId, accountId }) => [
     sql`insert into firewall_bindings (firewall_id, vm_id, account_id, position, created_at) values (${firewallId}, ${otherVmId}, ${accountId}, 9, now())`,
   ],
+  'images.owner': ({ vmId, otherAccountId }) => [
+    sql`update os_templates set account_id = ${otherAccountId} where id = (select os_template_id from vms where id = ${vmId})`,
+  ],
   'ssh_keys.owner': ({ keyId, otherVmId }) => [sql`insert into ssh_key_uses (ssh_key_id, vm_id) values (${keyId}, ${otherVmId})`],
   'copies.owner': ({ backupId, otherAccountId }) => [sql`update backups set account_id = ${otherAccountId} where id = ${backupId}`],
+  'volumes.owner': (fixture) => {
+    machine(fixture).volumes.push('cplanted')
+    return volume(fixture, { status: 'ATTACHING' })
+  },
   'ports.tracked': ({ vmId }) => [sql`delete from vm_ports where vm_id = ${vmId}`],
   'ports.applied': ({ vmId }) => [sql`update vm_ports set desired_version = desired_version + 1 where vm_id = ${vmId}`],
   'networks.applied': ({ networkId }) => [sql`update networks set is_applied = false where id = ${networkId}`],
@@ -201,6 +228,10 @@ export const violationSetups: Record<string, ViolationSetup> = {
     machine(fixture).vcpu += 1
     return []
   },
+  'machines.volumes': (fixture) => {
+    machine(fixture).volumes.push('cnowhere')
+    return []
+  },
   'nics.attached': (fixture) => {
     machine(fixture).nics.push({ mac: '52:54:00:00:00:01' })
     return []
@@ -230,4 +261,14 @@ export const violationSetups: Record<string, ViolationSetup> = {
     sql`insert into orphan_volumes (host_id, kind, id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at)
       values (${host.id}, 'backup', 'cnowhere', 0, 1, false, ${LONG_AGO}, ${LONG_AGO})`,
   ],
+  'storage.orphans': () => [
+    addStorage(0),
+    sql`insert into orphan_images (storage_id, vm_id, first_seen_at, last_seen_at) values ('cpool', 'cnowhere', ${LONG_AGO}, ${LONG_AGO})`,
+  ],
+}
+
+function addStorage(usedGiB: number): Sql {
+  return sql`
+    insert into storage_backends (id, region_id, name, kind, monitors, pool, user_name, sealed_key, used_gib, created_at)
+    select 'cpool', id, 'pool', 'SIMULATED', array['simulated:///?diskGiB=1'], 'pool', 'pool', '', ${usedGiB}, ${LONG_AGO} from regions limit 1`
 }

@@ -1,27 +1,64 @@
-// Fixture of the driver contract with real guests: a sandboxed host, two drivers, and the smallest guest.
+// Fixture of the driver contract with real guests: a sandboxed host, two drivers, and the smallest guest; its disks on the host or in Ceph.
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { pino } from 'pino'
 import { eventually } from '../../libvirt/test/eventually.ts'
 import { libvirtDrivers } from '../src/hypervisor/libvirt/driver.ts'
 import { collect, expectKind, type DriverFixture } from '../src/hypervisor/conformance/fixture.ts'
-import type { MachineSpec, NicSpec, TemplateRef } from '../src/hypervisor/driver.ts'
+import { volumeSerial, type MachineSpec, type NicSpec, type TemplateRef, type VolumeSpec } from '../src/hypervisor/driver.ts'
 import { directAccess } from '../src/hypervisor/local-access.ts'
+import type { StorageSource } from '../src/hypervisor/storage-source.ts'
 import { openOvn } from '../src/hypervisor/ovn/controller.ts'
 import { newId } from '../src/kernel/ids.ts'
+import { openRbdPool } from '../src/hypervisor/rbd/pool.ts'
+import { startCeph, type CephCluster } from './ceph.ts'
 import { GuestShell } from './guest-shell.ts'
-import { losePower, openLibvirtHost, returnPower } from './libvirt-host.ts'
+import { losePower, openLibvirtHost, returnPower, type LibvirtHost } from './libvirt-host.ts'
 import { tinyImage } from './tiny-image.ts'
+
+/** The device whose serial is $0; the tiny guest has no links below /dev/disk. */
+const LOOK = `for each in /sys/block/vd*; do [ "$(cat $each/serial)" = "$0" ] && found=/dev/\${each##*/}; done`
+/** A guest sees a disk some moments after it was attached. */
+const AWAIT_VOLUME = `found=; until ${LOOK}; [ -n "$found" ]; do sleep 1; done`
+const FIND_VOLUME = `found=; ${LOOK}; [ -n "$found" ] || exit 9`
 
 /** Generous, for emulated guests on a loaded machine. */
 const TIMEOUT_MS = 150_000
 
-export async function libvirtDriverFixture(): Promise<DriverFixture> {
-  const image = await tinyImage()
+export interface CephDriverFixture extends DriverFixture {
+  cluster: CephCluster
+  pool: string
+  /** Runs a script in a guest. */
+  run: GuestShell['run']
+}
+
+/** Disks in a pool of a cluster that this machine shares with its sandboxes. */
+export async function cephDriverFixture(osds = 1): Promise<CephDriverFixture> {
   const host = await openLibvirtHost()
+  const cluster = await startCeph({ address: host.sandbox.address.replace(/\d+$/, '1'), osds })
+  const backend = await cluster.addPool()
+  const pool = openRbdPool(backend, join(host.sandbox.folder, 'ceph'))
+  const fixture = await driverFixture(host, { storage: { poolsOf: () => Promise.resolve([pool]) }, storageId: backend.id })
+  const shell = new GuestShell(host.sandboxes.unix(host.sandbox), TIMEOUT_MS)
+  const close = async (): Promise<void> => {
+    await shell.close()
+    await fixture.close()
+    await cluster.close()
+  }
+  return { ...fixture, cluster, pool: backend.pool, run: shell.run.bind(shell), close }
+}
+
+export const libvirtDriverFixture = async (): Promise<DriverFixture> => driverFixture(await openLibvirtHost())
+
+async function driverFixture(
+  host: LibvirtHost,
+  { storage, storageId = null }: { storage?: StorageSource; storageId?: string | null } = {},
+): Promise<DriverFixture> {
+  const image = await tinyImage()
   const log = pino({ level: 'silent' })
   const networks = openOvn(host.networkController, { log, access: directAccess('') })
   await networks.ensurePublicNetwork({ ranges: ['10.77.0.0/16'], allowed: [] }, AbortSignal.timeout(TIMEOUT_MS))
-  const open = libvirtDrivers({ log, images: { open: () => Promise.resolve(image) }, dataDir: host.sandbox.folder })
+  const open = libvirtDrivers({ log, images: { open: () => Promise.resolve(image) }, storage, dataDir: host.sandbox.folder })
   const ref = { id: newId(), driver: 'libvirt', uri: host.uri } as const
   const [driver, other] = [open(ref), open(ref)]
   const shell = new GuestShell(host.sandboxes.unix(host.sandbox), TIMEOUT_MS)
@@ -29,11 +66,12 @@ export async function libvirtDriverFixture(): Promise<DriverFixture> {
   const template: TemplateRef = { id: 'tiny', slug: 'tiny', checksum: image.checksum, arch: image.arch, hasAgent: true }
   const made: string[] = []
   const spec = (changes: Partial<MachineSpec> = {}): MachineSpec => {
-    const fresh = specs(template, changes)
+    const fresh = specs(template, { storageId, ...changes })
     made.push(fresh.vmId)
     return fresh
   }
   let nics = 0
+  const volumes: VolumeSpec[] = []
   return {
     driver,
     other,
@@ -41,6 +79,11 @@ export async function libvirtDriverFixture(): Promise<DriverFixture> {
     host: host.name,
     spec,
     agentless: () => spec({ template: { ...template, id: 'plain', slug: 'plain', hasAgent: false } }),
+    volume: () => {
+      const volume = { volumeId: newId(), sizeGiB: 1, storageId }
+      volumes.push(volume)
+      return volume
+    },
     nicIn: ({ networkId, cidr }) => privateNic(networkId, ++nics, cidr.replace('.0/24', '.10')),
     guest: {
       write: async (vmId, text) => void (await shell.run(vmId, 'printf %s "$0" > /root/marker && sync', text)),
@@ -50,6 +93,21 @@ export async function libvirtDriverFixture(): Promise<DriverFixture> {
       },
       passwordHash: async (vmId) => (await shell.run(vmId, 'awk -F: \'$1 == "root" { printf "%s", $2 }\' /etc/shadow')).output,
       hasAddress: async (vmId, address) => (await shell.run(vmId, 'ip addr | grep -F " $0/"', address)).exitCode === 0,
+      writeVolume: async (vmId, volumeId, text) =>
+        void (await shell.run(
+          vmId,
+          `${AWAIT_VOLUME}; printf '%-512s' "$1" | dd of="$found" conv=fsync 2> /dev/null`,
+          volumeSerial(volumeId),
+          text,
+        )),
+      readVolume: async (vmId, volumeId) => {
+        const read = `${FIND_VOLUME}; dd if="$found" bs=512 count=1 2> /dev/null | tr -d '\\000'`
+        return (await shell.run(vmId, read, volumeSerial(volumeId))).output.trimEnd()
+      },
+      volumeBytes: async (vmId, volumeId) => {
+        const { exitCode, output } = await shell.run(vmId, `${FIND_VOLUME}; blockdev --getsize64 "$found"`, volumeSerial(volumeId))
+        return exitCode === 0 ? Number(output) : null
+      },
       powerOff: (vmId) => shell.order(vmId, 'poweroff'),
       crash: async (vmId) => void (await host.sandbox.inside('sh', '-c', `kill -9 $(cat /run/libvirt/qemu/berth-${vmId}.pid)`)),
       send: async (vmId, _mac, bytes) =>
@@ -73,6 +131,7 @@ export async function libvirtDriverFixture(): Promise<DriverFixture> {
     tidy: async () => {
       const signal = AbortSignal.timeout(TIMEOUT_MS)
       for (const vmId of made.splice(0)) await driver.ensurePurged(vmId, signal)
+      for (const volume of volumes.splice(0)) await driver.ensureNoVolume(volume, signal)
       for (const { mac } of await collect(networks.listPorts(signal))) await networks.ensureNoPort(mac, signal)
       for (const { networkId } of await collect(networks.listNetworks(signal))) await networks.ensureNoNetwork(networkId, signal)
     },
@@ -107,8 +166,8 @@ export function specMaker(gateway: string) {
       ipv6: null,
       dns: [gateway],
     }
-    const size = { generation: 1, vcpu: 1, ramMiB: 256, diskGiB: 2, diskLimits: { iops: null, miBPerSecond: null } }
+    const size = { generation: 1, vcpu: 1, ramMiB: 256, diskGiB: 2, storageId: null, diskLimits: { iops: null, miBPerSecond: null } }
     const seed = { hostname: `guest-${machines}`, user: 'root', sshKeys: ['ssh-ed25519 AAAA someone'], passwordHash: '$6$berth$first' }
-    return { vmId: newId(), uuid: randomUUID(), accountId: newId(), ...size, template, seed, nics: [nic], ...changes }
+    return { vmId: newId(), uuid: randomUUID(), accountId: newId(), ...size, template, seed, nics: [nic], volumes: [], ...changes }
   }
 }

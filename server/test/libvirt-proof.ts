@@ -57,6 +57,7 @@ const specOf = (template: MachineSpec['template'], gateway: string, number: numb
   ramMiB: 256,
   diskLimits: { iops: null, miBPerSecond: null },
   diskGiB: 1,
+  storageId: null,
   template,
   seed: { hostname: `guest-${number}`, user: 'root', sshKeys: [], passwordHash: null },
   nics: [
@@ -69,4 +70,5 @@ const specOf = (template: MachineSpec['template'], gateway: string, number: numb
       dns: [],
     },
   ],
+  volumes: [],
 })

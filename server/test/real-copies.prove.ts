@@ -40,7 +40,7 @@ describeIf(missingForRealHost())('copies of a real VM', { timeout: 3 * TIMEOUT_M
     expect(await broken()).toBe('')
   })
 
-  test('a full and two incremental backups each restore their own state', async () => {
+  test('a full and two incremental backups each restore their own state, on the VM and as a new one', async () => {
     const moments: { id: string; files: string[] }[] = []
     const made = []
     for (const night of ['first', 'second', 'third']) {
@@ -56,6 +56,12 @@ describeIf(missingForRealHost())('copies of a real VM', { timeout: 3 * TIMEOUT_M
       await customer.order('POST', `/vms/${vmId}/backups/${moment.id}/restore`)
       expect((await files.list()).toSorted()).toEqual(moment.files)
     }
+    const { id, files: copied } = moments[1]!
+    const { osTemplateId: _, ...place } = await customer.tiny()
+    const copyId = await customer.order('POST', '/vms', { ...place, planId: size.planId, fromBackupId: id, hostname: 'copied' })
+    expect((await guestFiles(shell, copyId).list()).toSorted()).toEqual(copied)
+    expect((await shell.run(copyId, 'hostname')).output.trim()).toBe('copied')
+    await customer.order('DELETE', `/vms/${copyId}`)
     expect(await broken()).toBe('')
   })
 

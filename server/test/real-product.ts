@@ -9,7 +9,7 @@ import { nativeArch } from '../src/kernel/arch.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { clientOf, fleet, type Fleet } from './fleet.ts'
 import { missingForLibvirtHost, openLibvirtHost, type LibvirtHost } from './libvirt-host.ts'
-import { berthdJson, eventually, type Service } from './processes.ts'
+import { berthdJson, eventually, type Service, type Settings } from './processes.ts'
 import { tinyImage } from './tiny-image.ts'
 
 /** Generous, for emulated guests on a loaded machine. */
@@ -22,12 +22,12 @@ export const missingForRealHost = (): string | undefined =>
 export type RealProduct = Awaited<ReturnType<typeof realProduct>>
 
 /** One real host instead of the simulated one. `uriOf`: the URI it is registered with. */
-export async function realProduct(uriOf?: (host: LibvirtHost) => Promise<string>) {
+export async function realProduct(uriOf?: (host: LibvirtHost) => Promise<string>, settings: Settings = {}) {
   const image = await tinyImage()
   const host = await openLibvirtHost()
   afterAll(() => host.close())
   const uri = (await uriOf?.(host)) ?? host.uri
-  const fixture = await fleet()
+  const fixture = await fleet(settings)
   await berthdJson(fixture.settings, 'host', 'remove', 'local', '--yes')
   await berthdJson(fixture.settings, 'template', 'import', 'tiny', '--file', image.path)
   const networks = ['--network-controller', host.networkController, '--range', '10.77.0.0/16', '--dns', host.gateway]

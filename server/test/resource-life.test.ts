@@ -41,6 +41,17 @@ const RESOURCES: Record<string, Resource> = {
     },
     change: { name: 'changed' },
   },
+  image: {
+    path: '/images',
+    create: async (fixture) => ({ name: 'image', vmId: await fixture.vm() }),
+    within: 'image',
+    change: { name: 'changed' },
+  },
+  volume: {
+    path: '/volumes',
+    create: async (fixture) => ({ name: 'data', sizeGiB: 10, regionId: await fixture.region() }),
+    change: { name: 'changed', sizeGiB: 20, labels: { team: 'core' }, isProtected: false },
+  },
   firewall: { path: '/firewalls', create: async () => ({ name: 'fw' }), change: { name: 'changed', description: 'why' } },
   'firewall rule': {
     path: '/firewalls/:firewall/rules',

@@ -11,7 +11,7 @@ interface Schema {
   properties?: Record<string, Schema>
 }
 
-const SCALARS: Record<string, unknown> = { string: 'text', integer: 1, boolean: true, null: null, array: [] }
+const SCALARS: Record<string, unknown> = { string: 'text', integer: 1, number: 1.5, boolean: true, null: null, array: [], object: {} }
 
 function sampleOf({ type, format, enum: choices, anyOf, properties }: Schema): unknown {
   if (choices) return choices[0]

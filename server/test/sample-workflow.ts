@@ -62,7 +62,7 @@ export async function openSampleEngine() {
     deps,
     stepDeps: fixture,
     workflows: new Map<string, AnyWorkflow>([[settle.name, settle]]),
-    enqueue: async (_, runId, at) => void queued.push({ runId, at }),
+    enqueue: async (_, { id: runId }, at) => void queued.push({ runId, at }),
     stopping: new AbortController().signal,
   }
 

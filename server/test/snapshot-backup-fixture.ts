@@ -76,8 +76,8 @@ export interface CopyProof {
   workflow: AnyWorkflow
   /** Starts the action; returns its id. */
   act: () => Promise<string>
-  completed: (after: Fixture, before: Fixture) => void
-  failed: (after: Fixture, before: Fixture) => void
+  completed: (after: Fixture, before: Fixture) => void | Promise<void>
+  failed: (after: Fixture, before: Fixture) => void | Promise<void>
 }
 
 /** Runs the crash tests of the workflow, each time on the same VM. */
@@ -101,11 +101,11 @@ export async function proveOnVm(
     },
     completed: async (run: RunRow) => {
       expect(run).toMatchObject({ status: 'COMPLETED', error: null })
-      completed(await fixtureOf(app, vmId), before)
+      await completed(await fixtureOf(app, vmId), before)
     },
     failed: async (run: RunRow) => {
       expect(run).toMatchObject({ status: 'FAILED', cleanup_failed: false })
-      failed(await fixtureOf(app, vmId), before)
+      await failed(await fixtureOf(app, vmId), before)
     },
   }
   expect((await testCrashSafety(setup, { thorough })).length).toBeGreaterThan(workflow.steps.length)

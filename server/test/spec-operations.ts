@@ -2,7 +2,7 @@
 // under `ours`. A missing, additional or differently typed field breaks the contract.
 import { expect } from 'vitest'
 
-type Leaf = 'string' | 'integer' | 'boolean' | 'date-time' | 'money' | 'bytes' | `${'string' | 'date-time' | 'bytes'} or null`
+type Leaf = 'string' | 'integer' | 'boolean' | 'date-time' | 'money' | 'bytes' | `${'string' | 'integer' | 'date-time' | 'bytes'} or null`
 type Check = (value: unknown, where: string) => void
 export type Shape = Leaf | Check | [Shape] | { [field: string]: Shape }
 
@@ -27,6 +27,7 @@ const vmInList = {
   billing: { nextRenewalAt: 'date-time', status: 'string', priceMonthly: 'money' },
   createdAt: 'date-time',
   // ours
+  storage: 'string',
   publicIpv4: 'boolean',
   ipv6Address: 'string or null',
   ipv6Prefix: 'string or null',
@@ -46,6 +47,7 @@ const vm: Shape = {
   updatedAt: 'date-time',
   // ours
   networkLimited: 'boolean',
+  backupPolicy: { hour: 'integer or null', keepDaily: 'integer', keepWeekly: 'integer', keepMonthly: 'integer' },
   copiesPriceMonthly: 'money',
   currentAction,
   allowedActions: ['string'],
@@ -54,6 +56,9 @@ const vm: Shape = {
   reverseName: 'string or null',
   reverseNameState: 'string or null',
   reverseNameReason: 'string or null',
+  ipv6ReverseName: 'string or null',
+  ipv6ReverseNameState: 'string or null',
+  ipv6ReverseNameReason: 'string or null',
 }
 
 const network = {
@@ -92,6 +97,8 @@ const action: Shape = {
   steps: [{ name: 'string', status: 'string', startedAt: 'date-time or null', completedAt: 'date-time or null' }],
   errorCode: 'string or null',
   addressId: 'string or null',
+  imageId: 'string or null',
+  volumeId: 'string or null',
 }
 
 const sshKey = { ...named, type: 'string', fingerprint: 'string', publicKey: 'string', vmCount: 'integer', createdAt: 'date-time' } as const

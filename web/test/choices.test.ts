@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { OsTemplate, Plan, SshKey } from '../../sdk/src/index.ts'
-import { initialForm, type Choices } from '../src/screens/create-vm/choices.ts'
+import type { Backup, Image, OsTemplate, Plan, SshKey, Vm } from '../../sdk/src/index.ts'
+import { initialForm, type BackupSource, type Choices } from '../src/screens/create-vm/choices.ts'
+import { toRequest } from '../src/screens/create-vm/vm-form.ts'
 
 const template = (id: string, checksum: string, more: Partial<OsTemplate> = {}): OsTemplate =>
   ({ id, checksum, available: true, deprecatedAt: null, ...more }) as OsTemplate
@@ -9,6 +10,7 @@ const key = (id: string): SshKey => ({ id }) as SshKey
 const choices = (more: Partial<Choices>): Choices => ({
   regions: [],
   templates: [],
+  images: [],
   plans: [],
   keys: [],
   networks: [],
@@ -42,5 +44,24 @@ describe('the create form begins with', () => {
     const draft = { hostname: 'web', osTemplateId: 'gone', sshKeyIds: ['laptop', 'gone'], firewallIds: ['gone'] }
     const form = initialForm(choices({ templates: [template('debian', '')], keys: [key('laptop'), key('phone')] }), draft)
     expect(form).toMatchObject({ hostname: 'web', osTemplateId: 'debian', sshKeyIds: ['laptop'], firewallIds: [] })
+  })
+
+  test('the own image of the draft, and a plan that is large enough for it', () => {
+    const plans = [plan('nano', 512, 10), plan('small', 1024, 25), plan('medium', 2048, 50)]
+    const images = [{ id: 'golden', disk: 30 } as Image]
+    const all = choices({ templates: [template('debian', 'abc', { minDisk: 10 })], images, plans })
+    expect(initialForm(all, { osTemplateId: 'golden' })).toMatchObject({ osTemplateId: 'golden', planId: 'medium' })
+    expect(initialForm({ ...all, images: [] }, { osTemplateId: 'golden' })).toMatchObject({ osTemplateId: 'debian', planId: 'nano' })
+  })
+
+  test('a plan that is large enough for the backup, which a draft does not bring back', () => {
+    const plans = [plan('nano', 512, 10), plan('small', 1024, 25), plan('medium', 2048, 50)]
+    const source = { vm: { osTemplate: { slug: 'debian' } } as Vm, backup: { id: 'monday', disk: 25 } as Backup } satisfies BackupSource
+    const all = choices({ templates: [template('debian', 'abc', { slug: 'debian' })], plans })
+    const form = initialForm(all, { planId: 'nano' }, source)
+    expect(form.planId).toBe('small')
+    expect(toRequest(form)).toMatchObject({ fromBackupId: 'monday' })
+    expect(toRequest(form)).not.toHaveProperty('osTemplateId')
+    expect(toRequest(initialForm(all, form))).toMatchObject({ osTemplateId: 'debian' })
   })
 })

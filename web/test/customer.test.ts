@@ -121,7 +121,7 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await page.getByRole('tab', { name: 'Networking' }).click()
     await page.getByLabel('Address', { exact: true }).fill('1.1.1.1')
     await button(page, 'Check path').click()
-    await expectShown(page.getByText('Sent on to an address outside of this account.', { exact: true }))
+    await expectShown(page.getByText('Sent on. What happens behind the last step is not known.', { exact: true }))
     await page.getByLabel('Address', { exact: true }).fill('10.0.0.9')
     await button(page, 'Check path').click()
     await expectShown(page.getByText('No VM of this account has 10.0.0.9: use the address of one in a network of web-1.', { exact: true }))
@@ -142,6 +142,20 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await expectShown(page.getByText(address, { exact: true }))
     await berth.waitForAction(await berth.addresses.unassign(id))
     await berth.addresses.release(id)
+  })
+
+  test('names the address of the VM in reverse DNS, which waits for the name server', async () => {
+    const { berth } = await product.client(OWNER.email)
+    const [vm] = await berth.vms.list().all()
+    await page.getByRole('button', { name: `Set reverse name of ${vm!.ipAddress}` }).click()
+    await fill(dialog(page), { 'Host name': 'Mail' })
+    await button(dialog(page), 'Set reverse name').click()
+    await expectShown(dialog(page).getByText('Must be a full host name in lower case, such as mail.example.com, or null.', { exact: true }))
+    await fill(dialog(page), { 'Host name': 'mail.example.com' })
+    await button(dialog(page), 'Set reverse name').click()
+    await expectShown(page.getByText('mail.example.com'))
+    await expectShown(page.getByText(/^(Pending|Not set)$/))
+    expect((await berth.vms.get(vm!.id)).reverseName).toBe('mail.example.com')
   })
 
   test('is told to switch on IPv4 where there is no IPv6', async () => {

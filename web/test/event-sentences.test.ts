@@ -14,7 +14,9 @@ describe('the list of events says what happened', () => {
   test.each(WEBHOOK_EVENTS)('%s is a sentence with the name of what it is about', (type) => {
     expect(sentenceOf(type)).toMatch(/^[A-Z][^_]+$/)
     expect(sentenceOf(type)).not.toMatch(/undefined|null|\w\.$/)
-    expect(sentenceOf(type)).toMatch(/web-1|198\.51\.100\.7|A question|25\.00 USD|renewals of the next 7 days|https:\/\/example\.com\/hook/)
+    expect(sentenceOf(type)).toMatch(
+      /web-1|mage golden|olume data|198\.51\.100\.7|A question|25\.00 USD|renewals of the next 7 days|https:\/\/example\.com\/hook/,
+    )
   })
 
   test('with the reason where it matters', () => {

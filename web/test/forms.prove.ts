@@ -73,6 +73,8 @@ describe('dialogs and forms', async () => {
   })
 
   test('lead on when there is nothing to choose', async () => {
+    const unattached = (await Array.fromAsync(berth.networks.list())).find(({ name }) => name === 'databases')!
+    await berth.waitForAction(await berth.vms.attachNetwork(vmId, unattached.id))
     await open(page, `/vms/${vmId}?tab=networking`)
     await button(page, 'Attach network').click()
     await expectShown(link(dialog(page), 'Create network'))
@@ -149,6 +151,42 @@ describe('dialogs and forms', async () => {
 
   test('times name their zone', async () => {
     expect(await page.locator('time').first().innerText()).toMatch(/\d:\d\d [AP]M [A-Z]/)
+  })
+
+  test('make a VM from a backup, with a size that its disk fits in', async () => {
+    await open(page, `/vms/${vmId}?tab=copies`)
+    await button(page, 'Actions for weekly').click()
+    await page.getByRole('menuitem', { name: 'New VM from this backup' }).click()
+    await expectShown(heading(page, 'Create a virtual machine'))
+    await expectShown(page.getByText('weekly of web').first())
+    expect(await page.getByRole('radio', { name: /^Debian/ }).count()).toBe(0)
+    await page.getByLabel('Hostname').fill('copied')
+    await button(page, 'Create VM').click()
+    await expectShown(heading(page, 'copied'))
+    await expectShown(page.getByText('Running', { exact: true }))
+    await open(page, '/vms/new')
+    expect(await page.getByRole('radio', { name: /^Debian/ }).count()).toBeGreaterThan(0)
+  })
+
+  test('say when daily backups are made and how many are kept, and what the region does not keep', async () => {
+    await berth.vms.update(vmId, { dailyBackupEnabled: true })
+    await open(page, `/vms/${vmId}?tab=settings`)
+    const policy = page.locator('form', { has: page.getByLabel('Keep daily') })
+    const save = button(policy, 'Save changes')
+    const kept = async () => (await berth.vms.get(vmId)).backupPolicy
+    expect(await save.isDisabled()).toBe(true)
+    await policy.getByLabel('Hour (UTC)').selectOption('03:00')
+    await policy.getByLabel('Keep daily').fill('14')
+    await save.click()
+    await expect.poll(kept).toEqual({ hour: 3, keepDaily: 14, keepWeekly: 0, keepMonthly: 0 })
+    await expect.poll(() => save.isDisabled()).toBe(true)
+    await policy.getByLabel('Keep weekly').fill('4')
+    await save.click()
+    await expectShown(policy.getByRole('alert').getByText(/keeps no weekly and monthly backups/))
+    await policy.getByLabel('Keep weekly').fill('')
+    await policy.getByLabel('Hour (UTC)').selectOption('At night')
+    await save.click()
+    await expect.poll(kept).toEqual({ hour: null, keepDaily: 14, keepWeekly: 0, keepMonthly: 0 })
   })
 
   test.each(['dark', 'light'] as const)(

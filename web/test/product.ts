@@ -28,6 +28,7 @@ export async function startProduct(more: Settings = {}): Promise<Product> {
     BERTH_DATABASE_URL: databaseUrl,
     BERTH_PORT: '0',
     BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true',
+    BERTH_PDNS_URL: 'http://127.0.0.1:1',
     BERTH_LOG_LEVEL: 'error',
     ...more,
   }

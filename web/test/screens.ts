@@ -19,6 +19,8 @@ const LISTS = [
   '/',
   '/vms',
   '/vms/new',
+  '/volumes',
+  '/images',
   '/ssh-keys',
   '/networks',
   '/addresses',

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import type { Backup } from '@berth/sdk'
 import { isFree, priceOf, quoteDetails } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
@@ -10,11 +11,22 @@ const BACKUP_FIELDS: Columns<Backup> = {
   Type: (backup) => backup.type,
   Status: (backup) => backup.status,
   Size: (backup) => bytes(backup.size),
+  Disk: (backup) => (backup.disk === null ? undefined : `${backup.disk} GiB`),
   Expires: (backup) => time(backup.expiresAt),
   Consistency: (backup) => backup.consistency ?? undefined,
+  'Restore tested': (backup) => proofOf(backup),
+  'Restore took': (backup) => (backup.restoreSeconds === null ? undefined : `${backup.restoreSeconds} s`),
+  'Boot took': (backup) => (backup.bootSeconds === null ? undefined : `${backup.bootSeconds} s`),
   Error: (backup) => backup.error,
   Warning: (backup) => backup.warning ?? undefined,
   Created: (backup) => time(backup.createdAt),
+}
+
+/** What a restore on trial has shown. */
+function proofOf({ verification, verifiedAt, verificationError }: Backup): string {
+  if (verification === null) return 'not yet'
+  if (verification === 'FAILED') return `FAILED: ${verificationError}`
+  return `${time(verifiedAt)}, ${verification === 'BOOTED' ? 'guest agent answered' : 'guest ran, no guest agent answered'}`
 }
 
 const LIST_COLUMNS: Columns<Backup> = {
@@ -24,6 +36,7 @@ const LIST_COLUMNS: Columns<Backup> = {
   SIZE: (backup) => bytes(backup.size),
   CREATED: (backup) => time(backup.createdAt),
   EXPIRES: (backup) => time(backup.expiresAt),
+  TESTED: (backup) => (backup.verification === 'FAILED' ? 'FAILED' : time(backup.verifiedAt)),
   ID: (backup) => backup.id,
 }
 
@@ -76,6 +89,19 @@ const create = defineCommand<{ dryRun?: true }>({
   },
 })
 
+const screenshot = defineCommand({
+  name: 'screenshot',
+  description: 'save a picture of the screen after the trial restore of a backup',
+  args: '<vm> <backup> <file>',
+  example: 'backup screenshot web-1 monday screen.png',
+  async run(ctx, _, vm: string, backup: string, file: string) {
+    const vmId = await ctx.resolveId('vm', vm)
+    const picture = await ctx.berth.backups.screenshot(vmId, await ctx.resolveId('backup', backup, vmId))
+    writeFileSync(file, Buffer.from(picture.png, 'base64'))
+    return message(picture, file, `Saved the screen of ${time(picture.takenAt)} as ${file}`)
+  },
+})
+
 const restore = defineCommand<{ withoutNetworks?: true }>({
   name: 'restore',
   description: 'restore a VM from a backup; data written since is lost',
@@ -106,4 +132,11 @@ const remove = defineCommand({
   },
 })
 
-export const backup = group('backup', 'copies of a disk, on another host where there is one', [list, get, create, restore, remove])
+export const backup = group('backup', 'copies of a disk, on another host where there is one', [
+  list,
+  get,
+  create,
+  screenshot,
+  restore,
+  remove,
+])

@@ -48,6 +48,7 @@ const listPlans = defineCommand({
         VCPU: (each) => each.vcpu,
         RAM: (each) => mebibytes(each.ram),
         DISK: (each) => `${each.disk} GiB`,
+        STORAGE: (each) => each.storage.toLowerCase(),
         TRAFFIC: (each) => (each.bandwidth === 0 ? 'unmetered' : `${each.bandwidth} GB`),
         SPEED: (each) => `${each.networkSpeed} Mbit/s`,
         'MONTHLY PRICE': (each) => `${each.priceMonthly} ${each.currency}`,

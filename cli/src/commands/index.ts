@@ -11,16 +11,18 @@ import { os, plan, region } from './catalog.ts'
 import { completion } from './completion.ts'
 import { event } from './event.ts'
 import { firewall } from './firewall.ts'
+import { image } from './image.ts'
 import { invoice } from './invoice.ts'
 import { network } from './network.ts'
 import { snapshot } from './snapshot.ts'
 import { key } from './ssh-key.ts'
 import { ticket } from './ticket.ts'
 import { vm } from './vm.ts'
+import { volume } from './volume.ts'
 import { wallet } from './wallet.ts'
 import { webhook } from './webhook.ts'
 
-const resources = [vm, snapshot, backup, network, address, firewall, key]
+const resources = [vm, snapshot, backup, image, network, address, volume, firewall, key]
 const catalog = [region, plan, os]
 const billing = [wallet, invoice, bandwidth]
 const accountAndEvents = [event, webhook, action, account, ticket]

@@ -5,10 +5,12 @@ import { defineCommand } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
 import { isInteractive } from '../io.ts'
 import { omitUndefined, parseInteger, readTextOrFile, splitList } from '../options.ts'
+import { isId } from '../resolve-id.ts'
 import { details } from '../result.ts'
 
 interface Options {
-  os: string
+  os?: string
+  fromBackup?: string
   region?: string
   plan?: string
   vcpu?: string
@@ -43,7 +45,8 @@ export const createVm = defineCommand<Options>({
   description: 'create a VM',
   args: '<hostname>',
   options: [
-    ['--os <os>', 'OS template; see berth os list (required)'],
+    ['--os <os>', 'OS template or own image; see berth os list, berth image list (required without --from-backup)'],
+    ['--from-backup <backup>', 'begin with the disk of a backup instead: <vm>/<backup>, or its id'],
     ['--region <region>', 'region; see berth region list; default: the only available one'],
     ['--plan <plan>', 'plan; see berth plan list; default: the default plan'],
     ...CUSTOM_SIZE,
@@ -64,7 +67,8 @@ export const createVm = defineCommand<Options>({
   async run(ctx, options, hostname: string) {
     const body = await buildRequest(ctx, options, hostname)
     if (options.dryRun) return quoteDetails(await ctx.berth.vms.quoteCreate(body))
-    const hasLogin = body.password !== undefined || body.sshKeyIds!.length > 0
+    // The users of a backup can log in as before.
+    const hasLogin = body.fromBackupId !== undefined || body.password !== undefined || body.sshKeyIds!.length > 0
     if (!hasLogin && isInteractive(ctx.io))
       ctx.printNote(`Warning: without --key or --password nobody can log in to ${hostname} until a password is set`)
     await ctx.ask(async () => `Creating ${hostname} ${priceOf(await ctx.berth.vms.quoteCreate(body))}`)
@@ -81,10 +85,9 @@ const noLoginHint = (name: string): string =>
   `It has no SSH key and no password. To log in: berth vm password ${name}, then berth vm console ${name}; for SSH, create VMs with --key`
 
 async function buildRequest(ctx: CommandContext, options: Options, hostname: string): Promise<Body<'createVm'>> {
-  if (!options.os) throw usageError('--os is required, such as --os debian-12; see berth os list')
-  const [regionId, osTemplateId, planId, sshKeyIds, firewallIds, privateNetworkIds] = await Promise.all([
+  const [regionId, source, planId, sshKeyIds, firewallIds, privateNetworkIds] = await Promise.all([
     resolveRegionId(ctx, options.region),
-    ctx.resolveId('os', options.os),
+    resolveSource(ctx, options),
     options.plan && ctx.resolveId('plan', options.plan),
     ctx.resolveIds('key', splitList(options.key)),
     ctx.resolveIds('firewall', splitList(options.firewall)),
@@ -92,7 +95,7 @@ async function buildRequest(ctx: CommandContext, options: Options, hostname: str
   ])
   return {
     regionId,
-    osTemplateId,
+    ...source,
     hostname,
     sshKeyIds,
     firewallIds,
@@ -108,6 +111,23 @@ async function buildRequest(ctx: CommandContext, options: Options, hostname: str
       isProtected: options.protect,
     }),
   }
+}
+
+async function resolveSource(
+  ctx: CommandContext,
+  { os, fromBackup }: Options,
+): Promise<{ osTemplateId: string } | { fromBackupId: string }> {
+  if (os && fromBackup) throw usageError('Give either --os or --from-backup, not both')
+  if (fromBackup) return { fromBackupId: await resolveBackupId(ctx, fromBackup) }
+  if (!os) throw usageError('--os is required, such as --os debian-12; see berth os list')
+  return { osTemplateId: await ctx.resolveId('os', os) }
+}
+
+async function resolveBackupId(ctx: CommandContext, text: string): Promise<string> {
+  if (isId(text)) return text
+  const [, vm, backup] = /^([^/]+)\/(.+)$/.exec(text) ?? []
+  if (!vm || !backup) throw usageError('--from-backup takes <vm>/<backup>, such as web-1/monday, or the id of a backup')
+  return ctx.resolveId('backup', backup, await ctx.resolveId('vm', vm))
 }
 
 async function resolveRegionId(ctx: CommandContext, region: string | undefined): Promise<string> {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Query, ReachStep, VmListItem, VmMetrics } from '@berth/sdk'
+import type { Query, ReachStep, UpdateVm, VmListItem, VmMetrics } from '@berth/sdk'
 import { ACTION_COLUMNS, priceOf, quoteDetails, VM_FIELDS } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
@@ -112,10 +112,10 @@ const upgrade = defineCommand<CustomSize & { plan?: string; dryRun?: true }>({
 
 const rebuild = defineCommand<{ os?: string; key?: string[]; password?: string; dryRun?: true }>({
   name: 'rebuild',
-  description: 'reinstall from an OS template; all data is lost',
+  description: 'reinstall from an OS template or own image; all data is lost',
   args: '<vm>',
   options: [
-    ['--os <os>', 'OS template; see berth os list (required)'],
+    ['--os <os>', 'OS template or own image; see berth os list, berth image list (required)'],
     ['--key <key...>', 'SSH keys to install'],
     ['--password <password>', 'console password; - reads stdin, @file reads a file'],
   ],
@@ -159,25 +159,48 @@ const protection = (name: string, isProtected: boolean, description: string, out
 const protect = protection('protect', true, 'protect a VM from delete, rebuild and restore', 'is protected')
 const unprotect = protection('unprotect', false, 'allow delete, rebuild and restore of a VM', 'is no longer protected')
 
-const update = defineCommand<{ dailyBackups?: string; network10g?: string; reverseName?: string; dryRun?: true }>({
+interface UpdateOptions {
+  dailyBackups?: string
+  backupHour?: string
+  keepDaily?: string
+  keepWeekly?: string
+  keepMonthly?: string
+  network10g?: string
+  reverseName?: string
+  ipv6ReverseName?: string
+  dryRun?: true
+}
+
+const update = defineCommand<UpdateOptions>({
   name: 'update',
-  description: 'enable or disable add-ons of a VM, or name its address in reverse DNS',
+  description: 'change add-ons and backup policy of a VM, or name its addresses in reverse DNS',
   args: '<vm>',
   options: [
     ['--daily-backups <on|off>', 'daily backups'],
+    ['--backup-hour <hour>', 'hour of daily backups, 0-23 UTC, or "none" for a time of its own at night'],
+    ['--keep-daily <number>', 'newest daily backups to keep, 1-31'],
+    ['--keep-weekly <number>', 'weeks to keep the newest of, 0-53'],
+    ['--keep-monthly <number>', 'months to keep the newest of, 0-24'],
     ['--network-10g <on|off>', '10 Gbit/s network'],
-    ['--reverse-name <host>', 'name of its address in reverse DNS (PTR), such as mail.example.com, or "none"'],
+    ['--reverse-name <host>', 'name of its IPv4 address in reverse DNS (PTR), such as mail.example.com, or "none"'],
+    ['--ipv6-reverse-name <host>', 'the same of its IPv6 address'],
   ],
   example: 'vm update web-1 --daily-backups on --dry-run',
   asks: true,
   supportsDryRun: true,
-  async run(ctx, { dailyBackups, network10g, reverseName, dryRun }, vm: string) {
+  async run(ctx, options, vm: string) {
+    const { dailyBackups, network10g, reverseName, ipv6ReverseName, dryRun } = options
     const fields = omitUndefined({
       dailyBackupEnabled: parseOnOff('--daily-backups', dailyBackups),
       network10gEnabled: parseOnOff('--network-10g', network10g),
+      backupPolicy: backupPolicyChange(options),
       reverseName: reverseName === 'none' ? null : reverseName,
+      ipv6ReverseName: ipv6ReverseName === 'none' ? null : ipv6ReverseName,
     })
-    const body = requireChanges(fields, '--daily-backups on|off, --network-10g on|off, --reverse-name')
+    const body = requireChanges(
+      fields,
+      '--daily-backups on|off, --backup-hour, --keep-daily, --keep-weekly, --keep-monthly, --network-10g on|off, --reverse-name, --ipv6-reverse-name',
+    )
     const id = await ctx.resolveId('vm', vm)
     if (dryRun) return quoteDetails(await ctx.berth.vms.quoteUpdate(id, body))
     if (dailyBackups !== undefined || network10g !== undefined)
@@ -185,6 +208,17 @@ const update = defineCommand<{ dailyBackups?: string; network10g?: string; rever
     return details(await ctx.berth.vms.update(id, body), VM_FIELDS)
   },
 })
+
+function backupPolicyChange({ backupHour, keepDaily, keepWeekly, keepMonthly }: UpdateOptions): UpdateVm['backupPolicy'] {
+  const integer = (flag: string, text: string | undefined) => (text === undefined ? undefined : parseInteger(flag, text))
+  const change = omitUndefined({
+    hour: backupHour === 'none' ? null : integer('--backup-hour', backupHour),
+    keepDaily: integer('--keep-daily', keepDaily),
+    keepWeekly: integer('--keep-weekly', keepWeekly),
+    keepMonthly: integer('--keep-monthly', keepMonthly),
+  })
+  return Object.keys(change).length > 0 ? change : undefined
+}
 
 const password = defineCommand({
   name: 'password',

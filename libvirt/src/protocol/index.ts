@@ -6,6 +6,7 @@ import { registration } from './events.ts'
 import { guests } from './agent-monitor.ts'
 import { migration } from './migration.ts'
 import { filters, networks } from './networks.ts'
+import { secrets } from './secrets.ts'
 import { pools, volumes } from './storage.ts'
 
 export const areas = {
@@ -16,6 +17,7 @@ export const areas = {
   filters,
   pools,
   volumes,
+  secrets,
   snapshots,
   blockJobs,
   backups,

@@ -32,7 +32,7 @@ describeIf(missingForSandbox())('the contract with libvirtd', () => {
     afterAll(() => fixture.c.close())
 
     test('the connection and its machine', () => provesMachine(fixture))
-    test('pools and volumes', () => provesStorage(fixture))
+    test('pools, volumes and secrets', () => provesStorage(fixture))
     test('networks and filters', () => provesNetworks(fixture))
     test('a domain that is not running', () => provesDefinition(fixture))
     test('a domain that runs', () => provesRunning(fixture))

@@ -1,4 +1,4 @@
-// Pools and volumes. The disk of the guest is made here.
+// Pools, volumes and secrets. The disk of the guest is made here.
 import { buffer } from 'node:stream/consumers'
 import { expect } from 'vitest'
 import { bootSector } from '../guest.ts'
@@ -39,6 +39,13 @@ export async function provesStorage(fixture: Fixture): Promise<void> {
   const gone = await c.pools.define({ xml: `<pool type='dir'><name>gone-${kind}</name><target><path>/tmp</path></target></pool>` })
   await c.pools.undefine({ pool: gone })
   expect(await sandbox.virsh('pool-list', '--all', '--name')).not.toContain('brief')
+  const secret = await c.secrets.define({
+    xml: `<secret ephemeral='yes' private='yes'><usage type='ceph'><name>client.${kind}</name></usage></secret>`,
+  })
+  await c.secrets.setValue({ secret, value: Buffer.from('of a pool') })
+  expect(await sandbox.virsh('secret-list')).toContain(`client.${kind}`)
+  await c.secrets.undefine({ secret })
+  expect(await sandbox.virsh('secret-list')).not.toContain(`client.${kind}`)
   Object.assign(fixture, { pool, disk })
 }
 

@@ -22,6 +22,11 @@ export interface components {
             ram: number;
             /** @description GiB */
             disk: number;
+            /**
+             * @description Where the disk is: LOCAL on the host of the VM, REPLICATED in several copies apart from it
+             * @enum {unknown}
+             */
+            storage: "LOCAL" | "REPLICATED";
             /** @description GB (10^9 bytes) per billing month; 0 = unmetered */
             bandwidth: number;
             /** @description Mbit/s */
@@ -83,7 +88,7 @@ export interface components {
             createdAt: string;
         };
         AccountLimit: {
-            /** @description vms, vcpu, ram (MiB), disk (GiB), copies (GiB of snapshots and backups), networks, addresses, firewalls, rulesPerFirewall, snapshotsPerVm, webhooks, sshKeys, tokens, openTickets or repliesPerTicket; others may follow */
+            /** @description vms, vcpu, ram (MiB), disk (GiB), copies (GiB of snapshots and backups), networks, addresses, images, imageStorage (GiB of images), volumes, volumeStorage (GiB), firewalls, rulesPerFirewall, snapshotsPerVm, webhooks, sshKeys, tokens, openTickets or repliesPerTicket; others may follow */
             name: string;
             /** @description The most the account, or each single thing, may hold */
             limit: number;
@@ -92,10 +97,14 @@ export interface components {
         };
         Action: {
             id: string;
-            /** @description The VM; of an action of a floating address the one that gets it, or else loses it */
+            /** @description The VM; of an action of a floating address the one that gets it, or else loses it; empty for an image that is imported */
             vmId: string;
             /** @description Only of an action of a floating address */
             addressId: string | null;
+            /** @description Only of an action of a volume */
+            volumeId: string | null;
+            /** @description Only of an action of an image */
+            imageId: string | null;
             /** @description CREATE, START, STOP, RESTART, UPGRADE, REBUILD, DELETE, … */
             action: string;
             /** @enum {unknown} */
@@ -152,6 +161,11 @@ export interface components {
             ram: number;
             /** @description GiB */
             disk: number;
+            /**
+             * @description Where the disk is: LOCAL on the host of the VM, REPLICATED in several copies apart from it
+             * @enum {unknown}
+             */
+            storage: "LOCAL" | "REPLICATED";
             /** @description GB (10^9 bytes) per billing month; 0 = unmetered */
             bandwidth: number;
             /** @description Mbit/s */
@@ -282,10 +296,10 @@ export interface components {
         Transaction: {
             id: string;
             /** @enum {string} */
-            type: "DEPOSIT" | "CREDIT" | "VM_CHARGE" | "VM_RENEWAL" | "VM_UPGRADE" | "VM_REFUND" | "BANDWIDTH_PACK" | "ADDON_CHARGE" | "ADJUSTMENT" | "ADDRESS_CHARGE" | "ADDRESS_RENEWAL" | "ADDRESS_REFUND";
+            type: "DEPOSIT" | "CREDIT" | "VM_CHARGE" | "VM_RENEWAL" | "VM_UPGRADE" | "VM_REFUND" | "BANDWIDTH_PACK" | "ADDON_CHARGE" | "ADJUSTMENT" | "ADDRESS_CHARGE" | "ADDRESS_RENEWAL" | "ADDRESS_REFUND" | "IMAGE_CHARGE" | "IMAGE_RENEWAL" | "IMAGE_REFUND" | "VOLUME_CHARGE" | "VOLUME_UPGRADE" | "VOLUME_RENEWAL" | "VOLUME_REFUND";
             description: string;
             /** @enum {string} */
-            referenceType: "VM" | "PAYMENT" | "ADMIN" | "ADDRESS";
+            referenceType: "VM" | "PAYMENT" | "ADMIN" | "ADDRESS" | "IMAGE" | "VOLUME";
             /** @description The id of what the money was for or came from */
             referenceId: string;
             /**
@@ -459,6 +473,8 @@ export interface components {
             status: "PENDING" | "RUNNING" | "AVAILABLE" | "RESTORING" | "DELETING" | "FAILED";
             /** @description Bytes as a decimal string */
             size: string;
+            /** @description GiB; a VM that is made from it needs a disk as large. Null once its VM is deleted */
+            disk: number | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -471,7 +487,7 @@ export interface components {
             completedAt: string | null;
             /**
              * Format: date-time
-             * @description Of daily backups: when the seventh after it is due. Without a newer one it is kept, unless daily backups are switched off
+             * @description Of daily backups: until when backupPolicy of the VM keeps it. Without a newer one it is kept, unless daily backups are switched off
              */
             expiresAt: string | null;
             /** @description Why it failed */
@@ -479,6 +495,20 @@ export interface components {
             consistency: ("FILESYSTEM" | "CRASH") | null;
             /** @description What it does not protect from, where there is only one host to keep it on */
             warning: string | null;
+            verification: ("BOOTED" | "RUNNING" | "FAILED") | null;
+            /**
+             * Format: date-time
+             * @description When it was last proved. Null if never, or if the last trial failed
+             */
+            verifiedAt: string | null;
+            /** @description Why the trial restore failed */
+            verificationError: string | null;
+            /** @description How long the trial took until the disk was restored */
+            restoreSeconds: number | null;
+            /** @description How long its guest then took until the guest agent answered */
+            bootSeconds: number | null;
+            /** @description Whether there is a picture of the screen of that guest */
+            hasScreenshot: boolean;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -503,7 +533,7 @@ export interface components {
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            type: "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored";
+            type: "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed";
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -537,6 +567,88 @@ export interface components {
              */
             timestamp: string;
             data: components["schemas"]["RestoreFailedEventData"];
+        };
+        Image: {
+            /** @description Given as osTemplateId where a VM is made or rebuilt */
+            id: string;
+            name: string;
+            /** @description Texts by name, for whatever you need */
+            labels: {
+                [key: string]: string;
+            };
+            /**
+             * @description DISK: VMs are made from it. ISO: only kept
+             * @enum {unknown}
+             */
+            kind: "DISK" | "ISO";
+            /** @enum {unknown} */
+            status: "CREATING" | "AVAILABLE" | "FAILED" | "DELETING";
+            /** @description Why it failed */
+            error: string | null;
+            /** @description Whether it is protected against deletion */
+            isProtected: boolean;
+            source: {
+                /** @enum {unknown} */
+                type: "VM" | "SNAPSHOT" | "BACKUP" | "URL";
+                /** @description Of the VM, snapshot or backup, which may be deleted by now */
+                id: string | null;
+                url: string | null;
+                /** @description The VM that it shows, also where it was made from a snapshot or backup */
+                vmId: string | null;
+            };
+            /** @description Bytes as a decimal string */
+            size: string;
+            /** @description GiB that the disk of a VM needs at least */
+            disk: number | null;
+            arch: string | null;
+            /** @description Who gets the SSH keys and the password in a VM from it */
+            defaultUser: string | null;
+            /** @description sha256 of the image as it is kept */
+            checksum: string | null;
+            consistency: ("FILESYSTEM" | "CRASH") | null;
+            billing: {
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                nextRenewalAt: string;
+                /** @enum {unknown} */
+                status: "ACTIVE" | "PAST_DUE" | "SUSPENDED";
+                /** @description What the next renewal will charge */
+                priceMonthly: string;
+            } | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updatedAt: string;
+        };
+        ImageEventData: {
+            image: components["schemas"]["Image"];
+            actionId: string | null;
+            /** @description Why it happened, where that is not clear */
+            reason: string | null;
+        };
+        ImageEvent: {
+            id: string;
+            /** @description The event's number in the account, from 1 without a gap; old events are removed: pass the last one as `after` */
+            cursor: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            timestamp: string;
+            data: components["schemas"]["ImageEventData"];
         };
         ConsoleEventData: {
             console: {
@@ -637,6 +749,79 @@ export interface components {
             timestamp: string;
             data: components["schemas"]["AddressEventData"];
         };
+        Volume: {
+            id: string;
+            name: string;
+            labels: {
+                [key: string]: string;
+            };
+            sizeGiB: number;
+            /**
+             * @description Where the disk is: LOCAL on the host of the VM, REPLICATED in several copies apart from it
+             * @enum {unknown}
+             */
+            storage: "LOCAL" | "REPLICATED";
+            region: {
+                slug: string;
+                name: string;
+            };
+            /** @enum {string} */
+            status: "AVAILABLE" | "ATTACHING" | "ATTACHED" | "DETACHING";
+            /** @description The VM that has it; null while it is detached */
+            vmId: string | null;
+            /** @description Where a Linux guest finds it, whichever other disks the VM has */
+            devicePath: string;
+            isProtected: boolean;
+            currentAction: {
+                id: string;
+                action: string;
+                status: string;
+                progress: number;
+            } | null;
+            billing: {
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                nextRenewalAt: string;
+                /** @enum {unknown} */
+                status: "ACTIVE" | "PAST_DUE" | "SUSPENDED";
+                /** @description What the next renewal will charge */
+                priceMonthly: string;
+            };
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updatedAt: string;
+        };
+        VolumeEventData: {
+            volume: components["schemas"]["Volume"];
+            actionId: string | null;
+            /** @description Why it happened, where that is not clear */
+            reason: string | null;
+        };
+        VolumeEvent: {
+            id: string;
+            /** @description The event's number in the account, from 1 without a gap; old events are removed: pass the last one as `after` */
+            cursor: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            timestamp: string;
+            data: components["schemas"]["VolumeEventData"];
+        };
         Webhook: {
             id: string;
             url: string;
@@ -685,7 +870,7 @@ export interface components {
             data: components["schemas"]["WebhookDisabledEventData"];
         };
         /** @description Its data is typed by its type */
-        Event: components["schemas"]["VmEvent"] | components["schemas"]["NetworkEvent"] | components["schemas"]["LowBalanceEvent"] | components["schemas"]["PaymentEvent"] | components["schemas"]["TicketReplyEvent"] | components["schemas"]["TicketClosedEvent"] | components["schemas"]["SnapshotEvent"] | components["schemas"]["BackupEvent"] | components["schemas"]["RestoreFailedEvent"] | components["schemas"]["ConsoleEvent"] | components["schemas"]["AddressEvent"] | components["schemas"]["WebhookDisabledEvent"];
+        Event: components["schemas"]["VmEvent"] | components["schemas"]["NetworkEvent"] | components["schemas"]["LowBalanceEvent"] | components["schemas"]["PaymentEvent"] | components["schemas"]["TicketReplyEvent"] | components["schemas"]["TicketClosedEvent"] | components["schemas"]["SnapshotEvent"] | components["schemas"]["BackupEvent"] | components["schemas"]["RestoreFailedEvent"] | components["schemas"]["ImageEvent"] | components["schemas"]["ConsoleEvent"] | components["schemas"]["AddressEvent"] | components["schemas"]["VolumeEvent"] | components["schemas"]["WebhookDisabledEvent"];
         Wallet: {
             /** @description Decimal with two places, for example "12.00"; debits are negative */
             balance: string;
@@ -1088,6 +1273,17 @@ export interface components {
              */
             nextTryAt: string | null;
         };
+        /** @description Of daily backups, where they are switched on */
+        BackupPolicy: {
+            /** @description UTC, in which daily backups begin; null: a time of its own between 22:00 and 06:00 */
+            hour: number | null;
+            /** @description The newest daily backups */
+            keepDaily: number;
+            /** @description The newest of each of so many weeks, from Monday to Sunday */
+            keepWeekly: number;
+            /** @description The newest of each of so many months */
+            keepMonthly: number;
+        };
         Vm: {
             id: string;
             name: string;
@@ -1099,6 +1295,11 @@ export interface components {
             ram: number;
             /** @description GiB */
             disk: number;
+            /**
+             * @description Where the disk is: LOCAL on the host of the VM, REPLICATED in several copies apart from it
+             * @enum {unknown}
+             */
+            storage: "LOCAL" | "REPLICATED";
             /** @description GB (10^9 bytes) per billing month; 0 = unmetered */
             bandwidth: number;
             /** @description Mbit/s */
@@ -1152,7 +1353,13 @@ export interface components {
             reverseNameState: ("PENDING" | "SET" | "FAILED") | null;
             /** @description Why the name server does not have it yet */
             reverseNameReason: string | null;
-            /** @description The part of billing.priceMonthly that its snapshots and on-demand backups cost */
+            /** @description What reverse DNS (PTR) says of ipv6Address, or is about to */
+            ipv6ReverseName: string | null;
+            ipv6ReverseNameState: ("PENDING" | "SET" | "FAILED") | null;
+            /** @description Why the name server does not have it yet */
+            ipv6ReverseNameReason: string | null;
+            backupPolicy: components["schemas"]["BackupPolicy"];
+            /** @description The part of billing.priceMonthly that its snapshots, on-demand backups and daily backups beyond seven cost */
             copiesPriceMonthly: string;
             bandwidthUsedBytes: number;
             /** @description Bytes as a decimal string */
@@ -1216,8 +1423,10 @@ export interface components {
         CreateVm: {
             /** @description must be an id: c and at least 8 more characters */
             regionId: string;
-            /** @description must be an id: c and at least 8 more characters */
-            osTemplateId: string;
+            /** @description Required without fromBackupId */
+            osTemplateId?: string | undefined;
+            /** @description Instead of osTemplateId: the VM begins with the disk of this backup of any VM of the account, as a guest of its own. The plan needs a disk as large, the token the scope backups:restore */
+            fromBackupId?: string | undefined;
             /** @description must be 1-63 letters, digits or hyphens, and begin and end with a letter or digit */
             hostname: string;
             /** @description must be an id: c and at least 8 more characters */
@@ -1241,14 +1450,28 @@ export interface components {
              */
             publicIpv4?: boolean | undefined;
         };
+        /** @description What is not given stays. It holds from the next daily backup on. Backups beyond the seven newest cost as much as those on demand, from the next renewal on. keepWeekly and keepMonthly need a region with a backup target */
+        BackupPolicyChange: {
+            /** @description UTC, in which daily backups begin; null: a time of its own between 22:00 and 06:00 */
+            hour?: (number | null) | undefined;
+            /** @description The newest daily backups */
+            keepDaily?: number | undefined;
+            /** @description The newest of each of so many weeks, from Monday to Sunday */
+            keepWeekly?: number | undefined;
+            /** @description The newest of each of so many months */
+            keepMonthly?: number | undefined;
+        };
         UpdateVm: {
             /** @description must be 1-100 characters on one line, without control characters */
             name?: string | undefined;
             isProtected?: boolean | undefined;
             dailyBackupEnabled?: boolean | undefined;
             network10gEnabled?: boolean | undefined;
+            backupPolicy?: components["schemas"]["BackupPolicyChange"] | undefined;
             /** @description What reverse DNS (PTR) says of the address; null: nothing */
             reverseName?: (string | null) | undefined;
+            /** @description What reverse DNS (PTR) says of the address; null: nothing */
+            ipv6ReverseName?: (string | null) | undefined;
         };
         ActionStarted: {
             actionId: string;
@@ -1285,7 +1508,7 @@ export interface components {
         };
         Reach: {
             /**
-             * @description FORWARDED: it is sent to an address that is no VM of the account; whether that answers is not known
+             * @description FORWARDED: it is handed to a gateway or router, or to an address that is no VM of the account; what happens there is not known
              * @enum {unknown}
              */
             verdict: "REACHABLE" | "FORWARDED" | "BLOCKED";
@@ -1397,6 +1620,18 @@ export interface components {
             /** @description must be 1-100 characters on one line, without control characters */
             name: string;
         };
+        BackupScreenshot: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            takenAt: string;
+            /**
+             * Format: byte
+             * @description A PNG of at most 480 x 360 pixels, in base64
+             */
+            png: string;
+        };
         RestoreBackup: {
             /**
              * @description Has no effect: a VM whose host is lost is restored on another one with its private networks. Older clients still send it
@@ -1406,6 +1641,52 @@ export interface components {
         };
         BackupDeleted: {
             message: string;
+        };
+        ImageCreated: {
+            image: components["schemas"]["Image"];
+            actionId: string;
+        };
+        /** @description Exactly one of vmId, snapshotId, backupId and url */
+        CreateImage: {
+            /** @description must be 1-100 characters on one line, without control characters */
+            name: string;
+            /** @description Texts by name, for whatever you need */
+            labels?: {
+                [key: string]: string;
+            } | undefined;
+            /** @description Make it from this VM as it is now */
+            vmId?: string | undefined;
+            /** @description Make it from this snapshot; the token needs the scope snapshots:restore */
+            snapshotId?: string | undefined;
+            /** @description Make it from this backup; the token needs the scope backups:restore */
+            backupId?: string | undefined;
+            /** @description Import this file, by https from a public address: a qcow2 or raw disk, or an ISO image, as it is or compressed with gzip or zstd */
+            url?: string | undefined;
+            /** @description Of the file at the URL; required with it */
+            checksum?: string | undefined;
+            /**
+             * @description Of the file at the URL; DISK when absent
+             * @enum {unknown}
+             */
+            kind?: ("DISK" | "ISO") | undefined;
+            /**
+             * @description Of the system on an imported disk; that of the hosts when absent
+             * @enum {unknown}
+             */
+            arch?: ("x86_64" | "aarch64") | undefined;
+            /** @description Of an imported disk: who gets SSH keys and password, by cloud-init; root when absent */
+            defaultUser?: string | undefined;
+            /** @description Of an imported disk: whether it runs the QEMU guest agent, which password resets need; false when absent */
+            guestAgent?: boolean | undefined;
+        };
+        UpdateImage: {
+            /** @description must be 1-100 characters on one line, without control characters */
+            name?: string | undefined;
+            /** @description Texts by name, for whatever you need */
+            labels?: {
+                [key: string]: string;
+            } | undefined;
+            isProtected?: boolean | undefined;
         };
         FirewallBinding: {
             firewallId: string;
@@ -1493,6 +1774,50 @@ export interface components {
             /** @description The VM that has it now, null for none. If another has it, nothing changes and the answer is 409 */
             expectedVmId?: (string | null) | undefined;
         };
+        CreateVolume: {
+            /** @description must be 1-100 characters on one line, without control characters */
+            name: string;
+            /** @description must be 1-16384 GiB */
+            sizeGiB: number;
+            /** @description The region whose VMs can have it */
+            regionId: string;
+            /** @description A VM of the region that it is attached to at once */
+            vmId?: string | undefined;
+            /**
+             * @description REPLICATED: any VM of the region can have it. LOCAL: it lies on one host, that of vmId, and only VMs of this host can have it. Left out: REPLICATED where the region has it
+             * @enum {unknown}
+             */
+            storage?: ("LOCAL" | "REPLICATED") | undefined;
+            /** @description Yours: at most 20 texts of up to 63 characters, by keys such as team or env/stage */
+            labels?: {
+                [key: string]: string;
+            } | undefined;
+            /** @description It cannot be deleted until this is false again */
+            isProtected?: boolean | undefined;
+        };
+        UpdateVolume: {
+            /** @description must be 1-100 characters on one line, without control characters */
+            name?: string | undefined;
+            /** @description Yours: at most 20 texts of up to 63 characters, by keys such as team or env/stage */
+            labels?: {
+                [key: string]: string;
+            } | undefined;
+            isProtected?: boolean | undefined;
+            /** @description It can only grow. A running guest sees the new size at once, and grows its filesystem itself */
+            sizeGiB?: number | undefined;
+        };
+        DeletedVolume: {
+            id: string;
+        };
+        VolumeChanging: {
+            /** @description The VM that gets it, or loses it: its actions show this one */
+            vmId: string;
+            actionId: string;
+        };
+        AttachVolume: {
+            /** @description A VM of the same region; of a volume on LOCAL storage, of the same host */
+            vmId: string;
+        };
         WebhookWithSecret: {
             id: string;
             url: string;
@@ -1560,7 +1885,9 @@ export interface components {
             attemptedAt: string;
             latencyMs: number;
             url: string;
-            requestHeaders: Record<string, unknown>;
+            requestHeaders: {
+                [key: string]: string;
+            };
             responseStatus: number | null;
             /** @description The first 1024 bytes */
             responseBody: string;
@@ -1671,11 +1998,17 @@ export type BackupEventData = components['schemas']['BackupEventData'];
 export type BackupEvent = components['schemas']['BackupEvent'];
 export type RestoreFailedEventData = components['schemas']['RestoreFailedEventData'];
 export type RestoreFailedEvent = components['schemas']['RestoreFailedEvent'];
+export type Image = components['schemas']['Image'];
+export type ImageEventData = components['schemas']['ImageEventData'];
+export type ImageEvent = components['schemas']['ImageEvent'];
 export type ConsoleEventData = components['schemas']['ConsoleEventData'];
 export type ConsoleEvent = components['schemas']['ConsoleEvent'];
 export type Address = components['schemas']['Address'];
 export type AddressEventData = components['schemas']['AddressEventData'];
 export type AddressEvent = components['schemas']['AddressEvent'];
+export type Volume = components['schemas']['Volume'];
+export type VolumeEventData = components['schemas']['VolumeEventData'];
+export type VolumeEvent = components['schemas']['VolumeEvent'];
 export type Webhook = components['schemas']['Webhook'];
 export type WebhookDisabledEventData = components['schemas']['WebhookDisabledEventData'];
 export type WebhookDisabledEvent = components['schemas']['WebhookDisabledEvent'];
@@ -1705,11 +2038,13 @@ export type RuleInput = components['schemas']['RuleInput'];
 export type ReplaceRules = components['schemas']['ReplaceRules'];
 export type ChangeRule = components['schemas']['ChangeRule'];
 export type FirewallBindingState = components['schemas']['FirewallBindingState'];
+export type BackupPolicy = components['schemas']['BackupPolicy'];
 export type Vm = components['schemas']['Vm'];
 export type VmCreated = components['schemas']['VmCreated'];
 export type Quote = components['schemas']['Quote'];
 export type CustomConfig = components['schemas']['CustomConfig'];
 export type CreateVm = components['schemas']['CreateVm'];
+export type BackupPolicyChange = components['schemas']['BackupPolicyChange'];
 export type UpdateVm = components['schemas']['UpdateVm'];
 export type ActionStarted = components['schemas']['ActionStarted'];
 export type UpgradeVm = components['schemas']['UpgradeVm'];
@@ -1726,8 +2061,12 @@ export type SnapshotCreated = components['schemas']['SnapshotCreated'];
 export type CreateSnapshot = components['schemas']['CreateSnapshot'];
 export type BackupCreated = components['schemas']['BackupCreated'];
 export type CreateBackup = components['schemas']['CreateBackup'];
+export type BackupScreenshot = components['schemas']['BackupScreenshot'];
 export type RestoreBackup = components['schemas']['RestoreBackup'];
 export type BackupDeleted = components['schemas']['BackupDeleted'];
+export type ImageCreated = components['schemas']['ImageCreated'];
+export type CreateImage = components['schemas']['CreateImage'];
+export type UpdateImage = components['schemas']['UpdateImage'];
 export type FirewallBinding = components['schemas']['FirewallBinding'];
 export type BindFirewall = components['schemas']['BindFirewall'];
 export type FirewallVerdict = components['schemas']['FirewallVerdict'];
@@ -1739,6 +2078,11 @@ export type UpdateAddress = components['schemas']['UpdateAddress'];
 export type ReleasedAddress = components['schemas']['ReleasedAddress'];
 export type AddressMoving = components['schemas']['AddressMoving'];
 export type AssignAddress = components['schemas']['AssignAddress'];
+export type CreateVolume = components['schemas']['CreateVolume'];
+export type UpdateVolume = components['schemas']['UpdateVolume'];
+export type DeletedVolume = components['schemas']['DeletedVolume'];
+export type VolumeChanging = components['schemas']['VolumeChanging'];
+export type AttachVolume = components['schemas']['AttachVolume'];
 export type WebhookWithSecret = components['schemas']['WebhookWithSecret'];
 export type WebhookDelivery = components['schemas']['WebhookDelivery'];
 export type WebhookAttempt = components['schemas']['WebhookAttempt'];
@@ -2050,7 +2394,7 @@ export interface operations {
                 limit?: number;
                 /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
                 cursor?: string;
-                type?: "DEPOSIT" | "CREDIT" | "VM_CHARGE" | "VM_RENEWAL" | "VM_UPGRADE" | "VM_REFUND" | "BANDWIDTH_PACK" | "ADDON_CHARGE" | "ADJUSTMENT" | "ADDRESS_CHARGE" | "ADDRESS_RENEWAL" | "ADDRESS_REFUND";
+                type?: "DEPOSIT" | "CREDIT" | "VM_CHARGE" | "VM_RENEWAL" | "VM_UPGRADE" | "VM_REFUND" | "BANDWIDTH_PACK" | "ADDON_CHARGE" | "ADJUSTMENT" | "ADDRESS_CHARGE" | "ADDRESS_RENEWAL" | "ADDRESS_REFUND" | "IMAGE_CHARGE" | "IMAGE_RENEWAL" | "IMAGE_REFUND" | "VOLUME_CHARGE" | "VOLUME_UPGRADE" | "VOLUME_RENEWAL" | "VOLUME_REFUND";
                 /** @description ISO 8601 date or date-time, UTC unless it says otherwise; a date means its first moment */
                 dateFrom?: string;
                 /** @description ISO 8601 date or date-time, UTC unless it says otherwise; a date means its last moment */
@@ -4095,6 +4439,33 @@ export interface operations {
             };
         };
     };
+    getBackupScreenshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vmId: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["BackupScreenshot"];
+                    };
+                };
+            };
+        };
+    };
     restoreBackup: {
         parameters: {
             query?: never;
@@ -4121,6 +4492,169 @@ export interface operations {
                         /** @constant */
                         success: true;
                         data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    listImages: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
+                /** @description Only those of this kind */
+                kind?: "DISK" | "ISO";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Image"][];
+                        pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    createImage: {
+        parameters: {
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateImage"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Quote"];
+                    };
+                };
+            };
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ImageCreated"];
+                    };
+                };
+            };
+        };
+    };
+    getImage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Image"];
+                    };
+                };
+            };
+        };
+    };
+    deleteImage: {
+        parameters: {
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Image"] | components["schemas"]["Quote"];
+                    };
+                };
+            };
+        };
+    };
+    updateImage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateImage"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Image"];
                     };
                 };
             };
@@ -4484,6 +5018,230 @@ export interface operations {
             };
         };
     };
+    listVolumes: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
+                /** @description Only those of this region */
+                regionId?: string;
+                /** @description Only those of this VM */
+                vmId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Volume"][];
+                        pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    createVolume: {
+        parameters: {
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateVolume"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Quote"];
+                    };
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Volume"];
+                    };
+                };
+            };
+        };
+    };
+    getVolume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Volume"];
+                    };
+                };
+            };
+        };
+    };
+    deleteVolume: {
+        parameters: {
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["DeletedVolume"] | components["schemas"]["Quote"];
+                    };
+                };
+            };
+        };
+    };
+    updateVolume: {
+        parameters: {
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateVolume"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Volume"] | components["schemas"]["Quote"];
+                    };
+                };
+            };
+        };
+    };
+    attachVolume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AttachVolume"];
+            };
+        };
+        responses: {
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["VolumeChanging"];
+                    };
+                };
+            };
+        };
+    };
+    detachVolume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["VolumeChanging"];
+                    };
+                };
+            };
+        };
+    };
     listWebhooks: {
         parameters: {
             query?: {
@@ -4532,7 +5290,7 @@ export interface operations {
                      */
                     url: string;
                     /** @description What to be told of; a name given twice counts once */
-                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.network_attached" | "vm.network_detached" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "vm.restore_failed" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "webhook.disabled")[];
+                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.network_attached" | "vm.network_detached" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "webhook.disabled")[];
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                 };
@@ -4626,7 +5384,7 @@ export interface operations {
                      */
                     url?: string | undefined;
                     /** @description What to be told of; a name given twice counts once */
-                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.network_attached" | "vm.network_detached" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "vm.restore_failed" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "webhook.disabled")[] | undefined;
+                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.network_attached" | "vm.network_detached" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "webhook.disabled")[] | undefined;
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                     /** @description true begins anew with a failCount of 0; false cancels what is still to be sent */

@@ -19,6 +19,11 @@ export class Backups extends Resource {
     return this.api.call('getBackup', { path: { vmId, id } }, options)
   }
 
+  /** Of the guest that it was restored into on trial: a PNG in base64. */
+  screenshot(vmId: string, id: string, options?: CallOptions) {
+    return this.api.call('getBackupScreenshot', { path: { vmId, id } }, options)
+  }
+
   /** Replaces the VM's disk. Data written since the backup is lost. */
   restore(vmId: string, id: string, body?: Body<'restoreBackup'>, options?: CallOptions) {
     return this.api.start(vmId, 'restoreBackup', { path: { vmId, id }, body }, options)

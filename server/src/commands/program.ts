@@ -3,6 +3,7 @@ import { createCommand, type Command } from 'commander'
 import { accountCommands, ownerCommands } from './admin/account.ts'
 import { actionCommands } from './admin/action.ts'
 import { backupCommands } from './admin/backup.ts'
+import { backupTargetCommands } from './admin/backup-target.ts'
 import { clockCommands } from './admin/clock.ts'
 import { asError } from './errors.ts'
 import { hostCommands } from './admin/host.ts'
@@ -15,6 +16,7 @@ import { ipPoolCommands } from './admin/ip-pool.ts'
 import { regionCommands } from './admin/region.ts'
 import { processCommands } from './process-commands.ts'
 import { ticketCommands } from './admin/ticket.ts'
+import { storageCommands } from './admin/storage.ts'
 import { templateCommands } from './admin/template.ts'
 import { tokenCommands } from './admin/token.ts'
 import { VERSION } from '../kernel/version.ts'
@@ -35,7 +37,9 @@ export function createProgram(json: boolean): Command {
     hostCommands,
     hostPrepareCommands,
     networkControllerCommands,
+    storageCommands,
     ipPoolCommands,
+    backupTargetCommands,
     planCommands,
     templateCommands,
     vmCommands,

@@ -1,9 +1,11 @@
 // What every feature is handed. Only compose.ts builds it.
 import type { Config } from '../config.ts'
 import type { Api } from '../http/api/api.ts'
+import type { Principal } from '../http/api/principal.ts'
 import type { Driver } from '../hypervisor/driver.ts'
 import type { DriverPool } from '../hypervisor/driver-pool.ts'
 import type { NetworkControllerPool } from '../hypervisor/network-controller-pool.ts'
+import type { OwnImages } from '../images/own-images.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Vault } from '../kernel/crypto.ts'
 import type { Db, Tx } from '../kernel/database/db.ts'
@@ -12,12 +14,14 @@ import type { Mailer } from '../kernel/net/smtp.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Outbound } from '../kernel/net/outbound-http.ts'
 import { keyedReconcilersFor, reconcilersFor } from '../workflow/reconciler-loop.ts'
-import { workflowsFor, type Engine } from '../workflow/workflow-builder.ts'
+import { workflowsFor, type Engine, type StartOptions } from '../workflow/workflow-builder.ts'
 import type { RunWatcher } from '../workflow/run-watcher.ts'
+import type { BackupTargetPool } from './backup-targets/pool.ts'
 import type { AuditTrail } from './audit-log/audit-trail.ts'
 import type { EventFeed } from './events/feed.ts'
 import type { EventRow } from './events/sql.ts'
 import type { PaymentProvider } from './payments/provider.ts'
+import type { StoragePools } from './storage/service.ts'
 
 export interface Deps {
   config: Config
@@ -37,6 +41,9 @@ export interface Deps {
   mailer: Mailer | null
   hypervisors: DriverPool
   networkControllers: NetworkControllerPool
+  backupTargets: BackupTargetPool
+  storage: StoragePools
+  images: OwnImages
   hooks: Hooks
 }
 
@@ -50,6 +57,15 @@ interface DeletedVm {
   isLeft: boolean
 }
 
+/** What a VM is made of where that is no template. */
+export interface VmSource {
+  /** Of the system on it. */
+  templateId: string
+  diskGiB: number
+  /** In the transaction that found it. */
+  start(run: { vmId: string; chargedCents: string; passwordHash: string | null }, options: StartOptions): Promise<string>
+}
+
 /** What features do when something happens in a feature to the left of them, which must not import them. Those with a `tx` run in the
  *  transaction of what happened and fail it; features/index.ts lists them. */
 export interface Hooks {
@@ -59,10 +75,12 @@ export interface Hooks {
   onCredit: ((tx: Tx) => Promise<unknown>)[]
   /** For what follows from a VM's size, such as how much traffic it may use. */
   onVmResized: ((tx: Tx, deps: EventDeps, vmId: string) => Promise<unknown>)[]
-  /** For what is kept by the MAC address of a VM's public interface, such as its traffic. */
-  onVmMacChanged: ((tx: Tx, deps: EventDeps, vmId: string, macBefore: string) => Promise<unknown>)[]
+  /** For what is kept by the MAC address of a VM's public interface, such as its traffic, or by the host that it was on. */
+  onVmMacChanged: ((tx: Tx, deps: EventDeps, vmId: string, before: { mac: string; hostId: string }) => Promise<unknown>)[]
   /** For what belongs to a VM and outlives its row, or counts. Before the VM's capacity is released. `isLeft`: on an unreachable host. */
   onVmDeleted: ((tx: Tx, vm: DeletedVm, deps: EventDeps) => Promise<unknown>)[]
+  /** Finds the backup that a VM is to be made of. It is not purged before the transaction ends, nor during the run that `start` begins. */
+  openVmSource: (tx: Tx, deps: Deps, who: Principal, backupId: string) => Promise<VmSource>
   /** For what is lost at power-off, such as traffic counters. A failure is logged and does not keep the VM from being stopped. */
   beforePowerOff: ((deps: Deps, vmId: string, driver: Driver, signal: AbortSignal) => Promise<unknown>)[]
 }

@@ -8,6 +8,7 @@ import { configureGuests } from './addresses/guests.reconciler.ts'
 import { moveAddress } from './addresses/move.workflow.ts'
 import { finishReleases } from './addresses/releases.reconciler.ts'
 import { renewAddresses, triggerAddressRenewals } from './addresses/renew.reconciler.ts'
+import { endAddressRests } from './addresses/rests.reconciler.ts'
 import { addressRoutes } from './addresses/routes.ts'
 import { addressEvents } from './addresses/schema.ts'
 import { onVmEvacuated, unassignAll } from './addresses/service.ts'
@@ -15,10 +16,12 @@ import { pruneAuditLog } from './audit-log/prune.reconciler.ts'
 import { auditLogRoutes } from './audit-log/routes.ts'
 import { apiKeyRoutes } from './api-keys/routes.ts'
 import { dailyBackups } from './backups/daily.reconciler.ts'
+import { proveBackups } from './backups/prove.reconciler.ts'
+import { removeInTargets } from './backups/purge-targets.reconciler.ts'
 import { removeBackups } from './backups/purge.reconciler.ts'
 import { backupRoutes } from './backups/routes.ts'
 import { backupEvents } from './backups/schema.ts'
-import { removeOrphans } from './backups/service.ts'
+import { openBackupAsSource, removeOrphans } from './backups/service.ts'
 import { sweepOrphanVolumes } from './backups/orphan-volumes.reconciler.ts'
 import { backupWorkflows } from './backups/workflows.ts'
 import { meterBeforePowerOff } from './bandwidth/metering.ts'
@@ -46,6 +49,11 @@ import { pruneMetrics } from './metrics/prune.reconciler.ts'
 import { rollUpMetrics } from './metrics/roll-up.reconciler.ts'
 import { metricsRoutes } from './metrics/routes.ts'
 import { sampleMetrics } from './metrics/sample.reconciler.ts'
+import { createImageWorkflow } from './images/create.workflow.ts'
+import { purgeImages, sweepImageFiles } from './images/purge.reconciler.ts'
+import { renewImages, triggerImageRenewals } from './images/renew.reconciler.ts'
+import { imageRoutes } from './images/routes.ts'
+import { imageEvents } from './images/schema.ts'
 import { issueInvoices } from './invoices/issue.reconciler.ts'
 import { invoiceRoutes } from './invoices/routes.ts'
 import { applyNetworks } from './networks/apply.reconciler.ts'
@@ -66,18 +74,27 @@ import { snapshotEvents } from './snapshots/schema.ts'
 import { releaseAllSnapshots } from './snapshots/service.ts'
 import { snapshotWorkflows } from './snapshots/workflows.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
+import { watchStorage } from './storage/watch.reconciler.ts'
 import { ticketRoutes } from './support/routes.ts'
 import { ticketEvents } from './support/schema.ts'
 import { firewallBindingRoutes } from './vms/firewall-bindings.routes.ts'
 import { subscribeHostEvents } from './vms/reconcilers/power-sync.reconciler.ts'
 import { applyPorts } from './vms/reconcilers/apply-ports.reconciler.ts'
 import { watchPorts } from './vms/reconcilers/port-drift.reconciler.ts'
+import { sweepOrphanImages } from './vms/reconcilers/orphan-images.reconciler.ts'
 import { reconcileStaleMachines } from './vms/reconcilers/stale-machines.reconciler.ts'
 import { syncPowerStates } from './vms/reconcilers/power-sync.reconciler.ts'
 import { enforceSuspension } from './vms/reconcilers/enforce-suspension.reconciler.ts'
 import { vmRoutes } from './vms/routes.ts'
 import { vmEvents } from './vms/schema.ts'
 import { vmWorkflows } from './vms/workflows.ts'
+import { attachWorkflow, detachWorkflow } from './volumes/attach.workflow.ts'
+import { growWorkflow } from './volumes/grow.workflow.ts'
+import { purgeVolumes } from './volumes/purge.reconciler.ts'
+import { renewVolumes, triggerVolumeRenewals } from './volumes/renew.reconciler.ts'
+import { volumeRoutes } from './volumes/routes.ts'
+import { volumeEvents } from './volumes/schema.ts'
+import { keepVolumes } from './volumes/service.ts'
 import { walletRoutes } from './wallet/routes.ts'
 import { walletEvents } from './wallet/schema.ts'
 import { deliverWebhooks } from './webhooks/deliver.reconciler.ts'
@@ -94,9 +111,11 @@ export const eventCatalog: EventCatalog = {
   ...ticketEvents,
   ...snapshotEvents,
   ...backupEvents,
+  ...imageEvents,
   ...bandwidthEvents,
   ...consoleEvents,
   ...addressEvents,
+  ...volumeEvents,
   ...webhookEvents,
 }
 
@@ -121,9 +140,11 @@ export const routes: Routes[] = [
   metricsRoutes,
   snapshotRoutes,
   backupRoutes,
+  imageRoutes,
   firewallBindingRoutes,
   bandwidthRoutes,
   addressRoutes,
+  volumeRoutes,
   webhookRoutes(eventCatalog),
   ticketRoutes,
 ]
@@ -135,7 +156,16 @@ export const personalRoutes = (counters: Counters, look: HealthChecks): Routes[]
   ...operatorRoutes(look),
 ]
 
-export const workflows: AnyWorkflow[] = [...vmWorkflows, ...snapshotWorkflows, ...backupWorkflows, moveAddress]
+export const workflows: AnyWorkflow[] = [
+  ...vmWorkflows,
+  ...snapshotWorkflows,
+  ...backupWorkflows,
+  createImageWorkflow,
+  moveAddress,
+  attachWorkflow,
+  detachWorkflow,
+  growWorkflow,
+]
 
 export const reconcilers: Reconciler<Deps>[] = [
   pruneAuditLog,
@@ -143,6 +173,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   pruneUsers,
   pruneSessions,
   heartbeat,
+  watchStorage,
   applyPublicNetworks,
   applyReverseNames,
   applyNetworks,
@@ -152,19 +183,28 @@ export const reconcilers: Reconciler<Deps>[] = [
   syncPowerStates,
   subscribeHostEvents,
   reconcileStaleMachines,
+  sweepOrphanImages,
   enforceSuspension,
   pruneConsoles,
   sampleMetrics,
   rollUpMetrics,
   pruneMetrics,
   dailyBackups,
+  proveBackups,
   removeBackups,
+  removeInTargets,
   sweepOrphanVolumes,
+  purgeImages,
+  sweepImageFiles,
   meter,
   finishReleases,
+  endAddressRests,
   configureGuests,
   renewals,
   renewAddresses,
+  renewImages,
+  purgeVolumes,
+  renewVolumes,
   lowBalance,
   issueInvoices,
   expireDeposits,
@@ -176,9 +216,10 @@ export const reconcilers: Reconciler<Deps>[] = [
 
 export const hooks: Hooks = {
   onEvent: [fanOut, queueMail],
-  onCredit: [triggerRenewals, triggerAddressRenewals],
+  onCredit: [triggerRenewals, triggerAddressRenewals, triggerImageRenewals, triggerVolumeRenewals],
   onVmResized: [onVmResized],
   onVmMacChanged: [onVmMacChanged, onVmEvacuated],
-  onVmDeleted: [releaseAllSnapshots, removeOrphans, unassignAll],
+  onVmDeleted: [releaseAllSnapshots, removeOrphans, unassignAll, keepVolumes],
+  openVmSource: openBackupAsSource,
   beforePowerOff: [meterBeforePowerOff],
 }

@@ -215,7 +215,7 @@ describeIf(missingForMachine())('guests of a prepared host', { timeout: 120_000 
   test('killed daemons are started again; the gateway keeps its addresses', async () => {
     for (const name of PROCESSES) await machine.shell(`kill -9 $(cat /run/${name}.pid)`)
     expect(await ask(PUBLIC_GUEST, WORLD.address)).toBe('none')
-    expect(done(await machine.prepare())).toEqual(['open-vswitch', 'ovn'])
+    expect(done(await machine.prepare())).toEqual(['open-vswitch', 'ovn', 'connection-limits'])
     await expect.poll(reachWorld, { timeout: 20_000 }).toEqual(BOTH)
   })
 })

@@ -49,6 +49,7 @@ describeIf(missingForMachine())('berthd host', { timeout: 300_000 }, () => {
       'pool',
       'open-vswitch',
       'ovn',
+      'connection-limits',
       'masquerade',
       'uplink',
     ])
@@ -123,7 +124,8 @@ describeIf(missingForMachine())('berthd host', { timeout: 300_000 }, () => {
     ['ovs-vsctl del-br br-ex', ['uplink']],
     ['ovs-vsctl remove Open_vSwitch . external_ids ovn-bridge-mappings', ['ovn']],
     ['ovs-vsctl set Open_vSwitch . external_ids:system-id=other', ['ovn']],
-    ['kill -9 $(pgrep -x ovs-vswitchd)', ['open-vswitch']],
+    ['kill -9 $(pgrep -x ovs-vswitchd)', ['open-vswitch', 'connection-limits']],
+    ['ovs-appctl dpctl/ct-set-limits netdev@ovs-netdev zone=1,limit=0', ['connection-limits']],
     ['kill -9 $(pgrep -x ovn-northd)', ['ovn']],
     ['kill -9 $(pgrep -x ovn-controller)', ['ovn']],
     ['kill -9 $(pgrep -x ovsdb-server) $(pgrep -x ovn-northd)', ['open-vswitch', 'ovn']],
@@ -164,7 +166,7 @@ describeIf(missingForMachine())('berthd host', { timeout: 300_000 }, () => {
       rm -rf /run/libvirt/network /run/libvirt/storage /run/openvswitch/* /run/ovn/*; echo 0 > /proc/sys/net/ipv4/ip_forward`)
     const report = await prepare()
     expect([failure(report), report.ok]).toEqual([undefined, true])
-    expect(done(report)).toEqual(['libvirt', 'open-vswitch', 'ovn', 'forwarding', 'masquerade', 'uplink'])
+    expect(done(report)).toEqual(['libvirt', 'open-vswitch', 'ovn', 'connection-limits', 'forwarding', 'masquerade', 'uplink'])
     expect(done(await prepare())).toEqual([])
   })
 

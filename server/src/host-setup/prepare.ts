@@ -1,6 +1,7 @@
 // Turns a Debian or Ubuntu machine into a host: packages, daemons, storage, public network. Idempotent, also on a host with VMs: steps that
 // are satisfied change nothing.
 import { bootUnit } from './boot-unit.ts'
+import { connectionLimits } from './connection-limits.ts'
 import { deadPorts } from './dead-ports.ts'
 import { daemons } from './libvirt-daemons.ts'
 import { forwarding } from './forwarding.ts'
@@ -36,6 +37,7 @@ const STEPS: Step[] = [
   openVswitch,
   uplinkNic,
   ovn,
+  connectionLimits,
   deadPorts,
   forwarding,
   masquerade,

@@ -2,15 +2,21 @@
 // real, so no test here is about speed.
 import { afterAll, afterEach, beforeAll, describe } from 'vitest'
 import { consoleContract } from './conformance/consoles.ts'
-import { snapshotBackupContract } from './conformance/copies.ts'
+import { backupContract, noBackupContract, snapshotContract } from './conformance/copies.ts'
 import { crashContract } from './conformance/crashes.ts'
 import { diskContract } from './conformance/disks.ts'
 import { interfaceContract } from './conformance/interfaces.ts'
 import { powerContract } from './conformance/power.ts'
+import { volumeContract } from './conformance/volumes.ts'
 import type { DriverFixture } from './conformance/fixture.ts'
 import { monitoringContract } from './conformance/monitoring.ts'
 
-export function describeDriver(name: string, makeFixture: () => Promise<DriverFixture>, timeoutMs = 30_000): void {
+/** `storage`: where the fixture's disks are. */
+export function describeDriver(
+  name: string,
+  makeFixture: () => Promise<DriverFixture>,
+  { timeoutMs = 30_000, storage = 'host' }: { timeoutMs?: number; storage?: 'host' | 'backend' } = {},
+): void {
   describe(`the ${name} driver`, { timeout: timeoutMs }, () => {
     let made: DriverFixture
     const fixture = (): DriverFixture => made
@@ -21,7 +27,10 @@ export function describeDriver(name: string, makeFixture: () => Promise<DriverFi
     diskContract(fixture)
     crashContract(fixture)
     interfaceContract(fixture)
-    snapshotBackupContract(fixture)
+    volumeContract(fixture)
+    snapshotContract(fixture)
+    if (storage === 'host') backupContract(fixture)
+    else noBackupContract(fixture)
     monitoringContract(fixture)
     consoleContract(fixture)
   })

@@ -10,8 +10,9 @@
 // - Concurrent calls of two processes have one effect, and both return it.
 // - Results are JSON values, except for counters and metrics, which are bigint.
 import type { Duplex, Readable } from 'node:stream'
+import type { DiskContent, DiskLayer } from './extent.ts'
 import type { DriverEvent, HostFacts, Machine, MetricsSample, NicCounters, Volume } from './inventory.ts'
-import type { ConsoleType, DiskSource, StopOutcome, MachineSpec, NicSpec, Readiness, TemplateRef } from './spec.ts'
+import type { ConsoleType, DiskSource, StopOutcome, MachineSpec, NicSpec, Readiness, TemplateRef, VolumeRef, VolumeSpec } from './spec.ts'
 
 export * from './errors.ts'
 export type * from './inventory.ts'
@@ -21,7 +22,8 @@ export * from './spec.ts'
  *  generation, running with it, ready, no disk of the old generation; rolled back by: stopped, running with the old spec, no new disk. */
 export interface Machines {
   /** The disk of `spec.generation` exists, at least `diskGiB` large, with its seed. A missing template is uploaded first. A disk
-   *  from the template boots as a new guest; a copy keeps its hostname, keys and passwords. `no_space` leaves no volume. */
+   *  from the template boots as a new guest, and so does a copy of another VM, with its files; a copy of the VM itself keeps its hostname, keys and
+   *  passwords. `no_space` leaves no volume. */
   ensureDisk(spec: MachineSpec, source: DiskSource, signal: AbortSignal): Promise<void>
   /** `in_use` for the disk the machine is defined with. */
   ensureNoDisk(vmId: string, generation: number, signal: AbortSignal): Promise<void>
@@ -38,21 +40,26 @@ export interface Machines {
   ensureStopped(vmId: string, request: { graceMs: number }, signal: AbortSignal): Promise<{ how: StopOutcome }>
   /** Reboots at most once per action id, across processes and retries. `invalid_state` when it is not running. */
   ensureRestarted(vmId: string, request: { actionId: string; graceMs: number }, signal: AbortSignal): Promise<{ how: StopOutcome }>
-  /** Waits until the guest agent answers; returns at once for an image without agent. `guest_failed`, with the console tail, at the timeout
-   *  or when the machine goes off. */
-  ensureReady(vmId: string, request: { timeoutMs: number }, signal: AbortSignal): Promise<{ readiness: Readiness }>
+  /** Waits until the guest agent answers; returns at once for an image without agent, unless `evenWithoutAgent`: its owner may have installed
+   *  one. `guest_failed`, with the console tail, at the timeout or when the machine goes off. */
+  ensureReady(
+    vmId: string,
+    request: { timeoutMs: number; evenWithoutAgent?: boolean },
+    signal: AbortSignal,
+  ): Promise<{ readiness: Readiness }>
   /** Through the guest agent. `unsupported` for an image without agent, `transient` while the agent does not respond. */
   ensurePassword(vmId: string, login: { user: string; passwordHash: string }, signal: AbortSignal): Promise<void>
-  /** Purges everything of the VM from the host: jobs, domain, disks, seeds, snapshots, backups; incomplete ones too. */
+  /** Purges everything of the VM from the host and from its storage backend: jobs, domain, disks, seeds, snapshots, backups; incomplete ones
+   *  too. */
   ensurePurged(vmId: string, signal: AbortSignal): Promise<void>
-  /** As `ensurePurged`, but keeps the backups: for a VM that was evacuated to another host. */
+  /** As `ensurePurged`, but keeps the backups and what is in a storage backend: for a VM that was evacuated to another host. */
   ensurePurgedKeepBackups(vmId: string, signal: AbortSignal): Promise<void>
 }
 
 export interface Templates {
   /** The image is on the host, and its checksum was verified there. */
   ensureTemplate(template: TemplateRef, signal: AbortSignal): Promise<void>
-  /** `in_use` while a disk is built on it. */
+  /** Nor in a storage backend of its region. `in_use` while a disk is built on it. */
   ensureNoTemplate(templateId: string, signal: AbortSignal): Promise<void>
 }
 
@@ -78,13 +85,33 @@ export interface GuestAddress {
 /** How long `ensureNoInterface` waits for a running guest to release the interface. */
 export const NIC_RELEASE_TIMEOUT_MS = 180_000
 
-/** Standalone copies of the disk, independent of the live disk and its generations. A guest that a dead process left frozen is thawed by
- *  each of these methods but the last three. */
+/** Volumes of customers: disks that outlive the machines that have them. A machine is defined with those of its spec; `ensurePurged` keeps
+ *  them. */
+export interface Volumes {
+  /** It exists, empty at first, and is at least `sizeGiB` large. For a volume that no running machine has. `no_space` leaves none. */
+  ensureVolume(volume: VolumeSpec, signal: AbortSignal): Promise<void>
+  /** `in_use` while a machine of this host is defined with it, or any machine has it open. */
+  ensureNoVolume(volume: VolumeRef, signal: AbortSignal): Promise<void>
+  /** Attached, live and in the definition. Requires the volume. `in_use` while another machine of this host is defined with it. */
+  ensureVolumeAttached(vmId: string, volume: VolumeRef, signal: AbortSignal): Promise<void>
+  /** A running guest must release it: `transient` after VOLUME_RELEASE_TIMEOUT_MS. Done as well without the machine. */
+  ensureVolumeDetached(vmId: string, volume: VolumeRef, signal: AbortSignal): Promise<void>
+  /** Of a machine that has it, live where it runs. Never shrinks: a larger one keeps its size, which is returned. */
+  ensureVolumeSize(vmId: string, volume: VolumeSpec, signal: AbortSignal): Promise<{ sizeGiB: number }>
+}
+
+/** How long `ensureVolumeDetached` waits for a running guest to release the volume. */
+export const VOLUME_RELEASE_TIMEOUT_MS = 90_000
+
+/** Copies of the disk, independent of the live disk and its generations. Backups of a disk in a storage backend are `unsupported`. A guest that a dead process left frozen is thawed by
+ *  each of these methods but those that read and store data. */
 export interface SnapshotsAndBackups {
   /** Filesystems of running guests are frozen while the job starts. After an abort the incomplete volume is reused by the next call, or
    *  removed by `ensureNoSnapshot`. */
   ensureSnapshot(vmId: string, snapshotId: string, signal: AbortSignal): Promise<{ sizeBytes: number }>
   ensureNoSnapshot(vmId: string, snapshotId: string, signal: AbortSignal): Promise<void>
+  /** The disk as it was at the snapshot. `unsupported` for one in a storage backend. */
+  readSnapshotExtents(vmId: string, snapshotId: string, signal: AbortSignal): Promise<DiskLayer>
   /** Incremental on `parentId` where the host has a usable checkpoint of it; otherwise full, and `parentId` is returned as null. One that an
    *  earlier call has made counts as crash-consistent: whether the guest was frozen is known only to the process that began it. */
   ensureBackup(vmId: string, request: BackupRequest, signal: AbortSignal): Promise<BackupMade>
@@ -96,6 +123,10 @@ export interface SnapshotsAndBackups {
   readBackup(vmId: string, backupId: string, signal: AbortSignal): Promise<Readable>
   /** Stores the data of a backup of another host. Its parents must be stored first. `open` is called only when it is missing. */
   ensureBackupCopy(vmId: string, copy: BackupRequest, open: () => Promise<Readable>, signal: AbortSignal): Promise<{ sizeBytes: number }>
+  /** What the disk had at one backup, or what changed since its parent: to be stored outside of hosts. Readable while the backup is here. */
+  readBackupExtents(vmId: string, backupId: string, signal: AbortSignal): Promise<DiskLayer>
+  /** Stores a disk as a full backup. `open` is called only when it is missing. */
+  ensureBackupFromExtents(vmId: string, backupId: string, open: () => Promise<DiskContent>, signal: AbortSignal): Promise<void>
 }
 
 /** FILESYSTEM: the machine was off, or its filesystems were frozen when the copy began. CRASH: as after a power loss. */
@@ -133,7 +164,7 @@ export interface Monitoring {
   health(signal: AbortSignal): Promise<{ problems: string[] }>
 }
 
-export interface Driver extends Machines, Templates, Interfaces, SnapshotsAndBackups, Monitoring {
+export interface Driver extends Machines, Templates, Interfaces, Volumes, SnapshotsAndBackups, Monitoring {
   readonly hostId: string
   /** Changes nothing on the host. Consoles and subscriptions of this driver end. */
   close(): Promise<void>

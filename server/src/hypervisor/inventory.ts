@@ -19,11 +19,13 @@ export interface Machine {
   diskLimits: DiskLimits
   agentConnected: boolean
   nics: { mac: string }[]
+  /** Their ids. */
+  volumes: string[]
 }
 
 export interface Volume {
-  kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template' | 'unknown'
-  /** The id of the snapshot, backup or template; the VM's id for disks and seeds; the name of an unknown one. */
+  kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template' | 'volume' | 'unknown'
+  /** The id of the snapshot, backup, template or customer's volume; the VM's id for disks and seeds; the name of an unknown one. */
   id: string
   vmId: string | null
   generation: number | null
@@ -32,7 +34,10 @@ export interface Volume {
   /** False while it is being created, and after its creator died. */
   complete: boolean
   capacityBytes: number
+  /** What it takes; in a storage backend what it may take. */
   sizeBytes: number
+  /** The storage backend that holds it; null: the host itself. */
+  storageId: string | null
 }
 
 /** Bytes since the start of the epoch, from the guest's point of view. Counters restart at zero with every new epoch. */

@@ -134,6 +134,18 @@ export function describeNetworkController(name: string, makeFixture: () => Promi
       expect(await listed(mac)).toEqual([])
     })
 
+    test('makes the ports of many machines at once, and refuses or aborts one alone', async () => {
+      const ports = Array.from({ length: 8 }, (_, i) => port({ addresses: [`10.0.0.${100 + i}`], filter: SSH_ONLY }))
+      await Promise.all([
+        ...[...ports, ports[0]!].map((each) => made.controller.ensurePort(each, soon())),
+        expectKind(made.controller.ensurePort(port({ networkId: newId() }), soon()), 'not_found'),
+        expectKind(made.controller.ensurePort(port(), AbortSignal.abort()), 'aborted'),
+      ])
+      for (const { mac } of ports) expect(await listed(mac)).toHaveLength(1)
+      await Promise.all(ports.map(({ mac }) => made.controller.ensureNoPort(mac, soon())))
+      for (const { mac } of ports) expect(await listed(mac)).toEqual([])
+    })
+
     test('lists the version that it was given last, also where nothing else has changed', async () => {
       const spec = await network({ version: 1 })
       const given = port({ networkId: spec.networkId, filter: null, version: 7 })

@@ -56,9 +56,21 @@ describe('a machine', () => {
   })
 
   test('has every address of a range of its own', () => {
+    const publicNetwork = { ranges: ['2001:db8::/48'], allowed: [] }
     const receiver = [port(null, ['2001:db8:0:7::1'], null, ['2001:db8:0:7::/64'])]
-    expect(ask({ receiver, destination: '2001:db8:0:7::77' })).toContain('REACHABLE')
-    expect(ask({ receiver, destination: '2001:db8:0:8::77' })).toContain('FORWARDED')
+    expect(ask({ receiver, publicNetwork, destination: '2001:db8:0:7::77' })).toContain('REACHABLE')
+    expect(ask({ receiver, publicNetwork, destination: '2001:db8:0:8::77' })).toContain('FORWARDED')
+  })
+
+  test('sends what is of another range, or leaves by SNAT, to a gateway outside, of which nothing is known', () => {
+    const publicNetwork = { ranges: ['10.77.0.0/16', '10.78.0.0/16'], allowed: [] }
+    const abroad = { publicNetwork, destination: '10.78.0.3' }
+    const at = (of: Filter | null) => [port(null, ['10.78.0.3'], of)]
+    const sent = traceReach({ ...question, ...abroad, receiver: at(null) })
+    expect([sent.verdict, sent.steps[1]]).toEqual(['FORWARDED', { kind: 'ROUTE', way: 'GATEWAY', networkId: null, passes: true }])
+    expect(ask({ ...abroad, receiver: at(filter()) })).toBe(`BLOCKED from 10.77.0.2 by ${PUBLIC_WAY} INBOUND_FILTER`)
+    const inside = { sender: [port('lan', ['10.0.0.2'])], networks: [{ ...lan, snat }], destination: '10.77.0.3' }
+    expect(ask({ ...inside, receiver: other })).toBe(`FORWARDED from 10.0.0.2 by ${PUBLIC_WAY} INBOUND_FILTER`)
   })
 
   test('reaches no closed range, unless it is open', () => {

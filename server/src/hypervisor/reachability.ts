@@ -59,14 +59,15 @@ type Interface = Pick<PortSpec, 'networkId' | 'addresses' | 'ranges' | 'filter'>
 /** In the order in which a packet meets them. Whatever does not pass is the last one. */
 export type Step = { passes: boolean } & (
   | { kind: 'OUTBOUND_FILTER' | 'INBOUND_FILTER'; networkId: string | null; decision: Decision }
-  | { kind: 'ROUTE'; way: Way['kind'] | 'NONE'; networkId: string | null }
+  /** GATEWAY: by that of the public network, which routes between its ranges, or not. */
+  | { kind: 'ROUTE'; way: Way['kind'] | 'GATEWAY' | 'NONE'; networkId: string | null }
   | { kind: 'CLOSED_RANGE' }
   /** Of a private network: its router, or nobody. */
   | { kind: 'DESTINATION'; owner: 'GATEWAY' | 'NOBODY'; range: string }
 )
 
 export interface Reach {
-  /** FORWARDED: it leaves for a destination that is no known machine, or arrives at the next hop of a route. */
+  /** FORWARDED: it leaves for a destination that is no known machine or for a gateway outside, or arrives at the next hop of a route. */
   verdict: 'REACHABLE' | 'FORWARDED' | 'BLOCKED'
   /** Null without a way. */
   source: { networkId: string | null; address: string } | null
@@ -85,7 +86,8 @@ export function traceReach(question: ReachQuestion): Reach {
   const blocked = (): Reach => ({ verdict: 'BLOCKED', source, steps })
 
   if (ends(filterStep('OUTBOUND_FILTER', way.from, question, way.address))) return blocked()
-  steps.push({ kind: 'ROUTE', way: way.kind, networkId: source.networkId, passes: true })
+  const isBehindGateway = way.kind === 'PUBLIC' && !isOnLink(publicNetwork, way.address, destination)
+  steps.push({ kind: 'ROUTE', way: isBehindGateway ? 'GATEWAY' : way.kind, networkId: source.networkId, passes: true })
   const at = way.kind === 'VIA' ? way.nextHop : destination
   const target = receiver.find((each) => each.networkId === way.arrivesIn && hasAddress(each, at))
   if (!('range' in way)) {
@@ -99,8 +101,13 @@ export function traceReach(question: ReachQuestion): Reach {
   }
   // Outside, the host of the uplink may translate the router's address once more.
   if (ends(filterStep('INBOUND_FILTER', target, question, way.kind === 'SNAT' ? null : way.address))) return blocked()
-  return { verdict: way.kind === 'VIA' ? 'FORWARDED' : 'REACHABLE', source, steps }
+  const isHandedOn = isBehindGateway || way.kind === 'SNAT' || way.kind === 'VIA'
+  return { verdict: isHandedOn ? 'FORWARDED' : 'REACHABLE', source, steps }
 }
+
+/** Guests have the whole range of their address on link, and send everything else to its gateway. */
+const isOnLink = ({ ranges }: PublicNetworkSpec, one: string, other: string): boolean =>
+  ranges.some((range) => isIn([range], one) && isIn([range], other))
 
 type Way = {
   from: Interface

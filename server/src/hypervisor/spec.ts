@@ -20,6 +20,8 @@ export interface TemplateRef {
 
 /** What cloud-init configures at the first boot. */
 export interface CloudInitData {
+  /** The VM that a copy of its disk takes itself for; by default the one it is made for. */
+  instanceId?: string
   hostname: string
   /** Owner of the keys and the password. */
   user: string
@@ -53,6 +55,20 @@ export interface DiskLimits {
   miBPerSecond: number | null
 }
 
+/** A disk of its own, which outlives the machine that has it. */
+export interface VolumeSpec extends VolumeRef {
+  sizeGiB: number
+}
+
+export interface VolumeRef {
+  volumeId: string
+  /** The storage backend that holds it; null: the host itself. Never changes. */
+  storageId: string | null
+}
+
+/** What the guest finds below /dev/disk/by-id, after `virtio-`: virtio has room for 20 characters of it. */
+export const volumeSerial = (volumeId: string): string => volumeId.slice(-20)
+
 export interface MachineSpec {
   vmId: string
   /** Chosen and stored before the first call, so that the machine can be found after a lost reply. */
@@ -64,9 +80,12 @@ export interface MachineSpec {
   ramMiB: number
   diskGiB: number
   diskLimits: DiskLimits
+  /** The storage backend that holds the disk; null: the host itself. Never changes. */
+  storageId: string | null
   template: TemplateRef
   seed: CloudInitData
   nics: NicSpec[]
+  volumes: VolumeSpec[]
 }
 
 /** Initial content of a disk. */

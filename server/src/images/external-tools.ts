@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
+import { asUser } from '../kernel/os-user.ts'
 
 /** The sbin folders are not in every PATH. */
 const FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
@@ -36,6 +37,8 @@ export interface RunOptions {
   limits?: Limits
   /** Exit codes that count as success. */
   okCodes?: number[]
+  /** As nobody, where this process is root: the folders and files that it needs must belong to that user. */
+  isUnprivileged?: boolean
   /** Called with each line of output. */
   onLine?: (line: string) => void
 }
@@ -67,7 +70,14 @@ export async function run(tool: Tool, args: string[], options: RunOptions = {}):
   requireTools(tool)
   const limit = AbortSignal.timeout(options.timeoutMs ?? LIMIT_MS)
   const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit
-  const command = ['LC_ALL=C', ...LOW_PRIORITY, ...limitedBy(options.limits), findTool(tool)!, ...args]
+  const command = [
+    'LC_ALL=C',
+    ...LOW_PRIORITY,
+    ...limitedBy(options.limits),
+    ...(options.isUnprivileged ? withoutRoot() : []),
+    findTool(tool)!,
+    ...args,
+  ]
   const child = spawn('/usr/bin/env', command, { cwd: options.cwd, signal, killSignal: 'SIGKILL', stdio: ['pipe', 'pipe', 'pipe'] })
   const output: Buffer[] = []
   let tail = ''
@@ -90,6 +100,11 @@ export async function run(tool: Tool, args: string[], options: RunOptions = {}):
   if (!(options.okCodes ?? [0]).includes(code ?? -1)) throw new Error(`${tool} failed: ${lastLines(tail) || `exit code ${code}`}`)
   return Buffer.concat(output).toString()
 }
+
+/** Of the kernel for users that it does not know, and of Debian's `nobody`. */
+export const NOBODY = 65_534
+
+const withoutRoot = (): string[] => (process.getuid?.() === 0 ? [...asUser({ uid: NOBODY, gid: NOBODY }), '--no-new-privs'] : [])
 
 function limitedBy(limits: Limits | undefined): string[] {
   if (!limits) return []

@@ -1,7 +1,8 @@
 // Validates an untrusted image before any guest uses it.
 import { open, stat } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
 import { isQcow2, readHeader } from './qcow2-header.ts'
-import { run, type Limits } from './external-tools.ts'
+import { run, type Limits, type RunOptions } from './external-tools.ts'
 
 export interface Inspected {
   format: 'qcow2' | 'raw'
@@ -15,12 +16,16 @@ const SECTOR = 512
 const LIMITS: Limits = { memoryBytes: 1024 ** 3, cpuSeconds: 60 }
 
 /** Rejects with the reason when the file is not usable. */
-export async function inspectImage(path: string, signal: AbortSignal): Promise<Inspected> {
+export async function inspectImage(
+  path: string,
+  signal: AbortSignal,
+  options: Pick<RunOptions, 'isUnprivileged'> = {},
+): Promise<Inspected> {
   const head = await readHead(path)
   if (!isQcow2(head)) return inspectRaw(path, head)
   const { virtualBytes, clusterBytes } = readHeader(head)
   requireValidSize(virtualBytes)
-  await requireIntact(path, clusterBytes, signal)
+  await requireIntact(path, clusterBytes, { signal, limits: LIMITS, ...(options.isUnprivileged && { isUnprivileged: true }) })
   return { format: 'qcow2', virtualBytes: Number(virtualBytes) }
 }
 
@@ -67,12 +72,13 @@ interface QemuCheck {
 }
 
 /** Runs qemu-img with an explicit format, so that it neither probes nor follows file names. */
-async function requireIntact(path: string, clusterBytes: number, signal: AbortSignal): Promise<void> {
-  const about = ['--output=json', '--force-share', '-f', 'qcow2', path]
-  const info = JSON.parse(await run('qemu-img', ['info', ...about], { signal, limits: LIMITS })) as QemuImageInfo
+async function requireIntact(path: string, clusterBytes: number, options: RunOptions): Promise<void> {
+  const about = ['--output=json', '--force-share', '-f', 'qcow2', `./${basename(path)}`]
+  const within = { ...options, cwd: dirname(path) } // a user without access to the folders above can open it
+  const info = JSON.parse(await run('qemu-img', ['info', ...about], within)) as QemuImageInfo
   const { data } = info['format-specific'] ?? {}
   if (info['backing-filename'] ?? info['full-backing-filename'] ?? data?.['data-file']) throw new Error('The image refers to another file')
-  const report = await run('qemu-img', ['check', ...about], { signal, limits: LIMITS, okCodes: [0, 2, 3] })
+  const report = await run('qemu-img', ['check', ...about], { ...within, okCodes: [0, 2, 3] })
   const check = JSON.parse(report) as QemuCheck
   if (check.corruptions || check['check-errors'] || data?.corrupt) throw new Error('The image is damaged: qemu-img check reports errors')
   const { size } = await stat(path)

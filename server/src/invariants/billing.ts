@@ -1,6 +1,6 @@
 // Every billing period is charged once, no service is unpaid, and traffic limits match what was paid for.
 import { parseDurationMs } from '../kernel/clock.ts'
-import { sql } from '../kernel/database/db.ts'
+import { sql, type Sql } from '../kernel/database/db.ts'
 import { invariant, type Invariant } from './invariant.ts'
 import { isBusy } from './workflows.ts'
 
@@ -84,25 +84,57 @@ const packs = invariant(
     where (v.bandwidth_pack_bytes > 0) <> (bought.count > 0)`,
 )
 
-const addresses = invariant(
-  'renewals.addresses',
-  'Every billing period of a floating address is charged once, and the current one is',
-  ({ now, since }) => sql`
-    select t.id, format('address %s was charged %s cents without a period', t.reference_id, -t.amount_cents) as what
-    from wallet_transactions t left join address_periods p on p.transaction_id = t.id
-    where t.type in ('ADDRESS_CHARGE', 'ADDRESS_RENEWAL') and t.created_at >= ${since} and p.address_id is distinct from t.reference_id
-    union all
-    select p.transaction_id, format('address %s was charged from %s on, although it was paid until %s', p.address_id, p.started_at, before.ends_at)
-    from address_periods p join wallet_transactions t on t.id = p.transaction_id, lateral (
-      select max(ends_at) as ends_at from address_periods e where e.address_id = p.address_id and e.started_at < p.started_at) before
-    where p.started_at < before.ends_at and t.created_at >= ${since}
-    union all
-    select a.id, format('address %s has a period from %s without a charge, or its renewal at %s is overdue', host(a.address), a.period_started_at,
-      a.next_renewal_at)
-    from addresses a where not exists (select from address_periods p where p.address_id = a.id and p.started_at = a.period_started_at)
-      or (a.billing_status = 'ACTIVE' and a.next_renewal_at < ${ago(now, '15m')}
-        and not exists (select from accounts s where s.id = a.account_id and s.suspended_at is not null))`,
-  { settle: '15m' },
-)
+interface Renewing {
+  what: string
+  /** Of each period that was charged: `id, started_at, ends_at, transaction_id`. */
+  periods: Sql
+  /** Of each that is to be paid: `id, account_id, name, period_started_at, next_renewal_at, billing_status`. */
+  current: Sql
+}
 
-export const billingInvariants: Invariant[] = [addresses, once, paid, due, held, throttled, packs]
+const renewalsOf = (name: string, { what, periods, current }: Renewing): Invariant =>
+  invariant(
+    `renewals.${name}`,
+    `Every billing period of ${name} is charged once, and the current one is`,
+    ({ now, since }) => sql`
+      with periods as not materialized (${periods})
+      select t.id, format('%s %s was charged %s cents without a period', ${what}::text, t.reference_id, -t.amount_cents) as what
+      from wallet_transactions t left join periods p on p.transaction_id = t.id
+      where t.type = any(${[`${what.toUpperCase()}_CHARGE`, `${what.toUpperCase()}_RENEWAL`]}::text[]) and t.created_at >= ${since}
+        and p.id is distinct from t.reference_id
+      union all
+      select p.transaction_id, format('%s %s was charged from %s on, although it was paid until %s', ${what}::text, p.id, p.started_at, before.ends_at)
+      from periods p join wallet_transactions t on t.id = p.transaction_id, lateral (
+        select max(ends_at) as ends_at from periods e where e.id = p.id and e.started_at < p.started_at) before
+      where p.started_at < before.ends_at and t.created_at >= ${since}
+      union all
+      select c.id, format('%s %s has a period from %s without a charge, or its renewal at %s is overdue', ${what}::text, c.name, c.period_started_at,
+        c.next_renewal_at)
+      from (${current}) c where not exists (select from periods p where p.id = c.id and p.started_at = c.period_started_at)
+        or (c.billing_status = 'ACTIVE' and c.next_renewal_at < ${ago(now, '15m')}
+          and not exists (select from accounts s where s.id = c.account_id and s.suspended_at is not null))`,
+    { settle: '15m' },
+  )
+
+const addresses = renewalsOf('addresses', {
+  what: 'address',
+  periods: sql`select address_id as id, started_at, ends_at, transaction_id from address_periods`,
+  current: sql`select id, account_id, host(address) as name, period_started_at, next_renewal_at, billing_status from addresses`,
+})
+
+const images = renewalsOf('images', {
+  what: 'image',
+  periods: sql`select image_id as id, started_at, ends_at, transaction_id from image_periods`,
+  current: sql`select id, account_id, name, period_started_at, next_renewal_at, billing_status from images where status = 'AVAILABLE'`,
+})
+
+/** Those of a removed host are out of reach, and cost nothing. */
+const volumes = renewalsOf('volumes', {
+  what: 'volume',
+  periods: sql`select volume_id as id, started_at, ends_at, transaction_id from volume_periods`,
+  current: sql`select v.id, v.account_id, v.name, v.period_started_at, v.next_renewal_at,
+      case when h.removed_at is null then v.billing_status end as billing_status
+    from volumes v left join hosts h on h.id = v.host_id where v.deleted_at is null`,
+})
+
+export const billingInvariants: Invariant[] = [addresses, images, volumes, once, paid, due, held, throttled, packs]

@@ -5,18 +5,20 @@ import { isBusy } from './workflows.ts'
 
 /** An evacuating VM has capacity reserved on both hosts until the run has ended. */
 const reservedCapacity = sql`
-  select host_id, vcpu, ram_mib, disk_gib from vms union all
-  select r.input -> 'placeBefore' ->> 'host_id', v.vcpu, v.ram_mib, v.disk_gib from workflow_runs r join vms v on v.id = r.subject_id
-  where (r.status in ('PENDING', 'RUNNING') or r.compensating)`
+  select host_id, vcpu, ram_mib, case when storage_id is null then disk_gib else 0 end as disk_gib from vms union all
+  select r.input -> 'placeBefore' ->> 'host_id', v.vcpu, v.ram_mib, case when v.storage_id is null then v.disk_gib else 0 end from workflow_runs r join vms v on v.id = r.subject_id
+  where (r.status in ('PENDING', 'RUNNING') or r.compensating) union all
+  select host_id, vcpu, ram_mib, disk_gib from backup_proofs`
 
 /** A backup that is made on one host for another has room reserved on both. */
 const copies = sql`
   select host_id, counted_gib from snapshots union all select host_id, counted_gib from backups
-  union all select staging_host_id, counted_gib from backups`
+  union all select staging_host_id, counted_gib from backups union all select host_id, size_gib from volumes
+  union all select staging_host_id, staging_gib from images union all select host_id, gib from image_rooms`
 
 const capacity = invariant(
   'hosts.capacity',
-  'The capacity reserved on a host is the sum of its VMs, snapshots and backups',
+  'The capacity reserved on a host is the sum of its VMs, snapshots, backups, images, volumes and guests that prove backups',
   () => sql`
     select h.id, format('host %s counts %s vCPU, %s MiB, %s GiB; its VMs have %s, %s, %s with their copies', h.name, h.vcpu_used, h.ram_used_mib,
       h.disk_used_gib, coalesce(v.vcpu, 0), coalesce(v.ram, 0), coalesce(v.disk, 0) + coalesce(c.gib, 0)) as what
@@ -25,6 +27,19 @@ const capacity = invariant(
       left join (select host_id, sum(counted_gib) as gib from (${copies}) each group by host_id) c on c.host_id = h.id
     where (h.vcpu_used, h.ram_used_mib, h.disk_used_gib)
       is distinct from (coalesce(v.vcpu, 0), coalesce(v.ram, 0), coalesce(v.disk, 0) + coalesce(c.gib, 0))`,
+)
+
+const storage = invariant(
+  'storage.capacity',
+  'The room booked in a storage backend is the sum of its disks, snapshots and volumes',
+  () => sql`
+    select s.id, format('storage backend %s counts %s GiB; its VMs have %s with their snapshots', s.name, s.used_gib, coalesce(b.gib, 0)) as what
+    from storage_backends s left join (
+      select storage_id, sum(gib) as gib from (
+        select storage_id, disk_gib as gib from vms union all select storage_id, counted_gib from snapshots
+        union all select storage_id, size_gib from volumes) each group by storage_id) b
+      on b.storage_id = s.id
+    where s.used_gib <> coalesce(b.gib, 0)`,
 )
 
 const held = invariant(
@@ -104,7 +119,12 @@ const holdings = sql`
   union all select account_id, 'copies_gib', sum(counted_gib) from (
     select account_id, counted_gib from snapshots union all select account_id, counted_gib from backups where not is_tombstone) c group by 1
   union all select account_id, 'networks', count(*) from networks where deleted_at is null group by 1
-  union all select account_id, 'addresses', count(*) from addresses group by 1
+  union all select account_id, 'addresses', count(*) from (
+    select account_id from addresses union all select account_id from free_addresses where account_id is not null) a group by 1
+  union all select account_id, 'images', count(*) from images where status <> 'DELETING' group by 1
+  union all select account_id, 'image_storage_gib', sum(counted_gib) from images group by 1
+  union all select account_id, 'volumes', count(*) from volumes where deleted_at is null group by 1
+  union all select account_id, 'volume_storage_gib', sum(size_gib) from volumes where deleted_at is null group by 1
   union all select account_id, 'firewalls', count(*) from firewalls group by 1
   union all select account_id, 'ssh_keys', count(*) from ssh_keys group by 1
   union all select account_id, 'tokens', count(*) from api_tokens group by 1
@@ -134,4 +154,4 @@ const kept = invariant(
     where q.limit_override is null group by s.vm_id, n.value having count(*) > n.value`,
 )
 
-export const capacityInvariants: Invariant[] = [capacity, held, usable, complete, floating, usableIpv6, heldIpv6, counted, kept]
+export const capacityInvariants: Invariant[] = [capacity, storage, held, usable, complete, floating, usableIpv6, heldIpv6, counted, kept]

@@ -89,10 +89,10 @@ async function reachable<Place>(
   return (await Promise.all(answered)).flat()
 }
 
-const MACHINE = sql`"vmId" text, "accountId" text, uuid text, generation int, power text, vcpu int, "ramMiB" int, nics jsonb`
-const MACHINE_COLUMNS = sql`"vmId", "accountId", uuid, generation, power, vcpu, "ramMiB", nics`
-const VOLUME = sql`kind text, id text, "vmId" text, generation int, complete boolean`
-const VOLUME_COLUMNS = sql`kind, id, "vmId", generation, complete`
+const MACHINE = sql`"vmId" text, "accountId" text, uuid text, generation int, power text, vcpu int, "ramMiB" int, nics jsonb, volumes text[]`
+const MACHINE_COLUMNS = sql`"vmId", "accountId", uuid, generation, power, vcpu, "ramMiB", nics, volumes`
+const VOLUME = sql`kind text, id text, "vmId" text, generation int, complete boolean, "storageId" text`
+const VOLUME_COLUMNS = sql`kind, id, "vmId", generation, complete, "storageId"`
 const NETWORK = sql`"networkId" text`
 const PORT = sql`"vmId" text, mac macaddr, "networkId" text, host text, "limitMbps" int`
 const PORT_COLUMNS = sql`"vmId", mac, "networkId", host, "limitMbps"`
@@ -129,9 +129,11 @@ async function* batches<Item>(items: List<Item>): AsyncGenerator<Item[]> {
   if (batch.length > 0) yield batch
 }
 
-/** Remains of the VM on this host, from a run that failed while the host was lost; a reconciler removes or repairs them. */
+/** Remains of the VM on this host, from a run that failed while the host was lost, or of a guest that proves a backup; a reconciler removes or
+ *  repairs them. */
 export const isStale = ({ id }: Pick<Host, 'id'>, vmId: Sql): Sql =>
-  sql`exists (select from stale_machines l where l.host_id = ${id} and l.vm_id = ${vmId})`
+  sql`(exists (select from stale_machines l where l.host_id = ${id} and l.vm_id = ${vmId})
+    or exists (select from backup_proofs l where l.host_id = ${id} and l.id = ${vmId}))`
 
 export const machinesOf = ({ id }: Host): Sql => sql`(select ${MACHINE_COLUMNS} from found_machines where host_id = ${id}) m`
 export const volumesOf = ({ id }: Host): Sql => sql`(select ${VOLUME_COLUMNS} from found_volumes where host_id = ${id}) f`

@@ -54,4 +54,15 @@ const definition = hostInvariant(
       and v.status <> 'UNMANAGED' and not ${isBusy} and not ${isStale(host, sql`v.id`)}`,
 )
 
-export const machineInvariants: Invariant[] = [known, present, unique, power, definition]
+const volumes = hostInvariant(
+  'machines.volumes',
+  'A machine has the volumes that are attached to its VM, and no others',
+  (host) => sql`
+    select v.id, format('VM %s has volumes %s, its machine on host %s has %s', v.name, expected.ids, ${host.name}::text, found.ids) as what
+    from ${machinesOf(host)} join vms v on v.id = m."vmId" and v.host_id = ${host.id},
+      lateral (select array(select o.id from volumes o where o.vm_id = v.id and o.vm_host_id = ${host.id} order by 1) as ids) expected,
+      lateral (select array(select unnest(m.volumes) order by 1) as ids) found
+    where expected.ids <> found.ids and v.status in ('RUNNING', 'STOPPED') and not ${isBusy} and not ${isStale(host, sql`v.id`)}`,
+)
+
+export const machineInvariants: Invariant[] = [known, present, unique, power, definition, volumes]

@@ -74,6 +74,31 @@ const copies = invariant(
     from backups b join vms v on v.id = b.vm_id where b.account_id <> v.account_id`,
 )
 
+const images = invariant(
+  'images.owner',
+  'An image that is available is a template of its account, and is used by VMs of its account alone',
+  () => sql`
+    select coalesce(i.id, t.id) as id, format('image %s of %s is %s, and its template is of %s', i.name, i.account_id, i.status, coalesce(t.account_id, 'nobody')) as what
+    from images i full join (select id, account_id from os_templates where account_id is not null) t on t.id = i.id
+    where (i.status = 'AVAILABLE' and i.kind = 'DISK') is distinct from (t.id is not null) or t.account_id <> i.account_id
+    union all
+    select v.id, format('VM %s of %s is made from an image of %s', v.name, v.account_id, t.account_id)
+    from vms v join os_templates t on t.id = v.os_template_id where t.account_id <> v.account_id`,
+)
+
+const volumes = invariant(
+  'volumes.owner',
+  'A volume is attached to a VM of its own account and region that can reach it; one that changes has an action',
+  () => sql`
+    select o.id, format('volume %s of %s is %s with VM %s of %s', o.name, o.account_id, o.status, o.vm_id, coalesce(v.account_id, 'nobody')) as what
+    from volumes o left join vms v on v.id = o.vm_id left join storage_backends s on s.id = o.storage_id
+    where (v.id is not null and (v.account_id <> o.account_id or v.region_id <> o.region_id or coalesce(o.host_id <> o.vm_host_id, false)))
+      or s.region_id <> o.region_id
+      or (o.status in ('ATTACHING', 'DETACHING') and o.run_id is null)
+      or (o.run_id is not null and not exists (select from workflow_runs r where r.id = o.run_id
+        and (r.status in ('PENDING', 'RUNNING') or r.compensating)))`,
+)
+
 const ports = invariant(
   'ports.tracked',
   'Every VM on a host has tracked ports, and nothing else has',
@@ -97,4 +122,16 @@ const applied = invariant(
   { settle: '2m' },
 )
 
-export const ownershipInvariants: Invariant[] = [attachments, addresses, routes, peerings, bindings, keys, copies, ports, applied]
+export const ownershipInvariants: Invariant[] = [
+  attachments,
+  addresses,
+  routes,
+  peerings,
+  bindings,
+  keys,
+  copies,
+  images,
+  volumes,
+  ports,
+  applied,
+]

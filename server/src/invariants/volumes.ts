@@ -12,7 +12,8 @@ const known = hostInvariant(
     select f.id, format('host %s has a %s for it (VM %s, generation %s, %s) that nothing needs', ${host.name}::text, f.kind,
       coalesce(f."vmId", 'none'), coalesce(f.generation::text, 'none'), case when f.complete then 'whole' else 'half made' end) as what
     from ${volumesOf(host)}
-    where f.kind <> 'unknown' and not ${isStale(host, sql`f."vmId"`)} and not ${isWorkedOn(sql`f."vmId"`)}
+    where f.kind <> 'unknown' and not (f.kind = 'volume' and exists (select from volumes o where o.id = f.id and o.run_id is not null))
+      and not ${isStale(host, sql`f."vmId"`)} and not ${isWorkedOn(sql`f."vmId"`)}
       and not exists (select from orphan_volumes q
         where q.host_id = ${host.id} and q.kind = f.kind and q.id = f.id and q.generation = coalesce(f.generation, 0))
       and not (f.complete and case f.kind
@@ -20,28 +21,32 @@ const known = hostInvariant(
           where s.id = f.id and s.vm_id = f."vmId" and s.status <> 'FAILED' and v.host_id = ${host.id})
         when 'backup' then exists (select from backups b
           where b.id = f.id and b.vm_id = f."vmId" and b.status <> 'FAILED' and b.host_id = ${host.id})
-        when 'template' then exists (select from os_templates t where t.id = f.id)
+        when 'template' then exists (select from os_templates t where t.id = f.id) or exists (select from images i where i.id = f.id)
+        when 'volume' then exists (select from volumes o where o.id = f.id and o.host_id = ${host.id})
         else exists (select from vms v where v.id = f."vmId" and v.generation = f.generation and v.host_id = ${host.id}) end)`,
 )
 
 const needed = (hostId: string) => sql`
-  select v.id as vm_id, kind, v.id, v.generation from vms v, unnest(array['disk', 'seed']) as kind
+  select v.id as vm_id, kind, v.id, v.generation, case kind when 'disk' then v.storage_id end as storage_id
+  from vms v, unnest(array['disk', 'seed']) as kind
   where v.host_id = ${hostId} and v.provisioned and v.status in ('RUNNING', 'STOPPED', 'SUSPENDED') and not ${isBusy}
   union all
-  select v.id, 'snapshot', s.id, null from snapshots s join vms v on v.id = s.vm_id
+  select v.id, 'snapshot', s.id, null, s.storage_id from snapshots s join vms v on v.id = s.vm_id
   where v.host_id = ${hostId} and s.status = 'AVAILABLE' and not ${isBusy}
   union all
-  select v.id, 'backup', b.id, null from backups b join vms v on v.id = b.vm_id
-  where b.host_id = ${hostId} and b.status = 'AVAILABLE' and not ${isBusy}`
+  select v.id, 'backup', b.id, null, null from backups b join vms v on v.id = b.vm_id
+  where b.host_id = ${hostId} and b.status = 'AVAILABLE' and not ${isBusy}
+  union all
+  select null, 'volume', o.id, null, null from volumes o where o.host_id = ${hostId} and o.status = 'ATTACHED' and o.run_id is null`
 
 const present = hostInvariant(
   'volumes.present',
-  'Every VM has its disk, and every snapshot and backup its data',
+  'Every VM has its disk, and every snapshot, backup and attached volume its data, where they belong',
   (host) => sql`
     select n.id, format('host %s has no %s of VM %s for it', ${host.name}::text, n.kind, n.vm_id) as what
     from (${needed(host.id)}) n
-    left join ${volumesOf(host)} on f.kind = n.kind and f.id = n.id and f."vmId" = n.vm_id and f.complete
-      and (n.generation is null or f.generation = n.generation)
+    left join ${volumesOf(host)} on f.kind = n.kind and f.id = n.id and f."vmId" is not distinct from n.vm_id and f.complete
+      and (n.generation is null or f.generation = n.generation) and f."storageId" is not distinct from n.storage_id
     where f.id is null`,
 )
 
@@ -57,4 +62,14 @@ const orphans = invariant(
   { settle: '2m' },
 )
 
-export const volumeInvariants: Invariant[] = [known, present, orphans]
+const orphanImages = invariant(
+  'storage.orphans',
+  'Orphan images are removed after their quarantine',
+  ({ now }) => sql`
+    select o.vm_id as id, format('storage backend %s has images of VM %s since %s', s.name, o.vm_id, o.first_seen_at) as what
+    from orphan_images o join storage_backends s on s.id = o.storage_id
+    where s.unreachable_since is null and o.first_seen_at < ${new Date(now.getTime() - parseDurationMs(QUARANTINE))}`,
+  { settle: '30m' },
+)
+
+export const volumeInvariants: Invariant[] = [known, present, orphans, orphanImages]

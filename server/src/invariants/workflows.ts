@@ -70,4 +70,14 @@ const copies = invariant(
     from backups b join vms v on v.id = b.vm_id where b.status in ('PENDING', 'RUNNING', 'RESTORING') and not ${isBusy}`,
 )
 
-export const workflowInvariants: Invariant[] = [inTime, stalled, journal, onVms, transitional, copies]
+const proofs = invariant(
+  'backups.proofs',
+  'A guest that proves a backup is gone when its run has ended',
+  () => sql`
+    select p.id, format('host %s may still have the guest for backup %s', h.name, p.backup_id) as what
+    from backup_proofs p join hosts h on h.id = p.host_id
+    where h.unreachable_since is null and not exists (select from workflow_runs r where r.id = p.run_id and ${open})`,
+  { settle: '10m' },
+)
+
+export const workflowInvariants: Invariant[] = [inTime, stalled, journal, onVms, transitional, copies, proofs]

@@ -38,6 +38,8 @@ export function rangeContains(outer: IpRange, inner: IpRange): boolean {
   return inner.base >> hostBits === outer.base >> hostBits
 }
 
+export const rangesOverlap = (one: IpRange, other: IpRange): boolean => rangeContains(one, other) || rangeContains(other, one)
+
 function numberOf(family: 4 | 6, address: string): bigint {
   if (family === 4) return address.split('.').reduce((sum, octet) => sum * 256n + BigInt(octet), 0n)
   const [left, right] = canonical(address)

@@ -83,6 +83,28 @@ export function createMetrics() {
       labelNames: ['host'],
       registers,
     }),
+    storageUp: new Gauge({
+      name: 'berth_storage_up',
+      help: 'Whether a storage backend answers',
+      labelNames: ['storage'],
+      registers,
+    }),
+    storageRoom: new Gauge({
+      name: 'berth_storage_room_ratio',
+      help: 'Share of a storage backend that can still be written above its reserve; negative below it',
+      labelNames: ['storage'],
+      registers,
+    }),
+    backupProofsFailed: new Gauge({
+      name: 'berth_backup_proofs_failed',
+      help: 'Backups that could not be restored when that was tried',
+      registers,
+    }),
+    backupProofsOverdue: new Gauge({
+      name: 'berth_backup_proofs_overdue',
+      help: 'Trial restores of backups that are overdue by a week',
+      registers,
+    }),
     violations: new Gauge({
       name: 'berth_invariant_violations',
       help: 'Rows that violate an invariant; zero unless something is wrong',

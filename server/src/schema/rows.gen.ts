@@ -88,16 +88,67 @@ export interface Tables {
     request_id: string | null
     count: number
   }
+  backup_policies: {
+    vm_id: string
+    hour: number | null
+    keep_daily: number
+    keep_weekly: number
+    keep_monthly: number
+  }
+  backup_proof_times: {
+    vm_id: string
+    next_at: Date
+  }
+  backup_proofs: {
+    id: string
+    backup_id: string
+    vm_id: string
+    host_id: string
+    run_id: string
+    vcpu: number
+    ram_mib: number
+    disk_gib: number
+    started_at: Date
+  }
+  backup_repositories: {
+    id: string
+    target_id: string
+    vm_id: string
+    sweep_at: Date | null
+    claimed_until: Date | null
+    created_at: Date
+  }
   backup_schedules: {
     vm_id: string
     next_at: Date
     failures: number
+    hour: number | null
+    done_at: Date | null
+  }
+  backup_screenshots: {
+    backup_id: string
+    taken_at: Date
+    png: Buffer
+  }
+  backup_targets: {
+    id: string
+    region_id: string
+    kind: string
+    endpoint: string
+    bucket: string
+    prefix: string
+    region_name: string
+    access_key: string
+    secret_key: Buffer
+    bandwidth_mib: number | null
+    lock_days: number | null
+    created_at: Date
   }
   backups: {
     id: string
     vm_id: string
     account_id: string
-    host_id: string
+    host_id: string | null
     os_template_id: string
     name: string
     type: 'DAILY' | 'MANUAL'
@@ -120,6 +171,14 @@ export interface Tables {
     price_cents: bigint
     staging_host_id: string | null
     consistency: 'FILESYSTEM' | 'CRASH' | null
+    target_id: string | null
+    disk_gib: number | null
+    is_extra: boolean
+    verification: 'BOOTED' | 'RUNNING' | 'FAILED' | null
+    verified_at: Date | null
+    verification_error: string | null
+    restore_seconds: number | null
+    boot_seconds: number | null
   }
   bandwidth_baselines: {
     vm_id: string
@@ -218,6 +277,7 @@ export interface Tables {
     address: string
     pool_id: string
     available_at: Date
+    account_id: string | null
   }
   hosts: {
     id: string
@@ -260,6 +320,47 @@ export interface Tables {
     account_id: string
     keys: number
     bytes: bigint
+  }
+  image_periods: {
+    image_id: string
+    started_at: Date
+    ends_at: Date
+    transaction_id: string
+  }
+  image_rooms: {
+    image_id: string
+    host_id: string
+    gib: number
+  }
+  images: {
+    id: string
+    account_id: string
+    name: string
+    labels: unknown
+    kind: 'DISK' | 'ISO'
+    status: 'CREATING' | 'AVAILABLE' | 'FAILED' | 'DELETING'
+    reason: string | null
+    is_protected: boolean
+    source_type: 'VM' | 'SNAPSHOT' | 'BACKUP' | 'URL'
+    source: string
+    vm_id: string | null
+    run_id: string
+    size_bytes: bigint
+    disk_gib: number | null
+    checksum: string
+    consistency: 'FILESYSTEM' | 'CRASH' | null
+    counted_gib: number
+    staging_host_id: string | null
+    staging_gib: number
+    next_try_at: Date | null
+    billing_status: 'ACTIVE' | 'PAST_DUE' | 'SUSPENDED'
+    renewal_day: number | null
+    period_started_at: Date | null
+    period_price_cents: bigint | null
+    next_renewal_at: Date | null
+    past_due_at: Date | null
+    created_at: Date
+    updated_at: Date
   }
   invariant_status: {
     is_only: boolean
@@ -402,9 +503,15 @@ export interface Tables {
     email: string | null
     name: string | null
   }
+  orphan_images: {
+    storage_id: string
+    vm_id: string
+    first_seen_at: Date
+    last_seen_at: Date
+  }
   orphan_volumes: {
     host_id: string
-    kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template'
+    kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template' | 'volume'
     id: string
     vm_id: string | null
     generation: number
@@ -436,6 +543,7 @@ export interface Tables {
     deprecated_at: Date | null
     position: number
     created_at: Date
+    account_id: string | null
   }
   payment_events: {
     id: string
@@ -484,6 +592,7 @@ export interface Tables {
     created_at: Date
     disk_iops: number | null
     disk_mib_per_second: number | null
+    storage: 'LOCAL' | 'REPLICATED'
   }
   recovery_codes: {
     user_id: string
@@ -547,6 +656,7 @@ export interface Tables {
     host_id: string | null
     counted_gib: number
     price_cents: bigint
+    storage_id: string | null
   }
   ssh_key_uses: {
     ssh_key_id: string
@@ -571,6 +681,24 @@ export interface Tables {
     vm_id: string
     mac: string
   }
+  storage_backends: {
+    id: string
+    region_id: string
+    name: string
+    kind: 'RBD' | 'SIMULATED'
+    monitors: string[]
+    pool: string
+    user_name: string
+    sealed_key: Buffer
+    reserve_percent: number
+    capacity_gib: number | null
+    free_gib: number | null
+    measured_at: Date | null
+    unreachable_since: Date | null
+    created_at: Date
+    used_gib: number
+    reserve_gib: number | null
+  }
   test_clock: {
     is_only: boolean
     ahead_ms: bigint
@@ -592,6 +720,11 @@ export interface Tables {
     created_at: Date
     updated_at: Date
     closed_at: Date | null
+  }
+  unconfirmed_releases: {
+    address: string
+    vm_id: string
+    host_id: string
   }
   users: {
     id: string
@@ -673,6 +806,8 @@ export interface Tables {
     ipv6_address: string | null
     ipv6_prefix: string | null
     ipv6_pool_id: string | null
+    storage: 'LOCAL' | 'REPLICATED'
+    storage_id: string | null
   }
   vm_ports: {
     vm_id: string
@@ -740,6 +875,42 @@ export interface Tables {
     ipv6_address: string | null
     ipv6_prefix: string | null
     ipv6_pool_id: string | null
+    storage: 'LOCAL' | 'REPLICATED'
+    storage_id: string | null
+  }
+  volume_periods: {
+    volume_id: string
+    started_at: Date
+    ends_at: Date
+    transaction_id: string
+  }
+  volumes: {
+    id: string
+    account_id: string
+    region_id: string
+    name: string
+    labels: unknown
+    is_protected: boolean
+    size_gib: number
+    storage: 'LOCAL' | 'REPLICATED'
+    host_id: string | null
+    storage_id: string | null
+    has_data: boolean
+    status: 'AVAILABLE' | 'ATTACHING' | 'ATTACHED' | 'DETACHING'
+    vm_id: string | null
+    vm_host_id: string | null
+    run_id: string | null
+    left_vm_id: string | null
+    left_host_id: string | null
+    billing_status: 'ACTIVE' | 'PAST_DUE' | 'SUSPENDED'
+    renewal_day: number
+    period_started_at: Date
+    period_price_cents: bigint
+    next_renewal_at: Date
+    past_due_at: Date | null
+    deleted_at: Date | null
+    created_at: Date
+    updated_at: Date
   }
   wallet_adjustments: {
     id: string
@@ -752,11 +923,11 @@ export interface Tables {
     id: string
     account_id: string
     number: number
-    type: 'CREDIT' | 'DEPOSIT' | 'VM_CHARGE' | 'VM_RENEWAL' | 'VM_REFUND' | 'VM_UPGRADE' | 'ADDON_CHARGE' | 'BANDWIDTH_PACK' | 'ADJUSTMENT' | 'ADDRESS_CHARGE' | 'ADDRESS_RENEWAL' | 'ADDRESS_REFUND'
+    type: 'CREDIT' | 'DEPOSIT' | 'VM_CHARGE' | 'VM_RENEWAL' | 'VM_REFUND' | 'VM_UPGRADE' | 'ADDON_CHARGE' | 'BANDWIDTH_PACK' | 'ADJUSTMENT' | 'ADDRESS_CHARGE' | 'ADDRESS_RENEWAL' | 'ADDRESS_REFUND' | 'VOLUME_CHARGE' | 'VOLUME_UPGRADE' | 'VOLUME_RENEWAL' | 'VOLUME_REFUND' | 'IMAGE_CHARGE' | 'IMAGE_RENEWAL' | 'IMAGE_REFUND'
     amount_cents: bigint
     balance_after_cents: bigint
     description: string
-    reference_type: 'VM' | 'PAYMENT' | 'ADMIN' | 'ADDRESS'
+    reference_type: 'VM' | 'PAYMENT' | 'ADMIN' | 'ADDRESS' | 'VOLUME' | 'IMAGE'
     reference_id: string
     created_at: Date
   }
@@ -855,6 +1026,11 @@ export interface Tables {
     is_full: boolean
     is_gone: boolean
   }
+  'simulated.machine_volumes': {
+    host_id: string
+    machine: string
+    volume_id: string
+  }
   'simulated.machines': {
     host_id: string
     name: string
@@ -910,7 +1086,7 @@ export interface Tables {
   'simulated.volumes': {
     host_id: string
     name: string
-    kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template'
+    kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template' | 'volume'
     id: string
     vm_id: string | null
     generation: number | null
@@ -920,6 +1096,7 @@ export interface Tables {
     size_bytes: bigint
     content: unknown
     checkpoints: string[]
+    storage_id: string | null
   }
 }
 
@@ -932,8 +1109,14 @@ export const COLUMNS: Record<keyof Tables, string> = {
   addresses: 'id, account_id, region_id, name, address, pool_id, vm_id, releasing_vm_id, guest_state, guest_reason, guest_due_at, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, created_at, updated_at, left_at',
   api_tokens: 'id, account_id, name, prefix, hash, scopes, requests_per_minute, allowed_ips, expires_at, revoked_at, last_used_at, last_used_ip, created_at',
   audit_log: 'account_id, created_at, id, actor_type, actor_id, actor_name, ip, action, method, route, resource_ids, status, code, request_id, count',
-  backup_schedules: 'vm_id, next_at, failures',
-  backups: 'id, vm_id, account_id, host_id, os_template_id, name, type, status, parent_id, depth, size_bytes, checksum, run_id, started_at, completed_at, expires_at, error, delete_reason, is_tombstone, next_try_at, missing_since, created_at, counted_gib, price_cents, staging_host_id, consistency',
+  backup_policies: 'vm_id, hour, keep_daily, keep_weekly, keep_monthly',
+  backup_proof_times: 'vm_id, next_at',
+  backup_proofs: 'id, backup_id, vm_id, host_id, run_id, vcpu, ram_mib, disk_gib, started_at',
+  backup_repositories: 'id, target_id, vm_id, sweep_at, claimed_until, created_at',
+  backup_schedules: 'vm_id, next_at, failures, hour, done_at',
+  backup_screenshots: 'backup_id, taken_at, png',
+  backup_targets: 'id, region_id, kind, endpoint, bucket, prefix, region_name, access_key, secret_key, bandwidth_mib, lock_days, created_at',
+  backups: 'id, vm_id, account_id, host_id, os_template_id, name, type, status, parent_id, depth, size_bytes, checksum, run_id, started_at, completed_at, expires_at, error, delete_reason, is_tombstone, next_try_at, missing_since, created_at, counted_gib, price_cents, staging_host_id, consistency, target_id, disk_gib, is_extra, verification, verified_at, verification_error, restore_seconds, boot_seconds',
   bandwidth_baselines: 'vm_id, mac, epoch, received_bytes, sent_bytes, tick, used_bytes',
   catalog_values: 'name, value',
   console_sessions: 'vm_id, type, id, account_id, opened_at, alive_until',
@@ -945,10 +1128,13 @@ export const COLUMNS: Record<keyof Tables, string> = {
   firewall_bindings: 'firewall_id, vm_id, account_id, position, created_at',
   firewall_rules: 'id, firewall_id, position, direction, action, protocol, port, source_ips, dest_ips, description, created_at, updated_at',
   firewalls: 'id, account_id, name, description, created_at, updated_at, covers_private',
-  free_addresses: 'address, pool_id, available_at',
+  free_addresses: 'address, pool_id, available_at, account_id',
   hosts: 'id, region_id, name, driver, uri, arch, acceleration, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at, disk_reserve_percent, disk_reserve_gib, disk_free_gib, uplink_mbps, hostname',
   idempotency_keys: 'account_id, key, fingerprint, status, body, location, created_at, expires_at',
   idempotency_usage: 'account_id, keys, bytes',
+  image_periods: 'image_id, started_at, ends_at, transaction_id',
+  image_rooms: 'image_id, host_id, gib',
+  images: 'id, account_id, name, labels, kind, status, reason, is_protected, source_type, source, vm_id, run_id, size_bytes, disk_gib, checksum, consistency, counted_gib, staging_host_id, staging_gib, next_try_at, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, created_at, updated_at',
   invariant_status: 'is_only, violations',
   invoice_counter: 'is_only, last_number',
   invoices: 'id, account_id, number, month, first_entry, last_entry, currency, opening_cents, charged_cents, paid_cents, closing_cents, seller, customer, issued_at',
@@ -966,28 +1152,33 @@ export const COLUMNS: Record<keyof Tables, string> = {
   network_routes: 'id, network_id, destination, next_hop, created_at',
   networks: 'id, account_id, region_id, name, cidr, gateway, enable_snat, enable_dhcp, last_address, is_applied, claimed_until, next_try_at, deleted_at, created_at, updated_at, snat_address, version',
   one_time_links: 'hash, kind, user_id, created_at, expires_at, email, name',
+  orphan_images: 'storage_id, vm_id, first_seen_at, last_seen_at',
   orphan_volumes: 'host_id, kind, id, vm_id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at',
-  os_templates: 'id, slug, name, version, distribution, arch, min_disk_gib, min_ram_mib, default_user, cloud_init, has_agent, size_bytes, virtual_bytes, checksum, recipe, image_url, origin, imported_at, available, deprecated_at, position, created_at',
+  os_templates: 'id, slug, name, version, distribution, arch, min_disk_gib, min_ram_mib, default_user, cloud_init, has_agent, size_bytes, virtual_bytes, checksum, recipe, image_url, origin, imported_at, available, deprecated_at, position, created_at, account_id',
   payment_events: 'id, provider, type, object_id, intent_id, change, payment_id, received_at',
   payments: 'id, account_id, provider, status, amount_cents, currency, session_id, intent_id, checkout_url, instructions, received_cents, refunded_cents, disputed_cents, reversed_cents, transaction_id, created_at, updated_at',
-  plans: 'id, slug, name, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, price_cents, available, is_default, region_slugs, position, created_at, disk_iops, disk_mib_per_second',
+  plans: 'id, slug, name, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, price_cents, available, is_default, region_slugs, position, created_at, disk_iops, disk_mib_per_second, storage',
   recovery_codes: 'user_id, hash, created_at',
   regions: 'id, slug, name, country, city, flag, available, position, created_at, network_controller',
   renewals: 'vm_id, period_started_at, period_ends_at, transaction_id',
   reverse_names: 'address, account_id, name, version, state, error, claimed_until, next_try_at, updated_at',
   sessions: 'id, hash, previous_hash, previous_until, user_id, authenticated_at, ip, user_agent, created_at, last_seen_at, expires_at',
-  snapshots: 'id, vm_id, account_id, os_template_id, name, description, status, size_bytes, size_refreshed_at, missing_since, created_at, host_id, counted_gib, price_cents',
+  snapshots: 'id, vm_id, account_id, os_template_id, name, description, status, size_bytes, size_refreshed_at, missing_since, created_at, host_id, counted_gib, price_cents, storage_id',
   ssh_key_uses: 'ssh_key_id, vm_id',
   ssh_keys: 'id, account_id, name, type, fingerprint, public_key, created_at',
   stale_machines: 'host_id, vm_id, next_attempt_at',
   stale_nics: 'host_id, vm_id, mac',
+  storage_backends: 'id, region_id, name, kind, monitors, pool, user_name, sealed_key, reserve_percent, capacity_gib, free_gib, measured_at, unreachable_since, created_at, used_gib, reserve_gib',
   test_clock: 'is_only, ahead_ms',
   ticket_replies: 'id, ticket_id, author, body, created_at',
   tickets: 'id, account_id, subject, body, status, reply_count, created_at, updated_at, closed_at',
+  unconfirmed_releases: 'address, vm_id, host_id',
   users: 'id, account_id, email, name, password_hash, is_operator, totp_secret, totp_enabled_at, totp_step, created_at',
-  vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents, copies_price_cents, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id',
+  vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents, copies_price_cents, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id',
   vm_ports: 'vm_id, host_id, account_id, desired_version, applied_version, applied_at, error, is_managed, claimed_until, next_try_at',
-  vms: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id',
+  vms: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id',
+  volume_periods: 'volume_id, started_at, ends_at, transaction_id',
+  volumes: 'id, account_id, region_id, name, labels, is_protected, size_gib, storage, host_id, storage_id, has_data, status, vm_id, vm_host_id, run_id, left_vm_id, left_host_id, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, deleted_at, created_at, updated_at',
   wallet_adjustments: 'id, account_id, amount_cents, reason, created_at',
   wallet_transactions: 'id, account_id, number, type, amount_cents, balance_after_cents, description, reference_type, reference_id, created_at',
   wallets: 'account_id, balance_cents, transaction_count',
@@ -998,9 +1189,10 @@ export const COLUMNS: Record<keyof Tables, string> = {
   workflow_steps: 'run_id, position, name, status, tries, result, error, started_at, completed_at',
   'simulated.faults': 'id, host_id, verb, kind, calls, first_call, last_call',
   'simulated.hosts': 'host_id, disk_total_bytes, disk_used_bytes, is_full, is_gone',
+  'simulated.machine_volumes': 'host_id, machine, volume_id',
   'simulated.machines': 'host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch, started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second',
   'simulated.networks': 'region_id, network_id, spec',
   'simulated.nics': 'host_id, machine, mac, kind, address, limit_mbps, epoch, bytes_per_second, received_bytes, sent_bytes, counted_at, ipv6, floating',
   'simulated.ports': 'region_id, mac, vm_id, network_id, host, addresses, limit_mbps, filter, ranges, version',
-  'simulated.volumes': 'host_id, name, kind, id, vm_id, generation, parent, is_complete, capacity_bytes, size_bytes, content, checkpoints',
+  'simulated.volumes': 'host_id, name, kind, id, vm_id, generation, parent, is_complete, capacity_bytes, size_bytes, content, checkpoints, storage_id',
 }

@@ -12,6 +12,8 @@ import type { AnyWorkflow, RunnerDeps } from './executor.ts'
 import * as store from './run-store.ts'
 
 const QUEUE = 'workflow'
+/** Of runs that take hours: however many wait here, those of the other queue do not. */
+const BULK_QUEUE = 'workflow_bulk'
 const SCHEMA = 'pgboss'
 const UNIQUE_VIOLATION = '23505'
 /**
@@ -23,6 +25,8 @@ const REQUEUE_AFTER_MS = 10_000
 const REQUEUE_BUSY_AFTER_MS = 5 * 60_000
 /** Jobs fetched per poll. */
 const BATCH = 8
+/** Bulk runs at a time, beside the others: each has tens of MiB in memory. */
+const bulkConcurrency = (concurrency: number): number => Math.ceil(concurrency / 4)
 
 export interface WorkflowEngine extends Engine {
   /** Starts running workflows in this process. */
@@ -46,14 +50,15 @@ export async function prepareQueue(url: string): Promise<void> {
   boss.on('error', () => {}) // errors that matter are thrown
   await boss.start()
   try {
-    await boss.createQueue(QUEUE, {
-      notify: true,
-      retryLimit: 1_000_000,
-      retryDelay: 1,
-      heartbeatSeconds: 10, // detects a killed worker that had fetched jobs without claiming their runs
-      expireInSeconds: 6 * 3600,
-      deleteAfterSeconds: 600,
-    })
+    for (const queue of [QUEUE, BULK_QUEUE])
+      await boss.createQueue(queue, {
+        notify: true,
+        retryLimit: 1_000_000,
+        retryDelay: 1,
+        heartbeatSeconds: 10, // detects a killed worker that had fetched jobs without claiming their runs
+        expireInSeconds: 6 * 3600,
+        deleteAfterSeconds: 600,
+      })
   } finally {
     await boss.stop({ graceful: false })
   }
@@ -76,11 +81,14 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
   boss.on('error', rateLimitedWarn(log, 'pg-boss error'))
   await boss.start()
   const stopping = new AbortController()
-  let pool: RunPool | undefined
+  const pools = new Map<string, RunPool>()
+  const bulk = options.workflows.filter(({ isBulk }) => isBulk).map(({ name }) => name)
 
-  const enqueue = async (tx: Tx, runId: string, at: Date): Promise<void> => {
+  /** Compensation is short, and others may wait for it. */
+  const enqueue = async (tx: Tx, { id: runId, name, compensating }: store.QueuedRun, at: Date): Promise<void> => {
     const seconds = Math.max(0, Math.ceil((at.getTime() - clock.now().getTime()) / 1000))
-    await boss.send(QUEUE, { runId }, { db: sqlOn(tx), startAfter: seconds })
+    const queue = bulk.includes(name) && !compensating ? BULK_QUEUE : QUEUE
+    await boss.send(queue, { runId }, { db: sqlOn(tx), startAfter: seconds })
   }
 
   return {
@@ -91,54 +99,64 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
       const run = { id, name: workflow.name, label, ownerId: ownerId ?? null, subjectId: subjectId ?? null, input, now }
       const deadlineAt = new Date(now.getTime() + workflow.deadlineMs)
       const inserted = store.insertRun(tx, { ...run, deadlineAt, steps: workflow.steps.map((step) => step.name) }).catch(busy)
-      await Promise.all([inserted, enqueue(tx, id, now)])
+      await Promise.all([inserted, enqueue(tx, { ...run, compensating: false }, now)])
       return id
     },
 
     async cancel(tx, runId, userMessage) {
       const now = clock.now()
-      const cancelled = (await store.cancelRun(tx, runId, userMessage, now)) > 0
-      if (cancelled) await enqueue(tx, runId, now)
-      return cancelled
+      const cancelled = await store.cancelRun(tx, runId, userMessage, now)
+      if (cancelled) await enqueue(tx, cancelled, now)
+      return cancelled !== undefined
     },
 
     async retryNow(tx, runId) {
       const now = clock.now()
-      const waits = (await store.makeRunDue(tx, runId, now)) > 0
-      if (waits) await enqueue(tx, runId, now)
-      return waits
+      const waiting = await store.makeRunDue(tx, runId, now)
+      if (waiting) await enqueue(tx, waiting, now)
+      return waiting !== undefined
     },
 
     async work(stepDeps, concurrency) {
       for (const name of workflows.keys()) initCounters(deps.metrics, name)
       const runner = { deps, stepDeps, workflows, enqueue, stopping: stopping.signal }
-      const runPool = (pool = createRunPool(runner, concurrency))
-      const options = { batchSize: BATCH, burstWhenBatchFull: true, pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 1 }
-      await boss.work<{ runId: string }>(QUEUE, options, async (jobs) => {
-        for (const { data } of jobs) await runPool.claim(data.runId)
-        await runPool.waitForCapacity(BATCH)
-      })
+      for (const [queue, most, batchSize] of [
+        [QUEUE, concurrency, BATCH],
+        [BULK_QUEUE, bulkConcurrency(concurrency), 1], // one that ends makes place for the next at once
+      ] as const) {
+        const pool = createRunPool(runner, most)
+        pools.set(queue, pool)
+        const options = { batchSize, burstWhenBatchFull: true, pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 1 }
+        await boss.work<{ runId: string }>(queue, options, async (jobs) => {
+          for (const { data } of jobs) await pool.claim(data.runId)
+          await pool.waitForCapacity(batchSize)
+        })
+      }
     },
 
     async requeueAbandonedRuns() {
       const now = clock.now()
-      const requeueAfterMs = pool?.hasCapacity() ? REQUEUE_AFTER_MS : REQUEUE_BUSY_AFTER_MS
-      const lostBefore = new Date(now.getTime() - requeueAfterMs)
-      const abandoned = await store.abandonedRuns(db, now, lostBefore)
-      for (const { id } of abandoned) {
-        await db.tx(async (tx) => {
-          if ((await store.requeueAbandoned(tx, id, now, lostBefore)) > 0) await enqueue(tx, id, now)
-        })
+      let count = 0
+      for (const queue of [QUEUE, BULK_QUEUE]) {
+        const requeueAfterMs = pools.get(queue)?.hasCapacity() ? REQUEUE_AFTER_MS : REQUEUE_BUSY_AFTER_MS
+        const lostBefore = new Date(now.getTime() - requeueAfterMs)
+        const abandoned = await store.abandonedRuns(db, now, lostBefore, { bulk, isBulk: queue === BULK_QUEUE })
+        for (const run of abandoned) {
+          await db.tx(async (tx) => {
+            if ((await store.requeueAbandoned(tx, run.id, now, lostBefore)) > 0) await enqueue(tx, run, now)
+          })
+        }
+        count += abandoned.length
       }
-      return abandoned.length
+      return count
     },
 
     async drain(deadline) {
       const abort = (): void => stopping.abort(new Error('the process is stopping'))
       if (deadline.aborted) abort()
       deadline.addEventListener('abort', abort, { once: true })
-      await boss.offWork(QUEUE)
-      await pool?.idle()
+      await Promise.all([boss.offWork(QUEUE), boss.offWork(BULK_QUEUE)])
+      await Promise.all([...pools.values()].map((pool) => pool.idle()))
       deadline.removeEventListener('abort', abort)
     },
 

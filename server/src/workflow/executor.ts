@@ -21,7 +21,7 @@ export interface Runner {
   stepDeps: unknown
   workflows: ReadonlyMap<string, AnyWorkflow>
   /** Queues the run for that time, in the caller's transaction. */
-  enqueue: (tx: Tx, runId: string, at: Date) => Promise<void>
+  enqueue: (tx: Tx, run: store.QueuedRun, at: Date) => Promise<void>
   /** Aborted when the process has to stop. */
   stopping: AbortSignal
   /** Called around every journal write; crash tests throw here. */
@@ -207,7 +207,7 @@ class RunExecution {
     const until = addDuration(this.#now(), `${seconds}s`)
     await this.#journal('waiting', this.#run.progress, async (tx) => {
       await store.postpone(tx, this.#run.id, until)
-      await this.#runner.enqueue(tx, this.#run.id, until)
+      await this.#runner.enqueue(tx, this.#run, until)
     })
     return true
   }

@@ -16,7 +16,10 @@ describe('a worker', async () => {
   const hold = workflowsFor()<object>('hold', { deadline: '10m' }).step('hold', {
     run: () => new Promise<void>((resolve) => held.push(resolve)),
   })
-  const openEngine = () => startEngine(deps, { workflows: [hold], supervise: true })
+  const bulk = workflowsFor()<object>('bulk', { deadline: '10m', isBulk: true }).step('hold', {
+    run: () => new Promise<void>((resolve) => held.push(resolve)),
+  })
+  const openEngine = () => startEngine(deps, { workflows: [hold, bulk], supervise: true })
   const runsStarted = async (engine: Awaited<ReturnType<typeof openEngine>>, count: number): Promise<string[]> =>
     Promise.all(Array.from({ length: count }, () => db.tx((tx) => engine.start(tx, hold, {}, { label: 'HOLD' }))))
   const statuses = async (ids: string[]): Promise<string[]> =>
@@ -34,6 +37,29 @@ describe('a worker', async () => {
       await expect.poll(() => counted(ids, 'COMPLETED')).toBe(ended + 1)
     }
     await engine.drain(new AbortController().signal)
+    await engine.stop()
+  })
+
+  test('keeps no action waiting for those that take hours, of which it runs a quarter as many', async () => {
+    const engine = await openEngine()
+    const started = (workflow: typeof hold, count: number) =>
+      Promise.all(Array.from({ length: count }, () => db.tx((tx) => engine.start(tx, workflow, {}, { label: 'HOLD' }))))
+    const slow = await started(bulk, 5)
+    await engine.work({}, 16)
+    await expect.poll(() => held.length, { timeout: 10_000 }).toBe(4)
+    const others = await started(hold, 8)
+    await expect.poll(() => counted(others, 'RUNNING'), { timeout: 10_000 }).toBe(8)
+    expect([await counted(slow, 'RUNNING'), held.length]).toEqual([4, 12])
+    // Those that wait have lost no job, and one that is cancelled is undone at once.
+    expect(await engine.requeueAbandonedRuns()).toBe(0)
+    const waiting = slow[(await statuses(slow)).indexOf('PENDING')]!
+    for (const end of held.splice(4)) end()
+    await db.tx((tx) => engine.cancel(tx, waiting, 'no longer wanted'))
+    await expect.poll(async () => (await store.findRun(db, waiting))!.compensating, { timeout: 10_000 }).toBe(false)
+    expect(await counted(slow, 'RUNNING')).toBe(4)
+    const drained = engine.drain(new AbortController().signal)
+    for (const end of held.splice(0)) end()
+    await drained
     await engine.stop()
   })
 

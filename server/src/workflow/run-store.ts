@@ -92,23 +92,30 @@ export async function endRun(tx: Tx, runId: string, status: RunStatus, now: Date
 }
 
 /** Ends the run for its owner and fences its worker; compensation continues in the background. */
+/** What decides on its queue. */
+export type QueuedRun = Pick<RunRow, 'id' | 'name' | 'compensating'>
+
+/** Nothing where it has ended. */
 export const cancelRun = (tx: Tx, runId: string, userMessage: string, now: Date) =>
-  tx.run(sql`
+  tx.maybe<QueuedRun>(sql`
     update workflow_runs set status = 'CANCELLED', compensating = true, lease_until = null, attempt = attempt + 1, completed_at = ${now}, next_attempt_at = ${now},
       error = ${userMessage}, error_code = 'cancelled'
-    where id = ${runId} and status in ('PENDING', 'RUNNING')`)
+    where id = ${runId} and status in ('PENDING', 'RUNNING') returning id, name, compensating`)
 
 export const makeRunDue = (tx: Tx, runId: string, now: Date) =>
-  tx.run(sql`
+  tx.maybe<QueuedRun>(sql`
     update workflow_runs set next_attempt_at = ${now}, lease_until = null
-    where id = ${runId} and (status in ('PENDING', 'RUNNING') or compensating) and (lease_until is null or lease_until <= ${now})`)
+    where id = ${runId} and (status in ('PENDING', 'RUNNING') or compensating) and (lease_until is null or lease_until <= ${now})
+    returning id, name, compensating`)
 
 /** Unfinished and without a worker: its lease expired, or its job was lost. */
 const isAbandoned = (now: Date, lostBefore: Date) => sql`
   (status in ('PENDING', 'RUNNING') or compensating) and (lease_until <= ${now} or (lease_until is null and next_attempt_at < ${lostBefore}))`
 
-export const abandonedRuns = (db: Queries, now: Date, lostBefore: Date) =>
-  db.many<{ id: string }>(sql`select id from workflow_runs where ${isAbandoned(now, lostBefore)} limit 500`)
+export const abandonedRuns = (db: Queries, now: Date, lostBefore: Date, queue: { bulk: string[]; isBulk: boolean }) =>
+  db.many<QueuedRun>(sql`
+    select id, name, compensating from workflow_runs
+    where ${isAbandoned(now, lostBefore)} and (name = any(${queue.bulk}::text[]) and not compensating) = ${queue.isBulk} limit 500`)
 
 /** All workers look for abandoned runs: one that was claimed meanwhile is left alone. */
 export const requeueAbandoned = (tx: Tx, runId: string, now: Date, lostBefore: Date) =>

@@ -50,6 +50,8 @@ export interface Workflow<D = never, I = never> {
   readonly name: string
   readonly deadlineMs: number
   readonly locks: AcquireLocks<I> | undefined
+  /** It moves whole disks for hours: its runs have places of their own, so that they keep no other action waiting. */
+  readonly isBulk: boolean
   readonly steps: readonly (Required<Pick<Step, 'timeout' | 'tries'>> & Step<D, I, never> & { name: string })[]
   readonly success: ((tx: Tx, context: EndContext<D, I, never>) => Promise<unknown>) | undefined
   readonly failure: ((tx: Tx, context: EndContext<D, I, never>) => Promise<unknown>) | undefined
@@ -82,6 +84,7 @@ export class WorkflowBuilder<D, I, R extends object> implements Workflow<D, I> {
   readonly name: string
   readonly deadlineMs: number
   readonly locks: AcquireLocks<I> | undefined
+  readonly isBulk: boolean
   readonly steps: Workflow<D, I>['steps']
   readonly success: Workflow<D, I>['success']
   readonly failure: Workflow<D, I>['failure']
@@ -92,6 +95,7 @@ export class WorkflowBuilder<D, I, R extends object> implements Workflow<D, I> {
     this.name = parts.name
     this.deadlineMs = parts.deadlineMs
     this.locks = parts.locks
+    this.isBulk = parts.isBulk
     this.steps = parts.steps
     this.success = parts.success
     this.failure = parts.failure
@@ -115,8 +119,11 @@ export class WorkflowBuilder<D, I, R extends object> implements Workflow<D, I> {
 
 export const workflowsFor =
   <D>() =>
-  <I>(name: string, { deadline, locks: holds }: { deadline: string; locks?: AcquireLocks<I> }): WorkflowBuilder<D, I, {}> =>
-    new WorkflowBuilder({ name, deadlineMs: parseDurationMs(deadline), locks: holds, steps: [], success: undefined, failure: undefined })
+  <I>(
+    name: string,
+    { deadline, locks, isBulk = false }: { deadline: string; locks?: AcquireLocks<I>; isBulk?: boolean },
+  ): WorkflowBuilder<D, I, {}> =>
+    new WorkflowBuilder({ name, deadlineMs: parseDurationMs(deadline), locks, isBulk, steps: [], success: undefined, failure: undefined })
 
 /** Thrown by a step. `retry`: whether another attempt can succeed. The user message is for the customer, the cause for the operator. */
 export class StepError extends Error {

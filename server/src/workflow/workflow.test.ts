@@ -28,11 +28,12 @@ describe('workflows', async () => {
   })
 
   test('detects a workflow with an incomplete undo', async () => {
-    const { name, deadlineMs, locks: holds, success, failure } = settle
+    const { name, deadlineMs, locks: holds, isBulk, success, failure } = settle
     const careless = {
       name,
       deadlineMs,
       locks: holds,
+      isBulk,
       success,
       failure,
       steps: settle.steps.map(({ undo: _, ...step }) => step),

@@ -32,8 +32,10 @@ async function cleanSlate({ db, clock, host }: TestApp): Promise<void> {
   const { tables } = await db.one<{ tables: string }>(sql`
     select string_agg(format('%I.%I', schemaname, tablename), ', ') as tables from pg_tables
     where schemaname in ('public', 'simulated') and format('%s.%s', schemaname, tablename) not in (
-      'public.regions', 'public.plans', 'public.os_templates', 'public.catalog_values', 'public.hosts', 'simulated.hosts', 'public.schema_migrations')`)
+      'public.regions', 'public.plans', 'public.os_templates', 'public.catalog_values', 'public.hosts', 'public.accounts', 'simulated.hosts',
+      'public.schema_migrations')`)
   await db.raw(`truncate ${tables} restart identity`)
+  await db.run(sql`delete from accounts`) // templates refer to them, so they cannot be truncated
   await db.run(sql`
     update hosts set vcpu_used = 0, ram_used_mib = 0, disk_used_gib = 0, unreachable_since = null, reachable_since = null, created_at = ${START}`)
   await db.run(sql`update simulated.hosts set disk_used_bytes = 0, is_full = false, is_gone = false`)

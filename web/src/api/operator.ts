@@ -46,6 +46,7 @@ export interface Pool {
   gateway: string
   dns: string[]
   free: number | null
+  resting: number | null
   total: number | null
   createdAt: string
 }

@@ -6,11 +6,13 @@ const FLUSH_MS = 250
 
 /** Event type prefix → first element of the query keys to refetch. */
 const STALE_QUERIES: Record<string, string[]> = {
-  vm: ['vms', 'vm', 'actions', 'wallet', 'bandwidth', 'limits', 'firewalls', 'networks', 'addresses'],
+  vm: ['vms', 'vm', 'actions', 'wallet', 'bandwidth', 'limits', 'firewalls', 'networks', 'addresses', 'volumes'],
   snapshot: ['snapshots', 'actions', 'vm'],
   backup: ['backups', 'actions', 'vm'],
   billing: ['wallet', 'vms'],
   address: ['addresses', 'actions', 'wallet', 'limits'],
+  volume: ['volumes', 'actions', 'wallet', 'limits'],
+  image: ['images', 'vm', 'vms', 'actions', 'wallet', 'limits'],
   ticket: ['tickets'],
   webhook: ['webhooks'],
 }

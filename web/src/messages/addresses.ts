@@ -28,7 +28,8 @@ export const addressMessages = {
   unassigning: (address: string) => `Unassignment of ${address} started`,
   release: 'Release address',
   releaseTitle: 'Release address?',
-  releaseAbout: (address: string) => `${address} is given back and may become another customer’s. Unused whole days are refunded.`,
+  releaseAbout: (address: string) =>
+    `${address} is given back and may become another customer’s. Unused whole days are refunded. It counts toward your limit of addresses for 10 more minutes.`,
   releaseAssigned: (address: string) => `${address} is assigned to a VM. Unassign it first.`,
   released: (address: string) => `Address ${address} released`,
 } as const

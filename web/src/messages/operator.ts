@@ -50,7 +50,7 @@ export const operatorMessages = {
     used: 'Usage',
     uncounted: 'Not counted',
     usedOf: (cidr: string) => `Usage of ${cidr}`,
-    of: (used: number, total: number) => `${used} of ${total}`,
+    of: (used: number, total: number, resting: number) => `${used} of ${total}${resting > 0 ? `, ${resting} resting` : ''}`,
   },
   templates: {
     title: 'Templates',
@@ -103,6 +103,8 @@ export const operatorMessages = {
     vcpu: 'vCPU',
     ram: 'Memory (MiB)',
     disk: 'Disk (GiB)',
+    storage: 'Storage',
+    storageKinds: { LOCAL: 'Local', REPLICATED: 'Replicated' },
     traffic: 'Traffic (GB per month, 0 = unmetered)',
     speed: 'Network speed (Mbit/s)',
     throttle: 'Throttled speed (Mbit/s)',

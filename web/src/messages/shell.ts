@@ -6,6 +6,8 @@ export const shellMessages = {
   items: {
     home: 'Home',
     vms: 'Virtual machines',
+    volumes: 'Volumes',
+    images: 'Images',
     sshKeys: 'SSH keys',
     networks: 'Networks',
     addresses: 'Addresses',

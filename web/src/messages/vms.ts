@@ -48,6 +48,7 @@ export const vmsMessages = {
     BACKUP_CREATE: 'Creating backup',
     BACKUP_RESTORE: 'Restoring backup',
     BACKUP_DELETE: 'Deleting backup',
+    IMAGE_CREATE: 'Making image',
     NETWORK_ATTACH: 'Attaching network',
     NETWORK_DETACH: 'Detaching network',
     PASSWORD_RESET: 'Resetting password',

@@ -15,6 +15,15 @@ export const vmsQuery = (query: Query<'listVms'>) =>
     refetchInterval: LOOK_MS,
   })
 
+/** While one is changed it is asked for again. */
+export const volumesQuery = (query: Query<'listVolumes'>) =>
+  queryOptions({
+    queryKey: ['volumes', query],
+    queryFn: ({ signal }) => berth.volumes.list(query, { signal }).page(),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.data?.items.some(({ currentAction }) => currentAction) ? 1_000 : false),
+  })
+
 /** For selects: the first 100 VMs. */
 export const vmChoicesQuery = queryOptions({
   queryKey: ['vms', 'choices'],
@@ -56,6 +65,15 @@ export const snapshotsQuery = (vmId: string) =>
     queryKey: ['snapshots', vmId],
     queryFn: ({ signal }) => berth.snapshots.list(vmId, { limit: 100 }, { signal }).page(),
     refetchInterval: LOOK_MS,
+  })
+
+export const backupQuery = (vmId: string, id: string) =>
+  queryOptions({ queryKey: ['backups', vmId, id], queryFn: ({ signal }) => berth.backups.get(vmId, id, { signal }) })
+
+export const backupScreenshotQuery = (vmId: string, id: string) =>
+  queryOptions({
+    queryKey: ['backups', vmId, id, 'screenshot'],
+    queryFn: ({ signal }) => berth.backups.screenshot(vmId, id, { signal }),
   })
 
 export const backupsQuery = (vmId: string) =>

@@ -16,7 +16,15 @@ const item = (to: string, label: string, icon: IconName): NavItem => ({ to, labe
 
 export const CUSTOMER: NavGroup[] = [
   { items: [item('/', w.items.home, 'home')] },
-  { label: w.groups.compute, items: [item('/vms', w.items.vms, 'server'), item('/ssh-keys', w.items.sshKeys, 'key')] },
+  {
+    label: w.groups.compute,
+    items: [
+      item('/vms', w.items.vms, 'server'),
+      item('/volumes', w.items.volumes, 'disk'),
+      item('/images', w.items.images, 'box'),
+      item('/ssh-keys', w.items.sshKeys, 'key'),
+    ],
+  },
   {
     label: w.groups.network,
     items: [

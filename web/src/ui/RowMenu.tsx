@@ -10,7 +10,7 @@ interface Item {
 }
 
 export const RowMenu = ({ name, items }: { name: string; items: Item[] }) => (
-  <Menu position="bottom-end" width={190} transitionProps={{ duration: 80 }}>
+  <Menu position="bottom-end" width={210} transitionProps={{ duration: 80 }}>
     <Menu.Target>
       <ActionIcon variant="subtle" color="gray" aria-label={w.moreActions(name)}>
         <Icon name="more" />

@@ -12,10 +12,14 @@ export interface ListSearch {
   tokenId?: string
   tab?: string
   range?: string
+  /** A backup of a VM. */
+  vm?: string
+  backup?: string
+  image?: string
 }
 
 const NUMBERS = ['page', 'limit'] as const
-const TEXTS = ['status', 'type', 'dateFrom', 'dateTo', 'action', 'tokenId', 'tab', 'range'] as const
+const TEXTS = ['status', 'type', 'dateFrom', 'dateTo', 'action', 'tokenId', 'tab', 'range', 'vm', 'backup', 'image'] as const
 
 /** Parses the known parameters of a URL and ignores the rest. */
 export function readSearch(search: Record<string, unknown>): ListSearch {

@@ -12,7 +12,10 @@ describe('berthd host', { timeout: 120_000 }, () => {
     const { id } = await app.given.vm(customer)
     await givenHost(app, 'rack1')
     const refused = await berthd(settings, 'host', 'remove', 'local', '--yes')
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('Host local has 1 VMs, 0 private networks and 0 backups')])
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('Host local has 1 VMs, 0 private networks, 0 backups and 0 volumes'),
+    ])
     expect(await berthdJson(settings, 'host', 'remove', 'rack1', '--yes')).toMatchObject({ outcome: 'forgotten' })
     expect(await berthdJson(settings, 'host', 'remove', 'local', '--yes', '--unmanage')).toMatchObject({ outcome: 'kept', vms: 1 })
     expect((await customer.get(`/vms/${id}`)).body.data.status).toBe('UNMANAGED')

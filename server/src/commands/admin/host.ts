@@ -12,11 +12,11 @@ import type { NewHost } from './host-add.ts'
 export async function remove(admin: Admin, { unmanage = false }: { unmanage?: boolean }, name?: string): Promise<Result> {
   const { db, now } = admin
   const host = await getHost(db, name!)
-  const { vms, networks, backups } = await countHostResources(db, host.id)
-  if ((vms > 0 || networks > 0 || backups > 0) && !unmanage) {
+  const { vms, networks, backups, volumes } = await countHostResources(db, host.id)
+  if ((vms > 0 || networks > 0 || backups > 0 || volumes > 0) && !unmanage) {
     throw apiError(
       'in_use',
-      `Host ${host.name} has ${vms} VMs, ${networks} private networks and ${backups} backups. Delete them first, or use --unmanage: VMs keep running, unbilled`,
+      `Host ${host.name} has ${vms} VMs, ${networks} private networks, ${backups} backups and ${volumes} volumes. Delete them first, or use --unmanage: VMs keep running, unbilled`,
     )
   }
   const { unmanage: leave } = await import('../../features/vms/service.ts')

@@ -15,7 +15,7 @@ export function ipPoolCommands(program: Command): void {
       .requiredOption('--cidr <range>', 'such as 198.51.100.0/24 or 2001:db8:1::/48')
       .requiredOption('--gateway <address>')
       .option('--host <name>', 'the only host that can use it; by default every host of the region')
-      .option('--except <addresses...>', 'addresses or ranges in it that are not for VMs, such as those of hosts; IPv4 only')
+      .option('--except <addresses...>', 'addresses or ranges in it that are not for VMs, such as those of hosts')
       .option('--dns <addresses...>', `resolvers for guests; by default ${Object.values(RESOLVERS).flat().join(' ')}`),
     'ip-pool add --region fra1 --cidr 198.51.100.0/24 --gateway 198.51.100.1',
     add,
@@ -28,16 +28,19 @@ export function ipPoolCommands(program: Command): void {
   )
 }
 
-async function list({ db }: Admin): Promise<Result> {
-  const rows = (await listPools(db)).map((row) => ({
+const toNumber = (count: bigint | null): number | null => (count === null ? null : Number(count))
+
+async function list({ db, now }: Admin): Promise<Result> {
+  const rows = (await listPools(db, now)).map((row) => ({
     id: row.id,
     region: row.region_slug,
     host: row.host_name,
     cidr: row.cidr,
     gateway: row.gateway,
-    free: row.free === null ? null : Number(row.free),
+    free: toNumber(row.free),
+    resting: toNumber(row.resting),
   }))
-  return table(rows, ['id', 'region', 'host', 'cidr', 'gateway', 'free'], 'There are no IP pools: npx berthd ip-pool add --help')
+  return table(rows, ['id', 'region', 'host', 'cidr', 'gateway', 'free', 'resting'], 'There are no IP pools: npx berthd ip-pool add --help')
 }
 
 interface NewPool {

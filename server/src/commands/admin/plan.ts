@@ -31,6 +31,7 @@ const COLUMNS = [
   'vcpu',
   'ram',
   'disk',
+  'storage',
   'bandwidth',
   'networkSpeed',
   'diskIops',

@@ -5,6 +5,7 @@ import { daemons } from '../../host-setup/libvirt-daemons.ts'
 import { masquerade } from '../../host-setup/masquerade.ts'
 import { oldNetwork } from '../../host-setup/old-network.ts'
 import { hasKernelDatapath, openVswitch } from '../../host-setup/open-vswitch.ts'
+import { connectionLimits } from '../../host-setup/connection-limits.ts'
 import { ovn } from '../../host-setup/ovn.ts'
 import { planHost } from '../../host-setup/plan.ts'
 import type { HostPlan } from '../../host-setup/setup-step.ts'
@@ -43,7 +44,7 @@ const bySteps = (what: string, ...steps: Step[]): Check =>
 
 export const libvirt = bySteps('libvirt', qemuConf, daemons)
 export const storage = bySteps('storage pool', pool, poolFiles)
-export const networkController = bySteps('OVN', openVswitch, ovn)
+export const networkController = bySteps('OVN', openVswitch, ovn, connectionLimits)
 export const publicNetwork = bySteps('public network', oldNetwork, uplinkNic, uplink, forwarding, masquerade)
 
 export const qemu: Check = async ({ hypervisor }) => {

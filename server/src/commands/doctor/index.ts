@@ -2,6 +2,7 @@
 import type { Config } from '../../config.ts'
 import { UsageError } from '../errors.ts'
 import { findingLine, print, toJson } from '../output.ts'
+import { backupTargets } from './backup-targets.ts'
 import type { Check, Finding } from './check.ts'
 import { clock, database, masterKey, migrations } from './database.ts'
 import { certificates } from './certificates.ts'
@@ -10,6 +11,7 @@ import { virtualisation } from './kvm.ts'
 import { dataFolder, disk, hypervisor, node } from './machine.ts'
 import { port, redis, reverseDns } from './network.ts'
 import { reserve } from './reserve.ts'
+import { storageBackends } from './storage-backends.ts'
 import { templates } from './templates.ts'
 
 const CHECKS: Record<string, Check> = {
@@ -30,12 +32,14 @@ const CHECKS: Record<string, Check> = {
   confinement,
   pool: storage,
   reserve,
+  storage: storageBackends,
   range,
   ovn: networkController,
   datapath,
   network: publicNetwork,
   certificates,
   templates,
+  backups: backupTargets,
 }
 
 /** Returns the exit code: 1 when a failure must be fixed before Berth can work. */

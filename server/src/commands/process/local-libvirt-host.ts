@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises'
 import type { Config } from '../../config.ts'
 import type { CatalogHost } from '../../features/catalog/seed.ts'
 import { getRegion } from '../../features/catalog/service.ts'
-import { listPools, registerHost, removeHost, type HostRow } from '../../features/hosts/service.ts'
+import { listRanges, registerHost, removeHost, type HostRow } from '../../features/hosts/service.ts'
 import { readFacts, type Facts } from '../../host-setup/facts.ts'
 import { sellableCapacity } from '../../hypervisor/sellable-capacity.ts'
 import { withLibvirt } from '../../host-setup/libvirt.ts'
@@ -34,7 +34,7 @@ export async function openLibvirtHost(
   const elapsed = stopwatch()
   const registered = local?.driver === 'libvirt' ? local : null
   const range = registered
-    ? (await listPools(db)).find(({ host_id, cidr }) => host_id === registered.id && !cidr.includes(':'))?.cidr
+    ? (await listRanges(db)).find(({ host_id, cidr }) => host_id === registered.id && !cidr.includes(':'))?.cidr
     : undefined
   const { plan, outcomes } = await prepareHost({ range, allowed: config.guestAllowedRanges, selfTest: 'changed' }, reporter())
   const failed = outcomes.find(({ status }) => status === 'failed')

@@ -8,6 +8,7 @@ import { connect, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { CLIENT_FILES, pkiFolder, renewClientCertificate } from '../../host-setup/certificate-authority.ts'
+import { ownImagesFolder } from '../../images/own-images.ts'
 import { asUser, ensureSystemUser, run, SERVICE_USER, type OsUser } from '../../kernel/os-user.ts'
 import { findPortHolder } from '../port-owner.ts'
 import type { FromService, Question, Ready, Start, ToService } from './messages.ts'
@@ -31,6 +32,7 @@ export async function launchUnprivileged(serving: ProcessContext): Promise<Launc
   try {
     const user = await ensureSystemUser(SERVICE_USER)
     await mkdir(config.imagesDir, { recursive: true, mode: 0o755 })
+    await ensureOwnFolder(ownImagesFolder(config.imagesDir), user, 0o711)
     const { prefix, readsAll } = await findPrefix(config, user)
     const cache = await compiledFolder(config, user)
     const command = [...prefix, ...(cache ? ['env', `NODE_COMPILE_CACHE=${cache}`] : []), ...PROGRAM, 'serve']
@@ -63,15 +65,21 @@ async function findPrefix({ port, metricsPort, imagesDir }: Config, user: OsUser
 }
 
 /** Apart from that of root, who must not run what the service has compiled. */
-async function compiledFolder({ dataDir }: Config, { uid, gid }: OsUser): Promise<string | null> {
+async function compiledFolder({ dataDir }: Config, user: OsUser): Promise<string | null> {
   const folder = join(dataDir, 'compiled')
+  return ensureOwnFolder(folder, user, 0o700).then(
+    () => folder,
+    () => null,
+  )
+}
+
+async function ensureOwnFolder(folder: string, { uid, gid }: OsUser, mode: number): Promise<void> {
   try {
-    await mkdir(folder, { mode: 0o700 })
+    await mkdir(folder, { mode })
     await lchown(folder, uid, gid)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return null
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
-  return folder
 }
 
 function stopper({ lifecycle }: ProcessContext, child: ChildProcess): () => Promise<void> {

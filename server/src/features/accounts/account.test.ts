@@ -45,6 +45,8 @@ describe('GET /account/limits', () => {
       { name: 'copies', limit: 1200, used: 0 },
       { name: 'disk', limit: 400, used: 0 },
       { name: 'firewalls', limit: 10, used: 0 },
+      { name: 'imageStorage', limit: 200, used: 0 },
+      { name: 'images', limit: 10, used: 0 },
       { name: 'networks', limit: 10, used: 0 },
       { name: 'openTickets', limit: 20, used: 0 },
       { name: 'ram', limit: 40960, used: 0 },
@@ -55,6 +57,8 @@ describe('GET /account/limits', () => {
       { name: 'tokens', limit: 25, used: 1 },
       { name: 'vcpu', limit: 20, used: 0 },
       { name: 'vms', limit: 10, used: 0 },
+      { name: 'volumeStorage', limit: 2000, used: 0 },
+      { name: 'volumes', limit: 20, used: 0 },
       { name: 'webhooks', limit: 20, used: 0 },
     ])
   })

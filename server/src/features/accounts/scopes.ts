@@ -10,11 +10,13 @@ const VERBS = {
   catalog: ['read'],
   events: ['read'],
   firewalls: ['read', 'create', 'update', 'delete'],
+  images: ['read', 'create', 'update', 'delete'],
   networks: ['read', 'create', 'update', 'delete'],
   snapshots: ['create', 'read', 'restore', 'delete'],
   ssh_keys: ['read', 'create', 'update', 'delete'],
   tickets: ['read', 'create'],
   vms: ['create', 'read', 'update', 'delete', 'power', 'console'],
+  volumes: ['read', 'create', 'update', 'delete'],
   wallet: ['read', 'deposit'],
   webhooks: ['create', 'read', 'update', 'delete'],
 }

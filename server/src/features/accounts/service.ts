@@ -172,6 +172,8 @@ export async function releaseQuotas(tx: Tx, accountId: string, amounts: Record<s
     throw new Error(`BUG: a quota of ${names.join(', ')} of ${accountId} was given back but never taken`)
 }
 
+export const recountQuota = sql.recountQuota
+
 export const usedOfQuota = sql.usedOfQuota
 
 /** Reads the usage counter; does not count the resources themselves. */

@@ -103,6 +103,10 @@ export const addToQuotas = (tx: Tx, accountId: string, amounts: Record<string, b
       and (more.amount <= 0 or q.name = 'open_tickets' or not ${isSuspended(sql`${accountId}`)})
     returning q.name`)
 
+/** Whatever the limit is: of what exists already. */
+export const recountQuota = (tx: Tx, accountId: string, name: string, more: bigint) =>
+  tx.run(sql`update account_quotas set used = used + ${more} where account_id = ${accountId} and name = ${name}`)
+
 export const ensureQuota = (tx: Tx, accountId: string, name: string) =>
   tx.run(sql`insert into account_quotas (account_id, name) values (${accountId}, ${name}) on conflict do nothing`)
 

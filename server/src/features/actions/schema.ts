@@ -14,8 +14,12 @@ const ActionStep = object({
 export const Action = object(
   {
     id: Type.String(),
-    vmId: Type.String({ description: 'The VM; of an action of a floating address the one that gets it, or else loses it' }),
+    vmId: Type.String({
+      description: 'The VM; of an action of a floating address the one that gets it, or else loses it; empty for an image that is imported',
+    }),
     addressId: nullable(Type.String({ description: 'Only of an action of a floating address' })),
+    volumeId: nullable(Type.String({ description: 'Only of an action of a volume' })),
+    imageId: nullable(Type.String({ description: 'Only of an action of an image' })),
     action: Type.String({ description: 'CREATE, START, STOP, RESTART, UPGRADE, REBUILD, DELETE, …' }),
     status: ActionStatus,
     progress: Type.Integer({ minimum: 0, maximum: 100 }),

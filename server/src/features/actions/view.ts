@@ -25,8 +25,17 @@ export const toAction = (run: RunRow, steps: StepRow[]): Action => ({
   createdAt: run.created_at.toISOString(),
 })
 
-/** The subject is the VM, or the address, whose input names the VMs. */
-function subjectsOf({ subject_id, input }: RunRow): Pick<Action, 'vmId' | 'addressId'> {
-  const { addressId = null, vmId, previousVmId } = input as { addressId?: string; vmId?: string | null; previousVmId?: string | null }
-  return addressId === null ? { vmId: subject_id ?? '', addressId } : { vmId: vmId ?? previousVmId ?? '', addressId }
+interface Subjects {
+  addressId?: string
+  imageId?: string
+  volumeId?: string
+  vmId?: string | null
+  previousVmId?: string | null
+}
+
+/** The subject is the VM, or the address or image, whose input names the VMs. */
+function subjectsOf({ subject_id, input }: RunRow): Pick<Action, 'vmId' | 'addressId' | 'imageId' | 'volumeId'> {
+  const { addressId = null, imageId = null, volumeId = null, vmId, previousVmId } = input as Subjects
+  const isOfVm = addressId === null && imageId === null
+  return { vmId: (isOfVm ? subject_id : (vmId ?? previousVmId)) ?? '', addressId, imageId, volumeId }
 }

@@ -34,14 +34,15 @@ export const configureGuests = reconciler(CONFIGURE_GUESTS, '5s', async (deps: D
     !(isSilent && count((each) => each.isSilent) >= AT_ONCE_SILENT)
   for (;;) {
     const isOver = stopping?.aborted || elapsed() > RUN_MS
+    // One that finishes while the due ones are read is still among them.
+    const asked = new Set([...running.keys()].map(({ vmId }) => vmId))
     const due = isOver ? [] : byVm(await dueGuests(deps.db, deps.clock.now()))
     for (const guest of due) {
-      const isRunning = count(({ vmId }) => vmId === guest.vmId) > 0
-      if (isRunning || failed.has(guest.vmId) || !isTurnOf(guest)) continue
-      const asked = configure(deps, guest).then((isDone) => void (isDone || failed.add(guest.vmId)))
+      if (asked.has(guest.vmId) || failed.has(guest.vmId) || !isTurnOf(guest)) continue
+      const answer = configure(deps, guest).then((isDone) => void (isDone || failed.add(guest.vmId)))
       running.set(
         guest,
-        asked.finally(() => running.delete(guest)),
+        answer.finally(() => running.delete(guest)),
       )
     }
     if (running.size === 0) return

@@ -58,7 +58,7 @@ describe('a guest that does not answer', async () => {
     const { calls, deps, release } = silence(silent)
     const run = configureGuests.runOnce(deps)
     await expect.poll(() => states(other), { timeout: 5_000 }).toEqual(['CONFIGURED'])
-    expect(calls).toHaveLength(2)
+    await expect.poll(() => calls).toHaveLength(2)
     const late = await given(stranger, 1)
     await expect.poll(() => states(late), { timeout: 5_000 }).toEqual(['CONFIGURED'])
     release()

@@ -3,17 +3,17 @@
 // back; the reconciler of unfinished releases puts the ports right then.
 import type { Principal } from '../../http/api/principal.ts'
 import { DriverError } from '../../hypervisor/driver.ts'
-import { addDuration } from '../../kernel/clock.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { StepError } from '../../workflow/workflow-builder.ts'
 import { workflow, type Deps } from '../deps.ts'
 import { findPortState, markPortsDirty } from '../ports/service.ts'
+import { GRACE, isOver } from '../renewals/service.ts'
 import { applyPortsNow, controllerForVm, isPlaced, lockOwnVm, lockVmById, portSpecs, vmById, type VmDetails } from '../vms/service.ts'
 import { configureGuest, forgetInGuest } from './guest.ts'
 import type { AddressMoving, AssignAddress } from './schema.ts'
-import { GRACE, lockOwnAddress, recordAddressEvent, requireIdleAddress } from './service.ts'
+import { lockOwnAddress, recordAddressEvent, requireIdleAddress } from './service.ts'
 import * as sql from './sql.ts'
 
 export const FINISH_RELEASES = 'addresses.releases'
@@ -44,7 +44,7 @@ export async function releasePort(deps: Deps, vmId: string, signal: AbortSignal)
   const isDone = state?.isManaged && state.isApplied
   const vm = isDone ? undefined : await vmById(deps.db, vmId)
   if (!vm || !isPlaced(vm)) return
-  await sql.markUnconfirmed(deps.db, deps.clock.now(), vmId)
+  await sql.markUnconfirmed(deps.db, deps.clock.now(), vmId, vm.host_id!)
   const [port] = await portSpecs(deps.db, vm)
   await (await controllerForVm(deps, vm)).ensurePort(port!, signal, { unconfirmed: true })
 }
@@ -166,9 +166,10 @@ function requireExpected({ address, vm_id }: sql.AddressRow, expected: string | 
   throw apiError('invalid_state', `The address ${address} is ${owner}, not as expected: nothing was changed`)
 }
 
-function requireUsable({ address, region_id, past_due_at }: sql.AddressRow, vm: VmDetails, now: Date): void {
+function requireUsable(row: sql.AddressRow, vm: VmDetails, now: Date): void {
+  const { address, region_id } = row
   // Before it is suspended too: a move under way keeps it from that.
-  if (past_due_at !== null && addDuration(past_due_at, GRACE) <= now)
+  if (isOver(now, row, GRACE))
     throw apiError('invalid_state', `The renewal of ${address} is not paid: deposit what is due, it renews by itself within a minute`)
   if (vm.account_suspended)
     throw apiError('invalid_state', 'This account is suspended, so nothing of it is changed: open a ticket to ask why')

@@ -3,9 +3,8 @@ import { DryRunResult } from '../../http/api/api.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { addDuration } from '../../kernel/clock.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
-import { apiError, invalid, notFound } from '../../kernel/errors.ts'
+import { ApiError, apiError, invalid, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { type Cents, prorateDown } from '../../kernel/money.ts'
 import { openRunOf } from '../../workflow/run-store.ts'
 import { releaseQuota, reserveQuota } from '../accounts/service.ts'
 import { catalogNumbers, getRegion } from '../catalog/service.ts'
@@ -13,9 +12,9 @@ import type { Deps, EventDeps } from '../deps.ts'
 import type { EventType } from '../events/schema.ts'
 import { recordEvent } from '../events/service.ts'
 import { allocateFloatingAddress, LEFT_REST, releasePublicIp, RELEASED_REST } from '../hosts/public-addresses.ts'
+import { firstPeriod, quoteRemoval, refundUnused, unusedDays } from '../renewals/service.ts'
 import { setReverseName } from '../reverse-names/service.ts'
-import { nextRenewal, wholeDaysBetween } from '../vms/service.ts'
-import { balanceOf, charge, type Quote, refund, refundable, requireFunds, toQuote } from '../wallet/service.ts'
+import { charge, type Quote, requireFunds, toQuote } from '../wallet/service.ts'
 import type { Address, addressEvents, ReserveAddress, UpdateAddress } from './schema.ts'
 import * as sql from './sql.ts'
 import { toAddress } from './view.ts'
@@ -23,8 +22,6 @@ import { toAddress } from './view.ts'
 export { RENEWAL_PRICE } from './sql.ts'
 
 const QUOTA = 'addresses'
-/** From past due to unassigned. */
-export const GRACE = '24h'
 
 export async function reserveAddress(
   tx: Tx,
@@ -38,11 +35,11 @@ export async function reserveAddress(
   const region = await getRegion(tx, regionId)
   if (!region.available) throw apiError('unavailable', `Region ${region.slug} takes nothing new at the moment`)
   const price = (await catalogNumbers(tx))('price.address')
-  await reserveQuota(tx, accountId, QUOTA, 1n)
+  await reserveAddressQuota(tx, now, accountId)
   await requireFunds(tx, accountId, price, currency)
   const { address, poolId } = await allocateFloatingAddress(tx, now, region)
   const id = newId()
-  const period = { startsAt: now, endsAt: nextRenewal(now, now.getUTCDate()) }
+  const period = firstPeriod(now, price)
   await sql.insertAddress(tx, {
     id,
     account_id: accountId,
@@ -50,7 +47,7 @@ export async function reserveAddress(
     name: name ?? address,
     address,
     pool_id: poolId,
-    renewal_day: now.getUTCDate(),
+    renewal_day: period.renewalDay,
     period_started_at: period.startsAt,
     period_price_cents: price,
     next_renewal_at: period.endsAt,
@@ -62,6 +59,24 @@ export async function reserveAddress(
   await sql.insertPeriod(tx, id, period, paid.id)
   if (dryRun) return new DryRunResult(toQuote(currency, { charge: price, monthly: price, balanceAfter: paid.balance_after_cents }))
   return shown
+}
+
+/** Also of released addresses that rest: else an account could have every address of a pool rest, one after the other. */
+async function reserveAddressQuota(tx: Tx, now: Date, accountId: string): Promise<void> {
+  await endRests(tx, now, accountId)
+  try {
+    await reserveQuota(tx, accountId, QUOTA, 1n)
+  } catch (error) {
+    const { count, firstUntil } = await sql.restsOf(tx, accountId)
+    if (!(error instanceof ApiError) || firstUntil === null) throw error
+    const which = `Released ones count until they have rested: ${count} of them, the first until ${firstUntil.toISOString()}`
+    throw apiError(error.code, `${error.message}. ${which}`)
+  }
+}
+
+export async function endRests(tx: Tx, now: Date, accountId: string): Promise<void> {
+  const count = await sql.endRests(tx, now, accountId)
+  if (count > 0) await releaseQuota(tx, accountId, QUOTA, BigInt(count))
 }
 
 const referenceTo = (id: string) => ({ referenceType: 'ADDRESS', referenceId: id }) as const
@@ -111,34 +126,20 @@ export async function releaseAddress(
   const row = await lockOwnAddress(tx, accountId, id)
   await requireIdleAddress(tx, row)
   if (row.vm_id !== null) throw apiError('in_use', `The address ${row.address} is assigned to a VM: unassign it first`)
-  const unused = row.billing_status === 'ACTIVE' ? await unusedOf(tx, now, row) : 0n
-  if (dryRun) {
-    const balanceAfter = (await balanceOf(tx, accountId)) + unused
-    return new DryRunResult(toQuote(deps.config.currency, { charge: -unused, monthly: 0n, balanceAfter }))
-  }
+  const unused = await unusedDays(tx, now, row)
+  if (dryRun) return quoteRemoval(tx, deps, accountId, unused)
   await removeAddress(tx, deps, now, row, null)
-  const most = unused > 0n ? await refundable(tx, accountId, id) : 0n
-  const amount = unused < most ? unused : most
-  if (amount > 0n) {
-    const description = `Unused days of ${row.address}`
-    await refund(tx, now, accountId, amount, { type: 'ADDRESS_REFUND', description, ...referenceTo(id) })
-  }
+  await refundUnused(tx, now, row, unused, { type: 'ADDRESS_REFUND', what: row.address, referenceType: 'ADDRESS' })
   return { id }
 }
 
-/** Of a locked address that no port has. */
+/** Of a locked address that no port has. It counts against the quota until its rest is over. */
 export async function removeAddress(tx: Tx, deps: EventDeps, now: Date, row: sql.ShownAddress, reason: string | null): Promise<void> {
-  await releaseQuota(tx, row.account_id, QUOTA, 1n)
   const isLeft = row.left_at !== null && addDuration(row.left_at, LEFT_REST) > now
-  await releasePublicIp(tx, now, { address: row.address, poolId: row.pool_id }, isLeft ? LEFT_REST : RELEASED_REST)
+  const taken = { address: row.address, poolId: row.pool_id }
+  await releasePublicIp(tx, now, taken, isLeft ? LEFT_REST : RELEASED_REST, row.account_id)
   await recordAddressEvent(tx, deps, row.id, 'address.released', { reason })
   await sql.deleteAddress(tx, row.id)
-}
-
-async function unusedOf(tx: Tx, now: Date, row: sql.AddressRow): Promise<Cents> {
-  if ((await catalogNumbers(tx))('setting.refund_unused_days') === 0n) return 0n
-  const all = wholeDaysBetween(row.period_started_at, row.next_renewal_at)
-  return all === 0n ? 0n : prorateDown(row.period_price_cents, wholeDaysBetween(now, row.next_renewal_at), all)
 }
 
 interface EventDetail {
@@ -162,11 +163,16 @@ export async function recordAddressEvent(
 }
 
 /** Its machine may still run on the unreachable host, with the addresses that it has here too. */
-export const onVmEvacuated = (tx: Tx, { clock }: EventDeps, vmId: string): Promise<unknown> => sql.markLeft(tx, clock.now(), vmId)
+export const onVmEvacuated = (tx: Tx, { clock }: EventDeps, vmId: string, { hostId }: { hostId: string }): Promise<unknown> =>
+  sql.markLeft(tx, clock.now(), vmId, hostId)
 
 /** A deleted VM leaves its addresses to its owner. Its ports are gone by then. */
-export async function unassignAll(tx: Tx, vm: { id: string; isLeft: boolean }, { clock }: EventDeps): Promise<void> {
-  if (vm.isLeft) await sql.markLeft(tx, clock.now(), vm.id)
+export async function unassignAll(
+  tx: Tx,
+  vm: { id: string; host_id: string | null; isLeft: boolean },
+  { clock }: EventDeps,
+): Promise<void> {
+  if (vm.isLeft) await sql.markLeft(tx, clock.now(), vm.id, vm.host_id!)
   for (const { id } of await sql.addressesOfVm(tx, vm.id)) await sql.setOwner(tx, clock.now(), id, null, null)
   await sql.forgetVm(tx, vm.id)
 }

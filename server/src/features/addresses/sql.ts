@@ -1,14 +1,18 @@
-import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { addDuration, parseDurationMs } from '../../kernel/clock.ts'
+import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { hasOpenRun, openRunAsJson, type OpenRun } from '../../workflow/run-store.ts'
 import { isSuspended } from '../accounts/service.ts'
-import { reverseColumns, type ReverseNameShown } from '../reverse-names/service.ts'
+import { LEFT_REST, RELEASED_REST } from '../hosts/public-addresses.ts'
+import { paid, unpaid, type Deadlines, type Period } from '../renewals/service.ts'
+import { reverseNameAsJson, type ReverseName } from '../reverse-names/service.ts'
 
 export type AddressRow = Row<'addresses'>
 
-export interface ShownAddress extends AddressRow, ReverseNameShown {
+export interface ShownAddress extends AddressRow {
+  reverse: ReverseName | null
   region_slug: string
   region_name: string
   renewal_price_cents: bigint
@@ -18,7 +22,7 @@ export interface ShownAddress extends AddressRow, ReverseNameShown {
 export const RENEWAL_PRICE = sql`(select value from catalog_values where name = 'price.address')`
 
 const shown = sql`${allColumns('addresses', 'a')}, host(a.address) as address, r.slug as region_slug, r.name as region_name,
-  ${reverseColumns(sql`a.address`, sql`a.account_id`)}, ${RENEWAL_PRICE} as renewal_price_cents, ${openRunAsJson(sql`a.id`)} as open_run`
+  ${reverseNameAsJson(sql`a.address`, sql`a.account_id`)} as reverse, ${RENEWAL_PRICE} as renewal_price_cents, ${openRunAsJson(sql`a.id`)} as open_run`
 
 export type NewAddress = Pick<
   AddressRow,
@@ -119,51 +123,78 @@ export const setGuestState = (db: Queries, now: Date, id: string, vmId: string, 
 export const addressesOfVm = (tx: Tx, vmId: string) =>
   tx.many<{ id: string }>(sql`select id from addresses where vm_id = ${vmId} order by id for update`)
 
-/** Those that its port may still have where its host did not confirm that it has lost them. */
-export const markUnconfirmed = (db: Queries, now: Date, vmId: string) =>
-  db.run(sql`update addresses set left_at = ${now} where releasing_vm_id = ${vmId}`)
+/** Those that the port of the VM may still have on the host, which did not confirm that it has lost them. */
+export const markUnconfirmed = (db: Queries, now: Date, vmId: string, hostId: string) =>
+  db.run(leave(now, vmId, hostId, sql`releasing_vm_id = ${vmId}`))
 
-/** Also those that its port may still have had. */
-export const markLeft = (tx: Tx, now: Date, vmId: string) =>
-  tx.run(sql`update addresses set left_at = ${now} where vm_id = ${vmId} or releasing_vm_id = ${vmId}`)
+/** Also those that it has. */
+export const markLeft = (tx: Tx, now: Date, vmId: string, hostId: string) =>
+  tx.run(leave(now, vmId, hostId, sql`vm_id = ${vmId} or releasing_vm_id = ${vmId}`))
+
+const leave = (now: Date, vmId: string, hostId: string, which: Sql): Sql => sql`
+  with gone as (update addresses set left_at = ${now} where ${which} returning address)
+  insert into unconfirmed_releases (address, vm_id, host_id) select address, ${vmId}, ${hostId} from gone on conflict do nothing`
+
+/**
+ * Ends what waits for a host that has confirmed: the VM's ports as they are now are in force there, or its machine is gone from there. While
+ * an action of the VM runs neither is known: an evacuation records the machine that it left when it has ended. A host that was removed
+ * from the fleet confirms nothing.
+ */
+export async function confirmReleases(tx: Tx, now: Date): Promise<void> {
+  const confirmed = await tx.many<{ address: string }>(sql`
+    delete from unconfirmed_releases u using hosts h
+    where h.id = u.host_id and h.removed_at is null and not ${hasOpenRun(sql`u.vm_id`)}
+      and not exists (select from stale_machines s where s.host_id = u.host_id and s.vm_id = u.vm_id)
+      and not exists (select from vm_ports p where p.vm_id = u.vm_id and p.host_id = u.host_id
+        and not (p.is_managed and p.applied_version is not distinct from p.desired_version))
+      and not exists (select from addresses a where a.address = u.address and a.releasing_vm_id = u.vm_id)
+    returning host(u.address) as address`)
+  if (confirmed.length === 0) return
+  const isConfirmed = sql`address = any(${confirmed.map(({ address }) => address)}::inet[]) and not exists (
+    select from unconfirmed_releases u where u.address = outer_row.address)`
+  await tx.run(sql`update addresses outer_row set left_at = null where ${isConfirmed}`)
+  const shorterByMs = parseDurationMs(LEFT_REST) - parseDurationMs(RELEASED_REST)
+  await tx.run(sql`
+    update free_addresses outer_row set available_at = greatest(${now}, available_at - ${shorterByMs}::int8 * interval '1 millisecond')
+    where ${isConfirmed} and available_at > ${addDuration(now, RELEASED_REST)}`)
+}
+
+export const accountsWithRestsOver = (db: Queries, now: Date) =>
+  db.many<{ id: string }>(sql`
+    select distinct a.id from free_addresses f join accounts a on a.id = f.account_id where f.available_at <= ${now} order by 1 limit 500`)
+
+/** Returns how many count no longer. */
+export const endRests = (tx: Tx, now: Date, accountId: string): Promise<number> =>
+  tx.run(sql`
+    with over as (select address from free_addresses where account_id = ${accountId} and available_at <= ${now} order by address for update),
+      forgotten as (delete from unconfirmed_releases where address in (select address from over))
+    update free_addresses set account_id = null where address in (select address from over)`)
+
+export const restsOf = (db: Queries, accountId: string) =>
+  db.one<{ count: bigint; firstUntil: Date | null }>(sql`
+    select count(*), min(available_at) as "firstUntil" from free_addresses where account_id = ${accountId}`)
 
 /** Its ports are gone. */
 export const forgetVm = (tx: Tx, vmId: string) => tx.run(sql`update addresses set releasing_vm_id = null where releasing_vm_id = ${vmId}`)
 
 export const deleteAddress = (tx: Tx, id: string) => tx.run(sql`delete from addresses where id = ${id}`)
 
-export interface DueAddress {
-  id: string
-  account_id: string
-  next_renewal_at: Date
-}
-
 /** Unpaid ones only where the balance covers them now, or a deadline has passed. */
-export const dueAddresses = (db: Queries, { now, graceOver, retentionOver }: { now: Date; graceOver: Date; retentionOver: Date }) =>
-  db.many<DueAddress>(sql`
-    select a.id, a.account_id, a.next_renewal_at from addresses a left join wallets w using (account_id)
+export const dueAddresses = (db: Queries, { now, graceOver, retentionOver }: Deadlines) =>
+  db.many<{ id: string }>(sql`
+    select a.id from addresses a left join wallets w using (account_id)
     where a.next_renewal_at <= ${now} and not ${isSuspended(sql`a.account_id`)}
       and (a.billing_status = 'ACTIVE' or coalesce(w.balance_cents, 0) >= ${RENEWAL_PRICE}
         or (a.billing_status = 'PAST_DUE' and a.past_due_at <= ${graceOver})
         or (a.billing_status = 'SUSPENDED' and (a.vm_id is not null or a.past_due_at <= ${retentionOver})))
     order by a.next_renewal_at, a.id limit 500`)
 
-export interface Period {
-  startsAt: Date
-  endsAt: Date
-  renewalDay: number
-  priceCents: bigint
-}
+export const setPeriod = (tx: Tx, now: Date, id: string, period: Period) =>
+  tx.run(sql`update addresses set ${paid(now, period)} where id = ${id}`)
 
-export const setPeriod = (tx: Tx, now: Date, id: string, { startsAt, endsAt, renewalDay, priceCents }: Period) =>
-  tx.run(sql`
-    update addresses set period_started_at = ${startsAt}, next_renewal_at = ${endsAt}, renewal_day = ${renewalDay}, period_price_cents = ${priceCents},
-      billing_status = 'ACTIVE', past_due_at = null, updated_at = ${now} where id = ${id}`)
-
-export const insertPeriod = (tx: Tx, id: string, { startsAt, endsAt }: Pick<Period, 'startsAt' | 'endsAt'>, transactionId: string) =>
+export const insertPeriod = (tx: Tx, id: string, { startsAt, endsAt }: Period, transactionId: string) =>
   tx.run(sql`
     insert into address_periods (address_id, started_at, ends_at, transaction_id) values (${id}, ${startsAt}, ${endsAt}, ${transactionId})`)
 
 export const markUnpaid = (tx: Tx, now: Date, id: string, status: 'PAST_DUE' | 'SUSPENDED') =>
-  tx.run(sql`
-    update addresses set billing_status = ${status}, past_due_at = coalesce(past_due_at, ${now}), updated_at = ${now} where id = ${id}`)
+  tx.run(sql`update addresses set ${unpaid(now, status)} where id = ${id}`)

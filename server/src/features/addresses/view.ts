@@ -17,7 +17,7 @@ export const toAddress = (row: ShownAddress): Address => ({
     status: row.open_run.status,
     progress: row.open_run.progress,
   },
-  ...toReverseFields(row),
+  ...toReverseFields(row.reverse),
   billing: {
     nextRenewalAt: row.next_renewal_at.toISOString(),
     status: row.billing_status,

@@ -1,12 +1,13 @@
 // Creates a backup on the VM's host and transfers it to the host that stores it. A customer action preempts a daily backup: the run is
 // cancelled, compensation removes its data, and the schedule retries later.
 import type { Driver } from '../../hypervisor/driver.ts'
-import { addDuration } from '../../kernel/clock.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import type { SaveContext, StepContext } from '../../workflow/workflow-builder.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
+import { scheduleSweep } from '../backup-targets/service.ts'
 import { workflow, type Deps } from '../deps.ts'
 import {
+  backupPolicyOf,
   chargeCopy,
   driverForVm,
   driverForVmId,
@@ -17,8 +18,11 @@ import {
   releaseCopyRoom,
   vmById,
 } from '../vms/service.ts'
+import { chooseKept } from './retention.ts'
+import { discardUpload, uploadBackup } from './target.ts'
 import { transferBackup, type TransferResult } from './transfer.ts'
-import { DAILY, REMOVE } from './reconciler-names.ts'
+import { DAILY, triggerRemoval } from './reconciler-names.ts'
+import { scheduleFirst } from './proofs.ts'
 import { planAfterCancel, scheduleRetry, scheduleNext } from './schedule.ts'
 import * as sql from './sql.ts'
 import { toBackup } from './view.ts'
@@ -28,18 +32,22 @@ export interface BackupInput {
   backupId: string
   parentId: string | null
   daily: boolean
-  /** The host that will store the backup. */
-  hostId: string
+  /** The host that will store the backup; null for one in a target. */
+  hostId: string | null
+  /** Missing in the journal of a run that an older release started. */
+  targetId?: string | null
   /** Missing in the journal of a run that an older release started. */
   priceCents?: string
 }
 
 type Context = Pick<StepContext<Deps, BackupInput, unknown>, 'deps' | 'input' | 'signal'>
 
-const KEEP_DAILY = 7
+/** The add-on pays for so many daily backups. */
+const INCLUDED = 7
 
 export const createBackupWorkflow = workflow<BackupInput>('backup.create', {
   deadline: '6h',
+  isBulk: true,
   locks: (tx, { vmId }) => lockVmById(tx, vmId),
 })
   .step('begin', { save: (tx, { input, now }) => sql.markRunning(tx, now, input.backupId) })
@@ -58,27 +66,36 @@ export const createBackupWorkflow = workflow<BackupInput>('backup.create', {
   .step('transfer', {
     timeout: '2h',
     run: async (context): Promise<TransferResult | null> => {
+      const { targetId } = context.input
+      if (targetId) return uploadBackup(context, targetId, context.results.copy.parentId)
       const { from, to } = await endsOf(context)
       const order = { backupId: context.input.backupId, parentId: context.results.copy.parentId }
       return from.hostId === to.hostId ? null : transferBackup(from, to, context.input.vmId, order, context.signal)
     },
-    undo: async ({ deps, input: { vmId, backupId, hostId }, signal }) =>
-      (await deps.hypervisors.get(hostId)).ensureNoBackup(vmId, backupId, signal),
+    undo: async (context) => {
+      const { vmId, backupId, hostId, targetId } = context.input
+      if (targetId) return discardUpload(context, targetId)
+      await (await context.deps.hypervisors.get(hostId!)).ensureNoBackup(vmId, backupId, context.signal)
+    },
   })
   .step('charge', { save: chargeBackup })
   .step('delete source copy', { run: deleteSourceCopy, optional: true })
   .onSuccess(async (tx, { deps, input, results, runId, now }) => {
-    const backup = await sql.markAvailable(tx, now, input.backupId, {
+    const place = input.targetId ? { parentId: null, sizeBytes: results.transfer!.sizeBytes } : {}
+    await sql.markAvailable(tx, now, input.backupId, {
       ...results.copy,
+      ...place,
       checksum: results.transfer?.checksum ?? null,
-      expiresAt: input.daily ? addDuration(now, `${KEEP_DAILY}d`) : null,
     })
+    await scheduleFirst(tx, now, input.vmId)
     const { account_id, quotaGib, rooms } = await sql.recount(tx, input.backupId)
     await releaseCopyRoom(tx, account_id, quotaGib, rooms)
     if (input.daily) await settleDaily(tx, now, input.vmId)
-    await recordVmEvent(tx, deps, input.vmId, 'backup.created', { actionId: runId }, { backup: toBackup(backup) })
+    const backup = toBackup((await sql.findById(tx, input.backupId))!)
+    await recordVmEvent(tx, deps, input.vmId, 'backup.created', { actionId: runId }, { backup })
   })
   .onFailure(async (tx, { deps, input, error, cancelled, cleanupFailed, runId, now }) => {
+    if (cleanupFailed && input.targetId) await scheduleSweep(tx, input.targetId, input.vmId, now)
     if (cancelled) return rollBackBackup(tx, now, input, cleanupFailed)
     const reason = error?.userMessage ?? ''
     const backup = await sql.markFailed(tx, input.backupId, reason, cleanupFailed)
@@ -89,7 +106,7 @@ export const createBackupWorkflow = workflow<BackupInput>('backup.create', {
 
 const endsOf = async ({ deps, input }: Context): Promise<{ from: Driver; to: Driver }> => ({
   from: await driverForVmId(deps, input.vmId),
-  to: await deps.hypervisors.get(input.hostId),
+  to: await deps.hypervisors.get(input.hostId!),
 })
 
 /** The only steps after it are optional: from here on the backup can only be deleted, and its unused days refunded. */
@@ -101,17 +118,27 @@ async function chargeBackup(tx: Tx, { deps, input, now }: SaveContext<Deps, Back
   await chargeCopy(tx, deps, now, { vmId: input.vmId, priceCents, what: `Backup ${name}` })
 }
 
-/** The backup is now stored on another host. If this deletion fails, the orphan volume reconciler removes the source copy. */
-async function deleteSourceCopy(context: Context): Promise<void> {
-  const { from, to } = await endsOf(context)
-  if (from.hostId !== to.hostId) await from.ensureBackupOffloaded(context.input.vmId, context.input.backupId, context.signal)
+/** The backup is now stored elsewhere. If this deletion fails, the orphan volume reconciler removes the source copy. */
+async function deleteSourceCopy({ deps, input: { vmId, backupId, hostId }, signal }: Context): Promise<void> {
+  const from = await driverForVmId(deps, vmId)
+  if (from.hostId !== hostId) await from.ensureBackupOffloaded(vmId, backupId, signal)
 }
 
 async function settleDaily(tx: Tx, now: Date, vmId: string): Promise<void> {
   await scheduleNext(tx, now, vmId)
-  await sql.expireOlder(tx, vmId, KEEP_DAILY)
-  await triggerReconciler(tx, REMOVE)
+  await applyRetention(tx, vmId)
+  await triggerRemoval(tx)
   await triggerReconciler(tx, DAILY)
+}
+
+async function applyRetention(tx: Tx, vmId: string): Promise<void> {
+  const backups = await sql.listDaily(tx, vmId)
+  const kept = chooseKept(backups, await backupPolicyOf(tx, vmId))
+  const [wanted, others] = [backups.filter(({ id }) => kept.has(id)), backups.filter(({ id }) => !kept.has(id))]
+  const toKept = ({ id }: { id: string }, rank: number): sql.Kept => ({ id, expiresAt: kept.get(id)!, isExtra: rank >= INCLUDED })
+  await sql.setKept(tx, wanted.map(toKept))
+  const expired = others.map(({ id }) => id)
+  await sql.expire(tx, expired)
 }
 
 /** Runs when another action preempted the backup, or when the backup or its VM was deleted. */

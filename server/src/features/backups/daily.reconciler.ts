@@ -2,9 +2,8 @@
 import { ApiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { reconciler, type Deps } from '../deps.ts'
-import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { lockOwnVm, recordVmEvent } from '../vms/service.ts'
-import { DAILY, REMOVE } from './reconciler-names.ts'
+import { DAILY, triggerRemoval } from './reconciler-names.ts'
 import { dueVms, failuresOf, scheduleDailyBackups, scheduleRetry, type DueVm } from './schedule.ts'
 import { startBackup } from './service.ts'
 import * as sql from './sql.ts'
@@ -24,7 +23,7 @@ export const dailyBackups = reconciler(DAILY, '1m', async (deps) => {
       log.warn({ err: error, vmId: vm.id }, 'starting daily backup failed')
     })
   }
-  if ((await sql.expireUnwanted(db, clock.now())) > 0) await triggerReconciler(db, REMOVE)
+  if ((await sql.expireUnwanted(db, clock.now())) > 0) await triggerRemoval(db)
 })
 
 /** The account's quota or the hosts are full. */
@@ -46,8 +45,10 @@ async function recordRefusal(deps: Deps, { id, account_id }: DueVm, { message }:
       type: 'DAILY',
       parent_id: null,
       host_id: vm.host_id!,
+      target_id: null,
       staging_host_id: null,
       counted_gib: 0,
+      disk_gib: vm.disk_gib,
       run_id: newId(),
       created_at: now,
     })

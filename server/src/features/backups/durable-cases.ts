@@ -1,31 +1,38 @@
 // Crash tests of every backup workflow: a sample in `npm test`, every combination in `npm run prove`.
 import { describe, expect, test } from 'vitest'
-import { diskOf, givenSecondHost, proveOnVm, startDailyBackup, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
+import { givenBackupTarget, storesInMemory } from '../../../test/backup-target-fixture.ts'
+import { diskOf, fixtureOf, givenSecondHost, proveOnVm, startDailyBackup, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp, type TestApp } from '../../../test/harness.ts'
 import { controlOf } from '../../../test/hosts.ts'
 import { testRunner } from '../../../test/run-workflows.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { testCrashSafety } from '../../workflow/testing.ts'
+import { listHosts } from '../hosts/service.ts'
 import { reconcileStaleMachines } from '../vms/reconcilers/stale-machines.reconciler.ts'
 import { createBackupWorkflow } from './create.workflow.ts'
+import { proveBackups } from './prove.reconciler.ts'
+import { proveBackup } from './prove.workflow.ts'
+import { provisionFromBackup } from './provision.workflow.ts'
 import { restoreFromBackup } from './restore.workflow.ts'
 
 const TIMEOUT_MS = 300_000
 
 async function given() {
-  const app = await testApp()
+  const app = await testApp(storesInMemory())
   await app.db.run(sql`update catalog_values set value = 1000000000 where name like 'quota.%'`)
   return { app, customer: await app.given.customer({ credit: '100000.00' }) }
 }
 
 export function describeDurability({ thorough }: { thorough: boolean }): void {
-  describe.each(['its own host', 'another host'])(
+  describe.each(['its own host', 'another host', 'a backup target'])(
     'every backup workflow on %s survives a crash and a failure at any step',
     async (where) => {
       const { app, customer } = await given()
       const { id: vmId } = await app.given.vm(customer)
       if (where === 'another host') await givenSecondHost(app)
+      if (where === 'a backup target') await givenBackupTarget(app)
       const volume = where === 'another host' ? 'backup on second' : 'backup'
+      const added = where === 'a backup target' ? [] : [volume]
 
       test(
         'backup.create',
@@ -38,7 +45,7 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
               act: async () => (await customer.post(`/vms/${vmId}/backups`, { name: 'x' })).body.data.actionId,
               completed: (after, before) => {
                 expect(after.copies).toEqual(['backup AVAILABLE', ...before.copies])
-                expect(after.volumes).toEqual([volume, ...before.volumes])
+                expect(after.volumes).toEqual([...added, ...before.volumes])
               },
               failed: (after, before) => {
                 expect(after).toEqual({ ...before, copies: [...before.copies, 'backup FAILED'] })
@@ -59,7 +66,8 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
           await diskOf(app, vmId).write('before')
           const { id } = await startDailyBackup(app, vmId)
           await app.settle()
-          expect(await app.db.one(sql`select parent_id from backups where id = ${id}`)).toEqual({ parent_id: parent.id })
+          const parentId = where === 'a backup target' ? null : parent.id
+          expect(await app.db.one(sql`select parent_id from backups where id = ${id}`)).toEqual({ parent_id: parentId })
           await proveOnVm(
             app,
             {
@@ -75,6 +83,92 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
             },
             thorough,
           )
+        },
+        TIMEOUT_MS,
+      )
+
+      if (!thorough && where !== 'a backup target') return
+      test(
+        'backup.prove',
+        async () => {
+          const { id } = (await customer.post(`/vms/${vmId}/backups`, { name: 'proved' })).body.data.backup
+          await app.settle()
+          const config = { ...app.config, backupProofShare: 90 }
+          const state = async () => ({
+            vm: await fixtureOf(app, vmId),
+            balance: (await customer.get('/wallet')).body.data.balance,
+            hosts: await app.db.many(sql`select id, vcpu_used, ram_used_mib, disk_used_gib from hosts order by id`),
+          })
+          let [proofId, before] = ['', await state()]
+          const gone = async () => {
+            expect(await app.db.many(sql`select id from backup_proofs`)).toEqual([])
+            expect(await volumesOf(app, proofId)).toEqual([])
+            expect(await machinesOf(app, proofId)).toBe(0)
+            expect(await state()).toEqual(before)
+          }
+          const setup = {
+            db: app.db,
+            clock: app.clock,
+            runner: testRunner(app.deps),
+            workflow: proveBackup,
+            start: async () => {
+              before = await state()
+              await app.db.run(sql`update backups set verification = null, verified_at = null`)
+              await app.db.run(sql`update backup_proof_times set next_at = ${app.clock.now()}`)
+              await proveBackups.runOnce({ ...app.deps, config })
+              const proof = await app.db.one<{ id: string; run_id: string }>(sql`select id, run_id from backup_proofs`)
+              proofId = proof.id
+              return proof.run_id
+            },
+            completed: async () => {
+              expect((await customer.get(`/vms/${vmId}/backups/${id}`)).body.data).toMatchObject({ verification: 'BOOTED' })
+              await gone()
+            },
+            failed: gone,
+          }
+          expect((await testCrashSafety(setup, { thorough })).length).toBeGreaterThan(proveBackup.steps.length)
+        },
+        TIMEOUT_MS,
+      )
+
+      test(
+        'vm.provision_from_backup',
+        async () => {
+          await diskOf(app, vmId).write('copied')
+          const { id } = (await customer.post(`/vms/${vmId}/backups`, { name: 'source' })).body.data.backup
+          await app.settle()
+          const { osTemplateId: _, ...input } = await app.given.vmInput()
+          const before = await volumesOf(app, vmId)
+          let madeId = ''
+          const forget = async () => {
+            await customer.delete(`/vms/${madeId}`)
+            await app.settle({ subjectId: madeId })
+            expect(await volumesOf(app, madeId)).toEqual([])
+            expect(await volumesOf(app, vmId)).toEqual(before)
+          }
+          const setup = {
+            db: app.db,
+            clock: app.clock,
+            runner: testRunner(app.deps),
+            workflow: provisionFromBackup,
+            start: async () => {
+              const { vm, actionId } = (await customer.post('/vms', { ...input, fromBackupId: id })).body.data
+              madeId = vm.id
+              return actionId as string
+            },
+            completed: async () => {
+              expect((await customer.get(`/vms/${madeId}`)).body.data.status).toBe('RUNNING')
+              expect(await diskOf(app, madeId).read()).toBe('copied')
+              expect(await volumesOf(app, madeId)).toEqual(['disk 1', 'seed 1'])
+              await forget()
+            },
+            failed: async () => {
+              expect((await customer.get(`/vms/${madeId}`)).body.data.status).toBe('ERROR')
+              expect(await volumesOf(app, madeId)).toEqual([])
+              await forget()
+            },
+          }
+          expect((await testCrashSafety(setup, { thorough })).length).toBeGreaterThan(provisionFromBackup.steps.length)
         },
         TIMEOUT_MS,
       )
@@ -150,6 +244,14 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
       5 * TIMEOUT_MS,
     )
   })
+}
+
+/** On all hosts. */
+async function machinesOf(app: TestApp, vmId: string): Promise<number> {
+  let count = 0
+  for (const { id } of await listHosts(app.db))
+    if (await (await app.deps.hypervisors.get(id)).findMachine(vmId, AbortSignal.timeout(5_000))) count++
+  return count
 }
 
 /** A VM in a private network whose disk read "before" when it was backed up to the other host. */

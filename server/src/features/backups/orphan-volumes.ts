@@ -29,10 +29,13 @@ export const listOrphanVolumes = (db: Queries) =>
 
 /** A FAILED row has no data. Volumes of a VM with an open run, and of an unmanaged VM, are not orphans. */
 const isBusy = hasOpenRun(sql`f.vm_id`)
+/** Of a guest that proves a backup: its own reconciler removes it. */
+const isProof = (hostId: string) => sql`exists (select from backup_proofs p where p.id = f.vm_id and p.host_id = ${hostId})`
 const isKnown = (hostId: string) => sql`case f.kind
-  when 'template' then exists (select from os_templates t where t.id = f.id)
+  when 'template' then exists (select from os_templates t where t.id = f.id) or exists (select from images i where i.id = f.id)
   when 'snapshot' then v.id is not null and exists (select from snapshots s where s.id = f.id and s.vm_id = f.vm_id and s.status <> 'FAILED')
   when 'backup' then exists (select from backups b where b.id = f.id and b.vm_id = f.vm_id and b.host_id = ${hostId} and b.status <> 'FAILED')
+  when 'volume' then exists (select from volumes o where o.id = f.id and o.host_id = ${hostId})
   when 'disk' then v.generation = f.generation
   when 'seed' then v.generation = f.generation
   else false end`
@@ -45,7 +48,7 @@ export const recordOrphans = (db: Queries, now: Date, hostId: string, volumes: V
     from unnest(${volumes.map((each) => each.kind)}::text[], ${volumes.map((each) => each.id)}::text[], ${volumes.map((each) => each.vmId)}::text[],
       ${volumes.map((each) => each.generation ?? 0)}::int[], ${volumes.map((each) => each.sizeBytes)}::int8[]) as f(kind, id, vm_id, generation, size_bytes)
     left join vms v on v.id = f.vm_id and v.host_id = ${hostId}
-    where f.kind <> 'unknown' and not coalesce(${isKnown(hostId)}, false) and v.status is distinct from 'UNMANAGED' and not ${isBusy}
+    where f.kind <> 'unknown' and not coalesce(${isKnown(hostId)}, false) and v.status is distinct from 'UNMANAGED' and not ${isBusy} and not ${isProof(hostId)}
     on conflict (host_id, kind, id, generation) do update
       set vm_id = excluded.vm_id, size_bytes = excluded.size_bytes, is_old_disk = excluded.is_old_disk, last_seen_at = excluded.last_seen_at`)
 

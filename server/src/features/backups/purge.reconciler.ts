@@ -45,7 +45,7 @@ async function forgetAtSource(
   return completed_at === null ? error : null
 }
 
-async function forget(deps: Deps, { id, vm_id }: sql.BackupRow): Promise<true> {
+export async function forget(deps: Deps, { id, vm_id }: sql.BackupRow): Promise<true> {
   await deps.db.tx(async (tx) => {
     await lockVmById(tx, vm_id) // lock order: the VM before its backup
     const copies = await sql.uncountBackups(tx, [id])

@@ -1,9 +1,8 @@
-import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { workflow } from '../deps.ts'
 import { failAllSnapshots } from '../snapshots/service.ts'
 import { restoreWorkflow, type RestoreInput } from '../vms/service.ts'
 import { deleteFetchedChain, fetchChain } from './transfer.ts'
-import { REMOVE } from './reconciler-names.ts'
+import { triggerRemoval } from './reconciler-names.ts'
 import { endRestoring } from './sql.ts'
 import { toBackup } from './view.ts'
 
@@ -15,7 +14,7 @@ export const restoreFromBackup = restoreWorkflow({
   tidy: deleteFetchedChain,
   onMoved: failAllSnapshots,
   release: async (tx, backupId) => {
-    await triggerReconciler(tx, REMOVE) // the backup may have been deleted during the restore
+    await triggerRemoval(tx) // the backup may have been deleted during the restore
     return { backup: toBackup(await endRestoring(tx, backupId)) }
   },
 })

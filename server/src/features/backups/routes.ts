@@ -3,8 +3,8 @@ import { ActionStarted } from '../actions/schema.ts'
 import { accepted } from '../actions/service.ts'
 import type { Routes } from '../deps.ts'
 import { quotedOnDryRun } from '../wallet/schema.ts'
-import { Backup, BackupCreated, BackupDeleted, CreateBackup, RestoreBackup } from './schema.ts'
-import { createBackup, deleteBackup, getBackup, listBackups, restoreBackup } from './service.ts'
+import { Backup, BackupCreated, BackupDeleted, BackupScreenshot, CreateBackup, RestoreBackup } from './schema.ts'
+import { createBackup, deleteBackup, getBackup, getBackupScreenshot, listBackups, restoreBackup } from './service.ts'
 
 const tag = 'Backups'
 const ofVm = { vmId: Type.String() }
@@ -37,7 +37,7 @@ export const backupRoutes: Routes = (api, deps) => {
       body: CreateBackup,
       status: 202,
       data: BackupCreated,
-      errorCodes: ['busy', 'invalid_state', 'quota_exceeded', 'insufficient_funds', 'no_capacity'],
+      errorCodes: ['busy', 'invalid_state', 'incompatible', 'quota_exceeded', 'insufficient_funds', 'no_capacity'],
       ...quotedOnDryRun,
     },
     async (tx, { principal, params: { vmId }, body, query }) =>
@@ -48,6 +48,19 @@ export const backupRoutes: Routes = (api, deps) => {
     '/vms/:vmId/backups/:id',
     { operationId: 'getBackup', summary: 'Get a backup', tag, scope: 'backups:read', params, data: Backup },
     ({ principal, params: { vmId, id } }) => getBackup(db, principal.accountId, vmId, id),
+  )
+
+  api.get(
+    '/vms/:vmId/backups/:id/screenshot',
+    {
+      operationId: 'getBackupScreenshot',
+      summary: 'Get a picture of the screen of the guest that a backup was restored into on trial',
+      tag,
+      scope: 'vms:console',
+      params,
+      data: BackupScreenshot,
+    },
+    ({ principal, params: { vmId, id } }) => getBackupScreenshot(db, principal.accountId, vmId, id),
   )
 
   api.post(

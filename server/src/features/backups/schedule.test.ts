@@ -14,6 +14,14 @@ describe('the nightly backup time', () => {
     }
   })
 
+  test('is within the hour of the policy', () => {
+    for (const id of ids.slice(0, 100)) {
+      const at = nextBackupTime(id, noon, 13)
+      expect(at >= new Date('2026-03-10T13:00:00Z') && at < new Date('2026-03-10T14:00:00Z')).toBe(true)
+      expect(nextBackupTime(id, at, 13).getTime() - at.getTime()).toBe(86_400_000)
+    }
+  })
+
   test('is spread over the night across VMs', () => {
     const hours = Map.groupBy(ids, (id) => nextBackupTime(id, noon).getUTCHours())
     expect([...hours.keys()].toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 22, 23])

@@ -3,38 +3,48 @@ import { crc32 } from 'node:zlib'
 import { addDuration, parseDurationMs } from '../../kernel/clock.ts'
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { hasOpenRun } from '../../workflow/run-store.ts'
-import { isStale } from '../vms/service.ts'
+import { backupPolicyOf, isStale } from '../vms/service.ts'
 
 const DAY_MS = parseDurationMs('1d')
+const HOUR_MS = parseDurationMs('1h')
 const NIGHT_BEGINS_MS = parseDurationMs('22h')
 const NIGHT_SECONDS = parseDurationMs('8h') / 1000
 /** A backup that succeeded less than this before the next due time also counts for that one. */
 const APART = '6h'
 
-/** The VM's next time between 22:00 and 06:00 UTC. */
-export function nextBackupTime(vmId: string, from: Date): Date {
-  const moment = NIGHT_BEGINS_MS + (crc32(vmId) % NIGHT_SECONDS) * 1000
+/** The VM's next time within the hour, or between 22:00 and 06:00 UTC. */
+export function nextBackupTime(vmId: string, from: Date, hour: number | null = null): Date {
+  const [begins, seconds] = hour === null ? [NIGHT_BEGINS_MS, NIGHT_SECONDS] : [hour * HOUR_MS, HOUR_MS / 1000]
+  const moment = begins + (crc32(vmId) % seconds) * 1000
   const since = (from.getTime() - moment) % DAY_MS
   return new Date(from.getTime() + DAY_MS - ((since + DAY_MS) % DAY_MS))
 }
 
-/** Schedules VMs with daily backups enabled that have no due time yet, or missed theirs by a day. */
+/** Schedules VMs with daily backups enabled that have no due time yet, have another hour since, or missed theirs by a day. */
 export async function scheduleDailyBackups(db: Queries, now: Date): Promise<void> {
-  const vms = await db.many<{ id: string }>(sql`
-    select v.id from vms v left join backup_schedules s on s.vm_id = v.id
-    where v.daily_backup and v.provisioned and (s.vm_id is null or s.next_at <= ${new Date(now.getTime() - DAY_MS)}) limit 5000`)
-  const nights = vms.map(({ id }) => nextBackupTime(id, now))
+  const vms = await db.many<{ id: string; hour: number | null; done_at: Date | null }>(sql`
+    select v.id, p.hour, s.done_at from vms v left join backup_schedules s on s.vm_id = v.id left join backup_policies p on p.vm_id = v.id
+    where v.daily_backup and v.provisioned
+      and (s.vm_id is null or s.hour is distinct from p.hour or s.next_at <= ${new Date(now.getTime() - DAY_MS)}) limit 5000`)
+  const times = vms.map(({ id, hour, done_at }) => {
+    const apart = done_at && addDuration(done_at, APART)
+    return nextBackupTime(id, apart && apart > now ? apart : now, hour)
+  })
   await db.run(sql`
-    insert into backup_schedules (vm_id, next_at)
-    select id, at from unnest(${vms.map(({ id }) => id)}::text[], ${nights}::timestamptz[]) as n(id, at) join vms v using (id) order by id
-    on conflict (vm_id) do update set next_at = excluded.next_at`)
+    insert into backup_schedules (vm_id, next_at, hour)
+    select id, at, hour from unnest(${vms.map(({ id }) => id)}::text[], ${times}::timestamptz[], ${vms.map(({ hour }) => hour)}::int[]) as n(id, at, hour)
+    join vms v using (id) order by id
+    on conflict (vm_id) do update set next_at = excluded.next_at, hour = excluded.hour`)
 }
 
 /** Skips a deleted VM; the row lock waits for a concurrent deletion. */
-export const scheduleNext = (tx: Tx, now: Date, vmId: string) =>
-  tx.run(sql`
-    insert into backup_schedules (vm_id, next_at) select id, ${nextBackupTime(vmId, addDuration(now, APART))} from vms where id = ${vmId} for key share
-    on conflict (vm_id) do update set next_at = excluded.next_at, failures = 0`)
+export async function scheduleNext(tx: Tx, now: Date, vmId: string): Promise<void> {
+  const { hour } = await backupPolicyOf(tx, vmId)
+  const at = nextBackupTime(vmId, addDuration(now, APART), hour)
+  await tx.run(sql`
+    insert into backup_schedules (vm_id, next_at, hour, done_at) select id, ${at}, ${hour}, ${now} from vms where id = ${vmId} for key share
+    on conflict (vm_id) do update set next_at = excluded.next_at, hour = excluded.hour, done_at = excluded.done_at, failures = 0`)
+}
 
 /** Backoff: half an hour, one hour, two, then every four. */
 export const scheduleRetry = (tx: Tx, now: Date, vmId: string) =>

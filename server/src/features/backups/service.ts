@@ -5,11 +5,11 @@ import { parseDurationMs } from '../../kernel/clock.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { quotaLimit } from '../accounts/service.ts'
 import type { ActionStarted } from '../actions/schema.ts'
-import type { Deps } from '../deps.ts'
-import { isHostLost } from '../hosts/service.ts'
+import { ensureRepository, findTargetOfRegion, scheduleSweepsOfVm } from '../backup-targets/service.ts'
+import type { Deps, VmSource } from '../deps.ts'
+import { getHost, isHostLost } from '../hosts/service.ts'
 import {
   lockOwnVm,
   quoteCopy,
@@ -27,13 +27,17 @@ import {
 } from '../vms/service.ts'
 import type { Quote } from '../wallet/service.ts'
 import { createBackupWorkflow } from './create.workflow.ts'
-import { REMOVE } from './reconciler-names.ts'
+import { triggerRemoval } from './reconciler-names.ts'
 import { chooseBackupHost } from './backup-host.ts'
+import { provisionFromBackup } from './provision.workflow.ts'
 import { restoreFromBackup } from './restore.workflow.ts'
-import type { Backup, CreateBackup } from './schema.ts'
+import { findScreenshot } from './proofs.ts'
+import type { Backup, BackupScreenshot, CreateBackup } from './schema.ts'
 import * as sql from './sql.ts'
-import { toBackup } from './view.ts'
+import { toBackup, toScreenshot } from './view.ts'
 
+export { openBackupDisk } from './provision.workflow.ts'
+export { CREATE_IMAGE } from './sql.ts'
 export { listOrphanVolumes, removedAfter, type OrphanVolumeRow } from './orphan-volumes.ts'
 
 const BACKUP_CREATE = 'BACKUP_CREATE'
@@ -81,27 +85,43 @@ export async function startBackup(
   { name, type, parent, failures }: NewBackup,
   start: StartRun = startRunOf(tx, deps, vm, BACKUP_CREATE),
 ): Promise<{ row: sql.BackupRow; terms: CopyTerms }> {
-  const { id: vmId, account_id, os_template_id } = vm
+  const { id: vmId, account_id, os_template_id, disk_gib } = vm
   const vmHostId = vm.host_id!
-  const { hostId, parentId } = await chooseBackupHost(tx, { hostId: vmHostId, gib: vm.disk_gib }, parent, failures)
-  const terms = await reserveCopy(tx, deps, vm, { hostIds: [...new Set([hostId, vmHostId])], isPriced: type === 'MANUAL' })
+  const { hostId, targetId, parentId } = await choosePlace(tx, deps, vm, parent, failures)
+  const terms = await reserveCopy(tx, deps, vm, { hostIds: [...new Set([hostId ?? vmHostId, vmHostId])], isPriced: type === 'MANUAL' })
   const row = await sql.insertBackup(tx, {
     name,
     type,
-    parent_id: parentId,
+    parent_id: targetId === null ? parentId : null,
     host_id: hostId,
+    target_id: targetId,
     staging_host_id: hostId === vmHostId ? null : vmHostId,
     counted_gib: terms.countedGib,
     id: newId(),
     vm_id: vmId,
     account_id,
     os_template_id,
+    disk_gib,
     run_id: newId(),
     created_at: deps.clock.now(),
   })
-  const input = { vmId, backupId: row.id, parentId, daily: type === 'DAILY', hostId, priceCents: terms.priceCents.toString() }
+  const input = { vmId, backupId: row.id, parentId, daily: type === 'DAILY', hostId, targetId, priceCents: terms.priceCents.toString() }
   await start(createBackupWorkflow, input, row.run_id)
   return { row, terms }
+}
+
+/** The target of the region, or a host where it has none. Of `parent` only what changed since is sent, if it is in the same place. */
+async function choosePlace(tx: Tx, deps: Deps, vm: VmDetails, parent: sql.BackupRow | null, failures: number): Promise<Place> {
+  const target = await findTargetOfRegion(tx, vm.region_id)
+  if (!target) return { ...(await chooseBackupHost(tx, { hostId: vm.host_id!, gib: vm.disk_gib }, parent, failures)), targetId: null }
+  await ensureRepository(tx, deps.clock.now(), target.id, vm.id)
+  return { hostId: null, targetId: target.id, parentId: parent?.target_id === target.id && failures === 0 ? parent.id : null }
+}
+
+interface Place {
+  hostId: string | null
+  targetId: string | null
+  parentId: string | null
 }
 
 export async function listBackups(db: Queries, accountId: string, vmId: string, page: PageRequest): Promise<Paged<Backup>> {
@@ -114,6 +134,13 @@ export async function listBackups(db: Queries, accountId: string, vmId: string, 
 export async function getBackup(db: Queries, accountId: string, vmId: string, id: string): Promise<Backup> {
   await requireVm(db, accountId, vmId)
   return toBackup(await requireBackup(db, vmId, id))
+}
+
+export async function getBackupScreenshot(db: Queries, accountId: string, vmId: string, id: string): Promise<BackupScreenshot> {
+  await requireVm(db, accountId, vmId)
+  const found = await findScreenshot(db, (await requireBackup(db, vmId, id)).id)
+  if (!found) throw notFound('Screenshot')
+  return toScreenshot(found)
 }
 
 async function requireBackup(db: Queries, vmId: string, id: string): Promise<sql.BackupRow> {
@@ -136,18 +163,53 @@ export const restoreBackup = (tx: Tx, deps: Deps, who: Principal, vmId: string, 
     },
   })
 
+const MAKES_VMS_FROM = 'backups:restore'
+
+/** Locks its VM before it, as those do who delete either. It is not purged before the transaction ends. */
+export async function requireBackupAsSource(tx: Tx, who: Principal, id: string): Promise<sql.BackupRow> {
+  // Whoever makes a VM from it, with keys of their own, reads it.
+  if (!who.scopes.has(MAKES_VMS_FROM)) throw apiError('missing_scope', `This token lacks the required scope: ${MAKES_VMS_FROM}`)
+  const found = await sql.findOwnBackup(tx, who.accountId, id)
+  if (!found) throw notFound('Backup')
+  await lockOwnVm(tx, who, found.vm_id)
+  const backup = await sql.lockBackup(tx, id)
+  if (!backup) throw notFound('Backup')
+  const { name, status, host_id } = backup
+  if (status !== 'AVAILABLE' && status !== 'RESTORING')
+    throw apiError('invalid_state', `Backup must be AVAILABLE to make something from it; it is ${status}`)
+  if (host_id !== null && (await getHost(tx, host_id)).unreachable_since !== null)
+    throw apiError('unavailable', `The host that stores backup ${name} is unreachable: try again later, or choose another backup`)
+  return backup
+}
+
+export const diskOfBackup = ({ disk_gib, vm_disk_gib }: sql.BackupRow): number => disk_gib ?? vm_disk_gib!
+
+export async function openBackupAsSource(tx: Tx, deps: Deps, who: Principal, id: string): Promise<VmSource> {
+  const backup = await requireBackupAsSource(tx, who, id)
+  return {
+    templateId: backup.os_template_id,
+    diskGiB: diskOfBackup(backup),
+    start: (run, options) => deps.workflows.start(tx, provisionFromBackup, { ...run, backupId: id }, options),
+  }
+}
+
 export async function releaseBackups(tx: Tx, ids: string[]): Promise<CountedCopy[]> {
   const copies = await sql.uncountBackups(tx, ids)
   await releaseCopies(tx, copies)
   return copies
 }
 
-/** Called when the VM row is deleted: detaches its backups on other hosts, which are then purged on their own. */
-export async function removeOrphans(tx: Tx, { id, account_id, host_id }: Pick<VmDetails, 'id' | 'account_id' | 'host_id'>): Promise<void> {
+/** Called when the VM row is deleted: detaches its backups elsewhere, which are then purged on their own. */
+export async function removeOrphans(
+  tx: Tx,
+  { id, account_id, host_id }: Pick<VmDetails, 'id' | 'account_id' | 'host_id'>,
+  { clock }: Pick<Deps, 'clock'>,
+): Promise<void> {
   await releaseCopies(tx, await sql.uncountBeside(tx, id, host_id))
   await releaseCopyQuota(tx, account_id, await sql.countedOfVm(tx, id))
   await sql.detachFromVm(tx, id, host_id)
-  await triggerReconciler(tx, REMOVE)
+  await scheduleSweepsOfVm(tx, id, clock.now())
+  await triggerRemoval(tx)
 }
 
 /** Never refused as busy. A backup in progress is cancelled; one that is being restored is purged after the restore has ended. */
@@ -157,6 +219,6 @@ export async function deleteBackup(tx: Tx, deps: Deps, who: Principal, vmId: str
   if (status === 'PENDING' || status === 'RUNNING')
     await deps.workflows.cancel(tx, run_id, 'The backup was deleted while it was being made')
   if (status !== 'DELETING') await sql.markDeleting(tx, id, 'Deleted by its owner')
-  await triggerReconciler(tx, REMOVE)
+  await triggerRemoval(tx)
   return { message: `Backup ${name} is being deleted` }
 }

@@ -1,4 +1,4 @@
-import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { sql, type NotNull, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import type { Consistency } from '../../hypervisor/driver.ts'
 import { isOpen } from '../../workflow/run-store.ts'
@@ -6,12 +6,21 @@ import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import type { CountedCopy } from '../vms/service.ts'
 
+/** The name of the workflow. */
+export const VM_FROM_BACKUP = 'vm.provision_from_backup'
+/** The name of the workflow of images, which reads backups too. */
+export const CREATE_IMAGE = 'image.create'
+
 export type BackupRow = Row<'backups'> & {
   /** Null when the VM is deleted. */
   vm_host_id: string | null
+  vm_disk_gib: number | null
+  has_screenshot: boolean
 }
 
-const row = sql`${allColumns('backups', 'b')}, (select v.host_id from vms v where v.id = b.vm_id) as vm_host_id`
+const ofVm = (column: Sql): Sql => sql`(select ${column} from vms v where v.id = b.vm_id)`
+const row = sql`${allColumns('backups', 'b')}, ${ofVm(sql`v.host_id`)} as vm_host_id, ${ofVm(sql`v.disk_gib`)} as vm_disk_gib,
+  exists (select from backup_screenshots s where s.backup_id = b.id) as has_screenshot`
 
 export type NewBackup = Pick<
   BackupRow,
@@ -23,22 +32,31 @@ export type NewBackup = Pick<
   | 'type'
   | 'parent_id'
   | 'host_id'
+  | 'target_id'
   | 'staging_host_id'
   | 'counted_gib'
+  | 'disk_gib'
   | 'run_id'
   | 'created_at'
 >
 
 export const insertBackup = (tx: Tx, made: NewBackup) =>
   tx.one<BackupRow>(sql`
-    insert into backups as b (id, vm_id, account_id, os_template_id, name, type, parent_id, host_id, staging_host_id, counted_gib,
-      run_id, created_at)
+    insert into backups as b (id, vm_id, account_id, os_template_id, name, type, parent_id, host_id, target_id, staging_host_id, counted_gib,
+      disk_gib, run_id, created_at)
     values (${made.id}, ${made.vm_id}, ${made.account_id}, ${made.os_template_id}, ${made.name}, ${made.type}, ${made.parent_id},
-      ${made.host_id}, ${made.staging_host_id}, ${made.counted_gib}, ${made.run_id}, ${made.created_at})
+      ${made.host_id}, ${made.target_id}, ${made.staging_host_id}, ${made.counted_gib}, ${made.disk_gib}, ${made.run_id}, ${made.created_at})
     returning ${row}`)
 
 export const findBackup = (db: Queries, vmId: string, id: string) =>
   db.maybe<BackupRow>(sql`select ${row} from backups b where id = ${id} and vm_id = ${vmId} and not is_tombstone`)
+
+export const findOwnBackup = (db: Queries, accountId: string, id: string) =>
+  db.maybe<BackupRow>(sql`select ${row} from backups b where id = ${id} and account_id = ${accountId} and not is_tombstone`)
+
+/** It does not expire meanwhile. */
+export const lockBackup = (tx: Tx, id: string) =>
+  tx.maybe<BackupRow>(sql`select ${row} from backups b where id = ${id} and not is_tombstone for share of b`)
 
 export const listBackups = (db: Queries, vmId: string, range: PageRange) =>
   db.many<BackupRow>(sql`
@@ -92,14 +110,13 @@ interface Made {
   /** Undefined in the journal of a run that an older release began. */
   consistency?: Consistency
   checksum: string | null
-  expiresAt: Date | null
 }
 
 export const markAvailable = (tx: Tx, now: Date, id: string, made: Made) =>
   tx.one<BackupRow>(sql`
     update backups b set status = 'AVAILABLE', size_bytes = ${made.sizeBytes}, parent_id = ${made.parentId}, completed_at = ${now},
       checksum = ${made.checksum}, consistency = ${made.consistency ?? null},
-      depth = coalesce((select p.depth + 1 from backups p where p.id = ${made.parentId}), 0), expires_at = ${made.expiresAt}
+      depth = coalesce((select p.depth + 1 from backups p where p.id = ${made.parentId}), 0)
     where id = ${id} returning ${row}`)
 
 /**
@@ -124,11 +141,26 @@ export const markDeleting = (tx: Queries, id: string, reason: string) =>
 
 export const findById = (tx: Tx, id: string) => tx.maybe<BackupRow>(sql`select ${row} from backups b where id = ${id}`)
 
-/** Expires all but the newest `keep` daily backups of a VM. */
-export const expireOlder = (tx: Tx, vmId: string, keep: number) =>
+/** Newest first. */
+export const listDaily = (tx: Tx, vmId: string) =>
+  tx.many<Pick<BackupRow, 'id'> & { completed_at: NotNull<Date> }>(sql`
+    select id, completed_at from backups where vm_id = ${vmId} and type = 'DAILY' and status = 'AVAILABLE' order by completed_at desc, id desc`)
+
+export const expire = (tx: Tx, ids: string[]) =>
+  tx.run(sql`update backups set status = 'DELETING', delete_reason = 'Expired' where id = any(${ids}::text[])`)
+
+export interface Kept {
+  id: string
+  expiresAt: Date
+  isExtra: boolean
+}
+
+export const setKept = (tx: Tx, kept: Kept[]) =>
   tx.run(sql`
-    update backups set status = 'DELETING', delete_reason = 'Expired' where id in (
-      select id from backups where vm_id = ${vmId} and type = 'DAILY' and status = 'AVAILABLE' order by completed_at desc, id desc offset ${keep})`)
+    update backups b set expires_at = k.expires_at, is_extra = k.is_extra
+    from unnest(${kept.map(({ id }) => id)}::text[], ${kept.map(({ expiresAt }) => expiresAt)}::timestamptz[],
+      ${kept.map(({ isExtra }) => isExtra)}::boolean[]) as k(id, expires_at, is_extra)
+    where b.id = k.id and (b.expires_at, b.is_extra) is distinct from (k.expires_at, k.is_extra)`)
 
 /** A new attempt replaces the failed ones. */
 export const retireFailed = (tx: Tx, vmId: string) =>
@@ -140,7 +172,9 @@ export const expireUnwanted = (db: Queries, now: Date) =>
     update backups b set status = 'DELETING', delete_reason = 'Expired' from vms v
     where v.id = b.vm_id and not v.daily_backup and b.type = 'DAILY' and b.status = 'AVAILABLE' and b.expires_at <= ${now}`)
 
-const isUnderWay = sql`exists (select from workflow_runs r where r.id = b.run_id and ${isOpen})`
+/** The run that makes or restores it, or one that makes a VM or an image from it. */
+const isUnderWay = sql`(exists (select from workflow_runs r where r.id = b.run_id and ${isOpen})
+  or exists (select from workflow_runs r where r.name in (${VM_FROM_BACKUP}, ${CREATE_IMAGE}) and r.input ->> 'backupId' = b.id and ${isOpen}))`
 const isBuiltOn = sql`exists (select from backups c where c.parent_id = b.id)`
 
 /** Deleted, or a tombstone whose data is missing: its dependents have failed, and its owner has already deleted it. */
@@ -151,12 +185,32 @@ const removable = (now: Date): Sql => sql`
 
 export const hostsWithRemovals = (db: Queries, now: Date) =>
   db.many<{ host_id: string }>(sql`
-    select distinct b.host_id from backups b join hosts h on h.id = b.host_id
+    select distinct h.id as host_id from backups b join hosts h on h.id = b.host_id
     where h.removed_at is null and (${removable(now)} or (b.status = 'DELETING' and not b.is_tombstone and ${isBuiltOn}))`)
 
 export const nextRemovable = (db: Queries, hostId: string, now: Date) =>
   db.maybe<BackupRow>(sql`
     select ${row} from backups b where b.host_id = ${hostId} and ${removable(now)} order by b.depth desc, b.id limit 1`)
+
+/** In targets no backup is a layer on another. */
+export const repositoriesWithRemovals = (db: Queries, now: Date) =>
+  db.many<{ id: string }>(sql`
+    select r.id from backup_repositories r where (r.claimed_until is null or r.claimed_until <= ${now}) and (r.sweep_at <= ${now}
+      or exists (select from backups b where b.target_id = r.target_id and b.vm_id = r.vm_id and ${removable(now)}))`)
+
+export const removableIn = (db: Queries, targetId: string, vmId: string, now: Date) =>
+  db.many<BackupRow>(sql`
+    select ${row} from backups b where b.target_id = ${targetId} and b.vm_id = ${vmId} and ${removable(now)} order by b.id`)
+
+/** Failed where nothing could be removed any more: what they left is of no use, and holds up the removal of everything else. */
+export const failedIn = async (db: Queries, targetId: string, vmId: string): Promise<string[]> =>
+  (
+    await db.many<{ id: string }>(sql`
+      select id from backups b where b.target_id = ${targetId} and b.vm_id = ${vmId} and b.status = 'FAILED' and not ${isUnderWay}`)
+  ).map(({ id }) => id)
+
+export const hasBackupsIn = async (db: Queries, targetId: string, vmId: string): Promise<boolean> =>
+  (await db.maybe(sql`select from backups where target_id = ${targetId} and vm_id = ${vmId} limit 1`)) !== undefined
 
 export const postpone = (db: Queries, id: string, until: Date) => db.run(sql`update backups set next_try_at = ${until} where id = ${id}`)
 
@@ -180,7 +234,7 @@ const uncount = (tx: Tx, which: Sql) =>
     update backups b set counted_gib = 0, price_cents = 0, staging_host_id = null from held where b.id = held.id
     returning held.vm_id, held.account_id, held.counted_gib, case when held.is_tombstone then 0 else held.counted_gib end as quota_gib,
       held.price_cents,
-      array_remove(array[held.host_id, held.staging_host_id], null) as host_ids`)
+      array_remove(array[held.host_id, held.staging_host_id], null) as host_ids, null::text as storage_id`)
 
 export const uncountBackups = (tx: Tx, ids: string[]) => uncount(tx, sql`id = any(${ids}::text[])`)
 export const uncountBeside = (tx: Tx, vmId: string, hostId: string | null) => uncount(tx, sql`vm_id = ${vmId} and host_id = ${hostId}`)
@@ -200,9 +254,26 @@ export async function recount(
         then least(b.counted_gib, greatest(ceil(b.size_bytes / 1073741824.0)::int, 1)) else b.counted_gib end
     from held where b.id = held.id
     returning held.account_id, held.host_id, held.staging_host_id, held.counted_gib as before, b.counted_gib as after`)
-  const rooms = new Map([[made.host_id, made.before - made.after]])
+  const rooms = new Map<string, number>()
+  if (made.host_id !== null) rooms.set(made.host_id, made.before - made.after)
   if (made.staging_host_id !== null) rooms.set(made.staging_host_id, made.before)
   return { account_id: made.account_id, quotaGib: made.before - made.after, rooms }
+}
+
+/** Daily backups in a target count as what they hold there, which is more once others are gone that had it first. Returns how much more. */
+export async function recountHeld(
+  tx: Tx,
+  vmId: string,
+  gibById: Map<string, number>,
+): Promise<{ account_id: string; gib: number } | undefined> {
+  return tx.maybe<{ account_id: string; gib: number }>(sql`
+    with held as (
+        select b.id, b.account_id, b.counted_gib, h.gib
+        from backups b join unnest(${[...gibById.keys()]}::text[], ${[...gibById.values()]}::int[]) as h(id, gib) on h.id = b.id
+        where b.vm_id = ${vmId} and b.type = 'DAILY' and b.status in ('AVAILABLE', 'RESTORING') and b.counted_gib <> h.gib
+        order by b.id for no key update of b),
+      changed as (update backups b set counted_gib = held.gib from held where b.id = held.id)
+    select account_id, sum(gib - counted_gib)::int as gib from held group by account_id`)
 }
 
 /** What the backups of the VM count in its account's quota. */

@@ -2,10 +2,12 @@
 import { createHash } from 'node:crypto'
 import { pipeline, Transform, type Readable } from 'node:stream'
 import { DriverError, type BackupRequest, type Driver } from '../../hypervisor/driver.ts'
+import { stackLayers, type DiskContent, type DiskLayer } from '../../hypervisor/extent.ts'
 import type { StepContext } from '../../workflow/workflow-builder.ts'
 import type { Deps } from '../deps.ts'
 import { driverForVmId } from '../vms/service.ts'
 import { chainOf, type BackupRow } from './sql.ts'
+import { readFromTarget, storeAsBackup } from './target.ts'
 
 export interface TransferResult {
   sizeBytes: number
@@ -51,14 +53,16 @@ async function checksumOf(bytes: Readable): Promise<string> {
   return checksum
 }
 
+export class DamagedBackupError extends DriverError {}
+
 const damaged = (backupId: string, { hostId }: Driver): DriverError =>
-  new DriverError('transient', `Backup ${backupId} did not arrive on host ${hostId} as it was sent`, {
+  new DamagedBackupError('transient', `Backup ${backupId} did not arrive on host ${hostId} as it was sent`, {
     userMessage: 'The backup arrived damaged.',
   })
 
 type Context = Pick<StepContext<Deps, { vmId: string; copyId: string }, unknown>, 'deps' | 'input' | 'signal'>
 
-/** The backup and its ancestors that are stored on another host, oldest first. */
+/** The backup and its ancestors that are stored elsewhere, oldest first. */
 async function chainElsewhere({ deps, input }: Context, hostId: string): Promise<BackupRow[]> {
   return (await chainOf(deps.db, input.copyId)).filter((link) => link.host_id !== hostId)
 }
@@ -67,13 +71,29 @@ async function chainElsewhere({ deps, input }: Context, hostId: string): Promise
 export async function fetchChain(context: Context): Promise<void> {
   const { deps, input, signal } = context
   const here = await driverForVmId(deps, input.vmId)
-  for (const { id, parent_id, host_id, checksum } of await chainElsewhere(context, here.hostId)) {
+  for (const link of await chainElsewhere(context, here.hostId)) {
+    const { id, parent_id, host_id, checksum } = link
+    if (host_id === null) {
+      await storeAsBackup(here, input.vmId, id, () => readFromTarget(deps, link, signal), signal)
+      continue
+    }
     const open = async (): Promise<Readable> =>
       hashing(await (await deps.hypervisors.get(host_id)).readBackup(input.vmId, id, signal), (sum) =>
         checksum !== null && sum !== checksum ? damaged(id, here) : undefined,
       )
     await here.ensureBackupCopy(input.vmId, { backupId: id, parentId: parent_id }, open, signal)
   }
+}
+
+/** The disk as it was at the last backup of a chain, from the host that stores it. */
+export async function readFromHost(deps: Deps, chain: BackupRow[], signal: AbortSignal): Promise<DiskContent> {
+  const { vm_id, host_id } = chain.at(-1)!
+  const there = await deps.hypervisors.get(host_id!)
+  for (const { id, checksum } of chain)
+    if (checksum !== null && (await checksumOf(await there.readBackup(vm_id, id, signal))) !== checksum) throw damaged(id, there)
+  const layers: DiskLayer[] = []
+  for (const { id } of chain) layers.push(await there.readBackupExtents(vm_id, id, signal))
+  return stackLayers(layers)
 }
 
 /** The fetched copies are no longer needed: the originals are on the storing host. */

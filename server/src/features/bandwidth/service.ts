@@ -75,8 +75,8 @@ export async function onVmResized(tx: Tx, deps: EventDeps, vmId: string): Promis
 }
 
 /** Keeps the usage of the period when the VM gets another interface. */
-export async function onVmMacChanged(tx: Tx, deps: EventDeps, vmId: string, macBefore: string): Promise<void> {
-  await sql.carryUsage(tx, vmId, macBefore)
+export async function onVmMacChanged(tx: Tx, deps: EventDeps, vmId: string, before: { mac: string }): Promise<void> {
+  await sql.carryUsage(tx, vmId, before.mac)
   await updateThrottle(tx, deps, vmId)
 }
 

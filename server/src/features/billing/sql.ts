@@ -2,6 +2,8 @@ import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { isOpen } from '../../workflow/run-store.ts'
 import { isSuspended } from '../accounts/service.ts'
 import { RENEWAL_PRICE } from '../addresses/service.ts'
+import { IMAGE_RENEWAL_PRICE } from '../images/service.ts'
+import { RENEWAL_PRICE as VOLUME_PRICE } from '../volumes/service.ts'
 import type { VmRow } from '../vms/service.ts'
 
 const ofSuspendedAccount = isSuspended(sql`v.account_id`)
@@ -79,10 +81,12 @@ export const insertRenewal = (tx: Tx, vmId: string, { startsAt, endsAt }: Period
 export const markPastDue = (tx: Tx, now: Date, vmId: string) =>
   tx.run(sql`update vms set billing_status = 'PAST_DUE', past_due_at = ${now}, updated_at = ${now} where id = ${vmId}`)
 
-/** What renews: VMs and floating addresses. */
+/** What renews: VMs, floating addresses, images and volumes. */
 const renewing = sql`
   select account_id, next_renewal_at, renewal_price_cents from vm_details v where ${isBillable}
-  union all select account_id, next_renewal_at, ${RENEWAL_PRICE} from addresses`
+  union all select account_id, next_renewal_at, ${RENEWAL_PRICE} from addresses
+  union all select account_id, next_renewal_at, ${IMAGE_RENEWAL_PRICE} from images i where status = 'AVAILABLE'
+  union all select account_id, next_renewal_at, ${VOLUME_PRICE} from volumes v where deleted_at is null`
 
 export const sumDue = (db: Queries, accountId: string, until: Date) =>
   db.one<{ due: bigint; monthly: bigint }>(sql`

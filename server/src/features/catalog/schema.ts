@@ -14,6 +14,10 @@ export const Region = object(
 )
 export type Region = Static<typeof Region>
 
+export const Storage = Type.Enum(['LOCAL', 'REPLICATED'], {
+  description: 'Where the disk is: LOCAL on the host of the VM, REPLICATED in several copies apart from it',
+})
+
 export const Plan = object(
   {
     id: Type.String(),
@@ -22,6 +26,7 @@ export const Plan = object(
     vcpu: Type.Integer(),
     ram: Type.Integer({ description: 'MiB' }),
     disk: Type.Integer({ description: 'GiB' }),
+    storage: Storage,
     bandwidth: Type.Integer({ description: 'GB (10^9 bytes) per billing month; 0 = unmetered' }),
     networkSpeed: Type.Integer({ description: 'Mbit/s' }),
     priceMonthly: Money,

@@ -15,6 +15,7 @@ interface CatalogFile {
     vcpu: number
     ram: number
     disk: number
+    storage?: 'LOCAL' | 'REPLICATED'
     bandwidth: number
     networkSpeed: number
     throttleMbps: number
@@ -75,6 +76,7 @@ export async function seedCatalog(tx: Tx, now: Date, catalog: CatalogFile): Prom
       vcpu: plan.vcpu,
       ram_mib: plan.ram,
       disk_gib: plan.disk,
+      storage: plan.storage ?? 'LOCAL',
       bandwidth_gb: plan.bandwidth,
       network_mbps: plan.networkSpeed,
       throttle_mbps: plan.throttleMbps,

@@ -65,11 +65,10 @@ export const listPlans = async (db: Queries, currency: string): Promise<Plan[]> 
 
 /** A plan too large for every host is not available to customers, although it is on sale. */
 export async function listOfferedPlans(db: Queries, currency: string): Promise<Plan[]> {
-  const plans = await sql.listOfferedPlans(db)
-  return toPlans(
-    db,
-    currency,
-    plans.map((plan) => ({ ...plan, available: plan.available && plan.has_host })),
+  const [plans, replicated] = await Promise.all([sql.listOfferedPlans(db), sql.regionsWithStorage(db)])
+  const offered = plans.map((plan) => ({ ...plan, available: plan.available && plan.has_host }))
+  return (await toPlans(db, currency, offered)).map((plan) =>
+    plan.storage === 'LOCAL' ? plan : { ...plan, regions: plan.regions.filter((slug) => replicated.includes(slug)) },
   )
 }
 
@@ -90,7 +89,7 @@ export async function getDefaultPlan(db: Queries): Promise<sql.PlanRow> {
   return row
 }
 
-export type NewPlan = Pick<sql.PlanRow, 'slug' | 'name' | 'vcpu' | 'ram_mib' | 'disk_gib' | 'bandwidth_gb' | 'network_mbps'> & {
+export type NewPlan = Pick<sql.PlanRow, 'slug' | 'name' | 'vcpu' | 'ram_mib' | 'disk_gib' | 'storage' | 'bandwidth_gb' | 'network_mbps'> & {
   price: string
   throttleMbps: number
   diskIops: number | null
@@ -170,6 +169,25 @@ export const findTemplate = sql.findTemplate
 export async function getTemplate(db: Queries, idOrSlug: string): Promise<sql.TemplateRow> {
   const row = await sql.findTemplate(db, idOrSlug)
   if (!row) throw notFound('OS template')
+  return row
+}
+
+/** Also an image of the account, which is not deleted before the transaction ends. That of another does not exist. */
+export async function getTemplateFor(tx: Tx, accountId: string, idOrSlug: string): Promise<sql.TemplateRow> {
+  const row = await sql.holdTemplateOf(tx, accountId, idOrSlug)
+  if (!row) throw notFound('OS template')
+  return row
+}
+
+/** Makes an image of an account a template that only the account sees. */
+export const addOwnTemplate = sql.insertTemplate
+
+export const { setOwnTemplate, lockTemplateUse, deleteTemplate } = sql
+
+/** The template of a VM or of a copy, whoever it belongs to. */
+export async function getTemplateById(db: Queries, id: string): Promise<sql.TemplateRow> {
+  const row = await sql.templateById(db, id)
+  if (!row) throw new Error(`BUG: template ${id} is gone while it is in use`)
   return row
 }
 

@@ -21,22 +21,22 @@ export const updateRegion = (tx: Tx, row: RegionRow) =>
 
 export const insertPlan = (tx: Tx, row: PlanRow) =>
   tx.run(sql`
-    insert into plans (id, slug, name, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, disk_iops,
+    insert into plans (id, slug, name, vcpu, ram_mib, disk_gib, storage, bandwidth_gb, network_mbps, throttle_mbps, disk_iops,
       disk_mib_per_second, price_cents, available, is_default, region_slugs, position, created_at)
-    values (${row.id}, ${row.slug}, ${row.name}, ${row.vcpu}, ${row.ram_mib}, ${row.disk_gib}, ${row.bandwidth_gb}, ${row.network_mbps},
+    values (${row.id}, ${row.slug}, ${row.name}, ${row.vcpu}, ${row.ram_mib}, ${row.disk_gib}, ${row.storage}, ${row.bandwidth_gb}, ${row.network_mbps},
       ${row.throttle_mbps}, ${row.disk_iops}, ${row.disk_mib_per_second}, ${row.price_cents}, ${row.available}, ${row.is_default} and not exists (select from plans where is_default),
       ${row.region_slugs}, ${row.position}, ${row.created_at})
     on conflict (slug) do nothing`)
 
-export type NewTemplate = Omit<TemplateRow, 'lacks_image' | 'deprecated_at'>
+export type NewTemplate = Omit<TemplateRow, 'lacks_image' | 'deprecated_at' | 'account_id'> & Partial<Pick<TemplateRow, 'account_id'>>
 
 export const insertTemplate = (tx: Tx, row: NewTemplate) =>
   tx.run(sql`
     insert into os_templates (id, slug, name, version, distribution, arch, min_disk_gib, min_ram_mib, default_user, cloud_init, has_agent,
-      size_bytes, checksum, virtual_bytes, recipe, image_url, origin, imported_at, available, position, created_at)
+      size_bytes, checksum, virtual_bytes, recipe, image_url, origin, imported_at, available, position, account_id, created_at)
     values (${row.id}, ${row.slug}, ${row.name}, ${row.version}, ${row.distribution}, ${row.arch}, ${row.min_disk_gib}, ${row.min_ram_mib},
       ${row.default_user}, ${row.cloud_init}, ${row.has_agent}, ${row.size_bytes}, ${row.checksum}, ${row.virtual_bytes}, ${row.recipe},
-      ${row.image_url}, ${row.origin}, ${row.imported_at}, ${row.available}, ${row.position}, ${row.created_at})
+      ${row.image_url}, ${row.origin}, ${row.imported_at}, ${row.available}, ${row.position}, ${row.account_id ?? null}, ${row.created_at})
     on conflict (slug) do nothing`)
 
 export const insertNumber = (tx: Tx, name: string, value: bigint) =>
@@ -50,13 +50,22 @@ export const findRegion = (db: Queries, key: string) =>
 
 export const listPlans = (db: Queries) => db.many<PlanRow>(sql`select ${allColumns('plans')} from plans order by position, slug`)
 
-/** `has_host`: a host of its regions that take VMs is large enough, full or not. */
+/** Hosts of the region `r` have their disks in the storage backend `s`: simulated hosts in simulated ones. */
+const isReached = sql`s.region_id = r.id and s.kind = case when r.network_controller is null then 'SIMULATED' else 'RBD' end`
+
+export const regionsWithStorage = async (db: Queries): Promise<string[]> =>
+  (await db.many<{ slug: string }>(sql`select r.slug from regions r where exists (select from storage_backends s where ${isReached})`)).map(
+    ({ slug }) => slug,
+  )
+
+/** `has_host`: a host of its regions that take VMs is large enough, full or not, and so is a storage backend where the plan needs one. */
 export const listOfferedPlans = (db: Queries) =>
   db.many<PlanRow & { has_host: boolean }>(sql`
     select ${allColumns('plans', 'p')}, exists (
       select from hosts h join regions r on r.id = h.region_id
       where h.removed_at is null and r.available and (p.region_slugs is null or r.slug = any(p.region_slugs)) and p.vcpu <= h.vcpu_total * h.vcpu_overcommit
-        and p.ram_mib <= h.ram_total_mib and p.disk_gib <= h.disk_total_gib) as has_host
+        and p.ram_mib <= h.ram_total_mib and p.disk_gib <= case p.storage when 'LOCAL' then h.disk_total_gib else (
+          select max(s.capacity_gib - s.reserve_gib) from storage_backends s where ${isReached}) end) as has_host
     from plans p order by p.position, p.slug`)
 
 export const findPlan = (db: Queries, key: string) =>
@@ -74,13 +83,31 @@ export const updatePlan = (tx: Tx, row: PlanRow) =>
 /** Simulated hosts boot any template; real hosts need an image. */
 const templates = sql`
   select t.id, t.slug, t.name, t.version, t.distribution, t.arch, t.min_disk_gib, t.min_ram_mib, t.default_user, t.cloud_init, t.has_agent,
-    t.size_bytes, t.checksum, t.virtual_bytes, t.recipe, t.image_url, t.origin, t.imported_at, t.deprecated_at, t.position, t.created_at,
+    t.size_bytes, t.checksum, t.virtual_bytes, t.recipe, t.image_url, t.origin, t.imported_at, t.deprecated_at, t.position, t.created_at, t.account_id,
     t.available and not l.lacks_image as available, l.lacks_image
   from os_templates t, lateral (select t.checksum = '' and exists (select from hosts where driver = 'libvirt' and removed_at is null) as lacks_image) l`
 
-export const listTemplates = (db: Queries) => db.many<TemplateRow>(sql`${templates} order by t.position, t.slug`)
+/** Not those that are images of accounts. */
+const isPublic = sql`t.account_id is null`
 
-export const findTemplate = (db: Queries, key: string) => db.maybe<TemplateRow>(sql`${templates} where t.id = ${key} or t.slug = ${key}`)
+export const listTemplates = (db: Queries) => db.many<TemplateRow>(sql`${templates} where ${isPublic} order by t.position, t.slug`)
+
+export const findTemplate = (db: Queries, key: string) =>
+  db.maybe<TemplateRow>(sql`${templates} where (t.id = ${key} or t.slug = ${key}) and ${isPublic}`)
+
+export const templateById = (db: Queries, id: string) => db.maybe<TemplateRow>(sql`${templates} where t.id = ${id}`)
+
+/** An image of the account stays until the transaction ends. */
+export async function holdTemplateOf(tx: Tx, accountId: string, key: string): Promise<TemplateRow | undefined> {
+  const lock = tx.run(sql`select from os_templates where id = ${key} and account_id = ${accountId} for share`)
+  const row = tx.maybe<TemplateRow>(
+    sql`${templates} where (${isPublic} and t.slug = ${key}) or (t.id = ${key} and (${isPublic} or t.account_id = ${accountId}))`,
+  )
+  return (await Promise.all([lock, row]))[1]
+}
+
+export const setOwnTemplate = (tx: Tx, id: string, { name, available }: Pick<TemplateRow, 'name' | 'available'>) =>
+  tx.run(sql`update os_templates set name = ${name}, available = ${available} where id = ${id} and account_id is not null`)
 
 export interface TemplateImage {
   checksum: string

@@ -19,6 +19,7 @@ export const toPlan = (row: PlanRow, currency: string, prices: { copyCents: bigi
   vcpu: row.vcpu,
   ram: row.ram_mib,
   disk: row.disk_gib,
+  storage: row.storage,
   bandwidth: row.bandwidth_gb,
   networkSpeed: row.network_mbps,
   priceMonthly: formatCents(row.price_cents),

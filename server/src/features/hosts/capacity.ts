@@ -1,9 +1,10 @@
 // Host capacity, reserved and released in the caller's transaction by one conditional statement each.
-import { sql, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
+import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import type { RegionRow } from '../catalog/service.ts'
 import { hostsWithIpv6 } from './ipv6-ranges.ts'
-import { noCapacity, rankHosts, type Need } from './placement.ts'
+import { aboveReserveGiB, noCapacity, rankHosts, type Need } from './placement.ts'
 import { listHostsIn, type HostRow } from './sql.ts'
 
 export type Size = Pick<Need, 'vcpu' | 'ramMiB' | 'diskGiB'>
@@ -16,7 +17,38 @@ export async function reserveCapacityInRegion(tx: Tx, region: RegionRow, need: N
     if (await reserveCapacity(tx, host.id, need)) return host
     rejected.set('full', (rejected.get('full') ?? 0) + 1)
   }
+  if (await freeProofRoom(tx, region.id)) return reserveCapacityInRegion(tx, region, need)
   throw apiError('no_capacity', noCapacity(region.slug, need, hosts.length, rejected))
+}
+
+/** Room on one of the preferred hosts, or on that with most of it. */
+export async function reserveDiskInRegion(tx: Tx, region: RegionRow, gib: number, preferred: ReadonlySet<string>): Promise<string> {
+  const hosts = (await listHostsIn(tx, region.id)).filter(
+    (host) => isConnected(region, host) && !host.maintenance && !host.unreachable_since,
+  )
+  const rank = (host: HostRow): number => (preferred.has(host.id) ? 1e9 : 0) + aboveReserveGiB(host)
+  for (const { id } of hosts.toSorted((a, b) => rank(b) - rank(a))) if (await reserveDisk(tx, [id], gib)) return id
+  throw apiError('no_capacity', `No host in ${region.slug} has room for ${gib} GiB of local storage: ${hosts.length} checked`)
+}
+
+/** The reconciler that starts and stops guests that prove backups. */
+export const PROVE = 'backups.prove'
+
+/**
+ * Guests that prove backups give way to VMs: what they have booked is free at once, and the reconciler of proofs, which looks at what has
+ * nothing booked, stops them. False where there are none.
+ */
+async function freeProofRoom(tx: Tx, regionId: string): Promise<boolean> {
+  const freed = await tx.many<{ host_id: string; vcpu: number; ram_mib: number; disk_gib: number }>(sql`
+    with held as (
+      select p.id, p.host_id, p.vcpu, p.ram_mib, p.disk_gib from backup_proofs p join hosts h on h.id = p.host_id
+      where h.region_id = ${regionId} and p.vcpu > 0 order by p.id for update of p)
+    update backup_proofs p set vcpu = 0, ram_mib = 0, disk_gib = 0 from held where held.id = p.id
+    returning held.host_id, held.vcpu, held.ram_mib, held.disk_gib`)
+  for (const { host_id, vcpu, ram_mib, disk_gib } of freed.toSorted((a, b) => (a.host_id < b.host_id ? -1 : 1)))
+    await releaseCapacity(tx, host_id, { vcpu, ramMiB: ram_mib, diskGiB: disk_gib })
+  if (freed.length > 0) await triggerReconciler(tx, PROVE)
+  return freed.length > 0
 }
 
 /** The network controller of a region connects either simulated hosts or real ones. */
@@ -54,6 +86,41 @@ export async function releaseDisk(tx: Tx, gibByHost: Map<string, number>): Promi
       unnest(${ids}::text[], ${sizes}::int[]) as less(id, gib)
     where h.id = held.id and less.id = held.id`)
 }
+
+interface OwnImage {
+  id: string
+  account_id: string | null
+  size_bytes: bigint
+}
+
+/**
+ * Room for an image of an account on a host, whose disks of VMs are layers on it; once, until the image is deleted. Templates of all are not
+ * counted. In a storage backend the image counts nothing, but which host can remove it is noted too.
+ */
+export async function reserveImageRoom(
+  tx: Tx,
+  { id, account_id, size_bytes }: OwnImage,
+  { host_id: hostId, storage_id }: { host_id: string | null; storage_id: string | null },
+): Promise<void> {
+  if (account_id === null || hostId === null) return
+  const gib = storage_id === null ? Math.ceil(Number(size_bytes) / 2 ** 30) : 0
+  const isNew =
+    (await tx.run(sql`insert into image_rooms (image_id, host_id, gib) values (${id}, ${hostId}, ${gib}) on conflict do nothing`)) > 0
+  if (isNew && gib > 0 && !(await reserveDisk(tx, [hostId], gib)))
+    throw apiError('no_capacity', `The host has no room for this image (${gib} GiB) at the moment: try again later`)
+}
+
+export async function releaseImageRoom(tx: Tx, imageId: string, hostId: string): Promise<void> {
+  const room = await tx.maybe<{ gib: number }>(
+    sql`delete from image_rooms where image_id = ${imageId} and host_id = ${hostId} returning gib`,
+  )
+  if (room && room.gib > 0) await releaseDisk(tx, new Map([[hostId, room.gib]]))
+}
+
+/** The hosts that may have the image. */
+export const hostsOfImage = (db: Queries, imageId: string) =>
+  db.many<{ host_id: string; is_removed: boolean }>(sql`
+    select r.host_id, h.removed_at is not null as is_removed from image_rooms r join hosts h on h.id = r.host_id where r.image_id = ${imageId} order by 1`)
 
 interface Capacity {
   used: number

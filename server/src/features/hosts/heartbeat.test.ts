@@ -45,7 +45,8 @@ test('the capacity of a host follows its memory and disk, but never below what i
   const app = await testApp()
   await app.db.run(sql`update hosts set ram_used_mib = 3000, disk_used_gib = 10`)
   const host = (await listHosts(app.db))[0]!
-  const volumes = [{ sizeBytes: 20 * GIB }, { sizeBytes: 5 * GIB }] as Volume[]
+  const local = [20, 5].map((gib) => ({ sizeBytes: gib * GIB, storageId: null }))
+  const volumes = [...local, { sizeBytes: 1000 * GIB, storageId: 'ceph' }] as Volume[]
   const driver = {
     async *listVolumes() {
       yield* volumes

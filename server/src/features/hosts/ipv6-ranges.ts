@@ -4,9 +4,10 @@ import { randomBytes } from 'node:crypto'
 import { addDuration } from '../../kernel/clock.ts'
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
-import { formatIpRange, parseIp, parseIpRange, rangeContains, type IpRange } from '../../kernel/ip-range.ts'
+import { formatIpRange, parseIp, parseIpRange, rangesOverlap, type IpRange } from '../../kernel/ip-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { RegionRow } from '../catalog/service.ts'
+import { clearReverseName } from '../reverse-names/service.ts'
 import type { PoolRow } from './public-addresses.ts'
 import type { HostRow } from './sql.ts'
 
@@ -21,6 +22,8 @@ const PREFIX_BITS = 64
 const ADDRESS_BITS = 128
 
 const RANDOM_TRIES = 16
+/** To find one that is not withheld, for each of them. */
+const CHEAP_TRIES = 256
 /** A pool of up to 2 to the power of this many ranges is searched for a free one when chance finds none. */
 const SEARCHED_BITS = 16
 
@@ -56,15 +59,19 @@ async function takeFrom(tx: Tx, now: Date, pool: PoolRow): Promise<TakenRange | 
   const cidr = parseIpRange(pool.cidr)!
   const prefix = rangePrefixOf(cidr)
   const bits = prefix - cidr.prefix
-  const gateway = parseIp(pool.gateway)!
+  const withheld = (
+    await tx.many<{ range: string }>(sql`select range from ipv6_ranges where pool_id = ${pool.id} and available_at = 'infinity'`)
+  ).map(({ range }) => parseIpRange(range)!)
+  const notForVms = [parseIp(pool.gateway)!, ...withheld]
   const rangeAt = (index: bigint): IpRange => ({ family: 6, base: cidr.base + (index << BigInt(ADDRESS_BITS - prefix)), prefix })
   /** The first one holds the anycast address of routers, or is the network that routers are likely in. */
-  const isUsable = (index: bigint): boolean => index > 0n && !rangeContains(rangeAt(index), gateway)
+  const isUsable = (index: bigint): boolean => index > 0n && !notForVms.some((each) => rangesOverlap(rangeAt(index), each))
   const take = async (index: bigint): Promise<TakenRange | null> =>
-    isUsable(index) && (await insertRange(tx, now, pool.id, formatIpRange(rangeAt(index)))) ? toTaken(pool.id, rangeAt(index)) : null
+    (await insertRange(tx, now, pool.id, formatIpRange(rangeAt(index)))) ? toTaken(pool.id, rangeAt(index)) : null
 
   for (let i = 0; i < RANDOM_TRIES; i++) {
-    const taken = await take(randomBelow(bits))
+    const index = usableIndex(bits, isUsable)
+    const taken = index === null ? null : await take(index)
     if (taken) return taken
   }
   if (bits > SEARCHED_BITS) return null
@@ -76,7 +83,7 @@ async function takeFrom(tx: Tx, now: Date, pool: PoolRow): Promise<TakenRange | 
     ).map(({ range }) => formatIpRange(parseIpRange(range)!)),
   )
   for (let index = 1n; index < 1n << BigInt(bits); index++) {
-    if (used.has(formatIpRange(rangeAt(index)))) continue
+    if (!isUsable(index) || used.has(formatIpRange(rangeAt(index)))) continue
     const taken = await take(index)
     if (taken) return taken
   }
@@ -85,6 +92,15 @@ async function takeFrom(tx: Tx, now: Date, pool: PoolRow): Promise<TakenRange | 
 
 /** Of what one VM gets of a pool. */
 const rangePrefixOf = ({ prefix }: IpRange): number => (prefix < PREFIX_BITS ? PREFIX_BITS : ADDRESS_BITS)
+
+/** Null where chance finds none, because nearly all of the pool is withheld. */
+function usableIndex(bits: number, isUsable: (index: bigint) => boolean): bigint | null {
+  for (let i = 0; i < CHEAP_TRIES; i++) {
+    const index = randomBelow(bits)
+    if (isUsable(index)) return index
+  }
+  return null
+}
 
 const randomBelow = (bits: number): bigint => BigInt(`0x${randomBytes(16).toString('hex')}`) & ((1n << BigInt(bits)) - 1n)
 
@@ -104,6 +120,7 @@ const rangeOf = ({ address, prefix }: Pick<TakenRange, 'address' | 'prefix'>): s
 /** `rest`: as for IPv4, stale traffic does not reach another customer. Forgets ranges whose rest is over: they are free without a row. */
 export async function releaseIpv6(tx: Tx, now: Date, taken: Pick<TakenRange, 'address' | 'prefix'>, rest: string): Promise<void> {
   await tx.run(sql`update ipv6_ranges set available_at = ${addDuration(now, rest)} where range = ${rangeOf(taken)}`)
+  await clearReverseName(tx, now, taken.address)
   await tx.run(sql`
     delete from ipv6_ranges where range in (
       select range from ipv6_ranges where available_at <= ${now} order by available_at limit 100 for update skip locked)`)

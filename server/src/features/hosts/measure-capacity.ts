@@ -13,7 +13,7 @@ export async function measureCapacity(
   signal: AbortSignal,
 ): Promise<void> {
   let takenBytes = 0
-  for await (const { sizeBytes } of driver.listVolumes(signal)) takenBytes += sizeBytes
+  for await (const { sizeBytes, storageId } of driver.listVolumes(signal)) takenBytes += storageId === null ? sizeBytes : 0
   const diskTakenGiB = Math.floor(takenBytes / GIB)
   const capacity = sellableCapacity({ cpus: facts.vcpu, memoryMiB: facts.ramMiB, diskFreeGiB: facts.diskFreeGiB, diskTakenGiB })
   await db.tx((tx) => sql.writeCapacity(tx, host.id, capacity))

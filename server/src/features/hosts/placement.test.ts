@@ -70,6 +70,7 @@ describe('placement', () => {
       host('away', { unreachable_since: new Date() }),
       host('arm', { arch: 'aarch64' }),
     ]
+    expect(namesOf(rankHosts(hosts, need({ diskGiB: 0 })).fitting)).toContain('no disk') // its disk is in a storage backend
     const { fitting, rejected } = rankHosts(hosts, need())
     expect(fitting).toEqual([])
     expect(noCapacity('fra1', need(), hosts.length, rejected)).toBe(

@@ -4,6 +4,7 @@ import { TEN_GIGABIT, type HostRow } from './sql.ts'
 export interface Need {
   vcpu: number
   ramMiB: number
+  /** On the host; 0 where the disk is in a storage backend. */
   diskGiB: number
   /** The architecture of the image. */
   arch: string
@@ -61,7 +62,7 @@ export const carries = ({ uplink_mbps }: Pick<HostRow, 'uplink_mbps'>, mbps: num
 const hasRoom = (host: HostRow, need: Need): boolean =>
   host.vcpu_used + need.vcpu <= host.vcpu_total * host.vcpu_overcommit &&
   host.ram_used_mib + need.ramMiB <= host.ram_total_mib &&
-  hasDiskRoom(host, need.diskGiB)
+  (need.diskGiB <= 0 || hasDiskRoom(host, need.diskGiB))
 
 type DiskOf = Pick<HostRow, 'disk_used_gib' | 'disk_total_gib' | 'disk_reserve_gib' | 'disk_free_gib'>
 
@@ -85,5 +86,6 @@ const share = (host: HostRow, need: Need): number =>
 export function noCapacity(regionSlug: string, need: Need, checked: number, rejected: Map<Rejection, number>): string {
   const reasons = [...rejected].map(([reason, count]) => `${count} ${reason}`)
   const size = need.ramMiB % 1024 === 0 ? `${need.ramMiB / 1024} GiB` : `${need.ramMiB} MiB`
-  return `No capacity in ${regionSlug} for ${size} RAM and ${need.diskGiB} GiB disk: ${[`${checked} host${checked === 1 ? '' : 's'} checked`, ...reasons].join(', ')}`
+  const disk = need.diskGiB > 0 ? ` and ${need.diskGiB} GiB disk` : ''
+  return `No capacity in ${regionSlug} for ${size} RAM${disk}: ${[`${checked} host${checked === 1 ? '' : 's'} checked`, ...reasons].join(', ')}`
 }

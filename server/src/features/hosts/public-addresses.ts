@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { contains, formatAddress, formatCidr, lastAddress, overlap, parseAddress, parseCidr } from '../../kernel/cidr.ts'
 import { addDuration } from '../../kernel/clock.ts'
-import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { invalid, apiError, notFound } from '../../kernel/errors.ts'
@@ -10,6 +10,7 @@ import { newId } from '../../kernel/ids.ts'
 import { formatIpRange, parseIp, parseIpRange, rangeContains } from '../../kernel/ip-range.ts'
 import type { PublicNetworkSpec } from '../../hypervisor/network-controller.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
+import { releaseQuota } from '../accounts/service.ts'
 import type { CatalogPool } from '../catalog/seed.ts'
 import { getRegion, type RegionRow } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
@@ -28,7 +29,7 @@ export interface NewPool {
   hostId: string | null
   cidr: string
   gateway: string
-  /** Addresses and ranges in it that VMs never get: of hosts and routers on the same network. IPv4 only. */
+  /** Addresses and ranges in it that VMs never get: of hosts and routers on the same network. */
   except?: string[] | undefined
   dns?: string[] | undefined
 }
@@ -63,7 +64,7 @@ export async function addPool(tx: Tx, now: Date, pool: NewPool): Promise<string>
     insert into address_pools (id, region_id, host_id, cidr, gateway, dns, created_at)
     values (${id}, ${pool.regionId}, ${pool.hostId}, ${cidr}, ${pool.gateway}, ${pool.dns ?? RESOLVERS[isIpv6 ? 'ipv6' : 'ipv4']}, ${now})`)
   if (!isIpv6) await addFreeAddresses(tx, now, id, pool)
-  if (except.length > 0) await withhold(tx, id, except)
+  if (except.length > 0) await (isIpv6 ? withholdIpv6 : withhold)(tx, id, except)
   await triggerReconciler(tx, APPLY_PUBLIC)
   return id
 }
@@ -102,7 +103,6 @@ function checkedExcept({ cidr, except = [] }: NewPool): string[] {
   const pool = parseIpRange(cidr)!
   return except.map((text) => {
     const range = parseIpRange(text)
-    if (pool.family === 6) throw invalid('ranges of IPv6 have no exceptions: their addresses are chosen at random', 'except')
     if (!range || !rangeContains(pool, range)) throw invalid(`"${text}" is no address or range in ${formatIpRange(pool)}`, 'except')
     return formatIpRange(range)
   })
@@ -111,6 +111,12 @@ function checkedExcept({ cidr, except = [] }: NewPool): string[] {
 /** They rest for ever, and still count as addresses of the pool. */
 const withhold = (tx: Tx, poolId: string, ranges: string[]): Promise<number> =>
   tx.run(sql`update free_addresses set available_at = 'infinity' where pool_id = ${poolId} and address <<= any(${ranges}::inet[])`)
+
+/** As ranges of their own size, which no VM gets a part of. */
+const withholdIpv6 = (tx: Tx, poolId: string, ranges: string[]): Promise<number> =>
+  tx.run(sql`
+    insert into ipv6_ranges (range, pool_id, available_at) select distinct r.range, ${poolId}, 'infinity'::timestamptz
+    from unnest(${ranges}::cidr[]) as r(range)`)
 
 async function addFreeAddresses(tx: Tx, now: Date, poolId: string, pool: NewPool): Promise<void> {
   const cidr = parseCidr(pool.cidr)!
@@ -123,12 +129,28 @@ async function addFreeAddresses(tx: Tx, now: Date, poolId: string, pool: NewPool
 export const overlapsPool = async (db: Queries, cidr: string): Promise<boolean> =>
   (await db.maybe(sql`select from address_pools where cidr && ${cidr}::inet limit 1`)) !== undefined
 
-/** `free` is null for IPv6, whose free addresses nobody counts. */
-export const listPools = (db: Queries) =>
-  db.many<PoolRow & { region_slug: string; host_name: string | null; free: bigint | null }>(sql`
+export interface ListedPool extends PoolRow {
+  region_slug: string
+  host_name: string | null
+  /** Null for IPv6, whose free addresses nobody counts. */
+  free: bigint | null
+  /** Released ones that nobody gets yet. */
+  resting: bigint | null
+}
+
+export const listPools = (db: Queries, now: Date) =>
+  db.many<ListedPool>(sql`
     select ${allColumns('address_pools', 'p')}, r.slug as region_slug, h.name as host_name,
-      case when family(p.cidr) = 4 then (select count(*) from free_addresses f where f.pool_id = p.id and f.available_at < 'infinity') end as free
-    from address_pools p join regions r on r.id = p.region_id left join hosts h on h.id = p.host_id order by p.cidr`)
+      case when family(p.cidr) = 4 then c.free end as free, case when family(p.cidr) = 4 then c.resting end as resting
+    from address_pools p join regions r on r.id = p.region_id left join hosts h on h.id = p.host_id
+      cross join lateral (
+        select count(*) filter (where f.available_at <= ${now} and f.account_id is null) as free,
+          count(*) filter (where f.available_at > ${now} or f.account_id is not null) as resting
+        from free_addresses f where f.pool_id = p.id and f.available_at < 'infinity') c
+    order by p.cidr`)
+
+export const listRanges = (db: Queries) =>
+  db.many<Pick<PoolRow, 'host_id' | 'cidr'>>(sql`select host_id, cidr from address_pools order by cidr`)
 
 /** Only one that nothing has an address of. The lock keeps allocations away: each of them refers to the row of its pool. */
 export async function removePool(tx: Tx, range: string): Promise<void> {
@@ -141,15 +163,24 @@ export async function removePool(tx: Tx, range: string): Promise<void> {
       (select count(*) from addresses where pool_id = ${pool.id}) as addresses`)
   if (vms > 0n || addresses > 0n)
     throw apiError('in_use', `The range ${range} is used by ${vms} VMs and ${addresses} reserved addresses: delete them first`)
-  await tx.run(sql`delete from free_addresses where pool_id = ${pool.id}`)
+  await deleteFreeAddresses(tx, sql`${pool.id}`)
   await tx.run(sql`delete from ipv6_ranges where pool_id = ${pool.id}`)
   await tx.run(sql`delete from address_pools where id = ${pool.id}`)
   await triggerReconciler(tx, APPLY_PUBLIC)
 }
 
+/** Those that rest count no longer against the quotas of their former owners. */
+async function deleteFreeAddresses(tx: Tx, poolIds: Sql): Promise<void> {
+  await tx.run(sql`delete from unconfirmed_releases where address in (select address from free_addresses where pool_id in (${poolIds}))`)
+  const gone = await tx.many<{ account_id: string | null; count: bigint }>(sql`
+    with gone as (delete from free_addresses where pool_id in (${poolIds}) returning account_id)
+    select account_id, count(*) from gone group by 1 order by 1`)
+  for (const { account_id, count } of gone) if (account_id !== null) await releaseQuota(tx, account_id, 'addresses', count)
+}
+
 /** Deletes the pools of a deleted host with all their addresses. */
 export async function dropPoolsOf(tx: Tx, hostId: string): Promise<void> {
-  await tx.run(sql`delete from free_addresses where pool_id in (select id from address_pools where host_id = ${hostId})`)
+  await deleteFreeAddresses(tx, sql`select id from address_pools where host_id = ${hostId}`)
   await tx.run(sql`delete from ipv6_ranges where pool_id in (select id from address_pools where host_id = ${hostId})`)
   await tx.run(sql`delete from address_pools where host_id = ${hostId}`)
   await triggerReconciler(tx, APPLY_PUBLIC)
@@ -175,12 +206,13 @@ function randomStart(pool: PoolRow): string {
   return formatAddress(cidr.base + randomInt(lastAddress(cidr) - cidr.base + 1))
 }
 
-/** The first free address from a random start: concurrent allocations land far apart and do not wait for each other's row locks. */
+/** The first free address from a random start: concurrent allocations land far apart and do not wait for each other's row locks. Before the
+ *  table is analyzed, PostgreSQL takes `account_id is null` for rare and sorts the whole pool: hence one condition. */
 async function takeFrom(tx: Tx, now: Date, pool: PoolRow, start: string): Promise<string | null> {
   const row = await tx.maybe<{ address: string }>(sql`
     delete from free_addresses where address = (
       select address from free_addresses
-      where pool_id = ${pool.id} and available_at <= ${now} and address >= ${start}::inet
+      where pool_id = ${pool.id} and case when account_id is null then available_at end <= ${now} and address >= ${start}::inet
       order by pool_id, address limit 1 for update skip locked)
     returning host(address) as address`)
   return row?.address ?? null
@@ -227,11 +259,20 @@ export const RELEASED_REST = '10m'
 /** The machine may still run on an unreachable host and answer at its addresses. */
 export const LEFT_REST = '24h'
 
-/** `rest`: cooldown before the address is allocated again, so that stale traffic and caches do not reach another customer. */
-export async function releasePublicIp(tx: Tx, now: Date, taken: TakenAddress, rest: string): Promise<void> {
-  await tx.run(
-    sql`insert into free_addresses (address, pool_id, available_at) values (${taken.address}, ${taken.poolId}, ${addDuration(now, rest)})`,
-  )
+/**
+ * `rest`: cooldown before the address is allocated again, so that stale traffic and caches do not reach another customer. `accountId`: whose
+ * quota of addresses it counts against until then.
+ */
+export async function releasePublicIp(
+  tx: Tx,
+  now: Date,
+  taken: TakenAddress,
+  rest: string,
+  accountId: string | null = null,
+): Promise<void> {
+  await tx.run(sql`
+    insert into free_addresses (address, pool_id, available_at, account_id)
+    values (${taken.address}, ${taken.poolId}, ${addDuration(now, rest)}, ${accountId})`)
   await clearReverseName(tx, now, taken.address)
 }
 

@@ -31,7 +31,8 @@ const rack = (change: Partial<Registration> = {}): Registration => ({
   ...change,
 })
 const register = (change?: Partial<Registration>) => db.tx((tx) => registerHost(tx, clock.now(), rack(change)))
-const poolsOf = async (name: string) => (await listPools(db)).filter(({ host_name }) => host_name === name).map(({ cidr }) => cidr)
+const poolsOf = async (name: string) =>
+  (await listPools(db, clock.now())).filter(({ host_name }) => host_name === name).map(({ cidr }) => cidr)
 
 describe('host registration', () => {
   test('registers a host once, with its range', async () => {

@@ -6,7 +6,7 @@ import { invalid, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { getRegion, type RegionRow } from '../catalog/service.ts'
 import { markPortsOfHostDirty } from '../ports/service.ts'
-import { addPool, dropPoolsOf, listPools } from './public-addresses.ts'
+import { addPool, dropPoolsOf, listRanges } from './public-addresses.ts'
 import * as sql from './sql.ts'
 
 export interface Registration {
@@ -97,19 +97,19 @@ async function refuseConnected(tx: Tx, region: RegionRow, has: string, wants: st
 /** The range may exist from an earlier registration. */
 async function keepRange(tx: Tx, now: Date, pool: Parameters<typeof addPool>[2]): Promise<void> {
   const wanted = parseCidr(pool.cidr)
-  const own = (await listPools(tx)).find(({ host_id, cidr }) => host_id === pool.hostId && wanted && cidr === formatCidr(wanted))
+  const own = (await listRanges(tx)).find(({ host_id, cidr }) => host_id === pool.hostId && wanted && cidr === formatCidr(wanted))
   if (!own) await addPool(tx, now, pool)
 }
 
 /** Deletes a host without resources. A host with resources keeps its row, so that its VMs can be adopted when it comes back. */
 export async function removeHost(tx: Tx, now: Date, host: sql.HostRow): Promise<'forgotten' | 'kept'> {
-  const { vms, networks, backups, leaving } = await sql.countHostResources(tx, host.id)
+  const { vms, networks, backups, volumes, leaving } = await sql.countHostResources(tx, host.id)
   if (leaving > 0)
     throw apiError(
       'busy',
       `VMs of host ${host.name} are being restored elsewhere (${leaving}), and return to it if that fails: try again when that has ended`,
     )
-  if (vms > 0 || networks > 0 || backups > 0) {
+  if (vms > 0 || networks > 0 || backups > 0 || volumes > 0) {
     await sql.markRemoved(tx, now, host.id)
     return 'kept'
   }
@@ -150,4 +150,4 @@ export async function changeHost(
 }
 
 /** Ranges that no other host may use. */
-export const rangesInUse = async (db: Queries): Promise<string[]> => (await listPools(db)).map(({ cidr }) => cidr)
+export const rangesInUse = async (db: Queries): Promise<string[]> => (await listRanges(db)).map(({ cidr }) => cidr)

@@ -21,20 +21,21 @@ export {
   type Registration,
 } from './registration.ts'
 export { syncDriverPool } from './driver-pool-sync.ts'
-export { toCapacity } from './capacity.ts'
+export { PROVE, releaseCapacity, reserveCapacity, toCapacity } from './capacity.ts'
 export { aboveReserveGiB, carries, has10g, hasDiskRoom, supportsArch } from './placement.ts'
 export type { HostRow } from './sql.ts'
 export { requireIpv6 } from './ipv6-ranges.ts'
 export {
   addPool,
   listPools,
+  listRanges,
   overlapsPool,
   publicNetworkSpec,
   removePool,
   RESOLVERS,
   SNAT_GATEWAY,
   SNAT_RANGE,
-  type PoolRow,
+  type ListedPool,
 } from './public-addresses.ts'
 
 export const listHosts = sql.listHosts

@@ -32,7 +32,7 @@ export const fleetRoutes: Routes = (api, { db, clock, config: { currency } }) =>
   api.get(
     '/operator/capacity',
     { operationId: 'operatorGetCapacity', summary: 'What is left to sell, by region', ...common, data: Type.Array(shapes.RegionCapacity) },
-    () => fleet.showCapacity(db),
+    () => fleet.showCapacity(db, clock.now()),
   )
 
   api.get(
@@ -71,7 +71,7 @@ export const fleetRoutes: Routes = (api, { db, clock, config: { currency } }) =>
   api.get(
     '/operator/pools',
     { operationId: 'operatorListPools', summary: 'List ranges of public addresses', ...common, data: Type.Array(shapes.Pool) },
-    () => fleet.showPools(db),
+    () => fleet.showPools(db, clock.now()),
   )
 
   api.post(

@@ -37,8 +37,8 @@ const sum = (rooms: Room[]): Room => ({
 })
 
 /** A host in maintenance has no free capacity; its reserved capacity still counts. */
-export async function showCapacity(db: Queries): Promise<RegionCapacity[]> {
-  const [regions, hosts, pools] = [await listRegions(db), await listHosts(db), (await listPools(db)).map(toPool)]
+export async function showCapacity(db: Queries, now: Date): Promise<RegionCapacity[]> {
+  const [regions, hosts, pools] = [await listRegions(db), await listHosts(db), (await listPools(db, now)).map(toPool)]
   return regions.map(({ slug, name }) => {
     const here = hosts.filter((host) => host.region_slug === slug)
     const rooms = here.map(toCapacity)
@@ -57,12 +57,12 @@ export async function showCapacity(db: Queries): Promise<RegionCapacity[]> {
   })
 }
 
-export const showPools = async (db: Queries): Promise<Pool[]> => (await listPools(db)).map(toPool)
+export const showPools = async (db: Queries, now: Date): Promise<Pool[]> => (await listPools(db, now)).map(toPool)
 
 export async function createPool(tx: Tx, now: Date, { region, host, cidr, gateway, dns }: CreatePool): Promise<Pool> {
   const hostId = host ? (await getHost(tx, host)).id : null
   const id = await addPool(tx, now, { regionId: (await getRegion(tx, region)).id, hostId, cidr, gateway, dns })
-  return (await showPools(tx)).find((pool) => pool.id === id)!
+  return (await showPools(tx, now)).find((pool) => pool.id === id)!
 }
 
 export async function changeRegionByOperator(tx: Tx, id: string, change: ChangeRegion): Promise<Region> {
@@ -74,9 +74,10 @@ export const showTemplates = async (db: Queries): Promise<OperatorTemplate[]> =>
 
 export async function createPlanByOperator(tx: Tx, now: Date, currency: string, input: CreatePlan): Promise<Plan> {
   const { slug, name, vcpu, ram, disk, bandwidth, networkSpeed, throttleMbps = 10, price, available = true, regions = null } = input
+  const storage = input.storage ?? 'LOCAL'
   const limits = { diskIops: input.diskIops ?? null, diskMiBPerSecond: input.diskMiBPerSecond ?? null }
   const size = { vcpu, ram_mib: ram, disk_gib: disk, bandwidth_gb: bandwidth, network_mbps: networkSpeed, throttleMbps }
-  const { id } = await createPlan(tx, now, { slug, name, ...size, ...limits, price, available, regions })
+  const { id } = await createPlan(tx, now, { slug, name, ...size, storage, ...limits, price, available, regions })
   return planById(tx, currency, id)
 }
 

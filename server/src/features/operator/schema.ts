@@ -1,6 +1,6 @@
 // Schemas of the operator area.
 import { Bytes, IPV6, Money, nullable, object, oneOf, QUAD, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
-import { Plan, Region } from '../catalog/schema.ts'
+import { Plan, Region, Storage } from '../catalog/schema.ts'
 import { Reply, Ticket, TicketWithReplies } from '../support/schema.ts'
 
 const UsedOf = (unit: string) => object({ used: Type.Integer(), total: Type.Integer({ description: unit }) })
@@ -57,6 +57,7 @@ export const Pool = object(
     gateway: Type.String(),
     dns: Type.Array(Type.String()),
     free: nullable(Type.Integer({ description: 'Null for IPv6, whose addresses nobody counts' })),
+    resting: nullable(Type.Integer({ description: 'Released ones that nobody gets yet; null for IPv6' })),
     total: nullable(Type.Integer({ description: 'Addresses that VMs can have; null for IPv6' })),
     createdAt: Timestamp,
   },
@@ -127,6 +128,7 @@ export const CreatePlan = object({
   vcpu: Type.Integer({ minimum: 1, maximum: 64 }),
   ram: Type.Integer({ minimum: 128, maximum: 262_144, description: 'MiB' }),
   disk: Type.Integer({ minimum: 1, maximum: 4_096, description: 'GiB' }),
+  storage: Type.Optional(Storage),
   bandwidth: Gigabytes,
   networkSpeed: Speed,
   throttleMbps: Type.Optional(Speed),

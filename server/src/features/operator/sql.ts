@@ -111,6 +111,7 @@ export interface Counts {
   quarantined_volumes: number
   failed_mails: number
   late_deliveries: number
+  unprovable_backups: number
   invariant_violations: number
 }
 
@@ -126,6 +127,7 @@ export const systemCounts = (db: Queries, now: Date, lateSince: Date, dayAgo: Da
       (select count(*)::int from orphan_volumes) as quarantined_volumes,
       (select count(*)::int from emails where status = 'FAILED') as failed_mails,
       (select count(*)::int from webhook_deliveries where status = 'PENDING' and next_attempt_at < ${lateSince}) as late_deliveries,
+      (select count(*)::int from backups where verification = 'FAILED' and status in ('AVAILABLE', 'RESTORING')) as unprovable_backups,
       (select coalesce(max(violations), 0) from invariant_status) as invariant_violations`)
 
 export const newestMigration = async (db: Queries): Promise<string> =>

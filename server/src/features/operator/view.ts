@@ -4,7 +4,7 @@ import type { StepRow } from '../../workflow/run-store.ts'
 import type { QuotaRow } from '../accounts/service.ts'
 import { removedAfter, type OrphanVolumeRow } from '../backups/service.ts'
 import type { TemplateRow } from '../catalog/service.ts'
-import { toCapacity, type HostRow, type PoolRow } from '../hosts/service.ts'
+import { toCapacity, type HostRow, type ListedPool } from '../hosts/service.ts'
 import type { UserRow } from '../users/service.ts'
 import type { AccountDetails, OperatorAccount, OperatorAction, OperatorHost, OperatorTemplate, OperatorVm, Pool, Stray } from './schema.ts'
 import type { AccountRow, ActionRow, VmRow } from './sql.ts'
@@ -36,7 +36,7 @@ function usableAddresses(cidr: string): number {
   return lastAddress(range) - range.base - 2
 }
 
-export const toPool = (row: PoolRow & { region_slug: string; host_name: string | null; free: bigint | null }): Pool => ({
+export const toPool = (row: ListedPool): Pool => ({
   id: row.id,
   region: row.region_slug,
   host: row.host_name,
@@ -44,6 +44,7 @@ export const toPool = (row: PoolRow & { region_slug: string; host_name: string |
   gateway: row.gateway,
   dns: row.dns,
   free: row.free === null ? null : Number(row.free),
+  resting: row.resting === null ? null : Number(row.resting),
   total: row.free === null ? null : usableAddresses(row.cidr),
   createdAt: row.created_at.toISOString(),
 })

@@ -12,10 +12,19 @@ export const ReverseName = nullable(
   }),
 )
 
+const state = nullable(
+  Type.String({ enum: ['PENDING', 'SET', 'FAILED'], description: 'Whether the name server has it; FAILED is tried again' }),
+)
+const reason = nullable(Type.String({ description: 'Why the name server does not have it yet' }))
+
 export const reverseFields = {
   reverseName: nullable(Type.String({ description: 'What reverse DNS (PTR) says of the address, or is about to' })),
-  reverseNameState: nullable(
-    Type.String({ enum: ['PENDING', 'SET', 'FAILED'], description: 'Whether the name server has it; FAILED is tried again' }),
-  ),
-  reverseNameReason: nullable(Type.String({ description: 'Why the name server does not have it yet' })),
+  reverseNameState: state,
+  reverseNameReason: reason,
+}
+
+export const ipv6ReverseFields = {
+  ipv6ReverseName: nullable(Type.String({ description: 'What reverse DNS (PTR) says of ipv6Address, or is about to' })),
+  ipv6ReverseNameState: state,
+  ipv6ReverseNameReason: reason,
 }

@@ -7,23 +7,27 @@ import { getAccount } from '../accounts/service.ts'
 
 export const APPLY_REVERSE_NAMES = 'reverse_names.apply'
 
-export interface ReverseNameShown {
-  reverse_name: string | null
-  reverse_state: 'PENDING' | 'SET' | 'FAILED' | null
-  reverse_error: string | null
+export interface ReverseName {
+  name: string
+  state: 'PENDING' | 'SET' | 'FAILED'
+  error: string | null
 }
 
-/** Columns of an address and its account, for a statement that shows them. */
-export const reverseColumns = (address: Sql, accountId: Sql): Sql => {
-  const of = (column: Sql): Sql =>
-    sql`(select ${column} from reverse_names n where n.address = ${address} and n.account_id = ${accountId} and n.name is not null)`
-  return sql`${of(sql`n.name`)} as reverse_name, ${of(sql`n.state`)} as reverse_state, ${of(sql`n.error`)} as reverse_error`
-}
+/** Of an address and its account, for a statement that shows it. */
+export const reverseNameAsJson = (address: Sql, accountId: Sql): Sql => sql`
+  (select json_build_object('name', n.name, 'state', n.state, 'error', n.error) from reverse_names n
+    where n.address = ${address} and n.account_id = ${accountId} and n.name is not null)`
 
-export const toReverseFields = ({ reverse_name, reverse_state, reverse_error }: ReverseNameShown) => ({
-  reverseName: reverse_name,
-  reverseNameState: reverse_state,
-  reverseNameReason: reverse_error,
+export const toReverseFields = (reverse: ReverseName | null) => ({
+  reverseName: reverse?.name ?? null,
+  reverseNameState: reverse?.state ?? null,
+  reverseNameReason: reverse?.error ?? null,
+})
+
+export const toIpv6ReverseFields = (reverse: ReverseName | null) => ({
+  ipv6ReverseName: reverse?.name ?? null,
+  ipv6ReverseNameState: reverse?.state ?? null,
+  ipv6ReverseNameReason: reverse?.error ?? null,
 })
 
 export async function setReverseName(

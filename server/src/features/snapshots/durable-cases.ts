@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { proveOnVm, type Fixture } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
+import { sellReplicated } from '../../../test/replicated-storage.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { deleteSnapshot } from './delete.workflow.ts'
 import { restoreFromSnapshot } from './restore.workflow.ts'
@@ -9,9 +10,10 @@ import { takeSnapshot } from './create.workflow.ts'
 
 const TIMEOUT_MS = 300_000
 
-export function describeDurability({ thorough }: { thorough: boolean }): void {
-  describe('every snapshot workflow survives a crash and a failure at any step', async () => {
+export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: boolean; storage?: 'LOCAL' | 'REPLICATED' }): void {
+  describe(`every snapshot workflow survives a crash and a failure at any step, on ${storage} storage`, async () => {
     const app = await testApp()
+    if (storage === 'REPLICATED') await sellReplicated(app)
     await app.db.run(sql`update catalog_values set value = 1000 where name = 'quota.snapshots_per_vm'`)
     const customer = await app.given.customer({ credit: '1000.00' })
     const { id: vmId } = await app.given.vm(customer)

@@ -30,7 +30,8 @@ export const createSnapshot = (
     label: 'SNAPSHOT_CREATE',
     act: async (vm, start) => {
       await requireFewer(tx, vm.account_id, vmId)
-      const terms = await reserveCopy(tx, deps, vm, { hostIds: [vm.host_id!], isPriced: true })
+      const place = vm.storage_id === null ? { hostIds: [vm.host_id!] } : { hostIds: [], storageId: vm.storage_id }
+      const terms = await reserveCopy(tx, deps, vm, { ...place, isPriced: true })
       const row = await sql.insertSnapshot(tx, {
         id: newId(),
         vm_id: vmId,
@@ -38,7 +39,8 @@ export const createSnapshot = (
         os_template_id: vm.os_template_id,
         name: input.name,
         description: input.description ?? '',
-        host_id: vm.host_id,
+        host_id: place.hostIds[0] ?? null,
+        storage_id: vm.storage_id,
         counted_gib: terms.countedGib,
         created_at: deps.clock.now(),
       })
@@ -73,6 +75,16 @@ async function requireSnapshot(db: Queries, vmId: string, id: string): Promise<s
   return row
 }
 
+const MAKES_IMAGES_FROM = 'snapshots:restore'
+
+/** Whoever makes an image from it reads it. */
+export async function requireSnapshotAsSource(tx: Tx, who: Principal, id: string): Promise<sql.SnapshotRow> {
+  if (!who.scopes.has(MAKES_IMAGES_FROM)) throw apiError('missing_scope', `This token lacks the required scope: ${MAKES_IMAGES_FROM}`)
+  const row = await sql.findOwnSnapshot(tx, who.accountId, id)
+  if (!row) throw notFound('Snapshot')
+  return row
+}
+
 export const restoreSnapshot = (tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, {
     verb: 'restore',
@@ -85,7 +97,7 @@ export const restoreSnapshot = (tx: Tx, deps: Deps, who: Principal, vmId: string
     },
   })
 
-/** Snapshots are stored beside the disk and are lost with it. */
+/** Snapshots are stored beside the disk, on a host that is lost. */
 export async function failAllSnapshots(tx: Tx, vmId: string): Promise<CountedCopy[]> {
   await sql.markAllFailed(tx, vmId)
   return releaseAllSnapshots(tx, { id: vmId })

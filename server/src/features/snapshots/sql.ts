@@ -11,13 +11,16 @@ export type NewSnapshot = Omit<SnapshotRow, 'status' | 'size_bytes' | 'size_refr
 
 export const insertSnapshot = (tx: Tx, row: NewSnapshot) =>
   tx.one<SnapshotRow>(sql`
-    insert into snapshots (id, vm_id, account_id, os_template_id, name, description, host_id, counted_gib, created_at)
+    insert into snapshots (id, vm_id, account_id, os_template_id, name, description, host_id, storage_id, counted_gib, created_at)
     values (${row.id}, ${row.vm_id}, ${row.account_id}, ${row.os_template_id}, ${row.name}, ${row.description}, ${row.host_id},
-      ${row.counted_gib}, ${row.created_at})
+      ${row.storage_id}, ${row.counted_gib}, ${row.created_at})
     returning ${allColumns('snapshots')}`)
 
 export const findSnapshot = (db: Queries, vmId: string, id: string) =>
   db.maybe<SnapshotRow>(sql`select ${allColumns('snapshots')} from snapshots where id = ${id} and vm_id = ${vmId}`)
+
+export const findOwnSnapshot = (db: Queries, accountId: string, id: string) =>
+  db.maybe<SnapshotRow>(sql`select ${allColumns('snapshots')} from snapshots where id = ${id} and account_id = ${accountId}`)
 
 export const listSnapshots = (db: Queries, vmId: string, range: PageRange) =>
   db.many<SnapshotRow>(sql`select ${allColumns('snapshots')} from snapshots where vm_id = ${vmId} ${newestFirst(sql`id`, range)}`)
@@ -48,7 +51,7 @@ const uncount = (tx: Tx, which: Sql) =>
     with held as (select ${allColumns('snapshots')} from snapshots where ${which} and (counted_gib > 0 or price_cents > 0) order by id for no key update)
     update snapshots s set counted_gib = 0, price_cents = 0 from held where s.id = held.id
     returning held.vm_id, held.account_id, held.counted_gib, held.counted_gib as quota_gib, held.price_cents,
-      array_remove(array[held.host_id], null) as host_ids`)
+      array_remove(array[held.host_id], null) as host_ids, held.storage_id`)
 
 export const uncountSnapshots = (tx: Tx, ids: string[]) => uncount(tx, sql`id = any(${ids}::text[])`)
 export const uncountOfVm = (tx: Tx, vmId: string) => uncount(tx, sql`vm_id = ${vmId}`)

@@ -1,6 +1,7 @@
 // Crash and failure injection for every VM workflow: a sample in `npm test`, every combination in `npm run prove`.
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
+import { sellReplicated } from '../../../test/replicated-storage.ts'
 import { testRunner } from '../../../test/run-workflows.ts'
 import { sql } from '../../kernel/database/db.ts'
 import type { AnyWorkflow } from '../../workflow/executor.ts'
@@ -15,9 +16,10 @@ import { vmWorkflows } from './workflows.ts'
 /** Several hundred trials each, every one with its own VM. */
 const MINUTES = 600_000
 
-export function describeDurability({ thorough }: { thorough: boolean }): void {
-  describe('every VM workflow survives a crash and a failure at any step', async () => {
+export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: boolean; storage?: 'LOCAL' | 'REPLICATED' }): void {
+  describe(`every VM workflow survives a crash and a failure at any step, on ${storage} storage`, async () => {
     const app = await testApp()
+    if (storage === 'REPLICATED') await sellReplicated(app)
     await app.db.run(sql`update catalog_values set value = 1000000 where name like 'quota.%'`)
     await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
     const customer = await app.given.customer({ credit: '1000000.00' })
@@ -43,7 +45,8 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
         if (volume.vmId === vmId) volumes.push(`${volume.kind} ${volume.generation} ${volume.complete}`)
       return {
         balance: (await customer.get('/wallet')).body.data.balance as string,
-        used: await app.db.one(sql`select vcpu_used, ram_used_mib, disk_used_gib from hosts where id = ${app.host.id}`),
+        used: await app.db.one(sql`
+          select vcpu_used, ram_used_mib, disk_used_gib, array(select used_gib from storage_backends) as pools from hosts where id = ${app.host.id}`),
         quotas: await app.db.many(sql`select name, used from account_quotas where account_id = ${customer.accountId} order by name`),
         free: await app.db.one(sql`select count(*) from free_addresses`),
         vm: await app.db.maybe<Record<string, unknown>>(sql`

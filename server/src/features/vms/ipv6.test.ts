@@ -176,7 +176,7 @@ describe('a VM with publicIpv4: false', async () => {
     expect(code(await customer.patch(`/vms/${id}`, { reverseName: 'six.example.com' }))).toEqual([
       409,
       'invalid_state',
-      'Only public IPv4 addresses can have a reverse name, and this VM has none',
+      'This VM has no public IPv4 address that could have a reverse name',
     ])
     await app.checkInvariants()
     app.clock.advance('31d')

@@ -50,7 +50,16 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms',
     {
       operationId: 'createVm',
-      errorCodes: ['not_found', 'region_mismatch', 'unavailable', 'incompatible', 'quota_exceeded', 'insufficient_funds', 'no_capacity'],
+      errorCodes: [
+        'not_found',
+        'invalid_state',
+        'region_mismatch',
+        'unavailable',
+        'incompatible',
+        'quota_exceeded',
+        'insufficient_funds',
+        'no_capacity',
+      ],
       summary: 'Create a VM',
       tag,
       scope: 'vms:create',
@@ -82,8 +91,9 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms/:id',
     {
       operationId: 'updateVm',
-      errorCodes: ['busy', 'invalid_state', 'unavailable', 'insufficient_funds'],
-      summary: 'Rename or protect a VM, switch its daily backups or 10G, or set the name of its address in reverse DNS',
+      errorCodes: ['busy', 'invalid_state', 'unavailable', 'incompatible', 'insufficient_funds'],
+      summary:
+        'Rename or protect a VM, switch its daily backups or 10G, set when they are made and how long they are kept, or the names of its addresses in reverse DNS',
       tag,
       scope: 'vms:update',
       params,

@@ -14,8 +14,9 @@ import {
   type TProperties,
   nameText,
 } from '../../http/api/schema.ts'
+import { Storage } from '../catalog/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
-import { reverseFields, ReverseName } from '../reverse-names/schema.ts'
+import { ipv6ReverseFields, reverseFields, ReverseName } from '../reverse-names/schema.ts'
 import { FirewallRule, packetFields } from '../firewalls/schema.ts'
 
 export const VM_STATUSES = ['PROVISIONING', 'RUNNING', 'STOPPED', 'SUSPENDED', 'REBUILDING', 'UPGRADING', 'UNMANAGED', 'ERROR'] as const
@@ -31,6 +32,7 @@ const listFields = {
   vcpu: Type.Integer(),
   ram: Type.Integer({ description: 'MiB' }),
   disk: Type.Integer({ description: 'GiB' }),
+  storage: Storage,
   bandwidth: Type.Integer({ description: 'GB (10^9 bytes) per billing month; 0 = unmetered' }),
   networkSpeed: Type.Integer({ description: 'Mbit/s' }),
   network10gEnabled: Type.Boolean(),
@@ -56,6 +58,44 @@ const Named = object({ id: Type.String(), name: Type.String() })
 export const VmListItem = object(listFields, { title: 'VmListItem' })
 export type VmListItem = Static<typeof VmListItem>
 
+const Hour = Type.Integer({ minimum: 0, maximum: 23, rule: 'must be an hour, 0-23, or null' })
+const [KeepDaily, KeepWeekly, KeepMonthly] = [
+  Type.Integer({ minimum: 1, maximum: 31, rule: 'must be 1-31', description: 'The newest daily backups' }),
+  Type.Integer({
+    minimum: 0,
+    maximum: 53,
+    rule: 'must be 0-53',
+    description: 'The newest of each of so many weeks, from Monday to Sunday',
+  }),
+  Type.Integer({ minimum: 0, maximum: 24, rule: 'must be 0-24', description: 'The newest of each of so many months' }),
+]
+const hourDescription = 'UTC, in which daily backups begin; null: a time of its own between 22:00 and 06:00'
+
+export const BackupPolicy = object(
+  {
+    hour: nullable(Type.Integer({ ...Hour, description: hourDescription })),
+    keepDaily: KeepDaily,
+    keepWeekly: KeepWeekly,
+    keepMonthly: KeepMonthly,
+  },
+  { title: 'BackupPolicy', description: 'Of daily backups, where they are switched on' },
+)
+export type BackupPolicy = Static<typeof BackupPolicy>
+
+const BackupPolicyChange = object(
+  {
+    hour: Type.Optional(nullable(Type.Integer({ ...Hour, description: hourDescription }))),
+    keepDaily: Type.Optional(KeepDaily),
+    keepWeekly: Type.Optional(KeepWeekly),
+    keepMonthly: Type.Optional(KeepMonthly),
+  },
+  {
+    title: 'BackupPolicyChange',
+    description:
+      'What is not given stays. It holds from the next daily backup on. Backups beyond the seven newest cost as much as those on demand, from the next renewal on. keepWeekly and keepMonthly need a region with a backup target',
+  },
+)
+
 export const Vm = object(
   {
     ...listFields,
@@ -63,7 +103,11 @@ export const Vm = object(
       description: 'Whether it is held to networkSpeed, and to the throttle at its traffic cap: always true',
     }),
     ...reverseFields,
-    copiesPriceMonthly: Type.String({ description: 'The part of billing.priceMonthly that its snapshots and on-demand backups cost' }),
+    ...ipv6ReverseFields,
+    backupPolicy: BackupPolicy,
+    copiesPriceMonthly: Type.String({
+      description: 'The part of billing.priceMonthly that its snapshots, on-demand backups and daily backups beyond seven cost',
+    }),
     bandwidthUsedBytes: Type.Integer(),
     bandwidthPackBytes: Bytes,
     sshKeys: Type.Array(object({ id: Type.String(), name: Type.String(), fingerprint: Type.String() })),
@@ -121,7 +165,14 @@ export const CustomConfig = object(
 export const CreateVm = object(
   {
     regionId: Id,
-    osTemplateId: Id,
+    osTemplateId: Type.Optional(Type.String({ ...Id, description: 'Required without fromBackupId' })),
+    fromBackupId: Type.Optional(
+      Type.String({
+        ...Id,
+        description:
+          'Instead of osTemplateId: the VM begins with the disk of this backup of any VM of the account, as a guest of its own. The plan needs a disk as large, the token the scope backups:restore',
+      }),
+    ),
     hostname: Hostname,
     planId: Type.Optional(Id),
     customConfig: Type.Optional(CustomConfig),
@@ -153,7 +204,9 @@ export const UpdateVm = object(
     isProtected: Type.Optional(Type.Boolean()),
     dailyBackupEnabled: Type.Optional(Type.Boolean()),
     network10gEnabled: Type.Optional(Type.Boolean()),
+    backupPolicy: Type.Optional(BackupPolicyChange),
     reverseName: Type.Optional(ReverseName),
+    ipv6ReverseName: Type.Optional(ReverseName),
   },
   { title: 'UpdateVm' },
 )
@@ -207,7 +260,8 @@ export type ReachStep = Static<typeof ReachStep>
 export const Reach = object(
   {
     verdict: Type.Enum(['REACHABLE', 'FORWARDED', 'BLOCKED'], {
-      description: 'FORWARDED: it is sent to an address that is no VM of the account; whether that answers is not known',
+      description:
+        'FORWARDED: it is handed to a gateway or router, or to an address that is no VM of the account; what happens there is not known',
     }),
     source: object({
       vmId: Type.String(),

@@ -2,8 +2,11 @@
 export type { VmDetails, VmRow } from './model/sql.ts'
 export { listAllVms, lockVmById, setCopyPrices, vmById } from './model/sql.ts'
 export { recordVmEvent } from './model/events.ts'
-export { driverForVm, driverForVmId, getVmRow, machineSpec } from './model/machine-spec.ts'
+export { backupPolicyOf } from './model/backup-policy.ts'
+export { driverForVm, driverForVmId, getVmRow, machineSpec, templateRef } from './model/machine-spec.ts'
+export { provisionWorkflow, type ProvisionInput } from './actions/create.ts'
 export { restoreWorkflow, startRestore, type RestoreInput } from './actions/restore.ts'
+export { awaitReady, purge } from './steps.ts'
 export { lockOwnVm, requireVm, startAction, startRunOf, type StartRun } from './model/guards.ts'
 export {
   startSuspension,
@@ -16,13 +19,14 @@ export {
 } from './operator/suspend.ts'
 export { adopt, adoptInPowerState, probeUnmanagedVm, unmanage, unmanageWhenIdle } from './operator/manage.ts'
 export { deleteUnpaidVm } from './actions/delete.ts'
-export { isStale } from './model/stale-machines.ts'
-export { nextRenewal, trafficPackPrice, wholeDaysBetween } from './billing/pricing.ts'
+export { isStale, recordStaleMachine } from './model/stale-machines.ts'
+export { nextRenewal, secondsLeft, trafficPackPrice, wholeDaysBetween } from './billing/pricing.ts'
 export {
   chargeCopy,
   quoteCopy,
   refundCopies,
   releaseCopies,
+  recountCopyQuota,
   releaseCopyQuota,
   releaseCopyRoom,
   reserveCopy,

@@ -14,10 +14,17 @@ export const TRANSACTION_TYPES = [
   'ADDRESS_CHARGE',
   'ADDRESS_RENEWAL',
   'ADDRESS_REFUND',
+  'IMAGE_CHARGE',
+  'IMAGE_RENEWAL',
+  'IMAGE_REFUND',
+  'VOLUME_CHARGE',
+  'VOLUME_UPGRADE',
+  'VOLUME_RENEWAL',
+  'VOLUME_REFUND',
 ] as const
 export type TransactionType = (typeof TRANSACTION_TYPES)[number]
 
-export const REFERENCE_TYPES = ['VM', 'PAYMENT', 'ADMIN', 'ADDRESS'] as const
+export const REFERENCE_TYPES = ['VM', 'PAYMENT', 'ADMIN', 'ADDRESS', 'IMAGE', 'VOLUME'] as const
 export type ReferenceType = (typeof REFERENCE_TYPES)[number]
 
 export const Transaction = object(

@@ -6,7 +6,17 @@ import { formatCents } from '../../kernel/money.ts'
 import { TRANSACTION_TYPES, type TransactionType } from './schema.ts'
 import { charge, credit, listTransactions } from './service.ts'
 
-const app = await testApp({ breaks: ['charges.refunds', 'charges.first_month', 'renewals.once', 'renewals.addresses', 'ledger.causes'] })
+const app = await testApp({
+  breaks: [
+    'charges.refunds',
+    'charges.first_month',
+    'renewals.once',
+    'renewals.addresses',
+    'renewals.images',
+    'renewals.volumes',
+    'ledger.causes',
+  ],
+})
 
 /** Writes a transaction of the given type and time; returns its id. */
 async function given(accountId: string, type: TransactionType, at: string, cents = 100n): Promise<string> {

@@ -244,7 +244,7 @@ export function documentSchema(schema: TSchema, components: Components, directio
 
 function withoutOwnKeywords(schema: Json, components: Components, direction: Direction): Json {
   const leftOut = (key: string): boolean =>
-    OWN_KEYWORDS.has(key) || key.startsWith('~') || (key === 'additionalProperties' && direction === 'out')
+    OWN_KEYWORDS.has(key) || key.startsWith('~') || (key === 'additionalProperties' && schema[key] === false && direction === 'out')
   const entries = Object.entries(schema).filter(([key]) => !leftOut(key))
   const inner = (each: unknown): unknown => (isSchema(each) ? documentSchema(each, components, direction) : each)
   const copy = Object.fromEntries(entries.map(([key, value]) => [key, copyKeyword(key, value, inner)]))

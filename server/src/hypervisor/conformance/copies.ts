@@ -3,17 +3,21 @@ import { buffer } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
 import { GIB, type DiskSource, type MachineSpec } from '../driver.ts'
-import { changeTo, create, expectKind, next, soon, stop, TEMPLATE, volumesOf, type ConformanceContract } from './fixture.ts'
+import { stackLayers, type DiskContent, type Range } from '../extent.ts'
+import { changeTo, create, expectKind, expectNothingLeft, next, soon, stop, TEMPLATE, volumesOf } from './fixture.ts'
+import type { ConformanceContract, DriverFixture } from './fixture.ts'
 
-export const snapshotBackupContract: ConformanceContract = (fixture) => {
-  /** Boots a new generation from a copy, as a restore does, and returns what the guest reads. */
-  const restored = async (spec: MachineSpec, source: DiskSource): Promise<string | null> => {
+/** Boots a new generation from a copy, as a restore does, and returns what the guest reads. */
+const restoreOn =
+  (fixture: () => DriverFixture) =>
+  async (spec: MachineSpec, source: DiskSource): Promise<string | null> => {
     await fixture().driver.ensureDisk(spec, source, soon(fixture()))
     await changeTo(fixture(), spec)
     return fixture().guest.read(spec.vmId)
   }
-  const backup = (vmId: string, backupId: string, parentId: string | null) =>
-    fixture().driver.ensureBackup(vmId, { backupId, parentId }, soon(fixture()))
+
+export const snapshotContract: ConformanceContract = (fixture) => {
+  const restored = restoreOn(fixture)
 
   test('a snapshot of a running machine can be restored repeatedly', async () => {
     const spec = await create(fixture())
@@ -68,6 +72,45 @@ export const snapshotBackupContract: ConformanceContract = (fixture) => {
     await expectKind(fixture().driver.ensureDisk(next(spec), { from: 'snapshot', snapshotId }, soon(fixture())), 'not_found')
     await fixture().driver.ensureDisk(spec, { from: 'snapshot', snapshotId }, soon(fixture())) // the disk exists: its source does not matter any more
   })
+
+  test('a VM with snapshots of several generations is purged, and leaves nothing', async () => {
+    const spec = await create(fixture())
+    await fixture().driver.ensureSnapshot(spec.vmId, newId(), soon(fixture()))
+    const snapshotId = newId()
+    await fixture().driver.ensureSnapshot(spec.vmId, snapshotId, soon(fixture()))
+    await restored(next(spec), { from: 'snapshot', snapshotId })
+    await fixture().driver.ensureNoDisk(spec.vmId, spec.generation, soon(fixture()))
+    await fixture().driver.ensureSnapshot(spec.vmId, newId(), soon(fixture()))
+    await fixture().driver.ensurePurged(spec.vmId, soon(fixture()))
+    await expectNothingLeft(fixture(), spec.vmId)
+  })
+}
+
+/** Of disks in a storage backend. */
+export const noBackupContract: ConformanceContract = (fixture) => {
+  test('a backup is refused, and nothing is left of it', async () => {
+    const spec = await create(fixture())
+    const backupId = newId()
+    await expectKind(fixture().driver.ensureBackup(spec.vmId, { backupId, parentId: null }, soon(fixture())), 'unsupported')
+    await expectKind(fixture().driver.ensureDisk(next(spec), { from: 'backup', backupId }, soon(fixture())), 'unsupported')
+    await fixture().driver.ensureNoBackup(spec.vmId, backupId, soon(fixture()))
+    expect((await volumesOf(fixture(), spec.vmId)).map((volume) => volume.kind)).toEqual(['disk', 'seed'])
+  })
+
+  test('the machine of an evacuated VM is purged, and its disk stays', async () => {
+    const spec = await create(fixture())
+    await fixture().guest.write(spec.vmId, 'not on the host')
+    for (const driver of [fixture().driver, fixture().other]) await driver.ensurePurgedKeepBackups(spec.vmId, soon(fixture()))
+    await expectNothingLeft(fixture(), spec.vmId)
+    await create(fixture(), spec)
+    expect(await fixture().guest.read(spec.vmId)).toBe('not on the host')
+  })
+}
+
+export const backupContract: ConformanceContract = (fixture) => {
+  const restored = restoreOn(fixture)
+  const backup = (vmId: string, backupId: string, parentId: string | null) =>
+    fixture().driver.ensureBackup(vmId, { backupId, parentId }, soon(fixture()))
 
   test('a full and two incremental backups each restore their own state', async () => {
     const spec = await create(fixture())
@@ -160,4 +203,72 @@ export const snapshotBackupContract: ConformanceContract = (fixture) => {
     await create(fixture(), spec)
     expect(await fixture().guest.read(spec.vmId)).toBe('carried')
   })
+
+  test('a backup chain is read as extents and restored from them', async () => {
+    const spec = await create(fixture())
+    const [parentId, backupId] = [newId(), newId()]
+    await fixture().guest.write(spec.vmId, 'the first of two')
+    await backup(spec.vmId, parentId, null)
+    await fixture().guest.write(spec.vmId, 'the second')
+    expect(await backup(spec.vmId, backupId, parentId)).toMatchObject({ parentId })
+    const layersOf = (ids: string[]) => Promise.all(ids.map((id) => fixture().driver.readBackupExtents(spec.vmId, id, soon(fixture()))))
+    const [full, increment] = await Promise.all((await layersOf([parentId, backupId])).map((layer) => layer.findAllocated()))
+    expect(bytesIn(increment!)).toBeLessThanOrEqual(bytesIn(full!))
+
+    let latest = spec
+    for (const [moment, ids] of [
+      ['the first of two', [parentId]],
+      ['the second', [parentId, backupId]],
+    ] as const) {
+      const copyId = newId()
+      const open = async (): Promise<DiskContent> => stackLayers(await layersOf([...ids]))
+      for (let repeat = 0; repeat < 2; repeat++) await fixture().driver.ensureBackupFromExtents(spec.vmId, copyId, open, soon(fixture()))
+      latest = next(latest)
+      expect(await restored(latest, { from: 'backup', backupId: copyId })).toBe(moment)
+    }
+  })
+
+  test('a disk from the backup of another VM boots as a guest of its own, with the files', async () => {
+    const { vmId } = await create(fixture())
+    const backupId = newId()
+    await fixture().guest.write(vmId, 'of another VM')
+    await backup(vmId, backupId, null)
+    const plain = fixture().spec()
+    const own = { ...plain, seed: { ...plain.seed, passwordHash: `$6$salt$${'x'.repeat(86)}` } }
+    const open = async (): Promise<DiskContent> => stackLayers([await fixture().driver.readBackupExtents(vmId, backupId, soon(fixture()))])
+    await fixture().driver.ensureBackupFromExtents(own.vmId, backupId, open, soon(fixture()))
+    await fixture().driver.ensureDisk(own, { from: 'backup', backupId }, soon(fixture()))
+    await fixture().driver.ensureBackupOffloaded(own.vmId, backupId, soon(fixture()))
+    await create(fixture(), own)
+    expect(await fixture().guest.read(own.vmId)).toBe('of another VM')
+    expect(await fixture().guest.passwordHash(own.vmId)).toBe(own.seed.passwordHash)
+    expect((await volumesOf(fixture(), own.vmId)).map(({ kind }) => kind).sort()).toEqual(['disk', 'seed'])
+  })
+
+  test('a disk from the snapshot of another VM has its files', async () => {
+    const { vmId } = await create(fixture())
+    const snapshotId = newId()
+    await fixture().guest.write(vmId, 'in the snapshot')
+    await fixture().driver.ensureSnapshot(vmId, snapshotId, soon(fixture()))
+    await fixture().guest.write(vmId, 'later')
+    const own = fixture().spec()
+    const open = async (): Promise<DiskContent> =>
+      stackLayers([await fixture().driver.readSnapshotExtents(vmId, snapshotId, soon(fixture()))])
+    await fixture().driver.ensureBackupFromExtents(own.vmId, snapshotId, open, soon(fixture()))
+    await fixture().driver.ensureDisk(own, { from: 'backup', backupId: snapshotId }, soon(fixture()))
+    await create(fixture(), own)
+    expect(await fixture().guest.read(own.vmId)).toBe('in the snapshot')
+  })
+
+  test('a VM with all kinds of resources is purged, and leaves nothing', async () => {
+    const spec = await create(fixture())
+    await fixture().driver.ensureSnapshot(spec.vmId, newId(), soon(fixture()))
+    const full = newId()
+    await fixture().driver.ensureBackup(spec.vmId, { backupId: full, parentId: null }, soon(fixture()))
+    await fixture().driver.ensureBackup(spec.vmId, { backupId: newId(), parentId: full }, soon(fixture()))
+    await fixture().driver.ensurePurged(spec.vmId, soon(fixture()))
+    await expectNothingLeft(fixture(), spec.vmId)
+  })
 }
+
+const bytesIn = (ranges: Range[]): number => ranges.reduce((sum, { length }) => sum + length, 0)

@@ -1,7 +1,15 @@
 // What a driver's tests supply, and helpers shared by all contracts.
 import { expect } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
-import { isDriverError, type Driver, type DriverErrorKind, type Filter, type MachineSpec, type NicSpec } from '../driver.ts'
+import {
+  isDriverError,
+  type Driver,
+  type DriverErrorKind,
+  type Filter,
+  type MachineSpec,
+  type NicSpec,
+  type VolumeSpec,
+} from '../driver.ts'
 import type { NetworkController, NetworkSpec } from '../network-controller.ts'
 
 export interface DriverFixture {
@@ -17,6 +25,8 @@ export interface DriverFixture {
   /** The same without an agent. */
   agentless(): MachineSpec
   nicIn(network: NetworkSpec): NicSpec
+  /** A new one at every call, of 1 GiB, where the fixture's disks are. */
+  volume(): VolumeSpec
   guest: {
     write(vmId: string, text: string): Promise<void>
     /** What was last written to the disk; null on a fresh one. */
@@ -24,6 +34,11 @@ export interface DriverFixture {
     passwordHash(vmId: string): Promise<string | null>
     /** On any of its interfaces. */
     hasAddress(vmId: string, address: string): Promise<boolean>
+    writeVolume(vmId: string, volumeId: string, text: string): Promise<void>
+    /** What was last written to it; empty before that. */
+    readVolume(vmId: string, volumeId: string): Promise<string>
+    /** As the guest sees it; null where it does not have it. */
+    volumeBytes(vmId: string, volumeId: string): Promise<number | null>
     powerOff(vmId: string): Promise<void>
     crash(vmId: string): Promise<void>
     send(vmId: string, mac: string, bytes: number): Promise<void>

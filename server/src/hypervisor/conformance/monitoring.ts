@@ -108,6 +108,8 @@ export const monitoringContract: ConformanceContract = (fixture) => {
     await expectKind(driver.ensureSnapshot(vmId, unknownId(), soon(fixture())), 'not_found')
     await expectKind(driver.ensureBackup(vmId, { backupId: unknownId(), parentId: null }, soon(fixture())), 'not_found')
     await expectKind(driver.readBackup(vmId, unknownId(), soon(fixture())), 'not_found')
+    await expectKind(driver.readBackupExtents(vmId, unknownId(), soon(fixture())), 'not_found')
+    await expectKind(driver.readSnapshotExtents(vmId, unknownId(), soon(fixture())), 'not_found')
     await expect(driver.screenshot(vmId, soon(fixture()))).rejects.toMatchObject({
       kind: 'not_found',
       retry: false,

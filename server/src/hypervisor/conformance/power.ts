@@ -112,6 +112,14 @@ export const powerContract: ConformanceContract = (fixture) => {
     await expectKind(fixture().driver.ensurePassword(spec.vmId, { user: 'root', passwordHash: '$6$x' }, soon(fixture())), 'unsupported')
   })
 
+  test('an image without agent is waited for where its owner may have installed one; it runs on', async () => {
+    const spec = { ...fixture().agentless(), nics: [] }
+    for (const step of createSteps(fixture(), spec).slice(0, 3)) await step()
+    const request = { timeoutMs: 1_000, evenWithoutAgent: true }
+    await expectKind(fixture().driver.ensureReady(spec.vmId, request, soon(fixture())), 'guest_failed')
+    expect(await fixture().driver.findMachine(spec.vmId, soon(fixture()))).toMatchObject({ power: 'running', nics: [] })
+  })
+
   test('a machine that goes off while booting has failed, with its console tail', async () => {
     const spec = await create(fixture())
     await stop(fixture(), spec)

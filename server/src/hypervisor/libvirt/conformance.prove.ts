@@ -7,5 +7,5 @@ import { nativeArch } from '../../kernel/arch.ts'
 import { describeDriver } from '../conformance.ts'
 
 describeIf(missingForLibvirtHost() ?? missingCommands(`qemu-system-${nativeArch()}`))('on a real host', () => {
-  describeDriver('libvirt', libvirtDriverFixture, 900_000)
+  describeDriver('libvirt', libvirtDriverFixture, { timeoutMs: 900_000 })
 })

@@ -4,6 +4,7 @@ import type { Log } from '../../kernel/log.ts'
 import type { HostRef } from '../driver-pool.ts'
 import type { Driver, Machines, Monitoring, SnapshotsAndBackups } from '../driver.ts'
 import type { ImageSource } from '../image-source.ts'
+import type { StorageSource } from '../storage-source.ts'
 import { directAccess, type LocalAccess } from '../local-access.ts'
 import { backupTransferMethods } from './copies/backup-transfer.ts'
 import { backupMethods } from './copies/backups.ts'
@@ -25,12 +26,15 @@ import { inventoryMethods } from './monitoring/inventory.ts'
 import { statsMethods } from './monitoring/stats.ts'
 import { interfaceMethods } from './network/interfaces.ts'
 import { diskMethods } from './storage/disks.ts'
+import { volumeMethods } from './machine/volumes.ts'
 import { templateMethods } from './storage/templates.ts'
 
 export interface LibvirtOptions {
   log: Log
   /** Where template images come from. */
   images: ImageSource
+  /** Where disks are that are not on their host. */
+  storage?: StorageSource | undefined
   /** Holds `pki/`, the certificates for hosts reached over TLS. */
   dataDir: string
   /** Of a process without root. */
@@ -38,9 +42,17 @@ export interface LibvirtOptions {
 }
 
 export const libvirtDrivers =
-  ({ log, images, dataDir, access = directAccess(join(dataDir, 'pki')) }: LibvirtOptions) =>
+  ({ log, images, storage, dataDir, access = directAccess(join(dataDir, 'pki')) }: LibvirtOptions) =>
   ({ id: hostId, uri }: HostRef): Driver => {
-    const context = openHostContext({ hostId, endpoint: endpointOf(uri, access), images, log, root: rootOf(uri), connect: access.connect })
+    const context = openHostContext({
+      hostId,
+      endpoint: endpointOf(uri, access),
+      images,
+      storage,
+      log,
+      root: rootOf(uri),
+      connect: access.connect,
+    })
     // Probed now, so that the first VM need not wait for it. After a failure that VM probes again.
     detectAcceleration(context, AbortSignal.timeout(PROBE_MS)).catch(() => undefined)
     return {
@@ -48,6 +60,7 @@ export const libvirtDrivers =
       ...machines(context),
       ...templateMethods(context),
       ...interfaceMethods(context),
+      ...volumeMethods(context),
       ...copies(context),
       ...monitoring(context),
       close: context.close,

@@ -5,6 +5,7 @@ import { missingCommands } from '../../../../libvirt/test/command.ts'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import { BROADCAST, dhcpDiscover, ip6Frame, ipFrame, udp6Frame, udpFrame, type End } from '../../../test/frames.ts'
 import { missingForOvn, OUTSIDE, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
+import { connectionLimitCommands } from '../../host-setup/connection-limits.ts'
 import { sleep } from '../../kernel/clock.ts'
 import { portName, type NetworkController, type PortSpec } from '../network-controller.ts'
 import type { Filter } from '../spec.ts'
@@ -34,6 +35,18 @@ for number in range(${CLAIMED}):
     body = body[:2] + struct.pack('!H', sum16) + body[4:]
     link.send(bytes.fromhex('333300000001') + mac + b'\\x86\\xdd' + struct.pack('!IHBB', 0x60000000, len(body), 58, 255) + source + target + body)
     time.sleep(0.0005)
+END`
+
+/** Sends from one port after the other. */
+const connections = (address: string, count: number): string => `python3 - <<'END'
+import socket, time
+for port in range(10000, 10000 + ${count}):
+    link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    link.bind(('', port))
+    try: link.sendto(b'x', ('${address}', 4001))
+    except OSError: pass
+    link.close()
+    if port % 100 == 0: time.sleep(0.005)
 END`
 
 describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { timeout: 120_000 }, () => {
@@ -103,6 +116,33 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
     await guest.shell(claims(guest.mac, prefix))
     await sleep(1_000)
     expect((await neighbours()) - before).toBeLessThan((CLAIMED * ROUTERS) / 10)
+  })
+
+  test('a guest that opens connections without end: its host tracks so many of them, and those of others', async () => {
+    const [host] = region.chassis
+    const limit = 2_000
+    await host!.shell(connectionLimitCommands(limit))
+    const filter: Filter = { rules: [], defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' }
+    const [guest, other] = [await plug(portOf({ filter })), await plug(portOf({ filter }))]
+    const tracked = async ({ address }: Guest): Promise<number> =>
+      (await host!.shell('ovs-appctl dpctl/dump-conntrack')).split('\n').filter((line) => line.includes(`src=${address},`)).length
+    /** An answer passes the firewall only where the question is known. */
+    const isAnswered = async (asker: Guest, port: number): Promise<boolean> => {
+      const text = `text-${++texts}!`
+      await asker.send(udpFrame(asker, region.outside, 'question', { from: port, to: 4001 }))
+      await sleep(200)
+      await region.outside.send(udpFrame(region.outside, asker, text, { from: 4001, to: port }))
+      await sleep(200)
+      return (await asker.received()).includes(text)
+    }
+    await expect.poll(() => isAnswered(guest, 900), { timeout: 10_000 }).toBe(true)
+    await guest.shell(connections(OUTSIDE, 5 * limit))
+    await sleep(500)
+    expect(await tracked(guest)).toBeGreaterThan(limit / 2)
+    expect(await tracked(guest)).toBeLessThanOrEqual(limit)
+    expect([await isAnswered(guest, 901), await isAnswered(guest, 900), await isAnswered(other, 901)]).toEqual([false, true, true])
+    // ovs-vswitchd forgets them.
+    await host!.shell('ovs-appctl dpctl/flush-conntrack')
   })
 
   test('a guest whose firewall lets nothing out: what looks like DHCP goes to its own server only', async () => {

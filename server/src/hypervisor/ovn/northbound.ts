@@ -1,5 +1,6 @@
 // OVN's northbound database of a region, in which we write what networks shall be, and the southbound one, in which chassis report what is in
 // force. Rows are written by object (replica.ts): all rows of an object change in one transaction.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   CancelledError,
   ConnectionLostError,
@@ -73,27 +74,37 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
   const wanted = once(() => north.monitor(MONITORED, (changes) => index.apply(changes), { timeoutMs: CALL_MS }))
   const reported = once(() => south.monitor(SOUTHBOUND_COLUMNS, undefined, { timeoutMs: CALL_MS }))
 
-  /** Returns the number of the change, null where nothing differed. It is greater than `least`. */
-  const write = async (plan: Plan, least: number, signal: AbortSignal): Promise<number | null> => {
+  /** Resolves to the number of the change, null where nothing differed. It is greater than `least`. */
+  const write = async (asked: readonly Write[]): Promise<number | null> => {
     const replica = await wanted()
+    const least = Math.max(...asked.map((each) => each.least))
+    const signal = asked.length === 1 ? { signal: asked[0]!.signal } : {}
     for (let attempt = 1; ; attempt++) {
-      const operations = plan(index)
+      const operations = asked.flatMap(({ plan }) => plan(index))
       if (operations.length === 0) return null
       const step = Math.max(least - numberOf(replica), 0) + 1
       const numbered = [...operations, mutate('NB_Global', [], [['nb_cfg', '+=', step]]), select('NB_Global', [], ['nb_cfg'])]
       try {
-        const number = (await north.transact(numbered, { timeoutMs: CALL_MS, signal })).at(-1)!.rows![0]!['nb_cfg'] as number
+        const number = (await north.transact(numbered, { timeoutMs: CALL_MS, ...signal })).at(-1)!.rows![0]!['nb_cfg'] as number
         // The replica has what was written, so that the next change is planned on it.
-        await replica.until('the change', () => numberOf(replica) >= number, { timeoutMs: CALL_MS, signal })
+        await replica.until('the change', () => numberOf(replica) >= number, { timeoutMs: CALL_MS, ...signal })
         return number
       } catch (error) {
         // Planned on a replica that was behind: another process has changed the object meanwhile.
-        if (!(error instanceof RefusedError) || attempt === ATTEMPTS) throw error
-        await replica.until('the change of another process', () => true, { timeoutMs: CALL_MS, signal })
+        if (!(error instanceof RefusedError) || attempt === ATTEMPTS || asked.length > 1) throw error
+        await replica.until('the change of another process', () => true, { timeoutMs: CALL_MS, ...signal })
         await new Promise((resolve) => setTimeout(resolve, 20 * attempt))
       }
     }
   }
+  const isDone = ({ plan }: Write): boolean => {
+    try {
+      return plan(index).length === 0
+    } catch {
+      return false // it fails when it is written
+    }
+  }
+  const writeInTurn = inBatches(write, isDone)
 
   /** By these hosts. A northbound database that was restored from a backup counts on from an older number. What is too far ahead is no number
    *  of ours: a chassis writes its own. */
@@ -122,7 +133,7 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
 
   const change: NetworkDatabase['change'] = (what, plan, { hosts, signal }) =>
     guarded(what, signal, async () => {
-      const number = await write(plan, await lastConfirmed(hosts), signal)
+      const number = await writeInTurn({ what, plan, least: await lastConfirmed(hosts), signal })
       // What differs no longer may have been written a moment ago, and be in force nowhere yet.
       if (hosts.length > 0) await confirmed(number ?? numberOf(await wanted()), hosts, signal)
     })
@@ -162,6 +173,57 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
 }
 
 const numberOf = ({ tables }: Monitored<Northbound, typeof MONITORED>): number => [...tables.NB_Global.values()][0]?.nb_cfg ?? 0
+
+interface Write {
+  what: string
+  plan: Plan
+  least: number
+  signal: AbortSignal
+}
+
+/** What is asked for while another transaction is under way goes into the next one together: northd and the chassis work on every transaction
+ *  anew. One that is refused is taken apart, so that nobody fails for another. */
+function inBatches(
+  write: (asked: readonly Write[]) => Promise<number | null>,
+  isDone: (asked: Write) => boolean,
+): (asked: Write) => Promise<number | null> {
+  let waiting: (Write & PromiseWithResolvers<number | null>)[] = []
+  let isWriting = false
+  const finish = async (batch: typeof waiting): Promise<void> => {
+    try {
+      const number = await write(batch)
+      for (const { resolve } of batch) resolve(number)
+    } catch (error) {
+      const isOfOne = error instanceof RefusedError || error instanceof DriverError
+      if (isOfOne && batch.length > 1) for (const each of batch) await finish([each])
+      else for (const { reject } of batch) reject(error)
+    }
+  }
+  const work = async (): Promise<void> => {
+    isWriting = true
+    while (waiting.length > 0) {
+      await nextTurn() // whoever the last transaction lets go on has asked by then
+      const changed = new Set<string>()
+      const batch = waiting.filter((each) => {
+        if (changed.has(each.what)) return false // is planned on what the change before it leaves
+        if (!isDone(each)) changed.add(each.what)
+        return true
+      })
+      waiting = waiting.filter((each) => !batch.includes(each))
+      const asked = batch.filter(({ signal }) => !signal.aborted)
+      if (asked.length > 0) await finish(asked)
+    }
+    isWriting = false
+  }
+  return (asked) => {
+    const each = { ...asked, ...Promise.withResolvers<number | null>() }
+    const abort = (): void => each.reject(asked.signal.reason)
+    asked.signal.addEventListener('abort', abort)
+    waiting.push(each)
+    if (!isWriting) void work()
+    return each.promise.finally(() => asked.signal.removeEventListener('abort', abort))
+  }
+}
 
 /** A failed attempt is made again by the next caller. */
 function once<T>(open: () => Promise<T>): () => Promise<T> {

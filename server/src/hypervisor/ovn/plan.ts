@@ -33,11 +33,14 @@ export type WantedRow = {
 /** WantedRow types the columns; here they are values of any table. */
 const { insert, update, mutate, remove, wait } = operationsOn<Record<OwnTable, Record<string, Value>>>()
 
+/** Names are unique in a transaction, which may have the operations of several plans. */
+let lastRow = 0
+
 /** Empty when nothing differs. `not_found` if a row of another object is missing. */
 export function planChange(index: ReplicaIndex, object: string, wanted: readonly WantedRow[]): Operation[] {
   const present = index.rowsOf(object)
   const inserted = new Map<string, string>() // name in the transaction by name of the row
-  for (const { key, table } of wanted) if (present.get(key)?.table !== table) inserted.set(nameOf(object, key), `row${inserted.size}`)
+  for (const { key, table } of wanted) if (present.get(key)?.table !== table) inserted.set(nameOf(object, key), `row${++lastRow}`)
 
   const resolve = ({ object: owner = object, key }: RowName): { table: OwnTable; uuid: string | Ref } => {
     const name = nameOf(owner, key)

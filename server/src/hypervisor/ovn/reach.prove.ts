@@ -3,8 +3,9 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
-import { missingForOvn, OvnRegion } from '../../../test/ovn-hosts.ts'
-import { parseIp } from '../../kernel/ip-range.ts'
+import { missingForOvn, OUTSIDE, OvnRegion } from '../../../test/ovn-hosts.ts'
+import { sleep } from '../../kernel/clock.ts'
+import { parseIp, parseIpRange, rangeContains } from '../../kernel/ip-range.ts'
 import { portName, type NetworkController, type NetworkSpec, type PortSpec } from '../network-controller.ts'
 import { traceReach, type Packet, type Reach } from '../reachability.ts'
 import type { Filter, FilterRule } from '../spec.ts'
@@ -27,6 +28,7 @@ const rule = (changes: Partial<FilterRule>): FilterRule => ({
   destinations: [],
   ...changes,
 })
+const isInRange = (range: string, address: string): boolean => rangeContains(parseIpRange(range)!, parseIp(address)!)
 const filter = (...rules: FilterRule[]): Filter => ({ rules, defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' })
 const END = 'end of the trace'
 const DETAILS = 'details of the trace'
@@ -76,7 +78,7 @@ describeIf(missingForOvn())('the model of reachability and ovn-trace', { timeout
   let region: OvnRegion
   let database: NetworkDatabase
   let controller: NetworkController
-  const publicNetwork = { ranges: ['10.61.0.0/24', '2001:db8::/64'], allowed: ['192.168.7.0/24'] }
+  const publicNetwork = { ranges: ['10.61.0.0/24', '198.51.100.0/24', '2001:db8::/64'], allowed: ['192.168.7.0/24'] }
   const gatewayOf = (cidr: string): string => cidr.replace(/0\/24$/, '1')
   const network = (networkId: string, cidr: string, changes: Partial<NetworkSpec> = {}): NetworkSpec => ({
     networkId,
@@ -115,6 +117,8 @@ describeIf(missingForOvn())('the model of reachability and ovn-trace', { timeout
     web: [port(null, '10.61.0.10', '2001:db8::10'), port('lan', '10.0.0.10')],
     db: [port(null, '10.61.0.11', '2001:db8::11'), { ...port('lan', '10.0.0.11'), ranges: ['192.168.50.0/24'] }],
     far: [port(null, '10.61.0.12'), port('other', '10.0.1.12')],
+    /** In another range of public addresses. */
+    abroad: [port(null, '198.51.100.16')],
     stranger: [port('twin', '10.0.0.13')],
     inside: [port('nat', '10.0.2.14')],
     neighbour: [port('nat', '10.0.2.15')],
@@ -178,7 +182,10 @@ describeIf(missingForOvn())('the model of reachability and ovn-trace', { timeout
     const own = sender.networkId === null ? null : networks[sender.networkId as keyof typeof networks]
     const router = own && networkRows(own).find((row) => row.table === 'Logical_Router_Port' && row.key === 'inside')
     const isNear = own && destination !== own.gateway && destination.startsWith(own.gateway!.replace(/1$/, ''))
-    const target = own && !isNear ? (router!.columns as { mac: string }).mac : macOf(destination, sender.networkId)
+    const isOnLink = publicNetwork.ranges.some((range) => [destination, source?.address].every((each) => each && isInRange(range, each)))
+    // OVN does not know the gateway of the public network.
+    const near = !own && !isOnLink ? NOBODY : macOf(destination, sender.networkId)
+    const target = own && !isNear ? (router!.columns as { mac: string }).mac : near
     const isBehind = own === networks.lan && destination.startsWith('192.168.50.')
     const peerOf = own?.peers.find(({ gateway }) => destination.startsWith(gateway.replace(/1$/, '')))
     const at = isBehind ? macOf('10.0.0.11', 'lan') : macOf(destination, peerOf?.networkId ?? sender.networkId)
@@ -276,6 +283,10 @@ describeIf(missingForOvn())('the model of reachability and ovn-trace', { timeout
       ['inside', 'neighbour', '10.0.2.15'],
       ['inside', 'db', '10.0.0.11'],
       ['inside', 'db', '2001:db8::11'],
+      ['inside', 'db', '10.61.0.11'],
+      ['web', 'abroad', '198.51.100.16'],
+      ['abroad', 'web', '10.61.0.10'],
+      ['inside', 'abroad', '198.51.100.16'],
     ]
     const unknown: [Name, string][] = (['web', 'far', 'inside', 'stranger'] as const).flatMap((from) =>
       [
@@ -314,6 +325,35 @@ describeIf(missingForOvn())('the model of reachability and ovn-trace', { timeout
       const { modelled, traced } = await compare(cases)
       expect(modelled).toEqual(traced)
     }
+  })
+
+  test('agree with packets about two ranges of public addresses: their gateway decides', async () => {
+    const question = { from: 'web', to: 'abroad', destination: '198.51.100.16', protocol: 'UDP', port: 4000 } as const
+    expect(ask(question).verdict).toBe('FORWARDED')
+    const plug = (name: Name, address: string) =>
+      region.addGuest(region.chassis[0]!, { mac: machines[name][0]!.mac, address, interfaceId: portName(machines[name][0]!.mac) })
+    const [web, abroad] = [await plug('web', '10.61.0.10'), await plug('abroad', '198.51.100.16')]
+    for (const name of ['web', 'abroad'] as const) await database.portUp(portName(machines[name][0]!.mac), soon())
+    await web.shell(`ip route add default via ${OUTSIDE}`)
+    let texts = 0
+    /** Where the next packet is seen. */
+    const sent = async (): Promise<string[]> => {
+      const text = `packet ${++texts}!`
+      await web.shell(`bash -c 'echo "${text}" > /dev/udp/198.51.100.16/4000'`).catch(() => undefined)
+      await sleep(500)
+      const places = { gateway: region.outside, receiver: abroad }
+      const seenAt: string[] = []
+      for (const [name, end] of Object.entries(places)) if ((await end.received()).includes(text)) seenAt.push(name)
+      return seenAt
+    }
+    const atGateway = (script: string) => region.outside.shell(script)
+    await atGateway('echo 0 > /proc/sys/net/ipv4/ip_forward')
+    await expect.poll(sent, { timeout: 20_000 }).toEqual(['gateway'])
+    await atGateway('ip addr add 198.51.100.1/24 dev public; echo 1 > /proc/sys/net/ipv4/ip_forward')
+    await expect.poll(sent, { timeout: 20_000 }).toEqual(['gateway', 'receiver'])
+    await atGateway(`ip addr del ${OUTSIDE}/24 dev public`)
+    await web.shell('ip neigh flush dev e0')
+    await expect.poll(sent, { timeout: 20_000 }).toEqual([])
   })
 
   test('have met every way to pass and to be stopped', () =>

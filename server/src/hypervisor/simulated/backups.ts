@@ -2,14 +2,26 @@
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { sql, type Tx } from '../../kernel/database/db.ts'
-import { GIB, DriverError, type BackupRequest, type SnapshotsAndBackups } from '../driver.ts'
+import { GIB, DriverError, noBackups, type BackupRequest, type SnapshotsAndBackups } from '../driver.ts'
+import type { DiskLayer } from '../extent.ts'
 import { isParent } from './disks.ts'
+import { bytesOf, contentOf, parseText } from './content.ts'
 import { findRow } from './definition.ts'
 import type { SimulatedHost } from './host.ts'
 import { agentConnected } from './power.ts'
 import { diskNow } from './snapshots.ts'
-import { backupName, beginVolume, completeVolume, diskName, findVolume, parentBackupId, removeVolumes } from './volumes.ts'
-import { requireComplete, type Content, type NewVolume } from './volumes.ts'
+import {
+  backupName,
+  beginVolume,
+  completeVolume,
+  diskName,
+  findVolume,
+  parentBackupId,
+  removeVolumes,
+  snapshotName,
+  usedOf,
+} from './volumes.ts'
+import { requireComplete, type Content, type NewVolume, type VolumeRow } from './volumes.ts'
 
 type BackupMethods = Omit<SnapshotsAndBackups, 'ensureSnapshot' | 'ensureNoSnapshot'>
 
@@ -73,6 +85,37 @@ export function backupMethods(host: SimulatedHost): BackupMethods {
         await completeVolume(db, hostId, name)
         return { sizeBytes: file.sizeBytes }
       }),
+
+    readBackupExtents: (vmId, backupId, signal) =>
+      call('readBackupExtents', signal, async () => layerOf(await requireComplete(db, hostId, backupName(vmId, backupId)))),
+
+    readSnapshotExtents: (vmId, snapshotId, signal) =>
+      call('readSnapshotExtents', signal, async () => {
+        const volume = await requireComplete(db, hostId, snapshotName(vmId, snapshotId))
+        if (volume.storage_id !== null) throw noBackups(vmId)
+        return layerOf(volume)
+      }),
+
+    ensureBackupFromExtents: (vmId, backupId, open, signal) =>
+      call('ensureBackupFromExtents', signal, async (pause) => {
+        const name = backupName(vmId, backupId)
+        if ((await findVolume(db, hostId, name))?.is_complete) return
+        const { sizeBytes: capacityBytes, extents } = await open()
+        const content = await contentOf(extents, backupId)
+        const sizeBytes = usedOf(capacityBytes)
+        await db.tx((tx) => beginVolume(tx, hostId, { ...volumeOf(vmId, backupId, null), capacityBytes, sizeBytes, content }))
+        await pause((pace.delays.copyMsPerGiB * sizeBytes) / GIB)
+        await completeVolume(db, hostId, name)
+      }),
+  }
+}
+
+function layerOf({ capacity_bytes, content }: VolumeRow): DiskLayer {
+  const bytes = bytesOf(content)
+  return {
+    sizeBytes: Number(capacity_bytes),
+    extents: Readable.from([{ offset: 0, bytes }]),
+    findAllocated: async () => [{ offset: 0, length: bytes.length }],
   }
 }
 
@@ -82,13 +125,7 @@ interface BackupFile {
   content: Partial<Content>
 }
 
-function parse(bytes: string, backupId: string): BackupFile {
-  try {
-    return JSON.parse(bytes) as BackupFile
-  } catch (cause) {
-    throw new DriverError('transient', `The copy of backup ${backupId} arrived damaged`, { cause })
-  }
-}
+const parse = (bytes: string, backupId: string): BackupFile => parseText<BackupFile>(bytes, backupId)
 
 const volumeOf = (vmId: string, backupId: string, parent: string | null): Pick<NewVolume, 'name' | 'kind' | 'id' | 'vmId' | 'parent'> => ({
   name: backupName(vmId, backupId),
@@ -114,6 +151,7 @@ interface Begun {
 
 async function begin(tx: Tx, hostId: string, vmId: string, { backupId, parentId, parentIsRemote }: BackupRequest): Promise<Begun> {
   const disk = await diskNow(tx, hostId, vmId)
+  if (disk.storage_id !== null) throw noBackups(vmId)
   const hasParent = parentId !== null && (parentIsRemote || (await findVolume(tx, hostId, backupName(vmId, parentId)))?.is_complete)
   const knowsChanges = hasParent && disk.machine.power === 'running' && disk.checkpoints.includes(parentId)
   const parent = knowsChanges ? backupName(vmId, parentId) : null

@@ -1,11 +1,12 @@
 import { sql } from '../../kernel/database/db.ts'
+import { newId } from '../../kernel/ids.ts'
 import { describeDriver } from '../conformance.ts'
-import { expectKind } from '../conformance/fixture.ts'
+import { expectKind, type DriverFixture } from '../conformance/fixture.ts'
 import { simulatedFixture, someSpec } from './test-fixture.ts'
 
 const MARKER = 'marker'
 
-describeDriver('simulated', async () => {
+const fixtureWith = (storageId: string | null) => async (): Promise<DriverFixture> => {
   const { db, open, networks, hostId, drift, faults } = await simulatedFixture()
   const [driver, other] = [open(), open()]
   return {
@@ -13,8 +14,9 @@ describeDriver('simulated', async () => {
     other,
     networks,
     host: hostId,
-    spec: someSpec,
-    agentless: () => someSpec({ template: { id: 'plain', slug: 'plain', checksum: 'none', arch: 'x86_64', hasAgent: false } }),
+    spec: (changes) => someSpec({ storageId, ...changes }),
+    agentless: () => someSpec({ storageId, template: { id: 'plain', slug: 'plain', checksum: 'none', arch: 'x86_64', hasAgent: false } }),
+    volume: () => ({ volumeId: newId(), sizeGiB: 1, storageId }),
     nicIn: ({ networkId, cidr, gateway }) => ({
       ...someSpec().nics[0]!,
       kind: 'private',
@@ -27,6 +29,9 @@ describeDriver('simulated', async () => {
       passwordHash: async (vmId) => (await drift.login(vmId)).passwordHash,
       hasAddress: async (vmId, address) =>
         (await db.maybe(sql`select from simulated.nics where machine = ${vmId} and ${address}::text = any(floating)`)) !== undefined,
+      writeVolume: (vmId, volumeId, text) => drift.writeVolume(vmId, volumeId, text),
+      readVolume: async (vmId, volumeId) => (await drift.readVolume(vmId, volumeId))?.text ?? '',
+      volumeBytes: async (vmId, volumeId) => (await drift.readVolume(vmId, volumeId))?.bytes ?? null,
       powerOff: (vmId) => drift.stopMachine(vmId, 'guest'),
       crash: (vmId) => drift.stopMachine(vmId, 'crash'),
       send: (vmId, mac, bytes) => drift.addTraffic(vmId, mac, { received: 0, sent: bytes }),
@@ -39,4 +44,7 @@ describeDriver('simulated', async () => {
     patienceMs: 10_000,
     close: async () => void (await Promise.all([driver.close(), other.close()])),
   }
-})
+}
+
+describeDriver('simulated', fixtureWith(null))
+describeDriver('simulated, with disks in a storage backend', fixtureWith('ceph'), { storage: 'backend' })

@@ -2,9 +2,9 @@
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
-import { GIB, DriverError, type Machines, type MachineSpec, type NicSpec } from '../driver.ts'
+import { GIB, DriverError, type Machines, type MachineSpec, type NicSpec, type VolumeRef, type VolumeSpec } from '../driver.ts'
 import type { SimulatedHost } from './host.ts'
-import { claimSpace, diskName, usedOf, requireComplete } from './volumes.ts'
+import { claimSpace, diskName, usedOf, requireComplete, volumeName } from './volumes.ts'
 
 export type MachineRow = Row<'simulated.machines'>
 
@@ -70,6 +70,25 @@ export async function define(tx: Tx, host: SimulatedHost, spec: MachineSpec): Pr
   const macs = spec.nics.map((nic) => nic.mac)
   await tx.run(sql`delete from simulated.nics where host_id = ${host.hostId} and machine = ${vmId} and mac <> all(${macs})`)
   for (const nic of spec.nics) await addNic(tx, host, vmId, nic)
+  await defineVolumes(tx, host.hostId, vmId, spec.volumes)
+}
+
+async function defineVolumes(tx: Tx, hostId: string, vmId: string, volumes: VolumeSpec[]): Promise<void> {
+  const ids = volumes.map((volume) => volume.volumeId)
+  await tx.run(sql`delete from simulated.machine_volumes where host_id = ${hostId} and machine = ${vmId} and volume_id <> all(${ids})`)
+  for (const volume of volumes) await addVolume(tx, hostId, vmId, volume)
+}
+
+/** Nothing is attached twice: the first machine keeps it. */
+export async function addVolume(tx: Tx, hostId: string, vmId: string, { volumeId, storageId }: VolumeRef): Promise<void> {
+  await requireComplete(tx, storageId ?? hostId, volumeName(volumeId))
+  if (
+    await tx.maybe(sql`select from simulated.machine_volumes where host_id = ${hostId} and volume_id = ${volumeId} and machine <> ${vmId}`)
+  )
+    throw new DriverError('in_use', `Another machine of simulated host ${hostId} has volume ${volumeId}`)
+  await tx.run(
+    sql`insert into simulated.machine_volumes (host_id, machine, volume_id) values (${hostId}, ${vmId}, ${volumeId}) on conflict do nothing`,
+  )
 }
 
 const setDiskLimits = (tx: Tx, hostId: string, { vmId, diskLimits }: MachineSpec): Promise<number> =>
@@ -90,6 +109,6 @@ async function growDisk(tx: Tx, hostId: string, { vmId, generation, diskGiB }: M
   if (added <= 0) return Number(disk.capacity_bytes) / GIB
   await tx.run(sql`update simulated.volumes set capacity_bytes = capacity_bytes + ${added}::int8, size_bytes = size_bytes + ${usedOf(added)}::int8
     where host_id = ${hostId} and name = ${name}`)
-  await claimSpace(tx, hostId, usedOf(added))
+  if (disk.storage_id === null) await claimSpace(tx, hostId, usedOf(added))
   return diskGiB
 }

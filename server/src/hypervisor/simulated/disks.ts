@@ -1,9 +1,32 @@
 // Disks, their seeds and the templates they are layers on.
+import { open } from 'node:fs/promises'
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
-import { GIB, DriverError, type DiskSource, type Machines, type MachineSpec, type TemplateRef, type Templates } from '../driver.ts'
+import {
+  GIB,
+  DriverError,
+  noBackups,
+  type DiskSource,
+  type Machines,
+  type MachineSpec,
+  type TemplateRef,
+  type Templates,
+} from '../driver.ts'
+import type { Image } from '../image-source.ts'
+import { openQcow2Layer } from '../qcow2/read-layer.ts'
+import { contentOf } from './content.ts'
 import type { Pause, SimulatedHost } from './host.ts'
 import { lockRow } from './definition.ts'
-import { backupName, beginVolume, completeVolume, diskName, findVolume, removeVolumes, seedName, snapshotName } from './volumes.ts'
+import {
+  backupName,
+  beginVolume,
+  completeVolume,
+  diskName,
+  findVolume,
+  removeVolumes,
+  seedName,
+  snapshotName,
+  takeFromStorage,
+} from './volumes.ts'
 import { templateName, usedOf, requireComplete, type Content, type NewVolume } from './volumes.ts'
 
 const TEMPLATE_BYTES = GIB
@@ -31,7 +54,8 @@ export function diskMethods(host: SimulatedHost): Pick<Machines, 'ensureDisk' | 
         const name = templateName(templateId)
         await db.tx(async (tx) => {
           await tx.maybe(sql`select from simulated.volumes where host_id = ${hostId} and name = ${name} for update`)
-          if (await isParent(tx, hostId, name)) throw new DriverError('in_use', `Disks on simulated host ${hostId} are built on ${name}`)
+          if ((await isParent(tx, hostId, name)) || (await isParentInStorage(tx, name)))
+            throw new DriverError('in_use', `Disks on simulated host ${hostId} are built on ${name}`)
           await removeVolumes(tx, hostId, sql`name = ${name}`)
         })
         await pause(pace.delays.overlayMs)
@@ -41,6 +65,9 @@ export function diskMethods(host: SimulatedHost): Pick<Machines, 'ensureDisk' | 
 
 export const isParent = async (queries: Queries, hostId: string, name: string): Promise<boolean> =>
   (await queries.maybe(sql`select from simulated.volumes where host_id = ${hostId} and parent = ${name} limit 1`)) !== undefined
+
+const isParentInStorage = async (queries: Queries, name: string): Promise<boolean> =>
+  (await queries.maybe(sql`select from simulated.volumes where storage_id is not null and parent = ${name} limit 1`)) !== undefined
 
 async function ensureTemplate({ hostId, db, pace }: SimulatedHost, { id }: TemplateRef, pause: Pause): Promise<void> {
   const name = templateName(id)
@@ -54,14 +81,18 @@ async function ensureDisk(host: SimulatedHost, spec: MachineSpec, source: DiskSo
   const { hostId, db, pace } = host
   const name = diskName(spec.vmId, spec.generation)
   const seed = seedName(spec.vmId, spec.generation)
-  if ((await findVolume(db, hostId, name))?.is_complete) return
-  if (source.from === 'template') await ensureTemplate(host, spec.template, pause)
+  const { storageId } = spec
+  if (storageId !== null) await db.tx((tx) => takeFromStorage(tx, hostId, spec.vmId, storageId))
+  const isMade = (await findVolume(db, hostId, name))?.is_complete === true
+  if (isMade && (await findVolume(db, hostId, seed))?.is_complete) return
+  if (source.from === 'template' && storageId === null) await ensureTemplate(host, spec.template, pause)
+  const files = source.from === 'template' && !isMade ? await filesOf(await host.findImage(spec.template)) : {}
   const sizeBytes = await db.tx(async (tx) => {
     const owner = { id: spec.vmId, vmId: spec.vmId, generation: spec.generation }
-    const filling = await firstContent(tx, hostId, spec, source)
-    await beginVolume(tx, hostId, { ...filling, ...owner, name, kind: 'disk' })
+    const filling = isMade ? null : await firstContent(tx, hostId, spec, source, files)
+    if (filling) await beginVolume(tx, hostId, { ...filling, ...owner, name, kind: 'disk', storageId })
     await beginVolume(tx, hostId, { ...owner, name: seed, kind: 'seed', capacityBytes: SEED_BYTES, sizeBytes: SEED_BYTES })
-    return filling.sizeBytes
+    return filling?.sizeBytes ?? 0
   })
   await pause(source.from === 'template' ? pace.delays.overlayMs : (pace.delays.copyMsPerGiB * sizeBytes) / GIB)
   await db.tx(async (tx) => {
@@ -73,22 +104,53 @@ async function ensureDisk(host: SimulatedHost, spec: MachineSpec, source: DiskSo
 type Filling = Pick<NewVolume, 'capacityBytes' | 'sizeBytes' | 'content' | 'parent'>
 
 /** A new guest, or a copy; never smaller than its source. */
-async function firstContent(tx: Tx, hostId: string, spec: MachineSpec, source: DiskSource): Promise<Filling> {
+async function firstContent(tx: Tx, hostId: string, spec: MachineSpec, source: DiskSource, files: Content['files']): Promise<Filling> {
   const wanted = spec.diskGiB * GIB
+  if (spec.storageId !== null && source.from === 'backup') throw noBackups(spec.vmId)
+  const parent = templateName(spec.template.id)
+  const fresh = { capacityBytes: wanted, sizeBytes: usedOf(wanted), content: { ...freshGuest(spec), files }, parent }
+  if (source.from === 'template' && spec.storageId !== null) return fresh
   if (source.from === 'template') {
-    const parent = templateName(spec.template.id)
     const kept = await tx.maybe(sql`select from simulated.volumes where host_id = ${hostId} and name = ${parent} for key share`)
     if (!kept) throw new DriverError('transient', `${parent} was removed from simulated host ${hostId} a moment ago`)
-    return { capacityBytes: wanted, sizeBytes: usedOf(wanted), content: freshGuest(spec), parent }
+    return fresh
   }
   const copied =
     source.from === 'snapshot' ? snapshotName(spec.vmId, source.snapshotId) : await wholeChain(tx, hostId, spec.vmId, source.backupId)
   const { capacity_bytes, content } = await requireComplete(tx, hostId, copied)
   const capacityBytes = Math.max(wanted, Number(capacity_bytes))
-  return { capacityBytes, sizeBytes: usedOf(capacityBytes), content }
+  return { capacityBytes, sizeBytes: usedOf(capacityBytes), content: isOwn(content, spec) ? content : configured(content, spec) }
 }
 
+const isOwn = ({ instanceId }: Partial<Content>, { vmId, seed }: MachineSpec): boolean =>
+  instanceId?.startsWith(`${seed.instanceId ?? vmId}-`) ?? true
+
+/** A copy of another VM finds a seed that it does not know. */
+const configured = (content: Partial<Content>, spec: MachineSpec): Partial<Content> => ({
+  ...content,
+  ...freshGuest(spec),
+  files: content.files ?? {},
+})
+
 const freshGuest = ({ vmId, generation, seed }: MachineSpec): Content => ({ instanceId: `${vmId}-${generation}`, ...seed, files: {} })
+
+/** Of the guest that the image was made of; none in an image that was imported. */
+async function filesOf(image: Image | undefined): Promise<Content['files']> {
+  if (!image) return {}
+  const file = await open(image.path)
+  try {
+    const read = async (position: number, length: number): Promise<Buffer> => {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position)
+      return buffer.subarray(0, bytesRead)
+    }
+    const { files = {} } = await contentOf((await openQcow2Layer(read)).extents(), image.checksum)
+    return files
+  } catch {
+    return {}
+  } finally {
+    await file.close()
+  }
+}
 
 /** An incremental backup is useless without all of its parents. */
 async function wholeChain(tx: Tx, hostId: string, vmId: string, backupId: string): Promise<string> {

@@ -5,7 +5,7 @@ import { sql, type Db, type NotNull } from '../../kernel/database/db.ts'
 import { DriverError, type StopReason } from '../driver.ts'
 import { countNow } from './stats.ts'
 import { start, stop } from './power.ts'
-import { diskName, requireComplete } from './volumes.ts'
+import { diskName, requireComplete, type VolumeRow } from './volumes.ts'
 
 export interface DriftControl {
   startMachine(vmId: string): Promise<void>
@@ -20,6 +20,10 @@ export interface DriftControl {
   writeFile(vmId: string, name: string, text: string): Promise<void>
   /** Null when the file does not exist. */
   readFile(vmId: string, name: string): Promise<string | null>
+  /** By the guest of a machine that has it. */
+  writeVolume(vmId: string, volumeId: string, text: string): Promise<void>
+  /** Null where the machine does not have it. */
+  readVolume(vmId: string, volumeId: string): Promise<{ text: string; bytes: number } | null>
   /** Users, keys and password on the guest's disk. */
   login(vmId: string): Promise<{ hostname: string; user: string; sshKeys: string[]; passwordHash: string | null }>
   addTraffic(vmId: string, mac: string, bytes: { received: number; sent: number }): Promise<void>
@@ -27,6 +31,8 @@ export interface DriftControl {
 
 export function driftControl(db: Db, clock: Clock, hostId: string): DriftControl {
   const machine = (vmId: string) => sql`host_id = ${hostId} and name = ${vmId}`
+  const volume = (vmId: string, volumeId: string) => sql`kind = 'volume' and id = ${volumeId} and exists (
+    select from simulated.machine_volumes a where a.host_id = ${hostId} and a.machine = ${vmId} and a.volume_id = ${volumeId})`
   const disk = async (vmId: string) => {
     const row = await db.maybe<{ generation: NotNull<number> }>(sql`select generation from simulated.machines where ${machine(vmId)}`)
     if (!row) throw new DriverError('not_found', `Simulated host ${hostId} has no machine ${vmId}`)
@@ -53,6 +59,16 @@ export function driftControl(db: Db, clock: Clock, hostId: string): DriftControl
         where host_id = ${hostId} and name = ${name}`)
     },
     readFile: async (vmId, file) => (await disk(vmId)).content.files?.[file] ?? null,
+    async writeVolume(vmId, volumeId, text) {
+      await db.run(sql`update simulated.volumes set content = jsonb_build_object('files', jsonb_build_object('', ${text}::text))
+        where ${volume(vmId, volumeId)}`)
+    },
+    async readVolume(vmId, volumeId) {
+      const found = await db.maybe<Pick<VolumeRow, 'content' | 'capacity_bytes'>>(
+        sql`select content, capacity_bytes from simulated.volumes where ${volume(vmId, volumeId)}`,
+      )
+      return found ? { text: found.content.files?.[''] ?? '', bytes: Number(found.capacity_bytes) } : null
+    },
     async login(vmId) {
       const { hostname = '', user = '', sshKeys = [], passwordHash = null } = (await disk(vmId)).content
       return { hostname, user, sshKeys, passwordHash }

@@ -9,7 +9,7 @@ import { backupMethods } from './backups.ts'
 import { diskMethods } from './disks.ts'
 import { eventHub, ownSubscriptions } from './events.ts'
 import { guestMethods } from './guest.ts'
-import { simulatedHost } from './host.ts'
+import { simulatedHost, type SimulatedHost } from './host.ts'
 import { inventoryMethods } from './inventory.ts'
 import { statsMethods } from './stats.ts'
 import { interfaceMethods } from './interfaces.ts'
@@ -17,6 +17,7 @@ import { realPace, type Pace } from './latency.ts'
 import { powerMethods } from './power.ts'
 import { definitionMethods } from './definition.ts'
 import { snapshotMethods } from './snapshots.ts'
+import { volumeMethods } from './customer-volumes.ts'
 import { monitoringMethods, type HostSize } from './monitoring.ts'
 
 export interface SimulatedOptions {
@@ -25,6 +26,8 @@ export interface SimulatedOptions {
   pace?: Pace
   /** What an interface receives while its machine runs; a quarter of it is sent. */
   bytesPerSecond?: (mac: string) => number
+  /** What guests of it begin with is read from the image. */
+  findImage?: SimulatedHost['findImage']
 }
 
 /** 2 to 20 kB/s: some 5 to 50 GB a month. */
@@ -35,12 +38,13 @@ export function simulatedDrivers({
   clock,
   pace = realPace,
   bytesPerSecond = idleChatter,
+  findImage = async () => undefined,
 }: SimulatedOptions): (host: HostRef) => Driver {
   const hub = eventHub(db)
   return ({ id: hostId, uri }): Driver => {
     const size = sizeFrom(uri)
     const events = ownSubscriptions(hub)
-    const host = simulatedHost({ hostId, db, clock, pace, bytesPerSecond, diskGiB: size.diskGiB })
+    const host = simulatedHost({ hostId, db, clock, pace, bytesPerSecond, findImage, diskGiB: size.diskGiB })
     return {
       hostId,
       ...diskMethods(host),
@@ -48,6 +52,7 @@ export function simulatedDrivers({
       ...powerMethods(host),
       ...guestMethods(host),
       ...interfaceMethods(host),
+      ...volumeMethods(host),
       ...snapshotMethods(host),
       ...backupMethods(host),
       ...inventoryMethods(host),

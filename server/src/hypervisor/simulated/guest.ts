@@ -4,19 +4,22 @@ import { DriverError, type Machines } from '../driver.ts'
 import type { Pause, SimulatedHost } from './host.ts'
 import { agentConnected, stop } from './power.ts'
 import { findRow, lockRow, requireOn } from './definition.ts'
-import { diskName, removeVolumes } from './volumes.ts'
+import { diskName, leaveInStorage, removeVolumes } from './volumes.ts'
 
 export function guestMethods(host: SimulatedHost): Pick<Machines, 'ensurePassword' | 'ensurePurged' | 'ensurePurgedKeepBackups'> {
   const { hostId, db, call, pace } = host
   // Two transactions, as on a real host: a crash between them leaves volumes without a machine, never the reverse.
-  const remove = async (vmId: string, volumes: Sql, pause: Pause): Promise<void> => {
+  const remove = async (vmId: string, volumes: Sql, pause: Pause, isKept = false): Promise<void> => {
     await db.tx(async (tx) => {
       await lockRow(tx, hostId, vmId)
       await stop(tx, hostId, vmId, 'user')
       await tx.run(sql`delete from simulated.machines where host_id = ${hostId} and name = ${vmId}`)
     })
     await pause(pace.delays.destroyMs)
-    await db.tx((tx) => removeVolumes(tx, hostId, volumes))
+    await db.tx(async (tx) => {
+      if (isKept) await leaveInStorage(tx, hostId, vmId)
+      await removeVolumes(tx, hostId, volumes)
+    })
   }
   return {
     ensurePassword: (vmId, { user, passwordHash }, signal) =>
@@ -38,6 +41,6 @@ export function guestMethods(host: SimulatedHost): Pick<Machines, 'ensurePasswor
     ensurePurged: (vmId, signal) => call('ensurePurged', signal, (pause) => remove(vmId, sql`vm_id = ${vmId}`, pause)),
 
     ensurePurgedKeepBackups: (vmId, signal) =>
-      call('ensurePurgedKeepBackups', signal, (pause) => remove(vmId, sql`vm_id = ${vmId} and kind <> 'backup'`, pause)),
+      call('ensurePurgedKeepBackups', signal, (pause) => remove(vmId, sql`vm_id = ${vmId} and kind <> 'backup'`, pause, true)),
   }
 }

@@ -1,7 +1,8 @@
 // One simulated host. Every method goes through `call`, which simulates latency, failures and unreachability.
 import type { Clock } from '../../kernel/clock.ts'
 import { sql, type Db } from '../../kernel/database/db.ts'
-import { GIB, DriverError, type Driver, type DriverErrorKind } from '../driver.ts'
+import { GIB, DriverError, type Driver, type DriverErrorKind, type TemplateRef } from '../driver.ts'
+import type { Image } from '../image-source.ts'
 import type { NetworkController } from '../network-controller.ts'
 import { refuseAborted, untilAborted, type Pace } from './latency.ts'
 
@@ -21,6 +22,8 @@ export interface SimulatedHost {
   pace: Pace
   /** Default traffic of an interface. */
   bytesPerSecond: (mac: string) => number
+  /** Of images that were made of guests; undefined for other templates. */
+  findImage: (template: TemplateRef) => Promise<Image | undefined>
   call<T>(verb: Verb, signal: AbortSignal, work: (pause: Pause) => Promise<T>): Promise<T>
 }
 

@@ -29,6 +29,7 @@ export async function* paged<Row, Item>(
 interface ListedMachine extends MachineRow {
   is_full: boolean
   nics: { mac: string }[]
+  volumes: string[]
 }
 
 const PAGE = 500
@@ -37,6 +38,7 @@ export function inventoryMethods(host: SimulatedHost): Lists {
   const { hostId, db, call } = host
   const machines = sql`select ${allColumns('simulated.machines', 'm')}, array(select json_build_object('mac', mac)
     from simulated.nics n where n.host_id = m.host_id and n.machine = m.name order by mac) as nics,
+    array(select volume_id from simulated.machine_volumes a where a.host_id = m.host_id and a.machine = m.name order by volume_id) as volumes,
     (select is_full from simulated.hosts h where h.host_id = m.host_id) as is_full from simulated.machines m`
 
   return {
@@ -85,6 +87,7 @@ const toMachine = (host: SimulatedHost, row: ListedMachine): Machine => ({
   diskLimits: { iops: row.disk_iops, miBPerSecond: row.disk_mib_per_second },
   agentConnected: agentConnected(host, row),
   nics: row.nics,
+  volumes: row.volumes,
 })
 
 const toVolume = (row: VolumeRow): Volume => ({
@@ -96,4 +99,5 @@ const toVolume = (row: VolumeRow): Volume => ({
   complete: row.is_complete,
   capacityBytes: Number(row.capacity_bytes),
   sizeBytes: Number(row.size_bytes),
+  storageId: row.storage_id,
 })

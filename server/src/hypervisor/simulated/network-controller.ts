@@ -30,7 +30,15 @@ interface PortRow {
 export const simulatedNetworkControllers =
   ({ db, clock, pace = realPace }: SimulatedNetworkOptions) =>
   (regionId: string): NetworkController => {
-    const region = simulatedHost({ hostId: regionId, db, clock, pace, bytesPerSecond: () => 0, diskGiB: 1 })
+    const region = simulatedHost({
+      hostId: regionId,
+      db,
+      clock,
+      pace,
+      bytesPerSecond: () => 0,
+      findImage: async () => undefined,
+      diskGiB: 1,
+    })
     const { call } = region
     const networkOf = (networkId: string) => sql`region_id = ${regionId} and network_id = ${networkId}`
     return {

@@ -50,11 +50,11 @@ export function powerMethods(host: SimulatedHost): PowerMethods {
         })
       }),
 
-    ensureReady: (vmId, { timeoutMs }, signal) =>
+    ensureReady: (vmId, { timeoutMs, evenWithoutAgent = false }, signal) =>
       call('ensureReady', signal, async (pause) => {
         const row = requireMachine(await findRow(db, hostId, vmId), hostId, vmId)
-        if (row.power === 'running' && !row.has_agent) return { readiness: 'booting' }
-        const leftMs = row.is_stuck ? Infinity : leftToBootMs(host, row)
+        if (row.power === 'running' && !row.has_agent && !evenWithoutAgent) return { readiness: 'booting' }
+        const leftMs = row.is_stuck || !row.has_agent ? Infinity : leftToBootMs(host, row)
         if (row.power === 'running') await pause(Math.min(leftMs, timeoutMs))
         if (leftMs > timeoutMs || (await findRow(db, hostId, vmId))?.power !== 'running') throw guestFailed(row, timeoutMs)
         await notify(db, hostId, { type: 'agent_connected', vmId })

@@ -32,9 +32,9 @@ export function snapshotMethods({
         const made = await findVolume(db, hostId, name)
         if (made?.is_complete) return { sizeBytes: Number(made.size_bytes) }
         const sizeBytes = await db.tx(async (tx) => {
-          const { content, capacity_bytes, size_bytes } = await diskNow(tx, hostId, vmId)
+          const { content, capacity_bytes, size_bytes, storage_id: storageId } = await diskNow(tx, hostId, vmId)
           const size = { capacityBytes: Number(capacity_bytes), sizeBytes: Number(size_bytes) }
-          await beginVolume(tx, hostId, { name, kind: 'snapshot', id: snapshotId, vmId, content, ...size })
+          await beginVolume(tx, hostId, { name, kind: 'snapshot', id: snapshotId, vmId, content, storageId, ...size })
           return size.sizeBytes
         })
         await pause((pace.delays.copyMsPerGiB * sizeBytes) / GIB)

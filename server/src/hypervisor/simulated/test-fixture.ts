@@ -75,6 +75,7 @@ export function someSpec(changes: Partial<MachineSpec> = {}): MachineSpec {
     ramMiB: 1024,
     diskLimits: { iops: null, miBPerSecond: null },
     diskGiB: 10,
+    storageId: null,
     template: { id: 'debian', slug: 'debian-12', checksum: 'none', arch: 'x86_64', hasAgent: true },
     seed: { hostname: 'guest', user: 'root', sshKeys: ['ssh-ed25519 AAAA'], passwordHash: '$6$berth$first' },
     nics: [
@@ -87,6 +88,7 @@ export function someSpec(changes: Partial<MachineSpec> = {}): MachineSpec {
         dns: ['10.77.0.1'],
       },
     ],
+    volumes: [],
     ...changes,
   }
 }

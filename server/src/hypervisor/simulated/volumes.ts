@@ -22,6 +22,7 @@ export const diskName = (vmId: string, generation: number): string => `disk-${vm
 export const seedName = (vmId: string, generation: number): string => `seed-${vmId}-${generation}`
 export const snapshotName = (vmId: string, snapshotId: string): string => `snapshot-${vmId}-${snapshotId}`
 export const backupName = (vmId: string, backupId: string): string => `backup-${vmId}-${backupId}`
+export const volumeName = (volumeId: string): string => `volume-${volumeId}`
 export const templateName = (templateId: string): string => `template-${templateId}`
 
 /** The parent itself may be on another host by now. */
@@ -49,18 +50,20 @@ export interface NewVolume extends Pick<VolumeRow, 'name' | 'kind' | 'id'> {
   capacityBytes: number
   sizeBytes: number
   content?: Partial<Content>
+  /** In a storage backend, which takes no space of the host. */
+  storageId?: string | null
 }
 
 /** Inserts it, or restarts an incomplete one. */
 export async function beginVolume(tx: Tx, hostId: string, volume: NewVolume): Promise<void> {
-  const { name, kind, id, vmId = null, generation = null, parent = null, capacityBytes, sizeBytes, content = {} } = volume
+  const { name, kind, id, vmId = null, generation = null, parent = null, capacityBytes, sizeBytes, content = {}, storageId = null } = volume
   const row = await tx.maybe<{ is_new: boolean }>(sql`insert into simulated.volumes
-      (host_id, name, kind, id, vm_id, generation, parent, capacity_bytes, size_bytes, content)
-    values (${hostId}, ${name}, ${kind}, ${id}, ${vmId}, ${generation}, ${parent}, ${capacityBytes}, ${sizeBytes}, ${json(content)})
+      (host_id, name, kind, id, vm_id, generation, parent, capacity_bytes, size_bytes, content, storage_id)
+    values (${hostId}, ${name}, ${kind}, ${id}, ${vmId}, ${generation}, ${parent}, ${capacityBytes}, ${sizeBytes}, ${json(content)}, ${storageId})
     on conflict (host_id, name) do update set content = excluded.content, parent = excluded.parent, generation = excluded.generation
       where not simulated.volumes.is_complete
     returning xmax = 0 as is_new`)
-  if (row?.is_new) await claimSpace(tx, hostId, sizeBytes)
+  if (row?.is_new && storageId === null) await claimSpace(tx, hostId, sizeBytes)
 }
 
 /** `cancelled` when it was removed meanwhile. */
@@ -71,10 +74,11 @@ export async function completeVolume(queries: Queries, hostId: string, name: str
 
 /** Volumes are locked in the order of their names, here and in the creation of a disk with its seed. */
 export async function removeVolumes(tx: Tx, hostId: string, which: Sql): Promise<number> {
-  const removed = await tx.many<{ size_bytes: bigint }>(sql`with doomed as
+  const removed = await tx.many<{ size_bytes: bigint; storage_id: string | null }>(sql`with doomed as
       (select name from simulated.volumes where host_id = ${hostId} and ${which} order by name for update)
-    delete from simulated.volumes v using doomed where v.host_id = ${hostId} and v.name = doomed.name returning v.size_bytes`)
-  if (removed.length > 0) await claimSpace(tx, hostId, -removed.reduce((sum, row) => sum + Number(row.size_bytes), 0))
+    delete from simulated.volumes v using doomed where v.host_id = ${hostId} and v.name = doomed.name returning v.size_bytes, v.storage_id`)
+  const local = removed.filter((row) => row.storage_id === null)
+  if (local.length > 0) await claimSpace(tx, hostId, -local.reduce((sum, row) => sum + Number(row.size_bytes), 0))
   return removed.length
 }
 
@@ -84,3 +88,13 @@ export async function claimSpace(tx: Tx, hostId: string, bytes: number): Promise
     where host_id = ${hostId} and (${bytes}::int8 <= 0 or (not is_full and disk_used_bytes + ${bytes}::int8 <= disk_total_bytes))`)
   if (claimed === 0) throw new DriverError('no_space', `Simulated host ${hostId} has no ${Math.ceil(bytes / GIB)} GiB left on its disk`)
 }
+
+/** Volumes in a storage backend outlive the machine on this host. */
+export const leaveInStorage = (tx: Tx, hostId: string, vmId: string): Promise<number> =>
+  tx.run(sql`update simulated.volumes set host_id = storage_id where host_id = ${hostId} and vm_id = ${vmId} and storage_id is not null`)
+
+/** They are listed by the host that has the machine now. */
+export const takeFromStorage = (tx: Tx, hostId: string, vmId: string, storageId: string): Promise<number> =>
+  tx.run(
+    sql`update simulated.volumes set host_id = ${hostId} where host_id = ${storageId} and vm_id = ${vmId} and storage_id = ${storageId}`,
+  )

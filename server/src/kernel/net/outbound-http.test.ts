@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { afterAll, describe, expect, test } from 'vitest'
 import { answer, receiver } from '../../../test/receiver.ts'
-import { openOutbound, type Outbound, type OutboundOptions } from './outbound-http.ts'
+import { DownloadError, openOutbound, type Outbound, type OutboundOptions } from './outbound-http.ts'
 
 const SOON = { timeout: 10_000 }
 
@@ -112,8 +112,10 @@ describe('the SSRF guard', () => {
 
   test('opens no connection when they are called nevertheless', async () => {
     const outbound = outboundWith({ resolve: async () => [{ address: '127.0.0.1', family: 4 }] })
-    for (const url of HOSTILE)
+    for (const url of HOSTILE) {
       expect([url, await post(outbound, url)]).toEqual([url, expect.objectContaining({ status: null, error: expect.any(String) })])
+      await expect(outbound.download(url, AbortSignal.timeout(2_000)), url).rejects.toBeInstanceOf(DownloadError)
+    }
     expect(connections).toBe(0)
   })
 
@@ -212,5 +214,26 @@ describe('post', () => {
     await expect.poll(() => target.received.length, SOON).toBe(1)
     stop.abort()
     expect(await outcome).toMatchObject({ status: null, error: 'we stopped waiting for the answer' })
+  })
+})
+
+describe('a download', () => {
+  const read = async (target: { url: string }, slowAfterMs: number) =>
+    Array.fromAsync(await outboundWith({ allowPrivate: true, slowAfterMs }).download(target.url, AbortSignal.timeout(5_000)))
+
+  test('is stopped when the server sends a little now and then', async () => {
+    const target = await receiver((response) => {
+      const dripping = setInterval(() => response.write('x'), 20)
+      response.writeHead(200).on('close', () => clearInterval(dripping))
+    })
+    await expect(read(target, 200)).rejects.toThrow('it sends less than 128 KiB a second')
+  })
+
+  test('may be as slow as it likes while it is short', async () => {
+    const target = await receiver((response) => {
+      response.writeHead(200).write('one')
+      setTimeout(() => response.end('two'), 300)
+    })
+    expect(Buffer.concat(await read(target, 10_000)).toString()).toBe('onetwo')
   })
 })

@@ -1,9 +1,10 @@
 // HTTP requests to URLs chosen by customers. SSRF guard: the URL, every address its name resolves to, and the address actually connected to
-// are checked, so DNS rebinding reaches nothing internal. Redirects are not followed. Errors are worded for the owner of the receiver.
+// are checked, so DNS rebinding reaches nothing internal. Redirects of a POST are not followed. Errors are worded for the owner of the receiver.
 import type { LookupAddress } from 'node:dns'
 import { lookup as systemLookup, Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { Readable } from 'node:stream'
 import { callbackify } from 'node:util'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { stopwatch } from '../clock.ts'
@@ -14,6 +15,8 @@ export interface Outbound {
   rejectionReason(url: string): Promise<string | null>
   /** Never throws. An incomplete response is an error; `signal` stops the request. */
   post(url: string, headers: Record<string, string>, body: string, signal?: AbortSignal): Promise<HttpExchange>
+  /** The body of a GET. Every redirect is checked like the URL itself. Rejects with the reason, worded for the owner of the URL. */
+  download(url: string, signal: AbortSignal): Promise<Readable>
   close(): Promise<void>
 }
 
@@ -21,13 +24,15 @@ export type Resolve = (host: string) => Promise<LookupAddress[]>
 
 export interface OutboundOptions extends UrlRules {
   timeoutMs?: number
+  /** From when on a download has to keep its pace. */
+  slowAfterMs?: number
   resolve?: Resolve
 }
 
 /** How long registering a URL may wait for name resolution. */
 const LOOKUP_TIMEOUT_MS = 2_000
 
-export function openOutbound({ timeoutMs = 15_000, ...options }: OutboundOptions): Outbound {
+export function openOutbound({ timeoutMs = 15_000, slowAfterMs = 60_000, ...options }: OutboundOptions): Outbound {
   const { allowPrivate } = options
   const resolve = options.resolve ?? (allowPrivate ? resolveBySystem : resolveByDns)
   const isAllowed = (address: string): boolean => allowPrivate || (isPublicAddress(address) && !isOwn(address))
@@ -54,6 +59,11 @@ export function openOutbound({ timeoutMs = 15_000, ...options }: OutboundOptions
       if (reason) return { status: null, error: `the URL may not be called: ${reason}`, retryAfter: null, body: '', latencyMs: 0 }
       return postWithDeadline(await openedAgent(), url, { headers, body, timeoutMs, ...(signal && { signal }) })
     },
+    download: async (url, signal) =>
+      Readable.from(
+        keepingPace(await download(await openedAgent(), url, (next) => urlRejectionReason(next, options), signal), slowAfterMs),
+        { objectMode: false },
+      ),
     close: async () => (await agent)?.destroy(),
   }
 }
@@ -185,6 +195,52 @@ export function postWithDeadline(
     )
   })
 }
+
+const MAX_REDIRECTS = 5
+/** Until the answer begins, and between two parts of it. */
+const SILENCE_MS = 30_000
+
+async function download(
+  dispatcher: Dispatcher,
+  url: string,
+  rejectionReason: (url: string) => string | null,
+  signal: AbortSignal,
+): Promise<Readable> {
+  let next = url
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+    const reason = rejectionReason(next)
+    if (reason) throw new DownloadError(`${hops === 0 ? 'the URL' : 'what it redirects to'} may not be called: ${reason}`)
+    const { origin, pathname, search } = new URL(next)
+    const request = { origin, path: pathname + search, method: 'GET', headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS, signal } as const
+    const { statusCode, headers, body } = await dispatcher.request(request).catch((error: Error) => {
+      signal.throwIfAborted()
+      throw new DownloadError(explain(error), { cause: error })
+    })
+    const location = statusCode >= 300 && statusCode < 400 ? headers['location']?.toString() : undefined
+    if (location === undefined && statusCode === 200) return body
+    body.on('error', () => {}).destroy()
+    if (location === undefined) throw new DownloadError(`it answered ${statusCode}`)
+    if (!URL.canParse(location, next)) throw new DownloadError('it redirects to what is no URL')
+    next = new URL(location, next).href
+  }
+  throw new DownloadError(`it redirects more than ${MAX_REDIRECTS} times`)
+}
+
+const MIN_BYTES_PER_SECOND = 128 * 1024
+
+/** A server that sends a little now and then would hold whoever reads from it for hours. */
+async function* keepingPace(bytes: Readable, slowAfterMs: number): AsyncGenerator<Buffer> {
+  const passedMs = stopwatch()
+  let received = 0
+  for await (const chunk of bytes as AsyncIterable<Buffer>) {
+    received += chunk.length
+    if (passedMs() > slowAfterMs && received < (passedMs() / 1000) * MIN_BYTES_PER_SECOND)
+      throw new DownloadError(`it sends less than ${MIN_BYTES_PER_SECOND / 1024} KiB a second`)
+    yield chunk
+  }
+}
+
+export class DownloadError extends Error {}
 
 /** Without NUL, so that PostgreSQL can store it. */
 const readable = (chunks: Buffer[]): string => Buffer.concat(chunks).toString().replaceAll('\0', '')

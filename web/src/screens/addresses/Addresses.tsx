@@ -10,6 +10,7 @@ import { addressesQuery } from '../../queries/network.ts'
 import { vmChoicesQuery } from '../../queries/vms.ts'
 import { commonMessages } from '../../messages/common.ts'
 import { addressMessages as w } from '../../messages/addresses.ts'
+import { reverseNameMessages } from '../../messages/reverse-names.ts'
 import { Empty } from '../../ui/AsyncState.tsx'
 import { Copyable } from '../../ui/CopyButton.tsx'
 import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
@@ -20,12 +21,13 @@ import { Card, Page } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { RenameDialog } from '../../ui/Rename.tsx'
+import { ReverseName, ReverseNameDialog } from '../../ui/ReverseName.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
 import { Status, toneOf } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 
-type Open = { what: 'reserve' } | { what: 'rename' | 'assign' | 'unassign' | 'release'; address: Address } | null
+type Open = { what: 'reserve' } | { what: 'rename' | 'reverse' | 'assign' | 'unassign' | 'release'; address: Address } | null
 
 export default function Addresses() {
   const [open, setOpen] = useState<Open>(null)
@@ -43,6 +45,12 @@ export default function Addresses() {
     { head: w.address, cell: ({ address }) => <Copyable text={address} what={w.address} /> },
     { head: w.name, truncate: ({ name }) => name, cell: ({ name }) => name },
     { head: w.region, cell: ({ region }) => region.name },
+    {
+      head: reverseNameMessages.title,
+      cell: ({ reverseName, reverseNameState, reverseNameReason }) => (
+        <ReverseName name={reverseName} state={reverseNameState} reason={reverseNameReason} />
+      ),
+    },
     {
       head: w.vm,
       cell: ({ vmId }) =>
@@ -79,6 +87,7 @@ export default function Addresses() {
             { label: w.assign, onClick: () => setOpen({ what: 'assign', address }) },
             ...(address.vmId === null ? [] : [{ label: w.unassign, onClick: () => setOpen({ what: 'unassign', address }) }]),
             { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', address }) },
+            { label: reverseNameMessages.set, onClick: () => setOpen({ what: 'reverse', address }) },
             { label: w.release, onClick: () => setOpen({ what: 'release', address }), danger: true },
           ]}
         />
@@ -101,6 +110,16 @@ export default function Addresses() {
           title={w.rename(open.address.name)}
           name={open.address.name}
           write={(name) => berth.addresses.update(open.address.id, { name })}
+          invalidates="addresses"
+          onClose={close}
+        />
+      )}
+      {open?.what === 'reverse' && (
+        <ReverseNameDialog
+          address={open.address.address}
+          name={open.address.reverseName}
+          field="reverseName"
+          write={(reverseName) => berth.addresses.update(open.address.id, { reverseName })}
           invalidates="addresses"
           onClose={close}
         />

@@ -1,20 +1,23 @@
-import type { CreateVm as Request, OsTemplate } from '@berth/sdk'
+import type { CreateVm as Request, Image, OsTemplate } from '@berth/sdk'
 import { useQueries, useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { sessionQuery, type Session } from '../../api/session.ts'
 import { sshKeysQuery } from '../../queries/account.ts'
 import { plansQuery, regionsQuery, templatesQuery } from '../../queries/catalog.ts'
+import { bootableImagesQuery, templateSlugOf } from '../../queries/images.ts'
 import { firewallsQuery, networksQuery } from '../../queries/network.ts'
-import { formatOs, formatSize } from '../../ui/format.ts'
+import { backupQuery, vmQuery } from '../../queries/vms.ts'
+import { formatDisk, formatOs, formatSize } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Columns, Page, Stack } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
+import type { ListSearch } from '../../ui/paging.ts'
 import { createVmMessages as w } from '../../messages/create-vm.ts'
 import { Choice } from './Choice.tsx'
-import { availableFirst, hasImage, initialForm, type Choices } from './choices.ts'
+import { availableFirst, hasImage, initialForm, type BackupSource, type Choices } from './choices.ts'
 import { CodeDialog } from './CodeDialog.tsx'
 import css from './create-vm.module.css'
 import { dropDraft, readDraft, saveDraft } from './draft.ts'
@@ -27,14 +30,16 @@ import { Summary } from './Summary.tsx'
 
 export default function CreateVm() {
   const session = useQuery(sessionQuery).data
+  const { vm: vmId, backup: backupId, image: imageId }: ListSearch = useSearch({ strict: false })
   const choices = useQueries({
-    queries: [regionsQuery, templatesQuery, plansQuery, sshKeysQuery(), networksQuery(), firewallsQuery()],
-    combine: ([regions, templates, plans, keys, networks, firewalls]) => {
-      const all = [regions, templates, plans, keys, networks, firewalls]
-      const isLoaded = regions.data && templates.data && plans.data && keys.data && networks.data && firewalls.data
+    queries: [regionsQuery, templatesQuery, bootableImagesQuery, plansQuery, sshKeysQuery(), networksQuery(), firewallsQuery()],
+    combine: ([regions, templates, images, plans, keys, networks, firewalls]) => {
+      const all = [regions, templates, images, plans, keys, networks, firewalls]
+      const isLoaded = regions.data && templates.data && images.data && plans.data && keys.data && networks.data && firewalls.data
       const data: Choices | undefined = isLoaded && {
         regions: regions.data,
         templates: templates.data,
+        images: images.data,
         plans: plans.data,
         keys: keys.data.items,
         networks: networks.data.items,
@@ -47,13 +52,45 @@ export default function CreateVm() {
   })
   return (
     <Page title={w.title} above={<TextLink to="/vms">{w.back}</TextLink>}>
-      <Loaded of={choices}>{(data) => session && <CreateVmForm choices={data} session={session} />}</Loaded>
+      <Loaded of={choices}>
+        {(data) =>
+          session &&
+          (vmId && backupId ? (
+            <FromBackup key={backupId} choices={data} session={session} vmId={vmId} backupId={backupId} />
+          ) : (
+            <CreateVmForm key={imageId} choices={data} session={session} source={null} imageId={imageId} />
+          ))
+        }
+      </Loaded>
     </Page>
   )
 }
 
-function CreateVmForm({ choices, session: { user } }: { choices: Choices; session: Session }) {
-  const [form, setForm] = useState(() => initialForm(choices, readDraft(user.id)))
+interface Props {
+  choices: Choices
+  session: Session
+}
+
+function FromBackup({ vmId, backupId, ...props }: Props & { vmId: string; backupId: string }) {
+  const [vm, backup] = [useQuery(vmQuery(vmId)), useQuery(backupQuery(vmId, backupId))]
+  return (
+    <Loaded of={vm}>
+      {(foundVm) => <Loaded of={backup}>{(found) => <CreateVmForm {...props} source={{ vm: foundVm, backup: found }} />}</Loaded>}
+    </Loaded>
+  )
+}
+
+interface FormProps extends Props {
+  source: BackupSource | null
+  /** The image to begin with, and a plan that is large enough for it. */
+  imageId?: string
+}
+
+function CreateVmForm({ choices, session: { user }, source, imageId }: FormProps) {
+  const [form, setForm] = useState(() => {
+    const draft = readDraft(user.id)
+    return initialForm(choices, imageId ? { ...draft, osTemplateId: imageId, planId: undefined } : draft, source)
+  })
   const [showsCode, setShowsCode] = useState(false)
   const navigate = useNavigate()
   const create = useWrite((request: Request) => berth.vms.create(request), {
@@ -71,12 +108,13 @@ function CreateVmForm({ choices, session: { user } }: { choices: Choices; sessio
   const problem = create.error ?? refusal
   const region = choices.regions.find(({ id }) => id === form.regionId)
   const template = choices.templates.find(({ id }) => id === form.osTemplateId)
-  const defaultUser = template?.defaultUser ?? 'root'
+  const image = choices.images.find((each) => (source ? templateSlugOf(each) === source.vm.osTemplate.slug : each.id === form.osTemplateId))
+  const defaultUser = image?.defaultUser ?? template?.defaultUser ?? 'root'
   const plans = choices.plans.filter((plan) => plan.available && (!region || plan.regions.includes(region.slug)))
   const plan = plans.find(({ id }) => id === form.planId)
   const facts: [string, string][] = [
     [w.region, region?.name ?? ''],
-    [w.os, template ? formatOs(template) : ''],
+    source ? [w.backup, w.backupOf(source.backup.name, source.vm.name)] : [w.os, image?.name ?? (template ? formatOs(template) : '')],
     [w.size, form.kind === 'custom' ? formatSize(form) : (plan?.name ?? '')],
     ...(form.publicIpv4 ? [] : [[w.publicAddress, w.ipv6Only] as [string, string]]),
   ]
@@ -103,25 +141,30 @@ function CreateVmForm({ choices, session: { user } }: { choices: Choices; sessio
             )}
           </Choice>
         </Card>
-        <Card title={w.os} about={<OsAbout templates={choices.templates} isOperator={user.isOperator} />}>
-          <Choice
-            legend={w.os}
-            name="os"
-            items={availableFirst(choices.templates)}
-            value={form.osTemplateId}
-            idOf={({ id }) => id}
-            disabled={({ available }) => !available}
-            onChange={(osTemplateId) => set({ osTemplateId })}
-            columns="narrow"
-          >
-            {(template) => (
-              <>
-                <span className={css['optionName']}>{formatOs(template)}</span>
-                <span className={css['optionText']}>{unavailableReason(template) ?? `${template.distribution} · ${template.arch}`}</span>
-              </>
-            )}
-          </Choice>
-        </Card>
+        {source ? (
+          <SourceCard {...source} />
+        ) : (
+          <Card title={w.os} about={<OsAbout templates={choices.templates} isOperator={user.isOperator} />}>
+            <Choice
+              legend={w.os}
+              name="os"
+              items={availableFirst(choices.templates)}
+              value={form.osTemplateId}
+              idOf={({ id }) => id}
+              disabled={({ available }) => !available}
+              onChange={(osTemplateId) => set({ osTemplateId })}
+              columns="narrow"
+            >
+              {(template) => (
+                <>
+                  <span className={css['optionName']}>{formatOs(template)}</span>
+                  <span className={css['optionText']}>{unavailableReason(template) ?? `${template.distribution} · ${template.arch}`}</span>
+                </>
+              )}
+            </Choice>
+            <OwnImages images={choices.images} value={form.osTemplateId} onChange={(osTemplateId) => set({ osTemplateId })} />
+          </Card>
+        )}
         <Card title={w.size}>
           <SizeStep form={form} set={set} plans={plans} />
         </Card>
@@ -132,7 +175,7 @@ function CreateVmForm({ choices, session: { user } }: { choices: Choices; sessio
           <NetworkStep form={form} set={set} networks={choices.networks} firewalls={choices.firewalls} />
         </Card>
         <Card title={w.addOns}>
-          <AddOnStep form={form} set={set} />
+          <AddOnStep form={form} set={set} hasBackups={form.kind === 'custom' || plan?.storage !== 'REPLICATED'} />
         </Card>
       </Stack>
       <Summary
@@ -147,13 +190,46 @@ function CreateVmForm({ choices, session: { user } }: { choices: Choices; sessio
       {showsCode && (
         <CodeDialog
           request={toRequest(form)}
-          names={{ region: region?.slug ?? '', os: template?.slug ?? '', plan: plan?.slug ?? '', user: defaultUser }}
+          names={{ region: region?.slug ?? '', os: image?.id ?? template?.slug ?? '', plan: plan?.slug ?? '', user: defaultUser }}
           onClose={() => setShowsCode(false)}
         />
       )}
     </Columns>
   )
 }
+
+/** Another part of the same choice. */
+const OwnImages = ({ images, value, onChange }: { images: Image[]; value: string; onChange: (id: string) => void }) => (
+  <>
+    <p className="muted" style={{ margin: '16px 0 10px' }}>
+      {images.length > 0 ? w.ownImages : w.noOwnImages}{' '}
+      <TextLink to="/images" underline="always">
+        {w.manageImages}
+      </TextLink>
+    </p>
+    {images.length > 0 && (
+      <Choice legend={w.ownImages} name="os" items={images} value={value} idOf={({ id }) => id} onChange={onChange} columns="narrow">
+        {({ name, disk }) => (
+          <>
+            <span className={css['optionName']}>{name}</span>
+            <span className={css['optionText']}>{w.imageDisk(formatDisk(disk ?? 0))}</span>
+          </>
+        )}
+      </Choice>
+    )}
+  </>
+)
+
+const SourceCard = ({ vm, backup }: BackupSource) => (
+  <Card title={w.backup} about={w.backupAbout}>
+    <p>
+      <strong>{w.backupOf(backup.name, vm.name)}</strong>
+    </p>
+    <p className="muted">
+      {w.backupDisk(formatOs(vm.osTemplate), backup.disk ?? vm.disk)} <TextLink to="/vms/new">{w.chooseImage}</TextLink>
+    </p>
+  </Card>
+)
 
 /** Null if the template can be chosen and is current. */
 function unavailableReason({ available, checksum, deprecatedAt }: OsTemplate): string | null {

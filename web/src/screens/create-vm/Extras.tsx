@@ -49,7 +49,7 @@ const CheckboxList = ({ label, none, items, value, onChange }: CheckboxListProps
   </Checkbox.Group>
 )
 
-export const AddOnStep = ({ form, set }: Props) => (
+export const AddOnStep = ({ form, set, hasBackups }: Props & { hasBackups: boolean }) => (
   <div className={css['checks']}>
     <Switch
       label={w.publicIpv4}
@@ -59,8 +59,9 @@ export const AddOnStep = ({ form, set }: Props) => (
     />
     <Switch
       label={w.dailyBackup}
-      description={w.dailyBackupAbout}
+      description={hasBackups ? w.dailyBackupAbout : w.noBackups}
       checked={form.dailyBackupEnabled}
+      disabled={!hasBackups && !form.dailyBackupEnabled}
       onChange={(event) => set({ dailyBackupEnabled: event.currentTarget.checked })}
     />
     <Switch

@@ -61,6 +61,12 @@ const PlanCard = ({ plan }: { plan: Plan }) => (
       {plan.vcpu} vCPU · {formatRam(plan.ram)} · {formatDisk(plan.disk)}
       <br />
       {w.traffic(formatTraffic(plan.bandwidth))} · {formatSpeed(plan.networkSpeed)}
+      {plan.storage === 'REPLICATED' && (
+        <>
+          <br />
+          {w.replicated}
+        </>
+      )}
     </span>
     <span className={css['price']}>
       {formatMoney(plan.priceMonthly, plan.currency)} <span>{w.perMonth}</span>

@@ -37,7 +37,7 @@ export function asCli(request: CreateVm, { region, os, plan }: Names): string {
   const { customConfig } = request
   const options = [
     `--region ${region}`,
-    `--os ${os}`,
+    request.fromBackupId ? `--from-backup ${request.fromBackupId}` : `--os ${os}`,
     customConfig ? `--vcpu ${customConfig.vcpu} --ram ${customConfig.ram} --disk ${customConfig.disk}` : `--plan ${plan}`,
     ...(request.name ? [`--name ${quoted(request.name)}`] : []),
     ...(request.password ? ['--password -'] : []),

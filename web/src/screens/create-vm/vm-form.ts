@@ -4,6 +4,8 @@ import type { CreateVm } from '@berth/sdk'
 export interface VmForm {
   regionId: string
   osTemplateId: string
+  /** Instead of the template; empty for none. */
+  fromBackupId: string
   kind: 'plan' | 'custom'
   planId: string
   vcpu: number
@@ -24,6 +26,7 @@ export interface VmForm {
 export const EMPTY_FORM: VmForm = {
   regionId: '',
   osTemplateId: '',
+  fromBackupId: '',
   kind: 'plan',
   planId: '',
   vcpu: 2,
@@ -41,17 +44,17 @@ export const EMPTY_FORM: VmForm = {
   isProtected: false,
 }
 
-export const isPriceable = ({ regionId, osTemplateId, kind, planId }: VmForm): boolean =>
-  regionId !== '' && osTemplateId !== '' && (kind === 'custom' || planId !== '')
+export const isPriceable = ({ regionId, osTemplateId, fromBackupId, kind, planId }: VmForm): boolean =>
+  regionId !== '' && (osTemplateId !== '' || fromBackupId !== '') && (kind === 'custom' || planId !== '')
 
 export const isComplete = (form: VmForm): boolean => isPriceable(form) && form.hostname !== ''
 
 /** Omits fields without a value, so that the request shown as code is short. */
 export function toRequest(form: VmForm): CreateVm {
-  const { regionId, osTemplateId, kind, planId, vcpu, ram, disk, hostname, name, password } = form
+  const { regionId, osTemplateId, fromBackupId, kind, planId, vcpu, ram, disk, hostname, name, password } = form
   return {
     regionId,
-    osTemplateId,
+    ...(fromBackupId ? { fromBackupId } : { osTemplateId }),
     hostname,
     ...(kind === 'plan' ? { planId } : { customConfig: { vcpu, ram, disk } }),
     ...(name && { name }),

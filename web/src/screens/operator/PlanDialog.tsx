@@ -1,4 +1,4 @@
-import { NumberInput, Switch, TextInput } from '@mantine/core'
+import { NativeSelect, NumberInput, Switch, TextInput } from '@mantine/core'
 import type { Plan } from '@berth/sdk'
 import { useState } from 'react'
 import { useWrite } from '../../api/client.ts'
@@ -11,12 +11,16 @@ import { operatorMessages } from '../../messages/operator.ts'
 
 const w = operatorMessages.plans
 
-const FIRST = {
+const FIRST: Pick<
+  Plan,
+  'name' | 'slug' | 'vcpu' | 'ram' | 'disk' | 'storage' | 'bandwidth' | 'networkSpeed' | 'throttleMbps' | 'available'
+> & { price: string } = {
   name: '',
   slug: '',
   vcpu: 1,
   ram: 1024,
   disk: 20,
+  storage: 'LOCAL',
   bandwidth: 1000,
   networkSpeed: 1000,
   throttleMbps: 10,
@@ -27,17 +31,17 @@ const SIZES = ['vcpu', 'ram', 'disk'] as const
 const NUMBERS = [...SIZES, 'bandwidth', 'networkSpeed', 'throttleMbps'] as const
 const LABELS = { vcpu: w.vcpu, ram: w.ram, disk: w.disk, bandwidth: w.traffic, networkSpeed: w.speed, throttleMbps: w.throttle }
 
-/** Creates a plan, or edits the given one; the size of an existing plan cannot change. */
+/** Creates a plan, or edits the given one; the size and storage of an existing plan cannot change. */
 export function PlanDialog({ plan, onClose }: { plan?: Plan; onClose: () => void }) {
   const [values, setValues] = useState(plan ? { ...plan, price: plan.priceMonthly } : FIRST)
   const set = (change: Partial<typeof FIRST>): void => setValues((now) => ({ ...now, ...change }))
-  const { name, slug, vcpu, ram, disk, bandwidth, networkSpeed, throttleMbps, price, available } = values
+  const { name, slug, vcpu, ram, disk, storage, bandwidth, networkSpeed, throttleMbps, price, available } = values
   const changeable = { name, price, available, bandwidth, networkSpeed, throttleMbps }
   const save = useWrite(
     () =>
       plan
         ? operatorRequest('PATCH', `/plans/${plan.id}`, changeable)
-        : operatorRequest('POST', '/plans', { ...changeable, slug, vcpu, ram, disk }),
+        : operatorRequest('POST', '/plans', { ...changeable, slug, vcpu, ram, disk, storage }),
     { inForm: true, invalidates: ['operator', 'plans'], successMessage: plan ? commonMessages.saved : w.created, onDone: onClose },
   )
   return (
@@ -56,6 +60,18 @@ export function PlanDialog({ plan, onClose }: { plan?: Plan; onClose: () => void
             value={slug}
             onChange={(event) => set({ slug: event.currentTarget.value })}
             error={fieldError(save.error, 'slug')}
+          />
+        )}
+        {!plan && (
+          <NativeSelect
+            label={w.storage}
+            value={storage}
+            onChange={(event) => set({ storage: event.currentTarget.value as Plan['storage'] })}
+            data={[
+              { value: 'LOCAL', label: w.storageKinds.LOCAL },
+              { value: 'REPLICATED', label: w.storageKinds.REPLICATED },
+            ]}
+            error={fieldError(save.error, 'storage')}
           />
         )}
         {NUMBERS.filter((field) => !plan || !SIZES.some((size) => size === field)).map((field) => (

@@ -11,6 +11,7 @@ const w = operatorMessages.plans
 
 const COLUMNS: Column<Plan>[] = [
   { head: w.size, cell: formatSize },
+  { head: w.storage, cell: ({ storage }) => w.storageKinds[storage] },
   { head: w.trafficHead, cell: ({ bandwidth, networkSpeed }) => `${formatTraffic(bandwidth)} at ${formatSpeed(networkSpeed)}` },
   { head: w.regions, cell: ({ regions }) => regions.join(', ') },
   { head: w.price, cell: ({ priceMonthly, currency }) => formatMoney(priceMonthly, currency), right: true },

@@ -23,11 +23,11 @@ const COLUMNS: Column<Pool>[] = [
   { head: w.dns, cell: ({ dns }) => <code>{dns.join(', ')}</code> },
   {
     head: w.used,
-    cell: ({ cidr, free, total }) =>
-      free === null || total === null ? (
+    cell: ({ cidr, free, resting, total }) =>
+      free === null || resting === null || total === null ? (
         <span className="muted">{w.uncounted}</span>
       ) : (
-        <Meter used={total - free} of={total} label={w.usedOf(cidr)} text={w.of(total - free, total)} />
+        <Meter used={total - free} of={total} label={w.usedOf(cidr)} text={w.of(total - free - resting, total, resting)} />
       ),
   },
 ]

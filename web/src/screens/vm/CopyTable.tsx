@@ -5,6 +5,7 @@ import { Status, StatusBadge } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { commonMessages } from '../../messages/common.ts'
+import { imageMessages } from '../../messages/images.ts'
 import { vmMessages } from '../../messages/vm.ts'
 import { disabledReason } from './ActionButton.tsx'
 
@@ -17,7 +18,7 @@ export type Copy = (Snapshot | Backup) & {
   description?: string
   warning?: string | null
   consistency?: Backup['consistency']
-}
+} & Partial<Pick<Backup, 'verification' | 'verifiedAt' | 'verificationError' | 'restoreSeconds' | 'bootSeconds' | 'hasScreenshot'>>
 
 interface Props {
   vm: Vm
@@ -25,10 +26,15 @@ interface Props {
   copies: Copy[]
   none: string
   onRestore: (copy: Copy) => void
+  /** Only of backups. */
+  onNewVm?: (copy: Copy) => void
+  /** Only of backups. */
+  onScreenshot?: (copy: Copy) => void
+  onImage: (copy: Copy) => void
   onDelete: (copy: Copy) => void
 }
 
-export function CopyTable({ vm, kind, copies, none, onRestore, onDelete }: Props) {
+export function CopyTable({ vm, kind, copies, none, onRestore, onNewVm, onScreenshot, onImage, onDelete }: Props) {
   if (copies.length === 0)
     return (
       <p className="muted" style={{ padding: '18px 20px' }}>
@@ -44,6 +50,7 @@ export function CopyTable({ vm, kind, copies, none, onRestore, onDelete }: Props
     ...(kind === 'backups' ? [{ head: w.type, cell: (copy: Copy) => formatConstant(copy.type ?? '') }] : []),
     { head: commonMessages.status, cell: (copy) => <StatusBadge status={copy.status} working /> },
     { head: w.size, cell: (copy) => formatBytes(copy.size), right: true },
+    ...(kind === 'backups' ? [{ head: w.proof.column, cell: (copy: Copy) => <Proof copy={copy} /> }] : []),
     { head: commonMessages.created, cell: (copy) => <Time at={copy.createdAt} />, right: true },
     {
       head: commonMessages.actions,
@@ -58,6 +65,13 @@ export function CopyTable({ vm, kind, copies, none, onRestore, onDelete }: Props
               label: w.restore,
               onClick: () => onRestore(copy),
               disabled: copy.status !== 'AVAILABLE' || disabledReason(vm, 'restore') !== null,
+            },
+            ...(onNewVm ? [{ label: w.newVm, onClick: () => onNewVm(copy), disabled: copy.status !== 'AVAILABLE' }] : []),
+            ...(onScreenshot && copy.hasScreenshot ? [{ label: w.proof.show, onClick: () => onScreenshot(copy) }] : []),
+            {
+              label: imageMessages.make,
+              onClick: () => onImage(copy),
+              disabled: copy.status !== 'AVAILABLE' || vm.storage === 'REPLICATED' || vm.currentAction !== null,
             },
             { label: w.delete, onClick: () => onDelete(copy), danger: true, disabled: copy.status === 'DELETING' },
           ]}
@@ -84,3 +98,21 @@ const Named = ({ copy }: { copy: Copy }) => (
     )}
   </div>
 )
+
+const PROOFS = { BOOTED: ['good', w.proof.booted], RUNNING: ['held', w.proof.running], FAILED: ['bad', w.proof.failed] } as const
+
+/** What a restore on trial has shown. */
+function Proof({ copy }: { copy: Copy }) {
+  const { verification, verifiedAt, verificationError, restoreSeconds = null, bootSeconds = null } = copy
+  if (!verification) return <span className="muted">{w.proof.never}</span>
+  const [tone, label] = PROOFS[verification]
+  const boot = bootSeconds === null ? null : w.proof.seconds(bootSeconds)
+  return (
+    <div data-wrap>
+      <Status tone={tone}>{label}</Status> {verifiedAt && <Time at={verifiedAt} />}
+      {restoreSeconds !== null && <div className="muted">{w.proof.times(w.proof.seconds(restoreSeconds), boot)}</div>}
+      {verification === 'RUNNING' && <div className="muted">{w.proof.runningHint}</div>}
+      {verificationError && <div className="muted">{verificationError}</div>}
+    </div>
+  )
+}

@@ -1,5 +1,5 @@
 import { Checkbox, NativeSelect, PasswordInput } from '@mantine/core'
-import { ActionFailedError, type ActionReference, type Quote, type Vm } from '@berth/sdk'
+import { ActionFailedError, type ActionReference, type Image, type Quote, type Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -8,8 +8,9 @@ import { useWrite } from '../../api/client.ts'
 import { errorMessage, fieldError } from '../../api/errors.ts'
 import { sshKeysQuery } from '../../queries/account.ts'
 import { templatesQuery } from '../../queries/catalog.ts'
+import { bootableImagesQuery, templateSlugOf } from '../../queries/images.ts'
 import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
-import { formatMoney, formatOs } from '../../ui/format.ts'
+import { formatDisk, formatMoney, formatOs } from '../../ui/format.ts'
 import { Form, ErrorAlert } from '../../ui/Form.tsx'
 import { Stack } from '../../ui/Page.tsx'
 import { toast } from '../../ui/toasts.ts'
@@ -80,11 +81,14 @@ async function reportPassword(started: ActionReference): Promise<void> {
 /** Shows a quote before anything is charged. */
 export function RebuildVm({ vm, onClose }: Props) {
   const templates = useQuery(templatesQuery)
+  const images = useQuery(bootableImagesQuery).data ?? []
   const keys = useQuery(sshKeysQuery())
   const choices = (templates.data ?? []).filter(({ available }) => available)
   const [chosen, setChosen] = useState('')
   const [sshKeyIds, setSshKeyIds] = useState(vm.sshKeys.map(({ id }) => id))
-  const current = choices.find(({ slug }) => slug === vm.osTemplate.slug) ?? choices[0]
+  const { slug: currentSlug } = vm.osTemplate
+  const current =
+    images.find((image) => templateSlugOf(image) === currentSlug) ?? choices.find(({ slug }) => slug === currentSlug) ?? choices[0]
   const osTemplateId = chosen || (current?.id ?? '')
   const body = { osTemplateId, sshKeyIds }
   const isCharged = failedToProvision(vm)
@@ -111,7 +115,10 @@ export function RebuildVm({ vm, onClose }: Props) {
           label={w.os}
           value={osTemplateId}
           onChange={(event) => setChosen(event.currentTarget.value)}
-          data={choices.map((each) => ({ value: each.id, label: formatOs(each) }))}
+          data={[
+            { group: w.templates, items: choices.map((each) => ({ value: each.id, label: formatOs(each) })) },
+            ...(images.length > 0 ? [{ group: w.images, items: images.map((image) => imageChoice(image, vm)) }] : []),
+          ]}
         />
         <Checkbox.Group label={w.keys} value={sshKeyIds} onChange={setSshKeyIds}>
           <Stack gap={6}>
@@ -124,6 +131,13 @@ export function RebuildVm({ vm, onClose }: Props) {
       </Stack>
     </ConfirmDialog>
   )
+}
+
+/** One that does not fit on the disk is not offered. */
+function imageChoice({ id, name, disk }: Image, vm: Vm) {
+  const needed = disk ?? 0
+  const isTooLarge = needed > vm.disk
+  return { value: id, label: isTooLarge ? w.tooLarge(name, formatDisk(needed)) : name, disabled: isTooLarge }
 }
 
 const Price = ({ quote: { charge, balanceAfter, currency } }: { quote: Quote }) => (

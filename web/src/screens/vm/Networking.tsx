@@ -17,6 +17,7 @@ import { vmMessages } from '../../messages/vm.ts'
 import { BuyPack } from '../bandwidth/BuyPack.tsx'
 import { ActionButton } from './ActionButton.tsx'
 import { Reach } from './Reach.tsx'
+import { ReverseNames } from './ReverseNames.tsx'
 import css from './vm.module.css'
 import { Traffic } from './Traffic.tsx'
 
@@ -44,6 +45,7 @@ export function Networking({ vm }: { vm: Vm }) {
       >
         <Traffic vm={vm} />
       </Card>
+      <ReverseNames vm={vm} />
       <Card
         title={w.private}
         actions={

@@ -20,6 +20,7 @@ export function Overview({ vm }: { vm: Vm }) {
           facts={[
             [f.plan, vm.plan.name],
             [f.size, formatSize(vm)],
+            [f.storage, w.storage[vm.storage]],
             [f.os, formatOs(vm.osTemplate)],
             [f.region, vm.region.name],
             ...publicAddresses(vm),

@@ -1,27 +1,37 @@
 import { Textarea, TextInput } from '@mantine/core'
 import type { Quote, Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
-import { backupsQuery, snapshotsQuery } from '../../queries/vms.ts'
+import { backupScreenshotQuery, backupsQuery, snapshotsQuery } from '../../queries/vms.ts'
 import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { formatMoney } from '../../ui/format.ts'
 import { Form } from '../../ui/Form.tsx'
+import { TextLink } from '../../ui/links.tsx'
 import { Card, Stack } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
+import { imageMessages } from '../../messages/images.ts'
 import { vmMessages } from '../../messages/vm.ts'
+import { CreateImage } from '../images/CreateImage.tsx'
+import type { Source } from '../images/source.ts'
 import { CopyTable, type Copy, type CopyKind } from './CopyTable.tsx'
 import { ActionButton } from './ActionButton.tsx'
 
 const w = vmMessages.copies
 const invalidates = ['snapshots', 'backups', 'vm', 'vms', 'wallet', 'actions']
 
-type Open = { what: 'make'; kind: CopyKind } | { what: 'restore' | 'delete'; kind: CopyKind; copy: Copy } | null
+type Open =
+  | { what: 'make'; kind: CopyKind }
+  | { what: 'image'; name: string; source: Source }
+  | { what: 'restore' | 'delete' | 'screenshot'; kind: CopyKind; copy: Copy }
+  | null
 
 export function SnapshotsBackups({ vm }: { vm: Vm }) {
   const [open, setOpen] = useState<Open>(null)
+  const navigate = useNavigate()
   const close = (): void => setOpen(null)
   const snapshots = useQuery(snapshotsQuery(vm.id))
   const backups = useQuery(backupsQuery(vm.id))
@@ -32,6 +42,11 @@ export function SnapshotsBackups({ vm }: { vm: Vm }) {
       copies={copies}
       none={none}
       onRestore={(copy) => setOpen({ what: 'restore', kind, copy })}
+      {...(kind === 'backups' && {
+        onNewVm: (copy: Copy) => void navigate({ to: '/vms/new', search: { vm: vm.id, backup: copy.id } }),
+        onScreenshot: (copy: Copy) => setOpen({ what: 'screenshot', kind, copy }),
+      })}
+      onImage={({ id, name }) => setOpen({ what: 'image', name, source: kind === 'snapshots' ? { snapshotId: id } : { backupId: id } })}
       onDelete={(copy) => setOpen({ what: 'delete', kind, copy })}
     />
   )
@@ -65,8 +80,30 @@ export function SnapshotsBackups({ vm }: { vm: Vm }) {
           {({ items }) => tableOf('backups', items, w.noBackups)}
         </Loaded>
       </Card>
+      <Card
+        flush
+        title={imageMessages.title}
+        about={imageMessages.makeAbout}
+        actions={
+          <ActionButton
+            vm={vm}
+            action="backup"
+            size="xs"
+            variant="default"
+            onClick={() => setOpen({ what: 'image', name: vm.name, source: { vmId: vm.id } })}
+          >
+            {imageMessages.make}
+          </ActionButton>
+        }
+      >
+        <p style={{ padding: '18px 20px' }}>
+          <TextLink to="/images">{imageMessages.all}</TextLink>
+        </p>
+      </Card>
+      {open?.what === 'image' && <CreateImage of={open} onClose={close} />}
       {open?.what === 'make' && <CreateCopy vmId={vm.id} kind={open.kind} onClose={close} />}
       {open?.what === 'restore' && <RestoreCopy vmId={vm.id} kind={open.kind} copy={open.copy} onClose={close} />}
+      {open?.what === 'screenshot' && <Screenshot vmId={vm.id} copy={open.copy} onClose={close} />}
       {open?.what === 'delete' && <DeleteCopy vmId={vm.id} kind={open.kind} copy={open.copy} onClose={close} />}
     </Stack>
   )
@@ -139,6 +176,19 @@ function RestoreCopy({ vmId, kind, copy, onClose }: CopyDialogProps) {
     <ConfirmDialog title={w.restoreTitle(copy.name)} submit={w.restoreButton[kind]} write={write} onClose={onClose}>
       {w.restoreAbout}
     </ConfirmDialog>
+  )
+}
+
+function Screenshot({ vmId, copy, onClose }: Omit<CopyDialogProps, 'kind'>) {
+  const screenshot = useQuery(backupScreenshotQuery(vmId, copy.id))
+  const title = w.proof.title(copy.name)
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{w.proof.about}</p>
+      <Loaded of={screenshot}>
+        {({ png }) => <img src={`data:image/png;base64,${png}`} alt={title} style={{ maxWidth: '100%', display: 'block' }} />}
+      </Loaded>
+    </Dialog>
   )
 }
 

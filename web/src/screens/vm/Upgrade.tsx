@@ -15,8 +15,13 @@ import { ActionButton, disabledReason } from './ActionButton.tsx'
 
 const w = vmMessages.settings
 
+/** A disk stays on the storage that it is on. */
 const isLarger = (plan: Plan, vm: Vm): boolean =>
-  plan.vcpu >= vm.vcpu && plan.ram >= vm.ram && plan.disk >= vm.disk && (plan.vcpu > vm.vcpu || plan.ram > vm.ram || plan.disk > vm.disk)
+  plan.storage === vm.storage &&
+  plan.vcpu >= vm.vcpu &&
+  plan.ram >= vm.ram &&
+  plan.disk >= vm.disk &&
+  (plan.vcpu > vm.vcpu || plan.ram > vm.ram || plan.disk > vm.disk)
 
 export function Upgrade({ vm }: { vm: Vm }) {
   const plans = useQuery(plansQuery)

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { templatesQuery } from '../../queries/catalog.ts'
+import { bootableImagesQuery, templateSlugOf } from '../../queries/images.ts'
 import { vmQuery } from '../../queries/vms.ts'
 import { Copyable } from '../../ui/CopyButton.tsx'
 import { TextLink } from '../../ui/links.tsx'
@@ -78,7 +79,9 @@ function VmView({ vm }: { vm: Vm }) {
 function SshCommand({ vm: { ipAddress, ipv6Address, osTemplate } }: { vm: Vm }) {
   const address = ipAddress ?? ipv6Address
   const template = useQuery(templatesQuery).data?.find(({ slug }) => slug === osTemplate.slug)
-  return address && template && <Copyable text={`ssh ${template.defaultUser}@${address}`} what={w.ssh} />
+  const image = useQuery(bootableImagesQuery).data?.find((each) => templateSlugOf(each) === osTemplate.slug)
+  const user = template?.defaultUser ?? image?.defaultUser
+  return address && user && <Copyable text={`ssh ${user}@${address}`} what={w.ssh} />
 }
 
 function TabContent({ tab, vm }: { tab: Tab; vm: Vm }) {

@@ -9,6 +9,7 @@ import { Card, Stack } from '../../ui/Page.tsx'
 import { commonMessages } from '../../messages/common.ts'
 import { vmMessages } from '../../messages/vm.ts'
 import { AddOn } from './AddOn.tsx'
+import { BackupPolicyForm } from './BackupPolicyForm.tsx'
 import { DeleteVm, RebuildVm, ResetVmPassword } from './DangerZone.tsx'
 import { Upgrade } from './Upgrade.tsx'
 import { failedToProvision, ActionButton } from './ActionButton.tsx'
@@ -46,6 +47,11 @@ export function VmSettings({ vm }: { vm: Vm }) {
           <AddOn vm={vm} label={w.tenGig} field="network10gEnabled" />
         </Setting>
       </Card>
+      {vm.dailyBackupEnabled && (
+        <Card title={w.policy} about={w.policyAbout}>
+          <BackupPolicyForm key={JSON.stringify(vm.backupPolicy)} vm={vm} />
+        </Card>
+      )}
       <Card title={w.upgrade} about={w.upgradeAbout}>
         <Upgrade vm={vm} />
       </Card>

@@ -60,6 +60,7 @@ describe('POST /vms', async () => {
       'vcpu',
       'ram',
       'disk',
+      'storage',
       'bandwidth',
       'networkSpeed',
       'network10gEnabled',
@@ -79,6 +80,7 @@ describe('POST /vms', async () => {
       'networkLimited',
       'bandwidthUsedBytes',
       'bandwidthPackBytes',
+      'backupPolicy',
       'copiesPriceMonthly',
       'sshKeys',
       'firewalls',
@@ -86,6 +88,9 @@ describe('POST /vms', async () => {
       'reverseName',
       'reverseNameState',
       'reverseNameReason',
+      'ipv6ReverseName',
+      'ipv6ReverseNameState',
+      'ipv6ReverseNameReason',
       'updatedAt',
     ]
     expect(Object.keys(vm).sort()).toEqual(

@@ -4,18 +4,31 @@
 import { randomUUID } from 'node:crypto'
 import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
+import type { DiskSource } from '../../../hypervisor/driver.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
-import { apiError } from '../../../kernel/errors.ts'
+import { apiError, invalid } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
-import { catalogNumbers, getRegion, getTemplate, isBeingBuilt, type RegionRow, type TemplateRow } from '../../catalog/service.ts'
-import { type Deps, workflow } from '../../deps.ts'
+import type { EndContext, StepContext, WorkflowBuilder } from '../../../workflow/workflow-builder.ts'
+import {
+  catalogNumbers,
+  getRegion,
+  getTemplateById,
+  getTemplateFor,
+  isBeingBuilt,
+  type RegionRow,
+  type TemplateRow,
+} from '../../catalog/service.ts'
+import { type Deps, type VmSource, workflow } from '../../deps.ts'
 import { bind, requireFirewalls } from '../../firewalls/service.ts'
+import { reserveImageRoom } from '../../hosts/capacity.ts'
 import { require10g, requireIpv6, requireSpeed } from '../../hosts/service.ts'
 import { allocateAddress, type NetworkRow, requireNetworks } from '../../networks/service.ts'
 import { createPortState, pausePorts } from '../../ports/service.ts'
 import { noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
+import { requireReplicatedStorage } from '../../storage/service.ts'
 import { balanceOf, charge, type Quote, refund, requireEnough, toQuote } from '../../wallet/service.ts'
 import { monthlyPrice, nextRenewal, type PricedSize, resolveSize, speedBought } from '../billing/pricing.ts'
+import { requireBackups } from '../model/allowed-actions.ts'
 import { recordVmEvent, recordVmEventAndShow } from '../model/events.ts'
 import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
@@ -25,11 +38,13 @@ import { recordStaleMachine } from '../model/stale-machines.ts'
 import type { CreateVm, VmCreated } from '../schema.ts'
 import {
   applyPorts,
+  awaitReady,
   boot,
   type Context,
   prepareNetworks,
   purge,
   READY_STEP,
+  type Ready,
   requireReady,
   savePorts,
   vmAndDriver,
@@ -48,9 +63,10 @@ export async function createVm(
   const { currency } = deps.config
   const now = deps.clock.now()
   const id = newId()
+  const source = await findSource(tx, deps, who, input)
   const [region, template, numbers, shape, balance, keys, firewalls, networks] = await Promise.all([
     getRegion(tx, input.regionId),
-    getTemplate(tx, input.osTemplateId),
+    source ? getTemplateById(tx, source.templateId) : getTemplateFor(tx, accountId, input.osTemplateId!),
     catalogNumbers(tx),
     resolveSize(tx, input),
     balanceOf(tx, accountId),
@@ -59,9 +75,16 @@ export async function createVm(
     requireNetworks(tx, accountId, unique(input.privateNetworkIds)),
   ])
 
-  requireAvailable(region, template, shape)
+  requireAvailable(region, shape)
+  requireFits(template, shape, source)
   const { dailyBackupEnabled: dailyBackup = false, network10gEnabled: network10g = false, publicIpv4 = true } = input
   const addOns = { dailyBackup, network10g, publicIpv4 }
+  if (shape.storage === 'REPLICATED') {
+    if (source)
+      throw apiError('incompatible', `Plan ${shape.name} has replicated storage: choose one with local storage for a VM from a backup`)
+    await requireReplicatedStorage(tx, region)
+  }
+  if (dailyBackup) requireBackups(shape)
   if (!publicIpv4) await requireIpv6(tx, region)
   if (network10g) await require10g(tx, region)
   const boughtMbps = speedBought(numbers, shape)
@@ -70,7 +93,14 @@ export async function createVm(
   await reserveVmQuotas(tx, accountId, shape, 1n)
   const price = monthlyPrice(numbers, shape.priceCents, addOns)
   requireEnough(balance, price, currency)
-  const place = await allocatePlacement(tx, now, region, shape, { arch: template.arch, network10g, boughtMbps, publicIpv4 })
+  const place = await allocatePlacement(tx, now, region, shape, {
+    storage: shape.storage,
+    arch: template.arch,
+    network10g,
+    boughtMbps,
+    publicIpv4,
+  })
+  if (!source) await reserveImageRoom(tx, template, place)
 
   const renewalDay = now.getUTCDate()
   const row = {
@@ -86,6 +116,7 @@ export async function createVm(
     vcpu: shape.vcpu,
     ram_mib: shape.ramMiB,
     disk_gib: shape.diskGiB,
+    storage: shape.storage,
     bandwidth_gb: shape.bandwidthGb,
     network_mbps: shape.networkMbps,
     throttle_mbps: shape.throttleMbps,
@@ -103,9 +134,10 @@ export async function createVm(
     created_at: now,
   }
   const run = { vmId: id, chargedCents: price.toString(), passwordHash: sealPassword(deps, id, passwordHash) }
+  const options = { label: 'CREATE', ownerId: accountId, subjectId: id }
   const [, actionId] = await Promise.all([
     sql.insertVm(tx, row),
-    deps.workflows.start(tx, provisionVm, run, { label: 'CREATE', ownerId: accountId, subjectId: id }),
+    source ? source.start(run, options) : deps.workflows.start(tx, provisionVm, run, options),
     createPortState(tx, id, place.host_id, accountId),
     noteKeyUse(
       tx,
@@ -130,26 +162,46 @@ export async function createVm(
 
 const unique = (ids: string[] = []): string[] => [...new Set(ids)]
 
-export function requireAvailable(region: RegionRow, template: TemplateRow, shape: PricedSize): void {
+/** Null: the template. */
+async function findSource(tx: Tx, deps: Deps, who: Principal, { osTemplateId, fromBackupId }: CreateVm): Promise<VmSource | null> {
+  if (osTemplateId !== undefined && fromBackupId !== undefined)
+    throw invalid('give either osTemplateId or fromBackupId, not both', 'fromBackupId')
+  if (fromBackupId !== undefined) return deps.hooks.openVmSource(tx, deps, who, fromBackupId)
+  if (osTemplateId === undefined) throw invalid('osTemplateId is required', 'osTemplateId')
+  return null
+}
+
+export function requireAvailable(region: RegionRow, shape: PricedSize): void {
   if (!region.available) throw apiError('unavailable', `Region ${region.slug} takes no new VMs at the moment`)
   if (!shape.available || (shape.regionSlugs && !shape.regionSlugs.includes(region.slug))) {
     throw apiError('unavailable', `Plan ${shape.name} is not available in ${region.slug}`)
   }
-  requireFits(template, shape)
 }
 
-export function requireFits(template: TemplateRow, size: { ramMiB: number; diskGiB: number }): void {
-  if (template.lacks_image && isBeingBuilt(template.slug))
-    throw apiError('unavailable', `OS template ${template.slug} is being built: try again in a few minutes, or choose another`)
-  if (template.lacks_image)
-    throw apiError('unavailable', `OS template ${template.slug} is not available yet, as it has no image: choose another`)
-  if (!template.available) throw apiError('unavailable', `OS template ${template.slug} is not available`)
+/** A copy needs no image, but a disk as large as its own. */
+export function requireFits(template: TemplateRow, size: { ramMiB: number; diskGiB: number }, source: VmSource | null = null): void {
+  if (!source) requireImage(template)
+  else if (size.diskGiB < source.diskGiB)
+    throw apiError('incompatible', `The disk of the backup has ${source.diskGiB} GiB: choose a plan with at least as much`)
   if (size.diskGiB < template.min_disk_gib || size.ramMiB < template.min_ram_mib) {
     throw apiError(
       'incompatible',
       `${template.name} needs at least ${template.min_disk_gib} GiB disk and ${template.min_ram_mib} MiB RAM: choose a larger plan`,
     )
   }
+}
+
+function requireImage(template: TemplateRow): void {
+  if (template.lacks_image && isBeingBuilt(template.slug))
+    throw apiError('unavailable', `OS template ${template.slug} is being built: try again in a few minutes, or choose another`)
+  if (template.lacks_image)
+    throw apiError('unavailable', `OS template ${template.slug} is not available yet, as it has no image: choose another`)
+  if (template.account_id !== null && !template.available)
+    throw apiError(
+      'unavailable',
+      `The renewal of image ${template.name} is not paid: deposit what is due, it renews by itself within a minute`,
+    )
+  if (!template.available) throw apiError('unavailable', `OS template ${template.slug} is not available`)
 }
 
 function requireInRegion(region: RegionRow, networks: NetworkRow[]): void {
@@ -169,48 +221,77 @@ async function removeEarlierTry(context: Context): Promise<void> {
   if (vm.generation > 1) await driver.ensurePurgedKeepBackups(vm.id, context.signal)
 }
 
-export const provisionVm = workflow<ProvisionInput>('vm.provision', { deadline: '20m' })
-  .step('networks', {
-    run: async (context) => {
-      await removeEarlierTry(context)
-      await prepareNetworks(context)
-    },
-  })
-  .step('filter', { run: applyPorts, save: savePorts, undo: purge })
-  .step('disk', {
-    timeout: '10m',
-    run: async (context) => {
-      const { vm, driver } = await vmAndDriver(context)
-      const passwordHash = openPasswordHash(context.deps, vm.id, context.input.passwordHash)
-      await driver.ensureDisk(await machineSpec(context.deps.db, vm, passwordHash), { from: 'template' }, context.signal)
-    },
-    undo: purge,
-  })
-  .step('boot', { run: boot, undo: purge })
-  .step('ready', { run: requireReady, timeout: READY_STEP })
-  .onSuccess(async (tx, { deps, input, results, runId, now }) => {
-    const vm = await getVmRow(tx, input.vmId)
-    await sql.markProvisioned(tx, now, vm.id, vm.generation)
-    await sql.setStatus(tx, now, vm.id, { status: 'RUNNING', readiness: results.ready.readiness, desiredRunning: true })
-    await recordVmEvent(tx, deps, vm.id, 'vm.created', { actionId: runId })
-    await recordVmEvent(tx, deps, vm.id, 'vm.started', { actionId: runId })
-  })
-  .onFailure(async (tx, { deps, input, error, cleanupFailed, runId, now }) => {
-    const vm = await getVmRow(tx, input.vmId)
-    const reason = error?.userMessage ?? 'It was cancelled'
-    if (cleanupFailed) {
-      await pausePorts(tx, vm.id)
-      await recordStaleMachine(tx, now, vm.id, vm.host_id!)
-    }
-    await releasePlacement(tx, now, vm, cleanupFailed)
-    await sql.clearPlacement(tx, now, vm.id)
-    await sql.setStatus(tx, now, vm.id, { status: 'ERROR', reason, desiredRunning: false })
-    await recordVmEvent(tx, deps, vm.id, 'vm.error', { actionId: runId, reason })
-    const description = `${vm.name} could not be built`
-    await refund(tx, now, vm.account_id, BigInt(input.chargedCents), {
-      type: 'VM_REFUND',
-      description,
-      referenceType: 'VM',
-      referenceId: vm.id,
+export interface ProvisionParts<I extends ProvisionInput> {
+  /** The workflow with what comes before. */
+  begun: WorkflowBuilder<Deps, I, {}>
+  source: (input: I) => DiskSource
+  diskTimeout: string
+  afterDisk?: (context: StepContext<Deps, I, unknown>) => Promise<void>
+  ready: (context: Context) => Promise<Ready>
+  /** After the events of the VM. */
+  onCreated?: (tx: Tx, context: EndContext<Deps, I, unknown>) => Promise<void>
+}
+
+export const provisionWorkflow = <I extends ProvisionInput>(parts: ProvisionParts<I>) =>
+  parts.begun
+    .step('networks', {
+      run: async (context) => {
+        await removeEarlierTry(context)
+        await prepareNetworks(context)
+      },
     })
-  })
+    .step('filter', { run: applyPorts, save: savePorts, undo: purge })
+    .step('disk', {
+      timeout: parts.diskTimeout,
+      run: async (context) => {
+        const { vm, driver } = await vmAndDriver(context)
+        const passwordHash = openPasswordHash(context.deps, vm.id, context.input.passwordHash)
+        await driver.ensureDisk(await machineSpec(context.deps.db, vm, passwordHash), parts.source(context.input), context.signal)
+        await parts.afterDisk?.(context)
+      },
+      undo: purge,
+    })
+    .step('boot', { run: boot, undo: purge })
+    .step('ready', { run: (context): Promise<Ready> => parts.ready(context), timeout: READY_STEP })
+    .onSuccess(async (tx, context) => {
+      const { deps, input, results, runId, now } = context
+      const vm = await getVmRow(tx, input.vmId)
+      await sql.markProvisioned(tx, now, vm.id, vm.generation)
+      await sql.setStatus(tx, now, vm.id, { status: 'RUNNING', ...results.ready, desiredRunning: true })
+      await recordVmEvent(tx, deps, vm.id, 'vm.created', { actionId: runId })
+      await recordVmEvent(tx, deps, vm.id, 'vm.started', { actionId: runId })
+      await parts.onCreated?.(tx, context)
+    })
+    .onFailure(async (tx, { deps, input, error, cleanupFailed, runId, now }) => {
+      const vm = await getVmRow(tx, input.vmId)
+      const reason = error?.userMessage ?? 'It was cancelled'
+      if (cleanupFailed) {
+        await pausePorts(tx, vm.id)
+        await recordStaleMachine(tx, now, vm.id, vm.host_id!)
+      }
+      await releasePlacement(tx, now, vm, cleanupFailed)
+      await sql.clearPlacement(tx, now, vm.id)
+      await sql.setStatus(tx, now, vm.id, { status: 'ERROR', reason, desiredRunning: false })
+      await recordVmEvent(tx, deps, vm.id, 'vm.error', { actionId: runId, reason })
+      const description = `${vm.name} could not be built`
+      await refund(tx, now, vm.account_id, BigInt(input.chargedCents), {
+        type: 'VM_REFUND',
+        description,
+        referenceType: 'VM',
+        referenceId: vm.id,
+      })
+    })
+
+/** The guest of an image is its owner's: its agent may have been removed. */
+async function readyOnTemplate(context: Context): Promise<Ready> {
+  const { vm } = await vmAndDriver(context)
+  const { account_id } = await getTemplateById(context.deps.db, vm.os_template_id)
+  return account_id === null ? requireReady(context) : awaitReady(context)
+}
+
+export const provisionVm = provisionWorkflow<ProvisionInput>({
+  begun: workflow<ProvisionInput>('vm.provision', { deadline: '90m' }),
+  source: () => ({ from: 'template' }),
+  diskTimeout: '1h', // the image of an account may be large, and is brought to the host first
+  ready: readyOnTemplate,
+})

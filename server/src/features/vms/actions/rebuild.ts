@@ -4,10 +4,11 @@ import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
 import type { Cents } from '../../../kernel/money.ts'
-import { catalogNumbers, getRegion, getTemplate, type TemplateRow } from '../../catalog/service.ts'
+import { catalogNumbers, getRegion, getTemplateFor, type TemplateRow } from '../../catalog/service.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import type { Deps } from '../../deps.ts'
 import { findIpv6 } from '../../hosts/ipv6-ranges.ts'
+import { reserveImageRoom } from '../../hosts/capacity.ts'
 import { supportsArch, getHost } from '../../hosts/service.ts'
 import { createPortState, markPortsDirty } from '../../ports/service.ts'
 import { forgetKeyUse, keysOf, noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
@@ -35,7 +36,7 @@ export const rebuild = (
     verb: 'rebuild',
     label: 'REBUILD',
     find: async (vm) => {
-      const template = await getTemplate(tx, input.osTemplateId)
+      const template = await getTemplateFor(tx, vm.account_id, input.osTemplateId)
       const keysBefore = (await keysOf(tx, vmId)).map((key) => key.id)
       const keys = await requireKeys(tx, vm.account_id, [...new Set(input.sshKeyIds ?? keysBefore)])
       return { template, keysBefore, keyIds: keys.map((key) => key.id) }
@@ -49,12 +50,13 @@ export const rebuild = (
       const passwordHash = sealPassword(deps, vmId, plainHash)
       if (!vm.provisioned) {
         await sql.setTemplate(tx, vmId, template.id)
-        const started = await provisionAgain(tx, deps, vm, template.arch, passwordHash, start)
+        const started = await provisionAgain(tx, deps, vm, template, passwordHash, start)
         if (dryRun) return quoteFor(tx, deps, vm, vm.renewal_price_cents)
         return started
       }
 
       if (dryRun) return quoteFor(tx, deps, vm, 0n)
+      await reserveImageRoom(tx, template, vm)
       if (vm.ipv6_address === null) await addIpv6(tx, now, vm)
       const generation = await sql.nextGeneration(tx, vmId)
       await sql.setStatus(tx, now, vmId, { status: 'REBUILDING' })
@@ -82,7 +84,7 @@ async function quoteFor(tx: Tx, { config }: Deps, vm: sql.VmDetails, charge: Cen
 async function requireRuns(tx: Tx, vm: sql.VmDetails, template: TemplateRow): Promise<void> {
   const host = await getHost(tx, vm.host_id!)
   if (!supportsArch(host, template.arch))
-    throw apiError('incompatible', `OS template ${template.slug} is for ${template.arch}, but this VM runs on ${host.arch}: choose another`)
+    throw apiError('incompatible', `OS template ${template.name} is for ${template.arch}, but this VM runs on ${host.arch}: choose another`)
 }
 
 /** For a VM from before its host had a pool of IPv6: only a new guest is told of the address. None where the pool is full. */
@@ -97,7 +99,7 @@ async function provisionAgain(
   tx: Tx,
   deps: Deps,
   vm: sql.VmDetails,
-  arch: string,
+  template: TemplateRow,
   passwordHash: string | null,
   start: StartRun,
 ): Promise<ActionStarted> {
@@ -106,8 +108,9 @@ async function provisionAgain(
   const price = vm.renewal_price_cents
   await requireFunds(tx, vm.account_id, price, currency)
   const boughtMbps = speedBought(await catalogNumbers(tx), { planId: vm.plan_id, networkMbps: vm.network_mbps })
-  const where = { arch, network10g: vm.network_10g, boughtMbps, publicIpv4: vm.public_ipv4 }
+  const where = { storage: vm.storage, arch: template.arch, network10g: vm.network_10g, boughtMbps, publicIpv4: vm.public_ipv4 }
   const place = await allocatePlacement(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), where)
+  await reserveImageRoom(tx, template, place)
   await sql.assignPlacement(tx, now, vm.id, { ...place, period_price_cents: price, next_renewal_at: nextRenewal(now, now.getUTCDate()) })
   await createPortState(tx, vm.id, place.host_id, vm.account_id)
   await sql.setStatus(tx, now, vm.id, { status: 'PROVISIONING', desiredRunning: true })

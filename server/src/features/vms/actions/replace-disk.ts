@@ -2,7 +2,7 @@
 import { isDriverError, type DiskSource, type MachineSpec } from '../../../hypervisor/driver.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import type { WorkflowBuilder, StepContext } from '../../../workflow/workflow-builder.ts'
-import { getTemplate } from '../../catalog/service.ts'
+import { getTemplateById } from '../../catalog/service.ts'
 import { workflow, type Deps } from '../../deps.ts'
 import { floatingAddressesOf } from '../../hosts/public-addresses.ts'
 import { openPasswordHash } from '../model/guest-password.ts'
@@ -78,7 +78,7 @@ async function movePorts(context: Context): Promise<{ version: number | null }> 
 /** The row keeps describing the old disk until the guest is ready on the new one. */
 async function newSpec({ deps, input }: Context): Promise<MachineSpec> {
   const vm = await getVmRow(deps.db, input.vmId)
-  const template = await getTemplate(deps.db, input.templateId)
+  const template = await getTemplateById(deps.db, input.templateId)
   const installed = { os_template_id: template.id, default_user: template.default_user }
   return machineSpec(deps.db, { ...vm, ...installed, generation: input.generation }, openPasswordHash(deps, vm.id, input.passwordHash))
 }

@@ -8,9 +8,10 @@ import { getHost, has10g, require10g } from '../../hosts/service.ts'
 import { setReverseName } from '../../reverse-names/service.ts'
 import { charge, type Quote, toQuote } from '../../wallet/service.ts'
 import { billForAddOns } from '../billing/add-ons.ts'
+import { changeBackupPolicy } from '../model/backup-policy.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import type { AddOns } from '../billing/pricing.ts'
-import { requirePaidPeriod } from '../model/allowed-actions.ts'
+import { requireBackups, requirePaidPeriod } from '../model/allowed-actions.ts'
 import type { UpdateVm, Vm } from '../schema.ts'
 import { lockOwnVm, preemptOpenRun } from '../model/guards.ts'
 import { notifyResized } from '../model/hooks.ts'
@@ -29,13 +30,16 @@ export async function update(
   dryRun = false,
 ): Promise<Vm | DryRunResult<Quote>> {
   if (Object.keys(change).length === 0)
-    throw invalid('give at least one of name, isProtected, dailyBackupEnabled, network10gEnabled, reverseName')
+    throw invalid(
+      'give at least one of name, isProtected, dailyBackupEnabled, network10gEnabled, backupPolicy, reverseName, ipv6ReverseName',
+    )
   const now = deps.clock.now()
   const vm = await lockOwnVm(tx, who, vmId)
   const wanted = { dailyBackup: change.dailyBackupEnabled ?? vm.daily_backup, network10g: change.network10gEnabled ?? vm.network_10g }
   const priceChanges = wanted.dailyBackup !== vm.daily_backup || wanted.network10g !== vm.network_10g
   if (priceChanges && PRICED_BY_ACTION.has(vm.status)) await preemptOpenRun(tx, deps, vm)
   if (isSwitchedOn(vm, wanted)) requireBillable(vm, now)
+  if (wanted.dailyBackup) requireBackups(vm)
   if (wanted.network10g && !vm.network_10g) await require10gFor(tx, vm)
   const bill = await billForAddOns(tx, now, vm, wanted)
   await sql.updateVm(tx, now, {
@@ -47,8 +51,10 @@ export async function update(
     period_price_cents: bill.periodPriceCents,
     ...bill.paid,
   })
+  if (change.backupPolicy !== undefined) await changeBackupPolicy(tx, who, vm, change.backupPolicy)
   if (wanted.network10g !== vm.network_10g) await notifyResized(tx, deps, vm.id)
-  if (change.reverseName !== undefined) await nameAddress(tx, deps, vm, change.reverseName)
+  if (change.reverseName !== undefined) await nameAddress(tx, deps, vm, 'IPv4', change.reverseName)
+  if (change.ipv6ReverseName !== undefined) await nameAddress(tx, deps, vm, 'IPv6', change.ipv6ReverseName)
   const { currency } = deps.config
   const description = `${bill.names.join(' and ')} of ${vm.name} for the rest of the period`
   const entry = { type: 'ADDON_CHARGE', description, referenceType: 'VM', referenceId: vm.id, currency } as const
@@ -61,9 +67,16 @@ export async function update(
 }
 
 /** Of its own public address. */
-async function nameAddress(tx: Tx, { config, clock }: Deps, vm: sql.VmDetails, name: string | null): Promise<void> {
-  if (vm.ip_address === null) throw apiError('invalid_state', 'Only public IPv4 addresses can have a reverse name, and this VM has none')
-  await setReverseName(tx, config, clock.now(), vm.account_id, vm.ip_address, name)
+async function nameAddress(
+  tx: Tx,
+  { config, clock }: Deps,
+  vm: sql.VmDetails,
+  family: 'IPv4' | 'IPv6',
+  name: string | null,
+): Promise<void> {
+  const address = family === 'IPv4' ? vm.ip_address : vm.ipv6_address
+  if (address === null) throw apiError('invalid_state', `This VM has no public ${family} address that could have a reverse name`)
+  await setReverseName(tx, config, clock.now(), vm.account_id, address, name)
 }
 
 const isSwitchedOn = (vm: sql.VmDetails, { dailyBackup, network10g }: Omit<AddOns, 'publicIpv4'>): boolean =>

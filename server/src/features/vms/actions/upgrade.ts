@@ -11,6 +11,7 @@ import type { ActionStarted } from '../../actions/schema.ts'
 import { type Deps, workflow } from '../../deps.ts'
 import { releaseCapacity, reserveCapacity, type Size } from '../../hosts/capacity.ts'
 import { carries, getHost } from '../../hosts/service.ts'
+import { releaseStorage, reserveStorage } from '../../storage/service.ts'
 import { charge, type Quote, refund, requireFunds, toQuote } from '../../wallet/service.ts'
 import { absorbPaidAddOns } from '../billing/add-ons.ts'
 import { monthlyPrice, type PricedSize, proratedDifference, resolveSize, speedBought, withheldTraffic } from '../billing/pricing.ts'
@@ -19,7 +20,7 @@ import { recordVmEvent } from '../model/events.ts'
 import { startAction } from '../model/guards.ts'
 import { resizeVm } from '../model/hooks.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
-import { releaseVmQuotas, sizeOf, reserveVmQuotas } from '../model/placement.ts'
+import { releaseVmQuotas, reserveVmQuotas, sizeOf, sizeOnHost } from '../model/placement.ts'
 import * as sql from '../model/sql.ts'
 import type { UpgradeVm } from '../schema.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
@@ -55,6 +56,7 @@ export const upgrade = (
       const { currency } = deps.config
       const now = deps.clock.now()
       requirePaidPeriod(vm, now)
+      requireSameStorage(vm, size)
       requireLarger(vm, size)
       const numbers = await catalogNumbers(tx)
       await requireCard(tx, vm, speedBought(numbers, size))
@@ -67,7 +69,9 @@ export const upgrade = (
       })
       const price = proratedDifference(vm, now, monthly)
       await requireFunds(tx, vm.account_id, price, currency)
-      if (!(await reserveCapacity(tx, vm.host_id!, more))) {
+      if (vm.storage_id !== null && !(await reserveStorage(tx, vm.storage_id, more.diskGiB)))
+        throw apiError('no_capacity', `The storage of this VM has no room for plan ${size.name} at the moment: try again later`)
+      if (!(await reserveCapacity(tx, vm.host_id!, sizeOnHost(vm, more)))) {
         throw apiError(
           'no_capacity',
           `The host of this VM has no room for plan ${size.name} at the moment: try again later, or create a new VM`,
@@ -98,6 +102,17 @@ export const upgrade = (
       return started
     },
   })
+}
+
+/** The disk stays where it is. */
+function requireSameStorage(vm: sql.VmDetails, shape: PricedSize): void {
+  if (shape.storage === vm.storage) return
+  const [has, wants] = vm.storage === 'LOCAL' ? ['local', 'replicated'] : ['replicated', 'local']
+  const what = shape.planId === null ? 'a custom configuration' : `plan ${shape.name}`
+  throw apiError(
+    'incompatible',
+    `The disk of this VM is on ${has} storage, and ${what} has ${wants} storage: choose a plan with ${has} storage, or create a new VM`,
+  )
 }
 
 function requireLarger(vm: sql.VmDetails, shape: PricedSize): void {
@@ -220,7 +235,8 @@ export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
       periodPriceCents: BigInt(before.periodPriceCents),
     }
     await releaseVmQuotas(tx, vm.account_id, more, 0n)
-    await releaseCapacity(tx, vm.host_id!, more)
+    if (vm.storage_id !== null) await releaseStorage(tx, vm.storage_id, more.diskGiB)
+    await releaseCapacity(tx, vm.host_id!, sizeOnHost(vm, more))
     if (cleanupFailed) await recordStaleMachine(tx, now, vm.id, vm.host_id!)
     const { diskIops = null, diskMiBPerSecond = null, bandwidthWithheldBytes = '0' } = before
     const withheld = { bandwidthWithheldBytes: BigInt(bandwidthWithheldBytes) }

@@ -1,16 +1,17 @@
 // What snapshots and backups take: the account's quota, room on hosts and, where the catalog has a price for them, money. A snapshot or an
 // on-demand backup counts as the disk of its VM, so that its price is known before it is made. A daily backup counts as its size once it
 // is made; its add-on pays for it. A copy is charged once it is made: one that fails, or is deleted before, costs nothing and leaves no
-// entries in the ledger. Lock order: the rows of copies, quotas, hosts, event log, wallet.
+// entries in the ledger. Lock order: the rows of copies, quotas, storage backends, hosts, event log, wallet.
 import { DryRunResult } from '../../../http/api/api.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
 import { type Cents, formatCents, prorateDown } from '../../../kernel/money.ts'
 import { StepError } from '../../../workflow/workflow-builder.ts'
-import { releaseQuota, reserveQuota } from '../../accounts/service.ts'
+import { recountQuota, releaseQuota, reserveQuota } from '../../accounts/service.ts'
 import { catalogNumbers } from '../../catalog/service.ts'
 import type { Deps } from '../../deps.ts'
 import { releaseDisk, reserveDisk } from '../../hosts/capacity.ts'
+import { releaseStorage, reserveStorage } from '../../storage/service.ts'
 import { balanceOf, type Quote, refund, refundable, requireFunds, toQuote, tryCharge } from '../../wallet/service.ts'
 import { requirePaidPeriod } from '../model/allowed-actions.ts'
 import { getVmRow } from '../model/machine-spec.ts'
@@ -28,13 +29,19 @@ export interface CopyTerms {
 }
 
 export interface CopyRequest {
-  /** The hosts it needs room on. */
+  /** The hosts it needs room on, or the storage backend. */
   hostIds: string[]
+  storageId?: string | null
   isPriced: boolean
 }
 
 /** Checks and reserves; the caller writes the row, which has no price before `chargeCopy`. */
-export async function reserveCopy(tx: Tx, deps: Deps, vm: VmDetails, { hostIds, isPriced }: CopyRequest): Promise<CopyTerms> {
+export async function reserveCopy(
+  tx: Tx,
+  deps: Deps,
+  vm: VmDetails,
+  { hostIds, storageId = null, isPriced }: CopyRequest,
+): Promise<CopyTerms> {
   const now = deps.clock.now()
   const countedGib = vm.disk_gib
   const priceCents = isPriced ? BigInt(countedGib) * (await catalogNumbers(tx))('price.copies_gib') : 0n
@@ -42,6 +49,11 @@ export async function reserveCopy(tx: Tx, deps: Deps, vm: VmDetails, { hostIds, 
   const chargeCents = priceCents > 0n ? proratedForRest(vm, now, priceCents) : 0n
   await reserveQuota(tx, vm.account_id, QUOTA, BigInt(countedGib))
   await requireFunds(tx, vm.account_id, chargeCents, deps.config.currency)
+  if (storageId !== null && !(await reserveStorage(tx, storageId, countedGib)))
+    throw apiError(
+      'no_capacity',
+      `The storage of this VM has no room for a copy of its disk (${countedGib} GiB) at the moment: delete snapshots that are no longer needed, or try again later`,
+    )
   if (!(await reserveDisk(tx, hostIds, countedGib)))
     throw apiError(
       'no_capacity',
@@ -88,16 +100,20 @@ export interface CountedCopy {
   quota_gib: number
   price_cents: bigint
   host_ids: string[]
+  storage_id: string | null
 }
 
 export async function releaseCopies(tx: Tx, copies: CountedCopy[]): Promise<void> {
   const accounts = new Map<string, number>()
   const hosts = new Map<string, number>()
-  for (const { account_id, counted_gib, quota_gib, host_ids } of copies) {
+  const backends = new Map<string, number>()
+  for (const { account_id, counted_gib, quota_gib, host_ids, storage_id } of copies) {
     if (quota_gib > 0) accounts.set(account_id, (accounts.get(account_id) ?? 0) + quota_gib)
     for (const id of host_ids) hosts.set(id, (hosts.get(id) ?? 0) + counted_gib)
+    if (storage_id !== null) backends.set(storage_id, (backends.get(storage_id) ?? 0) + counted_gib)
   }
   for (const [accountId, gib] of [...accounts].sort(byId)) await releaseQuota(tx, accountId, QUOTA, BigInt(gib))
+  for (const [id, gib] of [...backends].sort(byId)) await releaseStorage(tx, id, gib)
   await releaseDisk(tx, hosts)
 }
 
@@ -110,6 +126,9 @@ export async function releaseCopyRoom(tx: Tx, accountId: string, quotaGib: numbe
 export async function releaseCopyQuota(tx: Tx, accountId: string, gib: number): Promise<void> {
   if (gib > 0) await releaseQuota(tx, accountId, QUOTA, BigInt(gib))
 }
+
+/** Of copies that take more or less than when they were made. */
+export const recountCopyQuota = (tx: Tx, accountId: string, moreGib: number) => recountQuota(tx, accountId, QUOTA, BigInt(moreGib))
 
 const byId = ([a]: [string, number], [b]: [string, number]): number => (a < b ? -1 : 1)
 

@@ -9,6 +9,7 @@ import type { CustomConfig, UpgradeVm } from '../schema.ts'
 type Numbers = (name: string) => bigint
 
 export interface PricedSize extends Omit<VmSize, 'periodPriceCents' | 'bandwidthWithheldBytes'> {
+  storage: VmDetails['storage']
   priceCents: Cents
   regionSlugs: string[] | null
   available: boolean
@@ -34,6 +35,7 @@ const planShape = (plan: Awaited<ReturnType<typeof getPlan>>): PricedSize => ({
   throttleMbps: plan.throttle_mbps,
   diskIops: plan.disk_iops,
   diskMiBPerSecond: plan.disk_mib_per_second,
+  storage: plan.storage,
   customPriceCents: null,
   priceCents: plan.price_cents,
   regionSlugs: plan.region_slugs,
@@ -60,6 +62,7 @@ function customShape(numbers: CatalogNumbers, config: CustomConfig): PricedSize 
     throttleMbps: Number(numbers('custom.throttle_mbps')),
     diskIops: null,
     diskMiBPerSecond: null,
+    storage: 'LOCAL',
     customPriceCents: priceCents,
     priceCents,
     regionSlugs: null,

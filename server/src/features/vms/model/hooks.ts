@@ -13,8 +13,8 @@ export async function notifyResized(tx: Tx, deps: EventDeps, vmId: string): Prom
   for (const hook of deps.hooks.onVmResized) await hook(tx, deps, vmId)
 }
 
-export async function notifyMacChanged(tx: Tx, deps: EventDeps, vmId: string, macBefore: string): Promise<void> {
-  for (const hook of deps.hooks.onVmMacChanged) await hook(tx, deps, vmId, macBefore)
+export async function notifyMacChanged(tx: Tx, deps: EventDeps, vmId: string, before: { mac: string; hostId: string }): Promise<void> {
+  for (const hook of deps.hooks.onVmMacChanged) await hook(tx, deps, vmId, before)
 }
 
 export async function notifyDeleted(tx: Tx, deps: EventDeps, vm: sql.VmDetails, isLeft: boolean): Promise<void> {

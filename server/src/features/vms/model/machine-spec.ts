@@ -2,11 +2,12 @@
 import type { Arch, Driver, MachineSpec, NicSpec, TemplateRef } from '../../../hypervisor/driver.ts'
 import { sql, type Queries, type Sql } from '../../../kernel/database/db.ts'
 import { parseIpRange } from '../../../kernel/ip-range.ts'
-import { getTemplate } from '../../catalog/service.ts'
+import { getTemplateById } from '../../catalog/service.ts'
 import type { Deps } from '../../deps.ts'
 import { getPool, type PoolRow } from '../../hosts/public-addresses.ts'
 import { attachmentsOf, type Attachment } from '../../networks/service.ts'
 import { keysOf } from '../../ssh-keys/service.ts'
+import { volumesOnMachine } from '../../storage/service.ts'
 import { vmById, type VmDetails } from './sql.ts'
 
 export async function getVmRow(db: Queries, vmId: string): Promise<VmDetails> {
@@ -25,6 +26,7 @@ export const driverForVmId = async (deps: Pick<Deps, 'db' | 'hypervisors'>, vmId
 
 export async function machineSpec(db: Queries, vm: VmDetails, passwordHash: string | null = null): Promise<MachineSpec> {
   const [keys, attachments] = [await keysOf(db, vm.id), await attachmentsOf(db, vm.id)]
+  const volumes = await volumesOnMachine(db, vm.id, vm.host_id)
   const wayOut = vm.ip_address === null ? attachments.find(({ way_out }) => way_out !== null) : undefined
   return {
     vmId: vm.id,
@@ -35,14 +37,16 @@ export async function machineSpec(db: Queries, vm: VmDetails, passwordHash: stri
     ramMiB: vm.ram_mib,
     diskGiB: vm.disk_gib,
     diskLimits: { iops: vm.disk_iops, miBPerSecond: vm.disk_mib_per_second },
+    storageId: vm.storage_id,
     template: await templateRef(db, vm.os_template_id),
     seed: { hostname: vm.hostname, user: vm.default_user, sshKeys: keys.map((key) => key.public_key), passwordHash },
     nics: [await publicNic(db, vm), ...attachments.map((each) => privateNic(each, each === wayOut))],
+    volumes: volumes.map((each) => ({ volumeId: each.id, sizeGiB: each.size_gib, storageId: each.storage_id })),
   }
 }
 
-async function templateRef(db: Queries, templateId: string): Promise<TemplateRef> {
-  const { id, slug, checksum, arch, has_agent } = await getTemplate(db, templateId)
+export async function templateRef(db: Queries, templateId: string): Promise<TemplateRef> {
+  const { id, slug, checksum, arch, has_agent } = await getTemplateById(db, templateId)
   return { id, slug, checksum, arch: arch as Arch, hasAgent: has_agent }
 }
 

@@ -1,4 +1,5 @@
-// Placement of a VM: capacity on a host, a public address, a MAC. All three are reserved and released in one transaction.
+// Placement of a VM: capacity on a host, room in a storage backend where its plan has it, a public address, a MAC. All are reserved and
+// released in one transaction; storage backends are locked before hosts.
 import type { Tx } from '../../../kernel/database/db.ts'
 import { releaseQuotas, reserveQuotas } from '../../accounts/service.ts'
 import type { RegionRow } from '../../catalog/service.ts'
@@ -6,13 +7,15 @@ import { allocateIpv6, reclaimIpv6, releaseIpv6, type TakenRange } from '../../h
 import { allocatePublicIp, LEFT_REST, reclaimPublicIp, releasePublicIp, RELEASED_REST } from '../../hosts/public-addresses.ts'
 import { releaseCapacity, reserveCapacityInRegion, type Size } from '../../hosts/capacity.ts'
 import { randomMac } from '../../networks/service.ts'
+import { releaseStorage, reserveStorageInRegion } from '../../storage/service.ts'
 import type { VmRow } from './sql.ts'
 
 type Ipv6Columns = Pick<VmRow, 'ipv6_address' | 'ipv6_prefix' | 'ipv6_pool_id'>
 
-export type Placement = Pick<VmRow, 'host_id' | 'ip_address' | 'address_pool_id' | 'mac'> & Ipv6Columns
+export type Placement = Pick<VmRow, 'host_id' | 'storage_id' | 'ip_address' | 'address_pool_id' | 'mac'> & Ipv6Columns
 
-/** The placement before the host was lost. JSON-compatible: stored in the workflow journal, where an older release wrote nothing of IPv6. */
+/** The placement before the host was lost. JSON-compatible: stored in the workflow journal, where an older release wrote nothing of IPv6 and of
+ *  storage backends. */
 export type PreviousPlacement = Placement & { host_id: string; mac: string }
 
 export async function allocatePlacement(
@@ -20,13 +23,15 @@ export async function allocatePlacement(
   now: Date,
   region: RegionRow,
   size: Size,
-  where: { arch: string; network10g: boolean; boughtMbps: number; publicIpv4: boolean },
+  { storage, ...where }: { storage: VmRow['storage']; arch: string; network10g: boolean; boughtMbps: number; publicIpv4: boolean },
 ): Promise<Placement & { host_id: string }> {
-  const host = await reserveCapacityInRegion(tx, region, { ...size, ...where })
+  const backend = storage === 'LOCAL' ? null : await reserveStorageInRegion(tx, region, size.diskGiB)
+  const host = await reserveCapacityInRegion(tx, region, { ...size, ...where, ...(backend && { diskGiB: 0 }) })
   const ipv4 = where.publicIpv4 ? await allocatePublicIp(tx, now, host, region.slug) : null
   const ipv6 = await allocateIpv6(tx, now, host, region.slug)
   return {
     host_id: host.id,
+    storage_id: backend?.id ?? null,
     ip_address: ipv4?.address ?? null,
     address_pool_id: ipv4?.poolId ?? null,
     mac: randomMac(),
@@ -57,7 +62,8 @@ export async function reclaimAddresses(tx: Tx, before: Addresses): Promise<void>
 
 export async function releasePlacement(tx: Tx, now: Date, vm: VmRow, left = false): Promise<void> {
   if (vm.host_id === null) return
-  await releaseCapacity(tx, vm.host_id, sizeOf(vm))
+  if (vm.storage_id !== null) await releaseStorage(tx, vm.storage_id, vm.disk_gib)
+  await releaseCapacity(tx, vm.host_id, sizeOnHost(vm, sizeOf(vm)))
   await releaseAddresses(tx, now, vm, left)
 }
 
@@ -66,6 +72,9 @@ export const sizeOf = (vm: Pick<VmRow, 'vcpu' | 'ram_mib' | 'disk_gib'>): Size =
   ramMiB: vm.ram_mib,
   diskGiB: vm.disk_gib,
 })
+
+/** What a VM of this size takes of its host: a disk in a storage backend takes nothing. */
+export const sizeOnHost = (vm: Pick<VmRow, 'storage_id'>, size: Size): Size => (vm.storage_id === null ? size : { ...size, diskGiB: 0 })
 
 export const reserveVmQuotas = (tx: Tx, accountId: string, size: Size, vms: bigint): Promise<void> =>
   reserveQuotas(tx, accountId, quotasOf(size, vms))

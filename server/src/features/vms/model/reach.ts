@@ -168,6 +168,7 @@ function wordsFor({ protocol, port, to, destination, sender, receiver, networks,
     if (way === 'NONE') return noRoute()
     const address = networks.find(({ id }) => id === networkId)?.snat_address
     if (way === 'SNAT') return step('ROUTE', true, `By the gateway of ${nameOf(networkId)}, which translates its address to ${address}`)
+    if (way === 'GATEWAY') return step('ROUTE', true, `By the gateway of ${nameOf(null)}, which must know the way to ${destination}`)
     if (way === 'PEER') return step('ROUTE', true, `By ${nameOf(networkId)} and its peering with the network of ${destination}`)
     if (way === 'VIA') return step('ROUTE', true, `By a route of ${nameOf(networkId)}`)
     return step('ROUTE', true, `By ${nameOf(networkId)}`)

@@ -5,16 +5,17 @@ import { openRunAsJson } from '../../../workflow/run-store.ts'
 import { isSuspended } from '../../accounts/service.ts'
 import { firewallsAsJson } from '../../firewalls/service.ts'
 import { networksAsJson } from '../../networks/service.ts'
-import { reverseColumns } from '../../reverse-names/service.ts'
+import { reverseNameAsJson } from '../../reverse-names/service.ts'
 import { keysAsJson } from '../../ssh-keys/service.ts'
 import type { Vm } from '../schema.ts'
+import { backupPolicyAsJson } from './backup-policy.ts'
 import type { VmDetailRow } from './sql.ts'
 import { toVm } from './view.ts'
 
 export const getVm = async (db: Queries, accountId: string, id: string): Promise<Vm> => toVm(await getVmDetail(db, accountId, id))
 
 export const listColumns = sql`
-  d.id, d.name, d.hostname, d.status, d.vcpu, d.ram_mib, d.disk_gib, d.bandwidth_gb, d.network_mbps, d.network_10g, d.daily_backup,
+  d.id, d.name, d.hostname, d.status, d.vcpu, d.ram_mib, d.disk_gib, d.storage, d.bandwidth_gb, d.network_mbps, d.network_10g, d.daily_backup,
   d.is_protected, d.public_ipv4, host(d.ip_address) as ip_address, d.ipv6_address, d.ipv6_prefix, d.region_slug, d.region_name, d.plan_slug, d.plan_name, d.plan_price_cents,
   d.template_slug, d.template_name, d.template_version, d.next_renewal_at, d.billing_status, d.renewal_price_cents, d.created_at`
 
@@ -23,7 +24,8 @@ const detailColumns = sql`
   ${listColumns}, d.account_id, d.copies_price_cents, d.bandwidth_used_bytes, d.bandwidth_pack_bytes, d.readiness, d.status_reason, d.provisioned,
   d.event_sequence, d.updated_at, d.pending_hold, ${isSuspended(sql`d.account_id`)} as account_suspended,
   ${keysAsJson(id)} as ssh_keys, ${firewallsAsJson(id)} as firewalls, ${networksAsJson(id)} as networks, ${openRunAsJson(id)} as open_run,
-  ${reverseColumns(sql`d.ip_address`, sql`d.account_id`)}`
+  ${backupPolicyAsJson(id)} as backup_policy,
+  ${reverseNameAsJson(sql`d.ip_address`, sql`d.account_id`)} as reverse, ${reverseNameAsJson(sql`d.ipv6_address`, sql`d.account_id`)} as ipv6_reverse`
 
 export async function getVmDetail(db: Queries, accountId: string, vmId: string): Promise<VmDetailRow> {
   const row = await db.maybe<VmDetailRow>(

@@ -1,10 +1,10 @@
 import { sql, type Queries, type Sql, type Tx } from '../../../kernel/database/db.ts'
 import type { OpenRun } from '../../../workflow/run-store.ts'
 import { allColumns } from '../../../schema/columns.ts'
-import type { ReverseNameShown } from '../../reverse-names/service.ts'
+import type { ReverseName } from '../../reverse-names/service.ts'
 import type { Row } from '../../../schema/rows.gen.ts'
 import { isSuspended } from '../../accounts/service.ts'
-import type { VmStatus } from '../schema.ts'
+import type { BackupPolicy, VmStatus } from '../schema.ts'
 
 export type VmRow = Row<'vms'>
 
@@ -28,6 +28,7 @@ export type VmListRow = Pick<
   | 'vcpu'
   | 'ram_mib'
   | 'disk_gib'
+  | 'storage'
   | 'bandwidth_gb'
   | 'network_mbps'
   | 'network_10g'
@@ -60,7 +61,6 @@ interface Named {
 export interface VmDetailRow
   extends
     VmListRow,
-    ReverseNameShown,
     Pick<
       VmDetails,
       | 'account_id'
@@ -79,6 +79,10 @@ export interface VmDetailRow
   firewalls: Named[]
   networks: (Named & { address: string })[]
   open_run: OpenRun | null
+  reverse: ReverseName | null
+  ipv6_reverse: ReverseName | null
+  /** Null for the default. */
+  backup_policy: BackupPolicy | null
 }
 
 export type NewVm = Omit<
@@ -109,11 +113,11 @@ const paidUntil = (addOn: boolean, vm: Pick<VmRow, 'next_renewal_at'>): Date | n
 
 export const insertVm = (tx: Tx, vm: NewVm) =>
   tx.run(sql`
-    insert into vms (id, account_id, region_id, host_id, plan_id, os_template_id, uuid, name, hostname, status, vcpu, ram_mib, disk_gib,
+    insert into vms (id, account_id, region_id, host_id, plan_id, os_template_id, uuid, name, hostname, status, vcpu, ram_mib, disk_gib, storage, storage_id,
       bandwidth_gb, network_mbps, throttle_mbps, disk_iops, disk_mib_per_second, custom_price_cents, network_10g, daily_backup, daily_backup_paid_until, network_10g_paid_until,
       is_protected, public_ipv4, ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id, mac, renewal_day, period_started_at, period_price_cents, next_renewal_at, created_at, updated_at)
     values (${vm.id}, ${vm.account_id}, ${vm.region_id}, ${vm.host_id}, ${vm.plan_id}, ${vm.os_template_id}, ${vm.uuid}, ${vm.name},
-      ${vm.hostname}, 'PROVISIONING', ${vm.vcpu}, ${vm.ram_mib}, ${vm.disk_gib}, ${vm.bandwidth_gb}, ${vm.network_mbps}, ${vm.throttle_mbps},
+      ${vm.hostname}, 'PROVISIONING', ${vm.vcpu}, ${vm.ram_mib}, ${vm.disk_gib}, ${vm.storage}, ${vm.storage_id}, ${vm.bandwidth_gb}, ${vm.network_mbps}, ${vm.throttle_mbps},
       ${vm.disk_iops}, ${vm.disk_mib_per_second},
       ${vm.custom_price_cents}, ${vm.network_10g}, ${vm.daily_backup}, ${paidUntil(vm.daily_backup, vm)}, ${paidUntil(vm.network_10g, vm)},
       ${vm.is_protected}, ${vm.public_ipv4}, ${vm.ip_address}, ${vm.address_pool_id}, ${vm.ipv6_address}, ${vm.ipv6_prefix}, ${vm.ipv6_pool_id}, ${vm.mac}, ${vm.renewal_day}, ${vm.period_started_at}, ${vm.period_price_cents}, ${vm.next_renewal_at}, ${vm.created_at}, ${vm.created_at})`)
@@ -172,14 +176,17 @@ export const markProvisioned = (tx: Tx, now: Date, id: string, generation: numbe
 
 export const clearPlacement = (tx: Tx, now: Date, id: string) =>
   tx.run(sql`
-    update vms set host_id = null, ip_address = null, address_pool_id = null, ipv6_address = null, ipv6_prefix = null, ipv6_pool_id = null, mac = null,
+    update vms set host_id = null, storage_id = null, ip_address = null, address_pool_id = null, ipv6_address = null, ipv6_prefix = null, ipv6_pool_id = null, mac = null,
       billing_status = 'CANCELLED', updated_at = ${now}
     where id = ${id}`)
 
-type PlaceColumns = Pick<VmRow, 'host_id' | 'ip_address' | 'address_pool_id' | 'mac' | 'ipv6_address' | 'ipv6_prefix' | 'ipv6_pool_id'>
+type PlaceColumns = Pick<
+  VmRow,
+  'host_id' | 'storage_id' | 'ip_address' | 'address_pool_id' | 'mac' | 'ipv6_address' | 'ipv6_prefix' | 'ipv6_pool_id'
+>
 
 const placeColumns = (place: PlaceColumns): Sql => sql`
-  host_id = ${place.host_id}, ip_address = ${place.ip_address}, address_pool_id = ${place.address_pool_id}, mac = ${place.mac},
+  host_id = ${place.host_id}, storage_id = ${place.storage_id ?? null}, ip_address = ${place.ip_address}, address_pool_id = ${place.address_pool_id}, mac = ${place.mac},
   ipv6_address = ${place.ipv6_address ?? null}, ipv6_prefix = ${place.ipv6_prefix ?? null}, ipv6_pool_id = ${place.ipv6_pool_id ?? null}`
 
 export const assignPlacement = (
@@ -282,9 +289,11 @@ export const paidForCopies = async (tx: Tx, id: string): Promise<bigint> =>
 export async function setCopyPrices(tx: Tx, id: string): Promise<void> {
   const price = sql`counted_gib * (select value from catalog_values where name = 'price.copies_gib')`
   const priced = sql`case when status in ('AVAILABLE', 'RESTORING') then ${price} else 0 end`
+  const isPaidByAddOn = sql`(type = 'DAILY' and not is_extra and (select v.daily_backup from vms v where v.id = vm_id))`
+  const pricedBackup = sql`case when ${isPaidByAddOn} then 0 else ${priced} end`
   await Promise.all([
     tx.run(sql`update snapshots set price_cents = ${priced} where vm_id = ${id} and price_cents <> ${priced}`),
-    tx.run(sql`update backups set price_cents = ${priced} where vm_id = ${id} and type = 'MANUAL' and price_cents <> ${priced}`),
+    tx.run(sql`update backups set price_cents = ${pricedBackup} where vm_id = ${id} and price_cents <> ${pricedBackup}`),
   ])
 }
 

@@ -1,6 +1,7 @@
 import { formatCents } from '../../../kernel/money.ts'
-import { toReverseFields } from '../../reverse-names/service.ts'
+import { toIpv6ReverseFields, toReverseFields } from '../../reverse-names/service.ts'
 import { allowedActions, isPreemptible } from './allowed-actions.ts'
+import { DEFAULT_BACKUP_POLICY } from './backup-policy.ts'
 import type { Vm, VmListItem } from '../schema.ts'
 import type { VmListRow, VmDetailRow } from './sql.ts'
 
@@ -12,6 +13,7 @@ export const toVmListItem = (row: VmListRow): VmListItem => ({
   vcpu: row.vcpu,
   ram: row.ram_mib,
   disk: row.disk_gib,
+  storage: row.storage,
   bandwidth: row.bandwidth_gb,
   networkSpeed: row.network_10g ? 10_000 : row.network_mbps,
   network10gEnabled: row.network_10g,
@@ -35,7 +37,9 @@ export const toVmListItem = (row: VmListRow): VmListItem => ({
 export const toVm = (row: VmDetailRow): Vm => ({
   ...toVmListItem(row),
   networkLimited: true,
-  ...toReverseFields(row),
+  ...toReverseFields(row.reverse),
+  ...toIpv6ReverseFields(row.ipv6_reverse),
+  backupPolicy: row.backup_policy ?? DEFAULT_BACKUP_POLICY,
   copiesPriceMonthly: formatCents(row.copies_price_cents),
   bandwidthUsedBytes: Number(row.bandwidth_used_bytes),
   bandwidthPackBytes: row.bandwidth_pack_bytes.toString(),

@@ -145,7 +145,7 @@ describe('ports of VMs', async () => {
   test('alternate between accounts, so that one VM does not wait for all VMs of another account', async () => {
     const many = await given()
     const { firewallId, customer } = many
-    for (let vms = 0; vms < 12; vms++)
+    for (let vms = 0; vms < 38; vms++)
       await app.given.vm(customer, { regionId: many.host.region_id, firewallIds: [firewallId] }, { settled: false })
     await app.settle()
     const single = await given(many.host) // the last one otherwise
@@ -156,8 +156,8 @@ describe('ports of VMs', async () => {
     const done = await db.many<{ vm_id: string; limit_mbps: number }>(
       sql`select vm_id, limit_mbps from simulated.ports where region_id = ${many.host.region_id} order by xmin::text::bigint`,
     )
-    expect(done.map((row) => row.vm_id).indexOf(single.vmId)).toBeLessThan(8) // of the first that are applied at once
-    expect(done.map((row) => row.limit_mbps)).toEqual(Array(14).fill(1000))
+    expect(done.map((row) => row.vm_id).indexOf(single.vmId)).toBeLessThan(32) // of the first that are applied at once
+    expect(done.map((row) => row.limit_mbps)).toEqual(Array(40).fill(1000))
   })
 
   test('wait for an unreachable controller and report the error', async () => {

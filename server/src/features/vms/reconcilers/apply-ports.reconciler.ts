@@ -21,7 +21,7 @@ import { ensureNetworks, ensurePorts } from '../model/ports.ts'
 import { vmById } from '../model/sql.ts'
 
 /** VMs of one host whose ports are applied at once. */
-const CONCURRENCY = 8
+const CONCURRENCY = 32
 const LOOK_EVERY_MS = 50
 
 export const applyPorts = keyedReconciler(APPLY_PORTS, '5s', {

@@ -6,6 +6,7 @@ import { openRunOf } from '../../../workflow/run-store.ts'
 import { keyedReconciler, type Deps } from '../../deps.ts'
 import { callHost, isStable, listHosts } from '../../hosts/service.ts'
 import { attachmentsOf } from '../../networks/service.ts'
+import { volumesOnMachine } from '../../storage/service.ts'
 import {
   clearStaleMachine,
   clearStaleNic,
@@ -51,7 +52,8 @@ async function repair(deps: Deps, hostId: string, vmId: string, machine: Machine
   await deps.db.tx(async (tx) => {
     const vm = await lockVmById(tx, vmId)
     if (!vm || vm.host_id !== hostId || vm.status === 'UNMANAGED' || (await openRunOf(tx, vmId))) return
-    if (matchesRecord(vm, await attachmentsOf(tx, vmId), machine)) return void (await clearStaleMachine(tx, vmId, hostId))
+    const volumes = await volumesOnMachine(tx, vmId, hostId)
+    if (matchesRecord(vm, await attachmentsOf(tx, vmId), volumes, machine)) return void (await clearStaleMachine(tx, vmId, hostId))
     const isOn = vm.status === 'RUNNING'
     if (isOn && vm.account_suspended) return // enforce-suspension stops it first
     const options = { label: isOn ? 'RESTART' : 'STOP', ownerId: vm.account_id, subjectId: vmId }

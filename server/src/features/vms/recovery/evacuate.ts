@@ -3,10 +3,11 @@
 // lost host comes back, its stale machine is purged.
 import type { Tx } from '../../../kernel/database/db.ts'
 import type { EventDeps } from '../../deps.ts'
-import { getRegion, getTemplate } from '../../catalog/service.ts'
+import { getRegion, getTemplateById } from '../../catalog/service.ts'
 import { releaseCapacity } from '../../hosts/capacity.ts'
 import { findHost } from '../../hosts/service.ts'
 import { createPortState, resumePorts } from '../../ports/service.ts'
+import { leaveVolumes } from '../../storage/service.ts'
 import { notifyMacChanged, notifyResized } from '../model/hooks.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import {
@@ -27,19 +28,20 @@ import { recordStaleMachine } from '../model/stale-machines.ts'
  */
 export async function evacuateVm(tx: Tx, deps: EventDeps, vm: VmDetails, templateId: string): Promise<PreviousPlacement> {
   const now = deps.clock.now()
-  const { arch } = await getTemplate(tx, templateId)
-  const where = { arch, network10g: false, boughtMbps: 0, publicIpv4: vm.public_ipv4 }
+  const { arch } = await getTemplateById(tx, templateId)
+  if (vm.storage !== 'LOCAL') throw new Error(`BUG: VM ${vm.id} has no backup to be restored from`)
+  const where = { storage: vm.storage, arch, network10g: false, boughtMbps: 0, publicIpv4: vm.public_ipv4 }
   const place = await allocatePlacement(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), where)
   await releaseAddresses(tx, now, vm, true)
   await assignToHost(tx, deps, vm, place)
   const { ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id } = vm
-  return { host_id: vm.host_id!, mac: vm.mac!, ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id }
+  return { host_id: vm.host_id!, storage_id: null, mac: vm.mac!, ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id }
 }
 
 async function assignToHost(tx: Tx, deps: EventDeps, vm: VmDetails, place: Placement & { host_id: string }): Promise<void> {
   await setPlacement(tx, deps.clock.now(), vm.id, place)
   await createPortState(tx, vm.id, place.host_id, vm.account_id)
-  await notifyMacChanged(tx, deps, vm.id, vm.mac!)
+  await notifyMacChanged(tx, deps, vm.id, { mac: vm.mac!, hostId: vm.host_id! })
 }
 
 /**
@@ -57,6 +59,7 @@ export async function rollBackEvacuation(
 ): Promise<boolean> {
   if (!(await findHost(tx, before.host_id))) {
     await resumePorts(tx, vmId) // the run may have failed before it applied the ports on the target host
+    await leaveVolumes(tx, deps.clock.now(), vmId, before.host_id)
     return false
   }
   const now = deps.clock.now()
@@ -70,8 +73,9 @@ export async function rollBackEvacuation(
   return true
 }
 
-/** Releases the capacity on the lost host. A removed host has nothing to purge. */
+/** Releases the capacity on the lost host, and detaches the volumes that its machine may still write to. A removed host has nothing to purge. */
 export async function completeEvacuation(tx: Tx, now: Date, vmId: string, { host_id }: PreviousPlacement): Promise<void> {
+  await leaveVolumes(tx, now, vmId, host_id)
   await releaseCapacity(tx, host_id, sizeOf(await getVmRow(tx, vmId)))
   await recordStaleMachine(tx, now, vmId, host_id)
 }

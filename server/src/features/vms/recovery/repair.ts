@@ -16,11 +16,13 @@ interface Input extends steps.VmInput {
  * Extra interfaces do not count: they are detached without a restart. Nor does a machine that runs although its row says off: the power
  * reconciler handles it.
  */
-export function matchesRecord(vm: sql.VmRow, attachments: { mac: string }[], machine: Machine | null): boolean {
+export function matchesRecord(vm: sql.VmRow, attachments: { mac: string }[], volumes: { id: string }[], machine: Machine | null): boolean {
   if (!machine) return vm.status === 'ERROR' || vm.status === 'SUSPENDED'
   const isSameShape = machine.generation === vm.generation && machine.vcpu === vm.vcpu && machine.ramMiB === vm.ram_mib
   const isPlugged = [{ mac: vm.mac }, ...attachments].every(({ mac }) => machine.nics.some((nic) => nic.mac === mac))
-  return isSameShape && isPlugged && (vm.status !== 'RUNNING' || machine.power === 'running')
+  // A volume too many may be attached to another machine next.
+  const hasVolumes = machine.volumes.length === volumes.length && volumes.every(({ id }) => machine.volumes.includes(id))
+  return isSameShape && isPlugged && hasVolumes && (vm.status !== 'RUNNING' || machine.power === 'running')
 }
 
 const TRY_AGAIN = '10m'

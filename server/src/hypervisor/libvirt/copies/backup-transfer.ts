@@ -1,15 +1,38 @@
 // Backups as byte streams, to be stored on another host. The backing file of a backup is a relative name, so a chain is valid wherever its
 // files are in one folder.
 import { addAbortSignal, Readable } from 'node:stream'
-import { DriverError, type BackupRequest, type SnapshotsAndBackups } from '../../driver.ts'
+import { buffer } from 'node:stream/consumers'
+import type { Volume } from '@berth/libvirt'
+import { DriverError, noBackups, type BackupRequest, type SnapshotsAndBackups } from '../../driver.ts'
+import type { DiskLayer } from '../../extent.ts'
+import { openQcow2Layer, type ReadFile } from '../../qcow2/read-layer.ts'
+import { writeQcow2Image } from '../../qcow2/write-image.ts'
 import { completeCopy, fileBytes } from './copy.ts'
-import { backupName } from '../core/resource-names.ts'
+import { backupName, snapshotName } from '../core/resource-names.ts'
 import type { HostContext } from '../core/host-context.ts'
+import { findPool } from '../storage/backends.ts'
 import { createVolume, findComplete, isComplete, upload } from '../storage/volumes.ts'
 import { destroyIfAborted } from '../core/abortable.ts'
 
-export function backupTransferMethods(context: HostContext): Pick<SnapshotsAndBackups, 'readBackup' | 'ensureBackupCopy'> {
+type BackupTransferMethods = Pick<
+  SnapshotsAndBackups,
+  'readSnapshotExtents' | 'readBackup' | 'ensureBackupCopy' | 'readBackupExtents' | 'ensureBackupFromExtents'
+>
+
+export function backupTransferMethods(context: HostContext): BackupTransferMethods {
+  const ensureBackupCopy: SnapshotsAndBackups['ensureBackupCopy'] = (vmId, copy, open, signal) =>
+    context.exclusive(`copy:${vmId}`, signal, async () => {
+      const name = backupName(vmId, copy.backupId)
+      if (!(await isComplete(context, name, signal)))
+        await receiveAndClose(await openSource(context, vmId, copy, open, signal), context, vmId, copy, signal)
+      const volume = await findComplete(context, name, signal)
+      if (!volume) throw missing(context, vmId, copy.backupId)
+      return { sizeBytes: await fileBytes(context, volume, signal) }
+    })
+
   return {
+    ensureBackupCopy,
+
     readBackup: async (vmId, backupId, signal) => {
       const volume = await findComplete(context, backupName(vmId, backupId), signal)
       if (!volume) throw missing(context, vmId, backupId)
@@ -19,16 +42,34 @@ export function backupTransferMethods(context: HostContext): Pick<SnapshotsAndBa
       return addAbortSignal(signal, bytes)
     },
 
-    ensureBackupCopy: (vmId, copy, open, signal) =>
-      context.exclusive(`copy:${vmId}`, signal, async () => {
-        const name = backupName(vmId, copy.backupId)
-        if (!(await isComplete(context, name, signal)))
-          await receiveAndClose(await openSource(context, vmId, copy, open, signal), context, vmId, copy, signal)
-        const volume = await findComplete(context, name, signal)
-        if (!volume) throw missing(context, vmId, copy.backupId)
-        return { sizeBytes: await fileBytes(context, volume, signal) }
-      }),
+    readBackupExtents: async (vmId, backupId, signal) => {
+      const volume = await findComplete(context, backupName(vmId, backupId), signal)
+      if (!volume) throw missing(context, vmId, backupId)
+      return readLayer(context, volume, signal)
+    },
+
+    readSnapshotExtents: async (vmId, snapshotId, signal) => {
+      if (await findPool(context, vmId, signal)) throw noBackups(vmId)
+      const volume = await findComplete(context, snapshotName(vmId, snapshotId), signal)
+      if (!volume) throw new DriverError('not_found', `Host ${context.hostId} has no complete snapshot ${snapshotId} of ${vmId}`)
+      return readLayer(context, volume, signal)
+    },
+
+    ensureBackupFromExtents: async (vmId, backupId, open, signal) => {
+      const image = async (): Promise<Readable> => Readable.from(writeQcow2Image(await open()), { objectMode: false })
+      await ensureBackupCopy(vmId, { backupId, parentId: null }, image, signal)
+    },
   }
+}
+
+async function readLayer(context: HostContext, volume: Volume, signal: AbortSignal): Promise<DiskLayer> {
+  const read: ReadFile = (offset, length) =>
+    context.call(`read ${volume.name}`, signal, async (host) => {
+      const range = { volume, offset: BigInt(offset), length: BigInt(length) }
+      return buffer(addAbortSignal(signal, destroyIfAborted(await host.volumes.download(range), signal)))
+    })
+  const layer = await context.call(`read the tables of ${volume.name}`, signal, () => openQcow2Layer(read))
+  return { ...layer, extents: layer.extents() }
 }
 
 const missing = ({ hostId }: HostContext, vmId: string, backupId: string): DriverError =>

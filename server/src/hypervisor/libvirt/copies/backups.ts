@@ -1,6 +1,6 @@
 // Backups: a full one holds the complete disk, an incremental one the changes since its parent, as a qcow2 layer on the parent.
 import type { Volume } from '@berth/libvirt'
-import { DriverError, isDriverError, type BackupRequest, type Consistency, type SnapshotsAndBackups } from '../../driver.ts'
+import { DriverError, isDriverError, noBackups, type BackupRequest, type Consistency, type SnapshotsAndBackups } from '../../driver.ts'
 import { copyRemovedError, type CopyRequest, type Increment } from './backup-job.ts'
 import { deleteStaleCheckpoints, hasCheckpoint, removeCheckpoint } from './checkpoints.ts'
 import { fileBytes, makeCopy, removeCopy } from './copy.ts'
@@ -8,6 +8,7 @@ import { remoteErrorOf } from '../core/errors.ts'
 import { findMachine, getMachine, type MachineState } from '../domain/lookup.ts'
 import { backupName, STORAGE_POOL, readVolumeName } from '../core/resource-names.ts'
 import type { HostContext } from '../core/host-context.ts'
+import { findPool } from '../storage/backends.ts'
 import { clearCompleteMark, describeVolume, findComplete, isComplete, markComplete, parentOf, removeVolume } from '../storage/volumes.ts'
 
 export function backupMethods(
@@ -16,6 +17,7 @@ export function backupMethods(
   return {
     ensureBackup: (vmId, request, signal) =>
       context.exclusive(`copy:${vmId}`, signal, async () => {
+        if (await findPool(context, vmId, signal)) throw noBackups(vmId)
         const name = backupName(vmId, request.backupId)
         const consistency = (await isComplete(context, name, signal)) ? 'CRASH' : await makeBackup(context, vmId, request, signal)
         const volume = await findComplete(context, name, signal)

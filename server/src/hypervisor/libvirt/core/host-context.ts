@@ -4,6 +4,7 @@ import { stopwatch } from '../../../kernel/clock.ts'
 import type { Log } from '../../../kernel/log.ts'
 import type { Acceleration } from '../../driver.ts'
 import type { ImageSource } from '../../image-source.ts'
+import { NO_STORAGE, type StorageSource } from '../../storage-source.ts'
 import { connectDirectly, type LocalAccess } from '../../local-access.ts'
 import { abortable, keyedMutex, sleep, type KeyedMutex } from './abortable.ts'
 import { abortedError, toDriverError } from './errors.ts'
@@ -13,6 +14,7 @@ export interface HostContext {
   /** For calls that must run after the caller has aborted, such as clean-up. */
   readonly host: Host
   readonly images: ImageSource
+  readonly storage: StorageSource
   readonly log: Log
   /** Where the host's root directory is mounted on this machine; undefined for a remote host. */
   readonly root: string | undefined
@@ -55,6 +57,7 @@ export interface HostContextOptions {
   hostId: string
   endpoint: Endpoint
   images: ImageSource
+  storage?: StorageSource | undefined
   log: Log
   root?: string | undefined
   connect?: LocalAccess['connect']
@@ -67,7 +70,7 @@ const RECONNECT_GUESTS_TIMEOUT_MS = 60_000
 const UNPROBED = { acceleration: undefined, canOffload: undefined, guestGroup: undefined }
 
 export function openHostContext(options: HostContextOptions): HostContext & { close(): Promise<void> } {
-  const { hostId, endpoint, images, log, root, connect = connectDirectly } = options
+  const { hostId, endpoint, images, storage = NO_STORAGE, log, root, connect = connectDirectly } = options
   let downMs = stopwatch()
   let wasUp = false
   const reconnectListeners = new Set<() => void>()
@@ -104,6 +107,7 @@ export function openHostContext(options: HostContextOptions): HostContext & { cl
     hostId,
     host,
     images,
+    storage,
     log,
     root,
     connect,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { backupName, diskName, domainName, markerName, readVolumeName, restartName, seedName, KVM_PROBE_DOMAIN } from './resource-names.ts'
-import { isHelperDomain, diskHelperName, readerName, snapshotName, templateName, vmIdOfDomain } from './resource-names.ts'
+import { isHelperDomain, diskHelperName, readerName, snapshotName, storageMarkName, templateName, vmIdOfDomain } from './resource-names.ts'
 
 describe('the name of a volume', () => {
   test.each([
@@ -11,6 +11,7 @@ describe('the name of a volume', () => {
     [templateName('ct'), { kind: 'template', id: 'ct', vmId: null, generation: null }],
     [markerName(diskName('cvm', 3)), { kind: 'marker', id: 'vm-cvm-3.qcow2.whole', vmId: 'cvm', generation: 3 }],
     [restartName('cvm', 'caction'), { kind: 'marker', id: 'restart-cvm-caction', vmId: 'cvm', generation: null }],
+    [storageMarkName('cvm', 'cstorage'), { kind: 'marker', id: 'storage-cvm-cstorage', vmId: 'cvm', generation: null }],
     ['.space', { kind: 'marker', id: '.space', vmId: null, generation: null }],
     ['vm-cvm-3.qcow2.bak', { kind: 'unknown', id: 'vm-cvm-3.qcow2.bak', vmId: null, generation: null }],
     ['../vm-cvm-3.qcow2', { kind: 'unknown', id: '../vm-cvm-3.qcow2', vmId: null, generation: null }],

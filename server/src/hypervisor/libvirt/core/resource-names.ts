@@ -26,6 +26,8 @@ export const diskName = (vmId: string, generation: number): string => `vm-${chec
 export const seedName = (vmId: string, generation: number): string => `seed-${checked(vmId)}-${generation}.iso`
 export const snapshotName = (vmId: string, snapshotId: string): string => `snapshot-${checked(vmId)}-${checked(snapshotId)}.qcow2`
 export const backupName = (vmId: string, backupId: string): string => `backup-${checked(vmId)}-${checked(backupId)}.qcow2`
+/** Of a customer. */
+export const volumeName = (volumeId: string): string => `volume-${checked(volumeId)}.qcow2`
 export const templateName = (templateId: string): string => `template-${checked(templateId)}.qcow2`
 
 /** A volume is complete while an empty volume of this name exists: it is created last and deleted first, so that an interrupted creation or
@@ -34,12 +36,16 @@ export const markerName = (volumeName: string): string => volumeName.replace(/^s
 
 const MARKER = '.whole'
 
+/** An empty volume: the VM's disks are in this storage backend. It is created first and deleted last. */
+export const storageMarkName = (vmId: string, storageId: string): string => `storage-${checked(vmId)}-${checked(storageId)}`
+export const storageIdOf = (name: string): string | undefined => /^storage-[a-z0-9]+-([a-z0-9]+)$/.exec(name)?.[1]
+
 /** An empty volume, used as a lock: the process that creates it performs the restart. */
 export const restartName = (vmId: string, actionId: string): string => `restart-${checked(vmId)}-${checked(actionId)}`
 
 export interface VolumeName {
-  kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template' | 'marker' | 'unknown'
-  /** The id of the snapshot, backup or template; the VM's id for disks and seeds; the name itself for the others. */
+  kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template' | 'volume' | 'marker' | 'unknown'
+  /** The id of the snapshot, backup, template or customer's volume; the VM's id for disks and seeds; the name itself for the others. */
   id: string
   vmId: string | null
   generation: number | null
@@ -51,11 +57,11 @@ export function readVolumeName(name: string): VolumeName {
   if (kind && vmId) return { kind: kind === 'vm' ? 'disk' : 'seed', id: vmId, vmId, generation: Number(made) }
   const [, copy, owner, copyId] = /^(snapshot|backup)-([a-z0-9]+)-([a-z0-9]+)\.qcow2$/.exec(name) ?? []
   if (copy && owner && copyId) return { kind: copy as 'snapshot' | 'backup', id: copyId, vmId: owner, generation: null }
-  const restarted = /^restart-([a-z0-9]+)-[a-z0-9]+$/.exec(name)?.[1]
+  const marked = /^(?:restart|storage)-([a-z0-9]+)-[a-z0-9]+$/.exec(name)?.[1]
   if (name === SPACE_FOLDER) return { kind: 'marker', id: name, vmId: null, generation: null }
-  if (restarted) return { kind: 'marker', id: name, vmId: restarted, generation: null }
-  const templateId = /^template-([a-z0-9]+)\.qcow2$/.exec(name)?.[1]
-  if (templateId) return { kind: 'template', id: templateId, vmId: null, generation: null }
+  if (marked) return { kind: 'marker', id: name, vmId: marked, generation: null }
+  const [, own, ownId] = /^(template|volume)-([a-z0-9]+)\.qcow2$/.exec(name) ?? []
+  if (own && ownId) return { kind: own as 'template' | 'volume', id: ownId, vmId: null, generation: null }
   return { kind: 'unknown', id: name, vmId: null, generation: null }
 }
 

@@ -4,7 +4,8 @@ import { Param, type Domain, type Volume } from '@berth/libvirt'
 import { DriverError, GIB, type DiskLimits, type Machines, type MachineSpec } from '../../driver.ts'
 import { guestGroup } from '../host/guest-user-probe.ts'
 import { detectAcceleration } from '../host/kvm-probe.ts'
-import { diskLimitsOf, domainXml } from '../xml/domain-xml.ts'
+import { diskLimitsOf, domainXml, type DiskFile, type RbdDisk } from '../xml/domain-xml.ts'
+import { diskImage } from '../../rbd/names.ts'
 import { growOffline, growLive } from '../storage/resize.ts'
 import { canOffload } from '../host/offload-probe.ts'
 import { findMachine, type MachineState } from '../domain/lookup.ts'
@@ -12,6 +13,8 @@ import type { Metadata } from '../xml/domain-metadata.ts'
 import { diskName, seedName } from '../core/resource-names.ts'
 import { stopReaderDomain } from '../domain/reader-domain.ts'
 import type { HostContext } from '../core/host-context.ts'
+import { connectImage, getPool } from '../storage/backends.ts'
+import { openVolume } from '../storage/customer-volumes.ts'
 import { findVolume, findComplete, readDiskFile } from '../storage/volumes.ts'
 
 export const definitionMethods = (context: HostContext): Pick<Machines, 'ensureDefined'> => ({
@@ -22,12 +25,8 @@ export const definitionMethods = (context: HostContext): Pick<Machines, 'ensureD
         requireSameSpec(found, spec)
         await limitLive(context, found, spec.diskLimits, signal)
       } else await define(context, spec, found?.metadata ?? NO_SAVED_STATE, signal)
-      const disk = await getDisk(context, spec, signal)
       const wanted = spec.diskGiB * GIB
-      if (!found?.isOn) await stopReaderDomain(context, spec.vmId, signal)
-      const bytes = found?.isOn
-        ? await growLive(context, found.domain, wanted, signal)
-        : await growOffline(context, disk, wanted, spec.template.arch, signal)
+      const bytes = found?.isOn ? await growLive(context, found.domain, wanted, signal) : await growStopped(context, spec, wanted, signal)
       return { diskGiB: bytes / GIB }
     }),
 })
@@ -52,9 +51,26 @@ async function limitLive(context: HostContext, { xml, domain }: MachineState, wa
   )
 }
 
-async function getDisk(context: HostContext, { vmId, generation }: MachineSpec, signal: AbortSignal): Promise<Volume> {
-  const disk = await findComplete(context, diskName(vmId, generation), signal)
-  if (!disk) throw new DriverError('not_found', `Host ${context.hostId} has no complete disk of ${vmId}, generation ${generation}`)
+async function growStopped(context: HostContext, spec: MachineSpec, bytes: number, signal: AbortSignal): Promise<number> {
+  if (spec.storageId !== null) return (await getPool(context, spec.storageId)).growDisk(spec, bytes, signal)
+  const disk = await getDisk(context, spec, signal)
+  await stopReaderDomain(context, spec.vmId, signal)
+  return growOffline(context, disk, bytes, spec.template.arch, signal)
+}
+
+async function openDisk(context: HostContext, spec: MachineSpec, signal: AbortSignal): Promise<DiskFile | RbdDisk> {
+  if (spec.storageId === null) return readDiskFile(context, await getDisk(context, spec, signal), signal)
+  const pool = await getPool(context, spec.storageId)
+  if (!(await pool.findDisk(spec, signal))) throw missingDisk(context, spec)
+  return connectImage(context, pool, diskImage(spec), signal)
+}
+
+const missingDisk = ({ hostId }: HostContext, { vmId, generation }: MachineSpec): DriverError =>
+  new DriverError('not_found', `Host ${hostId} has no complete disk of ${vmId}, generation ${generation}`)
+
+async function getDisk(context: HostContext, spec: MachineSpec, signal: AbortSignal): Promise<Volume> {
+  const disk = await findComplete(context, diskName(spec.vmId, spec.generation), signal)
+  if (!disk) throw missingDisk(context, spec)
   return disk
 }
 
@@ -68,14 +84,17 @@ export async function define(
   { restartId, stop }: Pick<Metadata, 'restartId' | 'stop'>,
   signal: AbortSignal,
 ): Promise<Domain> {
-  const disk = await getDisk(context, spec, signal)
+  const disk = await openDisk(context, spec, signal)
   const seed = await findVolume(context, seedName(spec.vmId, spec.generation), signal)
   if (!seed) throw new DriverError('not_found', `Host ${context.hostId} has no seed of ${spec.vmId}, generation ${spec.generation}`)
+  const volumes = []
+  for (const volume of spec.volumes) volumes.push({ id: volume.volumeId, source: await openVolume(context, volume, signal) })
   const { xml } = domainXml(spec, {
     acceleration: await detectAcceleration(context, signal, spec.template.arch),
     canOffload: await canOffload(context, signal),
-    disk: await readDiskFile(context, disk, signal),
+    disk,
     seedPath: seed.key,
+    volumes,
     guestGroup: await guestGroup(context, signal),
     remembered: { restartId, stop, startId: randomUUID() },
   })

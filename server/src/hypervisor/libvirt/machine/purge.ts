@@ -7,20 +7,22 @@ import { STORAGE_POOL, readVolumeName, type VolumeName } from '../core/resource-
 import { forceOff } from './power.ts'
 import { stopReaderDomain } from '../domain/reader-domain.ts'
 import type { HostContext } from '../core/host-context.ts'
+import { findPool } from '../storage/backends.ts'
 import { removeVolume } from '../storage/volumes.ts'
 
 export function purgeMethods(context: HostContext): Pick<Machines, 'ensurePurged' | 'ensurePurgedKeepBackups'> {
-  const remove = (vmId: string, signal: AbortSignal, isKept: (volume: VolumeName) => boolean): Promise<void> =>
+  const remove = (vmId: string, signal: AbortSignal, isKept: (volume: VolumeName) => boolean, fromPool: boolean): Promise<void> =>
     context.exclusive(`vm:${vmId}`, signal, async () => {
       await removeDomain(context, vmId, signal)
       await stopReaderDomain(context, vmId, signal)
+      if (fromPool) await (await findPool(context, vmId, signal))?.ensurePurged(vmId, signal)
       for (const name of await volumesOf(context, vmId, signal))
         if (!isKept(readVolumeName(name))) await removeVolume(context, name, signal)
       stopRecording(context, vmId)
     })
   return {
-    ensurePurged: (vmId, signal) => remove(vmId, signal, () => false),
-    ensurePurgedKeepBackups: (vmId, signal) => remove(vmId, signal, ({ kind, id }) => kind === 'backup' || id.startsWith('backup-')),
+    ensurePurged: (vmId, signal) => remove(vmId, signal, () => false, true),
+    ensurePurgedKeepBackups: (vmId, signal) => remove(vmId, signal, ({ kind, id }) => kind === 'backup' || id.startsWith('backup-'), false),
   }
 }
 

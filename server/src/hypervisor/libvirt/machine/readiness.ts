@@ -7,10 +7,10 @@ import { awaitChange, findMachine, getMachine } from '../domain/lookup.ts'
 import type { HostContext } from '../core/host-context.ts'
 
 export const readinessMethods = (context: HostContext): Pick<Machines, 'ensureReady'> => ({
-  ensureReady: async (vmId, { timeoutMs }, signal) => {
+  ensureReady: async (vmId, { timeoutMs, evenWithoutAgent = false }, signal) => {
     const found = await getMachine(context, vmId, signal)
-    if (found.isOn && found.metadata.hasAgent) recordConsole(context, vmId, found.domain, false)
-    const look = () => readinessOf(context, vmId, signal)
+    if (found.isOn && (found.metadata.hasAgent || evenWithoutAgent)) recordConsole(context, vmId, found.domain, false)
+    const look = () => readinessOf(context, vmId, evenWithoutAgent, signal)
     const readiness = await awaitChange(context, found.domain, ['agent', 'lifecycle'], { timeoutMs, look }, signal)
     if (!readiness) throw guestFailed(context, vmId, `was not ready within ${timeoutMs} ms`)
     stopRecording(context, vmId)
@@ -19,10 +19,15 @@ export const readinessMethods = (context: HostContext): Pick<Machines, 'ensureRe
   },
 })
 
-async function readinessOf(context: HostContext, vmId: string, signal: AbortSignal): Promise<Readiness | undefined> {
+async function readinessOf(
+  context: HostContext,
+  vmId: string,
+  evenWithoutAgent: boolean,
+  signal: AbortSignal,
+): Promise<Readiness | undefined> {
   const found = await findMachine(context, vmId, signal)
   if (!found?.isOn) throw guestFailed(context, vmId, 'is off')
-  if (!found.metadata.hasAgent) return 'booting'
+  if (!found.metadata.hasAgent && !evenWithoutAgent) return 'booting'
   if (!isAgentConnected(found)) return undefined
   const answers = callGuestAgent(context, found.domain, { execute: 'guest-ping' }, signal)
   return answers.then(

@@ -3,11 +3,11 @@ import { DomainState, PausedReason, type Volume as LibvirtVolume } from '@berth/
 import type { Machine, Monitoring, Power, StopReason, Volume } from '../../driver.ts'
 import { eachDomain } from '../domain/lookup.ts'
 import { undefinedIfNotFound } from '../core/errors.ts'
-import { diskLimitsOf } from '../xml/domain-xml.ts'
+import { diskLimitsOf, volumesOf } from '../xml/domain-xml.ts'
 import { interfacesOf, macOf } from '../xml/interface-xml.ts'
 import { findMachine } from '../domain/lookup.ts'
 import type { Metadata } from '../xml/domain-metadata.ts'
-import { markerName, STORAGE_POOL, readVolumeName } from '../core/resource-names.ts'
+import { markerName, STORAGE_POOL, readVolumeName, storageIdOf } from '../core/resource-names.ts'
 import { parentOf } from '../storage/volumes.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { readXml, type Element } from '../core/xml.ts'
@@ -57,6 +57,7 @@ function toMachine({ domain, xml, metadata, state, reason }: Seen): Machine {
     diskLimits: diskLimitsOf(xml),
     agentConnected: xml.all('devices/channel/target').some(({ attributes: { name, state: now } }) => name === AGENT && now === 'connected'),
     nics: interfacesOf(xml).map((nic) => ({ mac: macOf(nic) })),
+    volumes: volumesOf(xml).map(({ id }) => id),
   }
 }
 
@@ -82,11 +83,16 @@ function whyShutOff(reason: number, stop: Metadata['stop']): StopReason | null {
   return isHost ? 'host' : null
 }
 
-async function* listVolumes({ call }: HostContext, signal: AbortSignal): AsyncGenerator<Volume> {
+/** In a storage backend only those of VMs that the host has a mark of. */
+async function* listVolumes({ call, storage, hostId }: HostContext, signal: AbortSignal): AsyncGenerator<Volume> {
   const volumes = await call('list volumes', signal, async (host) =>
     host.pools.lookupByName({ name: STORAGE_POOL }).then((pool) => host.pools.listAllVolumes({ pool })),
   )
   const names = new Set(volumes.map(({ name }) => name))
+  for (const pool of await storage.poolsOf(hostId)) {
+    const marks = volumes.filter(({ name }) => storageIdOf(name) === pool.backend.id)
+    if (marks.length > 0) yield* await pool.listVolumes(new Set(marks.map(({ name }) => readVolumeName(name).vmId ?? '')), signal)
+  }
   for (const volume of volumes.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))) {
     if (readVolumeName(volume.name).kind === 'marker') continue
     const xml = await call(`read ${volume.name}`, signal, (host) => undefinedIfNotFound(host.volumes.getXml({ volume })))
@@ -107,5 +113,6 @@ function toVolume({ name }: LibvirtVolume, xml: Element, names: Set<string>): Vo
     complete: kind === 'unknown' || names.has(markerName(name)),
     capacityBytes: Number(xml.find('capacity')?.text ?? 0),
     sizeBytes: Number((xml.find('physical') ?? xml.find('allocation'))?.text ?? 0),
+    storageId: null,
   }
 }

@@ -63,7 +63,7 @@ async function detach({ call }: HostContext, domain: Domain, nic: Element, side:
 }
 
 /** A second request within the five seconds that a PCI Express slot blinks after the first would cancel it. */
-const RETRY_INTERVAL_MS = 15_000
+export const RETRY_INTERVAL_MS = 15_000
 
 /** A running guest must release the device. One that is still booting misses the request, so it is repeated. */
 async function detachLive(context: HostContext, machine: MachineState, mac: string, signal: AbortSignal): Promise<void> {
@@ -85,7 +85,7 @@ async function detachLive(context: HostContext, machine: MachineState, mac: stri
 }
 
 /** The domain went off, the device is gone, or an earlier request is pending: the next poll shows which. */
-function ignoreIfPending(error: unknown): void {
+export function ignoreIfPending(error: unknown): void {
   const isGone = hasCode(remoteErrorOf(error), ErrorCode.operationInvalid, ErrorCode.deviceMissing)
   if (!isGone && !hasText(error, 'unplugPending')) throw error
 }

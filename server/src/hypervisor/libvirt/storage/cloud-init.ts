@@ -9,7 +9,7 @@ import { isoImage } from './iso9660.ts'
 export const seedImage = (spec: MachineSpec): Buffer =>
   isoImage('cidata', { 'meta-data': metaData(spec), 'user-data': userData(spec.seed), 'network-config': networkConfig(spec.nics) })
 
-const metaData = ({ vmId, seed }: MachineSpec): string => json({ 'instance-id': vmId, 'local-hostname': seed.hostname })
+const metaData = ({ vmId, seed }: MachineSpec): string => json({ 'instance-id': seed.instanceId ?? vmId, 'local-hostname': seed.hostname })
 
 export function userData({ hostname, user, sshKeys, passwordHash }: CloudInitData): string {
   const login = {

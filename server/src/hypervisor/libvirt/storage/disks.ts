@@ -1,12 +1,15 @@
-// Disks and their cloud-init seeds. A disk is a qcow2 layer on the template, or a standalone copy of a snapshot or backup.
-import { DriverError, GIB, isDriverError, type DiskSource, type Machines, type MachineSpec } from '../../driver.ts'
+// Disks and their cloud-init seeds. A disk is a qcow2 layer on the template, or a standalone copy of a snapshot or backup; or an image in a
+// storage backend, whose seed is on the host nevertheless.
+import { DriverError, GIB, isDriverError, noBackups, type DiskSource, type Machines, type MachineSpec } from '../../driver.ts'
 import { capacityOf, growTo } from './resize.ts'
 import { findMachine } from '../domain/lookup.ts'
 import { backupName, diskName, seedName, snapshotName, templateName } from '../core/resource-names.ts'
 import { seedImage } from './cloud-init.ts'
 import type { HostContext } from '../core/host-context.ts'
-import { ensureTemplate } from './templates.ts'
-import { createVolume, findVolume, findComplete, isComplete, markComplete, removeVolume, upload } from './volumes.ts'
+import { findPool, getPool, markPool } from './backends.ts'
+import { ensureTemplate, openImage } from './templates.ts'
+import type { Parent, RbdPool } from '../../rbd/pool.ts'
+import { createVolume, findVolume, findComplete, isComplete, markComplete, removeVolume, tryCreate, upload } from './volumes.ts'
 import { CLEANUP_TIMEOUT_MS, PEER_TIMEOUT_MS, pollUntil } from '../core/poll.ts'
 
 export const diskMethods = (context: HostContext): Pick<Machines, 'ensureDisk' | 'ensureNoDisk'> => ({
@@ -22,11 +25,14 @@ export const diskMethods = (context: HostContext): Pick<Machines, 'ensureDisk' |
 
 async function removeDisk(context: HostContext, vmId: string, generation: number, signal: AbortSignal): Promise<void> {
   await removeVolume(context, seedName(vmId, generation), signal)
-  await removeVolume(context, diskName(vmId, generation), signal)
+  const pool = await findPool(context, vmId, signal)
+  if (pool) await pool.ensureNoDisk({ vmId, generation }, signal)
+  else await removeVolume(context, diskName(vmId, generation), signal)
 }
 
 async function ensureDisk(context: HostContext, spec: MachineSpec, source: DiskSource, signal: AbortSignal): Promise<void> {
-  while (!(await becomesComplete(context, diskName(spec.vmId, spec.generation), signal)))
+  const name = (spec.storageId === null ? diskName : seedName)(spec.vmId, spec.generation)
+  while (!(await becomesComplete(context, name, signal)))
     await makeDisk(context, spec, source, signal).catch(async (error: unknown) => {
       if (isDriverError(error, 'no_space')) await removeDisk(context, spec.vmId, spec.generation, AbortSignal.timeout(CLEANUP_TIMEOUT_MS))
       // Another process created it first: its disk is identical.
@@ -35,7 +41,10 @@ async function ensureDisk(context: HostContext, spec: MachineSpec, source: DiskS
 }
 
 async function makeDisk(context: HostContext, spec: MachineSpec, source: DiskSource, signal: AbortSignal): Promise<void> {
-  await (source.from === 'template' ? layOnTemplate(context, spec, signal) : copyFrom(context, spec, source, signal))
+  if (spec.storageId !== null) {
+    await cloneInPool(context, await getPool(context, spec.storageId), spec, source, signal)
+    if (await becomesComplete(context, seedName(spec.vmId, spec.generation), signal)) return // by another process, meanwhile
+  } else await (source.from === 'template' ? layOnTemplate(context, spec, signal) : copyFrom(context, spec, source, signal))
   await writeSeed(context, spec, signal)
   await markComplete(context, diskName(spec.vmId, spec.generation), signal)
 }
@@ -64,6 +73,29 @@ async function layOnTemplate(
   throw new DriverError('transient', `Template ${template.id} was removed from host ${context.hostId} meanwhile`)
 }
 
+async function cloneInPool(context: HostContext, pool: RbdPool, spec: MachineSpec, source: DiskSource, signal: AbortSignal): Promise<void> {
+  await markPool(context, spec.vmId, pool, signal)
+  if (await pool.findDisk(spec, signal)) return
+  await pool.ensureDisk(spec, await findParent(context, pool, spec, source, signal), spec.diskGiB * GIB, signal)
+}
+
+async function findParent(
+  context: HostContext,
+  pool: RbdPool,
+  { vmId, template }: MachineSpec,
+  source: DiskSource,
+  signal: AbortSignal,
+): Promise<Parent> {
+  if (source.from === 'backup') throw noBackups(vmId)
+  if (source.from === 'template')
+    return context.exclusive(`template:${template.id}`, signal, () =>
+      pool.ensureTemplate(template.id, () => openImage(context, template), signal),
+    )
+  const found = await pool.findSnapshot(vmId, source.snapshotId, signal)
+  if (!found) throw new DriverError('not_found', `Pool ${pool.backend.pool} has no snapshot ${source.snapshotId} of ${vmId}`)
+  return found
+}
+
 type Copy = Exclude<DiskSource, { from: 'template' }>
 
 async function copyFrom(context: HostContext, spec: MachineSpec, source: Copy, signal: AbortSignal): Promise<void> {
@@ -79,6 +111,10 @@ async function copyFrom(context: HostContext, spec: MachineSpec, source: Copy, s
 async function writeSeed(context: HostContext, spec: MachineSpec, signal: AbortSignal): Promise<void> {
   const image = seedImage(spec)
   const name = seedName(spec.vmId, spec.generation)
-  const volume = await createVolume(context, { name, format: 'raw', capacityBytes: image.length }, signal)
+  const wanted = { name, format: 'raw', capacityBytes: image.length } as const
+  // Only one that was found is replaced: another process may have begun since.
+  const isLeft = (await findVolume(context, name, signal)) !== undefined
+  const volume = await (isLeft ? createVolume : tryCreate)(context, wanted, signal)
+  if (!volume) throw new DriverError('conflict', `Another process writes ${name}`)
   await upload(context, volume, [image], signal)
 }

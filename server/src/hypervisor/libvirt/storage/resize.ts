@@ -32,17 +32,18 @@ export const growOffline = (context: HostContext, disk: Volume, bytes: number, a
   })
 
 export const growLive = (context: HostContext, domain: Domain, bytes: number, signal: AbortSignal): Promise<number> =>
-  grow(context, domain, bytes, signal).catch((error: unknown) => {
+  growDisk(context, domain, 'vda', bytes, signal).catch((error: unknown) => {
     if (!isBlockedByBitmap(error)) throw error
     const removed = removeInconsistentBitmaps(context, domain, signal)
-    return removed.then(() => grow(context, domain, bytes, signal)).catch(withBitmapMessage)
+    return removed.then(() => growDisk(context, domain, 'vda', bytes, signal)).catch(withBitmapMessage)
   })
 
-const grow = ({ call }: HostContext, domain: Domain, bytes: number, signal: AbortSignal): Promise<number> =>
-  call(`grow the disk of ${domain.name}`, signal, async (host) => {
-    const { capacity } = await host.domains.getBlockInfo({ domain, disk: 'vda' })
+/** Of a running domain. */
+export const growDisk = ({ call }: HostContext, domain: Domain, disk: string, bytes: number, signal: AbortSignal): Promise<number> =>
+  call(`grow ${disk} of ${domain.name}`, signal, async (host) => {
+    const { capacity } = await host.domains.getBlockInfo({ domain, disk })
     const wanted = BigInt(bytes)
-    if (capacity < wanted) await host.domains.blockResize({ domain, disk: 'vda', size: wanted, flags: ['bytes'] })
+    if (capacity < wanted) await host.domains.blockResize({ domain, disk, size: wanted, flags: ['bytes'] })
     return Number(capacity < wanted ? wanted : capacity)
   })
 

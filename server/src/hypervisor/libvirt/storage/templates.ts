@@ -24,7 +24,10 @@ import { readXml } from '../core/xml.ts'
 export const templateMethods = (context: HostContext): Templates => ({
   ensureTemplate: async (template, signal) => void (await ensureTemplate(context, template, signal)),
   ensureNoTemplate: (templateId, signal) =>
-    context.exclusive(`template:${templateId}`, signal, () => removeTemplate(context, templateId, signal)),
+    context.exclusive(`template:${templateId}`, signal, async () => {
+      for (const pool of await context.storage.poolsOf(context.hostId)) await pool.ensureNoTemplate(templateId, signal)
+      await removeTemplate(context, templateId, signal)
+    }),
 })
 
 export interface TemplateOnHost {
@@ -59,7 +62,7 @@ async function fill(context: HostContext, volume: Volume, image: Image, signal: 
   return volume
 }
 
-async function openImage({ images, hostId }: HostContext, template: TemplateRef): Promise<Image> {
+export async function openImage({ images, hostId }: HostContext, template: TemplateRef): Promise<Image> {
   const image = await images.open(template).catch((error: unknown) => {
     throw new DriverError('not_found', `There is no image of template ${template.slug} for host ${hostId}: ${(error as Error).message}`, {
       cause: error,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Arch, MachineSpec } from '../../driver.ts'
 import { someSpec } from '../../simulated/test-fixture.ts'
-import { diskOf, domainXml, type DomainOptions } from './domain-xml.ts'
+import { diskOf, domainXml, freeTarget, volumesOf, type DomainOptions } from './domain-xml.ts'
 import { metadataOf } from './domain-metadata.ts'
 import { readXml } from '../core/xml.ts'
 
@@ -10,6 +10,7 @@ const options: DomainOptions = {
   canOffload: true,
   disk: { path: '/pool/disk', backing: '/pool/template' },
   seedPath: '/pool/seed',
+  volumes: [],
   guestGroup: 109,
   remembered: { restartId: null, stop: null, startId: 'once' },
 }
@@ -42,6 +43,47 @@ describe.each(['x86_64', 'aarch64'] as const)('the domain XML for %s', (arch) =>
     expect(diskOf(xml)).toEqual({ path: '/pool/disk', backing: '/pool/template' })
     const standalone = readXml(domainXml(spec(arch), { ...options, disk: { path: '/pool/disk', backing: null }, guestGroup: null }).xml)
     expect([standalone.find('seclabel'), diskOf(standalone).backing]).toEqual([undefined, null])
+  })
+
+  test('has volumes, found by a serial of 20 characters at most, and knows their ids again', () => {
+    const id = 'c0123456789abcdefghijklm'
+    const volumes = [
+      { id, source: { path: `/pool/volume-${id}.qcow2`, backing: null } },
+      { id: 'cother', source: { name: 'berth/volume-cother', monitors: ['10.0.0.1'], user: 'berth', secretUuid: ids.uuid } },
+    ]
+    const xml = readXml(domainXml(spec(arch), { ...options, volumes }).xml)
+    expect(volumesOf(xml)).toEqual([
+      { id, target: 'vdc' },
+      { id: 'cother', target: 'vdd' },
+    ])
+    expect(xml.all('devices/disk/serial').map(({ text }) => text)).toEqual(['3456789abcdefghijklm', 'cother'])
+    expect([freeTarget(xml), freeTarget(readXml(domainXml(spec(arch), options).xml)), xml.all('devices/disk/boot').length]).toEqual([
+      'vde',
+      'vdc',
+      1,
+    ])
+  })
+
+  test('has a disk in a storage backend, with the secret by its id alone', () => {
+    const disk = {
+      name: 'berth/vm-cvm-1',
+      monitors: ['10.0.0.1', 'mon-b:6789', '[fd00::1]:3300', '[fd00::2]'],
+      user: 'berth',
+      secretUuid: ids.uuid,
+    }
+    const xml = readXml(domainXml(spec(arch, { diskLimits: { iops: 500, miBPerSecond: null } }), { ...options, disk }).xml)
+    const [vda, seed] = xml.all('devices/disk')
+    expect([vda?.attributes, seed?.attributes['type']]).toEqual([{ type: 'network', device: 'disk' }, 'file'])
+    expect(vda?.find('driver')?.attributes).toMatchObject({ type: 'raw', discard: 'unmap', error_policy: 'enospace' })
+    expect([vda?.attribute('auth/username'), vda?.find('auth/secret')?.attributes]).toEqual(['berth', { type: 'ceph', uuid: ids.uuid }])
+    expect(vda?.find('source')?.attributes).toEqual({ protocol: 'rbd', name: 'berth/vm-cvm-1' })
+    expect(vda?.all('source/host').map(({ attributes }) => attributes)).toEqual([
+      { name: '10.0.0.1' },
+      { name: 'mon-b', port: '6789' },
+      { name: 'fd00::1', port: '3300' },
+      { name: 'fd00::2' },
+    ])
+    expect(vda?.find('iotune/total_iops_sec')?.text).toBe('500')
   })
 
   test('is paused, not failed, by a write that finds the pool full', () => {

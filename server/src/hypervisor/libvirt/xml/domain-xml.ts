@@ -1,6 +1,6 @@
 // Domain XML: of VMs, from ids, numbers and allocated addresses only (text chosen by customers is in the cloud-init seed); and of paused
 // helper domains with one disk, for work on a disk that only QEMU can do.
-import type { Acceleration, Arch, DiskLimits, MachineSpec } from '../../driver.ts'
+import { volumeSerial, type Acceleration, type Arch, type DiskLimits, type MachineSpec } from '../../driver.ts'
 import { seclabelXml } from '../core/guest-user.ts'
 import { domainName } from '../core/resource-names.ts'
 import { element, type Element, type Xml } from '../core/xml.ts'
@@ -11,8 +11,9 @@ export interface DomainOptions {
   acceleration: Acceleration
   /** Whether guests may leave checksums and segments to their interfaces. */
   canOffload: boolean
-  disk: DiskFile
+  disk: DiskFile | RbdDisk
   seedPath: string
+  volumes: AttachedVolume[]
   /** Of all QEMUs; null where the host cannot start each as its own user. */
   guestGroup: number | null
   remembered: Pick<Metadata, 'restartId' | 'stop' | 'startId'>
@@ -24,8 +25,25 @@ export interface DiskFile {
   backing: string | null
 }
 
-/** Two disks, an interface, agent, memory and entropy take six; the others are for interfaces attached later. */
-const SLOTS = 12
+/** In a storage backend. */
+export interface RbdDisk {
+  /** `pool/image`. */
+  name: string
+  /** `host` or `host:port`. */
+  monitors: string[]
+  user: string
+  /** Of libvirt, with the user's key. */
+  secretUuid: string
+}
+
+/** Of a customer. */
+export interface AttachedVolume {
+  id: string
+  source: DiskFile | RbdDisk
+}
+
+/** Two disks, an interface, agent, memory and entropy take six; the others are for interfaces and volumes attached later. */
+const SLOTS = 20
 
 export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
   const { arch } = spec.template
@@ -49,6 +67,7 @@ export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
       {},
       diskXml(options.disk, spec.diskLimits),
       seedXml(options.seedPath),
+      options.volumes.map((volume, index) => volumeDiskXml(volume, volumeTargets[index]!)),
       spec.nics.map((nic) => interfaceXml(nic, options.canOffload)),
       platformXml(arch),
     ),
@@ -91,17 +110,53 @@ const emulatedCpu = (arch: Arch): Xml =>
  *  guest, it would make its filesystem read-only. Other errors are the guest's to handle. */
 const ON_ERROR = { error_policy: 'enospace', rerror_policy: 'report' }
 
-export const diskXml = ({ path, backing }: DiskFile, limits: DiskLimits = UNLIMITED): Xml =>
+export const diskXml = (disk: DiskFile | RbdDisk, limits: DiskLimits = UNLIMITED): Xml =>
+  virtioDiskXml(disk, 'vda', limitsXml(limits), element('boot', { order: 1 }))
+
+const virtioDiskXml = (disk: DiskFile | RbdDisk, dev: string, ...more: (Xml | false)[]): Xml =>
   element(
     'disk',
-    { type: 'file', device: 'disk' },
-    element('driver', { name: 'qemu', type: 'qcow2', cache: 'writeback', ...ON_ERROR, discard: 'unmap' }),
-    element('source', { file: path }),
-    backingXml(backing),
-    element('target', { dev: 'vda', bus: 'virtio' }),
-    limitsXml(limits),
-    element('boot', { order: 1 }),
+    { type: 'path' in disk ? 'file' : 'network', device: 'disk' },
+    element('driver', { name: 'qemu', type: 'path' in disk ? 'qcow2' : 'raw', cache: 'writeback', ...ON_ERROR, discard: 'unmap' }),
+    'path' in disk ? [element('source', { file: disk.path }), backingXml(disk.backing)] : rbdXml(disk),
+    element('target', { dev, bus: 'virtio' }),
+    ...more,
   )
+
+/** After the machine's own disk and its seed. A guest finds a volume by its serial, whichever it has. */
+const volumeTargets = Array.from('cdefghijklmnopqrstuvwxyz', (letter) => `vd${letter}`)
+
+export const volumeDiskXml = ({ id, source }: AttachedVolume, target: string): Xml =>
+  virtioDiskXml(source, target, element('serial', {}, volumeSerial(id)))
+
+/** A volume as a domain has it. */
+export interface VolumeDisk {
+  id: string
+  target: string
+}
+
+export const volumesOf = (domain: Element): VolumeDisk[] =>
+  domain.all('devices/disk').flatMap((disk) => {
+    const id = /(?:^|\/)volume-([a-z0-9]+)(?:\.qcow2)?$/.exec(disk.attribute('source/file') ?? disk.attribute('source/name') ?? '')?.[1]
+    return id === undefined ? [] : { id, target: disk.attribute('target/dev') ?? '' }
+  })
+
+/** In neither of the two XMLs of a domain. */
+export function freeTarget(...domains: Element[]): string {
+  const taken = new Set(domains.flatMap((domain) => domain.all('devices/disk').map((disk) => disk.attribute('target/dev'))))
+  return volumeTargets.find((target) => !taken.has(target))!
+}
+
+const rbdXml = ({ name, monitors, user, secretUuid }: RbdDisk): Xml[] => [
+  element('auth', { username: user }, element('secret', { type: 'ceph', uuid: secretUuid })),
+  element('source', { protocol: 'rbd', name }, monitors.map(monitorXml)),
+]
+
+/** IPv6 addresses are in brackets. */
+function monitorXml(monitor: string): Xml {
+  const [, ipv6, host, port] = /^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(monitor) ?? []
+  return element('host', { name: ipv6 ?? host ?? monitor, port })
+}
 
 const UNLIMITED: DiskLimits = { iops: null, miBPerSecond: null }
 const MIB = 2 ** 20

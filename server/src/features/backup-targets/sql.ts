@@ -1,0 +1,79 @@
+import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
+
+export type TargetRow = Row<'backup_targets'>
+
+const row = allColumns('backup_targets', 't')
+
+/** Nothing where the region has one already. */
+export const insertTarget = (tx: Tx, target: TargetRow) =>
+  tx.run(sql`
+    insert into backup_targets (id, region_id, kind, endpoint, bucket, prefix, region_name, access_key, secret_key, bandwidth_mib, lock_days,
+      created_at)
+    values (${target.id}, ${target.region_id}, ${target.kind}, ${target.endpoint}, ${target.bucket}, ${target.prefix}, ${target.region_name},
+      ${target.access_key}, ${target.secret_key}, ${target.bandwidth_mib}, ${target.lock_days}, ${target.created_at})
+    on conflict (region_id) do nothing`)
+
+export const updateTarget = (tx: Tx, target: TargetRow) =>
+  tx.run(sql`
+    update backup_targets set endpoint = ${target.endpoint}, bucket = ${target.bucket}, prefix = ${target.prefix},
+      region_name = ${target.region_name}, access_key = ${target.access_key}, secret_key = ${target.secret_key},
+      bandwidth_mib = ${target.bandwidth_mib}, lock_days = ${target.lock_days}
+    where id = ${target.id}`)
+
+export const deleteTarget = (tx: Tx, id: string) => tx.run(sql`delete from backup_targets where id = ${id}`)
+
+export const listTargets = (db: Queries) =>
+  db.many<TargetRow & { region_slug: string }>(sql`
+    select ${row}, r.slug as region_slug from backup_targets t join regions r on r.id = t.region_id order by r.position, r.slug`)
+
+export const findTargetOfRegion = (db: Queries, regionId: string) =>
+  db.maybe<TargetRow>(sql`select ${row} from backup_targets t where t.region_id = ${regionId}`)
+
+export const findTarget = (db: Queries, id: string) => db.maybe<TargetRow>(sql`select ${row} from backup_targets t where t.id = ${id}`)
+
+export const countBackupsIn = async (tx: Tx, id: string): Promise<number> =>
+  Number((await tx.one<{ count: bigint }>(sql`select count(*) from backups where target_id = ${id}`)).count)
+
+/** Those that customers can restore. */
+export const restorableIn = (db: Queries, id: string) =>
+  db.many<{ id: string; vm_id: string; checksum: string | null }>(
+    sql`select id, vm_id, checksum from backups where target_id = ${id} and status in ('AVAILABLE', 'RESTORING') order by id`,
+  )
+
+export type RepositoryRow = Row<'backup_repositories'>
+
+const repository = allColumns('backup_repositories')
+
+export const ensureRepository = (tx: Tx, { id, target_id, vm_id, created_at }: Omit<RepositoryRow, 'sweep_at' | 'claimed_until'>) =>
+  tx.run(sql`
+    insert into backup_repositories (id, target_id, vm_id, created_at) values (${id}, ${target_id}, ${vm_id}, ${created_at})
+    on conflict (target_id, vm_id) do nothing`)
+
+export const findRepository = (db: Queries, targetId: string, vmId: string) =>
+  db.maybe<RepositoryRow>(sql`select ${repository} from backup_repositories where target_id = ${targetId} and vm_id = ${vmId}`)
+
+export const scheduleSweep = (db: Queries, targetId: string, vmId: string, at: Date) =>
+  db.run(sql`update backup_repositories set sweep_at = ${at} where target_id = ${targetId} and vm_id = ${vmId}`)
+
+/** Nothing while another process has it. */
+export const claimRepository = (db: Queries, id: string, now: Date, until: Date) =>
+  db.maybe<RepositoryRow>(sql`
+    update backup_repositories set claimed_until = ${until} where id = ${id} and (claimed_until is null or claimed_until <= ${now})
+    returning ${repository}`)
+
+/** A sweep that was requested since it was claimed stays requested. */
+export const releaseRepository = (db: Queries, { id, sweep_at }: RepositoryRow, sweepAt: Date | null) =>
+  db.run(sql`
+    update backup_repositories set claimed_until = null,
+      sweep_at = case when sweep_at is distinct from ${sweep_at}::timestamptz then sweep_at else ${sweepAt}::timestamptz end
+    where id = ${id}`)
+
+export const scheduleSweepsOfVm = (tx: Tx, vmId: string, at: Date) =>
+  tx.run(sql`update backup_repositories set sweep_at = ${at} where vm_id = ${vmId}`)
+
+export const deleteRepository = (db: Queries, id: string) => db.run(sql`delete from backup_repositories where id = ${id}`)
+
+/** Of a target without backups. */
+export const deleteRepositoriesIn = (tx: Tx, targetId: string) => tx.run(sql`delete from backup_repositories where target_id = ${targetId}`)

@@ -1,0 +1,45 @@
+// Removes the files of deleted images: here at once, and from hosts and storage backends when they can be reached. A host that is away keeps the image
+// DELETING, which costs its owner nothing.
+import { addDuration, subtractDuration } from '../../kernel/clock.ts'
+import { reconciler, type Deps } from '../deps.ts'
+import { hostsOfImage, releaseImageRoom } from '../hosts/capacity.ts'
+import { callHost, retryDelay } from '../hosts/service.ts'
+import { recordImageEvent } from './events.ts'
+import { PURGE } from './reconciler-names.ts'
+import * as sql from './sql.ts'
+
+const REMOVE_MS = 120_000
+
+export const purgeImages = reconciler(PURGE, '1m', async (deps: Deps) => {
+  for (const { id } of await sql.deletedImages(deps.db, deps.clock.now()))
+    await purge(deps, id).catch((error: unknown) => deps.log.error({ err: error, imageId: id }, 'purging image failed; will retry'))
+})
+
+async function purge(deps: Deps, id: string): Promise<void> {
+  await deps.images.remove(id)
+  for (const { host_id, is_removed } of await hostsOfImage(deps.db, id)) {
+    const stopping = new AbortController().signal
+    const error = is_removed
+      ? null
+      : await callHost(deps, host_id, stopping, (driver, signal) => driver.ensureNoTemplate(id, signal), REMOVE_MS)
+    if (error) return void (await sql.postpone(deps.db, id, addDuration(deps.clock.now(), retryDelay(error))))
+    await deps.db.tx((tx) => releaseImageRoom(tx, id, host_id))
+  }
+  await deps.db.tx(async (tx) => {
+    const row = await sql.lockImageById(tx, id)
+    if (!row) return
+    await recordImageEvent(tx, deps, id, 'image.deleted', { reason: row.reason })
+    await sql.deleteImage(tx, id)
+  })
+}
+
+/** A file without a row: of a process that died, or of an image that is newer than the database that was restored. */
+const QUARANTINE = '24h'
+
+export const sweepImageFiles = reconciler('images.sweep_files', '1h', async (deps: Deps) => {
+  const old = await deps.images.list(subtractDuration(deps.clock.now(), QUARANTINE))
+  for (const id of await sql.unknownAmong(deps.db, old)) {
+    await deps.images.remove(id)
+    deps.log.warn({ imageId: id }, 'orphan image file removed')
+  }
+})

@@ -1,0 +1,3 @@
+// Names of the reconcilers of images, for callers that trigger them.
+export const PURGE = 'images.purge'
+export const RENEW = 'images.renew'

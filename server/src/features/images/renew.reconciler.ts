@@ -1,0 +1,53 @@
+// Renewal and dunning of images: no VM can be made from a suspended one, and it is deleted in the end, unless VMs need it.
+import { addDuration } from '../../kernel/clock.ts'
+import type { Tx } from '../../kernel/database/db.ts'
+import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
+import { lockTemplateUse, setOwnTemplate } from '../catalog/service.ts'
+import type { Deps } from '../deps.ts'
+import { chargeRenewal, GRACE, isOver, notCovered, renewalReconciler, RETENTION } from '../renewals/service.ts'
+import { recordImageEvent } from './events.ts'
+import { RENEW } from './reconciler-names.ts'
+import { retireImage } from './service.ts'
+import * as sql from './sql.ts'
+
+export const triggerImageRenewals = (tx: Tx) => triggerReconciler(tx, RENEW)
+
+export const renewImages = renewalReconciler(RENEW, 'image', ({ db }, deadlines) => sql.dueImages(db, deadlines), runStep)
+
+async function runStep(tx: Tx, deps: Deps, id: string): Promise<boolean> {
+  const now = deps.clock.now()
+  const row = await sql.lockImageById(tx, id)
+  if (!row || !sql.isAvailable(row) || row.next_renewal_at > now) return false
+  const paidUntil = await renew(tx, deps, now, row)
+  if (paidUntil) return paidUntil <= now
+  if (row.billing_status === 'ACTIVE') await markPastDue(tx, deps, now, row)
+  else await enforceGracePeriod(tx, deps, now, row)
+  return false
+}
+
+async function renew(tx: Tx, deps: Deps, now: Date, row: sql.AvailableImage): Promise<Date | undefined> {
+  const charged = await chargeRenewal(tx, now, row, { type: 'IMAGE_RENEWAL', what: `image ${row.name}`, referenceType: 'IMAGE' })
+  if (!charged) return undefined
+  await sql.insertPeriod(tx, row.id, charged.period, charged.transactionId)
+  await sql.setPeriod(tx, now, row.id, charged.period)
+  await setOwnTemplate(tx, row.id, { name: row.name, available: true })
+  await recordImageEvent(tx, deps, row.id, 'image.renewed')
+  return charged.period.endsAt
+}
+
+async function markPastDue(tx: Tx, deps: Deps, now: Date, row: sql.AvailableImage): Promise<void> {
+  await sql.markUnpaid(tx, now, row.id, 'PAST_DUE')
+  const until = addDuration(now, GRACE).toISOString()
+  const reason = `${notCovered(deps, row)}: no VM can be made from it from ${until} on unless it is paid`
+  await recordImageEvent(tx, deps, row.id, 'image.past_due', { reason })
+}
+
+async function enforceGracePeriod(tx: Tx, deps: Deps, now: Date, row: sql.AvailableImage): Promise<void> {
+  if (row.billing_status === 'PAST_DUE' && isOver(now, row, GRACE)) {
+    await sql.markUnpaid(tx, now, row.id, 'SUSPENDED')
+    return void (await setOwnTemplate(tx, row.id, { name: row.name, available: false }))
+  }
+  if (row.billing_status !== 'SUSPENDED' || !isOver(now, row, RETENTION)) return
+  const { vms, copies } = await lockTemplateUse(tx, row.id)
+  if (vms === 0n && copies === 0n) await retireImage(tx, deps, row, 'Unpaid for too long')
+}

@@ -1,0 +1,167 @@
+import type { Consistency } from '../../hypervisor/driver.ts'
+import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
+import { isOpen } from '../../workflow/run-store.ts'
+import { isSuspended } from '../accounts/service.ts'
+import { paid, unpaid, type Deadlines, type Period } from '../renewals/service.ts'
+
+export interface ImageRow extends Row<'images'> {
+  labels: Record<string, string>
+}
+
+export interface ShownImage extends ImageRow {
+  arch: string | null
+  default_user: string | null
+  renewal_price_cents: bigint
+}
+
+/** It is paid for. */
+export type AvailableImage = ShownImage & {
+  renewal_day: number
+  period_started_at: Date
+  period_price_cents: bigint
+  next_renewal_at: Date
+}
+
+/** Its period is set before. */
+export const isAvailable = (row: ShownImage): row is AvailableImage => row.status === 'AVAILABLE'
+
+/** Of the row of `images` with the alias `i`. */
+export const IMAGE_RENEWAL_PRICE = sql`(i.counted_gib * (select value from catalog_values where name = 'price.image_gib'))`
+
+const shown = sql`${allColumns('images', 'i')}, t.arch, t.default_user, ${IMAGE_RENEWAL_PRICE} as renewal_price_cents`
+const from = sql`images i left join os_templates t on t.id = i.id`
+
+export type NewImage = Pick<
+  ImageRow,
+  | 'id'
+  | 'account_id'
+  | 'name'
+  | 'labels'
+  | 'kind'
+  | 'source_type'
+  | 'source'
+  | 'vm_id'
+  | 'run_id'
+  | 'counted_gib'
+  | 'staging_host_id'
+  | 'staging_gib'
+  | 'created_at'
+>
+
+export const insertImage = (tx: Tx, row: NewImage) =>
+  tx.run(sql`
+    insert into images (id, account_id, name, labels, kind, source_type, source, vm_id, run_id, counted_gib, staging_host_id, staging_gib, created_at, updated_at)
+    values (${row.id}, ${row.account_id}, ${row.name}, ${json(row.labels)}, ${row.kind}, ${row.source_type}, ${row.source}, ${row.vm_id}, ${row.run_id},
+      ${row.counted_gib}, ${row.staging_host_id}, ${row.staging_gib}, ${row.created_at}, ${row.created_at})`)
+
+export interface ImageFilter {
+  kind?: ImageRow['kind']
+}
+
+const matching = (accountId: string, { kind }: ImageFilter) =>
+  sql`i.account_id = ${accountId} and (${kind ?? null}::text is null or i.kind = ${kind ?? null})`
+
+export const countImages = async (db: Queries, accountId: string, filter: ImageFilter): Promise<number> =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from images i where ${matching(accountId, filter)}`)).count)
+
+export const listImages = (db: Queries, accountId: string, filter: ImageFilter, range: PageRange) =>
+  db.many<ShownImage>(sql`select ${shown} from ${from} where ${matching(accountId, filter)} ${newestFirst(sql`i.id`, range)}`)
+
+/** Call it with the quota locked: two that begin at the same time would not see each other. */
+export const isImporting = async (tx: Tx, accountId: string): Promise<boolean> =>
+  (await tx.maybe(sql`select from images where account_id = ${accountId} and source_type = 'URL' and status = 'CREATING' limit 1`)) !==
+  undefined
+
+export const findImage = (db: Queries, accountId: string, id: string) =>
+  db.maybe<ShownImage>(sql`select ${shown} from ${from} where i.id = ${id} and i.account_id = ${accountId}`)
+
+export const imageById = (db: Queries, id: string) => db.maybe<ShownImage>(sql`select ${shown} from ${from} where i.id = ${id}`)
+
+/** Locks nothing of another account, whose transactions would wait. Who makes a VM from it refers to it meanwhile. */
+export const lockImage = async (tx: Tx, accountId: string, id: string): Promise<ShownImage | undefined> => {
+  // Pipelined in order: the second statement reads the row under the lock.
+  const lock = tx.run(sql`select 1 from images where id = ${id} and account_id = ${accountId} for no key update`)
+  const [, row] = await Promise.all([lock, findImage(tx, accountId, id)])
+  return row
+}
+
+export const lockImageById = async (tx: Tx, id: string): Promise<ShownImage | undefined> => {
+  const [, row] = await Promise.all([tx.run(sql`select 1 from images where id = ${id} for no key update`), imageById(tx, id)])
+  return row
+}
+
+export const setShown = (
+  tx: Tx,
+  now: Date,
+  { id, name, labels, is_protected }: Pick<ImageRow, 'id' | 'name' | 'labels' | 'is_protected'>,
+) =>
+  tx.run(
+    sql`update images set name = ${name}, labels = ${json(labels)}, is_protected = ${is_protected}, updated_at = ${now} where id = ${id}`,
+  )
+
+export const setCounted = (tx: Tx, id: string, gib: number) => tx.run(sql`update images set counted_gib = ${gib} where id = ${id}`)
+
+export interface MadeImage {
+  sizeBytes: number
+  checksum: string
+  diskGiB: number | null
+  consistency: Consistency | null
+}
+
+export const markAvailable = (tx: Tx, now: Date, id: string, made: MadeImage) =>
+  tx.run(sql`
+    update images set status = 'AVAILABLE', size_bytes = ${made.sizeBytes}, checksum = ${made.checksum}, disk_gib = ${made.diskGiB},
+      consistency = ${made.consistency}, staging_host_id = null, staging_gib = 0, updated_at = ${now} where id = ${id}`)
+
+/** It has no data, and takes nothing. One that was deleted meanwhile stays DELETING. */
+export const markFailed = (tx: Tx, now: Date, id: string, reason: string) =>
+  tx.run(sql`
+    update images set status = case when status = 'DELETING' then status else 'FAILED' end, reason = ${reason}, counted_gib = 0,
+      staging_host_id = null, staging_gib = 0, next_renewal_at = null, updated_at = ${now} where id = ${id}`)
+
+export const markDeleting = (tx: Tx, now: Date, id: string, reason: string | null, countedGib: number) =>
+  tx.run(
+    sql`update images set status = 'DELETING', reason = ${reason}, counted_gib = ${countedGib}, next_try_at = null, updated_at = ${now} where id = ${id}`,
+  )
+
+export const deleteImage = (tx: Tx, id: string) => tx.run(sql`delete from images where id = ${id}`)
+
+/** Deleted ones that no run works on. */
+export const deletedImages = (db: Queries, now: Date) =>
+  db.many<{ id: string }>(sql`
+    select i.id from images i where i.status = 'DELETING' and (i.next_try_at is null or i.next_try_at <= ${now})
+      and not exists (select from workflow_runs r where r.id = i.run_id and ${isOpen}) order by i.id limit 100`)
+
+export const postpone = (db: Queries, id: string, until: Date) => db.run(sql`update images set next_try_at = ${until} where id = ${id}`)
+
+/** Those of the ids whose files nothing needs. */
+export const unknownAmong = async (db: Queries, ids: string[]): Promise<string[]> =>
+  (
+    await db.many<{ id: string }>(sql`
+      select f.id from unnest(${ids}::text[]) as f(id) where not exists (
+        select from images i where i.id = f.id and (i.status <> 'FAILED' or exists (select from workflow_runs r where r.id = i.run_id and ${isOpen})))`)
+  ).map(({ id }) => id)
+
+/** Unpaid ones only where the balance covers them now, or a deadline has passed. One that VMs need stays until they are gone. */
+export const dueImages = (db: Queries, { now, graceOver, retentionOver }: Deadlines) =>
+  db.many<{ id: string }>(sql`
+    select i.id from images i left join wallets w using (account_id)
+    where i.status = 'AVAILABLE' and i.next_renewal_at <= ${now} and not ${isSuspended(sql`i.account_id`)}
+      and (i.billing_status = 'ACTIVE' or coalesce(w.balance_cents, 0) >= ${IMAGE_RENEWAL_PRICE}
+        or (i.billing_status = 'PAST_DUE' and i.past_due_at <= ${graceOver})
+        or (i.billing_status = 'SUSPENDED' and i.past_due_at <= ${retentionOver} and not exists (select from vms v where v.os_template_id = i.id)
+          and not exists (select from snapshots s where s.os_template_id = i.id) and not exists (select from backups b where b.os_template_id = i.id)))
+    order by i.next_renewal_at, i.id limit 500`)
+
+export const setPeriod = (tx: Tx, now: Date, id: string, period: Period) =>
+  tx.run(sql`update images set ${paid(now, period)} where id = ${id}`)
+
+export const insertPeriod = (tx: Tx, id: string, { startsAt, endsAt }: Period, transactionId: string) =>
+  tx.run(sql`
+    insert into image_periods (image_id, started_at, ends_at, transaction_id) values (${id}, ${startsAt}, ${endsAt}, ${transactionId})`)
+
+export const markUnpaid = (tx: Tx, now: Date, id: string, status: 'PAST_DUE' | 'SUSPENDED') =>
+  tx.run(sql`update images set ${unpaid(now, status)} where id = ${id}`)

@@ -1,0 +1,131 @@
+// Grows a volume: the transaction reserves and charges the difference. Of a volume that a VM has, the workflow has the host follow, live where
+// the VM runs, and a failure gives everything back; the data of a detached one grows when it is attached again.
+import { DryRunResult } from '../../http/api/api.ts'
+import type { Tx } from '../../kernel/database/db.ts'
+import { apiError, invalid } from '../../kernel/errors.ts'
+import { type Cents, prorateUp } from '../../kernel/money.ts'
+import { releaseQuotas, reserveQuotas } from '../accounts/service.ts'
+import { workflow, type Deps } from '../deps.ts'
+import { driverForVmId, secondsLeft, startAction } from '../vms/service.ts'
+import { balanceOf, charge, type Quote, refund, requireFunds, toQuote } from '../wallet/service.ts'
+import { volumeSpec, type VolumeInput } from './attach.workflow.ts'
+import type { UpdateVolume, Volume } from './schema.ts'
+import {
+  getVolume,
+  lockOwnVolume,
+  monthlyPrice,
+  quotasOf,
+  recordVolumeEvent,
+  referenceTo,
+  releaseRoom,
+  requireIdleVolume,
+  requireVolume,
+  reserveRoom,
+} from './service.ts'
+import * as sql from './sql.ts'
+
+/** JSON-compatible: stored in the workflow journal. */
+interface GrowInput extends VolumeInput {
+  before: { sizeGiB: number; periodPriceCents: string }
+  moreGiB: number
+  chargedCents: string
+}
+
+export const growWorkflow = workflow<GrowInput>('volume.grow', { deadline: '10m' })
+  .step('grow', {
+    timeout: '2m',
+    run: async ({ deps, input: { vmId, volumeId }, signal }) =>
+      (await driverForVmId(deps, vmId)).ensureVolumeSize(vmId, await volumeSpec(deps.db, volumeId), signal),
+  })
+  .onSuccess(async (tx, { deps, input: { volumeId }, runId, now }) => {
+    await sql.endRun(tx, now, volumeId)
+    await recordVolumeEvent(tx, deps, volumeId, 'volume.grown', { actionId: runId })
+  })
+  .onFailure(async (tx, { deps, input: { volumeId, before, moreGiB, chargedCents }, error, runId, now }) => {
+    const row = (await sql.lockVolumeById(tx, volumeId))!
+    await releaseQuotas(tx, row.account_id, quotasOf(moreGiB, 0n))
+    await releaseRoom(tx, row, moreGiB)
+    await sql.setSize(tx, now, volumeId, { sizeGiB: before.sizeGiB, periodPriceCents: BigInt(before.periodPriceCents), runId: null })
+    await recordVolumeEvent(tx, deps, volumeId, 'volume.grow_failed', { actionId: runId, reason: error?.userMessage ?? null })
+    const description = `The volume ${row.name} could not be grown`
+    if (BigInt(chargedCents) > 0n)
+      await refund(tx, now, row.account_id, BigInt(chargedCents), { type: 'VOLUME_REFUND', description, ...referenceTo(volumeId) })
+  })
+
+export async function updateVolume(
+  tx: Tx,
+  deps: Deps,
+  who: { accountId: string },
+  id: string,
+  change: UpdateVolume,
+  dryRun = false,
+): Promise<Volume | DryRunResult<Quote>> {
+  if (Object.keys(change).length === 0) throw invalid('give at least one of name, labels, isProtected, sizeGiB')
+  const { size_gib, vm_id: vmId } = await requireVolume(tx, who.accountId, id)
+  const isGrowing = change.sizeGiB !== undefined && change.sizeGiB !== size_gib
+  const row = () => lockOwnVolume(tx, who.accountId, id)
+  if (!isGrowing || vmId === null) return applyChange(tx, deps, await row(), change, null, dryRun)
+  return startAction(tx, deps, who, vmId, {
+    verb: 'attach',
+    label: 'VOLUME_GROW',
+    find: row,
+    act: (_, start, found) =>
+      applyChange(tx, deps, found, change, async (input) => (await start(growWorkflow, { ...input, vmId })).actionId, dryRun),
+  })
+}
+
+type StartGrow = (input: Omit<GrowInput, 'vmId'>) => Promise<string>
+
+/** Of a locked volume. `start`: of the locked, idle VM that has it. */
+async function applyChange(
+  tx: Tx,
+  deps: Deps,
+  row: sql.ShownVolume,
+  change: UpdateVolume,
+  start: StartGrow | null,
+  dryRun: boolean,
+): Promise<Volume | DryRunResult<Quote>> {
+  const { name = row.name, labels = row.labels, isProtected = row.is_protected, sizeGiB = row.size_gib } = change
+  await sql.describeVolume(tx, deps.clock.now(), row.id, { name, labels, is_protected: isProtected })
+  const cents = sizeGiB === row.size_gib ? 0n : await grow(tx, deps, row, sizeGiB, start)
+  if (!dryRun) return getVolume(tx, row.account_id, row.id)
+  const monthly = await monthlyPrice(tx, row.storage, sizeGiB)
+  return new DryRunResult(toQuote(deps.config.currency, { charge: cents, monthly, balanceAfter: await balanceOf(tx, row.account_id) }))
+}
+
+/** Returns what was charged. */
+async function grow(tx: Tx, deps: Deps, row: sql.ShownVolume, sizeGiB: number, start: StartGrow | null): Promise<Cents> {
+  const now = deps.clock.now()
+  const { currency } = deps.config
+  requireIdleVolume(row)
+  if ((row.vm_id !== null) !== (start !== null))
+    throw apiError('busy', 'The volume was moved by another request: look which VM has it now, and try again')
+  if (sizeGiB < row.size_gib) throw invalid(`a volume cannot shrink: it has ${row.size_gib} GiB`, 'sizeGiB')
+  requirePaidPeriod(row, now)
+  const moreGiB = sizeGiB - row.size_gib
+  const monthly = await monthlyPrice(tx, row.storage, sizeGiB)
+  const price = monthly > row.period_price_cents ? proratedForRest(row, now, monthly - row.period_price_cents) : 0n
+  await reserveQuotas(tx, row.account_id, quotasOf(moreGiB, 0n))
+  await requireFunds(tx, row.account_id, price, currency)
+  await reserveRoom(tx, row, moreGiB)
+  // A price that has become lower than the paid one costs nothing. The paid one is kept, because refunds are prorated from it.
+  const periodPriceCents = monthly > row.period_price_cents ? monthly : row.period_price_cents
+  const before = { sizeGiB: row.size_gib, periodPriceCents: row.period_price_cents.toString() }
+  const runId = (await start?.({ volumeId: row.id, before, moreGiB, chargedCents: price.toString() })) ?? null
+  await sql.setSize(tx, now, row.id, { sizeGiB, periodPriceCents, runId })
+  if (runId === null) await recordVolumeEvent(tx, deps, row.id, 'volume.grown')
+  const description = `Growth of volume ${row.name} to ${sizeGiB} GiB for the rest of the period`
+  if (price > 0n) await charge(tx, now, row.account_id, price, { type: 'VOLUME_UPGRADE', description, ...referenceTo(row.id), currency })
+  return price
+}
+
+/** A prorated price would be zero after the period has ended. */
+function requirePaidPeriod({ name, billing_status, next_renewal_at }: sql.VolumeRow, now: Date): void {
+  if (billing_status !== 'ACTIVE')
+    throw apiError('invalid_state', `The renewal of volume ${name} is not paid: deposit what is due, it renews by itself within a minute`)
+  if (next_renewal_at <= now)
+    throw apiError('invalid_state', `The month of volume ${name} is over and being renewed: try again in a minute`)
+}
+
+const proratedForRest = ({ period_started_at, next_renewal_at }: sql.VolumeRow, now: Date, monthly: Cents): Cents =>
+  prorateUp(monthly, secondsLeft(now, next_renewal_at), secondsLeft(period_started_at, next_renewal_at))

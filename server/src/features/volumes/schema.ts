@@ -1,0 +1,138 @@
+import { Id, nameText, nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { Storage } from '../catalog/schema.ts'
+import { defineEvent, type PayloadsOf } from '../events/schema.ts'
+
+const LABEL_KEY = '^[a-z0-9]([a-z0-9._/-]{0,61}[a-z0-9])?$'
+
+const Labels = Type.Unsafe<Record<string, string>>({
+  type: 'object',
+  maxProperties: 20,
+  propertyNames: { pattern: LABEL_KEY },
+  additionalProperties: nameText(0, 63),
+  rule: 'must be at most 20 labels, each with a key of 1-63 lower-case letters, digits, dots, slashes, underscores or hyphens and a text of at most 63 characters',
+  description: 'Yours: at most 20 texts of up to 63 characters, by keys such as team or env/stage',
+})
+
+const SizeGiB = Type.Integer({ minimum: 1, maximum: 16_384, rule: 'must be 1-16384 GiB' })
+
+export const VOLUME_STATUSES = ['AVAILABLE', 'ATTACHING', 'ATTACHED', 'DETACHING'] as const
+
+export const Volume = object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    labels: Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } }),
+    sizeGiB: Type.Integer(),
+    storage: Storage,
+    region: object({ slug: Type.String(), name: Type.String() }),
+    status: Type.String({ enum: [...VOLUME_STATUSES] }),
+    vmId: nullable(Type.String({ description: 'The VM that has it; null while it is detached' })),
+    devicePath: Type.String({ description: 'Where a Linux guest finds it, whichever other disks the VM has' }),
+    isProtected: Type.Boolean(),
+    currentAction: nullable(object({ id: Type.String(), action: Type.String(), status: Type.String(), progress: Type.Integer() })),
+    billing: object({
+      nextRenewalAt: Timestamp,
+      status: oneOf(['ACTIVE', 'PAST_DUE', 'SUSPENDED']),
+      priceMonthly: Type.String({ description: 'What the next renewal will charge' }),
+    }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { title: 'Volume' },
+)
+export type Volume = Static<typeof Volume>
+
+const Name = nameText(1, 100)
+
+export const CreateVolume = object(
+  {
+    name: Name,
+    sizeGiB: SizeGiB,
+    regionId: Type.String({ ...Id, description: 'The region whose VMs can have it' }),
+    vmId: Type.Optional(Type.String({ ...Id, description: 'A VM of the region that it is attached to at once' })),
+    storage: Type.Optional(
+      Type.Enum(['LOCAL', 'REPLICATED'], {
+        description:
+          'REPLICATED: any VM of the region can have it. LOCAL: it lies on one host, that of vmId, and only VMs of this host can have it. Left out: REPLICATED where the region has it',
+      }),
+    ),
+    labels: Type.Optional(Labels),
+    isProtected: Type.Optional(Type.Boolean({ description: 'It cannot be deleted until this is false again' })),
+  },
+  { title: 'CreateVolume' },
+)
+export type CreateVolume = Static<typeof CreateVolume>
+
+export const UpdateVolume = object(
+  {
+    name: Type.Optional(Name),
+    labels: Type.Optional(Labels),
+    isProtected: Type.Optional(Type.Boolean()),
+    sizeGiB: Type.Optional(
+      Type.Integer({
+        ...SizeGiB,
+        description: 'It can only grow. A running guest sees the new size at once, and grows its filesystem itself',
+      }),
+    ),
+  },
+  { title: 'UpdateVolume' },
+)
+export type UpdateVolume = Static<typeof UpdateVolume>
+
+export const AttachVolume = object(
+  { vmId: Type.String({ ...Id, description: 'A VM of the same region; of a volume on LOCAL storage, of the same host' }) },
+  { title: 'AttachVolume' },
+)
+
+export const VolumeChanging = object(
+  { vmId: Type.String({ description: 'The VM that gets it, or loses it: its actions show this one' }), actionId: Type.String() },
+  { title: 'VolumeChanging' },
+)
+export type VolumeChanging = Static<typeof VolumeChanging>
+
+export const VolumeQuery = {
+  regionId: Type.Optional(Type.String({ ...Id, description: 'Only those of this region' })),
+  vmId: Type.Optional(Type.String({ ...Id, description: 'Only those of this VM' })),
+}
+
+export const DeletedVolume = object({ id: Type.String() }, { title: 'DeletedVolume' })
+
+const VolumeEventData = object(
+  {
+    volume: Volume,
+    actionId: nullable(Type.String()),
+    reason: nullable(Type.String({ description: 'Why it happened, where that is not clear' })),
+  },
+  { title: 'VolumeEventData' },
+)
+
+export const volumeEvents = {
+  'volume.created': defineEvent(VolumeEventData, 'A volume was created', { by: ['createVolume'] }),
+  'volume.attached': defineEvent(VolumeEventData, 'A VM has the volume', { by: ['attachVolume'], sometimesBy: ['createVolume'] }),
+  'volume.attach_failed': defineEvent(VolumeEventData, 'A volume could not be attached and stays detached', {
+    sometimesBy: ['attachVolume', 'createVolume'],
+  }),
+  'volume.detached': defineEvent(
+    VolumeEventData,
+    'A volume was taken from its VM; not recorded when the VM was deleted or restored elsewhere',
+    {
+      by: ['detachVolume'],
+    },
+  ),
+  'volume.detach_failed': defineEvent(VolumeEventData, 'A volume could not be detached and stays with its VM', {
+    sometimesBy: ['detachVolume'],
+  }),
+  'volume.grown': defineEvent(VolumeEventData, 'A volume is larger', { sometimesBy: ['updateVolume'] }),
+  'volume.grow_failed': defineEvent(VolumeEventData, 'A volume could not be grown, and what that had cost was refunded', {
+    sometimesBy: ['updateVolume'],
+  }),
+  'volume.renewed': defineEvent(VolumeEventData, 'The next month of the volume was charged'),
+  'volume.past_due': defineEvent(VolumeEventData, 'The wallet did not cover the renewal: the volume will be detached, then deleted'),
+  'volume.deleted': defineEvent(VolumeEventData, 'A volume was deleted with its data, by its owner or because it was not paid', {
+    by: ['deleteVolume'],
+  }),
+}
+
+declare module '../events/schema.ts' {
+  interface EventPayloads extends PayloadsOf<typeof volumeEvents> {}
+}

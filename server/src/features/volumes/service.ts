@@ -1,0 +1,200 @@
+// Disks of an account that move between its VMs. Lock order: VM, volume, quotas, storage backend or host, event log, wallet.
+import { DryRunResult } from '../../http/api/api.ts'
+import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
+import { apiError, notFound } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { Cents } from '../../kernel/money.ts'
+import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
+import { releaseQuotas, reserveQuotas } from '../accounts/service.ts'
+import { catalogNumbers, type RegionRow } from '../catalog/service.ts'
+import type { Deps, EventDeps } from '../deps.ts'
+import type { EventType } from '../events/schema.ts'
+import { recordEvent } from '../events/service.ts'
+import { releaseDisk, reserveDisk, reserveDiskInRegion } from '../hosts/capacity.ts'
+import { firstPeriod, quoteRemoval, refundUnused, unusedDays } from '../renewals/service.ts'
+import { hasReplicatedStorage, leaveVolumes, releaseStorage, reserveStorage, reserveStorageInRegion } from '../storage/service.ts'
+import type { VmDetails } from '../vms/service.ts'
+import { charge, type Quote, requireFunds, toQuote } from '../wallet/service.ts'
+import type { CreateVolume, Volume, volumeEvents } from './schema.ts'
+import * as sql from './sql.ts'
+import { toVolume } from './view.ts'
+
+export { RENEWAL_PRICE } from './sql.ts'
+
+export const PURGE = 'volumes.purge'
+
+export const quotasOf = (gib: number, volumes: bigint): Record<string, bigint> => ({
+  ...(volumes > 0n && { volumes }),
+  volume_storage_gib: BigInt(gib),
+})
+
+type Place = Pick<sql.VolumeRow, 'host_id' | 'storage_id'>
+
+export async function reserveRoom(tx: Tx, { host_id, storage_id }: Place, gib: number): Promise<void> {
+  const isReserved = storage_id === null ? await reserveDisk(tx, [host_id!], gib) : await reserveStorage(tx, storage_id, gib)
+  if (isReserved) return
+  const where = storage_id === null ? 'The host of this volume or VM' : 'The storage of this volume'
+  throw apiError('no_capacity', `${where} has no room for ${gib} GiB more at the moment: try again later`)
+}
+
+export const releaseRoom = async (tx: Tx, { host_id, storage_id }: Place, gib: number): Promise<unknown> =>
+  storage_id === null ? releaseDisk(tx, new Map([[host_id!, gib]])) : releaseStorage(tx, storage_id, gib)
+
+export const monthlyPrice = async (db: Queries, storage: sql.VolumeRow['storage'], gib: number): Promise<Cents> =>
+  BigInt(gib) * (await catalogNumbers(db))(storage === 'LOCAL' ? 'price.volume_gib' : 'price.volume_replicated_gib')
+
+/** `vm`: the locked one that it is to be attached to. `attach` runs once it exists. */
+export async function insertVolume(
+  tx: Tx,
+  deps: Deps,
+  { accountId, region, vm }: { accountId: string; region: RegionRow; vm: VmDetails | null },
+  input: CreateVolume,
+  attach: (row: sql.ShownVolume) => Promise<unknown>,
+  dryRun: boolean,
+): Promise<Volume | DryRunResult<Quote>> {
+  const now = deps.clock.now()
+  const { currency } = deps.config
+  if (!region.available) throw apiError('unavailable', `Region ${region.slug} takes nothing new at the moment`)
+  const storage = await storageFor(tx, region, input.storage)
+  const { sizeGiB } = input
+  const price = await monthlyPrice(tx, storage, sizeGiB)
+  await reserveQuotas(tx, accountId, quotasOf(sizeGiB, 1n))
+  await requireFunds(tx, accountId, price, currency)
+  const place = await allocatePlace(tx, storage, { accountId, region, vm }, sizeGiB)
+  const id = newId()
+  const period = firstPeriod(now, price)
+  await sql.insertVolume(tx, {
+    id,
+    account_id: accountId,
+    region_id: region.id,
+    name: input.name,
+    labels: input.labels ?? {},
+    is_protected: input.isProtected ?? false,
+    size_gib: sizeGiB,
+    storage,
+    ...place,
+    renewal_day: period.renewalDay,
+    period_started_at: period.startsAt,
+    period_price_cents: price,
+    next_renewal_at: period.endsAt,
+    created_at: now,
+  })
+  await attach((await sql.volumeById(tx, id))!)
+  const shown = await recordVolumeEvent(tx, deps, id, 'volume.created')
+  const entry = { type: 'VOLUME_CHARGE', description: `First month of volume ${input.name}`, ...referenceTo(id), currency } as const
+  const paid = await charge(tx, now, accountId, price, entry)
+  await sql.insertPeriod(tx, id, period, paid.id)
+  if (dryRun) return new DryRunResult(toQuote(currency, { charge: price, monthly: price, balanceAfter: paid.balance_after_cents }))
+  return shown
+}
+
+async function storageFor(tx: Tx, region: RegionRow, wanted: sql.VolumeRow['storage'] | undefined): Promise<sql.VolumeRow['storage']> {
+  const isReplicated = await hasReplicatedStorage(tx, region)
+  if (wanted === 'REPLICATED' && !isReplicated)
+    throw apiError('unavailable', `Region ${region.slug} has no replicated storage: choose LOCAL, or another region`)
+  return wanted ?? (isReplicated ? 'REPLICATED' : 'LOCAL')
+}
+
+/** Without a VM, a LOCAL one lies where the account has VMs. */
+async function allocatePlace(
+  tx: Tx,
+  storage: sql.VolumeRow['storage'],
+  { accountId, region, vm }: { accountId: string; region: RegionRow; vm: VmDetails | null },
+  gib: number,
+): Promise<Place> {
+  if (storage === 'REPLICATED') return { host_id: null, storage_id: (await reserveStorageInRegion(tx, region, gib)).id }
+  if (vm === null) return { host_id: await reserveDiskInRegion(tx, region, gib, await sql.hostsOf(tx, accountId)), storage_id: null }
+  const place = { host_id: vm.host_id, storage_id: null }
+  await reserveRoom(tx, place, gib)
+  return place
+}
+
+export const referenceTo = (id: string) => ({ referenceType: 'VOLUME', referenceId: id }) as const
+
+export async function listVolumes(db: Queries, accountId: string, filter: sql.VolumeFilter, page: PageRequest): Promise<Paged<Volume>> {
+  const total = await sql.countVolumes(db, accountId, filter)
+  return pageOf(page, total, async (range) => (await sql.listVolumes(db, accountId, filter, range)).map(toVolume))
+}
+
+export async function requireVolume(db: Queries, accountId: string, id: string): Promise<sql.ShownVolume> {
+  const row = await sql.findVolume(db, accountId, id)
+  if (!row) throw notFound('Volume')
+  return row
+}
+
+export const getVolume = async (db: Queries, accountId: string, id: string): Promise<Volume> =>
+  toVolume(await requireVolume(db, accountId, id))
+
+export async function lockOwnVolume(tx: Tx, accountId: string, id: string): Promise<sql.ShownVolume> {
+  const row = await sql.lockVolume(tx, accountId, id)
+  if (!row) throw notFound('Volume')
+  return row
+}
+
+/** One action at a time. */
+export function requireIdleVolume({ name, run_id, open_run }: sql.ShownVolume): void {
+  if (run_id === null) return
+  const what = open_run === null ? 'an action' : `action ${open_run.label}`
+  throw apiError('busy', `The volume ${name} is busy: ${what} (${run_id}) is running. Wait until it has ended`)
+}
+
+/** Refunds the unused whole days. */
+export async function deleteVolume(
+  tx: Tx,
+  deps: Deps,
+  accountId: string,
+  id: string,
+  dryRun = false,
+): Promise<{ id: string } | DryRunResult<Quote>> {
+  const now = deps.clock.now()
+  const row = await lockOwnVolume(tx, accountId, id)
+  requireIdleVolume(row)
+  if (row.vm_id !== null) throw apiError('in_use', `The volume ${row.name} is attached to a VM: detach it first`)
+  if (row.is_protected) throw apiError('protected', 'The volume is protected against deletion: set isProtected to false first')
+  const unused = await unusedDays(tx, now, row)
+  if (dryRun) return quoteRemoval(tx, deps, accountId, unused)
+  await removeVolume(tx, deps, now, row, null)
+  await refundUnused(tx, now, row, unused, { type: 'VOLUME_REFUND', what: `volume ${row.name}`, referenceType: 'VOLUME' })
+  return { id }
+}
+
+/** Of a locked, detached volume. Its data is removed by a reconciler, and keeps its room until then. */
+export async function removeVolume(tx: Tx, deps: EventDeps, now: Date, row: sql.ShownVolume, reason: string | null): Promise<void> {
+  await releaseQuotas(tx, row.account_id, quotasOf(row.size_gib, 1n))
+  if (!row.has_data) await releaseRoom(tx, row, row.size_gib)
+  await recordVolumeEvent(tx, deps, row.id, 'volume.deleted', { reason })
+  if (!row.has_data) return void (await sql.deleteVolume(tx, row.id))
+  await sql.markDeleted(tx, now, row.id)
+  await triggerReconciler(tx, PURGE)
+}
+
+interface EventDetail {
+  actionId?: string | null
+  reason?: string | null
+}
+
+/** Call it after the change: the event shows the volume as it is now. */
+export async function recordVolumeEvent(
+  tx: Tx,
+  deps: EventDeps,
+  id: string,
+  type: keyof typeof volumeEvents & EventType,
+  { actionId = null, reason = null }: EventDetail = {},
+): Promise<Volume> {
+  const row = await sql.volumeById(tx, id)
+  if (!row) throw new Error(`BUG: volume ${id} is gone while an event is recorded`)
+  const volume = toVolume(row)
+  await recordEvent(tx, deps, { accountId: row.account_id, type, subjectId: id, data: { volume, actionId, reason } })
+  return volume
+}
+
+/** A deleted VM leaves its volumes to its owner. Its machine on a lost host may still write to them. */
+export async function keepVolumes(
+  tx: Tx,
+  vm: { id: string; host_id: string | null; isLeft: boolean },
+  { clock }: EventDeps,
+): Promise<void> {
+  if (vm.isLeft) await leaveVolumes(tx, clock.now(), vm.id, vm.host_id!)
+  await sql.detachAll(tx, clock.now(), vm.id)
+}

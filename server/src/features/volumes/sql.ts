@@ -1,0 +1,193 @@
+import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
+import { openRunAsJson, type OpenRun } from '../../workflow/run-store.ts'
+import { isSuspended } from '../accounts/service.ts'
+import { paid, unpaid, type Deadlines, type Period } from '../renewals/service.ts'
+import { isStale } from '../vms/service.ts'
+
+export interface VolumeRow extends Row<'volumes'> {
+  labels: Record<string, string>
+}
+
+export interface ShownVolume extends VolumeRow {
+  region_slug: string
+  region_name: string
+  renewal_price_cents: bigint
+  open_run: OpenRun | null
+}
+
+/** Of the row `v`. */
+export const RENEWAL_PRICE = sql`v.size_gib * (select value from catalog_values
+  where name = case v.storage when 'LOCAL' then 'price.volume_gib' else 'price.volume_replicated_gib' end)`
+
+/** The VM is the subject of the run. */
+const shown = sql`${allColumns('volumes', 'v')}, r.slug as region_slug, r.name as region_name, ${RENEWAL_PRICE} as renewal_price_cents,
+  case when v.run_id is not null then ${openRunAsJson(sql`v.vm_id`)} end as open_run`
+
+export type NewVolume = Pick<
+  VolumeRow,
+  | 'id'
+  | 'account_id'
+  | 'region_id'
+  | 'name'
+  | 'labels'
+  | 'is_protected'
+  | 'size_gib'
+  | 'storage'
+  | 'host_id'
+  | 'storage_id'
+  | 'renewal_day'
+  | 'period_started_at'
+  | 'period_price_cents'
+  | 'next_renewal_at'
+  | 'created_at'
+>
+
+export const insertVolume = (tx: Tx, row: NewVolume) =>
+  tx.run(sql`
+    insert into volumes (id, account_id, region_id, name, labels, is_protected, size_gib, storage, host_id, storage_id, renewal_day, period_started_at,
+      period_price_cents, next_renewal_at, created_at, updated_at)
+    values (${row.id}, ${row.account_id}, ${row.region_id}, ${row.name}, ${json(row.labels)}, ${row.is_protected}, ${row.size_gib}, ${row.storage},
+      ${row.host_id}, ${row.storage_id}, ${row.renewal_day}, ${row.period_started_at}, ${row.period_price_cents}, ${row.next_renewal_at},
+      ${row.created_at}, ${row.created_at})`)
+
+export interface VolumeFilter {
+  regionId?: string
+  vmId?: string
+}
+
+const matching = (accountId: string, { regionId, vmId }: VolumeFilter) => sql`
+  v.account_id = ${accountId} and v.deleted_at is null and (${regionId ?? null}::text is null or v.region_id = ${regionId ?? null})
+  and (${vmId ?? null}::text is null or v.vm_id = ${vmId ?? null})`
+
+export const countVolumes = async (db: Queries, accountId: string, filter: VolumeFilter): Promise<number> =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from volumes v where ${matching(accountId, filter)}`)).count)
+
+export const listVolumes = (db: Queries, accountId: string, filter: VolumeFilter, range: PageRange) =>
+  db.many<ShownVolume>(sql`
+    select ${shown} from volumes v join regions r on r.id = v.region_id where ${matching(accountId, filter)} ${newestFirst(sql`v.id`, range)}`)
+
+export const findVolume = (db: Queries, accountId: string, id: string) =>
+  db.maybe<ShownVolume>(sql`
+    select ${shown} from volumes v join regions r on r.id = v.region_id where v.id = ${id} and v.account_id = ${accountId} and v.deleted_at is null`)
+
+export const volumeById = (db: Queries, id: string) =>
+  db.maybe<ShownVolume>(sql`select ${shown} from volumes v join regions r on r.id = v.region_id where v.id = ${id}`)
+
+/** Locks nothing of another account, whose transactions would wait. */
+export const lockVolume = async (tx: Tx, accountId: string, id: string): Promise<ShownVolume | undefined> => {
+  // Pipelined in order: the second statement reads the row under the lock.
+  const lock = tx.run(sql`select 1 from volumes where id = ${id} and account_id = ${accountId} for update`)
+  const [, row] = await Promise.all([lock, findVolume(tx, accountId, id)])
+  return row
+}
+
+export const lockVolumeById = async (tx: Tx, id: string): Promise<ShownVolume | undefined> => {
+  const [, row] = await Promise.all([tx.run(sql`select 1 from volumes where id = ${id} for update`), volumeById(tx, id)])
+  return row
+}
+
+export const describeVolume = (
+  tx: Tx,
+  now: Date,
+  id: string,
+  { name, labels, is_protected }: Pick<VolumeRow, 'name' | 'labels' | 'is_protected'>,
+) =>
+  tx.run(sql`
+    update volumes set name = ${name}, labels = ${json(labels)}, is_protected = ${is_protected}, updated_at = ${now} where id = ${id}`)
+
+export const setSize = (tx: Tx, now: Date, id: string, size: { sizeGiB: number; periodPriceCents: bigint; runId: string | null }) =>
+  tx.run(sql`
+    update volumes set size_gib = ${size.sizeGiB}, period_price_cents = ${size.periodPriceCents}, run_id = ${size.runId}, updated_at = ${now}
+    where id = ${id}`)
+
+export const endRun = (tx: Tx, now: Date, id: string) => tx.run(sql`update volumes set run_id = null, updated_at = ${now} where id = ${id}`)
+
+export const beginAttach = (tx: Tx, now: Date, id: string, vm: { id: string; hostId: string }, runId: string) =>
+  tx.run(sql`
+    update volumes set vm_id = ${vm.id}, vm_host_id = ${vm.hostId}, status = 'ATTACHING', run_id = ${runId}, has_data = true, left_vm_id = null,
+      left_host_id = null, updated_at = ${now}
+    where id = ${id}`)
+
+export const beginDetach = (tx: Tx, now: Date, id: string, runId: string) =>
+  tx.run(sql`update volumes set status = 'DETACHING', run_id = ${runId}, updated_at = ${now} where id = ${id}`)
+
+export const markAttached = (tx: Tx, now: Date, id: string) =>
+  tx.run(sql`update volumes set status = 'ATTACHED', run_id = null, updated_at = ${now} where id = ${id}`)
+
+/** `left`: the machine that may still have it. */
+export const markDetached = (tx: Tx, now: Date, id: string, left: { vmId: string; hostId: string } | null = null) =>
+  tx.run(sql`
+    update volumes set vm_id = null, vm_host_id = null, status = 'AVAILABLE', run_id = null, left_vm_id = ${left?.vmId ?? null},
+      left_host_id = ${left?.hostId ?? null}, updated_at = ${now}
+    where id = ${id}`)
+
+export const forgetData = (tx: Tx, id: string) => tx.run(sql`update volumes set has_data = false where id = ${id}`)
+
+/** Of a VM whose machine is gone. */
+export const detachAll = (tx: Tx, now: Date, vmId: string) =>
+  tx.run(sql`
+    update volumes set vm_id = null, vm_host_id = null, status = 'AVAILABLE', run_id = null, updated_at = ${now} where vm_id = ${vmId}`)
+
+/** A machine that may still write to it is on its host until a reconciler has put that right. */
+export const isLeft = async (db: Queries, { left_vm_id, left_host_id }: VolumeRow): Promise<boolean> =>
+  left_vm_id !== null && (await db.one<{ stale: boolean }>(sql`select ${isStale(sql`${left_vm_id}`, sql`${left_host_id}`)} as stale`)).stale
+
+export const countOnVm = async (db: Queries, vmId: string): Promise<number> =>
+  (await db.one<{ count: number }>(sql`select count(*)::int as count from volumes where vm_id = ${vmId}`)).count
+
+/** By name: those of the account that a volume of this host can be attached to. */
+export const vmsOn = async (db: Queries, accountId: string, hostId: string): Promise<string[]> =>
+  (
+    await db.many<{ name: string }>(
+      sql`select name from vms where account_id = ${accountId} and host_id = ${hostId} order by name, id limit 5`,
+    )
+  ).map(({ name }) => name)
+
+export const hostsOf = async (db: Queries, accountId: string): Promise<Set<string>> =>
+  new Set(
+    (
+      await db.many<{ host_id: string }>(
+        sql`select distinct h.id as host_id from vms v join hosts h on h.id = v.host_id where v.account_id = ${accountId} order by 1`,
+      )
+    ).map(({ host_id }) => host_id),
+  )
+
+export const markDeleted = (tx: Tx, now: Date, id: string) =>
+  tx.run(sql`update volumes set deleted_at = ${now}, updated_at = ${now} where id = ${id}`)
+
+export const deleteVolume = (tx: Tx, id: string) => tx.run(sql`delete from volumes where id = ${id}`)
+
+/** Hosts and storage backends that have data of deleted volumes. */
+export const placesToPurge = async (db: Queries): Promise<string[]> =>
+  (
+    await db.many<{ place: string }>(sql`
+      select place from (select distinct coalesce(host_id, storage_id, '') as place from volumes where deleted_at is not null) p order by place`)
+  ).map(({ place }) => place)
+
+export const deletedIn = (db: Queries, place: string) =>
+  db.many<Pick<VolumeRow, 'id' | 'host_id' | 'storage_id'>>(sql`
+    select id, host_id, storage_id from volumes where deleted_at is not null and (host_id = ${place} or storage_id = ${place}) order by deleted_at, id limit 200`)
+
+/** Unpaid ones only where the balance covers them now, or a deadline has passed. Those of a removed host are out of reach, and cost nothing. */
+export const dueVolumes = (db: Queries, { now, graceOver, retentionOver }: Deadlines) =>
+  db.many<{ id: string }>(sql`
+    select v.id from volumes v left join wallets w using (account_id)
+    where v.next_renewal_at <= ${now} and v.deleted_at is null and v.run_id is null and not ${isSuspended(sql`v.account_id`)}
+      and not exists (select from hosts h where h.id = v.host_id and h.removed_at is not null)
+      and (v.billing_status = 'ACTIVE' or coalesce(w.balance_cents, 0) >= ${RENEWAL_PRICE}
+        or (v.billing_status = 'PAST_DUE' and v.past_due_at <= ${graceOver})
+        or (v.billing_status = 'SUSPENDED' and (v.vm_id is not null or v.past_due_at <= ${retentionOver})))
+    order by v.next_renewal_at, v.id limit 500`)
+
+export const setPeriod = (tx: Tx, now: Date, id: string, period: Period) =>
+  tx.run(sql`update volumes set ${paid(now, period)} where id = ${id}`)
+
+export const insertPeriod = (tx: Tx, id: string, { startsAt, endsAt }: Period, transactionId: string) =>
+  tx.run(sql`
+    insert into volume_periods (volume_id, started_at, ends_at, transaction_id) values (${id}, ${startsAt}, ${endsAt}, ${transactionId})`)
+
+export const markUnpaid = (tx: Tx, now: Date, id: string, status: 'PAST_DUE' | 'SUSPENDED') =>
+  tx.run(sql`update volumes set ${unpaid(now, status)} where id = ${id}`)

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { diskImage, draftOf, isDraftOf, keptImage, readImageName, snapshotIdOf, snapshotName, templateImage } from './names.ts'
+
+const disk = { vmId: 'cvm1', generation: 12 }
+
+test('names are read back', () => {
+  expect(readImageName(diskImage(disk))).toEqual({ kind: 'disk', isDraft: false, id: 'cvm1', generation: 12 })
+  expect(readImageName(keptImage(disk))).toEqual({ kind: 'kept', isDraft: false, id: 'cvm1', generation: 12 })
+  expect(readImageName(templateImage('debian'))).toEqual({ kind: 'template', isDraft: false, id: 'debian', generation: 0 })
+  expect(snapshotIdOf(snapshotName('csnap'))).toBe('csnap')
+})
+
+test('a draft is told from its image and from drafts of others', () => {
+  const draft = draftOf(diskImage(disk))
+  expect(readImageName(draft)).toEqual({ kind: 'disk', isDraft: true, id: 'cvm1', generation: 12 })
+  expect(isDraftOf(draft, diskImage(disk))).toBe(true)
+  expect(isDraftOf(draft, diskImage({ ...disk, generation: 1 }))).toBe(false)
+  expect(draftOf('template-debian')).not.toBe(draftOf('template-debian'))
+})
+
+test.each(['backup', 'vm-cvm1', 'vm-cvm1-1-old', 'vm-cvm1-1.qcow2', 'draft-vm-cvm1-1', 'template-a-b', 'my-vm-cvm1-1', ''])(
+  'the image %j of an operator is none of ours',
+  (name) => expect(readImageName(name)).toBeUndefined(),
+)
+
+test.each(['../x', 'a@b', 'a/b', '-a', 'A', ''])('%j becomes no name', (id) => {
+  expect(() => diskImage({ vmId: id, generation: 1 })).toThrow('BUG')
+  expect(() => snapshotName(id)).toThrow('BUG')
+  expect(() => templateImage(id)).toThrow('BUG')
+})

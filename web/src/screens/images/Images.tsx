@@ -1,0 +1,199 @@
+import { Button, Textarea } from '@mantine/core'
+import type { Image } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { berth } from '../../api/berth.ts'
+import { useWrite } from '../../api/client.ts'
+import { fieldError } from '../../api/errors.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { imageMessages as w } from '../../messages/images.ts'
+import { imagesQuery, isBootable } from '../../queries/images.ts'
+import { Empty } from '../../ui/AsyncState.tsx'
+import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
+import { ErrorAlert, Form } from '../../ui/Form.tsx'
+import { formatBytes, formatDisk, formatMoney } from '../../ui/format.ts'
+import { Icon } from '../../ui/Icon.tsx'
+import { Card, Page, Stack } from '../../ui/Page.tsx'
+import { PagedTable } from '../../ui/PagedTable.tsx'
+import { usePaging } from '../../ui/paging.ts'
+import { RenameDialog } from '../../ui/Rename.tsx'
+import { RowMenu } from '../../ui/RowMenu.tsx'
+import { StatusBadge } from '../../ui/Status.tsx'
+import type { Column } from '../../ui/Table.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { CreateImage } from './CreateImage.tsx'
+import { labelLines, readLabels } from './labels.ts'
+
+type Open = { what: 'create' } | { what: 'rename' | 'labels' | 'delete'; image: Image } | null
+
+export default function Images() {
+  const [open, setOpen] = useState<Open>(null)
+  const close = (): void => setOpen(null)
+  const navigate = useNavigate()
+  const { search } = usePaging()
+  const images = useQuery(imagesQuery({ page: search.page, limit: search.limit }))
+  const protect = useWrite(({ id, isProtected }: Image) => berth.images.update(id, { isProtected: !isProtected }), {
+    invalidates: ['images'],
+    successMessage: ({ name }) => w.changed(name),
+  })
+  const create = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen({ what: 'create' })}>
+      {w.create}
+    </Button>
+  )
+  const columns: Column<Image>[] = [
+    { head: w.name, truncate: nameAndSource, cell: (image) => <Named image={image} /> },
+    { head: w.kind, cell: ({ kind }) => w.kinds[kind] },
+    { head: w.status, cell: (image) => <ImageStatus image={image} /> },
+    { head: w.size, cell: (image) => <Size image={image} />, right: true },
+    { head: w.price, cell: ({ billing }) => billing?.priceMonthly ?? commonMessages.unknown, right: true },
+    { head: w.labels, truncate: ({ labels }) => labelLines(labels).join(', '), cell: ({ labels }) => labelLines(labels).join(', ') },
+    { head: w.created, cell: ({ createdAt }) => <Time at={createdAt} />, right: true },
+    {
+      head: commonMessages.actions,
+      quiet: true,
+      shrink: true,
+      right: true,
+      cell: (image) => {
+        const isDeleting = image.status === 'DELETING'
+        return (
+          <RowMenu
+            name={image.name}
+            items={[
+              {
+                label: w.newVm,
+                onClick: () => void navigate({ to: '/vms/new', search: { image: image.id } }),
+                disabled: !isBootable(image),
+              },
+              { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', image }), disabled: isDeleting },
+              { label: w.editLabels, onClick: () => setOpen({ what: 'labels', image }), disabled: isDeleting },
+              { label: image.isProtected ? w.unprotect : w.protect, onClick: () => protect.mutate(image), disabled: isDeleting },
+              { label: w.delete, onClick: () => setOpen({ what: 'delete', image }), danger: true, disabled: isDeleting },
+            ]}
+          />
+        )
+      },
+    },
+  ]
+  return (
+    <Page title={w.title} about={w.about} actions={create}>
+      <Card flush>
+        <PagedTable
+          of={images}
+          caption={w.title}
+          columns={columns}
+          empty={<Empty icon="box" title={w.emptyTitle} about={w.emptyAbout} action={create} />}
+        />
+      </Card>
+      {open?.what === 'create' && <CreateImage onClose={close} />}
+      {open?.what === 'rename' && (
+        <RenameDialog
+          title={w.rename(open.image.name)}
+          name={open.image.name}
+          write={(name) => berth.images.update(open.image.id, { name })}
+          invalidates="images"
+          onClose={close}
+        />
+      )}
+      {open?.what === 'labels' && <EditLabels image={open.image} onClose={close} />}
+      {open?.what === 'delete' && <DeleteImage image={open.image} onClose={close} />}
+    </Page>
+  )
+}
+
+const sourceOf = ({ source: { type, url } }: Image): string => (url === null ? w.from[type] : w.importedFrom(url))
+
+const nameAndSource = (image: Image): string => `${image.name}: ${sourceOf(image)}`
+
+const Named = ({ image }: { image: Image }) => (
+  <div>
+    <strong>{image.name}</strong>
+    <div className="muted">{sourceOf(image)}</div>
+    {image.isProtected && <div className="muted">{w.isProtected}</div>}
+  </div>
+)
+
+const ImageStatus = ({ image: { status, error, billing } }: { image: Image }) => (
+  <div>
+    <StatusBadge status={status} />
+    {error && (
+      <div className="muted" data-wrap>
+        {error}
+      </div>
+    )}
+    {billing && billing.status !== 'ACTIVE' && (
+      <div>
+        <StatusBadge status={billing.status} />
+      </div>
+    )}
+  </div>
+)
+
+/** Nothing is known of it before it is made. */
+const Size = ({ image: { status, size, disk } }: { image: Image }) =>
+  status === 'AVAILABLE' ? (
+    <div>
+      {formatBytes(size)}
+      {disk !== null && <div className="muted">{w.needsDisk(formatDisk(disk))}</div>}
+    </div>
+  ) : (
+    commonMessages.unknown
+  )
+
+interface ImageProps {
+  image: Image
+  onClose: () => void
+}
+
+function EditLabels({ image, onClose }: ImageProps) {
+  const [text, setText] = useState(labelLines(image.labels).join('\n'))
+  const write = useWrite(() => berth.images.update(image.id, { labels: readLabels(text) }), {
+    inForm: true,
+    invalidates: ['images'],
+    successMessage: w.changed(image.name),
+    onDone: onClose,
+  })
+  return (
+    <Dialog title={w.labelsOf(image.name)} onClose={onClose}>
+      <Form onSubmit={() => write.mutate()} busy={write.isPending} error={write.error} submit={commonMessages.save} onCancel={onClose}>
+        <Textarea
+          label={w.labels}
+          description={w.labelsHint}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+          error={fieldError(write.error, 'labels')}
+          spellCheck={false}
+          rows={5}
+          data-autofocus
+        />
+      </Form>
+    </Dialog>
+  )
+}
+
+/** A dry run says what is refunded, or what the image is needed for. */
+function DeleteImage({ image, onClose }: ImageProps) {
+  const quote = useQuery({
+    queryKey: ['quote', image.id, 'delete'],
+    queryFn: ({ signal }) => berth.images.quoteDelete(image.id, { signal }),
+    enabled: !image.isProtected,
+    gcTime: 0, // a reopened dialog asks again
+  })
+  const write = useWrite(() => berth.images.delete(image.id), {
+    inForm: true,
+    invalidates: ['images', 'limits', 'wallet'],
+    successMessage: w.deleted(image.name),
+  })
+  return (
+    <ConfirmDialog title={w.deleteTitle(image.name)} submit={w.delete} write={write} onClose={onClose} disabled={!quote.data}>
+      <Stack gap={14}>
+        <p>
+          {image.isProtected ? w.deleteProtected(image.name) : w.deleteAbout}{' '}
+          {quote.data && w.refund(formatMoney(quote.data.charge.replace('-', ''), quote.data.currency))}
+        </p>
+        <ErrorAlert error={quote.error} />
+      </Stack>
+    </ConfirmDialog>
+  )
+}

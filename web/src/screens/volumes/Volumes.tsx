@@ -1,0 +1,298 @@
+import { Button, NativeSelect, NumberInput, TextInput } from '@mantine/core'
+import type { Volume, VmListItem } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { berth } from '../../api/berth.ts'
+import { useWrite } from '../../api/client.ts'
+import { fieldError } from '../../api/errors.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { volumeMessages as w } from '../../messages/volumes.ts'
+import { regionsQuery } from '../../queries/catalog.ts'
+import { vmChoicesQuery, volumesQuery } from '../../queries/vms.ts'
+import { Empty } from '../../ui/AsyncState.tsx'
+import { Copyable } from '../../ui/CopyButton.tsx'
+import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
+import { Form } from '../../ui/Form.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { TextLink } from '../../ui/links.tsx'
+import { Card, Page } from '../../ui/Page.tsx'
+import { PagedTable } from '../../ui/PagedTable.tsx'
+import { usePaging } from '../../ui/paging.ts'
+import { RenameDialog } from '../../ui/Rename.tsx'
+import { RowMenu } from '../../ui/RowMenu.tsx'
+import { StatusBadge } from '../../ui/Status.tsx'
+import type { Column } from '../../ui/Table.tsx'
+import { Time } from '../../ui/Time.tsx'
+
+type Open = { what: 'create' } | { what: 'rename' | 'attach' | 'detach' | 'grow' | 'delete'; volume: Volume } | null
+
+const MAX_GIB = 16_384
+
+export default function Volumes() {
+  const [open, setOpen] = useState<Open>(null)
+  const close = (): void => setOpen(null)
+  const { search } = usePaging()
+  const volumes = useQuery(volumesQuery({ page: search.page, limit: search.limit }))
+  const vms = useQuery(vmChoicesQuery).data?.items ?? []
+  const nameOf = (vmId: string): string => vms.find(({ id }) => id === vmId)?.name ?? vmId
+  const protect = useWrite(({ id, isProtected }: Volume) => berth.volumes.update(id, { isProtected: !isProtected }), {
+    invalidates: ['volumes'],
+    successMessage: ({ name }) => w.protected(name),
+  })
+  const create = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen({ what: 'create' })}>
+      {w.create}
+    </Button>
+  )
+  const columns: Column<Volume>[] = [
+    { head: w.name, truncate: ({ name }) => name, cell: ({ name }) => name },
+    { head: w.size, cell: ({ sizeGiB }) => w.gib(sizeGiB), right: true },
+    { head: w.storage, cell: ({ storage }) => w.storages[storage] },
+    { head: w.region, cell: ({ region }) => region.name },
+    { head: w.status, cell: ({ status }) => <StatusBadge status={status} /> },
+    {
+      head: w.vm,
+      cell: ({ vmId }) =>
+        vmId === null ? (
+          w.detached
+        ) : (
+          <TextLink to="/vms/$vmId" params={{ vmId }}>
+            {nameOf(vmId)}
+          </TextLink>
+        ),
+    },
+    { head: w.device, cell: ({ devicePath }) => <Copyable text={devicePath} what={w.device} /> },
+    { head: w.price, cell: ({ billing }) => billing.priceMonthly, right: true },
+    { head: w.renewal, cell: ({ billing }) => <Time at={billing.nextRenewalAt} /> },
+    {
+      head: commonMessages.actions,
+      quiet: true,
+      shrink: true,
+      right: true,
+      cell: (volume) => (
+        <RowMenu
+          name={volume.name}
+          items={[
+            volume.vmId === null
+              ? { label: w.attach, onClick: () => setOpen({ what: 'attach', volume }) }
+              : { label: w.detach, onClick: () => setOpen({ what: 'detach', volume }) },
+            { label: w.grow, onClick: () => setOpen({ what: 'grow', volume }) },
+            { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', volume }) },
+            { label: volume.isProtected ? w.unprotect : w.protect, onClick: () => protect.mutate(volume) },
+            { label: w.delete, onClick: () => setOpen({ what: 'delete', volume }), danger: true },
+          ]}
+        />
+      ),
+    },
+  ]
+  return (
+    <Page title={w.title} about={w.about} actions={create}>
+      <Card flush>
+        <PagedTable
+          of={volumes}
+          caption={w.title}
+          columns={columns}
+          empty={<Empty icon="disk" title={w.emptyTitle} about={w.emptyAbout} action={create} />}
+        />
+      </Card>
+      {open?.what === 'create' && <CreateVolume vms={vms} onClose={close} />}
+      {open?.what === 'rename' && (
+        <RenameDialog
+          title={w.rename(open.volume.name)}
+          name={open.volume.name}
+          write={(name) => berth.volumes.update(open.volume.id, { name })}
+          invalidates="volumes"
+          onClose={close}
+        />
+      )}
+      {open?.what === 'attach' && <AttachVolume volume={open.volume} vms={vms} onClose={close} />}
+      {open?.what === 'detach' && <DetachVolume volume={open.volume} onClose={close} />}
+      {open?.what === 'grow' && <GrowVolume volume={open.volume} onClose={close} />}
+      {open?.what === 'delete' && <DeleteVolume volume={open.volume} onClose={close} />}
+    </Page>
+  )
+}
+
+const MOVED = ['volumes', 'actions']
+const PAID = ['volumes', 'actions', 'limits', 'wallet']
+
+interface SizeProps {
+  value: number
+  min: number
+  onChange: (size: number) => void
+  error: string | undefined
+}
+
+const Size = ({ value, min, onChange, error }: SizeProps) => (
+  <NumberInput
+    label={w.sizeGiB}
+    value={value}
+    onChange={(next) => onChange(Number(next))}
+    min={min}
+    max={MAX_GIB}
+    allowDecimal={false}
+    allowNegative={false}
+    error={error}
+  />
+)
+
+function CreateVolume({ vms, onClose }: { vms: VmListItem[]; onClose: () => void }) {
+  const regions = useQuery(regionsQuery).data ?? []
+  const [region, setRegion] = useState('')
+  const [name, setName] = useState('')
+  const [sizeGiB, setSize] = useState(10)
+  const [vmId, setVm] = useState('')
+  const regionId = region || (regions[0]?.id ?? '')
+  const slug = regions.find(({ id }) => id === regionId)?.slug
+  const choices = vms.filter((vm) => vm.region.slug === slug)
+  const order = { name, sizeGiB, regionId, ...(vmId !== '' && { vmId }) }
+  const isComplete = regionId !== '' && sizeGiB >= 1
+  const quote = useQuery({
+    queryKey: ['volumes', 'quote', regionId, sizeGiB, vmId],
+    queryFn: ({ signal }) => berth.volumes.quoteCreate({ ...order, name: name || '-' }, { signal }),
+    enabled: isComplete,
+  })
+  const create = useWrite(() => berth.volumes.create(order), {
+    inForm: true,
+    invalidates: PAID,
+    successMessage: (made) => w.created(made.name),
+    onDone: onClose,
+  })
+  return (
+    <Dialog title={w.create} onClose={onClose}>
+      <Form
+        onSubmit={() => create.mutate()}
+        busy={create.isPending}
+        error={create.error ?? quote.error}
+        submit={w.create}
+        onCancel={onClose}
+        disabled={!isComplete}
+      >
+        <TextInput
+          label={w.name}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          error={fieldError(create.error, 'name')}
+          maxLength={100}
+          required
+          data-autofocus
+        />
+        <Size value={sizeGiB} min={1} onChange={setSize} error={fieldError(create.error, 'sizeGiB')} />
+        <NativeSelect
+          label={w.region}
+          value={regionId}
+          onChange={(event) => {
+            setRegion(event.currentTarget.value)
+            setVm('')
+          }}
+          data={regions.map(({ id, name: label }) => ({ value: id, label }))}
+          error={fieldError(create.error, 'regionId')}
+        />
+        <NativeSelect
+          label={w.vm}
+          value={vmId}
+          onChange={(event) => setVm(event.currentTarget.value)}
+          data={[{ value: '', label: w.noVm }, ...choices.map((vm) => ({ value: vm.id, label: vm.name }))]}
+          error={fieldError(create.error, 'vmId')}
+        />
+        {quote.data && <div>{w.createAbout(quote.data.charge, quote.data.currency)}</div>}
+      </Form>
+    </Dialog>
+  )
+}
+
+interface VolumeProps {
+  volume: Volume
+  onClose: () => void
+}
+
+function AttachVolume({ volume, vms, onClose }: VolumeProps & { vms: VmListItem[] }) {
+  const choices = vms.filter(({ region }) => region.slug === volume.region.slug)
+  const [chosen, setChosen] = useState('')
+  const vmId = chosen || (choices[0]?.id ?? '')
+  const attach = useWrite(() => berth.volumes.attach(volume.id, { vmId }), {
+    inForm: true,
+    invalidates: MOVED,
+    successMessage: w.attaching(volume.name),
+    onDone: onClose,
+  })
+  return (
+    <Dialog title={w.attachTitle(volume.name)} onClose={onClose}>
+      <Form
+        onSubmit={() => attach.mutate()}
+        busy={attach.isPending}
+        error={attach.error}
+        submit={w.attach}
+        onCancel={onClose}
+        disabled={vmId === ''}
+      >
+        <NativeSelect
+          label={w.vm}
+          description={choices.length === 0 ? w.noVms : volume.storage === 'LOCAL' ? w.attachLocal : undefined}
+          value={vmId}
+          onChange={(event) => setChosen(event.currentTarget.value)}
+          data={choices.map(({ id, name }) => ({ value: id, label: name }))}
+          data-autofocus
+        />
+      </Form>
+    </Dialog>
+  )
+}
+
+function GrowVolume({ volume, onClose }: VolumeProps) {
+  const [sizeGiB, setSize] = useState(volume.sizeGiB + 10)
+  const isLarger = sizeGiB > volume.sizeGiB
+  const quote = useQuery({
+    queryKey: ['volumes', 'quote', volume.id, sizeGiB],
+    queryFn: ({ signal }) => berth.volumes.quoteUpdate(volume.id, { sizeGiB }, { signal }),
+    enabled: isLarger,
+  })
+  const grow = useWrite(() => berth.volumes.update(volume.id, { sizeGiB }), {
+    inForm: true,
+    invalidates: PAID,
+    successMessage: w.grown(volume.name),
+    onDone: onClose,
+  })
+  return (
+    <Dialog title={w.growTitle(volume.name)} onClose={onClose}>
+      <Form
+        onSubmit={() => grow.mutate()}
+        busy={grow.isPending}
+        error={grow.error ?? quote.error}
+        submit={w.grow}
+        onCancel={onClose}
+        disabled={!isLarger}
+      >
+        <Size value={sizeGiB} min={volume.sizeGiB + 1} onChange={setSize} error={fieldError(grow.error, 'sizeGiB')} />
+        {quote.data && <div>{w.growAbout(quote.data.charge, quote.data.currency)}</div>}
+      </Form>
+    </Dialog>
+  )
+}
+
+function DetachVolume({ volume, onClose }: VolumeProps) {
+  const write = useWrite(() => berth.volumes.detach(volume.id), {
+    inForm: true,
+    invalidates: MOVED,
+    successMessage: w.detaching(volume.name),
+  })
+  return (
+    <ConfirmDialog title={w.detachTitle} submit={w.detach} write={write} onClose={onClose}>
+      {w.detachAbout(volume.name)}
+    </ConfirmDialog>
+  )
+}
+
+function DeleteVolume({ volume, onClose }: VolumeProps) {
+  const write = useWrite(() => berth.volumes.delete(volume.id), {
+    inForm: true,
+    invalidates: PAID,
+    successMessage: w.deleted(volume.name),
+  })
+  const obstacle = volume.vmId !== null ? w.deleteAttached(volume.name) : volume.isProtected ? w.deleteProtected(volume.name) : null
+  return (
+    <ConfirmDialog title={w.deleteTitle} submit={w.delete} write={write} onClose={onClose} disabled={obstacle !== null}>
+      {obstacle ?? w.deleteAbout(volume.name)}
+    </ConfirmDialog>
+  )
+}
