@@ -22,13 +22,15 @@ export interface OsUser {
 export async function ensureSystemUser(name: string): Promise<OsUser> {
   const known = await findUser(name)
   if (known) return known
-  const options = ['--system', '--user-group', '--no-create-home', '--home-dir', '/nonexistent', '--shell', '/usr/sbin/nologin']
-  const failure = await run(['useradd', ...options, name]).catch((error: Error) => error.message)
-  // useradd also fails when a concurrent process created the user, so the lookup decides.
+  const failure = await run(['flock', '--timeout', '30', '/etc', 'sh', '-c', CREATE_MISSING, name]).catch((error: Error) => error.message)
   const made = await findUser(name)
   if (made) return made
   throw new Error(`creating the system user ${name} failed (${failure.trim().split('\n').at(-1)})`)
 }
+
+/** Under a lock, because the second of two concurrent `useradd` replaces the user of the first by one with another uid. */
+const CREATE_MISSING =
+  'id "$0" >/dev/null 2>&1 || exec useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin "$0"'
 
 export async function findUser(name: string): Promise<OsUser | undefined> {
   const ask = async (flag: string): Promise<number> => Number(await run(['id', flag, name]))

@@ -10,7 +10,7 @@ import { withDatabase } from '../../../test/harness.ts'
 import { type ScratchFolder, scratchFolder } from '../../../test/scratch-folder.ts'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import { sleep, stopwatch } from '../clock.ts'
-import { asUser, ensureSystemUser, findUser, SERVICE_USER, type OsUser } from '../os-user.ts'
+import { asUser, findUser, SERVICE_USER, type OsUser } from '../os-user.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts'
 import { findPostmaster } from './postmaster.ts'
 
@@ -29,7 +29,6 @@ let made: ScratchFolder
 const isRoot = process.getuid!() === 0
 
 beforeAll(async () => {
-  if (isRoot) await ensureSystemUser(SERVICE_USER) // as `up` does
   made = await scratchFolder()
   const postgres = await startEmbeddedPostgres({ dataDir: join(made.path, 'postgres'), settings })
   await query(postgres.url, remember)

@@ -1,6 +1,6 @@
 // Starts PostgreSQL on a folder in any state. Must be called under the folder's lock.
 import { stat } from 'node:fs/promises'
-import { findUser, SERVICE_USER, type OsUser } from '../os-user.ts'
+import { ensureSystemUser, SERVICE_USER, type OsUser } from '../os-user.ts'
 import { chooseOsUser, findLauncher } from './os-user.ts'
 import { findBinaries } from './binaries.ts'
 import { ensureOwnedDatabase } from './roles.ts'
@@ -78,9 +78,9 @@ async function allSettings(folder: Folder, account: OsUser, settings: Settings):
 }
 
 /** The user of the service, when it is not ours. */
-const otherService = async (): Promise<OsUser | undefined> => (process.getuid!() === 0 ? findUser(SERVICE_USER) : undefined)
+const otherService = async (): Promise<OsUser | undefined> => (process.getuid!() === 0 ? ensureSystemUser(SERVICE_USER) : undefined)
 
-/** Stops one whose socket the service cannot reach: an older version started it, or a command before the service had its user. */
+/** Stops one whose socket the service cannot reach: an older version started it. */
 export async function stopIfClosedToService(folder: Folder): Promise<void> {
   const service = await otherService()
   const live = service && (await findSettledPostmaster(folder.cluster))
