@@ -3,7 +3,9 @@
 //   node --conditions=@berth/source bench/ovn.ts
 import { openNetworkDatabase } from '../server/src/hypervisor/ovn/northbound.ts'
 import { filterObject, filterRows, portObject, portRows } from '../server/src/hypervisor/ovn/port-rows.ts'
-import { networkObject, networkRows, PUBLIC, publicRows } from '../server/src/hypervisor/ovn/topology.ts'
+import { networkRows } from '../server/src/hypervisor/ovn/network-rows.ts'
+import { publicRows } from '../server/src/hypervisor/ovn/public-rows.ts'
+import { networkObject, PUBLIC } from '../server/src/hypervisor/ovn/rows.ts'
 import { createLog } from '../server/src/kernel/log.ts'
 import type { Filter } from '../server/src/hypervisor/spec.ts'
 import { OvnRegion } from '../server/test/ovn-hosts.ts'

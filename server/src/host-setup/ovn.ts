@@ -3,7 +3,7 @@
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { remoteOf, SOUTHBOUND_PORT } from '../hypervisor/network-controller-address.ts'
-import { NAT_PHYSICAL_NETWORK, PUBLIC_PHYSICAL_NETWORK, uplinkPortOf } from '../hypervisor/ovn/topology.ts'
+import { NAT_PHYSICAL_NETWORK, PUBLIC_PHYSICAL_NETWORK, uplinkPortOf } from '../hypervisor/ovn/public-rows.ts'
 import { sleep, stopwatch } from '../kernel/clock.ts'
 import { withLibvirt } from './libvirt.ts'
 import { disableCentral, isCentralEnabled, isNorthdRunning, loadController, OVN_CTL, startCentral } from './network-controller.ts'

@@ -3,7 +3,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
-import { NAT_PHYSICAL_NETWORK } from '../hypervisor/ovn/topology.ts'
+import { NAT_PHYSICAL_NETWORK } from '../hypervisor/ovn/public-rows.ts'
 import { PUBLIC_BRIDGE } from './plan.ts'
 import { SetupError, type Outcome } from './setup-step.ts'
 import { findCommand, run, succeeds } from './shell.ts'

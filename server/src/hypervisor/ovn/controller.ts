@@ -9,7 +9,9 @@ import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
 import { planRemoval } from './plan.ts'
 import type { OwnRow, ReplicaIndex } from './replica.ts'
 import { filterObject, filterRows, portObject, portRows } from './port-rows.ts'
-import { networkObject, networkRows, PUBLIC, publicRows, UNLIMITED_RANGES } from './topology.ts'
+import { networkRows, UNLIMITED_RANGES } from './network-rows.ts'
+import { publicRows } from './public-rows.ts'
+import { networkObject, PUBLIC } from './rows.ts'
 
 export interface OvnOptions {
   log: Log

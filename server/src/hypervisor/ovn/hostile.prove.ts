@@ -11,7 +11,7 @@ import { portName, type NetworkController, type PortSpec } from '../network-cont
 import type { Filter } from '../spec.ts'
 import { networkController } from './controller.ts'
 import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
-import { networkRows } from './topology.ts'
+import { networkRows } from './network-rows.ts'
 
 const soon = (ms = 20_000): AbortSignal => AbortSignal.timeout(ms)
 const ROUTERS = 5

@@ -7,7 +7,7 @@ import { missingForOvn, OUTSIDE, OvnRegion, type Guest } from '../../../test/ovn
 import { portName, type NetworkController, type NetworkSpec, type PortSpec } from '../network-controller.ts'
 import { networkController } from './controller.ts'
 import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
-import { networkRows } from './topology.ts'
+import { networkRows } from './network-rows.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
 const LIMIT_MBPS = 10

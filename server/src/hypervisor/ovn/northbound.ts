@@ -17,7 +17,7 @@ import type { Log } from '../../kernel/log.ts'
 import { DriverError, type DriverErrorKind } from '../errors.ts'
 import { planChange, type WantedRow } from './plan.ts'
 import { ReplicaIndex } from './replica.ts'
-import { NAT_PHYSICAL_NETWORK } from './topology.ts'
+import { NAT_PHYSICAL_NETWORK } from './public-rows.ts'
 import { MONITORED, type Northbound, type Southbound } from './tables.ts'
 
 export interface NorthboundOptions {

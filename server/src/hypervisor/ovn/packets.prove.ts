@@ -10,7 +10,7 @@ import type { Filter, FilterRule } from '../spec.ts'
 import { portName, type NetworkController, type NetworkSpec, type PortSpec } from '../network-controller.ts'
 import { networkController } from './controller.ts'
 import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
-import { networkRows } from './topology.ts'
+import { networkRows } from './network-rows.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
 /** After this time a frame that has not arrived does not arrive. */

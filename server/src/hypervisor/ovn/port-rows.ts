@@ -3,7 +3,7 @@ import { portName, type PortSpec } from '../network-controller.ts'
 import type { Filter } from '../spec.ts'
 import { ACTIONS, matchOf, pipelineOf, portIn, type Direction } from './match.ts'
 import type { WantedRow } from './plan.ts'
-import { acl, ALWAYS, digest, LIMIT, networkObject, PUBLIC, type Acl } from './topology.ts'
+import { acl, ALWAYS, digest, LIMIT, networkObject, PUBLIC, type Acl } from './rows.ts'
 
 export const portObject = (mac: string): string => `port/${mac}`
 export const filterObject = (filter: Filter): string => `filter/${digest(JSON.stringify(filter)).slice(0, 20)}`

@@ -11,7 +11,7 @@ import { traceReach, type Packet, type Reach } from '../reachability.ts'
 import type { Filter, FilterRule } from '../spec.ts'
 import { networkController } from './controller.ts'
 import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
-import { networkRows } from './topology.ts'
+import { networkRows } from './network-rows.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 /** Of the public network, and of routers of private ones. */

@@ -12,7 +12,7 @@ import type { Filter } from '../spec.ts'
 import { portName, type NetworkController } from '../network-controller.ts'
 import { networkController } from './controller.ts'
 import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
-import { networkRows } from './topology.ts'
+import { networkRows } from './network-rows.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 const RECOVERY_MS = 10_000

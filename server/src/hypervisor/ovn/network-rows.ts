@@ -1,171 +1,19 @@
-// The public network and private ones as rows of OVN's northbound database. Names on chassis and in expressions consist of our ids alone.
-import { createHash } from 'node:crypto'
-import { complementOf, formatCidr, parseCidr } from '../../kernel/cidr.ts'
-import { announcedRanges, CLOSED_RANGES, HOST_PORTS, type NetworkSpec, type PublicNetworkSpec } from '../network-controller.ts'
+// A private network as rows: a switch, and a router if the network has a gateway.
+import { parseCidr } from '../../kernel/cidr.ts'
+import { announcedRanges, type NetworkSpec } from '../network-controller.ts'
 import { pipelineOf, portIn, type Direction } from './match.ts'
 import type { WantedRow } from './plan.ts'
-
-/** Physical networks, which `ovn-bridge-mappings` of every host connects to bridges: the public one, which may be one wire of all hosts, and
- *  that between the routers of private networks and their host, which translates their addresses and never leaves it. */
-export const PUBLIC_PHYSICAL_NETWORK = 'public'
-export const NAT_PHYSICAL_NETWORK = 'nat'
-/** The port of a physical network in its switch. */
-export const uplinkPortOf = (network: string): string => `berth-${network}-uplink`
-
-export const PUBLIC = 'public'
-export const networkObject = (networkId: string): string => `network/${networkId}`
+import { gatewaysOf } from './public-rows.ts'
+import { acl, addressSet, ALWAYS, CLOSED, digest, GUESTS, LIMIT, OPEN, PUBLIC, TO_HOST_PORTS } from './rows.ts'
 
 /** Of a network with a way out: the key of the ranges that no limit counts. */
 export const UNLIMITED_RANGES = 'unlimited-ranges'
 
-const GUESTS = 'berth_guests'
-const PUBLIC_GUESTS = 'berth_public'
-const CLOSED = 'berth_closed'
-const CLOSED6 = 'berth_closed6'
-const OPEN = 'berth_open'
-const OPEN6 = 'berth_open6'
-const BEYOND = 'berth_beyond'
-
-/** An expression with an empty set, or with one of both families, is refused, and with it the rule. */
-const addressSet = (key: string, name: string, family: 4 | 6, ranges: readonly string[]): WantedRow => {
-  const own = ranges.filter((each) => each.includes(':') === (family === 6))
-  return { table: 'Address_Set', key, columns: { name, addresses: own.length > 0 ? [...new Set(own)] : [NO_ADDRESS[family]] } }
-}
-const NO_ADDRESS = { 4: '255.255.255.255', 6: '::' }
-
-/** Routers are spread over this many orders of the hosts, each of which has another host first. */
-const GATEWAY_GROUPS = 8
-/** OVN follows at most this many. */
-const GATEWAYS_PER_GROUP = 5
-
-/** Above every rule of a customer. */
-export const ALWAYS = 32_000
-
 /** Geneve and VXLAN headers have to fit beside it. */
 const MTU = '1400'
 const LEASE_SECONDS = '3600'
-/** How long routers remember a neighbour, and how many packets a second each of them learns from: a guest may claim every address of its
- *  ranges, and each is a row of the southbound database and a flow on every host. */
+/** How long routers remember a neighbour: see the rate that they learn at. */
 const NEIGHBOUR_SECONDS = '120'
-const LEARNING_RATE = 20
-const LEARNING = 'berth-learning'
-
-/** A switch with a port to a physical network. */
-const localSwitch = (key: string, uplinkKey: string, network: string): WantedRow[] => [
-  { table: 'Logical_Switch', key, columns: { name: `berth-${network}`, other_config: {} } },
-  {
-    table: 'Logical_Switch_Port',
-    key: uplinkKey,
-    columns: { name: uplinkPortOf(network), type: 'localnet', addresses: ['unknown'], options: { network_name: network } },
-    in: [{ key, column: 'ports' }],
-  },
-]
-
-/** What all ports share. `gateways` are the chassis that routers reach the outside through. */
-export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: readonly string[]): WantedRow[] => [
-  ...localSwitch('switch', 'uplink', PUBLIC_PHYSICAL_NETWORK),
-  ...localSwitch('nat-switch', 'nat-uplink', NAT_PHYSICAL_NETWORK),
-  ...gatewayRows(gateways),
-  { table: 'Meter_Band', key: 'learning-band', columns: { action: 'drop', rate: LEARNING_RATE, burst_size: LEARNING_RATE } },
-  {
-    table: 'Meter',
-    key: 'learning-meter',
-    columns: { name: LEARNING, unit: 'pktps', fair: true, bands: [{ key: 'learning-band' }] },
-  },
-  { table: 'Copp', key: 'learning', columns: { name: LEARNING, meters: { arp: LEARNING, 'nd-na': LEARNING, 'nd-ns': LEARNING } } },
-  addressSet('closed', CLOSED, 4, CLOSED_RANGES),
-  addressSet('closed6', CLOSED6, 6, CLOSED_RANGES),
-  addressSet('open', OPEN, 4, [...ranges, ...allowed]),
-  addressSet('open6', OPEN6, 6, [...ranges, ...allowed]),
-  addressSet('beyond', BEYOND, 4, beyond(ranges)),
-  { table: 'Port_Group', key: 'guests', columns: { name: GUESTS } },
-  { table: 'Port_Group', key: 'public', columns: { name: PUBLIC_GUESTS } },
-  acl('no-dhcp-server', 'guests', {
-    direction: 'OUT',
-    priority: ALWAYS + 2,
-    match: `${portIn('OUT', GUESTS)} && ((udp.src == 67 && udp.dst == 68) || (udp.src == 547 && udp.dst == 546))`,
-    action: 'drop',
-  }),
-  // Nor does one hear its clients: what looks like a request passes the rules of customers on its way to OVN's own server.
-  acl('no-dhcp-client', 'guests', {
-    direction: 'IN',
-    priority: ALWAYS + 2,
-    match: `${portIn('IN', GUESTS)} && udp.src == 68 && udp.dst == 67`,
-    action: 'drop',
-  }),
-  acl('not-closed', 'public', {
-    direction: 'OUT',
-    priority: ALWAYS + 1,
-    match: `${portIn('OUT', PUBLIC_GUESTS)} && ip4.dst == $${CLOSED} && ip4.dst != $${OPEN}`,
-    action: 'drop',
-  }),
-  acl('not-closed6', 'public', {
-    direction: 'OUT',
-    priority: ALWAYS + 1,
-    match: `${portIn('OUT', PUBLIC_GUESTS)} && ip6.dst == $${CLOSED6} && ip6.dst != $${OPEN6}`,
-    action: 'drop',
-  }),
-  acl('no-wire-control', 'public', {
-    direction: 'OUT',
-    priority: ALWAYS + 1,
-    match: `${portIn('OUT', PUBLIC_GUESTS)} && ${WIRE_CONTROL}`,
-    action: 'drop',
-  }),
-  // Their host may translate their addresses to its own. Guests have tunnels of their own between each other.
-  acl('no-host-ports', 'public', {
-    direction: 'OUT',
-    priority: ALWAYS + 1,
-    match: `${portIn('OUT', PUBLIC_GUESTS)} && ip4.dst == $${BEYOND} && ${TO_HOST_PORTS}`,
-    action: 'drop',
-  }),
-]
-
-/** A set of what is outside, because `!=` to several ranges is many more flows. */
-const beyond = (ranges: readonly string[]): string[] =>
-  complementOf(ranges.filter((each) => !each.includes(':')).map((range) => parseCidr(range)!)).map(formatCidr)
-
-const TO_HOST_PORTS = `(${Object.entries(HOST_PORTS)
-  .map(([protocol, ports]) => `${protocol}.dst == {${ports.join(', ')}}`)
-  .join(' || ')})`
-
-/** What routers and DHCP servers on a wire tell each other and their clients, mostly without a password: the link-local groups; EIGRP, OSPF, PIM
- *  and VRRP; DHCP, RIP and HSRP of both families. Guests have their addresses without DHCP. */
-const WIRE_CONTROL = '(ip4.dst == 224.0.0.0/24 || ip.proto == {88, 89, 103, 112} || udp.dst == {67, 520, 521, 547, 1985, 2029})'
-
-/** Each group begins with another chassis. */
-function gatewayRows(gateways: readonly string[]): WantedRow[] {
-  const sorted = gateways.toSorted()
-  return Array.from({ length: GATEWAY_GROUPS }, (_, group) => {
-    const start = sorted.length === 0 ? 0 : Math.floor((group * sorted.length) / GATEWAY_GROUPS)
-    const members = [...sorted.slice(start), ...sorted.slice(0, start)].slice(0, GATEWAYS_PER_GROUP)
-    return [
-      { table: 'HA_Chassis_Group', key: `gateways-${group}`, columns: { name: `berth-gateways-${group}` } } as const,
-      ...members.map((chassis, position): WantedRow => ({
-        table: 'HA_Chassis',
-        key: `gateway-${group}-${chassis}`,
-        columns: { chassis_name: chassis, priority: 100 - position },
-        in: [{ key: `gateways-${group}`, column: 'ha_chassis' }],
-      })),
-    ]
-  }).flat()
-}
-
-const gatewaysOf = (networkId: string): string => `gateways-${parseInt(digest(networkId).slice(0, 8), 16) % GATEWAY_GROUPS}`
-
-export interface Acl {
-  direction: Direction
-  priority: number
-  match: string
-  action: string
-}
-
-/** `container`: the group or switch. */
-export const acl = (key: string, container: string, { direction, priority, match, action }: Acl): WantedRow => ({
-  table: 'ACL',
-  key,
-  columns: { direction: pipelineOf(direction), priority, match, action, options: {} },
-  in: [{ key: container, column: 'acls' }],
-})
 
 type RoutedNetwork = NetworkSpec & { gateway: string }
 
@@ -297,8 +145,6 @@ const oneOf = (field: string, ranges: readonly string[]): string => `${field} ==
 /** Multicast and broadcast: routers do not forward them. */
 const NOT_FORWARDED = ['224.0.0.0/4', '255.255.255.255']
 
-/** Of QoS rows. A packet meets the meter of the first that matches it, and no other. */
-export const LIMIT = 100
 /** OVN has no row without a meter, so this is the greatest rate there is, in kbit/s: 4 Tbit/s. Linux multiplies it with milliseconds in 32 bits:
  *  of all great rates only this one leaves nearly as much again for every number of them. */
 const UNLIMITED_RATE = 2 ** 32 - 1
@@ -368,8 +214,6 @@ const routerPeer = (key: string, routerPort: string, place: { object?: string; k
   columns: { name: `${routerPort}-peer`, type: 'router', addresses: ['router'], options: { 'router-port': routerPort } },
   in: [place],
 })
-
-export const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /** Locally administered, and the same at every call. */
 const macOf = (text: string): string =>
