@@ -1,5 +1,6 @@
 // What a repository needs of a bucket. Calls reject with a BackupTargetError only, and reads see every earlier write (S3 is strongly
 // consistent): the order of calls in repository.ts relies on it.
+import { isTargetError } from './errors.ts'
 
 export interface StoredObject {
   key: string
@@ -31,4 +32,22 @@ export interface ObjectStore {
   extendLock(key: string, version: string | null, until: Date, signal: AbortSignal): Promise<void>
   /** Whether objects can be locked; buckets are made with it or without. */
   hasObjectLock(signal: AbortSignal): Promise<boolean>
+}
+
+/** Every version of the key. False when object lock kept one. */
+export async function removeVersions(store: ObjectStore, key: string, signal: AbortSignal): Promise<boolean> {
+  let areRemoved = true
+  for (const found of await Array.fromAsync(store.list(key, signal)))
+    if (found.key === key && !(await removeUnlessLocked(store, key, found.version, signal))) areRemoved = false
+  return areRemoved
+}
+
+export async function removeUnlessLocked(store: ObjectStore, key: string, version: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await store.remove(key, version, signal)
+    return true
+  } catch (error) {
+    if (isTargetError(error, 'locked')) return false
+    throw error
+  }
 }

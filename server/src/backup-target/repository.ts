@@ -11,39 +11,24 @@
 // it looked for marks found its parent's manifest, which therefore is one of those that it keeps.
 import { randomBytes } from 'node:crypto'
 import type { Extent, Range } from '../hypervisor/extent.ts'
-import { addDuration, type Clock } from '../kernel/clock.ts'
-import type { BandwidthLimit } from './bandwidth.ts'
 import { cutIntoBlocks, type Block } from './blocks.ts'
-import { sha256OfBytes, type DataKey } from './data-key.ts'
+import { ChunkStore, REQUESTS, type ChunkOwner, type StoreDeps } from './chunk-store.ts'
+import type { DataKey } from './data-key.ts'
 import { BackupTargetError, isTargetError } from './errors.ts'
-import {
-  checksumOf,
-  chunksOf,
-  decodeManifest,
-  encodeManifest,
-  piecesByBlock,
-  withoutRanges,
-  type Chunk,
-  type Manifest,
-  type Piece,
-} from './manifest.ts'
+import { checksumOf, chunksOf, piecesByBlock, withoutRanges, type Chunk, type Manifest, type Piece } from './manifest.ts'
+import { ManifestStore } from './manifest-store.ts'
 import { mapOrdered } from './map-ordered.ts'
-import type { ObjectStore, StoredObject } from './object-store.ts'
+import { removeUnlessLocked, removeVersions, type StoredObject } from './object-store.ts'
 
 /** 4 MiB: large enough for few requests, small enough for several in memory. */
 const BLOCK_BYTES = 4 * 1024 ** 2
 /** Blocks in work at a time, each with its plaintext, ciphertext and their like: 50 MiB in all. */
 const WIDTH = 4
-const REQUESTS = 8
 /** A block that would have more is stored anew as one chunk: neither manifests nor restores grow with the number of backups. */
 const [MAX_CHUNKS, MAX_PIECES] = [8, 16]
-const MAX_MANIFEST_BYTES = 512 * 1024 ** 2
 const TOKEN_BYTES = 16
 
-export interface RepositoryDeps {
-  store: ObjectStore
-  clock: Clock
-  bandwidth: BandwidthLimit
+export interface RepositoryDeps extends StoreDeps {
   /** Of backups without parent. */
   blockBytes?: number
 }
@@ -94,11 +79,15 @@ export class BackupRepository {
   private readonly deps: RepositoryDeps
   private readonly dataKey: DataKey
   private readonly folder: string
+  private readonly chunks: ChunkStore
+  private readonly manifests: ManifestStore
 
   constructor(deps: RepositoryDeps, dataKey: DataKey, repositoryId: string) {
     this.deps = deps
     this.dataKey = dataKey
     this.folder = `data/${repositoryId}`
+    this.chunks = new ChunkStore(deps, dataKey, `${this.folder}/chunks`)
+    this.manifests = new ManifestStore(deps, dataKey, `${this.folder}/manifests`)
   }
 
   /** Repeated after an interruption it sends only what is missing. `missing` without its parent. */
@@ -106,7 +95,7 @@ export class BackupRepository {
     const { backupId, parentId, sizeBytes, extents, lockDays } = request
     const { store, clock } = this.deps
     const tag = this.tagOf(backupId)
-    const existing = await this.findManifest(tag, signal)
+    const existing = await this.manifests.find(tag, signal)
     if (existing) {
       await this.removeMark(tag, signal)
       return this.summaryOf(existing)
@@ -117,7 +106,7 @@ export class BackupRepository {
     if (parent && parent.sizeBytes > sizeBytes) throw new Error(`BUG: the disk of backup ${backupId} is smaller than that of its parent`)
 
     const blockBytes = parent?.blockBytes ?? this.deps.blockBytes ?? BLOCK_BYTES
-    const upload = { tag, disk: { sizeBytes, blockBytes }, lockDays, stored: await this.listStored(tag, signal), signal }
+    const upload = { tag, disk: { sizeBytes, blockBytes }, lockDays, stored: await this.chunks.listOf(tag, signal), signal }
     const blocks = parent ? piecesByBlock(parent) : new Map<number, Piece[]>()
     const work = (block: Block) => this.storeBlock(upload, block, blocks.get(block.index) ?? [])
     for await (const { index, pieces } of mapOrdered(cutIntoBlocks(extents, upload.disk), WIDTH, work)) blocks.set(index, pieces)
@@ -132,10 +121,10 @@ export class BackupRepository {
       createdAt: clock.now().toISOString(),
       pieces: [...blocks].toSorted(([a], [b]) => a - b).flatMap(([, pieces]) => pieces),
     }
-    if (lockDays !== null) await this.extendLocks(manifest, lockDays, signal)
-    await this.requireChunks(manifest, signal)
+    if (lockDays !== null) await this.chunks.extendLocks(manifest, lockDays, signal)
+    await this.chunks.requireAll(manifest, signal)
     await this.requireMark(tag, token, signal)
-    await this.putManifest(tag, manifest, lockDays, signal)
+    await this.manifests.put(tag, manifest, lockDays, signal)
     await this.removeMark(tag, signal)
     return this.summaryOf(manifest)
   }
@@ -153,7 +142,7 @@ export class BackupRepository {
     const problems: string[] = []
     const check = async (chunk: Chunk): Promise<void> => {
       try {
-        await this.fetchChunk(chunk, signal)
+        await this.chunks.get(chunk, signal)
       } catch (error) {
         if (!isTargetError(error, 'missing', 'damaged')) throw error
         problems.push(error.message)
@@ -165,8 +154,8 @@ export class BackupRepository {
 
   /** Every backup of the repository, for a control plane that lost its database. `onDamaged` gets those that cannot be read. */
   async *list(signal: AbortSignal, onDamaged?: (error: BackupTargetError) => void): AsyncGenerator<BackupStored> {
-    for (const tag of await this.listManifestTags(signal)) {
-      const manifest = await this.findManifest(tag, signal).catch((error: unknown) => {
+    for (const tag of await this.manifests.listTags(signal)) {
+      const manifest = await this.manifests.find(tag, signal).catch((error: unknown) => {
         if (!onDamaged || !isTargetError(error, 'damaged', 'unsupported')) throw error
         onDamaged(error)
         return undefined
@@ -178,13 +167,13 @@ export class BackupRepository {
   /** Ends an upload, finished or not, that is nobody's parent. What it stored is deleted by the next `remove`. */
   async discard(backupId: string, signal: AbortSignal): Promise<void> {
     await this.removeMark(this.tagOf(backupId), signal)
-    await this.removeVersions(this.manifestKey(this.tagOf(backupId)), signal)
+    await this.manifests.remove(this.tagOf(backupId), signal)
   }
 
   /** Removes the data key of a repository that nobody uses any more. False where object lock keeps it, or something that needs it. */
   async removeIfEmpty(signal: AbortSignal): Promise<boolean> {
     for await (const _ of this.deps.store.list(`${this.folder}/`, signal)) return false
-    return this.removeVersions(this.dataKey.object.key, signal)
+    return removeVersions(this.deps.store, this.dataKey.object.key, signal)
   }
 
   /** Removes backups, finished or not, and every chunk that no other needs. Repeatable; one call at a time for a repository. */
@@ -192,11 +181,11 @@ export class BackupRepository {
     const result: RemovalResult = { freedBytes: 0, lockedIds: [], lockedChunks: 0, isPostponed: false, heldBytes: new Map() }
     for (const backupId of backupIds) {
       await this.removeMark(this.tagOf(backupId), signal)
-      if (!(await this.removeVersions(this.manifestKey(this.tagOf(backupId)), signal))) result.lockedIds.push(backupId)
+      if (!(await this.manifests.remove(this.tagOf(backupId), signal))) result.lockedIds.push(backupId)
     }
-    const chunks = await Array.fromAsync(this.deps.store.list(this.chunkKey(''), signal))
+    const chunks = await Array.fromAsync(this.chunks.list(signal))
     const marks = await Array.fromAsync(this.deps.store.list(this.markKey(''), signal))
-    const tags = await this.listManifestTags(signal)
+    const tags = await this.manifests.listTags(signal)
     const isUnfinished = ({ key, isLatest, isDeleteMarker }: StoredObject): boolean =>
       isLatest && !isDeleteMarker && !tags.has(key.slice(this.markKey('').length))
     if (marks.some(isUnfinished)) return { ...result, isPostponed: true }
@@ -204,18 +193,18 @@ export class BackupRepository {
     const needed = new Map<string, Holder>()
     // A manifest that cannot be read rejects here, before anything that it may need is deleted.
     for (const tag of tags) {
-      const manifest = (await this.findManifest(tag, signal))!
+      const manifest = (await this.manifests.find(tag, signal))!
       const { backupId, createdAt } = manifest
       result.heldBytes.set(backupId, 0)
       for (const { name, storedBytes } of chunksOf(manifest).values()) {
-        const key = this.chunkKey(name)
+        const key = this.chunks.keyOf(name)
         const holder = needed.get(key)
         if (!holder || holder.createdAt < createdAt) needed.set(key, { backupId, createdAt, storedBytes })
       }
     }
     for (const { backupId, storedBytes } of needed.values()) result.heldBytes.set(backupId, result.heldBytes.get(backupId)! + storedBytes)
     const sweep = async ({ key, version, sizeBytes }: StoredObject): Promise<void> => {
-      if (await this.removeUnlessLocked(key, version, signal)) result.freedBytes += sizeBytes
+      if (await removeUnlessLocked(this.deps.store, key, version, signal)) result.freedBytes += sizeBytes
       else result.lockedChunks++
     }
     const unneeded = chunks.filter(({ key }) => !needed.has(key))
@@ -230,72 +219,16 @@ export class BackupRepository {
     let data = joined(block.data)
     if (kept.length + data.length > MAX_PIECES || new Set(kept.map(({ chunk }) => chunk)).size >= MAX_CHUNKS) {
       const offset = index * blockBytes
-      const bytes = await this.assemble(kept, { offset, length: Math.min(blockBytes, sizeBytes - offset) }, upload.signal)
+      const bytes = await this.chunks.assemble(kept, { offset, length: Math.min(blockBytes, sizeBytes - offset) }, upload.signal)
       for (const run of data) run.bytes.copy(bytes, run.offset - offset)
       kept = []
       data = [{ offset, bytes }]
     }
     if (data.length === 0) return { index, pieces: kept }
-    const chunk = await this.storeChunk(upload, index, contentOf(data))
+    const chunk = await this.chunks.put(upload, index, contentOf(data))
     let from = 0
     const added = data.map(({ offset, bytes }) => ({ offset, length: bytes.length, chunk, from: (from += bytes.length) - bytes.length }))
     return { index, pieces: [...kept, ...added].toSorted((a, b) => a.offset - b.offset) }
-  }
-
-  private async storeChunk({ tag, stored, lockDays, signal }: Upload, index: number, plain: Buffer): Promise<Chunk> {
-    const { store, bandwidth } = this.deps
-    const sha256 = await sha256OfBytes(plain)
-    const name = `${tag}/${this.dataKey.nameFor('chunk', tag, String(index), sha256)}`
-    const key = this.chunkKey(name)
-    const existing = stored.get(key)
-    const facts = { name, plainBytes: plain.length, sha256 }
-    if (existing) {
-      // Its lock, if any, is that of an earlier attempt: extendLocks renews it.
-      return {
-        ...facts,
-        storedBytes: existing.sizeBytes,
-        version: existing.version === 'null' ? null : existing.version,
-        lockedUntil: null,
-      }
-    }
-    const sealed = await this.dataKey.seal(key, plain)
-    await bandwidth(sealed.length, signal)
-    const lockedUntil = lockDays === null ? null : this.chunkLock(lockDays)
-    const { version } = await store.put(key, sealed, { lockedUntil }, signal)
-    return { ...facts, storedBytes: sealed.length, version, lockedUntil: lockedUntil?.getTime() ?? null }
-  }
-
-  /** Twice as long as backups, so that a chunk of many backups is extended once in `lockDays` and not by each of them. */
-  private chunkLock(lockDays: number): Date {
-    return addDuration(this.deps.clock.now(), `${2 * lockDays}d`)
-  }
-
-  /** What the backup needs is locked at least as long as its manifest will be. */
-  private async extendLocks(manifest: Manifest, lockDays: number, signal: AbortSignal): Promise<void> {
-    const { store, clock } = this.deps
-    const needed = addDuration(clock.now(), `${lockDays}d`).getTime()
-    const until = this.chunkLock(lockDays)
-    const short = [...chunksOf(manifest).values()].filter(({ lockedUntil }) => (lockedUntil ?? 0) < needed)
-    const extend = async (chunk: Chunk): Promise<void> => {
-      await store.extendLock(this.chunkKey(chunk.name), chunk.version, until, signal)
-      chunk.lockedUntil = until.getTime()
-    }
-    for await (const _ of mapOrdered(short, REQUESTS, extend)) continue
-    await store.extendLock(this.dataKey.object.key, this.dataKey.object.version, until, signal)
-  }
-
-  /** A rule of the bucket, or somebody, may have deleted chunks of the parent. */
-  private async requireChunks(manifest: Manifest, signal: AbortSignal): Promise<void> {
-    const sizes = new Map<string, number>()
-    for await (const { key, version, sizeBytes } of this.deps.store.list(this.chunkKey(''), signal))
-      sizes.set(`${key} ${version}`, sizeBytes)
-    for (const { name, version, storedBytes } of chunksOf(manifest).values()) {
-      const key = this.chunkKey(name)
-      const found = sizes.get(`${key} ${version ?? 'null'}`)
-      if (found === undefined) throw missing(key)
-      if (found !== storedBytes)
-        throw new BackupTargetError('damaged', `The object ${key} has ${found} bytes, and ${storedBytes} were stored`)
-    }
   }
 
   /** Fails when the backup was removed meanwhile, or another process has begun the same upload. */
@@ -307,19 +240,11 @@ export class BackupRepository {
     if (!found?.equals(token)) throw new BackupTargetError('cancelled', `The upload ${this.markKey(tag)} was removed or taken over`)
   }
 
-  private async putManifest(tag: string, manifest: Manifest, lockDays: number | null, signal: AbortSignal): Promise<void> {
-    const { store, clock, bandwidth } = this.deps
-    const key = this.manifestKey(tag)
-    const sealed = await this.dataKey.seal(key, encodeManifest(manifest))
-    await bandwidth(sealed.length, signal)
-    await store.put(key, sealed, { lockedUntil: lockDays === null ? null : addDuration(clock.now(), `${lockDays}d`) }, signal)
-  }
-
   private async *readExtents(manifest: Manifest, signal: AbortSignal): AsyncGenerator<Extent> {
     const { blockBytes, sizeBytes } = manifest
     const work = async ([index, pieces]: [number, Piece[]]): Promise<Extent[]> => {
       const offset = index * blockBytes
-      const bytes = await this.assemble(pieces, { offset, length: Math.min(blockBytes, sizeBytes - offset) }, signal)
+      const bytes = await this.chunks.assemble(pieces, { offset, length: Math.min(blockBytes, sizeBytes - offset) }, signal)
       return joined(
         pieces.map((piece) => ({ offset: piece.offset, bytes: bytes.subarray(piece.offset - offset).subarray(0, piece.length) })),
       )
@@ -327,84 +252,9 @@ export class BackupRepository {
     for await (const extents of mapOrdered(piecesByBlock(manifest), WIDTH, work)) yield* extents
   }
 
-  private async assemble(pieces: Piece[], block: Range, signal: AbortSignal): Promise<Buffer> {
-    const bytes = Buffer.alloc(block.length)
-    for (const chunk of new Set(pieces.map((piece) => piece.chunk))) {
-      const plain = await this.fetchChunk(chunk, signal)
-      for (const { offset, length, from } of pieces.filter((piece) => piece.chunk === chunk))
-        plain.copy(bytes, offset - block.offset, from, from + length)
-    }
-    return bytes
-  }
-
-  private async fetchChunk({ name, version, storedBytes, plainBytes, sha256 }: Chunk, signal: AbortSignal): Promise<Buffer> {
-    const key = this.chunkKey(name)
-    const plain = await this.dataKey.open(key, await this.deps.store.get(key, version, storedBytes, signal), plainBytes)
-    if (plain.length === plainBytes && (await sha256OfBytes(plain)) === sha256) return plain
-    throw new BackupTargetError('damaged', `The object ${key} does not have the checksum that its manifest names`)
-  }
-
-  private async listStored(tag: string, signal: AbortSignal): Promise<Map<string, StoredObject>> {
-    const stored = new Map<string, StoredObject>()
-    for await (const found of this.deps.store.list(this.chunkKey(`${tag}/`), signal))
-      if (found.isLatest && !found.isDeleteMarker) stored.set(found.key, found)
-    return stored
-  }
-
-  private async getManifest(backupId: string, signal: AbortSignal): Promise<Manifest> {
-    const tag = this.tagOf(backupId)
-    const manifest = await this.findManifest(tag, signal)
-    if (!manifest) throw new BackupTargetError('missing', `The manifest ${this.manifestKey(tag)} of backup ${backupId} is missing`)
-    return manifest
-  }
-
-  /** The newest version that opens. Delete markers hide none: we delete versions, so they are somebody else's. */
-  private async findManifest(tag: string, signal: AbortSignal): Promise<Manifest | undefined> {
-    const key = this.manifestKey(tag)
-    let failure: unknown
-    for await (const found of this.deps.store.list(key, signal)) {
-      if (found.key !== key || found.isDeleteMarker) continue
-      const sealed = await this.deps.store.get(key, found.version, MAX_MANIFEST_BYTES, signal)
-      try {
-        return decodeManifest(key, await this.dataKey.open(key, sealed, MAX_MANIFEST_BYTES))
-      } catch (error) {
-        if (!isTargetError(error, 'damaged')) throw error
-        failure ??= error
-      }
-    }
-    if (failure) throw failure
-    return undefined
-  }
-
-  private async listManifestTags(signal: AbortSignal): Promise<Set<string>> {
-    const folder = this.manifestKey('')
-    const tags = new Set<string>()
-    for await (const { key, isDeleteMarker } of this.deps.store.list(folder, signal))
-      if (!isDeleteMarker) tags.add(key.slice(folder.length))
-    return tags
-  }
-
   private async removeMark(tag: string, signal: AbortSignal): Promise<void> {
     // A default lock of the bucket holds versions; a delete marker ends the upload as well.
-    if (!(await this.removeVersions(this.markKey(tag), signal))) await this.deps.store.remove(this.markKey(tag), null, signal)
-  }
-
-  /** False when object lock kept one. */
-  private async removeVersions(key: string, signal: AbortSignal): Promise<boolean> {
-    let areRemoved = true
-    for (const found of await Array.fromAsync(this.deps.store.list(key, signal)))
-      if (found.key === key && !(await this.removeUnlessLocked(key, found.version, signal))) areRemoved = false
-    return areRemoved
-  }
-
-  private async removeUnlessLocked(key: string, version: string, signal: AbortSignal): Promise<boolean> {
-    try {
-      await this.deps.store.remove(key, version, signal)
-      return true
-    } catch (error) {
-      if (isTargetError(error, 'locked')) return false
-      throw error
-    }
+    if (!(await removeVersions(this.deps.store, this.markKey(tag), signal))) await this.deps.store.remove(this.markKey(tag), null, signal)
   }
 
   private summaryOf(manifest: Manifest): BackupStored {
@@ -426,16 +276,15 @@ export class BackupRepository {
     return this.dataKey.nameFor('backup', backupId)
   }
 
-  private chunkKey(name: string): string {
-    return `${this.folder}/chunks/${name}`
+  private async getManifest(backupId: string, signal: AbortSignal): Promise<Manifest> {
+    const tag = this.tagOf(backupId)
+    const manifest = await this.manifests.find(tag, signal)
+    if (!manifest) throw new BackupTargetError('missing', `The manifest ${this.manifests.keyOf(tag)} of backup ${backupId} is missing`)
+    return manifest
   }
 
   private markKey(tag: string): string {
     return `${this.folder}/uploads/${tag}`
-  }
-
-  private manifestKey(tag: string): string {
-    return `${this.folder}/manifests/${tag}`
   }
 }
 
@@ -445,13 +294,8 @@ interface Holder {
   storedBytes: number
 }
 
-interface Upload {
-  tag: string
+interface Upload extends ChunkOwner {
   disk: { sizeBytes: number; blockBytes: number }
-  lockDays: number | null
-  /** Chunks of an earlier attempt. */
-  stored: Map<string, StoredObject>
-  signal: AbortSignal
 }
 
 type Run = { offset: number; bytes: Buffer }
@@ -468,7 +312,5 @@ function joined(runs: Run[]): Run[] {
 }
 
 const contentOf = (runs: Run[]): Buffer => (runs.length === 1 ? runs[0]!.bytes : Buffer.concat(runs.map(({ bytes }) => bytes)))
-
-const missing = (key: string): BackupTargetError => new BackupTargetError('missing', `The object ${key} is missing`)
 
 const sumOf = (chunks: Chunk[]): number => chunks.reduce((sum, { storedBytes }) => sum + storedBytes, 0)
