@@ -2,7 +2,16 @@
 // instance id of the seed is the new VM's, so the guest configures itself as a new one: hostname, keys, password and addresses.
 import type { StepContext } from '../../workflow/workflow-builder.ts'
 import { workflow, type Deps } from '../deps.ts'
-import { awaitReady, driverForVm, driverForVmId, getVmRow, provisionWorkflow, purge, recordVmEvent, type ProvisionInput } from '../vms/service.ts'
+import {
+  awaitReady,
+  driverForVm,
+  driverForVmId,
+  getVmRow,
+  provisionWorkflow,
+  purge,
+  recordVmEvent,
+  type ProvisionInput,
+} from '../vms/service.ts'
 import { findById, VM_FROM_BACKUP } from './sql.ts'
 import { storeAsBackup } from './target.ts'
 import { openBackupDisk } from './transfer.ts'

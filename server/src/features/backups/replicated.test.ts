@@ -3,14 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { givenBackupTarget, storesInMemory } from '../../../test/backup-target-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sellReplicated } from '../../../test/replicated-storage.ts'
-import {
-  allowManyVms,
-  checkpointsOf,
-  diskOf,
-  givenSecondHost,
-  startDailyBackup,
-  volumesOf,
-} from '../../../test/snapshot-backup-fixture.ts'
+import { allowManyVms, checkpointsOf, diskOf, givenSecondHost, startDailyBackup, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { dailyBackups } from './daily.reconciler.ts'
 import { proveBackups } from './prove.reconciler.ts'
@@ -155,7 +148,9 @@ describe.each(['its own host', 'another host', 'a backup target'])('a backup of 
     await app.settle()
     const [backup] = (await customer.get(`/vms/${vmId}/backups`)).body.data
     expect(backup).toMatchObject({ type: 'DAILY', status: 'AVAILABLE' })
-    await app.db.run(sql`update backup_proof_times set next_at = case when vm_id = ${vmId} then ${app.clock.now()} else 'infinity'::timestamptz end`)
+    await app.db.run(
+      sql`update backup_proof_times set next_at = case when vm_id = ${vmId} then ${app.clock.now()} else 'infinity'::timestamptz end`,
+    )
     await proveBackups.runOnce({ ...app.deps, config: { ...app.config, backupProofShare: 90 } })
     await app.settle()
     expect((await customer.get(`/vms/${vmId}/backups/${backup.id}`)).body.data).toMatchObject({ verification: 'BOOTED' })

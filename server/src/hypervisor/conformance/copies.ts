@@ -103,7 +103,8 @@ export const backendContract: ConformanceContract = (fixture) => {
     const ids = [newId(), newId(), newId()] as const
     const offloaded = async (backupId: string, parentId: string | null) => {
       const made = await driver.ensureBackup(spec.vmId, { backupId, parentId, parentIsRemote: true }, soon(fixture()))
-      for (let repeat = 0; repeat < 2; repeat++) await driver.ensureBackupOffloaded(spec.vmId, { backupId, keepCheckpoint: true }, soon(fixture()))
+      for (let repeat = 0; repeat < 2; repeat++)
+        await driver.ensureBackupOffloaded(spec.vmId, { backupId, keepCheckpoint: true }, soon(fixture()))
       return made
     }
     await offloaded(ids[0], null)
@@ -205,7 +206,7 @@ export const backupContract: ConformanceContract = (fixture) => {
     await fixture().guest.write(spec.vmId, 'first')
     await backup(spec.vmId, parentId, null)
     const bytes = await buffer(await fixture().driver.readBackup(spec.vmId, parentId, soon(fixture())))
-    for (const driver of [fixture().driver, fixture().other]) 
+    for (const driver of [fixture().driver, fixture().other])
       await driver.ensureBackupOffloaded(spec.vmId, { backupId: parentId, keepCheckpoint: true }, soon(fixture()))
     await fixture().guest.write(spec.vmId, 'second')
     expect(await backup(spec.vmId, newId(), parentId)).toMatchObject({ parentId: null }) // the parent is lost

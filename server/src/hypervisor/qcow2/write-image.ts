@@ -45,7 +45,8 @@ export async function* writeQcow2Image(disk: DiskContent | Qcow2Overlay): AsyncG
 /** The rest of a cluster would hide what the backing file has there. */
 function requireAligned({ offset, length }: Range, sizeBytes: number): void {
   const end = offset + length
-  if (offset % CLUSTER !== 0 || (end % CLUSTER !== 0 && end !== sizeBytes)) throw new Error(`BUG: a layer has a part of a cluster at ${offset}`)
+  if (offset % CLUSTER !== 0 || (end % CLUSTER !== 0 && end !== sizeBytes))
+    throw new Error(`BUG: a layer has a part of a cluster at ${offset}`)
 }
 
 /** Ranges as whole clusters; `at` counts from the first data cluster. */

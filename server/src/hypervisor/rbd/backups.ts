@@ -98,7 +98,11 @@ export function poolBackups(tools: Tools): PoolBackups {
   }
   const diffArgs = ({ spec, since }: Readable): string[] => [...(since === undefined ? [] : [`--from-snap=${since}`]), spec]
   const listRanges = async (what: Readable, signal: AbortSignal, ...options: string[]): Promise<Changes> => {
-    const all = await json<(Range & { exists: string })[]>(`list the changes of ${what.spec}`, ['diff', ...options, ...diffArgs(what)], signal)
+    const all = await json<(Range & { exists: string })[]>(
+      `list the changes of ${what.spec}`,
+      ['diff', ...options, ...diffArgs(what)],
+      signal,
+    )
     const toRanges = (exists: string): Range[] =>
       all.filter((each) => String(each.exists) === exists).map(({ offset, length }) => ({ offset, length }))
     return { allocated: toRanges('true'), zeroed: toRanges('false') }

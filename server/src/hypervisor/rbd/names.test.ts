@@ -20,7 +20,13 @@ test('names are read back', () => {
   expect(readImageName(diskImage(disk))).toEqual({ kind: 'disk', isDraft: false, id: 'cvm1', generation: 12 })
   expect(readImageName(keptImage(disk))).toEqual({ kind: 'kept', isDraft: false, id: 'cvm1', generation: 12 })
   expect(readImageName(templateImage('debian'))).toEqual({ kind: 'template', isDraft: false, id: 'debian', generation: 0 })
-  expect(readImageName(backupImage('cvm1', 'cback'))).toEqual({ kind: 'backup', isDraft: false, id: 'cvm1', generation: 0, backupId: 'cback' })
+  expect(readImageName(backupImage('cvm1', 'cback'))).toEqual({
+    kind: 'backup',
+    isDraft: false,
+    id: 'cvm1',
+    generation: 0,
+    backupId: 'cback',
+  })
   expect(snapshotIdOf(snapshotName('csnap'))).toBe('csnap')
   const [full, increment, base] = [backupSnapshot('cback', null), backupSnapshot('cback', 'cparent'), baseSnapshot('cback')]
   expect(readBackupSnapshot(full)).toEqual({ name: full, backupId: 'cback', parentId: null, isBase: false })

@@ -222,7 +222,8 @@ export function openRbdPool(backend: RbdBackend, folder: string): RbdPool {
       const image = diskImage(disk)
       const snapshots = await snapshotsOf(image, signal)
       const bases = snapshots.filter(({ name }) => readBackupSnapshot(name)?.isBase)
-      for (const { name } of bases) await undefinedIfNotFound(rbd(`remove ${name}`, ['snap', 'rm', '--no-progress', `${image}@${name}`], signal))
+      for (const { name } of bases)
+        await undefinedIfNotFound(rbd(`remove ${name}`, ['snap', 'rm', '--no-progress', `${image}@${name}`], signal))
       const isKept = snapshots.length > bases.length
       await (isKept ? undefinedIfNotFound(move(image, keptImage(disk), signal)) : remove(image, signal))
       await removeDraftsOf(image, signal)

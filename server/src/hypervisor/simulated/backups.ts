@@ -107,7 +107,9 @@ export function backupMethods(host: SimulatedHost): BackupMethods {
         const { sizeBytes: capacityBytes, extents } = await open()
         const content = await contentOf(extents, backupId)
         const sizeBytes = usedOf(capacityBytes)
-        await db.tx((tx) => beginVolume(tx, hostId, { ...volumeOf(vmId, backupId, null), name, storageId, capacityBytes, sizeBytes, content }))
+        await db.tx((tx) =>
+          beginVolume(tx, hostId, { ...volumeOf(vmId, backupId, null), name, storageId, capacityBytes, sizeBytes, content }),
+        )
         await pause((pace.delays.copyMsPerGiB * sizeBytes) / GIB)
         await completeVolume(db, hostId, name)
       }),

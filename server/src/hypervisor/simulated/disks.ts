@@ -1,15 +1,7 @@
 // Disks, their seeds and the templates they are layers on.
 import { open } from 'node:fs/promises'
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
-import {
-  GIB,
-  DriverError,
-  type DiskSource,
-  type Machines,
-  type MachineSpec,
-  type TemplateRef,
-  type Templates,
-} from '../driver.ts'
+import { GIB, DriverError, type DiskSource, type Machines, type MachineSpec, type TemplateRef, type Templates } from '../driver.ts'
 import type { Image } from '../image-source.ts'
 import { openQcow2Layer } from '../qcow2/read-layer.ts'
 import { contentOf } from './content.ts'
