@@ -143,7 +143,7 @@ describe.each(['its own host', 'another host', 'a backup target'])('a backup of 
     expect((await customer.get(`/vms/${vmId}`)).body.data.allowedActions).toContain('backup')
     expect((await customer.patch(`/vms/${vmId}`, { dailyBackupEnabled: true })).status).toBe(200)
     await dailyBackups.runOnce(app.deps)
-    app.clock.advance('25h')
+    app.clock.advance('24h')
     await dailyBackups.runOnce(app.deps)
     await app.settle()
     const [backup] = (await customer.get(`/vms/${vmId}/backups`)).body.data
