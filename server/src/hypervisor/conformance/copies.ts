@@ -209,9 +209,14 @@ export const backupContract: ConformanceContract = (fixture) => {
     for (const driver of [fixture().driver, fixture().other])
       await driver.ensureBackupOffloaded(spec.vmId, { backupId: parentId, keepCheckpoint: true }, soon(fixture()))
     await fixture().guest.write(spec.vmId, 'second')
-    expect(await backup(spec.vmId, newId(), parentId)).toMatchObject({ parentId: null }) // the parent is lost
+    const lost = newId()
+    expect(await backup(spec.vmId, lost, parentId)).toMatchObject({ parentId: null }) // the parent is lost
+    for (const driver of [fixture().driver, fixture().other])
+      await driver.ensureBackupOffloaded(spec.vmId, { backupId: lost, keepCheckpoint: false }, soon(fixture()))
     const made = await fixture().driver.ensureBackup(spec.vmId, { backupId, parentId, parentIsRemote: true }, soon(fixture()))
     expect(made).toMatchObject({ parentId })
+    const onLost = { backupId: newId(), parentId: lost, parentIsRemote: true }
+    expect(await fixture().driver.ensureBackup(spec.vmId, onLost, soon(fixture()))).toMatchObject({ parentId: null })
     expect((await volumesOf(fixture(), spec.vmId)).map((volume) => volume.id)).not.toContain(parentId)
     const parent = { backupId: parentId, parentId: null }
     await fixture().driver.ensureBackupCopy(spec.vmId, parent, () => Promise.resolve(Readable.from([bytes])), soon(fixture()))
