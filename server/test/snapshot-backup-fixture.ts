@@ -25,6 +25,14 @@ export async function volumesOf(app: TestApp, vmId: string): Promise<string[]> {
   return found.sort()
 }
 
+/** The backups that its disk knows the changes since. */
+export const checkpointsOf = async (app: TestApp, vmId: string): Promise<string[]> =>
+  (
+    await app.db.many<{ id: string }>(
+      sql`select unnest(checkpoints) as id from simulated.volumes where vm_id = ${vmId} and kind = 'disk' order by id`,
+    )
+  ).map(({ id }) => id)
+
 /** Writes something to the disk that identifies its state. */
 export const diskOf = (app: TestApp, vmId: string) => ({
   write: (text: string): Promise<void> => app.simulated.drift.writeFile(vmId, 'moment', text),
@@ -61,6 +69,7 @@ export async function fixtureOf(app: TestApp, vmId: string) {
     power: (await driver.findMachine(vmId, AbortSignal.timeout(5_000)))?.power,
     moment: await diskOf(app, vmId).read(),
     volumes: await volumesOf(app, vmId),
+    checkpoints: await checkpointsOf(app, vmId),
     copies: (
       await app.db.many<{ what: string }>(sql`
         select 'snapshot ' || status as what from snapshots where vm_id = ${vmId}

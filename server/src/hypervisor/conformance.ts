@@ -2,7 +2,7 @@
 // real, so no test here is about speed.
 import { afterAll, afterEach, beforeAll, describe } from 'vitest'
 import { consoleContract } from './conformance/consoles.ts'
-import { backupContract, noBackupContract, snapshotContract } from './conformance/copies.ts'
+import { backendContract, backupContract, hostContract, snapshotContract } from './conformance/copies.ts'
 import { crashContract } from './conformance/crashes.ts'
 import { diskContract } from './conformance/disks.ts'
 import { interfaceContract } from './conformance/interfaces.ts'
@@ -29,8 +29,9 @@ export function describeDriver(
     interfaceContract(fixture)
     volumeContract(fixture)
     snapshotContract(fixture)
-    if (storage === 'host') backupContract(fixture)
-    else noBackupContract(fixture)
+    backupContract(fixture)
+    if (storage === 'host') hostContract(fixture)
+    else backendContract(fixture)
     monitoringContract(fixture)
     consoleContract(fixture)
   })

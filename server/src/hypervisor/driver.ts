@@ -103,30 +103,39 @@ export interface Volumes {
 /** How long `ensureVolumeDetached` waits for a running guest to release the volume. */
 export const VOLUME_RELEASE_TIMEOUT_MS = 90_000
 
-/** Copies of the disk, independent of the live disk and its generations. Backups of a disk in a storage backend are `unsupported`. A guest that a dead process left frozen is thawed by
- *  each of these methods but those that read and store data. */
+/** Copies of the disk, independent of the live disk and its generations. A guest that a dead process left frozen is thawed by each of these
+ *  methods but those that read and store data.
+ *
+ *  Of a disk in a storage backend a backup is made there, and one that `ensureBackupFromExtents` stores is kept there, until it is offloaded;
+ *  `ensureBackupCopy` stores on the host in any case, what it has stored is read first, and only `ensureNoBackup` removes it. */
 export interface SnapshotsAndBackups {
   /** Filesystems of running guests are frozen while the job starts. After an abort the incomplete volume is reused by the next call, or
    *  removed by `ensureNoSnapshot`. */
   ensureSnapshot(vmId: string, snapshotId: string, signal: AbortSignal): Promise<{ sizeBytes: number }>
   ensureNoSnapshot(vmId: string, snapshotId: string, signal: AbortSignal): Promise<void>
-  /** The disk as it was at the snapshot. `unsupported` for one in a storage backend. */
+  /** The disk as it was at the snapshot. */
   readSnapshotExtents(vmId: string, snapshotId: string, signal: AbortSignal): Promise<DiskLayer>
   /** Incremental on `parentId` where the host has a usable checkpoint of it; otherwise full, and `parentId` is returned as null. One that an
    *  earlier call has made counts as crash-consistent: whether the guest was frozen is known only to the process that began it. */
   ensureBackup(vmId: string, request: BackupRequest, signal: AbortSignal): Promise<BackupMade>
   /** Also aborts one that any process is making, which then rejects with `cancelled`. `in_use` while another backup is a layer on it. */
   ensureNoBackup(vmId: string, backupId: string, signal: AbortSignal): Promise<void>
-  /** Removes the data, which is stored on another host by now; the checkpoint stays, for the next incremental backup. */
-  ensureBackupOffloaded(vmId: string, backupId: string, signal: AbortSignal): Promise<void>
+  /** Removes the data, which is stored elsewhere by now. The checkpoint stays if the next backup is to be incremental on it. */
+  ensureBackupOffloaded(vmId: string, backup: { backupId: string; keepCheckpoint: boolean }, signal: AbortSignal): Promise<void>
   /** The data of one backup without its parents, to be stored on another host. */
   readBackup(vmId: string, backupId: string, signal: AbortSignal): Promise<Readable>
   /** Stores the data of a backup of another host. Its parents must be stored first. `open` is called only when it is missing. */
   ensureBackupCopy(vmId: string, copy: BackupRequest, open: () => Promise<Readable>, signal: AbortSignal): Promise<{ sizeBytes: number }>
   /** What the disk had at one backup, or what changed since its parent: to be stored outside of hosts. Readable while the backup is here. */
   readBackupExtents(vmId: string, backupId: string, signal: AbortSignal): Promise<DiskLayer>
-  /** Stores a disk as a full backup. `open` is called only when it is missing. */
-  ensureBackupFromExtents(vmId: string, backupId: string, open: () => Promise<DiskContent>, signal: AbortSignal): Promise<void>
+  /** Stores a disk as a full backup, where the disk of the machine is to be. `open` is called only when it is missing. A disk that is made from
+   *  one in a storage backend may use it up. */
+  ensureBackupFromExtents(
+    vmId: string,
+    backup: { backupId: string; storageId: string | null },
+    open: () => Promise<DiskContent>,
+    signal: AbortSignal,
+  ): Promise<void>
 }
 
 /** FILESYSTEM: the machine was off, or its filesystems were frozen when the copy began. CRASH: as after a power loss. */

@@ -58,8 +58,3 @@ export class DriverError extends Error {
 
 export const isDriverError = (error: unknown, ...kinds: DriverErrorKind[]): error is DriverError =>
   error instanceof DriverError && (kinds.length === 0 || kinds.includes(error.kind))
-
-export const noBackups = (vmId: string): DriverError =>
-  new DriverError('unsupported', `The disk of ${vmId} is in a storage backend, of which no backups are made`, {
-    userMessage: 'Backups of VMs on replicated storage are not available. Take a snapshot instead.',
-  })

@@ -55,7 +55,6 @@ export const createVmMessages = {
   ipv6Only: 'IPv6 only',
   dailyBackup: 'Daily backups',
   dailyBackupAbout: 'One backup per night; the last seven are kept.',
-  noBackups: 'Not available with replicated storage. Take snapshots instead.',
   tenGig: '10 Gbit/s network',
   tenGigAbout: 'Replaces the network speed of the plan.',
   protect: 'Delete protection',

@@ -20,7 +20,7 @@ export const imageMessages = {
   source: 'Make it from',
   sources: { VM: 'A VM as it is now', SNAPSHOT: 'A snapshot', BACKUP: 'A backup', URL: 'A file at a URL' },
   vm: 'VM',
-  noVms: 'No VM on local storage yet. Create a VM, or import a file.',
+  noVms: 'No VM yet. Create a VM, or import a file.',
   choose: 'Choose…',
   copy: { SNAPSHOT: 'Snapshot', BACKUP: 'Backup' },
   noCopies: { SNAPSHOT: 'This VM has no snapshots.', BACKUP: 'This VM has no backups.' },

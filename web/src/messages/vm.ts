@@ -37,7 +37,6 @@ export const vmMessages = {
     protected: 'Turn off delete protection first',
     state: (status: string) => `Not available while the VM is ${status.toLowerCase()}`,
     failed: 'Provisioning failed: rebuild or delete',
-    noBackups: 'Not available with replicated storage',
   },
   tabs: {
     overview: 'Overview',

@@ -10,7 +10,7 @@ import {
   backupPolicyOf,
   chargeCopy,
   driverForVm,
-  driverForVmId,
+  getVmRow,
   lockVmById,
   recordVmEvent,
   refundCopies,
@@ -53,9 +53,10 @@ export const createBackupWorkflow = workflow<BackupInput>('backup.create', {
   .step('begin', { save: (tx, { input, now }) => sql.markRunning(tx, now, input.backupId) })
   .step('copy', {
     timeout: '2h',
-    run: async ({ deps, input: { vmId, backupId, parentId, hostId }, signal }) => {
-      const driver = await driverForVmId(deps, vmId)
-      return driver.ensureBackup(vmId, { backupId, parentId, parentIsRemote: hostId !== driver.hostId }, signal)
+    run: async (context) => {
+      const { vmId, backupId, parentId } = context.input
+      const { driver, isElsewhere } = await sourceOf(context)
+      return driver.ensureBackup(vmId, { backupId, parentId, parentIsRemote: isElsewhere }, context.signal)
     },
     undo: async ({ deps, input: { vmId, backupId }, signal }) => {
       // The VM of a cancelled run may already be deleted, together with all its volumes.
@@ -68,9 +69,10 @@ export const createBackupWorkflow = workflow<BackupInput>('backup.create', {
     run: async (context): Promise<TransferResult | null> => {
       const { targetId } = context.input
       if (targetId) return uploadBackup(context, targetId, context.results.copy.parentId)
-      const { from, to } = await endsOf(context)
+      const { driver: from, isElsewhere } = await sourceOf(context)
+      const to = await context.deps.hypervisors.get(context.input.hostId!)
       const order = { backupId: context.input.backupId, parentId: context.results.copy.parentId }
-      return from.hostId === to.hostId ? null : transferBackup(from, to, context.input.vmId, order, context.signal)
+      return isElsewhere ? transferBackup(from, to, context.input.vmId, order, context.signal) : null
     },
     undo: async (context) => {
       const { vmId, backupId, hostId, targetId } = context.input
@@ -104,10 +106,12 @@ export const createBackupWorkflow = workflow<BackupInput>('backup.create', {
     await recordVmEvent(tx, deps, input.vmId, 'backup.failed', { actionId: runId, reason }, { backup: toBackup(backup) })
   })
 
-const endsOf = async ({ deps, input }: Context): Promise<{ from: Driver; to: Driver }> => ({
-  from: await driverForVmId(deps, input.vmId),
-  to: await deps.hypervisors.get(input.hostId!),
-})
+/** `isElsewhere`: the backup is stored in another place than the one that it is made in, which is the storage backend of a replicated disk. */
+async function sourceOf({ deps, input }: Context): Promise<{ driver: Driver; isElsewhere: boolean }> {
+  const vm = await getVmRow(deps.db, input.vmId)
+  const driver = await driverForVm(deps, vm)
+  return { driver, isElsewhere: vm.storage_id !== null || driver.hostId !== input.hostId }
+}
 
 /** The only steps after it are optional: from here on the backup can only be deleted, and its unused days refunded. */
 async function chargeBackup(tx: Tx, { deps, input, now }: SaveContext<Deps, BackupInput, unknown>): Promise<void> {
@@ -118,10 +122,11 @@ async function chargeBackup(tx: Tx, { deps, input, now }: SaveContext<Deps, Back
   await chargeCopy(tx, deps, now, { vmId: input.vmId, priceCents, what: `Backup ${name}` })
 }
 
-/** The backup is now stored elsewhere. If this deletion fails, the orphan volume reconciler removes the source copy. */
-async function deleteSourceCopy({ deps, input: { vmId, backupId, hostId }, signal }: Context): Promise<void> {
-  const from = await driverForVmId(deps, vmId)
-  if (from.hostId !== hostId) await from.ensureBackupOffloaded(vmId, backupId, signal)
+/** The backup is now stored elsewhere. If this deletion fails, the orphan volume reconciler removes the source copy. Only daily backups are parents. */
+async function deleteSourceCopy(context: Context): Promise<void> {
+  const { vmId, backupId, daily } = context.input
+  const { driver, isElsewhere } = await sourceOf(context)
+  if (isElsewhere) await driver.ensureBackupOffloaded(vmId, { backupId, keepCheckpoint: daily }, context.signal)
 }
 
 async function settleDaily(tx: Tx, now: Date, vmId: string): Promise<void> {

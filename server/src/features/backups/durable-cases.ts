@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { givenBackupTarget, storesInMemory } from '../../../test/backup-target-fixture.ts'
 import { diskOf, fixtureOf, givenSecondHost, proveOnVm, startDailyBackup, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp, type TestApp } from '../../../test/harness.ts'
+import { sellReplicated } from '../../../test/replicated-storage.ts'
 import { controlOf } from '../../../test/hosts.ts'
 import { testRunner } from '../../../test/run-workflows.ts'
 import { sql } from '../../kernel/database/db.ts'
@@ -23,11 +24,12 @@ async function given() {
   return { app, customer: await app.given.customer({ credit: '100000.00' }) }
 }
 
-export function describeDurability({ thorough }: { thorough: boolean }): void {
+export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: boolean; storage?: 'LOCAL' | 'REPLICATED' }): void {
   describe.each(['its own host', 'another host', 'a backup target'])(
-    'every backup workflow on %s survives a crash and a failure at any step',
+    `every backup workflow of a disk on ${storage} storage and on %s survives a crash and a failure at any step`,
     async (where) => {
       const { app, customer } = await given()
+      if (storage === 'REPLICATED') await sellReplicated(app)
       const { id: vmId } = await app.given.vm(customer)
       if (where === 'another host') await givenSecondHost(app)
       if (where === 'a backup target') await givenBackupTarget(app)
@@ -175,7 +177,7 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
     },
   )
 
-  if (!thorough) return // the following cases take minutes
+  if (!thorough || storage === 'REPLICATED') return // the following cases take minutes
   describe('a restore of a VM in a private network after losing its host', () => {
     test(
       'survives a crash and a failure at any step, and leaves no data on the host once it is reachable again',

@@ -1,3 +1,4 @@
 import { describeDurability } from './durable-cases.ts'
 
 describeDurability({ thorough: true })
+describeDurability({ thorough: true, storage: 'REPLICATED' })

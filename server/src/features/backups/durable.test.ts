@@ -1,3 +1,4 @@
 import { describeDurability } from './durable-cases.ts'
 
 describeDurability({ thorough: false })
+describeDurability({ thorough: false, storage: 'REPLICATED' })

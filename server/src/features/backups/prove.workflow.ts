@@ -65,8 +65,9 @@ async function fetchBackup(context: Context): Promise<Found> {
   const backup = chain.at(-1)
   if (!backup) throw new StepError('backup_gone', 'The backup was deleted meanwhile.', { retry: false })
   const open = () => (backup.target_id === null ? readFromHost(deps, chain, signal) : readFromTarget(deps, backup, signal))
+  const place = { vmId: input.proofId, backupId: backup.id, storageId: null }
   try {
-    await storeAsBackup(await driverOf(context), input.proofId, backup.id, open, signal)
+    await storeAsBackup(await driverOf(context), place, open, signal)
     return {}
   } catch (error) {
     const failure = damageOf(error, tries)
@@ -93,7 +94,7 @@ async function makeDisk(context: Context): Promise<void> {
   const { input, signal } = context
   const driver = await driverOf(context)
   await driver.ensureDisk(await specOf(context), { from: 'backup', backupId: input.backupId }, signal)
-  await driver.ensureBackupOffloaded(input.proofId, input.backupId, signal)
+  await driver.ensureBackupOffloaded(input.proofId, { backupId: input.backupId, keepCheckpoint: false }, signal)
 }
 
 async function boot(context: Context): Promise<void> {

@@ -36,7 +36,7 @@ import type { Backup, BackupScreenshot, CreateBackup } from './schema.ts'
 import * as sql from './sql.ts'
 import { toBackup, toScreenshot } from './view.ts'
 
-export { openBackupDisk } from './provision.workflow.ts'
+export { openBackupDisk } from './transfer.ts'
 export { CREATE_IMAGE } from './sql.ts'
 export { listOrphanVolumes, removedAfter, type OrphanVolumeRow } from './orphan-volumes.ts'
 
@@ -88,14 +88,17 @@ export async function startBackup(
   const { id: vmId, account_id, os_template_id, disk_gib } = vm
   const vmHostId = vm.host_id!
   const { hostId, targetId, parentId } = await choosePlace(tx, deps, vm, parent, failures)
-  const terms = await reserveCopy(tx, deps, vm, { hostIds: [...new Set([hostId ?? vmHostId, vmHostId])], isPriced: type === 'MANUAL' })
+  // A backup of a replicated disk is made in its storage backend, where it takes what changes meanwhile.
+  const stagingHostId = vm.storage_id === null && hostId !== vmHostId ? vmHostId : null
+  const hostIds = [hostId, stagingHostId].filter((id) => id !== null)
+  const terms = await reserveCopy(tx, deps, vm, { hostIds, isPriced: type === 'MANUAL' })
   const row = await sql.insertBackup(tx, {
     name,
     type,
     parent_id: targetId === null ? parentId : null,
     host_id: hostId,
     target_id: targetId,
-    staging_host_id: hostId === vmHostId ? null : vmHostId,
+    staging_host_id: stagingHostId,
     counted_gib: terms.countedGib,
     id: newId(),
     vm_id: vmId,
@@ -156,7 +159,7 @@ export const restoreBackup = (tx: Tx, deps: Deps, who: Principal, vmId: string, 
     find: () => requireBackup(tx, vmId, id),
     act: async (vm, start, backup) => {
       if (backup.status !== 'AVAILABLE') throw apiError('invalid_state', `Backup must be AVAILABLE to restore; it is ${backup.status}`)
-      const isMoved = backup.host_id !== vm.host_id && (await isHostLost(tx, vm.host_id!, deps.clock.now()))
+      const isMoved = vm.storage_id === null && backup.host_id !== vm.host_id && (await isHostLost(tx, vm.host_id!, deps.clock.now()))
       const request = { runId: newId(), copyId: id, templateId: backup.os_template_id, isMoved }
       await sql.markRestoring(tx, id, request.runId)
       return startRestore(tx, deps, vm, restoreFromBackup, request, start)

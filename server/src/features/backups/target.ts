@@ -40,11 +40,10 @@ export async function readFromTarget(
   return found
 }
 
-/** Stores a disk on a host as a full backup of the VM. */
+/** Stores a disk as a full backup of the VM, where its disk is to be. */
 export async function storeAsBackup(
   here: Driver,
-  vmId: string,
-  backupId: string,
+  { vmId, ...backup }: { vmId: string; backupId: string; storageId: string | null },
   open: () => Promise<DiskContent>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -57,7 +56,7 @@ export async function storeAsBackup(
     return { ...content, extents: watched(content.extents, noteFailure) }
   }
   try {
-    await here.ensureBackupFromExtents(vmId, backupId, openWatched, signal)
+    await here.ensureBackupFromExtents(vmId, backup, openWatched, signal)
   } catch (error) {
     throw failure ?? error // the driver takes a failure of the source for one of the host
   }

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto'
 import { pipeline, Transform, type Readable } from 'node:stream'
 import { DriverError, type BackupRequest, type Driver } from '../../hypervisor/driver.ts'
 import { stackLayers, type DiskContent, type DiskLayer } from '../../hypervisor/extent.ts'
-import type { StepContext } from '../../workflow/workflow-builder.ts'
+import { StepError, type StepContext } from '../../workflow/workflow-builder.ts'
 import type { Deps } from '../deps.ts'
-import { driverForVmId } from '../vms/service.ts'
+import { driverForVm, getVmRow } from '../vms/service.ts'
 import { chainOf, type BackupRow } from './sql.ts'
 import { readFromTarget, storeAsBackup } from './target.ts'
 
@@ -67,14 +67,18 @@ async function chainElsewhere({ deps, input }: Context, hostId: string): Promise
   return (await chainOf(deps.db, input.copyId)).filter((link) => link.host_id !== hostId)
 }
 
-/** Fetches the backup's chain to the VM's host and verifies its checksums. */
+/** Fetches the backup's chain to the VM's host, or what it makes to the storage backend of the VM, and verifies its checksums. */
 export async function fetchChain(context: Context): Promise<void> {
   const { deps, input, signal } = context
-  const here = await driverForVmId(deps, input.vmId)
+  const { here, storageId } = await placeOf(context)
+  if (storageId !== null) {
+    const place = { vmId: input.vmId, backupId: input.copyId, storageId }
+    return storeAsBackup(here, place, () => openBackupDisk(deps, input.copyId, signal), signal)
+  }
   for (const link of await chainElsewhere(context, here.hostId)) {
     const { id, parent_id, host_id, checksum } = link
     if (host_id === null) {
-      await storeAsBackup(here, input.vmId, id, () => readFromTarget(deps, link, signal), signal)
+      await storeAsBackup(here, { vmId: input.vmId, backupId: id, storageId }, () => readFromTarget(deps, link, signal), signal)
       continue
     }
     const open = async (): Promise<Readable> =>
@@ -96,9 +100,23 @@ export async function readFromHost(deps: Deps, chain: BackupRow[], signal: Abort
   return stackLayers(layers)
 }
 
+/** The disk as it was at the backup, wherever that is. */
+export async function openBackupDisk(deps: Deps, backupId: string, signal: AbortSignal): Promise<DiskContent> {
+  const chain = await chainOf(deps.db, backupId)
+  const backup = chain.at(-1)
+  if (!backup) throw new StepError('backup_gone', 'The backup was deleted with its VM.', { retry: false })
+  return backup.target_id === null ? readFromHost(deps, chain, signal) : readFromTarget(deps, backup, signal)
+}
+
 /** The fetched copies are no longer needed: the originals are on the storing host. */
 export async function deleteFetchedChain(context: Context): Promise<void> {
-  const { deps, input, signal } = context
-  const here = await driverForVmId(deps, input.vmId)
-  for (const { id } of (await chainElsewhere(context, here.hostId)).toReversed()) await here.ensureBackupOffloaded(input.vmId, id, signal)
+  const { input, signal } = context
+  const { here, storageId } = await placeOf(context)
+  const ids = storageId === null ? (await chainElsewhere(context, here.hostId)).map(({ id }) => id) : [input.copyId]
+  for (const backupId of ids.toReversed()) await here.ensureBackupOffloaded(input.vmId, { backupId, keepCheckpoint: true }, signal)
+}
+
+async function placeOf({ deps, input }: Context): Promise<{ here: Driver; storageId: string | null }> {
+  const vm = await getVmRow(deps.db, input.vmId)
+  return { here: await driverForVm(deps, vm), storageId: vm.storage_id }
 }

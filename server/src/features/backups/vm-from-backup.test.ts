@@ -87,9 +87,9 @@ describe('POST /vms from a backup', async () => {
     expect(await refusal({})).toMatchObject({ status: 400, error: expect.stringContaining('osTemplateId is required') })
   })
 
-  test('is refused for a plan with replicated storage', async () => {
+  test('is refused for a plan with replicated storage in a region without any', async () => {
     await app.db.run(sql`update plans set storage = 'REPLICATED' where slug = 'small'`)
-    const refused = { status: 422, code: 'incompatible', error: expect.stringContaining('choose one with local storage') }
+    const refused = { status: 422, code: 'unavailable', error: expect.stringContaining('has no replicated storage') }
     expect(await refusal({ fromBackupId: full, ...plan('small') })).toEqual(refused)
     await app.db.run(sql`update plans set storage = 'LOCAL'`)
   })

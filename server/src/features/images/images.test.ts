@@ -288,11 +288,23 @@ describe('images', async () => {
     expect(await age(25)).toEqual(known.toSorted())
   })
 
-  test('a VM on replicated storage is made from an image, and none of it', async () => {
+  test('a VM on replicated storage is made from an image, and images of it and its copies', async () => {
     const image = await make({ vmId })
     await sellReplicated(app)
     const vm = await app.given.vm(customer, { osTemplateId: image.id })
     expect(await diskOf(app, vm.id).read()).toBe('later')
-    expect((await refusal('/images', { name: 'x', vmId: vm.id })).slice(0, 2)).toEqual([422, 'incompatible'])
+    await diskOf(app, vm.id).write('of a replicated disk')
+    const copies = []
+    for (const kind of ['snapshot', 'backup']) {
+      copies.push({ [`${kind}Id`]: (await customer.post(`/vms/${vm.id}/${kind}s`, { name: 'x' })).body.data[kind].id })
+      await app.settle()
+    }
+    const before = await app.db.many(sql`select name from simulated.volumes where vm_id = ${vm.id} order by name`)
+    for (const source of [{ vmId: vm.id }, ...copies]) {
+      const made = await make(source)
+      const copy = await app.given.vm(customer, { osTemplateId: made.id })
+      expect(await diskOf(app, copy.id).read()).toBe('of a replicated disk')
+    }
+    expect(await app.db.many(sql`select name from simulated.volumes where vm_id = ${vm.id} order by name`)).toEqual(before)
   })
 })

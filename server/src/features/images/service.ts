@@ -14,7 +14,7 @@ import type { Deps, EventDeps } from '../deps.ts'
 import { reserveDisk } from '../hosts/capacity.ts'
 import { quoteRemoval, refundUnused, unusedDays } from '../renewals/service.ts'
 import { requireSnapshotAsSource } from '../snapshots/service.ts'
-import { startAction, type VmDetails } from '../vms/service.ts'
+import { startAction } from '../vms/service.ts'
 import { balanceOf, type Quote, requireFunds, toQuote } from '../wallet/service.ts'
 import { createImageWorkflow, STORAGE_QUOTA, type ImageInput, type SystemFacts } from './create.workflow.ts'
 import { recordImageEvent } from './events.ts'
@@ -53,7 +53,7 @@ export async function createImage(
   return startAction(tx, deps, who, vmId ?? snapshot?.vm_id ?? backup!.vm_id, {
     verb: vmId === undefined ? null : 'backup',
     label: LABEL,
-    find: async (vm) => requireReadable(vm, snapshot),
+    find: () => requireReadable(snapshot),
     act: async (vm, start) => {
       if (vm.status === 'UNMANAGED')
         throw apiError('invalid_state', 'VM is UNMANAGED: no image is made of it until the operator adopts it again')
@@ -64,7 +64,7 @@ export async function createImage(
         : backup
           ? (['BACKUP', backup.id] as const)
           : (['VM', vm.id] as const)
-      const source = { type, id, vmId: vm.id, estimatedGib, stagingHostId: type === 'VM' ? vm.host_id! : null }
+      const source = { type, id, vmId: vm.id, estimatedGib, stagingHostId: type === 'VM' && vm.storage_id === null ? vm.host_id : null }
       const run = { kind: 'DISK', system, ...(snapshot && { snapshotId: snapshot.id }), ...(backup && { backupId: backup.id }) } as const
       return begin(
         tx,
@@ -90,10 +90,7 @@ function requireOneSource(input: CreateImage): void {
   if (wrong) throw invalid(`${wrong} is only for an import from a url`, wrong)
 }
 
-/** Disks in storage backends are read by nobody but their VMs. */
-async function requireReadable(vm: VmDetails, snapshot: { status: string } | null): Promise<void> {
-  if (vm.storage === 'REPLICATED')
-    throw apiError('incompatible', 'Images of VMs on replicated storage are not available: make it of a VM with local storage')
+async function requireReadable(snapshot: { status: string } | null): Promise<void> {
   if (snapshot && snapshot.status !== 'AVAILABLE')
     throw apiError('invalid_state', `Snapshot must be AVAILABLE to make an image from it; it is ${snapshot.status}`)
 }

@@ -128,24 +128,6 @@ describe('a VM on replicated storage', async () => {
       await app.settle()
     })
 
-    test('has no backups, and says so before anything is charged', async () => {
-      const { id } = await app.given.vm(customer, { planId })
-      const sentence = expect.stringContaining('Backups of VMs on replicated storage are not available: take a snapshot instead')
-      expect((await customer.get(`/vms/${id}`)).body.data.allowedActions).not.toContain('backup')
-      expect((await customer.get(`/vms/${id}`)).body.data.allowedActions).toContain('snapshot')
-      const balance = async () => (await customer.get('/wallet')).body.data.balance
-      const before = await balance()
-      for (const answer of [
-        await customer.post(`/vms/${id}/backups`, { name: 'x' }),
-        await customer.patch(`/vms/${id}`, { dailyBackupEnabled: true }),
-        await customer.post('/vms', order({ dailyBackupEnabled: true })),
-      ])
-        expect(refusal(answer)).toEqual([422, 'incompatible', sentence])
-      expect(await balance()).toBe(before)
-      await customer.delete(`/vms/${id}`)
-      await app.settle()
-    })
-
     test('is refused without room above the reserve, booked or measured, and while the pool does not answer', async () => {
       const before = await booked()
       expect(refusal(await customer.post('/vms', order({ planId: huge })))).toMatchObject([

@@ -87,16 +87,7 @@ export const snapshotContract: ConformanceContract = (fixture) => {
 }
 
 /** Of disks in a storage backend. */
-export const noBackupContract: ConformanceContract = (fixture) => {
-  test('a backup is refused, and nothing is left of it', async () => {
-    const spec = await create(fixture())
-    const backupId = newId()
-    await expectKind(fixture().driver.ensureBackup(spec.vmId, { backupId, parentId: null }, soon(fixture())), 'unsupported')
-    await expectKind(fixture().driver.ensureDisk(next(spec), { from: 'backup', backupId }, soon(fixture())), 'unsupported')
-    await fixture().driver.ensureNoBackup(spec.vmId, backupId, soon(fixture()))
-    expect((await volumesOf(fixture(), spec.vmId)).map((volume) => volume.kind)).toEqual(['disk', 'seed'])
-  })
-
+export const backendContract: ConformanceContract = (fixture) => {
   test('the machine of an evacuated VM is purged, and its disk stays', async () => {
     const spec = await create(fixture())
     await fixture().guest.write(spec.vmId, 'not on the host')
@@ -104,6 +95,64 @@ export const noBackupContract: ConformanceContract = (fixture) => {
     await expectNothingLeft(fixture(), spec.vmId)
     await create(fixture(), spec)
     expect(await fixture().guest.read(spec.vmId)).toBe('not on the host')
+  })
+
+  test('a stopped machine gets incremental backups too, and only on the latest that was offloaded', async () => {
+    const { driver } = fixture()
+    const spec = await create(fixture())
+    const ids = [newId(), newId(), newId()] as const
+    const offloaded = async (backupId: string, parentId: string | null) => {
+      const made = await driver.ensureBackup(spec.vmId, { backupId, parentId, parentIsRemote: true }, soon(fixture()))
+      for (let repeat = 0; repeat < 2; repeat++)
+        await driver.ensureBackupOffloaded(spec.vmId, { backupId, keepCheckpoint: true }, soon(fixture()))
+      return made
+    }
+    await offloaded(ids[0], null)
+    await stop(fixture(), spec)
+    expect(await offloaded(ids[1], ids[0])).toMatchObject({ parentId: ids[0], consistency: 'FILESYSTEM' })
+    expect(await offloaded(ids[2], ids[0])).toMatchObject({ parentId: null })
+    const last = { backupId: newId(), parentId: ids[2], parentIsRemote: true }
+    expect(await driver.ensureBackup(spec.vmId, last, soon(fixture()))).toMatchObject({ parentId: ids[2] })
+    await driver.ensureBackupOffloaded(spec.vmId, { backupId: last.backupId, keepCheckpoint: false }, soon(fixture()))
+    const next = { backupId: newId(), parentId: last.backupId, parentIsRemote: true }
+    expect(await driver.ensureBackup(spec.vmId, next, soon(fixture()))).toMatchObject({ parentId: null })
+    await driver.ensureNoBackup(spec.vmId, next.backupId, soon(fixture()))
+    expect((await volumesOf(fixture(), spec.vmId)).map(({ kind }) => kind).sort()).toEqual(['disk', 'seed'])
+  })
+
+  test('a copy on the host outlives that in the storage backend, and is read instead of it', async () => {
+    const { driver } = fixture()
+    const { vmId } = await create(fixture())
+    const backupId = newId()
+    await fixture().guest.write(vmId, 'twice')
+    await driver.ensureBackup(vmId, { backupId, parentId: null }, soon(fixture()))
+    const open = () => driver.readBackup(vmId, backupId, soon(fixture()))
+    const { sizeBytes } = await driver.ensureBackupCopy(vmId, { backupId, parentId: null }, open, soon(fixture()))
+    expect(sizeBytes).toBeGreaterThan(0)
+    await driver.ensureBackupOffloaded(vmId, { backupId, keepCheckpoint: true }, soon(fixture()))
+    expect(await volumesOf(fixture(), vmId)).toContainEqual(expect.objectContaining({ kind: 'backup', id: backupId, storageId: null }))
+    const layer = await driver.readBackupExtents(vmId, backupId, soon(fixture()))
+    const spec = fixture().spec()
+    const stored = { backupId, storageId: spec.storageId }
+    await driver.ensureBackupFromExtents(spec.vmId, stored, () => stackLayers([layer]), soon(fixture()))
+    await driver.ensureDisk(spec, { from: 'backup', backupId }, soon(fixture()))
+    await create(fixture(), spec)
+    expect(await fixture().guest.read(spec.vmId)).toBe('twice')
+    await driver.ensureNoBackup(vmId, backupId, soon(fixture()))
+    expect((await volumesOf(fixture(), vmId)).map(({ kind }) => kind).sort()).toEqual(['disk', 'seed'])
+  })
+}
+
+/** Of disks on the host. */
+export const hostContract: ConformanceContract = (fixture) => {
+  test('the machine of an evacuated VM is purged, and its backups stay', async () => {
+    const spec = await create(fixture())
+    const backupId = newId()
+    await fixture().driver.ensureSnapshot(spec.vmId, newId(), soon(fixture()))
+    await fixture().driver.ensureBackup(spec.vmId, { backupId, parentId: null }, soon(fixture()))
+    for (const driver of [fixture().driver, fixture().other]) await driver.ensurePurgedKeepBackups(spec.vmId, soon(fixture()))
+    expect(await fixture().driver.findMachine(spec.vmId, soon(fixture()))).toBeNull()
+    expect(await volumesOf(fixture(), spec.vmId)).toMatchObject([{ kind: 'backup', id: backupId, complete: true }])
   })
 }
 
@@ -157,25 +206,21 @@ export const backupContract: ConformanceContract = (fixture) => {
     await fixture().guest.write(spec.vmId, 'first')
     await backup(spec.vmId, parentId, null)
     const bytes = await buffer(await fixture().driver.readBackup(spec.vmId, parentId, soon(fixture())))
-    for (const driver of [fixture().driver, fixture().other]) await driver.ensureBackupOffloaded(spec.vmId, parentId, soon(fixture()))
+    for (const driver of [fixture().driver, fixture().other])
+      await driver.ensureBackupOffloaded(spec.vmId, { backupId: parentId, keepCheckpoint: true }, soon(fixture()))
     await fixture().guest.write(spec.vmId, 'second')
-    expect(await backup(spec.vmId, newId(), parentId)).toMatchObject({ parentId: null }) // the parent is lost
+    const lost = newId()
+    expect(await backup(spec.vmId, lost, parentId)).toMatchObject({ parentId: null }) // the parent is lost
+    for (const driver of [fixture().driver, fixture().other])
+      await driver.ensureBackupOffloaded(spec.vmId, { backupId: lost, keepCheckpoint: false }, soon(fixture()))
     const made = await fixture().driver.ensureBackup(spec.vmId, { backupId, parentId, parentIsRemote: true }, soon(fixture()))
     expect(made).toMatchObject({ parentId })
+    const onLost = { backupId: newId(), parentId: lost, parentIsRemote: true }
+    expect(await fixture().driver.ensureBackup(spec.vmId, onLost, soon(fixture()))).toMatchObject({ parentId: null })
     expect((await volumesOf(fixture(), spec.vmId)).map((volume) => volume.id)).not.toContain(parentId)
     const parent = { backupId: parentId, parentId: null }
     await fixture().driver.ensureBackupCopy(spec.vmId, parent, () => Promise.resolve(Readable.from([bytes])), soon(fixture()))
     expect(await restored(next(spec), { from: 'backup', backupId })).toBe('second')
-  })
-
-  test('the machine of an evacuated VM is purged, and its backups stay', async () => {
-    const spec = await create(fixture())
-    const backupId = newId()
-    await fixture().driver.ensureSnapshot(spec.vmId, newId(), soon(fixture()))
-    await backup(spec.vmId, backupId, null)
-    for (const driver of [fixture().driver, fixture().other]) await driver.ensurePurgedKeepBackups(spec.vmId, soon(fixture()))
-    expect(await fixture().driver.findMachine(spec.vmId, soon(fixture()))).toBeNull()
-    expect(await volumesOf(fixture(), spec.vmId)).toMatchObject([{ kind: 'backup', id: backupId, complete: true }])
   })
 
   test('a backup chain is transferred as bytes and restored after the VM is purged', async () => {
@@ -199,6 +244,14 @@ export const backupContract: ConformanceContract = (fixture) => {
     await expectKind(orphan, 'not_found')
     for (const { request, bytes } of [...copies, ...copies])
       await fixture().driver.ensureBackupCopy(spec.vmId, request, () => Promise.resolve(Readable.from([bytes])), soon(fixture()))
+    const own = fixture().spec()
+    const layers = () => Promise.all([parentId, backupId].map((id) => fixture().driver.readBackupExtents(spec.vmId, id, soon(fixture()))))
+    const stored = { backupId, storageId: own.storageId }
+    await fixture().driver.ensureBackupFromExtents(own.vmId, stored, async () => stackLayers(await layers()), soon(fixture()))
+    await fixture().driver.ensureDisk(own, { from: 'backup', backupId }, soon(fixture()))
+    await create(fixture(), own)
+    expect(await fixture().guest.read(own.vmId)).toBe('carried')
+    if (spec.storageId !== null) return
     await fixture().driver.ensureDisk(spec, { from: 'backup', backupId }, soon(fixture()))
     await create(fixture(), spec)
     expect(await fixture().guest.read(spec.vmId)).toBe('carried')
@@ -222,7 +275,8 @@ export const backupContract: ConformanceContract = (fixture) => {
     ] as const) {
       const copyId = newId()
       const open = async (): Promise<DiskContent> => stackLayers(await layersOf([...ids]))
-      for (let repeat = 0; repeat < 2; repeat++) await fixture().driver.ensureBackupFromExtents(spec.vmId, copyId, open, soon(fixture()))
+      const stored = { backupId: copyId, storageId: spec.storageId }
+      for (let repeat = 0; repeat < 2; repeat++) await fixture().driver.ensureBackupFromExtents(spec.vmId, stored, open, soon(fixture()))
       latest = next(latest)
       expect(await restored(latest, { from: 'backup', backupId: copyId })).toBe(moment)
     }
@@ -236,9 +290,9 @@ export const backupContract: ConformanceContract = (fixture) => {
     const plain = fixture().spec()
     const own = { ...plain, seed: { ...plain.seed, passwordHash: `$6$salt$${'x'.repeat(86)}` } }
     const open = async (): Promise<DiskContent> => stackLayers([await fixture().driver.readBackupExtents(vmId, backupId, soon(fixture()))])
-    await fixture().driver.ensureBackupFromExtents(own.vmId, backupId, open, soon(fixture()))
+    await fixture().driver.ensureBackupFromExtents(own.vmId, { backupId, storageId: own.storageId }, open, soon(fixture()))
     await fixture().driver.ensureDisk(own, { from: 'backup', backupId }, soon(fixture()))
-    await fixture().driver.ensureBackupOffloaded(own.vmId, backupId, soon(fixture()))
+    await fixture().driver.ensureBackupOffloaded(own.vmId, { backupId, keepCheckpoint: false }, soon(fixture()))
     await create(fixture(), own)
     expect(await fixture().guest.read(own.vmId)).toBe('of another VM')
     expect(await fixture().guest.passwordHash(own.vmId)).toBe(own.seed.passwordHash)
@@ -254,7 +308,7 @@ export const backupContract: ConformanceContract = (fixture) => {
     const own = fixture().spec()
     const open = async (): Promise<DiskContent> =>
       stackLayers([await fixture().driver.readSnapshotExtents(vmId, snapshotId, soon(fixture()))])
-    await fixture().driver.ensureBackupFromExtents(own.vmId, snapshotId, open, soon(fixture()))
+    await fixture().driver.ensureBackupFromExtents(own.vmId, { backupId: snapshotId, storageId: own.storageId }, open, soon(fixture()))
     await fixture().driver.ensureDisk(own, { from: 'backup', backupId: snapshotId }, soon(fixture()))
     await create(fixture(), own)
     expect(await fixture().guest.read(own.vmId)).toBe('in the snapshot')

@@ -11,7 +11,7 @@ import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import { scratchFolder, type ScratchFolder } from '../../../test/scratch-folder.ts'
 import { stackLayers, type DiskContent, type Extent } from '../extent.ts'
 import { openQcow2Layer, type Qcow2Layer, type ReadFile } from './read-layer.ts'
-import { writeQcow2Image } from './write-image.ts'
+import { writeQcow2Image, type Qcow2Overlay } from './write-image.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -119,7 +119,7 @@ describeIf(missingCommands('qemu-img', 'qemu-io'))('qcow2', () => {
   })
 
   describe('an image', () => {
-    async function write(name: string, disk: DiskContent): Promise<void> {
+    async function write(name: string, disk: DiskContent | Qcow2Overlay): Promise<void> {
       await pipeline(Readable.from(writeQcow2Image(disk)), createWriteStream(path(name)))
     }
     const diskOf = (sizeBytes: number, extents: { offset: number; bytes: Buffer }[]): DiskContent => ({
@@ -180,6 +180,31 @@ describeIf(missingCommands('qemu-img', 'qemu-io'))('qcow2', () => {
       })
       expect(await run('qemu-img', 'compare', '-f', 'qcow2', '-F', 'qcow2', path('stacked'), path('upper'))).toContain('identical')
       expect(await run('qemu-img', 'check', '-f', 'qcow2', path('stacked'))).toContain('No errors were found')
+    })
+
+    test('as a layer is what changed, with zeros that hide what is below', async () => {
+      await run('qemu-img', 'create', '-q', '-f', 'qcow2', path('below'), '64M')
+      await qemuIo('below', 'write -P 1 0 30M')
+      const extents = [
+        { offset: 4 * MIB, bytes: randomBytes(4 * MIB) },
+        { offset: 66 * MIB, bytes: randomBytes(2 * MIB) },
+      ]
+      const zeroed = [{ offset: 20 * MIB, length: 4 * MIB }]
+      await write('layer', { ...diskOf(68 * MIB, extents), backing: 'below', zeroed })
+      expect(await run('qemu-img', 'check', '-f', 'qcow2', path('layer'))).toContain('No errors were found')
+      const handle = await open(path('merged'), 'w')
+      await handle.truncate(68 * MIB)
+      await handle.write(Buffer.alloc(30 * MIB, 1), 0, 30 * MIB, 0)
+      await handle.write(Buffer.alloc(4 * MIB), 0, 4 * MIB, 20 * MIB)
+      for (const { offset, bytes } of extents) await handle.write(bytes, 0, bytes.length, offset)
+      await handle.close()
+      expect(await run('qemu-img', 'compare', '-F', 'raw', '-f', 'qcow2', path('layer'), path('merged'))).toContain('identical')
+      await readLayers(['below', 'layer'], async (layers) => {
+        await write('restacked', await stackLayers(layers.map((layer) => ({ ...layer, extents: layer.extents() }))))
+      })
+      expect(await run('qemu-img', 'compare', '-F', 'raw', '-f', 'qcow2', path('restacked'), path('merged'))).toContain('identical')
+      const part = diskOf(68 * MIB, [{ offset: 10, bytes: randomBytes(5) }])
+      await expect(write('part', { ...part, backing: 'below', zeroed: [] })).rejects.toThrow('a part of a cluster')
     })
 
     test('refuses content that was not announced', async () => {

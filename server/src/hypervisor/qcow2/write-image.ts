@@ -1,5 +1,5 @@
-// A disk as the bytes of a standalone qcow2 file, from the first to the last: for uploads, which cannot seek. All tables come before the data,
-// so what is allocated must be known when it begins.
+// A disk, or a layer on another image, as the bytes of a qcow2 file, from the first to the last: for uploads, which cannot seek. All tables come
+// before the data, so what is allocated must be known when it begins.
 //
 // Layout, in clusters: header, refcount table, refcount blocks, L1 table, L2 tables, data in the order of the disk.
 import type { DiskContent, Extent, Range } from '../extent.ts'
@@ -8,8 +8,8 @@ const CLUSTER_BITS = 16
 const CLUSTER = 2 ** CLUSTER_BITS
 /** Entries of 8 bytes, and of 2 for refcounts, in a cluster. */
 const [TABLE_ENTRIES, REFCOUNTS] = [CLUSTER / 8, CLUSTER / 2]
-/** In entries of L1 and L2: the cluster has one reference only. */
-const COPIED = 1n << 63n
+/** In entries of L1 and L2: the cluster has one reference only; in those of L2: it reads as zeros, whatever the backing file has. */
+const [COPIED, ZERO] = [1n << 63n, 1n]
 const [VERSION, HEADER_BYTES, REFCOUNT_ORDER] = [3, 104, 4]
 
 /** Clusters of the disk from `first` up to `end`, which lie in the file from `at` on. */
@@ -19,17 +19,34 @@ interface Run {
   at: number
 }
 
-export async function* writeQcow2Image({ sizeBytes, allocated, extents }: DiskContent): AsyncGenerator<Buffer> {
-  const runs = runsOf(allocated)
-  const layout = layoutOf(sizeBytes, runs)
+/** All ranges are of whole clusters, up to the end of the disk. */
+export interface Qcow2Overlay extends DiskContent {
+  /** Relative to the file. */
+  backing: string
+  zeroed: Range[]
+}
+
+export async function* writeQcow2Image(disk: DiskContent | Qcow2Overlay): AsyncGenerator<Buffer> {
+  const { sizeBytes, allocated, extents } = disk
+  const overlay = 'backing' in disk ? disk : undefined
+  if (overlay) for (const range of [...allocated, ...overlay.zeroed]) requireAligned(range, sizeBytes)
+  const [runs, zeroed] = [runsOf(allocated), runsOf(overlay?.zeroed ?? [])]
+  const layout = layoutOf(sizeBytes, runs, zeroed)
   for (const run of runs) run.at += layout.dataAt
-  yield headerOf(sizeBytes, layout)
+  yield headerOf(sizeBytes, layout, overlay?.backing)
   yield table(layout.refcountTableClusters, layout.refcountBlocks, (i) => BigInt((layout.refcountBlocksAt + i) * CLUSTER))
   for (let i = 0; i < layout.refcountBlocks; i++) yield refcountBlock(layout.clusters - i * REFCOUNTS)
   const positions = new Map(layout.l2Tables.map((index, i) => [index, layout.l2At + i]))
   yield table(layout.l1Clusters, layout.l1Entries, (i) => entryFor(positions.get(i)))
-  for (const index of layout.l2Tables) yield l2Table(index, runs)
+  for (const index of layout.l2Tables) yield l2Table(index, runs, zeroed)
   yield* dataOf(runs, extents)
+}
+
+/** The rest of a cluster would hide what the backing file has there. */
+function requireAligned({ offset, length }: Range, sizeBytes: number): void {
+  const end = offset + length
+  if (offset % CLUSTER !== 0 || (end % CLUSTER !== 0 && end !== sizeBytes))
+    throw new Error(`BUG: a layer has a part of a cluster at ${offset}`)
 }
 
 /** Ranges as whole clusters; `at` counts from the first data cluster. */
@@ -50,10 +67,10 @@ function runsOf(allocated: Range[]): Run[] {
 
 type Layout = ReturnType<typeof layoutOf>
 
-function layoutOf(sizeBytes: number, runs: Run[]) {
+function layoutOf(sizeBytes: number, runs: Run[], zeroed: Run[]) {
   const l1Entries = Math.ceil(Math.ceil(sizeBytes / CLUSTER) / TABLE_ENTRIES)
   const l1Clusters = Math.max(1, Math.ceil(l1Entries / TABLE_ENTRIES))
-  const l2Tables = [...new Set(runs.flatMap(({ first, end }) => tablesBetween(first, end)))]
+  const l2Tables = [...new Set([...runs, ...zeroed].flatMap(({ first, end }) => tablesBetween(first, end)))]
   const others = 1 + l1Clusters + l2Tables.length + runs.reduce((sum, { first, end }) => sum + end - first, 0)
   // Refcounts count their own clusters too.
   let [refcountTableClusters, refcountBlocks, clusters] = [0, 0, 0]
@@ -74,7 +91,10 @@ function tablesBetween(first: number, end: number): number[] {
   return Array.from({ length: Math.ceil(end / TABLE_ENTRIES) - from }, (_, i) => from + i)
 }
 
-function headerOf(sizeBytes: number, { l1Entries, l1At, refcountTableClusters }: Layout): Buffer {
+/** Of the header extension that names the format of the backing file. */
+const BACKING_FORMAT = 0xe2792aca
+
+function headerOf(sizeBytes: number, { l1Entries, l1At, refcountTableClusters }: Layout, backing?: string): Buffer {
   const header = Buffer.alloc(CLUSTER)
   header.write('QFI\xfb', 'latin1')
   header.writeUInt32BE(VERSION, 4)
@@ -86,6 +106,14 @@ function headerOf(sizeBytes: number, { l1Entries, l1At, refcountTableClusters }:
   header.writeUInt32BE(refcountTableClusters, 56)
   header.writeUInt32BE(REFCOUNT_ORDER, 96)
   header.writeUInt32BE(HEADER_BYTES, 100)
+  if (backing !== undefined) {
+    header.writeUInt32BE(BACKING_FORMAT, HEADER_BYTES)
+    header.writeUInt32BE(5, HEADER_BYTES + 4)
+    header.write('qcow2', HEADER_BYTES + 8)
+    const nameAt = HEADER_BYTES + 24 // 8 bytes of zeros end the extensions
+    header.writeBigUInt64BE(BigInt(nameAt), 8)
+    header.writeUInt32BE(header.write(backing, nameAt), 16)
+  }
   return header
 }
 
@@ -103,12 +131,15 @@ function refcountBlock(clustersLeft: number): Buffer {
   return block
 }
 
-function l2Table(index: number, runs: Run[]): Buffer {
+function l2Table(index: number, runs: Run[], zeroed: Run[]): Buffer {
   const [from, to] = [index * TABLE_ENTRIES, (index + 1) * TABLE_ENTRIES]
   const bytes = Buffer.alloc(CLUSTER)
-  for (const { first, end, at } of runs)
+  const enter = ({ first, end }: Run, entry: (position: number) => bigint): void => {
     for (let cluster = Math.max(first, from); cluster < Math.min(end, to); cluster++)
-      bytes.writeBigUInt64BE(entryFor(at + cluster - first), (cluster - from) * 8)
+      bytes.writeBigUInt64BE(entry(cluster - first), (cluster - from) * 8)
+  }
+  for (const run of zeroed) enter(run, () => ZERO)
+  for (const run of runs) enter(run, (position) => entryFor(run.at + position))
   return bytes
 }
 

@@ -2,7 +2,8 @@
 // errno, which alone decides what a failure is. The key of the pool's user is in a file, never an argument.
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
-import { DriverError, type DriverErrorKind } from '../errors.ts'
+import { pipeline } from 'node:stream/promises'
+import { DriverError, isDriverError, type DriverErrorKind } from '../errors.ts'
 
 const { errno } = constants
 
@@ -37,16 +38,23 @@ const ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/
 const PACKAGES = { rbd: 'ceph-common', ceph: 'ceph-common', 'qemu-img': 'qemu-utils qemu-block-extra' }
 const KEPT_CHARS = 2_000
 
-/** Resolves to stdout. The program is killed when the signal aborts; `what` completes "Could not …". */
-export async function runTool(tool: keyof typeof PACKAGES, what: string, args: string[], signal: AbortSignal): Promise<string> {
+type Tool = keyof typeof PACKAGES
+
+/** The program, and a promise of its end, which rejects with a DriverError unless it ends well. It is killed when the signal aborts; `what`
+ *  completes "Could not …". */
+function start(tool: Tool, what: string, args: string[], signal: AbortSignal, stdin: 'ignore' | 'pipe') {
   const aborted = (): DriverError => new DriverError('aborted', `The wait to ${what} was ended by its caller`)
   if (signal.aborted) throw aborted()
-  const child = spawn(tool, args, { env: ENVIRONMENT, stdio: ['ignore', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' })
-  const output: Buffer[] = []
+  const child = spawn(tool, args, { env: ENVIRONMENT, stdio: [stdin, 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' })
   let complaint = ''
-  child.stdout.on('data', (chunk: Buffer) => void output.push(chunk))
-  child.stderr.on('data', (chunk: Buffer) => void (complaint = (complaint + chunk.toString()).slice(-KEPT_CHARS)))
-  const code = await new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve)).catch(
+  child.stderr!.on('data', (chunk: Buffer) => void (complaint = (complaint + chunk.toString()).slice(-KEPT_CHARS)))
+  const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve)).then(
+    (code) => {
+      if (code === 0) return
+      const cause = new ExitError(code ?? -1, complaint.trim())
+      const kind = (tool !== 'qemu-img' && KIND_OF_EXIT.get(cause.code)) || 'transient'
+      throw new DriverError(kind, `Could not ${what}: ${cause.message}`, { cause })
+    },
     (error: unknown) => {
       if (signal.aborted) throw aborted()
       const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
@@ -54,9 +62,45 @@ export async function runTool(tool: keyof typeof PACKAGES, what: string, args: s
       throw new DriverError('permanent', `Could not ${what}: ${reason}`, { cause: error })
     },
   )
-  if (code === 0) return Buffer.concat(output).toString()
-  const cause = new ExitError(code ?? -1, complaint.trim())
-  throw new DriverError((tool !== 'qemu-img' && KIND_OF_EXIT.get(cause.code)) || 'transient', `Could not ${what}: ${cause.message}`, {
-    cause,
-  })
+  ended.catch(() => undefined) // its reader may be busy with the output
+  return { child, ended }
 }
+
+/** Resolves to stdout. `input` is piped to the program; its failure is the result's. */
+export async function runTool(
+  tool: Tool,
+  what: string,
+  args: string[],
+  signal: AbortSignal,
+  input?: AsyncIterable<Buffer>,
+): Promise<string> {
+  const { child, ended } = start(tool, what, args, signal, input ? 'pipe' : 'ignore')
+  const output: Buffer[] = []
+  child.stdout!.on('data', (chunk: Buffer) => void output.push(chunk))
+  if (input)
+    await pipeline(input, child.stdin!).catch((error: unknown) => {
+      const isClosed = ['EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes((error as NodeJS.ErrnoException).code ?? '')
+      if (isClosed || signal.aborted) return // the program says why
+      child.kill('SIGKILL')
+      throw error
+    })
+  await ended
+  return Buffer.concat(output).toString()
+}
+
+/** Yields stdout. The program ends with its reader. */
+export async function* readTool(tool: Tool, what: string, args: string[], signal: AbortSignal): AsyncGenerator<Buffer> {
+  const { child, ended } = start(tool, what, args, signal, 'ignore')
+  try {
+    yield* child.stdout! as AsyncIterable<Buffer>
+    await ended
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+export const undefinedIfNotFound = <T>(work: Promise<T>): Promise<T | undefined> =>
+  work.catch((error: unknown) => {
+    if (isDriverError(error, 'not_found')) return undefined
+    throw error
+  })

@@ -1,5 +1,18 @@
 import { expect, test } from 'vitest'
-import { diskImage, draftOf, isDraftOf, keptImage, readImageName, snapshotIdOf, snapshotName, templateImage } from './names.ts'
+import {
+  backupImage,
+  backupSnapshot,
+  baseSnapshot,
+  diskImage,
+  draftOf,
+  isDraftOf,
+  keptImage,
+  readBackupSnapshot,
+  readImageName,
+  snapshotIdOf,
+  snapshotName,
+  templateImage,
+} from './names.ts'
 
 const disk = { vmId: 'cvm1', generation: 12 }
 
@@ -7,7 +20,19 @@ test('names are read back', () => {
   expect(readImageName(diskImage(disk))).toEqual({ kind: 'disk', isDraft: false, id: 'cvm1', generation: 12 })
   expect(readImageName(keptImage(disk))).toEqual({ kind: 'kept', isDraft: false, id: 'cvm1', generation: 12 })
   expect(readImageName(templateImage('debian'))).toEqual({ kind: 'template', isDraft: false, id: 'debian', generation: 0 })
+  expect(readImageName(backupImage('cvm1', 'cback'))).toEqual({
+    kind: 'backup',
+    isDraft: false,
+    id: 'cvm1',
+    generation: 0,
+    backupId: 'cback',
+  })
   expect(snapshotIdOf(snapshotName('csnap'))).toBe('csnap')
+  const [full, increment, base] = [backupSnapshot('cback', null), backupSnapshot('cback', 'cparent'), baseSnapshot('cback')]
+  expect(readBackupSnapshot(full)).toEqual({ name: full, backupId: 'cback', parentId: null, isBase: false })
+  expect(readBackupSnapshot(increment)).toEqual({ name: increment, backupId: 'cback', parentId: 'cparent', isBase: false })
+  expect(readBackupSnapshot(base)).toEqual({ name: base, backupId: 'cback', parentId: null, isBase: true })
+  for (const other of ['base', 'snapshot-cback', 'my-backup-cback']) expect(readBackupSnapshot(other)).toBeUndefined()
 })
 
 test('a draft is told from its image and from drafts of others', () => {

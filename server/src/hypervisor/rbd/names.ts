@@ -16,6 +16,8 @@ export const diskImage = ({ vmId, generation }: DiskId): string => `vm-${checked
 export const volumeImage = (volumeId: string): string => `volume-${checked(volumeId)}`
 /** A disk that was removed while snapshots of it are kept. */
 export const keptImage = ({ vmId, generation }: DiskId): string => `kept-${checked(vmId)}-${generation}`
+/** A disk that was stored to make a disk of it. */
+export const backupImage = (vmId: string, backupId: string): string => `backup-${checked(vmId)}-${checked(backupId)}`
 export const draftOf = (image: string): string => `draft-${image}-${randomBytes(4).toString('hex')}`
 export const isDraftOf = (name: string, image: string): boolean => DRAFT.exec(name)?.[1] === image
 const DRAFT = /^draft-(.+)-[0-9a-f]{8}$/
@@ -23,26 +25,51 @@ const DRAFT = /^draft-(.+)-[0-9a-f]{8}$/
 export const snapshotName = (snapshotId: string): string => `snapshot-${checked(snapshotId)}`
 export const snapshotIdOf = (name: string): string | undefined => /^snapshot-([a-z0-9]+)$/.exec(name)?.[1]
 
+/** A snapshot that a backup is read from; `parentId`: what changed since that one. */
+export const backupSnapshot = (backupId: string, parentId: string | null): string =>
+  `backup-${checked(backupId)}${parentId === null ? '' : `-${checked(parentId)}`}`
+/** What is left of it once the backup is stored: the next one holds what changed since. */
+export const baseSnapshot = (backupId: string): string => `base-${checked(backupId)}`
+
+export interface BackupSnapshot {
+  name: string
+  backupId: string
+  parentId: string | null
+  isBase: boolean
+}
+
+export function readBackupSnapshot(name: string): BackupSnapshot | undefined {
+  const [, kind, backupId, parentId = null] = /^(?:(backup|base)-([a-z0-9]+)(?:-([a-z0-9]+))?)$/.exec(name) ?? []
+  return backupId === undefined ? undefined : { name, backupId, parentId, isBase: kind === 'base' }
+}
+
 /** Says which storage backend the images of a pool belong to. */
 export const ownerMark = (storageId: string): string => `owner-${checked(storageId)}`
 export const ownerOf = (name: string): string | undefined => /^owner-([a-z0-9]+)$/.exec(name)?.[1]
 
 export interface ImageName {
-  kind: 'disk' | 'kept' | 'template' | 'volume'
+  kind: 'disk' | 'kept' | 'template' | 'volume' | 'backup'
   isDraft: boolean
   /** Of the VM, the template or the volume. */
   id: string
-  /** 0 for a template and a volume. */
+  /** Of a disk; otherwise 0. */
   generation: number
+  /** Of a backup. */
+  backupId?: string
 }
 
 /** Undefined for an image of somebody else: operators may keep their own in the pool. */
 export function readImageName(name: string): ImageName | undefined {
   const inner = DRAFT.exec(name)?.[1]
-  const [, kind, vmId, generation, own, ownId] = /^(?:(vm|kept)-([a-z0-9]+)-(\d+)|(template|volume)-([a-z0-9]+))$/.exec(inner ?? name) ?? []
   const isDraft = inner !== undefined
-  if (ownId !== undefined) return { kind: own as 'template' | 'volume', isDraft, id: ownId, generation: 0 }
-  return vmId === undefined ? undefined : { kind: kind === 'vm' ? 'disk' : 'kept', isDraft, id: vmId, generation: Number(generation) }
+  const { disk, generation, own, owned, vm, backup } =
+    /^(?:(?:vm|kept)-(?<disk>[a-z0-9]+)-(?<generation>\d+)|(?<own>template|volume)-(?<owned>[a-z0-9]+)|backup-(?<vm>[a-z0-9]+)-(?<backup>[a-z0-9]+))$/.exec(
+      inner ?? name,
+    )?.groups ?? {}
+  if (owned !== undefined) return { kind: own as 'template' | 'volume', isDraft, id: owned, generation: 0 }
+  if (vm !== undefined) return { kind: 'backup', isDraft, id: vm, generation: 0, backupId: backup! }
+  if (disk === undefined) return undefined
+  return { kind: (inner ?? name).startsWith('vm-') ? 'disk' : 'kept', isDraft, id: disk, generation: Number(generation) }
 }
 
 function checked(id: string): string {

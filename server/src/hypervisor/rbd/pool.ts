@@ -13,7 +13,8 @@ import { DriverError, isDriverError } from '../errors.ts'
 import type { Image } from '../image-source.ts'
 import type { Volume } from '../inventory.ts'
 import type { PoolSpace, StoragePool } from '../storage-pool.ts'
-import { hasExit, runTool } from './command.ts'
+import { poolBackups, type PoolBackups } from './backups.ts'
+import { hasExit, readTool, runTool, undefinedIfNotFound } from './command.ts'
 import {
   BASE,
   diskImage,
@@ -22,6 +23,7 @@ import {
   keptImage,
   ownerMark,
   ownerOf,
+  readBackupSnapshot,
   readImageName,
   snapshotIdOf,
   snapshotName,
@@ -48,7 +50,7 @@ export interface Parent {
   bytes: number
 }
 
-export interface RbdPool extends StoragePool {
+export interface RbdPool extends StoragePool, PoolBackups {
   readonly backend: RbdBackend
   /** Imports the image once. `open` is called only when it is missing. */
   ensureTemplate(templateId: string, open: () => Promise<Image>, signal: AbortSignal): Promise<Parent>
@@ -57,7 +59,7 @@ export interface RbdPool extends StoragePool {
   findDisk(disk: DiskId, signal: AbortSignal): Promise<{ bytes: number } | undefined>
   /** At least as large as its parent. One that exists stays as it is. */
   ensureDisk(disk: DiskId, parent: Parent, bytes: number, signal: AbortSignal): Promise<void>
-  /** Its snapshots are kept. */
+  /** Its snapshots are kept, and what backups are read from. */
   ensureNoDisk(disk: DiskId, signal: AbortSignal): Promise<void>
   /** Of a machine that is off. Never shrinks; returns the resulting size. */
   growDisk(disk: DiskId, bytes: number, signal: AbortSignal): Promise<number>
@@ -69,7 +71,7 @@ export interface RbdPool extends StoragePool {
   /** What a full copy of it would take, whatever other snapshots share with it. */
   snapshotBytes(snapshot: Parent, signal: AbortSignal): Promise<number>
   ensureNoSnapshot(vmId: string, snapshotId: string, signal: AbortSignal): Promise<void>
-  /** Disks and snapshots of these VMs. */
+  /** Disks, snapshots and backups of these VMs. */
   listVolumes(vmIds: ReadonlySet<string>, signal: AbortSignal): Promise<Volume[]>
   /** Ends a claim. */
   release(signal: AbortSignal): Promise<void>
@@ -89,9 +91,10 @@ export function openRbdPool(backend: RbdBackend, folder: string): RbdPool {
       written = undefined
       throw new DriverError('permanent', `Could not write ${conf}: ${(error as Error).message}`, { cause: error })
     }))
-  const rbd = async (what: string, args: string[], signal: AbortSignal): Promise<string> => {
+  const credentials = [`--conf=${conf}`, `--id=${backend.user}`, `--pool=${backend.pool}`]
+  const rbd = async (what: string, args: string[], signal: AbortSignal, input?: AsyncIterable<Buffer>): Promise<string> => {
     await access()
-    return runTool('rbd', what, [`--conf=${conf}`, `--id=${backend.user}`, `--pool=${backend.pool}`, ...args], signal)
+    return runTool('rbd', what, [...credentials, ...args], signal, input)
   }
   const json = async <T>(what: string, args: string[], signal: AbortSignal): Promise<T> =>
     JSON.parse(await rbd(what, [...args, '--format=json'], signal)) as T
@@ -155,8 +158,19 @@ export function openRbdPool(backend: RbdBackend, folder: string): RbdPool {
       })
   }
 
+  const read = async function* (what: string, args: string[], signal: AbortSignal): AsyncGenerator<Buffer> {
+    await access()
+    yield* readTool('rbd', what, [...credentials, ...args], signal)
+  }
+  const removeKept = async (vmId: string, signal: AbortSignal): Promise<void> => {
+    for (const { name, kind } of await imagesOf(vmId, signal))
+      if (kind === 'kept' && (await snapshotsOf(name, signal)).length === 0) await remove(name, signal)
+    await emptyTrash(vmId, signal)
+  }
+
   const pool: RbdPool = {
     backend,
+    ...poolBackups({ rbd, json, read, findSize, snapshotsOf, imagesOf, move, resize, publish, remove, removeDraftsOf, removeKept }),
 
     async ensureTemplate(templateId, open, signal) {
       const image = templateImage(templateId)
@@ -206,7 +220,11 @@ export function openRbdPool(backend: RbdBackend, folder: string): RbdPool {
 
     async ensureNoDisk(disk, signal) {
       const image = diskImage(disk)
-      const isKept = (await snapshotsOf(image, signal)).length > 0
+      const snapshots = await snapshotsOf(image, signal)
+      const bases = snapshots.filter(({ name }) => readBackupSnapshot(name)?.isBase)
+      for (const { name } of bases)
+        await undefinedIfNotFound(rbd(`remove ${name}`, ['snap', 'rm', '--no-progress', `${image}@${name}`], signal))
+      const isKept = snapshots.length > bases.length
       await (isKept ? undefinedIfNotFound(move(image, keptImage(disk), signal)) : remove(image, signal))
       await removeDraftsOf(image, signal)
       await emptyTrash(disk.vmId, signal)
@@ -257,9 +275,7 @@ export function openRbdPool(backend: RbdBackend, folder: string): RbdPool {
     async ensureNoSnapshot(vmId, snapshotId, signal) {
       const found = await pool.findSnapshot(vmId, snapshotId, signal)
       if (found) await undefinedIfNotFound(rbd(`remove ${found.spec}`, ['snap', 'rm', '--no-progress', found.spec], signal))
-      for (const { name, kind } of await imagesOf(vmId, signal))
-        if (kind === 'kept' && (await snapshotsOf(name, signal)).length === 0) await remove(name, signal)
-      await emptyTrash(vmId, signal)
+      await removeKept(vmId, signal)
     },
 
     /** Clones before their parents. */
@@ -291,8 +307,12 @@ export function openRbdPool(backend: RbdBackend, folder: string): RbdPool {
         const read = readImageName(image)
         if (!read || read.kind === 'template' || read.kind === 'volume' || !vmIds.has(read.id)) return []
         const snapshotId = snapshot === undefined ? undefined : snapshotIdOf(snapshot)
+        const backup = snapshot === undefined ? undefined : readBackupSnapshot(snapshot)
         const shared = { vmId: read.id, parentId: null, capacityBytes: size, sizeBytes: size, storageId: backend.id }
-        if (snapshotId !== undefined) return { ...shared, kind: 'snapshot', id: snapshotId, generation: null, complete: !read.isDraft }
+        const copy = { ...shared, generation: null, complete: !read.isDraft }
+        if (snapshotId !== undefined) return { ...copy, kind: 'snapshot', id: snapshotId }
+        if (backup && !backup.isBase) return { ...copy, kind: 'backup', id: backup.backupId, parentId: backup.parentId }
+        if (read.backupId !== undefined) return { ...copy, kind: 'backup', id: read.backupId }
         if (snapshot !== undefined || read.kind === 'kept') return []
         return { ...shared, kind: 'disk', id: read.id, generation: read.generation, complete: !read.isDraft }
       })
@@ -386,12 +406,6 @@ async function requireChecksum(file: Image, signal: AbortSignal): Promise<void> 
   const checksum = `sha256:${hash.digest('hex')}`
   if (checksum !== file.checksum) throw new DriverError('transient', `${file.path} has checksum ${checksum} instead of ${file.checksum}`)
 }
-
-const undefinedIfNotFound = <T>(work: Promise<T>): Promise<T | undefined> =>
-  work.catch((error: unknown) => {
-    if (isDriverError(error, 'not_found')) return undefined
-    throw error
-  })
 
 const LISTED_TIMEOUT_MS = 20_000
 

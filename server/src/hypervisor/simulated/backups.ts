@@ -1,8 +1,8 @@
 // Backups: full ones, and incremental ones on a checkpoint of the running disk.
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { sql, type Tx } from '../../kernel/database/db.ts'
-import { GIB, DriverError, noBackups, type BackupRequest, type SnapshotsAndBackups } from '../driver.ts'
+import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { GIB, DriverError, type BackupRequest, type SnapshotsAndBackups } from '../driver.ts'
 import type { DiskLayer } from '../extent.ts'
 import { isParent } from './disks.ts'
 import { bytesOf, contentOf, parseText } from './content.ts'
@@ -16,7 +16,9 @@ import {
   completeVolume,
   diskName,
   findVolume,
+  isPooled,
   parentBackupId,
+  pooledBackupName,
   removeVolumes,
   snapshotName,
   usedOf,
@@ -33,15 +35,14 @@ export function backupMethods(host: SimulatedHost): BackupMethods {
   return {
     ensureBackup: (vmId, request, signal) =>
       call('ensureBackup', signal, async (pause) => {
-        const name = backupName(vmId, request.backupId)
-        const made = await findVolume(db, hostId, name)
-        if (made?.is_complete) return { sizeBytes: Number(made.size_bytes), parentId: parentBackupId(made), consistency: 'CRASH' }
+        const made = await findHeld(db, hostId, vmId, request.backupId)
+        if (made) return { sizeBytes: Number(made.size_bytes), parentId: parentBackupId(made), consistency: 'CRASH' }
         const machine = await findRow(db, hostId, vmId)
         const isConsistent = machine?.power === 'stopped' || (machine !== undefined && agentConnected(host, machine))
         const begun = await db.tx((tx) => begin(tx, hostId, vmId, request))
         await pause((pace.delays.copyMsPerGiB * begun.sizeBytes) / GIB)
         await db.tx(async (tx) => {
-          await completeVolume(tx, hostId, name)
+          await completeVolume(tx, hostId, begun.name)
           await tx.run(sql`update simulated.volumes set checkpoints = array_append(checkpoints, ${request.backupId})
             where host_id = ${hostId} and name = ${diskName(vmId, begun.generation)}`)
         })
@@ -53,21 +54,28 @@ export function backupMethods(host: SimulatedHost): BackupMethods {
         await pause(pace.delays.overlayMs)
         const name = backupName(vmId, backupId)
         await db.tx(async (tx) => {
-          await tx.maybe(sql`select from simulated.volumes where host_id = ${hostId} and name = ${name} for update`)
+          await lockCopies(tx, hostId, vmId, backupId)
           if (await isParent(tx, hostId, name)) throw new DriverError('in_use', `Another backup of ${vmId} builds on backup ${backupId}`)
-          await removeVolumes(tx, hostId, sql`name = ${name}`)
+          await removeCheckpoint(tx, hostId, vmId, backupId)
+          await removeVolumes(tx, hostId, sql`name = any(${[name, pooledBackupName(vmId, backupId)]})`)
         })
       }),
 
-    ensureBackupOffloaded: (vmId, backupId, signal) =>
+    ensureBackupOffloaded: (vmId, { backupId, keepCheckpoint }, signal) =>
       call('ensureBackupOffloaded', signal, async (pause) => {
         await pause(pace.delays.overlayMs)
-        await db.tx((tx) => removeVolumes(tx, hostId, sql`name = ${backupName(vmId, backupId)}`))
+        await db.tx(async (tx) => {
+          await lockCopies(tx, hostId, vmId, backupId)
+          const pooled = await isPooled(tx, hostId, vmId)
+          if (!keepCheckpoint) await removeCheckpoint(tx, hostId, vmId, backupId)
+          else if (pooled) await removeOlderCheckpoints(tx, hostId, vmId, backupId)
+          await removeVolumes(tx, hostId, sql`name = ${(pooled ? pooledBackupName : backupName)(vmId, backupId)}`)
+        })
       }),
 
     readBackup: (vmId, backupId, signal) =>
       call('readBackup', signal, async () => {
-        const { capacity_bytes, size_bytes, content } = await requireComplete(db, hostId, backupName(vmId, backupId))
+        const { capacity_bytes, size_bytes, content } = await getHeld(db, hostId, vmId, backupId)
         const file: BackupFile = { capacityBytes: Number(capacity_bytes), sizeBytes: Number(size_bytes), content }
         return Readable.from([Buffer.from(JSON.stringify(file))])
       }),
@@ -87,23 +95,21 @@ export function backupMethods(host: SimulatedHost): BackupMethods {
       }),
 
     readBackupExtents: (vmId, backupId, signal) =>
-      call('readBackupExtents', signal, async () => layerOf(await requireComplete(db, hostId, backupName(vmId, backupId)))),
+      call('readBackupExtents', signal, async () => layerOf(await getHeld(db, hostId, vmId, backupId))),
 
     readSnapshotExtents: (vmId, snapshotId, signal) =>
-      call('readSnapshotExtents', signal, async () => {
-        const volume = await requireComplete(db, hostId, snapshotName(vmId, snapshotId))
-        if (volume.storage_id !== null) throw noBackups(vmId)
-        return layerOf(volume)
-      }),
+      call('readSnapshotExtents', signal, async () => layerOf(await requireComplete(db, hostId, snapshotName(vmId, snapshotId)))),
 
-    ensureBackupFromExtents: (vmId, backupId, open, signal) =>
+    ensureBackupFromExtents: (vmId, { backupId, storageId }, open, signal) =>
       call('ensureBackupFromExtents', signal, async (pause) => {
-        const name = backupName(vmId, backupId)
+        const name = (storageId === null ? backupName : pooledBackupName)(vmId, backupId)
         if ((await findVolume(db, hostId, name))?.is_complete) return
         const { sizeBytes: capacityBytes, extents } = await open()
         const content = await contentOf(extents, backupId)
         const sizeBytes = usedOf(capacityBytes)
-        await db.tx((tx) => beginVolume(tx, hostId, { ...volumeOf(vmId, backupId, null), capacityBytes, sizeBytes, content }))
+        await db.tx((tx) =>
+          beginVolume(tx, hostId, { ...volumeOf(vmId, backupId, null), name, storageId, capacityBytes, sizeBytes, content }),
+        )
         await pause((pace.delays.copyMsPerGiB * sizeBytes) / GIB)
         await completeVolume(db, hostId, name)
       }),
@@ -118,6 +124,35 @@ function layerOf({ capacity_bytes, content }: VolumeRow): DiskLayer {
     findAllocated: async () => [{ offset: 0, length: bytes.length }],
   }
 }
+
+/** On the host, or in its storage backend. */
+async function findHeld(queries: Queries, hostId: string, vmId: string, backupId: string): Promise<VolumeRow | undefined> {
+  for (const name of [backupName(vmId, backupId), pooledBackupName(vmId, backupId)]) {
+    const found = await findVolume(queries, hostId, name)
+    if (found?.is_complete) return found
+  }
+  return undefined
+}
+
+const getHeld = async (queries: Queries, hostId: string, vmId: string, backupId: string): Promise<VolumeRow> =>
+  (await findHeld(queries, hostId, vmId, backupId)) ?? requireComplete(queries, hostId, backupName(vmId, backupId))
+
+/** Before the disk that has the checkpoint. */
+const lockCopies = (tx: Tx, hostId: string, vmId: string, backupId: string) =>
+  tx.many(sql`select from simulated.volumes
+    where host_id = ${hostId} and name = any(${[backupName(vmId, backupId), pooledBackupName(vmId, backupId)]}) order by name for update`)
+
+const disksOf = (hostId: string, vmId: string): Sql => sql`host_id = ${hostId} and vm_id = ${vmId} and kind = 'disk'`
+
+const removeCheckpoint = (tx: Tx, hostId: string, vmId: string, backupId: string): Promise<number> =>
+  tx.run(
+    sql`update simulated.volumes set checkpoints = array_remove(checkpoints, ${backupId}) where ${disksOf(hostId, vmId)} and ${backupId}::text = any(checkpoints)`,
+  )
+
+const removeOlderCheckpoints = (tx: Tx, hostId: string, vmId: string, backupId: string): Promise<number> =>
+  tx.run(
+    sql`update simulated.volumes set checkpoints = array[${backupId}::text] where ${disksOf(hostId, vmId)} and ${backupId}::text = any(checkpoints)`,
+  )
 
 interface BackupFile {
   capacityBytes: number
@@ -144,6 +179,7 @@ async function lockParent(tx: Tx, hostId: string, vmId: string, parentId: string
 }
 
 interface Begun {
+  name: string
   generation: number
   sizeBytes: number
   parentId: string | null
@@ -151,13 +187,14 @@ interface Begun {
 
 async function begin(tx: Tx, hostId: string, vmId: string, { backupId, parentId, parentIsRemote }: BackupRequest): Promise<Begun> {
   const disk = await diskNow(tx, hostId, vmId)
-  if (disk.storage_id !== null) throw noBackups(vmId)
-  const hasParent = parentId !== null && (parentIsRemote || (await findVolume(tx, hostId, backupName(vmId, parentId)))?.is_complete)
-  const knowsChanges = hasParent && disk.machine.power === 'running' && disk.checkpoints.includes(parentId)
+  const { storage_id: storageId } = disk
+  const hasParent = parentId !== null && (parentIsRemote || (await findHeld(tx, hostId, vmId, parentId)) !== undefined)
+  const knowsChanges = hasParent && (storageId !== null || disk.machine.power === 'running') && disk.checkpoints.includes(parentId)
   const parent = knowsChanges ? backupName(vmId, parentId) : null
   if (parent) await tx.maybe(sql`select from simulated.volumes where host_id = ${hostId} and name = ${parent} for key share`)
   const sizeBytes = Math.round(Number(disk.size_bytes) * (parent ? CHANGED : 1))
   const file: BackupFile = { capacityBytes: Number(disk.capacity_bytes), sizeBytes, content: disk.content }
-  await beginVolume(tx, hostId, { ...volumeOf(vmId, backupId, parent), ...file })
-  return { generation: disk.generation ?? 0, sizeBytes, parentId: parent ? parentId : null }
+  const name = (storageId === null ? backupName : pooledBackupName)(vmId, backupId)
+  await beginVolume(tx, hostId, { ...volumeOf(vmId, backupId, parent), ...file, name, storageId })
+  return { name, generation: disk.generation ?? 0, sizeBytes, parentId: parent ? parentId : null }
 }

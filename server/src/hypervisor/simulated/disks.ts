@@ -1,16 +1,7 @@
 // Disks, their seeds and the templates they are layers on.
 import { open } from 'node:fs/promises'
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
-import {
-  GIB,
-  DriverError,
-  noBackups,
-  type DiskSource,
-  type Machines,
-  type MachineSpec,
-  type TemplateRef,
-  type Templates,
-} from '../driver.ts'
+import { GIB, DriverError, type DiskSource, type Machines, type MachineSpec, type TemplateRef, type Templates } from '../driver.ts'
 import type { Image } from '../image-source.ts'
 import { openQcow2Layer } from '../qcow2/read-layer.ts'
 import { contentOf } from './content.ts'
@@ -22,6 +13,7 @@ import {
   completeVolume,
   diskName,
   findVolume,
+  pooledBackupName,
   removeVolumes,
   seedName,
   snapshotName,
@@ -106,7 +98,6 @@ type Filling = Pick<NewVolume, 'capacityBytes' | 'sizeBytes' | 'content' | 'pare
 /** A new guest, or a copy; never smaller than its source. */
 async function firstContent(tx: Tx, hostId: string, spec: MachineSpec, source: DiskSource, files: Content['files']): Promise<Filling> {
   const wanted = spec.diskGiB * GIB
-  if (spec.storageId !== null && source.from === 'backup') throw noBackups(spec.vmId)
   const parent = templateName(spec.template.id)
   const fresh = { capacityBytes: wanted, sizeBytes: usedOf(wanted), content: { ...freshGuest(spec), files }, parent }
   if (source.from === 'template' && spec.storageId !== null) return fresh
@@ -116,7 +107,11 @@ async function firstContent(tx: Tx, hostId: string, spec: MachineSpec, source: D
     return fresh
   }
   const copied =
-    source.from === 'snapshot' ? snapshotName(spec.vmId, source.snapshotId) : await wholeChain(tx, hostId, spec.vmId, source.backupId)
+    source.from === 'snapshot'
+      ? snapshotName(spec.vmId, source.snapshotId)
+      : spec.storageId === null
+        ? await wholeChain(tx, hostId, spec.vmId, source.backupId)
+        : pooledBackupName(spec.vmId, source.backupId)
   const { capacity_bytes, content } = await requireComplete(tx, hostId, copied)
   const capacityBytes = Math.max(wanted, Number(capacity_bytes))
   return { capacityBytes, sizeBytes: usedOf(capacityBytes), content: isOwn(content, spec) ? content : configured(content, spec) }

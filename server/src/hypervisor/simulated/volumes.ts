@@ -22,6 +22,8 @@ export const diskName = (vmId: string, generation: number): string => `disk-${vm
 export const seedName = (vmId: string, generation: number): string => `seed-${vmId}-${generation}`
 export const snapshotName = (vmId: string, snapshotId: string): string => `snapshot-${vmId}-${snapshotId}`
 export const backupName = (vmId: string, backupId: string): string => `backup-${vmId}-${backupId}`
+/** In a storage backend: the host may store one of the same id. */
+export const pooledBackupName = (vmId: string, backupId: string): string => `pooled-${backupName(vmId, backupId)}`
 export const volumeName = (volumeId: string): string => `volume-${volumeId}`
 export const templateName = (templateId: string): string => `template-${templateId}`
 
@@ -42,6 +44,11 @@ export async function requireComplete(queries: Queries, hostId: string, name: st
   if (!volume?.is_complete) throw new DriverError('not_found', `Simulated host ${hostId} has no complete volume ${name}`)
   return volume
 }
+
+export const isPooled = async (queries: Queries, hostId: string, vmId: string): Promise<boolean> =>
+  (await queries.maybe(
+    sql`select from simulated.volumes where host_id = ${hostId} and vm_id = ${vmId} and storage_id is not null limit 1`,
+  )) !== undefined
 
 export interface NewVolume extends Pick<VolumeRow, 'name' | 'kind' | 'id'> {
   vmId?: string

@@ -175,7 +175,7 @@ function CreateVmForm({ choices, session: { user }, source, imageId }: FormProps
           <NetworkStep form={form} set={set} networks={choices.networks} firewalls={choices.firewalls} />
         </Card>
         <Card title={w.addOns}>
-          <AddOnStep form={form} set={set} hasBackups={form.kind === 'custom' || plan?.storage !== 'REPLICATED'} />
+          <AddOnStep form={form} set={set} />
         </Card>
       </Stack>
       <Summary

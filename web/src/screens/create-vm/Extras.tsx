@@ -49,7 +49,7 @@ const CheckboxList = ({ label, none, items, value, onChange }: CheckboxListProps
   </Checkbox.Group>
 )
 
-export const AddOnStep = ({ form, set, hasBackups }: Props & { hasBackups: boolean }) => (
+export const AddOnStep = ({ form, set }: Props) => (
   <div className={css['checks']}>
     <Switch
       label={w.publicIpv4}
@@ -59,9 +59,8 @@ export const AddOnStep = ({ form, set, hasBackups }: Props & { hasBackups: boole
     />
     <Switch
       label={w.dailyBackup}
-      description={hasBackups ? w.dailyBackupAbout : w.noBackups}
+      description={w.dailyBackupAbout}
       checked={form.dailyBackupEnabled}
-      disabled={!hasBackups && !form.dailyBackupEnabled}
       onChange={(event) => set({ dailyBackupEnabled: event.currentTarget.checked })}
     />
     <Switch

@@ -108,7 +108,7 @@ const SourceFields = ({ form, set, error }: FieldsProps & { error: unknown }) =>
 /** A VM, and one of its snapshots or backups where the image is made from one. */
 function VmFields({ form: { vmId, copyId }, set, type }: FieldsProps & { type: Exclude<SourceForm['type'], 'URL'> }) {
   const { data } = useQuery(vmChoicesQuery)
-  const vms = (data?.items ?? []).filter(({ storage }) => storage === 'LOCAL')
+  const vms = data?.items ?? []
   const snapshots = useQuery({ ...snapshotsQuery(vmId), enabled: type === 'SNAPSHOT' && vmId !== '' })
   const backups = useQuery({ ...backupsQuery(vmId), enabled: type === 'BACKUP' && vmId !== '' })
   const all = (type === 'SNAPSHOT' ? snapshots : backups).data?.items

@@ -71,7 +71,7 @@ export function CopyTable({ vm, kind, copies, none, onRestore, onNewVm, onScreen
             {
               label: imageMessages.make,
               onClick: () => onImage(copy),
-              disabled: copy.status !== 'AVAILABLE' || vm.storage === 'REPLICATED' || vm.currentAction !== null,
+              disabled: copy.status !== 'AVAILABLE' || vm.currentAction !== null,
             },
             { label: w.delete, onClick: () => onDelete(copy), danger: true, disabled: copy.status === 'DELETING' },
           ]}

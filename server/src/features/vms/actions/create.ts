@@ -28,7 +28,6 @@ import { noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
 import { requireReplicatedStorage } from '../../storage/service.ts'
 import { balanceOf, charge, type Quote, refund, requireEnough, toQuote } from '../../wallet/service.ts'
 import { monthlyPrice, nextRenewal, type PricedSize, resolveSize, speedBought } from '../billing/pricing.ts'
-import { requireBackups } from '../model/allowed-actions.ts'
 import { recordVmEvent, recordVmEventAndShow } from '../model/events.ts'
 import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
@@ -79,12 +78,7 @@ export async function createVm(
   requireFits(template, shape, source)
   const { dailyBackupEnabled: dailyBackup = false, network10gEnabled: network10g = false, publicIpv4 = true } = input
   const addOns = { dailyBackup, network10g, publicIpv4 }
-  if (shape.storage === 'REPLICATED') {
-    if (source)
-      throw apiError('incompatible', `Plan ${shape.name} has replicated storage: choose one with local storage for a VM from a backup`)
-    await requireReplicatedStorage(tx, region)
-  }
-  if (dailyBackup) requireBackups(shape)
+  if (shape.storage === 'REPLICATED') await requireReplicatedStorage(tx, region)
   if (!publicIpv4) await requireIpv6(tx, region)
   if (network10g) await require10g(tx, region)
   const boughtMbps = speedBought(numbers, shape)

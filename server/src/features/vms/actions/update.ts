@@ -11,7 +11,7 @@ import { billForAddOns } from '../billing/add-ons.ts'
 import { changeBackupPolicy } from '../model/backup-policy.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import type { AddOns } from '../billing/pricing.ts'
-import { requireBackups, requirePaidPeriod } from '../model/allowed-actions.ts'
+import { requirePaidPeriod } from '../model/allowed-actions.ts'
 import type { UpdateVm, Vm } from '../schema.ts'
 import { lockOwnVm, preemptOpenRun } from '../model/guards.ts'
 import { notifyResized } from '../model/hooks.ts'
@@ -39,7 +39,6 @@ export async function update(
   const priceChanges = wanted.dailyBackup !== vm.daily_backup || wanted.network10g !== vm.network_10g
   if (priceChanges && PRICED_BY_ACTION.has(vm.status)) await preemptOpenRun(tx, deps, vm)
   if (isSwitchedOn(vm, wanted)) requireBillable(vm, now)
-  if (wanted.dailyBackup) requireBackups(vm)
   if (wanted.network10g && !vm.network_10g) await require10gFor(tx, vm)
   const bill = await billForAddOns(tx, now, vm, wanted)
   await sql.updateVm(tx, now, {

@@ -51,7 +51,7 @@ const LEAVES_PAUSED = new Set<Verb>(['start', 'upgrade'])
 
 type ActionSubject = Pick<
   VmDetails,
-  'status' | 'status_reason' | 'provisioned' | 'is_protected' | 'billing_status' | 'account_suspended' | 'pending_hold' | 'storage'
+  'status' | 'status_reason' | 'provisioned' | 'is_protected' | 'billing_status' | 'account_suspended' | 'pending_hold'
 >
 
 export function requireAllowed(vm: ActionSubject, verb: Verb): void {
@@ -59,7 +59,7 @@ export function requireAllowed(vm: ActionSubject, verb: Verb): void {
   if (objection) throw apiError(...objection)
 }
 
-function denialReason(vm: ActionSubject, verb: Verb): [code: 'invalid_state' | 'protected' | 'incompatible', sentence: string] | null {
+function denialReason(vm: ActionSubject, verb: Verb): [code: 'invalid_state' | 'protected', sentence: string] | null {
   if (vm.account_suspended && !DESPITE_SUSPENSION.has(verb)) return ['invalid_state', heldBack(verb)]
   if (vm.pending_hold && !DESPITE_SUSPENSION.has(verb)) return ['invalid_state', HELD[vm.pending_hold]]
   const states: VmStatus[] = ALLOWED[verb]
@@ -68,16 +68,8 @@ function denialReason(vm: ActionSubject, verb: Verb): [code: 'invalid_state' | '
   if (NEEDS_DISK.has(verb) && !vm.provisioned)
     return ['invalid_state', `VM never came up, so there is nothing to ${verb}: rebuild or delete it`]
   if (REQUIRES_PAID_PERIOD.has(verb) && vm.billing_status !== 'ACTIVE') return ['invalid_state', UNPAID]
-  if (verb === 'backup' && vm.storage === 'REPLICATED') return ['incompatible', NO_BACKUPS]
   if (vm.is_protected && PROTECTED_FROM.has(verb)) return ['protected', `VM is protected against ${verb}: set isProtected to false first`]
   return null
-}
-
-const NO_BACKUPS = 'Backups of VMs on replicated storage are not available: take a snapshot instead, or choose a plan with local storage'
-
-/** For the add-on of daily backups. */
-export function requireBackups({ storage }: Pick<VmDetails, 'storage'>): void {
-  if (storage === 'REPLICATED') throw apiError('incompatible', NO_BACKUPS)
 }
 
 const heldBack = (verb: Verb): string =>

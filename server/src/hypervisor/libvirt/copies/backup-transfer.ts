@@ -3,14 +3,16 @@
 import { addAbortSignal, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { Volume } from '@berth/libvirt'
-import { DriverError, noBackups, type BackupRequest, type SnapshotsAndBackups } from '../../driver.ts'
+import { DriverError, type BackupRequest, type SnapshotsAndBackups } from '../../driver.ts'
 import type { DiskLayer } from '../../extent.ts'
+import type { PoolBackup } from '../../rbd/backups.ts'
+import type { RbdPool } from '../../rbd/pool.ts'
 import { openQcow2Layer, type ReadFile } from '../../qcow2/read-layer.ts'
 import { writeQcow2Image } from '../../qcow2/write-image.ts'
 import { completeCopy, fileBytes } from './copy.ts'
 import { backupName, snapshotName } from '../core/resource-names.ts'
 import type { HostContext } from '../core/host-context.ts'
-import { findPool } from '../storage/backends.ts'
+import { findPool, getPool, markPool } from '../storage/backends.ts'
 import { createVolume, findComplete, isComplete, upload } from '../storage/volumes.ts'
 import { destroyIfAborted } from '../core/abortable.ts'
 
@@ -35,7 +37,7 @@ export function backupTransferMethods(context: HostContext): BackupTransferMetho
 
     readBackup: async (vmId, backupId, signal) => {
       const volume = await findComplete(context, backupName(vmId, backupId), signal)
-      if (!volume) throw missing(context, vmId, backupId)
+      if (!volume) return readFromPool(await getInPool(context, vmId, backupId, signal), vmId, signal)
       const bytes = await context.call(`read backup ${backupId}`, signal, async (host) =>
         destroyIfAborted(await host.volumes.download({ volume }), signal),
       )
@@ -44,22 +46,51 @@ export function backupTransferMethods(context: HostContext): BackupTransferMetho
 
     readBackupExtents: async (vmId, backupId, signal) => {
       const volume = await findComplete(context, backupName(vmId, backupId), signal)
-      if (!volume) throw missing(context, vmId, backupId)
-      return readLayer(context, volume, signal)
+      if (volume) return readLayer(context, volume, signal)
+      const { pool, backup } = await getInPool(context, vmId, backupId, signal)
+      return pool.readLayer(backup, signal)
     },
 
     readSnapshotExtents: async (vmId, snapshotId, signal) => {
-      if (await findPool(context, vmId, signal)) throw noBackups(vmId)
+      const pool = await findPool(context, vmId, signal)
+      const snapshot = await pool?.findSnapshot(vmId, snapshotId, signal)
+      if (pool && snapshot) return pool.readLayer(snapshot, signal)
       const volume = await findComplete(context, snapshotName(vmId, snapshotId), signal)
       if (!volume) throw new DriverError('not_found', `Host ${context.hostId} has no complete snapshot ${snapshotId} of ${vmId}`)
       return readLayer(context, volume, signal)
     },
 
-    ensureBackupFromExtents: async (vmId, backupId, open, signal) => {
+    ensureBackupFromExtents: async (vmId, { backupId, storageId }, open, signal) => {
+      if (storageId !== null) {
+        const pool = await getPool(context, storageId)
+        await markPool(context, vmId, pool, signal)
+        return pool.ensureBackupImage(vmId, backupId, open, signal)
+      }
       const image = async (): Promise<Readable> => Readable.from(writeQcow2Image(await open()), { objectMode: false })
       await ensureBackupCopy(vmId, { backupId, parentId: null }, image, signal)
     },
   }
+}
+
+interface InPool {
+  pool: RbdPool
+  backup: PoolBackup
+}
+
+async function getInPool(context: HostContext, vmId: string, backupId: string, signal: AbortSignal): Promise<InPool> {
+  const pool = await findPool(context, vmId, signal)
+  const backup = await pool?.findBackup(vmId, backupId, signal)
+  if (!pool || !backup) throw missing(context, vmId, backupId)
+  return { pool, backup }
+}
+
+/** As a file that a host can store. Objects of the pool are of whole clusters. */
+async function readFromPool({ pool, backup }: InPool, vmId: string, signal: AbortSignal): Promise<Readable> {
+  const { allocated, zeroed } = await pool.listChanges(backup, signal)
+  const { sizeBytes, extents } = pool.readLayer(backup, signal, { inWholeObjects: true })
+  const layer = backup.parentId === null ? {} : { backing: backupName(vmId, backup.parentId), zeroed }
+  const image = writeQcow2Image({ sizeBytes, allocated, extents, ...layer })
+  return addAbortSignal(signal, Readable.from(image, { objectMode: false }))
 }
 
 async function readLayer(context: HostContext, volume: Volume, signal: AbortSignal): Promise<DiskLayer> {

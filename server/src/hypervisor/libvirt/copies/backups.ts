@@ -1,9 +1,19 @@
-// Backups: a full one holds the complete disk, an incremental one the changes since its parent, as a qcow2 layer on the parent.
+// Backups: a full one holds the complete disk, an incremental one the changes since its parent, as a qcow2 layer on the parent. That of a disk
+// in a storage backend is a snapshot there.
 import type { Volume } from '@berth/libvirt'
-import { DriverError, isDriverError, noBackups, type BackupRequest, type Consistency, type SnapshotsAndBackups } from '../../driver.ts'
+import {
+  DriverError,
+  isDriverError,
+  type BackupMade,
+  type BackupRequest,
+  type Consistency,
+  type SnapshotsAndBackups,
+} from '../../driver.ts'
+import type { RbdPool } from '../../rbd/pool.ts'
 import { copyRemovedError, type CopyRequest, type Increment } from './backup-job.ts'
 import { deleteStaleCheckpoints, hasCheckpoint, removeCheckpoint } from './checkpoints.ts'
 import { fileBytes, makeCopy, removeCopy } from './copy.ts'
+import { ensureThawed, withFilesystemsFrozen } from './fsfreeze.ts'
 import { remoteErrorOf } from '../core/errors.ts'
 import { findMachine, getMachine, type MachineState } from '../domain/lookup.ts'
 import { backupName, STORAGE_POOL, readVolumeName } from '../core/resource-names.ts'
@@ -17,7 +27,8 @@ export function backupMethods(
   return {
     ensureBackup: (vmId, request, signal) =>
       context.exclusive(`copy:${vmId}`, signal, async () => {
-        if (await findPool(context, vmId, signal)) throw noBackups(vmId)
+        const pool = await findPool(context, vmId, signal)
+        if (pool) return backUpInPool(context, pool, vmId, request, signal)
         const name = backupName(vmId, request.backupId)
         const consistency = (await isComplete(context, name, signal)) ? 'CRASH' : await makeBackup(context, vmId, request, signal)
         const volume = await findComplete(context, name, signal)
@@ -39,10 +50,38 @@ export function backupMethods(
       await removeCopy(context, vmId, name, signal)
       const machine = await findMachine(context, vmId, signal)
       if (machine) await removeCheckpoint(context, machine, backupId, signal)
+      await (await findPool(context, vmId, signal))?.ensureNoBackup(vmId, backupId, signal)
     },
 
-    ensureBackupOffloaded: (vmId, backupId, signal) => removeCopy(context, vmId, backupName(vmId, backupId), signal),
+    ensureBackupOffloaded: async (vmId, { backupId, keepCheckpoint }, signal) => {
+      const pool = await findPool(context, vmId, signal)
+      if (pool) return pool.ensureBackupOffloaded(vmId, backupId, keepCheckpoint, signal)
+      await removeCopy(context, vmId, backupName(vmId, backupId), signal)
+      const machine = keepCheckpoint ? undefined : await findMachine(context, vmId, signal)
+      if (machine) await removeCheckpoint(context, machine, backupId, signal)
+    },
   }
+}
+
+async function backUpInPool(
+  context: HostContext,
+  pool: RbdPool,
+  vmId: string,
+  request: BackupRequest,
+  signal: AbortSignal,
+): Promise<BackupMade> {
+  const machine = await getMachine(context, vmId, signal)
+  await ensureThawed(context, machine)
+  let consistency: Consistency = 'CRASH'
+  if (!(await pool.findBackup(vmId, request.backupId, signal)))
+    await withFilesystemsFrozen(context, machine, async (isFrozen) => {
+      await pool.ensureBackup({ vmId, generation: machine.metadata.generation }, request, signal)
+      if (isFrozen || !machine.isOn) consistency = 'FILESYSTEM'
+    })
+  const made = await pool.findBackup(vmId, request.backupId, signal)
+  if (!made) throw copyRemovedError(context, backupName(vmId, request.backupId))
+  const { allocated } = await pool.listChanges(made, signal)
+  return { sizeBytes: allocated.reduce((sum, { length }) => sum + length, 0), parentId: made.parentId, consistency }
 }
 
 async function makeBackup(context: HostContext, vmId: string, request: BackupRequest, signal: AbortSignal): Promise<Consistency> {

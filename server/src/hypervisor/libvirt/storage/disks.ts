@@ -1,6 +1,6 @@
 // Disks and their cloud-init seeds. A disk is a qcow2 layer on the template, or a standalone copy of a snapshot or backup; or an image in a
 // storage backend, whose seed is on the host nevertheless.
-import { DriverError, GIB, isDriverError, noBackups, type DiskSource, type Machines, type MachineSpec } from '../../driver.ts'
+import { DriverError, GIB, isDriverError, type DiskSource, type Machines, type MachineSpec } from '../../driver.ts'
 import { capacityOf, growTo } from './resize.ts'
 import { findMachine } from '../domain/lookup.ts'
 import { backupName, diskName, seedName, snapshotName, templateName } from '../core/resource-names.ts'
@@ -76,7 +76,10 @@ async function layOnTemplate(
 async function cloneInPool(context: HostContext, pool: RbdPool, spec: MachineSpec, source: DiskSource, signal: AbortSignal): Promise<void> {
   await markPool(context, spec.vmId, pool, signal)
   if (await pool.findDisk(spec, signal)) return
-  await pool.ensureDisk(spec, await findParent(context, pool, spec, source, signal), spec.diskGiB * GIB, signal)
+  const bytes = spec.diskGiB * GIB
+  const stored = source.from === 'backup' ? await pool.findBackup(spec.vmId, source.backupId, signal) : undefined
+  if (source.from === 'backup' && stored?.isImage) return pool.ensureDiskFromImage(spec, source.backupId, bytes, signal)
+  await pool.ensureDisk(spec, stored ?? (await findParent(context, pool, spec, source, signal)), bytes, signal)
 }
 
 async function findParent(
@@ -86,13 +89,13 @@ async function findParent(
   source: DiskSource,
   signal: AbortSignal,
 ): Promise<Parent> {
-  if (source.from === 'backup') throw noBackups(vmId)
   if (source.from === 'template')
     return context.exclusive(`template:${template.id}`, signal, () =>
       pool.ensureTemplate(template.id, () => openImage(context, template), signal),
     )
-  const found = await pool.findSnapshot(vmId, source.snapshotId, signal)
-  if (!found) throw new DriverError('not_found', `Pool ${pool.backend.pool} has no snapshot ${source.snapshotId} of ${vmId}`)
+  const found = source.from === 'snapshot' ? await pool.findSnapshot(vmId, source.snapshotId, signal) : undefined
+  const copyId = source.from === 'snapshot' ? source.snapshotId : source.backupId
+  if (!found) throw new DriverError('not_found', `Pool ${pool.backend.pool} has no ${source.from} ${copyId} of ${vmId}`)
   return found
 }
 
