@@ -11,11 +11,17 @@ export interface DiskId {
   generation: number
 }
 
+export interface VolumeId {
+  volumeId: string
+  generation: number
+}
+
 export const diskImage = ({ vmId, generation }: DiskId): string => `vm-${checked(vmId)}-${generation}`
 /** Of a customer. */
-export const volumeImage = (volumeId: string): string => `volume-${checked(volumeId)}`
-/** A disk that was removed while snapshots of it are kept. */
-export const keptImage = ({ vmId, generation }: DiskId): string => `kept-${checked(vmId)}-${generation}`
+export const volumeImage = ({ volumeId, generation }: VolumeId): string =>
+  `volume-${checked(volumeId)}${generation === 0 ? '' : `-${generation}`}`
+/** A disk or volume that was removed while snapshots of it are kept. */
+export const keptImage = ({ id, generation }: { id: string; generation: number }): string => `kept-${checked(id)}-${generation}`
 export const draftOf = (image: string): string => `draft-${image}-${randomBytes(4).toString('hex')}`
 export const isDraftOf = (name: string, image: string): boolean => DRAFT.exec(name)?.[1] === image
 const DRAFT = /^draft-(.+)-[0-9a-f]{8}$/
@@ -32,17 +38,20 @@ export interface ImageName {
   isDraft: boolean
   /** Of the VM, the template or the volume. */
   id: string
-  /** 0 for a template and a volume. */
+  /** 0 for a template. */
   generation: number
 }
 
 /** Undefined for an image of somebody else: operators may keep their own in the pool. */
 export function readImageName(name: string): ImageName | undefined {
   const inner = DRAFT.exec(name)?.[1]
-  const [, kind, vmId, generation, own, ownId] = /^(?:(vm|kept)-([a-z0-9]+)-(\d+)|(template|volume)-([a-z0-9]+))$/.exec(inner ?? name) ?? []
-  const isDraft = inner !== undefined
-  if (ownId !== undefined) return { kind: own as 'template' | 'volume', isDraft, id: ownId, generation: 0 }
-  return vmId === undefined ? undefined : { kind: kind === 'vm' ? 'disk' : 'kept', isDraft, id: vmId, generation: Number(generation) }
+  const [, kind, id, generation = 0] =
+    /^(vm|kept)-([a-z0-9]+)-(\d+)$/.exec(inner ?? name) ??
+    /^(volume)-([a-z0-9]+)(?:-(\d+))?$/.exec(inner ?? name) ??
+    /^(template)-([a-z0-9]+)$/.exec(inner ?? name) ??
+    []
+  if (kind === undefined || id === undefined) return undefined
+  return { kind: kind === 'vm' ? 'disk' : (kind as ImageName['kind']), isDraft: inner !== undefined, id, generation: Number(generation) }
 }
 
 function checked(id: string): string {

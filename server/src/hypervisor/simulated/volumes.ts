@@ -3,7 +3,7 @@
 import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
-import { GIB, DriverError } from '../driver.ts'
+import { GIB, DriverError, type VolumeRef } from '../driver.ts'
 
 export interface Content {
   instanceId: string
@@ -22,7 +22,7 @@ export const diskName = (vmId: string, generation: number): string => `disk-${vm
 export const seedName = (vmId: string, generation: number): string => `seed-${vmId}-${generation}`
 export const snapshotName = (vmId: string, snapshotId: string): string => `snapshot-${vmId}-${snapshotId}`
 export const backupName = (vmId: string, backupId: string): string => `backup-${vmId}-${backupId}`
-export const volumeName = (volumeId: string): string => `volume-${volumeId}`
+export const volumeName = ({ volumeId, generation }: VolumeRef): string => `volume-${volumeId}${generation === 0 ? '' : `-${generation}`}`
 export const templateName = (templateId: string): string => `template-${templateId}`
 
 /** The parent itself may be on another host by now. */
