@@ -23,6 +23,10 @@ export const RESOURCES = {
   peering: { label: 'peering', list: async (berth, of) => toNamedItems(await berth.networks.peerings(of), 'name', 'networkId') },
   address: { label: 'address', list: async (berth) => toNamedItems(await berth.addresses.list().all(), 'name', 'address') },
   volume: { label: 'volume', list: async (berth) => toNamedItems(await berth.volumes.list().all(), 'name') },
+  'volume-snapshot': {
+    label: 'snapshot',
+    list: async (berth, of) => toNamedItems(of === '' ? [] : await berth.volumeSnapshots.list(of).all(), 'name'),
+  },
   firewall: { label: 'firewall', list: async (berth) => toNamedItems(await berth.firewalls.list().all(), 'name') },
   rule: { label: 'rule', list: async (berth, of) => toNamedItems(await berth.firewalls.rules(of), 'position') },
   key: { label: 'SSH key', list: async (berth) => toNamedItems(await berth.sshKeys.list().all(), 'name', 'fingerprint') },
@@ -60,6 +64,7 @@ const LIST_COMMANDS: Partial<Record<ResourceName, string>> = {
   peering: 'network peering list <network>',
   rule: 'firewall rule list <firewall>',
   snapshot: 'snapshot list <vm>',
+  'volume-snapshot': 'volume snapshot list <volume>',
   backup: 'backup list <vm>',
 }
 

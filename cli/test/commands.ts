@@ -80,6 +80,11 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   deleteVolume: commandLine('volume', 'delete', ':id'),
   attachVolume: commandLine('volume', 'attach', ':id', '=vmId', '--no-wait'),
   detachVolume: commandLine('volume', 'detach', ':id', '--no-wait'),
+  listVolumeSnapshots: commandLine('volume', 'snapshot', 'list', ':volumeId'),
+  createVolumeSnapshot: commandLine('volume', 'snapshot', 'create', ':volumeId', '=name', '--no-wait'),
+  getVolumeSnapshot: commandLine('volume', 'snapshot', 'get', ':volumeId', ':id'),
+  restoreVolumeSnapshot: commandLine('volume', 'snapshot', 'restore', ':volumeId', ':id', '--no-wait'),
+  deleteVolumeSnapshot: commandLine('volume', 'snapshot', 'delete', ':volumeId', ':id', '--no-wait'),
 
   listFirewalls: commandLine('firewall', 'list'),
   createFirewall: commandLine('firewall', 'create', '=name'),

@@ -29,6 +29,7 @@ test('destructive commands and those that cost money or reboot take --yes', () =
     'address reserve',
     'volume create',
     'volume grow',
+    'volume snapshot create',
   ]
   for (const { name, confirms = false, asks = false, example } of flatten(COMMAND_TREE)) {
     const isAsking = ASKING.some((words) => example.startsWith(`${words} `))
@@ -39,10 +40,20 @@ test('destructive commands and those that cost money or reboot take --yes', () =
 const writes: string[] = []
 app.app.server.on('request', ({ method, url }: IncomingMessage) => void (method === 'GET' || writes.push(`${method} ${url}`)))
 
-const DELETES = ['Vm', 'SshKey', 'Network', 'Firewall', 'FirewallRule', 'Snapshot', 'Backup', 'Image', 'Volume', 'Webhook'].map(
-  (resource) => `delete${resource}`,
-)
-const OTHERS = ['releaseAddress', 'rebuildVm', 'restoreSnapshot', 'restoreBackup', 'replaceFirewallRules']
+const DELETES = [
+  'Vm',
+  'SshKey',
+  'Network',
+  'Firewall',
+  'FirewallRule',
+  'Snapshot',
+  'Backup',
+  'Image',
+  'Volume',
+  'VolumeSnapshot',
+  'Webhook',
+].map((resource) => `delete${resource}`)
+const OTHERS = ['releaseAddress', 'rebuildVm', 'restoreSnapshot', 'restoreVolumeSnapshot', 'restoreBackup', 'replaceFirewallRules']
 
 describe.each([...DELETES, ...OTHERS])('%s', (operation) => {
   test('changes nothing without confirmation', async () => {
@@ -76,6 +87,7 @@ const ASKED: Record<string, { question: RegExp; calls: number }> = {
   upgradeVm: { question: /^Upgrading \S+ to large shuts it down and starts it again, and charges \d+\.\d\d USD now/, calls: 2 },
   restartVm: { question: /^Restarting \S+ ends its programs and connections\. /, calls: 1 },
   createSnapshot: { question: /^Creating snapshot before of \S+ charges \d+\.\d\d USD now, then \d+\.\d\d USD a month/, calls: 2 },
+  createVolumeSnapshot: { question: /^Creating snapshot before of \S+ charges \d+\.\d\d USD now, then \d+\.\d\d USD a month/, calls: 2 },
   createBackup: { question: /^Creating backup before of \S+ charges \d+\.\d\d USD now, then \d+\.\d\d USD a month/, calls: 2 },
   buyBandwidthPack: { question: /^Buying \d+ GB of traffic for \S+ charges \d+\.\d\d USD now/, calls: 2 },
 }

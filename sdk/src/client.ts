@@ -16,6 +16,7 @@ import { Snapshots } from './resources/snapshots.ts'
 import { SshKeys } from './resources/ssh-keys.ts'
 import { Tickets } from './resources/tickets.ts'
 import { Vms } from './resources/vms.ts'
+import { VolumeSnapshots } from './resources/volume-snapshots.ts'
 import { Volumes } from './resources/volumes.ts'
 import { Wallet } from './resources/wallet.ts'
 import { Webhooks } from './resources/webhooks.ts'
@@ -42,6 +43,7 @@ export class Berth {
   readonly tickets: Tickets
   readonly vms: Vms
   readonly volumes: Volumes
+  readonly volumeSnapshots: VolumeSnapshots
   readonly wallet: Wallet
   readonly webhooks: Webhooks
   readonly #api: Api
@@ -68,6 +70,7 @@ export class Berth {
     this.tickets = new Tickets(api)
     this.vms = new Vms(api)
     this.volumes = new Volumes(api)
+    this.volumeSnapshots = new VolumeSnapshots(api)
     this.wallet = new Wallet(api)
     this.webhooks = new Webhooks(api)
   }

@@ -4,6 +4,7 @@ import type { Berth } from '../src/index.ts'
 interface Params {
   id: string
   vmId: string
+  volumeId: string
   slug: string
   actionId: string
   ruleId: string
@@ -79,6 +80,11 @@ export const CALLS: Record<string, CallBySdk> = {
   deleteVolume: (berth, { id }) => berth.volumes.delete(id),
   attachVolume: (berth, { id }, body) => berth.volumes.attach(id, body),
   detachVolume: (berth, { id }) => berth.volumes.detach(id),
+  listVolumeSnapshots: (berth, { volumeId }) => berth.volumeSnapshots.list(volumeId).page(),
+  createVolumeSnapshot: (berth, { volumeId }, body) => berth.volumeSnapshots.create(volumeId, body),
+  getVolumeSnapshot: (berth, { volumeId, id }) => berth.volumeSnapshots.get(volumeId, id),
+  restoreVolumeSnapshot: (berth, { volumeId, id }) => berth.volumeSnapshots.restore(volumeId, id),
+  deleteVolumeSnapshot: (berth, { volumeId, id }) => berth.volumeSnapshots.delete(volumeId, id),
 
   listFirewalls: (berth) => berth.firewalls.list().page(),
   createFirewall: (berth, _, body) => berth.firewalls.create(body),

@@ -70,6 +70,18 @@ export function fixtureOf(app: TestApp, customer: Customer) {
       await app.settle({ subjectId: vmId })
       return id
     },
+    /** With data. */
+    detachedVolume: async () => {
+      const id = await fixture.attachedVolume()
+      await customer.post(`/volumes/${id}/detach`)
+      await app.settle()
+      return id
+    },
+    volumeSnapshot: async (volumeId: string) => {
+      const { snapshot } = (await customer.post(`/volumes/${volumeId}/snapshots`, { name: 'before' })).body.data
+      await app.settle({ subjectId: volumeId })
+      return snapshot.id as string
+    },
     firewall: () => made('/firewalls', { name: 'fw' }),
     rule: (firewall: string) => made(`/firewalls/${firewall}/rules`, RULE),
     vm: async (input: Record<string, unknown> = {}) => (await app.given.vm(customer, input)).id,
@@ -141,6 +153,10 @@ const ofVm =
     params: { vmId: await fixture.vm() },
     ...(body && { body }),
   })
+const volumeSnapshot = async (fixture: Fixture): Promise<Call> => {
+  const volumeId = await fixture.detachedVolume()
+  return { params: { volumeId, id: await fixture.volumeSnapshot(volumeId) } }
+}
 const snapshot = async (fixture: Fixture): Promise<Call> => {
   const vmId = await fixture.vm()
   return { params: { vmId, id: await fixture.snapshot(vmId) } }
@@ -248,6 +264,11 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   deleteVolume: withId((fixture) => fixture.volume()),
   attachVolume: async (fixture) => ({ params: { id: await fixture.volume() }, body: { vmId: await fixture.vm() } }),
   detachVolume: withId((fixture) => fixture.attachedVolume()),
+  listVolumeSnapshots: async (fixture) => ({ params: { volumeId: (await volumeSnapshot(fixture)).params!['volumeId']! } }),
+  createVolumeSnapshot: async (fixture) => ({ params: { volumeId: await fixture.attachedVolume() }, body: { name: 'before' } }),
+  getVolumeSnapshot: volumeSnapshot,
+  restoreVolumeSnapshot: volumeSnapshot,
+  deleteVolumeSnapshot: volumeSnapshot,
 
   listFirewalls: having((fixture) => fixture.firewall()),
   createFirewall: async () => ({ body: { name: 'fw' } }),

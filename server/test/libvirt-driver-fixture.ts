@@ -80,7 +80,7 @@ async function driverFixture(
     spec,
     agentless: () => spec({ template: { ...template, id: 'plain', slug: 'plain', hasAgent: false } }),
     volume: () => {
-      const volume = { volumeId: newId(), sizeGiB: 1, storageId }
+      const volume = { volumeId: newId(), generation: 0, sizeGiB: 1, storageId }
       volumes.push(volume)
       return volume
     },

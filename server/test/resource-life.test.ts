@@ -52,6 +52,12 @@ const RESOURCES: Record<string, Resource> = {
     create: async (fixture) => ({ name: 'data', sizeGiB: 10, regionId: await fixture.region() }),
     change: { name: 'changed', sizeGiB: 20, labels: { team: 'core' }, isProtected: false },
   },
+  'volume snapshot': {
+    path: '/volumes/:volume/snapshots',
+    create: async () => ({ name: 'before' }),
+    within: 'snapshot',
+    unchangeable: 'a snapshot is what it was when it was taken',
+  },
   firewall: { path: '/firewalls', create: async () => ({ name: 'fw' }), change: { name: 'changed', description: 'why' } },
   'firewall rule': {
     path: '/firewalls/:firewall/rules',
@@ -136,6 +142,7 @@ describe.each(Object.entries(RESOURCES))('a %s', (_, resource) => {
 
 const pathOf = async (path: string, fixture: Fixture): Promise<string> => {
   if (path.includes(':network')) return path.replace(':network', await fixture.network())
+  if (path.includes(':volume')) return path.replace(':volume', await fixture.attachedVolume())
   if (path.includes(':vm')) return path.replace(':vm', await fixture.vm())
   return path.includes(':firewall') ? path.replace(':firewall', await fixture.firewall()) : path
 }

@@ -6,6 +6,7 @@ import { usageError } from '../exit-codes.ts'
 import { time } from '../format.ts'
 import { omitUndefined, parseInteger, parseOnOff } from '../options.ts'
 import { details, message, table, type Columns, type CommandResult } from '../result.ts'
+import { finishOnVolume, volumeSnapshot } from './volume-snapshot.ts'
 
 const VOLUME_FIELDS: Columns<Volume> = {
   Name: (volume) => volume.name,
@@ -36,11 +37,9 @@ async function volumeDetails(ctx: CommandContext, volume: Volume): Promise<Comma
 
 /** Of a volume whose answer may name an action that is still running. */
 const finished = (ctx: CommandContext, volume: Volume, label: string): Promise<CommandResult> =>
-  volume.currentAction === null || volume.vmId === null
+  volume.currentAction === null
     ? volumeDetails(ctx, volume)
-    : ctx.finish({ vmId: volume.vmId, actionId: volume.currentAction.id }, label, async () =>
-        volumeDetails(ctx, await ctx.berth.volumes.get(volume.id)),
-      )
+    : finishOnVolume(ctx, volume, volume.currentAction.id, label, async () => volumeDetails(ctx, await ctx.berth.volumes.get(volume.id)))
 
 const LABEL: [string, string] = ['--label <key=value...>', 'labels; replaces those that it has']
 
@@ -96,6 +95,7 @@ interface CreateOptions {
   size?: string
   region?: string
   vm?: string
+  snapshot?: string
   storage?: string
   label?: string[]
   protect?: true
@@ -110,6 +110,7 @@ const create = defineCommand<CreateOptions>({
     ['--size <GiB>', 'its size (required)'],
     ['--region <region>', 'region whose VMs can have it (required)'],
     ['--vm <vm>', 'attach it to this VM at once'],
+    ['--snapshot <snapshot>', 'begin with the data of a snapshot: <volume>/<snapshot>, or its id'],
     ['--storage <kind>', 'local or replicated; default: replicated where the region has it'],
     LABEL,
     ['--protect', 'refuse to delete it'],
@@ -118,7 +119,7 @@ const create = defineCommand<CreateOptions>({
   waits: true,
   asks: true,
   supportsDryRun: true,
-  async run(ctx, { size, region, vm, storage, label, protect, dryRun }, name: string) {
+  async run(ctx, { size, region, vm, snapshot, storage, label, protect, dryRun }, name: string) {
     if (!size) throw usageError('--size is required, in GiB')
     if (!region) throw usageError('--region is required; see berth region list')
     const order = {
@@ -126,14 +127,21 @@ const create = defineCommand<CreateOptions>({
       sizeGiB: parseInteger('--size', size),
       regionId: await ctx.resolveId('region', region),
       ...(vm !== undefined && { vmId: await ctx.resolveId('vm', vm) }),
+      ...(snapshot !== undefined && { snapshotId: await snapshotId(ctx, snapshot) }),
       ...(storage !== undefined && { storage: storage.toUpperCase() as Volume['storage'] }),
       ...omitUndefined({ labels: labelsOf(label), isProtected: protect }),
     }
     if (dryRun) return quoteDetails(await ctx.berth.volumes.quoteCreate(order))
     await ctx.ask(async () => `Creating volume ${name} ${priceOf(await ctx.berth.volumes.quoteCreate(order))}`)
-    return finished(ctx, await ctx.berth.volumes.create(order), `attaching ${name}`)
+    return finished(ctx, await ctx.berth.volumes.create(order), `${snapshot === undefined ? 'attaching' : 'creating'} ${name}`)
   },
 })
+
+async function snapshotId(ctx: CommandContext, text: string): Promise<string> {
+  const [of = '', ...rest] = text.split('/')
+  if (rest.length === 0) return ctx.resolveId('volume-snapshot', text)
+  return ctx.resolveId('volume-snapshot', rest.join('/'), await ctx.resolveId('volume', of))
+}
 
 const update = defineCommand<{ name?: string; label?: string[]; protect?: string }>({
   name: 'update',
@@ -201,7 +209,7 @@ const detach = defineCommand({
 
 const remove = defineCommand<{ dryRun?: true }>({
   name: 'delete',
-  description: 'delete a detached volume with its data; unused days are refunded',
+  description: 'delete a detached volume with its data and snapshots; unused days are refunded',
   args: '<volume>',
   example: 'volume delete data',
   confirms: true,
@@ -209,9 +217,19 @@ const remove = defineCommand<{ dryRun?: true }>({
   async run(ctx, { dryRun }, volume: string) {
     const id = await ctx.resolveId('volume', volume)
     if (dryRun) return quoteDetails(await ctx.berth.volumes.quoteDelete(id))
-    await ctx.confirm(`Volume ${volume} and all data on it will be deleted.`, volume)
+    await ctx.confirm(`Volume ${volume}, all data on it and its snapshots will be deleted.`, volume)
     return message(await ctx.berth.volumes.delete(id), volume, `Volume ${volume} deleted`)
   },
 })
 
-export const volume = group('volume', 'disks that move between your VMs', [list, get, create, update, grow, attach, detach, remove])
+export const volume = group('volume', 'disks that move between your VMs', [
+  list,
+  get,
+  create,
+  update,
+  grow,
+  attach,
+  detach,
+  remove,
+  volumeSnapshot,
+])

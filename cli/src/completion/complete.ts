@@ -57,7 +57,7 @@ async function listNextWords(io: Io, command: Command, args: string[]): Promise<
 
 function listOptionValues(io: Io, option: Option, args: string[]): Promise<Candidate[]> | Candidate[] {
   if (option.argChoices) return option.argChoices.map((word) => ({ word, description: '' }))
-  const kind = /<([\w|]+)(?:\.\.\.)?>/.exec(option.flags)?.[1] ?? ''
+  const kind = /<([\w|-]+)(?:\.\.\.)?>/.exec(option.flags)?.[1] ?? ''
   if (kind.includes('|')) return kind.split('|').map((word) => ({ word, description: '' }))
   return listNames(io, option.long === '--context' ? 'context' : kind, args)
 }
@@ -78,7 +78,7 @@ async function listNames(io: Io, kind: string, args: string[]): Promise<Candidat
   }
 }
 
-const PARENTS: Record<string, ResourceName> = { snapshot: 'vm', backup: 'vm', rule: 'firewall' }
+const PARENTS: Record<string, ResourceName> = { snapshot: 'vm', backup: 'vm', 'volume-snapshot': 'volume', rule: 'firewall' }
 
 const resolveParentId = async (berth: Berth, kind: string, text: string): Promise<string> =>
   PARENTS[kind] ? resolveId(berth, PARENTS[kind], text) : ''

@@ -63,5 +63,10 @@ export const EVENT_TYPES = [
   'volume.renewed',
   'volume.past_due',
   'volume.deleted',
+  'volume.snapshot_created',
+  'volume.snapshot_failed',
+  'volume.snapshot_deleted',
+  'volume.restored',
+  'volume.restore_failed',
   'webhook.disabled',
 ] as const

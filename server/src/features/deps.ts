@@ -79,6 +79,8 @@ export interface Hooks {
   onVmMacChanged: ((tx: Tx, deps: EventDeps, vmId: string, before: { mac: string; hostId: string }) => Promise<unknown>)[]
   /** For what belongs to a VM and outlives its row, or counts. Before the VM's capacity is released. `isLeft`: on an unreachable host. */
   onVmDeleted: ((tx: Tx, vm: DeletedVm, deps: EventDeps) => Promise<unknown>)[]
+  /** For copies that a host no longer has. Given the ids of all that it has, fails those of its kind that are missing; answers their ids. */
+  onCopiesListed: ((tx: Tx, now: Date, hostId: string, present: string[]) => Promise<string[]>)[]
   /** Finds the backup that a VM is to be made of. It is not purged before the transaction ends, nor during the run that `start` begins. */
   openVmSource: (tx: Tx, deps: Deps, who: Principal, backupId: string) => Promise<VmSource>
   /** For what is lost at power-off, such as traffic counters. A failure is logged and does not keep the VM from being stopped. */

@@ -88,7 +88,12 @@ import { enforceSuspension } from './vms/reconcilers/enforce-suspension.reconcil
 import { vmRoutes } from './vms/routes.ts'
 import { vmEvents } from './vms/schema.ts'
 import { vmWorkflows } from './vms/workflows.ts'
+import { failMissingSnapshots } from './volume-snapshots/missing-data.ts'
+import { volumeSnapshotRoutes } from './volume-snapshots/routes.ts'
+import { volumeSnapshotEvents } from './volume-snapshots/schema.ts'
+import { volumeSnapshotWorkflows } from './volume-snapshots/workflows.ts'
 import { attachWorkflow, detachWorkflow } from './volumes/attach.workflow.ts'
+import { createFromSnapshotWorkflow } from './volumes/from-snapshot.workflow.ts'
 import { growWorkflow } from './volumes/grow.workflow.ts'
 import { purgeVolumes } from './volumes/purge.reconciler.ts'
 import { renewVolumes, triggerVolumeRenewals } from './volumes/renew.reconciler.ts'
@@ -116,6 +121,7 @@ export const eventCatalog: EventCatalog = {
   ...consoleEvents,
   ...addressEvents,
   ...volumeEvents,
+  ...volumeSnapshotEvents,
   ...webhookEvents,
 }
 
@@ -145,6 +151,7 @@ export const routes: Routes[] = [
   bandwidthRoutes,
   addressRoutes,
   volumeRoutes,
+  volumeSnapshotRoutes,
   webhookRoutes(eventCatalog),
   ticketRoutes,
 ]
@@ -165,6 +172,8 @@ export const workflows: AnyWorkflow[] = [
   attachWorkflow,
   detachWorkflow,
   growWorkflow,
+  createFromSnapshotWorkflow,
+  ...volumeSnapshotWorkflows,
 ]
 
 export const reconcilers: Reconciler<Deps>[] = [
@@ -220,6 +229,7 @@ export const hooks: Hooks = {
   onVmResized: [onVmResized],
   onVmMacChanged: [onVmMacChanged, onVmEvacuated],
   onVmDeleted: [releaseAllSnapshots, removeOrphans, unassignAll, keepVolumes],
+  onCopiesListed: [failMissingSnapshots],
   openVmSource: openBackupAsSource,
   beforePowerOff: [meterBeforePowerOff],
 }

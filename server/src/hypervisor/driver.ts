@@ -12,7 +12,18 @@
 import type { Duplex, Readable } from 'node:stream'
 import type { DiskContent, DiskLayer } from './extent.ts'
 import type { DriverEvent, HostFacts, Machine, MetricsSample, NicCounters, Volume } from './inventory.ts'
-import type { ConsoleType, DiskSource, StopOutcome, MachineSpec, NicSpec, Readiness, TemplateRef, VolumeRef, VolumeSpec } from './spec.ts'
+import type {
+  ConsoleType,
+  DiskSource,
+  StopOutcome,
+  MachineSpec,
+  NicSpec,
+  Readiness,
+  TemplateRef,
+  VolumeRef,
+  VolumeSnapshotRef,
+  VolumeSpec,
+} from './spec.ts'
 
 export * from './errors.ts'
 export type * from './inventory.ts'
@@ -85,13 +96,29 @@ export interface GuestAddress {
 /** How long `ensureNoInterface` waits for a running guest to release the interface. */
 export const NIC_RELEASE_TIMEOUT_MS = 180_000
 
+/** The data of volumes: on a host, or in a storage backend, which needs no host for it. */
+export interface VolumeData {
+  /** It exists, at first empty or as the snapshot has it, and is at least `sizeGiB` large. For a volume that no running machine has.
+   *  `no_space` leaves none. */
+  ensureVolume(volume: VolumeSpec, source: VolumeSnapshotRef | null, signal: AbortSignal): Promise<void>
+  /** This generation; snapshots are kept. `in_use` while a machine of this host is defined with it, or any machine has it open. */
+  ensureNoVolume(volume: VolumeRef, signal: AbortSignal): Promise<void>
+  /** Independent of the volume and its generations. After an abort the incomplete copy is made again by the next call, or removed by
+   *  `ensureNoVolumeSnapshot`. */
+  ensureVolumeSnapshot(volume: VolumeRef, request: VolumeSnapshotRequest, signal: AbortSignal): Promise<{ sizeBytes: number }>
+  /** Also aborts one that any process is making. */
+  ensureNoVolumeSnapshot(volume: VolumeRef, request: VolumeSnapshotRequest, signal: AbortSignal): Promise<void>
+}
+
+export interface VolumeSnapshotRequest {
+  snapshotId: string
+  /** The machine of this host that has the volume, whose filesystems are frozen while the copy begins; null: none has it. */
+  vmId: string | null
+}
+
 /** Volumes of customers: disks that outlive the machines that have them. A machine is defined with those of its spec; `ensurePurged` keeps
  *  them. */
-export interface Volumes {
-  /** It exists, empty at first, and is at least `sizeGiB` large. For a volume that no running machine has. `no_space` leaves none. */
-  ensureVolume(volume: VolumeSpec, signal: AbortSignal): Promise<void>
-  /** `in_use` while a machine of this host is defined with it, or any machine has it open. */
-  ensureNoVolume(volume: VolumeRef, signal: AbortSignal): Promise<void>
+export interface Volumes extends VolumeData {
   /** Attached, live and in the definition. Requires the volume. `in_use` while another machine of this host is defined with it. */
   ensureVolumeAttached(vmId: string, volume: VolumeRef, signal: AbortSignal): Promise<void>
   /** A running guest must release it: `transient` after VOLUME_RELEASE_TIMEOUT_MS. Done as well without the machine. */

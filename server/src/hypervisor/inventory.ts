@@ -27,6 +27,7 @@ export interface Volume {
   kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template' | 'volume' | 'unknown'
   /** The id of the snapshot, backup, template or customer's volume; the VM's id for disks and seeds; the name of an unknown one. */
   id: string
+  /** Of a snapshot of a volume the id of the volume. */
   vmId: string | null
   generation: number | null
   /** The backup that an incremental one is a layer on. */

@@ -62,8 +62,16 @@ export interface VolumeSpec extends VolumeRef {
 
 export interface VolumeRef {
   volumeId: string
+  /** Begun by every restore, from 0 on. Each has data of its own. */
+  generation: number
   /** The storage backend that holds it; null: the host itself. Never changes. */
   storageId: string | null
+}
+
+/** The volume need not be the one that is made of it. */
+export interface VolumeSnapshotRef {
+  volumeId: string
+  snapshotId: string
 }
 
 /** What the guest finds below /dev/disk/by-id, after `virtio-`: virtio has room for 20 characters of it. */

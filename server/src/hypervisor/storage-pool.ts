@@ -1,4 +1,5 @@
 // A storage backend, as the control plane sees it.
+import type { VolumeData } from './driver.ts'
 
 export interface PoolSpace {
   /** After replication: what guests can write in all, and what they can still write. */
@@ -7,7 +8,7 @@ export interface PoolSpace {
 }
 
 /** What the control plane asks of a pool, without any host. */
-export interface StoragePool {
+export interface StoragePool extends VolumeData {
   space(signal: AbortSignal): Promise<PoolSpace>
   /** Makes the pool ours, where it is nobody's. `conflict` where another backend, of this installation or another one, has its disks there. */
   claim(signal: AbortSignal): Promise<void>

@@ -14,6 +14,7 @@ const reservedCapacity = sql`
 const copies = sql`
   select host_id, counted_gib from snapshots union all select host_id, counted_gib from backups
   union all select staging_host_id, counted_gib from backups union all select host_id, size_gib from volumes
+  union all select o.host_id, s.counted_gib from volume_snapshots s join volumes o on o.id = s.volume_id
   union all select staging_host_id, staging_gib from images union all select host_id, gib from image_rooms`
 
 const capacity = invariant(
@@ -37,7 +38,8 @@ const storage = invariant(
     from storage_backends s left join (
       select storage_id, sum(gib) as gib from (
         select storage_id, disk_gib as gib from vms union all select storage_id, counted_gib from snapshots
-        union all select storage_id, size_gib from volumes) each group by storage_id) b
+        union all select storage_id, size_gib from volumes
+        union all select o.storage_id, s.counted_gib from volume_snapshots s join volumes o on o.id = s.volume_id) each group by storage_id) b
       on b.storage_id = s.id
     where s.used_gib <> coalesce(b.gib, 0)`,
 )
@@ -117,7 +119,8 @@ const holdings = sql`
   union all select account_id, 'ram_mib', sum(ram_mib) from vms group by 1
   union all select account_id, 'disk_gib', sum(disk_gib) from vms group by 1
   union all select account_id, 'copies_gib', sum(counted_gib) from (
-    select account_id, counted_gib from snapshots union all select account_id, counted_gib from backups where not is_tombstone) c group by 1
+    select account_id, counted_gib from snapshots union all select account_id, counted_gib from backups where not is_tombstone
+    union all select o.account_id, s.counted_gib from volume_snapshots s join volumes o on o.id = s.volume_id where o.deleted_at is null) c group by 1
   union all select account_id, 'networks', count(*) from networks where deleted_at is null group by 1
   union all select account_id, 'addresses', count(*) from (
     select account_id from addresses union all select account_id from free_addresses where account_id is not null) a group by 1
@@ -151,7 +154,12 @@ const kept = invariant(
     select s.vm_id, format('snapshots of VM %s: %s of %s', s.vm_id, count(*), n.value)
     from snapshots s join catalog_values n on n.name = 'quota.snapshots_per_vm'
       left join account_quotas q on q.account_id = s.account_id and q.name = 'snapshots_per_vm'
-    where q.limit_override is null group by s.vm_id, n.value having count(*) > n.value`,
+    where q.limit_override is null group by s.vm_id, n.value having count(*) > n.value
+    union all
+    select o.id, format('snapshots of volume %s: %s of %s', o.id, count(*), n.value)
+    from volume_snapshots s join volumes o on o.id = s.volume_id join catalog_values n on n.name = 'quota.snapshots_per_volume'
+      left join account_quotas q on q.account_id = o.account_id and q.name = 'snapshots_per_volume'
+    where q.limit_override is null group by o.id, n.value having count(*) > n.value`,
 )
 
 export const capacityInvariants: Invariant[] = [capacity, storage, held, usable, complete, floating, usableIpv6, heldIpv6, counted, kept]

@@ -12,17 +12,21 @@ const known = hostInvariant(
     select f.id, format('host %s has a %s for it (VM %s, generation %s, %s) that nothing needs', ${host.name}::text, f.kind,
       coalesce(f."vmId", 'none'), coalesce(f.generation::text, 'none'), case when f.complete then 'whole' else 'half made' end) as what
     from ${volumesOf(host)}
-    where f.kind <> 'unknown' and not (f.kind = 'volume' and exists (select from volumes o where o.id = f.id and o.run_id is not null))
+    where f.kind <> 'unknown' and not (f.kind in ('volume', 'snapshot') and exists (
+        select from volumes o where o.id = case f.kind when 'volume' then f.id else f."vmId" end and o.run_id is not null))
       and not ${isStale(host, sql`f."vmId"`)} and not ${isWorkedOn(sql`f."vmId"`)}
       and not exists (select from orphan_volumes q
         where q.host_id = ${host.id} and q.kind = f.kind and q.id = f.id and q.generation = coalesce(f.generation, 0))
       and not (f.complete and case f.kind
         when 'snapshot' then exists (select from snapshots s join vms v on v.id = s.vm_id
           where s.id = f.id and s.vm_id = f."vmId" and s.status <> 'FAILED' and v.host_id = ${host.id})
+          or exists (select from volume_snapshots s join volumes o on o.id = s.volume_id
+            where s.id = f.id and o.id = f."vmId" and s.status <> 'FAILED' and o.host_id = ${host.id})
         when 'backup' then exists (select from backups b
           where b.id = f.id and b.vm_id = f."vmId" and b.status <> 'FAILED' and b.host_id = ${host.id})
         when 'template' then exists (select from os_templates t where t.id = f.id) or exists (select from images i where i.id = f.id)
-        when 'volume' then exists (select from volumes o where o.id = f.id and o.host_id = ${host.id})
+        when 'volume' then exists (select from volumes o
+          where o.id = f.id and o.generation = coalesce(f.generation, 0) and o.host_id = ${host.id})
         else exists (select from vms v where v.id = f."vmId" and v.generation = f.generation and v.host_id = ${host.id}) end)`,
 )
 
@@ -37,7 +41,11 @@ const needed = (hostId: string) => sql`
   select v.id, 'backup', b.id, null, null from backups b join vms v on v.id = b.vm_id
   where b.host_id = ${hostId} and b.status = 'AVAILABLE' and not ${isBusy}
   union all
-  select null, 'volume', o.id, null, null from volumes o where o.host_id = ${hostId} and o.status = 'ATTACHED' and o.run_id is null`
+  select null, 'volume', o.id, nullif(o.generation, 0), null from volumes o
+  where o.host_id = ${hostId} and o.status = 'ATTACHED' and o.run_id is null
+  union all
+  select o.id, 'snapshot', s.id, null, null from volume_snapshots s join volumes o on o.id = s.volume_id
+  where o.host_id = ${hostId} and s.status = 'AVAILABLE' and o.run_id is null`
 
 const present = hostInvariant(
   'volumes.present',

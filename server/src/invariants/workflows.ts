@@ -67,7 +67,11 @@ const copies = invariant(
     from snapshots s join vms v on v.id = s.vm_id where s.status in ('CREATING', 'RESTORING', 'DELETING') and not ${isBusy}
     union all
     select b.id, format('backup %s of VM %s is %s and no action works on it', b.name, v.id, b.status)
-    from backups b join vms v on v.id = b.vm_id where b.status in ('PENDING', 'RUNNING', 'RESTORING') and not ${isBusy}`,
+    from backups b join vms v on v.id = b.vm_id where b.status in ('PENDING', 'RUNNING', 'RESTORING') and not ${isBusy}
+    union all
+    select s.id, format('snapshot %s of volume %s is %s and no action works on it', s.name, o.id, s.status)
+    from volume_snapshots s join volumes o on o.id = s.volume_id
+    where s.status in ('CREATING', 'RESTORING', 'DELETING') and o.run_id is null and o.deleted_at is null`,
 )
 
 const proofs = invariant(

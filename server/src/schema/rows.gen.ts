@@ -884,6 +884,20 @@ export interface Tables {
     ends_at: Date
     transaction_id: string
   }
+  volume_snapshots: {
+    id: string
+    volume_id: string
+    name: string
+    description: string
+    status: 'CREATING' | 'AVAILABLE' | 'RESTORING' | 'DELETING' | 'FAILED'
+    size_gib: number
+    size_bytes: bigint
+    size_refreshed_at: Date | null
+    counted_gib: number
+    price_cents: bigint
+    missing_since: Date | null
+    created_at: Date
+  }
   volumes: {
     id: string
     account_id: string
@@ -911,6 +925,8 @@ export interface Tables {
     deleted_at: Date | null
     created_at: Date
     updated_at: Date
+    generation: number
+    last_generation: number
   }
   wallet_adjustments: {
     id: string
@@ -1178,7 +1194,8 @@ export const COLUMNS: Record<keyof Tables, string> = {
   vm_ports: 'vm_id, host_id, account_id, desired_version, applied_version, applied_at, error, is_managed, claimed_until, next_try_at',
   vms: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id',
   volume_periods: 'volume_id, started_at, ends_at, transaction_id',
-  volumes: 'id, account_id, region_id, name, labels, is_protected, size_gib, storage, host_id, storage_id, has_data, status, vm_id, vm_host_id, run_id, left_vm_id, left_host_id, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, deleted_at, created_at, updated_at',
+  volume_snapshots: 'id, volume_id, name, description, status, size_gib, size_bytes, size_refreshed_at, counted_gib, price_cents, missing_since, created_at',
+  volumes: 'id, account_id, region_id, name, labels, is_protected, size_gib, storage, host_id, storage_id, has_data, status, vm_id, vm_host_id, run_id, left_vm_id, left_host_id, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, deleted_at, created_at, updated_at, generation, last_generation',
   wallet_adjustments: 'id, account_id, amount_cents, reason, created_at',
   wallet_transactions: 'id, account_id, number, type, amount_cents, balance_after_cents, description, reference_type, reference_id, created_at',
   wallets: 'account_id, balance_cents, transaction_count',

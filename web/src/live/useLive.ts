@@ -11,7 +11,7 @@ const STALE_QUERIES: Record<string, string[]> = {
   backup: ['backups', 'actions', 'vm'],
   billing: ['wallet', 'vms'],
   address: ['addresses', 'actions', 'wallet', 'limits'],
-  volume: ['volumes', 'actions', 'wallet', 'limits'],
+  volume: ['volumes', 'volume-snapshots', 'actions', 'wallet', 'limits'],
   image: ['images', 'vm', 'vms', 'actions', 'wallet', 'limits'],
   ticket: ['tickets'],
   webhook: ['webhooks'],

@@ -12,6 +12,7 @@ const LIMITS: Record<string, string> = {
   firewalls: 'Firewalls',
   rulesPerFirewall: 'Rules per firewall',
   snapshotsPerVm: 'Snapshots per VM',
+  snapshotsPerVolume: 'Snapshots per volume',
   backupsPerVm: 'Backups per VM',
   copies: 'Snapshots and backups (GiB)',
   webhooks: 'Webhooks',

@@ -23,6 +23,7 @@ export const stepNames: Record<string, string> = {
   'remove VM': 'Delete the disk',
   ready: 'Wait until the guest has booted',
   reboot: 'Reboot',
+  replace: 'Replace the data of the volume',
   release: 'Take the address from its VM',
   remove: 'Delete',
   resize: 'Resize',

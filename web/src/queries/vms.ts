@@ -24,6 +24,14 @@ export const volumesQuery = (query: Query<'listVolumes'>) =>
     refetchInterval: ({ state }) => (state.data?.items.some(({ currentAction }) => currentAction) ? 1_000 : false),
   })
 
+/** While one is made, restored or deleted they are asked for again. */
+export const volumeSnapshotsQuery = (volumeId: string) =>
+  queryOptions({
+    queryKey: ['volume-snapshots', volumeId],
+    queryFn: ({ signal }) => berth.volumeSnapshots.list(volumeId, { limit: 100 }, { signal }).page(),
+    refetchInterval: ({ state }) => (state.data?.items.some(({ status }) => status.endsWith('ING')) ? WATCH_MS : false),
+  })
+
 /** For selects: the first 100 VMs. */
 export const vmChoicesQuery = queryOptions({
   queryKey: ['vms', 'choices'],

@@ -53,6 +53,7 @@ describe('GET /account/limits', () => {
       { name: 'repliesPerTicket', limit: 100, used: null },
       { name: 'rulesPerFirewall', limit: 50, used: null },
       { name: 'snapshotsPerVm', limit: 5, used: null },
+      { name: 'snapshotsPerVolume', limit: 5, used: null },
       { name: 'sshKeys', limit: 50, used: 0 },
       { name: 'tokens', limit: 25, used: 1 },
       { name: 'vcpu', limit: 20, used: 0 },

@@ -15,7 +15,8 @@ export const Action = object(
   {
     id: Type.String(),
     vmId: Type.String({
-      description: 'The VM; of an action of a floating address the one that gets it, or else loses it; empty for an image that is imported',
+      description:
+        'The VM; of an action of a floating address the one that gets it, or else loses it; empty for an image that is imported and a volume that is detached',
     }),
     addressId: nullable(Type.String({ description: 'Only of an action of a floating address' })),
     volumeId: nullable(Type.String({ description: 'Only of an action of a volume' })),

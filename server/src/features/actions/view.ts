@@ -33,9 +33,9 @@ interface Subjects {
   previousVmId?: string | null
 }
 
-/** The subject is the VM, or the address or image, whose input names the VMs. */
+/** The subject is the VM; or the address or image, whose input names the VMs; or a volume that no VM has. */
 function subjectsOf({ subject_id, input }: RunRow): Pick<Action, 'vmId' | 'addressId' | 'imageId' | 'volumeId'> {
   const { addressId = null, imageId = null, volumeId = null, vmId, previousVmId } = input as Subjects
-  const isOfVm = addressId === null && imageId === null
+  const isOfVm = addressId === null && imageId === null && subject_id !== volumeId
   return { vmId: (isOfVm ? subject_id : (vmId ?? previousVmId)) ?? '', addressId, imageId, volumeId }
 }

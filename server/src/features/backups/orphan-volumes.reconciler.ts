@@ -29,6 +29,9 @@ async function sweepHost(deps: Deps, hostId: string, stopping: AbortSignal): Pro
   await strays.forgetUnseen(db, hostId, now)
   for (const lost of await db.tx((tx) => failMissingCopies(tx, now, hostId, copies)))
     log.error({ hostId, ...lost }, 'snapshot/backup data missing on host; marked FAILED')
+  for (const fail of deps.hooks.onCopiesListed)
+    for (const id of await db.tx((tx) => fail(tx, now, hostId, copies)))
+      log.error({ hostId, table: 'volume_snapshots', id }, 'snapshot/backup data missing on host; marked FAILED')
   for (const stray of await strays.expiredOrphans(db, hostId, strays.quarantineEnds(now))) {
     let removed = false
     const error = await callHost(deps, hostId, stopping, async (driver, signal) => (removed = await remove(deps, driver, stray, signal)))
@@ -58,7 +61,7 @@ async function remove(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (kind === 'template') await driver.ensureNoTemplate(id, signal)
-  else if (kind === 'volume') await driver.ensureNoVolume({ volumeId: id, storageId: null }, signal)
+  else if (kind === 'volume') await driver.ensureNoVolume({ volumeId: id, generation, storageId: null }, signal)
   else if (vm_id === null) return false
   else if (kind === 'snapshot') await driver.ensureNoSnapshot(vm_id, id, signal)
   else if (kind === 'backup') await driver.ensureNoBackup(vm_id, id, signal)

@@ -33,9 +33,12 @@ const isBusy = hasOpenRun(sql`f.vm_id`)
 const isProof = (hostId: string) => sql`exists (select from backup_proofs p where p.id = f.vm_id and p.host_id = ${hostId})`
 const isKnown = (hostId: string) => sql`case f.kind
   when 'template' then exists (select from os_templates t where t.id = f.id) or exists (select from images i where i.id = f.id)
-  when 'snapshot' then v.id is not null and exists (select from snapshots s where s.id = f.id and s.vm_id = f.vm_id and s.status <> 'FAILED')
+  when 'snapshot' then (v.id is not null and exists (select from snapshots s where s.id = f.id and s.vm_id = f.vm_id and s.status <> 'FAILED'))
+    or exists (select from volume_snapshots s join volumes o on o.id = s.volume_id
+      where s.id = f.id and o.id = f.vm_id and o.host_id = ${hostId} and s.status <> 'FAILED')
   when 'backup' then exists (select from backups b where b.id = f.id and b.vm_id = f.vm_id and b.host_id = ${hostId} and b.status <> 'FAILED')
-  when 'volume' then exists (select from volumes o where o.id = f.id and o.host_id = ${hostId})
+  when 'volume' then exists (select from volumes o
+    where o.id = f.id and o.host_id = ${hostId} and (o.generation = f.generation or o.run_id is not null))
   when 'disk' then v.generation = f.generation
   when 'seed' then v.generation = f.generation
   else false end`

@@ -2,8 +2,8 @@ import { Bytes, nullable, object, oneOf, plainText, Timestamp, Type, type Static
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
 import { vmEventDataWith } from '../vms/schema.ts'
 
-const STATUSES = ['CREATING', 'AVAILABLE', 'RESTORING', 'DELETING', 'FAILED'] as const
-export type SnapshotStatus = (typeof STATUSES)[number]
+export const SNAPSHOT_STATUSES = ['CREATING', 'AVAILABLE', 'RESTORING', 'DELETING', 'FAILED'] as const
+export type SnapshotStatus = (typeof SNAPSHOT_STATUSES)[number]
 
 export const Snapshot = object(
   {
@@ -11,7 +11,7 @@ export const Snapshot = object(
     vmId: Type.String(),
     name: Type.String(),
     description: Type.String(),
-    status: oneOf([...STATUSES]),
+    status: oneOf([...SNAPSHOT_STATUSES]),
     size: Bytes,
     sizeRefreshedAt: nullable(Timestamp),
     createdAt: Timestamp,

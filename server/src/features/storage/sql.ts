@@ -42,8 +42,8 @@ export const countUses = (db: Queries, id: string) =>
 
 /** Those that the VM's machine on this host is to be defined with. */
 export const volumesOnMachine = (db: Queries, vmId: string, hostId: string | null) =>
-  db.many<{ id: string; size_gib: number; storage_id: string | null }>(sql`
-    select id, size_gib, storage_id from volumes where vm_id = ${vmId} and vm_host_id = ${hostId} and status in ('ATTACHING', 'ATTACHED') order by id`)
+  db.many<{ id: string; generation: number; size_gib: number; storage_id: string | null }>(sql`
+    select id, generation, size_gib, storage_id from volumes where vm_id = ${vmId} and vm_host_id = ${hostId} and status in ('ATTACHING', 'ATTACHED') order by id`)
 
 /** They are detached from a VM whose machine on that host may still write to them. */
 export const leaveVolumes = (tx: Tx, now: Date, vmId: string, hostId: string) =>

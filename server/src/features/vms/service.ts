@@ -23,6 +23,7 @@ export { isStale, recordStaleMachine } from './model/stale-machines.ts'
 export { nextRenewal, secondsLeft, trafficPackPrice, wholeDaysBetween } from './billing/pricing.ts'
 export {
   chargeCopy,
+  COPIES_QUOTA,
   quoteCopy,
   refundCopies,
   releaseCopies,

@@ -8,11 +8,21 @@ import { apiError } from '../../kernel/errors.ts'
 import type { StepContext } from '../../workflow/workflow-builder.ts'
 import { getRegion } from '../catalog/service.ts'
 import { workflow, type Deps } from '../deps.ts'
-import { GRACE, isOver } from '../renewals/service.ts'
 import { driverForVmId, getVmRow, recordStaleMachine, startAction, type StartRun, type VmDetails } from '../vms/service.ts'
 import type { Quote } from '../wallet/service.ts'
 import type { CreateVolume, Volume, VolumeChanging } from './schema.ts'
-import { insertVolume, lockOwnVolume, recordVolumeEvent, requireIdleVolume, requireVolume } from './service.ts'
+import {
+  insertVolume,
+  lockOwnVolume,
+  movedError,
+  recordVolumeEvent,
+  requireIdleVolume,
+  requirePaid,
+  requireReachable,
+  requireVolume,
+  toVolumeSpec,
+} from './service.ts'
+import { createFromSnapshot } from './from-snapshot.workflow.ts'
 import * as sql from './sql.ts'
 
 const MAX_VOLUMES = 8
@@ -36,7 +46,7 @@ type Context = Pick<StepContext<Deps, VolumeInput, unknown>, 'deps' | 'input' | 
 export async function volumeSpec(db: Queries, volumeId: string): Promise<VolumeSpec> {
   const row = await sql.volumeById(db, volumeId)
   if (!row) throw new Error(`BUG: volume ${volumeId} is gone while an action works on it`)
-  return { volumeId, sizeGiB: row.size_gib, storageId: row.storage_id }
+  return toVolumeSpec(row)
 }
 
 async function plugIn({ deps, input: { vmId, volumeId }, signal }: Context): Promise<void> {
@@ -51,7 +61,7 @@ export const attachWorkflow = workflow<AttachInput>('volume.attach', { deadline:
   .step('volume', {
     timeout: '1m',
     run: async ({ deps, input: { vmId, volumeId }, signal }) =>
-      (await driverForVmId(deps, vmId)).ensureVolume(await volumeSpec(deps.db, volumeId), signal),
+      (await driverForVmId(deps, vmId)).ensureVolume(await volumeSpec(deps.db, volumeId), null, signal),
     undo: async ({ deps, input: { vmId, volumeId, isNew }, signal }) => {
       if (isNew) await (await driverForVmId(deps, vmId)).ensureNoVolume(await volumeSpec(deps.db, volumeId), signal)
     },
@@ -91,6 +101,7 @@ export async function createVolume(
 ): Promise<Volume | DryRunResult<Quote>> {
   const { accountId } = who
   const region = await getRegion(tx, input.regionId)
+  if (input.snapshotId !== undefined) return createFromSnapshot(tx, deps, who, region, { ...input, snapshotId: input.snapshotId }, dryRun)
   if (input.vmId === undefined) return insertVolume(tx, deps, { accountId, region, vm: null }, input, async () => {}, dryRun)
   return startAction(tx, deps, who, input.vmId, {
     verb: 'attach',
@@ -120,17 +131,8 @@ async function requireAttachable(tx: Tx, row: sql.ShownVolume, vm: VmDetails, no
     const owner = row.vm_id === vm.id ? 'this VM already' : `VM ${row.vm_id}: detach it first`
     throw apiError('in_use', `The volume ${row.name} is attached to ${owner}`)
   }
-  // Before it is suspended too: an action under way keeps it from that.
-  if (isOver(now, row, GRACE))
-    throw apiError(
-      'invalid_state',
-      `The renewal of volume ${row.name} is not paid: deposit what is due, it renews by itself within a minute`,
-    )
-  if (await sql.isLeft(tx, row))
-    throw apiError(
-      'busy',
-      `The VM that had volume ${row.name} may still write to it on a host that is out of reach: try again when the host is back, or ask support`,
-    )
+  requirePaid(row, now)
+  await requireReachable(tx, row)
   if (row.region_id !== vm.region_id) throw apiError('region_mismatch', `The volume ${row.name} is in another region than VM ${vm.name}`)
   if (row.host_id !== null && row.host_id !== vm.host_id) {
     const others = await sql.vmsOn(tx, row.account_id, row.host_id)
@@ -160,7 +162,7 @@ export async function detachVolume(tx: Tx, deps: Deps, who: Pick<Principal, 'acc
     find: () => lockOwnVolume(tx, who.accountId, id),
     act: async (_, start, row) => {
       requireIdleVolume(row)
-      if (row.vm_id !== vmId) throw apiError('busy', 'The volume was moved by another request: look which VM has it now, and try again')
+      if (row.vm_id !== vmId) throw movedError()
       const { actionId } = await start(detachWorkflow, { vmId, volumeId: id })
       await sql.beginDetach(tx, deps.clock.now(), id, actionId)
       return { vmId, actionId }

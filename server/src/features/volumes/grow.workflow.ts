@@ -2,11 +2,11 @@
 // the VM runs, and a failure gives everything back; the data of a detached one grows when it is attached again.
 import { DryRunResult } from '../../http/api/api.ts'
 import type { Tx } from '../../kernel/database/db.ts'
-import { apiError, invalid } from '../../kernel/errors.ts'
-import { type Cents, prorateUp } from '../../kernel/money.ts'
+import { invalid } from '../../kernel/errors.ts'
+import type { Cents } from '../../kernel/money.ts'
 import { releaseQuotas, reserveQuotas } from '../accounts/service.ts'
 import { workflow, type Deps } from '../deps.ts'
-import { driverForVmId, secondsLeft, startAction } from '../vms/service.ts'
+import { driverForVmId, startAction } from '../vms/service.ts'
 import { balanceOf, charge, type Quote, refund, requireFunds, toQuote } from '../wallet/service.ts'
 import { volumeSpec, type VolumeInput } from './attach.workflow.ts'
 import type { UpdateVolume, Volume } from './schema.ts'
@@ -14,11 +14,14 @@ import {
   getVolume,
   lockOwnVolume,
   monthlyPrice,
+  movedError,
+  proratedForRest,
   quotasOf,
   recordVolumeEvent,
   referenceTo,
   releaseRoom,
   requireIdleVolume,
+  requirePaidPeriod,
   requireVolume,
   reserveRoom,
 } from './service.ts'
@@ -89,7 +92,7 @@ async function applyChange(
   await sql.describeVolume(tx, deps.clock.now(), row.id, { name, labels, is_protected: isProtected })
   const cents = sizeGiB === row.size_gib ? 0n : await grow(tx, deps, row, sizeGiB, start)
   if (!dryRun) return getVolume(tx, row.account_id, row.id)
-  const monthly = await monthlyPrice(tx, row.storage, sizeGiB)
+  const monthly = (await sql.volumeById(tx, row.id))!.renewal_price_cents
   return new DryRunResult(toQuote(deps.config.currency, { charge: cents, monthly, balanceAfter: await balanceOf(tx, row.account_id) }))
 }
 
@@ -98,18 +101,18 @@ async function grow(tx: Tx, deps: Deps, row: sql.ShownVolume, sizeGiB: number, s
   const now = deps.clock.now()
   const { currency } = deps.config
   requireIdleVolume(row)
-  if ((row.vm_id !== null) !== (start !== null))
-    throw apiError('busy', 'The volume was moved by another request: look which VM has it now, and try again')
+  if ((row.vm_id !== null) !== (start !== null)) throw movedError()
   if (sizeGiB < row.size_gib) throw invalid(`a volume cannot shrink: it has ${row.size_gib} GiB`, 'sizeGiB')
   requirePaidPeriod(row, now)
   const moreGiB = sizeGiB - row.size_gib
   const monthly = await monthlyPrice(tx, row.storage, sizeGiB)
-  const price = monthly > row.period_price_cents ? proratedForRest(row, now, monthly - row.period_price_cents) : 0n
+  const paid = row.period_price_cents - row.snapshot_price_cents
+  const price = monthly > paid ? proratedForRest(row, now, monthly - paid) : 0n
   await reserveQuotas(tx, row.account_id, quotasOf(moreGiB, 0n))
   await requireFunds(tx, row.account_id, price, currency)
   await reserveRoom(tx, row, moreGiB)
   // A price that has become lower than the paid one costs nothing. The paid one is kept, because refunds are prorated from it.
-  const periodPriceCents = monthly > row.period_price_cents ? monthly : row.period_price_cents
+  const periodPriceCents = row.snapshot_price_cents + (monthly > paid ? monthly : paid)
   const before = { sizeGiB: row.size_gib, periodPriceCents: row.period_price_cents.toString() }
   const runId = (await start?.({ volumeId: row.id, before, moreGiB, chargedCents: price.toString() })) ?? null
   await sql.setSize(tx, now, row.id, { sizeGiB, periodPriceCents, runId })
@@ -118,14 +121,3 @@ async function grow(tx: Tx, deps: Deps, row: sql.ShownVolume, sizeGiB: number, s
   if (price > 0n) await charge(tx, now, row.account_id, price, { type: 'VOLUME_UPGRADE', description, ...referenceTo(row.id), currency })
   return price
 }
-
-/** A prorated price would be zero after the period has ended. */
-function requirePaidPeriod({ name, billing_status, next_renewal_at }: sql.VolumeRow, now: Date): void {
-  if (billing_status !== 'ACTIVE')
-    throw apiError('invalid_state', `The renewal of volume ${name} is not paid: deposit what is due, it renews by itself within a minute`)
-  if (next_renewal_at <= now)
-    throw apiError('invalid_state', `The month of volume ${name} is over and being renewed: try again in a minute`)
-}
-
-const proratedForRest = ({ period_started_at, next_renewal_at }: sql.VolumeRow, now: Date, monthly: Cents): Cents =>
-  prorateUp(monthly, secondsLeft(now, next_renewal_at), secondsLeft(period_started_at, next_renewal_at))

@@ -1,4 +1,4 @@
-// Removes the data of deleted volumes; their room is released then. A host or storage backend that does not answer is asked again later.
+// Removes the data of deleted volumes and of their snapshots; their room is released then. A host or storage backend that does not answer is asked again later.
 import { keyedReconciler, type Deps } from '../deps.ts'
 import { callHost, findHost } from '../hosts/service.ts'
 import { getStorageBackend } from '../storage/service.ts'
@@ -17,11 +17,16 @@ export const purgeVolumes = keyedReconciler(PURGE, '30s', {
   },
 })
 
-async function removeData(deps: Deps, { id: volumeId, host_id, storage_id }: Deleted, stopping: AbortSignal): Promise<boolean> {
+async function removeData(deps: Deps, row: Deleted, stopping: AbortSignal): Promise<boolean> {
+  const { id: volumeId, generation, host_id, storage_id, snapshot_ids } = row
   if (host_id === null) return purgeFromStorage(deps, storage_id!, volumeId, stopping)
   // What a host that was removed still has is an orphan, should it come back.
   if ((await findHost(deps.db, host_id))?.removed_at) return true
-  const remove = callHost(deps, host_id, stopping, (driver, signal) => driver.ensureNoVolume({ volumeId, storageId: null }, signal))
+  const volume = { volumeId, generation, storageId: null }
+  const remove = callHost(deps, host_id, stopping, async (driver, signal) => {
+    for (const snapshotId of snapshot_ids) await driver.ensureNoVolumeSnapshot(volume, { snapshotId, vmId: null }, signal)
+    await driver.ensureNoVolume(volume, signal)
+  })
   return (await remove) === null
 }
 
@@ -42,6 +47,6 @@ const forget = ({ db }: Deps, id: string): Promise<void> =>
   db.tx(async (tx) => {
     const row = await sql.lockVolumeById(tx, id)
     if (!row || row.deleted_at === null) return
-    await releaseRoom(tx, row, row.size_gib)
+    await releaseRoom(tx, row, row.size_gib + (await sql.snapshotGib(tx, id)))
     await sql.deleteVolume(tx, id)
   })

@@ -33,6 +33,7 @@ async function renew(tx: Tx, deps: Deps, now: Date, row: sql.ShownVolume): Promi
   if (!charged) return undefined
   await sql.insertPeriod(tx, row.id, charged.period, charged.transactionId)
   await sql.setPeriod(tx, now, row.id, charged.period)
+  await sql.setSnapshotPrices(tx, row.id)
   await recordVolumeEvent(tx, deps, row.id, 'volume.renewed')
   return charged.period.endsAt
 }

@@ -37,6 +37,7 @@ export const volumeRoutes: Routes = (api, deps) => {
         'invalid_state',
         'unavailable',
         'region_mismatch',
+        'incompatible',
         'quota_exceeded',
         'insufficient_funds',
         'no_capacity',
@@ -80,7 +81,7 @@ export const volumeRoutes: Routes = (api, deps) => {
     {
       operationId: 'deleteVolume',
       errorCodes: ['busy', 'in_use', 'protected'],
-      summary: 'Delete a detached volume with its data. Unused whole days are refunded',
+      summary: 'Delete a detached volume with its data and its snapshots. Unused whole days are refunded',
       tag,
       scope: 'volumes:delete',
       params,

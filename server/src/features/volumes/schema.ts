@@ -50,6 +50,13 @@ export const CreateVolume = object(
     sizeGiB: SizeGiB,
     regionId: Type.String({ ...Id, description: 'The region whose VMs can have it' }),
     vmId: Type.Optional(Type.String({ ...Id, description: 'A VM of the region that it is attached to at once' })),
+    snapshotId: Type.Optional(
+      Type.String({
+        ...Id,
+        description:
+          'A snapshot of a volume, whose data the new one begins with. It lies where the snapshot is; it cannot be given with vmId, and needs the scope snapshots:restore',
+      }),
+    ),
     storage: Type.Optional(
       Type.Enum(['LOCAL', 'REPLICATED'], {
         description:

@@ -1,4 +1,4 @@
-import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { json, sql, type NotNull, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
@@ -15,16 +15,24 @@ export interface ShownVolume extends VolumeRow {
   region_slug: string
   region_name: string
   renewal_price_cents: bigint
+  /** What its snapshots are part of `period_price_cents` with. */
+  snapshot_price_cents: bigint
   open_run: OpenRun | null
 }
 
-/** Of the row `v`. */
-export const RENEWAL_PRICE = sql`v.size_gib * (select value from catalog_values
-  where name = case v.storage when 'LOCAL' then 'price.volume_gib' else 'price.volume_replicated_gib' end)`
+const COPY_PRICE = sql`(select value from catalog_values where name = 'price.copies_gib')`
+const isPriced = sql`s.status in ('AVAILABLE', 'RESTORING')`
 
-/** The VM is the subject of the run. */
+/** Of the row `v`, with its snapshots. Where these are free they are not read. */
+export const RENEWAL_PRICE = sql`(v.size_gib * (select value from catalog_values
+  where name = case v.storage when 'LOCAL' then 'price.volume_gib' else 'price.volume_replicated_gib' end)
+  + case when ${COPY_PRICE} > 0 then ${COPY_PRICE} * (
+    select coalesce(sum(s.counted_gib), 0) from volume_snapshots s where s.volume_id = v.id and ${isPriced}) else 0 end)`
+
+/** The subject of the run is the VM, or a volume that no VM has. */
 const shown = sql`${allColumns('volumes', 'v')}, r.slug as region_slug, r.name as region_name, ${RENEWAL_PRICE} as renewal_price_cents,
-  case when v.run_id is not null then ${openRunAsJson(sql`v.vm_id`)} end as open_run`
+  (select coalesce(sum(s.price_cents), 0)::int8 from volume_snapshots s where s.volume_id = v.id) as snapshot_price_cents,
+  case when v.run_id is not null then ${openRunAsJson(sql`coalesce(v.vm_id, v.id)`)} end as open_run`
 
 export type NewVolume = Pick<
   VolumeRow,
@@ -103,6 +111,9 @@ export const setSize = (tx: Tx, now: Date, id: string, size: { sizeGiB: number; 
     update volumes set size_gib = ${size.sizeGiB}, period_price_cents = ${size.periodPriceCents}, run_id = ${size.runId}, updated_at = ${now}
     where id = ${id}`)
 
+export const beginRun = (tx: Tx, now: Date, id: string, runId: string) =>
+  tx.run(sql`update volumes set run_id = ${runId}, updated_at = ${now} where id = ${id}`)
+
 export const endRun = (tx: Tx, now: Date, id: string) => tx.run(sql`update volumes set run_id = null, updated_at = ${now} where id = ${id}`)
 
 export const beginAttach = (tx: Tx, now: Date, id: string, vm: { id: string; hostId: string }, runId: string) =>
@@ -155,6 +166,50 @@ export const hostsOf = async (db: Queries, accountId: string): Promise<Set<strin
     ).map(({ host_id }) => host_id),
   )
 
+export const isOwnerSuspended = async (db: Queries, accountId: string): Promise<boolean> =>
+  (await db.one<{ suspended: boolean }>(sql`select ${isSuspended(sql`${accountId}`)} as suspended`)).suspended
+
+/** Of a volume of the account that is not deleted. */
+export const findOwnSnapshot = (db: Queries, accountId: string, id: string) =>
+  db.maybe<
+    Pick<VolumeRow, 'host_id' | 'storage_id' | 'storage' | 'region_id'> & { volume_id: string; status: string; size_gib: number }
+  >(sql`
+    select s.volume_id, s.status, s.size_gib, v.host_id, v.storage_id, v.storage, v.region_id
+    from volume_snapshots s join volumes v on v.id = s.volume_id where s.id = ${id} and v.account_id = ${accountId} and v.deleted_at is null`)
+
+export const beginMaking = (tx: Tx, id: string, runId: string) =>
+  tx.run(sql`update volumes set run_id = ${runId}, has_data = true where id = ${id}`)
+
+/** Never one that was used before. */
+export const nextGeneration = async (tx: Tx, id: string): Promise<number> =>
+  (
+    await tx.one<{ generation: number }>(
+      sql`update volumes set last_generation = last_generation + 1 where id = ${id} returning last_generation as generation`,
+    )
+  ).generation
+
+export const setGeneration = (tx: Tx, now: Date, id: string, generation: number) =>
+  tx.run(sql`update volumes set generation = ${generation}, updated_at = ${now} where id = ${id}`)
+
+export const addPeriodPrice = (tx: Tx, id: string, cents: bigint) =>
+  tx.run(sql`update volumes set period_price_cents = period_price_cents + ${cents} where id = ${id}`)
+
+/** A renewal pays for the snapshots that exist, at the price of today. */
+export const setSnapshotPrices = (tx: Tx, id: string) =>
+  tx.run(
+    sql`update volume_snapshots s set price_cents = case when ${isPriced} then s.counted_gib * ${COPY_PRICE} else 0 end where s.volume_id = ${id}`,
+  )
+
+/** They go with their volume, and have its room until then. Returns what they take. */
+export const deleteSnapshotsOf = async (tx: Tx, id: string): Promise<number> =>
+  (
+    await tx.many<{ counted_gib: number }>(sql`
+    update volume_snapshots set status = 'DELETING' where volume_id = ${id} returning counted_gib`)
+  ).reduce((sum, row) => sum + row.counted_gib, 0)
+
+export const snapshotGib = async (tx: Tx, id: string): Promise<number> =>
+  (await tx.one<{ gib: number }>(sql`select coalesce(sum(counted_gib), 0)::int as gib from volume_snapshots where volume_id = ${id}`)).gib
+
 export const markDeleted = (tx: Tx, now: Date, id: string) =>
   tx.run(sql`update volumes set deleted_at = ${now}, updated_at = ${now} where id = ${id}`)
 
@@ -168,8 +223,9 @@ export const placesToPurge = async (db: Queries): Promise<string[]> =>
   ).map(({ place }) => place)
 
 export const deletedIn = (db: Queries, place: string) =>
-  db.many<Pick<VolumeRow, 'id' | 'host_id' | 'storage_id'>>(sql`
-    select id, host_id, storage_id from volumes where deleted_at is not null and (host_id = ${place} or storage_id = ${place}) order by deleted_at, id limit 200`)
+  db.many<Pick<VolumeRow, 'id' | 'generation' | 'host_id' | 'storage_id'> & { snapshot_ids: NotNull<string[]> }>(sql`
+    select id, generation, host_id, storage_id, array(select s.id from volume_snapshots s where s.volume_id = v.id order by s.id) as snapshot_ids
+    from volumes v where deleted_at is not null and (host_id = ${place} or storage_id = ${place}) order by deleted_at, id limit 200`)
 
 /** Unpaid ones only where the balance covers them now, or a deadline has passed. Those of a removed host are out of reach, and cost nothing. */
 export const dueVolumes = (db: Queries, { now, graceOver, retentionOver }: Deadlines) =>

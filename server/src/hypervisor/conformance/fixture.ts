@@ -94,7 +94,7 @@ export async function changeTo(fixture: DriverFixture, spec: MachineSpec): Promi
   await fixture.driver.ensureReady(spec.vmId, { timeoutMs: fixture.patienceMs }, soon(fixture))
 }
 
-export const next = (spec: MachineSpec): MachineSpec => ({ ...spec, generation: spec.generation + 1 })
+export const next = <T extends { generation: number }>(spec: T): T => ({ ...spec, generation: spec.generation + 1 })
 
 export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = []

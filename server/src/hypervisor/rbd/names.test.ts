@@ -12,13 +12,16 @@ import {
   snapshotIdOf,
   snapshotName,
   templateImage,
+  volumeImage,
 } from './names.ts'
 
 const disk = { vmId: 'cvm1', generation: 12 }
 
 test('names are read back', () => {
   expect(readImageName(diskImage(disk))).toEqual({ kind: 'disk', isDraft: false, id: 'cvm1', generation: 12 })
-  expect(readImageName(keptImage(disk))).toEqual({ kind: 'kept', isDraft: false, id: 'cvm1', generation: 12 })
+  expect(readImageName(keptImage({ id: 'cvm1', generation: 12 }))).toEqual({ kind: 'kept', isDraft: false, id: 'cvm1', generation: 12 })
+  for (const generation of [0, 3])
+    expect(readImageName(volumeImage({ volumeId: 'cvol', generation }))).toEqual({ kind: 'volume', isDraft: false, id: 'cvol', generation })
   expect(readImageName(templateImage('debian'))).toEqual({ kind: 'template', isDraft: false, id: 'debian', generation: 0 })
   expect(readImageName(backupImage('cvm1', 'cback'))).toEqual({
     kind: 'backup',

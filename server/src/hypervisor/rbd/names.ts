@@ -11,11 +11,17 @@ export interface DiskId {
   generation: number
 }
 
+export interface VolumeId {
+  volumeId: string
+  generation: number
+}
+
 export const diskImage = ({ vmId, generation }: DiskId): string => `vm-${checked(vmId)}-${generation}`
 /** Of a customer. */
-export const volumeImage = (volumeId: string): string => `volume-${checked(volumeId)}`
-/** A disk that was removed while snapshots of it are kept. */
-export const keptImage = ({ vmId, generation }: DiskId): string => `kept-${checked(vmId)}-${generation}`
+export const volumeImage = ({ volumeId, generation }: VolumeId): string =>
+  `volume-${checked(volumeId)}${generation === 0 ? '' : `-${generation}`}`
+/** A disk or volume that was removed while snapshots of it are kept. */
+export const keptImage = ({ id, generation }: { id: string; generation: number }): string => `kept-${checked(id)}-${generation}`
 /** A disk that was stored to make a disk of it. */
 export const backupImage = (vmId: string, backupId: string): string => `backup-${checked(vmId)}-${checked(backupId)}`
 export const draftOf = (image: string): string => `draft-${image}-${randomBytes(4).toString('hex')}`
@@ -52,7 +58,7 @@ export interface ImageName {
   isDraft: boolean
   /** Of the VM, the template or the volume. */
   id: string
-  /** Of a disk; otherwise 0. */
+  /** 0 for a template and a backup. */
   generation: number
   /** Of a backup. */
   backupId?: string
@@ -61,15 +67,17 @@ export interface ImageName {
 /** Undefined for an image of somebody else: operators may keep their own in the pool. */
 export function readImageName(name: string): ImageName | undefined {
   const inner = DRAFT.exec(name)?.[1]
+  const plain = inner ?? name
+  const [, kind, id, generation = 0] =
+    /^(vm|kept)-([a-z0-9]+)-(\d+)$/.exec(plain) ??
+    /^(volume)-([a-z0-9]+)(?:-(\d+))?$/.exec(plain) ??
+    /^(template)-([a-z0-9]+)$/.exec(plain) ??
+    []
   const isDraft = inner !== undefined
-  const { disk, generation, own, owned, vm, backup } =
-    /^(?:(?:vm|kept)-(?<disk>[a-z0-9]+)-(?<generation>\d+)|(?<own>template|volume)-(?<owned>[a-z0-9]+)|backup-(?<vm>[a-z0-9]+)-(?<backup>[a-z0-9]+))$/.exec(
-      inner ?? name,
-    )?.groups ?? {}
-  if (owned !== undefined) return { kind: own as 'template' | 'volume', isDraft, id: owned, generation: 0 }
-  if (vm !== undefined) return { kind: 'backup', isDraft, id: vm, generation: 0, backupId: backup! }
-  if (disk === undefined) return undefined
-  return { kind: (inner ?? name).startsWith('vm-') ? 'disk' : 'kept', isDraft, id: disk, generation: Number(generation) }
+  const [, vmId, backupId] = /^backup-([a-z0-9]+)-([a-z0-9]+)$/.exec(plain) ?? []
+  if (vmId !== undefined) return { kind: 'backup', isDraft, id: vmId, generation: 0, backupId: backupId! }
+  if (kind === undefined || id === undefined) return undefined
+  return { kind: kind === 'vm' ? 'disk' : (kind as ImageName['kind']), isDraft, id, generation: Number(generation) }
 }
 
 function checked(id: string): string {

@@ -12,6 +12,7 @@ import { scratchFolder, type ScratchFolder } from '../../../test/scratch-folder.
 import { nativeArch } from '../../kernel/arch.ts'
 import { newId } from '../../kernel/ids.ts'
 import { expectKind } from '../conformance/fixture.ts'
+import type { VolumeSpec } from '../driver.ts'
 import type { Image } from '../image-source.ts'
 import { openRbdPool, type RbdBackend, type RbdPool } from './pool.ts'
 
@@ -57,6 +58,11 @@ describeIf(missingForCeph() ?? missingCommands('qemu-img', 'qemu-io'))('a pool o
   const write = (name: string, letter: string): Promise<string> =>
     run('qemu-io', '--image-opts', target(name), '-c', `write -P ${letter.charCodeAt(0)} 0 1M`)
   const firstOf = async (name: string): Promise<string> => String.fromCharCode((await bytesOf(name))[0]!)
+  /** Of an image that is too large to be read at once. */
+  const holds = async (name: string, letter: string): Promise<boolean> =>
+    !(await run('qemu-io', '-r', '--image-opts', target(name), '-c', `read -P ${letter.charCodeAt(0)} 0 1M`)).includes(
+      'verification failed',
+    )
   const created = async (): Promise<string> => {
     const vmId = newId()
     await pool.ensureDisk({ vmId, generation: 1 }, await pool.ensureTemplate('tiny', open, soon()), 20 * MIB, soon())
@@ -132,6 +138,47 @@ describeIf(missingForCeph() ?? missingCommands('qemu-img', 'qemu-io'))('a pool o
     await pool.ensurePurged(vmId, soon())
     expect((await names()).filter((name) => name.includes(vmId))).toEqual([])
     expect(await trash()).toEqual([])
+  })
+
+  test('a volume is restored from its snapshots, and another one made from them depends on neither', async () => {
+    const [volume, copy] = [0, 1].map(() => ({ volumeId: newId(), generation: 0, storageId: backend.id, sizeGiB: 1 })) as [
+      VolumeSpec,
+      VolumeSpec,
+    ]
+    const { volumeId } = volume
+    const [first, second] = [newId(), newId()]
+    const imageOf = ({ generation }: VolumeSpec): string => (generation === 0 ? `volume-${volumeId}` : `volume-${volumeId}-${generation}`)
+    const take = (on: RbdPool, of: VolumeSpec, snapshotId: string) => on.ensureVolumeSnapshot(of, { snapshotId, vmId: null }, soon())
+    await pool.ensureVolume(volume, null, soon())
+    await write(imageOf(volume), 'a')
+    const made = await Promise.all([pool, other].map((each) => take(each, volume, first)))
+    expect(made[0]).toEqual(made[1])
+    expect(made[0]!.sizeBytes).toBeGreaterThanOrEqual(MIB)
+    await write(imageOf(volume), 'b')
+    let current = volume
+    for (let round = 1; round <= 2; round++) {
+      const restored = { ...volume, generation: round, sizeGiB: 2 }
+      await Promise.all([pool, other].map((each) => each.ensureVolume(restored, { volumeId, snapshotId: first }, soon())))
+      for (const each of [pool, other]) await each.ensureNoVolume(current, soon())
+      expect(await holds(imageOf(restored), 'a')).toBe(true)
+      await write(imageOf(restored), 'c')
+      current = restored
+    }
+    await take(pool, current, second)
+    await pool.ensureVolume(copy, { volumeId, snapshotId: second }, soon())
+    for (const snapshotId of [first, first, second]) await pool.ensureNoVolumeSnapshot(current, { snapshotId, vmId: null }, soon())
+    expect(await holds(imageOf(current), 'c')).toBe(true) // its parent is in the trash
+    const qemu = spawn('qemu-io', ['--image-opts', target(imageOf(current))], { env, stdio: ['pipe', 'ignore', 'ignore'] })
+    await eventually('the watcher', async () => (await cluster.rbd('status', `${backend.pool}/${imageOf(current)}`)).includes('watcher='))
+    await expectKind(pool.ensureNoVolume(current, soon()), 'in_use')
+    qemu.stdin.end()
+    await eventually('no watcher', async () => !(await pool.isOpen(volumeId, soon())))
+    await pool.ensurePurged(volumeId, soon())
+    expect((await names()).filter((name) => name.includes(volumeId))).toEqual([])
+    expect(await holds(`volume-${copy.volumeId}`, 'c')).toBe(true)
+    await pool.ensurePurged(copy.volumeId, soon())
+    expect(await trash()).toEqual([])
+    await expectKind(pool.ensureVolume(copy, { volumeId, snapshotId: first }, soon()), 'not_found')
   })
 
   test('a purge leaves nothing of the VM, and what is not ours alone', async () => {

@@ -12,6 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { DriverError, isDriverError } from '../errors.ts'
 import type { Image } from '../image-source.ts'
 import type { Volume } from '../inventory.ts'
+import { GIB } from '../spec.ts'
 import type { PoolSpace, StoragePool } from '../storage-pool.ts'
 import { poolBackups, type PoolBackups } from './backups.ts'
 import { hasExit, readTool, runTool, undefinedIfNotFound } from './command.ts'
@@ -30,6 +31,7 @@ import {
   templateImage,
   volumeImage,
   type DiskId,
+  type VolumeId,
 } from './names.ts'
 
 export interface RbdBackend {
@@ -63,14 +65,13 @@ export interface RbdPool extends StoragePool, PoolBackups {
   ensureNoDisk(disk: DiskId, signal: AbortSignal): Promise<void>
   /** Of a machine that is off. Never shrinks; returns the resulting size. */
   growDisk(disk: DiskId, bytes: number, signal: AbortSignal): Promise<number>
-  /** Of a customer: empty at first, and at least so large. It is removed by `ensurePurged`. */
-  ensureVolume(volumeId: string, bytes: number, signal: AbortSignal): Promise<void>
-  findVolume(volumeId: string, signal: AbortSignal): Promise<{ bytes: number } | undefined>
-  findSnapshot(vmId: string, snapshotId: string, signal: AbortSignal): Promise<Parent | undefined>
-  ensureSnapshot(disk: DiskId, snapshotId: string, signal: AbortSignal): Promise<void>
+  findVolume(volume: VolumeId, signal: AbortSignal): Promise<{ bytes: number } | undefined>
+  /** Of a VM or a volume. */
+  findSnapshot(ownerId: string, snapshotId: string, signal: AbortSignal): Promise<Parent | undefined>
+  ensureSnapshot(disk: DiskId | VolumeId, snapshotId: string, signal: AbortSignal): Promise<void>
   /** What a full copy of it would take, whatever other snapshots share with it. */
   snapshotBytes(snapshot: Parent, signal: AbortSignal): Promise<number>
-  ensureNoSnapshot(vmId: string, snapshotId: string, signal: AbortSignal): Promise<void>
+  ensureNoSnapshot(ownerId: string, snapshotId: string, signal: AbortSignal): Promise<void>
   /** Disks, snapshots and backups of these VMs. */
   listVolumes(vmIds: ReadonlySet<string>, signal: AbortSignal): Promise<Volume[]>
   /** Ends a claim. */
@@ -162,10 +163,30 @@ export function openRbdPool(backend: RbdBackend, folder: string): RbdPool {
     await access()
     yield* readTool('rbd', what, [...credentials, ...args], signal)
   }
-  const removeKept = async (vmId: string, signal: AbortSignal): Promise<void> => {
-    for (const { name, kind } of await imagesOf(vmId, signal))
+  const removeKept = async (ownerId: string, signal: AbortSignal): Promise<void> => {
+    for (const { name, kind } of await imagesOf(ownerId, signal))
       if (kind === 'kept' && (await snapshotsOf(name, signal)).length === 0) await remove(name, signal)
-    await emptyTrash(vmId, signal)
+    await emptyTrash(ownerId, signal)
+  }
+  const hasWatchers = async (image: string, signal: AbortSignal): Promise<boolean> => {
+    const status = await undefinedIfNotFound(json<{ watchers: unknown[] }>(`read the watchers of ${image}`, ['status', image], signal))
+    return status !== undefined && status.watchers.length > 0
+  }
+  /** Its snapshots are kept, except the bases of incremental backups. */
+  const removeGeneration = async (image: string, of: { id: string; generation: number }, signal: AbortSignal): Promise<void> => {
+    const snapshots = await snapshotsOf(image, signal)
+    const bases = snapshots.filter(({ name }) => readBackupSnapshot(name)?.isBase)
+    for (const { name } of bases)
+      await undefinedIfNotFound(rbd(`remove ${name}`, ['snap', 'rm', '--no-progress', `${image}@${name}`], signal))
+    const isKept = snapshots.length > bases.length
+    await (isKept ? undefinedIfNotFound(move(image, keptImage(of), signal)) : remove(image, signal))
+    await removeDraftsOf(image, signal)
+    await emptyTrash(of.id, signal)
+  }
+  const getSnapshot = async (ownerId: string, snapshotId: string, signal: AbortSignal): Promise<Parent> => {
+    const found = await pool.findSnapshot(ownerId, snapshotId, signal)
+    if (!found) throw new DriverError('not_found', `Pool ${backend.pool} has no snapshot ${snapshotId} of ${ownerId}`)
+    return found
   }
 
   const pool: RbdPool = {
@@ -219,15 +240,7 @@ export function openRbdPool(backend: RbdBackend, folder: string): RbdPool {
     },
 
     async ensureNoDisk(disk, signal) {
-      const image = diskImage(disk)
-      const snapshots = await snapshotsOf(image, signal)
-      const bases = snapshots.filter(({ name }) => readBackupSnapshot(name)?.isBase)
-      for (const { name } of bases)
-        await undefinedIfNotFound(rbd(`remove ${name}`, ['snap', 'rm', '--no-progress', `${image}@${name}`], signal))
-      const isKept = snapshots.length > bases.length
-      await (isKept ? undefinedIfNotFound(move(image, keptImage(disk), signal)) : remove(image, signal))
-      await removeDraftsOf(image, signal)
-      await emptyTrash(disk.vmId, signal)
+      await removeGeneration(diskImage(disk), { id: disk.vmId, generation: disk.generation }, signal)
     },
 
     async growDisk(disk, bytes, signal) {
@@ -239,21 +252,41 @@ export function openRbdPool(backend: RbdBackend, folder: string): RbdPool {
       return bytes
     },
 
-    async ensureVolume(volumeId, bytes, signal) {
-      const image = volumeImage(volumeId)
+    async ensureVolume(volume, source, signal) {
+      const [image, bytes] = [volumeImage(volume), volume.sizeGiB * GIB]
       const before = await findSize(image, signal)
       if (before !== undefined) return before < bytes ? void (await resize(image, bytes, signal)) : undefined
-      await publish(image, signal, (draft) => rbd(`create ${draft}`, ['create', `--size=${Math.ceil(bytes / MIB)}`, draft], signal))
+      const parent = source && (await getSnapshot(source.volumeId, source.snapshotId, signal))
+      await publish(image, signal, async (draft) => {
+        if (!parent) return rbd(`create ${draft}`, ['create', `--size=${Math.ceil(bytes / MIB)}`, draft], signal)
+        // Volumes do not depend on each other: what is of another one is copied.
+        const args = source?.volumeId === volume.volumeId ? ['clone'] : ['cp', '--no-progress']
+        await rbd(`copy ${parent.spec}`, [...args, parent.spec, `${backend.pool}/${draft}`], signal)
+        if (bytes > parent.bytes) await resize(draft, bytes, signal)
+      })
     },
 
-    async findVolume(volumeId, signal) {
-      const bytes = await findSize(volumeImage(volumeId), signal)
+    async ensureNoVolume(volume, signal) {
+      const image = volumeImage(volume)
+      if (await hasWatchers(image, signal)) throw new DriverError('in_use', `A machine has ${image} open`)
+      await removeGeneration(image, { id: volume.volumeId, generation: volume.generation }, signal)
+    },
+
+    async findVolume(volume, signal) {
+      const bytes = await findSize(volumeImage(volume), signal)
       return bytes === undefined ? undefined : { bytes }
     },
 
-    async findSnapshot(vmId, snapshotId, signal) {
+    async ensureVolumeSnapshot(volume, { snapshotId }, signal) {
+      if (!(await pool.findSnapshot(volume.volumeId, snapshotId, signal))) await pool.ensureSnapshot(volume, snapshotId, signal)
+      return { sizeBytes: await pool.snapshotBytes(await getSnapshot(volume.volumeId, snapshotId, signal), signal) }
+    },
+
+    ensureNoVolumeSnapshot: ({ volumeId }, { snapshotId }, signal) => pool.ensureNoSnapshot(volumeId, snapshotId, signal),
+
+    async findSnapshot(ownerId, snapshotId, signal) {
       const wanted = snapshotName(snapshotId)
-      for (const { name, isDraft } of await imagesOf(vmId, signal)) {
+      for (const { name, isDraft } of await imagesOf(ownerId, signal)) {
         const found = isDraft ? undefined : (await snapshotsOf(name, signal)).find((each) => each.name === wanted)
         if (found) return { spec: `${name}@${wanted}`, bytes: found.size }
       }
@@ -261,7 +294,7 @@ export function openRbdPool(backend: RbdBackend, folder: string): RbdPool {
     },
 
     async ensureSnapshot(disk, snapshotId, signal) {
-      const spec = `${diskImage(disk)}@${snapshotName(snapshotId)}`
+      const spec = `${'vmId' in disk ? diskImage(disk) : volumeImage(disk)}@${snapshotName(snapshotId)}`
       await rbd(`create ${spec}`, ['snap', 'create', '--no-progress', spec], signal).catch((error: unknown) => {
         if (!isDriverError(error, 'conflict')) throw error
       })
@@ -272,10 +305,10 @@ export function openRbdPool(backend: RbdBackend, folder: string): RbdPool {
       return extents.reduce((sum, { length }) => sum + length, 0)
     },
 
-    async ensureNoSnapshot(vmId, snapshotId, signal) {
-      const found = await pool.findSnapshot(vmId, snapshotId, signal)
+    async ensureNoSnapshot(ownerId, snapshotId, signal) {
+      const found = await pool.findSnapshot(ownerId, snapshotId, signal)
       if (found) await undefinedIfNotFound(rbd(`remove ${found.spec}`, ['snap', 'rm', '--no-progress', found.spec], signal))
-      await removeKept(vmId, signal)
+      await removeKept(ownerId, signal)
     },
 
     /** Clones before their parents. */
@@ -294,10 +327,7 @@ export function openRbdPool(backend: RbdBackend, folder: string): RbdPool {
     },
 
     async isOpen(ownerId, signal) {
-      for (const { name } of await imagesOf(ownerId, signal)) {
-        const status = await undefinedIfNotFound(json<{ watchers: unknown[] }>(`read the watchers of ${name}`, ['status', name], signal))
-        if (status && status.watchers.length > 0) return true
-      }
+      for (const { name } of await imagesOf(ownerId, signal)) if (await hasWatchers(name, signal)) return true
       return false
     },
 

@@ -16,7 +16,7 @@ const fixtureWith = (storageId: string | null) => async (): Promise<DriverFixtur
     host: hostId,
     spec: (changes) => someSpec({ storageId, ...changes }),
     agentless: () => someSpec({ storageId, template: { id: 'plain', slug: 'plain', checksum: 'none', arch: 'x86_64', hasAgent: false } }),
-    volume: () => ({ volumeId: newId(), sizeGiB: 1, storageId }),
+    volume: () => ({ volumeId: newId(), generation: 0, sizeGiB: 1, storageId }),
     nicIn: ({ networkId, cidr, gateway }) => ({
       ...someSpec().nics[0]!,
       kind: 'private',

@@ -80,8 +80,9 @@ async function defineVolumes(tx: Tx, hostId: string, vmId: string, volumes: Volu
 }
 
 /** Nothing is attached twice: the first machine keeps it. */
-export async function addVolume(tx: Tx, hostId: string, vmId: string, { volumeId, storageId }: VolumeRef): Promise<void> {
-  await requireComplete(tx, storageId ?? hostId, volumeName(volumeId))
+export async function addVolume(tx: Tx, hostId: string, vmId: string, volume: VolumeRef): Promise<void> {
+  const { volumeId, storageId } = volume
+  await requireComplete(tx, storageId ?? hostId, volumeName(volume))
   if (
     await tx.maybe(sql`select from simulated.machine_volumes where host_id = ${hostId} and volume_id = ${volumeId} and machine <> ${vmId}`)
   )

@@ -65,7 +65,7 @@ export function driftControl(db: Db, clock: Clock, hostId: string): DriftControl
     },
     async readVolume(vmId, volumeId) {
       const found = await db.maybe<Pick<VolumeRow, 'content' | 'capacity_bytes'>>(
-        sql`select content, capacity_bytes from simulated.volumes where ${volume(vmId, volumeId)}`,
+        sql`select content, capacity_bytes from simulated.volumes where ${volume(vmId, volumeId)} order by generation desc limit 1`,
       )
       return found ? { text: found.content.files?.[''] ?? '', bytes: Number(found.capacity_bytes) } : null
     },

@@ -2,8 +2,12 @@
 import { sql, type Db, type NotNull } from '../../kernel/database/db.ts'
 import { GIB } from '../driver.ts'
 import type { StoragePool } from '../storage-pool.ts'
+import { volumeData } from './customer-volumes.ts'
+import { instantPace } from './latency.ts'
 
 export const openSimulatedPool = (db: Db, storageId: string, sizeGiB: number): StoragePool => ({
+  ...volumeData(db, storageId, async () => {}, instantPace.delays),
+
   async space() {
     const { bytes } = await db.one<{ bytes: bigint }>(
       sql`select coalesce(sum(size_bytes), 0)::int8 as bytes from simulated.volumes where storage_id = ${storageId}`,

@@ -3,7 +3,7 @@
 import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
-import { GIB, DriverError } from '../driver.ts'
+import { GIB, DriverError, type VolumeRef } from '../driver.ts'
 
 export interface Content {
   instanceId: string
@@ -24,7 +24,7 @@ export const snapshotName = (vmId: string, snapshotId: string): string => `snaps
 export const backupName = (vmId: string, backupId: string): string => `backup-${vmId}-${backupId}`
 /** In a storage backend: the host may store one of the same id. */
 export const pooledBackupName = (vmId: string, backupId: string): string => `pooled-${backupName(vmId, backupId)}`
-export const volumeName = (volumeId: string): string => `volume-${volumeId}`
+export const volumeName = ({ volumeId, generation }: VolumeRef): string => `volume-${volumeId}${generation === 0 ? '' : `-${generation}`}`
 export const templateName = (templateId: string): string => `template-${templateId}`
 
 /** The parent itself may be on another host by now. */

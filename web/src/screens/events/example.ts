@@ -149,6 +149,20 @@ const ofVolume = {
   actionId: null,
   reason: null,
 }
+const ofVolumeSnapshot = {
+  ...ofVolume,
+  snapshot: {
+    id: 'cmb3v8k2p0014examplevs001',
+    volumeId: ofVolume.volume.id,
+    name: 'before upgrade',
+    description: '',
+    status: 'AVAILABLE' as const,
+    size: '1288490188',
+    sizeRefreshedAt: at,
+    volumeSizeGiB: 100,
+    createdAt: at,
+  },
+}
 const network = { id: 'cmb3v8k2p0009examplenw001' }
 const ofSnapshot = { snapshot, ...ofVm }
 const ofBackup = { backup, ...ofVm }
@@ -205,6 +219,11 @@ const OTHERS: { [Type in EventType as VmEventData extends EventData<Type> ? neve
   'volume.detach_failed': ofVolume,
   'volume.grown': ofVolume,
   'volume.grow_failed': ofVolume,
+  'volume.snapshot_created': ofVolumeSnapshot,
+  'volume.snapshot_failed': ofVolumeSnapshot,
+  'volume.snapshot_deleted': ofVolumeSnapshot,
+  'volume.restored': ofVolumeSnapshot,
+  'volume.restore_failed': ofVolumeSnapshot,
   'volume.renewed': ofVolume,
   'volume.past_due': ofVolume,
   'volume.deleted': ofVolume,

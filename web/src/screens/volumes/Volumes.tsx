@@ -23,8 +23,9 @@ import { RowMenu } from '../../ui/RowMenu.tsx'
 import { StatusBadge } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { VolumeSnapshots } from './VolumeSnapshots.tsx'
 
-type Open = { what: 'create' } | { what: 'rename' | 'attach' | 'detach' | 'grow' | 'delete'; volume: Volume } | null
+type Open = { what: 'create' } | { what: 'rename' | 'attach' | 'detach' | 'grow' | 'snapshots' | 'delete'; volume: Volume } | null
 
 const MAX_GIB = 16_384
 
@@ -35,6 +36,7 @@ export default function Volumes() {
   const volumes = useQuery(volumesQuery({ page: search.page, limit: search.limit }))
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
   const nameOf = (vmId: string): string => vms.find(({ id }) => id === vmId)?.name ?? vmId
+  const latest = (volume: Volume): Volume => volumes.data?.items.find(({ id }) => id === volume.id) ?? volume
   const protect = useWrite(({ id, isProtected }: Volume) => berth.volumes.update(id, { isProtected: !isProtected }), {
     invalidates: ['volumes'],
     successMessage: ({ name }) => w.protected(name),
@@ -77,6 +79,7 @@ export default function Volumes() {
               ? { label: w.attach, onClick: () => setOpen({ what: 'attach', volume }) }
               : { label: w.detach, onClick: () => setOpen({ what: 'detach', volume }) },
             { label: w.grow, onClick: () => setOpen({ what: 'grow', volume }) },
+            { label: w.snapshots.menu, onClick: () => setOpen({ what: 'snapshots', volume }) },
             { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', volume }) },
             { label: volume.isProtected ? w.unprotect : w.protect, onClick: () => protect.mutate(volume) },
             { label: w.delete, onClick: () => setOpen({ what: 'delete', volume }), danger: true },
@@ -108,6 +111,7 @@ export default function Volumes() {
       {open?.what === 'attach' && <AttachVolume volume={open.volume} vms={vms} onClose={close} />}
       {open?.what === 'detach' && <DetachVolume volume={open.volume} onClose={close} />}
       {open?.what === 'grow' && <GrowVolume volume={open.volume} onClose={close} />}
+      {open?.what === 'snapshots' && <VolumeSnapshots volume={latest(open.volume)} onClose={close} />}
       {open?.what === 'delete' && <DeleteVolume volume={open.volume} onClose={close} />}
     </Page>
   )

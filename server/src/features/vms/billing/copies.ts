@@ -18,7 +18,7 @@ import { getVmRow } from '../model/machine-spec.ts'
 import { vmById, type VmDetails } from '../model/sql.ts'
 import { proratedForRest, wholeDaysBetween } from './pricing.ts'
 
-const QUOTA = 'copies_gib'
+export const COPIES_QUOTA = 'copies_gib'
 
 export interface CopyTerms {
   countedGib: number
@@ -47,7 +47,7 @@ export async function reserveCopy(
   const priceCents = isPriced ? BigInt(countedGib) * (await catalogNumbers(tx))('price.copies_gib') : 0n
   if (priceCents > 0n) requirePaidPeriod(vm, now)
   const chargeCents = priceCents > 0n ? proratedForRest(vm, now, priceCents) : 0n
-  await reserveQuota(tx, vm.account_id, QUOTA, BigInt(countedGib))
+  await reserveQuota(tx, vm.account_id, COPIES_QUOTA, BigInt(countedGib))
   await requireFunds(tx, vm.account_id, chargeCents, deps.config.currency)
   if (storageId !== null && !(await reserveStorage(tx, storageId, countedGib)))
     throw apiError(
@@ -112,7 +112,7 @@ export async function releaseCopies(tx: Tx, copies: CountedCopy[]): Promise<void
     for (const id of host_ids) hosts.set(id, (hosts.get(id) ?? 0) + counted_gib)
     if (storage_id !== null) backends.set(storage_id, (backends.get(storage_id) ?? 0) + counted_gib)
   }
-  for (const [accountId, gib] of [...accounts].sort(byId)) await releaseQuota(tx, accountId, QUOTA, BigInt(gib))
+  for (const [accountId, gib] of [...accounts].sort(byId)) await releaseQuota(tx, accountId, COPIES_QUOTA, BigInt(gib))
   for (const [id, gib] of [...backends].sort(byId)) await releaseStorage(tx, id, gib)
   await releaseDisk(tx, hosts)
 }
@@ -124,11 +124,11 @@ export async function releaseCopyRoom(tx: Tx, accountId: string, quotaGib: numbe
 }
 
 export async function releaseCopyQuota(tx: Tx, accountId: string, gib: number): Promise<void> {
-  if (gib > 0) await releaseQuota(tx, accountId, QUOTA, BigInt(gib))
+  if (gib > 0) await releaseQuota(tx, accountId, COPIES_QUOTA, BigInt(gib))
 }
 
 /** Of copies that take more or less than when they were made. */
-export const recountCopyQuota = (tx: Tx, accountId: string, moreGib: number) => recountQuota(tx, accountId, QUOTA, BigInt(moreGib))
+export const recountCopyQuota = (tx: Tx, accountId: string, moreGib: number) => recountQuota(tx, accountId, COPIES_QUOTA, BigInt(moreGib))
 
 const byId = ([a]: [string, number], [b]: [string, number]): number => (a < b ? -1 : 1)
 

@@ -41,7 +41,12 @@ export async function machineSpec(db: Queries, vm: VmDetails, passwordHash: stri
     template: await templateRef(db, vm.os_template_id),
     seed: { hostname: vm.hostname, user: vm.default_user, sshKeys: keys.map((key) => key.public_key), passwordHash },
     nics: [await publicNic(db, vm), ...attachments.map((each) => privateNic(each, each === wayOut))],
-    volumes: volumes.map((each) => ({ volumeId: each.id, sizeGiB: each.size_gib, storageId: each.storage_id })),
+    volumes: volumes.map(({ id, generation, size_gib, storage_id }) => ({
+      volumeId: id,
+      generation,
+      sizeGiB: size_gib,
+      storageId: storage_id,
+    })),
   }
 }
 

@@ -15,6 +15,8 @@ export interface Increment {
 
 export interface CopyRequest {
   vmId: string
+  /** Which disk of the domain; its own unless a volume. */
+  disk?: string
   /** Of the volume to create. */
   name: string
   /** Backing volume, and the checkpoint whose dirty bitmap says what to copy. */
@@ -30,8 +32,8 @@ export const copyRemovedError = ({ hostId }: HostContext, name: string): DriverE
 
 /** False while another job of the domain runs or is being started, and while the checkpoint of a failed attempt exists. libvirt refuses a
  *  push job with VIR_ERR_OPERATION_INVALID for the first reason only. */
-export async function beginJob(host: Host, domain: Domain, { increment, checkpoint }: CopyRequest, path: string): Promise<boolean> {
-  const xml = jobXml(path, increment?.since).xml
+export async function beginJob(host: Host, domain: Domain, { disk, increment, checkpoint }: CopyRequest, path: string): Promise<boolean> {
+  const xml = jobXml(disk ?? OWN_DISK, path, increment?.since).xml
   const checkpointXml = checkpoint === undefined ? undefined : checkpointXmlOf(checkpoint).xml
   try {
     await host.backups.begin({ domain, xml, ...(checkpointXml && { checkpointXml }), flags: ['reuseExternal'] })
@@ -44,7 +46,9 @@ export async function beginJob(host: Host, domain: Domain, { increment, checkpoi
   }
 }
 
-const jobXml = (path: string, since: string | undefined): Xml =>
+export const OWN_DISK = 'vda'
+
+const jobXml = (disk: string, path: string, since: string | undefined): Xml =>
   element(
     'domainbackup',
     { mode: 'push' },
@@ -52,12 +56,7 @@ const jobXml = (path: string, since: string | undefined): Xml =>
     element(
       'disks',
       {},
-      element(
-        'disk',
-        { name: 'vda', backup: 'yes', type: 'file' },
-        element('target', { file: path }),
-        element('driver', { type: 'qcow2' }),
-      ),
+      element('disk', { name: disk, backup: 'yes', type: 'file' }, element('target', { file: path }), element('driver', { type: 'qcow2' })),
     ),
   )
 
@@ -66,7 +65,7 @@ const checkpointXmlOf = (name: string): Xml =>
     'domaincheckpoint',
     {},
     element('name', {}, name),
-    element('disks', {}, element('disk', { name: 'vda', checkpoint: 'bitmap' }), element('disk', { name: 'vdb', checkpoint: 'no' })),
+    element('disks', {}, element('disk', { name: OWN_DISK, checkpoint: 'bitmap' }), element('disk', { name: 'vdb', checkpoint: 'no' })),
   )
 
 /** The path the running job writes to; undefined when there is none. */

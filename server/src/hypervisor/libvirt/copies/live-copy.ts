@@ -9,7 +9,7 @@ import { stopwatch } from '../../../kernel/clock.ts'
 import { DriverError, isDriverError } from '../../driver.ts'
 import { removeCheckpoint } from './checkpoints.ts'
 import { withFilesystemsFrozen } from './fsfreeze.ts'
-import { awaitJob, awaitNoJob, beginJob, copyRemovedError, type CopyRequest, stopJob } from './backup-job.ts'
+import { awaitJob, awaitNoJob, beginJob, copyRemovedError, OWN_DISK, type CopyRequest, stopJob } from './backup-job.ts'
 import { getMachine, type MachineState } from '../domain/lookup.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { describeVolume, findVolume, waitUntilComplete, isComplete, removeVolume, tryCreate, type NewVolume } from '../storage/volumes.ts'
@@ -61,8 +61,9 @@ async function requireOn(context: HostContext, vmId: string, { id }: Domain, sig
 
 /** Reuses the volume of a dead process, because a job overwrites all of it; unless its size or backing differs. A volume that
  *  another process is creating has neither yet, so it gets time before it is replaced. */
-async function prepareTarget(context: HostContext, { name, increment }: CopyRequest, domain: Domain, signal: AbortSignal): Promise<Volume> {
-  const { capacity } = await context.call(`measure ${domain.name}`, signal, (host) => host.domains.getBlockInfo({ domain, disk: 'vda' }))
+async function prepareTarget(context: HostContext, request: CopyRequest, domain: Domain, signal: AbortSignal): Promise<Volume> {
+  const { name, disk = OWN_DISK, increment } = request
+  const { capacity } = await context.call(`measure ${domain.name}`, signal, (host) => host.domains.getBlockInfo({ domain, disk }))
   const spec = { capacityBytes: Number(capacity), backing: increment?.backing }
   const create = (): Promise<Volume | undefined> => tryCreate(context, newTarget(name, spec), signal)
   const find = async (): Promise<Volume | undefined> => {

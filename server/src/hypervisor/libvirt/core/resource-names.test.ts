@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { backupName, diskName, domainName, markerName, readVolumeName, restartName, seedName, KVM_PROBE_DOMAIN } from './resource-names.ts'
-import { isHelperDomain, diskHelperName, readerName, snapshotName, storageMarkName, templateName, vmIdOfDomain } from './resource-names.ts'
+import {
+  isHelperDomain,
+  diskHelperName,
+  readerName,
+  snapshotName,
+  storageMarkName,
+  templateName,
+  vmIdOfDomain,
+  volumeName,
+} from './resource-names.ts'
 
 describe('the name of a volume', () => {
   test.each([
@@ -8,6 +17,8 @@ describe('the name of a volume', () => {
     [seedName('cvm', 3), { kind: 'seed', id: 'cvm', vmId: 'cvm', generation: 3 }],
     [snapshotName('cvm', 'cs'), { kind: 'snapshot', id: 'cs', vmId: 'cvm', generation: null }],
     [backupName('cvm', 'cb'), { kind: 'backup', id: 'cb', vmId: 'cvm', generation: null }],
+    [volumeName({ volumeId: 'cv', generation: 0 }), { kind: 'volume', id: 'cv', vmId: null, generation: 0 }],
+    [volumeName({ volumeId: 'cv', generation: 2 }), { kind: 'volume', id: 'cv', vmId: null, generation: 2 }],
     [templateName('ct'), { kind: 'template', id: 'ct', vmId: null, generation: null }],
     [markerName(diskName('cvm', 3)), { kind: 'marker', id: 'vm-cvm-3.qcow2.whole', vmId: 'cvm', generation: 3 }],
     [restartName('cvm', 'caction'), { kind: 'marker', id: 'restart-cvm-caction', vmId: 'cvm', generation: null }],

@@ -24,10 +24,12 @@ export const vmIdOfDomain = (name: string): string | null => /^berth-([a-z0-9]+)
 
 export const diskName = (vmId: string, generation: number): string => `vm-${checked(vmId)}-${generation}.qcow2`
 export const seedName = (vmId: string, generation: number): string => `seed-${checked(vmId)}-${generation}.iso`
+/** Of a VM or a volume. */
 export const snapshotName = (vmId: string, snapshotId: string): string => `snapshot-${checked(vmId)}-${checked(snapshotId)}.qcow2`
 export const backupName = (vmId: string, backupId: string): string => `backup-${checked(vmId)}-${checked(backupId)}.qcow2`
 /** Of a customer. */
-export const volumeName = (volumeId: string): string => `volume-${checked(volumeId)}.qcow2`
+export const volumeName = ({ volumeId, generation }: { volumeId: string; generation: number }): string =>
+  `volume-${checked(volumeId)}${generation === 0 ? '' : `-${generation}`}.qcow2`
 export const templateName = (templateId: string): string => `template-${checked(templateId)}.qcow2`
 
 /** A volume is complete while an empty volume of this name exists: it is created last and deleted first, so that an interrupted creation or
@@ -60,8 +62,10 @@ export function readVolumeName(name: string): VolumeName {
   const marked = /^(?:restart|storage)-([a-z0-9]+)-[a-z0-9]+$/.exec(name)?.[1]
   if (name === SPACE_FOLDER) return { kind: 'marker', id: name, vmId: null, generation: null }
   if (marked) return { kind: 'marker', id: name, vmId: marked, generation: null }
-  const [, own, ownId] = /^(template|volume)-([a-z0-9]+)\.qcow2$/.exec(name) ?? []
-  if (own && ownId) return { kind: own as 'template' | 'volume', id: ownId, vmId: null, generation: null }
+  const templateId = /^template-([a-z0-9]+)\.qcow2$/.exec(name)?.[1]
+  if (templateId) return { kind: 'template', id: templateId, vmId: null, generation: null }
+  const [, volumeId, generation = 0] = /^volume-([a-z0-9]+)(?:-(\d+))?\.qcow2$/.exec(name) ?? []
+  if (volumeId) return { kind: 'volume', id: volumeId, vmId: null, generation: Number(generation) }
   return { kind: 'unknown', id: name, vmId: null, generation: null }
 }
 

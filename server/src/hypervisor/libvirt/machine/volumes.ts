@@ -2,21 +2,23 @@
 import type { Domain } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
 import { DriverError, GIB, VOLUME_RELEASE_TIMEOUT_MS, type VolumeRef, type Volumes, type VolumeSpec } from '../../driver.ts'
+import { volumeSnapshotMethods } from '../copies/volume-snapshots.ts'
 import { hasText } from '../core/errors.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { pollUntilTrue } from '../core/poll.ts'
-import { volumeName } from '../core/resource-names.ts'
 import { element, type Element } from '../core/xml.ts'
 import { findMachine, getMachine, readDefinition, readDomain, type MachineState } from '../domain/lookup.ts'
 import { ignoreIfPending, RETRY_INTERVAL_MS } from '../network/interfaces.ts'
 import { getPool } from '../storage/backends.ts'
-import { ensureNoVolume, ensureVolume, openVolume, requireUnused } from '../storage/customer-volumes.ts'
+import { ensureNoVolume, ensureVolume, getVolumeFile, openVolume, requireUnused } from '../storage/customer-volumes.ts'
 import { growDisk, growTo } from '../storage/resize.ts'
-import { findComplete } from '../storage/volumes.ts'
 import { freeTarget, volumeDiskXml, volumesOf } from '../xml/domain-xml.ts'
 
 export const volumeMethods = (context: HostContext): Volumes => ({
-  ensureVolume: (volume, signal) => context.exclusive(`volume:${volume.volumeId}`, signal, () => ensureVolume(context, volume, signal)),
+  ...volumeSnapshotMethods(context),
+
+  ensureVolume: (volume, source, signal) =>
+    context.exclusive(`volume:${volume.volumeId}`, signal, () => ensureVolume(context, volume, source, signal)),
   ensureNoVolume: (volume, signal) => context.exclusive(`volume:${volume.volumeId}`, signal, () => ensureNoVolume(context, volume, signal)),
 
   ensureVolumeAttached: (vmId, volume, signal) => context.exclusive(`vm:${vmId}`, signal, () => attach(context, vmId, volume, signal)),
@@ -41,15 +43,13 @@ export const volumeMethods = (context: HostContext): Volumes => ({
     }),
 })
 
-async function growUnused(context: HostContext, { volumeId, storageId }: VolumeSpec, bytes: number, signal: AbortSignal): Promise<number> {
-  if (storageId !== null) {
-    const pool = await getPool(context, storageId)
-    await pool.ensureVolume(volumeId, bytes, signal)
-    return (await pool.findVolume(volumeId, signal))!.bytes
+async function growUnused(context: HostContext, volume: VolumeSpec, bytes: number, signal: AbortSignal): Promise<number> {
+  if (volume.storageId !== null) {
+    const pool = await getPool(context, volume.storageId)
+    await pool.ensureVolume(volume, null, signal)
+    return (await pool.findVolume(volume, signal))!.bytes
   }
-  const file = await findComplete(context, volumeName(volumeId), signal)
-  if (!file) throw new DriverError('not_found', `Host ${context.hostId} has no complete volume ${volumeId}`)
-  return growTo(context, file, bytes, signal)
+  return growTo(context, await getVolumeFile(context, volume, signal), bytes, signal)
 }
 
 async function attach(context: HostContext, vmId: string, volume: VolumeRef, signal: AbortSignal): Promise<void> {
@@ -60,7 +60,7 @@ async function attach(context: HostContext, vmId: string, volume: VolumeRef, sig
   const live = isOn ? volumesOf(current).find(({ id }) => id === volumeId) : undefined
   const flags = [...(isOn && !live ? (['live'] as const) : []), ...(known ? [] : (['config'] as const))]
   if (flags.length === 0) return
-  await requireUnused(context, volumeId, vmId, signal)
+  await requireUnused(context, { volumeId }, vmId, signal)
   // A machine of another host that was killed counts as one that has it open for half a minute more.
   if (storageId !== null && !live && (await (await getPool(context, storageId)).isOpen(volumeId, signal)))
     throw new DriverError('transient', `Volume ${volumeId} is open elsewhere`)

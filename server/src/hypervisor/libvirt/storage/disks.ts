@@ -9,8 +9,18 @@ import type { HostContext } from '../core/host-context.ts'
 import { findPool, getPool, markPool } from './backends.ts'
 import { ensureTemplate, openImage } from './templates.ts'
 import type { Parent, RbdPool } from '../../rbd/pool.ts'
-import { createVolume, findVolume, findComplete, isComplete, markComplete, removeVolume, tryCreate, upload } from './volumes.ts'
-import { CLEANUP_TIMEOUT_MS, PEER_TIMEOUT_MS, pollUntil } from '../core/poll.ts'
+import {
+  becomesComplete,
+  createVolume,
+  findVolume,
+  findComplete,
+  isComplete,
+  markComplete,
+  removeVolume,
+  tryCreate,
+  upload,
+} from './volumes.ts'
+import { CLEANUP_TIMEOUT_MS } from '../core/poll.ts'
 
 export const diskMethods = (context: HostContext): Pick<Machines, 'ensureDisk' | 'ensureNoDisk'> => ({
   ensureDisk: (spec, source, signal) => context.exclusive(`vm:${spec.vmId}`, signal, () => ensureDisk(context, spec, source, signal)),
@@ -47,15 +57,6 @@ async function makeDisk(context: HostContext, spec: MachineSpec, source: DiskSou
   } else await (source.from === 'template' ? layOnTemplate(context, spec, signal) : copyFrom(context, spec, source, signal))
   await writeSeed(context, spec, signal)
   await markComplete(context, diskName(spec.vmId, spec.generation), signal)
-}
-
-/** Waits for an incomplete disk: another process may be creating it. */
-const becomesComplete = async (context: HostContext, name: string, signal: AbortSignal): Promise<boolean> => {
-  const read = async (): Promise<boolean | undefined> => {
-    if (await isComplete(context, name, signal)) return true
-    return (await findVolume(context, name, signal)) ? undefined : false
-  }
-  return (await pollUntil(context, `wait for ${name}`, signal, read, { timeoutMs: PEER_TIMEOUT_MS })) ?? false
 }
 
 /** Re-checks the marker of the template after creating the layer: removal clears the marker, then re-checks for dependents. Either side

@@ -6,7 +6,7 @@ import { isDriverError } from '../../driver.ts'
 import { undefinedIfNotFound } from '../core/errors.ts'
 import { markerName, readVolumeName, STORAGE_POOL } from '../core/resource-names.ts'
 import type { HostContext } from '../core/host-context.ts'
-import { PEER_TIMEOUT_MS, pollUntilTrue } from '../core/poll.ts'
+import { PEER_TIMEOUT_MS, pollUntil, pollUntilTrue } from '../core/poll.ts'
 import type { DiskFile } from '../xml/domain-xml.ts'
 import { element, readXml, type Element, type Xml } from '../core/xml.ts'
 
@@ -42,6 +42,15 @@ export const isComplete = async (context: HostContext, name: string, signal: Abo
 /** Another process has uploaded all bytes a moment before it creates the marker. */
 export const waitUntilComplete = (context: HostContext, name: string, signal: AbortSignal): Promise<boolean> =>
   pollUntilTrue(context, `wait for ${name}`, signal, () => isComplete(context, name, signal), { timeoutMs: PEER_TIMEOUT_MS })
+
+/** Waits for an incomplete one: another process may be creating it. */
+export const becomesComplete = async (context: HostContext, name: string, signal: AbortSignal): Promise<boolean> => {
+  const read = async (): Promise<boolean | undefined> => {
+    if (await isComplete(context, name, signal)) return true
+    return (await findVolume(context, name, signal)) ? undefined : false
+  }
+  return (await pollUntil(context, `wait for ${name}`, signal, read, { timeoutMs: PEER_TIMEOUT_MS })) ?? false
+}
 
 /** Creates the marker: the last step of creating a volume. */
 export const markComplete = async (context: HostContext, name: string, signal: AbortSignal): Promise<void> =>

@@ -49,12 +49,12 @@ describe.each(['x86_64', 'aarch64'] as const)('the domain XML for %s', (arch) =>
     const id = 'c0123456789abcdefghijklm'
     const volumes = [
       { id, source: { path: `/pool/volume-${id}.qcow2`, backing: null } },
-      { id: 'cother', source: { name: 'berth/volume-cother', monitors: ['10.0.0.1'], user: 'berth', secretUuid: ids.uuid } },
+      { id: 'cother', source: { name: 'berth/volume-cother-3', monitors: ['10.0.0.1'], user: 'berth', secretUuid: ids.uuid } },
     ]
     const xml = readXml(domainXml(spec(arch), { ...options, volumes }).xml)
     expect(volumesOf(xml)).toEqual([
-      { id, target: 'vdc' },
-      { id: 'cother', target: 'vdd' },
+      { id, generation: 0, target: 'vdc' },
+      { id: 'cother', generation: 3, target: 'vdd' },
     ])
     expect(xml.all('devices/disk/serial').map(({ text }) => text)).toEqual(['3456789abcdefghijklm', 'cother'])
     expect([freeTarget(xml), freeTarget(readXml(domainXml(spec(arch), options).xml)), xml.all('devices/disk/boot').length]).toEqual([

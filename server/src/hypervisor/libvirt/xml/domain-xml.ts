@@ -132,13 +132,15 @@ export const volumeDiskXml = ({ id, source }: AttachedVolume, target: string): X
 /** A volume as a domain has it. */
 export interface VolumeDisk {
   id: string
+  generation: number
   target: string
 }
 
 export const volumesOf = (domain: Element): VolumeDisk[] =>
   domain.all('devices/disk').flatMap((disk) => {
-    const id = /(?:^|\/)volume-([a-z0-9]+)(?:\.qcow2)?$/.exec(disk.attribute('source/file') ?? disk.attribute('source/name') ?? '')?.[1]
-    return id === undefined ? [] : { id, target: disk.attribute('target/dev') ?? '' }
+    const source = disk.attribute('source/file') ?? disk.attribute('source/name') ?? ''
+    const [, id, generation = 0] = /(?:^|\/)volume-([a-z0-9]+)(?:-(\d+))?(?:\.qcow2)?$/.exec(source) ?? []
+    return id === undefined ? [] : { id, generation: Number(generation), target: disk.attribute('target/dev') ?? '' }
   })
 
 /** In neither of the two XMLs of a domain. */

@@ -1,0 +1,3 @@
+import { describeDurability } from './durable-cases.ts'
+
+describeDurability({ thorough: false })
