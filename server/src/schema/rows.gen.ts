@@ -210,6 +210,14 @@ export interface Tables {
     expires_at: Date
     used_at: Date | null
   }
+  control_plane_backups: {
+    target_id: string
+    keep_days: number
+    next_at: Date
+    done_at: Date | null
+    error: string | null
+    created_at: Date
+  }
   counters: {
     key: string
     count: number
@@ -305,6 +313,7 @@ export interface Tables {
     disk_free_gib: number | null
     uplink_mbps: number | null
     hostname: string
+    lost_at: Date | null
   }
   idempotency_keys: {
     account_id: string
@@ -1121,6 +1130,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   catalog_values: 'name, value',
   console_sessions: 'vm_id, type, id, account_id, opened_at, alive_until',
   console_tokens: 'secret_hash, vm_id, account_id, actor_id, type, expires_at, used_at',
+  control_plane_backups: 'target_id, keep_days, next_at, done_at, error, created_at',
   counters: 'key, count, ends_at',
   emails: 'id, account_id, event_id, recipient, message_id, status, attempts, claims, next_attempt_at, claimed_until, error, created_at, completed_at',
   event_counters: 'account_id, last_number',
@@ -1129,7 +1139,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   firewall_rules: 'id, firewall_id, position, direction, action, protocol, port, source_ips, dest_ips, description, created_at, updated_at',
   firewalls: 'id, account_id, name, description, created_at, updated_at, covers_private',
   free_addresses: 'address, pool_id, available_at, account_id',
-  hosts: 'id, region_id, name, driver, uri, arch, acceleration, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at, disk_reserve_percent, disk_reserve_gib, disk_free_gib, uplink_mbps, hostname',
+  hosts: 'id, region_id, name, driver, uri, arch, acceleration, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at, disk_reserve_percent, disk_reserve_gib, disk_free_gib, uplink_mbps, hostname, lost_at',
   idempotency_keys: 'account_id, key, fingerprint, status, body, location, created_at, expires_at',
   idempotency_usage: 'account_id, keys, bytes',
   image_periods: 'image_id, started_at, ends_at, transaction_id',

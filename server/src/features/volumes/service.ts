@@ -14,13 +14,13 @@ import { recordEvent } from '../events/service.ts'
 import { releaseDisk, reserveDisk, reserveDiskInRegion } from '../hosts/capacity.ts'
 import { firstPeriod, quoteRemoval, refundUnused, unusedDays } from '../renewals/service.ts'
 import { hasReplicatedStorage, leaveVolumes, releaseStorage, reserveStorage, reserveStorageInRegion } from '../storage/service.ts'
-import type { VmDetails } from '../vms/service.ts'
+import { lockVmById, type VmDetails } from '../vms/service.ts'
 import { charge, type Quote, requireFunds, toQuote } from '../wallet/service.ts'
 import type { CreateVolume, Volume, volumeEvents } from './schema.ts'
 import * as sql from './sql.ts'
 import { toVolume } from './view.ts'
 
-export { RENEWAL_PRICE } from './sql.ts'
+export { RENEWAL_PRICE, volumesOn } from './sql.ts'
 
 export const PURGE = 'volumes.purge'
 
@@ -168,6 +168,22 @@ export async function removeVolume(tx: Tx, deps: EventDeps, now: Date, row: sql.
   await sql.markDeleted(tx, now, row.id)
   await triggerReconciler(tx, PURGE)
 }
+
+/** Those whose data was on a destroyed host; unused days are refunded. Returns false while an action works on it. */
+export const loseVolume = (deps: Deps, id: string, vmId: string | null, reason: string): Promise<boolean> =>
+  deps.db.tx(async (tx) => {
+    const now = deps.clock.now()
+    if (vmId !== null) await lockVmById(tx, vmId)
+    const row = await sql.lockVolumeById(tx, id)
+    if (!row || row.deleted_at !== null) return true
+    if (row.run_id !== null || row.vm_id !== vmId) return false
+    const unused = await unusedDays(tx, now, row)
+    await sql.markDetached(tx, now, id)
+    await sql.forgetData(tx, id)
+    await removeVolume(tx, deps, now, { ...row, has_data: false }, reason)
+    await refundUnused(tx, now, row, unused, { type: 'VOLUME_REFUND', what: `volume ${row.name}`, referenceType: 'VOLUME' })
+    return true
+  })
 
 interface EventDetail {
   actionId?: string | null

@@ -155,6 +155,11 @@ export const hostsOf = async (db: Queries, accountId: string): Promise<Set<strin
     ).map(({ host_id }) => host_id),
   )
 
+export const volumesOn = (db: Queries, hostId: string) =>
+  db.many<Pick<VolumeRow, 'id' | 'name' | 'vm_id'>>(
+    sql`select id, name, vm_id from volumes where host_id = ${hostId} and deleted_at is null order by id`,
+  )
+
 export const markDeleted = (tx: Tx, now: Date, id: string) =>
   tx.run(sql`update volumes set deleted_at = ${now}, updated_at = ${now} where id = ${id}`)
 

@@ -174,6 +174,9 @@ export const setStatus = (tx: Tx, now: Date, id: string, { status, reason = null
 export const markProvisioned = (tx: Tx, now: Date, id: string, generation: number) =>
   tx.run(sql`update vms set provisioned = true, generation = ${generation}, updated_at = ${now} where id = ${id}`)
 
+/** As one that never came up: a rebuild makes it anew. */
+export const markUnprovisioned = (tx: Tx, id: string) => tx.run(sql`update vms set provisioned = false where id = ${id}`)
+
 export const clearPlacement = (tx: Tx, now: Date, id: string) =>
   tx.run(sql`
     update vms set host_id = null, storage_id = null, ip_address = null, address_pool_id = null, ipv6_address = null, ipv6_prefix = null, ipv6_pool_id = null, mac = null,
