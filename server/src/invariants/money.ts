@@ -67,18 +67,20 @@ const refunds = invariant(
     group by reference_id having sum(amount_cents) > 0 and max(created_at) >= ${since}`,
 )
 
-/** The first period is charged again only after a full refund: provisioning failed and the VM was rebuilt. */
+/** Charged again only after a full refund, because provisioning failed, or after the VM was lost with its host; and it was rebuilt. */
 const firstMonth = invariant(
   'charges.first_month',
   'The first billing period of a VM is charged once',
   ({ since }) => sql`
     select t.id, format('VM %s was charged for its first month again, %s cents', t.reference_id, -t.amount_cents) as what
     from wallet_transactions t, lateral (
-      select number, amount_cents from wallet_transactions e
+      select number, amount_cents, created_at from wallet_transactions e
       where e.reference_id = t.reference_id and e.type = 'VM_CHARGE' and e.number < t.number order by number desc limit 1) earlier
     where t.type = 'VM_CHARGE' and t.created_at >= ${since} and not exists (
       select from wallet_transactions r where r.reference_id = t.reference_id and r.type = 'VM_REFUND'
-        and r.number > earlier.number and r.number < t.number and r.amount_cents = -earlier.amount_cents)`,
+        and r.number > earlier.number and r.number < t.number and r.amount_cents = -earlier.amount_cents)
+      and not exists (select from events e where e.subject_id = t.reference_id and e.type = 'vm.lost'
+        and e.created_at between earlier.created_at and t.created_at)`,
 )
 
 const causes = invariant(

@@ -5,7 +5,7 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { getRegion, type RegionRow } from '../catalog/service.ts'
-import { markPortsOfHostDirty } from '../ports/service.ts'
+import { forgetPortsOfHost, markPortsOfHostDirty } from '../ports/service.ts'
 import { releaseImageRoomsOf } from './capacity.ts'
 import { addPool, dropPoolsOf, listRanges } from './public-addresses.ts'
 import * as sql from './sql.ts'
@@ -117,6 +117,7 @@ export async function removeHost(tx: Tx, now: Date, host: sql.HostRow): Promise<
     return 'kept'
   }
   await releaseImageRoomsOf(tx, host.id)
+  await forgetPortsOfHost(tx, host.id)
   await dropPoolsOf(tx, host.id)
   await sql.deleteHost(tx, host.id)
   return 'forgotten'
