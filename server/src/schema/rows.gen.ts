@@ -212,8 +212,10 @@ export interface Tables {
   }
   control_plane_backups: {
     target_id: string
-    keep_days: number
+    keep_days: number | null
     next_at: Date
+    claimed_until: Date | null
+    upload_id: string | null
     done_at: Date | null
     error: string | null
     created_at: Date
@@ -1130,7 +1132,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   catalog_values: 'name, value',
   console_sessions: 'vm_id, type, id, account_id, opened_at, alive_until',
   console_tokens: 'secret_hash, vm_id, account_id, actor_id, type, expires_at, used_at',
-  control_plane_backups: 'target_id, keep_days, next_at, done_at, error, created_at',
+  control_plane_backups: 'target_id, keep_days, next_at, claimed_until, upload_id, done_at, error, created_at',
   counters: 'key, count, ends_at',
   emails: 'id, account_id, event_id, recipient, message_id, status, attempts, claims, next_attempt_at, claimed_until, error, created_at, completed_at',
   event_counters: 'account_id, last_number',

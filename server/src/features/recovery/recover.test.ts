@@ -24,7 +24,7 @@ async function given(options = storesInMemory()) {
 
 type Given = Awaited<ReturnType<typeof given>>
 
-const vmOn = ({ app, customer }: Pick<Given, 'app' | 'customer'>, host: HostRow, input: object = {}) =>
+const vmOn = ({ app, customer }: Pick<Given, 'app' | 'customer'>, host: HostRow, input: Record<string, unknown> = {}) =>
   placeOn(app, host.id, () => app.given.vm(customer, input))
 
 async function backUp({ app }: Pick<Given, 'app'>, host: HostRow, vmId: string, moment = 'before'): Promise<string> {
