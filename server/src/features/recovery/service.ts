@@ -54,7 +54,7 @@ export async function declareDestroyed(deps: Deps, host: HostRow): Promise<void>
   if (host.lost_at === null && (await isAnswering(deps, host)))
     throw apiError(
       'in_use',
-      `Host ${host.name} answers, so its VMs may be running. Switch it off for good first; to move VMs off a host that works, see docs/operate/hosts.md`,
+      `Host ${host.name} answers, so its VMs may be running. Switch it off for good first`,
     )
   await deps.db.tx(async (tx) => {
     await sql.lockHost(tx, host.id)
