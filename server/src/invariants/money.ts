@@ -37,7 +37,7 @@ const notNegative = invariant(
 
 const paidFor = invariant(
   'charges.kept',
-  'Every charged VM exists, was terminated, or was refunded',
+  'Every charged VM exists, was terminated or lost with its host, or was refunded',
   ({ since }) => sql`
     select reference_id as id, format('%s cents are paid for a VM that never ended and is nowhere', -sum(amount_cents)) as what
     from wallet_transactions t where reference_type = 'VM'
@@ -47,7 +47,7 @@ const paidFor = invariant(
     union all
     select v.id, format('%s cents are paid for a VM that could not be built', paid.cents)
     from vms v, lateral (select -coalesce(sum(amount_cents), 0) as cents from wallet_transactions where reference_id = v.id) paid
-    where not v.provisioned and paid.cents > 0 and not ${isBusy}`,
+    where not v.provisioned and v.lost_at is null and paid.cents > 0 and not ${isBusy}`,
 )
 
 const charged = invariant(
@@ -79,8 +79,7 @@ const firstMonth = invariant(
     where t.type = 'VM_CHARGE' and t.created_at >= ${since} and not exists (
       select from wallet_transactions r where r.reference_id = t.reference_id and r.type = 'VM_REFUND'
         and r.number > earlier.number and r.number < t.number and r.amount_cents = -earlier.amount_cents)
-      and not exists (select from events e where e.subject_id = t.reference_id and e.type = 'vm.lost'
-        and e.created_at between earlier.created_at and t.created_at)`,
+      and not exists (select from vms v where v.id = t.reference_id and v.lost_at between earlier.created_at and t.created_at)`,
 )
 
 const causes = invariant(

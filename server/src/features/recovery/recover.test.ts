@@ -161,6 +161,7 @@ describe('a destroyed host', async () => {
     const volume = (await customer.post('/volumes', { name: 'data', sizeGiB: 10, vmId: kept.id, regionId: host.region_id, storage: 'LOCAL' })).body.data
     const loose = await placeOn(app, host.id, () => customer.post('/volumes', { name: 'loose', sizeGiB: 10, regionId: host.region_id, storage: 'LOCAL' }))
     await app.settle()
+    app.clock.advance('50h')
     const money = await balance()
     await controlOf(app, host.id).faults.loseHost()
     const plan = await planRecovery(app.deps, host, undefined)

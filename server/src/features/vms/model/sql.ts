@@ -96,6 +96,7 @@ export type NewVm = Omit<
   | 'readiness'
   | 'desired_running'
   | 'provisioned'
+  | 'lost_at'
   | 'billing_status'
   | 'past_due_at'
   | 'suspended_at'
@@ -174,8 +175,9 @@ export const setStatus = (tx: Tx, now: Date, id: string, { status, reason = null
 export const markProvisioned = (tx: Tx, now: Date, id: string, generation: number) =>
   tx.run(sql`update vms set provisioned = true, generation = ${generation}, updated_at = ${now} where id = ${id}`)
 
-/** As one that never came up: a rebuild makes it anew. */
-export const markUnprovisioned = (tx: Tx, id: string) => tx.run(sql`update vms set provisioned = false where id = ${id}`)
+/** From now on as one that never came up: a rebuild makes it anew. */
+export const markLost = (tx: Tx, now: Date, id: string) =>
+  tx.run(sql`update vms set provisioned = false, lost_at = ${now} where id = ${id}`)
 
 export const clearPlacement = (tx: Tx, now: Date, id: string) =>
   tx.run(sql`

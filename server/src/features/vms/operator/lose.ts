@@ -22,7 +22,7 @@ export async function loseVm(
   await pausePorts(tx, vm.id)
   await releasePlacement(tx, now, vm, true)
   await sql.clearPlacement(tx, now, vm.id)
-  await sql.markUnprovisioned(tx, vm.id)
+  await sql.markLost(tx, now, vm.id)
   await sql.setStatus(tx, now, vm.id, { status: 'ERROR', reason, desiredRunning: false })
   await sql.setPendingHold(tx, vm.id, null)
   await recordVmEvent(tx, deps, vm.id, 'vm.lost', { reason })
