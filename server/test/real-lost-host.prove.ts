@@ -40,7 +40,8 @@ describeIf(missingForLibvirtHost() ?? missingForRadosgw())('a lost host', { time
     db.one<{ host_id: string; address: string; mac: string; inside: string }>(sql`
       select v.host_id, host(v.ip_address) as address, v.mac::text, host(a.address) as inside
       from vms v join network_attachments a on a.vm_id = v.id where v.id = ${vmId}`)
-  const vmOf = async (vmId: string) => (await customer.send('GET', `/vms/${vmId}`)).data as unknown as { status: string; currentAction: object | null }
+  const vmOf = async (vmId: string) =>
+    (await customer.send('GET', `/vms/${vmId}`)).data as unknown as { status: string; currentAction: object | null }
 
   beforeAll(async () => {
     const image = await tinyImage()
@@ -68,7 +69,8 @@ describeIf(missingForLibvirtHost() ?? missingForRadosgw())('a lost host', { time
     const ids = await db.one<{ regionId: string }>(sql`
       select (select id from regions) as "regionId", (select id from os_templates where slug = 'tiny') as "osTemplateId",
         (select id from plans where slug = 'nano') as "planId"`)
-    const { id: networkId } = (await customer.send('POST', '/networks', { name: 'lan', nodeId: ids.regionId, cidr: '10.201.0.0/24' })).data as unknown as { id: string }
+    const { id: networkId } = (await customer.send('POST', '/networks', { name: 'lan', nodeId: ids.regionId, cidr: '10.201.0.0/24' }))
+      .data as unknown as { id: string }
     const create = async (hostname: string): Promise<string> =>
       (await order('POST', '/vms', { ...ids, hostname, privateNetworkIds: [networkId], dailyBackupEnabled: true })).vm.id
     await berthdJson(settings, 'host', 'set', 'right', '--maintenance', 'on')
@@ -78,7 +80,7 @@ describeIf(missingForLibvirtHost() ?? missingForRadosgw())('a lost host', { time
     witness = await create('witness')
   }, 3 * TIMEOUT_MS)
   afterAll(async () => {
-    await Promise.all([onLeft, onRight].map((shell) => shell?.close()))
+    for (const shell of [onLeft, onRight]) await shell?.close()
     await sandboxes?.close()
     await server?.close()
   })
@@ -101,7 +103,13 @@ describeIf(missingForLibvirtHost() ?? missingForRadosgw())('a lost host', { time
     files = (await guest.list()).toSorted()
     await guest.write('written after the backup')
     await order('POST', `/vms/${off}/stop`, { force: true })
-    const plan = await berthdJson<{ answers: boolean; vms: { id: string; outcome: string; host: string | null }[] }>(settings, 'host', 'recover', 'left', '--dry-run')
+    const plan = await berthdJson<{ answers: boolean; vms: { id: string; outcome: string; host: string | null }[] }>(
+      settings,
+      'host',
+      'recover',
+      'left',
+      '--dry-run',
+    )
     expect(plan.answers).toBe(true)
     expect(new Map(plan.vms.map(({ id, outcome, host }) => [id, `${outcome} ${host}`]))).toEqual(
       new Map([
@@ -110,7 +118,10 @@ describeIf(missingForLibvirtHost() ?? missingForRadosgw())('a lost host', { time
         [bare, 'LOST null'],
       ]),
     )
-    const [bold, vague] = [await berthd(settings, 'host', 'recover', 'left', '--destroyed', '--yes'), await berthd(settings, 'host', 'recover', 'left')]
+    const [bold, vague] = [
+      await berthd(settings, 'host', 'recover', 'left', '--destroyed', '--yes'),
+      await berthd(settings, 'host', 'recover', 'left'),
+    ]
     expect([bold.code, bold.stderr]).toEqual([1, expect.stringContaining('Host left answers')])
     expect([vague.code, vague.stderr]).toEqual([2, expect.stringContaining('add --destroyed')])
     expect(await broken()).toBe('')
@@ -126,7 +137,11 @@ describeIf(missingForLibvirtHost() ?? missingForRadosgw())('a lost host', { time
     expect(recovered).toMatchObject({ removed: true, lost: [{ vmId: bare }] })
     expect(recovered.restored.map(({ vmId }) => vmId).toSorted()).toEqual([kept, off].toSorted())
     expect(await place(kept)).toEqual({ ...before, host_id: right!.id })
-    expect([await vmOf(kept), await vmOf(off), await vmOf(bare)]).toMatchObject([{ status: 'RUNNING' }, { status: 'STOPPED' }, { status: 'ERROR' }])
+    expect([await vmOf(kept), await vmOf(off), await vmOf(bare)]).toMatchObject([
+      { status: 'RUNNING' },
+      { status: 'STOPPED' },
+      { status: 'ERROR' },
+    ])
     expect((await guestFiles(onRight!, kept).list()).toSorted()).toEqual(files)
     const { output } = await onRight!.run(kept, 'ip -4 addr')
     expect([output.includes(before.address), output.includes(before.inside)]).toEqual([true, true])

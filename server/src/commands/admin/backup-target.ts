@@ -92,7 +92,11 @@ const withSettings = (command: Command): Command =>
     .option('--region-name <name>', 'in signatures; by default us-east-1')
     .option('--bandwidth <MiB per second>', 'of uploads together; none for no limit', parseLimit)
     .option('--lock-days <days>', 'object lock: nobody can delete a backup for so long; none for no lock', parseLimit)
-    .option('--control-plane-days <days>', 'back up the control plane itself daily, and keep that for so long; none for not at all', parseLimit)
+    .option(
+      '--control-plane-days <days>',
+      'back up the control plane itself daily, and keep that for so long; none for not at all',
+      parseLimit,
+    )
 
 interface RegionOption {
   region?: string
@@ -124,7 +128,18 @@ function parseLimit(value: string): number | null {
 const regionOf = async ({ db }: Admin, { region }: RegionOption): Promise<string> => region ?? (await onlyRegion(db))
 const vaultOf = ({ db, config }: Admin): Promise<Vault> => openVerifiedVault(db, config.masterKeyFile)
 
-const COLUMNS = ['region', 'kind', 'endpoint', 'bucket', 'prefix', 'accessKey', 'bandwidth', 'lockDays', 'controlPlaneDays', 'controlPlaneAt'] as const
+const COLUMNS = [
+  'region',
+  'kind',
+  'endpoint',
+  'bucket',
+  'prefix',
+  'accessKey',
+  'bandwidth',
+  'lockDays',
+  'controlPlaneDays',
+  'controlPlaneAt',
+] as const
 
 const shown = (row: TargetRow, region: string, own?: BackupStateRow) => ({
   id: row.id,
@@ -165,7 +180,10 @@ async function add(admin: Admin, options: Settings): Promise<Result> {
   }
   const row = await addTarget({ db: admin.db, now: admin.now, vault: await vaultOf(admin) }, region, input, AbortSignal.timeout(TRY_MS))
   if (options.controlPlaneDays !== undefined) await setControlPlaneDays(admin.db, admin.now, row.id, options.controlPlaneDays)
-  return { data: shown(row, region, await stateOf(admin.db, row.id)), text: `The bucket ${row.bucket} was tried and is the backup target of region ${region}.` }
+  return {
+    data: shown(row, region, await stateOf(admin.db, row.id)),
+    text: `The bucket ${row.bucket} was tried and is the backup target of region ${region}.`,
+  }
 }
 
 async function set(admin: Admin, options: Settings): Promise<Result> {

@@ -109,7 +109,8 @@ async function backUpToFile({ db, config }: Admin, file: string): Promise<Result
 async function backUpToTarget(admin: Admin, region: string | undefined): Promise<Result> {
   const { db, config, now } = admin
   const target = await getTarget(db, region ?? (await onlyRegion(db)))
-  if (!(await listControlPlaneBackups(db)).some(({ target_id }) => target_id === target.id)) await setControlPlaneDays(db, now, target.id, null)
+  if (!(await listControlPlaneBackups(db)).some(({ target_id }) => target_id === target.id))
+    await setControlPlaneDays(db, now, target.id, null)
   const stored = await withCore(admin, (deps) => backUpControlPlane(deps, target, new AbortController().signal))
   const lines = [
     `${stored.rows} rows are in the bucket ${target.bucket} as ${stored.id}, encrypted: ${stored.addedBytes} bytes.`,
@@ -126,7 +127,10 @@ const missingIn = async (db: Admin['db']) => {
 
 async function notIncluded({ db, config }: Pick<Admin, 'db' | 'config'>): Promise<string> {
   const { ownImages: count, ownImagesBytes } = await missingIn(db)
-  const own = count === 0 ? '' : ` Among them are ${count} images of customers (${(ownImagesBytes / 2 ** 30).toFixed(1)} GiB), which exist nowhere else: copy that folder too.`
+  const own =
+    count === 0
+      ? ''
+      : ` Among them are ${count} images of customers (${(ownImagesBytes / 2 ** 30).toFixed(1)} GiB), which exist nowhere else: copy that folder too.`
   return `Not included are the images (${config.imagesDir}), the certificates of hosts (pki/ in the data folder), and the disks and backups of VMs.${own}`
 }
 
@@ -147,7 +151,10 @@ async function restoreFrom(config: Config, file: string | undefined, options: Re
         'There are no backups of a control plane in this target',
       )
     const chosen = stored.find(({ backupId }) => backupId === (options.at ?? backupId))
-    if (!chosen) throw new UsageError(`There is no such backup of a control plane in this target: see npx berthd restore --from ${options.from} --list`)
+    if (!chosen)
+      throw new UsageError(
+        `There is no such backup of a control plane in this target: see npx berthd restore --from ${options.from} --list`,
+      )
     const archive = join(folder, 'archive')
     await fetchArchive(repository, chosen.backupId, archive, signal)
     const { data, text } = await restore(config, archive, options)

@@ -28,7 +28,9 @@ describeIf(missingForRadosgw())('a lost site', { timeout: 600_000 }, async () =>
       const keys = ['--access-key', server.accessKeyId, '--secret-file', secretFile]
       const place = ['--endpoint', server.url, '--bucket', 'site', '--prefix', 'berth/']
       await berthdJson(before, 'account', 'create', '--email', 'ada@example.com')
-      expect(await berthdJson(before, 'backup-target', 'add', 's3', ...place, ...keys, '--control-plane-days', '7')).toMatchObject({ controlPlaneDays: 7 })
+      expect(await berthdJson(before, 'backup-target', 'add', 's3', ...place, ...keys, '--control-plane-days', '7')).toMatchObject({
+        controlPlaneDays: 7,
+      })
       const worker = await service(before, 'worker')
       const listed = () => berthdJson<{ controlPlaneAt: string | null }[]>(before, 'backup-target', 'list')
       await eventually(async () => (await listed())[0]!.controlPlaneAt !== null, 60_000)
@@ -46,7 +48,10 @@ describeIf(missingForRadosgw())('a lost site', { timeout: 600_000 }, async () =>
       const stored = await berthdJson<{ at: string }[]>(after, 'restore', ...from, '--list')
       expect(stored).toHaveLength(2)
       expect(await berthd(after, 'restore', ...from, '--at', '2020-01-01T00:00:00.000Z')).toMatchObject({ code: 2 })
-      expect(await berthd(after, 'restore', '--from', server.url)).toMatchObject({ code: 2, stderr: expect.stringContaining('must be a URL') })
+      expect(await berthd(after, 'restore', '--from', server.url)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('must be a URL'),
+      })
       expect(await berthdJson(after, 'restore', ...from)).toMatchObject({ at: stored[0]!.at, rows: expect.any(Number) })
       const up = await service(after, 'up')
       expect(await berthdJson(after, 'account', 'list')).toMatchObject([{ email: 'ada@example.com', balance: '12.00' }])

@@ -14,6 +14,9 @@ export const controlPlaneBackups = databaseCheck('backups of the control plane',
       `backups of the control plane: ${late.map((row) => `the last in the target of ${row.region_slug} is ${row.done_at ? `${hoursOf(row)} old` : 'still missing'}${row.error ? ` (${row.error})` : ''}`).join(', ')}`,
       'npx berthd backup --target shows what is wrong; a worker has to be running for the daily ones',
     )
-  if (rows.length === 0) return ok('no daily backups of the control plane in a backup target: npx berthd backup-target set --control-plane-days 14')
-  return ok(`backups of the control plane: ${rows.map((row) => `${row.region_slug}, ${row.done_at ? `${hoursOf(row)} ago` : 'the first is due'}`).join('; ')}`)
+  if (rows.length === 0)
+    return ok('no daily backups of the control plane in a backup target: npx berthd backup-target set --control-plane-days 14')
+  return ok(
+    `backups of the control plane: ${rows.map((row) => `${row.region_slug}, ${row.done_at ? `${hoursOf(row)} ago` : 'the first is due'}`).join('; ')}`,
+  )
 })

@@ -11,7 +11,10 @@ export const KIND = 'backup of Berth'
 /** The queue is rebuilt from workflow_runs, migrations are applied instead of copied, and triggers count the idempotency keys again. */
 export const EXCLUDED = { schemas: ['pgboss'], tables: ['schema_migrations', 'idempotency_usage'] }
 
-export const macOf = (vault: Vault): NewMac => () => vault.hmac('backup archive')
+export const macOf =
+  (vault: Vault): NewMac =>
+  () =>
+    vault.hmac('backup archive')
 
 /** `key`: the fingerprint of the master key, where the database does not know it. */
 export async function writeControlPlane(db: Db, file: string, newMac: NewMac | null, key: string | null = null): Promise<Summary> {

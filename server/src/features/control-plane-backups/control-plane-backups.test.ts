@@ -53,7 +53,10 @@ describe('backups of the control plane', async () => {
     const { summary } = await inspectArchive(file, KIND, macOf(app.deps.vault))
     expect(summary.rows).toBeGreaterThan(100)
     await expect(openControlPlaneBackups(store, vaultFrom(Buffer.alloc(32, 7)), signal)).rejects.toMatchObject({ kind: 'wrong_key' })
-    expect(await verifyBucket(store, app.deps.vault, [], signal)).toMatchObject({ problems: [], backups: [{ vmId: 'control-plane', problems: [] }] })
+    expect(await verifyBucket(store, app.deps.vault, [], signal)).toMatchObject({
+      problems: [],
+      backups: [{ vmId: 'control-plane', problems: [] }],
+    })
     app.clock.advance('23h')
     await pass()
     expect(await stored()).toHaveLength(1)

@@ -11,7 +11,11 @@ export const dailyControlPlaneBackups = reconciler('control_plane.backup', '5m',
     const target = await findTarget(db, targetId)
     if (!target) continue
     try {
-      const { id, addedBytes, removed } = await backUpControlPlane(deps, target, AbortSignal.any([stopping, AbortSignal.timeout(TIMEOUT_MS)]))
+      const { id, addedBytes, removed } = await backUpControlPlane(
+        deps,
+        target,
+        AbortSignal.any([stopping, AbortSignal.timeout(TIMEOUT_MS)]),
+      )
       log.info({ targetId, backupId: id, addedBytes, removed }, 'control plane backed up')
     } catch (error) {
       log.error({ err: error, targetId }, 'backing up control plane failed; will retry')

@@ -118,9 +118,9 @@ describe('a destroyed host', async () => {
     expect(events.find(({ type }) => type === 'vm.recovered')!.data.reason).toMatch(
       /^Its host was destroyed. It was restored from its backup of .*Z: what was written to its disk in the 5 hours after that is lost$/,
     )
-    expect(await app.db.many(sql`select e.type from emails m join events e on e.id = m.event_id where m.account_id = ${customer.accountId}`)).toEqual([
-      { type: 'vm.recovered' },
-    ])
+    expect(
+      await app.db.many(sql`select e.type from emails m join events e on e.id = m.event_id where m.account_id = ${customer.accountId}`),
+    ).toEqual([{ type: 'vm.recovered' }])
     const actions = (await customer.get(`/vms/${id}/actions`)).body.data
     expect(actions[0]).toMatchObject({ action: 'BACKUP_RESTORE', status: 'COMPLETED' })
     await app.rest()
@@ -131,9 +131,13 @@ describe('a destroyed host', async () => {
     const host = await hostToLose()
     const pool = { regionId: host.region_id, hostId: host.id, cidr: '10.61.0.0/24', gateway: '10.61.0.1', dns: [] }
     await app.db.tx((tx) => addPool(tx, app.clock.now(), pool))
-    await app.db.run(sql`update free_addresses f set available_at = 'infinity' from address_pools p where p.id = f.pool_id and p.host_id is null`)
+    await app.db.run(
+      sql`update free_addresses f set available_at = 'infinity' from address_pools p where p.id = f.pool_id and p.host_id is null`,
+    )
     const { id } = await vmOn(all, host)
-    await app.db.run(sql`update free_addresses f set available_at = ${app.clock.now()} from address_pools p where p.id = f.pool_id and p.host_id is null`)
+    await app.db.run(
+      sql`update free_addresses f set available_at = ${app.clock.now()} from address_pools p where p.id = f.pool_id and p.host_id is null`,
+    )
     await backUp(all, host, id)
     expect((await placeOf(app, id)).address).toMatch(/^10\.61\./)
     await controlOf(app, host.id).faults.loseHost()
@@ -158,8 +162,12 @@ describe('a destroyed host', async () => {
       made.push((await customer.post(`/vms/${id}/snapshots`, { name: 's' })).body.data.snapshot.id)
       await app.settle()
     }
-    const volume = (await customer.post('/volumes', { name: 'data', sizeGiB: 10, vmId: kept.id, regionId: host.region_id, storage: 'LOCAL' })).body.data
-    const loose = await placeOn(app, host.id, () => customer.post('/volumes', { name: 'loose', sizeGiB: 10, regionId: host.region_id, storage: 'LOCAL' }))
+    const volume = (
+      await customer.post('/volumes', { name: 'data', sizeGiB: 10, vmId: kept.id, regionId: host.region_id, storage: 'LOCAL' })
+    ).body.data
+    const loose = await placeOn(app, host.id, () =>
+      customer.post('/volumes', { name: 'loose', sizeGiB: 10, regionId: host.region_id, storage: 'LOCAL' }),
+    )
     await app.settle()
     app.clock.advance('50h')
     const money = await balance()
@@ -232,7 +240,10 @@ describe('a destroyed host', async () => {
     const { started: outcomes } = await recover(app, host)
     expect(outcomes).toMatchObject([{ vmId: id, outcome: 'STARTED' }])
     expect(app.clock.now().getTime() - started).toBeLessThan(60_000)
-    expect((await customer.get(`/vms/${id}/actions/${restart}`)).body.data).toMatchObject({ status: 'CANCELLED', error: 'The host of this VM was destroyed.' })
+    expect((await customer.get(`/vms/${id}/actions/${restart}`)).body.data).toMatchObject({
+      status: 'CANCELLED',
+      error: 'The host of this VM was destroyed.',
+    })
     expect(await vmOf(created.body.data.vm.id)).toMatchObject({ status: 'ERROR', ipAddress: null })
     expect([(await vmOf(id)).status, await balance()]).toEqual(['RUNNING', money])
     await app.rest()
@@ -253,7 +264,17 @@ describe('a destroyed host', async () => {
     expect(await vmOf(id)).toMatchObject({ status: 'ERROR', statusReason: expect.stringContaining('as soon as there is room') })
     await expect(
       app.db.tx((tx) =>
-        registerHost(tx, app.clock.now(), { ...host, region: 'fra1', uri: 'qemu+tls://10.0.0.9/system', arch: 'x86_64', acceleration: 'kvm', vcpu: 1, ramMiB: 1, diskGiB: 1, range: null }),
+        registerHost(tx, app.clock.now(), {
+          ...host,
+          region: 'fra1',
+          uri: 'qemu+tls://10.0.0.9/system',
+          arch: 'x86_64',
+          acceleration: 'kvm',
+          vcpu: 1,
+          ramMiB: 1,
+          diskGiB: 1,
+          range: null,
+        }),
       ),
     ).rejects.toMatchObject({ code: 'already_exists', message: expect.stringContaining('declared destroyed') })
     app.clock.advance('40d')
@@ -288,7 +309,10 @@ describe('a destroyed host', async () => {
     all.store.bodyOf(chunk!)[20]! ^= 1
     await recover(app, host)
     expect((await customer.get(`/vms/${unwanted.id}`)).status).toBe(404)
-    expect(await vmOf(failing.id)).toMatchObject({ status: 'ERROR', statusReason: expect.stringMatching(/^The restore failed, and its old disk is gone with its host: .*damaged/) })
+    expect(await vmOf(failing.id)).toMatchObject({
+      status: 'ERROR',
+      statusReason: expect.stringMatching(/^The restore failed, and its old disk is gone with its host: .*damaged/),
+    })
     expect(await placeOf(app, failing.id)).toEqual(place)
     await app.rest()
     await app.checkInvariants()
@@ -317,7 +341,9 @@ describe('a destroyed host', async () => {
     await app.db.tx((tx) => addSimulatedStorage(tx, app.clock.now(), { name: 'pool', region: 'fra1', sizeGiB: 1000, reservePercent: 0 }))
     const host = await hostToLose()
     const { id } = await vmOn(all, host)
-    const { id: volumeId } = (await customer.post('/volumes', { name: 'far', sizeGiB: 10, vmId: id, regionId: host.region_id, storage: 'REPLICATED' })).body.data
+    const { id: volumeId } = (
+      await customer.post('/volumes', { name: 'far', sizeGiB: 10, vmId: id, regionId: host.region_id, storage: 'REPLICATED' })
+    ).body.data
     await app.settle()
     await backUp(all, host, id)
     await controlOf(app, host.id).faults.loseHost()
@@ -346,7 +372,10 @@ describe('backups on a destroyed host', async () => {
       made.push((await customer.post(`/vms/${id}/backups`, { name: 'x' })).body.data.backup.id)
       await app.settle()
     }
-    expect(await app.db.many(sql`select host_id from backups where id = any(${made}::text[]) order by id`)).toEqual([{ host_id: host.id }, { host_id: app.host.id }])
+    expect(await app.db.many(sql`select host_id from backups where id = any(${made}::text[]) order by id`)).toEqual([
+      { host_id: host.id },
+      { host_id: app.host.id },
+    ])
     await controlOf(app, host.id).faults.loseHost()
     const result = await recover(app, host)
     expect(result).toMatchObject({ lost: { backups: 1 }, started: [{ vmId: there.id, outcome: 'STARTED' }], isForgotten: true })

@@ -52,10 +52,7 @@ export async function isAnswering(deps: Deps, host: HostRow): Promise<boolean> {
 /** Nothing is started elsewhere before this: what the host still ran would run twice. */
 export async function declareDestroyed(deps: Deps, host: HostRow): Promise<void> {
   if (host.lost_at === null && (await isAnswering(deps, host)))
-    throw apiError(
-      'in_use',
-      `Host ${host.name} answers, so its VMs may be running. Switch it off for good first`,
-    )
+    throw apiError('in_use', `Host ${host.name} answers, so its VMs may be running. Switch it off for good first`)
   await deps.db.tx(async (tx) => {
     await sql.lockHost(tx, host.id)
     await markLost(tx, deps.clock.now(), host.id)
@@ -113,7 +110,11 @@ interface Source {
 async function sourceOf(db: Queries, host: HostRow, vm: VmDetails): Promise<Source> {
   if (!vm.provisioned) return { backup: null, isLost: false, problem: 'It is being created: it fails and is refunded' }
   if (vm.storage !== 'LOCAL')
-    return { backup: null, isLost: false, problem: 'Its disk is in a storage backend and is not lost, but cannot be used by another host yet' }
+    return {
+      backup: null,
+      isLost: false,
+      problem: 'Its disk is in a storage backend and is not lost, but cannot be used by another host yet',
+    }
   const [backup] = await newestOutside(db, host.id, vm.id)
   if (!backup) return { backup: null, isLost: true, problem: 'There is no backup of it outside of this host' }
   const { unreachable_holder: holder } = backup
@@ -124,7 +125,14 @@ async function sourceOf(db: Queries, host: HostRow, vm: VmDetails): Promise<Sour
 function describeBackup(row: BackupRow, host: HostRow, now: Date): Backup {
   const takenAt = row.started_at ?? row.created_at
   const lostAt = host.unreachable_since ?? now
-  return { id: row.id, name: row.name, size_bytes: row.size_bytes, hostId: row.host_id, takenAt, ageMs: Math.max(0, lostAt.getTime() - takenAt.getTime()) }
+  return {
+    id: row.id,
+    name: row.name,
+    size_bytes: row.size_bytes,
+    hostId: row.host_id,
+    takenAt,
+    ageMs: Math.max(0, lostAt.getTime() - takenAt.getTime()),
+  }
 }
 
 export interface Lost {
@@ -139,7 +147,7 @@ export async function removeLost(deps: Deps, host: HostRow): Promise<Lost> {
   const backups = await removeLostBackups(deps, host.id, LOST_WITH_HOST)
   const [volumes, busyVolumes]: string[][] = [[], []]
   for (const { id, name, vm_id } of await volumesOn(deps.db, host.id))
-    (await loseVolume(deps, id, vm_id, LOST_WITH_HOST) ? volumes! : busyVolumes!).push(name)
+    ((await loseVolume(deps, id, vm_id, LOST_WITH_HOST)) ? volumes! : busyVolumes!).push(name)
   return { backups, volumes: volumes!, busyVolumes: busyVolumes! }
 }
 
@@ -178,7 +186,10 @@ async function recoverVm(
     return { ...about, outcome: 'LOST', reason: problem! }
   }
   if (!backup || problem !== null) return { ...about, outcome: 'WAITS', reason: problem! }
-  const { actionId } = await recoverFromBackup(tx, deps, vm, backup, { reason: whatIsLost(describeBackup(backup, host, deps.clock.now())), among })
+  const { actionId } = await recoverFromBackup(tx, deps, vm, backup, {
+    reason: whatIsLost(describeBackup(backup, host, deps.clock.now())),
+    among,
+  })
   recordByOperator(tx, deps.clock.now(), { accountId: vm.account_id, action: 'host recover', resourceIds: [id] })
   return { ...about, outcome: 'STARTED', runId: actionId }
 }

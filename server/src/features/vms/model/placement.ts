@@ -4,7 +4,15 @@ import type { Tx } from '../../../kernel/database/db.ts'
 import { releaseQuotas, reserveQuotas } from '../../accounts/service.ts'
 import type { RegionRow } from '../../catalog/service.ts'
 import { allocateIpv6, reclaimIpv6, releaseIpv6, type TakenRange } from '../../hosts/ipv6-ranges.ts'
-import { allocatePublicIp, getPool, LEFT_REST, reclaimPublicIp, releasePublicIp, RELEASED_REST, servesHost } from '../../hosts/public-addresses.ts'
+import {
+  allocatePublicIp,
+  getPool,
+  LEFT_REST,
+  reclaimPublicIp,
+  releasePublicIp,
+  RELEASED_REST,
+  servesHost,
+} from '../../hosts/public-addresses.ts'
 import { releaseCapacity, reserveCapacityInRegion, type Size } from '../../hosts/capacity.ts'
 import { randomMac } from '../../networks/service.ts'
 import { releaseStorage, reserveStorageInRegion } from '../../storage/service.ts'

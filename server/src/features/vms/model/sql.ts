@@ -6,7 +6,8 @@ import type { Row } from '../../../schema/rows.gen.ts'
 import { isSuspended } from '../../accounts/service.ts'
 import type { BackupPolicy, VmStatus } from '../schema.ts'
 
-export type VmRow = Row<'vms'>
+/** `lost_at` is for the invariants of money alone. */
+export type VmRow = Omit<Row<'vms'>, 'lost_at'>
 
 /** A row of the view `vm_details`, with the state of its account. */
 export interface VmDetails extends Row<'vm_details'> {
@@ -96,7 +97,6 @@ export type NewVm = Omit<
   | 'readiness'
   | 'desired_running'
   | 'provisioned'
-  | 'lost_at'
   | 'billing_status'
   | 'past_due_at'
   | 'suspended_at'
