@@ -11,7 +11,7 @@ import type { Deps, Routes } from './features/deps.ts'
 import { openEventFeed } from './features/events/feed.ts'
 import { hooks, messages, personalRoutes, reconcilers, routes, workflows } from './features/index.ts'
 import { findNetworkController } from './features/catalog/service.ts'
-import { findHost, syncDriverPool, listHosts } from './features/hosts/service.ts'
+import { findHostToCall, syncDriverPool, listHosts } from './features/hosts/service.ts'
 import { openStoragePools } from './features/storage/service.ts'
 import { serveInvoices } from './features/invoices/page.ts'
 import { servePayments } from './features/payments/stripe-webhook-endpoint.ts'
@@ -127,7 +127,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
         return libvirtDrivers({ log, images: all, storage, dataDir: config.dataDir, access: root })(host)
       },
     },
-    lookup: (hostId) => findHost(db, hostId),
+    lookup: (hostId) => findHostToCall(db, hostId),
   })
   const networkControllers = createNetworkControllerPool({
     lookup: (regionId) => findNetworkController(db, regionId),

@@ -17,6 +17,8 @@ export const EVENT_TYPES = [
   'vm.rebuild_failed',
   'vm.network_attached',
   'vm.network_detached',
+  'vm.recovered',
+  'vm.lost',
   'vm.unsuspended',
   'vm.unmanaged',
   'vm.adopted',

@@ -37,7 +37,7 @@ const notNegative = invariant(
 
 const paidFor = invariant(
   'charges.kept',
-  'Every charged VM exists, was terminated, or was refunded',
+  'Every charged VM exists, was terminated or lost with its host, or was refunded',
   ({ since }) => sql`
     select reference_id as id, format('%s cents are paid for a VM that never ended and is nowhere', -sum(amount_cents)) as what
     from wallet_transactions t where reference_type = 'VM'
@@ -47,7 +47,7 @@ const paidFor = invariant(
     union all
     select v.id, format('%s cents are paid for a VM that could not be built', paid.cents)
     from vms v, lateral (select -coalesce(sum(amount_cents), 0) as cents from wallet_transactions where reference_id = v.id) paid
-    where not v.provisioned and paid.cents > 0 and not ${isBusy}`,
+    where not v.provisioned and v.lost_at is null and paid.cents > 0 and not ${isBusy}`,
 )
 
 const charged = invariant(
@@ -67,18 +67,19 @@ const refunds = invariant(
     group by reference_id having sum(amount_cents) > 0 and max(created_at) >= ${since}`,
 )
 
-/** The first period is charged again only after a full refund: provisioning failed and the VM was rebuilt. */
+/** Charged again only after a full refund, because provisioning failed, or after the VM was lost with its host; and it was rebuilt. */
 const firstMonth = invariant(
   'charges.first_month',
   'The first billing period of a VM is charged once',
   ({ since }) => sql`
     select t.id, format('VM %s was charged for its first month again, %s cents', t.reference_id, -t.amount_cents) as what
     from wallet_transactions t, lateral (
-      select number, amount_cents from wallet_transactions e
+      select number, amount_cents, created_at from wallet_transactions e
       where e.reference_id = t.reference_id and e.type = 'VM_CHARGE' and e.number < t.number order by number desc limit 1) earlier
     where t.type = 'VM_CHARGE' and t.created_at >= ${since} and not exists (
       select from wallet_transactions r where r.reference_id = t.reference_id and r.type = 'VM_REFUND'
-        and r.number > earlier.number and r.number < t.number and r.amount_cents = -earlier.amount_cents)`,
+        and r.number > earlier.number and r.number < t.number and r.amount_cents = -earlier.amount_cents)
+      and not exists (select from vms v where v.id = t.reference_id and v.lost_at between earlier.created_at and t.created_at)`,
 )
 
 const causes = invariant(

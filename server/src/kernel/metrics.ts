@@ -105,6 +105,12 @@ export function createMetrics() {
       help: 'Trial restores of backups that are overdue by a week',
       registers,
     }),
+    controlPlaneBackupAge: new Gauge({
+      name: 'berth_control_plane_backup_age_seconds',
+      help: 'Age of the last backup of the control plane in a backup target that is to have one a day',
+      labelNames: ['region'],
+      registers,
+    }),
     violations: new Gauge({
       name: 'berth_invariant_violations',
       help: 'Rows that violate an invariant; zero unless something is wrong',

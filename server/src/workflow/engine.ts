@@ -1,6 +1,7 @@
 // Starts runs in callers' transactions and hands them to workers through pg-boss. A job only names the run; its state is in the journal, so
 // a lost or duplicated job does no harm.
 import { PgBoss, type Db as QueueDb } from 'pg-boss'
+import { subtractDuration } from '../kernel/clock.ts'
 import type { Db, Queries, Tx } from '../kernel/database/db.ts'
 import { apiError } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
@@ -8,7 +9,7 @@ import { rateLimitedWarn } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Engine, Workflow } from './workflow-builder.ts'
 import { createRunPool, type RunPool } from './run-pool.ts'
-import type { AnyWorkflow, RunnerDeps } from './executor.ts'
+import { UNDO_GRACE, type AnyWorkflow, type RunnerDeps } from './executor.ts'
 import * as store from './run-store.ts'
 
 const QUEUE = 'workflow'
@@ -108,6 +109,13 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
       const cancelled = await store.cancelRun(tx, runId, userMessage, now)
       if (cancelled) await enqueue(tx, cancelled, now)
       return cancelled !== undefined
+    },
+
+    async abandon(tx, runId, userMessage) {
+      const now = clock.now()
+      const abandoned = await store.abandonRun(tx, runId, userMessage, now, subtractDuration(now, UNDO_GRACE))
+      if (abandoned) await enqueue(tx, abandoned, now)
+      return abandoned !== undefined
     },
 
     async retryNow(tx, runId) {

@@ -29,7 +29,7 @@ export interface Runner {
 }
 
 /** How long after its deadline a run may retry compensation before it is abandoned. */
-const UNDO_GRACE = '10m'
+export const UNDO_GRACE = '10m'
 
 /** A worker renews its lease while it works; after a crash another worker claims the run within this time. */
 const LEASE = '15s'

@@ -102,6 +102,14 @@ export const cancelRun = (tx: Tx, runId: string, userMessage: string, now: Date)
       error = ${userMessage}, error_code = 'cancelled'
     where id = ${runId} and status in ('PENDING', 'RUNNING') returning id, name, compensating`)
 
+/** Also of a run that is compensating already. */
+export const abandonRun = (tx: Tx, runId: string, userMessage: string, now: Date, deadlineAt: Date) =>
+  tx.maybe<QueuedRun>(sql`
+    update workflow_runs set status = case when status in ('PENDING', 'RUNNING') then 'CANCELLED' else status end, compensating = true,
+      lease_until = null, attempt = attempt + 1, completed_at = coalesce(completed_at, ${now}), next_attempt_at = ${now},
+      deadline_at = least(deadline_at, ${deadlineAt}), error = ${userMessage}, error_code = 'cancelled'
+    where id = ${runId} and (status in ('PENDING', 'RUNNING') or compensating) returning id, name, compensating`)
+
 export const makeRunDue = (tx: Tx, runId: string, now: Date) =>
   tx.maybe<QueuedRun>(sql`
     update workflow_runs set next_attempt_at = ${now}, lease_until = null

@@ -4,7 +4,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { KIND, EXCLUDED } from '../../src/commands/admin/backup.ts'
+import { KIND, EXCLUDED } from '../../src/features/control-plane-backups/service.ts'
 import { MIGRATIONS } from '../../src/database.ts'
 import { inspectArchive, restoreDump, dropAllSchemas } from '../../src/kernel/dump/restore.ts'
 import { systemClock } from '../../src/kernel/clock.ts'

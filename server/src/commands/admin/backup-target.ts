@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
 import { InvalidArgumentError, type Command } from 'commander'
 import { listRepositoryIds, resealDataKey } from '../../backup-target/data-key.ts'
 import { verifyBucket } from '../../backup-target/verify.ts'
@@ -14,12 +13,15 @@ import {
   type TargetInput,
   type TargetRow,
 } from '../../features/backup-targets/service.ts'
+import { listControlPlaneBackups, setControlPlaneDays, type BackupStateRow } from '../../features/control-plane-backups/service.ts'
 import { vaultFrom, type Vault } from '../../kernel/crypto.ts'
+import type { Queries } from '../../kernel/database/db.ts'
 import { openVerifiedVault } from '../../kernel/database/master-key.ts'
 import { adminCommand, type Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import { table, type Result } from '../output.ts'
 import { onlyRegion } from './only-region.ts'
+import { readSecret, unreadable } from './read-secret.ts'
 
 /** For what is tried before it is stored. */
 const TRY_MS = 60_000
@@ -90,6 +92,11 @@ const withSettings = (command: Command): Command =>
     .option('--region-name <name>', 'in signatures; by default us-east-1')
     .option('--bandwidth <MiB per second>', 'of uploads together; none for no limit', parseLimit)
     .option('--lock-days <days>', 'object lock: nobody can delete a backup for so long; none for no lock', parseLimit)
+    .option(
+      '--control-plane-days <days>',
+      'back up the control plane itself daily, and keep that for so long; none for not at all',
+      parseLimit,
+    )
 
 interface RegionOption {
   region?: string
@@ -104,6 +111,7 @@ interface Settings extends RegionOption {
   regionName?: string
   bandwidth?: number | null
   lockDays?: number | null
+  controlPlaneDays?: number | null
 }
 
 function parseKind(kind: string): string {
@@ -120,16 +128,20 @@ function parseLimit(value: string): number | null {
 const regionOf = async ({ db }: Admin, { region }: RegionOption): Promise<string> => region ?? (await onlyRegion(db))
 const vaultOf = ({ db, config }: Admin): Promise<Vault> => openVerifiedVault(db, config.masterKeyFile)
 
-const readSecret = async (file: string): Promise<string> =>
-  (file === '-' ? await text(process.stdin) : await readFile(file, 'utf8').catch(unreadable(file))).trim()
+const COLUMNS = [
+  'region',
+  'kind',
+  'endpoint',
+  'bucket',
+  'prefix',
+  'accessKey',
+  'bandwidth',
+  'lockDays',
+  'controlPlaneDays',
+  'controlPlaneAt',
+] as const
 
-const unreadable = (file: string) => (error: Error) => {
-  throw new UsageError(`${file} cannot be read: ${error.message}`)
-}
-
-const COLUMNS = ['region', 'kind', 'endpoint', 'bucket', 'prefix', 'accessKey', 'bandwidth', 'lockDays'] as const
-
-const shown = (row: TargetRow, region: string) => ({
+const shown = (row: TargetRow, region: string, own?: BackupStateRow) => ({
   id: row.id,
   region,
   kind: row.kind,
@@ -140,14 +152,19 @@ const shown = (row: TargetRow, region: string) => ({
   accessKey: row.access_key,
   bandwidth: row.bandwidth_mib,
   lockDays: row.lock_days,
+  controlPlaneDays: own?.keep_days ?? null,
+  controlPlaneAt: own?.done_at?.toISOString() ?? null,
+  controlPlaneError: own?.error ?? null,
 })
 
-const list = async ({ db }: Admin): Promise<Result> =>
-  table(
-    (await listTargets(db)).map((row) => shown(row, row.region_slug)),
-    [...COLUMNS],
-    'There are no backup targets: npx berthd backup-target add --help',
-  )
+const stateOf = async (db: Queries, targetId: string): Promise<BackupStateRow | undefined> =>
+  (await listControlPlaneBackups(db)).find(({ target_id }) => target_id === targetId)
+
+async function list({ db }: Admin): Promise<Result> {
+  const rows = []
+  for (const row of await listTargets(db)) rows.push(shown(row, row.region_slug, await stateOf(db, row.id)))
+  return table(rows, [...COLUMNS], 'There are no backup targets: npx berthd backup-target add --help')
+}
 
 async function add(admin: Admin, options: Settings): Promise<Result> {
   const region = await regionOf(admin, options)
@@ -162,7 +179,11 @@ async function add(admin: Admin, options: Settings): Promise<Result> {
     lockDays: options.lockDays ?? null,
   }
   const row = await addTarget({ db: admin.db, now: admin.now, vault: await vaultOf(admin) }, region, input, AbortSignal.timeout(TRY_MS))
-  return { data: shown(row, region), text: `The bucket ${row.bucket} was tried and is the backup target of region ${region}.` }
+  if (options.controlPlaneDays !== undefined) await setControlPlaneDays(admin.db, admin.now, row.id, options.controlPlaneDays)
+  return {
+    data: shown(row, region, await stateOf(admin.db, row.id)),
+    text: `The bucket ${row.bucket} was tried and is the backup target of region ${region}.`,
+  }
 }
 
 async function set(admin: Admin, options: Settings): Promise<Result> {
@@ -177,16 +198,17 @@ async function set(admin: Admin, options: Settings): Promise<Result> {
     bandwidthMib: bandwidth,
     secretKey: secretFile === undefined ? undefined : await readSecret(secretFile),
   }
-  if (Object.values(change).every((value) => value === undefined))
+  const { controlPlaneDays } = options
+  const isChanged = Object.values(change).some((value) => value !== undefined)
+  if (!isChanged && controlPlaneDays === undefined)
     throw new UsageError('Nothing to change. For example: npx berthd backup-target set --bandwidth 50')
   const region = await regionOf(admin, options)
-  const row = await changeTarget(
-    { db: admin.db, vault: await vaultOf(admin) },
-    region,
-    change as Partial<TargetInput>,
-    AbortSignal.timeout(TRY_MS),
-  )
-  return { data: shown(row, region), text: table([shown(row, region)], [...COLUMNS], '').text }
+  const row = isChanged
+    ? await changeTarget({ db: admin.db, vault: await vaultOf(admin) }, region, change as Partial<TargetInput>, AbortSignal.timeout(TRY_MS))
+    : await getTarget(admin.db, region)
+  if (controlPlaneDays !== undefined) await setControlPlaneDays(admin.db, admin.now, row.id, controlPlaneDays)
+  const data = shown(row, region, await stateOf(admin.db, row.id))
+  return { data, text: table([data], [...COLUMNS], '').text }
 }
 
 async function remove(admin: Admin, options: RegionOption): Promise<Result> {

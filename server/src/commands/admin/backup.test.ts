@@ -75,6 +75,11 @@ beforeAll(async () => {
 test('a backup has mode 0600, names the key to keep and overwrites nothing', async () => {
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   expect(await berthd(before, 'backup', file)).toMatchObject({ code: 2 })
+  expect(await berthd(before, 'backup', `${file}.both`, '--target')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('either a file or --target'),
+  })
+  expect(await berthd(before, 'restore')).toMatchObject({ code: 2, stderr: expect.stringContaining('either a file or --from') })
   const { stdout } = await berthd(before, 'backup', `${file}.second`)
   expect(stdout).toContain(join(folder, 'before/master.key'))
 })

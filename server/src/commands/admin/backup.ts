@@ -1,33 +1,47 @@
-// `backup` and `restore` of the control plane's data. VM disks and template images are not included.
+// `backup` and `restore` of the control plane's data, in a file or in a backup target. VM disks and images are not included.
 import type { Command } from 'commander'
 import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { migrateAndSeed, MIGRATIONS } from '../../database.ts'
-import { FORMAT, type Head, type NewMac } from '../../kernel/dump/format.ts'
+import { getTarget } from '../../features/backup-targets/service.ts'
+import {
+  backUpControlPlane,
+  EXCLUDED,
+  fetchArchive,
+  KIND,
+  listStored,
+  macOf,
+  openControlPlaneBackups,
+  ownImages,
+  setControlPlaneDays,
+  listControlPlaneBackups,
+  writeControlPlane,
+} from '../../features/control-plane-backups/service.ts'
+import type { Head, NewMac } from '../../kernel/dump/format.ts'
 import { inspectArchive, restoreDump, dropAllSchemas, requireAuthentic, requireEmpty } from '../../kernel/dump/restore.ts'
-import { writeArchive } from '../../kernel/dump/dump.ts'
-import { systemClock } from '../../kernel/clock.ts'
-import { openVault } from '../../kernel/crypto.ts'
-import { openDb, sql } from '../../kernel/database/db.ts'
+import { openVault, type Vault } from '../../kernel/crypto.ts'
+import { openDb } from '../../kernel/database/db.ts'
 import { clearFingerprint, keyFingerprint, storedFingerprint } from '../../kernel/database/master-key.ts'
 import { knownMigrations, migrate } from '../../kernel/database/migrate.ts'
-import { VERSION } from '../../kernel/version.ts'
-import { adminCommand, isJson, withExample, withFormat, type Admin, type OutputOptions } from '../admin-command.ts'
+import { adminCommand, isJson, withCore, withExample, withFormat, type Admin, type OutputOptions } from '../admin-command.ts'
 import { requireServer, withDatabaseUrl } from '../database.ts'
 import { UsageError } from '../errors.ts'
 import { loadConfig } from '../load-config.ts'
-import { show, type Result } from '../output.ts'
-
-export const KIND = 'backup of Berth'
-/** The queue is rebuilt from workflow_runs, migrations are applied instead of copied, and triggers count the idempotency keys again. */
-export const EXCLUDED = { schemas: ['pgboss'], tables: ['schema_migrations', 'idempotency_usage'] }
+import { show, table, type Result } from '../output.ts'
+import { onlyRegion } from './only-region.ts'
+import { readSecret } from './read-secret.ts'
 
 export function backupCommands(program: Command): void {
   adminCommand(
     program
       .command('backup')
-      .description('back up the control plane into a file while it runs; the master key must be kept separately')
-      .argument('<file>'),
+      .description('back up the control plane while it runs, into a file or a backup target; the master key must be kept separately')
+      .argument('[file]')
+      .option('--target', 'into the backup target of a region, encrypted')
+      .option('--region <slug>', 'of the target; by default the only one'),
     'backup /var/backups/berth-2027-01-31.gz',
     backup,
   )
@@ -36,7 +50,13 @@ export function backupCommands(program: Command): void {
       program
         .command('restore')
         .description('fill an empty database from a backup')
-        .argument('<file>')
+        .argument('[file]')
+        .option('--from <url>', 'instead of a file: a backup target, as https://server/bucket or https://server/bucket/prefix/')
+        .option('--access-key <id>', 'of the bucket')
+        .option('--secret-file <file>', 'holds the secret key; - reads it from standard input')
+        .option('--region-name <name>', 'in signatures', 'us-east-1')
+        .option('--at <time>', 'the one of that time, as listed; by default the newest')
+        .option('--list', 'only list what is in the target')
         .option(
           '--without-key',
           'restore without the master key: webhook and two-factor secrets are lost, and the file is not authenticated',
@@ -44,44 +64,122 @@ export function backupCommands(program: Command): void {
         .option('--unauthenticated', 'accept a file that the master key does not authenticate: only if nobody else could have written it'),
     ),
     'restore /var/backups/berth-2027-01-31.gz',
-  ).action(async (file: string, options: RestoreOptions & OutputOptions) =>
-    show(await restore(loadConfig(), file, options), isJson(options)),
+  ).action(async (file: string | undefined, options: RestoreOptions & OutputOptions) =>
+    show(await restoreFrom(loadConfig(), file, options), isJson(options)),
   )
 }
 
+interface BackupOptions {
+  target?: boolean
+  region?: string
+}
+
 interface RestoreOptions {
+  from?: string
+  accessKey?: string
+  secretFile?: string
+  regionName?: string
+  at?: string
+  list?: boolean
   withoutKey?: boolean
   unauthenticated?: boolean
 }
 
-async function backup({ db, config }: Admin, _options: object, file = ''): Promise<Result> {
+async function backup(admin: Admin, { target, region }: BackupOptions, file?: string): Promise<Result> {
+  if ((file === undefined) !== (target === true)) throw new UsageError('Give either a file or --target')
+  return file === undefined ? backUpToTarget(admin, region) : backUpToFile(admin, file)
+}
+
+async function backUpToFile({ db, config }: Admin, file: string): Promise<Result> {
   if (existsSync(file)) throw new UsageError(`${file} already exists: choose another name`)
-  const migrations = await db.many<{ name: string; checksum: string }>(sql`select name, checksum from schema_migrations order by name`)
   const stored = (await storedFingerprint(db))?.toString('hex')
   const local = localKeyFingerprint(config)
   // Another key than the installation's would authenticate what no restore accepts.
   const newMac = local !== null && (stored ?? local) === local ? archiveMac(config) : null
-  const head = {
-    archive: KIND,
-    format: FORMAT,
-    version: VERSION,
-    createdAt: systemClock.now().toISOString(),
-    migrations,
-    key: stored ?? local,
-  }
-  const { tables, rows, sha256 } = await writeArchive(db.url, file, head, EXCLUDED, newMac)
-  const also = [
-    config.masterKeyFile,
-    `Without it the file cannot be authenticated, and the secrets of webhooks and of two-factor sign-in cannot be decrypted. The backup does not contain the images of templates (${config.imagesDir}),`,
-    'which can be built or imported again, the certificates of hosts, or the disks and backups of VMs, which are on their hosts.',
-  ]
+  const { tables, rows, sha256 } = await writeControlPlane(db, file, newMac, local)
   const unsigned = newMac
     ? ''
     : `\nThe master key ${config.masterKeyFile} is not here: nothing authenticates this backup, and restoring it needs --unauthenticated`
   return {
-    data: { file, tables, rows, sha256, authenticated: newMac !== null, masterKeyFile: config.masterKeyFile },
-    text: `${rows} rows of ${tables} tables were written to ${file}${unsigned}\nStore this file as well, in another place: ${also.join('\n')}`,
+    data: { file, tables, rows, sha256, authenticated: newMac !== null, masterKeyFile: config.masterKeyFile, missing: await missingIn(db) },
+    text: `${rows} rows of ${tables} tables were written to ${file}${unsigned}\nStore this file as well, in another place: ${config.masterKeyFile}\nWithout it the file cannot be authenticated, and the secrets of webhooks and of two-factor sign-in cannot be decrypted.\n${await notIncluded({ db, config })}`,
   }
+}
+
+async function backUpToTarget(admin: Admin, region: string | undefined): Promise<Result> {
+  const { db, config, now } = admin
+  const target = await getTarget(db, region ?? (await onlyRegion(db)))
+  if (!(await listControlPlaneBackups(db)).some(({ target_id }) => target_id === target.id))
+    await setControlPlaneDays(db, now, target.id, null)
+  const stored = await withCore(admin, (deps) => backUpControlPlane(deps, target, new AbortController().signal))
+  const lines = [
+    `${stored.rows} rows are in the bucket ${target.bucket} as ${stored.id}, encrypted: ${stored.addedBytes} bytes.`,
+    `Keep the master key ${config.masterKeyFile} in another place, and the access to the bucket: without either nobody can restore it.`,
+    await notIncluded(admin),
+  ]
+  return { data: { ...stored, bucket: target.bucket, missing: await missingIn(db) }, text: lines.join('\n') }
+}
+
+const missingIn = async (db: Admin['db']) => {
+  const { count, bytes } = await ownImages(db)
+  return { ownImages: count, ownImagesBytes: Number(bytes) }
+}
+
+async function notIncluded({ db, config }: Pick<Admin, 'db' | 'config'>): Promise<string> {
+  const { ownImages: count, ownImagesBytes } = await missingIn(db)
+  const own =
+    count === 0
+      ? ''
+      : ` Among them are ${count} images of customers (${(ownImagesBytes / 2 ** 30).toFixed(1)} GiB), which exist nowhere else: copy that folder too.`
+  return `Not included are the images (${config.imagesDir}), the certificates of hosts (pki/ in the data folder), and the disks and backups of VMs.${own}`
+}
+
+async function restoreFrom(config: Config, file: string | undefined, options: RestoreOptions): Promise<Result> {
+  if ((file === undefined) === (options.from === undefined)) throw new UsageError('Give either a file or --from')
+  if (file !== undefined) return restore(config, file, options)
+  const { signal } = new AbortController()
+  const vault = existingVault(config)
+  const bucket = await openBucket(options)
+  const folder = await mkdtemp(join(tmpdir(), 'berth-restore-'))
+  try {
+    const repository = await openControlPlaneBackups(bucket, vault, signal)
+    const stored = await listStored(repository, signal)
+    if (options.list)
+      return table(
+        stored.map(({ backupId, sizeBytes }) => ({ at: backupId, sizeBytes })),
+        ['at', 'sizeBytes'],
+        'There are no backups of a control plane in this target',
+      )
+    const chosen = stored.find(({ backupId }) => backupId === (options.at ?? backupId))
+    if (!chosen)
+      throw new UsageError(
+        `There is no such backup of a control plane in this target: see npx berthd restore --from ${options.from} --list`,
+      )
+    const archive = join(folder, 'archive')
+    await fetchArchive(repository, chosen.backupId, archive, signal)
+    const { data, text } = await restore(config, archive, options)
+    return { data: { ...(data as object), file: null, from: options.from, at: chosen.backupId }, text }
+  } finally {
+    bucket.close()
+    await rm(folder, { recursive: true })
+  }
+}
+
+async function openBucket({ from, accessKey, secretFile, regionName }: RestoreOptions) {
+  const url = URL.parse(from!)
+  const [bucket, ...prefix] = (url?.pathname ?? '').split('/').filter(Boolean)
+  if (!url || !/^https?:$/.test(url.protocol) || bucket === undefined)
+    throw new UsageError('--from must be a URL such as https://s3.example.com/bucket or https://s3.example.com/bucket/prefix/')
+  if (accessKey === undefined || secretFile === undefined) throw new UsageError('--from needs --access-key and --secret-file')
+  const { openS3Store } = await import('../../backup-target/s3-store.ts') // imported on demand: the client of AWS takes long to load
+  return openS3Store({
+    endpoint: url.origin,
+    region: regionName!,
+    bucket,
+    prefix: prefix.map((part) => `${part}/`).join(''),
+    accessKeyId: accessKey,
+    secretAccessKey: await readSecret(secretFile),
+  })
 }
 
 async function restore(config: Config, file: string, { withoutKey = false, unauthenticated = false }: RestoreOptions): Promise<Result> {
@@ -120,11 +218,12 @@ function requireKnown({ version, migrations }: Head): void {
 }
 
 /** Fails when there is no key: opening it would create another one. */
-function archiveMac({ masterKeyFile }: Config): NewMac {
+function existingVault({ masterKeyFile }: Config): Vault {
   if (!existsSync(masterKeyFile)) throw missingKey(masterKeyFile, 'is missing')
-  const vault = openVault(masterKeyFile)
-  return () => vault.hmac('backup archive')
+  return openVault(masterKeyFile)
 }
+
+const archiveMac = (config: Config): NewMac => macOf(existingVault(config))
 
 const localKeyFingerprint = ({ masterKeyFile }: Config): string | null =>
   existsSync(masterKeyFile) ? keyFingerprint(masterKeyFile).toString('hex') : null

@@ -8,6 +8,7 @@ import { type Admin, adminCommand, withCore } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import { type Result, table } from '../output.ts'
 import type { NewHost } from './host-add.ts'
+import type { RecoverOptions } from './host-recover.ts'
 
 export async function remove(admin: Admin, { unmanage = false }: { unmanage?: boolean }, name?: string): Promise<Result> {
   const { db, now } = admin
@@ -64,6 +65,21 @@ export function hostCommands(program: Command): void {
       .option('--refresh-capacity', 'read CPU, memory and disk of the host again'),
     'host set rack1 --maintenance on',
     set,
+  )
+  adminCommand(
+    host
+      .command('recover')
+      .description('restore the VMs of a destroyed host on other hosts, from their backups')
+      .argument('<name>')
+      .option('--destroyed', 'the host and its disks are gone for good: whatever happens, it never runs its VMs again')
+      .option('--to <hosts...>', 'restore on these hosts only')
+      .option('--dry-run', 'only print what would be restored where, and what is lost'),
+    'host recover rack1 --dry-run',
+    async (admin, options: RecoverOptions, name) => (await import('./host-recover.ts')).recover(admin, options, name!),
+    ({ dryRun, destroyed }: RecoverOptions, name) =>
+      dryRun || !destroyed
+        ? null
+        : `Host ${name} is given up for good. Its VMs are restored from backups; what was written since, and what has no backup, is lost.`,
   )
   adminCommand(
     host

@@ -5,6 +5,7 @@ import { findingLine, print, toJson } from '../output.ts'
 import { backupTargets } from './backup-targets.ts'
 import type { Check, Finding } from './check.ts'
 import { clock, database, masterKey, migrations } from './database.ts'
+import { controlPlaneBackups } from './control-plane-backups.ts'
 import { certificates } from './certificates.ts'
 import { confinement, datapath, libvirt, networkController, publicNetwork, qemu, range, storage } from './host.ts'
 import { virtualisation } from './kvm.ts'
@@ -40,6 +41,7 @@ const CHECKS: Record<string, Check> = {
   certificates,
   templates,
   backups: backupTargets,
+  'control-plane': controlPlaneBackups,
 }
 
 /** Returns the exit code: 1 when a failure must be fixed before Berth can work. */

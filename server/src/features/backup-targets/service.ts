@@ -15,6 +15,7 @@ export type { RepositoryRow, TargetRow } from './sql.ts'
 export {
   claimRepository,
   deleteRepository,
+  findTarget,
   findTargetOfRegion,
   listTargets,
   releaseRepository,

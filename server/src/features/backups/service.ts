@@ -22,6 +22,7 @@ import {
   startRunOf,
   type CopyTerms,
   type CountedCopy,
+  type RestoreRequest,
   type StartRun,
   type VmDetails,
 } from '../vms/service.ts'
@@ -29,6 +30,7 @@ import type { Quote } from '../wallet/service.ts'
 import { createBackupWorkflow } from './create.workflow.ts'
 import { triggerRemoval } from './reconciler-names.ts'
 import { chooseBackupHost } from './backup-host.ts'
+import { forget } from './purge.reconciler.ts'
 import { provisionFromBackup } from './provision.workflow.ts'
 import { restoreFromBackup } from './restore.workflow.ts'
 import { findScreenshot } from './proofs.ts'
@@ -37,7 +39,7 @@ import * as sql from './sql.ts'
 import { toBackup, toScreenshot } from './view.ts'
 
 export { openBackupDisk } from './transfer.ts'
-export { CREATE_IMAGE } from './sql.ts'
+export { CREATE_IMAGE, newestOutside, type BackupRow } from './sql.ts'
 export { listOrphanVolumes, removedAfter, type OrphanVolumeRow } from './orphan-volumes.ts'
 
 const BACKUP_CREATE = 'BACKUP_CREATE'
@@ -165,6 +167,29 @@ export const restoreBackup = (tx: Tx, deps: Deps, who: Principal, vmId: string, 
       return startRestore(tx, deps, vm, restoreFromBackup, request, start)
     },
   })
+
+/** Of a locked, idle VM whose host was declared destroyed. */
+export async function recoverFromBackup(
+  tx: Tx,
+  deps: Deps,
+  vm: VmDetails,
+  { id, os_template_id }: sql.BackupRow,
+  recovery: NonNullable<RestoreRequest['recovery']>,
+): Promise<ActionStarted> {
+  const request = { runId: newId(), copyId: id, templateId: os_template_id, isMoved: true, recovery }
+  await sql.markRestoring(tx, id, request.runId)
+  return startRestore(tx, deps, vm, restoreFromBackup, request, startRunOf(tx, deps, vm, 'BACKUP_RESTORE'))
+}
+
+/** Those that lay on a destroyed host, except what a run still works on. Returns how many they were. */
+export async function removeLostBackups(deps: Deps, hostId: string, reason: string): Promise<number> {
+  const lost = await sql.idleOn(deps.db, hostId)
+  for (const backup of lost) {
+    await sql.markDeleting(deps.db, backup.id, reason)
+    await forget(deps, backup)
+  }
+  return lost.length
+}
 
 const MAKES_VMS_FROM = 'backups:restore'
 

@@ -91,6 +91,24 @@ export const latestDaily = (tx: Tx, vmId: string) =>
     where vm_id = ${vmId} and type = 'DAILY' and status = 'AVAILABLE' and id not in (select id from broken)
     order by completed_at desc, id desc limit 1`)
 
+/** By VM of a destroyed host: the newest that does not depend on that host. `holder`: the host that stores it, if it is unreachable. */
+export const newestOutside = (db: Queries, hostId: string, vmId: string | null = null) =>
+  db.many<BackupRow & { unreachable_holder: string | null }>(sql`
+    with recursive broken as (
+      select b.id from backups b join vms v on v.id = b.vm_id
+      where v.host_id = ${hostId} and (b.status = 'FAILED' or b.missing_since is not null or b.host_id = ${hostId})
+      union select c.id from backups c join broken p on p.id = c.parent_id)
+    select distinct on (b.vm_id) ${row},
+      (select h.name from hosts h where h.id = b.host_id and h.unreachable_since is not null) as unreachable_holder
+    from backups b
+    where b.vm_id in (select id from vms where host_id = ${hostId} and (${vmId}::text is null or id = ${vmId}))
+      and b.status in ('AVAILABLE', 'RESTORING') and not b.is_tombstone and b.id not in (select id from broken)
+    order by b.vm_id, coalesce(b.started_at, b.created_at) desc, b.id desc`)
+
+/** On a destroyed host, dependents first; none that a run works on. */
+export const idleOn = (db: Queries, hostId: string) =>
+  db.many<BackupRow>(sql`select ${row} from backups b where b.host_id = ${hostId} and not ${isUnderWay} order by b.depth desc, b.id`)
+
 /** The backup and all its ancestors, oldest first. */
 export const chainOf = (db: Queries, id: string) =>
   db.many<BackupRow>(sql`

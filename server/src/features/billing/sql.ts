@@ -8,10 +8,11 @@ import type { VmRow } from '../vms/service.ts'
 
 const ofSuspendedAccount = isSuspended(sql`v.account_id`)
 
-/** Excludes VMs that failed to provision, unmanaged VMs, and VMs suspended by an operator, alone or with their account, or about to be. */
+/** Excludes VMs that failed to provision, unmanaged VMs, those of destroyed hosts, and VMs suspended by an operator, alone or with their account, or about to be. */
 const isBillable = sql`
   v.billing_status <> 'CANCELLED' and v.status <> 'UNMANAGED' and (v.status <> 'SUSPENDED' or v.billing_status = 'SUSPENDED')
-  and coalesce(v.pending_hold, 'UNPAID') = 'UNPAID' and not ${ofSuspendedAccount}`
+  and coalesce(v.pending_hold, 'UNPAID') = 'UNPAID' and not ${ofSuspendedAccount}
+  and not exists (select from hosts h where h.id = v.host_id and h.lost_at is not null)`
 
 export interface DueVm {
   id: string

@@ -9,15 +9,16 @@ import { listHostsIn, type HostRow } from './sql.ts'
 
 export type Size = Pick<Need, 'vcpu' | 'ramMiB' | 'diskGiB'>
 
-/** Reserves capacity on the best host; when a concurrent caller has filled it in the meantime, tries the next one. */
-export async function reserveCapacityInRegion(tx: Tx, region: RegionRow, need: Need): Promise<HostRow> {
-  const hosts = (await listHostsIn(tx, region.id)).filter((host) => isConnected(region, host))
+/** Reserves capacity on the best host, of all or of those with these ids; when a concurrent caller has filled it in the meantime, tries the next one. */
+export async function reserveCapacityInRegion(tx: Tx, region: RegionRow, need: Need, among?: ReadonlySet<string>): Promise<HostRow> {
+  const isAsked = ({ id }: HostRow): boolean => among?.has(id) ?? true
+  const hosts = (await listHostsIn(tx, region.id)).filter((host) => isConnected(region, host) && isAsked(host))
   const { fitting, rejected } = rankHosts(hosts, need, need.publicIpv4 ? undefined : await hostsWithIpv6(tx, region.id))
   for (const host of fitting) {
     if (await reserveCapacity(tx, host.id, need)) return host
     rejected.set('full', (rejected.get('full') ?? 0) + 1)
   }
-  if (await freeProofRoom(tx, region.id)) return reserveCapacityInRegion(tx, region, need)
+  if (await freeProofRoom(tx, region.id)) return reserveCapacityInRegion(tx, region, need, among)
   throw apiError('no_capacity', noCapacity(region.slug, need, hosts.length, rejected))
 }
 
@@ -116,6 +117,9 @@ export async function releaseImageRoom(tx: Tx, imageId: string, hostId: string):
   )
   if (room && room.gib > 0) await releaseDisk(tx, new Map([[hostId, room.gib]]))
 }
+
+/** Of a host that is deleted. */
+export const releaseImageRoomsOf = (tx: Tx, hostId: string) => tx.run(sql`delete from image_rooms where host_id = ${hostId}`)
 
 /** The hosts that may have the image. */
 export const hostsOfImage = (db: Queries, imageId: string) =>

@@ -189,6 +189,9 @@ export async function dropPoolsOf(tx: Tx, hostId: string): Promise<void> {
 export const getPool = (db: Queries, id: string) =>
   db.one<PoolRow>(sql`select ${allColumns('address_pools')} from address_pools where id = ${id}`)
 
+export const servesHost = (pool: PoolRow, host: HostRow): boolean =>
+  pool.host_id === null ? pool.region_id === host.region_id : pool.host_id === host.id
+
 /** Allocates an IPv4 address from a pool that serves this host. */
 export async function allocatePublicIp(tx: Tx, now: Date, host: HostRow, regionSlug: string): Promise<TakenAddress> {
   const pools = await tx.many<PoolRow>(

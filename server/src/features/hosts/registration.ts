@@ -5,7 +5,8 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { getRegion, type RegionRow } from '../catalog/service.ts'
-import { markPortsOfHostDirty } from '../ports/service.ts'
+import { forgetPortsOfHost, markPortsOfHostDirty } from '../ports/service.ts'
+import { releaseImageRoomsOf } from './capacity.ts'
 import { addPool, dropPoolsOf, listRanges } from './public-addresses.ts'
 import * as sql from './sql.ts'
 
@@ -34,6 +35,8 @@ export async function registerHost(tx: Tx, now: Date, host: Registration): Promi
   const region = await getRegion(tx, host.region)
   const known = await sql.findHost(tx, host.name)
   if (known && !known.removed_at) throw apiError('already_exists', `There is a host ${host.name} already: choose another --name`)
+  if (known?.lost_at)
+    throw apiError('already_exists', `${host.name} was declared destroyed, and not all of its VMs are recovered: choose another --name`)
   if (known && known.driver !== 'libvirt') throw apiError('already_exists', `${host.name} was a simulated host: choose another --name`)
   const twin = (await sql.listHosts(tx)).find(({ uri, driver }) => uri === host.uri && driver === 'libvirt')
   if (twin) throw apiError('already_exists', `${host.uri} is the host ${twin.name} already`)
@@ -113,6 +116,8 @@ export async function removeHost(tx: Tx, now: Date, host: sql.HostRow): Promise<
     await sql.markRemoved(tx, now, host.id)
     return 'kept'
   }
+  await releaseImageRoomsOf(tx, host.id)
+  await forgetPortsOfHost(tx, host.id)
   await dropPoolsOf(tx, host.id)
   await sql.deleteHost(tx, host.id)
   return 'forgotten'

@@ -1,4 +1,5 @@
 import type { Config } from '../../config.ts'
+import { DriverError } from '../../hypervisor/driver.ts'
 import { LOCAL_CONTROLLER } from '../../hypervisor/network-controller-address.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError, notFound } from '../../kernel/errors.ts'
@@ -40,7 +41,14 @@ export {
 
 export const listHosts = sql.listHosts
 export const findHost = sql.findHost
-export const regionsWithHosts = sql.regionsWithHosts
+export const { markLost, regionsWithHosts } = sql
+
+/** The driver pool asks by it: nothing is sent to a destroyed host, whose address another machine may have by now. */
+export async function findHostToCall(db: Queries, id: string): Promise<sql.HostRow | undefined> {
+  const host = await sql.findHost(db, id)
+  if (!host?.lost_at) return host
+  throw new DriverError('permanent', `Host ${host.name} was declared destroyed`, { userMessage: 'The host of this VM was destroyed.' })
+}
 
 const SETTLING_MS = 30_000
 
@@ -53,7 +61,8 @@ const LOST_AFTER_MS = 5 * 60_000
 
 /** Whether a host counts as lost: its VMs may be evacuated, or deleted without calling it. */
 export async function isHostLost(db: Queries, hostId: string, now: Date): Promise<boolean> {
-  const { unreachable_since, removed_at } = await getHost(db, hostId)
+  const { unreachable_since, removed_at, lost_at } = await getHost(db, hostId)
+  if (lost_at !== null) return true
   return removed_at === null && unreachable_since !== null && now.getTime() - unreachable_since.getTime() >= LOST_AFTER_MS
 }
 

@@ -63,6 +63,13 @@ export const writeOvercommit = (tx: Tx, id: string, overcommit: number) =>
 export const markRemoved = (tx: Tx, now: Date, id: string) =>
   tx.run(sql`update hosts set removed_at = ${now}, unreachable_since = ${now}, maintenance = true where id = ${id}`)
 
+/** It is never asked for anything again. */
+export const markLost = (tx: Tx, now: Date, id: string) =>
+  tx.run(sql`
+    update hosts set lost_at = coalesce(lost_at, ${now}), removed_at = coalesce(removed_at, ${now}),
+      unreachable_since = coalesce(unreachable_since, ${now}), maintenance = true
+    where id = ${id}`)
+
 export const deleteHost = (tx: Tx, id: string) => tx.run(sql`delete from hosts where id = ${id}`)
 
 export const writeNetworkController = (tx: Tx, regionId: string, controller: string | null) =>

@@ -44,6 +44,22 @@ const TEMPLATES: { [Type in EventType]?: (data: EventPayloads[Type]) => Draft } 
             'Its disk and its address are kept. Open a ticket to ask why.',
           ],
   }),
+  'vm.recovered': ({ vm, reason }) => ({
+    subject: `Your VM ${brief(vm.name)} was restored from a backup`,
+    lines: [
+      `The machine that your VM ${line(vm.name)} (${vm.id}) ran on was destroyed.`,
+      `${sentence(reason ?? 'It was restored from a backup')}`,
+      'Its snapshots, and its volumes on local storage, were on the same disks and are lost. What was paid for the rest of their period was refunded.',
+    ],
+  }),
+  'vm.lost': ({ vm, reason }) => ({
+    subject: `Your VM ${brief(vm.name)} is lost`,
+    lines: [
+      `The machine that your VM ${line(vm.name)} (${vm.id}) ran on was destroyed.`,
+      `${sentence(reason ?? 'There was no backup of it')}`,
+      'Rebuild it to start anew with an empty disk, or delete it. Until then it costs nothing.',
+    ],
+  }),
   'webhook.disabled': ({ webhook, reason }) => ({
     subject: 'Webhook disabled',
     lines: [

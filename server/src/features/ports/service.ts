@@ -76,6 +76,9 @@ export const findPortState = (db: Queries, vmId: string) =>
 
 export const forgetPorts = (tx: Tx, vmId: string) => tx.run(sql`delete from vm_ports where vm_id = ${vmId}`)
 
+/** Of a host that is deleted: those of VMs that failed to provision on it. */
+export const forgetPortsOfHost = (tx: Tx, hostId: string) => tx.run(sql`delete from vm_ports where host_id = ${hostId}`)
+
 export const markPortsDirty = (tx: Tx, vmIds: string[]) =>
   vmIds.length > 0 ? markDirty(tx, sql`vm_id = any(${vmIds}::text[])`) : Promise.resolve()
 

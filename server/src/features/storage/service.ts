@@ -226,4 +226,4 @@ export async function reserveStorageInRegion(tx: Tx, region: RegionRow, gib: num
 /** False when the pool has too little room left. */
 export const reserveStorage = sql.reserve
 export const releaseStorage = sql.release
-export const { volumesOnMachine, leaveVolumes } = sql
+export const { volumesOnMachine, leaveVolumes, moveVolumes } = sql

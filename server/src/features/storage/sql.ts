@@ -52,6 +52,11 @@ export const leaveVolumes = (tx: Tx, now: Date, vmId: string, hostId: string) =>
       updated_at = ${now}
     where vm_id = ${vmId} and vm_host_id = ${hostId}`)
 
+/** To the machine on another host; those in storage backends only. */
+export const moveVolumes = (tx: Tx, now: Date, vmId: string, from: string, to: string) =>
+  tx.run(sql`
+    update volumes set vm_host_id = ${to}, updated_at = ${now} where vm_id = ${vmId} and vm_host_id = ${from} and storage_id is not null`)
+
 type NewBackend = Omit<StorageBackendRow, 'used_gib' | 'reserve_gib' | 'capacity_gib' | 'free_gib' | 'measured_at' | 'unreachable_since'>
 
 export const insertBackend = (tx: Tx, row: NewBackend) =>

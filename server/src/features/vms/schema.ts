@@ -343,6 +343,14 @@ export const vmEvents = {
     by: ['detachNetwork'],
     sometimesBy: ['restoreBackup'],
   }),
+  'vm.recovered': defineEvent(
+    VmEventData,
+    'The host of the VM was destroyed, and the VM is on another one: `reason` says from which backup, and what was lost',
+  ),
+  'vm.lost': defineEvent(
+    VmEventData,
+    'The host of the VM was destroyed, and there was no backup: its disk is lost, unused days were refunded, and a rebuild makes it anew',
+  ),
   'vm.unsuspended': defineEvent(VmEventData, 'The suspension ended; the VM had been stopped before it, and still is'),
   'vm.unmanaged': defineEvent(VmEventData, 'The operator took the VM out of automatic management; it is not charged for'),
   'vm.adopted': defineEvent(VmEventData, 'The operator returned the VM to automatic management'),

@@ -5,9 +5,9 @@ export { recordVmEvent } from './model/events.ts'
 export { backupPolicyOf } from './model/backup-policy.ts'
 export { driverForVm, driverForVmId, getVmRow, machineSpec, templateRef } from './model/machine-spec.ts'
 export { provisionWorkflow, type ProvisionInput } from './actions/create.ts'
-export { restoreWorkflow, startRestore, type RestoreInput } from './actions/restore.ts'
+export { restoreWorkflow, startRestore, type RestoreInput, type RestoreRequest } from './actions/restore.ts'
 export { awaitReady, purge } from './steps.ts'
-export { lockOwnVm, requireVm, startAction, startRunOf, type StartRun } from './model/guards.ts'
+export { findBlockingRun, lockOwnVm, requireVm, startAction, startRunOf, type StartRun } from './model/guards.ts'
 export {
   startSuspension,
   startUnsuspension,
@@ -18,6 +18,8 @@ export {
   type SuspensionOutcome,
 } from './operator/suspend.ts'
 export { adopt, adoptInPowerState, probeUnmanagedVm, unmanage, unmanageWhenIdle } from './operator/manage.ts'
+export { evacuateVm } from './recovery/evacuate.ts'
+export { loseVm, markWaiting } from './operator/lose.ts'
 export { deleteUnpaidVm } from './actions/delete.ts'
 export { isStale, recordStaleMachine } from './model/stale-machines.ts'
 export { nextRenewal, secondsLeft, trafficPackPrice, wholeDaysBetween } from './billing/pricing.ts'

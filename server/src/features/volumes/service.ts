@@ -24,13 +24,13 @@ import {
   reserveStorage,
   reserveStorageInRegion,
 } from '../storage/service.ts'
-import { COPIES_QUOTA, secondsLeft, startAction, type StartRun, type VmDetails } from '../vms/service.ts'
+import { COPIES_QUOTA, lockVmById, secondsLeft, startAction, type StartRun, type VmDetails } from '../vms/service.ts'
 import { charge, type Quote, requireFunds, toQuote } from '../wallet/service.ts'
 import type { CreateVolume, Volume, volumeEvents } from './schema.ts'
 import * as sql from './sql.ts'
 import { toVolume } from './view.ts'
 
-export { RENEWAL_PRICE } from './sql.ts'
+export { RENEWAL_PRICE, volumesOn } from './sql.ts'
 
 export const PURGE = 'volumes.purge'
 
@@ -188,7 +188,7 @@ export async function deleteVolume(
 export async function removeVolume(tx: Tx, deps: EventDeps, now: Date, row: sql.ShownVolume, reason: string | null): Promise<void> {
   const copies = await sql.deleteSnapshotsOf(tx, row.id)
   await releaseQuotas(tx, row.account_id, { ...quotasOf(row.size_gib, 1n), ...(copies > 0 && { [COPIES_QUOTA]: BigInt(copies) }) })
-  if (!row.has_data) await releaseRoom(tx, row, row.size_gib)
+  if (!row.has_data) await releaseRoom(tx, row, row.size_gib + copies)
   await recordVolumeEvent(tx, deps, row.id, 'volume.deleted', { reason })
   if (!row.has_data) return void (await sql.deleteVolume(tx, row.id))
   await sql.markDeleted(tx, now, row.id)
@@ -302,6 +302,22 @@ export const startRunOfVolume =
 export const { addPeriodPrice, beginRun, endRun, lockVolumeById, nextGeneration, setGeneration, volumeById } = sql
 export { toVolume } from './view.ts'
 export type { ShownVolume } from './sql.ts'
+
+/** Those whose data was on a destroyed host; unused days are refunded. Returns false while an action works on it. */
+export const loseVolume = (deps: Deps, id: string, vmId: string | null, reason: string): Promise<boolean> =>
+  deps.db.tx(async (tx) => {
+    const now = deps.clock.now()
+    if (vmId !== null) await lockVmById(tx, vmId)
+    const row = await sql.lockVolumeById(tx, id)
+    if (!row || row.deleted_at !== null) return true
+    if (row.run_id !== null || row.vm_id !== vmId) return false
+    const unused = await unusedDays(tx, now, row)
+    await sql.markDetached(tx, now, id)
+    await sql.forgetData(tx, id)
+    await removeVolume(tx, deps, now, { ...row, has_data: false }, reason)
+    await refundUnused(tx, now, row, unused, { type: 'VOLUME_REFUND', what: `volume ${row.name}`, referenceType: 'VOLUME' })
+    return true
+  })
 
 interface EventDetail {
   actionId?: string | null

@@ -210,6 +210,11 @@ export const deleteSnapshotsOf = async (tx: Tx, id: string): Promise<number> =>
 export const snapshotGib = async (tx: Tx, id: string): Promise<number> =>
   (await tx.one<{ gib: number }>(sql`select coalesce(sum(counted_gib), 0)::int as gib from volume_snapshots where volume_id = ${id}`)).gib
 
+export const volumesOn = (db: Queries, hostId: string) =>
+  db.many<Pick<VolumeRow, 'id' | 'name' | 'vm_id'>>(
+    sql`select id, name, vm_id from volumes where host_id = ${hostId} and deleted_at is null order by id`,
+  )
+
 export const markDeleted = (tx: Tx, now: Date, id: string) =>
   tx.run(sql`update volumes set deleted_at = ${now}, updated_at = ${now} where id = ${id}`)
 

@@ -93,7 +93,7 @@ async function unusedOf(tx: Tx, now: Date, vm: sql.VmDetails, copiesCents: Cents
   return amount < most ? amount : most
 }
 
-async function refundUnused(tx: Tx, now: Date, vm: sql.VmDetails, copiesCents: Cents): Promise<void> {
+export async function refundUnused(tx: Tx, now: Date, vm: sql.VmDetails, copiesCents: Cents): Promise<void> {
   const cents = await unusedOf(tx, now, vm, copiesCents)
   if (cents === 0n) return
   await refund(tx, now, vm.account_id, cents, {

@@ -35,6 +35,8 @@ export interface NewDiskInput extends VmInput {
   passwordHash: string | null
   /** Set when the VM's host is lost and the workflow runs on another host. */
   placeBefore?: PreviousPlacement | null
+  /** The VM was off when its host was destroyed, and stays so. */
+  staysOff?: boolean
 }
 
 type Context = Pick<StepContext<Deps, NewDiskInput, unknown>, 'deps' | 'input' | 'signal' | 'runId'>
@@ -56,13 +58,13 @@ export const replaceDiskWorkflow = <I extends NewDiskInput>(name: string, { sour
     .step('boot', { run: bootNewDisk, undo: returnToOldDisk })
     .step('ready', {
       timeout: READY_STEP,
-      run: (context): Promise<Ready> => awaitReady(context),
+      run: async (context): Promise<Ready> => (context.input.staysOff ? { readiness: 'booting', reason: null } : awaitReady(context)),
       save: (tx, { input, now }) => commitNewDisk(tx, now, input),
     })
     .step('clean up', {
       run: async (context) => {
         await dropOldDisk(context)
-        if (context.input.placeBefore) await removePublicPort(context, context.input.placeBefore.mac)
+        await removeOldPublicPort(context)
         await tidy?.(context)
       },
       optional: true,
@@ -70,9 +72,14 @@ export const replaceDiskWorkflow = <I extends NewDiskInput>(name: string, { sour
 
 /** Its floating addresses are of the new public interface from here on: no two ports may have one. */
 async function movePorts(context: Context): Promise<{ version: number | null }> {
-  const { placeBefore, vmId } = context.input
-  if (placeBefore && (await floatingAddressesOf(context.deps.db, vmId)).length > 0) await removePublicPort(context, placeBefore.mac)
+  if ((await floatingAddressesOf(context.deps.db, context.input.vmId)).length > 0) await removeOldPublicPort(context)
   return applyPorts(context)
+}
+
+/** A VM of a destroyed host has kept its interface. */
+async function removeOldPublicPort(context: Context): Promise<void> {
+  const { placeBefore, vmId } = context.input
+  if (placeBefore && placeBefore.mac !== (await getVmRow(context.deps.db, vmId)).mac) await removePublicPort(context, placeBefore.mac)
 }
 
 /** The row keeps describing the old disk until the guest is ready on the new one. */
@@ -90,7 +97,8 @@ async function makeDisk(context: Context, source: DiskSource): Promise<void> {
 
 async function bootNewDisk(context: Context): Promise<void> {
   const { driver } = await vmAndDriver(context)
-  await driver.ensureRunning(await newSpec(context), context.signal)
+  const spec = await newSpec(context)
+  await (context.input.staysOff ? driver.ensureDefined(spec, context.signal) : driver.ensureRunning(spec, context.signal))
 }
 
 async function commitNewDisk(tx: Tx, now: Date, { vmId, generation, templateId }: NewDiskInput): Promise<void> {
@@ -134,8 +142,11 @@ async function dropOldDisk(context: Context): Promise<void> {
   await driver.ensureNoDisk(vm.id, context.input.generationBefore, context.signal)
 }
 
-export const finishOnNewDisk = (tx: Tx, now: Date, { vmId }: NewDiskInput, ready: Ready) =>
-  sql.setStatus(tx, now, vmId, { status: 'RUNNING', ...ready, desiredRunning: true })
+export async function finishOnNewDisk(tx: Tx, now: Date, input: NewDiskInput, ready: Ready): Promise<void> {
+  if (input.statusBefore === 'SUSPENDED') return
+  const status = input.staysOff ? 'STOPPED' : 'RUNNING'
+  await sql.setStatus(tx, now, input.vmId, { status, ...ready, desiredRunning: !input.staysOff })
+}
 
 interface FailedOnDisk {
   reason: string

@@ -9,10 +9,14 @@ import { completeEvacuation, evacuateVm, rollBackEvacuation } from '../recovery/
 import { refundCopies, type CountedCopy } from '../billing/copies.ts'
 import { replaceDiskWorkflow, finishOnNewDisk, finishOnOldDisk, type NewDiskInput } from './replace-disk.ts'
 import type { StartRun } from '../model/guards.ts'
+import { getVmRow } from '../model/machine-spec.ts'
+import type { VmStatus } from '../schema.ts'
 import * as sql from '../model/sql.ts'
 
 export interface RestoreInput extends NewDiskInput {
   copyId: string
+  /** Set when the VM's host was declared destroyed: from what it is restored, and what is lost. */
+  recovery?: string
 }
 
 export type RestoreWorkflow = Workflow<Deps, RestoreInput>
@@ -41,20 +45,35 @@ export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }
       const lost = input.placeBefore ? await onMoved?.(tx, input.vmId) : undefined
       if (input.placeBefore) await completeEvacuation(tx, now, input.vmId, input.placeBefore)
       const copy = await release(tx, input.copyId)
+      if (input.recovery !== undefined) await finishRecovery(tx, deps, input, { actionId: runId, reason: input.recovery })
       if ('snapshot' in copy) await recordVmEvent(tx, deps, input.vmId, 'snapshot.restored', { actionId: runId }, copy)
       else await recordVmEvent(tx, deps, input.vmId, 'backup.restored', { actionId: runId }, copy)
-      await recordVmEvent(tx, deps, input.vmId, 'vm.started', { actionId: runId })
+      if (!input.staysOff) await recordVmEvent(tx, deps, input.vmId, 'vm.started', { actionId: runId })
       await refundCopies(tx, now, lost ?? [])
     })
     .onFailure(async (tx, { deps, input, error, runId, now, cleanupFailed }) => {
       const isBack = !input.placeBefore || (await rollBackEvacuation(tx, deps, input.vmId, input.placeBefore, cleanupFailed))
       const outcome = isBack ? ' and the old disk was kept' : ', and its old disk is gone with its host'
+      const statusAfter = KEPT_STATUS.has(input.statusBefore) ? input.statusBefore : 'ERROR'
       const reason = `The restore failed${outcome}: ${error?.userMessage ?? 'it was cancelled'}`
       const end = { reason, cleanupFailed: cleanupFailed && !(input.placeBefore && isBack) }
-      await finishOnOldDisk(tx, now, isBack ? input : { ...input, statusBefore: 'ERROR' }, end)
+      await finishOnOldDisk(tx, now, isBack ? input : { ...input, statusBefore: statusAfter }, end)
       const copy = await release(tx, input.copyId)
       await recordVmEvent(tx, deps, input.vmId, 'vm.restore_failed', { actionId: runId, reason }, copy)
     })
+
+/** Neither is billed nor runs. */
+const KEPT_STATUS = new Set<VmStatus>(['SUSPENDED', 'UNMANAGED'])
+
+/** The time on the destroyed host is not charged for. */
+async function finishRecovery(tx: Tx, deps: Deps, input: RestoreInput, detail: { actionId: string; reason: string }): Promise<void> {
+  const now = deps.clock.now()
+  const { billing_status, next_renewal_at, ip_address } = await getVmRow(tx, input.vmId)
+  const isOverdue = billing_status === 'ACTIVE' && next_renewal_at < now
+  if (input.statusBefore === 'UNMANAGED' || isOverdue) await sql.resumeBilling(tx, now, input.vmId)
+  const moved = ip_address === input.placeBefore?.ip_address ? '' : `. Its public address is ${ip_address} now`
+  await recordVmEvent(tx, deps, input.vmId, 'vm.recovered', { ...detail, reason: detail.reason + moved })
+}
 
 export interface RestoreRequest {
   runId: string
@@ -62,6 +81,8 @@ export interface RestoreRequest {
   templateId: string
   /** The VM's host is lost: the restore runs on another host. */
   isMoved?: boolean
+  /** The VM's host was declared destroyed. */
+  recovery?: { reason: string; among: ReadonlySet<string> | undefined }
 }
 
 /** `start` comes from `startAction`: the VM is locked and idle. */
@@ -73,10 +94,10 @@ export async function startRestore(
   order: RestoreRequest,
   start: StartRun,
 ): Promise<ActionStarted> {
-  const { runId, copyId, templateId, isMoved } = order
-  const placeBefore = isMoved ? await evacuateVm(tx, deps, vm, templateId) : null
+  const { runId, copyId, templateId, isMoved, recovery } = order
+  const placeBefore = isMoved ? await evacuateVm(tx, deps, vm, templateId, recovery?.among) : null
   const generation = await sql.nextGeneration(tx, vm.id)
-  await sql.setStatus(tx, deps.clock.now(), vm.id, { status: 'REBUILDING' })
+  if (vm.status !== 'SUSPENDED') await sql.setStatus(tx, deps.clock.now(), vm.id, { status: 'REBUILDING' })
   const input = {
     vmId: vm.id,
     copyId,
@@ -86,6 +107,7 @@ export async function startRestore(
     generation,
     passwordHash: null,
     placeBefore,
+    ...(recovery && { recovery: recovery.reason, staysOff: vm.status === 'SUSPENDED' || !vm.desired_running }),
   }
   return start(flow, input, runId)
 }

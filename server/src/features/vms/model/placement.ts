@@ -4,7 +4,15 @@ import type { Tx } from '../../../kernel/database/db.ts'
 import { releaseQuotas, reserveQuotas } from '../../accounts/service.ts'
 import type { RegionRow } from '../../catalog/service.ts'
 import { allocateIpv6, reclaimIpv6, releaseIpv6, type TakenRange } from '../../hosts/ipv6-ranges.ts'
-import { allocatePublicIp, LEFT_REST, reclaimPublicIp, releasePublicIp, RELEASED_REST } from '../../hosts/public-addresses.ts'
+import {
+  allocatePublicIp,
+  getPool,
+  LEFT_REST,
+  reclaimPublicIp,
+  releasePublicIp,
+  RELEASED_REST,
+  servesHost,
+} from '../../hosts/public-addresses.ts'
 import { releaseCapacity, reserveCapacityInRegion, type Size } from '../../hosts/capacity.ts'
 import { randomMac } from '../../networks/service.ts'
 import { releaseStorage, reserveStorageInRegion } from '../../storage/service.ts'
@@ -38,6 +46,42 @@ export async function allocatePlacement(
     ...toIpv6Columns(ipv6),
   }
 }
+
+/** For a VM whose machine is gone for good: it keeps its MAC, and each address that its new host serves too. */
+export async function reallocatePlacement(
+  tx: Tx,
+  now: Date,
+  region: RegionRow,
+  vm: VmRow,
+  where: { arch: string },
+  among?: ReadonlySet<string>,
+): Promise<Placement & { host_id: string }> {
+  const need = { ...sizeOnHost(vm, sizeOf(vm)), ...where, network10g: false, boughtMbps: 0, publicIpv4: vm.public_ipv4 }
+  const host = await reserveCapacityInRegion(tx, region, need, among)
+  const { ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id } = vm
+  const isKept = async (poolId: string | null): Promise<boolean> => poolId === null || servesHost(await getPool(tx, poolId), host)
+  const ipv4 = (await isKept(address_pool_id)) ? null : await allocatePublicIp(tx, now, host, region.slug)
+  const columns = (await isKept(ipv6_pool_id))
+    ? { ipv6_address, ipv6_prefix, ipv6_pool_id }
+    : toIpv6Columns(await allocateIpv6(tx, now, host, region.slug))
+  const place = {
+    host_id: host.id,
+    storage_id: vm.storage_id,
+    ip_address: ipv4?.address ?? ip_address,
+    address_pool_id: ipv4?.poolId ?? address_pool_id,
+    mac: vm.mac,
+    ...columns,
+  }
+  await releaseAddresses(tx, now, addressesLeft(vm, place), true)
+  return place
+}
+
+/** Of the first those that the second has not. */
+export const addressesLeft = (before: Addresses, after: Addresses): Addresses => ({
+  ...before,
+  ip_address: before.ip_address === after.ip_address ? null : before.ip_address,
+  ipv6_address: before.ipv6_address === after.ipv6_address ? null : before.ipv6_address,
+})
 
 export const toIpv6Columns = (ipv6: TakenRange | null): Ipv6Columns => ({
   ipv6_address: ipv6?.address ?? null,

@@ -6,7 +6,8 @@ import type { Row } from '../../../schema/rows.gen.ts'
 import { isSuspended } from '../../accounts/service.ts'
 import type { BackupPolicy, VmStatus } from '../schema.ts'
 
-export type VmRow = Row<'vms'>
+/** `lost_at` is for the invariants of money alone. */
+export type VmRow = Omit<Row<'vms'>, 'lost_at'>
 
 /** A row of the view `vm_details`, with the state of its account. */
 export interface VmDetails extends Row<'vm_details'> {
@@ -173,6 +174,10 @@ export const setStatus = (tx: Tx, now: Date, id: string, { status, reason = null
 
 export const markProvisioned = (tx: Tx, now: Date, id: string, generation: number) =>
   tx.run(sql`update vms set provisioned = true, generation = ${generation}, updated_at = ${now} where id = ${id}`)
+
+/** From now on as one that never came up: a rebuild makes it anew. */
+export const markLost = (tx: Tx, now: Date, id: string) =>
+  tx.run(sql`update vms set provisioned = false, lost_at = ${now} where id = ${id}`)
 
 export const clearPlacement = (tx: Tx, now: Date, id: string) =>
   tx.run(sql`

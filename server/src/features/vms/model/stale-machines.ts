@@ -3,10 +3,10 @@
 import { sql, type Queries, type Sql, type Tx } from '../../../kernel/database/db.ts'
 import { hasOpenRun } from '../../../workflow/run-store.ts'
 
-/** No-op for a host that was removed from the fleet. */
+/** No-op for a host that is destroyed or deleted. */
 export const recordStaleMachine = (tx: Tx, now: Date, vmId: string, hostId: string) =>
   tx.run(sql`
-    insert into stale_machines (host_id, vm_id, next_attempt_at) select id, ${vmId}, ${now} from hosts where id = ${hostId} on conflict do nothing`)
+    insert into stale_machines (host_id, vm_id, next_attempt_at) select id, ${vmId}, ${now} from hosts where id = ${hostId} and lost_at is null on conflict do nothing`)
 
 export const clearStaleMachine = (db: Queries, vmId: string, hostId: string) =>
   db.run(sql`delete from stale_machines where host_id = ${hostId} and vm_id = ${vmId}`)

@@ -1,19 +1,22 @@
 // Evacuation: a VM on a lost host gets a placement on another host, with new public addresses, because the old machine may still run.
 // Its private interfaces keep their networks, addresses and MACs: their ports move to the new host, so the old machine loses them. When the
-// lost host comes back, its stale machine is purged.
+// lost host comes back, its stale machine is purged. Of a host that was declared destroyed nothing can run or come back: the VM keeps its
+// MAC, its volumes in storage backends, and each public address that its new host serves.
 import type { Tx } from '../../../kernel/database/db.ts'
 import type { EventDeps } from '../../deps.ts'
 import { getRegion, getTemplateById } from '../../catalog/service.ts'
 import { releaseCapacity } from '../../hosts/capacity.ts'
-import { findHost } from '../../hosts/service.ts'
+import { findHost, getHost } from '../../hosts/service.ts'
 import { createPortState, resumePorts } from '../../ports/service.ts'
-import { leaveVolumes } from '../../storage/service.ts'
+import { leaveVolumes, moveVolumes } from '../../storage/service.ts'
 import { notifyMacChanged, notifyResized } from '../model/hooks.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import {
+  addressesLeft,
   allocatePlacement,
   type Placement,
   type PreviousPlacement,
+  reallocatePlacement,
   reclaimAddresses,
   releaseAddresses,
   releasePlacement,
@@ -26,14 +29,27 @@ import { recordStaleMachine } from '../model/stale-machines.ts'
  * The capacity on the lost host stays reserved until the evacuation completes: the disk there may be the only good copy, so a rollback
  * must fit. No other VM could use that capacity anyway: the host is unreachable, and when it returns the old machine occupies it.
  */
-export async function evacuateVm(tx: Tx, deps: EventDeps, vm: VmDetails, templateId: string): Promise<PreviousPlacement> {
+export async function evacuateVm(
+  tx: Tx,
+  deps: EventDeps,
+  vm: VmDetails,
+  templateId: string,
+  among?: ReadonlySet<string>,
+): Promise<PreviousPlacement> {
   const now = deps.clock.now()
   const { arch } = await getTemplateById(tx, templateId)
   if (vm.storage !== 'LOCAL') throw new Error(`BUG: VM ${vm.id} has no backup to be restored from`)
-  const where = { storage: vm.storage, arch, network10g: false, boughtMbps: 0, publicIpv4: vm.public_ipv4 }
-  const place = await allocatePlacement(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), where)
-  await releaseAddresses(tx, now, vm, true)
-  await assignToHost(tx, deps, vm, place)
+  const region = await getRegion(tx, vm.region_id)
+  if ((await getHost(tx, vm.host_id!)).lost_at !== null) {
+    const place = await reallocatePlacement(tx, now, region, vm, { arch }, among)
+    await moveVolumes(tx, now, vm.id, vm.host_id!, place.host_id)
+    await assignToHost(tx, deps, vm, place)
+  } else {
+    const where = { storage: vm.storage, arch, network10g: false, boughtMbps: 0, publicIpv4: vm.public_ipv4 }
+    const place = await allocatePlacement(tx, now, region, sizeOf(vm), where)
+    await releaseAddresses(tx, now, vm, true)
+    await assignToHost(tx, deps, vm, place)
+  }
   const { ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id } = vm
   return { host_id: vm.host_id!, storage_id: null, mac: vm.mac!, ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id }
 }
@@ -41,14 +57,14 @@ export async function evacuateVm(tx: Tx, deps: EventDeps, vm: VmDetails, templat
 async function assignToHost(tx: Tx, deps: EventDeps, vm: VmDetails, place: Placement & { host_id: string }): Promise<void> {
   await setPlacement(tx, deps.clock.now(), vm.id, place)
   await createPortState(tx, vm.id, place.host_id, vm.account_id)
-  await notifyMacChanged(tx, deps, vm.id, { mac: vm.mac!, hostId: vm.host_id! })
+  if (place.mac !== vm.mac) await notifyMacChanged(tx, deps, vm.id, { mac: vm.mac!, hostId: vm.host_id! })
 }
 
 /**
  * Places the VM back on the host of its old disk, reachable or not: only that disk has the writes since the backup. Its capacity is still
- * reserved, and the cooldown of its public addresses is longer than a restore's deadline. Returns false when the host was removed, and the
- * disk with it (`berthd host remove` waits for restores): the VM then stays on the target host. `cleanupFailed`: purging it from there
- * failed.
+ * reserved, and the cooldown of its public addresses is longer than a restore's deadline. Returns false when the disk is gone: with a host
+ * that was removed (`berthd host remove` waits for restores) the VM then stays on the target host; with one that was declared destroyed it
+ * waits there for the next try. `cleanupFailed`: purging it from the target host failed.
  */
 export async function rollBackEvacuation(
   tx: Tx,
@@ -57,17 +73,20 @@ export async function rollBackEvacuation(
   before: PreviousPlacement,
   cleanupFailed: boolean,
 ): Promise<boolean> {
-  if (!(await findHost(tx, before.host_id))) {
+  const host = await findHost(tx, before.host_id)
+  if (!host) {
     await resumePorts(tx, vmId) // the run may have failed before it applied the ports on the target host
     await leaveVolumes(tx, deps.clock.now(), vmId, before.host_id)
     return false
   }
   const now = deps.clock.now()
   const vm = await getVmRow(tx, vmId)
-  await reclaimAddresses(tx, before)
-  await releasePlacement(tx, now, vm, cleanupFailed)
+  await reclaimAddresses(tx, addressesLeft(before, vm))
+  await releasePlacement(tx, now, { ...vm, ...addressesLeft(vm, before) }, cleanupFailed)
   if (cleanupFailed) await recordStaleMachine(tx, now, vmId, vm.host_id!)
+  await moveVolumes(tx, now, vmId, vm.host_id!, before.host_id)
   await assignToHost(tx, deps, vm, before)
+  if (host.lost_at !== null) return false
   await resumePorts(tx, vmId)
   await notifyResized(tx, deps, vmId) // the old machine missed changes made during the evacuation
   return true

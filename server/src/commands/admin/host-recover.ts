@@ -1,0 +1,167 @@
+// `berthd host recover`: the VMs of a destroyed host, restored elsewhere. The work is done by workers; this command starts it, and watches.
+// Interrupted, it is run again: what is under way goes on meanwhile.
+import type { Deps } from '../../features/deps.ts'
+import { getHost, type HostRow } from '../../features/hosts/service.ts'
+import {
+  declareDestroyed,
+  forgetHost,
+  formatAge,
+  isAnswering,
+  isSettled,
+  planRecovery,
+  recoveriesFrom,
+  removeLost,
+  startRecoveries,
+  type Lost,
+  type RecoveryPlan,
+  type RecoveryRun,
+  type Started,
+} from '../../features/recovery/service.ts'
+import { sleep } from '../../kernel/clock.ts'
+import { isJson, withCore, type Admin, type OutputOptions } from '../admin-command.ts'
+import { UsageError } from '../errors.ts'
+import { showLine, table, type Result } from '../output.ts'
+
+export interface RecoverOptions extends OutputOptions {
+  destroyed?: boolean
+  to?: string[]
+  dryRun?: boolean
+}
+
+const LOOK_EVERY_MS = 1_000
+/** For actions that were under way on the host: a worker ends them. */
+const SETTLE_LOOKS = 120
+
+export const recover = (admin: Admin, options: RecoverOptions, name: string): Promise<Result> =>
+  withCore(admin, async (deps) => {
+    const host = await getHost(deps.db, name)
+    const among = options.to && new Set(await Promise.all(options.to.map((each) => targetOf(deps, host, each))))
+    if (options.dryRun) return showPlan(host, await planRecovery(deps, host, among), await isAnswering(deps, host))
+    if (!options.destroyed)
+      throw new UsageError(
+        `Nothing was changed. A VM that runs on two hosts destroys its data: only if ${host.name} can never run its VMs again, add --destroyed. What would be restored: npx berthd host recover ${host.name} --dry-run`,
+      )
+    await declareDestroyed(deps, host)
+    const isSettledNow = await settle(deps, host)
+    const lost = await removeLost(deps, host)
+    const started = await startRecoveries(deps, host.id, among)
+    const runs = await watch(deps, host, started, !isJson(options))
+    const isForgotten = await forgetHost(deps.db, deps.clock.now(), host.id)
+    return report(host, { started, runs, lost, isForgotten, isSettled: isSettledNow })
+  })
+
+async function targetOf({ db }: Deps, host: HostRow, name: string): Promise<string> {
+  const { id, region_id } = await getHost(db, name)
+  if (id === host.id || region_id !== host.region_id)
+    throw new UsageError(`${name} cannot take the VMs of ${host.name}: it must be another host of the same region`)
+  return id
+}
+
+async function settle({ db }: Deps, host: HostRow): Promise<boolean> {
+  for (let looks = 0; looks < SETTLE_LOOKS; looks++) {
+    if (await isSettled(db, host)) return true
+    await sleep(LOOK_EVERY_MS)
+  }
+  return false
+}
+
+const secondsOf = ({ started_at, completed_at }: RecoveryRun): number | null =>
+  started_at && completed_at && (completed_at.getTime() - started_at.getTime()) / 1000
+
+const isOver = ({ status, compensating }: RecoveryRun): boolean => status !== 'PENDING' && status !== 'RUNNING' && !compensating
+
+/** Also those that an earlier call has started. */
+async function watch({ db }: Deps, host: HostRow, started: Started[], isShown: boolean): Promise<RecoveryRun[]> {
+  const own = started.flatMap((each) => (each.outcome === 'STARTED' ? [each.runId] : []))
+  const ids = new Set([...own, ...(await recoveriesFrom(db, host.id, own)).map(({ id }) => id)])
+  const over = new Map<string, RecoveryRun>()
+  while (over.size < ids.size) {
+    for (const run of await recoveriesFrom(db, host.id, [...ids])) {
+      if (over.has(run.id) || !isOver(run)) continue
+      over.set(run.id, run)
+      if (isShown) showRun(run)
+    }
+    if (over.size < ids.size) await sleep(LOOK_EVERY_MS)
+  }
+  return [...over.values()]
+}
+
+function showRun(run: RecoveryRun): void {
+  const took = secondsOf(run)
+  const label = run.status === 'COMPLETED' ? `${run.vm_name} is on ${run.host_name}${run.address ? ` (${run.address})` : ''}` : run.vm_name
+  showLine(run.status === 'COMPLETED' ? '✓' : '✗', label, run.status === 'COMPLETED' ? `${took?.toFixed(1)} s` : (run.error ?? run.status))
+}
+
+function showPlan(host: HostRow, plan: RecoveryPlan, answers: boolean): Result {
+  const rows = plan.vms.map(({ backup, ...vm }) => ({
+    ...vm,
+    backup: backup && { ...backup, size_bytes: Number(backup.size_bytes), takenAt: backup.takenAt.toISOString() },
+  }))
+  const shown = table(
+    plan.vms.map(({ id, name, status, outcome, backup, host: to, addressBefore, addressAfter, problem }) => ({
+      id,
+      name,
+      status,
+      outcome,
+      backup: backup && backup.takenAt.toISOString(),
+      age: backup && formatAge(backup.ageMs),
+      size: backup && `${(Number(backup.size_bytes) / 2 ** 30).toFixed(1)} GiB`,
+      to,
+      address: addressAfter === addressBefore ? addressBefore : (addressAfter && `${addressBefore} -> ${addressAfter}`) || addressBefore,
+      note: problem,
+    })),
+    ['id', 'name', 'status', 'outcome', 'backup', 'age', 'size', 'to', 'address', 'note'],
+    `Host ${host.name} has no VMs`,
+  )
+  const count = (outcome: string): number => plan.vms.filter((vm) => vm.outcome === outcome).length
+  const lines = [
+    shown.text,
+    `${count('RESTORED')} VMs would be restored, ${count('WAITS')} wait, ${count('LOST')} are lost. Ages are of when the host was last seen.`,
+    `Also on its disks, and lost: ${plan.snapshots} snapshots, ${plan.backups} backups, volumes: ${plan.volumes.join(', ') || 'none'}.`,
+    ...(answers ? [`Host ${host.name} answers: nothing is recovered while it does. Switch it off for good first.`] : []),
+  ]
+  return { data: { host: host.name, answers, ...plan, vms: rows }, text: lines.join('\n') }
+}
+
+interface Outcome {
+  started: Started[]
+  runs: RecoveryRun[]
+  lost: Lost
+  isForgotten: boolean
+  isSettled: boolean
+}
+
+function report(host: HostRow, { started, runs, lost, isForgotten, isSettled: settled }: Outcome): Result {
+  const restored = runs.filter(({ status }) => status === 'COMPLETED')
+  const failed = runs.filter(({ status }) => status !== 'COMPLETED')
+  const rest = started.flatMap((each) => (each.outcome === 'STARTED' ? [] : [each]))
+  const waiting = rest.filter(({ outcome }) => outcome === 'WAITS')
+  const isDone = failed.length + waiting.length + lost.busyVolumes.length === 0
+  if (!isDone) process.exitCode = 1
+  const lines = [
+    ...rest.map(({ name, vmId, outcome, reason }) => `${name} (${vmId}) ${outcome === 'LOST' ? 'is lost' : 'waits'}: ${reason}`),
+    ...lost.volumes.map((name) => `The volume ${name} is lost: it was on local storage`),
+    `${restored.length} VMs are restored, ${failed.length} failed, ${waiting.length} wait, ${rest.length - waiting.length} are lost. Lost with the disks: ${lost.backups} backups, ${lost.volumes.length} volumes, and all snapshots. Unused days of what is lost were refunded.`,
+    isForgotten
+      ? `Host ${host.name} is removed.`
+      : `Host ${host.name} is kept until the rest is recovered or deleted, and nothing is sent to it. Run this command again${settled ? '' : ': actions that were under way on it have not ended, is a worker running?'}`,
+  ]
+  const data = {
+    host: host.name,
+    removed: isForgotten,
+    restored: restored.map((run) => ({
+      vmId: run.vm_id,
+      name: run.vm_name,
+      host: run.host_name,
+      address: run.address,
+      seconds: secondsOf(run),
+      reason: run.recovery,
+    })),
+    failed: failed.map(({ vm_id, vm_name, error }) => ({ vmId: vm_id, name: vm_name, error })),
+    waiting: waiting.map(({ vmId, name, reason }) => ({ vmId, name, reason })),
+    lost: rest.filter(({ outcome }) => outcome === 'LOST').map(({ vmId, name, reason }) => ({ vmId, name, reason })),
+    volumes: lost.volumes,
+    backups: lost.backups,
+  }
+  return { data, text: lines.join('\n') }
+}

@@ -1,0 +1,37 @@
+// The host of a VM was declared destroyed, and there is no backup of it. It is left as one that could not be provisioned: with its name,
+// keys, firewalls and private networks, without host, disk and public address, and without a price.
+import type { Tx } from '../../../kernel/database/db.ts'
+import type { EventDeps } from '../../deps.ts'
+import { pausePorts } from '../../ports/service.ts'
+import { refundUnused } from '../actions/delete.ts'
+import type { CountedCopy } from '../billing/copies.ts'
+import { recordVmEvent } from '../model/events.ts'
+import { releasePlacement } from '../model/placement.ts'
+import * as sql from '../model/sql.ts'
+
+/** Of a locked, idle VM. `release`: what else counts for it, before the capacity. */
+export async function loseVm(
+  tx: Tx,
+  deps: EventDeps,
+  vm: sql.VmDetails,
+  reason: string,
+  release: () => Promise<CountedCopy[]>,
+): Promise<void> {
+  const now = deps.clock.now()
+  const copiesCents = (await release()).reduce((sum, { price_cents }) => sum + price_cents, 0n)
+  await pausePorts(tx, vm.id)
+  await releasePlacement(tx, now, vm, true)
+  await sql.clearPlacement(tx, now, vm.id)
+  await sql.markLost(tx, now, vm.id)
+  await sql.setStatus(tx, now, vm.id, { status: 'ERROR', reason, desiredRunning: false })
+  await sql.setPendingHold(tx, vm.id, null)
+  await recordVmEvent(tx, deps, vm.id, 'vm.lost', { reason })
+  await refundUnused(tx, now, vm, copiesCents)
+}
+
+/** Of a VM on a destroyed host that cannot be restored yet. Nobody is billed for it there. */
+export async function markWaiting(tx: Tx, deps: EventDeps, vm: sql.VmDetails, reason: string): Promise<void> {
+  if (vm.status !== 'RUNNING' && vm.status !== 'STOPPED') return
+  await sql.setStatus(tx, deps.clock.now(), vm.id, { status: 'ERROR', reason, readiness: 'booting' })
+  await recordVmEvent(tx, deps, vm.id, 'vm.error', { reason: 'host' })
+}
