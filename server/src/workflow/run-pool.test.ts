@@ -63,6 +63,22 @@ describe('a worker', async () => {
     await engine.stop()
   })
 
+  test('leaves the step of a cancelled run, and its place is taken by the next', async () => {
+    const engine = await openEngine()
+    await engine.work({}, 1)
+    const begin = () => db.tx((tx) => engine.start(tx, bulk, {}, { label: 'HOLD' }))
+    const first = await begin()
+    await expect.poll(() => held.length, { timeout: 10_000 }).toBe(1)
+    const second = await begin()
+    await db.tx((tx) => engine.cancel(tx, first, 'no longer wanted'))
+    await expect.poll(() => held.length, { timeout: 10_000 }).toBe(2)
+    expect(await statuses([first, second])).toEqual(['CANCELLED', 'RUNNING'])
+    for (const end of held.splice(0)) end()
+    await expect.poll(() => statuses([first, second])).toEqual(['CANCELLED', 'COMPLETED'])
+    await engine.drain(new AbortController().signal)
+    await engine.stop()
+  })
+
   test('waits for open runs on drain and claims no more', async () => {
     const engine = await openEngine()
     await engine.work({}, 10)
