@@ -124,6 +124,8 @@ describe('images', async () => {
       const vm = await app.given.vm(customer, { osTemplateId: image.id })
       expect(await diskOf(app, vm.id).read()).toBe(moment)
     }
+    const deploying = await app.given.token(customer.accountId, { scopes: ['images:*', 'vms:create', 'vms:read'] })
+    expect((await refusal('/images', { name: 'x', vmId }, deploying)).slice(0, 2)).toEqual([403, 'missing_scope'])
     const narrow = await app.given.token(customer.accountId, { scopes: ['images:*', 'vms:*'] })
     for (const source of [{ snapshotId: snapshot.id }, { backupId: backup.id }])
       expect((await refusal('/images', { name: 'x', ...source }, narrow)).slice(0, 2)).toEqual([403, 'missing_scope'])
