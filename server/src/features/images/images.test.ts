@@ -163,6 +163,19 @@ describe('images', async () => {
     expect(await events(image.id)).toEqual(['image.creating', 'image.created', 'image.updated', 'image.updated', 'image.deleted'])
   })
 
+  test('nor while a VM is being rebuilt from it', async () => {
+    const image = await make({ vmId })
+    const vm = await app.given.vm(customer)
+    expect((await customer.post(`/vms/${vm.id}/rebuild`, { osTemplateId: image.id })).status).toBe(202)
+    const refused = await customer.delete(`/images/${image.id}`)
+    expect([refused.status, refused.headers['x-error-code']]).toEqual([409, 'in_use'])
+    await app.settle()
+    expect((await customer.get(`/vms/${vm.id}`)).body.data).toMatchObject({ status: 'RUNNING', osTemplate: { slug: `image-${image.id}` } })
+    await customer.post(`/vms/${vm.id}/rebuild`, { osTemplateId })
+    await app.settle()
+    await remove(image.id)
+  })
+
   test('a create and a delete of its image at the same time end with one of them', async () => {
     for (let i = 0; i < 4; i++) {
       const image = await make({ vmId })
