@@ -50,7 +50,7 @@ import { rollUpMetrics } from './metrics/roll-up.reconciler.ts'
 import { metricsRoutes } from './metrics/routes.ts'
 import { sampleMetrics } from './metrics/sample.reconciler.ts'
 import { createImageWorkflow } from './images/create.workflow.ts'
-import { purgeImages, sweepImageFiles } from './images/purge.reconciler.ts'
+import { evictImages, purgeImages, sweepImageFiles } from './images/purge.reconciler.ts'
 import { renewImages, triggerImageRenewals } from './images/renew.reconciler.ts'
 import { imageRoutes } from './images/routes.ts'
 import { imageEvents } from './images/schema.ts'
@@ -195,6 +195,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   removeInTargets,
   sweepOrphanVolumes,
   purgeImages,
+  evictImages,
   sweepImageFiles,
   meter,
   finishReleases,

@@ -8,7 +8,7 @@ import { sellReplicated } from '../../../test/replicated-storage.ts'
 import { allowManyVms, diskOf, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { setQuotaLimit } from '../accounts/service.ts'
-import { purgeImages, sweepImageFiles } from './purge.reconciler.ts'
+import { evictImages, purgeImages, sweepImageFiles } from './purge.reconciler.ts'
 import { renewImages } from './renew.reconciler.ts'
 
 describe('images', async () => {
@@ -173,6 +173,38 @@ describe('images', async () => {
     expect((await customer.get(`/vms/${vm.id}`)).body.data).toMatchObject({ status: 'RUNNING', osTemplate: { slug: `image-${image.id}` } })
     await customer.post(`/vms/${vm.id}/rebuild`, { osTemplateId })
     await app.settle()
+    await remove(image.id)
+  })
+
+  test('it takes room of a host for as long as VMs there were made from it, and comes back with the next', async () => {
+    const image = await make({ vmId })
+    const isOnHost = async () => {
+      const driver = await app.deps.hypervisors.get(app.host.id)
+      for await (const { kind, id } of driver.listVolumes(AbortSignal.timeout(5_000))) if (kind === 'template' && id === image.id) return true
+      return false
+    }
+    const evict = () => evictImages.runOnce(app.deps)
+    const room = await diskUsed()
+    const vm = await app.given.vm(customer, { osTemplateId: image.id })
+    await evict()
+    expect([await diskUsed(), await isOnHost()]).toEqual([room + 26, true])
+    await customer.post(`/vms/${vm.id}/rebuild`, { osTemplateId })
+    await app.settle()
+    await app.simulated.faults.plant({ verb: 'ensureNoTemplate', kind: 'permanent' })
+    await evict()
+    expect([await diskUsed(), await isOnHost()]).toEqual([room + 26, true])
+    await evict()
+    expect([await diskUsed(), await isOnHost()]).toEqual([room + 25, false])
+    await customer.post(`/vms/${vm.id}/rebuild`, { osTemplateId: image.id })
+    await evict()
+    expect(await diskUsed()).toBe(room + 26)
+    await app.settle()
+    expect(await isOnHost()).toBe(true)
+    await app.checkInvariants()
+    await customer.delete(`/vms/${vm.id}`)
+    await app.settle()
+    await evict()
+    expect([await diskUsed(), await isOnHost()]).toEqual([room, false])
     await remove(image.id)
   })
 
