@@ -8,7 +8,8 @@ export function withStubbornGuests(deps: Deps): Deps {
     return {
       ...driver,
       ensureVolumeDetached: async (vmId, volume, signal) => {
-        if ((await driver.findMachine(vmId, signal))?.power === 'running') throw new DriverError('transient', 'The guest did not release it')
+        if ((await driver.findMachine(vmId, signal))?.power === 'running')
+          throw new DriverError('transient', 'The guest did not release it')
         await driver.ensureVolumeDetached(vmId, volume, signal)
       },
     }

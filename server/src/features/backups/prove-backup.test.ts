@@ -158,16 +158,20 @@ test('VMs that no host has room for keep no others from being looked at', async 
   const ids = [(await app.db.one<{ id: string }>(sql`select id from vms`)).id]
   for (let count = 0; count < 4; count++) ids.push((await app.given.vm(customer)).id)
   for (const [hours, id] of ids.entries())
-    await app.db.run(sql`insert into backup_proof_times (vm_id, next_at) values (${id}, ${new Date(app.clock.now().getTime() + hours * 3_600_000)})`)
+    await app.db.run(
+      sql`insert into backup_proof_times (vm_id, next_at) values (${id}, ${new Date(app.clock.now().getTime() + hours * 3_600_000)})`,
+    )
   app.clock.advance('1d')
   const look = async () => (await dueVms(app.db, app.clock.now(), 2)).map(({ vm_id }) => vm_id)
   const seen = new Set<string>()
-  await expect.poll(async () => {
-    const looked = await look()
-    expect(looked.slice(0, 2)).toEqual(ids.slice(0, 2))
-    for (const id of looked) seen.add(id)
-    return seen.size
-  }).toBe(ids.length)
+  await expect
+    .poll(async () => {
+      const looked = await look()
+      expect(looked.slice(0, 2)).toEqual(ids.slice(0, 2))
+      for (const id of looked) seen.add(id)
+      return seen.size
+    })
+    .toBe(ids.length)
 })
 
 describe('a backup that cannot be restored', async () => {

@@ -180,7 +180,8 @@ describe('images', async () => {
     const image = await make({ vmId })
     const isOnHost = async () => {
       const driver = await app.deps.hypervisors.get(app.host.id)
-      for await (const { kind, id } of driver.listVolumes(AbortSignal.timeout(5_000))) if (kind === 'template' && id === image.id) return true
+      for await (const { kind, id } of driver.listVolumes(AbortSignal.timeout(5_000)))
+        if (kind === 'template' && id === image.id) return true
       return false
     }
     const evict = () => evictImages.runOnce(app.deps)

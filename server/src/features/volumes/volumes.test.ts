@@ -440,7 +440,8 @@ describe('the bill of a volume', () => {
     await app.settle()
     const { id } = await create({}, customer)
     app.clock.advance('32d')
-    await app.db.run(sql`insert into volumes (id, account_id, region_id, name, is_protected, size_gib, storage, host_id, status, vm_id, vm_host_id, billing_status,
+    await app.db
+      .run(sql`insert into volumes (id, account_id, region_id, name, is_protected, size_gib, storage, host_id, status, vm_id, vm_host_id, billing_status,
         renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, created_at, updated_at)
       select 'stuck' || n, account_id, region_id, name, false, 10000000, storage, host_id, status, vm_id, vm_host_id, 'SUSPENDED', renewal_day,
         period_started_at, 0, created_at, created_at, created_at, updated_at from volumes, generate_series(1, 500) n where id = ${stuck}`)
