@@ -101,7 +101,7 @@ async function driverFixture(
           text,
         )),
       readVolume: async (vmId, volumeId) => {
-        const read = `${FIND_VOLUME}; dd if="$found" bs=512 count=1 2> /dev/null | tr -d '\\000'`
+        const read = `${AWAIT_VOLUME}; dd if="$found" bs=512 count=1 2> /dev/null | tr -d '\\000'`
         return (await shell.run(vmId, read, volumeSerial(volumeId))).output.trimEnd()
       },
       volumeBytes: async (vmId, volumeId) => {
