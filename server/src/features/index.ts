@@ -49,7 +49,7 @@ import { pruneMetrics } from './metrics/prune.reconciler.ts'
 import { rollUpMetrics } from './metrics/roll-up.reconciler.ts'
 import { metricsRoutes } from './metrics/routes.ts'
 import { sampleMetrics } from './metrics/sample.reconciler.ts'
-import { createImageWorkflow } from './images/create.workflow.ts'
+import { createImageWorkflow, importImageWorkflow } from './images/create.workflow.ts'
 import { evictImages, purgeImages, sweepImageFiles } from './images/purge.reconciler.ts'
 import { renewImages, triggerImageRenewals } from './images/renew.reconciler.ts'
 import { imageRoutes } from './images/routes.ts'
@@ -161,6 +161,7 @@ export const workflows: AnyWorkflow[] = [
   ...snapshotWorkflows,
   ...backupWorkflows,
   createImageWorkflow,
+  importImageWorkflow,
   moveAddress,
   attachWorkflow,
   detachWorkflow,

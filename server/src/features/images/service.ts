@@ -16,7 +16,7 @@ import { quoteRemoval, refundUnused, unusedDays } from '../renewals/service.ts'
 import { requireSnapshotAsSource } from '../snapshots/service.ts'
 import { startAction, type VmDetails } from '../vms/service.ts'
 import { balanceOf, type Quote, requireFunds, toQuote } from '../wallet/service.ts'
-import { createImageWorkflow, STORAGE_QUOTA, type ImageInput, type SystemFacts } from './create.workflow.ts'
+import { createImageWorkflow, importImageWorkflow, STORAGE_QUOTA, type ImageInput, type SystemFacts } from './create.workflow.ts'
 import { recordImageEvent } from './events.ts'
 import { PURGE } from './reconciler-names.ts'
 import type { CreateImage, Image, ImageCreated, UpdateImage } from './schema.ts'
@@ -154,7 +154,7 @@ async function begin(
     staging_gib: stagingHostId === null ? 0 : estimatedGib,
     created_at: deps.clock.now(),
   })
-  const actionId = await start(imageId, createImageWorkflow, { ...run, imageId, vmId }, runId)
+  const actionId = await start(imageId, type === 'URL' ? importImageWorkflow : createImageWorkflow, { ...run, imageId, vmId }, runId)
   const image = await recordImageEvent(tx, deps, imageId, 'image.creating', { actionId })
   if (!dryRun) return { image, actionId }
   const balanceAfter = (await balanceOf(tx, accountId)) - price
