@@ -1699,7 +1699,7 @@ export interface components {
             labels?: {
                 [key: string]: string;
             } | undefined;
-            /** @description Make it from this VM as it is now */
+            /** @description Make it from this VM as it is now; the token needs the scope vms:update */
             vmId?: string | undefined;
             /** @description Make it from this snapshot; the token needs the scope snapshots:restore */
             snapshotId?: string | undefined;

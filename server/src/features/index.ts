@@ -50,8 +50,8 @@ import { pruneMetrics } from './metrics/prune.reconciler.ts'
 import { rollUpMetrics } from './metrics/roll-up.reconciler.ts'
 import { metricsRoutes } from './metrics/routes.ts'
 import { sampleMetrics } from './metrics/sample.reconciler.ts'
-import { createImageWorkflow } from './images/create.workflow.ts'
-import { purgeImages, sweepImageFiles } from './images/purge.reconciler.ts'
+import { createImageWorkflow, importImageWorkflow } from './images/create.workflow.ts'
+import { evictImages, purgeImages, sweepImageFiles } from './images/purge.reconciler.ts'
 import { renewImages, triggerImageRenewals } from './images/renew.reconciler.ts'
 import { imageRoutes } from './images/routes.ts'
 import { imageEvents } from './images/schema.ts'
@@ -169,6 +169,7 @@ export const workflows: AnyWorkflow[] = [
   ...snapshotWorkflows,
   ...backupWorkflows,
   createImageWorkflow,
+  importImageWorkflow,
   moveAddress,
   attachWorkflow,
   detachWorkflow,
@@ -206,6 +207,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   removeInTargets,
   sweepOrphanVolumes,
   purgeImages,
+  evictImages,
   sweepImageFiles,
   meter,
   finishReleases,

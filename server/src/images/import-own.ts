@@ -31,11 +31,12 @@ export async function importOwn(
     throw new ImageRefusedError(`The file has the checksum ${found}, not ${checksum}: it is damaged, modified or a newer version`)
   const file = await unpack(work, received, maxBytes)
   if (kind === 'ISO') return requireIso(file)
+  const room = Math.max(0, await work.room())
   const isolated: RunOptions = {
     signal,
     cwd: work.path,
     isUnprivileged: true,
-    limits: { memoryBytes: MEMORY_BYTES, cpuSeconds: CONVERT_CPU_SECONDS, fileBytes: maxBytes },
+    limits: { memoryBytes: MEMORY_BYTES, cpuSeconds: CONVERT_CPU_SECONDS, fileBytes: Math.min(maxBytes, room) },
   }
   const { format } = await inspectImage(file, signal, isolated).catch(refuse)
   const output = join(work.path, 'image.qcow2')
@@ -43,7 +44,10 @@ export async function importOwn(
     'qemu-img',
     ['convert', '-f', format, '-O', 'qcow2', '-o', 'compat=1.1', `./${basename(file)}`, `./${basename(output)}`],
     isolated,
-  ).catch(refuse)
+  ).catch((error: unknown) => {
+    if (room < maxBytes) throw error // it may be the disk that was too small
+    refuse(error)
+  })
   await inspectImage(output, signal, isolated).catch(refuse)
   return output
 }

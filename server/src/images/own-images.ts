@@ -32,6 +32,8 @@ export interface WorkFolder {
   path: string
   /** Writes at most so many bytes, and none once the disk has less than its reserve left. */
   save(name: string, bytes: Readable, maxBytes: number): Promise<string>
+  /** Bytes until the disk has only its reserve left. */
+  room(): Promise<number>
 }
 
 /** Beside the images of OS templates, which this process may be allowed to read alone. */
@@ -66,7 +68,11 @@ export function openOwnImages(folder: string): OwnImages {
       await rm(work, { recursive: true, force: true })
       await mkdir(work, { mode: 0o700 })
       if (process.getuid?.() === 0) await chown(work, NOBODY, NOBODY) // whose programs read what is in it
-      const file = await make({ path: work, save: (name, bytes, maxBytes) => save(join(work, name), bytes, maxBytes, folder) })
+      const file = await make({
+        path: work,
+        save: (name, bytes, maxBytes) => save(join(work, name), bytes, maxBytes, folder),
+        room: () => roomIn(folder),
+      })
       const checksum = await checksumOf(file)
       await chmod(file, 0o600)
       if (process.getuid?.() === 0) await chown(file, 0, 0)
@@ -116,9 +122,13 @@ async function save(path: string, bytes: Readable, maxBytes: number, folder: str
   return path
 }
 
+async function roomIn(folder: string): Promise<number> {
+  const { bavail, blocks, bsize } = await statfs(folder)
+  return Math.floor((bavail - blocks * RESERVE) * bsize)
+}
+
 async function requireReserve(folder: string): Promise<void> {
-  const { bavail, blocks } = await statfs(folder)
-  if (bavail < blocks * RESERVE) throw new Error(`the disk of ${folder} has less than its reserve of ${RESERVE * 100} % left`)
+  if ((await roomIn(folder)) < 0) throw new Error(`the disk of ${folder} has less than its reserve of ${RESERVE * 100} % left`)
 }
 
 export async function checksumOf(file: string): Promise<string> {

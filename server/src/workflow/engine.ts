@@ -7,14 +7,14 @@ import { apiError } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { rateLimitedWarn } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import type { Engine, Workflow } from './workflow-builder.ts'
+import type { Engine, QueueName, Workflow } from './workflow-builder.ts'
 import { createRunPool, type RunPool } from './run-pool.ts'
 import { UNDO_GRACE, type AnyWorkflow, type RunnerDeps } from './executor.ts'
 import * as store from './run-store.ts'
 
-const QUEUE = 'workflow'
-/** Of runs that take hours: however many wait here, those of the other queue do not. */
-const BULK_QUEUE = 'workflow_bulk'
+/** However many runs wait in one, those of the others do not. */
+const QUEUES: Record<QueueName, string> = { actions: 'workflow', bulk: 'workflow_bulk', foreign: 'workflow_foreign' }
+const queueNames = Object.keys(QUEUES) as QueueName[]
 const SCHEMA = 'pgboss'
 const UNIQUE_VIOLATION = '23505'
 /**
@@ -26,8 +26,8 @@ const REQUEUE_AFTER_MS = 10_000
 const REQUEUE_BUSY_AFTER_MS = 5 * 60_000
 /** Jobs fetched per poll. */
 const BATCH = 8
-/** Bulk runs at a time, beside the others: each has tens of MiB in memory. */
-const bulkConcurrency = (concurrency: number): number => Math.ceil(concurrency / 4)
+/** Runs at a time, beside those of the others. Of bulk runs each has tens of MiB in memory. */
+const SHARES: Record<QueueName, number> = { actions: 1, bulk: 1 / 4, foreign: 1 / 8 }
 
 export interface WorkflowEngine extends Engine {
   /** Starts running workflows in this process. */
@@ -51,7 +51,7 @@ export async function prepareQueue(url: string): Promise<void> {
   boss.on('error', () => {}) // errors that matter are thrown
   await boss.start()
   try {
-    for (const queue of [QUEUE, BULK_QUEUE])
+    for (const queue of Object.values(QUEUES))
       await boss.createQueue(queue, {
         notify: true,
         retryLimit: 1_000_000,
@@ -82,14 +82,15 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
   boss.on('error', rateLimitedWarn(log, 'pg-boss error'))
   await boss.start()
   const stopping = new AbortController()
-  const pools = new Map<string, RunPool>()
-  const bulk = options.workflows.filter(({ isBulk }) => isBulk).map(({ name }) => name)
+  const pools = new Map<QueueName, RunPool>()
+  const namesIn = (...queues: QueueName[]): string[] =>
+    options.workflows.filter(({ queue }) => queues.includes(queue)).map(({ name }) => name)
 
   /** Compensation is short, and others may wait for it. */
   const enqueue = async (tx: Tx, { id: runId, name, compensating }: store.QueuedRun, at: Date): Promise<void> => {
     const seconds = Math.max(0, Math.ceil((at.getTime() - clock.now().getTime()) / 1000))
-    const queue = bulk.includes(name) && !compensating ? BULK_QUEUE : QUEUE
-    await boss.send(queue, { runId }, { db: sqlOn(tx), startAfter: seconds })
+    const queue = compensating ? 'actions' : (workflows.get(name)?.queue ?? 'actions')
+    await boss.send(QUEUES[queue], { runId }, { db: sqlOn(tx), startAfter: seconds })
   }
 
   return {
@@ -128,14 +129,12 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
     async work(stepDeps, concurrency) {
       for (const name of workflows.keys()) initCounters(deps.metrics, name)
       const runner = { deps, stepDeps, workflows, enqueue, stopping: stopping.signal }
-      for (const [queue, most, batchSize] of [
-        [QUEUE, concurrency, BATCH],
-        [BULK_QUEUE, bulkConcurrency(concurrency), 1], // one that ends makes place for the next at once
-      ] as const) {
-        const pool = createRunPool(runner, most)
+      for (const queue of queueNames) {
+        const pool = createRunPool(runner, Math.ceil(concurrency * SHARES[queue]))
         pools.set(queue, pool)
+        const batchSize = queue === 'actions' ? BATCH : 1 // one that ends makes place for the next at once
         const options = { batchSize, burstWhenBatchFull: true, pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 1 }
-        await boss.work<{ runId: string }>(queue, options, async (jobs) => {
+        await boss.work<{ runId: string }>(QUEUES[queue], options, async (jobs) => {
           for (const { data } of jobs) await pool.claim(data.runId)
           await pool.waitForCapacity(batchSize)
         })
@@ -145,10 +144,11 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
     async requeueAbandonedRuns() {
       const now = clock.now()
       let count = 0
-      for (const queue of [QUEUE, BULK_QUEUE]) {
+      for (const queue of queueNames) {
         const requeueAfterMs = pools.get(queue)?.hasCapacity() ? REQUEUE_AFTER_MS : REQUEUE_BUSY_AFTER_MS
         const lostBefore = new Date(now.getTime() - requeueAfterMs)
-        const abandoned = await store.abandonedRuns(db, now, lostBefore, { bulk, isBulk: queue === BULK_QUEUE })
+        const names = queue === 'actions' ? namesIn('bulk', 'foreign') : namesIn(queue)
+        const abandoned = await store.abandonedRuns(db, now, lostBefore, { names, isNamed: queue !== 'actions' })
         for (const run of abandoned) {
           await db.tx(async (tx) => {
             if ((await store.requeueAbandoned(tx, run.id, now, lostBefore)) > 0) await enqueue(tx, run, now)
@@ -163,7 +163,7 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
       const abort = (): void => stopping.abort(new Error('the process is stopping'))
       if (deadline.aborted) abort()
       deadline.addEventListener('abort', abort, { once: true })
-      await Promise.all([boss.offWork(QUEUE), boss.offWork(BULK_QUEUE)])
+      await Promise.all(queueNames.map((queue) => boss.offWork(QUEUES[queue])))
       await Promise.all([...pools.values()].map((pool) => pool.idle()))
       deadline.removeEventListener('abort', abort)
     },

@@ -62,13 +62,15 @@ export async function executeRun(runner: Runner, { run, steps }: ClaimedRun): Pr
   const { id: runId } = run
   const workflow = runner.workflows.get(run.name)
   if (!workflow) throw new Error(`BUG: no workflow is named ${run.name}`)
+  const lost = new AbortController()
   const extend = (): void =>
-    void store
-      .extendLease(db, run, leaseUntil(runner))
-      .catch((error: unknown) => log.warn({ err: error, runId }, 'extending run lease failed'))
+    void store.extendLease(db, run, leaseUntil(runner)).then(
+      (kept) => kept === 0 && lost.abort(new store.FencedError('the run was cancelled, or a newer attempt has taken it over')),
+      (error: unknown) => log.warn({ err: error, runId }, 'extending run lease failed'),
+    )
   const timer = setInterval(extend, EXTEND_EVERY_MS)
   try {
-    await new RunExecution(runner, run, workflow, steps).go()
+    await new RunExecution(runner, run, workflow, steps, lost.signal).go()
   } catch (error) {
     if (!(error instanceof store.FencedError)) throw error
     log.info({ runId, attempt: run.attempt }, 'run fenced by newer attempt')
@@ -84,12 +86,15 @@ class RunExecution {
   readonly #run: store.RunRow
   readonly #workflow: AnyWorkflow
   readonly #steps: store.StepRow[]
+  /** Aborted when the run is no longer this worker's: a step that went on would keep a place in the pool, for hours where it is bulk. */
+  readonly #lost: AbortSignal
 
-  constructor(runner: Runner, run: store.RunRow, workflow: AnyWorkflow, steps: store.StepRow[]) {
+  constructor(runner: Runner, run: store.RunRow, workflow: AnyWorkflow, steps: store.StepRow[], lost: AbortSignal) {
     this.#runner = runner
     this.#run = run
     this.#workflow = workflow
     this.#steps = steps
+    this.#lost = lost
   }
 
   async go(): Promise<void> {
@@ -216,7 +221,7 @@ class RunExecution {
     const work = handler[verb]
     if (!work) return undefined
     const timeoutMs = parseDurationMs(handler.timeout)
-    const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#runner.stopping])
+    const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#runner.stopping, this.#lost])
     const context = {
       deps: this.#runner.stepDeps,
       runId: this.#run.id,
@@ -278,8 +283,11 @@ class RunExecution {
 
 const aborted = (signal: AbortSignal, { name, timeout }: Handler): Promise<never> =>
   new Promise((_, reject) => {
-    const tooLate = (): void =>
-      reject(new StepError('timeout', `The step ${name} did not finish within ${timeout}`, { retry: true, cause: signal.reason }))
+    const tooLate = (): void => {
+      const { reason } = signal
+      if (reason instanceof store.AttemptLostError) reject(reason)
+      else reject(new StepError('timeout', `The step ${name} did not finish within ${timeout}`, { retry: true, cause: reason }))
+    }
     if (signal.aborted) tooLate()
     else signal.addEventListener('abort', tooLate, { once: true })
   })

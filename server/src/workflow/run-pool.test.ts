@@ -16,10 +16,13 @@ describe('a worker', async () => {
   const hold = workflowsFor()<object>('hold', { deadline: '10m' }).step('hold', {
     run: () => new Promise<void>((resolve) => held.push(resolve)),
   })
-  const bulk = workflowsFor()<object>('bulk', { deadline: '10m', isBulk: true }).step('hold', {
+  const bulk = workflowsFor()<object>('bulk', { deadline: '10m', queue: 'bulk' }).step('hold', {
     run: () => new Promise<void>((resolve) => held.push(resolve)),
   })
-  const openEngine = () => startEngine(deps, { workflows: [hold, bulk], supervise: true })
+  const foreign = workflowsFor()<object>('foreign', { deadline: '10m', queue: 'foreign' }).step('hold', {
+    run: () => new Promise<void>((resolve) => held.push(resolve)),
+  })
+  const openEngine = () => startEngine(deps, { workflows: [hold, bulk, foreign], supervise: true })
   const runsStarted = async (engine: Awaited<ReturnType<typeof openEngine>>, count: number): Promise<string[]> =>
     Promise.all(Array.from({ length: count }, () => db.tx((tx) => engine.start(tx, hold, {}, { label: 'HOLD' }))))
   const statuses = async (ids: string[]): Promise<string[]> =>
@@ -44,8 +47,21 @@ describe('a worker', async () => {
     const engine = await openEngine()
     const started = (workflow: typeof hold, count: number) =>
       Promise.all(Array.from({ length: count }, () => db.tx((tx) => engine.start(tx, workflow, {}, { label: 'HOLD' }))))
-    const slow = await started(bulk, 5)
+    const theirs = await started(foreign, 20)
     await engine.work({}, 16)
+    await expect.poll(() => held.length, { timeout: 10_000 }).toBe(2)
+    const slow = await started(bulk, 5)
+    await expect.poll(() => counted(slow, 'RUNNING'), { timeout: 10_000 }).toBe(4)
+    expect(await counted(theirs, 'RUNNING')).toBe(2)
+    await db.tx(async (tx) => {
+      for (const id of theirs) await engine.cancel(tx, id, 'no longer wanted')
+    })
+    await expect
+      .poll(async () => (await Promise.all(theirs.map((id) => store.findRun(db, id)))).some((run) => run!.compensating), {
+        timeout: 20_000,
+      })
+      .toBe(false)
+    held.splice(0, 2)
     await expect.poll(() => held.length, { timeout: 10_000 }).toBe(4)
     const others = await started(hold, 8)
     await expect.poll(() => counted(others, 'RUNNING'), { timeout: 10_000 }).toBe(8)
@@ -60,6 +76,22 @@ describe('a worker', async () => {
     const drained = engine.drain(new AbortController().signal)
     for (const end of held.splice(0)) end()
     await drained
+    await engine.stop()
+  })
+
+  test('leaves the step of a cancelled run, and its place is taken by the next', async () => {
+    const engine = await openEngine()
+    await engine.work({}, 1)
+    const begin = () => db.tx((tx) => engine.start(tx, bulk, {}, { label: 'HOLD' }))
+    const first = await begin()
+    await expect.poll(() => held.length, { timeout: 10_000 }).toBe(1)
+    const second = await begin()
+    await db.tx((tx) => engine.cancel(tx, first, 'no longer wanted'))
+    await expect.poll(() => held.length, { timeout: 10_000 }).toBe(2)
+    expect(await statuses([first, second])).toEqual(['CANCELLED', 'RUNNING'])
+    for (const end of held.splice(0)) end()
+    await expect.poll(() => statuses([first, second])).toEqual(['CANCELLED', 'COMPLETED'])
+    await engine.drain(new AbortController().signal)
     await engine.stop()
   })
 

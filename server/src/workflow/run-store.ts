@@ -120,10 +120,10 @@ export const makeRunDue = (tx: Tx, runId: string, now: Date) =>
 const isAbandoned = (now: Date, lostBefore: Date) => sql`
   (status in ('PENDING', 'RUNNING') or compensating) and (lease_until <= ${now} or (lease_until is null and next_attempt_at < ${lostBefore}))`
 
-export const abandonedRuns = (db: Queries, now: Date, lostBefore: Date, queue: { bulk: string[]; isBulk: boolean }) =>
+export const abandonedRuns = (db: Queries, now: Date, lostBefore: Date, queue: { names: string[]; isNamed: boolean }) =>
   db.many<QueuedRun>(sql`
     select id, name, compensating from workflow_runs
-    where ${isAbandoned(now, lostBefore)} and (name = any(${queue.bulk}::text[]) and not compensating) = ${queue.isBulk} limit 500`)
+    where ${isAbandoned(now, lostBefore)} and (name = any(${queue.names}::text[]) and not compensating) = ${queue.isNamed} limit 500`)
 
 /** All workers look for abandoned runs: one that was claimed meanwhile is left alone. */
 export const requeueAbandoned = (tx: Tx, runId: string, now: Date, lostBefore: Date) =>

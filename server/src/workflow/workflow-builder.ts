@@ -46,12 +46,17 @@ export interface Step<D = unknown, I = unknown, R = Record<string, unknown>, T =
   optional?: boolean
 }
 
+/**
+ * Its runs have places of their own in a worker, so that they keep none of another kind waiting. `bulk`: moves whole disks for hours. `foreign`:
+ * waits for servers of customers, as slow as these like.
+ */
+export type QueueName = 'actions' | 'bulk' | 'foreign'
+
 export interface Workflow<D = never, I = never> {
   readonly name: string
   readonly deadlineMs: number
   readonly locks: AcquireLocks<I> | undefined
-  /** It moves whole disks for hours: its runs have places of their own, so that they keep no other action waiting. */
-  readonly isBulk: boolean
+  readonly queue: QueueName
   readonly steps: readonly (Required<Pick<Step, 'timeout' | 'tries'>> & Step<D, I, never> & { name: string })[]
   readonly success: ((tx: Tx, context: EndContext<D, I, never>) => Promise<unknown>) | undefined
   readonly failure: ((tx: Tx, context: EndContext<D, I, never>) => Promise<unknown>) | undefined
@@ -86,7 +91,7 @@ export class WorkflowBuilder<D, I, R extends object> implements Workflow<D, I> {
   readonly name: string
   readonly deadlineMs: number
   readonly locks: AcquireLocks<I> | undefined
-  readonly isBulk: boolean
+  readonly queue: QueueName
   readonly steps: Workflow<D, I>['steps']
   readonly success: Workflow<D, I>['success']
   readonly failure: Workflow<D, I>['failure']
@@ -97,7 +102,7 @@ export class WorkflowBuilder<D, I, R extends object> implements Workflow<D, I> {
     this.name = parts.name
     this.deadlineMs = parts.deadlineMs
     this.locks = parts.locks
-    this.isBulk = parts.isBulk
+    this.queue = parts.queue
     this.steps = parts.steps
     this.success = parts.success
     this.failure = parts.failure
@@ -123,9 +128,9 @@ export const workflowsFor =
   <D>() =>
   <I>(
     name: string,
-    { deadline, locks, isBulk = false }: { deadline: string; locks?: AcquireLocks<I>; isBulk?: boolean },
+    { deadline, locks, queue = 'actions' }: { deadline: string; locks?: AcquireLocks<I>; queue?: QueueName },
   ): WorkflowBuilder<D, I, {}> =>
-    new WorkflowBuilder({ name, deadlineMs: parseDurationMs(deadline), locks, isBulk, steps: [], success: undefined, failure: undefined })
+    new WorkflowBuilder({ name, deadlineMs: parseDurationMs(deadline), locks, queue, steps: [], success: undefined, failure: undefined })
 
 /** Thrown by a step. `retry`: whether another attempt can succeed. The user message is for the customer, the cause for the operator. */
 export class StepError extends Error {

@@ -28,12 +28,12 @@ describe('workflows', async () => {
   })
 
   test('detects a workflow with an incomplete undo', async () => {
-    const { name, deadlineMs, locks: holds, isBulk, success, failure } = settle
+    const { name, deadlineMs, locks: holds, queue, success, failure } = settle
     const careless = {
       name,
       deadlineMs,
       locks: holds,
-      isBulk,
+      queue,
       success,
       failure,
       steps: settle.steps.map(({ undo: _, ...step }) => step),

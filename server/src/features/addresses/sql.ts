@@ -179,7 +179,7 @@ export const forgetVm = (tx: Tx, vmId: string) => tx.run(sql`update addresses se
 
 export const deleteAddress = (tx: Tx, id: string) => tx.run(sql`delete from addresses where id = ${id}`)
 
-/** Unpaid ones only where the balance covers them now, or a deadline has passed. */
+/** Unpaid ones only where the balance covers them now, or a deadline has passed. Suspended ones last: on a lost host they are due again and again. */
 export const dueAddresses = (db: Queries, { now, graceOver, retentionOver }: Deadlines) =>
   db.many<{ id: string }>(sql`
     select a.id from addresses a left join wallets w using (account_id)
@@ -187,7 +187,7 @@ export const dueAddresses = (db: Queries, { now, graceOver, retentionOver }: Dea
       and (a.billing_status = 'ACTIVE' or coalesce(w.balance_cents, 0) >= ${RENEWAL_PRICE}
         or (a.billing_status = 'PAST_DUE' and a.past_due_at <= ${graceOver})
         or (a.billing_status = 'SUSPENDED' and (a.vm_id is not null or a.past_due_at <= ${retentionOver})))
-    order by a.next_renewal_at, a.id limit 500`)
+    order by a.billing_status = 'SUSPENDED', a.next_renewal_at, a.id limit 500`)
 
 export const setPeriod = (tx: Tx, now: Date, id: string, period: Period) =>
   tx.run(sql`update addresses set ${paid(now, period)} where id = ${id}`)

@@ -47,7 +47,7 @@ const INCLUDED = 7
 
 export const createBackupWorkflow = workflow<BackupInput>('backup.create', {
   deadline: '6h',
-  isBulk: true,
+  queue: 'bulk',
   locks: (tx, { vmId }) => lockVmById(tx, vmId),
 })
   .step('begin', { save: (tx, { input, now }) => sql.markRunning(tx, now, input.backupId) })

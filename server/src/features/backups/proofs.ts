@@ -15,6 +15,8 @@ const INTERVAL = '28d'
 const RETRY = '6h'
 /** Until another backup of a VM is tried, whose newest one failed. */
 const NEXT_BACKUP = '1d'
+/** So long nobody has to wait for a proof on a host. */
+const PATIENCE = '1d'
 /** A VM counts as overdue so long after its time. */
 const OVERDUE = '7d'
 
@@ -23,13 +25,14 @@ export const scheduleFirst = (tx: Tx, now: Date, vmId: string) =>
   tx.run(sql`
     insert into backup_proof_times (vm_id, next_at) select id, ${now} from vms where id = ${vmId} for key share on conflict do nothing`)
 
-/** In the order in which they have waited. */
-export const dueVmIds = async (db: Queries, now: Date, limit: number): Promise<string[]> =>
-  (
-    await db.many<{ vm_id: string }>(sql`
-      select vm_id from backup_proof_times t where next_at <= ${now} and not exists (select from backup_proofs p where p.vm_id = t.vm_id)
-      order by next_at, vm_id limit ${limit}`)
-  ).map((row) => row.vm_id)
+/** Those that have waited longest, and as many others by chance: where no host has room for the former, these are due until one has. */
+export const dueVms = (db: Queries, now: Date, limit: number) =>
+  db.many<{ vm_id: string; next_at: Date }>(sql`
+    with due as (
+      select vm_id, next_at from backup_proof_times t where next_at <= ${now} and not exists (select from backup_proofs p where p.vm_id = t.vm_id))
+    select vm_id, next_at from (
+      (select vm_id, next_at from due order by next_at, vm_id limit ${limit}) union (select vm_id, next_at from due order by random() limit ${limit})
+    ) looked_at order by next_at, vm_id`)
 
 /** The newest that has not failed before; null where it has none that can be restored. */
 export const chooseBackup = (tx: Tx, vmId: string) =>
@@ -42,15 +45,16 @@ export const postpone = (tx: Tx, vmId: string, until: Date) =>
   tx.run(sql`update backup_proof_times set next_at = ${until} where vm_id = ${vmId}`)
 
 export const nextDay = (now: Date): Date => addDuration(now, NEXT_BACKUP)
+export const isPatient = (now: Date, nextAt: Date): boolean => now < addDuration(nextAt, PATIENCE)
 export const retryAt = (now: Date): Date => addDuration(now, RETRY)
 
-/** Hosts that have such a guest already, or do work that a customer waits for. */
-export const occupiedHosts = async (tx: Tx): Promise<Set<string>> =>
+/** Hosts that have such a guest already, or do work that a customer waits for: on some there is always somebody's. */
+export const occupiedHosts = async (tx: Tx, isPatient: boolean): Promise<Set<string>> =>
   new Set(
     (
       await tx.many<{ host_id: string }>(sql`
         select host_id from backup_proofs
-        union select v.host_id from workflow_runs r join vms v on v.id = r.subject_id where ${isOpen} and v.host_id is not null`)
+        union select v.host_id from workflow_runs r join vms v on v.id = r.subject_id where ${isPatient} and ${isOpen} and v.host_id is not null`)
     ).map((row) => row.host_id),
   )
 

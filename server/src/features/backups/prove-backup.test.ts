@@ -6,6 +6,7 @@ import { testRunner } from '../../../test/run-workflows.ts'
 import { givenSecondHost, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { resumeRun } from '../../workflow/executor.ts'
+import { dueVms } from './proofs.ts'
 import { proveBackups } from './prove.reconciler.ts'
 
 const PROVES = { BERTH_BACKUP_PROOF_SHARE: '50' }
@@ -141,6 +142,38 @@ describe('a backup is proved', async () => {
   })
 })
 
+test('a backup of a VM from an image of its owner is proved like any other', async () => {
+  const { app, customer, vmId, backUp, seen } = await given()
+  const { image } = (await customer.post('/images', { name: 'golden', vmId })).body.data
+  await app.settle()
+  const { id: copyId } = await app.given.vm(customer, { osTemplateId: image.id })
+  const id = await backUp(copyId)
+  await proveBackups.runOnce(app.deps)
+  await app.settle()
+  expect(await seen(id, copyId)).toMatchObject({ verification: 'BOOTED' })
+})
+
+test('VMs that no host has room for keep no others from being looked at', async () => {
+  const { app, customer } = await given()
+  const ids = [(await app.db.one<{ id: string }>(sql`select id from vms`)).id]
+  for (let count = 0; count < 4; count++) ids.push((await app.given.vm(customer)).id)
+  for (const [hours, id] of ids.entries())
+    await app.db.run(
+      sql`insert into backup_proof_times (vm_id, next_at) values (${id}, ${new Date(app.clock.now().getTime() + hours * 3_600_000)})`,
+    )
+  app.clock.advance('1d')
+  const look = async () => (await dueVms(app.db, app.clock.now(), 2)).map(({ vm_id }) => vm_id)
+  const seen = new Set<string>()
+  await expect
+    .poll(async () => {
+      const looked = await look()
+      expect(looked.slice(0, 2)).toEqual(ids.slice(0, 2))
+      for (const id of looked) seen.add(id)
+      return seen.size
+    })
+    .toBe(ids.length)
+})
+
 describe('a backup that cannot be restored', async () => {
   const { app, customer, vmId, backUp, seen, eventsOf } = await given(storesInMemory())
   const store = await givenBackupTarget(app)
@@ -237,7 +270,24 @@ describe('a proof gives way', async () => {
     await app.settle()
   })
 
+  test('waits for a day at most for those who always have something done', async () => {
+    await app.db.run(sql`update backup_proof_times set next_at = ${app.clock.now()}`)
+    for (const [wait, count] of [
+      ['1m', 0],
+      ['23h', 0],
+      ['1h', 1],
+    ] as const) {
+      app.clock.advance(wait)
+      expect((await customer.post(`/vms/${vmId}/restart`)).status).toBe(202)
+      await proveBackups.runOnce(app.deps)
+      expect(await running(app)).toHaveLength(count)
+      await app.settle({ subjectId: vmId })
+    }
+    await app.settle()
+  })
+
   test('to the deletion of its backup, and leaves nothing', async () => {
+    const before = await eventsOf(id)
     const { id: proofId, run_id } = await start()
     await untilStep(app, run_id, 'boot saved')
     expect((await customer.delete(`/vms/${vmId}/backups/${id}`)).status).toBe(200)
@@ -247,7 +297,7 @@ describe('a proof gives way', async () => {
     expect(await running(app)).toEqual([])
     expect(await volumesOf(app, proofId)).toEqual([])
     expect(await machinesOf(app)).not.toContain(proofId)
-    expect(await eventsOf(id)).toEqual(['backup.verified'])
+    expect(await eventsOf(id)).toEqual(before)
   })
 
   test('to the deletion of its VM', async () => {

@@ -1,10 +1,10 @@
-// Has a backup of every VM proved once a month, one at a time on a host, where a share of what is free is enough for it and nobody waits for
-// other work of the host. Stops proofs that are no longer wanted, and removes what a stopped one left behind.
+// Has a backup of every VM proved once a month, one at a time on a host, where a share of what is free is enough for it and, for a day, nobody
+// waits for other work of the host. Stops proofs that are no longer wanted, and removes what a stopped one left behind.
 import { randomUUID } from 'node:crypto'
 import type { Tx } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { reconciler, type Deps } from '../deps.ts'
-import { getRegion, getTemplate } from '../catalog/service.ts'
+import { getRegion, getTemplateById } from '../catalog/service.ts'
 import {
   aboveReserveGiB,
   callHost,
@@ -20,8 +20,8 @@ import { lockVmById, type VmDetails } from '../vms/service.ts'
 import * as proofs from './proofs.ts'
 import { proveBackup } from './prove.workflow.ts'
 
-/** The VMs that are looked at in one run. */
-const LOOKED_AT = 200
+/** Half of the VMs that are looked at in one run. */
+const LOOKED_AT = 100
 const PURGE_MS = 60_000
 /** A guest boots with less than its VM may have. */
 const [MAX_VCPU, MAX_RAM_MIB] = [2, 4096]
@@ -48,13 +48,14 @@ async function removeLeftover(deps: Deps, { id, host_id, is_host_removed }: Left
 type Leftover = Awaited<ReturnType<typeof proofs.leftovers>>[number]
 
 async function startDue(deps: Deps): Promise<void> {
-  for (const vmId of await proofs.dueVmIds(deps.db, deps.clock.now(), LOOKED_AT))
+  const now = deps.clock.now()
+  for (const { vm_id: vmId, next_at } of await proofs.dueVms(deps.db, now, LOOKED_AT))
     await deps.db
-      .tx((tx) => startProof(tx, deps, vmId))
+      .tx((tx) => startProof(tx, deps, vmId, proofs.isPatient(now, next_at)))
       .catch((error: unknown) => deps.log.warn({ err: error, vmId }, 'starting proof of backup failed'))
 }
 
-async function startProof(tx: Tx, deps: Deps, vmId: string): Promise<void> {
+async function startProof(tx: Tx, deps: Deps, vmId: string, isPatient: boolean): Promise<void> {
   const now = deps.clock.now()
   const vm = await lockVmById(tx, vmId)
   if (!vm) return
@@ -63,7 +64,7 @@ async function startProof(tx: Tx, deps: Deps, vmId: string): Promise<void> {
   const diskGiB = backup.disk_gib ?? vm.disk_gib
   // The disk is made from a copy of the backup beside it.
   const size = { vcpu: Math.min(vm.vcpu, MAX_VCPU), ramMiB: Math.min(vm.ram_mib, MAX_RAM_MIB), diskGiB: 2 * diskGiB }
-  const host = await takeHost(tx, deps, vm, backup, size)
+  const host = await takeHost(tx, deps, vm, backup, size, isPatient)
   if (!host) return
   const [proofId, runId] = [newId(), newId()]
   const booked = { vcpu: size.vcpu, ram_mib: size.ramMiB, disk_gib: size.diskGiB }
@@ -97,12 +98,19 @@ type Size = Parameters<typeof reserveCapacity>[2]
 type Backup = NonNullable<Awaited<ReturnType<typeof proofs.chooseBackup>>>
 
 /** Of the VM's region, the one with the most free memory, booked; undefined where none is free enough, or the backup cannot be read now. */
-async function takeHost(tx: Tx, { clock, config }: Deps, vm: VmDetails, backup: Backup, size: Size): Promise<HostRow | undefined> {
-  const [region, { arch }] = [await getRegion(tx, vm.region_id), await getTemplate(tx, backup.os_template_id)]
+async function takeHost(
+  tx: Tx,
+  { clock, config }: Deps,
+  vm: VmDetails,
+  backup: Backup,
+  size: Size,
+  isPatient: boolean,
+): Promise<HostRow | undefined> {
+  const [region, { arch }] = [await getRegion(tx, vm.region_id), await getTemplateById(tx, backup.os_template_id)]
   const hosts = await listHosts(tx)
   const isReachable = (host: HostRow): boolean => isStable(host, clock.now())
   if (backup.host_id !== null && !hosts.some((host) => host.id === backup.host_id && isReachable(host))) return undefined
-  const occupied = await proofs.occupiedHosts(tx)
+  const occupied = await proofs.occupiedHosts(tx, isPatient)
   const isUsable = (host: HostRow): boolean =>
     host.region_id === region.id &&
     (region.network_controller === null) === (host.driver === 'simulated') &&

@@ -46,7 +46,7 @@ const DISK_LIMITS = { iops: 1_000, miBPerSecond: 100 }
 
 export const proveBackup = workflow<ProofInput>('backup.prove', {
   deadline: '6h',
-  isBulk: true,
+  queue: 'bulk',
   locks: (tx, { vmId }) => lockVmById(tx, vmId),
 })
   .step('fetch', { timeout: '2h', run: fetchBackup, undo: purgeProof })

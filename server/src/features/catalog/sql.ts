@@ -1,6 +1,7 @@
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
+import { isOpen } from '../../workflow/run-store.ts'
 
 export type RegionRow = Row<'regions'>
 
@@ -134,11 +135,12 @@ export interface TemplateUse {
   copies: bigint
 }
 
-/** Locks the template against new uses until the transaction ends. */
+/** Locks the template against new uses until the transaction ends. A VM that is being rebuilt from it has its old one until then. */
 export async function lockTemplateUse(tx: Tx, id: string): Promise<TemplateUse> {
   await tx.run(sql`select from os_templates where id = ${id} for update`)
   return tx.one<TemplateUse>(sql`
-    select (select count(*) from vms where os_template_id = ${id}) as vms,
+    select (select count(*) from vms where os_template_id = ${id})
+        + (select count(*) from workflow_runs r where ${isOpen} and r.input ->> 'templateId' = ${id}) as vms,
       (select count(*) from snapshots where os_template_id = ${id}) + (select count(*) from backups where os_template_id = ${id}) as copies`)
 }
 

@@ -11,7 +11,7 @@ import type { Tx } from '../../kernel/database/db.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { formatCents } from '../../kernel/money.ts'
 import { DownloadError } from '../../kernel/net/outbound-http.ts'
-import { StepError, type SaveContext, type StepContext } from '../../workflow/workflow-builder.ts'
+import { StepError, type QueueName, type SaveContext, type StepContext } from '../../workflow/workflow-builder.ts'
 import { quotaLimit, quotaUsed, releaseQuota, reserveQuota } from '../accounts/service.ts'
 import { CREATE_IMAGE, openBackupDisk } from '../backups/service.ts'
 import { addOwnTemplate, catalogNumbers } from '../catalog/service.ts'
@@ -52,69 +52,73 @@ const GIB = 1024 ** 3
 const MAX_BYTES = 512 * GIB
 const MAX_IMPORT_BYTES = 64 * GIB
 
-export const createImageWorkflow = workflow<ImageInput>(CREATE_IMAGE, {
-  deadline: '8h',
-  isBulk: true,
-  locks: async (tx, { vmId, imageId }) => {
-    if (vmId !== null) await lockVmById(tx, vmId)
-    await sql.lockImageById(tx, imageId)
-  },
-})
-  .step('copy', {
-    timeout: '2h',
-    run: async ({ deps, input, signal }): Promise<Consistency | null> => {
-      if (!isOfVm(input)) return null
-      const driver = await driverForVmId(deps, input.vmId)
-      return (await driver.ensureBackup(input.vmId, { backupId: input.imageId, parentId: null }, signal)).consistency
+const imageWorkflow = (name: string, queue: QueueName) =>
+  workflow<ImageInput>(name, {
+    deadline: '8h',
+    queue,
+    locks: async (tx, { vmId, imageId }) => {
+      if (vmId !== null) await lockVmById(tx, vmId)
+      await sql.lockImageById(tx, imageId)
     },
-    undo: removeCopy,
   })
-  .step('store', { timeout: '2h', run: store, undo: ({ deps, input }) => deps.images.remove(input.imageId) })
-  .step('charge', { save: charge })
-  .step('remove copy', { run: removeCopy, optional: true })
-  .onSuccess(async (tx, { deps, input, results, runId, now }) => {
-    const { staging_host_id, staging_gib, name, account_id } = await getImage(tx, input.imageId)
-    const { diskGiB, sizeBytes, checksum, virtualBytes } = results.store
-    if (diskGiB !== null)
-      await addOwnTemplate(tx, {
-        id: input.imageId,
-        slug: `image-${input.imageId}`,
-        account_id,
-        name,
-        arch: input.system.arch,
-        version: input.system.version,
-        distribution: input.system.distribution,
-        min_disk_gib: diskGiB,
-        min_ram_mib: input.system.minRamMib,
-        default_user: input.system.defaultUser,
-        cloud_init: true,
-        has_agent: input.system.hasAgent,
-        size_bytes: BigInt(sizeBytes),
-        checksum,
-        virtual_bytes: BigInt(virtualBytes),
-        recipe: null,
-        image_url: null,
-        origin: '',
-        imported_at: now,
-        available: true,
-        position: 0,
-        created_at: now,
-      })
-    await sql.markAvailable(tx, now, input.imageId, { ...results.store, consistency: results.copy })
-    if (staging_host_id !== null) await releaseDisk(tx, new Map([[staging_host_id, staging_gib]]))
-    await recordImageEvent(tx, deps, input.imageId, 'image.created', { actionId: runId })
-  })
-  .onFailure(async (tx, { deps, input, error, cancelled, runId, now }) => {
-    const { account_id, counted_gib, staging_host_id, staging_gib, name } = await getImage(tx, input.imageId)
-    const reason = error?.userMessage ?? 'It was cancelled'
-    await sql.markFailed(tx, now, input.imageId, reason)
-    if (counted_gib > 0) await releaseQuota(tx, account_id, STORAGE_QUOTA, BigInt(counted_gib))
-    if (staging_host_id !== null) await releaseDisk(tx, new Map([[staging_host_id, staging_gib]]))
-    if (!cancelled) await recordImageEvent(tx, deps, input.imageId, 'image.failed', { actionId: runId, reason })
-    const paid = await refundable(tx, account_id, input.imageId)
-    const entry = { type: 'IMAGE_REFUND', description: `Image ${name} could not be made`, ...referenceTo(input.imageId) } as const
-    if (paid > 0n) await refund(tx, now, account_id, paid, entry)
-  })
+    .step('copy', {
+      timeout: '2h',
+      run: async ({ deps, input, signal }): Promise<Consistency | null> => {
+        if (!isOfVm(input)) return null
+        const driver = await driverForVmId(deps, input.vmId)
+        return (await driver.ensureBackup(input.vmId, { backupId: input.imageId, parentId: null }, signal)).consistency
+      },
+      undo: removeCopy,
+    })
+    .step('store', { timeout: '2h', run: store, undo: ({ deps, input }) => deps.images.remove(input.imageId) })
+    .step('charge', { save: charge })
+    .step('remove copy', { run: removeCopy, optional: true })
+    .onSuccess(async (tx, { deps, input, results, runId, now }) => {
+      const { staging_host_id, staging_gib, name, account_id } = await getImage(tx, input.imageId)
+      const { diskGiB, sizeBytes, checksum, virtualBytes } = results.store
+      if (diskGiB !== null)
+        await addOwnTemplate(tx, {
+          id: input.imageId,
+          slug: `image-${input.imageId}`,
+          account_id,
+          name,
+          arch: input.system.arch,
+          version: input.system.version,
+          distribution: input.system.distribution,
+          min_disk_gib: diskGiB,
+          min_ram_mib: input.system.minRamMib,
+          default_user: input.system.defaultUser,
+          cloud_init: true,
+          has_agent: input.system.hasAgent,
+          size_bytes: BigInt(sizeBytes),
+          checksum,
+          virtual_bytes: BigInt(virtualBytes),
+          recipe: null,
+          image_url: null,
+          origin: '',
+          imported_at: now,
+          available: true,
+          position: 0,
+          created_at: now,
+        })
+      await sql.markAvailable(tx, now, input.imageId, { ...results.store, consistency: results.copy })
+      if (staging_host_id !== null) await releaseDisk(tx, new Map([[staging_host_id, staging_gib]]))
+      await recordImageEvent(tx, deps, input.imageId, 'image.created', { actionId: runId })
+    })
+    .onFailure(async (tx, { deps, input, error, cancelled, runId, now }) => {
+      const { account_id, counted_gib, staging_host_id, staging_gib, name } = await getImage(tx, input.imageId)
+      const reason = error?.userMessage ?? 'It was cancelled'
+      await sql.markFailed(tx, now, input.imageId, reason)
+      if (counted_gib > 0) await releaseQuota(tx, account_id, STORAGE_QUOTA, BigInt(counted_gib))
+      if (staging_host_id !== null) await releaseDisk(tx, new Map([[staging_host_id, staging_gib]]))
+      if (!cancelled) await recordImageEvent(tx, deps, input.imageId, 'image.failed', { actionId: runId, reason })
+      const paid = await refundable(tx, account_id, input.imageId)
+      const entry = { type: 'IMAGE_REFUND', description: `Image ${name} could not be made`, ...referenceTo(input.imageId) } as const
+      if (paid > 0n) await refund(tx, now, account_id, paid, entry)
+    })
+
+export const createImageWorkflow = imageWorkflow(CREATE_IMAGE, 'bulk')
+export const importImageWorkflow = imageWorkflow('image.import', 'foreign')
 
 const referenceTo = (id: string) => ({ referenceType: 'IMAGE', referenceId: id }) as const
 

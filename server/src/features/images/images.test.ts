@@ -8,7 +8,7 @@ import { sellReplicated } from '../../../test/replicated-storage.ts'
 import { allowManyVms, diskOf, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { setQuotaLimit } from '../accounts/service.ts'
-import { purgeImages, sweepImageFiles } from './purge.reconciler.ts'
+import { evictImages, purgeImages, sweepImageFiles } from './purge.reconciler.ts'
 import { renewImages } from './renew.reconciler.ts'
 
 describe('images', async () => {
@@ -124,6 +124,8 @@ describe('images', async () => {
       const vm = await app.given.vm(customer, { osTemplateId: image.id })
       expect(await diskOf(app, vm.id).read()).toBe(moment)
     }
+    const deploying = await app.given.token(customer.accountId, { scopes: ['images:*', 'vms:create', 'vms:read'] })
+    expect((await refusal('/images', { name: 'x', vmId }, deploying)).slice(0, 2)).toEqual([403, 'missing_scope'])
     const narrow = await app.given.token(customer.accountId, { scopes: ['images:*', 'vms:*'] })
     for (const source of [{ snapshotId: snapshot.id }, { backupId: backup.id }])
       expect((await refusal('/images', { name: 'x', ...source }, narrow)).slice(0, 2)).toEqual([403, 'missing_scope'])
@@ -159,6 +161,52 @@ describe('images', async () => {
     const driver = await app.deps.hypervisors.get(app.host.id)
     for await (const volume of driver.listVolumes(AbortSignal.timeout(5_000))) expect(volume.id).not.toBe(image.id)
     expect(await events(image.id)).toEqual(['image.creating', 'image.created', 'image.updated', 'image.updated', 'image.deleted'])
+  })
+
+  test('nor while a VM is being rebuilt from it', async () => {
+    const image = await make({ vmId })
+    const vm = await app.given.vm(customer)
+    expect((await customer.post(`/vms/${vm.id}/rebuild`, { osTemplateId: image.id })).status).toBe(202)
+    const refused = await customer.delete(`/images/${image.id}`)
+    expect([refused.status, refused.headers['x-error-code']]).toEqual([409, 'in_use'])
+    await app.settle()
+    expect((await customer.get(`/vms/${vm.id}`)).body.data).toMatchObject({ status: 'RUNNING', osTemplate: { slug: `image-${image.id}` } })
+    await customer.post(`/vms/${vm.id}/rebuild`, { osTemplateId })
+    await app.settle()
+    await remove(image.id)
+  })
+
+  test('it takes room of a host for as long as VMs there were made from it, and comes back with the next', async () => {
+    const image = await make({ vmId })
+    const isOnHost = async () => {
+      const driver = await app.deps.hypervisors.get(app.host.id)
+      for await (const { kind, id } of driver.listVolumes(AbortSignal.timeout(5_000)))
+        if (kind === 'template' && id === image.id) return true
+      return false
+    }
+    const evict = () => evictImages.runOnce(app.deps)
+    const room = await diskUsed()
+    const vm = await app.given.vm(customer, { osTemplateId: image.id })
+    await evict()
+    expect([await diskUsed(), await isOnHost()]).toEqual([room + 26, true])
+    await customer.post(`/vms/${vm.id}/rebuild`, { osTemplateId })
+    await app.settle()
+    await app.simulated.faults.plant({ verb: 'ensureNoTemplate', kind: 'permanent' })
+    await evict()
+    expect([await diskUsed(), await isOnHost()]).toEqual([room + 26, true])
+    await evict()
+    expect([await diskUsed(), await isOnHost()]).toEqual([room + 25, false])
+    await customer.post(`/vms/${vm.id}/rebuild`, { osTemplateId: image.id })
+    await evict()
+    expect(await diskUsed()).toBe(room + 26)
+    await app.settle()
+    expect(await isOnHost()).toBe(true)
+    await app.checkInvariants()
+    await customer.delete(`/vms/${vm.id}`)
+    await app.settle()
+    await evict()
+    expect([await diskUsed(), await isOnHost()]).toEqual([room, false])
+    await remove(image.id)
   })
 
   test('a create and a delete of its image at the same time end with one of them', async () => {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -13,6 +14,7 @@ import { receiver } from '../../../test/receiver.ts'
 import { setQuotaLimit } from '../accounts/service.ts'
 import { importOwn } from '../../images/import-own.ts'
 import { ImageRefusedError, openOwnImages } from '../../images/own-images.ts'
+import { sleep } from '../../kernel/clock.ts'
 import { sql } from '../../kernel/database/db.ts'
 
 const missing = (): string | undefined => {
@@ -165,6 +167,44 @@ describeIf(missing())('an image from a URL', async () => {
     const full = await customer.post('/images', { name: 'x', url: server.url, checksum: sumOf(raw) })
     expect(full.headers['x-error-code']).toBe('quota_exceeded')
     await app.db.tx((tx) => setQuotaLimit(tx, customer.accountId, 'image_storage_gib', null))
+  })
+
+  test('never takes what its disk has in reserve, however much it has unpacked', async ({ skip }) => {
+    skip(process.getuid!() !== 0, 'only root can mount a small disk')
+    const small = join(folder, 'small')
+    execFileSync('mkdir', [small])
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', small])
+    try {
+      const full = Buffer.alloc(96 * MIB, 'x')
+      full.writeUInt16BE(0x55aa, 510)
+      writeFileSync(join(folder, 'full.raw'), full)
+      qemuImg('convert', '-f', 'raw', '-O', 'qcow2', '-c', 'full.raw', 'small.qcow2')
+      const bytes = file('small.qcow2')
+      let [most, isOver] = [0, false]
+      const watch = (async () => {
+        while (!isOver) {
+          const { bavail, blocks } = await statfs(small)
+          most = Math.max(most, 1 - bavail / blocks)
+          await sleep(5)
+        }
+      })()
+      const order = { kind: 'DISK', checksum: sumOf(bytes), maxBytes: 1024 * MIB } as const
+      const writing = openOwnImages(small).write('c1', 'DISK', async (work) =>
+        importOwn(work, await work.save('received', Readable.from([bytes]), MIB), order, AbortSignal.timeout(60_000)),
+      )
+      await expect(writing).rejects.not.toBeInstanceOf(ImageRefusedError)
+      isOver = true
+      await watch
+      expect(most).toBeGreaterThan(0.5)
+      expect(most).toBeLessThan(0.97)
+    } finally {
+      execFileSync('umount', [small])
+    }
+  })
+
+  test('a URL without control characters is wanted', async () => {
+    const answer = await customer.post('/images', { name: 'x', url: `${server.url}/\u001b[2J`, checksum: sumOf(raw) })
+    expect([answer.status, answer.headers['x-error-code']]).toEqual([400, 'validation_failed'])
   })
 
   test('redirects are followed a few times; a server that answers nothing useful is said to', async () => {

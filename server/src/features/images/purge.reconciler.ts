@@ -1,6 +1,7 @@
 // Removes the files of deleted images: here at once, and from hosts and storage backends when they can be reached. A host that is away keeps the image
-// DELETING, which costs its owner nothing.
+// DELETING, which costs its owner nothing. Those that no VM of a host was made from are removed there, too.
 import { addDuration, subtractDuration } from '../../kernel/clock.ts'
+import { lockTemplateUse } from '../catalog/service.ts'
 import { reconciler, type Deps } from '../deps.ts'
 import { hostsOfImage, releaseImageRoom } from '../hosts/capacity.ts'
 import { callHost, retryDelay } from '../hosts/service.ts'
@@ -32,6 +33,19 @@ async function purge(deps: Deps, id: string): Promise<void> {
     await sql.deleteImage(tx, id)
   })
 }
+
+/** Its owner pays for one file of it, and it would take the room of every host that ever had a VM from it. It is brought again with the next. */
+export const evictImages = reconciler('images.evict', '1h', async (deps: Deps) => {
+  for (const { image_id, host_id } of await sql.unusedRooms(deps.db)) {
+    const stopping = new AbortController().signal
+    const error = await callHost(deps, host_id, stopping, (driver, signal) => driver.ensureNoTemplate(image_id, signal), REMOVE_MS)
+    if (error) continue
+    await deps.db.tx(async (tx) => {
+      await lockTemplateUse(tx, image_id)
+      if (await sql.isRoomUnused(tx, image_id, host_id)) await releaseImageRoom(tx, image_id, host_id)
+    })
+  }
+})
 
 /** A file without a row: of a process that died, or of an image that is newer than the database that was restored. */
 const QUARANTINE = '24h'

@@ -62,14 +62,14 @@ export const CreateImage = object(
   {
     name: Name,
     labels: Type.Optional(Labels),
-    vmId: Type.Optional(Type.String({ ...Id, description: 'Make it from this VM as it is now' })),
+    vmId: Type.Optional(Type.String({ ...Id, description: 'Make it from this VM as it is now; the token needs the scope vms:update' })),
     snapshotId: Type.Optional(
       Type.String({ ...Id, description: 'Make it from this snapshot; the token needs the scope snapshots:restore' }),
     ),
     backupId: Type.Optional(Type.String({ ...Id, description: 'Make it from this backup; the token needs the scope backups:restore' })),
     url: Type.Optional(
       Type.String({
-        maxLength: 2_000,
+        ...nameText(1, 2_000),
         description:
           'Import this file, by https from a public address: a qcow2 or raw disk, or an ISO image, as it is or compressed with gzip or zstd',
       }),

@@ -16,7 +16,7 @@ import { quoteRemoval, refundUnused, unusedDays } from '../renewals/service.ts'
 import { requireSnapshotAsSource } from '../snapshots/service.ts'
 import { startAction } from '../vms/service.ts'
 import { balanceOf, type Quote, requireFunds, toQuote } from '../wallet/service.ts'
-import { createImageWorkflow, STORAGE_QUOTA, type ImageInput, type SystemFacts } from './create.workflow.ts'
+import { createImageWorkflow, importImageWorkflow, STORAGE_QUOTA, type ImageInput, type SystemFacts } from './create.workflow.ts'
 import { recordImageEvent } from './events.ts'
 import { PURGE } from './reconciler-names.ts'
 import type { CreateImage, Image, ImageCreated, UpdateImage } from './schema.ts'
@@ -26,6 +26,8 @@ import { toImage } from './view.ts'
 export { IMAGE_RENEWAL_PRICE } from './sql.ts'
 
 const LABEL = 'IMAGE_CREATE'
+/** Whoever makes a VM from the image, with keys of their own, reads the VM: as one can who sets its password. */
+const MAKES_IMAGES_OF = 'vms:update'
 
 /** `reasonAgainst`: why the URL may not be called. */
 export async function createImage(
@@ -48,6 +50,8 @@ export async function createImage(
       deps.workflows.start(tx, workflow, given, { label: LABEL, ownerId: who.accountId, subjectId: imageId, runId }),
     )
   }
+  if (vmId !== undefined && !who.scopes.has(MAKES_IMAGES_OF))
+    throw apiError('missing_scope', `This token lacks the required scope: ${MAKES_IMAGES_OF}`)
   const snapshot = snapshotId === undefined ? null : await requireSnapshotAsSource(tx, who, snapshotId)
   const backup = backupId === undefined ? null : await requireBackupAsSource(tx, who, backupId)
   return startAction(tx, deps, who, vmId ?? snapshot?.vm_id ?? backup!.vm_id, {
@@ -147,7 +151,7 @@ async function begin(
     staging_gib: stagingHostId === null ? 0 : estimatedGib,
     created_at: deps.clock.now(),
   })
-  const actionId = await start(imageId, createImageWorkflow, { ...run, imageId, vmId }, runId)
+  const actionId = await start(imageId, type === 'URL' ? importImageWorkflow : createImageWorkflow, { ...run, imageId, vmId }, runId)
   const image = await recordImageEvent(tx, deps, imageId, 'image.creating', { actionId })
   if (!dryRun) return { image, actionId }
   const balanceAfter = (await balanceOf(tx, accountId)) - price

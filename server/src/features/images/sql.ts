@@ -145,6 +145,18 @@ export const unknownAmong = async (db: Queries, ids: string[]): Promise<string[]
         select from images i where i.id = f.id and (i.status <> 'FAILED' or exists (select from workflow_runs r where r.id = i.run_id and ${isOpen})))`)
   ).map(({ id }) => id)
 
+const isUnused = sql`not exists (select from vms v where v.host_id = m.host_id and (v.os_template_id = m.image_id
+  or exists (select from workflow_runs r where r.subject_id = v.id and ${isOpen} and r.input ->> 'templateId' = m.image_id)))`
+
+/** Available images on hosts that have no VM from them. In any order: a host that is away keeps its own. */
+export const unusedRooms = (db: Queries) =>
+  db.many<{ image_id: string; host_id: string }>(sql`
+    select m.image_id, m.host_id from image_rooms m join images i on i.id = m.image_id
+    where i.status = 'AVAILABLE' and m.gib > 0 and ${isUnused} order by random() limit 100`)
+
+export const isRoomUnused = async (tx: Tx, imageId: string, hostId: string): Promise<boolean> =>
+  (await tx.maybe(sql`select from image_rooms m where m.image_id = ${imageId} and m.host_id = ${hostId} and ${isUnused}`)) !== undefined
+
 /** Unpaid ones only where the balance covers them now, or a deadline has passed. One that VMs need stays until they are gone. */
 export const dueImages = (db: Queries, { now, graceOver, retentionOver }: Deadlines) =>
   db.many<{ id: string }>(sql`

@@ -2,13 +2,13 @@
 // same; the workflow makes its data at first, and has the host follow. An action that fails gives the volume back as it was.
 import type { DryRunResult } from '../../http/api/api.ts'
 import type { Principal } from '../../http/api/principal.ts'
-import type { VolumeSpec } from '../../hypervisor/driver.ts'
+import { isDriverError, type VolumeSpec } from '../../hypervisor/driver.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import type { StepContext } from '../../workflow/workflow-builder.ts'
 import { getRegion } from '../catalog/service.ts'
 import { workflow, type Deps } from '../deps.ts'
-import { driverForVmId, getVmRow, recordStaleMachine, startAction, type StartRun, type VmDetails } from '../vms/service.ts'
+import { boot, driverForVmId, getVmRow, powerOff, recordStaleMachine, startAction, type StartRun, type VmDetails } from '../vms/service.ts'
 import type { Quote } from '../wallet/service.ts'
 import type { CreateVolume, Volume, VolumeChanging } from './schema.ts'
 import {
@@ -28,8 +28,11 @@ import * as sql from './sql.ts'
 const MAX_VOLUMES = 8
 /** Longer than the driver waits for a guest to release it; otherwise the step would time out before it reports the reason. */
 const PLUG_STEP = '3m'
+/** Of the step that asks a guest to release it. */
+const TRIES = 2
 const ATTACH = 'VOLUME_ATTACH'
 export const DETACH = 'VOLUME_DETACH'
+const RESTARTED = 'It is not paid, and the guest did not release it: the VM was restarted without it'
 
 export interface VolumeInput {
   vmId: string
@@ -41,7 +44,13 @@ interface AttachInput extends VolumeInput {
   isNew: boolean
 }
 
+interface DetachInput extends VolumeInput {
+  /** The guest has no say. */
+  isUnpaid?: boolean
+}
+
 type Context = Pick<StepContext<Deps, VolumeInput, unknown>, 'deps' | 'input' | 'signal'>
+type DetachContext = StepContext<Deps, DetachInput, unknown>
 
 export async function volumeSpec(db: Queries, volumeId: string): Promise<VolumeSpec> {
   const row = await sql.volumeById(db, volumeId)
@@ -79,12 +88,39 @@ export const attachWorkflow = workflow<AttachInput>('volume.attach', { deadline:
     await recordVolumeEvent(tx, deps, volumeId, 'volume.attach_failed', { actionId: runId, reason: error?.userMessage ?? null })
   })
 
-export const detachWorkflow = workflow<VolumeInput>('volume.detach', { deadline: '10m' })
+/** A guest that does not release an unpaid one would have it for nothing: it is switched off for that. Returns whether it was. */
+async function takeOut(context: DetachContext): Promise<boolean> {
+  try {
+    await unplug(context)
+    return false
+  } catch (error) {
+    if (!context.input.isUnpaid || context.tries < TRIES || !isDriverError(error, 'transient')) throw error
+  }
+  await powerOff(context, 0)
+  await unplug(context)
+  return true
+}
+
+/** Unless it is off as it should be. */
+async function bootAgain(context: DetachContext): Promise<void> {
+  if (context.input.isUnpaid && (await getVmRow(context.deps.db, context.input.vmId)).status === 'RUNNING') await boot(context)
+}
+
+export const detachWorkflow = workflow<DetachInput>('volume.detach', { deadline: '10m' })
   // Retried less often than others: the driver itself waits for the guest.
-  .step('detach', { timeout: PLUG_STEP, tries: 2, run: unplug, undo: plugIn })
-  .onSuccess(async (tx, { deps, input: { volumeId }, runId, now }) => {
+  .step('detach', {
+    timeout: PLUG_STEP,
+    tries: TRIES,
+    run: takeOut,
+    undo: async (context) => {
+      await bootAgain(context) // defined without it
+      await plugIn(context)
+    },
+  })
+  .step('boot', { run: bootAgain, optional: true })
+  .onSuccess(async (tx, { deps, input: { volumeId }, results, runId, now }) => {
     await sql.markDetached(tx, now, volumeId)
-    await recordVolumeEvent(tx, deps, volumeId, 'volume.detached', { actionId: runId })
+    await recordVolumeEvent(tx, deps, volumeId, 'volume.detached', { actionId: runId, reason: results.detach ? RESTARTED : null })
   })
   .onFailure(async (tx, { deps, input: { vmId, volumeId }, error, runId, now, cleanupFailed }) => {
     if (cleanupFailed) await recordStaleMachine(tx, now, vmId, (await getVmRow(tx, vmId)).host_id!)
@@ -169,3 +205,15 @@ export async function detachVolume(tx: Tx, deps: Deps, who: Pick<Principal, 'acc
     },
   })
 }
+
+/** An unpaid one, of a locked VM in any state: none of them keeps it. */
+export const takeVolume = (tx: Tx, deps: Deps, { id, account_id, vm_id }: sql.ShownVolume & { vm_id: string }): Promise<void> =>
+  startAction(tx, deps, { accountId: account_id }, vm_id, {
+    verb: null,
+    label: DETACH,
+    act: async ({ status }, start) => {
+      if (status === 'UNMANAGED') return // its machine is left alone
+      const { actionId } = await start(detachWorkflow, { vmId: vm_id, volumeId: id, isUnpaid: true })
+      await sql.beginDetach(tx, deps.clock.now(), id, actionId)
+    },
+  })

@@ -3,11 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { controlOf } from '../../../test/hosts.ts'
 import { testRunner } from '../../../test/run-workflows.ts'
+import { withStubbornGuests } from '../../../test/stubborn-guests.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { testCrashSafety } from '../../workflow/testing.ts'
-import { attachWorkflow, detachWorkflow } from './attach.workflow.ts'
+import { attachWorkflow, detachWorkflow, takeVolume } from './attach.workflow.ts'
 import { growWorkflow } from './grow.workflow.ts'
 import { purgeVolumes } from './purge.reconciler.ts'
+import { lockVolumeById } from './sql.ts'
 
 const TIMEOUT_MS = 300_000
 
@@ -100,6 +102,37 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
             },
             failed: async () => {
               expect(await state()).toEqual({ ...attached, sizeGiB: 10, data: [10] })
+              await app.checkInvariants()
+            },
+          },
+          { thorough },
+        )
+      },
+      TIMEOUT_MS,
+    )
+
+    test(
+      'taken from a guest that keeps it',
+      async () => {
+        const machine = async () => (await app.deps.hypervisors.get(app.host.id)).findMachine(vmId, AbortSignal.timeout(5_000))
+        await testCrashSafety(
+          {
+            ...setup,
+            runner: testRunner(withStubbornGuests(app.deps)),
+            workflow: detachWorkflow,
+            start: async () => {
+              await fresh(true)
+              await app.db.tx(async (tx) => takeVolume(tx, app.deps, { ...(await lockVolumeById(tx, id))!, vm_id: vmId }))
+              return (await customer.get(`/volumes/${id}`)).body.data.currentAction.id
+            },
+            completed: async () => {
+              expect(await state()).toEqual({ ...detached, sizeGiB: 10, data: [10] })
+              expect(await machine()).toMatchObject({ power: 'running' })
+              await app.checkInvariants()
+            },
+            failed: async () => {
+              expect(await state()).toEqual({ ...attached, sizeGiB: 10, data: [10] })
+              expect(await machine()).toMatchObject({ power: 'running' })
               await app.checkInvariants()
             },
           },

@@ -5,7 +5,7 @@ import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import type { Deps } from '../deps.ts'
 import { chargeRenewal, GRACE, isOver, isTurnToTake, notCovered, renewalReconciler, RETENTION } from '../renewals/service.ts'
 import { lockVmById } from '../vms/service.ts'
-import { DETACH, detachVolume } from './attach.workflow.ts'
+import { DETACH, takeVolume } from './attach.workflow.ts'
 import { recordVolumeEvent, removeVolume } from './service.ts'
 import * as sql from './sql.ts'
 
@@ -20,7 +20,7 @@ async function runStep(tx: Tx, deps: Deps, id: string): Promise<boolean> {
   const before = await sql.volumeById(tx, id)
   if (before?.vm_id) await lockVmById(tx, before.vm_id)
   const row = await sql.lockVolumeById(tx, id)
-  if (!row || row.deleted_at !== null || row.run_id !== null || row.next_renewal_at > now || row.vm_id !== before?.vm_id) return false
+  if (!row || row.deleted_at !== null || sql.isGrowing(row) || row.next_renewal_at > now || row.vm_id !== before?.vm_id) return false
   const paidUntil = await renew(tx, deps, now, row)
   if (paidUntil) return paidUntil <= now
   if (row.billing_status === 'ACTIVE') await markPastDue(tx, deps, now, row)
@@ -53,8 +53,9 @@ async function enforceGracePeriod(tx: Tx, deps: Deps, now: Date, row: sql.ShownV
     return true
   }
   // An action that failed has left it with the VM.
-  if (row.vm_id !== null) {
-    if (await isTurnToTake(tx, now, row, row.vm_id, DETACH)) await detachVolume(tx, deps, { accountId: row.account_id }, row.id)
+  const { vm_id } = row
+  if (vm_id !== null) {
+    if (row.run_id === null && (await isTurnToTake(tx, now, row, vm_id, DETACH))) await takeVolume(tx, deps, { ...row, vm_id })
   } else if (isOver(now, row, RETENTION)) await removeVolume(tx, deps, now, row, 'Unpaid for too long')
   return false
 }

@@ -232,16 +232,22 @@ export const deletedIn = (db: Queries, place: string) =>
     select id, generation, host_id, storage_id, array(select s.id from volume_snapshots s where s.volume_id = v.id order by s.id) as snapshot_ids
     from volumes v where deleted_at is not null and (host_id = ${place} or storage_id = ${place}) order by deleted_at, id limit 200`)
 
-/** Unpaid ones only where the balance covers them now, or a deadline has passed. Those of a removed host are out of reach, and cost nothing. */
+/** Its price may change back. Any other action leaves the bill alone, so that nobody puts it off by one after another. */
+export const isGrowing = ({ run_id, status }: VolumeRow): boolean => run_id !== null && status === 'ATTACHED'
+
+/**
+ * Unpaid ones only where the balance covers them now, or a deadline has passed. Those of a removed host are out of reach, and cost nothing.
+ * Suspended ones last: where they cannot be taken from their VMs they are due again and again.
+ */
 export const dueVolumes = (db: Queries, { now, graceOver, retentionOver }: Deadlines) =>
   db.many<{ id: string }>(sql`
     select v.id from volumes v left join wallets w using (account_id)
-    where v.next_renewal_at <= ${now} and v.deleted_at is null and v.run_id is null and not ${isSuspended(sql`v.account_id`)}
+    where v.next_renewal_at <= ${now} and v.deleted_at is null and (v.run_id is null or v.status <> 'ATTACHED') and not ${isSuspended(sql`v.account_id`)}
       and not exists (select from hosts h where h.id = v.host_id and h.removed_at is not null)
       and (v.billing_status = 'ACTIVE' or coalesce(w.balance_cents, 0) >= ${RENEWAL_PRICE}
         or (v.billing_status = 'PAST_DUE' and v.past_due_at <= ${graceOver})
         or (v.billing_status = 'SUSPENDED' and (v.vm_id is not null or v.past_due_at <= ${retentionOver})))
-    order by v.next_renewal_at, v.id limit 500`)
+    order by v.billing_status = 'SUSPENDED', v.next_renewal_at, v.id limit 500`)
 
 export const setPeriod = (tx: Tx, now: Date, id: string, period: Period) =>
   tx.run(sql`update volumes set ${paid(now, period)} where id = ${id}`)

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { controlOf, givenHost, givenRegion, placeOn } from '../../../test/hosts.ts'
+import { settler } from '../../../test/run-workflows.ts'
+import { withStubbornGuests } from '../../../test/stubborn-guests.ts'
 import { subtractDuration } from '../../kernel/clock.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { sweepOrphanVolumes } from '../backups/orphan-volumes.reconciler.ts'
@@ -350,6 +352,104 @@ describe('the bill of a volume', () => {
     await renewVolumes.runOnce(app.deps)
     expect(new Set(await states())).toEqual(new Set(['ACTIVE', undefined]))
     await purge()
+  })
+
+  const PRICE = sql`update catalog_values set value = 1000000 where name = 'price.volume_gib'`
+  /** Of a VM whose guest releases no volume. */
+  const stubborn = async () => {
+    const owner = await app.given.customer({ credit: '1000.00' })
+    const vm = await vmOn(app.host.id, owner)
+    const { id } = await create({ vmId: vm.id }, owner)
+    await app.settle()
+    const deps = withStubbornGuests(app.deps)
+    const events = async () =>
+      app.db.many<{ type: string; reason: string | null }>(
+        sql`select type, data ->> 'reason' as reason from events where subject_id = ${id} order by number`,
+      )
+    return { owner, vm, id, deps, settle: settler(deps, app.clock), events }
+  }
+
+  test('unpaid: a guest that does not release it loses it by a restart', async () => {
+    const { owner, vm, id, deps, settle, events } = await stubborn()
+    await app.db.run(PRICE)
+    app.clock.advance('32d')
+    await renewVolumes.runOnce(deps)
+    expect(await get(id, owner)).toMatchObject({ billing: { status: 'PAST_DUE' }, vmId: vm.id })
+    await owner.post(`/volumes/${id}/detach`)
+    await settle()
+    expect([await get(id, owner), await holders(id)]).toMatchObject([{ status: 'ATTACHED' }, [vm.id]])
+    app.clock.advance('25h')
+    await renewVolumes.runOnce(deps)
+    await settle()
+    expect([await get(id, owner), await holders(id)]).toMatchObject([{ status: 'AVAILABLE', vmId: null }, []])
+    expect((await events()).at(-1)).toEqual({ type: 'volume.detached', reason: expect.stringMatching(/the VM was restarted without it$/) })
+    expect((await owner.get(`/vms/${vm.id}`)).body.data.status).toBe('RUNNING')
+    expect(await (await app.deps.hypervisors.get(app.host.id)).findMachine(vm.id, AbortSignal.timeout(5_000))).toMatchObject({
+      power: 'running',
+      volumes: [],
+    })
+    app.clock.advance('8d')
+    await renewVolumes.runOnce(app.deps)
+    expect(await get(id, owner)).toBeUndefined()
+    await purge()
+  })
+
+  test('unpaid: a VM that is in ERROR keeps none', async () => {
+    const owner = await app.given.customer({ credit: '1000.00' })
+    const vm = await vmOn(app.host.id, owner)
+    const { id } = await create({ vmId: vm.id }, owner)
+    await app.settle()
+    await drift.stopMachine(vm.id, 'user')
+    await app.db.run(sql`update vms set status = 'ERROR' where id = ${vm.id}`)
+    await app.db.run(PRICE)
+    app.clock.advance('32d')
+    await renewVolumes.runOnce(app.deps)
+    app.clock.advance('25h')
+    await renewVolumes.runOnce(app.deps)
+    await app.settle()
+    expect([await get(id, owner), await holders(id)]).toMatchObject([{ status: 'AVAILABLE', billing: { status: 'SUSPENDED' } }, []])
+  })
+
+  test('is not put off by one action after another', async () => {
+    const { owner, vm, id, deps, settle } = await stubborn()
+    app.clock.advance('32d')
+    expect((await owner.post(`/volumes/${id}/detach`)).status).toBe(202)
+    await renewVolumes.runOnce(deps)
+    expect(await types(owner)).toEqual(['VOLUME_RENEWAL -0.50', 'VOLUME_CHARGE -0.50'])
+    await settle()
+    await app.db.run(PRICE)
+    app.clock.advance('31d')
+    for (const [status, wait] of [
+      ['PAST_DUE', '25h'],
+      ['SUSPENDED', '1m'],
+    ] as const) {
+      expect((await owner.post(`/volumes/${id}/detach`)).status).toBe(202)
+      await renewVolumes.runOnce(deps)
+      expect(await get(id, owner)).toMatchObject({ status: 'DETACHING', vmId: vm.id, billing: { status } })
+      await settle()
+      app.clock.advance(wait)
+    }
+    await renewVolumes.runOnce(deps)
+    await settle()
+    expect(await get(id, owner)).toMatchObject({ status: 'AVAILABLE' })
+  })
+
+  test('of others is not delayed by any number of volumes that cannot be taken from their VMs', async () => {
+    const vm = await vmOn(app.host.id, stranger)
+    const { id: stuck } = await create({ vmId: vm.id }, stranger)
+    await app.settle()
+    const { id } = await create({}, customer)
+    app.clock.advance('32d')
+    await app.db
+      .run(sql`insert into volumes (id, account_id, region_id, name, is_protected, size_gib, storage, host_id, status, vm_id, vm_host_id, billing_status,
+        renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, created_at, updated_at)
+      select 'stuck' || n, account_id, region_id, name, false, 10000000, storage, host_id, status, vm_id, vm_host_id, 'SUSPENDED', renewal_day,
+        period_started_at, 0, created_at, created_at, created_at, updated_at from volumes, generate_series(1, 500) n where id = ${stuck}`)
+    await app.db.run(sql`update vms set status = 'UNMANAGED' where id = ${vm.id}`)
+    await renewVolumes.runOnce(app.deps)
+    expect((await get(id)).billing.nextRenewalAt > app.clock.now().toISOString()).toBe(true)
+    await app.db.run(sql`delete from volumes where id like 'stuck%'`)
+    await app.db.run(sql`update vms set status = 'RUNNING' where id = ${vm.id}`)
   })
 })
 

@@ -77,6 +77,27 @@ export const volumeContract: ConformanceContract = (fixture) => {
     expect(await volumesOf(spec)).toEqual([])
   })
 
+  test('a volume has the limits of disk I/O of its machine, which change live', async () => {
+    const [before, volume] = [
+      await create(fixture(), fixture().spec({ diskLimits: { iops: 500, miBPerSecond: null } })),
+      fixture().volume(),
+    ]
+    const { driver } = fixture()
+    const limits = async () => (await driver.findMachine(before.vmId, soon(fixture())))?.diskLimits
+    const spec = await attach(before, volume)
+    expect(await limits()).toEqual({ iops: 500, miBPerSecond: null })
+    for (const diskLimits of [
+      { iops: 900, miBPerSecond: 40 },
+      { iops: null, miBPerSecond: null },
+      { iops: null, miBPerSecond: 20 },
+    ]) {
+      await driver.ensureDefined({ ...spec, diskLimits }, soon(fixture()))
+      expect(await limits()).toEqual(diskLimits)
+    }
+    await changeTo(fixture(), spec)
+    expect(await limits()).toEqual({ iops: 500, miBPerSecond: null })
+  })
+
   test('a volume is removed once no machine has it, however often that is asked for', async () => {
     const volume = fixture().volume()
     const { driver, other } = fixture()

@@ -4,7 +4,7 @@ import { Param, type Domain, type Volume } from '@berth/libvirt'
 import { DriverError, GIB, type DiskLimits, type Machines, type MachineSpec } from '../../driver.ts'
 import { guestGroup } from '../host/guest-user-probe.ts'
 import { detectAcceleration } from '../host/kvm-probe.ts'
-import { diskLimitsOf, domainXml, type DiskFile, type RbdDisk } from '../xml/domain-xml.ts'
+import { domainXml, LIMIT_GROUP, limitsByDisk, type DiskFile, type RbdDisk } from '../xml/domain-xml.ts'
 import { diskImage } from '../../rbd/names.ts'
 import { growOffline, growLive } from '../storage/resize.ts'
 import { canOffload } from '../host/offload-probe.ts'
@@ -40,15 +40,17 @@ export function requireSameSpec({ xml, metadata, domain }: MachineState, { vmId,
 
 /** Zero lifts a limit. */
 async function limitLive(context: HostContext, { xml, domain }: MachineState, wanted: DiskLimits, signal: AbortSignal): Promise<void> {
-  const { iops, miBPerSecond } = diskLimitsOf(xml)
-  if (iops === wanted.iops && miBPerSecond === wanted.miBPerSecond) return
+  const isLimited = wanted.iops !== null || wanted.miBPerSecond !== null
   const parameters = {
     total_bytes_sec: Param.ullong(BigInt((wanted.miBPerSecond ?? 0) * 2 ** 20)),
     total_iops_sec: Param.ullong(BigInt(wanted.iops ?? 0)),
+    ...(isLimited && { group_name: Param.string(LIMIT_GROUP) }),
   }
-  await context.call(`limit the disk of ${domain.name}`, signal, (host) =>
-    host.domains.setBlockIoTune({ domain, disk: 'vda', parameters, flags: ['live', 'config'] }),
-  )
+  for (const [disk, { iops, miBPerSecond }] of limitsByDisk(xml))
+    if (iops !== wanted.iops || miBPerSecond !== wanted.miBPerSecond)
+      await context.call(`limit disk ${disk} of ${domain.name}`, signal, (host) =>
+        host.domains.setBlockIoTune({ domain, disk, parameters, flags: ['live', 'config'] }),
+      )
 }
 
 async function growStopped(context: HostContext, spec: MachineSpec, bytes: number, signal: AbortSignal): Promise<number> {

@@ -12,7 +12,7 @@ import { ignoreIfPending, RETRY_INTERVAL_MS } from '../network/interfaces.ts'
 import { getPool } from '../storage/backends.ts'
 import { ensureNoVolume, ensureVolume, getVolumeFile, openVolume, requireUnused } from '../storage/customer-volumes.ts'
 import { growDisk, growTo } from '../storage/resize.ts'
-import { freeTarget, volumeDiskXml, volumesOf } from '../xml/domain-xml.ts'
+import { freeTarget, limitsByDisk, volumeDiskXml, volumesOf } from '../xml/domain-xml.ts'
 
 export const volumeMethods = (context: HostContext): Volumes => ({
   ...volumeSnapshotMethods(context),
@@ -65,7 +65,8 @@ async function attach(context: HostContext, vmId: string, volume: VolumeRef, sig
   if (storageId !== null && !live && (await (await getPool(context, storageId)).isOpen(volumeId, signal)))
     throw new DriverError('transient', `Volume ${volumeId} is open elsewhere`)
   const target = known?.target ?? live?.target ?? freeTarget(definition, current)
-  const { xml } = volumeDiskXml({ id: volumeId, source: await openVolume(context, volume, signal) }, target)
+  const limits = limitsByDisk(current).get('vda')!
+  const { xml } = volumeDiskXml({ id: volumeId, source: await openVolume(context, volume, signal) }, target, limits)
   const attached = context.call(`attach volume ${volumeId} to ${vmId}`, signal, (host) => host.domains.attachDevice({ domain, xml, flags }))
   await attached.catch((error: unknown) => {
     if (!hasText(error, 'noSlot')) throw error

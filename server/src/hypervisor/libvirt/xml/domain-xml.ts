@@ -67,7 +67,7 @@ export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
       {},
       diskXml(options.disk, spec.diskLimits),
       seedXml(options.seedPath),
-      options.volumes.map((volume, index) => volumeDiskXml(volume, volumeTargets[index]!)),
+      options.volumes.map((volume, index) => volumeDiskXml(volume, volumeTargets[index]!, spec.diskLimits)),
       spec.nics.map((nic) => interfaceXml(nic, options.canOffload)),
       platformXml(arch),
     ),
@@ -126,8 +126,8 @@ const virtioDiskXml = (disk: DiskFile | RbdDisk, dev: string, ...more: (Xml | fa
 /** After the machine's own disk and its seed. A guest finds a volume by its serial, whichever it has. */
 const volumeTargets = Array.from('cdefghijklmnopqrstuvwxyz', (letter) => `vd${letter}`)
 
-export const volumeDiskXml = ({ id, source }: AttachedVolume, target: string): Xml =>
-  virtioDiskXml(source, target, element('serial', {}, volumeSerial(id)))
+export const volumeDiskXml = ({ id, source }: AttachedVolume, target: string, limits: DiskLimits): Xml =>
+  virtioDiskXml(source, target, limitsXml(limits), element('serial', {}, volumeSerial(id)))
 
 /** A volume as a domain has it. */
 export interface VolumeDisk {
@@ -160,6 +160,9 @@ function monitorXml(monitor: string): Xml {
   return element('host', { name: ipv6 ?? host ?? monitor, port })
 }
 
+/** All disks of a machine share its limits: each of its own would multiply them. */
+export const LIMIT_GROUP = 'machine'
+
 const UNLIMITED: DiskLimits = { iops: null, miBPerSecond: null }
 const MIB = 2 ** 20
 
@@ -170,11 +173,25 @@ const limitsXml = ({ iops, miBPerSecond }: DiskLimits): Xml | false =>
     {},
     miBPerSecond !== null && element('total_bytes_sec', {}, miBPerSecond * MIB),
     iops !== null && element('total_iops_sec', {}, iops),
+    element('group_name', {}, LIMIT_GROUP),
   )
 
-/** Of the machine's own disk. */
+/** By target: of its own disk, which is the first, and of its volumes. */
+export function limitsByDisk(domain: Element): Map<string, DiskLimits> {
+  const targets = ['vda', ...volumesOf(domain).map(({ target }) => target)]
+  const disks = new Map(domain.all('devices/disk').map((disk) => [disk.attribute('target/dev'), disk]))
+  return new Map(targets.map((target) => [target, limitsOf(disks.get(target))]))
+}
+
+/** A limit that not all of them have is none. */
 export function diskLimitsOf(domain: Element): DiskLimits {
-  const tune = vdaOf(domain)?.find('iotune')
+  const [own, ...others] = limitsByDisk(domain).values()
+  const common = (name: keyof DiskLimits): number | null => (others.every((other) => other[name] === own![name]) ? own![name] : null)
+  return { iops: common('iops'), miBPerSecond: common('miBPerSecond') }
+}
+
+function limitsOf(disk: Element | undefined): DiskLimits {
+  const tune = disk?.find('iotune')
   const [bytes, iops] = ['total_bytes_sec', 'total_iops_sec'].map((name) => Number(tune?.find(name)?.text ?? 0))
   return { iops: iops || null, miBPerSecond: bytes ? Math.round(bytes / MIB) : null }
 }
