@@ -14,6 +14,7 @@ export interface VolumeRow extends Row<'volumes'> {
 export interface ShownVolume extends VolumeRow {
   region_slug: string
   region_name: string
+  vm_name: string | null
   renewal_price_cents: bigint
   open_run: OpenRun | null
 }
@@ -24,6 +25,7 @@ export const RENEWAL_PRICE = sql`v.size_gib * (select value from catalog_values
 
 /** The VM is the subject of the run. */
 const shown = sql`${allColumns('volumes', 'v')}, r.slug as region_slug, r.name as region_name, ${RENEWAL_PRICE} as renewal_price_cents,
+  (select vm.name from vms vm where vm.id = v.vm_id) as vm_name,
   case when v.run_id is not null then ${openRunAsJson(sql`v.vm_id`)} end as open_run`
 
 export type NewVolume = Pick<
