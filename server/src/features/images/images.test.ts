@@ -136,7 +136,7 @@ describe('images', async () => {
     expect([inUse.status, inUse.headers['x-error-code'], inUse.body.error]).toEqual([
       409,
       'in_use',
-      'Image golden is used by 1 VMs and 0 snapshots and backups: rebuild or delete these first',
+      `Image golden is used by VM ${(await customer.get(`/vms/${vm.id}`)).body.data.name}: rebuild or delete these first`,
     ])
     await customer.delete(`/vms/${vm.id}`)
     await app.settle()
