@@ -4,7 +4,7 @@ import type { CommandContext } from '../command-context.ts'
 import { defineCommand, group } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
 import { time } from '../format.ts'
-import { omitUndefined, parseInteger, parseOnOff } from '../options.ts'
+import { LABEL, omitUndefined, parseInteger, parseLabels, parseOnOff, requireChanges } from '../options.ts'
 import { details, message, table, type Columns, type CommandResult } from '../result.ts'
 
 const VOLUME_FIELDS: Columns<Volume> = {
@@ -41,18 +41,6 @@ const finished = (ctx: CommandContext, volume: Volume, label: string): Promise<C
     : ctx.finish({ vmId: volume.vmId, actionId: volume.currentAction.id }, label, async () =>
         volumeDetails(ctx, await ctx.berth.volumes.get(volume.id)),
       )
-
-const LABEL: [string, string] = ['--label <key=value...>', 'labels; replaces those that it has']
-
-function labelsOf(texts: string[] | undefined): Record<string, string> | undefined {
-  return texts && Object.fromEntries(texts.map(parseLabel))
-}
-
-function parseLabel(text: string): [string, string] {
-  const [key, ...value] = text.split('=')
-  if (!key || value.length === 0) throw usageError(`--label ${text}: give a key and a value, such as team=core`)
-  return [key, value.join('=')]
-}
 
 const list = defineCommand<{ region?: string; vm?: string }>({
   name: 'list',
@@ -127,7 +115,7 @@ const create = defineCommand<CreateOptions>({
       regionId: await ctx.resolveId('region', region),
       ...(vm !== undefined && { vmId: await ctx.resolveId('vm', vm) }),
       ...(storage !== undefined && { storage: storage.toUpperCase() as Volume['storage'] }),
-      ...omitUndefined({ labels: labelsOf(label), isProtected: protect }),
+      ...omitUndefined({ labels: parseLabels(label), isProtected: protect }),
     }
     if (dryRun) return quoteDetails(await ctx.berth.volumes.quoteCreate(order))
     await ctx.ask(async () => `Creating volume ${name} ${priceOf(await ctx.berth.volumes.quoteCreate(order))}`)
@@ -142,8 +130,8 @@ const update = defineCommand<{ name?: string; label?: string[]; protect?: string
   options: [['--name <name>', 'its name'], LABEL, ['--protect <on|off>', 'whether it can be deleted']],
   example: 'volume update data --protect on',
   async run(ctx, { name, label, protect }, volume: string) {
-    const change = omitUndefined({ name, labels: labelsOf(label), isProtected: parseOnOff('--protect', protect) })
-    if (Object.keys(change).length === 0) throw usageError('give --name, --label or --protect')
+    const fields = { name, labels: parseLabels(label), isProtected: parseOnOff('--protect', protect) }
+    const change = requireChanges(omitUndefined(fields), '--name, --label, --protect')
     return volumeDetails(ctx, await ctx.berth.volumes.update(await ctx.resolveId('volume', volume), change))
   },
 })
