@@ -96,30 +96,32 @@ const create = defineCommand<CreateOptions>({
   args: '<name>',
   options: [
     ['--size <GiB>', 'its size (required)'],
-    ['--region <region>', 'region whose VMs can have it (required)'],
+    ['--region <region>', 'region whose VMs can have it; default: that of the VM, or the only available one'],
     ['--vm <vm>', 'attach it to this VM at once'],
     ['--storage <kind>', 'local or replicated; default: replicated where the region has it'],
     LABEL,
     ['--protect', 'refuse to delete it'],
   ],
-  example: 'volume create data --size 100 --region fra1 --vm web-1',
+  example: 'volume create data --size 100 --vm web-1',
   waits: true,
   asks: true,
   supportsDryRun: true,
   async run(ctx, { size, region, vm, storage, label, protect, dryRun }, name: string) {
     if (!size) throw usageError('--size is required, in GiB')
-    if (!region) throw usageError('--region is required; see berth region list')
+    const of = vm === undefined ? undefined : await ctx.getVm(vm)
     const order = {
       name,
       sizeGiB: parseInteger('--size', size),
-      regionId: await ctx.resolveId('region', region),
-      ...(vm !== undefined && { vmId: await ctx.resolveId('vm', vm) }),
+      regionId: await ctx.resolveRegionId(region ?? of?.region.slug),
+      ...(of && { vmId: of.id }),
       ...(storage !== undefined && { storage: storage.toUpperCase() as Volume['storage'] }),
       ...omitUndefined({ labels: parseLabels(label), isProtected: protect }),
     }
     if (dryRun) return quoteDetails(await ctx.berth.volumes.quoteCreate(order))
     await ctx.ask(async () => `Creating volume ${name} ${priceOf(await ctx.berth.volumes.quoteCreate(order))}`)
-    return finished(ctx, await ctx.berth.volumes.create(order), `attaching ${name}`)
+    const created = await finished(ctx, await ctx.berth.volumes.create(order), `attaching ${name}`)
+    const hint = of ? 'It is empty: make a filesystem on it in the guest, with mkfs.ext4' : `To attach it: berth volume attach ${name} <vm>`
+    return { ...created, hint }
   },
 })
 
@@ -152,7 +154,9 @@ const grow = defineCommand<{ dryRun?: true }>({
       const price = await quote()
       return isFree(price) ? undefined : `Growing volume ${volume} ${priceOf(price)}`
     })
-    return finished(ctx, await ctx.berth.volumes.update(id, change), `growing ${volume}`)
+    const grown = await ctx.berth.volumes.update(id, change)
+    const shown = await finished(ctx, grown, `growing ${volume}`)
+    return grown.vmId === null ? shown : { ...shown, hint: `Grow its filesystem in the guest: resize2fs ${grown.devicePath}` }
   },
 })
 
