@@ -12,13 +12,13 @@ import { regionsQuery } from '../../queries/catalog.ts'
 import { vmChoicesQuery, volumesQuery } from '../../queries/vms.ts'
 import { Empty } from '../../ui/AsyncState.tsx'
 import { ChooseVmDialog } from '../../ui/ChooseVm.tsx'
-import { Copyable } from '../../ui/CopyButton.tsx'
+import { Code, Copyable } from '../../ui/CopyButton.tsx'
 import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { formatMoney } from '../../ui/format.ts'
+import { formatDisk, formatMoney } from '../../ui/format.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { TextLink } from '../../ui/links.tsx'
-import { Card, Page } from '../../ui/Page.tsx'
+import { Card, Page, Stack } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { RenameDialog } from '../../ui/Rename.tsx'
@@ -27,7 +27,7 @@ import { StatusBadge } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 
-type Open = { what: 'create' } | { what: 'rename' | 'attach' | 'detach' | 'grow' | 'delete'; volume: Volume } | null
+type Open = { what: 'create' } | { what: 'use' | 'rename' | 'attach' | 'detach' | 'grow' | 'delete'; volume: Volume } | null
 
 const MAX_GIB = 16_384
 
@@ -49,8 +49,17 @@ export default function Volumes() {
     </Button>
   )
   const columns: Column<Volume>[] = [
-    { head: w.name, truncate: ({ name }) => name, cell: ({ name }) => name },
-    { head: w.size, cell: ({ sizeGiB }) => w.gib(sizeGiB), right: true },
+    {
+      head: w.name,
+      truncate: ({ name, isProtected }) => (isProtected ? `${name}: ${w.isProtected}` : name),
+      cell: ({ name, isProtected }) => (
+        <div>
+          <strong>{name}</strong>
+          {isProtected && <div className="muted">{w.isProtected}</div>}
+        </div>
+      ),
+    },
+    { head: w.size, cell: ({ sizeGiB }) => formatDisk(sizeGiB), right: true },
     {
       head: w.region,
       cell: ({ region, storage }) => (
@@ -68,12 +77,13 @@ export default function Volumes() {
         vmId === null ? (
           w.detached
         ) : (
-          <TextLink to="/vms/$vmId" params={{ vmId }}>
-            {nameOf(vmId)}
-          </TextLink>
+          <div>
+            <TextLink to="/vms/$vmId" params={{ vmId }}>
+              {nameOf(vmId)}
+            </TextLink>
+          </div>
         ),
     },
-    { head: w.device, cell: ({ devicePath }) => <Copyable text={devicePath} what={w.device} /> },
     {
       head: w.price,
       right: true,
@@ -95,6 +105,7 @@ export default function Volumes() {
         <RowMenu
           name={volume.name}
           items={[
+            { label: w.use, onClick: () => setOpen({ what: 'use', volume }) },
             volume.vmId === null
               ? { label: w.attach, onClick: () => setOpen({ what: 'attach', volume }) }
               : { label: w.detach, onClick: () => setOpen({ what: 'detach', volume }) },
@@ -127,6 +138,7 @@ export default function Volumes() {
           onClose={close}
         />
       )}
+      {open?.what === 'use' && <UseVolume volume={open.volume} onClose={close} />}
       {open?.what === 'attach' && <AttachVolume volume={open.volume} vms={vms} onClose={close} />}
       {open?.what === 'detach' && <DetachVolume volume={open.volume} onClose={close} />}
       {open?.what === 'grow' && <GrowVolume volume={open.volume} onClose={close} />}
@@ -196,7 +208,6 @@ function CreateVolume({ vms, onClose }: { vms: VmListItem[]; onClose: () => void
           onChange={(event) => setName(event.currentTarget.value)}
           error={fieldError(create.error, 'name')}
           maxLength={100}
-          required
           data-autofocus
         />
         <Size value={sizeGiB} min={1} onChange={setSize} error={fieldError(create.error, 'sizeGiB')} />
@@ -239,6 +250,21 @@ const AttachVolume = ({ volume, vms, onClose }: VolumeProps & { vms: VmListItem[
     successMessage={w.attaching(volume.name)}
     onClose={onClose}
   />
+)
+
+/** What a Linux guest does with it: the path is the same on every VM. */
+const UseVolume = ({ volume: { name, devicePath }, onClose }: VolumeProps) => (
+  <Dialog title={w.useTitle(name)} onClose={onClose} size="lg">
+    <Stack gap={14}>
+      <Copyable text={devicePath} what={w.device} />
+      {w.guestCommands(devicePath).map(([about, text]) => (
+        <div key={about}>
+          <p>{about}</p>
+          <Code text={text} what={about} />
+        </div>
+      ))}
+    </Stack>
+  </Dialog>
 )
 
 function GrowVolume({ volume, onClose }: VolumeProps) {
