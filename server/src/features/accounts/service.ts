@@ -149,9 +149,7 @@ export async function reserveQuotas(tx: Tx, accountId: string, amounts: Record<s
 
 /** `volume_storage_gib` → `GiB of volume storage` */
 const quotaWords = (name: string): string =>
-  name
-    .replace(/^(.+)_(gib|mib)$/, (_, what: string, unit: string) => `${unit === 'gib' ? 'GiB' : 'MiB'} of ${what}`)
-    .replaceAll('_', ' ')
+  name.replace(/^(.+)_(gib|mib)$/, (_, what: string, unit: string) => `${unit === 'gib' ? 'GiB' : 'MiB'} of ${what}`).replaceAll('_', ' ')
 
 /** Handles a quota that is exhausted or has no counter row yet. */
 async function takeMissing(tx: Tx, accountId: string, name: string, amount: bigint): Promise<void> {

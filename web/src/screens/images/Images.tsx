@@ -56,7 +56,11 @@ export default function Images() {
     { head: w.status, cell: (image) => <ImageStatus image={image} /> },
     { head: w.size, cell: (image) => <Size image={image} />, right: true },
     { head: w.price, cell: ({ billing }) => (billing ? formatMoney(billing.priceMonthly, currency) : commonMessages.unknown), right: true },
-    { head: w.labels, truncate: ({ labels }) => labelLines(labels).join(', '), cell: ({ labels }) => labelLines(labels).join(', ') },
+    {
+      head: w.labels,
+      truncate: ({ labels }) => labelLines(labels).join(', '),
+      cell: ({ labels }) => labelLines(labels).join(', ') || commonMessages.none,
+    },
     { head: w.created, cell: ({ createdAt }) => <Time at={createdAt} />, right: true },
     {
       head: commonMessages.actions,
