@@ -98,6 +98,14 @@ export class CommandContext {
     }
   }
 
+  /** Of `region`, or of the only one that is available. */
+  async resolveRegionId(region: string | undefined): Promise<string> {
+    if (region) return this.resolveId('region', region)
+    const regions = (await this.berth.regions.list()).filter(({ available }) => available)
+    if (regions.length === 1) return regions[0]!.id
+    throw usageError(`--region is required: ${regions.map(({ slug }) => slug).join(' or ') || 'see berth region list'}`)
+  }
+
   /** Asks before a destructive change. Without a terminal nobody can answer, so only --yes confirms. */
   async confirm(question: string, word: string): Promise<void> {
     if (this.options.yes) return

@@ -14,6 +14,19 @@ export function parseInteger(flag: string, text: string): number {
   return Number(text)
 }
 
+/** The option and its values, of whatever has labels. */
+export const LABEL: [string, string] = ['--label <key=value...>', 'labels; replaces those that it has']
+
+export const parseLabels = (texts: string[] | undefined): Record<string, string> | undefined =>
+  texts &&
+  Object.fromEntries(
+    texts.map((text) => {
+      const [key, ...value] = text.split('=')
+      if (!key || value.length === 0) throw usageError(`--label ${text}: give a key and a value, such as team=core`)
+      return [key, value.join('=')]
+    }),
+  )
+
 type Packet = Pick<Body<'checkReach'>, 'protocol' | 'port'>
 
 /** The values of --protocol and --port. */

@@ -66,7 +66,7 @@ describe('own images', async () => {
     await button(dialog(page), 'Make image').click()
     await link(page, 'Show all images').click()
     await expectShown(row('frozen').getByText('Available'))
-    await expectShown(row('frozen').getByText('Made of a snapshot'))
+    await expectShown(row('frozen').getByText('Made of a snapshot of web'))
   })
 
   test('a VM is made from it, with a disk that is large enough', async () => {
@@ -93,7 +93,7 @@ describe('own images', async () => {
   test('it is not deleted while a VM needs it', async () => {
     await go(page, 'Images')
     await choose('golden', 'Delete image')
-    await expectShown(dialog(page).getByText(/Image golden is used by 1 VMs/))
+    await expectShown(dialog(page).getByText(/Image golden is used by VM copy/))
     expect(await button(dialog(page), 'Delete image').isDisabled()).toBe(true)
     await button(dialog(page), 'Cancel').click()
     expect((await imageOf('golden'))!.status).toBe('AVAILABLE')

@@ -37,6 +37,8 @@ describe('with names of 100 characters', async () => {
 
   test.each([
     '/vms',
+    '/volumes',
+    '/images',
     '/ssh-keys',
     '/networks',
     '/firewalls',

@@ -1,7 +1,9 @@
+import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import catalog from '../../server/catalog.json' with { type: 'json' }
 import dashboard from '../../openapi/dashboard.json' with { type: 'json' }
 import openapi from '../../openapi/v1.json' with { type: 'json' }
+import { vmsMessages } from '../src/messages/vms.ts'
 import { limitName } from '../src/messages/settings.ts'
 import { ACTION_CHOICES, actionName } from '../src/screens/audit-log/action-name.ts'
 
@@ -40,4 +42,15 @@ test('the audit log says in words what operators did in the dashboard', () => {
 test('every write of the public API can be chosen in the audit log, in words', () => {
   const chosen = new Map(ACTION_CHOICES.map(({ value, label }) => [value, label]))
   expect(writesOf(openapi.paths).filter((id) => !/^[A-Z][A-Za-z -]+$/.test(chosen.get(id) ?? ''))).toEqual([])
+})
+
+test('every action of a VM is shown in words', () => {
+  const features = new URL('../../server/src/features/', import.meta.url)
+  const labels = globSync('*/**/*.ts', { cwd: features }).flatMap((file) =>
+    [...readFileSync(new URL(file, features), 'utf8').matchAll(/\blabel: '([A-Z_]+)'|\b(?:LABEL|ATTACH|DETACH) = '([A-Z_]+)'/g)].map(
+      ([, given, constant]) => given ?? constant!,
+    ),
+  )
+  expect(labels).toContain('VOLUME_GROW')
+  expect(labels.filter((label) => label !== 'BACKUP_PROVE' && !(label in vmsMessages.actionNames))).toEqual([])
 })

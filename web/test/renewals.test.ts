@@ -1,29 +1,26 @@
+import type { VmListItem } from '@berth/sdk'
 import { expect, test } from 'vitest'
-import { forecast, type Renewable } from '../src/screens/wallet/renewals.ts'
+import { forecast, isRenewed, type Renewable } from '../src/screens/wallet/renewals.ts'
 
-type Status = Renewable['status']
-type Paid = Renewable['billing']['status']
-
-const vm = (name: string, day: number, status: Status = 'RUNNING', billing: Paid = 'ACTIVE', priceMonthly = '0.10'): Renewable => ({
+const paid = (name: string, kind: Renewable['kind'], day: number, priceMonthly = '0.10'): Renewable => ({
   id: name,
   name,
-  status,
-  billing: { status: billing, nextRenewalAt: `2026-12-${day}T00:00:00.000Z`, priceMonthly },
+  kind,
+  billing: { nextRenewalAt: `2026-12-${day}T00:00:00.000Z`, priceMonthly },
 })
-const summarize = (vms: Renewable[], balance = '0.30') => forecast(vms, { balance }).map((each) => [each.vm.name, each.balance])
 
 test('the forecast lists renewals by date, to the cent', () => {
-  expect(summarize([vm('b', 12, 'STOPPED', 'ACTIVE', '0.20'), vm('a', 11), vm('c', 13, 'RUNNING', 'PAST_DUE')])).toEqual([
+  const items = [paid('b', 'volume', 12, '0.20'), paid('a', 'vm', 11), paid('c', 'image', 13)]
+  expect(forecast(items, { balance: '0.30' }).map(({ item, balance }) => [item.name, balance])).toEqual([
     ['a', 0.2],
     ['b', 0],
     ['c', -0.1],
   ])
 })
 
-test('unmanaged, operator-suspended and failed VMs are not renewed', () => {
-  expect(summarize([vm('a', 11, 'UNMANAGED'), vm('b', 12, 'SUSPENDED'), vm('c', 13, 'ERROR', 'CANCELLED')])).toEqual([])
-})
-
-test('a VM suspended for non-payment is renewed once the balance covers it', () => {
-  expect(summarize([vm('a', 11, 'SUSPENDED', 'SUSPENDED')])).toEqual([['a', 0.2]])
+test('unmanaged, operator-suspended and failed VMs are not renewed, unpaid ones are once the balance covers it', () => {
+  const is = (status: VmListItem['status'], billing: VmListItem['billing']['status']) =>
+    isRenewed({ status, billing: { status: billing, nextRenewalAt: '', priceMonthly: '' } })
+  expect([is('UNMANAGED', 'ACTIVE'), is('SUSPENDED', 'ACTIVE'), is('ERROR', 'CANCELLED')]).toEqual([false, false, false])
+  expect([is('RUNNING', 'PAST_DUE'), is('STOPPED', 'ACTIVE'), is('SUSPENDED', 'SUSPENDED')]).toEqual([true, true, true])
 })

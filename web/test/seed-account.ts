@@ -44,9 +44,18 @@ export async function seedAccount(berth: Berth, name: Naming = (what) => what): 
   const { vmId } = first!
   await berth.waitForAction(await berth.snapshots.create(vmId, { name: name('before'), description: name('a clean state') }))
   await berth.waitForAction(await berth.backups.create(vmId, { name: name('weekly') }))
+  await seedVolumes(berth, name, regionId, vmId)
+  const { actionId } = await berth.images.create({ name: name('golden'), vmId, labels: { team: name('web').slice(0, 63) } })
+  await berth.waitForAction({ vmId, actionId })
   await berth.waitForAction(await berth.vms.stop(second!.vmId))
   const ticket = await berth.tickets.create({ subject: name('a question'), body: `${name('hello')}\n${name('how are you')}` })
   return { vmId, networkId: network.id, firewallId, webhookId: webhook.id, ticketId: ticket.id }
+}
+
+async function seedVolumes(berth: Berth, name: Naming, regionId: string, vmId: string): Promise<void> {
+  await berth.volumes.create({ name: name('spare'), sizeGiB: 1, regionId, isProtected: true })
+  const { id } = await berth.volumes.create({ name: name('data'), sizeGiB: 10, regionId, labels: { team: name('web').slice(0, 63) } })
+  await berth.waitForAction(await berth.volumes.attach(id, { vmId }))
 }
 
 async function seedFirewall(berth: Berth, name: Naming): Promise<string> {

@@ -69,15 +69,14 @@ const reserve = defineCommand<{ region?: string; name?: string; dryRun?: true }>
   name: 'reserve',
   description: 'reserve a public address that can move between VMs',
   options: [
-    ['--region <region>', 'region whose VMs can have it (required)'],
+    ['--region <region>', 'region whose VMs can have it; default: the only available one'],
     ['--name <name>', 'name; default: the address itself'],
   ],
   example: 'address reserve --region fra1 --name www',
   asks: true,
   supportsDryRun: true,
   async run(ctx, { region, name, dryRun }) {
-    if (!region) throw usageError('--region is required; see berth region list')
-    const order = { regionId: await ctx.resolveId('region', region), ...omitUndefined({ name }) }
+    const order = { regionId: await ctx.resolveRegionId(region), ...omitUndefined({ name }) }
     if (dryRun) return quoteDetails(await ctx.berth.addresses.quoteReserve(order))
     await ctx.ask(async () => `Reserving an address ${priceOf(await ctx.berth.addresses.quoteReserve(order))}`)
     return details(await ctx.berth.addresses.reserve(order), ADDRESS_FIELDS)

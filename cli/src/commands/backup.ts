@@ -132,7 +132,7 @@ const remove = defineCommand({
   },
 })
 
-export const backup = group('backup', 'copies of a disk, on another host where there is one', [
+export const backup = group('backup', 'copies of a disk, off its host where that is possible', [
   list,
   get,
   create,

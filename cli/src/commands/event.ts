@@ -7,15 +7,27 @@ import { escapeJson, paintOn, sanitizeTerminal, type Paint } from '../style.ts'
 const renderEvent = (event: Event, paint: Paint): string =>
   `${paint('dim', time(event.timestamp))}  ${sanitizeTerminal([event.cursor.padStart(5), event.type.padEnd(24), describeSubject(event.data)].join('  ')).trimEnd()}`
 
+interface Named {
+  name: string
+}
+
 interface EventSubject {
-  vm?: { name: string }
+  vm?: Named
+  snapshot?: Named | undefined
+  backup?: Named | undefined
+  volume?: Named
+  image?: Named
+  address?: Named
   ticket?: { subject: string }
   transaction?: { description: string } | null
   reason?: string | null
 }
 
 function describeSubject(data: EventSubject): string {
-  const subject = data.vm?.name ?? data.ticket?.subject ?? data.transaction?.description ?? ''
+  const named = data.volume ?? data.image ?? data.address
+  const copy = data.snapshot ?? data.backup
+  const ofVm = data.vm && [data.vm, ...(copy ? [copy] : [])].map(({ name }) => name).join('/')
+  const subject = ofVm ?? named?.name ?? data.ticket?.subject ?? data.transaction?.description ?? ''
   return data.reason ? `${subject} (${data.reason})` : subject
 }
 

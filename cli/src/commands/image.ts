@@ -5,8 +5,8 @@ import { defineCommand, group } from '../command.ts'
 import type { CommandContext } from '../command-context.ts'
 import { CliError, EXIT, usageError } from '../exit-codes.ts'
 import { bytes, time } from '../format.ts'
-import { omitUndefined } from '../options.ts'
-import { details, message, table, type Columns } from '../result.ts'
+import { LABEL, omitUndefined, parseLabels, parseOnOff, requireChanges } from '../options.ts'
+import { details, message, table, type Columns, type CommandResult } from '../result.ts'
 
 const IMAGE_FIELDS: Columns<Image> = {
   Name: (image) => image.name,
@@ -15,7 +15,7 @@ const IMAGE_FIELDS: Columns<Image> = {
   Status: (image) => image.status,
   Error: (image) => image.error,
   Labels: (image) => Object.entries(image.labels).map(([name, value]) => `${name}=${String(value)}`),
-  Source: (image) => image.source.url ?? `${image.source.type} ${image.source.id}`,
+  Source: ({ source }) => source.url ?? source.type,
   Size: (image) => bytes(image.size),
   Disk: (image) => (image.disk === null ? undefined : `${image.disk} GiB`),
   Architecture: (image) => image.arch,
@@ -27,6 +27,13 @@ const IMAGE_FIELDS: Columns<Image> = {
   Billing: (image) => image.billing?.status,
   'Next renewal': (image) => image.billing && time(image.billing.nextRenewalAt),
   Created: (image) => time(image.createdAt),
+}
+
+async function imageDetails(ctx: CommandContext, image: Image): Promise<CommandResult> {
+  const nameOf = await ctx.vmNames([image.source])
+  const sourceOf = ({ source: { type, url, vmId } }: Image) =>
+    url ?? (vmId === null ? type : type === 'VM' ? `VM ${nameOf(vmId)}` : `${type} of VM ${nameOf(vmId)}`)
+  return details(image, { ...IMAGE_FIELDS, Source: sourceOf })
 }
 
 const list = defineCommand({
@@ -55,7 +62,7 @@ const get = defineCommand({
   description: 'show an image',
   args: '<image>',
   example: 'image get golden',
-  run: async (ctx, _, image: string) => details(await ctx.berth.images.get(await ctx.resolveId('image', image)), IMAGE_FIELDS),
+  run: async (ctx, _, image: string) => imageDetails(ctx, await ctx.berth.images.get(await ctx.resolveId('image', image))),
 })
 
 interface CreateOptions {
@@ -71,8 +78,6 @@ interface CreateOptions {
   label?: string[]
   dryRun?: true
 }
-
-const LABEL: [string, string] = ['--label <name=value...>', 'labels']
 
 const create = defineCommand<CreateOptions>({
   name: 'create',
@@ -95,7 +100,7 @@ const create = defineCommand<CreateOptions>({
   asks: true,
   supportsDryRun: true,
   async run(ctx, options, name: string) {
-    const body = { name, ...(await sourceOf(ctx, options)), ...omitUndefined({ labels: labelsOf(options.label) }) }
+    const body = { name, ...(await sourceOf(ctx, options)), ...omitUndefined({ labels: parseLabels(options.label) }) }
     if (options.dryRun) return quoteDetails(await ctx.berth.images.quoteCreate(body))
     await ctx.ask(async () => {
       const quote = await ctx.berth.images.quoteCreate(body)
@@ -103,8 +108,8 @@ const create = defineCommand<CreateOptions>({
     })
     const started = await ctx.berth.images.create(body)
     if (ctx.options.wait === false)
-      return message(started, started.image.id, `Image ${started.image.id} is being made. To look: berth image get ${name}`)
-    return details(await waitForImage(ctx, started.image), IMAGE_FIELDS)
+      return message(started, started.image.id, `Image ${name} is being made. To look: berth image get ${started.image.id}`)
+    return imageDetails(ctx, await waitForImage(ctx, started.image))
   },
 })
 
@@ -137,32 +142,16 @@ async function copyId(ctx: CommandContext, kind: 'snapshot' | 'backup', text: st
   return ctx.resolveId(kind, rest.join('/'), await ctx.resolveId('vm', vm))
 }
 
-function labelsOf(given: string[] | undefined): Record<string, string> | undefined {
-  if (!given) return undefined
-  return Object.fromEntries(
-    given.map((each) => {
-      const at = each.indexOf('=')
-      if (at < 1) throw usageError(`"${each}" is no label: give name=value`)
-      return [each.slice(0, at), each.slice(at + 1)]
-    }),
-  )
-}
-
-const update = defineCommand<{ name?: string; label?: string[]; protect?: boolean }>({
+const update = defineCommand<{ name?: string; label?: string[]; protect?: string }>({
   name: 'update',
   description: 'rename, label or protect an image',
   args: '<image>',
-  options: [
-    ['--name <name>', 'its new name'],
-    LABEL,
-    ['--protect', 'protect it against deletion'],
-    ['--no-protect', 'lift the protection'],
-  ],
-  example: 'image update golden --name golden-2 --protect',
+  options: [['--name <name>', 'its name'], LABEL, ['--protect <on|off>', 'whether it can be deleted']],
+  example: 'image update golden --name golden-2 --protect on',
   async run(ctx, { name, label, protect }, image: string) {
-    const change = omitUndefined({ name, labels: labelsOf(label), isProtected: protect })
-    if (Object.keys(change).length === 0) throw usageError('give --name, --label, --protect or --no-protect')
-    return details(await ctx.berth.images.update(await ctx.resolveId('image', image), change), IMAGE_FIELDS)
+    const fields = { name, labels: parseLabels(label), isProtected: parseOnOff('--protect', protect) }
+    const change = requireChanges(omitUndefined(fields), '--name, --label, --protect')
+    return imageDetails(ctx, await ctx.berth.images.update(await ctx.resolveId('image', image), change))
   },
 })
 

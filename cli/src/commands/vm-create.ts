@@ -86,7 +86,7 @@ const noLoginHint = (name: string): string =>
 
 async function buildRequest(ctx: CommandContext, options: Options, hostname: string): Promise<Body<'createVm'>> {
   const [regionId, source, planId, sshKeyIds, firewallIds, privateNetworkIds] = await Promise.all([
-    resolveRegionId(ctx, options.region),
+    ctx.resolveRegionId(options.region),
     resolveSource(ctx, options),
     options.plan && ctx.resolveId('plan', options.plan),
     ctx.resolveIds('key', splitList(options.key)),
@@ -128,13 +128,6 @@ async function resolveBackupId(ctx: CommandContext, text: string): Promise<strin
   const [, vm, backup] = /^([^/]+)\/(.+)$/.exec(text) ?? []
   if (!vm || !backup) throw usageError('--from-backup takes <vm>/<backup>, such as web-1/monday, or the id of a backup')
   return ctx.resolveId('backup', backup, await ctx.resolveId('vm', vm))
-}
-
-async function resolveRegionId(ctx: CommandContext, region: string | undefined): Promise<string> {
-  if (region) return ctx.resolveId('region', region)
-  const regions = (await ctx.berth.regions.list()).filter(({ available }) => available)
-  if (regions.length === 1) return regions[0]!.id
-  throw usageError(`--region is required: ${regions.map(({ slug }) => slug).join(' or ') || 'see berth region list'}`)
 }
 
 export function customSize({ vcpu, ram, disk, bandwidth, networkSpeed }: CustomSize): Body<'createVm'>['customConfig'] {

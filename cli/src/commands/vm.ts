@@ -17,7 +17,8 @@ const VM_COLUMNS: Columns<VmListItem> = {
   STATUS: (vm) => vm.status,
   ADDRESS: (vm) => vm.ipAddress ?? vm.ipv6Address,
   PLAN: (vm) => vm.plan.slug,
-  OS: (vm) => vm.osTemplate.slug,
+  // The slug of an own image is its id.
+  OS: ({ osTemplate: { slug, name } }) => (slug.startsWith('image-') ? name : slug),
   REGION: (vm) => vm.region.slug,
   RENEWS: (vm) => time(vm.billing.nextRenewalAt),
 }

@@ -4,7 +4,7 @@ import type { CommandContext } from '../command-context.ts'
 import { defineCommand, group } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
 import { time } from '../format.ts'
-import { omitUndefined, parseInteger, parseOnOff } from '../options.ts'
+import { LABEL, omitUndefined, parseInteger, parseLabels, parseOnOff, requireChanges } from '../options.ts'
 import { details, message, table, type Columns, type CommandResult } from '../result.ts'
 import { finishOnVolume, volumeSnapshot } from './volume-snapshot.ts'
 
@@ -40,18 +40,6 @@ const finished = (ctx: CommandContext, volume: Volume, label: string): Promise<C
   volume.currentAction === null
     ? volumeDetails(ctx, volume)
     : finishOnVolume(ctx, volume, volume.currentAction.id, label, async () => volumeDetails(ctx, await ctx.berth.volumes.get(volume.id)))
-
-const LABEL: [string, string] = ['--label <key=value...>', 'labels; replaces those that it has']
-
-function labelsOf(texts: string[] | undefined): Record<string, string> | undefined {
-  return texts && Object.fromEntries(texts.map(parseLabel))
-}
-
-function parseLabel(text: string): [string, string] {
-  const [key, ...value] = text.split('=')
-  if (!key || value.length === 0) throw usageError(`--label ${text}: give a key and a value, such as team=core`)
-  return [key, value.join('=')]
-}
 
 const list = defineCommand<{ region?: string; vm?: string }>({
   name: 'list',
@@ -108,32 +96,38 @@ const create = defineCommand<CreateOptions>({
   args: '<name>',
   options: [
     ['--size <GiB>', 'its size (required)'],
-    ['--region <region>', 'region whose VMs can have it (required)'],
+    ['--region <region>', 'region whose VMs can have it; default: that of the VM, or the only available one'],
     ['--vm <vm>', 'attach it to this VM at once'],
     ['--snapshot <snapshot>', 'begin with the data of a snapshot: <volume>/<snapshot>, or its id'],
     ['--storage <kind>', 'local or replicated; default: replicated where the region has it'],
     LABEL,
     ['--protect', 'refuse to delete it'],
   ],
-  example: 'volume create data --size 100 --region fra1 --vm web-1',
+  example: 'volume create data --size 100 --vm web-1',
   waits: true,
   asks: true,
   supportsDryRun: true,
   async run(ctx, { size, region, vm, snapshot, storage, label, protect, dryRun }, name: string) {
     if (!size) throw usageError('--size is required, in GiB')
-    if (!region) throw usageError('--region is required; see berth region list')
+    const of = vm === undefined ? undefined : await ctx.getVm(vm)
     const order = {
       name,
       sizeGiB: parseInteger('--size', size),
-      regionId: await ctx.resolveId('region', region),
-      ...(vm !== undefined && { vmId: await ctx.resolveId('vm', vm) }),
+      regionId: await ctx.resolveRegionId(region ?? of?.region.slug),
+      ...(of && { vmId: of.id }),
       ...(snapshot !== undefined && { snapshotId: await snapshotId(ctx, snapshot) }),
       ...(storage !== undefined && { storage: storage.toUpperCase() as Volume['storage'] }),
-      ...omitUndefined({ labels: labelsOf(label), isProtected: protect }),
+      ...omitUndefined({ labels: parseLabels(label), isProtected: protect }),
     }
     if (dryRun) return quoteDetails(await ctx.berth.volumes.quoteCreate(order))
     await ctx.ask(async () => `Creating volume ${name} ${priceOf(await ctx.berth.volumes.quoteCreate(order))}`)
-    return finished(ctx, await ctx.berth.volumes.create(order), `${snapshot === undefined ? 'attaching' : 'creating'} ${name}`)
+    const created = await finished(
+      ctx,
+      await ctx.berth.volumes.create(order),
+      `${snapshot === undefined ? 'attaching' : 'creating'} ${name}`,
+    )
+    if (!of) return { ...created, hint: `To attach it: berth volume attach ${name} <vm>` }
+    return snapshot === undefined ? { ...created, hint: 'It is empty: make a filesystem on it in the guest, with mkfs.ext4' } : created
   },
 })
 
@@ -150,8 +144,8 @@ const update = defineCommand<{ name?: string; label?: string[]; protect?: string
   options: [['--name <name>', 'its name'], LABEL, ['--protect <on|off>', 'whether it can be deleted']],
   example: 'volume update data --protect on',
   async run(ctx, { name, label, protect }, volume: string) {
-    const change = omitUndefined({ name, labels: labelsOf(label), isProtected: parseOnOff('--protect', protect) })
-    if (Object.keys(change).length === 0) throw usageError('give --name, --label or --protect')
+    const fields = { name, labels: parseLabels(label), isProtected: parseOnOff('--protect', protect) }
+    const change = requireChanges(omitUndefined(fields), '--name, --label, --protect')
     return volumeDetails(ctx, await ctx.berth.volumes.update(await ctx.resolveId('volume', volume), change))
   },
 })
@@ -172,7 +166,9 @@ const grow = defineCommand<{ dryRun?: true }>({
       const price = await quote()
       return isFree(price) ? undefined : `Growing volume ${volume} ${priceOf(price)}`
     })
-    return finished(ctx, await ctx.berth.volumes.update(id, change), `growing ${volume}`)
+    const grown = await ctx.berth.volumes.update(id, change)
+    const shown = await finished(ctx, grown, `growing ${volume}`)
+    return grown.vmId === null ? shown : { ...shown, hint: `Grow its filesystem in the guest: resize2fs ${grown.devicePath}` }
   },
 })
 

@@ -1,5 +1,5 @@
 // Boots the images built here under emulation.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -71,6 +71,15 @@ describe.each<Arch>(['aarch64', 'x86_64'])('a tiny guest of %s', TIMEOUT, (arch)
     await guest.monitor('device_add', { driver: 'virtio-net-pci', netdev: 'more', id: 'nic', bus: 'spare', romfile: '' })
     await eventually(async () => (await addresses(guest)).includes('10.9.9.15'), 120_000)
     expect((await guest.ssh('ip route')).match(/^default/gm)).toHaveLength(1)
+
+    const volume = join(folder, `${arch}.raw`)
+    await writeFile(volume, '')
+    await truncate(volume, 64 * 2 ** 20)
+    await guest.monitor('blockdev-add', { driver: 'raw', 'node-name': 'volume', file: { driver: 'file', filename: volume } })
+    await guest.monitor('device_add', { driver: 'virtio-blk-pci', drive: 'volume', serial: 'data', bus: 'spare-2' })
+    const path = '/dev/disk/by-id/virtio-data'
+    await eventually(async () => (await guest.ssh('ls /dev/disk/by-id')).includes('virtio-data'), 120_000)
+    await guest.ssh(`mkfs.ext4 -q ${path} && mount ${path} /mnt && echo kept > /mnt/kept && umount /mnt`)
 
     await guest.monitor('system_powerdown')
     await guest.ended()

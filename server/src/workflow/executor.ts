@@ -81,6 +81,9 @@ export async function executeRun(runner: Runner, { run, steps }: ClaimedRun): Pr
 
 type Handler = AnyWorkflow['steps'][number]
 
+/** As the journal returns it. */
+const toJson = (result: unknown): unknown => (result === undefined ? null : JSON.parse(JSON.stringify(result)))
+
 class RunExecution {
   readonly #runner: Runner
   readonly #run: store.RunRow
@@ -126,7 +129,7 @@ class RunExecution {
     try {
       const result = await this.#inTime(row, handler, 'run')
       this.#at(`${row.name} run`)
-      row.result = result === undefined ? null : JSON.parse(JSON.stringify(result))
+      row.result = toJson(result)
       await this.#journal(`${row.name} saved`, this.#progress(row), async (tx) => {
         await handler.save?.(tx, this.#endContext() as never)
         await store.completeStep(tx, this.#run.id, row.position, result, this.#now())
@@ -176,7 +179,7 @@ class RunExecution {
     for (const row of this.#steps.toReversed()) {
       if (row.status === 'PENDING' || row.status === 'UNDONE') continue
       try {
-        await this.#inTime(row, this.#handler(row), 'undo')
+        row.result = toJson(await this.#inTime(row, this.#handler(row), 'undo')) ?? row.result
       } catch (error) {
         if (error instanceof store.AttemptLostError) throw error
         this.#runner.deps.log.warn({ err: error, runId: this.#run.id, step: row.name }, 'step compensation failed')
@@ -184,9 +187,7 @@ class RunExecution {
         cleanupFailed = true
       }
       this.#at(`${row.name} undone`)
-      await this.#journal(`${row.name} undo saved`, this.#run.progress, (tx) =>
-        store.markUndone(tx, this.#run.id, row.position, this.#now()),
-      )
+      await this.#journal(`${row.name} undo saved`, this.#run.progress, (tx) => store.markUndone(tx, this.#run.id, row, this.#now()))
     }
     if (cleanupFailed) this.#tellOperator()
     await this.#journal('end', this.#run.progress, (tx) =>

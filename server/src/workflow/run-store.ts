@@ -73,8 +73,10 @@ export const failStep = (tx: Tx, runId: string, position: number, error: string,
     sql`update workflow_steps set status = 'FAILED', error = ${error}, completed_at = ${now} where run_id = ${runId} and position = ${position}`,
   )
 
-export const markUndone = (tx: Tx, runId: string, position: number, now: Date) =>
-  tx.run(sql`update workflow_steps set status = 'UNDONE', completed_at = ${now} where run_id = ${runId} and position = ${position}`)
+export const markUndone = (tx: Tx, runId: string, { position, result }: StepRow, now: Date) =>
+  tx.run(sql`
+    update workflow_steps set status = 'UNDONE', result = ${result === null ? null : json(result)}, completed_at = ${now}
+    where run_id = ${runId} and position = ${position}`)
 
 /** Releases the run until then. */
 export const postpone = (tx: Tx, runId: string, until: Date) =>

@@ -1,7 +1,7 @@
 // Defines workflows. A workflow is a list of steps; each may
 //   run   change the outside world. Holds no transaction. May run twice, so it must be idempotent.
 //   save  change the database. Commits together with the journal entry of the step.
-//   undo  compensate a complete or partial `run`. May run twice.
+//   undo  compensate a complete or partial `run`. May run twice. What it returns replaces the result of `run` for `onFailure`.
 // A permanent failure undoes the started steps in reverse order, then `onFailure` updates the database.
 import { parseDurationMs } from '../kernel/clock.ts'
 import type { Tx } from '../kernel/database/db.ts'
@@ -37,7 +37,7 @@ export interface EndContext<D, I, R> extends SaveContext<D, I, R> {
 export interface Step<D = unknown, I = unknown, R = Record<string, unknown>, T = unknown, N extends string = string> {
   run?: (context: StepContext<D, I, R>) => Promise<T>
   save?: (tx: Tx, context: SaveContext<D, I, R & { [K in N]: T }>) => Promise<unknown>
-  undo?: (context: StepContext<D, I, Partial<R>>) => Promise<unknown>
+  undo?: (context: StepContext<D, I, Partial<R>>) => Promise<NoInfer<T> | void>
   /** Limit for one `run` or `undo`. */
   timeout?: string
   /** Maximum number of attempts. */

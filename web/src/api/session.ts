@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { hasCode } from './errors.ts'
 import { apiRequest } from './request.ts'
 
@@ -78,3 +78,5 @@ export interface TotpSetup {
   secret: string
   uri: string
 }
+
+export const useCurrency = (): string => useQuery(sessionQuery).data?.settings.currency ?? 'USD'

@@ -17,6 +17,8 @@ export const commonMessages = {
   save: 'Save changes',
   rename: 'Rename',
   name: 'Name',
+  vm: 'VM',
+  noVms: 'No VM in this region can have it.',
   actions: 'Actions',
   moreActions: (name: string) => `Actions for ${name}`,
   copied: 'Copied',

@@ -16,6 +16,12 @@ export const imageMessages = {
   created: 'Created',
   isProtected: 'Protected',
   from: { VM: 'Made of a VM', SNAPSHOT: 'Made of a snapshot', BACKUP: 'Made of a backup', URL: 'Imported' },
+  fromVm: {
+    VM: (vm: string) => `Made of ${vm}`,
+    SNAPSHOT: (vm: string) => `Made of a snapshot of ${vm}`,
+    BACKUP: (vm: string) => `Made of a backup of ${vm}`,
+    URL: () => 'Imported',
+  },
   importedFrom: (url: string) => `Imported from ${url}`,
   source: 'Make it from',
   sources: { VM: 'A VM as it is now', SNAPSHOT: 'A snapshot', BACKUP: 'A backup', URL: 'A file at a URL' },

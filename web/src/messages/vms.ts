@@ -56,6 +56,8 @@ export const vmsMessages = {
     VOLUME_RESTORE: 'Restoring volume',
     VOLUME_SNAPSHOT_CREATE: 'Creating snapshot of volume',
     VOLUME_SNAPSHOT_DELETE: 'Deleting snapshot of volume',
+    ADDRESS_ASSIGN: 'Assigning address',
+    ADDRESS_UNASSIGN: 'Unassigning address',
     NETWORK_ATTACH: 'Attaching network',
     NETWORK_DETACH: 'Detaching network',
     PASSWORD_RESET: 'Resetting password',

@@ -39,8 +39,12 @@ export async function quickstart(config: Config, { email, hostname, os }: Quicks
   showLine('✓', `VM ${hostname}`, '')
   const templates = os ? [os] : kind === 'kvm' ? ['debian-12', 'tiny'] : ['tiny', 'debian-12']
   const vm = await ensureVm(apiAt(address, player.token), { hostname, publicKey: key.publicKey, templates })
-  print(`\n ${vm.name} is ${vm.status}${kind === 'simulated' ? '. It is simulated: its address does not answer' : ''}. Log in with:\n`)
-  print(`   ssh ${vm.user}@${vm.ipAddress ?? vm.ipv6Address}\n`)
+  const [next, command] =
+    kind === 'simulated'
+      ? ['It is simulated, so there is nothing to log in to. See it with', `npx berth vm get ${vm.name}`]
+      : ['Log in with', `ssh ${vm.user}@${vm.ipAddress ?? vm.ipv6Address}`]
+  print(`\n ${vm.name} is ${vm.status}. ${next}:\n`)
+  print(`   ${command}\n`)
 }
 
 /** The URL at which this machine reaches the API. */

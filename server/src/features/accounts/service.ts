@@ -147,6 +147,10 @@ export async function reserveQuotas(tx: Tx, accountId: string, amounts: Record<s
   for (const [name, amount] of Object.entries(amounts)) if (!taken.has(name)) await takeMissing(tx, accountId, name, amount)
 }
 
+/** `volume_storage_gib` → `GiB of volume storage` */
+const quotaWords = (name: string): string =>
+  name.replace(/^(.+)_(gib|mib)$/, (_, what: string, unit: string) => `${unit === 'gib' ? 'GiB' : 'MiB'} of ${what}`).replaceAll('_', ' ')
+
 /** Handles a quota that is exhausted or has no counter row yet. */
 async function takeMissing(tx: Tx, accountId: string, name: string, amount: bigint): Promise<void> {
   await sql.ensureQuota(tx, accountId, name)
@@ -155,10 +159,9 @@ async function takeMissing(tx: Tx, accountId: string, name: string, amount: bigi
   if (!quota) throw new Error(`BUG: the catalog has no quota.${name}`)
   if ((await getAccount(tx, accountId)).suspended_at)
     throw apiError('quota_exceeded', 'This account is suspended and gets nothing new. Open a ticket to ask why')
-  const what = name.replaceAll('_', ' ')
   throw apiError(
     'quota_exceeded',
-    `Quota exceeded: ${quota.used} of ${quota.limit} ${what} are in use. Delete some, or ask support for more`,
+    `Quota exceeded: ${quota.used} of ${quota.limit} ${quotaWords(name)} are in use. Delete some, or ask support for more`,
   )
 }
 

@@ -138,7 +138,7 @@ describe('images', async () => {
     expect([inUse.status, inUse.headers['x-error-code'], inUse.body.error]).toEqual([
       409,
       'in_use',
-      'Image golden is used by 1 VMs and 0 snapshots and backups: rebuild or delete these first',
+      `Image golden is used by VM ${(await customer.get(`/vms/${vm.id}`)).body.data.name}: rebuild or delete these first`,
     ])
     await customer.delete(`/vms/${vm.id}`)
     await app.settle()
@@ -250,7 +250,7 @@ describe('images', async () => {
     expect(await refusal('/images', { name: 'x', vmId })).toEqual([
       422,
       'quota_exceeded',
-      `Quota exceeded: ${storage} of ${storage + 24} image storage gib are in use. Delete some, or ask support for more`,
+      `Quota exceeded: ${storage} of ${storage + 24} GiB of image storage are in use. Delete some, or ask support for more`,
     ])
     await app.db.tx((tx) => setQuotaLimit(tx, customer.accountId, 'image_storage_gib', null))
     const poor = await app.given.customer({ credit: '6.00' })

@@ -177,3 +177,12 @@ export const insertPeriod = (tx: Tx, id: string, { startsAt, endsAt }: Period, t
 
 export const markUnpaid = (tx: Tx, now: Date, id: string, status: 'PAST_DUE' | 'SUSPENDED') =>
   tx.run(sql`update images set ${unpaid(now, status)} where id = ${id}`)
+
+/** VMs and copies whose disks need it: the first five by name. */
+export const usersOf = (db: Queries, id: string) =>
+  db.many<{ what: string; name: string }>(sql`
+    select what, name from (
+      select 'VM' as what, name from vms where os_template_id = ${id}
+      union all select 'snapshot', v.name || '/' || s.name from snapshots s join vms v on v.id = s.vm_id where s.os_template_id = ${id}
+      union all select 'backup', v.name || '/' || b.name from backups b join vms v on v.id = b.vm_id where b.os_template_id = ${id}
+    ) users order by what collate "C", name limit 5`)

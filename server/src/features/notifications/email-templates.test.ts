@@ -14,6 +14,20 @@ describe('email', () => {
     ['vm.past_due', { vm, reason: 'The wallet does not cover it' }, 'Your VM web-1 will be suspended', /could not be paid/],
     ['vm.suspended', { vm, reason: 'unpaid' }, 'Your VM web-1 is suspended', /kept for 7 days; then it is deleted/],
     ['vm.suspended', { vm, reason: 'operator' }, 'Your VM web-1 is suspended', /by the operator/],
+    [
+      'volume.past_due',
+      { volume: { id: 'cv', name: 'data' }, reason: 'It is deleted on Monday' },
+      'Your volume data will be detached, then deleted',
+      /Monday\./,
+    ],
+    ['image.past_due', { image: { id: 'ci', name: 'golden' }, reason: null }, 'Your image golden will be deleted', /could not be paid/],
+    ['address.past_due', { address: { id: 'ca', name: 'front' }, reason: null }, 'Your address front will be released', /Deposit/],
+    [
+      'backup.verification_failed',
+      { vm, backup: { name: 'monday' }, reason: 'The guest went off' },
+      'A backup of your VM web-1 cannot be restored',
+      /The guest went off\.[^]*another backup/,
+    ],
     ['webhook.disabled', { webhook: { id: 'cw', url: 'https://x.example/' }, reason: 'Gone' }, 'Webhook disabled', /Gone\./],
     ['ticket.reply', { ticket: { id: 'ct', subject: 'Help' } }, 'New reply to your ticket: Help', /GET \/tickets\/ct/],
   ])('for %s states what happened and what to do', (type, data, subject, words) => {

@@ -60,6 +60,17 @@ const TEMPLATES: { [Type in EventType]?: (data: EventPayloads[Type]) => Draft } 
       'Rebuild it to start anew with an empty disk, or delete it. Until then it costs nothing.',
     ],
   }),
+  'volume.past_due': ({ volume, reason }) => unpaid('volume', volume, reason, 'be detached, then deleted'),
+  'image.past_due': ({ image, reason }) => unpaid('image', image, reason, 'be deleted'),
+  'address.past_due': ({ address, reason }) => unpaid('address', address, reason, 'be released'),
+  'backup.verification_failed': ({ vm, backup, reason }) => ({
+    subject: `A backup of your VM ${brief(vm.name)} cannot be restored`,
+    lines: [
+      `The backup ${line(backup.name)} of your VM ${line(vm.name)} was restored on trial, and that failed.`,
+      ...(reason === null ? [] : [sentence(reason)]),
+      'Make another backup.',
+    ],
+  }),
   'webhook.disabled': ({ webhook, reason }) => ({
     subject: 'Webhook disabled',
     lines: [
@@ -73,6 +84,15 @@ const TEMPLATES: { [Type in EventType]?: (data: EventPayloads[Type]) => Draft } 
     lines: [`Support has answered your ticket "${line(ticket.subject)}" (${ticket.id}).`, `Read it with GET /tickets/${ticket.id}.`],
   }),
 }
+
+const unpaid = (what: string, { id, name }: { id: string; name: string }, reason: string | null, consequence: string): Draft => ({
+  subject: `Your ${what} ${brief(name)} will ${consequence}`,
+  lines: [
+    `The renewal of your ${what} ${line(name)} (${id}) could not be paid.`,
+    sentence(reason ?? 'The wallet does not cover it'),
+    `Deposit what is due and the ${what} stays yours as if nothing had happened.`,
+  ],
+})
 
 export const isNotified = (type: string): boolean => Object.hasOwn(TEMPLATES, type)
 

@@ -164,7 +164,7 @@ export const attachVolume = (tx: Tx, deps: Deps, who: Principal, id: string, vmI
 
 async function requireAttachable(tx: Tx, row: sql.ShownVolume, vm: VmDetails, now: Date): Promise<void> {
   if (row.vm_id !== null) {
-    const owner = row.vm_id === vm.id ? 'this VM already' : `VM ${row.vm_id}: detach it first`
+    const owner = row.vm_id === vm.id ? 'this VM already' : `VM ${row.vm_name}: detach it first`
     throw apiError('in_use', `The volume ${row.name} is attached to ${owner}`)
   }
   requirePaid(row, now)

@@ -57,7 +57,7 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
     }
     const setup = { db: app.db, clock: app.clock, runner: testRunner(app.deps) }
     const wallet = async (): Promise<string> => (await customer.get('/wallet')).body.data.balance
-    let before: string
+    let charged: string
 
     test(
       'attached for the first time',
@@ -151,17 +151,18 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
             workflow: growWorkflow,
             start: async () => {
               await fresh(true)
-              before = await wallet()
-              return (await customer.patch(`/volumes/${id}`, { sizeGiB: 30 })).body.data.currentAction.id
+              const growing = await customer.patch(`/volumes/${id}`, { sizeGiB: 30 })
+              charged = await wallet()
+              return growing.body.data.currentAction.id
             },
             completed: async () => {
               expect(await state()).toEqual({ ...attached, sizeGiB: 30, data: [30] })
               await app.checkInvariants()
             },
-            // A disk never shrinks: what has grown before the failure stays, and is not sold.
+            // A disk never shrinks: what has grown before the failure is sold.
             failed: async () => {
-              expect(await state()).toEqual({ ...attached, sizeGiB: 10, data: [30] })
-              expect(await wallet()).toBe(before)
+              expect(await state()).toEqual({ ...attached, sizeGiB: 30, data: [30] })
+              expect(await wallet()).toBe(charged)
               await app.checkInvariants()
             },
           },

@@ -1,9 +1,11 @@
 // Grows a volume: the transaction reserves and charges the difference. Of a volume that a VM has, the workflow has the host follow, live where
-// the VM runs, and a failure gives everything back; the data of a detached one grows when it is attached again.
+// the VM runs, and a failure gives everything back unless the data has grown nevertheless: it never shrinks, so it is sold then. The data of a
+// detached one grows when it is attached again.
 import { DryRunResult } from '../../http/api/api.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { invalid } from '../../kernel/errors.ts'
 import type { Cents } from '../../kernel/money.ts'
+import type { EndContext } from '../../workflow/workflow-builder.ts'
 import { releaseQuotas, reserveQuotas } from '../accounts/service.ts'
 import { workflow, type Deps } from '../deps.ts'
 import { driverForVmId, startAction } from '../vms/service.ts'
@@ -34,17 +36,32 @@ interface GrowInput extends VolumeInput {
   chargedCents: string
 }
 
+async function markGrown(tx: Tx, { deps, input: { volumeId }, runId, now }: EndContext<Deps, GrowInput, unknown>): Promise<void> {
+  await sql.endRun(tx, now, volumeId)
+  await recordVolumeEvent(tx, deps, volumeId, 'volume.grown', { actionId: runId })
+}
+
 export const growWorkflow = workflow<GrowInput>('volume.grow', { deadline: '10m' })
   .step('grow', {
     timeout: '2m',
     run: async ({ deps, input: { vmId, volumeId }, signal }) =>
       (await driverForVmId(deps, vmId)).ensureVolumeSize(vmId, await volumeSpec(deps.db, volumeId), signal),
+    // Only measures it.
+    undo: async ({
+      deps,
+      input: {
+        vmId,
+        volumeId,
+        before: { sizeGiB },
+      },
+      signal,
+    }) => (await driverForVmId(deps, vmId)).ensureVolumeSize(vmId, { ...(await volumeSpec(deps.db, volumeId)), sizeGiB }, signal),
   })
-  .onSuccess(async (tx, { deps, input: { volumeId }, runId, now }) => {
-    await sql.endRun(tx, now, volumeId)
-    await recordVolumeEvent(tx, deps, volumeId, 'volume.grown', { actionId: runId })
-  })
-  .onFailure(async (tx, { deps, input: { volumeId, before, moreGiB, chargedCents }, error, runId, now }) => {
+  .onSuccess(markGrown)
+  .onFailure(async (tx, context) => {
+    const { deps, input, results, error, runId, now } = context
+    const { volumeId, before, moreGiB, chargedCents } = input
+    if ((results.grow?.sizeGiB ?? 0) >= before.sizeGiB + moreGiB) return markGrown(tx, context)
     const row = (await sql.lockVolumeById(tx, volumeId))!
     await releaseQuotas(tx, row.account_id, quotasOf(moreGiB, 0n))
     await releaseRoom(tx, row, moreGiB)
@@ -69,7 +86,7 @@ export async function updateVolume(
   const row = () => lockOwnVolume(tx, who.accountId, id)
   if (!isGrowing || vmId === null) return applyChange(tx, deps, await row(), change, null, dryRun)
   return startAction(tx, deps, who, vmId, {
-    verb: 'attach',
+    verb: 'grow',
     label: 'VOLUME_GROW',
     find: row,
     act: (_, start, found) =>

@@ -175,7 +175,7 @@ export async function deleteVolume(
   const now = deps.clock.now()
   const row = await lockOwnVolume(tx, accountId, id)
   requireIdleVolume(row)
-  if (row.vm_id !== null) throw apiError('in_use', `The volume ${row.name} is attached to a VM: detach it first`)
+  if (row.vm_id !== null) throw apiError('in_use', `The volume ${row.name} is attached to VM ${row.vm_name}: detach it first`)
   if (row.is_protected) throw apiError('protected', 'The volume is protected against deletion: set isProtected to false first')
   const unused = await unusedDays(tx, now, row)
   if (dryRun) return quoteRemoval(tx, deps, accountId, unused)

@@ -14,6 +14,7 @@ export interface VolumeRow extends Row<'volumes'> {
 export interface ShownVolume extends VolumeRow {
   region_slug: string
   region_name: string
+  vm_name: string | null
   renewal_price_cents: bigint
   /** What its snapshots are part of `period_price_cents` with. */
   snapshot_price_cents: bigint
@@ -31,6 +32,7 @@ export const RENEWAL_PRICE = sql`(v.size_gib * (select value from catalog_values
 
 /** The subject of the run is the VM, or a volume that no VM has. */
 const shown = sql`${allColumns('volumes', 'v')}, r.slug as region_slug, r.name as region_name, ${RENEWAL_PRICE} as renewal_price_cents,
+  (select vm.name from vms vm where vm.id = v.vm_id) as vm_name,
   (select coalesce(sum(s.price_cents), 0)::int8 from volume_snapshots s where s.volume_id = v.id) as snapshot_price_cents,
   case when v.run_id is not null then ${openRunAsJson(sql`coalesce(v.vm_id, v.id)`)} end as open_run`
 

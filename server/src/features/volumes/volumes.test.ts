@@ -116,8 +116,11 @@ describe('a volume', () => {
     expect(await get(id)).toMatchObject({ status: 'ATTACHED', vmId: one.id, currentAction: null })
     expect([await holders(id), await dataOf(id)]).toEqual([[one.id], [10]])
     await drift.writeVolume(one.id, id, 'kept')
-    expect(code(await customer.post(`/volumes/${id}/attach`, { vmId: other.id }))).toEqual([409, 'in_use'])
-    expect(code(await customer.delete(`/volumes/${id}`))).toEqual([409, 'in_use'])
+    const { name } = (await customer.get(`/vms/${one.id}`)).body.data
+    for (const refused of [await customer.post(`/volumes/${id}/attach`, { vmId: other.id }), await customer.delete(`/volumes/${id}`)]) {
+      expect(code(refused)).toEqual([409, 'in_use'])
+      expect(refused.body.error).toContain(`is attached to VM ${name}: detach it first`)
+    }
     const { vmId, actionId } = await act(id, 'detach')
     expect((await customer.get(`/vms/${vmId}/actions/${actionId}`)).body.data).toMatchObject({
       action: 'VOLUME_DETACH',
@@ -224,6 +227,9 @@ describe('a volume', () => {
     expect(await get(id)).toMatchObject({ sizeGiB: 30, currentAction: null, billing: { priceMonthly: '1.50' } })
     expect([await dataOf(id), await booked(), await balance()]).toEqual([[30], room + 20, money])
     expect(code(await grow(10_000))).toEqual([503, 'no_capacity'])
+    await app.db.run(sql`update vms set status = 'ERROR' where id = ${one.id}`)
+    expect((await grow(40)).body.error).toBe('VM must be RUNNING or STOPPED to grow its volume; it is ERROR')
+    await app.db.run(sql`update vms set status = 'RUNNING' where id = ${one.id}`)
     await app.checkInvariants()
     await act(id, 'detach')
   })

@@ -20,7 +20,14 @@ const PACKAGES = ['busybox-static', 'dropbear-bin', 'qemu-guest-agent', 'e2fspro
 /** Dependencies that only an installed system needs. */
 const NOT_INSTALLED = ['initramfs-tools', 'linux-base', 'kmod', 'debconf', 'init-system-helpers', 'adduser', 'dpkg', 'tar']
 
-const PROGRAMS = ['usr/sbin/dropbear', 'usr/bin/dropbearkey', 'usr/sbin/qemu-ga', 'sbin/resize2fs', 'usr/lib/openssh/sftp-server']
+const PROGRAMS = [
+  'usr/sbin/dropbear',
+  'usr/bin/dropbearkey',
+  'usr/sbin/qemu-ga',
+  'sbin/mke2fs',
+  'sbin/resize2fs',
+  'usr/lib/openssh/sftp-server',
+]
 /** DISK_MODULES are needed to mount the root disk, MODULES for the rest. */
 const DISK_MODULES = ['virtio_pci', 'virtio_blk', 'ext4']
 const MODULES = ['virtio_net', 'virtio_console', 'virtio_rng', 'virtio_balloon', 'virtio_input', 'isofs', 'button', 'evdev']
@@ -104,6 +111,7 @@ async function makeRoot(root: string, packages: string, kernel: Kernel): Promise
 
 async function copyPrograms(root: string, packages: string): Promise<void> {
   for (const program of PROGRAMS) await copyFile(join(packages, program), join(root, 'usr/bin', basename(program)))
+  await symlink('mke2fs', join(root, 'usr/bin/mkfs.ext4'))
   await symlink('../bin/sftp-server', join(root, 'usr/lib/sftp-server')) // the path dropbear expects
   const libraries = await librariesIn(packages)
   const waiting = PROGRAMS.map((program) => join(packages, program))

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
+import { useCurrency } from '../../api/session.ts'
 import { regionsQuery } from '../../queries/catalog.ts'
 import { addressesQuery } from '../../queries/network.ts'
 import { vmChoicesQuery } from '../../queries/vms.ts'
@@ -12,9 +13,11 @@ import { commonMessages } from '../../messages/common.ts'
 import { addressMessages as w } from '../../messages/addresses.ts'
 import { reverseNameMessages } from '../../messages/reverse-names.ts'
 import { Empty } from '../../ui/AsyncState.tsx'
+import { ChooseVmDialog } from '../../ui/ChooseVm.tsx'
 import { Copyable } from '../../ui/CopyButton.tsx'
 import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
+import { formatMoney } from '../../ui/format.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
@@ -33,6 +36,7 @@ export default function Addresses() {
   const [open, setOpen] = useState<Open>(null)
   const close = (): void => setOpen(null)
   const { search } = usePaging()
+  const currency = useCurrency()
   const addresses = useQuery(addressesQuery({ page: search.page, limit: search.limit }))
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
   const nameOf = (vmId: string): string => vms.find(({ id }) => id === vmId)?.name ?? vmId
@@ -73,7 +77,7 @@ export default function Addresses() {
           </span>
         ),
     },
-    { head: w.price, cell: ({ billing }) => billing.priceMonthly, right: true },
+    { head: w.price, cell: ({ billing }) => formatMoney(billing.priceMonthly, currency), right: true },
     { head: w.renewal, cell: ({ billing }) => <Time at={billing.nextRenewalAt} /> },
     {
       head: commonMessages.actions,
@@ -176,7 +180,7 @@ function ReserveAddress({ onClose }: { onClose: () => void }) {
           error={fieldError(reserve.error, 'name')}
           maxLength={100}
         />
-        {quote.data && <div>{w.reserveAbout(quote.data.charge, quote.data.currency)}</div>}
+        {quote.data && <div>{w.reserveAbout(formatMoney(quote.data.charge, quote.data.currency))}</div>}
       </Form>
     </Dialog>
   )
@@ -190,38 +194,18 @@ interface AssignProps {
 }
 
 /** What the dialog has shown is what is expected: another person's move in between is not undone. */
-function AssignAddress({ address, vms, nameOf, onClose }: AssignProps) {
-  const choices = vms.filter(({ id, region }) => region.slug === address.region.slug && id !== address.vmId)
-  const [chosen, setChosen] = useState('')
-  const vmId = chosen || (choices[0]?.id ?? '')
-  const assign = useWrite(() => berth.addresses.assign(address.id, { vmId, expectedVmId: address.vmId }), {
-    inForm: true,
-    invalidates: MOVED,
-    successMessage: w.assigning(address.address),
-    onDone: onClose,
-  })
-  return (
-    <Dialog title={w.assignTitle(address.address)} onClose={onClose}>
-      <Form
-        onSubmit={() => assign.mutate()}
-        busy={assign.isPending}
-        error={assign.error}
-        submit={w.assign}
-        onCancel={onClose}
-        disabled={vmId === ''}
-      >
-        <NativeSelect
-          label={w.vm}
-          description={choices.length === 0 ? w.noVms : address.vmId === null ? undefined : w.assignTakes(nameOf(address.vmId))}
-          value={vmId}
-          onChange={(event) => setChosen(event.currentTarget.value)}
-          data={choices.map(({ id, name }) => ({ value: id, label: name }))}
-          data-autofocus
-        />
-      </Form>
-    </Dialog>
-  )
-}
+const AssignAddress = ({ address, vms, nameOf, onClose }: AssignProps) => (
+  <ChooseVmDialog
+    title={w.assignTitle(address.address)}
+    submit={w.assign}
+    about={address.vmId === null ? undefined : w.assignTakes(nameOf(address.vmId))}
+    choices={vms.filter(({ id, region }) => region.slug === address.region.slug && id !== address.vmId)}
+    write={(vmId) => berth.addresses.assign(address.id, { vmId, expectedVmId: address.vmId })}
+    invalidates={MOVED}
+    successMessage={w.assigning(address.address)}
+    onClose={onClose}
+  />
+)
 
 interface AddressProps {
   address: Address

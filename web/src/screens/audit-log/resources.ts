@@ -2,8 +2,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { keysQuery } from '../../api/keys.ts'
 import { sshKeysQuery, ticketsQuery } from '../../queries/account.ts'
-import { firewallsQuery, networksQuery } from '../../queries/network.ts'
-import { vmChoicesQuery } from '../../queries/vms.ts'
+import { imagesQuery } from '../../queries/images.ts'
+import { addressesQuery, firewallsQuery, networksQuery } from '../../queries/network.ts'
+import { vmChoicesQuery, volumesQuery } from '../../queries/vms.ts'
 import { webhooksQuery } from '../../queries/webhooks.ts'
 
 export interface Resource {
@@ -16,16 +17,22 @@ const all = { limit: 100 }
 /** Deleted resources have no name any more. */
 export function useResources(): Map<string, Resource> {
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
+  const volumes = useQuery(volumesQuery(all)).data?.items ?? []
+  const images = useQuery(imagesQuery(all)).data?.items ?? []
   const keys = useQuery(sshKeysQuery(all)).data?.items ?? []
   const networks = useQuery(networksQuery(all)).data?.items ?? []
+  const addresses = useQuery(addressesQuery(all)).data?.items ?? []
   const firewalls = useQuery(firewallsQuery(all)).data?.items ?? []
   const webhooks = useQuery(webhooksQuery(all)).data?.items ?? []
   const tickets = useQuery(ticketsQuery(all)).data?.items ?? []
   const apiKeys = useQuery(keysQuery).data ?? []
   return new Map<string, Resource>([
     ...vms.map(({ id, name }) => [id, { name, to: `/vms/${id}` }] as const),
+    ...volumes.map(({ id, name }) => [id, { name, to: '/volumes' }] as const),
+    ...images.map(({ id, name }) => [id, { name, to: '/images' }] as const),
     ...keys.map(({ id, name }) => [id, { name, to: '/ssh-keys' }] as const),
     ...networks.map(({ id, name }) => [id, { name, to: `/networks/${id}` }] as const),
+    ...addresses.map(({ id, name }) => [id, { name, to: '/addresses' }] as const),
     ...firewalls.map(({ id, name }) => [id, { name, to: `/firewalls/${id}` }] as const),
     ...webhooks.map(({ id, url }) => [id, { name: url, to: `/webhooks/${id}` }] as const),
     ...tickets.map(({ id, subject }) => [id, { name: subject, to: `/tickets/${id}` }] as const),

@@ -1,14 +1,16 @@
 import { Button, Textarea } from '@mantine/core'
-import type { Image } from '@berth/sdk'
+import type { Image, VmListItem } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
+import { useCurrency } from '../../api/session.ts'
 import { commonMessages } from '../../messages/common.ts'
 import { imageMessages as w } from '../../messages/images.ts'
 import { imagesQuery, isBootable } from '../../queries/images.ts'
+import { vmChoicesQuery } from '../../queries/vms.ts'
 import { Empty } from '../../ui/AsyncState.tsx'
 import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { ErrorAlert, Form } from '../../ui/Form.tsx'
@@ -32,6 +34,8 @@ export default function Images() {
   const close = (): void => setOpen(null)
   const navigate = useNavigate()
   const { search } = usePaging()
+  const currency = useCurrency()
+  const vms = useQuery(vmChoicesQuery).data?.items ?? []
   const images = useQuery(imagesQuery({ page: search.page, limit: search.limit }))
   const protect = useWrite(({ id, isProtected }: Image) => berth.images.update(id, { isProtected: !isProtected }), {
     invalidates: ['images'],
@@ -43,12 +47,20 @@ export default function Images() {
     </Button>
   )
   const columns: Column<Image>[] = [
-    { head: w.name, truncate: nameAndSource, cell: (image) => <Named image={image} /> },
+    {
+      head: w.name,
+      truncate: (image) => `${image.name}: ${sourceOf(image, vms)}`,
+      cell: (image) => <Named image={image} source={sourceOf(image, vms)} />,
+    },
     { head: w.kind, cell: ({ kind }) => w.kinds[kind] },
     { head: w.status, cell: (image) => <ImageStatus image={image} /> },
     { head: w.size, cell: (image) => <Size image={image} />, right: true },
-    { head: w.price, cell: ({ billing }) => billing?.priceMonthly ?? commonMessages.unknown, right: true },
-    { head: w.labels, truncate: ({ labels }) => labelLines(labels).join(', '), cell: ({ labels }) => labelLines(labels).join(', ') },
+    { head: w.price, cell: ({ billing }) => (billing ? formatMoney(billing.priceMonthly, currency) : commonMessages.unknown), right: true },
+    {
+      head: w.labels,
+      truncate: ({ labels }) => labelLines(labels).join(', '),
+      cell: ({ labels }) => labelLines(labels).join(', ') || commonMessages.none,
+    },
     { head: w.created, cell: ({ createdAt }) => <Time at={createdAt} />, right: true },
     {
       head: commonMessages.actions,
@@ -102,14 +114,17 @@ export default function Images() {
   )
 }
 
-const sourceOf = ({ source: { type, url } }: Image): string => (url === null ? w.from[type] : w.importedFrom(url))
+/** Of a deleted VM no name is left. */
+function sourceOf({ source: { type, url, vmId } }: Image, vms: VmListItem[]): string {
+  if (url !== null) return w.importedFrom(url)
+  const vm = vms.find(({ id }) => id === vmId)
+  return vm ? w.fromVm[type](vm.name) : w.from[type]
+}
 
-const nameAndSource = (image: Image): string => `${image.name}: ${sourceOf(image)}`
-
-const Named = ({ image }: { image: Image }) => (
+const Named = ({ image, source }: { image: Image; source: string }) => (
   <div>
     <strong>{image.name}</strong>
-    <div className="muted">{sourceOf(image)}</div>
+    <div className="muted">{source}</div>
     {image.isProtected && <div className="muted">{w.isProtected}</div>}
   </div>
 )

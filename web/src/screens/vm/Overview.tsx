@@ -1,8 +1,10 @@
 import type { Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
-import { sessionQuery } from '../../api/session.ts'
+import { useCurrency } from '../../api/session.ts'
+import { volumesQuery } from '../../queries/vms.ts'
 import { Copyable } from '../../ui/CopyButton.tsx'
-import { formatMoney, formatOs, formatSize, formatSpeed } from '../../ui/format.ts'
+import { formatDisk, formatMoney, formatOs, formatSize, formatSpeed } from '../../ui/format.ts'
+import { TextLink } from '../../ui/links.tsx'
 import { Card, Facts, Stack } from '../../ui/Page.tsx'
 import { StatusBadge } from '../../ui/Status.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -11,7 +13,7 @@ import { vmMessages as w } from '../../messages/vm.ts'
 import { publicAddresses, TrafficMeter } from './Traffic.tsx'
 
 export function Overview({ vm }: { vm: Vm }) {
-  const currency = useQuery(sessionQuery).data?.settings.currency ?? 'USD'
+  const currency = useCurrency()
   const f = w.facts
   return (
     <Stack>
@@ -27,6 +29,7 @@ export function Overview({ vm }: { vm: Vm }) {
             [f.privateAddress, <PrivateAddresses key="" vm={vm} />],
             [f.hostname, vm.hostname],
             [f.speed, formatSpeed(vm.networkSpeed)],
+            [f.volumes, <Volumes key="" vm={vm} />],
             [f.keys, vm.sshKeys.map(({ name }) => name).join(', ') || w.noKeys],
             [f.backups, vm.dailyBackupEnabled ? commonMessages.on : commonMessages.off],
             [f.protection, vm.isProtected ? commonMessages.on : commonMessages.off],
@@ -53,6 +56,23 @@ export function Overview({ vm }: { vm: Vm }) {
 /** Nothing where copies are free. */
 const copiesPrice = ({ copiesPriceMonthly }: Vm, currency: string): [string, string][] =>
   Number(copiesPriceMonthly) > 0 ? [[w.facts.copies, w.copiesPrice(formatMoney(copiesPriceMonthly, currency))]] : []
+
+function Volumes({ vm: { id } }: { vm: Vm }) {
+  const volumes = useQuery(volumesQuery({ vmId: id, limit: 100 })).data?.items ?? []
+  if (volumes.length === 0) return commonMessages.none
+  return (
+    <Stack gap={2}>
+      {volumes.map(({ id: volumeId, name, sizeGiB }) => (
+        <span key={volumeId}>
+          <TextLink to="/volumes" underline="always">
+            {name}
+          </TextLink>{' '}
+          <span className="muted">{formatDisk(sizeGiB)}</span>
+        </span>
+      ))}
+    </Stack>
+  )
+}
 
 const PrivateAddresses = ({ vm: { privateNetworks } }: { vm: Vm }) =>
   privateNetworks.length === 0 ? (

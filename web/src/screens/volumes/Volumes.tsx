@@ -5,17 +5,20 @@ import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
+import { useCurrency } from '../../api/session.ts'
 import { commonMessages } from '../../messages/common.ts'
 import { volumeMessages as w } from '../../messages/volumes.ts'
 import { regionsQuery } from '../../queries/catalog.ts'
 import { vmChoicesQuery, volumesQuery } from '../../queries/vms.ts'
 import { Empty } from '../../ui/AsyncState.tsx'
-import { Copyable } from '../../ui/CopyButton.tsx'
+import { ChooseVmDialog } from '../../ui/ChooseVm.tsx'
+import { Code, Copyable } from '../../ui/CopyButton.tsx'
 import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
+import { formatDisk, formatMoney } from '../../ui/format.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { TextLink } from '../../ui/links.tsx'
-import { Card, Page } from '../../ui/Page.tsx'
+import { Card, Page, Stack } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { RenameDialog } from '../../ui/Rename.tsx'
@@ -25,7 +28,7 @@ import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { VolumeSnapshots } from './VolumeSnapshots.tsx'
 
-type Open = { what: 'create' } | { what: 'rename' | 'attach' | 'detach' | 'grow' | 'snapshots' | 'delete'; volume: Volume } | null
+type Open = { what: 'create' } | { what: 'use' | 'rename' | 'attach' | 'detach' | 'grow' | 'snapshots' | 'delete'; volume: Volume } | null
 
 const MAX_GIB = 16_384
 
@@ -33,6 +36,7 @@ export default function Volumes() {
   const [open, setOpen] = useState<Open>(null)
   const close = (): void => setOpen(null)
   const { search } = usePaging()
+  const currency = useCurrency()
   const volumes = useQuery(volumesQuery({ page: search.page, limit: search.limit }))
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
   const nameOf = (vmId: string): string => vms.find(({ id }) => id === vmId)?.name ?? vmId
@@ -47,25 +51,53 @@ export default function Volumes() {
     </Button>
   )
   const columns: Column<Volume>[] = [
-    { head: w.name, truncate: ({ name }) => name, cell: ({ name }) => name },
-    { head: w.size, cell: ({ sizeGiB }) => w.gib(sizeGiB), right: true },
-    { head: w.storage, cell: ({ storage }) => w.storages[storage] },
-    { head: w.region, cell: ({ region }) => region.name },
+    {
+      head: w.name,
+      truncate: ({ name, isProtected }) => (isProtected ? `${name}: ${w.isProtected}` : name),
+      cell: ({ name, isProtected }) => (
+        <div>
+          <strong>{name}</strong>
+          {isProtected && <div className="muted">{w.isProtected}</div>}
+        </div>
+      ),
+    },
+    { head: w.size, cell: ({ sizeGiB }) => formatDisk(sizeGiB), right: true },
+    {
+      head: w.region,
+      cell: ({ region, storage }) => (
+        <div>
+          {region.name}
+          <div className="muted">{w.storages[storage]}</div>
+        </div>
+      ),
+    },
     { head: w.status, cell: ({ status }) => <StatusBadge status={status} /> },
     {
       head: w.vm,
+      truncate: ({ vmId }) => (vmId === null ? w.detached : nameOf(vmId)),
       cell: ({ vmId }) =>
         vmId === null ? (
           w.detached
         ) : (
-          <TextLink to="/vms/$vmId" params={{ vmId }}>
-            {nameOf(vmId)}
-          </TextLink>
+          <div>
+            <TextLink to="/vms/$vmId" params={{ vmId }}>
+              {nameOf(vmId)}
+            </TextLink>
+          </div>
         ),
     },
-    { head: w.device, cell: ({ devicePath }) => <Copyable text={devicePath} what={w.device} /> },
-    { head: w.price, cell: ({ billing }) => billing.priceMonthly, right: true },
-    { head: w.renewal, cell: ({ billing }) => <Time at={billing.nextRenewalAt} /> },
+    {
+      head: w.price,
+      right: true,
+      cell: ({ billing }) => (
+        <div>
+          {formatMoney(billing.priceMonthly, currency)}
+          <div className="muted">
+            {w.renews} <Time at={billing.nextRenewalAt} as="date" />
+          </div>
+        </div>
+      ),
+    },
     {
       head: commonMessages.actions,
       quiet: true,
@@ -75,6 +107,7 @@ export default function Volumes() {
         <RowMenu
           name={volume.name}
           items={[
+            { label: w.use, onClick: () => setOpen({ what: 'use', volume }) },
             volume.vmId === null
               ? { label: w.attach, onClick: () => setOpen({ what: 'attach', volume }) }
               : { label: w.detach, onClick: () => setOpen({ what: 'detach', volume }) },
@@ -108,6 +141,7 @@ export default function Volumes() {
           onClose={close}
         />
       )}
+      {open?.what === 'use' && <UseVolume volume={open.volume} onClose={close} />}
       {open?.what === 'attach' && <AttachVolume volume={open.volume} vms={vms} onClose={close} />}
       {open?.what === 'detach' && <DetachVolume volume={open.volume} onClose={close} />}
       {open?.what === 'grow' && <GrowVolume volume={open.volume} onClose={close} />}
@@ -178,7 +212,6 @@ function CreateVolume({ vms, onClose }: { vms: VmListItem[]; onClose: () => void
           onChange={(event) => setName(event.currentTarget.value)}
           error={fieldError(create.error, 'name')}
           maxLength={100}
-          required
           data-autofocus
         />
         <Size value={sizeGiB} min={1} onChange={setSize} error={fieldError(create.error, 'sizeGiB')} />
@@ -199,7 +232,7 @@ function CreateVolume({ vms, onClose }: { vms: VmListItem[]; onClose: () => void
           data={[{ value: '', label: w.noVm }, ...choices.map((vm) => ({ value: vm.id, label: vm.name }))]}
           error={fieldError(create.error, 'vmId')}
         />
-        {quote.data && <div>{w.createAbout(quote.data.charge, quote.data.currency)}</div>}
+        {quote.data && <div>{w.createAbout(formatMoney(quote.data.charge, quote.data.currency))}</div>}
       </Form>
     </Dialog>
   )
@@ -210,38 +243,33 @@ interface VolumeProps {
   onClose: () => void
 }
 
-function AttachVolume({ volume, vms, onClose }: VolumeProps & { vms: VmListItem[] }) {
-  const choices = vms.filter(({ region }) => region.slug === volume.region.slug)
-  const [chosen, setChosen] = useState('')
-  const vmId = chosen || (choices[0]?.id ?? '')
-  const attach = useWrite(() => berth.volumes.attach(volume.id, { vmId }), {
-    inForm: true,
-    invalidates: MOVED,
-    successMessage: w.attaching(volume.name),
-    onDone: onClose,
-  })
-  return (
-    <Dialog title={w.attachTitle(volume.name)} onClose={onClose}>
-      <Form
-        onSubmit={() => attach.mutate()}
-        busy={attach.isPending}
-        error={attach.error}
-        submit={w.attach}
-        onCancel={onClose}
-        disabled={vmId === ''}
-      >
-        <NativeSelect
-          label={w.vm}
-          description={choices.length === 0 ? w.noVms : volume.storage === 'LOCAL' ? w.attachLocal : undefined}
-          value={vmId}
-          onChange={(event) => setChosen(event.currentTarget.value)}
-          data={choices.map(({ id, name }) => ({ value: id, label: name }))}
-          data-autofocus
-        />
-      </Form>
-    </Dialog>
-  )
-}
+const AttachVolume = ({ volume, vms, onClose }: VolumeProps & { vms: VmListItem[] }) => (
+  <ChooseVmDialog
+    title={w.attachTitle(volume.name)}
+    submit={w.attach}
+    about={volume.storage === 'LOCAL' ? w.attachLocal : undefined}
+    choices={vms.filter(({ region }) => region.slug === volume.region.slug)}
+    write={(vmId) => berth.volumes.attach(volume.id, { vmId })}
+    invalidates={MOVED}
+    successMessage={w.attaching(volume.name)}
+    onClose={onClose}
+  />
+)
+
+/** What a Linux guest does with it: the path is the same on every VM. */
+const UseVolume = ({ volume: { name, devicePath }, onClose }: VolumeProps) => (
+  <Dialog title={w.useTitle(name)} onClose={onClose} size="lg">
+    <Stack gap={14}>
+      <Copyable text={devicePath} what={w.device} />
+      {w.guestCommands(devicePath).map(([about, text]) => (
+        <div key={about}>
+          <p>{about}</p>
+          <Code text={text} what={about} />
+        </div>
+      ))}
+    </Stack>
+  </Dialog>
+)
 
 function GrowVolume({ volume, onClose }: VolumeProps) {
   const [sizeGiB, setSize] = useState(volume.sizeGiB + 10)
@@ -268,7 +296,7 @@ function GrowVolume({ volume, onClose }: VolumeProps) {
         disabled={!isLarger}
       >
         <Size value={sizeGiB} min={volume.sizeGiB + 1} onChange={setSize} error={fieldError(grow.error, 'sizeGiB')} />
-        {quote.data && <div>{w.growAbout(quote.data.charge, quote.data.currency)}</div>}
+        {quote.data && <div>{w.growAbout(formatMoney(quote.data.charge, quote.data.currency))}</div>}
       </Form>
     </Dialog>
   )

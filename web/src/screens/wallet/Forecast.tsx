@@ -1,21 +1,39 @@
 import type { Wallet } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
-import { vmChoicesQuery } from '../../queries/vms.ts'
+import { imagesQuery } from '../../queries/images.ts'
+import { addressesQuery } from '../../queries/network.ts'
+import { vmChoicesQuery, volumesQuery } from '../../queries/vms.ts'
 import { formatMoney } from '../../ui/format.ts'
 import { Card } from '../../ui/Page.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { walletMessages as w } from '../../messages/wallet.ts'
-import { forecast, type Renewal } from './renewals.ts'
+import { forecast, isRenewed, type Renewable, type Renewal } from './renewals.ts'
+
+const newest = { limit: 100 }
+
+/** The newest 100 of each kind. */
+function useRenewables(): Renewable[] {
+  const vms = useQuery(vmChoicesQuery).data?.items ?? []
+  const volumes = useQuery(volumesQuery(newest)).data?.items ?? []
+  const images = useQuery(imagesQuery(newest)).data?.items ?? []
+  const addresses = useQuery(addressesQuery(newest)).data?.items ?? []
+  return [
+    ...vms.filter(isRenewed).map((vm) => ({ ...vm, kind: 'vm' as const })),
+    ...volumes.map((volume) => ({ ...volume, kind: 'volume' as const })),
+    ...images.flatMap(({ billing, ...image }) => (billing ? [{ ...image, billing, kind: 'image' as const }] : [])),
+    ...addresses.map((address) => ({ ...address, kind: 'address' as const })),
+  ]
+}
 
 export function Forecast({ wallet }: { wallet: Wallet | undefined }) {
-  const vms = useQuery(vmChoicesQuery).data?.items ?? []
+  const items = useRenewables()
   if (!wallet) return null
-  const renewals = forecast(vms, wallet).slice(0, 10)
+  const renewals = forecast(items, wallet).slice(0, 10)
   const columns: Column<Renewal>[] = [
-    { head: w.vm, truncate: ({ vm }) => vm.name, cell: ({ vm }) => vm.name },
-    { head: w.renews, cell: ({ vm }) => <Time at={vm.billing.nextRenewalAt} as="date" /> },
-    { head: w.price, right: true, cell: ({ vm }) => formatMoney(vm.billing.priceMonthly, wallet.currency) },
+    { head: w.resource, truncate: ({ item }) => item.name, cell: ({ item }) => `${w.kinds[item.kind]} ${item.name}` },
+    { head: w.renews, cell: ({ item }) => <Time at={item.billing.nextRenewalAt} as="date" /> },
+    { head: w.price, right: true, cell: ({ item }) => formatMoney(item.billing.priceMonthly, wallet.currency) },
     { head: w.projectedBalance, right: true, cell: ({ balance }) => <Left balance={balance} currency={wallet.currency} /> },
   ]
   return (
@@ -25,7 +43,7 @@ export function Forecast({ wallet }: { wallet: Wallet | undefined }) {
           {w.forecastNone}
         </p>
       ) : (
-        <Table caption={w.forecast} columns={columns} rows={renewals} rowKey={({ vm }) => vm.id} />
+        <Table caption={w.forecast} columns={columns} rows={renewals} rowKey={({ item }) => item.id} />
       )}
     </Card>
   )

@@ -1,23 +1,28 @@
 import type { VmListItem, Wallet } from '@berth/sdk'
 
-export type Renewable = Pick<VmListItem, 'id' | 'name' | 'status' | 'billing'>
+export interface Renewable {
+  id: string
+  name: string
+  /** Of what it is the name. */
+  kind: 'vm' | 'volume' | 'image' | 'address'
+  billing: { nextRenewalAt: string; priceMonthly: string }
+}
 
 export interface Renewal {
-  vm: Renewable
+  item: Renewable
   balance: number
 }
 
 const cents = (amount: string): number => Math.round(Number(amount) * 100)
 
-/** Mirrors the server's renewal rules: not for failed, unmanaged or operator-suspended VMs. */
-const isRenewed = ({ status, billing }: Renewable): boolean =>
+/** Mirrors the server's renewal rules: not failed, unmanaged or operator-suspended ones. */
+export const isRenewed = ({ status, billing }: Pick<VmListItem, 'status' | 'billing'>): boolean =>
   billing.status !== 'CANCELLED' && status !== 'UNMANAGED' && (status !== 'SUSPENDED' || billing.status === 'SUSPENDED')
 
-/** The next renewal of each VM by date, with the projected balance after it. */
-export function forecast(vms: Renewable[], { balance }: Pick<Wallet, 'balance'>): Renewal[] {
+/** The next renewal of each by date, with the projected balance after it. */
+export function forecast(items: Renewable[], { balance }: Pick<Wallet, 'balance'>): Renewal[] {
   let left = cents(balance)
-  return vms
-    .filter(isRenewed)
+  return items
     .toSorted((one, other) => one.billing.nextRenewalAt.localeCompare(other.billing.nextRenewalAt))
-    .map((vm) => ({ vm, balance: (left -= cents(vm.billing.priceMonthly)) / 100 }))
+    .map((item) => ({ item, balance: (left -= cents(item.billing.priceMonthly)) / 100 }))
 }

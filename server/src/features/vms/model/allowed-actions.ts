@@ -18,12 +18,15 @@ const ALLOWED = {
   backup: ['RUNNING', 'STOPPED'],
   attach: ['RUNNING', 'STOPPED'],
   detach: ['RUNNING', 'STOPPED'],
+  grow: ['RUNNING', 'STOPPED'],
   console: ['RUNNING'],
   suspend: ['RUNNING', 'STOPPED', 'ERROR'],
   unsuspend: ['SUSPENDED'],
 } satisfies Record<string, VmStatus[]>
 
 export type Verb = keyof typeof ALLOWED
+
+const PHRASES: Partial<Record<Verb, string>> = { grow: 'grow its volume' }
 
 const PROTECTED_FROM = new Set<Verb>(['delete', 'rebuild', 'restore'])
 const OPERATORS_ONLY = new Set<Verb>(['suspend', 'unsuspend'])
@@ -63,7 +66,8 @@ function denialReason(vm: ActionSubject, verb: Verb): [code: 'invalid_state' | '
   if (vm.account_suspended && !DESPITE_SUSPENSION.has(verb)) return ['invalid_state', heldBack(verb)]
   if (vm.pending_hold && !DESPITE_SUSPENSION.has(verb)) return ['invalid_state', HELD[vm.pending_hold]]
   const states: VmStatus[] = ALLOWED[verb]
-  if (!states.includes(vm.status)) return ['invalid_state', `VM must be ${states.join(' or ')} to ${verb}; it is ${vm.status}`]
+  if (!states.includes(vm.status))
+    return ['invalid_state', `VM must be ${states.join(' or ')} to ${PHRASES[verb] ?? verb}; it is ${vm.status}`]
   if (vm.status_reason === OUT_OF_SPACE && LEAVES_PAUSED.has(verb)) return ['invalid_state', OUT_OF_SPACE]
   if (NEEDS_DISK.has(verb) && !vm.provisioned)
     return ['invalid_state', `VM never came up, so there is nothing to ${verb}: rebuild or delete it`]
