@@ -141,6 +141,7 @@ function report(host: HostRow, { started, runs, lost, isForgotten, isSettled: se
   const lines = [
     ...rest.map(({ name, vmId, outcome, reason }) => `${name} (${vmId}) ${outcome === 'LOST' ? 'is lost' : 'waits'}: ${reason}`),
     ...lost.volumes.map((name) => `The volume ${name} is lost: it was on local storage`),
+    ...lost.busyVolumes.map((name) => `The volume ${name} is lost too, but an action of it has to end first`),
     `${restored.length} VMs are restored, ${failed.length} failed, ${waiting.length} wait, ${rest.length - waiting.length} are lost. Lost with the disks: ${lost.backups} backups, ${lost.volumes.length} volumes, and all snapshots. Unused days of what is lost were refunded.`,
     isForgotten
       ? `Host ${host.name} is removed.`

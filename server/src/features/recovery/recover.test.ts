@@ -339,6 +339,25 @@ describe('a destroyed host', async () => {
     await app.checkInvariants()
   })
 
+  test('keeps VMs whose disk is in a storage backend waiting: it is not lost', async () => {
+    await app.db.tx((tx) => addSimulatedStorage(tx, app.clock.now(), { name: 'disks', region: 'fra1', sizeGiB: 1000, reservePercent: 0 }))
+    const host = await hostToLose()
+    const { id: planId } = await app.db.one<{ id: string }>(sql`update plans set storage = 'REPLICATED' where slug = 'small' returning id`)
+    const { id } = await vmOn(all, host, { planId })
+    await app.db.run(sql`update plans set storage = 'LOCAL' where id = ${planId}`)
+    await controlOf(app, host.id).faults.loseHost()
+    const { started, isForgotten } = await recover(app, host)
+    expect([started, isForgotten]).toEqual([
+      [{ vmId: id, name: expect.any(String), outcome: 'WAITS', reason: expect.stringContaining('not lost') }],
+      false,
+    ])
+    expect(await vmOf(id)).toMatchObject({ status: 'ERROR', statusReason: expect.stringContaining('as soon as that is possible') })
+    await customer.delete(`/vms/${id}`)
+    await app.rest()
+    expect(await forgetHost(app.db, app.clock.now(), host.id)).toBe(true)
+    await app.checkInvariants()
+  })
+
   test('takes along volumes in a storage backend', async () => {
     await app.db.tx((tx) => addSimulatedStorage(tx, app.clock.now(), { name: 'pool', region: 'fra1', sizeGiB: 1000, reservePercent: 0 }))
     const host = await hostToLose()

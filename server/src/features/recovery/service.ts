@@ -185,7 +185,10 @@ async function recoverVm(
     await giveUp(tx, deps, vm)
     return { ...about, outcome: 'LOST', reason: problem! }
   }
-  if (!backup || problem !== null) return { ...about, outcome: 'WAITS', reason: problem! }
+  if (!backup || problem !== null) {
+    await markWaiting(tx, deps, vm, 'Its host was destroyed. It is brought back as soon as that is possible')
+    return { ...about, outcome: 'WAITS', reason: problem! }
+  }
   const { actionId } = await recoverFromBackup(tx, deps, vm, backup, {
     reason: whatIsLost(describeBackup(backup, host, deps.clock.now())),
     among,
