@@ -60,7 +60,9 @@ describeIf(missingForCeph() ?? missingCommands('qemu-img', 'qemu-io'))('a pool o
   const firstOf = async (name: string): Promise<string> => String.fromCharCode((await bytesOf(name))[0]!)
   /** Of an image that is too large to be read at once. */
   const holds = async (name: string, letter: string): Promise<boolean> =>
-    !(await run('qemu-io', '-r', '--image-opts', target(name), '-c', `read -P ${letter.charCodeAt(0)} 0 1M`)).includes('verification failed')
+    !(await run('qemu-io', '-r', '--image-opts', target(name), '-c', `read -P ${letter.charCodeAt(0)} 0 1M`)).includes(
+      'verification failed',
+    )
   const created = async (): Promise<string> => {
     const vmId = newId()
     await pool.ensureDisk({ vmId, generation: 1 }, await pool.ensureTemplate('tiny', open, soon()), 20 * MIB, soon())
@@ -139,7 +141,10 @@ describeIf(missingForCeph() ?? missingCommands('qemu-img', 'qemu-io'))('a pool o
   })
 
   test('a volume is restored from its snapshots, and another one made from them depends on neither', async () => {
-    const [volume, copy] = [0, 1].map(() => ({ volumeId: newId(), generation: 0, storageId: backend.id, sizeGiB: 1 })) as [VolumeSpec, VolumeSpec]
+    const [volume, copy] = [0, 1].map(() => ({ volumeId: newId(), generation: 0, storageId: backend.id, sizeGiB: 1 })) as [
+      VolumeSpec,
+      VolumeSpec,
+    ]
     const { volumeId } = volume
     const [first, second] = [newId(), newId()]
     const imageOf = ({ generation }: VolumeSpec): string => (generation === 0 ? `volume-${volumeId}` : `volume-${volumeId}-${generation}`)
@@ -161,8 +166,7 @@ describeIf(missingForCeph() ?? missingCommands('qemu-img', 'qemu-io'))('a pool o
     }
     await take(pool, current, second)
     await pool.ensureVolume(copy, { volumeId, snapshotId: second }, soon())
-    for (const snapshotId of [first, first, second])
-      await pool.ensureNoVolumeSnapshot(current, { snapshotId, vmId: null }, soon())
+    for (const snapshotId of [first, first, second]) await pool.ensureNoVolumeSnapshot(current, { snapshotId, vmId: null }, soon())
     expect(await holds(imageOf(current), 'c')).toBe(true) // its parent is in the trash
     const qemu = spawn('qemu-io', ['--image-opts', target(imageOf(current))], { env, stdio: ['pipe', 'ignore', 'ignore'] })
     await eventually('the watcher', async () => (await cluster.rbd('status', `${backend.pool}/${imageOf(current)}`)).includes('watcher='))
