@@ -9,6 +9,7 @@ import { connect } from './vms-database.ts'
 
 const [VOLUMES, SNAPSHOTS, VMS, BACKUPS, IMAGES] = [90, 50, 5, 500, 50]
 const ACCOUNTS_ON_A_HOST = 5
+const MAC = sql`('02:01:' || regexp_replace(lpad(to_hex(a.position * ${VMS}::int + n), 8, '0'), '(..)(?!$)', '\\1:', 'g'))::macaddr`
 
 export interface Filled {
   accountIds: string[]
@@ -82,15 +83,21 @@ async function fillRows(db: Db, { accountIds, hostIds, largeAccountId }: Filled)
       select ${id('snapshot', sql`n`)}, ${id('volume', sql`0`)}, 'snapshot-' || n, '', 'AVAILABLE', 10, 1000000, 10, now() from ${owners}, ${numbers(SNAPSHOTS)}`)
     await tx.run(sql`
       insert into vms (id, account_id, region_id, host_id, plan_id, os_template_id, uuid, name, hostname, status, provisioned, vcpu, ram_mib, disk_gib,
-        bandwidth_gb, network_mbps, throttle_mbps, network_10g, daily_backup, is_protected, renewal_day, period_started_at, period_price_cents,
+        bandwidth_gb, network_mbps, throttle_mbps, network_10g, daily_backup, is_protected, ip_address, address_pool_id, mac, renewal_day, period_started_at, period_price_cents,
         next_renewal_at, created_at, updated_at)
       select ${id('vm', sql`n`)}, a.account_id, r.region_id, h.host_id, p.id, t.template_id, gen_random_uuid(), 'vm-' || n, 'vm-' || n, 'STOPPED', true,
-        p.vcpu, p.ram_mib, p.disk_gib, p.bandwidth_gb, p.network_mbps, p.throttle_mbps, false, true, false, ${period}
+        p.vcpu, p.ram_mib, p.disk_gib, p.bandwidth_gb, p.network_mbps, p.throttle_mbps, false, true, false, host('10.128.0.0'::inet + (a.position * ${VMS}::int + n))::inet, 'pool', ${MAC}, ${period}
       from ${owners}, ${numbers(VMS)}, plans p where p.slug = 'nano'`)
     await tx.run(sql`insert into backup_schedules (vm_id, next_at) select id, now() + '1 day'::interval from vms`)
     await tx.run(sql`
-      insert into backups (id, vm_id, account_id, host_id, os_template_id, name, type, status, size_bytes, counted_gib, run_id, completed_at, created_at)
-      select ${id('backup', sql`n`)}, ${id('vm', sql`n % ${VMS}::int`)}, a.account_id, h.host_id, t.template_id, 'backup-' || n,
+      insert into backup_targets (id, region_id, kind, endpoint, bucket, prefix, region_name, access_key, secret_key, created_at)
+      select 'target', id, 's3', '', '', '', '', '', '', now() from regions where slug = 'fra1'`)
+    await tx.run(sql`
+      insert into backup_repositories (id, target_id, vm_id, created_at) select id, 'target', id, now() from vms`)
+    await tx.run(sql`
+      insert into backups (id, vm_id, account_id, host_id, target_id, os_template_id, name, type, status, size_bytes, counted_gib, run_id, completed_at, created_at)
+      select ${id('backup', sql`n`)}, ${id('vm', sql`n % ${VMS}::int`)}, a.account_id, case when n % 2 = 0 then h.host_id end,
+        case when n % 2 = 1 then 'target' end, t.template_id, 'backup-' || n,
         case when n < ${7 * VMS}::int then 'DAILY' else 'MANUAL' end, 'AVAILABLE', 1000000, 1, 'none', now(), now()
       from ${owners}, ${numbers(BACKUPS)}`)
     await tx.run(sql`
@@ -103,7 +110,7 @@ async function fillRows(db: Db, { accountIds, hostIds, largeAccountId }: Filled)
         insert into simulated.volumes (host_id, name, kind, id, vm_id, is_complete, capacity_bytes, size_bytes)
         select host_id, ${kind}::text || '-' || coalesce(vm_id || '-', '') || id, ${kind}, id, vm_id, true, 10, 1 from (${rows}) d`)
     await data('volume', sql`select host_id, id, null::text as vm_id from volumes`)
-    await data('backup', sql`select host_id, id, vm_id from backups`)
+    await data('backup', sql`select host_id, id, vm_id from backups where host_id is not null`)
     await data('snapshot', sql`select v.host_id, s.id, s.volume_id as vm_id from volume_snapshots s join volumes v on v.id = s.volume_id`)
   })
 }

@@ -195,7 +195,7 @@ const isUnderWay = sql`(exists (select from workflow_runs r where r.id = b.run_i
   or exists (select from workflow_runs r where r.name in (${VM_FROM_BACKUP}, ${CREATE_IMAGE}) and r.input ->> 'backupId' = b.id and ${isOpen}))`
 const isBuiltOn = sql`exists (select from backups c where c.parent_id = b.id)`
 
-/** Deleted, or a tombstone whose data is missing: its dependents have failed, and its owner has already deleted it. */
+/** Deleted, or a tombstone whose data is missing: its dependents have failed, and its owner has already deleted it. As the index `backups_unwanted` says. */
 const isUnwanted = sql`(b.status = 'DELETING' or b.status = 'FAILED' and b.is_tombstone)`
 
 const removable = (now: Date): Sql => sql`
@@ -204,7 +204,7 @@ const removable = (now: Date): Sql => sql`
 export const hostsWithRemovals = (db: Queries, now: Date) =>
   db.many<{ host_id: string }>(sql`
     select distinct h.id as host_id from backups b join hosts h on h.id = b.host_id
-    where h.removed_at is null and (${removable(now)} or (b.status = 'DELETING' and not b.is_tombstone and ${isBuiltOn}))`)
+    where h.removed_at is null and ${isUnwanted} and (${removable(now)} or (b.status = 'DELETING' and not b.is_tombstone and ${isBuiltOn}))`)
 
 export const nextRemovable = (db: Queries, hostId: string, now: Date) =>
   db.maybe<BackupRow>(sql`
@@ -213,8 +213,9 @@ export const nextRemovable = (db: Queries, hostId: string, now: Date) =>
 /** In targets no backup is a layer on another. */
 export const repositoriesWithRemovals = (db: Queries, now: Date) =>
   db.many<{ id: string }>(sql`
-    select r.id from backup_repositories r where (r.claimed_until is null or r.claimed_until <= ${now}) and (r.sweep_at <= ${now}
-      or exists (select from backups b where b.target_id = r.target_id and b.vm_id = r.vm_id and ${removable(now)}))`)
+    select r.id from backup_repositories r where (r.claimed_until is null or r.claimed_until <= ${now}) and r.id in (
+      select id from backup_repositories where sweep_at <= ${now}
+      union all select o.id from backups b join backup_repositories o on o.target_id = b.target_id and o.vm_id = b.vm_id where ${removable(now)})`)
 
 export const removableIn = (db: Queries, targetId: string, vmId: string, now: Date) =>
   db.many<BackupRow>(sql`
