@@ -12,6 +12,7 @@ const KIND_OF_EXIT = new Map<number, DriverErrorKind>([
   [errno.EEXIST, 'conflict'],
   [errno.EBUSY, 'in_use'],
   [errno.ENOTEMPTY, 'in_use'],
+  [errno.ESTALE, 'in_use'], // another process is removing it
   [errno.ENOSPC, 'no_space'],
   [errno.EDQUOT, 'no_space'],
   [errno.EPERM, 'permanent'],

@@ -460,7 +460,7 @@ async function whileWatched<T>(patienceMs: number, signal: AbortSignal, work: ()
     try {
       return await work()
     } catch (error) {
-      if (!hasExit(error, 'EBUSY') || waitedMs >= patienceMs) throw error
+      if (!hasExit(error, 'EBUSY', 'ESTALE') || waitedMs >= patienceMs) throw error
     }
     await delay(POLL_INTERVAL_MS, undefined, { signal }).catch(() => undefined) // the next attempt says `aborted`
   }
