@@ -51,6 +51,7 @@ const ALLOWED = [
   'backup',
   'attach',
   'detach',
+  'grow',
   'console',
 ]
 
