@@ -1,5 +1,6 @@
 -- When an operator declared it destroyed, with its disks: it never runs a VM again, and is removed as well.
-alter table hosts add column lost_at timestamptz check (lost_at is null or removed_at is not null);
+alter table hosts add column lost_at timestamptz;
+alter table hosts add check (lost_at is null or removed_at is not null);
 
 -- When its disk was last lost with its host, without a backup: what was paid until then is kept.
 alter table vms add column lost_at timestamptz;

@@ -10,6 +10,13 @@ await app.db.run(sql`update catalog_values set value = 1000000 where name like '
 const customer = await app.given.customer({ credit: '10000.00' })
 const { id: vmId } = await app.given.vm(customer)
 const { id: webhookId } = (await customer.post('/webhooks', { url: 'http://127.0.0.1/hook', events: ['vm.started'] })).body.data
+const { id: regionId } = await app.db.one<{ id: string }>(sql`select region_id as id from vms`)
+const { id: volumeId } = (await customer.post('/volumes', { name: 'data', sizeGiB: 1, regionId })).body.data
+const urlOf = (path: string): string =>
+  path
+    .replace(':vmId', vmId)
+    .replace(':volumeId', volumeId)
+    .replace(':id', path.startsWith('/webhooks') ? webhookId : vmId)
 
 let serial = 0
 const add = async (path: string, body: object): Promise<void> => {
@@ -75,7 +82,7 @@ describe('a cursor of something else is refused', () => {
   const lists = app.operations.filter((operation) => operation.paged)
 
   test.each(lists.map((operation) => [operation.operationId, operation.path]))('by %s', async (operationId, path) => {
-    const url = path.replace(':vmId', vmId).replace(':id', path.startsWith('/webhooks') ? webhookId : vmId)
+    const url = urlOf(path)
     const forged = [
       'x',
       toCursor('anotherList', ['c1']),
@@ -124,7 +131,7 @@ describe('a cursor with a forged key fails no list', () => {
   const sorts = ['createdAt', 'name', '-name', 'nextRenewalAt', '-nextRenewalAt'].map((sort) => ['listVms', '/vms', sort])
 
   test.each([...lists, ...sorts])('%s of %s %s', async (operationId, path, sort) => {
-    const url = path!.replace(':vmId', vmId).replace(':id', path!.startsWith('/webhooks') ? webhookId : vmId)
+    const url = urlOf(path!)
     const failed: string[][] = []
     for (const key of ODD.flatMap((odd) => forge(odd, sort!))) {
       const { status } = await customer.get(`${url}?cursor=${toCursor(operationId!, key)}${sort && `&sort=${sort}`}`)

@@ -242,7 +242,9 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   deleteNetworkPeering: peering,
 
   listImages: having((fixture) => fixture.image()),
-  createImage: async (fixture) => ({ body: { name: 'image', vmId: await fixture.vm() } }),
+  createImage: async () => ({
+    body: { name: 'image', url: 'https://images.example.com/disk.qcow2', checksum: `sha256:${'0'.repeat(64)}` },
+  }),
   getImage: withId((fixture) => fixture.image()),
   updateImage: withId((fixture) => fixture.image(), { name: 'renamed' }),
   deleteImage: withId((fixture) => fixture.image()),

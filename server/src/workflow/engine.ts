@@ -13,7 +13,12 @@ import { UNDO_GRACE, type AnyWorkflow, type RunnerDeps } from './executor.ts'
 import * as store from './run-store.ts'
 
 /** However many runs wait in one, those of the others do not. */
-const QUEUES: Record<QueueName, string> = { actions: 'workflow', bulk: 'workflow_bulk', foreign: 'workflow_foreign' }
+const QUEUES: Record<QueueName, string> = {
+  actions: 'workflow',
+  restores: 'workflow_restores',
+  bulk: 'workflow_bulk',
+  foreign: 'workflow_foreign',
+}
 const queueNames = Object.keys(QUEUES) as QueueName[]
 const SCHEMA = 'pgboss'
 const UNIQUE_VIOLATION = '23505'
@@ -26,8 +31,8 @@ const REQUEUE_AFTER_MS = 10_000
 const REQUEUE_BUSY_AFTER_MS = 5 * 60_000
 /** Jobs fetched per poll. */
 const BATCH = 8
-/** Runs at a time, beside those of the others. Of bulk runs each has tens of MiB in memory. */
-const SHARES: Record<QueueName, number> = { actions: 1, bulk: 1 / 4, foreign: 1 / 8 }
+/** Runs at a time, beside those of the others. Of restores and bulk runs each has tens of MiB in memory. */
+const SHARES: Record<QueueName, number> = { actions: 1, restores: 1 / 4, bulk: 1 / 4, foreign: 1 / 8 }
 
 export interface WorkflowEngine extends Engine {
   /** Starts running workflows in this process. */
@@ -147,7 +152,7 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
       for (const queue of queueNames) {
         const requeueAfterMs = pools.get(queue)?.hasCapacity() ? REQUEUE_AFTER_MS : REQUEUE_BUSY_AFTER_MS
         const lostBefore = new Date(now.getTime() - requeueAfterMs)
-        const names = queue === 'actions' ? namesIn('bulk', 'foreign') : namesIn(queue)
+        const names = queue === 'actions' ? namesIn(...queueNames.filter((each) => each !== 'actions')) : namesIn(queue)
         const abandoned = await store.abandonedRuns(db, now, lostBefore, { names, isNamed: queue !== 'actions' })
         for (const run of abandoned) {
           await db.tx(async (tx) => {

@@ -47,10 +47,10 @@ export interface Step<D = unknown, I = unknown, R = Record<string, unknown>, T =
 }
 
 /**
- * Its runs have places of their own in a worker, so that they keep none of another kind waiting. `bulk`: moves whole disks for hours. `foreign`:
- * waits for servers of customers, as slow as these like.
+ * Its runs have places of their own in a worker, so that they keep none of another kind waiting. `bulk`: moves whole disks for hours. `restores`:
+ * the same, and somebody waits for it. `foreign`: waits for servers of customers, as slow as these like.
  */
-export type QueueName = 'actions' | 'bulk' | 'foreign'
+export type QueueName = 'actions' | 'restores' | 'bulk' | 'foreign'
 
 export interface Workflow<D = never, I = never> {
   readonly name: string

@@ -24,7 +24,11 @@ interface Input extends ProvisionInput {
 type Context = StepContext<Deps, Input, unknown>
 
 export const provisionFromBackup = provisionWorkflow<Input>({
-  begun: workflow<Input>(VM_FROM_BACKUP, { deadline: '5h' }).step('fetch', { timeout: '2h', run: fetchBackup, undo: purge }),
+  begun: workflow<Input>(VM_FROM_BACKUP, { deadline: '5h', queue: 'restores' }).step('fetch', {
+    timeout: '2h',
+    run: fetchBackup,
+    undo: purge,
+  }),
   source: ({ backupId }) => ({ from: 'backup', backupId }),
   diskTimeout: '2h',
   afterDisk: deleteFetched,

@@ -10,7 +10,11 @@ export const restoreFromBackup = restoreWorkflow({
   thing: 'backup',
   source: (backupId) => ({ from: 'backup', backupId }),
   begun: (name) =>
-    workflow<RestoreInput>(name, { deadline: '5h' }).step('fetch', { timeout: '2h', run: fetchChain, undo: deleteFetchedChain }),
+    workflow<RestoreInput>(name, { deadline: '5h', queue: 'restores' }).step('fetch', {
+      timeout: '2h',
+      run: fetchChain,
+      undo: deleteFetchedChain,
+    }),
   tidy: deleteFetchedChain,
   onMoved: failAllSnapshots,
   release: async (tx, backupId) => {

@@ -77,8 +77,9 @@ async function allSettings(folder: Folder, account: OsUser, settings: Settings):
   return { ...DEFAULTS, ...settings, ...socket, ...rules, listen_addresses: '', port: '5432' }
 }
 
-/** The user of the service, when it is not ours. */
-const otherService = async (): Promise<OsUser | undefined> => (process.getuid!() === 0 ? ensureSystemUser(SERVICE_USER) : undefined)
+/** The user of the service, when it is not ours. Where it cannot be created, root runs the service. */
+const otherService = async (): Promise<OsUser | undefined> =>
+  process.getuid!() === 0 ? ensureSystemUser(SERVICE_USER).catch(() => undefined) : undefined
 
 /** Stops one whose socket the service cannot reach: an older version started it. */
 export async function stopIfClosedToService(folder: Folder): Promise<void> {
