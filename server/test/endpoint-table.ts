@@ -13,6 +13,8 @@ export interface Call {
   body?: Record<string, unknown>
   /** What a user must enter besides the password to reauthenticate. */
   proof?: Record<string, string>
+  /** That its body asks for, besides the scope of the operation. */
+  otherScopes?: string[]
   /** The ids in the path are public: there is no other account to test. */
   shared?: true
 }
@@ -242,9 +244,7 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   deleteNetworkPeering: peering,
 
   listImages: having((fixture) => fixture.image()),
-  createImage: async () => ({
-    body: { name: 'image', url: 'https://images.example.com/disk.qcow2', checksum: `sha256:${'0'.repeat(64)}` },
-  }),
+  createImage: async (fixture) => ({ body: { name: 'image', vmId: await fixture.vm() }, otherScopes: ['vms:update'] }),
   getImage: withId((fixture) => fixture.image()),
   updateImage: withId((fixture) => fixture.image(), { name: 'renamed' }),
   deleteImage: withId((fixture) => fixture.image()),
