@@ -1,5 +1,5 @@
 // A complete product on its own database, with a manual clock. Arrange with `app.given`, act over HTTP, assert what a customer sees.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -84,6 +84,18 @@ async function createDatabase(options: string): Promise<string> {
   await client.query(`create database ${name} ${options}`).finally(() => client.end())
   afterAll(() => dropDatabase(name))
   return withDatabase(server, name)
+}
+
+/** What PostgreSQL logged of the deadlocks in a database: both statements of each. */
+function deadlockLog(url: string): string {
+  const name = new URL(url).pathname.slice(1)
+  const entries = readFileSync(inject('postgresLog'), 'utf8').split(/\n(?=\S+ [A-Z]+: )/)
+  const from = entries.findIndex((entry) => entry.startsWith(`${name} ERROR:  deadlock`))
+  return entries
+    .slice(from)
+    .filter((entry) => entry.startsWith(`${name} `))
+    .slice(0, 5)
+    .join('\n')
 }
 
 export interface Answer {
@@ -187,7 +199,7 @@ export async function testApp(options: TestAppOptions = {}) {
     if (undocumented.length > 0) throw new Error(`Events do not fit their schemas: ${undocumented.join('; ')}`)
     const { values } = await deps.metrics.deadlocks.get()
     if (values.some(({ value }) => value > 0))
-      throw new Error('Transactions waited for each other: they lock the same things in different orders')
+      throw new Error(`Transactions waited for each other: they lock the same things in different orders.\n${deadlockLog(url)}`)
   }, 60_000)
   type Customer = ReturnType<typeof clientOf>
   let customers = 0

@@ -1,10 +1,13 @@
 // Pairs of transactions on the same rows must acquire locks in the same order. The first is paused after half of its locks, so that they
 // are sure to meet. The harness fails on every deadlock; these tests say which pair it was.
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { releaseQuotas, quotaUsed, reserveQuotas } from '../src/features/accounts/service.ts'
+import { releaseCapacity, releaseDisk, reserveDisk } from '../src/features/hosts/capacity.ts'
 import { meter } from '../src/features/bandwidth/meter.reconciler.ts'
 import { removeBackups } from '../src/features/backups/purge.reconciler.ts'
-import { sql } from '../src/kernel/database/db.ts'
+import { countOutcomes } from '../src/features/webhooks/delivery-queue.sql.ts'
+import { sql, type Sql, type Tx } from '../src/kernel/database/db.ts'
 import { resumeRun } from '../src/workflow/executor.ts'
 import { startDailyBackup } from './snapshot-backup-fixture.ts'
 import { testApp, type Answer } from './harness.ts'
@@ -100,5 +103,35 @@ describe('transactions of one VM or account do not deadlock', async () => {
     await meet('update on account_quotas for each row', take, takeByMerging)
     expect(await quotaUsed(app.db, accountId, 'vms')).toBe(3n)
     await app.db.tx((tx) => releaseQuotas(tx, accountId, { vms: 3n, vcpu: 3n, ram_mib: 3n, disk_gib: 3n }))
+  })
+
+  /** Many of each at once, each keeping its locks for a moment. */
+  async function crowd(...works: ((tx: Tx) => Promise<unknown>)[]): Promise<void> {
+    const one = (work: (tx: Tx) => Promise<unknown>) =>
+      app.db.tx(async (tx) => {
+        await work(tx)
+        await setTimeout(Math.random() * 10)
+      })
+    for (let round = 0; round < 20; round++) await Promise.all(Array.from({ length: 5 }, () => works.map(one)).flat())
+  }
+  /** As a row that references it does. */
+  const refer = (table: Sql, id: string) => (tx: Tx) => tx.run(sql`select from ${table} where id = ${id} for key share`)
+
+  test('many that book and free room on one host', async () => {
+    const { id } = await app.db.one<{ id: string }>(sql`select id from hosts limit 1`)
+    const book = (gib: number) => (tx: Tx) => reserveDisk(tx, [id], gib)
+    const free = (gib: number) => (tx: Tx) => releaseDisk(tx, new Map([[id, gib]]))
+    await app.db.tx(book(5))
+    await crowd(refer(sql`hosts`, id), book(1), free(1), (tx) => releaseCapacity(tx, id, { vcpu: 0, ramMiB: 0, diskGiB: 0 }))
+    await app.db.tx(free(5))
+    expect(await deadlocks()).toBe(0)
+  })
+
+  test('many that count deliveries of one webhook', async () => {
+    const { id } = (await customer.post('/webhooks', { url: 'https://receiver.example/', events: ['vm.created'] })).body.data
+    const count = (tx: Tx) =>
+      Promise.all(countOutcomes([{ webhookId: id, failures: 0, succeeded: true }], app.clock.now()).map((each) => tx.run(each)))
+    await crowd(refer(sql`webhooks`, id), count, count, (tx) => tx.run(sql`update webhooks set description = 'x' where id = ${id}`))
+    expect(await deadlocks()).toBe(0)
   })
 })

@@ -72,21 +72,20 @@ export const releaseCapacity = (tx: Tx, hostId: string, size: Size) =>
     where id = ${hostId}`)
 
 /** Room for a copy on each of the hosts. False when one has too little: the transaction must then be rolled back. */
-export const reserveDisk = async (tx: Tx, hostIds: string[], gib: number): Promise<boolean> =>
-  (await tx.run(sql`
-    update hosts h set disk_used_gib = disk_used_gib + ${gib}
-    from (select id from hosts where id = any(${hostIds}::text[]) order by id for no key update) held
-    where h.id = held.id and ${hasDiskRoom(gib)}`)) === new Set(hostIds).size
+export async function reserveDisk(tx: Tx, hostIds: string[], gib: number): Promise<boolean> {
+  const reserved = inLockOrder(hostIds).map((id) =>
+    tx.run(sql`update hosts set disk_used_gib = disk_used_gib + ${gib} where id = ${id} and ${hasDiskRoom(gib)}`),
+  )
+  return (await Promise.all(reserved)).every((rows) => rows > 0)
+}
 
 export async function releaseDisk(tx: Tx, gibByHost: Map<string, number>): Promise<void> {
-  if (gibByHost.size === 0) return
-  const [ids, sizes] = [[...gibByHost.keys()], [...gibByHost.values()]]
-  await tx.run(sql`
-    update hosts h set disk_used_gib = disk_used_gib - less.gib
-    from (select id from hosts where id = any(${ids}::text[]) order by id for no key update) held,
-      unnest(${ids}::text[], ${sizes}::int[]) as less(id, gib)
-    where h.id = held.id and less.id = held.id`)
+  const release = (id: string) => tx.run(sql`update hosts set disk_used_gib = disk_used_gib - ${gibByHost.get(id)!} where id = ${id}`)
+  await Promise.all(inLockOrder(gibByHost.keys()).map(release))
 }
+
+/** One statement for each: one that both locks and updates rows sees them as they were before its locks, and waits for those who wait for it. */
+const inLockOrder = (hostIds: Iterable<string>): string[] => [...new Set(hostIds)].toSorted()
 
 interface OwnImage {
   id: string

@@ -92,15 +92,21 @@ export interface Tally {
   succeeded: boolean
 }
 
-/** Locks subscriptions in a fixed order, so that concurrent workers do not deadlock. */
-export const countOutcomes = (tallies: Tally[], now: Date): Sql =>
-  sql`
+/**
+ * The first statement locks subscriptions in a fixed order, so that concurrent workers do not deadlock; the second counts. In one statement
+ * they would: its update sees the rows as they were before the locks, and waits for those who wait for the locks.
+ */
+export function countOutcomes(tallies: Tally[], now: Date): Sql[] {
+  const ids = tallies.map((tally) => tally.webhookId)
+  return [
+    sql`select from webhooks where id = any(${ids}::text[]) order by id for no key update`,
+    sql`
     update webhooks w set fail_count = case when t.succeeded then t.failures else w.fail_count + t.failures end,
       last_success_at = case when t.succeeded then ${now} else w.last_success_at end
-    from (select id from webhooks where id = any(${tallies.map((tally) => tally.webhookId)}::text[]) order by id for no key update) held,
-      unnest(${tallies.map((tally) => tally.webhookId)}::text[], ${tallies.map((tally) => tally.failures)}::int[],
-        ${tallies.map((tally) => tally.succeeded)}::bool[]) as t(id, failures, succeeded)
-    where w.id = held.id and t.id = held.id`
+    from unnest(${ids}::text[], ${tallies.map((tally) => tally.failures)}::int[], ${tallies.map((tally) => tally.succeeded)}::bool[]) as t(id, failures, succeeded)
+    where w.id = t.id`,
+  ]
+}
 
 export interface Settled {
   id: string

@@ -21,7 +21,11 @@ export const recordAttempts = (deps: Pick<Deps, 'db' | 'clock' | 'hooks'>, ended
     const batch = isRepeat ? await unwritten(tx, ended) : ended
     if (batch.length === 0) return
     const settled = batch.map((each) => outcomeOf(each, now))
-    const writes = [queue.countOutcomes(tally(batch), now), queue.settleDeliveries(settled, now), sql.insertAttempts(batch.map(toAttempt))]
+    const writes = [
+      ...queue.countOutcomes(tally(batch), now),
+      queue.settleDeliveries(settled, now),
+      sql.insertAttempts(batch.map(toAttempt)),
+    ]
     const last = batch.filter((each) => isGone(each) || (each.sent.problem && each.claim.is_disable_candidate))
     if (last.length === 0) return writes.forEach(tx.beforeCommit)
     await Promise.all(writes.map(tx.run))
