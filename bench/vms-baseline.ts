@@ -33,7 +33,10 @@ const GET = {
       (select json_agg(json_build_object('id', n.id, 'name', n.name))
         from network_attachments a join networks n on n.id = a.network_id where a.vm_id = v.id) as networks,
       (select json_build_object('id', w.id, 'action', w.label, 'status', w.status, 'progress', w.progress)
-        from workflow_runs w where w.subject_id = v.id and w.status in ('PENDING', 'RUNNING')) as action
+        from workflow_runs w where w.subject_id = v.id and w.status in ('PENDING', 'RUNNING')) as action,
+      (select json_build_object('hour', o.hour, 'keepDaily', o.keep_daily, 'keepWeekly', o.keep_weekly, 'keepMonthly', o.keep_monthly)
+        from backup_policies o where o.vm_id = v.id) as policy,
+      (select value from catalog_values where name = 'price.copies_gib') as copies_price
     from vms v ${joins}
       left join bandwidth_baselines b on b.vm_id = v.id and b.mac = v.mac
       left join reverse_names n on n.address = v.ip_address and n.account_id = v.account_id
@@ -89,8 +92,8 @@ const full = (row: Record<string, unknown>) => ({
   ipv6ReverseName: row['ipv6_reverse_name'],
   ipv6ReverseNameState: row['ipv6_reverse_state'],
   ipv6ReverseNameReason: row['ipv6_reverse_error'],
-  backupPolicy: { hour: null, keepDaily: 7, keepWeekly: 0, keepMonthly: 0 }, // as for VMs without one
-  copiesPriceMonthly: '0.00', // snapshots and backups cost nothing here
+  backupPolicy: row['policy'] ?? { hour: null, keepDaily: 7, keepWeekly: 0, keepMonthly: 0 },
+  copiesPriceMonthly: money(row['copies_price']), // snapshots and backups cost nothing here
   bandwidthUsedBytes: Number(row['bandwidth_used_bytes']),
   bandwidthPackBytes: row['bandwidth_pack_bytes'],
   sshKeys: row['keys'] ?? [],

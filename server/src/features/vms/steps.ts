@@ -1,5 +1,5 @@
 // Steps shared by VM workflows. Each is idempotent: a run may repeat it after a crash.
-import { isDriverError, type Driver } from '../../hypervisor/driver.ts'
+import { isDriverError, type Driver, type Readiness } from '../../hypervisor/driver.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import type { StepContext } from '../../workflow/workflow-builder.ts'
 import type { Deps } from '../deps.ts'
@@ -61,7 +61,7 @@ export interface Ready {
 export async function awaitReady(context: Context): Promise<Ready> {
   const { vm, driver } = await vmAndDriver(context)
   try {
-    const { readiness } = await driver.ensureReady(vm.id, { timeoutMs: READY_TIMEOUT_MS }, context.signal)
+    const readiness = await waitUntilReady(context, vm.id, driver)
     await markGuestAddressesDue(context.deps.db, context.deps.clock.now(), vm.id)
     return { readiness, reason: null }
   } catch (error) {
@@ -75,8 +75,20 @@ export async function awaitReady(context: Context): Promise<Ready> {
 /** For a create: a guest whose agent never answers has failed to provision. */
 export async function requireReady(context: Context): Promise<Ready> {
   const { vm, driver } = await vmAndDriver(context)
-  const { readiness } = await driver.ensureReady(vm.id, { timeoutMs: READY_TIMEOUT_MS }, context.signal)
-  return { readiness, reason: null }
+  return { readiness: await waitUntilReady(context, vm.id, driver), reason: null }
+}
+
+/** A machine whose QEMU crashed while its guest booted is started once more. */
+async function waitUntilReady(context: Context, vmId: string, driver: Driver): Promise<Readiness> {
+  const wait = async () => (await driver.ensureReady(vmId, { timeoutMs: READY_TIMEOUT_MS }, context.signal)).readiness
+  try {
+    return await wait()
+  } catch (error) {
+    if (!isDriverError(error, 'guest_failed') || (await driver.findMachine(vmId, context.signal))?.stopReason !== 'crash') throw error
+    context.deps.log.warn({ err: error, vmId }, 'QEMU crashed while the guest booted; starting it again')
+    await boot(context)
+    return wait()
+  }
 }
 
 export async function powerOff(context: Context, graceMs: number): Promise<void> {
