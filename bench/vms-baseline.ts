@@ -34,6 +34,8 @@ const GET = {
         from network_attachments a join networks n on n.id = a.network_id where a.vm_id = v.id) as networks,
       (select json_build_object('id', w.id, 'action', w.label, 'status', w.status, 'progress', w.progress)
         from workflow_runs w where w.subject_id = v.id and w.status in ('PENDING', 'RUNNING')) as action,
+      (select json_build_object('id', g.id, 'name', g.name)
+        from placement_group_members m join placement_groups g on g.id = m.group_id where m.vm_id = v.id) as placement_group,
       (select json_build_object('hour', o.hour, 'keepDaily', o.keep_daily, 'keepWeekly', o.keep_weekly, 'keepMonthly', o.keep_monthly)
         from backup_policies o where o.vm_id = v.id) as policy,
       (select value from catalog_values where name = 'price.copies_gib') as copies_price
@@ -98,6 +100,7 @@ const full = (row: Record<string, unknown>) => ({
   bandwidthPackBytes: row['bandwidth_pack_bytes'],
   sshKeys: row['keys'] ?? [],
   firewalls: row['firewalls'] ?? [],
+  placementGroup: row['placement_group'],
   privateNetworks: row['networks'] ?? [],
   updatedAt: row['updated_at'],
   currentAction: row['action'],

@@ -36,6 +36,7 @@ export const VM_FIELDS: Columns<Vm> = {
   Traffic: (vm) => `${bytes(vm.bandwidthUsedBytes)} of ${vm.bandwidth === 0 ? 'unmetered' : `${vm.bandwidth} GB`}`,
   Keys: (vm) => vm.sshKeys.map(({ name }) => name),
   Firewalls: (vm) => vm.firewalls.map(({ name }) => name),
+  'Placement group': (vm) => vm.placementGroup?.name,
   Networks: (vm) => vm.privateNetworks.map(({ name, ipAddress }) => `${name} ${ipAddress}`),
   'Daily backups': (vm) => (vm.dailyBackupEnabled ? backupPolicy(vm.backupPolicy) : false),
   Protected: (vm) => vm.isProtected,

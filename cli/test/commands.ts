@@ -46,6 +46,12 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   renameSshKey: commandLine('key', 'rename', ':id', '=name'),
   deleteSshKey: commandLine('key', 'delete', ':id'),
 
+  listPlacementGroups: commandLine('placement-group', 'list'),
+  createPlacementGroup: commandLine('placement-group', 'create', '=name', '--policy', '=policy'),
+  getPlacementGroup: commandLine('placement-group', 'get', ':id'),
+  renamePlacementGroup: commandLine('placement-group', 'rename', ':id', '=name'),
+  deletePlacementGroup: commandLine('placement-group', 'delete', ':id'),
+
   listNetworks: commandLine('network', 'list'),
   createNetwork: commandLine('network', 'create', '=name', '--cidr', '=cidr', '--region', '=nodeId'),
   getNetwork: commandLine('network', 'get', ':id'),

@@ -13,6 +13,7 @@ import { Images } from './resources/images.ts'
 import { Networks } from './resources/networks.ts'
 import { Deposits, Invoices } from './resources/payments.ts'
 import { Snapshots } from './resources/snapshots.ts'
+import { PlacementGroups } from './resources/placement-groups.ts'
 import { SshKeys } from './resources/ssh-keys.ts'
 import { Tickets } from './resources/tickets.ts'
 import { Vms } from './resources/vms.ts'
@@ -40,6 +41,7 @@ export class Berth {
   readonly regions: Regions
   readonly snapshots: Snapshots
   readonly sshKeys: SshKeys
+  readonly placementGroups: PlacementGroups
   readonly tickets: Tickets
   readonly vms: Vms
   readonly volumes: Volumes
@@ -67,6 +69,7 @@ export class Berth {
     this.regions = new Regions(api)
     this.snapshots = new Snapshots(api)
     this.sshKeys = new SshKeys(api)
+    this.placementGroups = new PlacementGroups(api)
     this.tickets = new Tickets(api)
     this.vms = new Vms(api)
     this.volumes = new Volumes(api)

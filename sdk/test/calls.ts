@@ -46,6 +46,12 @@ export const CALLS: Record<string, CallBySdk> = {
   renameSshKey: (berth, { id }) => berth.sshKeys.rename(id, 'renamed'),
   deleteSshKey: (berth, { id }) => berth.sshKeys.delete(id),
 
+  listPlacementGroups: (berth) => berth.placementGroups.list().page(),
+  createPlacementGroup: (berth, _, body) => berth.placementGroups.create(body),
+  getPlacementGroup: (berth, { id }) => berth.placementGroups.get(id),
+  renamePlacementGroup: (berth, { id }) => berth.placementGroups.rename(id, 'renamed'),
+  deletePlacementGroup: (berth, { id }) => berth.placementGroups.delete(id),
+
   listNetworks: (berth) => berth.networks.list().page(),
   createNetwork: (berth, _, body) => berth.networks.create(body),
   getNetwork: (berth, { id }) => berth.networks.get(id),

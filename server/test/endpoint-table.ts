@@ -38,6 +38,7 @@ export function fixtureOf(app: TestApp, customer: Customer) {
   const catalog = async (path: string, slug: string): Promise<string> =>
     ((await customer.get(path)).body.data as { id: string; slug: string }[]).find((each) => each.slug === slug)!.id
   const fixture = {
+    placementGroup: () => made('/placement-groups', { name: 'web', policy: 'SPREAD' }),
     key: () => made('/ssh-keys', { name: 'key', publicKey: generateKey().line }),
     region: async () => (await app.given.vmInput()).regionId,
     template: async () => (await app.given.vmInput()).osTemplateId,
@@ -226,6 +227,12 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   renameSshKey: withId((fixture) => fixture.key(), { name: 'renamed' }),
   deleteSshKey: withId((fixture) => fixture.key()),
 
+  listPlacementGroups: having((fixture) => fixture.placementGroup()),
+  createPlacementGroup: async () => ({ body: { name: 'web', policy: 'STRICT_SPREAD' } }),
+  getPlacementGroup: withId((fixture) => fixture.placementGroup()),
+  renamePlacementGroup: withId((fixture) => fixture.placementGroup(), { name: 'renamed' }),
+  deletePlacementGroup: withId((fixture) => fixture.placementGroup()),
+
   listNetworks: having((fixture) => fixture.network()),
   createNetwork: async (fixture) => ({ body: { name: 'net', nodeId: await fixture.region(), cidr: nextRange() } }),
   getNetwork: withId((fixture) => fixture.network()),
@@ -302,6 +309,7 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
       osTemplateId: await fixture.template(),
       hostname: 'web-1',
       sshKeyIds: [await fixture.key()],
+      placementGroupId: await fixture.placementGroup(),
       firewallIds: [await fixture.firewall()],
       privateNetworkIds: [await fixture.network()],
     },

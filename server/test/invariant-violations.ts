@@ -180,6 +180,12 @@ export const violationSetups: Record<string, ViolationSetup> = {
     sql`update os_templates set account_id = ${otherAccountId} where id = (select os_template_id from vms where id = ${vmId})`,
   ],
   'ssh_keys.owner': ({ keyId, otherVmId }) => [sql`insert into ssh_key_uses (ssh_key_id, vm_id) values (${keyId}, ${otherVmId})`],
+  'placement_groups.members': ({ accountId, otherVmId, now }) => [
+    sql`insert into placement_groups (id, account_id, name, policy, created_at) values ('cplanted', ${accountId}, 'web', 'SPREAD', ${now})`,
+    sql`insert into account_quotas (account_id, name, used) values (${accountId}, 'placement_groups', 1)
+      on conflict (account_id, name) do update set used = account_quotas.used + 1`,
+    sql`insert into placement_group_members (vm_id, group_id) values (${otherVmId}, 'cplanted')`,
+  ],
   'copies.owner': ({ backupId, otherAccountId }) => [sql`update backups set account_id = ${otherAccountId} where id = ${backupId}`],
   'volumes.owner': (fixture) => {
     machine(fixture).volumes.push('cplanted')

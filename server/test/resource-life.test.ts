@@ -80,6 +80,7 @@ const RESOURCES: Record<string, Resource> = {
     create: async (fixture) => ({ networkId: await fixture.network() }),
     unchangeable: 'it connects, or it is not there',
   },
+  'placement group': { path: '/placement-groups', create: async () => ({ name: 'web', policy: 'SPREAD' }), change: { name: 'changed' } },
   'SSH key': { path: '/ssh-keys', create: async () => ({ name: 'key', publicKey: generateKey().line }), change: { name: 'changed' } },
   webhook: {
     path: '/webhooks',

@@ -37,6 +37,10 @@ const currentAction: Check = (value, where) => {
   if (value !== null) expectShape(value, { id: 'string', action: 'string', status: 'string', progress: 'integer' }, where)
 }
 
+const placementGroup: Check = (value, where) => {
+  if (value !== null) expectShape(value, named, where)
+}
+
 const vm: Shape = {
   ...vmInList,
   bandwidthUsedBytes: 'integer',
@@ -49,6 +53,7 @@ const vm: Shape = {
   networkLimited: 'boolean',
   backupPolicy: { hour: 'integer or null', keepDaily: 'integer', keepWeekly: 'integer', keepMonthly: 'integer' },
   copiesPriceMonthly: 'money',
+  placementGroup,
   currentAction,
   allowedActions: ['string'],
   readiness: 'string',

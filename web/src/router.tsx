@@ -35,6 +35,7 @@ const tree = root.addChildren([
     screen('/vms', () => import('./screens/vms/VmList.tsx')),
     screen('/vms/new', () => import('./screens/create-vm/CreateVm.tsx')),
     screen('/vms/$vmId', () => import('./screens/vm/VmPage.tsx')),
+    screen('/placement-groups', () => import('./screens/placement-groups/PlacementGroups.tsx')),
     screen('/ssh-keys', () => import('./screens/ssh-keys/SshKeys.tsx')),
     screen('/networks', () => import('./screens/networks/Networks.tsx')),
     screen('/networks/$networkId', () => import('./screens/networks/NetworkPage.tsx')),

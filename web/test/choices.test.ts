@@ -15,6 +15,7 @@ const choices = (more: Partial<Choices>): Choices => ({
   keys: [],
   networks: [],
   firewalls: [],
+  groups: [],
   ...more,
 })
 

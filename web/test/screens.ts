@@ -22,6 +22,7 @@ const LISTS = [
   '/volumes',
   '/images',
   '/ssh-keys',
+  '/placement-groups',
   '/networks',
   '/addresses',
   '/firewalls',

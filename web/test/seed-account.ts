@@ -26,6 +26,7 @@ export async function seedAccount(berth: Berth, name: Naming = (what) => what): 
   const firewallId = await seedFirewall(berth, name)
   const webhook = await berth.webhooks.create({ url: mailbox.url, events: ['vm.created', 'vm.started'], description: name('deploy bot') })
   const plan = plans.find(({ slug }) => slug === 'small')!
+  const group = await berth.placementGroups.create({ name: name('frontend'), policy: 'SPREAD' })
   const [first, second] = await Promise.all(
     ['web', 'db'].map((what) =>
       berth.vms.create({
@@ -37,6 +38,7 @@ export async function seedAccount(berth: Berth, name: Naming = (what) => what): 
         sshKeyIds: [key.id],
         firewallIds: [firewallId],
         privateNetworkIds: [network.id],
+        placementGroupId: group.id,
       }),
     ),
   )

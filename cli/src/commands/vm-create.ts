@@ -23,6 +23,7 @@ interface Options {
   password?: string
   firewall?: string[]
   network?: string[]
+  placementGroup?: string
   dailyBackups?: true
   network10g?: true
   ipv6Only?: true
@@ -55,6 +56,7 @@ export const createVm = defineCommand<Options>({
     ['--password <password>', 'console password; - reads stdin, @file reads a file'],
     ['--firewall <firewall...>', 'firewalls to bind'],
     ['--network <network...>', 'private networks to attach'],
+    ['--placement-group <group>', 'placement group; see berth placement-group list'],
     ['--daily-backups', 'enable daily backups'],
     ['--network-10g', '10 Gbit/s network'],
     ['--ipv6-only', 'no public IPv4 address, for less where it has a price'],
@@ -85,13 +87,14 @@ const noLoginHint = (name: string): string =>
   `It has no SSH key and no password. To log in: berth vm password ${name}, then berth vm console ${name}; for SSH, create VMs with --key`
 
 async function buildRequest(ctx: CommandContext, options: Options, hostname: string): Promise<Body<'createVm'>> {
-  const [regionId, source, planId, sshKeyIds, firewallIds, privateNetworkIds] = await Promise.all([
+  const [regionId, source, planId, sshKeyIds, firewallIds, privateNetworkIds, placementGroupId] = await Promise.all([
     ctx.resolveRegionId(options.region),
     resolveSource(ctx, options),
     options.plan && ctx.resolveId('plan', options.plan),
     ctx.resolveIds('key', splitList(options.key)),
     ctx.resolveIds('firewall', splitList(options.firewall)),
     ctx.resolveIds('network', splitList(options.network)),
+    options.placementGroup && ctx.resolveId('placement-group', options.placementGroup),
   ])
   return {
     regionId,
@@ -104,6 +107,7 @@ async function buildRequest(ctx: CommandContext, options: Options, hostname: str
       planId: planId || undefined,
       customConfig: customSize(options),
       name: options.name,
+      placementGroupId: placementGroupId || undefined,
       password: options.password && readTextOrFile(options.password).trim(),
       dailyBackupEnabled: options.dailyBackups,
       network10gEnabled: options.network10g,

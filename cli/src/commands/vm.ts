@@ -167,6 +167,7 @@ interface UpdateOptions {
   keepWeekly?: string
   keepMonthly?: string
   network10g?: string
+  placementGroup?: string
   reverseName?: string
   ipv6ReverseName?: string
   dryRun?: true
@@ -174,7 +175,7 @@ interface UpdateOptions {
 
 const update = defineCommand<UpdateOptions>({
   name: 'update',
-  description: 'change add-ons and backup policy of a VM, or name its addresses in reverse DNS',
+  description: 'change add-ons, backup policy and placement group of a VM, or name its addresses in reverse DNS',
   args: '<vm>',
   options: [
     ['--daily-backups <on|off>', 'daily backups'],
@@ -183,6 +184,7 @@ const update = defineCommand<UpdateOptions>({
     ['--keep-weekly <number>', 'weeks to keep the newest of, 0-53'],
     ['--keep-monthly <number>', 'months to keep the newest of, 0-24'],
     ['--network-10g <on|off>', '10 Gbit/s network'],
+    ['--placement-group <group>', 'placement group, or "none"; the VM stays on its host'],
     ['--reverse-name <host>', 'name of its IPv4 address in reverse DNS (PTR), such as mail.example.com, or "none"'],
     ['--ipv6-reverse-name <host>', 'the same of its IPv6 address'],
   ],
@@ -190,17 +192,18 @@ const update = defineCommand<UpdateOptions>({
   asks: true,
   supportsDryRun: true,
   async run(ctx, options, vm: string) {
-    const { dailyBackups, network10g, reverseName, ipv6ReverseName, dryRun } = options
+    const { dailyBackups, network10g, placementGroup, reverseName, ipv6ReverseName, dryRun } = options
     const fields = omitUndefined({
       dailyBackupEnabled: parseOnOff('--daily-backups', dailyBackups),
       network10gEnabled: parseOnOff('--network-10g', network10g),
       backupPolicy: backupPolicyChange(options),
+      placementGroupId: placementGroup === 'none' ? null : placementGroup && (await ctx.resolveId('placement-group', placementGroup)),
       reverseName: reverseName === 'none' ? null : reverseName,
       ipv6ReverseName: ipv6ReverseName === 'none' ? null : ipv6ReverseName,
     })
     const body = requireChanges(
       fields,
-      '--daily-backups on|off, --backup-hour, --keep-daily, --keep-weekly, --keep-monthly, --network-10g on|off, --reverse-name, --ipv6-reverse-name',
+      '--daily-backups on|off, --backup-hour, --keep-daily, --keep-weekly, --keep-monthly, --network-10g on|off, --placement-group, --reverse-name, --ipv6-reverse-name',
     )
     const id = await ctx.resolveId('vm', vm)
     if (dryRun) return quoteDetails(await ctx.berth.vms.quoteUpdate(id, body))

@@ -1080,6 +1080,32 @@ export interface components {
              */
             createdAt: string;
         };
+        PlacementGroup: {
+            id: string;
+            name: string;
+            /** @enum {unknown} */
+            policy: "SPREAD" | "STRICT_SPREAD" | "TOGETHER";
+            vms: {
+                id: string;
+                name: string;
+            }[];
+            /** @description On how many hosts its VMs are */
+            hostCount: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+        };
+        CreatePlacementGroup: {
+            /** @description must be 1-100 characters on one line, without control characters */
+            name: string;
+            /**
+             * @description SPREAD: on different hosts as far as there is room. STRICT_SPREAD: never two on one host. TOGETHER: on the same host as far as there is room
+             * @enum {unknown}
+             */
+            policy: "SPREAD" | "STRICT_SPREAD" | "TOGETHER";
+        };
         Network: {
             id: string;
             name: string;
@@ -1418,6 +1444,10 @@ export interface components {
                 id: string;
                 name: string;
             }[];
+            placementGroup: {
+                id: string;
+                name: string;
+            } | null;
             privateNetworks: {
                 id: string;
                 name: string;
@@ -1489,6 +1519,8 @@ export interface components {
             isProtected?: boolean | undefined;
             firewallIds?: string[] | undefined;
             privateNetworkIds?: string[] | undefined;
+            /** @description must be an id: c and at least 8 more characters */
+            placementGroupId?: string | undefined;
             /**
              * @description False: IPv6 alone, where the region has it, for ipv4PriceMonthly of the plan less
              * @default true
@@ -1513,6 +1545,8 @@ export interface components {
             dailyBackupEnabled?: boolean | undefined;
             network10gEnabled?: boolean | undefined;
             backupPolicy?: components["schemas"]["BackupPolicyChange"] | undefined;
+            /** @description The VM stays on its host; null takes it out of its group */
+            placementGroupId?: (string | null) | undefined;
             /** @description What reverse DNS (PTR) says of the address; null: nothing */
             reverseName?: (string | null) | undefined;
             /** @description What reverse DNS (PTR) says of the address; null: nothing */
@@ -2075,6 +2109,8 @@ export type Invoice = components['schemas']['Invoice'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type Node = components['schemas']['Node'];
 export type SshKey = components['schemas']['SshKey'];
+export type PlacementGroup = components['schemas']['PlacementGroup'];
+export type CreatePlacementGroup = components['schemas']['CreatePlacementGroup'];
 export type Network = components['schemas']['Network'];
 export type CreateNetwork = components['schemas']['CreateNetwork'];
 export type RenameNetwork = components['schemas']['RenameNetwork'];
@@ -2836,6 +2872,153 @@ export interface operations {
                         /** @constant */
                         success: true;
                         data: components["schemas"]["SshKey"];
+                    };
+                };
+            };
+        };
+    };
+    listPlacementGroups: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["PlacementGroup"][];
+                        pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    createPlacementGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreatePlacementGroup"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["PlacementGroup"];
+                    };
+                };
+            };
+        };
+    };
+    getPlacementGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["PlacementGroup"];
+                    };
+                };
+            };
+        };
+    };
+    deletePlacementGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: {
+                            id: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    renamePlacementGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description must be 1-100 characters on one line, without control characters */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["PlacementGroup"];
                     };
                 };
             };

@@ -74,6 +74,7 @@ import { snapshotRoutes } from './snapshots/routes.ts'
 import { snapshotEvents } from './snapshots/schema.ts'
 import { releaseAllSnapshots } from './snapshots/service.ts'
 import { snapshotWorkflows } from './snapshots/workflows.ts'
+import { placementGroupRoutes } from './placement-groups/routes.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { watchStorage } from './storage/watch.reconciler.ts'
 import { ticketRoutes } from './support/routes.ts'
@@ -140,6 +141,7 @@ export const routes: Routes[] = [
   auditLogRoutes,
   hostRoutes,
   sshKeyRoutes,
+  placementGroupRoutes,
   networkRoutes,
   firewallRoutes,
   vmRoutes,

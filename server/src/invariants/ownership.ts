@@ -63,6 +63,18 @@ const keys = invariant(
     where v.id is null or v.account_id <> k.account_id`,
 )
 
+const groups = invariant(
+  'placement_groups.members',
+  'A placement group has VMs of its own account; those of STRICT_SPREAD are on different hosts',
+  () => sql`
+    select g.id, format('placement group %s of %s has VM %s of %s', g.name, g.account_id, v.id, v.account_id) as what
+    from placement_group_members m join placement_groups g on g.id = m.group_id join vms v on v.id = m.vm_id where v.account_id <> g.account_id
+    union all
+    select g.id, format('placement group %s has %s VMs on host %s', g.name, count(*), v.host_id)
+    from placement_group_members m join placement_groups g on g.id = m.group_id join vms v on v.id = m.vm_id
+    where g.policy = 'STRICT_SPREAD' and v.host_id is not null group by g.id, v.host_id having count(*) > 1`,
+)
+
 const copies = invariant(
   'copies.owner',
   'A snapshot or backup belongs to the account of its VM',
@@ -129,6 +141,7 @@ export const ownershipInvariants: Invariant[] = [
   peerings,
   bindings,
   keys,
+  groups,
   copies,
   images,
   volumes,

@@ -585,6 +585,17 @@ export interface Tables {
     created_at: Date
     updated_at: Date
   }
+  placement_group_members: {
+    vm_id: string
+    group_id: string
+  }
+  placement_groups: {
+    id: string
+    account_id: string
+    name: string
+    policy: 'SPREAD' | 'STRICT_SPREAD' | 'TOGETHER'
+    created_at: Date
+  }
   plans: {
     id: string
     slug: string
@@ -1186,6 +1197,8 @@ export const COLUMNS: Record<keyof Tables, string> = {
   os_templates: 'id, slug, name, version, distribution, arch, min_disk_gib, min_ram_mib, default_user, cloud_init, has_agent, size_bytes, virtual_bytes, checksum, recipe, image_url, origin, imported_at, available, deprecated_at, position, created_at, account_id',
   payment_events: 'id, provider, type, object_id, intent_id, change, payment_id, received_at',
   payments: 'id, account_id, provider, status, amount_cents, currency, session_id, intent_id, checkout_url, instructions, received_cents, refunded_cents, disputed_cents, reversed_cents, transaction_id, created_at, updated_at',
+  placement_group_members: 'vm_id, group_id',
+  placement_groups: 'id, account_id, name, policy, created_at',
   plans: 'id, slug, name, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, price_cents, available, is_default, region_slugs, position, created_at, disk_iops, disk_mib_per_second, storage',
   recovery_codes: 'user_id, hash, created_at',
   regions: 'id, slug, name, country, city, flag, available, position, created_at, network_controller',

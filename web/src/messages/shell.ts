@@ -9,6 +9,7 @@ export const shellMessages = {
     volumes: 'Volumes',
     images: 'Images',
     sshKeys: 'SSH keys',
+    placementGroups: 'Placement groups',
     networks: 'Networks',
     addresses: 'Addresses',
     firewalls: 'Firewalls',

@@ -69,6 +69,7 @@ export const vmMessages = {
     created: 'Created',
     id: 'ID',
     volumes: 'Volumes',
+    placementGroup: 'Placement group',
     keys: 'SSH keys',
     backups: 'Daily backups',
     protection: 'Delete protection',

@@ -15,6 +15,13 @@ export const vmsQuery = (query: Query<'listVms'>) =>
     refetchInterval: LOOK_MS,
   })
 
+export const placementGroupsQuery = (query: Query<'listPlacementGroups'> = { limit: 100 }) =>
+  queryOptions({
+    queryKey: ['placement-groups', query],
+    queryFn: ({ signal }) => berth.placementGroups.list(query, { signal }).page(),
+    placeholderData: keepPreviousData,
+  })
+
 /** While one is changed it is asked for again. */
 export const volumesQuery = (query: Query<'listVolumes'>) =>
   queryOptions({

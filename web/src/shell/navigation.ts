@@ -23,6 +23,7 @@ export const CUSTOMER: NavGroup[] = [
       item('/volumes', w.items.volumes, 'disk'),
       item('/images', w.items.images, 'box'),
       item('/ssh-keys', w.items.sshKeys, 'key'),
+      item('/placement-groups', w.items.placementGroups, 'layout'),
     ],
   },
   {

@@ -49,6 +49,7 @@ describe('GET /account/limits', () => {
       { name: 'images', limit: 10, used: 0 },
       { name: 'networks', limit: 10, used: 0 },
       { name: 'openTickets', limit: 20, used: 0 },
+      { name: 'placementGroups', limit: 20, used: 0 },
       { name: 'ram', limit: 40960, used: 0 },
       { name: 'repliesPerTicket', limit: 100, used: null },
       { name: 'rulesPerFirewall', limit: 50, used: null },

@@ -12,6 +12,7 @@ const VERBS = {
   firewalls: ['read', 'create', 'update', 'delete'],
   images: ['read', 'create', 'update', 'delete'],
   networks: ['read', 'create', 'update', 'delete'],
+  placement_groups: ['read', 'create', 'update', 'delete'],
   snapshots: ['create', 'read', 'restore', 'delete'],
   ssh_keys: ['read', 'create', 'update', 'delete'],
   tickets: ['read', 'create'],

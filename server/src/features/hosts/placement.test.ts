@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { noCapacity, rankHosts, type Need } from './placement.ts'
+import { noCapacity, rankHosts, type Need, type PlacementRule } from './placement.ts'
 import type { HostRow } from './sql.ts'
 
 const host = (name: string, changes: Partial<HostRow> = {}): HostRow =>
@@ -55,6 +55,27 @@ describe('placement', () => {
   test('prefers the host whose scarcest resource stays least used', () => {
     const hosts = [host('half', { ram_used_mib: 4096 }), host('empty'), host('full disk', { disk_used_gib: 80 })]
     expect(namesOf(rankHosts(hosts, need()).fitting)).toEqual(['empty', 'half', 'full disk'])
+  })
+
+  test('a placement group comes before what is free', () => {
+    const hosts = [host('empty'), host('one', { ram_used_mib: 1024 }), host('two', { ram_used_mib: 4096 })]
+    const ranked = (policy: PlacementRule['policy']) =>
+      rankHosts(
+        hosts,
+        need({
+          rule: {
+            policy,
+            vmsByHost: new Map([
+              ['one', 1],
+              ['two', 2],
+            ]),
+          },
+        }),
+      )
+    expect(namesOf(ranked('SPREAD').fitting)).toEqual(['empty', 'one', 'two'])
+    expect(namesOf(ranked('TOGETHER').fitting)).toEqual(['two', 'one', 'empty'])
+    const { fitting, rejected } = ranked('STRICT_SPREAD')
+    expect([namesOf(fitting), [...rejected]]).toEqual([['empty'], [['with a VM of its placement group', 2]]])
   })
 
   test('requires the architecture of the image; a simulated host runs any', () => {

@@ -14,6 +14,14 @@ export interface Need {
   boughtMbps: number
   /** Without one, only a host that has IPv6 addresses will do. */
   publicIpv4: boolean
+  /** Of its placement group, if it has one. */
+  rule?: PlacementRule | null
+}
+
+export interface PlacementRule {
+  policy: 'SPREAD' | 'STRICT_SPREAD' | 'TOGETHER'
+  /** How many other VMs of the group are on which host. */
+  vmsByHost: ReadonlyMap<string, number>
 }
 
 export type Rejection =
@@ -24,6 +32,7 @@ export type Rejection =
   | 'without a 10G card'
   | 'without a network card for this speed'
   | 'without IPv6 addresses'
+  | 'with a VM of its placement group'
 
 export interface HostRanking {
   /** Hosts that fit, best first. */
@@ -39,7 +48,7 @@ export function rankHosts(hosts: HostRow[], need: Need, withIpv6: ReadonlySet<st
     if (reason) rejected.set(reason, (rejected.get(reason) ?? 0) + 1)
     return !reason
   })
-  return { fitting: fitting.sort((a, b) => share(a, need) - share(b, need)), rejected }
+  return { fitting: fitting.sort((a, b) => preference(a, need) - preference(b, need) || share(a, need) - share(b, need)), rejected }
 }
 
 function rejection(host: HostRow, need: Need): Rejection | null {
@@ -48,7 +57,14 @@ function rejection(host: HostRow, need: Need): Rejection | null {
   if (!carries(host, need.boughtMbps)) return 'without a network card for this speed'
   if (host.maintenance) return 'in maintenance'
   if (host.unreachable_since) return 'unreachable'
+  if (need.rule?.policy === 'STRICT_SPREAD' && need.rule.vmsByHost.has(host.id)) return 'with a VM of its placement group'
   return hasRoom(host, need) ? null : 'full'
+}
+
+/** By its placement group; lower is better. */
+function preference({ id }: HostRow, { rule }: Need): number {
+  const others = rule?.vmsByHost.get(id) ?? 0
+  return rule?.policy === 'TOGETHER' ? -others : others
 }
 
 /** A simulated host has no architecture of its own. */

@@ -23,7 +23,7 @@ export {
 } from './registration.ts'
 export { syncDriverPool } from './driver-pool-sync.ts'
 export { PROVE, releaseCapacity, reserveCapacity, toCapacity } from './capacity.ts'
-export { aboveReserveGiB, carries, has10g, hasDiskRoom, supportsArch } from './placement.ts'
+export { aboveReserveGiB, carries, has10g, hasDiskRoom, supportsArch, type PlacementRule } from './placement.ts'
 export type { HostRow } from './sql.ts'
 export { requireIpv6 } from './ipv6-ranges.ts'
 export {

@@ -112,6 +112,7 @@ export const Vm = object(
     bandwidthPackBytes: Bytes,
     sshKeys: Type.Array(object({ id: Type.String(), name: Type.String(), fingerprint: Type.String() })),
     firewalls: Type.Array(Named),
+    placementGroup: nullable(Named),
     privateNetworks: Type.Array(
       object({ id: Type.String(), name: Type.String(), ipAddress: Type.String({ description: "The VM's own address in it" }) }),
     ),
@@ -184,6 +185,7 @@ export const CreateVm = object(
     isProtected: Type.Optional(Type.Boolean({ default: false })),
     firewallIds: Type.Optional(Type.Array(Id, { maxItems: 10 })),
     privateNetworkIds: Type.Optional(Type.Array(Id, { maxItems: 5 })),
+    placementGroupId: Type.Optional(Id),
     publicIpv4: Type.Optional(
       Type.Boolean({
         default: true,
@@ -205,6 +207,9 @@ export const UpdateVm = object(
     dailyBackupEnabled: Type.Optional(Type.Boolean()),
     network10gEnabled: Type.Optional(Type.Boolean()),
     backupPolicy: Type.Optional(BackupPolicyChange),
+    placementGroupId: Type.Optional(
+      nullable(Type.String({ ...Id, description: 'The VM stays on its host; null takes it out of its group' })),
+    ),
     reverseName: Type.Optional(ReverseName),
     ipv6ReverseName: Type.Optional(ReverseName),
   },

@@ -4,7 +4,7 @@ import { keysQuery } from '../../api/keys.ts'
 import { sshKeysQuery, ticketsQuery } from '../../queries/account.ts'
 import { imagesQuery } from '../../queries/images.ts'
 import { addressesQuery, firewallsQuery, networksQuery } from '../../queries/network.ts'
-import { vmChoicesQuery, volumesQuery } from '../../queries/vms.ts'
+import { placementGroupsQuery, vmChoicesQuery, volumesQuery } from '../../queries/vms.ts'
 import { webhooksQuery } from '../../queries/webhooks.ts'
 
 export interface Resource {
@@ -20,6 +20,7 @@ export function useResources(): Map<string, Resource> {
   const volumes = useQuery(volumesQuery(all)).data?.items ?? []
   const images = useQuery(imagesQuery(all)).data?.items ?? []
   const keys = useQuery(sshKeysQuery(all)).data?.items ?? []
+  const groups = useQuery(placementGroupsQuery(all)).data?.items ?? []
   const networks = useQuery(networksQuery(all)).data?.items ?? []
   const addresses = useQuery(addressesQuery(all)).data?.items ?? []
   const firewalls = useQuery(firewallsQuery(all)).data?.items ?? []
@@ -31,6 +32,7 @@ export function useResources(): Map<string, Resource> {
     ...volumes.map(({ id, name }) => [id, { name, to: '/volumes' }] as const),
     ...images.map(({ id, name }) => [id, { name, to: '/images' }] as const),
     ...keys.map(({ id, name }) => [id, { name, to: '/ssh-keys' }] as const),
+    ...groups.map(({ id, name }) => [id, { name, to: '/placement-groups' }] as const),
     ...networks.map(({ id, name }) => [id, { name, to: `/networks/${id}` }] as const),
     ...addresses.map(({ id, name }) => [id, { name, to: '/addresses' }] as const),
     ...firewalls.map(({ id, name }) => [id, { name, to: `/firewalls/${id}` }] as const),

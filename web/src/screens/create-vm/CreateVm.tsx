@@ -9,7 +9,7 @@ import { sshKeysQuery } from '../../queries/account.ts'
 import { plansQuery, regionsQuery, templatesQuery } from '../../queries/catalog.ts'
 import { bootableImagesQuery, templateSlugOf } from '../../queries/images.ts'
 import { firewallsQuery, networksQuery } from '../../queries/network.ts'
-import { backupQuery, vmQuery } from '../../queries/vms.ts'
+import { backupQuery, placementGroupsQuery, vmQuery } from '../../queries/vms.ts'
 import { formatDisk, formatOs, formatSize } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Columns, Page, Stack } from '../../ui/Page.tsx'
@@ -32,10 +32,20 @@ export default function CreateVm() {
   const session = useQuery(sessionQuery).data
   const { vm: vmId, backup: backupId, image: imageId }: ListSearch = useSearch({ strict: false })
   const choices = useQueries({
-    queries: [regionsQuery, templatesQuery, bootableImagesQuery, plansQuery, sshKeysQuery(), networksQuery(), firewallsQuery()],
-    combine: ([regions, templates, images, plans, keys, networks, firewalls]) => {
-      const all = [regions, templates, images, plans, keys, networks, firewalls]
-      const isLoaded = regions.data && templates.data && images.data && plans.data && keys.data && networks.data && firewalls.data
+    queries: [
+      regionsQuery,
+      templatesQuery,
+      bootableImagesQuery,
+      plansQuery,
+      sshKeysQuery(),
+      networksQuery(),
+      firewallsQuery(),
+      placementGroupsQuery(),
+    ],
+    combine: ([regions, templates, images, plans, keys, networks, firewalls, groups]) => {
+      const all = [regions, templates, images, plans, keys, networks, firewalls, groups]
+      const isLoaded =
+        regions.data && templates.data && images.data && plans.data && keys.data && networks.data && firewalls.data && groups.data
       const data: Choices | undefined = isLoaded && {
         regions: regions.data,
         templates: templates.data,
@@ -44,6 +54,7 @@ export default function CreateVm() {
         keys: keys.data.items,
         networks: networks.data.items,
         firewalls: firewalls.data.items,
+        groups: groups.data.items,
       }
       const error = all.find((each) => each.error)?.error ?? null
       const errorUpdatedAt = Math.max(...all.map((each) => each.errorUpdatedAt))
@@ -175,7 +186,7 @@ function CreateVmForm({ choices, session: { user }, source, imageId }: FormProps
           <NetworkStep form={form} set={set} networks={choices.networks} firewalls={choices.firewalls} />
         </Card>
         <Card title={w.addOns}>
-          <AddOnStep form={form} set={set} />
+          <AddOnStep form={form} set={set} groups={choices.groups} />
         </Card>
       </Stack>
       <Summary

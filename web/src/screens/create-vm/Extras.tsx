@@ -1,6 +1,7 @@
-import { Checkbox, Switch } from '@mantine/core'
-import type { Firewall, Network } from '@berth/sdk'
+import { Checkbox, Select, Switch } from '@mantine/core'
+import type { Firewall, Network, PlacementGroup } from '@berth/sdk'
 import { Stack } from '../../ui/Page.tsx'
+import { placementGroupMessages } from '../../messages/placement-groups.ts'
 import { createVmMessages as w } from '../../messages/create-vm.ts'
 import css from './create-vm.module.css'
 import type { VmForm } from './vm-form.ts'
@@ -49,7 +50,7 @@ const CheckboxList = ({ label, none, items, value, onChange }: CheckboxListProps
   </Checkbox.Group>
 )
 
-export const AddOnStep = ({ form, set }: Props) => (
+export const AddOnStep = ({ form, set, groups }: Props & { groups: PlacementGroup[] }) => (
   <div className={css['checks']}>
     <Switch
       label={w.publicIpv4}
@@ -75,5 +76,16 @@ export const AddOnStep = ({ form, set }: Props) => (
       checked={form.isProtected}
       onChange={(event) => set({ isProtected: event.currentTarget.checked })}
     />
+    {groups.length > 0 && (
+      <Select
+        label={w.placementGroup}
+        description={w.placementGroupAbout}
+        placeholder={w.noPlacementGroup}
+        data={groups.map(({ id, name, policy }) => ({ value: id, label: `${name} (${placementGroupMessages.policies[policy]})` }))}
+        value={form.placementGroupId || null}
+        onChange={(placementGroupId) => set({ placementGroupId: placementGroupId ?? '' })}
+        clearable
+      />
+    )}
   </div>
 )

@@ -1,5 +1,5 @@
 // What can be chosen, and what the form begins with.
-import type { Backup, Firewall, Image, Network, OsTemplate, Plan, Region, SshKey, Vm } from '@berth/sdk'
+import type { Backup, Firewall, Image, Network, OsTemplate, PlacementGroup, Plan, Region, SshKey, Vm } from '@berth/sdk'
 import { EMPTY_FORM, type VmForm } from './vm-form.ts'
 
 export interface Choices {
@@ -11,6 +11,7 @@ export interface Choices {
   keys: SshKey[]
   networks: Network[]
   firewalls: Firewall[]
+  groups: PlacementGroup[]
 }
 
 /** What the VM is made of instead of a template. */
@@ -24,7 +25,7 @@ export const hasImage = ({ checksum }: Pick<OsTemplate, 'checksum'>): boolean =>
 
 /** Preselects what is ready, so that only the hostname is missing. A draft keeps what still exists. */
 export function initialForm(
-  { regions, templates, images, plans, keys, networks, firewalls }: Choices,
+  { regions, templates, images, plans, keys, networks, firewalls, groups }: Choices,
   draft: Partial<VmForm>,
   source: BackupSource | null = null,
 ): VmForm {
@@ -52,6 +53,7 @@ export function initialForm(
     sshKeyIds: within(keys, draft.sshKeyIds) ?? (keys.length === 1 ? [keys[0]!.id] : []),
     privateNetworkIds: within(networks, draft.privateNetworkIds) ?? [],
     firewallIds: within(firewalls, draft.firewallIds) ?? [],
+    placementGroupId: among(groups, draft.placementGroupId) ?? '',
   }
 }
 

@@ -44,6 +44,7 @@ export function asCli(request: CreateVm, { region, os, plan }: Names): string {
     ...(request.sshKeyIds ?? []).map((id) => `--key ${id}`),
     ...(request.privateNetworkIds ?? []).map((id) => `--network ${id}`),
     ...(request.firewallIds ?? []).map((id) => `--firewall ${id}`),
+    ...(request.placementGroupId ? [`--placement-group ${request.placementGroupId}`] : []),
     ...(request.dailyBackupEnabled ? ['--daily-backups'] : []),
     ...(request.network10gEnabled ? ['--network-10g'] : []),
     ...(request.publicIpv4 === false ? ['--ipv6-only'] : []),

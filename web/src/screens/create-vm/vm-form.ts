@@ -17,6 +17,8 @@ export interface VmForm {
   sshKeyIds: string[]
   privateNetworkIds: string[]
   firewallIds: string[]
+  /** Empty for none. */
+  placementGroupId: string
   dailyBackupEnabled: boolean
   network10gEnabled: boolean
   publicIpv4: boolean
@@ -38,6 +40,7 @@ export const EMPTY_FORM: VmForm = {
   sshKeyIds: [],
   privateNetworkIds: [],
   firewallIds: [],
+  placementGroupId: '',
   dailyBackupEnabled: false,
   network10gEnabled: false,
   publicIpv4: true,
@@ -62,6 +65,7 @@ export function toRequest(form: VmForm): CreateVm {
     ...(form.sshKeyIds.length > 0 && { sshKeyIds: form.sshKeyIds }),
     ...(form.privateNetworkIds.length > 0 && { privateNetworkIds: form.privateNetworkIds }),
     ...(form.firewallIds.length > 0 && { firewallIds: form.firewallIds }),
+    ...(form.placementGroupId && { placementGroupId: form.placementGroupId }),
     ...(form.dailyBackupEnabled && { dailyBackupEnabled: true }),
     ...(form.network10gEnabled && { network10gEnabled: true }),
     ...(!form.publicIpv4 && { publicIpv4: false }),

@@ -30,6 +30,7 @@ export function Overview({ vm }: { vm: Vm }) {
             [f.hostname, vm.hostname],
             [f.speed, formatSpeed(vm.networkSpeed)],
             [f.volumes, <Volumes key="" vm={vm} />],
+            [f.placementGroup, vm.placementGroup?.name ?? commonMessages.none],
             [f.keys, vm.sshKeys.map(({ name }) => name).join(', ') || w.noKeys],
             [f.backups, vm.dailyBackupEnabled ? commonMessages.on : commonMessages.off],
             [f.protection, vm.isProtected ? commonMessages.on : commonMessages.off],

@@ -23,6 +23,7 @@ import { bind, requireFirewalls } from '../../firewalls/service.ts'
 import { reserveImageRoom } from '../../hosts/capacity.ts'
 import { require10g, requireIpv6, requireSpeed } from '../../hosts/service.ts'
 import { allocateAddress, type NetworkRow, requireNetworks } from '../../networks/service.ts'
+import { joinGroup, ruleForNewVm } from '../../placement-groups/service.ts'
 import { createPortState, pausePorts } from '../../ports/service.ts'
 import { noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
 import { requireReplicatedStorage } from '../../storage/service.ts'
@@ -63,7 +64,7 @@ export async function createVm(
   const now = deps.clock.now()
   const id = newId()
   const source = await findSource(tx, deps, who, input)
-  const [region, template, numbers, shape, balance, keys, firewalls, networks] = await Promise.all([
+  const [region, template, numbers, shape, balance, keys, firewalls, networks, rule] = await Promise.all([
     getRegion(tx, input.regionId),
     source ? getTemplateById(tx, source.templateId) : getTemplateFor(tx, accountId, input.osTemplateId!),
     catalogNumbers(tx),
@@ -72,6 +73,7 @@ export async function createVm(
     requireKeys(tx, accountId, unique(input.sshKeyIds)),
     requireFirewalls(tx, accountId, unique(input.firewallIds)),
     requireNetworks(tx, accountId, unique(input.privateNetworkIds)),
+    ruleForNewVm(tx, accountId, input.placementGroupId),
   ])
 
   requireAvailable(region, shape)
@@ -93,6 +95,7 @@ export async function createVm(
     network10g,
     boughtMbps,
     publicIpv4,
+    rule,
   })
   if (!source) await reserveImageRoom(tx, template, place)
 
@@ -139,6 +142,7 @@ export async function createVm(
       keys.map((key) => key.id),
     ),
   ])
+  await joinGroup(tx, id, input.placementGroupId)
   for (const firewall of firewalls) await bind(tx, now, firewall, id)
   for (const network of networks) await allocateAddress(tx, network, id)
   const vm = await recordVmEventAndShow(tx, deps, accountId, id, 'vm.provisioning', { actionId })

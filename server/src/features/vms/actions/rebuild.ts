@@ -10,6 +10,7 @@ import type { Deps } from '../../deps.ts'
 import { findIpv6 } from '../../hosts/ipv6-ranges.ts'
 import { reserveImageRoom } from '../../hosts/capacity.ts'
 import { supportsArch, getHost } from '../../hosts/service.ts'
+import { ruleForVm } from '../../placement-groups/service.ts'
 import { createPortState, markPortsDirty } from '../../ports/service.ts'
 import { forgetKeyUse, keysOf, noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
 import { balanceOf, charge, type Quote, requireFunds, toQuote } from '../../wallet/service.ts'
@@ -108,7 +109,14 @@ async function provisionAgain(
   const price = vm.renewal_price_cents
   await requireFunds(tx, vm.account_id, price, currency)
   const boughtMbps = speedBought(await catalogNumbers(tx), { planId: vm.plan_id, networkMbps: vm.network_mbps })
-  const where = { storage: vm.storage, arch: template.arch, network10g: vm.network_10g, boughtMbps, publicIpv4: vm.public_ipv4 }
+  const where = {
+    storage: vm.storage,
+    arch: template.arch,
+    network10g: vm.network_10g,
+    boughtMbps,
+    publicIpv4: vm.public_ipv4,
+    rule: await ruleForVm(tx, vm.id),
+  }
   const place = await allocatePlacement(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), where)
   await reserveImageRoom(tx, template, place)
   await sql.assignPlacement(tx, now, vm.id, { ...place, period_price_cents: price, next_renewal_at: nextRenewal(now, now.getUTCDate()) })

@@ -5,6 +5,7 @@ import { apiError, invalid } from '../../../kernel/errors.ts'
 import { getRegion } from '../../catalog/service.ts'
 import type { Deps } from '../../deps.ts'
 import { getHost, has10g, require10g } from '../../hosts/service.ts'
+import { changeGroup } from '../../placement-groups/service.ts'
 import { setReverseName } from '../../reverse-names/service.ts'
 import { charge, type Quote, toQuote } from '../../wallet/service.ts'
 import { billForAddOns } from '../billing/add-ons.ts'
@@ -31,7 +32,7 @@ export async function update(
 ): Promise<Vm | DryRunResult<Quote>> {
   if (Object.keys(change).length === 0)
     throw invalid(
-      'give at least one of name, isProtected, dailyBackupEnabled, network10gEnabled, backupPolicy, reverseName, ipv6ReverseName',
+      'give at least one of name, isProtected, dailyBackupEnabled, network10gEnabled, backupPolicy, placementGroupId, reverseName, ipv6ReverseName',
     )
   const now = deps.clock.now()
   const vm = await lockOwnVm(tx, who, vmId)
@@ -51,6 +52,7 @@ export async function update(
     ...bill.paid,
   })
   if (change.backupPolicy !== undefined) await changeBackupPolicy(tx, who, vm, change.backupPolicy)
+  if (change.placementGroupId !== undefined) await changeGroup(tx, vm, change.placementGroupId)
   if (wanted.network10g !== vm.network_10g) await notifyResized(tx, deps, vm.id)
   if (change.reverseName !== undefined) await nameAddress(tx, deps, vm, 'IPv4', change.reverseName)
   if (change.ipv6ReverseName !== undefined) await nameAddress(tx, deps, vm, 'IPv6', change.ipv6ReverseName)

@@ -14,6 +14,8 @@ import {
   servesHost,
 } from '../../hosts/public-addresses.ts'
 import { releaseCapacity, reserveCapacityInRegion, type Size } from '../../hosts/capacity.ts'
+import type { PlacementRule } from '../../hosts/service.ts'
+import { ruleForVm } from '../../placement-groups/service.ts'
 import { randomMac } from '../../networks/service.ts'
 import { releaseStorage, reserveStorageInRegion } from '../../storage/service.ts'
 import type { VmRow } from './sql.ts'
@@ -31,7 +33,10 @@ export async function allocatePlacement(
   now: Date,
   region: RegionRow,
   size: Size,
-  { storage, ...where }: { storage: VmRow['storage']; arch: string; network10g: boolean; boughtMbps: number; publicIpv4: boolean },
+  {
+    storage,
+    ...where
+  }: { storage: VmRow['storage']; arch: string; network10g: boolean; boughtMbps: number; publicIpv4: boolean; rule: PlacementRule | null },
 ): Promise<Placement & { host_id: string }> {
   const backend = storage === 'LOCAL' ? null : await reserveStorageInRegion(tx, region, size.diskGiB)
   const host = await reserveCapacityInRegion(tx, region, { ...size, ...where, ...(backend && { diskGiB: 0 }) })
@@ -56,7 +61,8 @@ export async function reallocatePlacement(
   where: { arch: string },
   among?: ReadonlySet<string>,
 ): Promise<Placement & { host_id: string }> {
-  const need = { ...sizeOnHost(vm, sizeOf(vm)), ...where, network10g: false, boughtMbps: 0, publicIpv4: vm.public_ipv4 }
+  const rule = await ruleForVm(tx, vm.id)
+  const need = { ...sizeOnHost(vm, sizeOf(vm)), ...where, network10g: false, boughtMbps: 0, publicIpv4: vm.public_ipv4, rule }
   const host = await reserveCapacityInRegion(tx, region, need, among)
   const { ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id } = vm
   const isKept = async (poolId: string | null): Promise<boolean> => poolId === null || servesHost(await getPool(tx, poolId), host)

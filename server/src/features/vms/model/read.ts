@@ -5,6 +5,7 @@ import { openRunAsJson } from '../../../workflow/run-store.ts'
 import { isSuspended } from '../../accounts/service.ts'
 import { firewallsAsJson } from '../../firewalls/service.ts'
 import { networksAsJson } from '../../networks/service.ts'
+import { groupAsJson } from '../../placement-groups/service.ts'
 import { reverseNameAsJson } from '../../reverse-names/service.ts'
 import { keysAsJson } from '../../ssh-keys/service.ts'
 import type { Vm } from '../schema.ts'
@@ -23,7 +24,7 @@ const id = sql`d.id`
 const detailColumns = sql`
   ${listColumns}, d.account_id, d.copies_price_cents, d.bandwidth_used_bytes, d.bandwidth_pack_bytes, d.readiness, d.status_reason, d.provisioned,
   d.event_sequence, d.updated_at, d.pending_hold, ${isSuspended(sql`d.account_id`)} as account_suspended,
-  ${keysAsJson(id)} as ssh_keys, ${firewallsAsJson(id)} as firewalls, ${networksAsJson(id)} as networks, ${openRunAsJson(id)} as open_run,
+  ${keysAsJson(id)} as ssh_keys, ${firewallsAsJson(id)} as firewalls, ${networksAsJson(id)} as networks, ${groupAsJson(id)} as placement_group, ${openRunAsJson(id)} as open_run,
   ${backupPolicyAsJson(id)} as backup_policy,
   ${reverseNameAsJson(sql`d.ip_address`, sql`d.account_id`)} as reverse, ${reverseNameAsJson(sql`d.ipv6_address`, sql`d.account_id`)} as ipv6_reverse`
 

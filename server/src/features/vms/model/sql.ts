@@ -78,6 +78,7 @@ export interface VmDetailRow
     > {
   ssh_keys: (Named & { fingerprint: string })[]
   firewalls: Named[]
+  placement_group: Named | null
   networks: (Named & { address: string })[]
   open_run: OpenRun | null
   reverse: ReverseName | null

@@ -45,6 +45,7 @@ export const toVm = (row: VmDetailRow): Vm => ({
   bandwidthPackBytes: row.bandwidth_pack_bytes.toString(),
   sshKeys: row.ssh_keys.map(({ id, name, fingerprint }) => ({ id, name, fingerprint })),
   firewalls: row.firewalls.map(({ id, name }) => ({ id, name })),
+  placementGroup: row.placement_group && { id: row.placement_group.id, name: row.placement_group.name },
   privateNetworks: row.networks.map(({ id, name, address }) => ({ id, name, ipAddress: address })),
   updatedAt: row.updated_at.toISOString(),
   currentAction: row.open_run && toCurrentAction(row.open_run),

@@ -7,6 +7,7 @@ import type { EventDeps } from '../../deps.ts'
 import { getRegion, getTemplateById } from '../../catalog/service.ts'
 import { releaseCapacity } from '../../hosts/capacity.ts'
 import { findHost, getHost } from '../../hosts/service.ts'
+import { ruleForVm } from '../../placement-groups/service.ts'
 import { createPortState, resumePorts } from '../../ports/service.ts'
 import { leaveVolumes, moveVolumes } from '../../storage/service.ts'
 import { notifyMacChanged, notifyResized } from '../model/hooks.ts'
@@ -45,7 +46,14 @@ export async function evacuateVm(
     await moveVolumes(tx, now, vm.id, vm.host_id!, place.host_id)
     await assignToHost(tx, deps, vm, place)
   } else {
-    const where = { storage: vm.storage, arch, network10g: false, boughtMbps: 0, publicIpv4: vm.public_ipv4 }
+    const where = {
+      storage: vm.storage,
+      arch,
+      network10g: false,
+      boughtMbps: 0,
+      publicIpv4: vm.public_ipv4,
+      rule: await ruleForVm(tx, vm.id),
+    }
     const place = await allocatePlacement(tx, now, region, sizeOf(vm), where)
     await releaseAddresses(tx, now, vm, true)
     await assignToHost(tx, deps, vm, place)

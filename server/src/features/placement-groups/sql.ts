@@ -1,0 +1,60 @@
+import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
+
+export type GroupRow = Row<'placement_groups'>
+
+export interface ShownGroup extends GroupRow {
+  vms: { id: string; name: string }[]
+  host_count: number
+}
+
+const shown = sql`${allColumns('placement_groups', 'g')},
+  (select coalesce(json_agg(json_build_object('id', v.id, 'name', v.name) order by v.id), '[]')
+    from placement_group_members m join vms v on v.id = m.vm_id where m.group_id = g.id) as vms,
+  (select count(distinct v.host_id)::int from placement_group_members m join vms v on v.id = m.vm_id where m.group_id = g.id) as host_count`
+
+export const insertGroup = (tx: Tx, row: GroupRow) =>
+  tx.run(sql`
+    insert into placement_groups (id, account_id, name, policy, created_at)
+    values (${row.id}, ${row.account_id}, ${row.name}, ${row.policy}, ${row.created_at})`)
+
+export const listGroups = (db: Queries, accountId: string, range: PageRange) =>
+  db.many<ShownGroup>(sql`select ${shown} from placement_groups g where account_id = ${accountId} ${newestFirst(sql`id`, range)}`)
+
+export const findGroup = (db: Queries, accountId: string, id: string) =>
+  db.maybe<ShownGroup>(sql`select ${shown} from placement_groups g where id = ${id} and account_id = ${accountId}`)
+
+export const renameGroup = (tx: Tx, accountId: string, id: string, name: string) =>
+  tx.maybe<ShownGroup>(sql`
+    update placement_groups g set name = ${name} where id = ${id} and account_id = ${accountId} returning ${shown}`)
+
+export const deleteGroup = (tx: Tx, id: string) => tx.run(sql`delete from placement_groups where id = ${id}`)
+
+export const lockGroup = (tx: Tx, accountId: string, id: string) =>
+  tx.maybe<GroupRow>(sql`
+    select ${allColumns('placement_groups')} from placement_groups where id = ${id} and account_id = ${accountId} for update`)
+
+export const lockGroupOf = (tx: Tx, vmId: string) =>
+  tx.maybe<GroupRow>(sql`
+    select ${allColumns('placement_groups', 'g')} from placement_groups g join placement_group_members m on m.group_id = g.id
+    where m.vm_id = ${vmId} for update of g`)
+
+export const setGroup = (tx: Tx, vmId: string, groupId: string) =>
+  tx.run(sql`
+    insert into placement_group_members (vm_id, group_id) values (${vmId}, ${groupId})
+    on conflict (vm_id) do update set group_id = excluded.group_id`)
+
+export const clearGroup = (tx: Tx, vmId: string) => tx.run(sql`delete from placement_group_members where vm_id = ${vmId}`)
+
+/** How many VMs of the group are on which host, without this one. */
+export const countByHost = (tx: Tx, groupId: string, exceptVmId: string | null) =>
+  tx.many<{ host_id: string | null; vms: number }>(sql`
+    select v.host_id, count(*)::int as vms from placement_group_members m join vms v on v.id = m.vm_id
+    where m.group_id = ${groupId} and v.host_id is not null and v.id is distinct from ${exceptVmId} group by 1`)
+
+/** Subquery: the group of a VM as JSON. */
+export const groupAsJson = (vmId: Sql) => sql`
+  (select json_build_object('id', g.id, 'name', g.name)
+    from placement_group_members m join placement_groups g on g.id = m.group_id where m.vm_id = ${vmId})`

@@ -1,0 +1,22 @@
+export const placementGroupMessages = {
+  title: 'Placement groups',
+  about: 'Where VMs are placed relative to each other. Choose a group when you create a VM.',
+  create: 'Create placement group',
+  created: (name: string) => `Placement group ${name} created`,
+  policy: 'Policy',
+  policies: { SPREAD: 'Spread', STRICT_SPREAD: 'Strictly spread', TOGETHER: 'Together' },
+  policyAbout: {
+    SPREAD: 'On different hosts as far as there is room, so that one that fails takes few of them.',
+    STRICT_SPREAD: 'Never two on one host. A VM is refused when no other host has room.',
+    TOGETHER: 'On the same host as far as there is room, for the shortest way between them.',
+  },
+  vms: 'VMs',
+  hosts: 'Hosts',
+  emptyTitle: 'No placement groups yet',
+  emptyAbout: 'Create one to keep the VMs of a cluster on different hosts, or close together.',
+  rename: (name: string) => `Rename ${name}`,
+  delete: 'Delete placement group',
+  deleteTitle: 'Delete placement group?',
+  deleteAbout: (name: string) => `“${name}” can be deleted when no VM is in it.`,
+  deleted: (name: string) => `Placement group ${name} deleted`,
+} as const

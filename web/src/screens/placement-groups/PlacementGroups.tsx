@@ -1,0 +1,93 @@
+import { Button } from '@mantine/core'
+import type { PlacementGroup } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { berth } from '../../api/berth.ts'
+import { useWrite } from '../../api/client.ts'
+import { placementGroupsQuery } from '../../queries/vms.ts'
+import { Empty } from '../../ui/AsyncState.tsx'
+import { ConfirmDialog } from '../../ui/Dialogs.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { Card, Page } from '../../ui/Page.tsx'
+import { PagedTable } from '../../ui/PagedTable.tsx'
+import { usePaging } from '../../ui/paging.ts'
+import { RenameDialog } from '../../ui/Rename.tsx'
+import { RowMenu } from '../../ui/RowMenu.tsx'
+import type { Column } from '../../ui/Table.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { commonMessages } from '../../messages/common.ts'
+import { placementGroupMessages as w } from '../../messages/placement-groups.ts'
+import { CreatePlacementGroup } from './CreatePlacementGroup.tsx'
+
+type Open = { what: 'create' } | { what: 'rename' | 'delete'; group: PlacementGroup } | null
+
+export default function PlacementGroups() {
+  const [open, setOpen] = useState<Open>(null)
+  const close = (): void => setOpen(null)
+  const { search } = usePaging()
+  const groups = useQuery(placementGroupsQuery({ page: search.page, limit: search.limit }))
+  const create = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen({ what: 'create' })}>
+      {w.create}
+    </Button>
+  )
+  const namesOf = ({ vms }: PlacementGroup): string => vms.map(({ name }) => name).join(', ') || commonMessages.none
+  const columns: Column<PlacementGroup>[] = [
+    { head: commonMessages.name, truncate: ({ name }) => name, cell: ({ name }) => <strong>{name}</strong> },
+    { head: w.policy, cell: ({ policy }) => w.policies[policy] },
+    { head: w.vms, truncate: namesOf, cell: namesOf },
+    { head: w.hosts, cell: ({ hostCount }) => hostCount },
+    { head: commonMessages.created, cell: ({ createdAt }) => <Time at={createdAt} as="date" /> },
+    {
+      head: commonMessages.actions,
+      quiet: true,
+      shrink: true,
+      right: true,
+      cell: (group) => (
+        <RowMenu
+          name={group.name}
+          items={[
+            { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', group }) },
+            { label: w.delete, onClick: () => setOpen({ what: 'delete', group }), danger: true },
+          ]}
+        />
+      ),
+    },
+  ]
+  return (
+    <Page title={w.title} about={w.about} actions={create}>
+      <Card flush>
+        <PagedTable
+          of={groups}
+          caption={w.title}
+          columns={columns}
+          empty={<Empty icon="layout" title={w.emptyTitle} about={w.emptyAbout} action={create} />}
+        />
+      </Card>
+      {open?.what === 'create' && <CreatePlacementGroup onClose={close} />}
+      {open?.what === 'rename' && (
+        <RenameDialog
+          title={w.rename(open.group.name)}
+          name={open.group.name}
+          write={(name) => berth.placementGroups.rename(open.group.id, name)}
+          invalidates="placement-groups"
+          onClose={close}
+        />
+      )}
+      {open?.what === 'delete' && <DeleteGroup group={open.group} onClose={close} />}
+    </Page>
+  )
+}
+
+function DeleteGroup({ group, onClose }: { group: PlacementGroup; onClose: () => void }) {
+  const write = useWrite(() => berth.placementGroups.delete(group.id), {
+    inForm: true,
+    invalidates: ['placement-groups'],
+    successMessage: w.deleted(group.name),
+  })
+  return (
+    <ConfirmDialog title={w.deleteTitle} submit={w.delete} write={write} onClose={onClose}>
+      {w.deleteAbout(group.name)}
+    </ConfirmDialog>
+  )
+}
