@@ -628,6 +628,13 @@ export interface Tables {
     period_ends_at: Date
     transaction_id: string
   }
+  restore_rooms: {
+    run_id: string
+    purpose: 'COPY' | 'DISK'
+    host_id: string | null
+    storage_id: string | null
+    gib: number
+  }
   reverse_names: {
     address: string
     account_id: string
@@ -1190,6 +1197,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   recovery_codes: 'user_id, hash, created_at',
   regions: 'id, slug, name, country, city, flag, available, position, created_at, network_controller',
   renewals: 'vm_id, period_started_at, period_ends_at, transaction_id',
+  restore_rooms: 'run_id, purpose, host_id, storage_id, gib',
   reverse_names: 'address, account_id, name, version, state, error, claimed_until, next_try_at, updated_at',
   sessions: 'id, hash, previous_hash, previous_until, user_id, authenticated_at, ip, user_agent, created_at, last_seen_at, expires_at',
   snapshots: 'id, vm_id, account_id, os_template_id, name, description, status, size_bytes, size_refreshed_at, missing_since, created_at, host_id, counted_gib, price_cents, storage_id',

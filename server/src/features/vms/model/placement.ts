@@ -16,6 +16,7 @@ import {
 import { releaseCapacity, reserveCapacityInRegion, type Size } from '../../hosts/capacity.ts'
 import { randomMac } from '../../networks/service.ts'
 import { releaseStorage, reserveStorageInRegion } from '../../storage/service.ts'
+import { recordCopyRoom, type FetchedCopy } from './restore-room.ts'
 import type { VmRow } from './sql.ts'
 
 type Ipv6Columns = Pick<VmRow, 'ipv6_address' | 'ipv6_prefix' | 'ipv6_pool_id'>
@@ -32,9 +33,11 @@ export async function allocatePlacement(
   region: RegionRow,
   size: Size,
   { storage, ...where }: { storage: VmRow['storage']; arch: string; network10g: boolean; boughtMbps: number; publicIpv4: boolean },
+  copy?: FetchedCopy,
 ): Promise<Placement & { host_id: string }> {
   const backend = storage === 'LOCAL' ? null : await reserveStorageInRegion(tx, region, size.diskGiB)
-  const host = await reserveCapacityInRegion(tx, region, { ...size, ...where, ...(backend && { diskGiB: 0 }) })
+  const host = await reserveCapacityInRegion(tx, region, { ...size, ...where, ...(backend && { diskGiB: 0 }), ...(copy && { copy }) })
+  if (copy) await recordCopyRoom(tx, host.id, copy)
   const ipv4 = where.publicIpv4 ? await allocatePublicIp(tx, now, host, region.slug) : null
   const ipv6 = await allocateIpv6(tx, now, host, region.slug)
   return {
@@ -54,10 +57,12 @@ export async function reallocatePlacement(
   region: RegionRow,
   vm: VmRow,
   where: { arch: string },
+  copy: FetchedCopy,
   among?: ReadonlySet<string>,
 ): Promise<Placement & { host_id: string }> {
-  const need = { ...sizeOnHost(vm, sizeOf(vm)), ...where, network10g: false, boughtMbps: 0, publicIpv4: vm.public_ipv4 }
+  const need = { ...sizeOnHost(vm, sizeOf(vm)), ...where, network10g: false, boughtMbps: 0, publicIpv4: vm.public_ipv4, copy }
   const host = await reserveCapacityInRegion(tx, region, need, among)
+  await recordCopyRoom(tx, host.id, copy)
   const { ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id } = vm
   const isKept = async (poolId: string | null): Promise<boolean> => poolId === null || servesHost(await getPool(tx, poolId), host)
   const ipv4 = (await isKept(address_pool_id)) ? null : await allocatePublicIp(tx, now, host, region.slug)
