@@ -50,6 +50,8 @@ import { pruneMetrics } from './metrics/prune.reconciler.ts'
 import { rollUpMetrics } from './metrics/roll-up.reconciler.ts'
 import { metricsRoutes } from './metrics/routes.ts'
 import { sampleMetrics } from './metrics/sample.reconciler.ts'
+import { copyImages } from './images/copy.reconciler.ts'
+import { removeImageCopy, storeImageCopy } from './images/copy.workflow.ts'
 import { createImageWorkflow, importImageWorkflow } from './images/create.workflow.ts'
 import { evictImages, purgeImages, sweepImageFiles } from './images/purge.reconciler.ts'
 import { renewImages, triggerImageRenewals } from './images/renew.reconciler.ts'
@@ -170,6 +172,8 @@ export const workflows: AnyWorkflow[] = [
   ...backupWorkflows,
   createImageWorkflow,
   importImageWorkflow,
+  storeImageCopy,
+  removeImageCopy,
   moveAddress,
   attachWorkflow,
   detachWorkflow,
@@ -209,6 +213,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   purgeImages,
   evictImages,
   sweepImageFiles,
+  copyImages,
   meter,
   finishReleases,
   endAddressRests,

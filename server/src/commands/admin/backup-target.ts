@@ -14,6 +14,7 @@ import {
   type TargetRow,
 } from '../../features/backup-targets/service.ts'
 import { listControlPlaneBackups, setControlPlaneDays, type BackupStateRow } from '../../features/control-plane-backups/service.ts'
+import { repositoryIdOf } from '../../features/images/service.ts'
 import { vaultFrom, type Vault } from '../../kernel/crypto.ts'
 import type { Queries } from '../../kernel/database/db.ts'
 import { openVerifiedVault } from '../../kernel/database/master-key.ts'
@@ -231,7 +232,9 @@ async function verify(admin: Admin, options: RegionOption): Promise<Result> {
   const bad = backups.filter((backup) => backup.problems.length > 0)
   const isOk = bad.length + problems.length === 0
   if (!isOk) process.exitCode = 1
-  const lines = bad.flatMap(({ vmId, backupId, problems: found }) => found.map((problem) => `Backup ${backupId} of VM ${vmId}: ${problem}`))
+  const lines = bad.flatMap(({ vmId, backupId, problems: found }) =>
+    found.map((problem) => `${vmId === repositoryIdOf(backupId) ? `Image ${backupId}` : `Backup ${backupId} of VM ${vmId}`}: ${problem}`),
+  )
   return {
     data: { ok: isOk, backups, problems },
     text: [...problems, ...lines, `${backups.length - bad.length} of ${backups.length} backups are whole.`].join('\n'),

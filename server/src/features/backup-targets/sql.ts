@@ -36,17 +36,21 @@ export const findTarget = (db: Queries, id: string) => db.maybe<TargetRow>(sql`s
 export const countBackupsIn = async (tx: Tx, id: string): Promise<number> =>
   Number((await tx.one<{ count: bigint }>(sql`select count(*) from backups where target_id = ${id}`)).count)
 
-/** Those that customers can restore. */
+/** Backups that customers can restore, and their images. */
 export const restorableIn = (db: Queries, id: string) =>
-  db.many<{ id: string; vm_id: string; checksum: string | null }>(
-    sql`select id, vm_id, checksum from backups where target_id = ${id} and status in ('AVAILABLE', 'RESTORING') order by id`,
-  )
+  db.many<{ id: string; vm_id: string; checksum: string | null }>(sql`
+    select id, vm_id, checksum from backups where target_id = ${id} and status in ('AVAILABLE', 'RESTORING')
+    union all select c.image_id, 'image-' || c.image_id, c.checksum from image_copies c join images i on i.id = c.image_id
+    where c.target_id = ${id} and c.stored_at is not null and i.status = 'AVAILABLE' order by 1`)
 
 export type RepositoryRow = Row<'backup_repositories'>
 
 const repository = allColumns('backup_repositories')
 
-export const ensureRepository = (tx: Tx, { id, target_id, vm_id, created_at }: Omit<RepositoryRow, 'sweep_at' | 'claimed_until'>) =>
+export const ensureRepository = (
+  tx: Tx,
+  { id, target_id, vm_id, created_at }: Pick<RepositoryRow, 'id' | 'target_id' | 'vm_id' | 'created_at'>,
+) =>
   tx.run(sql`
     insert into backup_repositories (id, target_id, vm_id, created_at) values (${id}, ${target_id}, ${vm_id}, ${created_at})
     on conflict (target_id, vm_id) do nothing`)

@@ -11,6 +11,7 @@ import type { Tx } from '../../kernel/database/db.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { formatCents } from '../../kernel/money.ts'
 import { DownloadError } from '../../kernel/net/outbound-http.ts'
+import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { StepError, type QueueName, type SaveContext, type StepContext } from '../../workflow/workflow-builder.ts'
 import { quotaLimit, quotaUsed, releaseQuota, reserveQuota } from '../accounts/service.ts'
 import { CREATE_IMAGE, openBackupDisk } from '../backups/service.ts'
@@ -21,6 +22,7 @@ import { firstPeriod } from '../renewals/service.ts'
 import { driverForVm, driverForVmId, lockVmById, vmById } from '../vms/service.ts'
 import { refund, refundable, tryCharge } from '../wallet/service.ts'
 import { recordImageEvent } from './events.ts'
+import { COPY } from './reconciler-names.ts'
 import * as sql from './sql.ts'
 
 /** Of the system in the image. */
@@ -104,6 +106,7 @@ const imageWorkflow = (name: string, queue: QueueName) =>
       await sql.markAvailable(tx, now, input.imageId, { ...results.store, consistency: results.copy })
       if (staging_host_id !== null) await releaseDisk(tx, new Map([[staging_host_id, staging_gib]]))
       await recordImageEvent(tx, deps, input.imageId, 'image.created', { actionId: runId })
+      await triggerReconciler(tx, COPY)
     })
     .onFailure(async (tx, { deps, input, error, cancelled, runId, now }) => {
       const { account_id, counted_gib, staging_host_id, staging_gib, name } = await getImage(tx, input.imageId)

@@ -18,12 +18,14 @@ import { startAction } from '../vms/service.ts'
 import { balanceOf, type Quote, requireFunds, toQuote } from '../wallet/service.ts'
 import { createImageWorkflow, importImageWorkflow, STORAGE_QUOTA, type ImageInput, type SystemFacts } from './create.workflow.ts'
 import { recordImageEvent } from './events.ts'
-import { PURGE } from './reconciler-names.ts'
+import { COPY, PURGE } from './reconciler-names.ts'
 import type { CreateImage, Image, ImageCreated, UpdateImage } from './schema.ts'
 import * as sql from './sql.ts'
 import { toImage } from './view.ts'
 
-export { IMAGE_RENEWAL_PRICE } from './sql.ts'
+export { countAvailable, IMAGE_RENEWAL_PRICE } from './sql.ts'
+export { repositoryIdOf } from './copies.ts'
+export { notStored } from './copies.sql.ts'
 
 const LABEL = 'IMAGE_CREATE'
 /** Whoever makes a VM from the image, with keys of their own, reads the VM: as one can who sets its password. */
@@ -219,4 +221,5 @@ export async function retireImage(tx: Tx, deps: EventDeps, row: sql.ShownImage, 
   await releaseQuotas(tx, row.account_id, { images: 1n, ...(counted > 0 && { [STORAGE_QUOTA]: BigInt(counted) }) })
   await sql.markDeleting(tx, deps.clock.now(), row.id, reason, row.counted_gib - counted)
   await triggerReconciler(tx, PURGE)
+  await triggerReconciler(tx, COPY)
 }

@@ -80,6 +80,10 @@ export const findImage = (db: Queries, accountId: string, id: string) =>
 
 export const imageById = (db: Queries, id: string) => db.maybe<ShownImage>(sql`select ${shown} from ${from} where i.id = ${id}`)
 
+/** Of all accounts. */
+export const countAvailable = async (db: Queries): Promise<number> =>
+  (await db.one<{ count: number }>(sql`select count(*)::int as count from images where status = 'AVAILABLE'`)).count
+
 /** Locks nothing of another account, whose transactions would wait. Who makes a VM from it refers to it meanwhile. */
 export const lockImage = async (tx: Tx, accountId: string, id: string): Promise<ShownImage | undefined> => {
   // Pipelined in order: the second statement reads the row under the lock.
