@@ -37,6 +37,7 @@ import { catalogRoutes } from './catalog/routes.ts'
 import { pruneConsoles } from './consoles/prune.reconciler.ts'
 import { consoleRoutes } from './consoles/routes.ts'
 import { consoleEvents } from './consoles/schema.ts'
+import { watchBackupTargets } from './backup-targets/watch.reconciler.ts'
 import { dailyControlPlaneBackups } from './control-plane-backups/daily.reconciler.ts'
 import type { Deps, Hooks, Routes } from './deps.ts'
 import { pruneEvents } from './events/prune.reconciler.ts'
@@ -204,6 +205,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   sampleMetrics,
   rollUpMetrics,
   pruneMetrics,
+  watchBackupTargets,
   dailyControlPlaneBackups,
   dailyBackups,
   proveBackups,

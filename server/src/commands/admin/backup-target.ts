@@ -7,6 +7,7 @@ import {
   changeTarget,
   getTarget,
   listTargets,
+  lockedByTarget,
   openTarget,
   removeTarget,
   restorableIn,
@@ -140,9 +141,12 @@ const COLUMNS = [
   'lockDays',
   'controlPlaneDays',
   'controlPlaneAt',
+  'lockedGiB',
 ] as const
 
-const shown = (row: TargetRow, region: string, own?: BackupStateRow) => ({
+type Locked = Awaited<ReturnType<typeof lockedByTarget>>[number]
+
+const shown = (row: TargetRow, region: string, own?: BackupStateRow, locked?: Locked) => ({
   id: row.id,
   region,
   kind: row.kind,
@@ -156,6 +160,9 @@ const shown = (row: TargetRow, region: string, own?: BackupStateRow) => ({
   controlPlaneDays: own?.keep_days ?? null,
   controlPlaneAt: own?.done_at?.toISOString() ?? null,
   controlPlaneError: own?.error ?? null,
+  lockedBackups: locked?.backups ?? 0,
+  lockedBytes: Number(locked?.bytes ?? 0),
+  lockedGiB: (Number(locked?.bytes ?? 0) / 2 ** 30).toFixed(1),
 })
 
 const stateOf = async (db: Queries, targetId: string): Promise<BackupStateRow | undefined> =>
@@ -163,7 +170,16 @@ const stateOf = async (db: Queries, targetId: string): Promise<BackupStateRow | 
 
 async function list({ db }: Admin): Promise<Result> {
   const rows = []
-  for (const row of await listTargets(db)) rows.push(shown(row, row.region_slug, await stateOf(db, row.id)))
+  const locked = await lockedByTarget(db)
+  for (const row of await listTargets(db))
+    rows.push(
+      shown(
+        row,
+        row.region_slug,
+        await stateOf(db, row.id),
+        locked.find(({ target_id }) => target_id === row.id),
+      ),
+    )
   return table(rows, [...COLUMNS], 'There are no backup targets: npx berthd backup-target add --help')
 }
 

@@ -67,6 +67,19 @@ export const claimRepository = (db: Queries, id: string, now: Date, until: Date)
     update backup_repositories set claimed_until = ${until} where id = ${id} and (claimed_until is null or claimed_until <= ${now})
     returning ${repository}`)
 
+/** What nobody needs any more and object lock keeps. */
+export const setLockedBytes = (db: Queries, id: string, bytes: number) =>
+  db.run(sql`update backup_repositories set locked_bytes = ${bytes} where id = ${id}`)
+
+/** What was deleted and object lock keeps: backups of VMs that are gone, and everything, images too. It is in no quota. */
+export const lockedByTarget = (db: Queries) =>
+  db.many<{ target_id: string; region_slug: string; backups: number; bytes: bigint }>(sql`
+    select t.id as target_id, r.slug as region_slug,
+      (select count(*)::int from backups b where b.target_id = t.id and b.status = 'DELETING' and not exists (select from vms v where v.id = b.vm_id)) as backups,
+      (coalesce((select sum(locked_bytes) from backup_repositories o where o.target_id = t.id), 0)
+        + coalesce((select sum(locked_bytes) from image_copies c where c.target_id = t.id), 0))::int8 as bytes
+    from backup_targets t join regions r on r.id = t.region_id order by r.position, r.slug`)
+
 /** A sweep that was requested since it was claimed stays requested. */
 export const releaseRepository = (db: Queries, { id, sweep_at }: RepositoryRow, sweepAt: Date | null) =>
   db.run(sql`
