@@ -19,7 +19,11 @@ export const insertMissing = (db: Queries, now: Date) =>
     where i.status = 'AVAILABLE' and ${isForImages} and not exists (select from image_copies c where c.image_id = i.id and c.target_id = t.id)
     on conflict do nothing`)
 
+/** The name of the workflow that stores one. */
+export const COPY_IMAGE = 'image.copy'
+
 const hasRun = sql`exists (select from workflow_runs r where r.id = c.run_id and ${isOpen})`
+const isBeingStored = sql`exists (select from workflow_runs r where r.id = c.run_id and r.name = ${COPY_IMAGE} and not r.compensating and ${isOpen})`
 const isNeeded = sql`exists (select from images i where i.id = c.image_id and i.status = 'AVAILABLE')`
 const isDue = (now: Date) => sql`coalesce(c.next_try_at, '-infinity') <= ${now}`
 
@@ -34,10 +38,11 @@ export const dueCopies = (db: Queries, now: Date, limit: number) =>
       and ${isNeeded} and ${isDue(now)} and not ${hasRun}
     order by c.stored_at nulls first, c.next_try_at nulls first, c.image_id limit ${limit}`)
 
-/** Of images that were deleted. */
+/** Of images that were deleted, except those that are being removed. */
 export const unneededCopies = (db: Queries, now: Date) =>
-  db.many<CopyRow & { has_run: boolean }>(sql`
-    select ${row}, ${hasRun} as has_run from image_copies c where not ${isNeeded} and ${isDue(now)} order by c.image_id limit 100`)
+  db.many<CopyRow & { is_being_stored: boolean }>(sql`
+    select ${row}, ${isBeingStored} as is_being_stored from image_copies c
+    where not ${isNeeded} and ${isDue(now)} and (${isBeingStored} or not ${hasRun}) order by c.image_id limit 100`)
 
 /** Nothing where a run works on it. */
 export const lockIdleCopy = (tx: Tx, imageId: string, targetId: string) =>

@@ -142,7 +142,16 @@ describe('an image of an account', async () => {
     await customer.delete(`/images/${second}`)
     await purgeImages.runOnce(app.deps)
     await copy()
-    await copy()
+    await copyImages.runOnce(app.deps)
+    await copyImages.runOnce(app.deps) // leaves the removal alone that it began before
+    const runs = await app.db.many<{ name: string; status: string }>(
+      sql`select name, status from workflow_runs where subject_id like ${`${second}.%`} order by id`,
+    )
+    expect(runs).toEqual([
+      { name: 'image.copy', status: 'CANCELLED' },
+      { name: 'image.remove_copy', status: 'PENDING' },
+    ])
+    await app.settle()
     expect([await copiesOf(second), store.keys(`image-${second}`)]).toEqual([[], []])
   })
 

@@ -14,9 +14,9 @@ const MOST_RUNS = 2
 export const copyImages = reconciler(COPY, '1m', async (deps: Deps) => {
   const { db, clock } = deps
   await copies.insertMissing(db, clock.now())
-  for (const { image_id, target_id, has_run, run_id } of await copies.unneededCopies(db, clock.now()))
+  for (const { image_id, target_id, is_being_stored, run_id } of await copies.unneededCopies(db, clock.now()))
     await db.tx(async (tx) => {
-      if (has_run) await deps.workflows.cancel(tx, run_id!, 'The image was deleted')
+      if (is_being_stored) await deps.workflows.cancel(tx, run_id!, 'The image was deleted')
       else await start(tx, deps, image_id, target_id, removeImageCopy)
     })
   const places = MOST_RUNS - (await copies.countRuns(db))

@@ -20,7 +20,7 @@ const DAY_MS = parseDurationMs('1d')
 const idOf = ({ imageId, targetId }: CopyInput) => ({ image_id: imageId, target_id: targetId })
 
 /** What an attempt has stored is found by the next. */
-export const storeImageCopy = workflow<CopyInput>('image.copy', { deadline: '1d', queue: 'bulk' })
+export const storeImageCopy = workflow<CopyInput>(copies.COPY_IMAGE, { deadline: '1d', queue: 'bulk' })
   .step('upload', { timeout: '8h', tries: 50, run: upload })
   .onSuccess(async (tx, { input, results: { upload: stored }, now }) => {
     if (stored) await copies.markStored(tx, now, idOf(input), stored.checksum, stored.renewAt === null ? null : new Date(stored.renewAt))
