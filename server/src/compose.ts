@@ -12,6 +12,7 @@ import { openEventFeed } from './features/events/feed.ts'
 import { hooks, messages, personalRoutes, reconcilers, routes, workflows } from './features/index.ts'
 import { findNetworkController } from './features/catalog/service.ts'
 import { findHostToCall, syncDriverPool, listHosts } from './features/hosts/service.ts'
+import { imageFinder } from './features/images/copies.ts'
 import { openStoragePools } from './features/storage/service.ts'
 import { serveInvoices } from './features/invoices/page.ts'
 import { servePayments } from './features/payments/stripe-webhook-endpoint.ts'
@@ -33,12 +34,13 @@ import { createStaticSite } from './http/server/static-site.ts'
 import { rateLimit, type RateLimit } from './http/api/rate-limit.ts'
 import { createServer } from './http/server/server.ts'
 import { createDriverPool } from './hypervisor/driver-pool.ts'
+import type { ImageSource } from './hypervisor/image-source.ts'
 import type { LocalAccess } from './hypervisor/local-access.ts'
 import { createNetworkControllerPool } from './hypervisor/network-controller-pool.ts'
-import { simulatedDrivers, type SimulatedOptions } from './hypervisor/simulated/driver.ts'
+import { simulatedDrivers } from './hypervisor/simulated/driver.ts'
 import type { Pace } from './hypervisor/simulated/latency.ts'
 import { simulatedNetworkControllers } from './hypervisor/simulated/network-controller.ts'
-import { imagesOf, openOwnImages, ownImagesFolder } from './images/own-images.ts'
+import { openOwnImages, ownImagesFolder } from './images/own-images.ts'
 import { openImageStore } from './images/store.ts'
 import { createInvariantMonitor } from './invariants/monitor.ts'
 import { subtractDuration, type Clock } from './kernel/clock.ts'
@@ -114,8 +116,9 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   const clock = options.clock ?? time!.clock
   const known = [...workflows, ...(options.workflows ?? [])]
   const engine = await startEngine({ db, clock, log, metrics }, { workflows: known, supervise: options.worker })
+  const backupTargets = createBackupTargetPool(options.openStore ?? ((target) => openTarget(vault, target)))
   const images = openOwnImages(ownImagesFolder(config.imagesDir))
-  const findImage: SimulatedOptions['findImage'] = async (template) => ((await images.has(template.id)) ? images.open(template) : undefined)
+  const findImage = imageFinder(images, { db, vault, clock, backupTargets })
   const simulated = { db, clock, findImage, ...(options.pace && { pace: options.pace }) }
   const storage = openStoragePools({ db, vault, dataDir: config.dataDir })
   const hypervisors = createDriverPool({
@@ -123,7 +126,8 @@ export async function openCore(config: Config, url: string, log: Log, options: C
       simulated: simulatedDrivers(simulated),
       libvirt: async (host) => {
         const { libvirtDrivers } = await import('./hypervisor/libvirt/driver.ts') // imported on demand: a hundred files that simulated hosts do not need
-        const all = imagesOf(images, openImageStore(config.imagesDir, clock))
+        const shared = openImageStore(config.imagesDir, clock)
+        const all: ImageSource = { open: async (template) => (await findImage(template)) ?? shared.open(template) }
         return libvirtDrivers({ log, images: all, storage, dataDir: config.dataDir, access: root })(host)
       },
     },
@@ -137,7 +141,6 @@ export async function openCore(config: Config, url: string, log: Log, options: C
       return openOvn(uri, { log, access: root ?? directAccess(pkiFolder(config.dataDir)) })
     },
   })
-  const backupTargets = createBackupTargetPool(options.openStore ?? ((target) => openTarget(vault, target)))
   const unfollow = syncDriverPool({ db, hypervisors, log })
   const watch = await createRunWatcher(db)
   const feed = openEventFeed(db)

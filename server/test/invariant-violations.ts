@@ -129,6 +129,10 @@ export const violationSetups: Record<string, ViolationSetup> = {
 
   'hosts.capacity': ({ host }) => [sql`update hosts set vcpu_used = vcpu_used + 1 where id = ${host.id}`],
   'storage.capacity': () => [addStorage(1)],
+  'restores.room': ({ vmId }) => [
+    sql`insert into restore_rooms (run_id, purpose, host_id, gib) select 'cnorun', 'DISK', host_id, 1 from vms where id = ${vmId}`,
+    sql`update hosts set disk_used_gib = disk_used_gib + 1 where id = (select host_id from vms where id = ${vmId})`,
+  ],
   'addresses.held': ({ vmId }) => [sql`update vms set provisioned = false where id = ${vmId}`],
   'addresses.usable': ({ vmId }) => [
     sql`insert into free_addresses (address, pool_id, available_at) select ip_address, address_pool_id, created_at from vms where id = ${vmId}`,

@@ -62,6 +62,8 @@ export interface RemovalResult {
   lockedIds: string[]
   /** Chunks that no backup needs, and that object lock kept. */
   lockedChunks: number
+  /** Of these, and of the backups that object lock kept. */
+  lockedBytes: number
   /** An upload is under way: the next removal deletes the chunks. */
   isPostponed: boolean
   /** Of each backup that is left: what no newer one needs, and would be deleted with it. Empty when postponed. */
@@ -164,6 +166,13 @@ export class BackupRepository {
     }
   }
 
+  /** Nobody can delete it for so many days from now. */
+  async renewLock(backupId: string, lockDays: number, signal: AbortSignal): Promise<void> {
+    const manifest = await this.getManifest(backupId, signal)
+    await this.chunks.extendLocks(manifest, lockDays, signal)
+    await this.manifests.put(this.tagOf(backupId), manifest, lockDays, signal)
+  }
+
   /** Ends an upload, finished or not, that is nobody's parent. What it stored is deleted by the next `remove`. */
   async discard(backupId: string, signal: AbortSignal): Promise<void> {
     await this.removeMark(this.tagOf(backupId), signal)
@@ -178,7 +187,14 @@ export class BackupRepository {
 
   /** Removes backups, finished or not, and every chunk that no other needs. Repeatable; one call at a time for a repository. */
   async remove(backupIds: string[], signal: AbortSignal): Promise<RemovalResult> {
-    const result: RemovalResult = { freedBytes: 0, lockedIds: [], lockedChunks: 0, isPostponed: false, heldBytes: new Map() }
+    const result: RemovalResult = {
+      freedBytes: 0,
+      lockedIds: [],
+      lockedChunks: 0,
+      lockedBytes: 0,
+      isPostponed: false,
+      heldBytes: new Map(),
+    }
     for (const backupId of backupIds) {
       await this.removeMark(this.tagOf(backupId), signal)
       if (!(await this.manifests.remove(this.tagOf(backupId), signal))) result.lockedIds.push(backupId)
@@ -205,10 +221,14 @@ export class BackupRepository {
     for (const { backupId, storedBytes } of needed.values()) result.heldBytes.set(backupId, result.heldBytes.get(backupId)! + storedBytes)
     const sweep = async ({ key, version, sizeBytes }: StoredObject): Promise<void> => {
       if (await removeUnlessLocked(this.deps.store, key, version, signal)) result.freedBytes += sizeBytes
-      else result.lockedChunks++
+      else {
+        result.lockedChunks++
+        result.lockedBytes += sizeBytes
+      }
     }
     const unneeded = chunks.filter(({ key }) => !needed.has(key))
     for await (const _ of mapOrdered(unneeded, REQUESTS, sweep)) continue
+    for (const id of result.lockedIds) result.lockedBytes += result.heldBytes.get(id) ?? 0
     return result
   }
 

@@ -37,6 +37,7 @@ import { catalogRoutes } from './catalog/routes.ts'
 import { pruneConsoles } from './consoles/prune.reconciler.ts'
 import { consoleRoutes } from './consoles/routes.ts'
 import { consoleEvents } from './consoles/schema.ts'
+import { watchBackupTargets } from './backup-targets/watch.reconciler.ts'
 import { dailyControlPlaneBackups } from './control-plane-backups/daily.reconciler.ts'
 import type { Deps, Hooks, Routes } from './deps.ts'
 import { pruneEvents } from './events/prune.reconciler.ts'
@@ -50,6 +51,8 @@ import { pruneMetrics } from './metrics/prune.reconciler.ts'
 import { rollUpMetrics } from './metrics/roll-up.reconciler.ts'
 import { metricsRoutes } from './metrics/routes.ts'
 import { sampleMetrics } from './metrics/sample.reconciler.ts'
+import { copyImages } from './images/copy.reconciler.ts'
+import { removeImageCopy, storeImageCopy } from './images/copy.workflow.ts'
 import { createImageWorkflow, importImageWorkflow } from './images/create.workflow.ts'
 import { evictImages, purgeImages, sweepImageFiles } from './images/purge.reconciler.ts'
 import { renewImages, triggerImageRenewals } from './images/renew.reconciler.ts'
@@ -172,6 +175,8 @@ export const workflows: AnyWorkflow[] = [
   ...backupWorkflows,
   createImageWorkflow,
   importImageWorkflow,
+  storeImageCopy,
+  removeImageCopy,
   moveAddress,
   attachWorkflow,
   detachWorkflow,
@@ -202,6 +207,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   sampleMetrics,
   rollUpMetrics,
   pruneMetrics,
+  watchBackupTargets,
   dailyControlPlaneBackups,
   dailyBackups,
   proveBackups,
@@ -211,6 +217,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   purgeImages,
   evictImages,
   sweepImageFiles,
+  copyImages,
   meter,
   finishReleases,
   endAddressRests,

@@ -19,7 +19,8 @@ export interface StoredImage {
 }
 
 export interface OwnImages extends ImageSource {
-  has(id: string): Promise<boolean>
+  has(id: string, kind?: ImageKind): Promise<boolean>
+  pathOf(id: string, kind: ImageKind): string
   /** Replaces the file of the image by the one that `make` returns, made in an empty folder. */
   write(id: string, kind: ImageKind, make: (work: WorkFolder) => Promise<string>): Promise<StoredImage>
   /** Also what is left of an attempt to write it. */
@@ -48,17 +49,19 @@ const WORK = 'work-'
 export function openOwnImages(folder: string): OwnImages {
   const pathOf = (id: string, kind: ImageKind): string => join(folder, `${id}.${EXTENSIONS[kind]}`)
   const workOf = (id: string): string => join(folder, WORK + id)
-  const exists = (id: string): Promise<boolean> =>
-    stat(pathOf(id, 'DISK')).then(
-      () => true,
-      () => false,
-    )
   return {
-    has: exists,
+    pathOf,
+    has: (id, kind = 'DISK') =>
+      stat(pathOf(id, kind)).then(
+        () => true,
+        () => false,
+      ),
     async open({ id, checksum, arch }) {
       const path = pathOf(id, 'DISK')
       const { size } = await stat(path).catch(() => {
-        throw new Error(`its file is not in ${folder}: with several workers that folder has to be shared by all of them`)
+        throw new Error(
+          `its file is neither in ${folder} nor in a backup target: with several workers that folder has to be shared by all of them, or the region to have a backup target`,
+        )
       })
       return { path, format: 'qcow2', arch, virtualBytes: await virtualBytesOf(path), fileBytes: size, checksum }
     },
@@ -95,11 +98,6 @@ export function openOwnImages(folder: string): OwnImages {
     },
   }
 }
-
-/** Looks where the file of the template is: among the images of accounts, or those of all. */
-export const imagesOf = (own: OwnImages, shared: ImageSource): ImageSource => ({
-  open: async (template) => ((await own.has(template.id)) ? own : shared).open(template),
-})
 
 /** The disk is often that of the VMs: a full one would pause them. */
 const RESERVE = 0.05

@@ -15,11 +15,12 @@ const copies = sql`
   select host_id, counted_gib from snapshots union all select host_id, counted_gib from backups
   union all select staging_host_id, counted_gib from backups union all select host_id, size_gib from volumes
   union all select o.host_id, s.counted_gib from volume_snapshots s join volumes o on o.id = s.volume_id
-  union all select staging_host_id, staging_gib from images union all select host_id, gib from image_rooms`
+  union all select staging_host_id, staging_gib from images union all select host_id, gib from image_rooms
+  union all select host_id, gib from restore_rooms`
 
 const capacity = invariant(
   'hosts.capacity',
-  'The capacity reserved on a host is the sum of its VMs, snapshots, backups, images, volumes and guests that prove backups',
+  'The capacity reserved on a host is the sum of its VMs, snapshots, backups, images, volumes, restores and guests that prove backups',
   () => sql`
     select h.id, format('host %s counts %s vCPU, %s MiB, %s GiB; its VMs have %s, %s, %s with their copies', h.name, h.vcpu_used, h.ram_used_mib,
       h.disk_used_gib, coalesce(v.vcpu, 0), coalesce(v.ram, 0), coalesce(v.disk, 0) + coalesce(c.gib, 0)) as what
@@ -32,16 +33,25 @@ const capacity = invariant(
 
 const storage = invariant(
   'storage.capacity',
-  'The room booked in a storage backend is the sum of its disks, snapshots and volumes',
+  'The room booked in a storage backend is the sum of its disks, snapshots, volumes and restores',
   () => sql`
     select s.id, format('storage backend %s counts %s GiB; its VMs have %s with their snapshots', s.name, s.used_gib, coalesce(b.gib, 0)) as what
     from storage_backends s left join (
       select storage_id, sum(gib) as gib from (
         select storage_id, disk_gib as gib from vms union all select storage_id, counted_gib from snapshots
         union all select storage_id, size_gib from volumes
-        union all select o.storage_id, s.counted_gib from volume_snapshots s join volumes o on o.id = s.volume_id) each group by storage_id) b
+        union all select o.storage_id, s.counted_gib from volume_snapshots s join volumes o on o.id = s.volume_id
+        union all select storage_id, gib from restore_rooms) each group by storage_id) b
       on b.storage_id = s.id
     where s.used_gib <> coalesce(b.gib, 0)`,
+)
+
+const restores = invariant(
+  'restores.room',
+  'Room is booked for a restore only while its run is open',
+  () => sql`
+    select r.run_id as id, format('run %s has %s GiB booked', r.run_id, r.gib) as what from restore_rooms r
+    where not exists (select from workflow_runs o where o.id = r.run_id and (o.status in ('PENDING', 'RUNNING') or o.compensating))`,
 )
 
 const held = invariant(
@@ -163,4 +173,16 @@ const kept = invariant(
     where q.limit_override is null group by o.id, n.value having count(*) > n.value`,
 )
 
-export const capacityInvariants: Invariant[] = [capacity, storage, held, usable, complete, floating, usableIpv6, heldIpv6, counted, kept]
+export const capacityInvariants: Invariant[] = [
+  capacity,
+  storage,
+  restores,
+  held,
+  usable,
+  complete,
+  floating,
+  usableIpv6,
+  heldIpv6,
+  counted,
+  kept,
+]

@@ -111,6 +111,12 @@ export function createMetrics() {
       labelNames: ['region'],
       registers,
     }),
+    backupTargetLocked: new Gauge({
+      name: 'berth_backup_target_locked_bytes',
+      help: 'What was deleted in a backup target and object lock keeps; it is in no quota',
+      labelNames: ['region'],
+      registers,
+    }),
     violations: new Gauge({
       name: 'berth_invariant_violations',
       help: 'Rows that violate an invariant; zero unless something is wrong',

@@ -117,6 +117,7 @@ export interface Tables {
     sweep_at: Date | null
     claimed_until: Date | null
     created_at: Date
+    locked_bytes: bigint
   }
   backup_schedules: {
     vm_id: string
@@ -253,6 +254,12 @@ export interface Tables {
     data: unknown
     created_at: Date
   }
+  failed_imports: {
+    image_id: string
+    account_id: string
+    bytes: bigint
+    failed_at: Date
+  }
   firewall_bindings: {
     firewall_id: string
     vm_id: string
@@ -332,6 +339,18 @@ export interface Tables {
     keys: number
     bytes: bigint
   }
+  image_copies: {
+    image_id: string
+    target_id: string
+    run_id: string | null
+    stored_at: Date | null
+    checksum: string | null
+    renew_at: Date | null
+    next_try_at: Date | null
+    error: string | null
+    locked_bytes: bigint
+    created_at: Date
+  }
   image_periods: {
     image_id: string
     started_at: Date
@@ -372,6 +391,7 @@ export interface Tables {
     past_due_at: Date | null
     created_at: Date
     updated_at: Date
+    received_bytes: bigint
   }
   invariant_status: {
     is_only: boolean
@@ -638,6 +658,13 @@ export interface Tables {
     period_started_at: Date
     period_ends_at: Date
     transaction_id: string
+  }
+  restore_rooms: {
+    run_id: string
+    purpose: 'COPY' | 'DISK'
+    host_id: string | null
+    storage_id: string | null
+    gib: number
   }
   reverse_names: {
     address: string
@@ -1151,7 +1178,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   backup_policies: 'vm_id, hour, keep_daily, keep_weekly, keep_monthly',
   backup_proof_times: 'vm_id, next_at',
   backup_proofs: 'id, backup_id, vm_id, host_id, run_id, vcpu, ram_mib, disk_gib, started_at',
-  backup_repositories: 'id, target_id, vm_id, sweep_at, claimed_until, created_at',
+  backup_repositories: 'id, target_id, vm_id, sweep_at, claimed_until, created_at, locked_bytes',
   backup_schedules: 'vm_id, next_at, failures, hour, done_at',
   backup_screenshots: 'backup_id, taken_at, png',
   backup_targets: 'id, region_id, kind, endpoint, bucket, prefix, region_name, access_key, secret_key, bandwidth_mib, lock_days, created_at',
@@ -1165,6 +1192,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   emails: 'id, account_id, event_id, recipient, message_id, status, attempts, claims, next_attempt_at, claimed_until, error, created_at, completed_at',
   event_counters: 'account_id, last_number',
   events: 'account_id, number, id, type, subject_id, data, created_at',
+  failed_imports: 'image_id, account_id, bytes, failed_at',
   firewall_bindings: 'firewall_id, vm_id, account_id, position, created_at',
   firewall_rules: 'id, firewall_id, position, direction, action, protocol, port, source_ips, dest_ips, description, created_at, updated_at',
   firewalls: 'id, account_id, name, description, created_at, updated_at, covers_private',
@@ -1172,9 +1200,10 @@ export const COLUMNS: Record<keyof Tables, string> = {
   hosts: 'id, region_id, name, driver, uri, arch, acceleration, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at, disk_reserve_percent, disk_reserve_gib, disk_free_gib, uplink_mbps, hostname, lost_at',
   idempotency_keys: 'account_id, key, fingerprint, status, body, location, created_at, expires_at',
   idempotency_usage: 'account_id, keys, bytes',
+  image_copies: 'image_id, target_id, run_id, stored_at, checksum, renew_at, next_try_at, error, locked_bytes, created_at',
   image_periods: 'image_id, started_at, ends_at, transaction_id',
   image_rooms: 'image_id, host_id, gib',
-  images: 'id, account_id, name, labels, kind, status, reason, is_protected, source_type, source, vm_id, run_id, size_bytes, disk_gib, checksum, consistency, counted_gib, staging_host_id, staging_gib, next_try_at, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, created_at, updated_at',
+  images: 'id, account_id, name, labels, kind, status, reason, is_protected, source_type, source, vm_id, run_id, size_bytes, disk_gib, checksum, consistency, counted_gib, staging_host_id, staging_gib, next_try_at, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, created_at, updated_at, received_bytes',
   invariant_status: 'is_only, violations',
   invoice_counter: 'is_only, last_number',
   invoices: 'id, account_id, number, month, first_entry, last_entry, currency, opening_cents, charged_cents, paid_cents, closing_cents, seller, customer, issued_at',
@@ -1203,6 +1232,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   recovery_codes: 'user_id, hash, created_at',
   regions: 'id, slug, name, country, city, flag, available, position, created_at, network_controller',
   renewals: 'vm_id, period_started_at, period_ends_at, transaction_id',
+  restore_rooms: 'run_id, purpose, host_id, storage_id, gib',
   reverse_names: 'address, account_id, name, version, state, error, claimed_until, next_try_at, updated_at',
   sessions: 'id, hash, previous_hash, previous_until, user_id, authenticated_at, ip, user_agent, created_at, last_seen_at, expires_at',
   snapshots: 'id, vm_id, account_id, os_template_id, name, description, status, size_bytes, size_refreshed_at, missing_since, created_at, host_id, counted_gib, price_cents, storage_id',

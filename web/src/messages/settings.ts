@@ -9,6 +9,7 @@ const LIMITS: Record<string, string> = {
   volumeStorage: 'Volumes (GiB)',
   images: 'Images',
   imageStorage: 'Images (GiB)',
+  failedImportGibPerDay: 'Failed imports of images a day (GiB)',
   firewalls: 'Firewalls',
   rulesPerFirewall: 'Rules per firewall',
   snapshotsPerVm: 'Snapshots per VM',

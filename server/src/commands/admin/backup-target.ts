@@ -7,6 +7,7 @@ import {
   changeTarget,
   getTarget,
   listTargets,
+  lockedByTarget,
   openTarget,
   removeTarget,
   restorableIn,
@@ -14,6 +15,7 @@ import {
   type TargetRow,
 } from '../../features/backup-targets/service.ts'
 import { listControlPlaneBackups, setControlPlaneDays, type BackupStateRow } from '../../features/control-plane-backups/service.ts'
+import { repositoryIdOf } from '../../features/images/service.ts'
 import { vaultFrom, type Vault } from '../../kernel/crypto.ts'
 import type { Queries } from '../../kernel/database/db.ts'
 import { openVerifiedVault } from '../../kernel/database/master-key.ts'
@@ -139,9 +141,12 @@ const COLUMNS = [
   'lockDays',
   'controlPlaneDays',
   'controlPlaneAt',
+  'lockedGiB',
 ] as const
 
-const shown = (row: TargetRow, region: string, own?: BackupStateRow) => ({
+type Locked = Awaited<ReturnType<typeof lockedByTarget>>[number]
+
+const shown = (row: TargetRow, region: string, own?: BackupStateRow, locked?: Locked) => ({
   id: row.id,
   region,
   kind: row.kind,
@@ -155,6 +160,9 @@ const shown = (row: TargetRow, region: string, own?: BackupStateRow) => ({
   controlPlaneDays: own?.keep_days ?? null,
   controlPlaneAt: own?.done_at?.toISOString() ?? null,
   controlPlaneError: own?.error ?? null,
+  lockedBackups: locked?.backups ?? 0,
+  lockedBytes: Number(locked?.bytes ?? 0),
+  lockedGiB: (Number(locked?.bytes ?? 0) / 2 ** 30).toFixed(1),
 })
 
 const stateOf = async (db: Queries, targetId: string): Promise<BackupStateRow | undefined> =>
@@ -162,7 +170,16 @@ const stateOf = async (db: Queries, targetId: string): Promise<BackupStateRow | 
 
 async function list({ db }: Admin): Promise<Result> {
   const rows = []
-  for (const row of await listTargets(db)) rows.push(shown(row, row.region_slug, await stateOf(db, row.id)))
+  const locked = await lockedByTarget(db)
+  for (const row of await listTargets(db))
+    rows.push(
+      shown(
+        row,
+        row.region_slug,
+        await stateOf(db, row.id),
+        locked.find(({ target_id }) => target_id === row.id),
+      ),
+    )
   return table(rows, [...COLUMNS], 'There are no backup targets: npx berthd backup-target add --help')
 }
 
@@ -231,7 +248,9 @@ async function verify(admin: Admin, options: RegionOption): Promise<Result> {
   const bad = backups.filter((backup) => backup.problems.length > 0)
   const isOk = bad.length + problems.length === 0
   if (!isOk) process.exitCode = 1
-  const lines = bad.flatMap(({ vmId, backupId, problems: found }) => found.map((problem) => `Backup ${backupId} of VM ${vmId}: ${problem}`))
+  const lines = bad.flatMap(({ vmId, backupId, problems: found }) =>
+    found.map((problem) => `${vmId === repositoryIdOf(backupId) ? `Image ${backupId}` : `Backup ${backupId} of VM ${vmId}`}: ${problem}`),
+  )
   return {
     data: { ok: isOk, backups, problems },
     text: [...problems, ...lines, `${backups.length - bad.length} of ${backups.length} backups are whole.`].join('\n'),

@@ -1,4 +1,5 @@
-// `backup` and `restore` of the control plane's data, in a file or in a backup target. VM disks and images are not included.
+// `backup` and `restore` of the control plane's data, in a file or in a backup target. VM disks are not included; images of customers are in targets
+// already.
 import type { Command } from 'commander'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -15,7 +16,7 @@ import {
   listStored,
   macOf,
   openControlPlaneBackups,
-  ownImages,
+  ownImagesOutside,
   setControlPlaneDays,
   listControlPlaneBackups,
   writeControlPlane,
@@ -101,8 +102,16 @@ async function backUpToFile({ db, config }: Admin, file: string): Promise<Result
     ? ''
     : `\nThe master key ${config.masterKeyFile} is not here: nothing authenticates this backup, and restoring it needs --unauthenticated`
   return {
-    data: { file, tables, rows, sha256, authenticated: newMac !== null, masterKeyFile: config.masterKeyFile, missing: await missingIn(db) },
-    text: `${rows} rows of ${tables} tables were written to ${file}${unsigned}\nStore this file as well, in another place: ${config.masterKeyFile}\nWithout it the file cannot be authenticated, and the secrets of webhooks and of two-factor sign-in cannot be decrypted.\n${await notIncluded({ db, config })}`,
+    data: {
+      file,
+      tables,
+      rows,
+      sha256,
+      authenticated: newMac !== null,
+      masterKeyFile: config.masterKeyFile,
+      missing: await missingIn(db, null),
+    },
+    text: `${rows} rows of ${tables} tables were written to ${file}${unsigned}\nStore this file as well, in another place: ${config.masterKeyFile}\nWithout it the file cannot be authenticated, and the secrets of webhooks and of two-factor sign-in cannot be decrypted.\n${await notIncluded({ db, config }, null)}`,
   }
 }
 
@@ -115,22 +124,24 @@ async function backUpToTarget(admin: Admin, region: string | undefined): Promise
   const lines = [
     `${stored.rows} rows are in the bucket ${target.bucket} as ${stored.id}, encrypted: ${stored.addedBytes} bytes.`,
     `Keep the master key ${config.masterKeyFile} in another place, and the access to the bucket: without either nobody can restore it.`,
-    await notIncluded(admin),
+    await notIncluded(admin, target.id),
   ]
-  return { data: { ...stored, bucket: target.bucket, missing: await missingIn(db) }, text: lines.join('\n') }
+  return { data: { ...stored, bucket: target.bucket, missing: await missingIn(db, target.id) }, text: lines.join('\n') }
 }
 
-const missingIn = async (db: Admin['db']) => {
-  const { count, bytes } = await ownImages(db)
+/** `targetId`: null for none. */
+const missingIn = async (db: Admin['db'], targetId: string | null) => {
+  const { count, bytes } = await ownImagesOutside(db, targetId)
   return { ownImages: count, ownImagesBytes: Number(bytes) }
 }
 
-async function notIncluded({ db, config }: Pick<Admin, 'db' | 'config'>): Promise<string> {
-  const { ownImages: count, ownImagesBytes } = await missingIn(db)
+async function notIncluded({ db, config }: Pick<Admin, 'db' | 'config'>, targetId: string | null): Promise<string> {
+  const { ownImages: count, ownImagesBytes } = await missingIn(db, targetId)
+  const where = targetId === null ? 'are in no backup target' : 'are not in this target yet'
   const own =
     count === 0
       ? ''
-      : ` Among them are ${count} images of customers (${(ownImagesBytes / 2 ** 30).toFixed(1)} GiB), which exist nowhere else: copy that folder too.`
+      : ` Among them are ${count} images of customers (${(ownImagesBytes / 2 ** 30).toFixed(1)} GiB), which ${where}: copy that folder too.`
   return `Not included are the images (${config.imagesDir}), the certificates of hosts (pki/ in the data folder), and the disks and backups of VMs.${own}`
 }
 
@@ -158,7 +169,8 @@ async function restoreFrom(config: Config, file: string | undefined, options: Re
     const archive = join(folder, 'archive')
     await fetchArchive(repository, chosen.backupId, archive, signal)
     const { data, text } = await restore(config, archive, options)
-    return { data: { ...(data as object), file: null, from: options.from, at: chosen.backupId }, text }
+    const images = 'Images of customers are fetched from the target when a host needs them'
+    return { data: { ...(data as object), file: null, from: options.from, at: chosen.backupId }, text: `${text}\n${images}` }
   } finally {
     bucket.close()
     await rm(folder, { recursive: true })

@@ -6,6 +6,7 @@ import { backupTargets } from './backup-targets.ts'
 import type { Check, Finding } from './check.ts'
 import { clock, database, masterKey, migrations } from './database.ts'
 import { controlPlaneBackups } from './control-plane-backups.ts'
+import { ownImages } from './own-images.ts'
 import { certificates } from './certificates.ts'
 import { confinement, datapath, libvirt, networkController, publicNetwork, qemu, range, storage } from './host.ts'
 import { virtualisation } from './kvm.ts'
@@ -42,6 +43,7 @@ const CHECKS: Record<string, Check> = {
   templates,
   backups: backupTargets,
   'control-plane': controlPlaneBackups,
+  images: ownImages,
 }
 
 /** Returns the exit code: 1 when a failure must be fixed before Berth can work. */

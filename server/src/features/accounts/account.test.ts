@@ -44,6 +44,7 @@ describe('GET /account/limits', () => {
       { name: 'backupsPerVm', limit: 10, used: null },
       { name: 'copies', limit: 1200, used: 0 },
       { name: 'disk', limit: 400, used: 0 },
+      { name: 'failedImportGibPerDay', limit: 100, used: null },
       { name: 'firewalls', limit: 10, used: 0 },
       { name: 'imageStorage', limit: 200, used: 0 },
       { name: 'images', limit: 10, used: 0 },

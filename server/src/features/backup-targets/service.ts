@@ -18,10 +18,12 @@ export {
   findTarget,
   findTargetOfRegion,
   listTargets,
+  lockedByTarget,
   releaseRepository,
   restorableIn,
   scheduleSweep,
   scheduleSweepsOfVm,
+  setLockedBytes,
 } from './sql.ts'
 
 export interface TargetInput {

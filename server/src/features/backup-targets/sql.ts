@@ -36,17 +36,21 @@ export const findTarget = (db: Queries, id: string) => db.maybe<TargetRow>(sql`s
 export const countBackupsIn = async (tx: Tx, id: string): Promise<number> =>
   Number((await tx.one<{ count: bigint }>(sql`select count(*) from backups where target_id = ${id}`)).count)
 
-/** Those that customers can restore. */
+/** Backups that customers can restore, and their images. */
 export const restorableIn = (db: Queries, id: string) =>
-  db.many<{ id: string; vm_id: string; checksum: string | null }>(
-    sql`select id, vm_id, checksum from backups where target_id = ${id} and status in ('AVAILABLE', 'RESTORING') order by id`,
-  )
+  db.many<{ id: string; vm_id: string; checksum: string | null }>(sql`
+    select id, vm_id, checksum from backups where target_id = ${id} and status in ('AVAILABLE', 'RESTORING')
+    union all select c.image_id, 'image-' || c.image_id, c.checksum from image_copies c join images i on i.id = c.image_id
+    where c.target_id = ${id} and c.stored_at is not null and i.status = 'AVAILABLE' order by 1`)
 
 export type RepositoryRow = Row<'backup_repositories'>
 
 const repository = allColumns('backup_repositories')
 
-export const ensureRepository = (tx: Tx, { id, target_id, vm_id, created_at }: Omit<RepositoryRow, 'sweep_at' | 'claimed_until'>) =>
+export const ensureRepository = (
+  tx: Tx,
+  { id, target_id, vm_id, created_at }: Pick<RepositoryRow, 'id' | 'target_id' | 'vm_id' | 'created_at'>,
+) =>
   tx.run(sql`
     insert into backup_repositories (id, target_id, vm_id, created_at) values (${id}, ${target_id}, ${vm_id}, ${created_at})
     on conflict (target_id, vm_id) do nothing`)
@@ -62,6 +66,19 @@ export const claimRepository = (db: Queries, id: string, now: Date, until: Date)
   db.maybe<RepositoryRow>(sql`
     update backup_repositories set claimed_until = ${until} where id = ${id} and (claimed_until is null or claimed_until <= ${now})
     returning ${repository}`)
+
+/** What nobody needs any more and object lock keeps. */
+export const setLockedBytes = (db: Queries, id: string, bytes: number) =>
+  db.run(sql`update backup_repositories set locked_bytes = ${bytes} where id = ${id}`)
+
+/** What was deleted and object lock keeps: backups of VMs that are gone, and everything, images too. It is in no quota. */
+export const lockedByTarget = (db: Queries) =>
+  db.many<{ target_id: string; region_slug: string; backups: number; bytes: bigint }>(sql`
+    select t.id as target_id, r.slug as region_slug,
+      (select count(*)::int from backups b where b.target_id = t.id and b.status = 'DELETING' and not exists (select from vms v where v.id = b.vm_id)) as backups,
+      (coalesce((select sum(locked_bytes) from backup_repositories o where o.target_id = t.id), 0)
+        + coalesce((select sum(locked_bytes) from image_copies c where c.target_id = t.id), 0))::int8 as bytes
+    from backup_targets t join regions r on r.id = t.region_id order by r.position, r.slug`)
 
 /** A sweep that was requested since it was claimed stays requested. */
 export const releaseRepository = (db: Queries, { id, sweep_at }: RepositoryRow, sweepAt: Date | null) =>

@@ -4,7 +4,14 @@ import { isTargetError } from '../../backup-target/errors.ts'
 import { GIB } from '../../hypervisor/driver.ts'
 import { addDuration } from '../../kernel/clock.ts'
 import { keyedReconciler, type Deps } from '../deps.ts'
-import { claimRepository, deleteRepository, openRepository, releaseRepository, type RepositoryRow } from '../backup-targets/service.ts'
+import {
+  claimRepository,
+  deleteRepository,
+  openRepository,
+  releaseRepository,
+  setLockedBytes,
+  type RepositoryRow,
+} from '../backup-targets/service.ts'
 import { lockVmById, recountCopyQuota, vmById } from '../vms/service.ts'
 import { callHost } from '../hosts/service.ts'
 import { forget } from './purge.reconciler.ts'
@@ -48,12 +55,13 @@ async function remove(deps: Deps, row: RepositoryRow, backups: sql.BackupRow[], 
   const { repository } = await openRepository(deps, target_id, vm_id, signal)
   const failed = await sql.failedIn(db, target_id, vm_id)
   const removed = [...backups.map(({ id }) => id), ...failed]
-  const { lockedIds, lockedChunks, isPostponed, heldBytes } = await repository.remove(removed, signal)
+  const { lockedIds, lockedChunks, lockedBytes, isPostponed, heldBytes } = await repository.remove(removed, signal)
   for (const backup of backups) {
     if (lockedIds.includes(backup.id)) await sql.postpone(db, backup.id, addDuration(clock.now(), LOCKED_RETRY))
     else await forgetEverywhere(deps, backup, signal)
   }
   if (isPostponed) return addDuration(clock.now(), NEXT_LOOK)
+  await setLockedBytes(db, row.id, lockedBytes)
   await recount(deps, vm_id, heldBytes)
   if (lockedChunks > 0) return addDuration(clock.now(), LOCKED_RETRY)
   const isUnused = !(await vmById(db, vm_id)) && !(await sql.hasBackupsIn(db, target_id, vm_id))

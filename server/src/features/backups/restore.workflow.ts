@@ -15,7 +15,7 @@ export const restoreFromBackup = restoreWorkflow({
       run: fetchChain,
       undo: deleteFetchedChain,
     }),
-  tidy: deleteFetchedChain,
+  afterDisk: deleteFetchedChain,
   onMoved: failAllSnapshots,
   release: async (tx, backupId) => {
     await triggerRemoval(tx) // the backup may have been deleted during the restore

@@ -75,7 +75,7 @@ export const backupRoutes: Routes = (api, deps) => {
       optionalBody: true,
       status: 202,
       data: ActionStarted,
-      errorCodes: ['busy', 'invalid_state', 'protected'],
+      errorCodes: ['busy', 'invalid_state', 'protected', 'no_capacity'],
     },
     async (tx, { principal, params: { vmId, id } }) => accepted(vmId, await restoreBackup(tx, deps, principal, vmId, id)),
   )

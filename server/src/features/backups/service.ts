@@ -1,4 +1,5 @@
 import type { Principal } from '../../http/api/principal.ts'
+import { GIB } from '../../hypervisor/driver.ts'
 import type { DryRunResult } from '../../http/api/api.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
@@ -9,6 +10,7 @@ import { quotaLimit } from '../accounts/service.ts'
 import type { ActionStarted } from '../actions/schema.ts'
 import { ensureRepository, findTargetOfRegion, scheduleSweepsOfVm } from '../backup-targets/service.ts'
 import type { Deps, VmSource } from '../deps.ts'
+import type { CopyNeed } from '../hosts/capacity.ts'
 import { getHost, isHostLost } from '../hosts/service.ts'
 import {
   lockOwnVm,
@@ -162,22 +164,37 @@ export const restoreBackup = (tx: Tx, deps: Deps, who: Principal, vmId: string, 
     act: async (vm, start, backup) => {
       if (backup.status !== 'AVAILABLE') throw apiError('invalid_state', `Backup must be AVAILABLE to restore; it is ${backup.status}`)
       const isMoved = vm.storage_id === null && backup.host_id !== vm.host_id && (await isHostLost(tx, vm.host_id!, deps.clock.now()))
-      const request = { runId: newId(), copyId: id, templateId: backup.os_template_id, isMoved }
+      const request = { ...(await restoreRequest(tx, vm, backup)), isMoved }
       await sql.markRestoring(tx, id, request.runId)
       return startRestore(tx, deps, vm, restoreFromBackup, request, start)
     },
   })
+
+async function restoreRequest(tx: Tx, vm: VmDetails, backup: sql.BackupRow) {
+  // In a storage backend the snapshot that the next backup builds on grows with the old disk until that is gone.
+  const disks = vm.storage_id !== null && (await sql.hasDaily(tx, vm.id)) ? 2 : 1
+  const need = { copy: await fetchedCopyOf(tx, vm, backup), diskGiB: disks * vm.disk_gib }
+  return { runId: newId(), copyId: backup.id, templateId: backup.os_template_id, ...need }
+}
+
+/** What a restore brings to the host of the VM. In a storage backend that becomes the disk. */
+export async function fetchedCopyOf(db: Queries, vm: VmDetails, backup: sql.BackupRow): Promise<CopyNeed> {
+  if (vm.storage_id !== null) return { gib: 0, storedOn: null }
+  if (backup.target_id !== null) return { gib: diskOfBackup(backup), storedOn: null }
+  const sizes = (await sql.chainOf(db, backup.id)).map(({ size_bytes }) => Math.ceil(Number(size_bytes) / GIB))
+  return { gib: sizes.reduce((sum, gib) => sum + gib, 0), storedOn: backup.host_id }
+}
 
 /** Of a locked, idle VM whose host was declared destroyed. */
 export async function recoverFromBackup(
   tx: Tx,
   deps: Deps,
   vm: VmDetails,
-  { id, os_template_id }: sql.BackupRow,
+  backup: sql.BackupRow,
   recovery: NonNullable<RestoreRequest['recovery']>,
 ): Promise<ActionStarted> {
-  const request = { runId: newId(), copyId: id, templateId: os_template_id, isMoved: true, recovery }
-  await sql.markRestoring(tx, id, request.runId)
+  const request = { ...(await restoreRequest(tx, vm, backup)), isMoved: true, recovery }
+  await sql.markRestoring(tx, backup.id, request.runId)
   return startRestore(tx, deps, vm, restoreFromBackup, request, startRunOf(tx, deps, vm, 'BACKUP_RESTORE'))
 }
 

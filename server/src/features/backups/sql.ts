@@ -159,6 +159,10 @@ export const markDeleting = (tx: Queries, id: string, reason: string) =>
 
 export const findById = (tx: Tx, id: string) => tx.maybe<BackupRow>(sql`select ${row} from backups b where id = ${id}`)
 
+export const hasDaily = async (tx: Tx, vmId: string): Promise<boolean> =>
+  (await tx.maybe(sql`select from backups where vm_id = ${vmId} and type = 'DAILY' and status in ('AVAILABLE', 'RESTORING') limit 1`)) !==
+  undefined
+
 /** Newest first. */
 export const listDaily = (tx: Tx, vmId: string) =>
   tx.many<Pick<BackupRow, 'id'> & { completed_at: NotNull<Date> }>(sql`

@@ -1,14 +1,15 @@
 // Backups of the control plane itself in a backup target: the archive of `berthd backup`, stored as the disk of a VM would be, in a repository
 // of its own. Its data key lies in the bucket, sealed by the master key: bucket and master key together restore a lost site.
-import { createReadStream } from 'node:fs'
-import { mkdtemp, open, rm, stat } from 'node:fs/promises'
+import { createWriteStream } from 'node:fs'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { createBandwidthLimit } from '../../backup-target/bandwidth.ts'
 import { ensureDataKey, openDataKey, type DataKey } from '../../backup-target/data-key.ts'
+import { bytesOf, extentsOf } from '../../backup-target/file-content.ts'
 import type { ObjectStore } from '../../backup-target/object-store.ts'
 import { BackupRepository, type BackupStored } from '../../backup-target/repository.ts'
-import type { Extent } from '../../hypervisor/extent.ts'
 import { addDuration, parseDurationMs, systemClock } from '../../kernel/clock.ts'
 import type { Vault } from '../../kernel/crypto.ts'
 import type { Db, Queries } from '../../kernel/database/db.ts'
@@ -19,7 +20,7 @@ import { macOf, writeControlPlane } from './archive.ts'
 import * as sql from './sql.ts'
 
 export { EXCLUDED, KIND, macOf, writeControlPlane } from './archive.ts'
-export { ownImages, type BackupStateRow } from './sql.ts'
+export { ownImagesOutside, type BackupStateRow } from './sql.ts'
 export const listControlPlaneBackups = sql.listStates
 
 /** Repositories of VMs have ids of another form. */
@@ -96,14 +97,6 @@ async function isStored(repository: BackupRepository, id: string, signal: AbortS
   return false
 }
 
-async function* extentsOf(file: string): AsyncGenerator<Extent> {
-  let offset = 0
-  for await (const bytes of createReadStream(file, { highWaterMark: 1024 ** 2 }) as AsyncIterable<Buffer>) {
-    yield { offset, bytes }
-    offset += bytes.length
-  }
-}
-
 async function removeOld(repository: BackupRepository, newest: string, keepDays: number | null, signal: AbortSignal): Promise<number> {
   if (keepDays === null) return 0
   const oldest = new Date(new Date(newest).getTime() - keepDays * parseDurationMs('1d')).toISOString()
@@ -125,14 +118,7 @@ export const listStored = async (repository: BackupRepository, signal: AbortSign
 
 /** Writes the archive to a new file. */
 export async function fetchArchive(repository: BackupRepository, id: string, file: string, signal: AbortSignal): Promise<void> {
-  const { sizeBytes, extents } = await repository.read(id, signal)
-  const handle = await open(file, 'wx', 0o600)
-  try {
-    for await (const extent of extents) if ('bytes' in extent) await handle.write(extent.bytes, 0, extent.bytes.length, extent.offset)
-    await handle.truncate(sizeBytes)
-  } finally {
-    await handle.close()
-  }
+  await pipeline(bytesOf(await repository.read(id, signal)), createWriteStream(file, { flags: 'wx', mode: 0o600 }))
 }
 
 export const dueTargets = async (db: Db, now: Date): Promise<string[]> => (await sql.dueStates(db, now)).map(({ target_id }) => target_id)

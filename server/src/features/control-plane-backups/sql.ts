@@ -40,7 +40,9 @@ export const markFailed = (db: Queries, targetId: string, error: string, nextAt:
   db.run(sql`
     update control_plane_backups set error = ${error}, next_at = ${nextAt}, claimed_until = null where target_id = ${targetId}`)
 
-export const ownImages = (db: Queries) =>
-  db.one<{ count: number; bytes: bigint }>(
-    sql`select count(*)::int as count, coalesce(sum(size_bytes), 0)::int8 as bytes from images where status = 'AVAILABLE'`,
-  )
+/** Images that are not in the target, or in none. */
+export const ownImagesOutside = (db: Queries, targetId: string | null) =>
+  db.one<{ count: number; bytes: bigint }>(sql`
+    select count(*)::int as count, coalesce(sum(size_bytes), 0)::int8 as bytes from images i
+    where status = 'AVAILABLE' and not exists (select from image_copies c
+      where c.image_id = i.id and c.stored_at is not null and (${targetId}::text is null or c.target_id = ${targetId}))`)

@@ -4,8 +4,10 @@ import { apiError } from '../../kernel/errors.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import type { RegionRow } from '../catalog/service.ts'
 import { hostsWithIpv6 } from './ipv6-ranges.ts'
-import { aboveReserveGiB, noCapacity, rankHosts, type Need } from './placement.ts'
+import { aboveReserveGiB, copyGiBOn, noCapacity, rankHosts, type Need } from './placement.ts'
 import { listHostsIn, type HostRow } from './sql.ts'
+
+export { copyGiBOn, type CopyNeed } from './placement.ts'
 
 export type Size = Pick<Need, 'vcpu' | 'ramMiB' | 'diskGiB'>
 
@@ -15,10 +17,10 @@ export async function reserveCapacityInRegion(tx: Tx, region: RegionRow, need: N
   const hosts = (await listHostsIn(tx, region.id)).filter((host) => isConnected(region, host) && isAsked(host))
   const { fitting, rejected } = rankHosts(hosts, need, need.publicIpv4 ? undefined : await hostsWithIpv6(tx, region.id))
   for (const host of fitting) {
-    if (await reserveCapacity(tx, host.id, need)) return host
+    if (await reserveCapacity(tx, host.id, need, copyGiBOn(host.id, need.copy))) return host
     rejected.set('full', (rejected.get('full') ?? 0) + 1)
   }
-  if (await freeProofRoom(tx, region.id)) return reserveCapacityInRegion(tx, region, need, among)
+  if (await freeProofRoom(tx, sql`h.region_id = ${region.id}`)) return reserveCapacityInRegion(tx, region, need, among)
   throw apiError('no_capacity', noCapacity(region.slug, need, hosts.length, rejected))
 }
 
@@ -39,11 +41,11 @@ export const PROVE = 'backups.prove'
  * Guests that prove backups give way to VMs: what they have booked is free at once, and the reconciler of proofs, which looks at what has
  * nothing booked, stops them. False where there are none.
  */
-async function freeProofRoom(tx: Tx, regionId: string): Promise<boolean> {
+async function freeProofRoom(tx: Tx, which: Sql): Promise<boolean> {
   const freed = await tx.many<{ host_id: string; vcpu: number; ram_mib: number; disk_gib: number }>(sql`
     with held as (
       select p.id, p.host_id, p.vcpu, p.ram_mib, p.disk_gib from backup_proofs p join hosts h on h.id = p.host_id
-      where h.region_id = ${regionId} and p.vcpu > 0 order by p.id for update of p)
+      where ${which} and p.vcpu > 0 order by p.id for update of p)
     update backup_proofs p set vcpu = 0, ram_mib = 0, disk_gib = 0 from held where held.id = p.id
     returning held.host_id, held.vcpu, held.ram_mib, held.disk_gib`)
   for (const { host_id, vcpu, ram_mib, disk_gib } of freed.toSorted((a, b) => (a.host_id < b.host_id ? -1 : 1)))
@@ -55,16 +57,22 @@ async function freeProofRoom(tx: Tx, regionId: string): Promise<boolean> {
 /** The network controller of a region connects either simulated hosts or real ones. */
 const isConnected = (region: RegionRow, host: HostRow): boolean => (region.network_controller === null) === (host.driver === 'simulated')
 
-/** False when the host has too little capacity left. */
-export const reserveCapacity = async (tx: Tx, hostId: string, size: Size): Promise<boolean> =>
+/** False when the host has too little capacity left. `copyGiB`: on its disk for a time. */
+export const reserveCapacity = async (tx: Tx, hostId: string, size: Size, copyGiB = 0): Promise<boolean> =>
   (await tx.run(sql`
-    update hosts set vcpu_used = vcpu_used + ${size.vcpu}, ram_used_mib = ram_used_mib + ${size.ramMiB}, disk_used_gib = disk_used_gib + ${size.diskGiB}
+    update hosts set vcpu_used = vcpu_used + ${size.vcpu}, ram_used_mib = ram_used_mib + ${size.ramMiB},
+      disk_used_gib = disk_used_gib + ${size.diskGiB + copyGiB}
     where id = ${hostId} and vcpu_used + ${size.vcpu} <= vcpu_total * vcpu_overcommit
-      and ram_used_mib + ${size.ramMiB} <= ram_total_mib and (${size.diskGiB} <= 0 or ${hasDiskRoom(size.diskGiB)})`)) > 0
+      and ram_used_mib + ${size.ramMiB} <= ram_total_mib and (${size.diskGiB} <= 0 or ${hasDiskRoom(size.diskGiB)})
+      and (${copyGiB} = 0 or ${hasRoomForATime(size.diskGiB + copyGiB)})`)) > 0
 
 /** The same rule as in placement.ts: below the reserve, booked or measured, nothing new is written. */
 const hasDiskRoom = (gib: number): Sql => sql`
   disk_used_gib + ${gib} <= disk_total_gib - disk_reserve_gib and coalesce(disk_free_gib, disk_total_gib) >= disk_reserve_gib`
+
+/** The same: what a restore takes for a time may take the reserve. */
+const hasRoomForATime = (gib: number): Sql => sql`
+  disk_used_gib + ${gib} <= disk_total_gib and coalesce(disk_free_gib, disk_total_gib) >= ${gib}`
 
 export const releaseCapacity = (tx: Tx, hostId: string, size: Size) =>
   tx.run(sql`
@@ -77,6 +85,13 @@ export async function reserveDisk(tx: Tx, hostIds: string[], gib: number): Promi
     tx.run(sql`update hosts set disk_used_gib = disk_used_gib + ${gib} where id = ${id} and ${hasDiskRoom(gib)}`),
   )
   return (await Promise.all(reserved)).every((rows) => rows > 0)
+}
+
+/** Guests that prove backups give way. False when the host has too little nevertheless. */
+export async function reserveDiskForATime(tx: Tx, hostId: string, gib: number): Promise<boolean> {
+  const book = async (): Promise<boolean> =>
+    (await tx.run(sql`update hosts set disk_used_gib = disk_used_gib + ${gib} where id = ${hostId} and ${hasRoomForATime(gib)}`)) > 0
+  return (await book()) || ((await freeProofRoom(tx, sql`h.id = ${hostId}`)) && book())
 }
 
 export async function releaseDisk(tx: Tx, gibByHost: Map<string, number>): Promise<void> {

@@ -6,6 +6,8 @@ export interface Need {
   ramMiB: number
   /** On the host; 0 where the disk is in a storage backend. */
   diskGiB: number
+  /** What the disk is made from. */
+  copy?: CopyNeed
   /** The architecture of the image. */
   arch: string
   /** Only a host with such a card will do. */
@@ -23,6 +25,14 @@ export interface PlacementRule {
   /** How many other VMs of the group are on which host. */
   vmsByHost: ReadonlyMap<string, number>
 }
+
+/** A copy that is brought to the host for a time, unless it is there. */
+export interface CopyNeed {
+  gib: number
+  storedOn: string | null
+}
+
+export const copyGiBOn = (hostId: string, copy: CopyNeed | undefined): number => (copy && copy.storedOn !== hostId ? copy.gib : 0)
 
 export type Rejection =
   | 'full'
@@ -75,15 +85,24 @@ export const has10g = ({ uplink_mbps }: Pick<HostRow, 'uplink_mbps'>): boolean =
 /** A card of unknown speed is trusted. */
 export const carries = ({ uplink_mbps }: Pick<HostRow, 'uplink_mbps'>, mbps: number): boolean => uplink_mbps === null || uplink_mbps >= mbps
 
-const hasRoom = (host: HostRow, need: Need): boolean =>
-  host.vcpu_used + need.vcpu <= host.vcpu_total * host.vcpu_overcommit &&
-  host.ram_used_mib + need.ramMiB <= host.ram_total_mib &&
-  (need.diskGiB <= 0 || hasDiskRoom(host, need.diskGiB))
+function hasRoom(host: HostRow, need: Need): boolean {
+  const copyGiB = copyGiBOn(host.id, need.copy)
+  return (
+    host.vcpu_used + need.vcpu <= host.vcpu_total * host.vcpu_overcommit &&
+    host.ram_used_mib + need.ramMiB <= host.ram_total_mib &&
+    (need.diskGiB <= 0 || hasDiskRoom(host, need.diskGiB)) &&
+    (copyGiB === 0 || hasRoomForATime(host, need.diskGiB + copyGiB))
+  )
+}
 
 type DiskOf = Pick<HostRow, 'disk_used_gib' | 'disk_total_gib' | 'disk_reserve_gib' | 'disk_free_gib'>
 
 /** Below the reserve nothing new is written: what is booked counts, and what the host has measured. */
 export const hasDiskRoom = (host: DiskOf, gib: number): boolean => bookableGiB(host) >= gib && measuredRoomGiB(host) >= 0
+
+/** What a restore takes for a time may take the reserve. */
+const hasRoomForATime = ({ disk_used_gib, disk_total_gib, disk_free_gib }: DiskOf, gib: number): boolean =>
+  disk_used_gib + gib <= disk_total_gib && (disk_free_gib ?? disk_total_gib) >= gib
 
 /** How much more can be written: the less of what can be booked and what the host has measured. Negative below the reserve. */
 export const aboveReserveGiB = (host: DiskOf): number => Math.min(bookableGiB(host), measuredRoomGiB(host))
@@ -103,5 +122,6 @@ export function noCapacity(regionSlug: string, need: Need, checked: number, reje
   const reasons = [...rejected].map(([reason, count]) => `${count} ${reason}`)
   const size = need.ramMiB % 1024 === 0 ? `${need.ramMiB / 1024} GiB` : `${need.ramMiB} MiB`
   const disk = need.diskGiB > 0 ? ` and ${need.diskGiB} GiB disk` : ''
-  return `No capacity in ${regionSlug} for ${size} RAM${disk}: ${[`${checked} host${checked === 1 ? '' : 's'} checked`, ...reasons].join(', ')}`
+  const copy = need.copy ? ` with ${need.copy.gib} GiB for a time for the copy it is made from` : ''
+  return `No capacity in ${regionSlug} for ${size} RAM${disk}${copy}: ${[`${checked} host${checked === 1 ? '' : 's'} checked`, ...reasons].join(', ')}`
 }

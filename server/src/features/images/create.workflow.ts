@@ -11,6 +11,7 @@ import type { Tx } from '../../kernel/database/db.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { formatCents } from '../../kernel/money.ts'
 import { DownloadError } from '../../kernel/net/outbound-http.ts'
+import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { StepError, type QueueName, type SaveContext, type StepContext } from '../../workflow/workflow-builder.ts'
 import { quotaLimit, quotaUsed, releaseQuota, reserveQuota } from '../accounts/service.ts'
 import { CREATE_IMAGE, openBackupDisk } from '../backups/service.ts'
@@ -21,6 +22,8 @@ import { firstPeriod } from '../renewals/service.ts'
 import { driverForVm, driverForVmId, lockVmById, vmById } from '../vms/service.ts'
 import { refund, refundable, tryCharge } from '../wallet/service.ts'
 import { recordImageEvent } from './events.ts'
+import { countReceived, recordFailedImport, requireImportBudget } from './failed-imports.ts'
+import { COPY } from './reconciler-names.ts'
 import * as sql from './sql.ts'
 
 /** Of the system in the image. */
@@ -104,10 +107,13 @@ const imageWorkflow = (name: string, queue: QueueName) =>
       await sql.markAvailable(tx, now, input.imageId, { ...results.store, consistency: results.copy })
       if (staging_host_id !== null) await releaseDisk(tx, new Map([[staging_host_id, staging_gib]]))
       await recordImageEvent(tx, deps, input.imageId, 'image.created', { actionId: runId })
+      await triggerReconciler(tx, COPY)
     })
     .onFailure(async (tx, { deps, input, error, cancelled, runId, now }) => {
-      const { account_id, counted_gib, staging_host_id, staging_gib, name } = await getImage(tx, input.imageId)
+      const image = await getImage(tx, input.imageId)
+      const { account_id, counted_gib, staging_host_id, staging_gib, name } = image
       const reason = error?.userMessage ?? 'It was cancelled'
+      await recordFailedImport(tx, now, image)
       await sql.markFailed(tx, now, input.imageId, reason)
       if (counted_gib > 0) await releaseQuota(tx, account_id, STORAGE_QUOTA, BigInt(counted_gib))
       if (staging_host_id !== null) await releaseDisk(tx, new Map([[staging_host_id, staging_gib]]))
@@ -181,12 +187,17 @@ async function fetchFile(
   work: WorkFolder,
   { url, checksum }: NonNullable<ImageInput['download']>,
 ): Promise<string> {
-  const maxBytes = Math.min(MAX_IMPORT_BYTES, (await freeQuotaGib(deps, input.imageId)) * GIB)
-  const bytes = await deps.outbound.download(url, signal).catch(explainFetch)
-  const received = await work.save('received', bytes, maxBytes).catch((error: unknown) => {
-    if (error instanceof ImageRefusedError || signal.aborted) throw error
-    return explainFetch(error)
-  })
+  const image = await getImportedImage(deps, input.imageId)
+  await requireImportBudget(deps.db, deps.clock.now(), image.account_id, Number(image.received_bytes)).catch(endRun)
+  const maxBytes = Math.min(MAX_IMPORT_BYTES, (await freeQuotaGib(deps, image)) * GIB)
+  const counted = countReceived(deps.db, image.id, await deps.outbound.download(url, signal).catch(explainFetch))
+  const received = await work
+    .save('received', Readable.from(counted.bytes, { objectMode: false }), maxBytes)
+    .catch((error: unknown) => {
+      if (error instanceof ImageRefusedError || signal.aborted) throw error
+      return explainFetch(error)
+    })
+    .finally(counted.end)
   return importOwn(work, received, { kind: input.kind, checksum, maxBytes }, signal)
 }
 
@@ -197,11 +208,14 @@ function explainFetch(error: unknown): never {
   throw new StepError('download_failed', `The file could not be fetched: ${why}`, { retry: true, cause: error })
 }
 
+async function getImportedImage({ db }: Deps, id: string): Promise<sql.ShownImage> {
+  const image = await sql.imageById(db, id)
+  if (!image) throw new Error(`BUG: image ${id} is gone while it is made`)
+  return image
+}
+
 /** With what is reserved for the image. */
-async function freeQuotaGib({ db }: Deps, imageId: string): Promise<number> {
-  const image = await sql.imageById(db, imageId)
-  if (!image) throw new Error(`BUG: image ${imageId} is gone while it is made`)
-  const { account_id, counted_gib } = image
+async function freeQuotaGib({ db }: Deps, { account_id, counted_gib }: sql.ShownImage): Promise<number> {
   const free = (await quotaLimit(db, account_id, STORAGE_QUOTA)) - (await quotaUsed(db, account_id, STORAGE_QUOTA))
   return Math.max(0, Number(free)) + counted_gib
 }

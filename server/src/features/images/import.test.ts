@@ -220,4 +220,67 @@ describeIf(missing())('an image from a URL', async () => {
     server.answers((response) => response.writeHead(302, { location: 'file:///etc/passwd' }).end())
     expect((await ended({ url: server.url, checksum: sumOf(qcow2) })).error).toMatch(/what it redirects to may not be called/)
   })
+
+  test('counts what failed imports received: beyond the limit of a day none is begun', async () => {
+    const impatient = await app.given.customer({ credit: '100.00' })
+    const order = { name: 'x', url: server.url, checksum: sumOf(Buffer.from('another file')) }
+    const fail = async () => {
+      server.answers((response) => response.writeHead(200).end(qcow2))
+      const { status, body } = await impatient.post('/images', order)
+      expect([status, body.error]).toEqual([202, undefined])
+      await app.settle()
+      const { id } = body.data.image
+      expect((await impatient.get(`/images/${id}`)).body.data).toMatchObject({
+        status: 'FAILED',
+        error: expect.stringContaining('checksum'),
+      })
+      expect((await impatient.delete(`/images/${id}`)).status).toBe(200)
+    }
+    const received = () =>
+      app.db.many<{ bytes: bigint }>(sql`select bytes from failed_imports where account_id = ${impatient.accountId} order by failed_at`)
+    await fail()
+    expect(await received()).toEqual([{ bytes: BigInt(qcow2.length) }])
+    app.clock.advance('1h')
+    await fail()
+    await app.db.run(sql`update failed_imports set bytes = ${50n * 1024n ** 3n} where account_id = ${impatient.accountId}`)
+    const refused = await impatient.post('/images', order)
+    expect([refused.status, refused.headers['x-error-code'], refused.headers['retry-after']]).toEqual([
+      422,
+      'quota_exceeded',
+      String(23 * 3600),
+    ])
+    expect(refused.body.error).toContain('imports that failed have received 100.0 GiB in 24 hours, and 100 GiB are allowed')
+    expect((await impatient.get('/images')).body.data.filter(({ status }: { status: string }) => status === 'CREATING')).toEqual([])
+    await app.db.tx((tx) => setQuotaLimit(tx, impatient.accountId, 'failed_import_gib_per_day', 101n))
+    await fail()
+    await app.db.tx((tx) => setQuotaLimit(tx, impatient.accountId, 'failed_import_gib_per_day', null))
+    expect((await impatient.post('/images', order)).status).toBe(422)
+    app.clock.advance('23h')
+    await fail()
+    expect(await received()).toHaveLength(3)
+  })
+
+  test('ends between two tries when it has received as much as may fail in a day', async () => {
+    const unlucky = await app.given.customer({ credit: '100.00' })
+    await app.db.tx((tx) => setQuotaLimit(tx, unlucky.accountId, 'failed_import_gib_per_day', 1n))
+    server.answers((response) => {
+      response.writeHead(200, { 'content-length': String(2 * qcow2.length) }).write(qcow2, () => response.destroy())
+    })
+    const { image } = (await unlucky.post('/images', { name: 'x', url: server.url, checksum: sumOf(qcow2) })).body.data
+    await app.db.run(sql`update images set received_bytes = ${1024 ** 3 - 1} where id = ${image.id}`)
+    await app.settle()
+    expect((await unlucky.get(`/images/${image.id}`)).body.data).toMatchObject({
+      status: 'FAILED',
+      error: expect.stringContaining('have received 1.0 GiB'),
+    })
+    const [{ bytes }] = (await app.db.many<{ bytes: bigint }>(sql`select bytes from failed_imports where image_id = ${image.id}`)) as [
+      { bytes: bigint },
+    ]
+    expect(bytes).toBeGreaterThanOrEqual(BigInt(1024 ** 3))
+  })
+
+  test('that is there counts nothing', async () => {
+    const { id } = await imported(qcow2)
+    expect(await app.db.many(sql`select 1 from failed_imports where image_id = ${id}`)).toEqual([])
+  })
 })

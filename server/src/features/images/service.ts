@@ -18,12 +18,15 @@ import { startAction } from '../vms/service.ts'
 import { balanceOf, type Quote, requireFunds, toQuote } from '../wallet/service.ts'
 import { createImageWorkflow, importImageWorkflow, STORAGE_QUOTA, type ImageInput, type SystemFacts } from './create.workflow.ts'
 import { recordImageEvent } from './events.ts'
-import { PURGE } from './reconciler-names.ts'
+import { requireImportBudget } from './failed-imports.ts'
+import { COPY, PURGE } from './reconciler-names.ts'
 import type { CreateImage, Image, ImageCreated, UpdateImage } from './schema.ts'
 import * as sql from './sql.ts'
 import { toImage } from './view.ts'
 
-export { IMAGE_RENEWAL_PRICE } from './sql.ts'
+export { countAvailable, IMAGE_RENEWAL_PRICE } from './sql.ts'
+export { repositoryIdOf } from './copies.ts'
+export { notStored } from './copies.sql.ts'
 
 const LABEL = 'IMAGE_CREATE'
 /** Whoever makes a VM from the image, with keys of their own, reads the VM: as one can who sets its password. */
@@ -133,6 +136,7 @@ async function begin(
   // A server may take hours to send a file, and workers have few places for what takes long.
   if (type === 'URL' && (await sql.isImporting(tx, accountId)))
     throw apiError('busy', 'Another image of this account is being imported: wait until it is there, or delete it')
+  if (type === 'URL') await requireImportBudget(tx, deps.clock.now(), accountId)
   await requireFunds(tx, accountId, price, currency)
   if (stagingHostId !== null && !(await reserveDisk(tx, [stagingHostId], estimatedGib)))
     throw apiError('no_capacity', `The host has no room for a copy of this disk (${estimatedGib} GiB) at the moment: try again later`)
@@ -219,4 +223,5 @@ export async function retireImage(tx: Tx, deps: EventDeps, row: sql.ShownImage, 
   await releaseQuotas(tx, row.account_id, { images: 1n, ...(counted > 0 && { [STORAGE_QUOTA]: BigInt(counted) }) })
   await sql.markDeleting(tx, deps.clock.now(), row.id, reason, row.counted_gib - counted)
   await triggerReconciler(tx, PURGE)
+  await triggerReconciler(tx, COPY)
 }

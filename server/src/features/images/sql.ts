@@ -80,6 +80,28 @@ export const findImage = (db: Queries, accountId: string, id: string) =>
 
 export const imageById = (db: Queries, id: string) => db.maybe<ShownImage>(sql`select ${shown} from ${from} where i.id = ${id}`)
 
+export const addReceived = (db: Queries, id: string, bytes: number) =>
+  db.run(sql`update images set received_bytes = received_bytes + ${bytes} where id = ${id}`)
+
+/** Of imports that failed since then, oldest first. */
+export const failedImports = (db: Queries, accountId: string, since: Date) =>
+  db.many<Pick<Row<'failed_imports'>, 'bytes' | 'failed_at'>>(
+    sql`select bytes, failed_at from failed_imports where account_id = ${accountId} and failed_at > ${since} order by failed_at, image_id`,
+  )
+
+/** Older ones no longer count. */
+export async function recordFailedImport(tx: Tx, now: Date, since: Date, { id, account_id, received_bytes }: ImageRow): Promise<void> {
+  if (received_bytes === 0n) return
+  await tx.run(sql`delete from failed_imports where account_id = ${account_id} and failed_at <= ${since}`)
+  await tx.run(sql`
+    insert into failed_imports (image_id, account_id, bytes, failed_at) values (${id}, ${account_id}, ${received_bytes}, ${now})
+    on conflict do nothing`)
+}
+
+/** Of all accounts. */
+export const countAvailable = async (db: Queries): Promise<number> =>
+  (await db.one<{ count: number }>(sql`select count(*)::int as count from images where status = 'AVAILABLE'`)).count
+
 /** Locks nothing of another account, whose transactions would wait. Who makes a VM from it refers to it meanwhile. */
 export const lockImage = async (tx: Tx, accountId: string, id: string): Promise<ShownImage | undefined> => {
   // Pipelined in order: the second statement reads the row under the lock.

@@ -3,9 +3,10 @@
 // the host has not been recovered yet.
 import type { Db, Queries, Tx } from '../../kernel/database/db.ts'
 import { ApiError, apiError } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
 import { unassignAll } from '../addresses/service.ts'
 import { recordByOperator } from '../audit-log/service.ts'
-import { newestOutside, recoverFromBackup, removeLostBackups, type BackupRow } from '../backups/service.ts'
+import { fetchedCopyOf, newestOutside, recoverFromBackup, removeLostBackups, type BackupRow } from '../backups/service.ts'
 import type { Deps } from '../deps.ts'
 import { callHost, countHostResources, getHost, markLost, removeHost, type HostRow } from '../hosts/service.ts'
 import { failAllSnapshots } from '../snapshots/service.ts'
@@ -92,7 +93,8 @@ async function planVm(tx: Tx, deps: Deps, host: HostRow, vmId: string, among: Re
   const backup = describeBackup(found.backup, host, deps.clock.now())
   if (found.problem !== null) return { ...seen, outcome: 'WAITS', backup, problem: found.problem }
   try {
-    await evacuateVm(tx, deps, vm, found.backup.os_template_id, among)
+    const copy = { ...(await fetchedCopyOf(tx, vm, found.backup)), runId: newId() }
+    await evacuateVm(tx, deps, vm, { templateId: found.backup.os_template_id, copy, among })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     return { ...seen, outcome: 'WAITS', backup, problem: error.message }

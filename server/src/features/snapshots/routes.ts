@@ -60,7 +60,7 @@ export const snapshotRoutes: Routes = (api, deps) => {
       params,
       status: 202,
       data: ActionStarted,
-      errorCodes: ['busy', 'invalid_state', 'protected'],
+      errorCodes: ['busy', 'invalid_state', 'protected', 'no_capacity'],
     },
     async (tx, { principal, params: { vmId, id } }) => accepted(vmId, await restoreSnapshot(tx, deps, principal, vmId, id)),
   )

@@ -225,5 +225,6 @@ export async function reserveStorageInRegion(tx: Tx, region: RegionRow, gib: num
 
 /** False when the pool has too little room left. */
 export const reserveStorage = sql.reserve
+export const reserveStorageForATime = sql.reserveForATime
 export const releaseStorage = sql.release
 export const { volumesOnMachine, leaveVolumes, moveVolumes } = sql

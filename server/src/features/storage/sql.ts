@@ -32,6 +32,12 @@ const hasRoom = (gib: number): Sql =>
 export const reserve = async (tx: Tx, id: string, gib: number): Promise<boolean> =>
   (await tx.run(sql`update storage_backends set used_gib = used_gib + ${gib} where id = ${id} and (${gib} <= 0 or (${hasRoom(gib)}))`)) > 0
 
+/** What a restore takes for a time may take the reserve. */
+export const reserveForATime = async (tx: Tx, id: string, gib: number): Promise<boolean> =>
+  (await tx.run(sql`
+    update storage_backends set used_gib = used_gib + ${gib}
+    where id = ${id} and used_gib + ${gib} <= capacity_gib and free_gib >= ${gib} and unreachable_since is null`)) > 0
+
 export const release = (tx: Tx, id: string, gib: number) =>
   tx.run(sql`update storage_backends set used_gib = used_gib - ${gib} where id = ${id}`)
 

@@ -2,6 +2,7 @@
 // there, and if it cannot be made, the volume has what it had.
 import type { StepContext } from '../../workflow/workflow-builder.ts'
 import { workflow, type Deps } from '../deps.ts'
+import { releaseRestoreRoom } from '../vms/service.ts'
 import { endRun, lockVolumeById, placeOfVolume, setGeneration, toVolumeSpec, volumeById } from '../volumes/service.ts'
 import { recordSnapshotEvent } from './release.ts'
 import { setStatus } from './sql.ts'
@@ -46,10 +47,12 @@ export const restoreVolume = workflow<RestoreInput>('volume.restore', {
   })
   .onSuccess(async (tx, { deps, input, runId, now }) => {
     await endRun(tx, now, input.volumeId)
+    await releaseRestoreRoom(tx, runId)
     await recordSnapshotEvent(tx, deps, await setStatus(tx, input.snapshotId, 'AVAILABLE'), 'volume.restored', { actionId: runId })
   })
   .onFailure(async (tx, { deps, input, error, runId, now }) => {
     await endRun(tx, now, input.volumeId)
+    await releaseRestoreRoom(tx, runId)
     const reason = `The volume has the data that it had before: ${error?.userMessage ?? 'the restore was cancelled'}`
     const snapshot = await setStatus(tx, input.snapshotId, 'AVAILABLE')
     await recordSnapshotEvent(tx, deps, snapshot, 'volume.restore_failed', { actionId: runId, reason })

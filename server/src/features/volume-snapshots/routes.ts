@@ -81,7 +81,7 @@ export const volumeSnapshotRoutes: Routes = (api, deps) => {
       params,
       status: 202,
       data: ActionStarted,
-      errorCodes: ['busy', 'in_use', 'invalid_state', 'protected'],
+      errorCodes: ['busy', 'in_use', 'invalid_state', 'protected', 'no_capacity'],
     },
     async (tx, { principal, params: { volumeId, id } }) =>
       new ApiResponse(await restoreVolumeSnapshot(tx, deps, principal, volumeId, id), 202, `/volumes/${volumeId}`),

@@ -11,7 +11,7 @@ import type { ActionStarted } from '../actions/schema.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
 import type { CreateSnapshot } from '../snapshots/schema.ts'
-import { COPIES_QUOTA } from '../vms/service.ts'
+import { COPIES_QUOTA, reserveRestoreRoom } from '../vms/service.ts'
 import {
   beginRun,
   nextGeneration,
@@ -122,8 +122,11 @@ export async function restoreVolumeSnapshot(tx: Tx, deps: Deps, who: Principal, 
       if (status !== 'AVAILABLE') throw apiError('invalid_state', `Snapshot must be AVAILABLE to restore; it is ${status}`)
       if (row.is_protected) throw apiError('protected', 'The volume is protected against restore: set isProtected to false first')
       await sql.setStatus(tx, id, 'RESTORING')
+      const runId = newId()
+      // In a storage backend the new data is a clone.
+      await reserveRestoreRoom(tx, runId, row, { copyGiB: 0, diskGiB: row.storage_id === null ? row.size_gib : 0 })
       const generations = { generation: await nextGeneration(tx, volumeId), generationBefore: row.generation }
-      const started = await start(restoreVolume, { volumeId, snapshotId: id, ...generations })
+      const started = await start(restoreVolume, { volumeId, snapshotId: id, ...generations }, runId)
       await beginRun(tx, now, volumeId, started.actionId)
       return started
     },

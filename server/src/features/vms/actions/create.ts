@@ -33,6 +33,7 @@ import { recordVmEvent, recordVmEventAndShow } from '../model/events.ts'
 import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
 import { allocatePlacement, releasePlacement, reserveVmQuotas } from '../model/placement.ts'
+import { releaseFetchedRoom, releaseRestoreRoom } from '../model/restore-room.ts'
 import * as sql from '../model/sql.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
 import type { CreateVm, VmCreated } from '../schema.ts'
@@ -89,14 +90,11 @@ export async function createVm(
   await reserveVmQuotas(tx, accountId, shape, 1n)
   const price = monthlyPrice(numbers, shape.priceCents, addOns)
   requireEnough(balance, price, currency)
-  const place = await allocatePlacement(tx, now, region, shape, {
-    storage: shape.storage,
-    arch: template.arch,
-    network10g,
-    boughtMbps,
-    publicIpv4,
-    rule,
-  })
+  const runId = newId()
+  const where = { storage: shape.storage, arch: template.arch, network10g, boughtMbps, publicIpv4, rule }
+  // In a storage backend what is fetched becomes the disk.
+  const copy = source && shape.storage === 'LOCAL' ? { runId, gib: source.diskGiB, storedOn: null } : undefined
+  const place = await allocatePlacement(tx, now, region, shape, where, copy)
   if (!source) await reserveImageRoom(tx, template, place)
 
   const renewalDay = now.getUTCDate()
@@ -131,7 +129,7 @@ export async function createVm(
     created_at: now,
   }
   const run = { vmId: id, chargedCents: price.toString(), passwordHash: sealPassword(deps, id, passwordHash) }
-  const options = { label: 'CREATE', ownerId: accountId, subjectId: id }
+  const options = { label: 'CREATE', ownerId: accountId, subjectId: id, runId }
   const [, actionId] = await Promise.all([
     sql.insertVm(tx, row),
     source ? source.start(run, options) : deps.workflows.start(tx, provisionVm, run, options),
@@ -247,6 +245,7 @@ export const provisionWorkflow = <I extends ProvisionInput>(parts: ProvisionPart
         await driver.ensureDisk(await machineSpec(context.deps.db, vm, passwordHash), parts.source(context.input), context.signal)
         await parts.afterDisk?.(context)
       },
+      ...(parts.afterDisk && { save: releaseFetchedRoom }),
       undo: purge,
     })
     .step('boot', { run: boot, undo: purge })
@@ -267,6 +266,7 @@ export const provisionWorkflow = <I extends ProvisionInput>(parts: ProvisionPart
         await pausePorts(tx, vm.id)
         await recordStaleMachine(tx, now, vm.id, vm.host_id!)
       }
+      await releaseRestoreRoom(tx, runId)
       await releasePlacement(tx, now, vm, cleanupFailed)
       await sql.clearPlacement(tx, now, vm.id)
       await sql.setStatus(tx, now, vm.id, { status: 'ERROR', reason, desiredRunning: false })

@@ -9,6 +9,7 @@ import { openPasswordHash } from '../model/guest-password.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
 import type { PreviousPlacement } from '../model/placement.ts'
 import { controllerForVm } from '../model/ports.ts'
+import { releaseFetchedRoom } from '../model/restore-room.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
 import type { VmStatus } from '../schema.ts'
 import * as sql from '../model/sql.ts'
@@ -45,16 +46,24 @@ export interface NewDiskParts<I extends NewDiskInput> {
   source: (input: I) => DiskSource
   /** Steps that run before the VM is stopped. */
   begun?: WorkflowBuilder<Deps, I, {}>
-  /** Cleanup after the workflow has succeeded. */
-  tidy?: (context: StepContext<Deps, I, unknown>) => Promise<void>
+  /** Removes what the disk was made from. */
+  afterDisk?: (context: StepContext<Deps, I, unknown>) => Promise<void>
 }
 
-export const replaceDiskWorkflow = <I extends NewDiskInput>(name: string, { source, begun, tidy }: NewDiskParts<I>) =>
+export const replaceDiskWorkflow = <I extends NewDiskInput>(name: string, { source, begun, afterDisk }: NewDiskParts<I>) =>
   (begun ?? workflow<I>(name, { deadline: '2h' }))
     .step('stop', { timeout: '3m', run: (context) => powerOff(context, SHUTDOWN_GRACE_MS), undo: returnToOldDisk })
     .step('networks', { run: prepareNetworks })
     .step('filter', { run: movePorts, save: savePorts })
-    .step('disk', { timeout: '2h', run: (context) => makeDisk(context, source(context.input)), undo: dropNewDisk })
+    .step('disk', {
+      timeout: '2h',
+      run: async (context) => {
+        await makeDisk(context, source(context.input))
+        await afterDisk?.(context)
+      },
+      ...(afterDisk && { save: releaseFetchedRoom }),
+      undo: dropNewDisk,
+    })
     .step('boot', { run: bootNewDisk, undo: returnToOldDisk })
     .step('ready', {
       timeout: READY_STEP,
@@ -65,7 +74,6 @@ export const replaceDiskWorkflow = <I extends NewDiskInput>(name: string, { sour
       run: async (context) => {
         await dropOldDisk(context)
         await removeOldPublicPort(context)
-        await tidy?.(context)
       },
       optional: true,
     })

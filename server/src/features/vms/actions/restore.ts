@@ -7,6 +7,8 @@ import { workflow, type Deps } from '../../deps.ts'
 import { recordVmEvent, type EventSubject } from '../model/events.ts'
 import { completeEvacuation, evacuateVm, rollBackEvacuation } from '../recovery/evacuate.ts'
 import { refundCopies, type CountedCopy } from '../billing/copies.ts'
+import { releaseRestoreRoom, reserveRestoreRoom } from '../model/restore-room.ts'
+import { copyGiBOn, type CopyNeed } from '../../hosts/capacity.ts'
 import { replaceDiskWorkflow, finishOnNewDisk, finishOnOldDisk, type NewDiskInput } from './replace-disk.ts'
 import type { StartRun } from '../model/guards.ts'
 import { getVmRow } from '../model/machine-spec.ts'
@@ -29,22 +31,23 @@ export interface RestoreSource {
   /** Makes the copy AVAILABLE again and returns its representation for the event. */
   release: (tx: Tx, copyId: string) => Promise<RestoredCopy>
   begun?: (name: string) => WorkflowBuilder<Deps, RestoreInput, {}>
-  tidy?: (context: StepContext<Deps, RestoreInput, unknown>) => Promise<void>
+  afterDisk?: (context: StepContext<Deps, RestoreInput, unknown>) => Promise<void>
   /** Runs when the VM was evacuated to another host; returns the copies lost with the old one. Locks quotas, so it precedes the capacity. */
   onMoved?: (tx: Tx, vmId: string) => Promise<CountedCopy[]>
 }
 
-export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }: RestoreSource): RestoreWorkflow =>
+export const restoreWorkflow = ({ thing, source, release, begun, afterDisk, onMoved }: RestoreSource): RestoreWorkflow =>
   replaceDiskWorkflow<RestoreInput>(`${thing}.restore`, {
     source: ({ copyId }) => source(copyId),
     begun: begun?.(`${thing}.restore`) ?? workflow<RestoreInput>(`${thing}.restore`, { deadline: '3h' }),
-    ...(tidy && { tidy }),
+    ...(afterDisk && { afterDisk }),
   })
     .onSuccess(async (tx, { deps, input, results, runId, now }) => {
       await finishOnNewDisk(tx, now, input, results.ready)
       const lost = input.placeBefore ? await onMoved?.(tx, input.vmId) : undefined
       if (input.placeBefore) await completeEvacuation(tx, now, input.vmId, input.placeBefore)
       const copy = await release(tx, input.copyId)
+      await releaseRestoreRoom(tx, runId)
       if (input.recovery !== undefined) await finishRecovery(tx, deps, input, { actionId: runId, reason: input.recovery })
       if ('snapshot' in copy) await recordVmEvent(tx, deps, input.vmId, 'snapshot.restored', { actionId: runId }, copy)
       else await recordVmEvent(tx, deps, input.vmId, 'backup.restored', { actionId: runId }, copy)
@@ -59,6 +62,7 @@ export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }
       const end = { reason, cleanupFailed: cleanupFailed && !(input.placeBefore && isBack) }
       await finishOnOldDisk(tx, now, isBack ? input : { ...input, statusBefore: statusAfter }, end)
       const copy = await release(tx, input.copyId)
+      await releaseRestoreRoom(tx, runId)
       await recordVmEvent(tx, deps, input.vmId, 'vm.restore_failed', { actionId: runId, reason }, copy)
     })
 
@@ -79,6 +83,10 @@ export interface RestoreRequest {
   runId: string
   copyId: string
   templateId: string
+  /** What is fetched to the VM's host. */
+  copy: CopyNeed
+  /** What the new disk takes beside the old one. */
+  diskGiB: number
   /** The VM's host is lost: the restore runs on another host. */
   isMoved?: boolean
   /** The VM's host was declared destroyed. */
@@ -94,8 +102,9 @@ export async function startRestore(
   order: RestoreRequest,
   start: StartRun,
 ): Promise<ActionStarted> {
-  const { runId, copyId, templateId, isMoved, recovery } = order
-  const placeBefore = isMoved ? await evacuateVm(tx, deps, vm, templateId, recovery?.among) : null
+  const { runId, copyId, templateId, copy, diskGiB, isMoved, recovery } = order
+  const placeBefore = isMoved ? await evacuateVm(tx, deps, vm, { templateId, copy: { ...copy, runId }, among: recovery?.among }) : null
+  if (!isMoved) await reserveRestoreRoom(tx, runId, vm, { copyGiB: copyGiBOn(vm.host_id!, copy), diskGiB })
   const generation = await sql.nextGeneration(tx, vm.id)
   if (vm.status !== 'SUSPENDED') await sql.setStatus(tx, deps.clock.now(), vm.id, { status: 'REBUILDING' })
   const input = {

@@ -18,6 +18,7 @@ import type { PlacementRule } from '../../hosts/service.ts'
 import { ruleForVm } from '../../placement-groups/service.ts'
 import { randomMac } from '../../networks/service.ts'
 import { releaseStorage, reserveStorageInRegion } from '../../storage/service.ts'
+import { recordCopyRoom, type FetchedCopy } from './restore-room.ts'
 import type { VmRow } from './sql.ts'
 
 type Ipv6Columns = Pick<VmRow, 'ipv6_address' | 'ipv6_prefix' | 'ipv6_pool_id'>
@@ -37,9 +38,11 @@ export async function allocatePlacement(
     storage,
     ...where
   }: { storage: VmRow['storage']; arch: string; network10g: boolean; boughtMbps: number; publicIpv4: boolean; rule: PlacementRule | null },
+  copy?: FetchedCopy,
 ): Promise<Placement & { host_id: string }> {
   const backend = storage === 'LOCAL' ? null : await reserveStorageInRegion(tx, region, size.diskGiB)
-  const host = await reserveCapacityInRegion(tx, region, { ...size, ...where, ...(backend && { diskGiB: 0 }) })
+  const host = await reserveCapacityInRegion(tx, region, { ...size, ...where, ...(backend && { diskGiB: 0 }), ...(copy && { copy }) })
+  if (copy) await recordCopyRoom(tx, host.id, copy)
   const ipv4 = where.publicIpv4 ? await allocatePublicIp(tx, now, host, region.slug) : null
   const ipv6 = await allocateIpv6(tx, now, host, region.slug)
   return {
@@ -59,11 +62,13 @@ export async function reallocatePlacement(
   region: RegionRow,
   vm: VmRow,
   where: { arch: string },
+  copy: FetchedCopy,
   among?: ReadonlySet<string>,
 ): Promise<Placement & { host_id: string }> {
   const rule = await ruleForVm(tx, vm.id)
-  const need = { ...sizeOnHost(vm, sizeOf(vm)), ...where, network10g: false, boughtMbps: 0, publicIpv4: vm.public_ipv4, rule }
+  const need = { ...sizeOnHost(vm, sizeOf(vm)), ...where, network10g: false, boughtMbps: 0, publicIpv4: vm.public_ipv4, rule, copy }
   const host = await reserveCapacityInRegion(tx, region, need, among)
+  await recordCopyRoom(tx, host.id, copy)
   const { ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id } = vm
   const isKept = async (poolId: string | null): Promise<boolean> => poolId === null || servesHost(await getPool(tx, poolId), host)
   const ipv4 = (await isKept(address_pool_id)) ? null : await allocatePublicIp(tx, now, host, region.slug)

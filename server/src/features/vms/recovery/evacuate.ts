@@ -10,6 +10,7 @@ import { findHost, getHost } from '../../hosts/service.ts'
 import { ruleForVm } from '../../placement-groups/service.ts'
 import { createPortState, resumePorts } from '../../ports/service.ts'
 import { leaveVolumes, moveVolumes } from '../../storage/service.ts'
+import type { FetchedCopy } from '../model/restore-room.ts'
 import { notifyMacChanged, notifyResized } from '../model/hooks.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import {
@@ -34,15 +35,14 @@ export async function evacuateVm(
   tx: Tx,
   deps: EventDeps,
   vm: VmDetails,
-  templateId: string,
-  among?: ReadonlySet<string>,
+  { templateId, copy, among }: { templateId: string; copy: FetchedCopy; among: ReadonlySet<string> | undefined },
 ): Promise<PreviousPlacement> {
   const now = deps.clock.now()
   const { arch } = await getTemplateById(tx, templateId)
   if (vm.storage !== 'LOCAL') throw new Error(`BUG: VM ${vm.id} has no backup to be restored from`)
   const region = await getRegion(tx, vm.region_id)
   if ((await getHost(tx, vm.host_id!)).lost_at !== null) {
-    const place = await reallocatePlacement(tx, now, region, vm, { arch }, among)
+    const place = await reallocatePlacement(tx, now, region, vm, { arch }, copy, among)
     await moveVolumes(tx, now, vm.id, vm.host_id!, place.host_id)
     await assignToHost(tx, deps, vm, place)
   } else {
@@ -54,7 +54,7 @@ export async function evacuateVm(
       publicIpv4: vm.public_ipv4,
       rule: await ruleForVm(tx, vm.id),
     }
-    const place = await allocatePlacement(tx, now, region, sizeOf(vm), where)
+    const place = await allocatePlacement(tx, now, region, sizeOf(vm), where, copy)
     await releaseAddresses(tx, now, vm, true)
     await assignToHost(tx, deps, vm, place)
   }

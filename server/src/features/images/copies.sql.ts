@@ -1,0 +1,82 @@
+import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
+import { isOpen } from '../../workflow/run-store.ts'
+
+export type CopyRow = Row<'image_copies'>
+
+const row = allColumns('image_copies', 'c')
+
+/** Targets that keep the control plane have its images too; where none does, the oldest one. */
+const isForImages = sql`(exists (select from control_plane_backups k where k.target_id = t.id and k.keep_days is not null)
+  or not exists (select from control_plane_backups k where k.keep_days is not null)
+    and t.id = (select id from backup_targets order by created_at, id limit 1))`
+
+export const insertMissing = (db: Queries, now: Date) =>
+  db.run(sql`
+    insert into image_copies (image_id, target_id, created_at)
+    select i.id, t.id, ${now} from images i cross join backup_targets t
+    where i.status = 'AVAILABLE' and ${isForImages} and not exists (select from image_copies c where c.image_id = i.id and c.target_id = t.id)
+    on conflict do nothing`)
+
+/** The name of the workflow that stores one. */
+export const COPY_IMAGE = 'image.copy'
+
+const hasRun = sql`exists (select from workflow_runs r where r.id = c.run_id and ${isOpen})`
+const isBeingStored = sql`exists (select from workflow_runs r where r.id = c.run_id and r.name = ${COPY_IMAGE} and not r.compensating and ${isOpen})`
+const isNeeded = sql`exists (select from images i where i.id = c.image_id and i.status = 'AVAILABLE')`
+const isDue = (now: Date) => sql`coalesce(c.next_try_at, '-infinity') <= ${now}`
+
+export const countRuns = async (db: Queries): Promise<number> =>
+  (await db.one<{ count: number }>(sql`select count(*)::int as count from image_copies c where ${hasRun}`)).count
+
+/** Not there yet, or locked for less than half of what it should be. */
+export const dueCopies = (db: Queries, now: Date, limit: number) =>
+  db.many<CopyRow>(sql`
+    select ${row} from image_copies c join backup_targets t on t.id = c.target_id
+    where (c.stored_at is null or t.lock_days is not null and coalesce(c.renew_at, '-infinity') <= ${now})
+      and ${isNeeded} and ${isDue(now)} and not ${hasRun}
+    order by c.stored_at nulls first, c.next_try_at nulls first, c.image_id limit ${limit}`)
+
+/** Of images that were deleted, except those that are being removed. */
+export const unneededCopies = (db: Queries, now: Date) =>
+  db.many<CopyRow & { is_being_stored: boolean }>(sql`
+    select ${row}, ${isBeingStored} as is_being_stored from image_copies c
+    where not ${isNeeded} and ${isDue(now)} and (${isBeingStored} or not ${hasRun}) order by c.image_id limit 100`)
+
+/** Nothing where a run works on it. */
+export const lockIdleCopy = (tx: Tx, imageId: string, targetId: string) =>
+  tx.maybe<CopyRow>(sql`
+    select ${row} from image_copies c where c.image_id = ${imageId} and c.target_id = ${targetId} and not ${hasRun} for update`)
+
+export const findCopy = (db: Queries, imageId: string, targetId: string) =>
+  db.maybe<CopyRow>(sql`select ${row} from image_copies c where c.image_id = ${imageId} and c.target_id = ${targetId}`)
+
+export const findStored = (db: Queries, imageId: string) =>
+  db.many<CopyRow>(sql`select ${row} from image_copies c where c.image_id = ${imageId} and c.stored_at is not null order by c.stored_at`)
+
+export const setRun = (tx: Tx, { image_id, target_id }: CopyRow, runId: string) =>
+  tx.run(sql`update image_copies set run_id = ${runId} where image_id = ${image_id} and target_id = ${target_id}`)
+
+type Id = Pick<CopyRow, 'image_id' | 'target_id'>
+
+export const markStored = (tx: Tx, now: Date, { image_id, target_id }: Id, checksum: string, renewAt: Date | null) =>
+  tx.run(sql`
+    update image_copies set stored_at = coalesce(stored_at, ${now}), checksum = ${checksum}, renew_at = ${renewAt}, error = null, next_try_at = null
+    where image_id = ${image_id} and target_id = ${target_id}`)
+
+export const postponeCopy = (tx: Tx, { image_id, target_id }: Id, until: Date, error: string | null, lockedBytes: number | null = null) =>
+  tx.run(sql`
+    update image_copies set next_try_at = ${until}, error = ${error}, locked_bytes = coalesce(${lockedBytes}::int8, locked_bytes)
+    where image_id = ${image_id} and target_id = ${target_id}`)
+
+export const deleteCopy = (tx: Tx, { image_id, target_id }: Id) =>
+  tx.run(sql`delete from image_copies where image_id = ${image_id} and target_id = ${target_id}`)
+
+/** Images that are not in each target that is to have them, oldest first. */
+export const notStored = (db: Queries) =>
+  db.many<{ id: string; name: string; region_slug: string; error: string | null }>(sql`
+    select i.id, i.name, g.slug as region_slug, c.error
+    from images i cross join backup_targets t join regions g on g.id = t.region_id
+      left join image_copies c on c.image_id = i.id and c.target_id = t.id
+    where i.status = 'AVAILABLE' and ${isForImages} and c.stored_at is null order by i.id, g.slug`)

@@ -1,0 +1,34 @@
+// Has every image stored in the backup targets that are to have it, few at a time, and removed from them when it is deleted.
+import type { Tx } from '../../kernel/database/db.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { Workflow } from '../../workflow/workflow-builder.ts'
+import { reconciler, type Deps } from '../deps.ts'
+import type { CopyInput } from './copies.ts'
+import { removeImageCopy, storeImageCopy } from './copy.workflow.ts'
+import * as copies from './copies.sql.ts'
+import { COPY } from './reconciler-names.ts'
+
+/** Backups of VMs have the same places in workers. */
+const MOST_RUNS = 2
+
+export const copyImages = reconciler(COPY, '1m', async (deps: Deps) => {
+  const { db, clock } = deps
+  await copies.insertMissing(db, clock.now())
+  for (const { image_id, target_id, is_being_stored, run_id } of await copies.unneededCopies(db, clock.now()))
+    await db.tx(async (tx) => {
+      if (is_being_stored) await deps.workflows.cancel(tx, run_id!, 'The image was deleted')
+      else await start(tx, deps, image_id, target_id, removeImageCopy)
+    })
+  const places = MOST_RUNS - (await copies.countRuns(db))
+  for (const { image_id, target_id } of places > 0 ? await copies.dueCopies(db, clock.now(), places) : [])
+    await db.tx((tx) => start(tx, deps, image_id, target_id, storeImageCopy))
+})
+
+async function start(tx: Tx, { workflows }: Deps, imageId: string, targetId: string, work: Workflow<Deps, CopyInput>): Promise<void> {
+  const copy = await copies.lockIdleCopy(tx, imageId, targetId)
+  if (!copy) return
+  const runId = newId()
+  await copies.setRun(tx, copy, runId)
+  const label = work.name === storeImageCopy.name ? 'IMAGE_COPY' : 'IMAGE_REMOVE_COPY'
+  await workflows.start(tx, work, { imageId, targetId }, { label, subjectId: `${imageId}.${targetId}`, runId })
+}
