@@ -3,19 +3,20 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { describeIf } from '../../../libvirt/test/describe-if.ts'
 import { Sandboxes } from '../../../libvirt/test/sandbox-fleet.ts'
 import type { Sandbox } from '../../../libvirt/test/sandboxed-libvirtd.ts'
 import { bareMachine, done, failure, missingForMachine, type BareMachine, type Report } from '../../test/bare-machine.ts'
 import { testDatabase } from '../../test/harness.ts'
-import { berthd, berthdJson, type Settings } from '../../test/processes.ts'
+import { berthd, berthdJson, service, type Settings } from '../../test/processes.ts'
 import { libvirtDrivers } from '../hypervisor/libvirt/driver.ts'
 import { directAccess } from '../hypervisor/local-access.ts'
 import type { NetworkController } from '../hypervisor/network-controller.ts'
 import { openOvn } from '../hypervisor/ovn/controller.ts'
 import { addDuration, sleep, systemClock } from '../kernel/clock.ts'
-import { issueChassis, openAuthority } from './certificate-authority.ts'
+import { daysLeft, issueChassis, openAuthority } from './certificate-authority.ts'
+import { run } from './shell.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 
@@ -185,6 +186,32 @@ describeIf(missingForMachine())('network controllers', { timeout: 300_000 }, () 
     expect(await host.shell('stat -c %a /etc/libvirt/berth/chassis.pem')).toBe('600\n')
     expect(done(await host.prepare())).toEqual([])
     await driver.close()
+  })
+
+  test('the worker renews it when it ends within 20 days', async () => {
+    const pki = (name: string): string => join(folder, 'pki', name)
+    const [cert, key] = [join(folder, 'ending.pem'), join(folder, 'ending.key')]
+    const signed = ['-CA', pki('chassis-ca.pem'), '-CAkey', pki('chassis-ca.key'), '-days', '5', '-subj', `/CN=${addressOf(host)}`]
+    await run(
+      'openssl',
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      ...signed,
+      '-keyout',
+      key,
+      '-out',
+      cert,
+    )
+    await host.shell(`cat ${cert} ${key} > /etc/libvirt/berth/chassis.pem`)
+    const worker = await service({ ...settings, BERTH_HYPERVISOR: 'simulated', BERTH_PORT: '0' }, 'worker')
+    onTestFinished(async () => void (await worker.kill('SIGTERM')))
+    const left = async (): Promise<number> => daysLeft(await host.shell('cat /etc/libvirt/berth/chassis.pem'))
+    await expect.poll(left, { timeout: 60_000 }).toBeGreaterThan(29)
   })
 
   test('a certificate of another control plane is refused', async () => {

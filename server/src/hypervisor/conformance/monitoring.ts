@@ -101,9 +101,8 @@ export const monitoringContract: ConformanceContract = (fixture) => {
   })
 
   test('a host that is a chassis of no network controller elsewhere has no certificate to renew', async () => {
-    const issue = vi.fn(async () => null)
+    const issue = () => Promise.reject(new Error('there is none'))
     expect(await fixture().driver.ensureChassisCertificate(new Date('2100-01-01'), issue, soon(fixture()))).toBeNull()
-    expect(issue).not.toHaveBeenCalled()
   })
 
   test('calls on a machine that does not exist fail, without retry', async () => {
