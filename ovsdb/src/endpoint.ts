@@ -27,19 +27,21 @@ export interface TlsOptions {
   ca: string | Buffer
   cert: string | Buffer
   key: string | Buffer
+  /** PEM. What the authority has revoked: such a server is refused. */
+  crl?: string | Buffer
   /** The name in the server's certificate, when it is not `host`. */
   serverName?: string
 }
 
 /** Both sides present a certificate; the server's must match the host name. */
-export function tls({ host, port, ca, cert, key, serverName = host }: TlsOptions): Endpoint {
+export function tls({ host, port, ca, cert, key, crl, serverName = host }: TlsOptions): Endpoint {
   const description = `ssl:${host}:${port}`
   return {
     description,
     connect(timeoutMs) {
       // SNI takes names only.
       const name = isIP(serverName) ? {} : { servername: serverName }
-      const socket = connectTls({ host, port, ca, cert, key, ...name, minVersion: 'TLSv1.2', rejectUnauthorized: true })
+      const socket = connectTls({ host, port, ca, cert, key, crl, ...name, minVersion: 'TLSv1.2', rejectUnauthorized: true })
       return reached(socket.setNoDelay(true), 'secureConnect', timeoutMs, description)
     },
   }

@@ -20,7 +20,7 @@ import { openPayments } from './features/payments/create-provider.ts'
 import { bySession } from './features/sessions/authenticate.ts'
 import { sendNewCookies } from './features/sessions/cookie.ts'
 import { serveSignIn, type SignInRoutes } from './features/sessions/sign-in.routes.ts'
-import { pkiFolder, renewClientCertificate } from './host-setup/certificate-authority.ts'
+import { issueChassis, pkiFolder, renewClientCertificate } from './host-setup/certificate-authority.ts'
 import { directAccess } from './hypervisor/local-access.ts'
 import type { Api } from './http/api/api.ts'
 import { serveDocs } from './http/docs/docs.ts'
@@ -76,6 +76,7 @@ export const DASHBOARD_PREFIX = '/api/dashboard'
 export interface RootAccess extends LocalAccess {
   masterKey: Buffer
   renewCertificate(): Promise<void>
+  issueChassis: Deps['issueChassis']
 }
 
 export interface Core {
@@ -166,6 +167,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
     backupTargets,
     storage,
     images,
+    issueChassis: root?.issueChassis ?? ((name) => issueChassis(config.dataDir, name)),
     hooks,
   }
   return {

@@ -148,7 +148,8 @@ async function layCables(): Promise<Cables> {
   const bridges = { tunnels: `t${name}`, public: `p${name}` }
   for (const bridge of Object.values(bridges)) {
     await run('ip', 'link', 'add', bridge, 'type', 'bridge')
-    await run('ip', 'link', 'set', bridge, 'up')
+    // This machine is no part of the network: as a host it has addresses that those in it have too, and would answer for them.
+    await run('ip', 'link', 'set', bridge, 'addrgenmode', 'none', 'arp', 'off', 'up')
   }
   return { folder: await mkdtemp(join(tmpdir(), 'berth-ovn-')), bridges }
 }

@@ -12,13 +12,15 @@ export interface TlsOptions {
   ca: string | Buffer
   cert: string | Buffer
   key: string | Buffer
+  /** PEM. What the authority has revoked: such a server is refused. */
+  crl?: string | Buffer
   /** The name the daemon's certificate must hold, when it is not `host`. */
   serverName?: string
 }
 
 /** A remote daemon (`libvirtd --listen`). Both sides present a certificate; the daemon's must match the host name. */
 export function tls(options: TlsOptions): Endpoint {
-  const { host, port = 16514, ca, cert, key, serverName = host } = options
+  const { host, port = 16514, ca, cert, key, crl, serverName = host } = options
   const description = `${host}:${port}`
   return {
     description,
@@ -26,7 +28,7 @@ export function tls(options: TlsOptions): Endpoint {
       const deadline = Date.now() + timeoutMs
       // SNI takes names only; what the certificate is compared with is `host` then.
       const name = isIP(serverName) ? {} : { servername: serverName }
-      const socket = connect({ host, port, ca, cert, key, ...name, minVersion: 'TLSv1.2', rejectUnauthorized: true })
+      const socket = connect({ host, port, ca, cert, key, crl, ...name, minVersion: 'TLSv1.2', rejectUnauthorized: true })
       socket.setNoDelay(true).setKeepAlive(true, 30_000)
       await reached(socket, 'secureConnect', timeoutMs, `cannot reach libvirtd at ${description}`)
       await welcomed(socket, Math.max(1, deadline - Date.now()), description)

@@ -298,6 +298,7 @@ describe('destructive commands', { timeout: 120_000 }, () => {
     ['token', 'revoke', 'x'],
     ['token', 'delete', 'x'],
     ['host', 'remove', 'x'],
+    ['certificate', 'revoke', 'x'],
     ['host', 'recover', 'x', '--destroyed'],
     ['ip-pool', 'remove', 'x'],
     ['storage', 'remove', 'x'],

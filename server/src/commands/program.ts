@@ -4,6 +4,7 @@ import { accountCommands, ownerCommands } from './admin/account.ts'
 import { actionCommands } from './admin/action.ts'
 import { backupCommands } from './admin/backup.ts'
 import { backupTargetCommands } from './admin/backup-target.ts'
+import { certificateCommands } from './admin/certificate.ts'
 import { clockCommands } from './admin/clock.ts'
 import { asError } from './errors.ts'
 import { hostCommands } from './admin/host.ts'
@@ -37,6 +38,7 @@ export function createProgram(json: boolean): Command {
     hostCommands,
     hostPrepareCommands,
     networkControllerCommands,
+    certificateCommands,
     storageCommands,
     ipPoolCommands,
     backupTargetCommands,

@@ -44,6 +44,8 @@ export interface Deps {
   backupTargets: BackupTargetPool
   storage: StoragePools
   images: OwnImages
+  /** Certificate and key of a chassis in PEM; null where the authority of chassis is on another machine. */
+  issueChassis(name: string): Promise<{ cert: string; key: string } | null>
   hooks: Hooks
 }
 

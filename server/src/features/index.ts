@@ -44,6 +44,7 @@ import { pruneEvents } from './events/prune.reconciler.ts'
 import { eventRoutes } from './events/routes.ts'
 import type { EventCatalog } from './events/schema.ts'
 import { firewallRoutes } from './firewalls/routes.ts'
+import { renewChassisCertificates } from './hosts/chassis-certificates.reconciler.ts'
 import { heartbeat } from './hosts/heartbeat.reconciler.ts'
 import { applyPublicNetworks } from './hosts/public-network.reconciler.ts'
 import { hostRoutes } from './hosts/routes.ts'
@@ -191,6 +192,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   pruneUsers,
   pruneSessions,
   heartbeat,
+  renewChassisCertificates,
   watchStorage,
   applyPublicNetworks,
   applyReverseNames,

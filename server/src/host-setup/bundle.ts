@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { SetupError, type Bundle, type ControllerBundle } from './setup-step.ts'
 
 export const readBundle = (path: string): Promise<Bundle> =>
-  read<Bundle>(path, 'berthd host certificate', ['address', 'ca', 'cert', 'key', 'allowedName', 'range'])
+  read<Bundle>(path, 'berthd host certificate', ['address', 'ca', 'cert', 'key', 'crl', 'allowedName', 'range'])
 
 export const readControllerBundle = (path: string): Promise<ControllerBundle> =>
   read<ControllerBundle>(path, 'berthd network-controller certificate', ['address', 'ca', 'chassisCa', 'cert', 'key'])

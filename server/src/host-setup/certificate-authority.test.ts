@@ -1,14 +1,25 @@
 import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { connect as connectTls, createServer } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { testDatabase } from '../../test/harness.ts'
 import { checkExpiry } from '../commands/doctor/certificates.ts'
 import { openCore, openWorker } from '../compose.ts'
 import { readConfig } from '../config.ts'
+import { directAccess, readIdentity } from '../hypervisor/local-access.ts'
 import { createLog } from '../kernel/log.ts'
-import { daysLeft, openAuthority, renewClientCertificate } from './certificate-authority.ts'
+import {
+  daysLeft,
+  issueChassis,
+  openAuthority,
+  renewClientCertificate,
+  revokeCertificates,
+  type Identity,
+} from './certificate-authority.ts'
 import { readBundle } from './bundle.ts'
 import { issuedRange, issueBundle } from './issue-bundle.ts'
 import { run } from './shell.ts'
@@ -63,6 +74,65 @@ describe('the certificate authority', () => {
     expect(new X509Certificate(chassis.cert).subject).toBe('CN=10.0.0.5')
     expect(new X509Certificate(controller.cert).subjectAltName).toBe('IP Address:10.0.0.1')
     expect(by(authority.networkCa, { cert: await readFile(pki('network-client.pem'), 'utf8') })).toBe(true)
+  })
+
+  /** Serial numbers. */
+  const revokedBy = async (name: string): Promise<string[]> => {
+    const text = await run('openssl', 'crl', '-noout', '-text', '-CAfile', pki(`${name}.pem`), '-in', pki(`${name}-crl.pem`))
+    return [...text.matchAll(/Serial Number: (\w+)/g)].map(([, serial]) => serial!)
+  }
+  const serialOf = ({ cert }: { cert: string }): string => new X509Certificate(cert).serialNumber
+
+  test('revokes every certificate of a machine, and no other', async () => {
+    const authority = await openAuthority(dataDir)
+    const [first, second, other] = [await authority.issue('fd00:0::6'), await authority.issue('fd00::6'), await authority.issue('10.0.0.6')]
+    const [controller, host] = [await authority.issueController('10.0.0.7'), await authority.issue('10.0.0.7')]
+    expect([await authority.revoke('fd00::6'), await authority.revoke('fd00::6'), await authority.revoke('10.0.0.66')]).toEqual([2, 0, 0])
+    expect(await revokeCertificates(dataDir, '10.0.0.7')).toBe(2)
+    expect((await revokedBy('ca')).toSorted()).toEqual([first, second, host].map(serialOf).toSorted())
+    expect(await revokedBy('network-ca')).toEqual([serialOf(controller)])
+    expect((await openAuthority(dataDir)).crl).toBe(await readFile(pki('ca-crl.pem'), 'utf8'))
+    expect(await revokedBy('ca')).not.toContain(serialOf(other))
+    expect(await revokeCertificates(join(dataDir, 'elsewhere'), '10.0.0.6')).toBeNull()
+  })
+
+  test('replaces the certificates of the control plane, under the same names', async () => {
+    const before = [await readFile(pki('client.pem'), 'utf8'), await readFile(pki('network-client.pem'), 'utf8')]
+    for (const index of ['ca.index', 'network-ca.index']) await rm(pki(index)) // as an older version leaves it
+    const { name, replaceClients } = await openAuthority(dataDir)
+    expect([await replaceClients(), (await openAuthority(dataDir)).name]).toEqual([2, name])
+    expect([await revokedBy('ca'), await revokedBy('network-ca')]).toEqual(
+      before.map((cert) => expect.arrayContaining([serialOf({ cert })])),
+    )
+    expect(await revokedBy('ca')).not.toContain(serialOf({ cert: await readFile(pki('client.pem'), 'utf8') }))
+  })
+
+  test('is used by a client that refuses revoked servers', async () => {
+    const authority = await openAuthority(dataDir)
+    const [revoked, valid] = [await authority.issue('127.0.0.1'), await authority.issueController('127.0.0.1')]
+    const connect = async (identity: Identity, ca: string, client: string): Promise<string> => {
+      const server = createServer(identity).listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      const socket = connectTls({ host: '127.0.0.1', port, ...(await readIdentity(directAccess(pki('')), ca, client)) })
+      return once(socket, 'secureConnect')
+        .then(() => 'connected', String)
+        .finally(() => (socket.destroy(), server.close()))
+    }
+    expect(await connect(revoked, 'ca', 'client')).toBe('connected')
+    await rm(pki('ca-crl.pem'))
+    expect(await connect(revoked, 'ca', 'client')).toBe('connected') // a copy of the folder from before there were lists
+    await authority.revoke('127.0.0.1')
+    expect(await connect(revoked, 'ca', 'client')).toContain('certificate revoked')
+    expect(await connect(valid, 'network-ca', 'network-client')).toContain('certificate revoked')
+    expect(await connect(await authority.issue('127.0.0.1'), 'ca', 'client')).toBe('connected')
+  })
+
+  test('gives chassis a month', async () => {
+    const identity = await issueChassis(dataDir, '10.0.0.5')
+    expect(Math.round(daysLeft(identity!.cert))).toBe(30)
+    expect(await issueChassis(join(dataDir, 'elsewhere'), '10.0.0.5')).toBeNull()
+    await expect(issueChassis(dataDir, 'a/CN=b')).rejects.toThrow('no name of a chassis')
   })
 
   const replaceByEnding = async (): Promise<string> => {

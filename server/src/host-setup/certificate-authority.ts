@@ -3,22 +3,27 @@
 //   ca          libvirtd of hosts, and the control plane as their client
 //   network-ca  network controllers, and the control plane as their client
 //   chassis-ca  hosts as clients of the southbound database
-// Their keys allow impersonating any host and the control plane.
+// Their keys allow impersonating any host and the control plane. `<authority>.index` records what the first two have signed, in the format of
+// `openssl ca`, and `<authority>-crl.pem` lists what of it is revoked. OVN's databases know no such lists: certificates of chassis end soon
+// instead, and are renewed on hosts that are not removed.
 import { X509Certificate } from 'node:crypto'
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { isIP } from 'node:net'
+import { appendFile, chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { isIP, isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import { systemClock } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
 import { withFileLock } from '../kernel/file-lock.ts'
-import { exists, run } from './shell.ts'
+import { exists, readFileOrNull, run, writeFileAtomic } from './shell.ts'
 
 export const pkiFolder = (dataDir: string): string => join(dataDir, 'pki')
 
-/** In days. Certificates of other machines are renewed by the operator, those of the control plane by the worker. */
+/** In days. Certificates of other machines are renewed by the operator, those of the control plane and of chassis by the worker. */
 const AUTHORITY_DAYS = 3650
 const CERTIFICATE_DAYS = 825
 export const RENEW_DAYS = 60
+const CHASSIS_DAYS = 30
+/** When the worker has failed to renew it for ten days. */
+export const WARN_CHASSIS_DAYS = 10
 
 export interface Identity {
   cert: string
@@ -29,6 +34,8 @@ export interface Authority {
   ca: string
   networkCa: string
   chassisCa: string
+  /** PEM: what `ca` has revoked. */
+  crl: string
   /** Common name of the client certificate. */
   name: string
   /** Issues the certificate of libvirtd for the host at this address or name. */
@@ -37,15 +44,22 @@ export interface Authority {
   issueController(address: string): Promise<Identity>
   /** Of a host as a chassis of that name: the southbound database lets it change rows of no other chassis. */
   issueChassis(name: string): Promise<Identity>
+  /** Revokes every certificate of a host or network controller, and answers how many there were. */
+  revoke(address: string): Promise<number>
+  /** Revokes those of the control plane, and issues new ones in their place. */
+  replaceClients(): Promise<number>
 }
 
 const AUTHORITIES = ['ca', 'network-ca', 'chassis-ca'] as const
 type AuthorityName = (typeof AUTHORITIES)[number]
 /** The control plane's own certificates, and who signs them. */
 const CLIENTS = { client: 'ca', 'network-client': 'network-ca' } as const
+type RevocableAuthority = (typeof CLIENTS)[keyof typeof CLIENTS]
+const REVOCABLE: readonly RevocableAuthority[] = Object.values(CLIENTS)
+const crlFile = (name: RevocableAuthority): string => `${name}-crl.pem`
 
 /** What API and worker present to hosts and network controllers, and trust them by. */
-export const CLIENT_FILES = Object.entries(CLIENTS).flatMap(([name, ca]) => [`${ca}.pem`, `${name}.pem`, `${name}.key`])
+export const CLIENT_FILES = Object.entries(CLIENTS).flatMap(([name, ca]) => [`${ca}.pem`, crlFile(ca), `${name}.pem`, `${name}.key`])
 
 const EXTENDED_USAGE = { server: 'serverAuth', client: 'clientAuth', both: 'serverAuth,clientAuth' } as const
 
@@ -56,33 +70,68 @@ export async function openAuthority(dataDir: string): Promise<Authority> {
   const folder = pkiFolder(dataDir)
   const file = (name: string): string => join(folder, name)
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  await withFileLock(file('lock'), async () => {
+  const locked = <T>(work: () => Promise<T>): Promise<T> => withFileLock(file('lock'), work)
+  await locked(async () => {
     for (const name of AUTHORITIES) if (!(await exists(file(`${name}.pem`)))) await createAuthority(folder, name)
+    for (const name of REVOCABLE) if (!(await exists(file(crlFile(name))))) await writeCrl(folder, name)
     for (const [name, signer] of Object.entries(CLIENTS)) {
-      const known = await readFile(file(`${name}.pem`), 'utf8').catch(() => null)
+      const known = await readFileOrNull(file(`${name}.pem`))
       if (daysLeft(known) < RENEW_DAYS) await createClientCertificate(folder, name, signer, known)
+      else await record(folder, signer, known!) // an older version has not
     }
   })
   const issue = (signer: AuthorityName, name: string, usage: keyof typeof EXTENDED_USAGE, names: string[]): Promise<Identity> =>
-    withScratchFolder(folder, async (scratch) => {
-      await sign(folder, scratch, signer, name, usage, names)
-      return { cert: await readFile(join(scratch, 'pem'), 'utf8'), key: await readFile(join(scratch, 'key'), 'utf8') }
-    })
+    locked(() =>
+      withScratchFolder(folder, async (scratch) => {
+        await sign(folder, scratch, signer, name, usage, names)
+        return { cert: await readFile(join(scratch, 'pem'), 'utf8'), key: await readFile(join(scratch, 'key'), 'utf8') }
+      }),
+    )
   const names = (address: string): string[] => ['-addext', `subjectAltName=${isIP(address) ? 'IP' : 'DNS'}:${address}`]
   return {
     ca: await readFile(file('ca.pem'), 'utf8'),
     networkCa: await readFile(file('network-ca.pem'), 'utf8'),
     chassisCa: await readFile(file('chassis-ca.pem'), 'utf8'),
+    crl: await readFile(file(crlFile('ca')), 'utf8'),
     name: commonName(await readFile(file('client.pem'), 'utf8')),
     issue: (address) => issue('ca', address, 'server', names(address)),
     issueController: (address) => issue('network-ca', address, 'both', names(address)),
     issueChassis: (name) => issue('chassis-ca', name, 'client', []),
+    revoke: (address) => locked(async () => sum(await Promise.all(REVOCABLE.map((name) => revoke(folder, name, address))))),
+    replaceClients: () =>
+      locked(async () => {
+        const replaced = Object.entries(CLIENTS).map(async ([name, signer]) => {
+          const known = await readFile(file(`${name}.pem`), 'utf8')
+          const count = await revoke(folder, signer, commonName(known))
+          await createClientCertificate(folder, name, signer, known)
+          return count
+        })
+        return sum(await Promise.all(replaced))
+      }),
   }
 }
 
+const sum = (counts: number[]): number => counts.reduce((all, count) => all + count, 0)
+
 /** Hosts accept only this certificate, so it must be renewed even when no host certificate is issued. Needs the CA key on this machine. */
 export async function renewClientCertificate(dataDir: string): Promise<void> {
-  if (await exists(join(pkiFolder(dataDir), 'ca.key'))) await openAuthority(dataDir)
+  await openOwnAuthority(dataDir)
+}
+
+/** Null where the authorities are on another machine. */
+const openOwnAuthority = async (dataDir: string): Promise<Authority | null> =>
+  (await exists(join(pkiFolder(dataDir), 'ca.key'))) ? openAuthority(dataDir) : null
+
+/** How many there were. */
+export const revokeCertificates = async (dataDir: string, address: string): Promise<number | null> =>
+  (await openOwnAuthority(dataDir))?.revoke(address) ?? null
+
+export const replaceClientCertificates = async (dataDir: string): Promise<number | null> =>
+  (await openOwnAuthority(dataDir))?.replaceClients() ?? null
+
+export async function issueChassis(dataDir: string, name: string): Promise<Identity | null> {
+  if (!/^[A-Za-z0-9.-]+$/.test(name)) throw new Error(`"${name}" is no name of a chassis`)
+  return (await openOwnAuthority(dataDir))?.issueChassis(name) ?? null
 }
 
 /** Negative after expiry and without a certificate. */
@@ -129,7 +178,50 @@ async function sign(
 ): Promise<void> {
   const by = ['-CA', join(folder, `${signer}.pem`), '-CAkey', join(folder, `${signer}.key`), '-addext', 'basicConstraints=CA:FALSE']
   const use = ['-addext', 'keyUsage=critical,digitalSignature,keyEncipherment', '-addext', `extendedKeyUsage=${EXTENDED_USAGE[usage]}`]
-  await request(scratch, name, CERTIFICATE_DAYS, [...by, ...use, ...names])
+  await request(scratch, name, signer === 'chassis-ca' ? CHASSIS_DAYS : CERTIFICATE_DAYS, [...by, ...use, ...names])
+  if (signer !== 'chassis-ca') await record(folder, signer, await readFile(join(scratch, 'pem'), 'utf8'))
+}
+
+/** Once. */
+async function record(folder: string, signer: RevocableAuthority, pem: string): Promise<void> {
+  const { validTo, serialNumber } = new X509Certificate(pem)
+  if ((await readFileOrNull(indexFile(folder, signer)))?.includes(`\t${serialNumber}\t`)) return
+  const line = ['V', utcTime(new Date(validTo)), '', serialNumber, 'unknown', `/CN=${commonName(pem)}`]
+  await appendFile(indexFile(folder, signer), `${line.join('\t')}\n`, { mode: 0o600, flush: true })
+}
+
+const indexFile = (folder: string, name: RevocableAuthority): string => join(folder, `${name}.index`)
+
+const canonical = (name: string): string => (isIPv6(name) ? new URL(`http://[${name}]`).hostname : name.toLowerCase())
+
+/** Of ASN.1: YYMMDDhhmmssZ. */
+const utcTime = (time: Date): string => `${time.toISOString().replace(/\D/g, '').slice(2, 14)}Z`
+
+async function revoke(folder: string, name: RevocableAuthority, subject: string): Promise<number> {
+  let count = 0
+  const index = (await readFileOrNull(indexFile(folder, name))) ?? ''
+  const lines = index.split('\n').map((line) => {
+    const [state, expiry, , ...rest] = line.split('\t')
+    if (state !== 'V' || canonical(rest.at(-1)!.replace('/CN=', '')) !== canonical(subject)) return line
+    count++
+    return ['R', expiry, utcTime(systemClock.now()), ...rest].join('\t')
+  })
+  await writeFileAtomic(indexFile(folder, name), lines.join('\n'), 0o600)
+  await writeCrl(folder, name)
+  return count
+}
+
+/** It never ends before its authority: who has an old list would refuse everything then. */
+async function writeCrl(folder: string, name: RevocableAuthority): Promise<void> {
+  const index = indexFile(folder, name)
+  if (!(await exists(index))) await writeFile(index, '', { mode: 0o600 })
+  await withScratchFolder(folder, async (scratch) => {
+    const conf = join(scratch, 'conf')
+    await writeFile(conf, '[ca]\ndefault_ca=own\n[own]\ndatabase=$ENV::BERTH_INDEX\nunique_subject=no\ndefault_md=sha256\n')
+    const by = ['-cert', join(folder, `${name}.pem`), '-keyfile', join(folder, `${name}.key`), '-crldays', String(AUTHORITY_DAYS)]
+    await run('env', `BERTH_INDEX=${index}`, 'openssl', 'ca', '-gencrl', '-config', conf, ...by, '-out', join(scratch, 'crl'))
+    await writeFileAtomic(join(folder, crlFile(name)), await readFile(join(scratch, 'crl'), 'utf8'))
+  })
 }
 
 /** Own configuration file, so that the machine's openssl.cnf adds no extensions. */

@@ -48,6 +48,7 @@ describe('a host that is verified', () => {
     ["ENOENT: no such file or directory, open '/data/pki/client.pem'", 'host certificate --address'],
     ["Hostname/IP does not match certificate's altnames: IP: 10.0.0.6 is not in the cert's list", 'another address'],
     ['certificate has expired', 'renew it'],
+    ['certificate revoked', 'issue another one'],
     ['libvirtd at 10.0.0.5:16514 does not accept our certificate', 'trusts another control plane'],
     ['self-signed certificate in certificate chain', 'not of this control plane'],
     ['connect EACCES /run/libvirt/libvirt-sock', 'sudo npx berthd host prepare'],

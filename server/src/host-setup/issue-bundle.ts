@@ -31,6 +31,7 @@ export async function issueBundle(
     address,
     ca: authority.ca,
     ...(await authority.issue(address)),
+    crl: authority.crl,
     allowedName: `CN=${authority.name}`,
     range,
     chassis: controllers && (await chassisBundle(authority, address, controllers)),

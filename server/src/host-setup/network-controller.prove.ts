@@ -3,16 +3,20 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { describeIf } from '../../../libvirt/test/describe-if.ts'
 import { Sandboxes } from '../../../libvirt/test/sandbox-fleet.ts'
 import type { Sandbox } from '../../../libvirt/test/sandboxed-libvirtd.ts'
 import { bareMachine, done, failure, missingForMachine, type BareMachine, type Report } from '../../test/bare-machine.ts'
 import { testDatabase } from '../../test/harness.ts'
-import { berthd, berthdJson, type Settings } from '../../test/processes.ts'
+import { berthd, berthdJson, service, type Settings } from '../../test/processes.ts'
+import { libvirtDrivers } from '../hypervisor/libvirt/driver.ts'
 import { directAccess } from '../hypervisor/local-access.ts'
 import type { NetworkController } from '../hypervisor/network-controller.ts'
 import { openOvn } from '../hypervisor/ovn/controller.ts'
+import { addDuration, sleep, systemClock } from '../kernel/clock.ts'
+import { daysLeft, issueChassis, openAuthority } from './certificate-authority.ts'
+import { run } from './shell.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 
@@ -133,7 +137,7 @@ describeIf(missingForMachine())('network controllers', { timeout: 300_000 }, () 
 
   /** What a stolen certificate of a host can do. */
   const asChassis = (tool: string, port: number, command: string): Promise<string> => {
-    const files = '-p /etc/libvirt/berth/chassis.key -c /etc/libvirt/berth/chassis.pem -C /etc/libvirt/berth/network-ca.pem'
+    const files = '-p /etc/libvirt/berth/chassis.pem -c /etc/libvirt/berth/chassis.pem -C /etc/libvirt/berth/network-ca.pem'
     const all = members.map((each) => `ssl:${addressOf(each)}:${port}`).join(',')
     return host.shell(`${tool} --timeout=5 --db=${all} ${files} ${command} 2>&1 && echo allowed || true`)
   }
@@ -150,6 +154,64 @@ describeIf(missingForMachine())('network controllers', { timeout: 300_000 }, () 
     expect(await asChassis('ovn-sbctl', 6642, 'show')).toContain('allowed')
     expect(await asChassis('ovn-sbctl', 6642, 'chassis-add other geneve 10.98.1.1')).toMatch(/permission|not allowed|RBAC/i)
     expect(await asChassis('ovn-sbctl', 6642, '--all destroy Logical_Flow')).toMatch(/permission|not allowed|RBAC/i)
+  })
+
+  test('the certificate of a host is renewed over libvirt, and used without a restart', async () => {
+    const images = { open: () => Promise.reject(new Error('none')) }
+    const driver = libvirtDrivers({ log: pino({ level: 'silent' }), images, dataDir: folder })({
+      id: 'rack1',
+      driver: 'libvirt',
+      uri: `qemu+tls://${addressOf(host)}/system`,
+    })
+    const serial = (): Promise<string> => host.shell('openssl x509 -noout -serial -in /etc/libvirt/berth/chassis.pem')
+    const renew = async (left: string, dataDir = folder): Promise<[string[], string]> => {
+      const asked: string[] = []
+      const issue = (name: string) => (asked.push(name), issueChassis(dataDir, name))
+      await driver.ensureChassisCertificate(addDuration(systemClock.now(), left), issue, soon())
+      return [asked, await serial()]
+    }
+    const status = async (): Promise<string> => {
+      for (const each of members) await each.shell('ovn-appctl -t /run/ovn/ovnsb_db.ctl ovsdb-server/reconnect')
+      await sleep(2_000)
+      return host.shell('ovn-appctl -t ovn-controller connection-status')
+    }
+    const first = await serial()
+    expect(await renew('20d')).toEqual([[], first])
+    const stranger = join(folder, 'stranger')
+    await openAuthority(stranger)
+    expect(await renew('31d', stranger)).toEqual([[addressOf(host)], expect.not.stringContaining(first)])
+    await expect.poll(status, { timeout: 30_000 }).toBe('not connected\n')
+    expect(await renew('31d')).toEqual([[addressOf(host)], expect.not.stringContaining(first)])
+    await expect.poll(status, { timeout: 30_000 }).toBe('connected\n')
+    expect(await host.shell('stat -c %a /etc/libvirt/berth/chassis.pem')).toBe('600\n')
+    expect(done(await host.prepare())).toEqual([])
+    await driver.close()
+  })
+
+  test('the worker renews it when it ends within 20 days', async () => {
+    const pki = (name: string): string => join(folder, 'pki', name)
+    const [cert, key] = [join(folder, 'ending.pem'), join(folder, 'ending.key')]
+    const signed = ['-CA', pki('chassis-ca.pem'), '-CAkey', pki('chassis-ca.key'), '-days', '5', '-subj', `/CN=${addressOf(host)}`]
+    await run(
+      'openssl',
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      ...signed,
+      '-keyout',
+      key,
+      '-out',
+      cert,
+    )
+    await host.shell(`cat ${cert} ${key} > /etc/libvirt/berth/chassis.pem`)
+    const worker = await service({ ...settings, BERTH_HYPERVISOR: 'simulated', BERTH_PORT: '0' }, 'worker')
+    onTestFinished(async () => void (await worker.kill('SIGTERM')))
+    const left = async (): Promise<number> => daysLeft(await host.shell('cat /etc/libvirt/berth/chassis.pem'))
+    await expect.poll(left, { timeout: 60_000 }).toBeGreaterThan(29)
   })
 
   test('a certificate of another control plane is refused', async () => {

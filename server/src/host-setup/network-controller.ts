@@ -100,9 +100,10 @@ export const controllerCertificate: Step<ControllerPlan> = {
   },
 }
 
+/** The certificate before its key: OVN looks at the certificate only when the key has changed, and once then. */
 const contents = ({ ca, chassisCa, cert, key }: ControllerBundle): Record<string, string> => ({
-  [controllerFiles.key]: key,
   [controllerFiles.cert]: cert,
+  [controllerFiles.key]: key,
   [controllerFiles.ca]: ca,
   [controllerFiles.allCa]: `${ca}${chassisCa}`,
 })

@@ -1,7 +1,9 @@
 // OVN, which makes the networks of guests out of Open vSwitch. This machine is a chassis: of the network controllers of its region, or of
 // databases of its own, whose sockets are root's and which listen on no network.
+import { rm } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
+import { CHASSIS_IDENTITY } from '../hypervisor/libvirt/core/resource-names.ts'
 import { remoteOf, SOUTHBOUND_PORT } from '../hypervisor/network-controller-address.ts'
 import { NAT_PHYSICAL_NETWORK, PUBLIC_PHYSICAL_NETWORK, uplinkPortOf } from '../hypervisor/ovn/public-rows.ts'
 import { sleep, stopwatch } from '../kernel/clock.ts'
@@ -19,12 +21,14 @@ const SOUTHBOUND = 'unix:/run/ovn/ovnsb_db.sock'
 const SYSTEM_ID_FILE = '/etc/openvswitch/system-id.conf'
 const CHASSIS = ['ovn-host.service', 'ovn-controller.service']
 
-/** Of the chassis, for the databases of the network controllers. */
+/** Of the chassis, for the databases of the network controllers. Certificate and key are one file, so that they are renewed together; the driver
+ *  writes it too. */
 export const chassisFiles = {
-  key: join(BERTH_FOLDER, 'chassis.key'),
-  cert: join(BERTH_FOLDER, 'chassis.pem'),
+  identity: join(BERTH_FOLDER, CHASSIS_IDENTITY),
   ca: join(BERTH_FOLDER, 'network-ca.pem'),
 }
+/** Of versions that had it apart. */
+const OLD_KEY = join(BERTH_FOLDER, 'chassis.key')
 
 type Settings = Record<string, string>
 
@@ -43,10 +47,13 @@ export const ovn: Step = {
     requireOwn(known, await readSsl())
     if (plan.bundle?.chassis)
       for (const [path, text] of Object.entries(contents(plan.bundle.chassis))) await writeFileAtomic(path, text, 0o600)
+    else if (plan.chassis && (await exists(OLD_KEY)))
+      await writeFileAtomic(chassisFiles.identity, `${await readFileOrNull(chassisFiles.identity)}${await readFileOrNull(OLD_KEY)}`, 0o600)
+    await rm(OLD_KEY, { force: true })
     // Under its old name the chassis would keep its address in the southbound database: it takes its row along when it is stopped.
     if (known['system-id'] !== wanted['system-id']) await stopController(plan)
     await writeFileAtomic(SYSTEM_ID_FILE, `${wanted['system-id']}\n`)
-    if (plan.chassis) await run('ovs-vsctl', '--timeout=30', 'set-ssl', chassisFiles.key, chassisFiles.cert, chassisFiles.ca)
+    if (plan.chassis) await run('ovs-vsctl', '--timeout=30', 'set-ssl', chassisFiles.identity, chassisFiles.identity, chassisFiles.ca)
     const assignments = Object.entries(wanted).map(([name, value]) => `external_ids:${name}="${value}"`)
     await run('ovs-vsctl', '--timeout=30', 'set', 'Open_vSwitch', '.', ...assignments)
     for (const port of await misplacedPorts(plan)) await run('ovs-vsctl', '--timeout=30', '--if-exists', 'del-port', port)
@@ -61,8 +68,7 @@ export const hasCentral = async ({ chassis }: Pick<HostPlan, 'chassis'>): Promis
   chassis === null || (await loadController()) !== null
 
 const contents = ({ key, cert, ca }: ChassisBundle): Record<string, string> => ({
-  [chassisFiles.key]: key,
-  [chassisFiles.cert]: cert,
+  [chassisFiles.identity]: `${cert}${key}`,
   [chassisFiles.ca]: ca,
 })
 
@@ -71,7 +77,8 @@ async function findProblem(plan: HostPlan): Promise<string | null> {
   if (central && !(await isNorthdRunning(await loadController()))) return 'northd of OVN is not active'
   for (const [path, text] of plan.bundle?.chassis ? Object.entries(contents(plan.bundle.chassis)) : [])
     if ((await readFileOrNull(path)) !== text) return 'the certificate of the chassis'
-  if (plan.chassis && !(await readSsl()).includes(chassisFiles.cert)) return 'Open vSwitch does not use the certificate of the chassis'
+  if (await exists(OLD_KEY)) return 'the key of the chassis is not with its certificate'
+  if (plan.chassis && !(await readSsl()).includes(chassisFiles.identity)) return 'Open vSwitch does not use the certificate of the chassis'
   const [known, wanted] = [await settings(), await wantedSettings(plan)]
   const differs = Object.keys(wanted).filter((name) => known[name] !== wanted[name])
   if (differs.length > 0) return `settings of the chassis: ${differs.join(', ')}`
@@ -86,7 +93,15 @@ async function findProblem(plan: HostPlan): Promise<string | null> {
 
 export const sbctl = ({ chassis }: HostPlan, ...args: string[]): Promise<string> => {
   const remote = chassis
-    ? [`--db=${remoteOf(chassis.controllers, SOUTHBOUND_PORT)}`, '-p', chassisFiles.key, '-c', chassisFiles.cert, '-C', chassisFiles.ca]
+    ? [
+        `--db=${remoteOf(chassis.controllers, SOUTHBOUND_PORT)}`,
+        '-p',
+        chassisFiles.identity,
+        '-c',
+        chassisFiles.identity,
+        '-C',
+        chassisFiles.ca,
+      ]
     : [`--db=${SOUTHBOUND}`]
   return run('ovn-sbctl', '--timeout=10', '--no-leader-only', ...remote, ...args).catch(() => '')
 }
@@ -160,7 +175,7 @@ async function settings(): Promise<Settings> {
 const readSsl = (): Promise<string> => run('ovs-vsctl', '--timeout=5', 'get-ssl').catch(() => '')
 
 function requireOwn({ 'ovn-remote': remote = SOUTHBOUND }: Settings, ssl: string): void {
-  if (remote === SOUTHBOUND || ssl.includes(chassisFiles.cert)) return
+  if (remote === SOUTHBOUND || ssl.includes(chassisFiles.identity)) return
   throw new SetupError(
     `This machine is a chassis of another OVN, ${remote}`,
     'use another machine, or take it out of that OVN: ovs-vsctl remove Open_vSwitch . external_ids ovn-remote',

@@ -8,6 +8,8 @@ export interface Bundle {
   ca: string
   cert: string
   key: string
+  /** PEM: what the authority has revoked. */
+  crl: string
   /** Common name of the control plane's certificate; libvirtd accepts no other. */
   allowedName: string
   /** A range that no other host uses. */

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { constants } from 'node:fs'
 import { access, chmod, mkdir, readdir, readFile, readlink, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { SETUP_FOLDER } from '../hypervisor/libvirt/core/resource-names.ts'
 import { systemClock } from '../kernel/clock.ts'
 
 /** The PATH of a user may lack the sbin folders. */
@@ -10,7 +11,7 @@ const FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '
 export const SYSTEM_PATH = FOLDERS.join(':')
 
 /** Berth's state of this host and its certificate. */
-export const BERTH_FOLDER = '/etc/libvirt/berth'
+export const BERTH_FOLDER = SETUP_FOLDER
 
 export const exists = (path: string, mode = constants.F_OK): Promise<boolean> =>
   access(path, mode).then(

@@ -1,4 +1,4 @@
-// Configures libvirtd for TLS: it presents the issued certificate and accepts one client name only.
+// Configures libvirtd for TLS: it presents the issued certificate and accepts one client name only, unless its certificate is revoked.
 import { X509Certificate } from 'node:crypto'
 import { isIP, isIPv6 } from 'node:net'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { systemClock } from '../kernel/clock.ts'
 import type { HostPlan } from './setup-step.ts'
 import { isSet, set, type Settings } from './managed-block.ts'
 import { missing, SetupError, satisfied, type Step } from './setup-step.ts'
-import { BERTH_FOLDER, readFileOrNull, writeFileAtomic } from './shell.ts'
+import { BERTH_FOLDER, exists, readFileOrNull, writeFileAtomic } from './shell.ts'
 
 export const LIBVIRTD_CONF = '/etc/libvirt/libvirtd.conf'
 export const TLS_SOCKET = 'libvirtd-tls.socket'
@@ -17,6 +17,7 @@ export const tlsFiles = {
   ca: join(BERTH_FOLDER, 'ca.pem'),
   cert: join(BERTH_FOLDER, 'server.pem'),
   key: join(BERTH_FOLDER, 'server.key'),
+  crl: join(BERTH_FOLDER, 'ca-crl.pem'),
   allowedName: join(BERTH_FOLDER, 'allowed-name'),
 }
 
@@ -48,7 +49,7 @@ export const tls: Step = {
 }
 
 async function isInstalled({ bundle }: HostPlan): Promise<boolean> {
-  const names = ['ca', 'cert', 'key', 'allowedName'] as const
+  const names = ['ca', 'cert', 'key', 'crl', 'allowedName'] as const
   const found = await Promise.all(names.map((name) => readFileOrNull(tlsFiles[name])))
   return names.every((name, i) => found[i] === bundle?.[name])
 }
@@ -59,6 +60,7 @@ async function install({ bundle }: HostPlan): Promise<void> {
   await writeFileAtomic(tlsFiles.key, bundle.key, 0o600)
   await writeFileAtomic(tlsFiles.ca, bundle.ca)
   await writeFileAtomic(tlsFiles.cert, bundle.cert)
+  await writeFileAtomic(tlsFiles.crl, bundle.crl)
   await writeFileAtomic(tlsFiles.allowedName, bundle.allowedName)
 }
 
@@ -90,6 +92,8 @@ async function settingsOf({ tlsAddress, systemd }: HostPlan): Promise<Settings> 
     ca_file: tlsFiles.ca,
     cert_file: tlsFiles.cert,
     key_file: tlsFiles.key,
+    // libvirtd does not start without a file that it is told of.
+    ...((await exists(tlsFiles.crl)) && { crl_file: tlsFiles.crl }),
     auth_tls: 'none', // the client certificate authenticates
     tls_no_verify_certificate: 0,
     tls_allowed_dn_list: [(await readFileOrNull(tlsFiles.allowedName)) ?? ''],

@@ -39,6 +39,7 @@ const REASONS: [RegExp, string][] = [
     /does not accept our certificate/,
     'the host trusts another control plane: issue a bundle here, and run on the host: berthd host prepare --certificate bundle',
   ],
+  [/certificate revoked/, 'its certificate is revoked: issue another one, and run on the host: berthd host prepare --certificate bundle'],
   [/expired|not yet valid/i, 'renew it: npx berthd host certificate --address <host> --out bundle; and check the clocks of both machines'],
   [
     /altname|IP: .* is not in the cert|does not match/i,

@@ -200,7 +200,18 @@ export interface Monitoring {
   health(signal: AbortSignal): Promise<{ problems: string[] }>
 }
 
-export interface Driver extends Machines, Templates, Interfaces, Volumes, SnapshotsAndBackups, Monitoring {
+/** The host as a chassis of network controllers on other machines. */
+export interface Chassis {
+  /** Its certificate for them is valid until then or longer: `issue` makes another one of the same name, unless it cannot. Resolves to its end as it
+   *  is then; null where the host has none. */
+  ensureChassisCertificate(
+    validUntil: Date,
+    issue: (name: string) => Promise<{ cert: string; key: string } | null>,
+    signal: AbortSignal,
+  ): Promise<string | null>
+}
+
+export interface Driver extends Machines, Templates, Interfaces, Volumes, SnapshotsAndBackups, Monitoring, Chassis {
   readonly hostId: string
   /** Changes nothing on the host. Consoles and subscriptions of this driver end. */
   close(): Promise<void>

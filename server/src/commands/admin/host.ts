@@ -30,11 +30,23 @@ export async function remove(admin: Admin, { unmanage = false }: { unmanage?: bo
       return removeHost(tx, now, host)
     }),
   )
+  const revoked = outcome === 'forgotten' ? await revokeCertificatesOf(admin, host) : null
   const text =
     outcome === 'forgotten'
-      ? `Host ${host.name} is removed`
+      ? `Host ${host.name} is removed${revoked ?? ''}`
       : `Host ${host.name} is removed; ${vms} VMs keep running on it, unmanaged. To adopt them, add the host again under this name`
   return { data: { id: host.id, name: host.name, outcome, vms }, text }
+}
+
+/** A host that keeps VMs is expected to come back, with its certificate. */
+async function revokeCertificatesOf({ config }: Admin, { uri }: HostRow): Promise<string | null> {
+  const url = URL.parse(uri)
+  if (url?.protocol !== 'qemu+tls:') return null
+  const address = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const { revokeCertificates } = await import('../../host-setup/certificate-authority.ts')
+  const revoked = await revokeCertificates(config.dataDir, address)
+  if (revoked === null) return `. On the machine that issues certificates: npx berthd certificate revoke ${address}`
+  return revoked > 0 ? `, and its certificates are revoked` : `. No certificate of ${address} is recorded here, so none was revoked`
 }
 
 export function hostCommands(program: Command): void {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { daysLeft, pkiFolder, RENEW_DAYS } from '../../host-setup/certificate-authority.ts'
+import { daysLeft, pkiFolder, RENEW_DAYS, WARN_CHASSIS_DAYS } from '../../host-setup/certificate-authority.ts'
 import { controllerFiles } from '../../host-setup/network-controller.ts'
 import { chassisFiles } from '../../host-setup/ovn.ts'
 import { readFileOrNull } from '../../host-setup/shell.ts'
@@ -32,8 +32,9 @@ export const certificates: Check = async ({ dataDir }) => {
     ),
     checkExpiry(
       "this machine's certificate as a chassis",
-      await readFileOrNull(chassisFiles.cert),
-      'on the control plane: npx berthd host certificate; then here: berthd host prepare --certificate bundle',
+      await readFileOrNull(chassisFiles.identity),
+      'the worker on the machine with pki/ca.key renews it: check its log; or on the control plane: npx berthd host certificate; then here: berthd host prepare --certificate bundle',
+      WARN_CHASSIS_DAYS,
     ),
     checkExpiry(
       "this machine's certificate as a host",
@@ -45,9 +46,9 @@ export const certificates: Check = async ({ dataDir }) => {
   return findings.find(({ status }) => status === 'failure') ?? findings.find(({ status }) => status === 'warning') ?? findings[0]!
 }
 
-export function checkExpiry(what: string, pem: string | null, fix: string): Finding | null {
+export function checkExpiry(what: string, pem: string | null, fix: string, warnDays = RENEW_DAYS): Finding | null {
   if (pem === null) return null
   const days = Math.floor(daysLeft(pem))
   if (days < 0) return failure(`${what} has expired`, fix)
-  return days < RENEW_DAYS ? warning(`${what} expires in ${days} days`, fix) : ok(`certificates are valid for at least ${days} days`)
+  return days < warnDays ? warning(`${what} expires in ${days} days`, fix) : ok(`certificates are valid for at least ${days} days`)
 }

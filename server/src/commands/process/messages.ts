@@ -1,4 +1,5 @@
 // What `up`, which stays root, and the process of API and worker, which has no root, tell each other over their IPC channel.
+import type { Identity } from '../../host-setup/certificate-authority.ts'
 import type { Holder } from '../port-owner.ts'
 
 export interface Start {
@@ -17,6 +18,7 @@ export interface Questions {
   connect: { given: string; answer: null }
   certificate: { given: string; answer: string }
   renewCertificate: { given: null; answer: null }
+  chassisCertificate: { given: string; answer: Identity | null }
   portHolder: { given: number; answer: Holder | null }
 }
 

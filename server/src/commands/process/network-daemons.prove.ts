@@ -20,7 +20,7 @@ describeIf(missingForMachine())('the daemons of OVN without systemd', { timeout:
 
   test('are started again when they were killed', async () => {
     await machine.shell('kill -9 $(pgrep -x "ovs.*|ovn.*")')
-    expect(await missing()).toEqual(['open-vswitch', 'ovn', 'uplink'])
+    expect(await missing()).toEqual(['open-vswitch', 'ovn', 'connection-limits', 'uplink'])
     await machine.shell(`nohup ${process.execPath} --conditions=@berth/source -e "${SUPERVISOR}" >/dev/null 2>&1 </dev/null &`)
     await expect.poll(missing, { timeout: 60_000 }).toEqual([])
     await machine.shell('kill -9 $(cat /run/openvswitch/ovs-vswitchd.pid) $(cat /run/ovn/ovnsb_db.pid)')

@@ -1,6 +1,7 @@
 // Where no systemd does it, `up` as root starts the daemons of Open vSwitch and OVN again when they were killed. After a crash their own
 // monitors do.
 import { readFile } from 'node:fs/promises'
+import { connectionLimits } from '../../host-setup/connection-limits.ts'
 import { openVswitch } from '../../host-setup/open-vswitch.ts'
 import { hasCentral, ovn } from '../../host-setup/ovn.ts'
 import { loadHostState, planHost } from '../../host-setup/plan.ts'
@@ -31,7 +32,7 @@ async function mend(log: ProcessContext['log']): Promise<void> {
   if (dead.length === 0) return
   log.warn({ daemons: dead }, 'starting daemons that have ended')
   const plan = await planHost({})
-  for (const step of plan.uplink ? [openVswitch, uplinkNic, ovn] : [openVswitch, ovn]) {
+  for (const step of [openVswitch, ...(plan.uplink ? [uplinkNic] : []), ovn, connectionLimits]) {
     const { status, message } = await runStep(step, plan, false)
     if (status === 'failed') throw new Error(message)
   }

@@ -7,7 +7,8 @@ import { lchown, mkdir, open, readFile, stat } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config.ts'
-import { CLIENT_FILES, pkiFolder, renewClientCertificate } from '../../host-setup/certificate-authority.ts'
+import { CLIENT_FILES, issueChassis, pkiFolder, renewClientCertificate } from '../../host-setup/certificate-authority.ts'
+import { readPkiFile } from '../../hypervisor/local-access.ts'
 import { ownImagesFolder } from '../../images/own-images.ts'
 import { asUser, ensureSystemUser, run, SERVICE_USER, type OsUser } from '../../kernel/os-user.ts'
 import { findPortHolder } from '../port-owner.ts'
@@ -144,9 +145,11 @@ async function answerTo({ dataDir }: Config, question: Exclude<Question, { ask: 
   switch (question.ask) {
     case 'certificate':
       if (!CLIENT_FILES.includes(question.given)) throw new Error(`${question.given} is none of ${CLIENT_FILES.join(', ')}`)
-      return (await readFile(join(pkiFolder(dataDir), question.given))).toString('base64')
+      return (await readPkiFile(pkiFolder(dataDir), question.given)).toString('base64')
     case 'renewCertificate':
       return renewClientCertificate(dataDir).then(() => null)
+    case 'chassisCertificate':
+      return issueChassis(dataDir, String(question.given))
     case 'portHolder':
       return (await findPortHolder(Number(question.given))) ?? null
   }

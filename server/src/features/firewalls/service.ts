@@ -98,7 +98,12 @@ export interface VmFilters {
 }
 
 /** Of the VM's public interface, compiled from all its firewalls, and of its private ones, from those that cover them. */
-export const filtersOf = async (db: Queries, vmId: string): Promise<VmFilters> => compileFilters(await rulesOf(db, vmId))
+export const filtersOf = async (db: Queries, vmId: string): Promise<VmFilters> => (await filtersOfVms(db, [vmId]))(vmId)
+
+export async function filtersOfVms(db: Queries, vmIds: readonly string[]): Promise<(vmId: string) => VmFilters> {
+  const rules = await rulesOfVms(db, vmIds)
+  return (vmId) => compileFilters(rules(vmId))
+}
 
 export const compileFilters = ({ ofPublic, ofPrivate }: VmRules): VmFilters => ({
   ofPublic: compileFilter(ofPublic),
@@ -111,10 +116,15 @@ export interface VmRules {
 }
 
 /** In evaluation order; null without a firewall for the interface. */
-export async function rulesOf(db: Queries, vmId: string): Promise<VmRules> {
-  const all = await sql.listRulesOfVm(db, vmId)
-  const rules = (rows: typeof all) => (rows.length === 0 ? null : rows.filter((row) => row.id !== null))
-  return { ofPublic: rules(all), ofPrivate: rules(all.filter((row) => row.covers_private)) }
+export const rulesOf = async (db: Queries, vmId: string): Promise<VmRules> => (await rulesOfVms(db, [vmId]))(vmId)
+
+async function rulesOfVms(db: Queries, vmIds: readonly string[]): Promise<(vmId: string) => VmRules> {
+  const byVm = Map.groupBy(await sql.listRulesOfVms(db, vmIds), (row) => row.vm_id)
+  return (vmId) => {
+    const all = byVm.get(vmId) ?? []
+    const rules = (rows: typeof all) => (rows.length === 0 ? null : rows.filter((row) => row.id !== null))
+    return { ofPublic: rules(all), ofPrivate: rules(all.filter((row) => row.covers_private)) }
+  }
 }
 
 /** `addresses` of the interface, which is in that network; null for the public one. */

@@ -72,9 +72,9 @@ export const renumberRules = (tx: Tx, ids: string[]) =>
     update firewall_rules r set position = o.position from unnest(${ids}::text[]) with ordinality as o(id, position)
     where r.id = o.id and r.position <> o.position`)
 
-/** One row per rule of the VM's firewalls in evaluation order; a firewall without rules yields one row with a null id. */
-export const listRulesOfVm = (db: Queries, vmId: string) =>
-  db.many<(RuleRow | { id: null }) & { covers_private: boolean }>(sql`
-    select ${allColumns('firewall_rules', 'r')}, f.covers_private
+/** One row per rule of each VM's firewalls in evaluation order; a firewall without rules yields one row with a null id. */
+export const listRulesOfVms = (db: Queries, vmIds: readonly string[]) =>
+  db.many<(RuleRow | { id: null }) & { vm_id: string; covers_private: boolean }>(sql`
+    select ${allColumns('firewall_rules', 'r')}, b.vm_id, f.covers_private
     from firewall_bindings b join firewalls f on f.id = b.firewall_id left join firewall_rules r on r.firewall_id = b.firewall_id
-    where b.vm_id = ${vmId} order by b.position, r.position`)
+    where b.vm_id = any(${vmIds}::text[]) order by b.position, r.position`)

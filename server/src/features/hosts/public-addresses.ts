@@ -245,11 +245,11 @@ export const CONFIGURE_GUESTS = 'addresses.guests'
 
 /** Those that the VM's port has beside its own. One that another port may still have is not among them yet. */
 export const floatingAddressesOf = async (db: Queries, vmId: string): Promise<string[]> =>
-  (
-    await db.many<{ address: string }>(
-      sql`select host(address) as address from addresses where vm_id = ${vmId} and releasing_vm_id is null order by addresses.address`,
-    )
-  ).map((row) => row.address)
+  (await floatingAddressesOfVms(db, [vmId])).map(({ address }) => address)
+
+export const floatingAddressesOfVms = (db: Queries, vmIds: readonly string[]) =>
+  db.many<{ vm_id: string | null; address: string }>(sql`
+    select vm_id, host(address) as address from addresses where vm_id = any(${vmIds}::text[]) and releasing_vm_id is null order by addresses.address`)
 
 /** Call it when a guest has booted: it has lost the floating addresses that it was told of while it ran. */
 export async function markGuestAddressesDue(db: Queries, now: Date, vmId: string): Promise<void> {

@@ -17,10 +17,14 @@ export const createPortState = (tx: Tx, vmId: string, hostId: string, accountId:
       claimed_until = null, next_try_at = null`)
 
 /** For the reconciler, which holds the claim. Read it before the ports, so that they are at least as new; 0 for a VM without ports. */
-export async function desiredVersion(db: Queries, vmId: string): Promise<number> {
-  const row = await db.maybe<{ desired_version: number }>(sql`select desired_version from vm_ports where vm_id = ${vmId}`)
-  return row?.desired_version ?? 0
+export const desiredVersion = async (db: Queries, vmId: string): Promise<number> => (await desiredVersions(db, [vmId])).get(vmId) ?? 0
+
+export async function desiredVersions(db: Queries, vmIds: readonly string[]): Promise<Map<string, number>> {
+  const rows = await db.many<Versioned>(sql`select vm_id, desired_version from vm_ports where vm_id = any(${vmIds}::text[])`)
+  return new Map(rows.map((row) => [row.vm_id, row.desired_version]))
 }
+
+type Versioned = Pick<Row<'vm_ports'>, 'vm_id' | 'desired_version'>
 
 /**
  * The same for workflows, which hold no claim. Null while the reconciler holds the claim, because its ports may be applied after those of
@@ -106,9 +110,12 @@ export const pendingPortsOn = (db: Queries, hostId: string, now: Date) =>
     select vm_id, account_id from vm_ports where host_id = ${hostId} and ${pending(now)}
     order by row_number() over (partition by account_id order by next_try_at nulls first, vm_id), next_try_at nulls first, vm_id limit 200`)
 
-/** False when another process has claimed them, or they were applied meanwhile. */
-export const claimPorts = async (db: Queries, vmId: string, now: Date, until: Date): Promise<boolean> =>
-  (await db.run(sql`update vm_ports set claimed_until = ${until} where vm_id = ${vmId} and ${pending(now)}`)) > 0
+/** Those that no other process has claimed, and that were not applied meanwhile. What is being changed is left for the next look. */
+export const claimPorts = (db: Queries, vmIds: readonly string[], now: Date, until: Date) =>
+  db.many<Versioned>(sql`
+    update vm_ports set claimed_until = ${until}
+    where vm_id in (select vm_id from vm_ports where vm_id = any(${vmIds}::text[]) and ${pending(now)} order by vm_id for update skip locked)
+    returning vm_id, desired_version`)
 
 // Both write only while this process holds the claim (fencing): a later claimer's result is newer.
 export const recordApplied = (db: Queries, vmId: string, claim: Date, version: number, now: Date) =>

@@ -100,6 +100,11 @@ export const monitoringContract: ConformanceContract = (fixture) => {
     expect((await fixture().driver.health(soon(fixture()))).problems).toEqual([])
   })
 
+  test('a host that is a chassis of no network controller elsewhere has no certificate to renew', async () => {
+    const issue = () => Promise.reject(new Error('there is none'))
+    expect(await fixture().driver.ensureChassisCertificate(new Date('2100-01-01'), issue, soon(fixture()))).toBeNull()
+  })
+
   test('calls on a machine that does not exist fail, without retry', async () => {
     const vmId = unknownId()
     const { driver } = fixture()

@@ -12,6 +12,7 @@ import { snapshotMethods } from './copies/snapshots.ts'
 import { endpointOf, rootOf } from './core/endpoint.ts'
 import { type HostContext, openHostContext } from './core/host-context.ts'
 import { passwordMethods } from './domain/guest-agent.ts'
+import { chassisMethods } from './host/chassis-certificate.ts'
 import { factMethods } from './host/facts.ts'
 import { healthMethods } from './host/health.ts'
 import { detectAcceleration } from './host/kvm-probe.ts'
@@ -63,6 +64,7 @@ export const libvirtDrivers =
       ...volumeMethods(context),
       ...copies(context),
       ...monitoring(context),
+      ...chassisMethods(context),
       close: context.close,
     }
   }

@@ -6,7 +6,7 @@ import type { LocalAccess } from '../local-access.ts'
 import type { NetworkController, Port, PublicNetworkSpec } from '../network-controller.ts'
 import { endpointsOf } from './endpoints.ts'
 import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
-import { planRemoval } from './plan.ts'
+import { planChange, planRemoval } from './plan.ts'
 import type { OwnRow, ReplicaIndex } from './replica.ts'
 import { filterObject, filterRows, portObject, portRows } from './port-rows.ts'
 import { networkRows, UNLIMITED_RANGES } from './network-rows.ts'
@@ -22,8 +22,6 @@ export interface OvnOptions {
 export function openOvn(uri: string, { log, access }: OvnOptions): NetworkController {
   return networkController(openNetworkDatabase({ ...endpointsOf(uri, access), log }))
 }
-
-const ATTEMPTS = 5
 
 /** Nothing is open until the region says what is. */
 const ALL_CLOSED = { ranges: [], allowed: [], gateways: [] }
@@ -88,18 +86,15 @@ export function networkController(database: NetworkDatabase): NetworkController 
         signal,
       )
       for (const { networkId } of limitedWith) await requireWayOut(networkId, mac, signal)
-      const wanted = portRows(port, hasDhcp)
-      for (let attempt = 1; ; attempt++) {
-        if (filter) await ensure(filterObject(filter), filterRows(filter), [], signal)
-        try {
-          await ensure(portObject(mac), wanted, unconfirmed ? [] : [host], signal)
-          break
-        } catch (error) {
-          // Another process has removed the filter meanwhile, with its last port.
-          const isGone = filter !== null && !(await database.read((rows) => rows.find(filterObject(filter), 'group'), signal))
-          if (!isGone || attempt === ATTEMPTS) throw error
-        }
-      }
+      // In one transaction: northd and the chassis work on each, and another process may remove a filter that has no port.
+      await database.change(
+        `change ${portObject(mac)}`,
+        (rows, inserted) => [
+          ...(filter ? planChange(rows, filterObject(filter), filterRows(filter), inserted) : []),
+          ...planChange(rows, portObject(mac), portRows(port, hasDhcp), inserted),
+        ],
+        { hosts: unconfirmed ? [] : [host], signal },
+      )
       const after = filter ? filterObject(filter) : null
       await dropFilters(
         before.filter((object) => object !== after),

@@ -1,7 +1,7 @@
 // How the databases of a region's OVN are reached.
 import { tls, type Endpoint } from '@berth/ovsdb'
 import { join } from 'node:path'
-import type { LocalAccess } from '../local-access.ts'
+import { readIdentity, type LocalAccess } from '../local-access.ts'
 import { controllersIn, LOCAL_CONTROLLER, NORTHBOUND_PORT, remoteOf, SOUTHBOUND_PORT } from '../network-controller-address.ts'
 
 export interface Endpoints {
@@ -24,14 +24,8 @@ function local(folder: string, name: string, access: LocalAccess): Endpoint {
 }
 
 /** Certificates are read at every connect, so renewed ones are used without a restart. */
-const overTls = (address: string, port: number, { readCertificate }: LocalAccess): Endpoint => ({
+const overTls = (address: string, port: number, access: LocalAccess): Endpoint => ({
   description: remoteOf([address], port),
-  async connect(timeoutMs) {
-    const [ca, cert, key] = await Promise.all([
-      readCertificate('network-ca.pem'),
-      readCertificate('network-client.pem'),
-      readCertificate('network-client.key'),
-    ])
-    return tls({ host: address, port, ca, cert, key }).connect(timeoutMs)
-  },
+  connect: async (timeoutMs) =>
+    tls({ host: address, port, ...(await readIdentity(access, 'network-ca', 'network-client')) }).connect(timeoutMs),
 })

@@ -15,7 +15,7 @@ import {
 } from '@berth/ovsdb'
 import type { Log } from '../../kernel/log.ts'
 import { DriverError, type DriverErrorKind } from '../errors.ts'
-import { planChange, type WantedRow } from './plan.ts'
+import { planChange, type Inserted, type WantedRow } from './plan.ts'
 import { ReplicaIndex } from './replica.ts'
 import { NAT_PHYSICAL_NETWORK } from './public-rows.ts'
 import { MONITORED, type Northbound, type Southbound } from './tables.ts'
@@ -42,8 +42,8 @@ export interface NetworkDatabase {
   close(): void
 }
 
-/** Nothing is done if it is empty. */
-export type Plan = (rows: ReplicaIndex) => Operation[]
+/** Nothing is done if it is empty. The plans of one transaction share `inserted`. */
+export type Plan = (rows: ReplicaIndex, inserted: Inserted) => Operation[]
 
 export interface ChangeRequest {
   /** Names of the hosts that have to confirm. Others follow by themselves. */
@@ -80,7 +80,8 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
     const least = Math.max(...asked.map((each) => each.least))
     const signal = asked.length === 1 ? { signal: asked[0]!.signal } : {}
     for (let attempt = 1; ; attempt++) {
-      const operations = asked.flatMap(({ plan }) => plan(index))
+      const inserted: Inserted = new Map()
+      const operations = asked.flatMap(({ plan }) => plan(index, inserted))
       if (operations.length === 0) return null
       const step = Math.max(least - numberOf(replica), 0) + 1
       const numbered = [...operations, mutate('NB_Global', [], [['nb_cfg', '+=', step]]), select('NB_Global', [], ['nb_cfg'])]
@@ -99,7 +100,7 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
   }
   const isDone = ({ plan }: Write): boolean => {
     try {
-      return plan(index).length === 0
+      return plan(index, new Map()).length === 0
     } catch {
       return false // it fails when it is written
     }
@@ -140,7 +141,8 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
 
   return {
     change,
-    ensure: (object, rows, request) => change(`change ${object}`, (present) => planChange(present, object, rows), request),
+    ensure: (object, rows, request) =>
+      change(`change ${object}`, (present, inserted) => planChange(present, object, rows, inserted), request),
     catchUp: (signal) =>
       guarded('read rows', signal, async () => {
         const replica = await wanted()

@@ -36,17 +36,20 @@ const { insert, update, mutate, remove, wait } = operationsOn<Record<OwnTable, R
 /** Names are unique in a transaction, which may have the operations of several plans. */
 let lastRow = 0
 
-/** Empty when nothing differs. `not_found` if a row of another object is missing. */
-export function planChange(index: ReplicaIndex, object: string, wanted: readonly WantedRow[]): Operation[] {
+/** Rows that a transaction inserts, by their names. */
+export type Inserted = Map<string, { table: OwnTable; uuid: Ref }>
+
+/** Empty when nothing differs. `not_found` if a row of another object is missing. What an earlier plan of the same transaction has `inserted`
+ *  is there. */
+export function planChange(index: ReplicaIndex, object: string, wanted: readonly WantedRow[], inserted: Inserted = new Map()): Operation[] {
   const present = index.rowsOf(object)
-  const inserted = new Map<string, string>() // name in the transaction by name of the row
-  for (const { key, table } of wanted) if (present.get(key)?.table !== table) inserted.set(nameOf(object, key), `row${++lastRow}`)
+  const rows = wanted.filter(({ key }) => !inserted.has(nameOf(object, key)))
+  for (const { key, table } of rows)
+    if (present.get(key)?.table !== table) inserted.set(nameOf(object, key), { table, uuid: { ref: `row${++lastRow}` } })
 
   const resolve = ({ object: owner = object, key }: RowName): { table: OwnTable; uuid: string | Ref } => {
     const name = nameOf(owner, key)
-    const fresh = inserted.get(name)
-    if (fresh) return { table: wanted.find((each) => each.key === key)!.table, uuid: { ref: fresh } }
-    const found = index.find(owner, key)
+    const found = inserted.get(name) ?? index.find(owner, key)
     if (!found) throw new DriverError('not_found', `OVN's northbound database has no ${name}, which ${object} needs`)
     return found
   }
@@ -57,8 +60,8 @@ export function planChange(index: ReplicaIndex, object: string, wanted: readonly
 
   const guards: Operation[] = []
   const changes: Operation[] = []
-  for (const row of wanted) {
-    const fresh = inserted.get(nameOf(object, row.key))
+  for (const row of rows) {
+    const fresh = inserted.get(nameOf(object, row.key))?.uuid.ref
     const found = present.get(row.key)
     const columns = columnsOf(row)
     const name = { [ID]: nameOf(object, row.key) }

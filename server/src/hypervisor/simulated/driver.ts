@@ -58,6 +58,7 @@ export function simulatedDrivers({
       ...inventoryMethods(host),
       ...statsMethods(host),
       ...monitoringMethods(host, events, size),
+      ensureChassisCertificate: (_validUntil, _issue, signal) => host.call('ensureChassisCertificate', signal, async () => null),
       close: events.close,
     }
   }

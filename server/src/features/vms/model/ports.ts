@@ -5,11 +5,11 @@ import type { Filter } from '../../../hypervisor/spec.ts'
 import type { Queries } from '../../../kernel/database/db.ts'
 import { notFound } from '../../../kernel/errors.ts'
 import type { Deps } from '../../deps.ts'
-import { filtersOf } from '../../firewalls/service.ts'
-import { floatingAddressesOf } from '../../hosts/public-addresses.ts'
+import { filtersOfVms } from '../../firewalls/service.ts'
+import { floatingAddressesOf, floatingAddressesOfVms } from '../../hosts/public-addresses.ts'
 import { getHost, publicNetworkSpec } from '../../hosts/service.ts'
 import { attachmentsOf, ensureAttachedNetworks, type Attachment } from '../../networks/service.ts'
-import { desiredVersion } from '../../ports/service.ts'
+import { desiredVersions } from '../../ports/service.ts'
 import { speedLimit } from './machine-spec.ts'
 import type { VmDetails } from './sql.ts'
 
@@ -34,24 +34,38 @@ const publicAddresses = ({ ip_address, ipv6_address }: Pick<PlacedVm, 'ip_addres
   [ip_address, ipv6_address].filter((each) => each !== null)
 
 /** The public interface first. It shares the VM's limit with what private ones send out of networks with SNAT. */
-export async function portSpecs(db: Queries, vm: PlacedVm): Promise<PortSpec[]> {
-  if (!vm.host_id || !vm.mac) throw new Error(`BUG: VM ${vm.id} has no place`)
-  const version = await desiredVersion(db, vm.id) // before the rest, which is then at least as new
-  const { hostname: host } = await getHost(db, vm.host_id)
-  const [{ ofPublic, ofPrivate }, attachments] = [await filtersOf(db, vm.id), await attachmentsOf(db, vm.id)]
-  const open = {
-    vmId: vm.id,
-    mac: vm.mac,
-    networkId: null,
-    addresses: [...publicAddresses(vm), ...(await floatingAddressesOf(db, vm.id))],
-    ranges: vm.ipv6_prefix === null ? [] : [vm.ipv6_prefix],
-    host,
-    limitMbps: speedLimit(vm),
-    limitedWith: attachments.flatMap(({ mac, network_id, way_out }) => (way_out === null ? [] : [{ mac, networkId: network_id }])),
-    filter: ofPublic,
-    version,
+export const portSpecs = async (db: Queries, vm: PlacedVm): Promise<PortSpec[]> => (await portSpecsOf(db, [vm])).get(vm.id)!
+
+/** By the ids of the VMs: with as many statements as for one. */
+export async function portSpecsOf(db: Queries, vms: readonly PlacedVm[]): Promise<Map<string, PortSpec[]>> {
+  const ids = vms.map(({ id }) => id)
+  const versions = await desiredVersions(db, ids) // before the rest, which is then at least as new
+  const hosts = new Map<string | null, string>()
+  for (const hostId of new Set(vms.map(({ host_id }) => host_id))) if (hostId) hosts.set(hostId, (await getHost(db, hostId)).hostname)
+  const filtersOf = await filtersOfVms(db, ids)
+  const attachmentsByVm = Map.groupBy(await attachmentsOf(db, ids), (row) => row.vm_id)
+  const floating = await floatingAddressesOfVms(db, ids)
+  const specsOf = (vm: PlacedVm): PortSpec[] => {
+    const host = hosts.get(vm.host_id)
+    if (host === undefined || !vm.mac) throw new Error(`BUG: VM ${vm.id} has no place`)
+    const { ofPublic, ofPrivate } = filtersOf(vm.id)
+    const attachments = attachmentsByVm.get(vm.id) ?? []
+    const version = versions.get(vm.id) ?? 0
+    const open = {
+      vmId: vm.id,
+      mac: vm.mac,
+      networkId: null,
+      addresses: [...publicAddresses(vm), ...floating.filter((row) => row.vm_id === vm.id).map((row) => row.address)],
+      ranges: vm.ipv6_prefix === null ? [] : [vm.ipv6_prefix],
+      host,
+      limitMbps: speedLimit(vm),
+      limitedWith: attachments.flatMap(({ mac, network_id, way_out }) => (way_out === null ? [] : [{ mac, networkId: network_id }])),
+      filter: ofPublic,
+      version,
+    }
+    return [open, ...attachments.map((attachment) => ({ ...privatePort(attachment, host, ofPrivate), version }))]
   }
-  return [open, ...attachments.map((attachment) => ({ ...privatePort(attachment, host, ofPrivate), version }))]
+  return new Map(vms.map((vm) => [vm.id, specsOf(vm)]))
 }
 
 const privatePort = ({ vm_id, mac, network_id, address, ranges }: Attachment, host: string, filter: Filter | null): PortSpec => ({
@@ -91,7 +105,11 @@ export async function ensureNetworks(deps: Callers, vm: PlacedVm, signal: AbortS
 
 export async function ensurePorts(deps: Callers, vm: PlacedVm, signal: AbortSignal): Promise<void> {
   const controller = await controllerForVm(deps, vm)
-  for (const port of await portSpecs(deps.db, vm)) await controller.ensurePort(port, signal)
+  await ensureEach(controller, await portSpecs(deps.db, vm), signal)
+}
+
+export async function ensureEach(controller: NetworkController, ports: readonly PortSpec[], signal: AbortSignal): Promise<void> {
+  for (const port of ports) await controller.ensurePort(port, signal)
 }
 
 export async function ensureNoPorts(deps: Callers, vm: PlacedVm, signal: AbortSignal): Promise<void> {

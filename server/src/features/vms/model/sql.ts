@@ -132,6 +132,8 @@ export const findVm = (db: Queries, accountId: string, id: string) =>
 
 export const vmById = (db: Queries, id: string) => db.maybe<VmDetails>(sql`${details} where d.id = ${id}`)
 
+export const vmsById = (db: Queries, ids: readonly string[]) => db.many<VmDetails>(sql`${details} where d.id = any(${ids}::text[])`)
+
 /** Of the row of `vms` with this alias; a VM has every address of a prefix of its own. */
 export const hasPublicAddress = (vm: Sql, address: string | null): Sql =>
   sql`(${vm}.ip_address = ${address}::inet or ${vm}.ipv6_address = ${address}::inet or ${vm}.ipv6_prefix >>= ${address}::inet)`

@@ -2,6 +2,7 @@
 // applies the ports of several VMs at once, and looks for more while it does. Round robin by account keeps one account's many VMs from
 // delaying another account.
 import { isDriverError } from '../../../hypervisor/driver.ts'
+import type { PortSpec } from '../../../hypervisor/network-controller.ts'
 import { addDuration, sleep } from '../../../kernel/clock.ts'
 import { keyedReconciler, type Deps } from '../../deps.ts'
 import { callController, CLAIM, isUnreachable, retryDelay } from '../../hosts/service.ts'
@@ -9,7 +10,6 @@ import {
   APPLY_PORTS,
   bumpDesiredVersion,
   claimPorts,
-  desiredVersion,
   findPortState,
   hostsWithPendingPorts,
   pendingPortsOn,
@@ -17,8 +17,8 @@ import {
   recordFailed,
   type PendingPorts,
 } from '../../ports/service.ts'
-import { ensureNetworks, ensurePorts } from '../model/ports.ts'
-import { vmById } from '../model/sql.ts'
+import { ensureEach, ensureNetworks, isPlaced, portSpecsOf } from '../model/ports.ts'
+import { vmsById, type VmDetails } from '../model/sql.ts'
 
 /** VMs of one host whose ports are applied at once. */
 const CONCURRENCY = 32
@@ -35,24 +35,21 @@ async function applyOnHost(deps: Deps, hostId: string, stopping: AbortSignal): P
   const running = new Map<string, Promise<void>>()
   const failures: unknown[] = []
   let isAway = false
-  const start = (vmId: string): void => {
-    const applied = applyOne(deps, vmId, stopping).then(
-      (isReachable) => void (isAway ||= !isReachable),
-      (error: unknown) => void failures.push(error),
-    )
-    running.set(
-      vmId,
-      applied.finally(() => running.delete(vmId)),
-    )
-  }
   for (;;) {
     const isOver = stopping.aborted || isAway || failures.length > 0
-    const waiting = isOver ? [] : await pendingPortsOn(db, hostId, clock.now())
-    while (running.size < CONCURRENCY) {
-      const next = pick(waiting.filter(({ vm_id }) => !running.has(vm_id)))
-      if (!next) break
-      waiting.splice(waiting.indexOf(next), 1)
-      start(next.vm_id)
+    const waiting = isOver ? [] : (await pendingPortsOn(db, hostId, clock.now())).filter(({ vm_id }) => !running.has(vm_id))
+    const picked: string[] = []
+    for (let next; running.size + picked.length < CONCURRENCY && (next = pick(waiting)); waiting.splice(waiting.indexOf(next), 1))
+      picked.push(next.vm_id)
+    for (const claimed of await claim(deps, picked)) {
+      const applied = applyClaimed(deps, claimed, stopping).then(
+        (isReachable) => void (isAway ||= !isReachable),
+        (error: unknown) => void failures.push(error),
+      )
+      running.set(
+        claimed.vm.id,
+        applied.finally(() => running.delete(claimed.vm.id)),
+      )
     }
     if (running.size === 0) break
     await Promise.race([...running.values(), sleep(LOOK_EVERY_MS)])
@@ -77,7 +74,7 @@ function roundRobinByAccount(): (rows: PendingPorts[]) => PendingPorts | undefin
  */
 export async function applyPortsNow(deps: Deps, vmId: string, signal: AbortSignal): Promise<string | null> {
   for (;;) {
-    await applyOne(deps, vmId, signal)
+    for (const claimed of await claim(deps, [vmId])) await applyClaimed(deps, claimed, signal)
     const state = await findPortState(deps.db, vmId)
     if (!state?.isManaged || state.isApplied) return null
     if (signal.aborted || state.error !== null) return state.error ?? 'The host of this VM has not confirmed its ports yet.'
@@ -85,16 +82,28 @@ export async function applyPortsNow(deps: Deps, vmId: string, signal: AbortSigna
   }
 }
 
+interface ClaimedPorts {
+  vm: VmDetails
+  ports: PortSpec[]
+  version: number
+  until: Date
+}
+
+/** Claims the ports of VMs, and reads what they are: with as many statements as for one VM. */
+async function claim({ db, clock }: Deps, vmIds: readonly string[]): Promise<ClaimedPorts[]> {
+  if (vmIds.length === 0) return []
+  const until = addDuration(clock.now(), CLAIM)
+  const versions = new Map((await claimPorts(db, vmIds, clock.now(), until)).map((row) => [row.vm_id, row.desired_version]))
+  const vms = (await vmsById(db, [...versions.keys()])).filter(isPlaced)
+  const specs = await portSpecsOf(db, vms)
+  return vms.map((vm) => ({ vm, ports: specs.get(vm.id)!, version: versions.get(vm.id)!, until }))
+}
+
 /** Returns false when the host or the controller is unreachable; the other ports then wait for the next run. */
-async function applyOne(deps: Deps, vmId: string, stopping: AbortSignal): Promise<boolean> {
+async function applyClaimed(deps: Deps, { vm, ports, version, until }: ClaimedPorts, stopping: AbortSignal): Promise<boolean> {
   const { db, clock } = deps
-  const claim = addDuration(clock.now(), CLAIM)
-  if (!(await claimPorts(db, vmId, clock.now(), claim))) return true
-  const version = await desiredVersion(db, vmId)
-  const vm = await vmById(db, vmId)
-  if (!vm?.host_id) return true
-  const error = await callController(deps, vm.region_id, stopping, async (_, signal) => {
-    const missesNetwork = await ensurePorts(deps, vm, signal).then(
+  const error = await callController(deps, vm.region_id, stopping, async (controller, signal) => {
+    const missesNetwork = await ensureEach(controller, ports, signal).then(
       () => false,
       (failure: unknown) => {
         if (isDriverError(failure, 'not_found')) return true
@@ -103,13 +112,13 @@ async function applyOne(deps: Deps, vmId: string, stopping: AbortSignal): Promis
     )
     if (!missesNetwork) return
     await ensureNetworks(deps, vm, signal)
-    await ensurePorts(deps, vm, signal)
+    await ensureEach(controller, ports, signal)
   })
   const isRecorded = !error
-    ? await recordApplied(db, vmId, claim, version, clock.now())
+    ? await recordApplied(db, vm.id, until, version, clock.now())
     : stopping.aborted
-      ? await recordFailed(db, vmId, claim, null, clock.now())
-      : await recordFailed(db, vmId, claim, error.userMessage, addDuration(clock.now(), retryDelay(error)))
-  if (!isRecorded) await bumpDesiredVersion(db, vmId)
+      ? await recordFailed(db, vm.id, until, null, clock.now())
+      : await recordFailed(db, vm.id, until, error.userMessage, addDuration(clock.now(), retryDelay(error)))
+  if (!isRecorded) await bumpDesiredVersion(db, vm.id)
   return !error || !isUnreachable(error)
 }

@@ -1,7 +1,7 @@
 // libvirt URI of a host → endpoint. `qemu:///system` is this machine; `qemu+unix:///system?socket=/path` a daemon on another socket, whose
 // root directory is mounted at `&root=/path`; `qemu+tls://address[:port]/system` a remote machine.
 import { tls, unix, type Endpoint } from '@berth/libvirt'
-import type { LocalAccess } from '../../local-access.ts'
+import { readIdentity, type LocalAccess } from '../../local-access.ts'
 
 export function endpointOf(uri: string, access: LocalAccess): Endpoint {
   const url = URL.parse(uri)
@@ -17,13 +17,11 @@ export function rootOf(uri: string): string | undefined {
   return url?.protocol === 'qemu:' ? '' : (url?.searchParams.get('root') ?? undefined)
 }
 
-function overTls({ hostname, port, host: description }: URL, { readCertificate }: LocalAccess): Endpoint {
+function overTls({ hostname, port, host: description }: URL, access: LocalAccess): Endpoint {
   const address = hostname.replace(/^\[(.*)\]$/, '$1')
   return {
     description,
-    async connect(timeoutMs) {
-      const [ca, cert, key] = await Promise.all([readCertificate('ca.pem'), readCertificate('client.pem'), readCertificate('client.key')])
-      return tls({ host: address, ...(port && { port: Number(port) }), ca, cert, key }).connect(timeoutMs)
-    },
+    connect: async (timeoutMs) =>
+      tls({ host: address, ...(port && { port: Number(port) }), ...(await readIdentity(access, 'ca', 'client')) }).connect(timeoutMs),
   }
 }

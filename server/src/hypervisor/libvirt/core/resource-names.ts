@@ -4,6 +4,10 @@ export const STORAGE_POOL = 'berth'
 /** An empty pool on the same filesystem, whose refresh reports the free space (host/free-space.ts). */
 export const SPACE_POOL = 'berth-space'
 export const SPACE_FOLDER = '.space'
+/** What `host prepare` keeps on a host, its certificates among it, and the pool by which they are renewed (host/chassis-certificate.ts). */
+export const SETUP_FOLDER = '/etc/libvirt/berth'
+export const SETUP_POOL = 'berth-setup'
+export const CHASSIS_IDENTITY = 'chassis.pem'
 /** Domains that exist only to probe what a host can do. */
 const PROBE_PREFIX = 'berth-probe-'
 
