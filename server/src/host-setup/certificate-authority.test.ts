@@ -105,19 +105,21 @@ describe('the certificate authority', () => {
 describe('a bundle for a host', () => {
   test('has a range that no other host has, also when it is reissued', async () => {
     const out = join(dataDir, 'bundle')
-    const made = await issueBundle(dataDir, '10.0.0.5', { inUse: ['10.77.0.0/16'], controllers: null }, out)
+    const made = await issueBundle(dataDir, '10.0.0.5', { regionId: 'here', inUse: ['10.77.0.0/16'], controllers: null }, out)
     expect([made.range, (await stat(out)).mode & 0o777]).toEqual(['10.78.0.0/16', 0o600])
     expect(await readBundle(out)).toEqual(made)
-    expect((await issueBundle(dataDir, '10.0.0.6', { inUse: ['10.77.0.0/16'], controllers: null }, out)).range).toBe('10.79.0.0/16')
-    expect((await issueBundle(dataDir, '10.0.0.5', { inUse: ['10.77.0.0/16', '10.78.0.0/16'], controllers: null }, out)).range).toBe(
-      '10.78.0.0/16',
+    expect((await issueBundle(dataDir, '10.0.0.6', { regionId: 'here', inUse: ['10.77.0.0/16'], controllers: null }, out)).range).toBe(
+      '10.79.0.0/16',
     )
+    expect(
+      (await issueBundle(dataDir, '10.0.0.5', { regionId: 'here', inUse: ['10.77.0.0/16', '10.78.0.0/16'], controllers: null }, out)).range,
+    ).toBe('10.78.0.0/16')
     expect(await issuedRange(dataDir, '10.0.0.6')).toBe('10.79.0.0/16')
   })
 
   test('makes it a chassis of the network controllers of its region', async () => {
     const out = join(dataDir, 'bundle')
-    const { chassis } = await issueBundle(dataDir, 'fd00::5', { inUse: [], controllers: ['10.0.0.1', '10.0.0.2'] }, out)
+    const { chassis } = await issueBundle(dataDir, 'fd00::5', { regionId: 'here', inUse: [], controllers: ['10.0.0.1', '10.0.0.2'] }, out)
     expect(chassis).toMatchObject({ name: 'fd00--5', controllers: ['10.0.0.1', '10.0.0.2'], ca: (await openAuthority(dataDir)).networkCa })
     expect((await readBundle(out)).chassis).toEqual(chassis)
   })
@@ -125,8 +127,8 @@ describe('a bundle for a host', () => {
   test('rejects other files and invalid addresses', async () => {
     await expect(readBundle(join(dataDir, 'nothing'))).rejects.toThrow('cannot be read')
     await expect(readBundle(pki('ca.pem'))).rejects.toThrow('is not a certificate made by berthd host certificate')
-    await expect(issueBundle(dataDir, '-subj /CN=x', { inUse: [], controllers: null }, join(dataDir, 'b'))).rejects.toThrow(
-      'neither an address nor a name',
-    )
+    await expect(
+      issueBundle(dataDir, '-subj /CN=x', { regionId: 'here', inUse: [], controllers: null }, join(dataDir, 'b')),
+    ).rejects.toThrow('neither an address nor a name')
   })
 })

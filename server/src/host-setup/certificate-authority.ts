@@ -3,6 +3,7 @@
 //   ca          libvirtd of hosts, and the control plane as their client
 //   network-ca  network controllers, and the control plane as their client
 //   chassis-ca  hosts as clients of the southbound database
+//   migration-… QEMUs of the hosts of one region, which send machines to each other
 // Their keys allow impersonating any host and the control plane.
 import { X509Certificate } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -33,6 +34,10 @@ export interface Authority {
   name: string
   /** Issues the certificate of libvirtd for the host at this address or name. */
   issue(address: string): Promise<Identity>
+  /** Of the host as a client of the libvirtds of its region, to migrate machines to them. They know it by the region. */
+  issuePeer(regionId: string): Promise<Identity>
+  /** Of the QEMUs of the host, which can read its key: no libvirtd accepts it. */
+  issueMigration(address: string, regionId: string): Promise<Identity & { ca: string }>
   /** Of a network controller: its databases serve hosts and the control plane, and are clients of the other members. */
   issueController(address: string): Promise<Identity>
   /** Of a host as a chassis of that name: the southbound database lets it change rows of no other chassis. */
@@ -40,12 +45,17 @@ export interface Authority {
 }
 
 const AUTHORITIES = ['ca', 'network-ca', 'chassis-ca'] as const
-type AuthorityName = (typeof AUTHORITIES)[number]
+/** Of each region one, made when its first host gets its certificate. */
+const migrationCa = (regionId: string): `migration-${string}` => `migration-${regionId}`
+type AuthorityName = (typeof AUTHORITIES)[number] | ReturnType<typeof migrationCa>
 /** The control plane's own certificates, and who signs them. */
 const CLIENTS = { client: 'ca', 'network-client': 'network-ca' } as const
 
 /** What API and worker present to hosts and network controllers, and trust them by. */
 export const CLIENT_FILES = Object.entries(CLIENTS).flatMap(([name, ca]) => [`${ca}.pem`, `${name}.pem`, `${name}.key`])
+
+/** Common name of the hosts of a region as clients of each other. */
+export const peerName = (regionId: string): string => `berth-peer-${regionId}`
 
 const EXTENDED_USAGE = { server: 'serverAuth', client: 'clientAuth', both: 'serverAuth,clientAuth' } as const
 
@@ -75,6 +85,14 @@ export async function openAuthority(dataDir: string): Promise<Authority> {
     chassisCa: await readFile(file('chassis-ca.pem'), 'utf8'),
     name: commonName(await readFile(file('client.pem'), 'utf8')),
     issue: (address) => issue('ca', address, 'server', names(address)),
+    issuePeer: (regionId) => issue('ca', peerName(regionId), 'client', []),
+    issueMigration: async (address, regionId) => {
+      const signer = migrationCa(regionId)
+      await withFileLock(file('lock'), async () => {
+        if (!(await exists(file(`${signer}.pem`)))) await createAuthority(folder, signer)
+      })
+      return { ca: await readFile(file(`${signer}.pem`), 'utf8'), ...(await issue(signer, address, 'both', names(address))) }
+    },
     issueController: (address) => issue('network-ca', address, 'both', names(address)),
     issueChassis: (name) => issue('chassis-ca', name, 'client', []),
   }
@@ -97,12 +115,12 @@ const commonName = (pem: string): string => new X509Certificate(pem).subject.rep
 async function createAuthority(folder: string, name: AuthorityName): Promise<void> {
   await withScratchFolder(folder, async (scratch) => {
     const extensions = ['-addext', 'basicConstraints=critical,CA:TRUE', '-addext', 'keyUsage=critical,keyCertSign,cRLSign']
-    await request(scratch, `berth-${SUBJECTS[name]}-${newId()}`, AUTHORITY_DAYS, extensions)
+    await request(scratch, `berth-${SUBJECTS[name as keyof typeof SUBJECTS] ?? 'migration'}-${newId()}`, AUTHORITY_DAYS, extensions)
     await storeKeyPair(scratch, folder, name)
   })
 }
 
-const SUBJECTS: Record<AuthorityName, string> = { ca: 'authority', 'network-ca': 'networks', 'chassis-ca': 'chassis' }
+const SUBJECTS = { ca: 'authority', 'network-ca': 'networks', 'chassis-ca': 'chassis' }
 
 async function createClientCertificate(folder: string, name: string, signer: AuthorityName, known: string | null): Promise<void> {
   const subject = known ? commonName(known) : `berth-control-plane-${newId()}`

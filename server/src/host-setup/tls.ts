@@ -1,9 +1,10 @@
-// Configures libvirtd for TLS: it presents the issued certificate and accepts one client name only.
+// Configures libvirtd for TLS: it presents the issued certificate and accepts the control plane, and the hosts of its region, which migrate
+// machines to it.
 import { X509Certificate } from 'node:crypto'
 import { isIP, isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import { systemClock } from '../kernel/clock.ts'
-import type { HostPlan } from './setup-step.ts'
+import type { Bundle, HostPlan } from './setup-step.ts'
 import { isSet, set, type Settings } from './managed-block.ts'
 import { missing, SetupError, satisfied, type Step } from './setup-step.ts'
 import { BERTH_FOLDER, readFileOrNull, writeFileAtomic } from './shell.ts'
@@ -18,7 +19,16 @@ export const tlsFiles = {
   cert: join(BERTH_FOLDER, 'server.pem'),
   key: join(BERTH_FOLDER, 'server.key'),
   allowedName: join(BERTH_FOLDER, 'allowed-name'),
+  allowedPeers: join(BERTH_FOLDER, 'allowed-peers'),
 }
+
+const contentOf = (bundle: Bundle) => ({
+  ca: bundle.ca,
+  cert: bundle.cert,
+  key: bundle.key,
+  allowedName: bundle.allowedName,
+  allowedPeers: bundle.peers?.allowedName ?? '',
+})
 
 export const tls: Step = {
   name: 'certificate',
@@ -48,9 +58,10 @@ export const tls: Step = {
 }
 
 async function isInstalled({ bundle }: HostPlan): Promise<boolean> {
-  const names = ['ca', 'cert', 'key', 'allowedName'] as const
-  const found = await Promise.all(names.map((name) => readFileOrNull(tlsFiles[name])))
-  return names.every((name, i) => found[i] === bundle?.[name])
+  if (!bundle) return false
+  const wanted = Object.entries(contentOf(bundle)) as [keyof typeof tlsFiles, string][]
+  const found = await Promise.all(wanted.map(([name]) => readFileOrNull(tlsFiles[name])))
+  return wanted.every(([, content], i) => (found[i] ?? '') === content)
 }
 
 async function install({ bundle }: HostPlan): Promise<void> {
@@ -60,6 +71,7 @@ async function install({ bundle }: HostPlan): Promise<void> {
   await writeFileAtomic(tlsFiles.ca, bundle.ca)
   await writeFileAtomic(tlsFiles.cert, bundle.cert)
   await writeFileAtomic(tlsFiles.allowedName, bundle.allowedName)
+  await writeFileAtomic(tlsFiles.allowedPeers, contentOf(bundle).allowedPeers)
 }
 
 function requireValid(cert: string): void {
@@ -92,7 +104,7 @@ async function settingsOf({ tlsAddress, systemd }: HostPlan): Promise<Settings> 
     key_file: tlsFiles.key,
     auth_tls: 'none', // the client certificate authenticates
     tls_no_verify_certificate: 0,
-    tls_allowed_dn_list: [(await readFileOrNull(tlsFiles.allowedName)) ?? ''],
+    tls_allowed_dn_list: [(await readFileOrNull(tlsFiles.allowedName)) ?? '', (await readFileOrNull(tlsFiles.allowedPeers)) || []].flat(),
   }
 }
 

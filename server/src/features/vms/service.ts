@@ -18,6 +18,7 @@ export {
   type SuspensionOutcome,
 } from './operator/suspend.ts'
 export { adopt, adoptInPowerState, probeUnmanagedVm, unmanage, unmanageWhenIdle } from './operator/manage.ts'
+export { planMigration, startMigration } from './operator/migrate.ts'
 export { evacuateVm } from './recovery/evacuate.ts'
 export { loseVm, markWaiting } from './operator/lose.ts'
 export { deleteUnpaidVm } from './actions/delete.ts'

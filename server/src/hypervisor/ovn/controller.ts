@@ -3,7 +3,7 @@
 import type { Log } from '../../kernel/log.ts'
 import { DriverError } from '../errors.ts'
 import type { LocalAccess } from '../local-access.ts'
-import type { NetworkController, Port, PublicNetworkSpec } from '../network-controller.ts'
+import { hostsOf, type NetworkController, type Port, type PublicNetworkSpec } from '../network-controller.ts'
 import { endpointsOf } from './endpoints.ts'
 import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
 import { planRemoval } from './plan.ts'
@@ -81,7 +81,7 @@ export function networkController(database: NetworkDatabase): NetworkController 
       ),
     async ensurePort(port, signal, { unconfirmed = false } = {}) {
       await requirePublicNetwork(signal)
-      const { mac, filter, host, limitedWith = [] } = port
+      const { mac, filter, limitedWith = [] } = port
       const before = await database.read((rows) => filtersOf(rows, mac), signal)
       const hasDhcp = await database.read(
         (rows) => port.networkId !== null && rows.find(networkObject(port.networkId), 'dhcp') !== undefined,
@@ -92,7 +92,7 @@ export function networkController(database: NetworkDatabase): NetworkController 
       for (let attempt = 1; ; attempt++) {
         if (filter) await ensure(filterObject(filter), filterRows(filter), [], signal)
         try {
-          await ensure(portObject(mac), wanted, unconfirmed ? [] : [host], signal)
+          await ensure(portObject(mac), wanted, unconfirmed ? [] : hostsOf(port), signal)
           break
         } catch (error) {
           // Another process has removed the filter meanwhile, with its last port.

@@ -11,7 +11,7 @@ import { getHost, publicNetworkSpec } from '../../hosts/service.ts'
 import { attachmentsOf, ensureAttachedNetworks, type Attachment } from '../../networks/service.ts'
 import { desiredVersion } from '../../ports/service.ts'
 import { speedLimit } from './machine-spec.ts'
-import type { VmDetails } from './sql.ts'
+import { findDestination, type VmDetails } from './sql.ts'
 
 type PlacedVm = Pick<
   VmDetails,
@@ -33,11 +33,13 @@ export const isPlaced = ({ host_id, mac }: Pick<PlacedVm, 'host_id' | 'mac'>): b
 const publicAddresses = ({ ip_address, ipv6_address }: Pick<PlacedVm, 'ip_address' | 'ipv6_address'>): string[] =>
   [ip_address, ipv6_address].filter((each) => each !== null)
 
-/** The public interface first. It shares the VM's limit with what private ones send out of networks with SNAT. */
-export async function portSpecs(db: Queries, vm: PlacedVm): Promise<PortSpec[]> {
+/** The public interface first. It shares the VM's limit with what private ones send out of networks with SNAT. `isSettled`: on its host alone, also
+ *  while a migration is undone. */
+export async function portSpecs(db: Queries, vm: PlacedVm, { isSettled = false } = {}): Promise<PortSpec[]> {
   if (!vm.host_id || !vm.mac) throw new Error(`BUG: VM ${vm.id} has no place`)
   const version = await desiredVersion(db, vm.id) // before the rest, which is then at least as new
   const { hostname: host } = await getHost(db, vm.host_id)
+  const destination = isSettled ? null : ((await findDestination(db, vm.id))?.hostname ?? null)
   const [{ ofPublic, ofPrivate }, attachments] = [await filtersOf(db, vm.id), await attachmentsOf(db, vm.id)]
   const open = {
     vmId: vm.id,
@@ -51,7 +53,8 @@ export async function portSpecs(db: Queries, vm: PlacedVm): Promise<PortSpec[]> 
     filter: ofPublic,
     version,
   }
-  return [open, ...attachments.map((attachment) => ({ ...privatePort(attachment, host, ofPrivate), version }))]
+  const all = [open, ...attachments.map((attachment) => ({ ...privatePort(attachment, host, ofPrivate), version }))]
+  return all.map((port) => ({ ...port, destination }))
 }
 
 const privatePort = ({ vm_id, mac, network_id, address, ranges }: Attachment, host: string, filter: Filter | null): PortSpec => ({
@@ -89,9 +92,9 @@ export async function ensureNetworks(deps: Callers, vm: PlacedVm, signal: AbortS
   await ensureAttachedNetworks(deps.db, controller, vm.id, signal)
 }
 
-export async function ensurePorts(deps: Callers, vm: PlacedVm, signal: AbortSignal): Promise<void> {
+export async function ensurePorts(deps: Callers, vm: PlacedVm, signal: AbortSignal, options?: { isSettled: boolean }): Promise<void> {
   const controller = await controllerForVm(deps, vm)
-  for (const port of await portSpecs(deps.db, vm)) await controller.ensurePort(port, signal)
+  for (const port of await portSpecs(deps.db, vm, options)) await controller.ensurePort(port, signal)
 }
 
 export async function ensureNoPorts(deps: Callers, vm: PlacedVm, signal: AbortSignal): Promise<void> {
