@@ -1,5 +1,5 @@
 // Machines move between two hosts of a region: what both drivers of a kind promise together.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Driver, MachineSpec, Volume } from '../driver.ts'
 import { migrateMachine, returnMachine, type Move } from '../migrate.ts'
 import { create, expectKind, expectNothingLeft, soon, stop, volumesOf, type DriverFixture } from './fixture.ts'
@@ -96,6 +96,20 @@ export function describeMigration(name: string, makeFixture: () => Promise<Migra
       expect(await returnMachine(back(spec, true), soon(made.here))).toEqual({ isLeft: false })
       expect(await powers(spec)).toEqual(['running', undefined])
       expect(await made.here.guest.read(spec.vmId)).toBe('written there')
+      await expectNothingLeft(made.there, spec.vmId)
+    })
+
+    test('a migration outlives the process that began it, and another process aborts it', async () => {
+      const spec = await createHere()
+      await made.here.guest.write(spec.vmId, 'written here')
+      const cut = new AbortController()
+      const moving = migrateMachine(move(spec, true, { miBPerSecond: 1 }), cut.signal).catch(() => undefined)
+      await vi.waitFor(async () => expect(await powerOn(made.there.driver, spec)).toBeDefined(), { timeout: made.here.patienceMs })
+      cut.abort()
+      await moving
+      await returnMachine({ ...back(spec, true), from: made.here.other }, soon(made.here))
+      expect(await powers(spec)).toEqual(['running', undefined])
+      expect(await made.here.guest.read(spec.vmId)).toBe('written here')
       await expectNothingLeft(made.there, spec.vmId)
     })
 

@@ -137,9 +137,6 @@ async function startPaused(context: HostContext, spec: MachineSpec, found: Machi
   return domain
 }
 
-/** Without it a guest that writes faster than the network is slowed down until it fits. */
-const POSTCOPY = 'postcopy'
-
 async function migrate(
   context: HostContext,
   domain: Domain,
@@ -168,7 +165,8 @@ async function migrate(
       host.migration.perform({ domain, destination: peer.uri, parameters, flags: [...flags, ...more] }, { timeoutMs: COPY_MS }),
     )
   const storage = disk === '' ? [] : (['nonSharedInc'] as const)
-  const performed = perform(...storage, POSTCOPY).catch((error: unknown) => {
+  // Without postcopy, a guest that writes faster than the network is slowed down until it fits. A paused one writes nothing.
+  const performed = perform(...storage, ...(request.isOn ? (['postcopy'] as const) : [])).catch((error: unknown) => {
     if (!hasText(error, 'noPostcopy')) throw error
     return perform(...storage)
   })
