@@ -7,15 +7,17 @@ import type { Sandbox } from '../../libvirt/test/sandboxed-libvirtd.ts'
 import { Sandboxes } from '../../libvirt/test/sandbox-fleet.ts'
 import { issueBundle, issueControllerBundle } from '../src/host-setup/issue-bundle.ts'
 import type { MigrationFixture } from '../src/hypervisor/conformance/migration.ts'
+import { openRbdPool } from '../src/hypervisor/rbd/pool.ts'
 import { bareMachine } from './bare-machine.ts'
+import { startCeph } from './ceph.ts'
 import { driverFixture } from './libvirt-driver-fixture.ts'
 import type { LibvirtHost } from './libvirt-host.ts'
 import { requireDone, tunnelBridge } from './tls-hosts.ts'
 
 const REGION = 'here'
 
-/** Their pools are at different paths, so that what a machine is defined with differs between them. */
-export async function libvirtMigrationFixture(): Promise<MigrationFixture & { hosts: [LibvirtHost, LibvirtHost] }> {
+/** Their pools are at different paths, so that what a machine is defined with differs between them. `storage`: where disks are. */
+export async function libvirtMigrationFixture(storage: 'host' | 'ceph' = 'host'): Promise<MigrationFixture> {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-migration-'))
   const sandboxes = await Sandboxes.open()
   const controller = await sandboxes.add()
@@ -37,15 +39,19 @@ export async function libvirtMigrationFixture(): Promise<MigrationFixture & { ho
   }
   const left = await joinRegion(await sandboxes.add(), '/var/lib/libvirt/images/berth')
   const right = await joinRegion(await sandboxes.add(), '/var/lib/libvirt/images/other')
-  const [here, there] = [await driverFixture(left, { dataDir }), await driverFixture(right, { dataDir })]
+  const cluster = storage === 'ceph' ? await startCeph({ address: controller.address.replace(/\d+$/, '1'), osds: 1 }) : undefined
+  const backend = await cluster?.addPool()
+  const pool = backend && openRbdPool(backend, join(dataDir, 'ceph'))
+  const options = { dataDir, ...(pool && { storage: { poolsOf: () => Promise.resolve([pool]) }, storageId: backend.id }) }
+  const [here, there] = [await driverFixture(left, options), await driverFixture(right, options)]
   return {
     here,
     there,
     uris: { here: left.uri, there: right.uri },
-    hosts: [left, right],
     close: async () => {
       await Promise.all([here.close(), there.close()])
       await sandboxes.close()
+      await cluster?.close()
       await rm(dataDir, { recursive: true, force: true })
     },
   }

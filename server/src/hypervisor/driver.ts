@@ -96,6 +96,10 @@ export interface Receiver {
   hostId: string
   /** Of its storage pool. */
   folder: string
+  /** Of all its guests; null where it cannot start each as a user of its own. */
+  guestGroup: number | null
+  /** Whether guests may leave checksums and segments to their interfaces. */
+  canOffload: boolean
 }
 
 export interface MigrationRequest {

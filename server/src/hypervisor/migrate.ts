@@ -26,8 +26,9 @@ export async function returnMachine({ spec, from, to, ...request }: Move, signal
   const power = (await from.findMachine(vmId, signal))?.power
   if (power !== (request.isOn ? 'running' : 'stopped')) {
     if (await isReceived(to, spec, request, signal)) await migrateMachine({ spec, from: to, to: from, ...request }, signal)
-    // On neither of them: the destination lost it when it had hardly arrived.
-    else if (power === undefined) await (request.isOn ? from.ensureRunning(spec, signal) : from.ensureDefined(spec, signal))
+    // On neither of them: the destination lost it when it had hardly arrived. Or the daemon of `from` died at the last moment.
+    else if (power === undefined || power === 'paused')
+      await (request.isOn ? from.ensureRunning(spec, signal) : from.ensureDefined(spec, signal))
   }
   return to.ensurePurgedKeepBackups(vmId, signal).then(
     () => ({ isLeft: false }),

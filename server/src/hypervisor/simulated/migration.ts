@@ -33,7 +33,7 @@ export function migrationMethods(host: SimulatedHost): Migrations {
     ensureReceiver: (spec, shape, signal) =>
       call('ensureReceiver', signal, async (pause) => {
         const { vmId, generation, template } = spec
-        const receiver = { hostId, folder: '' }
+        const receiver = { hostId, folder: '', guestGroup: null, canOffload: true }
         if (await findRow(db, hostId, vmId)) return receiver
         if (shape?.isLayer) await ensureTemplate(host, template, pause)
         const owner = { id: vmId, vmId, generation }

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../../test/harness.ts'
 import { controlOf, givenHost, givenRegion } from '../../../../test/hosts.ts'
+import { testRunner } from '../../../../test/run-workflows.ts'
 import { sellReplicated } from '../../../../test/replicated-storage.ts'
 import { sql } from '../../../kernel/database/db.ts'
 import { checkInvariants, formatFailures } from '../../../invariants/check.ts'
+import { resumeRun } from '../../../workflow/executor.ts'
 import { planMigration, startMigration } from '../service.ts'
 import { applyPorts } from '../reconcilers/apply-ports.reconciler.ts'
 import { reconcileStaleMachines } from '../reconcilers/stale-machines.reconciler.ts'
@@ -106,6 +108,20 @@ describe('operator migrates a VM', async () => {
     await reconcileStaleMachines.runOnce(app.deps)
     expect(await left()).toEqual([])
     expect(await migrate(id, 'other')).toMatchObject({ status: 'COMPLETED' })
+  })
+
+  test('and a run that is cancelled after that leaves it there', async () => {
+    const id = await boot()
+    await here.faults.plant({ verb: 'ensurePurgedKeepBackups', kind: 'transient' })
+    const { actionId } = await start(id, 'other')
+    const stopping = new AbortController().signal
+    await resumeRun({ ...testRunner(app.deps), stopping, enqueue: async () => {} }, actionId)
+    expect(await hostOf(id)).toBe(other.id)
+    await app.db.tx((tx) => app.deps.workflows.cancel(tx, actionId, 'No longer wanted'))
+    await app.settle({ subjectId: id })
+    expect([await hostOf(id), await powerOn(app.host.id, id), await powerOn(other.id, id)]).toEqual([other.id, undefined, 'running'])
+    await reconcileStaleMachines.runOnce(app.deps)
+    expect(await broken()).toBe('')
   })
 
   test('and gets a sentence when that cannot be', async () => {

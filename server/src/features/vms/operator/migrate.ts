@@ -161,12 +161,18 @@ async function uploadTemplate({ deps, input, signal }: Context): Promise<void> {
   if (storageId === null) await (await deps.hypervisors.get(input.destinationId)).ensureTemplate(template, signal)
 }
 
-async function move(context: Context): Promise<void> {
+/** Whether remains are at the destination after a failure. */
+interface Outcome {
+  isLeft: boolean
+}
+
+async function moveMachine(context: Context): Promise<Outcome> {
   const { deps, input, signal } = context
   const move = await describeMove(context, 'there')
   // Its interfaces count from zero on the other host.
   if (input.isOn && (await isOn(move.from, input.vmId, signal))) await runBeforePowerOff(deps, input.vmId, move.from, signal)
   await migrateMachine(move, signal)
+  return { isLeft: false }
 }
 
 const isOn = async (driver: Driver, vmId: string, signal: AbortSignal): Promise<boolean> =>
@@ -184,6 +190,14 @@ async function settle(tx: Tx, now: Date, { vmId, sourceId, destinationId }: Migr
   await releaseCapacity(tx, sourceId, sizeOnHost(vm, sizeOf(vm)))
 }
 
+const isSettled = ({ host_id }: Pick<sql.VmRow, 'host_id'>, { destinationId }: MigrateInput): boolean => host_id === destinationId
+
+/** A run that is cancelled afterwards leaves the VM where it is. */
+async function returnIfUnsettled(context: Context): Promise<Outcome> {
+  if (isSettled(await getVmRow(context.deps.db, context.input.vmId), context.input)) return { isLeft: false }
+  return returnMachine(await describeMove(context, 'back'), context.signal)
+}
+
 export const migrateVm = workflow<MigrateInput>('vm.migrate', { deadline: '6h', queue: 'bulk' })
   .step('filter', {
     run: applyPorts,
@@ -194,12 +208,9 @@ export const migrateVm = workflow<MigrateInput>('vm.migrate', { deadline: '6h', 
   .step('move', {
     timeout: '6h',
     tries: 10,
-    run: async (context): Promise<{ isLeft: boolean }> => {
-      await move(context)
-      return { isLeft: false }
-    },
+    run: moveMachine,
     save: (tx, { input, now }) => settle(tx, now, input),
-    undo: async (context) => returnMachine(await describeMove(context, 'back'), context.signal),
+    undo: returnIfUnsettled,
   })
   .step('ports', {
     optional: true,
@@ -212,8 +223,10 @@ export const migrateVm = workflow<MigrateInput>('vm.migrate', { deadline: '6h', 
     save: (tx, { input }) => clearStaleMachine(tx, input.vmId, input.sourceId),
   })
   .onSuccess((tx, { deps, input, runId }) => recordVmEvent(tx, deps, input.vmId, 'vm.migrated', { actionId: runId }))
-  .onFailure(async (tx, { input: { vmId, destinationId }, results, now }) => {
+  .onFailure(async (tx, { input, results, now }) => {
+    const { vmId, destinationId } = input
     const vm = await getVmRow(tx, vmId)
+    if (isSettled(vm, input)) return
     await markPortsDirty(tx, [vmId]) // a change of them meanwhile may have bound them to both hosts again
     if (results.move?.isLeft) await recordStaleMachine(tx, now, vmId, destinationId)
     await releaseCapacity(tx, destinationId, sizeOnHost(vm, sizeOf(vm)))

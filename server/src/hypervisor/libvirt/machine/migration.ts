@@ -7,11 +7,14 @@ import { dirname } from 'node:path'
 import { DomainState, ErrorCode, hasCode, JobOperation, JobType, Param, type Domain, type Host, type Scalar } from '@berth/libvirt'
 import { DriverError, type DiskShape, type MachineSpec, type MigrationRequest, type Migrations, type Receiver } from '../../driver.ts'
 import { peerOf } from '../core/endpoint.ts'
+import { copySeclabel } from '../core/guest-user.ts'
 import { hasText, undefinedIfNotFound } from '../core/errors.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { CLEANUP_TIMEOUT_MS, pollUntilTrue } from '../core/poll.ts'
 import { diskName, readVolumeName, seedName } from '../core/resource-names.ts'
 import { removeCheckpoint } from '../copies/checkpoints.ts'
+import { guestGroup } from '../host/guest-user-probe.ts'
+import { canOffload } from '../host/offload-probe.ts'
 import { findDomain, findMachine, getMachine, type MachineState } from '../domain/lookup.ts'
 import { stopReaderDomain } from '../domain/reader-domain.ts'
 import { openVolume } from '../storage/customer-volumes.ts'
@@ -77,7 +80,12 @@ async function makeReceiver(context: HostContext, spec: MachineSpec, disk: DiskS
 async function describeReceiver(context: HostContext, { vmId, generation }: MachineSpec, signal: AbortSignal): Promise<Receiver> {
   const seed = await findVolume(context, seedName(vmId, generation), signal)
   if (!seed) throw new DriverError('transient', `Host ${context.hostId} has no seed of ${vmId} for the machine that arrives`)
-  return { hostId: context.hostId, folder: dirname(seed.key) }
+  return {
+    hostId: context.hostId,
+    folder: dirname(seed.key),
+    guestGroup: await guestGroup(context, signal),
+    canOffload: await canOffload(context, signal),
+  }
 }
 
 async function ensureMigrated(context: HostContext, spec: MachineSpec, request: MigrationRequest, signal: AbortSignal): Promise<void> {
@@ -148,9 +156,10 @@ async function migrate(
   if (!peer)
     throw new DriverError('unsupported', `Host ${context.hostId} cannot reach ${request.uri}: only qemu+tls:// hosts receive machines`)
   const machine = await getMachine(context, spec.vmId, signal)
+  await requireAlike(context, machine, request, signal)
   await removeCheckpoints(context, machine, signal)
   const disk = diskOf(machine.xml).path
-  const xml = await xmlThere(context, domain, disk === '' ? null : dirname(disk), request.receiver.folder, signal)
+  const xml = await xmlThere(context, domain, disk === '' ? null : dirname(disk), request.receiver, signal)
   const parameters = {
     migrate_uri: Param.string(`tcp://${peer.address}`),
     listen_address: Param.string(peer.address.replace(/^\[(.*)\]$/, '$1')),
@@ -179,6 +188,20 @@ async function migrate(
   await watching
 }
 
+/** What a running guest was promised cannot change. */
+async function requireAlike(
+  context: HostContext,
+  { xml }: MachineState,
+  { receiver, isOn }: MigrationRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  const refuse = (what: string): never => {
+    throw new DriverError('unsupported', `Host ${receiver.hostId} ${what}, unlike host ${context.hostId}`)
+  }
+  if (isOn && !receiver.canOffload && (await canOffload(context, signal))) refuse('has Open vSwitch in user space')
+  if (receiver.guestGroup === null && copySeclabel(xml)) refuse('cannot start a guest as a user of its own')
+}
+
 /** libvirt refuses to migrate a domain that has checkpoints. */
 async function removeCheckpoints(context: HostContext, machine: MachineState, signal: AbortSignal): Promise<void> {
   const { domain } = machine
@@ -191,13 +214,16 @@ async function xmlThere(
   context: HostContext,
   domain: Domain,
   folder: string | null,
-  there: string,
+  there: Receiver,
   signal: AbortSignal,
 ): Promise<{ live: string; definition: string }> {
   const startId = randomUUID()
   const adapt = (xml: string): string => {
     const here = folder ?? dirname(/ file='([^']*\/seed-[^']*)'/.exec(xml)?.[1] ?? '')
-    return xml.replaceAll(`'${here}/`, `'${there}/`).replace(/( start=)(["'])[^"']*\2/, `$1$2${startId}$2`)
+    return xml
+      .replaceAll(`'${here}/`, `'${there.folder}/`)
+      .replaceAll(/(<(?:image)?label>\+\d+:\+)\d+/g, `$1${there.guestGroup}`)
+      .replace(/( start=)(["'])[^"']*\2/, `$1$2${startId}$2`)
   }
   return context.call(`read ${domain.name}`, signal, async (host) => ({
     live: adapt(await host.domains.getXml({ domain, flags: ['migratable', 'secure'] })),
@@ -287,10 +313,15 @@ async function ensureNotMigrating(context: HostContext, vmId: string, isOn: bool
   if (left && !isOn && left.state === DomainState.paused) await forceOff(context, left.domain, signal)
 }
 
+/** For a machine that the other host has sent. */
+const SETTLE_MS = 60_000
+
 async function ensureReceived(context: HostContext, spec: MachineSpec, isOn: boolean, signal: AbortSignal): Promise<void> {
   const { vmId, generation, storageId } = spec
   const domain = await findDomain(context, vmId, signal)
-  if (domain) await pollUntilTrue(context, `wait for ${domain.name}`, signal, async () => !(await isArriving(context, domain, signal)))
+  const hasSettled = async (): Promise<boolean> => !domain || !(await isArriving(context, domain, signal))
+  if (!(await pollUntilTrue(context, `wait for machine ${vmId}`, signal, hasSettled, { timeoutMs: SETTLE_MS })))
+    throw new DriverError('transient', `Machine ${vmId} is still arriving on host ${context.hostId}`)
   const found = await findMachine(context, vmId, signal)
   if (!found && (isOn || storageId === null))
     throw new DriverError('not_found', `Machine ${vmId} has not arrived on host ${context.hostId}`)
