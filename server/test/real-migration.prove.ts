@@ -64,7 +64,7 @@ describeIf(missingForLibvirtHost())('a guest that moves between hosts', { timeou
     const firewall = (await customer.send('POST', '/firewalls', { name: 'lan', coversPrivate: true })).data
     for (const rule of [{ protocol: 'ICMP' }, { protocol: 'TCP', port: `${KEPT_PORT},${OPEN_PORT}` }]) {
       const { error } = await customer.send('POST', `/firewalls/${firewall.id}/rules`, { direction: 'IN', action: 'ACCEPT', ...rule })
-      expect(error).toBeUndefined()
+      if (error !== undefined) throw new Error(error)
     }
     const create = async (hostname: string, more: object = {}): Promise<string> =>
       (await order('POST', '/vms', { ...ids, hostname, privateNetworkIds: [network.id], ...more })).vm.id

@@ -17,6 +17,8 @@ import { guestGroup } from '../host/guest-user-probe.ts'
 import { canOffload } from '../host/offload-probe.ts'
 import { findDomain, findMachine, getMachine, type MachineState } from '../domain/lookup.ts'
 import { stopReaderDomain } from '../domain/reader-domain.ts'
+import { diskImage } from '../../rbd/names.ts'
+import { connectImage, getPool } from '../storage/backends.ts'
 import { openVolume } from '../storage/customer-volumes.ts'
 import { ensureDisk, layOnTemplate, removeDisk, writeSeed } from '../storage/disks.ts'
 import { capacityOf } from '../storage/resize.ts'
@@ -64,7 +66,11 @@ async function describeDisk(context: HostContext, vmId: string, signal: AbortSig
 /** It becomes complete when the machine has arrived. */
 async function makeReceiver(context: HostContext, spec: MachineSpec, disk: DiskShape | null, signal: AbortSignal): Promise<void> {
   for (const volume of spec.volumes) await openVolume(context, volume, signal)
-  if (!disk) return ensureDisk(context, spec, { from: 'template' }, signal)
+  if (!disk) {
+    await ensureDisk(context, spec, { from: 'template' }, signal)
+    await connectImage(context, await getPool(context, spec.storageId!), diskImage(spec), signal)
+    return
+  }
   const { vmId, generation } = spec
   const name = diskName(vmId, generation)
   try {
@@ -287,7 +293,7 @@ const findJob = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Pr
     return isRunning && job.parameters['operation'] === JobOperation.migrationOut ? job.parameters : undefined
   })
 
-/** The daemon of the receiver refuses to tell of an incoming migration, with this code. */
+/** Of a paused domain: its daemon refuses to tell of an incoming migration, with this code. */
 const isArriving = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<boolean> =>
   call(`read the job of ${domain.name}`, signal, (host) =>
     undefinedIfNotFound(host.domains.getJobStats({ domain })).then(
@@ -318,8 +324,10 @@ const SETTLE_MS = 60_000
 
 async function ensureReceived(context: HostContext, spec: MachineSpec, isOn: boolean, signal: AbortSignal): Promise<void> {
   const { vmId, generation, storageId } = spec
-  const domain = await findDomain(context, vmId, signal)
-  const hasSettled = async (): Promise<boolean> => !domain || !(await isArriving(context, domain, signal))
+  const hasSettled = async (): Promise<boolean> => {
+    const seen = await findMachine(context, vmId, signal)
+    return seen?.state !== DomainState.paused || !(await isArriving(context, seen.domain, signal))
+  }
   if (!(await pollUntilTrue(context, `wait for machine ${vmId}`, signal, hasSettled, { timeoutMs: SETTLE_MS })))
     throw new DriverError('transient', `Machine ${vmId} is still arriving on host ${context.hostId}`)
   const found = await findMachine(context, vmId, signal)
