@@ -23,7 +23,7 @@ export function describeMigration(name: string, makeFixture: () => Promise<Migra
       return spec
     }
     afterEach(async () => {
-      for (const { vmId } of specs.splice(0)) await made.there.driver.ensurePurged(vmId, soon(made.there))
+      for (const { vmId } of specs.splice(0)) await made.there.driver.ensurePurgedKeepBackups(vmId, soon(made.there))
       await made.here.tidy?.()
     }, timeoutMs)
     afterAll(() => made?.close())
