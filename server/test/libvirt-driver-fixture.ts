@@ -50,15 +50,16 @@ export async function cephDriverFixture(osds = 1): Promise<CephDriverFixture> {
 
 export const libvirtDriverFixture = async (): Promise<DriverFixture> => driverFixture(await openLibvirtHost())
 
-async function driverFixture(
+/** `dataDir`: of certificates, where the host is a remote one. */
+export async function driverFixture(
   host: LibvirtHost,
-  { storage, storageId = null }: { storage?: StorageSource; storageId?: string | null } = {},
+  { storage, storageId = null, dataDir = '' }: { storage?: StorageSource; storageId?: string | null; dataDir?: string } = {},
 ): Promise<DriverFixture> {
   const image = await tinyImage()
   const log = pino({ level: 'silent' })
-  const networks = openOvn(host.networkController, { log, access: directAccess('') })
+  const networks = openOvn(host.networkController, { log, access: directAccess(join(dataDir, 'pki')) })
   await networks.ensurePublicNetwork({ ranges: ['10.77.0.0/16'], allowed: [] }, AbortSignal.timeout(TIMEOUT_MS))
-  const open = libvirtDrivers({ log, images: { open: () => Promise.resolve(image) }, storage, dataDir: host.sandbox.folder })
+  const open = libvirtDrivers({ log, images: { open: () => Promise.resolve(image) }, storage, dataDir })
   const ref = { id: newId(), driver: 'libvirt', uri: host.uri } as const
   const [driver, other] = [open(ref), open(ref)]
   const shell = new GuestShell(host.sandboxes.unix(host.sandbox), TIMEOUT_MS)

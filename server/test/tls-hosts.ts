@@ -47,7 +47,7 @@ async function joinFleet(settings: Settings, name: string, sandbox: Sandbox): Pr
 }
 
 /** In user space Open vSwitch finds the way of its tunnels only through a bridge of its own, which therefore gets the machine's address. */
-const tunnelBridge = (address: string): string => `
+export const tunnelBridge = (address: string): string => `
   ip link set mgmt0 arp off
   ethtool -K mgmt0 tx off >/dev/null
   mac=$(cat /sys/class/net/mgmt0/address)

@@ -66,6 +66,8 @@ export const PoolLifecycle = { defined: 0, undefined: 1, started: 2, stopped: 3,
 export const AgentState = { connected: 1, disconnected: 2 } as const
 export const BlockJobType = { unknown: 0, pull: 1, copy: 2, commit: 3, activeCommit: 4, backup: 5 } as const
 export const BlockJobStatus = { completed: 0, failed: 1, canceled: 2, ready: 3 } as const
+/** What a job does: the parameter `operation` of its statistics. */
+export const JobOperation = { migrationIn: 4, migrationOut: 5, backup: 9 } as const
 export const JobType = { none: 0, bounded: 1, unbounded: 2, completed: 3, failed: 4, cancelled: 5 } as const
 
 export const MetadataType = { description: 0, title: 1, element: 2 } as const

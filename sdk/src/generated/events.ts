@@ -19,6 +19,7 @@ export const EVENT_TYPES = [
   'vm.network_detached',
   'vm.recovered',
   'vm.lost',
+  'vm.migrated',
   'vm.unsuspended',
   'vm.unmanaged',
   'vm.adopted',

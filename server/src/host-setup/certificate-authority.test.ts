@@ -87,11 +87,13 @@ describe('the certificate authority', () => {
     const authority = await openAuthority(dataDir)
     const [first, second, other] = [await authority.issue('fd00:0::6'), await authority.issue('fd00::6'), await authority.issue('10.0.0.6')]
     const [controller, host] = [await authority.issueController('10.0.0.7'), await authority.issue('10.0.0.7')]
+    const [peer, otherPeer] = [await authority.issuePeer('10.0.0.7', 'cregion'), await authority.issuePeer('10.0.0.6', 'cregion')]
     expect([await authority.revoke('fd00::6'), await authority.revoke('fd00::6'), await authority.revoke('10.0.0.66')]).toEqual([2, 0, 0])
-    expect(await revokeCertificates(dataDir, '10.0.0.7')).toBe(2)
-    expect((await revokedBy('ca')).toSorted()).toEqual([first, second, host].map(serialOf).toSorted())
+    expect(await revokeCertificates(dataDir, '10.0.0.7')).toBe(3)
+    expect((await revokedBy('ca')).toSorted()).toEqual([first, second, host, peer].map(serialOf).toSorted())
     expect(await revokedBy('network-ca')).toEqual([serialOf(controller)])
     expect((await openAuthority(dataDir)).crl).toBe(await readFile(pki('ca-crl.pem'), 'utf8'))
+    expect(await revokedBy('ca')).not.toContain(serialOf(otherPeer))
     expect(await revokedBy('ca')).not.toContain(serialOf(other))
     expect(await revokeCertificates(join(dataDir, 'elsewhere'), '10.0.0.6')).toBeNull()
   })
@@ -175,19 +177,21 @@ describe('the certificate authority', () => {
 describe('a bundle for a host', () => {
   test('has a range that no other host has, also when it is reissued', async () => {
     const out = join(dataDir, 'bundle')
-    const made = await issueBundle(dataDir, '10.0.0.5', { inUse: ['10.77.0.0/16'], controllers: null }, out)
+    const made = await issueBundle(dataDir, '10.0.0.5', { regionId: 'here', inUse: ['10.77.0.0/16'], controllers: null }, out)
     expect([made.range, (await stat(out)).mode & 0o777]).toEqual(['10.78.0.0/16', 0o600])
     expect(await readBundle(out)).toEqual(made)
-    expect((await issueBundle(dataDir, '10.0.0.6', { inUse: ['10.77.0.0/16'], controllers: null }, out)).range).toBe('10.79.0.0/16')
-    expect((await issueBundle(dataDir, '10.0.0.5', { inUse: ['10.77.0.0/16', '10.78.0.0/16'], controllers: null }, out)).range).toBe(
-      '10.78.0.0/16',
+    expect((await issueBundle(dataDir, '10.0.0.6', { regionId: 'here', inUse: ['10.77.0.0/16'], controllers: null }, out)).range).toBe(
+      '10.79.0.0/16',
     )
+    expect(
+      (await issueBundle(dataDir, '10.0.0.5', { regionId: 'here', inUse: ['10.77.0.0/16', '10.78.0.0/16'], controllers: null }, out)).range,
+    ).toBe('10.78.0.0/16')
     expect(await issuedRange(dataDir, '10.0.0.6')).toBe('10.79.0.0/16')
   })
 
   test('makes it a chassis of the network controllers of its region', async () => {
     const out = join(dataDir, 'bundle')
-    const { chassis } = await issueBundle(dataDir, 'fd00::5', { inUse: [], controllers: ['10.0.0.1', '10.0.0.2'] }, out)
+    const { chassis } = await issueBundle(dataDir, 'fd00::5', { regionId: 'here', inUse: [], controllers: ['10.0.0.1', '10.0.0.2'] }, out)
     expect(chassis).toMatchObject({ name: 'fd00--5', controllers: ['10.0.0.1', '10.0.0.2'], ca: (await openAuthority(dataDir)).networkCa })
     expect((await readBundle(out)).chassis).toEqual(chassis)
   })
@@ -195,8 +199,8 @@ describe('a bundle for a host', () => {
   test('rejects other files and invalid addresses', async () => {
     await expect(readBundle(join(dataDir, 'nothing'))).rejects.toThrow('cannot be read')
     await expect(readBundle(pki('ca.pem'))).rejects.toThrow('is not a certificate made by berthd host certificate')
-    await expect(issueBundle(dataDir, '-subj /CN=x', { inUse: [], controllers: null }, join(dataDir, 'b'))).rejects.toThrow(
-      'neither an address nor a name',
-    )
+    await expect(
+      issueBundle(dataDir, '-subj /CN=x', { regionId: 'here', inUse: [], controllers: null }, join(dataDir, 'b')),
+    ).rejects.toThrow('neither an address nor a name')
   })
 })

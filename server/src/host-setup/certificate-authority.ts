@@ -3,6 +3,7 @@
 //   ca          libvirtd of hosts, and the control plane as their client
 //   network-ca  network controllers, and the control plane as their client
 //   chassis-ca  hosts as clients of the southbound database
+//   migration-… QEMUs of the hosts of one region, which send machines to each other
 // Their keys allow impersonating any host and the control plane. `<authority>.index` records what the first two have signed, in the format of
 // `openssl ca`, and `<authority>-crl.pem` lists what of it is revoked. OVN's databases know no such lists: certificates of chassis end soon
 // instead, and are renewed on hosts that are not removed.
@@ -40,6 +41,10 @@ export interface Authority {
   name: string
   /** Issues the certificate of libvirtd for the host at this address or name. */
   issue(address: string): Promise<Identity>
+  /** Of the host as a client of the libvirtds of its region, to migrate machines to them. They know it by the region. */
+  issuePeer(address: string, regionId: string): Promise<Identity>
+  /** Of the QEMUs of the host, which can read its key: no libvirtd accepts it. */
+  issueMigration(address: string, regionId: string): Promise<Identity & { ca: string }>
   /** Of a network controller: its databases serve hosts and the control plane, and are clients of the other members. */
   issueController(address: string): Promise<Identity>
   /** Of a host as a chassis of that name: the southbound database lets it change rows of no other chassis. */
@@ -51,15 +56,21 @@ export interface Authority {
 }
 
 const AUTHORITIES = ['ca', 'network-ca', 'chassis-ca'] as const
-type AuthorityName = (typeof AUTHORITIES)[number]
+/** Of each region one, made when its first host gets its certificate. */
+const migrationCa = (regionId: string): `migration-${string}` => `migration-${regionId}`
+type AuthorityName = (typeof AUTHORITIES)[number] | ReturnType<typeof migrationCa>
 /** The control plane's own certificates, and who signs them. */
 const CLIENTS = { client: 'ca', 'network-client': 'network-ca' } as const
 type RevocableAuthority = (typeof CLIENTS)[keyof typeof CLIENTS]
 const REVOCABLE: readonly RevocableAuthority[] = Object.values(CLIENTS)
+const isRevocable = (name: AuthorityName): name is RevocableAuthority => REVOCABLE.some((each) => each === name)
 const crlFile = (name: RevocableAuthority): string => `${name}-crl.pem`
 
 /** What API and worker present to hosts and network controllers, and trust them by. */
 export const CLIENT_FILES = Object.entries(CLIENTS).flatMap(([name, ca]) => [`${ca}.pem`, crlFile(ca), `${name}.pem`, `${name}.key`])
+
+/** Common name of the hosts of a region as clients of each other. */
+export const peerName = (regionId: string): string => `berth-peer-${regionId}`
 
 const EXTENDED_USAGE = { server: 'serverAuth', client: 'clientAuth', both: 'serverAuth,clientAuth' } as const
 
@@ -77,13 +88,20 @@ export async function openAuthority(dataDir: string): Promise<Authority> {
     for (const [name, signer] of Object.entries(CLIENTS)) {
       const known = await readFileOrNull(file(`${name}.pem`))
       if (daysLeft(known) < RENEW_DAYS) await createClientCertificate(folder, name, signer, known)
-      else await record(folder, signer, known!) // an older version has not
+      else await record(folder, signer, known!, commonName(known!)) // an older version has not
     }
   })
-  const issue = (signer: AuthorityName, name: string, usage: keyof typeof EXTENDED_USAGE, names: string[]): Promise<Identity> =>
+  /** `owner`: by whose address or name it is revoked. */
+  const issue = (
+    signer: AuthorityName,
+    name: string,
+    usage: keyof typeof EXTENDED_USAGE,
+    names: string[],
+    owner = name,
+  ): Promise<Identity> =>
     locked(() =>
       withScratchFolder(folder, async (scratch) => {
-        await sign(folder, scratch, signer, name, usage, names)
+        await sign(folder, scratch, signer, name, usage, names, owner)
         return { cert: await readFile(join(scratch, 'pem'), 'utf8'), key: await readFile(join(scratch, 'key'), 'utf8') }
       }),
     )
@@ -95,6 +113,14 @@ export async function openAuthority(dataDir: string): Promise<Authority> {
     crl: await readFile(file(crlFile('ca')), 'utf8'),
     name: commonName(await readFile(file('client.pem'), 'utf8')),
     issue: (address) => issue('ca', address, 'server', names(address)),
+    issuePeer: (address, regionId) => issue('ca', peerName(regionId), 'client', [], address),
+    issueMigration: async (address, regionId) => {
+      const signer = migrationCa(regionId)
+      await locked(async () => {
+        if (!(await exists(file(`${signer}.pem`)))) await createAuthority(folder, signer)
+      })
+      return { ca: await readFile(file(`${signer}.pem`), 'utf8'), ...(await issue(signer, address, 'both', names(address))) }
+    },
     issueController: (address) => issue('network-ca', address, 'both', names(address)),
     issueChassis: (name) => issue('chassis-ca', name, 'client', []),
     revoke: (address) => locked(async () => sum(await Promise.all(REVOCABLE.map((name) => revoke(folder, name, address))))),
@@ -146,17 +172,17 @@ const commonName = (pem: string): string => new X509Certificate(pem).subject.rep
 async function createAuthority(folder: string, name: AuthorityName): Promise<void> {
   await withScratchFolder(folder, async (scratch) => {
     const extensions = ['-addext', 'basicConstraints=critical,CA:TRUE', '-addext', 'keyUsage=critical,keyCertSign,cRLSign']
-    await request(scratch, `berth-${SUBJECTS[name]}-${newId()}`, AUTHORITY_DAYS, extensions)
+    await request(scratch, `berth-${SUBJECTS[name as keyof typeof SUBJECTS] ?? 'migration'}-${newId()}`, AUTHORITY_DAYS, extensions)
     await storeKeyPair(scratch, folder, name)
   })
 }
 
-const SUBJECTS: Record<AuthorityName, string> = { ca: 'authority', 'network-ca': 'networks', 'chassis-ca': 'chassis' }
+const SUBJECTS = { ca: 'authority', 'network-ca': 'networks', 'chassis-ca': 'chassis' }
 
 async function createClientCertificate(folder: string, name: string, signer: AuthorityName, known: string | null): Promise<void> {
   const subject = known ? commonName(known) : `berth-control-plane-${newId()}`
   await withScratchFolder(folder, async (scratch) => {
-    await sign(folder, scratch, signer, subject, 'client', [])
+    await sign(folder, scratch, signer, subject, 'client', [], subject)
     await storeKeyPair(scratch, folder, name)
   })
 }
@@ -175,18 +201,19 @@ async function sign(
   name: string,
   usage: keyof typeof EXTENDED_USAGE,
   names: string[],
+  owner: string,
 ): Promise<void> {
   const by = ['-CA', join(folder, `${signer}.pem`), '-CAkey', join(folder, `${signer}.key`), '-addext', 'basicConstraints=CA:FALSE']
   const use = ['-addext', 'keyUsage=critical,digitalSignature,keyEncipherment', '-addext', `extendedKeyUsage=${EXTENDED_USAGE[usage]}`]
   await request(scratch, name, signer === 'chassis-ca' ? CHASSIS_DAYS : CERTIFICATE_DAYS, [...by, ...use, ...names])
-  if (signer !== 'chassis-ca') await record(folder, signer, await readFile(join(scratch, 'pem'), 'utf8'))
+  if (isRevocable(signer)) await record(folder, signer, await readFile(join(scratch, 'pem'), 'utf8'), owner)
 }
 
 /** Once. */
-async function record(folder: string, signer: RevocableAuthority, pem: string): Promise<void> {
+async function record(folder: string, signer: RevocableAuthority, pem: string, owner: string): Promise<void> {
   const { validTo, serialNumber } = new X509Certificate(pem)
   if ((await readFileOrNull(indexFile(folder, signer)))?.includes(`\t${serialNumber}\t`)) return
-  const line = ['V', utcTime(new Date(validTo)), '', serialNumber, 'unknown', `/CN=${commonName(pem)}`]
+  const line = ['V', utcTime(new Date(validTo)), '', serialNumber, 'unknown', `/CN=${owner}`]
   await appendFile(indexFile(folder, signer), `${line.join('\t')}\n`, { mode: 0o600, flush: true })
 }
 

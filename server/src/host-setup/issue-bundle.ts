@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { parseCidr, formatCidr, type Cidr } from '../kernel/cidr.ts'
 import { isAddress } from '../hypervisor/network-controller-address.ts'
-import { openAuthority, pkiFolder, type Authority } from './certificate-authority.ts'
+import { openAuthority, peerName, pkiFolder, type Authority } from './certificate-authority.ts'
 import type { Bundle, ChassisBundle, ControllerBundle } from './setup-step.ts'
 import { freeRange } from './address-range.ts'
 import { readFileOrNull, writeFileAtomic } from './shell.ts'
@@ -16,11 +16,11 @@ const readIssued = async (dataDir: string): Promise<Issued> => JSON.parse((await
 
 export const issuedRange = async (dataDir: string, address: string): Promise<string | undefined> => (await readIssued(dataDir))[address]
 
-/** `controllers`: of the region's OVN; null: the host has one of its own. */
+/** `controllers`: of the region's OVN; null: the host has one of its own, and is alone in its region. */
 export async function issueBundle(
   dataDir: string,
   address: string,
-  { inUse, controllers }: { inUse: string[]; controllers: string[] | null },
+  { regionId, inUse, controllers }: { regionId: string; inUse: string[]; controllers: string[] | null },
   out: string,
 ): Promise<Bundle> {
   requireAddress(address)
@@ -35,6 +35,11 @@ export async function issueBundle(
     allowedName: `CN=${authority.name}`,
     range,
     chassis: controllers && (await chassisBundle(authority, address, controllers)),
+    peers: controllers && {
+      allowedName: `CN=${peerName(regionId)}`,
+      libvirt: await authority.issuePeer(address, regionId),
+      qemu: await authority.issueMigration(address, regionId),
+    },
   }
   await writeFileAtomic(issuedFile(dataDir), JSON.stringify({ ...issued, [address]: range }), 0o600)
   await writeFileAtomic(out, `${JSON.stringify(bundle)}\n`, 0o600)

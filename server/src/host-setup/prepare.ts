@@ -7,6 +7,7 @@ import { daemons } from './libvirt-daemons.ts'
 import { forwarding } from './forwarding.ts'
 import { kvmDevice } from './kvm-device.ts'
 import { masquerade } from './masquerade.ts'
+import { migration } from './migration.ts'
 import { savedState } from './saved-state.ts'
 import { oldNetwork } from './old-network.ts'
 import { openVswitch } from './open-vswitch.ts'
@@ -29,6 +30,7 @@ const STEPS: Step[] = [
   savedState,
   qemuConf,
   tls,
+  migration,
   kvmDevice,
   daemons,
   pool,

@@ -3,12 +3,14 @@
 // folders. Debian's default group is another.
 import { readFile } from 'node:fs/promises'
 import { kvmGroup } from './kvm-device.ts'
+import { isPrepared, QEMU_PKI } from './migration.ts'
 import { conflicts, isSet, set, type Settings } from './managed-block.ts'
 import { missing, satisfied, type HostPlan, type Step } from './setup-step.ts'
 
 export const QEMU_CONF = '/etc/libvirt/qemu.conf'
 const WITHOUT_SYSTEMD: Settings = { cgroup_controllers: [], remember_owner: 0 }
 const KVM_GROUP: Settings = { group: 'kvm' }
+const MIGRATION: Settings = { migrate_tls_x509_cert_dir: QEMU_PKI, migrate_tls_x509_verify: 1 }
 
 /** A group that the operator has set stays. */
 export const qemuSettings = (text: string, { systemd, hasKvmGroup }: { systemd: boolean; hasKvmGroup: boolean }): Settings => ({
@@ -16,8 +18,10 @@ export const qemuSettings = (text: string, { systemd, hasKvmGroup }: { systemd: 
   ...(hasKvmGroup && conflicts(text, KVM_GROUP).length === 0 && KVM_GROUP),
 })
 
-const settingsFor = async ({ systemd }: HostPlan): Promise<Settings> =>
-  qemuSettings(await readFile(QEMU_CONF, 'utf8').catch(() => ''), { systemd, hasKvmGroup: (await kvmGroup()) !== null })
+const settingsFor = async ({ systemd, bundle }: HostPlan): Promise<Settings> => ({
+  ...qemuSettings(await readFile(QEMU_CONF, 'utf8').catch(() => ''), { systemd, hasKvmGroup: (await kvmGroup()) !== null }),
+  ...((bundle?.peers || (await isPrepared())) && MIGRATION),
+})
 
 export const qemuConf: Step = {
   name: 'qemu.conf',

@@ -33,7 +33,7 @@ describeIf(missingForMachine())('a revoked certificate', { timeout: 180_000 }, (
 
   const prepare = async (): Promise<string[]> => {
     const bundle = join(folder, 'bundle')
-    await issueBundle(folder, address(), { inUse: [], controllers: null }, bundle)
+    await issueBundle(folder, address(), { regionId: 'cregion', inUse: [], controllers: null }, bundle)
     const report = await machine.prepare('--certificate', bundle)
     expect(failure(report)).toBeUndefined()
     return done(report)

@@ -16,6 +16,17 @@ export interface Bundle {
   range: string
   /** Of the OVN of its region; null: the host has one of its own. */
   chassis: ChassisBundle | null
+  /** For migrations between the hosts of its region; null: it is alone. Missing in bundles of older versions. */
+  peers?: PeerBundle | null
+}
+
+export interface PeerBundle {
+  /** Of the other hosts, which libvirtd accepts too. */
+  allowedName: string
+  /** PEM. What libvirtd presents to theirs. */
+  libvirt: { cert: string; key: string }
+  /** What the QEMUs of the hosts present to each other. */
+  qemu: { ca: string; cert: string; key: string }
 }
 
 export interface ChassisBundle {

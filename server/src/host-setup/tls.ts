@@ -1,9 +1,10 @@
-// Configures libvirtd for TLS: it presents the issued certificate and accepts one client name only, unless its certificate is revoked.
+// Configures libvirtd for TLS: it presents the issued certificate and accepts the control plane, and the hosts of its region, which migrate
+// machines to it, unless their certificates are revoked.
 import { X509Certificate } from 'node:crypto'
 import { isIP, isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import { systemClock } from '../kernel/clock.ts'
-import type { HostPlan } from './setup-step.ts'
+import type { Bundle, HostPlan } from './setup-step.ts'
 import { isSet, set, type Settings } from './managed-block.ts'
 import { missing, SetupError, satisfied, type Step } from './setup-step.ts'
 import { BERTH_FOLDER, exists, readFileOrNull, writeFileAtomic } from './shell.ts'
@@ -19,7 +20,17 @@ export const tlsFiles = {
   key: join(BERTH_FOLDER, 'server.key'),
   crl: join(BERTH_FOLDER, 'ca-crl.pem'),
   allowedName: join(BERTH_FOLDER, 'allowed-name'),
+  allowedPeers: join(BERTH_FOLDER, 'allowed-peers'),
 }
+
+const contentOf = (bundle: Bundle) => ({
+  ca: bundle.ca,
+  cert: bundle.cert,
+  key: bundle.key,
+  crl: bundle.crl,
+  allowedName: bundle.allowedName,
+  allowedPeers: bundle.peers?.allowedName ?? '',
+})
 
 export const tls: Step = {
   name: 'certificate',
@@ -49,9 +60,10 @@ export const tls: Step = {
 }
 
 async function isInstalled({ bundle }: HostPlan): Promise<boolean> {
-  const names = ['ca', 'cert', 'key', 'crl', 'allowedName'] as const
-  const found = await Promise.all(names.map((name) => readFileOrNull(tlsFiles[name])))
-  return names.every((name, i) => found[i] === bundle?.[name])
+  if (!bundle) return false
+  const wanted = Object.entries(contentOf(bundle)) as [keyof typeof tlsFiles, string][]
+  const found = await Promise.all(wanted.map(([name]) => readFileOrNull(tlsFiles[name])))
+  return wanted.every(([, content], i) => (found[i] ?? '') === content)
 }
 
 async function install({ bundle }: HostPlan): Promise<void> {
@@ -62,6 +74,7 @@ async function install({ bundle }: HostPlan): Promise<void> {
   await writeFileAtomic(tlsFiles.cert, bundle.cert)
   await writeFileAtomic(tlsFiles.crl, bundle.crl)
   await writeFileAtomic(tlsFiles.allowedName, bundle.allowedName)
+  await writeFileAtomic(tlsFiles.allowedPeers, contentOf(bundle).allowedPeers)
 }
 
 function requireValid(cert: string): void {
@@ -96,7 +109,7 @@ async function settingsOf({ tlsAddress, systemd }: HostPlan): Promise<Settings> 
     ...((await exists(tlsFiles.crl)) && { crl_file: tlsFiles.crl }),
     auth_tls: 'none', // the client certificate authenticates
     tls_no_verify_certificate: 0,
-    tls_allowed_dn_list: [(await readFileOrNull(tlsFiles.allowedName)) ?? ''],
+    tls_allowed_dn_list: [(await readFileOrNull(tlsFiles.allowedName)) ?? '', (await readFileOrNull(tlsFiles.allowedPeers)) || []].flat(),
   }
 }
 

@@ -67,6 +67,61 @@ export interface Machines {
   ensurePurgedKeepBackups(vmId: string, signal: AbortSignal): Promise<void>
 }
 
+/** Moves a machine to another host of its region, running or off. Order of calls: describeDisk here, ensureReceiver there, ensureMigrated here,
+ *  ensureReceived there; ensurePurgedKeepBackups here removes what was left. Never do both hosts run it. Snapshots, and volumes that are on the host
+ *  itself, do not move; backups that follow are full. */
+export interface Migrations {
+  /** What the disk that receives this machine's must be like; null in a storage backend, where it stays. */
+  describeDisk(vmId: string, signal: AbortSignal): Promise<DiskShape | null>
+  /** An empty disk of that shape and its seed, or access to the storage backend that has the disk. Replaces what an earlier attempt left, and
+   *  leaves a machine alone that is here or arriving. `no_space` leaves no volume. */
+  ensureReceiver(spec: MachineSpec, disk: DiskShape | null, signal: AbortSignal): Promise<Receiver>
+  /** Resolves when the machine has left for the receiver. Joins a migration that any process has begun, which goes on when its process dies or
+   *  aborts. A failure leaves the machine here as it was. `invalid_state` when it is not on, or off, as the request says. */
+  ensureMigrated(spec: MachineSpec, request: MigrationRequest, signal: AbortSignal): Promise<void>
+  /** Aborts a migration of any process, or waits for one that cannot be aborted any more. A machine that has not left is as it was. */
+  ensureNotMigrating(vmId: string, request: { isOn: boolean }, signal: AbortSignal): Promise<void>
+  /** The machine has arrived: it runs, or is off, and its disk is complete. `not_found` when it is not here. */
+  ensureReceived(spec: MachineSpec, request: { isOn: boolean }, signal: AbortSignal): Promise<void>
+}
+
+export interface DiskShape {
+  capacityBytes: number
+  /** Whether it is a layer on its template, rather than a copy. */
+  isLayer: boolean
+}
+
+/** What the other host needs to know of this one. */
+export interface Receiver {
+  hostId: string
+  /** Of its storage pool. */
+  folder: string
+  /** Of all its guests; null where it cannot start each as a user of its own. */
+  guestGroup: number | null
+  /** Whether guests may leave checksums and segments to their interfaces. */
+  canOffload: boolean
+}
+
+export interface MigrationRequest {
+  receiver: Receiver
+  /** Address of the receiver's hypervisor, as the product knows it. */
+  uri: string
+  isOn: boolean
+  /** Whether the receiver runs the machine: asked where this host cannot tell, after a crash of its daemon. */
+  hasArrived: () => Promise<boolean>
+  /** Of the guest, at the end. A guest that writes too fast for it is slowed down, and after some minutes its memory follows it. */
+  downtimeMs: number
+  /** Of memory and disk; null = unlimited. */
+  miBPerSecond: number | null
+  onProgress?: (progress: MigrationProgress) => void
+}
+
+/** Of the memory, or of the disk before it. */
+export interface MigrationProgress {
+  remainingBytes: number
+  totalBytes: number
+}
+
 export interface Templates {
   /** The image is on the host, and its checksum was verified there. */
   ensureTemplate(template: TemplateRef, signal: AbortSignal): Promise<void>
@@ -211,7 +266,7 @@ export interface Chassis {
   ): Promise<string | null>
 }
 
-export interface Driver extends Machines, Templates, Interfaces, Volumes, SnapshotsAndBackups, Monitoring, Chassis {
+export interface Driver extends Machines, Migrations, Templates, Interfaces, Volumes, SnapshotsAndBackups, Monitoring, Chassis {
   readonly hostId: string
   /** Changes nothing on the host. Consoles and subscriptions of this driver end. */
   close(): Promise<void>

@@ -74,6 +74,18 @@ export function describeNetworkController(name: string, makeFixture: () => Promi
       expect(await isListed(spec.networkId)).toBe(false)
     })
 
+    test('has the port of a machine that is migrated on both hosts, then on the other one', async () => {
+      const [from, to] = made.hosts
+      const moved = port({ mac: '52:54:00:09:01:01', addresses: ['10.0.0.77'] })
+      const hosts = async () => (await listed(moved.mac)).map(({ host }) => host)
+      await made.controller.ensurePort(moved, soon())
+      await Promise.all([made.controller, made.other].map((each) => each.ensurePort({ ...moved, destination: to }, soon())))
+      expect(await hosts()).toEqual([`${from},${to}`])
+      await made.controller.ensurePort({ ...moved, host: to, destination: null }, soon())
+      expect(await hosts()).toEqual([to])
+      await made.controller.ensureNoPort(moved.mac, soon())
+    })
+
     test('changes the routes of a network, and the ranges of their next hop', async () => {
       const destination = '192.168.7.0/24'
       const spec = await network({ snat: { ...SNAT, address: '100.64.0.12' } })

@@ -108,6 +108,9 @@ export interface PortSpec extends Versioned {
   ranges: readonly string[]
   /** Name of the machine's host, as the host reports it (HostFacts.hostname). No other host can take the port. */
   host: string
+  /** While the machine is migrated: the host that gets it. The port is there too, and passes packets there once the machine announces itself.
+   *  Default: none. */
+  destination?: string | null
   /** Both directions; null = unlimited. */
   limitMbps: number | null
   /** Private interfaces of the machine: what they send out of their networks, and receive from there, counts toward the same limit. Traffic with
@@ -116,6 +119,11 @@ export interface PortSpec extends Versioned {
   /** Null: everything passes that is not spoofed. */
   filter: Filter | null
 }
+
+export const hostsOf = ({ host, destination }: Pick<PortSpec, 'host' | 'destination'>): string[] => [
+  host,
+  ...(destination ? [destination] : []),
+]
 
 export interface ListedNetwork {
   networkId: string
@@ -127,6 +135,7 @@ export interface Port {
   vmId: string | null
   mac: string
   networkId: string | null
+  /** While the machine is migrated both, with a comma. */
   host: string
   limitMbps: number | null
   version: number

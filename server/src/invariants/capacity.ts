@@ -3,11 +3,13 @@ import { sql } from '../kernel/database/db.ts'
 import { invariant, type Invariant } from './invariant.ts'
 import { isBusy } from './workflows.ts'
 
-/** An evacuating VM has capacity reserved on both hosts until the run has ended. */
+/** An evacuating VM has capacity reserved on both hosts until the run has ended, one that is migrated until it has arrived. */
 const reservedCapacity = sql`
   select host_id, vcpu, ram_mib, case when storage_id is null then disk_gib else 0 end as disk_gib from vms union all
   select r.input -> 'placeBefore' ->> 'host_id', v.vcpu, v.ram_mib, case when v.storage_id is null then v.disk_gib else 0 end from workflow_runs r join vms v on v.id = r.subject_id
   where (r.status in ('PENDING', 'RUNNING') or r.compensating) union all
+  select r.input ->> 'destinationId', v.vcpu, v.ram_mib, case when v.storage_id is null then v.disk_gib else 0 end from workflow_runs r join vms v on v.id = r.subject_id
+  where (r.status in ('PENDING', 'RUNNING') or r.compensating) and r.name = 'vm.migrate' and v.host_id <> r.input ->> 'destinationId' union all
   select host_id, vcpu, ram_mib, disk_gib from backup_proofs`
 
 /** A backup that is made on one host for another has room reserved on both. */

@@ -24,6 +24,7 @@ const LIFECYCLE = {
   REBUILD: 'vm.started',
   SUSPEND: 'vm.suspended',
   DELETE: 'vm.terminated',
+  MIGRATE: 'vm.migrated',
 }
 
 /** Suspending a suspended VM that was powered on again records no second event. */

@@ -30,7 +30,8 @@ const unique = invariant(
   () => sql`
     select m."vmId" as id, format('it is on the hosts %s', string_agg(h.name, ', ')) as what
     from found_machines m join hosts h on h.id = m.host_id
-    where not exists (select from stale_machines l where l.host_id = m.host_id and l.vm_id = m."vmId") group by m."vmId" having count(*) > 1`,
+    where not exists (select from stale_machines l where l.host_id = m.host_id and l.vm_id = m."vmId")
+      and not ${isWorkedOn(sql`m."vmId"`)} group by m."vmId" having count(*) > 1`,
   { settle: '60s' },
 )
 

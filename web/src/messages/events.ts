@@ -22,6 +22,7 @@ export const eventSentences: { [Type in EventType]: (data: EventData<Type>) => s
   'vm.network_detached': ({ vm }) => `VM ${vm.name} was detached from a private network`,
   'vm.recovered': ({ vm }) => `VM ${vm.name} was restored from a backup, because its host was destroyed`,
   'vm.lost': ({ vm }) => `VM ${vm.name} was lost: its host was destroyed, and there was no backup`,
+  'vm.migrated': ({ vm }) => `VM ${vm.name} was moved to another host`,
   'vm.unsuspended': ({ vm }) => `The suspension of VM ${vm.name} ended`,
   'vm.unmanaged': ({ vm }) => `The operator no longer manages VM ${vm.name}`,
   'vm.adopted': ({ vm }) => `The operator manages VM ${vm.name} again`,

@@ -82,8 +82,9 @@ async function certificate(
   { address, region, out }: { address: string; region?: string; out: string },
 ): Promise<Result> {
   const { issueBundle: makeBundle } = await import('../../host-setup/issue-bundle.ts')
-  const controllers = await controllersOf(db, region ?? (await onlyRegion(db)))
-  const bundle = await makeBundle(config.dataDir, address, { inUse: await rangesInUse(db), controllers }, out)
+  const { id: regionId, slug } = await getRegion(db, region ?? (await onlyRegion(db)))
+  const controllers = await controllersOf(db, slug)
+  const bundle = await makeBundle(config.dataDir, address, { regionId, inUse: await rangesInUse(db), controllers }, out)
   const text = [
     `The certificate for ${address} is in ${out}. It contains a private key: copy it to the host, then delete it here.`,
     `On the host:   sudo npx berthd host prepare --certificate ${out}`,

@@ -3,6 +3,7 @@ import { getAccount } from '../../features/accounts/service.ts'
 import type { Deps } from '../../features/deps.ts'
 import { adminCommand, type Admin } from '../admin-command.ts'
 import { withCore } from '../admin-command.ts'
+import { UsageError } from '../errors.ts'
 import { table, type Result } from '../output.ts'
 
 export function vmCommands(program: Command): void {
@@ -26,6 +27,37 @@ export function vmCommands(program: Command): void {
       loss ? (_options, id) => `VM ${id} ${loss}` : undefined,
     )
   }
+  adminCommand(
+    vm
+      .command('migrate')
+      .description('move a VM to another host of its region; a running one keeps running')
+      .argument('<id>')
+      .option('--to <host>', 'by default the one with most room')
+      .option('--max-mib <number>', 'MiB per second of memory and disk; unlimited by default')
+      .option('--dry-run', 'only print where it would go, or why it cannot'),
+    'vm migrate cabc123 --to rack2',
+    migrate,
+  )
+}
+
+interface MigrateOptions {
+  to?: string
+  maxMib?: string
+  dryRun?: boolean
+}
+
+async function migrate(admin: Admin, { to, maxMib, dryRun = false }: MigrateOptions, id?: string): Promise<Result> {
+  const miBPerSecond = maxMib === undefined ? undefined : Number(maxMib)
+  if (miBPerSecond !== undefined && !(Number.isInteger(miBPerSecond) && miBPerSecond > 0))
+    throw new UsageError('--max-mib is a whole number above 0')
+  const { planMigration, startMigration } = await import('../../features/vms/service.ts')
+  const order = { to, miBPerSecond }
+  if (dryRun) {
+    const plan = await withCore(admin, (deps) => planMigration(deps, id!, order))
+    return { data: { id, ...plan }, text: `VM ${id} can be moved from ${plan.from} to ${plan.to}. Nothing was changed` }
+  }
+  const started = await withCore(admin, (deps) => deps.db.tx((tx) => startMigration(tx, deps, id!, order)))
+  return { data: { id, ...started }, text: `VM ${id} is being moved from ${started.from} to ${started.to}: action ${started.actionId}` }
 }
 
 async function list({ db }: Admin, { account }: { account?: string }): Promise<Result> {

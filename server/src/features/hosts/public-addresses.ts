@@ -192,6 +192,24 @@ export const getPool = (db: Queries, id: string) =>
 export const servesHost = (pool: PoolRow, host: HostRow): boolean =>
   pool.host_id === null ? pool.region_id === host.region_id : pool.host_id === host.id
 
+/** The first public address of the VM, floating ones included, that the host does not serve; null: it serves all. */
+export async function findUnservedAddress(
+  db: Queries,
+  vm: { id: string; address_pool_id: string | null; ip_address: string | null; ipv6_pool_id: string | null; ipv6_address: string | null },
+  host: HostRow,
+): Promise<string | null> {
+  const floating = await db.many<{ address: string; pool_id: string }>(
+    sql`select host(address) as address, pool_id from addresses where vm_id = ${vm.id} order by addresses.address`,
+  )
+  const own = [
+    { address: vm.ip_address, pool_id: vm.address_pool_id },
+    { address: vm.ipv6_address, pool_id: vm.ipv6_pool_id },
+  ]
+  for (const { address, pool_id } of [...own, ...floating])
+    if (address !== null && pool_id !== null && !servesHost(await getPool(db, pool_id), host)) return address
+  return null
+}
+
 /** Allocates an IPv4 address from a pool that serves this host. */
 export async function allocatePublicIp(tx: Tx, now: Date, host: HostRow, regionSlug: string): Promise<TakenAddress> {
   const pools = await tx.many<PoolRow>(

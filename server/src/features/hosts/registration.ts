@@ -110,7 +110,7 @@ export async function removeHost(tx: Tx, now: Date, host: sql.HostRow): Promise<
   if (leaving > 0)
     throw apiError(
       'busy',
-      `VMs of host ${host.name} are being restored elsewhere (${leaving}), and return to it if that fails: try again when that has ended`,
+      `${leaving} VMs are being migrated to host ${host.name}, or restored elsewhere and return to it if that fails: try again when that has ended`,
     )
   if (vms > 0 || networks > 0 || backups > 0 || volumes > 0) {
     await sql.markRemoved(tx, now, host.id)

@@ -41,7 +41,7 @@ export {
 
 export const listHosts = sql.listHosts
 export const findHost = sql.findHost
-export const { markLost, regionsWithHosts } = sql
+export const { listHostsIn, markLost, regionsWithHosts } = sql
 
 /** The driver pool asks by it: nothing is sent to a destroyed host, whose address another machine may have by now. */
 export async function findHostToCall(db: Queries, id: string): Promise<sql.HostRow | undefined> {

@@ -83,7 +83,7 @@ export const countConnected = (tx: Tx, regionId: string) =>
 
 /**
  * Resources that would be lost with the host: VMs with data on it, private networks where it is the only host of their region, backups of
- * VMs on other hosts, and VMs under evacuation that a rollback would return to it.
+ * VMs on other hosts, and VMs that are evacuated, which a rollback would return to it, or migrated to it.
  */
 export const countHostResources = (tx: Queries, id: string) =>
   tx.one<{ vms: number; networks: number; backups: number; volumes: number; leaving: number }>(sql`
@@ -93,4 +93,4 @@ export const countHostResources = (tx: Queries, id: string) =>
       (select count(*)::int from backups where host_id = ${id}) as backups,
       (select count(*)::int from volumes where host_id = ${id}) as volumes,
       (select count(*)::int from workflow_runs r where ${isOpen}
-        and input -> 'placeBefore' ->> 'host_id' = ${id}) as leaving`)
+        and ${id} in (input -> 'placeBefore' ->> 'host_id', input ->> 'destinationId')) as leaving`)

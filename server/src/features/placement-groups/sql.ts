@@ -48,11 +48,14 @@ export const setGroup = (tx: Tx, vmId: string, groupId: string) =>
 
 export const clearGroup = (tx: Tx, vmId: string) => tx.run(sql`delete from placement_group_members where vm_id = ${vmId}`)
 
-/** How many VMs of the group are on which host, without this one. */
+/** How many VMs of the group are on which host, or on their way to it, without this one. */
 export const countByHost = (tx: Tx, groupId: string, exceptVmId: string | null) =>
   tx.many<{ host_id: string | null; vms: number }>(sql`
-    select v.host_id, count(*)::int as vms from placement_group_members m join vms v on v.id = m.vm_id
-    where m.group_id = ${groupId} and v.host_id is not null and v.id is distinct from ${exceptVmId} group by 1`)
+    select host_id, count(*)::int as vms from (
+      select m.vm_id, v.host_id from placement_group_members m join vms v on v.id = m.vm_id where m.group_id = ${groupId}
+      union select m.vm_id, r.input ->> 'destinationId' from placement_group_members m join workflow_runs r on r.subject_id = m.vm_id
+      where m.group_id = ${groupId} and r.name = 'vm.migrate' and (r.status in ('PENDING', 'RUNNING') or r.compensating)) placed
+    where host_id is not null and vm_id is distinct from ${exceptVmId} group by 1`)
 
 /** Subquery: the group of a VM as JSON. */
 export const groupAsJson = (vmId: Sql) => sql`

@@ -10,7 +10,7 @@ export const vmsOf = (db: Queries, hostId: string) =>
 export const runsOn = (db: Queries, hostId: string) =>
   db.many<{ id: string }>(sql`
     select r.id from workflow_runs r left join vms v on v.id = r.subject_id left join volumes w on w.id = r.subject_id
-    where ${isOpen} and r.name <> 'vm.delete' and ${hostId} in (v.host_id, w.host_id, r.input ->> 'hostId') order by r.id`)
+    where ${isOpen} and r.name <> 'vm.delete' and ${hostId} in (v.host_id, w.host_id, r.input ->> 'hostId', r.input ->> 'destinationId') order by r.id`)
 
 export const isAnyBusy = async (db: Queries, hostId: string): Promise<boolean> =>
   (await db.maybe(sql`

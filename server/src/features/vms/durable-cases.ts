@@ -1,15 +1,18 @@
 // Crash and failure injection for every VM workflow: a sample in `npm test`, every combination in `npm run prove`.
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
+import { controlOf, givenHost, placeOn } from '../../../test/hosts.ts'
 import { sellReplicated } from '../../../test/replicated-storage.ts'
 import { testRunner } from '../../../test/run-workflows.ts'
 import { sql } from '../../kernel/database/db.ts'
 import type { AnyWorkflow } from '../../workflow/executor.ts'
 import { findRun } from '../../workflow/run-store.ts'
 import { testCrashSafety } from '../../workflow/testing.ts'
+import { applyPorts } from './reconcilers/apply-ports.reconciler.ts'
 import { reconcileStaleMachines } from './reconcilers/stale-machines.reconciler.ts'
 import { getVmRow, machineSpec } from './model/machine-spec.ts'
 import { recordStaleMachine } from './model/stale-machines.ts'
+import { migrateVm, startMigration } from './operator/migrate.ts'
 import { repairVm } from './recovery/repair.ts'
 import { vmWorkflows } from './workflows.ts'
 
@@ -157,6 +160,76 @@ export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: 
       }
       const setup = { db: app.db, clock: app.clock, runner: testRunner(app.deps), workflow: repairVm }
       await testCrashSafety({ ...setup, start, completed: isRight, failed: isTriedAgain }, { thorough })
+    })
+  })
+}
+
+/** The machine runs on one of two hosts at any time, and the other has nothing of it in the end. */
+export function describeMigrationDurability({
+  thorough,
+  storage = 'LOCAL',
+}: {
+  thorough: boolean
+  storage?: 'LOCAL' | 'REPLICATED'
+}): void {
+  describe(`a migration survives a crash and a failure at any step, on ${storage} storage`, async () => {
+    const app = await testApp()
+    if (storage === 'REPLICATED') await sellReplicated(app)
+    const other = await givenHost(app, 'other')
+    await app.db.run(sql`update catalog_values set value = 1000000 where name like 'quota.%'`)
+    await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
+    await app.db.run(sql`update address_pools set host_id = null`)
+    const customer = await app.given.customer({ credit: '1000000.00' })
+    const hosts = [app.host.id, other.id]
+    const signal = AbortSignal.timeout(MINUTES)
+
+    const look = async (vmId: string) => {
+      const seen = []
+      for (const hostId of hosts) {
+        const driver = await app.deps.hypervisors.get(hostId)
+        const volumes: string[] = []
+        for await (const volume of driver.listVolumes(signal)) if (volume.vmId === vmId) volumes.push(`${volume.kind} ${volume.complete}`)
+        const power = (await driver.findMachine(vmId, signal))?.power ?? null
+        const used = await app.db.one(sql`select vcpu_used, ram_used_mib, disk_used_gib from hosts where id = ${hostId}`)
+        const stale = await app.db.many(sql`select from stale_machines where vm_id = ${vmId} and host_id = ${hostId}`)
+        seen.push({ power, volumes: volumes.toSorted(), used, isStale: stale.length > 0 })
+      }
+      const vm = await app.db.one<{ host_id: string; status: string }>(sql`select host_id, status from vms where id = ${vmId}`)
+      const ports = await app.db.many(sql`select host from simulated.ports where vm_id = ${vmId}`)
+      return { seen, vm, ports, file: await readFile(vmId) }
+    }
+    const readFile = async (vmId: string): Promise<string | null> => {
+      const { host_id } = await app.db.one<{ host_id: string }>(sql`select host_id from vms where id = ${vmId}`)
+      return controlOf(app, host_id).drift.readFile(vmId, 'proof')
+    }
+
+    test.each(['running', 'stopped'])('of a machine that is %s', { timeout: MINUTES }, async (power) => {
+      let vmId = ''
+      let before: Awaited<ReturnType<typeof look>>
+      const start = async (): Promise<string> => {
+        vmId = (await placeOn(app, app.host.id, () => app.given.vm(customer))).id
+        await controlOf(app, app.host.id).drift.writeFile(vmId, 'proof', vmId)
+        if (power === 'stopped') await customer.post(`/vms/${vmId}/stop`)
+        await app.settle({ subjectId: vmId })
+        before = await look(vmId)
+        return (await app.db.tx((tx) => startMigration(tx, app.deps, vmId, { to: 'other' }))).actionId
+      }
+      const setup = { db: app.db, clock: app.clock, runner: testRunner(app.deps), workflow: migrateVm, start }
+      const completed = async (): Promise<void> => {
+        await applyPorts.runOnce(app.deps) // what optional steps have not done
+        await reconcileStaleMachines.runOnce(app.deps)
+        const { seen, vm, ports, file } = await look(vmId)
+        expect([vm, ports, file]).toEqual([{ ...before.vm, host_id: other.id }, [{ host: 'other' }], vmId])
+        expect(seen.map(({ power: now, volumes, isStale }) => ({ now, volumes, isStale }))).toEqual([
+          { now: null, volumes: [], isStale: false },
+          { now: power, volumes: before.seen[0]!.volumes, isStale: false },
+        ])
+      }
+      const failed = async (run: { id: string }): Promise<void> => {
+        expect((await findRun(app.db, run.id))!.cleanup_failed).toBe(false)
+        expect(await look(vmId)).toEqual(before)
+      }
+      await testCrashSafety({ ...setup, completed, failed }, { thorough })
     })
   })
 }

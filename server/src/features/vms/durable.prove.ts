@@ -1,4 +1,6 @@
-import { describeDurability } from './durable-cases.ts'
+import { describeDurability, describeMigrationDurability } from './durable-cases.ts'
 
 describeDurability({ thorough: true })
 describeDurability({ thorough: false, storage: 'REPLICATED' })
+describeMigrationDurability({ thorough: true })
+describeMigrationDurability({ thorough: false, storage: 'REPLICATED' })

@@ -1,3 +1,4 @@
-import { describeDurability } from './durable-cases.ts'
+import { describeDurability, describeMigrationDurability } from './durable-cases.ts'
 
 describeDurability({ thorough: false })
+describeMigrationDurability({ thorough: false })

@@ -356,6 +356,7 @@ export const vmEvents = {
     VmEventData,
     'The host of the VM was destroyed, and there was no backup: its disk is lost, unused days were refunded, and a rebuild makes it anew',
   ),
+  'vm.migrated': defineEvent(VmEventData, 'The operator moved the VM to another host; it kept running, or stayed off'),
   'vm.unsuspended': defineEvent(VmEventData, 'The suspension ended; the VM had been stopped before it, and still is'),
   'vm.unmanaged': defineEvent(VmEventData, 'The operator took the VM out of automatic management; it is not charged for'),
   'vm.adopted': defineEvent(VmEventData, 'The operator returned the VM to automatic management'),

@@ -19,6 +19,7 @@ export {
 } from './operator/suspend.ts'
 export { adopt, adoptInPowerState, probeUnmanagedVm, unmanage, unmanageWhenIdle } from './operator/manage.ts'
 export { releaseRestoreRoom, reserveRestoreRoom } from './model/restore-room.ts'
+export { planMigration, startMigration } from './operator/migrate.ts'
 export { evacuateVm } from './recovery/evacuate.ts'
 export { loseVm, markWaiting } from './operator/lose.ts'
 export { deleteUnpaidVm } from './actions/delete.ts'

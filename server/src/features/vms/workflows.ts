@@ -3,6 +3,7 @@ import { deleteVm } from './actions/delete.ts'
 import { attachNetwork, detachNetwork } from './actions/attach-network.ts'
 import { restartVm, setPassword, startVm, stopVm, suspendVm, unsuspendVm } from './actions/power.ts'
 import { repairVm } from './recovery/repair.ts'
+import { migrateVm } from './operator/migrate.ts'
 import { rebuildVm } from './actions/rebuild.ts'
 import { upgradeVm } from './actions/upgrade.ts'
 
@@ -20,4 +21,5 @@ export const vmWorkflows = [
   deleteVm,
   attachNetwork,
   detachNetwork,
+  migrateVm,
 ]

@@ -17,6 +17,7 @@ import { factMethods } from './host/facts.ts'
 import { healthMethods } from './host/health.ts'
 import { detectAcceleration } from './host/kvm-probe.ts'
 import { definitionMethods } from './machine/definition.ts'
+import { migrationMethods } from './machine/migration.ts'
 import { powerMethods } from './machine/power.ts'
 import { purgeMethods } from './machine/purge.ts'
 import { readinessMethods } from './machine/readiness.ts'
@@ -59,6 +60,7 @@ export const libvirtDrivers =
     return {
       hostId,
       ...machines(context),
+      ...migrationMethods(context),
       ...templateMethods(context),
       ...interfaceMethods(context),
       ...volumeMethods(context),

@@ -3,7 +3,7 @@
 import type { Log } from '../../kernel/log.ts'
 import { DriverError } from '../errors.ts'
 import type { LocalAccess } from '../local-access.ts'
-import type { NetworkController, Port, PublicNetworkSpec } from '../network-controller.ts'
+import { hostsOf, type NetworkController, type Port, type PublicNetworkSpec } from '../network-controller.ts'
 import { endpointsOf } from './endpoints.ts'
 import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
 import { planChange, planRemoval } from './plan.ts'
@@ -79,7 +79,7 @@ export function networkController(database: NetworkDatabase): NetworkController 
       ),
     async ensurePort(port, signal, { unconfirmed = false } = {}) {
       await requirePublicNetwork(signal)
-      const { mac, filter, host, limitedWith = [] } = port
+      const { mac, filter, limitedWith = [] } = port
       const before = await database.read((rows) => filtersOf(rows, mac), signal)
       const hasDhcp = await database.read(
         (rows) => port.networkId !== null && rows.find(networkObject(port.networkId), 'dhcp') !== undefined,
@@ -93,7 +93,7 @@ export function networkController(database: NetworkDatabase): NetworkController 
           ...(filter ? planChange(rows, filterObject(filter), filterRows(filter), inserted) : []),
           ...planChange(rows, portObject(mac), portRows(port, hasDhcp), inserted),
         ],
-        { hosts: unconfirmed ? [] : [host], signal },
+        { hosts: unconfirmed ? [] : hostsOf(port), signal },
       )
       const after = filter ? filterObject(filter) : null
       await dropFilters(

@@ -1,5 +1,5 @@
 // Ports and filters as rows of OVN's northbound database.
-import { portName, type PortSpec } from '../network-controller.ts'
+import { hostsOf, portName, type PortSpec } from '../network-controller.ts'
 import type { Filter } from '../spec.ts'
 import { ACTIONS, matchOf, pipelineOf, portIn, type Direction } from './match.ts'
 import type { WantedRow } from './plan.ts'
@@ -13,7 +13,7 @@ const DEFAULT = 100
 
 /** Its network and its filter must exist, and the networks that its limit counts must have a way out. */
 export function portRows(port: PortSpec, hasDhcp: boolean): WantedRow[] {
-  const { vmId, mac, networkId, addresses, ranges, host, limitMbps, limitedWith = [], filter, version = 0 } = port
+  const { vmId, mac, networkId, addresses, ranges, destination, limitMbps, limitedWith = [], filter, version = 0 } = port
   const name = portName(mac)
   const object = networkId === null ? PUBLIC : networkObject(networkId)
   const owned = [mac, ...addresses].join(' ')
@@ -42,7 +42,7 @@ export function portRows(port: PortSpec, hasDhcp: boolean): WantedRow[] {
         type: '',
         addresses: [owned],
         port_security: [[owned, ...ranges].join(' ')],
-        options: { 'requested-chassis': host },
+        options: { 'requested-chassis': hostsOf(port).join(','), ...(destination && { 'activation-strategy': 'rarp' }) },
         enabled: null,
         dhcpv4_options: hasDhcp ? { object, key: 'dhcp' } : null,
       },

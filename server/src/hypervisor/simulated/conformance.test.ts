@@ -1,13 +1,14 @@
-import { sql } from '../../kernel/database/db.ts'
+import { sql, type Db } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { describeDriver } from '../conformance.ts'
 import { expectKind, type DriverFixture } from '../conformance/fixture.ts'
-import { simulatedFixture, someSpec } from './test-fixture.ts'
+import { describeMigration, type MigrationFixture } from '../conformance/migration.ts'
+import { simulatedDatabase, simulatedFixture, someSpec } from './test-fixture.ts'
 
 const MARKER = 'marker'
 
-const fixtureWith = (storageId: string | null) => async (): Promise<DriverFixture> => {
-  const { db, open, networks, hostId, drift, faults } = await simulatedFixture()
+const fixtureWith = (storageId: string | null, database?: Db) => async (): Promise<DriverFixture> => {
+  const { db, open, networks, hostId, drift, faults } = await simulatedFixture(database && { db: database })
   const [driver, other] = [open(), open()]
   return {
     driver,
@@ -46,5 +47,15 @@ const fixtureWith = (storageId: string | null) => async (): Promise<DriverFixtur
   }
 }
 
+/** Two hosts of one database. */
+const twoHosts = (storageId: string | null) => async (): Promise<MigrationFixture> => {
+  const db = await simulatedDatabase()
+  const [here, there] = [await fixtureWith(storageId, db)(), await fixtureWith(storageId, db)()]
+  const close = async (): Promise<void> => void (await Promise.all([here.close(), there.close()]))
+  return { here, there, uris: { here: 'simulated:///', there: 'simulated:///' }, close }
+}
+
+describeMigration('simulated', twoHosts(null))
+describeMigration('simulated, with disks in a storage backend,', twoHosts('ceph'))
 describeDriver('simulated', fixtureWith(null))
 describeDriver('simulated, with disks in a storage backend', fixtureWith('ceph'), { storage: 'backend' })

@@ -22,7 +22,7 @@ import {
 import { templateName, usedOf, requireComplete, type Content, type NewVolume } from './volumes.ts'
 
 const TEMPLATE_BYTES = GIB
-const SEED_BYTES = 2 ** 20
+export const SEED_BYTES = 2 ** 20
 
 export function diskMethods(host: SimulatedHost): Pick<Machines, 'ensureDisk' | 'ensureNoDisk'> & Templates {
   const { hostId, db, call, pace } = host
@@ -61,7 +61,7 @@ export const isParent = async (queries: Queries, hostId: string, name: string): 
 const isParentInStorage = async (queries: Queries, name: string): Promise<boolean> =>
   (await queries.maybe(sql`select from simulated.volumes where storage_id is not null and parent = ${name} limit 1`)) !== undefined
 
-async function ensureTemplate({ hostId, db, pace }: SimulatedHost, { id }: TemplateRef, pause: Pause): Promise<void> {
+export async function ensureTemplate({ hostId, db, pace }: SimulatedHost, { id }: TemplateRef, pause: Pause): Promise<void> {
   const name = templateName(id)
   if ((await findVolume(db, hostId, name))?.is_complete) return
   await db.tx((tx) => beginVolume(tx, hostId, { name, kind: 'template', id, capacityBytes: TEMPLATE_BYTES, sizeBytes: TEMPLATE_BYTES }))

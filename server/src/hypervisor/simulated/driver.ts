@@ -14,6 +14,7 @@ import { inventoryMethods } from './inventory.ts'
 import { statsMethods } from './stats.ts'
 import { interfaceMethods } from './interfaces.ts'
 import { realPace, type Pace } from './latency.ts'
+import { migrationMethods } from './migration.ts'
 import { powerMethods } from './power.ts'
 import { definitionMethods } from './definition.ts'
 import { snapshotMethods } from './snapshots.ts'
@@ -51,6 +52,7 @@ export function simulatedDrivers({
       ...definitionMethods(host),
       ...powerMethods(host),
       ...guestMethods(host),
+      ...migrationMethods(host),
       ...interfaceMethods(host),
       ...volumeMethods(host),
       ...snapshotMethods(host),

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../kernel/clock.ts'
 import { json, sql, type Db, type Tx } from '../../kernel/database/db.ts'
 import { DriverError } from '../driver.ts'
-import type { ListedNetwork, NetworkController, NetworkSpec, Port } from '../network-controller.ts'
+import { hostsOf, type ListedNetwork, type NetworkController, type NetworkSpec, type Port } from '../network-controller.ts'
 import { simulatedHost } from './host.ts'
 import { paged } from './inventory.ts'
 import { realPace, type Pace } from './latency.ts'
@@ -65,7 +65,7 @@ export const simulatedNetworkControllers =
           })
         }),
 
-      ensurePort: ({ vmId, mac, networkId, addresses, ranges, host, limitMbps, limitedWith = [], filter, version = 0 }, signal) =>
+      ensurePort: ({ vmId, mac, networkId, addresses, ranges, limitMbps, limitedWith = [], filter, version = 0, ...bound }, signal) =>
         call('ensurePort', signal, async (pause) => {
           const changed = await db.tx(async (tx) => {
             for (const each of limitedWith)
@@ -76,7 +76,7 @@ export const simulatedNetworkControllers =
                 )
             await limitTraffic(tx, clock.now(), mac, limitMbps)
             return tx.run(sql`insert into simulated.ports as p (region_id, mac, vm_id, network_id, host, addresses, ranges, limit_mbps, filter, version)
-              values (${regionId}, ${mac}, ${vmId}, ${networkId}, ${host}, ${[...addresses]}, ${[...ranges]}, ${limitMbps}, ${filter && json(filter)},
+              values (${regionId}, ${mac}, ${vmId}, ${networkId}, ${hostsOf(bound).join(',')}, ${[...addresses]}, ${[...ranges]}, ${limitMbps}, ${filter && json(filter)},
                 ${version})
               on conflict (region_id, mac) do update set vm_id = excluded.vm_id, network_id = excluded.network_id, host = excluded.host,
                 addresses = excluded.addresses, ranges = excluded.ranges, limit_mbps = excluded.limit_mbps, filter = excluded.filter,

@@ -22,6 +22,7 @@ const ALLOWED = {
   console: ['RUNNING'],
   suspend: ['RUNNING', 'STOPPED', 'ERROR'],
   unsuspend: ['SUSPENDED'],
+  migrate: ['RUNNING', 'STOPPED', 'SUSPENDED'],
 } satisfies Record<string, VmStatus[]>
 
 export type Verb = keyof typeof ALLOWED
@@ -29,9 +30,9 @@ export type Verb = keyof typeof ALLOWED
 const PHRASES: Partial<Record<Verb, string>> = { grow: 'grow its volume' }
 
 const PROTECTED_FROM = new Set<Verb>(['delete', 'rebuild', 'restore'])
-const OPERATORS_ONLY = new Set<Verb>(['suspend', 'unsuspend'])
+const OPERATORS_ONLY = new Set<Verb>(['suspend', 'unsuspend', 'migrate'])
 /** The only actions allowed while the account is suspended, or the VM is about to be. */
-const DESPITE_SUSPENSION = new Set<Verb>(['stop', 'delete', 'suspend'])
+const DESPITE_SUSPENSION = new Set<Verb>(['stop', 'delete', 'suspend', 'migrate'])
 const ACCOUNT_SUSPENDED = 'This account is suspended, so nothing of it is started or changed: open a ticket to ask why'
 /** A VM that failed to provision has no disk, so only rebuild and delete are allowed. */
 const NEEDS_DISK = new Set<Verb>(['start', 'restore', 'suspend'])
@@ -49,8 +50,8 @@ const HELD = {
 
 /** The status reason of a VM that its host paused in a write to a full disk. */
 export const OUT_OF_SPACE = 'Paused because the disk of its host is full. Resumes automatically once there is space; no data is lost'
-/** Undoing a failed one would power the guest off, with what it has not written yet. */
-const LEAVES_PAUSED = new Set<Verb>(['start', 'upgrade'])
+/** Undoing a failed one would power the guest off, with what it has not written yet. One that is paused cannot be migrated. */
+const LEAVES_PAUSED = new Set<Verb>(['start', 'upgrade', 'migrate'])
 
 type ActionSubject = Pick<
   VmDetails,

@@ -11,7 +11,7 @@ import { getHost, publicNetworkSpec } from '../../hosts/service.ts'
 import { attachmentsOf, ensureAttachedNetworks, type Attachment } from '../../networks/service.ts'
 import { desiredVersions } from '../../ports/service.ts'
 import { speedLimit } from './machine-spec.ts'
-import type { VmDetails } from './sql.ts'
+import { findDestinations, type VmDetails } from './sql.ts'
 
 type PlacedVm = Pick<
   VmDetails,
@@ -33,11 +33,13 @@ export const isPlaced = ({ host_id, mac }: Pick<PlacedVm, 'host_id' | 'mac'>): b
 const publicAddresses = ({ ip_address, ipv6_address }: Pick<PlacedVm, 'ip_address' | 'ipv6_address'>): string[] =>
   [ip_address, ipv6_address].filter((each) => each !== null)
 
-/** The public interface first. It shares the VM's limit with what private ones send out of networks with SNAT. */
-export const portSpecs = async (db: Queries, vm: PlacedVm): Promise<PortSpec[]> => (await portSpecsOf(db, [vm])).get(vm.id)!
+/** The public interface first. It shares the VM's limit with what private ones send out of networks with SNAT. `isSettled`: on its host alone, also
+ *  while a migration is undone. */
+export const portSpecs = async (db: Queries, vm: PlacedVm, options?: { isSettled: boolean }): Promise<PortSpec[]> =>
+  (await portSpecsOf(db, [vm], options)).get(vm.id)!
 
 /** By the ids of the VMs: with as many statements as for one. */
-export async function portSpecsOf(db: Queries, vms: readonly PlacedVm[]): Promise<Map<string, PortSpec[]>> {
+export async function portSpecsOf(db: Queries, vms: readonly PlacedVm[], { isSettled = false } = {}): Promise<Map<string, PortSpec[]>> {
   const ids = vms.map(({ id }) => id)
   const versions = await desiredVersions(db, ids) // before the rest, which is then at least as new
   const hosts = new Map<string | null, string>()
@@ -45,6 +47,7 @@ export async function portSpecsOf(db: Queries, vms: readonly PlacedVm[]): Promis
   const filtersOf = await filtersOfVms(db, ids)
   const attachmentsByVm = Map.groupBy(await attachmentsOf(db, ids), (row) => row.vm_id)
   const floating = await floatingAddressesOfVms(db, ids)
+  const destinations = new Map(isSettled ? [] : (await findDestinations(db, ids)).map((row) => [row.vm_id, row.hostname]))
   const specsOf = (vm: PlacedVm): PortSpec[] => {
     const host = hosts.get(vm.host_id)
     if (host === undefined || !vm.mac) throw new Error(`BUG: VM ${vm.id} has no place`)
@@ -63,7 +66,8 @@ export async function portSpecsOf(db: Queries, vms: readonly PlacedVm[]): Promis
       filter: ofPublic,
       version,
     }
-    return [open, ...attachments.map((attachment) => ({ ...privatePort(attachment, host, ofPrivate), version }))]
+    const all = [open, ...attachments.map((attachment) => ({ ...privatePort(attachment, host, ofPrivate), version }))]
+    return all.map((port) => ({ ...port, destination: destinations.get(vm.id) ?? null }))
   }
   return new Map(vms.map((vm) => [vm.id, specsOf(vm)]))
 }
@@ -103,9 +107,9 @@ export async function ensureNetworks(deps: Callers, vm: PlacedVm, signal: AbortS
   await ensureAttachedNetworks(deps.db, controller, vm.id, signal)
 }
 
-export async function ensurePorts(deps: Callers, vm: PlacedVm, signal: AbortSignal): Promise<void> {
+export async function ensurePorts(deps: Callers, vm: PlacedVm, signal: AbortSignal, options?: { isSettled: boolean }): Promise<void> {
   const controller = await controllerForVm(deps, vm)
-  await ensureEach(controller, await portSpecs(deps.db, vm), signal)
+  await ensureEach(controller, await portSpecs(deps.db, vm, options), signal)
 }
 
 export async function ensureEach(controller: NetworkController, ports: readonly PortSpec[], signal: AbortSignal): Promise<void> {

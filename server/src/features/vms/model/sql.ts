@@ -1,5 +1,5 @@
 import { sql, type Queries, type Sql, type Tx } from '../../../kernel/database/db.ts'
-import type { OpenRun } from '../../../workflow/run-store.ts'
+import { isOpen, type OpenRun } from '../../../workflow/run-store.ts'
 import { allColumns } from '../../../schema/columns.ts'
 import type { ReverseName } from '../../reverse-names/service.ts'
 import type { Row } from '../../../schema/rows.gen.ts'
@@ -216,6 +216,22 @@ export const assignPlacement = (
 /** Does not start a new billing period: an evacuated VM is already paid. */
 export const setPlacement = (tx: Tx, now: Date, id: string, place: PlaceColumns) =>
   tx.run(sql`update vms set ${placeColumns(place)}, updated_at = ${now} where id = ${id}`)
+
+/** Of a VM that keeps its addresses. */
+export const setHost = (tx: Tx, now: Date, id: string, hostId: string) =>
+  tx.run(sql`update vms set host_id = ${hostId}, updated_at = ${now} where id = ${id}`)
+
+/** Copies of the VM that are files on its host, and volumes of the account that are. */
+export const countLocalFiles = (db: Queries, id: string) =>
+  db.one<{ snapshots: number; volumes: string[] }>(sql`
+    select (select count(*)::int from snapshots where vm_id = ${id} and storage_id is null and status <> 'FAILED') as snapshots,
+      array(select name from volumes where vm_id = ${id} and storage_id is null order by name) as volumes`)
+
+/** Where VMs are being migrated to while they run. */
+export const findDestinations = (db: Queries, ids: string[]) =>
+  db.many<{ vm_id: string; hostname: string }>(sql`
+    select v.id as vm_id, h.hostname from workflow_runs r join vms v on v.id = r.subject_id join hosts h on h.id = r.input ->> 'destinationId'
+    where r.subject_id = any(${ids}::text[]) and r.name = 'vm.migrate' and ${isOpen} and r.input @> '{"isOn": true}' and v.host_id <> h.id`)
 
 export const setIpv6 = (
   tx: Tx,

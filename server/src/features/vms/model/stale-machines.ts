@@ -28,6 +28,10 @@ export async function recordStaleNics(tx: Tx, vmId: string, hostId: string, nics
     await tx.run(sql`insert into stale_nics (host_id, vm_id, mac) values (${hostId}, ${vmId}, ${mac}) on conflict do nothing`)
 }
 
+/** With their machine. */
+export const moveStaleNics = (tx: Tx, vmId: string, from: string, to: string) =>
+  tx.run(sql`update stale_nics set host_id = ${to} where vm_id = ${vmId} and host_id = ${from}`)
+
 export const clearStaleNic = (db: Queries, hostId: string, vmId: string, mac: string) =>
   db.run(sql`delete from stale_nics where host_id = ${hostId} and vm_id = ${vmId} and mac = ${mac}`)
 

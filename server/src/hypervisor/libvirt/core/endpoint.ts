@@ -11,6 +11,16 @@ export function endpointOf(uri: string, access: LocalAccess): Endpoint {
   throw new Error(`${uri} is no address of a libvirt host: use qemu:///system for this machine or qemu+tls://address/system for another`)
 }
 
+/** On every host: what its daemon presents to those of the others, under the names that libvirt gives the files. */
+export const PEER_PKI = '/etc/libvirt/berth/peers'
+
+/** The same daemon, as another host connects to it; undefined for one that is reached on its own machine only. */
+export function peerOf(uri: string): { uri: string; address: string } | undefined {
+  const url = URL.parse(uri)
+  if (url?.protocol !== 'qemu+tls:' || !url.hostname) return undefined
+  return { uri: `${url.protocol}//${url.host}/system?pkipath=${PEER_PKI}`, address: url.hostname }
+}
+
 /** Where the host's root directory is mounted on this machine; undefined for a remote host. */
 export function rootOf(uri: string): string | undefined {
   const url = URL.parse(uri)

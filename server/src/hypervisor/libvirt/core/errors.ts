@@ -36,6 +36,8 @@ const TEXT = {
   imageNotReady: /failed to get .* lock|not in qcow2 format/i,
   /** QEMU's answer to `device_del` while the guest has not completed an earlier one. */
   unplugPending: /in the process of unplug|guest is busy/i,
+  /** The kernel of the destination gives QEMU no userfaultfd. */
+  noPostcopy: /postcopy is not supported/i,
   /** libvirt finds no free slot for one more device. */
   noSlot: /no more available pci slots/i,
   /** The guest agent answered with an error, as opposed to not at all. */

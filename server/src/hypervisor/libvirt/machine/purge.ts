@@ -27,7 +27,7 @@ export function purgeMethods(context: HostContext): Pick<Machines, 'ensurePurged
 }
 
 /** Running jobs, such as a backup, end with the domain. */
-async function removeDomain(context: HostContext, vmId: string, signal: AbortSignal): Promise<void> {
+export async function removeDomain(context: HostContext, vmId: string, signal: AbortSignal): Promise<void> {
   const domain = await findDomain(context, vmId, signal)
   if (!domain) return
   await forceOff(context, domain, signal)

@@ -33,14 +33,14 @@ export const diskMethods = (context: HostContext): Pick<Machines, 'ensureDisk' |
     }),
 })
 
-async function removeDisk(context: HostContext, vmId: string, generation: number, signal: AbortSignal): Promise<void> {
+export async function removeDisk(context: HostContext, vmId: string, generation: number, signal: AbortSignal): Promise<void> {
   await removeVolume(context, seedName(vmId, generation), signal)
   const pool = await findPool(context, vmId, signal)
   if (pool) await pool.ensureNoDisk({ vmId, generation }, signal)
   else await removeVolume(context, diskName(vmId, generation), signal)
 }
 
-async function ensureDisk(context: HostContext, spec: MachineSpec, source: DiskSource, signal: AbortSignal): Promise<void> {
+export async function ensureDisk(context: HostContext, spec: MachineSpec, source: DiskSource, signal: AbortSignal): Promise<void> {
   const name = (spec.storageId === null ? diskName : seedName)(spec.vmId, spec.generation)
   while (!(await becomesComplete(context, name, signal)))
     await makeDisk(context, spec, source, signal).catch(async (error: unknown) => {
@@ -54,21 +54,23 @@ async function makeDisk(context: HostContext, spec: MachineSpec, source: DiskSou
   if (spec.storageId !== null) {
     await cloneInPool(context, await getPool(context, spec.storageId), spec, source, signal)
     if (await becomesComplete(context, seedName(spec.vmId, spec.generation), signal)) return // by another process, meanwhile
-  } else await (source.from === 'template' ? layOnTemplate(context, spec, signal) : copyFrom(context, spec, source, signal))
+  } else
+    await (source.from === 'template' ? layOnTemplate(context, spec, spec.diskGiB * GIB, signal) : copyFrom(context, spec, source, signal))
   await writeSeed(context, spec, signal)
   await markComplete(context, diskName(spec.vmId, spec.generation), signal)
 }
 
 /** Re-checks the marker of the template after creating the layer: removal clears the marker, then re-checks for dependents. Either side
  *  detects the race. */
-async function layOnTemplate(
+export async function layOnTemplate(
   context: HostContext,
-  { vmId, generation, diskGiB, template }: MachineSpec,
+  { vmId, generation, template }: MachineSpec,
+  wantedBytes: number,
   signal: AbortSignal,
 ): Promise<void> {
   const { path, capacityBytes } = await ensureTemplate(context, template, signal)
   const name = diskName(vmId, generation)
-  await createVolume(context, { name, format: 'qcow2', capacityBytes: Math.max(diskGiB * GIB, capacityBytes), backing: path }, signal)
+  await createVolume(context, { name, format: 'qcow2', capacityBytes: Math.max(wantedBytes, capacityBytes), backing: path }, signal)
   if (await isComplete(context, templateName(template.id), signal)) return
   await removeVolume(context, name, signal)
   throw new DriverError('transient', `Template ${template.id} was removed from host ${context.hostId} meanwhile`)
@@ -112,7 +114,7 @@ async function copyFrom(context: HostContext, spec: MachineSpec, source: Copy, s
   await growTo(context, disk, spec.diskGiB * GIB, signal)
 }
 
-async function writeSeed(context: HostContext, spec: MachineSpec, signal: AbortSignal): Promise<void> {
+export async function writeSeed(context: HostContext, spec: MachineSpec, signal: AbortSignal): Promise<void> {
   const image = seedImage(spec)
   const name = seedName(spec.vmId, spec.generation)
   const wanted = { name, format: 'raw', capacityBytes: image.length } as const

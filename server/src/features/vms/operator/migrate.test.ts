@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../../../../test/harness.ts'
+import { controlOf, givenHost, givenRegion } from '../../../../test/hosts.ts'
+import { testRunner } from '../../../../test/run-workflows.ts'
+import { sellReplicated } from '../../../../test/replicated-storage.ts'
+import { sql } from '../../../kernel/database/db.ts'
+import { checkInvariants, formatFailures } from '../../../invariants/check.ts'
+import { resumeRun } from '../../../workflow/executor.ts'
+import { planMigration, startMigration } from '../service.ts'
+import { applyPorts } from '../reconcilers/apply-ports.reconciler.ts'
+import { reconcileStaleMachines } from '../reconcilers/stale-machines.reconciler.ts'
+
+const soon = () => AbortSignal.timeout(10_000)
+
+describe('operator migrates a VM', async () => {
+  const app = await testApp()
+  await app.db.run(sql`update address_pools set host_id = null`)
+  const other = await givenHost(app, 'other')
+  const customer = await app.given.customer({ credit: '1000.00' })
+  const [here, there] = [controlOf(app, app.host.id), controlOf(app, other.id)]
+  const used = async (hostId: string) =>
+    app.db.one(sql`select vcpu_used as vcpu, ram_used_mib as ram, disk_used_gib as disk from hosts where id = ${hostId}`)
+  const hostOf = async (vmId: string) => (await app.db.one<{ host_id: string }>(sql`select host_id from vms where id = ${vmId}`)).host_id
+  const powerOn = async (hostId: string, vmId: string) => (await (await app.deps.hypervisors.get(hostId)).findMachine(vmId, soon()))?.power
+  const start = (vmId: string, to?: string) => app.db.tx((tx) => startMigration(tx, app.deps, vmId, { to }))
+  const boot = async () => {
+    await app.db.run(sql`update hosts set maintenance = true where id = ${other.id}`)
+    const { id } = await app.given.vm(customer)
+    await app.db.run(sql`update hosts set maintenance = false`)
+    return id
+  }
+  const broken = async () => {
+    await applyPorts.runOnce(app.deps)
+    return formatFailures(await checkInvariants(app.deps))
+  }
+  const migrate = async (vmId: string, to?: string) => {
+    const { actionId } = await start(vmId, to)
+    await app.settle({ subjectId: vmId })
+    return (await customer.get(`/vms/${vmId}/actions/${actionId}`)).body.data
+  }
+
+  test('which runs on the other host, with its disk, and both hosts count what they have', async () => {
+    const id = await boot()
+    await here.drift.writeFile(id, 'proof', 'kept')
+    const before = [await used(app.host.id), await used(other.id)]
+    expect(await planMigration(app.deps, id, {})).toEqual({ from: app.host.name, to: 'other' })
+    expect(await migrate(id)).toMatchObject({ action: 'MIGRATE', status: 'COMPLETED', error: null })
+    expect([await hostOf(id), await powerOn(app.host.id, id), await powerOn(other.id, id)]).toEqual([other.id, undefined, 'running'])
+    expect(await there.drift.readFile(id, 'proof')).toBe('kept')
+    expect([await used(app.host.id), await used(other.id)]).toEqual(before.toReversed())
+    const { data: events } = (await customer.get('/events')).body
+    expect(events.find(({ type }: { type: string }) => type === 'vm.migrated')).toMatchObject({ data: { vm: { id, status: 'RUNNING' } } })
+    const ports = await app.db.many(sql`select host from simulated.ports where vm_id = ${id}`)
+    expect(ports).toEqual([{ host: 'other' }])
+    expect(await broken()).toBe('')
+    expect(await migrate(id, app.host.name)).toMatchObject({ status: 'COMPLETED' })
+    expect([await hostOf(id), await here.drift.readFile(id, 'proof')]).toEqual([app.host.id, 'kept'])
+    expect(await broken()).toBe('')
+  })
+
+  test.each(['STOPPED', 'SUSPENDED'])('that is %s, and stays so', async (status) => {
+    const id = await boot()
+    await customer.post(`/vms/${id}/stop`)
+    await app.settle({ subjectId: id })
+    if (status === 'SUSPENDED') await app.db.run(sql`update vms set status = 'SUSPENDED', suspended_at = now() where id = ${id}`)
+    expect(await migrate(id, 'other')).toMatchObject({ status: 'COMPLETED' })
+    expect((await customer.get(`/vms/${id}`)).body.data.status).toBe(status)
+    expect([await powerOn(app.host.id, id), await powerOn(other.id, id)]).toEqual([undefined, 'stopped'])
+  })
+
+  test('while its firewall changes, and its ports end where it is', async () => {
+    const id = await boot()
+    const { actionId } = await start(id, 'other')
+    const firewall = (await customer.post('/firewalls', { name: 'late' })).body.data
+    expect((await customer.post(`/firewalls/${firewall.id}/bindings`, { vmId: id })).status).toBe(201)
+    await applyPorts.runOnce(app.deps)
+    expect(await app.db.many(sql`select host from simulated.ports where vm_id = ${id}`)).toEqual([{ host: `${app.host.hostname},other` }])
+    await app.settle({ subjectId: id })
+    expect((await customer.get(`/vms/${id}/actions/${actionId}`)).body.data.status).toBe('COMPLETED')
+    await applyPorts.runOnce(app.deps)
+    expect(await app.db.many(sql`select host from simulated.ports where vm_id = ${id}`)).toEqual([{ host: 'other' }])
+  })
+
+  test.each(['ensureReceiver', 'ensureReceived'] as const)('and it stays where it is when %s fails for good', async (verb) => {
+    const id = await boot()
+    await here.drift.writeFile(id, 'proof', 'kept')
+    const before = [await used(app.host.id), await used(other.id)]
+    await there.faults.plant({ verb, kind: 'permanent' })
+    expect(await migrate(id, 'other')).toMatchObject({ status: 'FAILED' })
+    expect([await hostOf(id), await powerOn(app.host.id, id), await powerOn(other.id, id)]).toEqual([app.host.id, 'running', undefined])
+    expect(await here.drift.readFile(id, 'proof')).toBe('kept')
+    expect([await used(app.host.id), await used(other.id)]).toEqual(before)
+    expect((await customer.get(`/vms/${id}`)).body.data.status).toBe('RUNNING')
+    await applyPorts.runOnce(app.deps)
+    expect(await app.db.many(sql`select host from simulated.ports where vm_id = ${id}`)).toEqual([{ host: app.host.hostname }])
+    expect(await broken()).toBe('')
+  })
+
+  test('and the remains on a destination that died are removed when it is back', async () => {
+    const id = await boot()
+    await there.faults.plant({ verb: 'ensureTemplate', kind: 'lost_answer' })
+    await here.faults.plant({ verb: 'ensureMigrated', kind: 'permanent' })
+    await there.faults.plant({ verb: 'ensurePurgedKeepBackups', kind: 'lost_answer' })
+    expect(await migrate(id, 'other')).toMatchObject({ status: 'FAILED' })
+    const left = () => app.db.many(sql`select host_id from stale_machines where vm_id = ${id}`)
+    expect(await left()).toEqual([{ host_id: other.id }])
+    await expect(start(id, 'other')).rejects.toThrow('still has remains of this VM')
+    await reconcileStaleMachines.runOnce(app.deps)
+    expect(await left()).toEqual([])
+    expect(await migrate(id, 'other')).toMatchObject({ status: 'COMPLETED' })
+  })
+
+  test('and a run that is cancelled after that leaves it there', async () => {
+    const id = await boot()
+    await here.faults.plant({ verb: 'ensurePurgedKeepBackups', kind: 'transient' })
+    const { actionId } = await start(id, 'other')
+    const stopping = new AbortController().signal
+    await resumeRun({ ...testRunner(app.deps), stopping, enqueue: async () => {} }, actionId)
+    expect(await hostOf(id)).toBe(other.id)
+    await app.db.tx((tx) => app.deps.workflows.cancel(tx, actionId, 'No longer wanted'))
+    await app.settle({ subjectId: id })
+    expect([await hostOf(id), await powerOn(app.host.id, id), await powerOn(other.id, id)]).toEqual([other.id, undefined, 'running'])
+    await reconcileStaleMachines.runOnce(app.deps)
+    expect(await broken()).toBe('')
+  })
+
+  test('and gets a sentence when that cannot be', async () => {
+    const id = await boot()
+    await expect(start(id, app.host.name)).rejects.toThrow(`VM is on ${app.host.name} already`)
+    await expect(start(id, 'nowhere')).rejects.toThrow('Host not found')
+    await givenRegion(app, 'ber1')
+    await expect(start(id, 'host-ber1')).rejects.toThrow('host-ber1 is in another region')
+    await app.db.run(sql`update hosts set maintenance = true where id = ${other.id}`)
+    await expect(start(id, 'other')).rejects.toThrow('1 in maintenance')
+    await app.db.run(sql`update hosts set maintenance = false, arch = 'x86_64' where id = ${other.id}`)
+    await expect(start(id, 'other')).rejects.toThrow('other runs machines of another kind')
+    await app.db.run(sql`update hosts set arch = null, ram_total_mib = ram_used_mib where id = ${other.id}`)
+    await expect(start(id, 'other')).rejects.toThrow('1 full')
+    await app.db.run(sql`update hosts set ram_total_mib = 131072 where id = ${other.id}`)
+    await app.db.run(sql`update address_pools set host_id = ${app.host.id}`)
+    await expect(start(id, 'other')).rejects.toThrow(`is an address of ${app.host.name} alone, so VM would lose it on other`)
+    await expect(start(id)).rejects.toThrow('No other host of fra1 can take this VM')
+    await app.db.run(sql`update address_pools set host_id = null`)
+    await customer.post(`/vms/${id}/snapshots`, { name: 'before' })
+    await expect(start(id, 'other')).rejects.toThrow('VM is busy')
+    await app.settle({ subjectId: id })
+    await expect(start(id, 'other')).rejects.toThrow('VM has 1 snapshots, which are files on its host and do not move')
+    await expect(app.db.tx((tx) => startMigration(tx, app.deps, 'cnowhere', {}))).rejects.toThrow('VM not found')
+    expect(await broken()).toBe('')
+  })
+
+  test('that has a local volume only after it was detached', async () => {
+    const id = await boot()
+    const { regionId } = await app.given.vmInput()
+    const attached = await customer.post('/volumes', { name: 'data', sizeGiB: 10, regionId, vmId: id })
+    expect(attached.status, attached.body.error).toBe(201)
+    await app.settle({ subjectId: id })
+    await expect(start(id, 'other')).rejects.toThrow('VM has volumes on its host, which do not move: data. Detach them first')
+  })
+})
+
+describe('operator migrates a VM whose disk is in a storage backend', async () => {
+  const app = await testApp()
+  await sellReplicated(app)
+  await app.db.run(sql`update address_pools set host_id = null`)
+  const customer = await app.given.customer({ credit: '1000.00' })
+
+  test('which takes its snapshots with it', async () => {
+    const { id } = await app.given.vm(customer)
+    const other = await givenHost(app, 'other')
+    await customer.post(`/vms/${id}/snapshots`, { name: 'before' })
+    await app.settle({ subjectId: id })
+    const disk = async (hostId: string) =>
+      (await app.db.one<{ disk: number }>(sql`select disk_used_gib as disk from hosts where id = ${hostId}`)).disk
+    await app.db.tx((tx) => startMigration(tx, app.deps, id, {}))
+    await app.settle({ subjectId: id })
+    expect([await disk(app.host.id), await disk(other.id)]).toEqual([0, 0])
+    const snapshots = (await customer.get(`/vms/${id}/snapshots`)).body.data
+    expect((await customer.post(`/vms/${id}/snapshots/${snapshots[0].id}/restore`)).status).toBe(202)
+    await app.settle({ subjectId: id })
+    expect((await customer.get(`/vms/${id}`)).body.data.status).toBe('RUNNING')
+    expect(formatFailures(await checkInvariants(app.deps))).toBe('')
+  })
+})

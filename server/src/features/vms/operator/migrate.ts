@@ -1,0 +1,240 @@
+// Moves a VM to another host of its region: a running one without stopping it. Its room there is reserved before anything is done, and that on
+// the host it leaves is released when it runs there. Until then the row is of the old host, and any failure returns the machine to it.
+import type { Driver } from '../../../hypervisor/driver.ts'
+import { migrateMachine, returnMachine, type Move } from '../../../hypervisor/migrate.ts'
+import type { Tx } from '../../../kernel/database/db.ts'
+import { apiError, notFound } from '../../../kernel/errors.ts'
+import type { StepContext } from '../../../workflow/workflow-builder.ts'
+import { recordByOperator } from '../../audit-log/service.ts'
+import { catalogNumbers, getRegion, getTemplateById } from '../../catalog/service.ts'
+import { type Deps, workflow } from '../../deps.ts'
+import { releaseCapacity, reserveCapacityInRegion, reserveImageRoom } from '../../hosts/capacity.ts'
+import { findUnservedAddress } from '../../hosts/public-addresses.ts'
+import { getHost, listHostsIn, type HostRow } from '../../hosts/service.ts'
+import { ruleForVm } from '../../placement-groups/service.ts'
+import { createPortState, markPortsApplied, markPortsDirty, resumePorts } from '../../ports/service.ts'
+import { moveVolumes } from '../../storage/service.ts'
+import { speedBought } from '../billing/pricing.ts'
+import { requireAllowed } from '../model/allowed-actions.ts'
+import { recordVmEvent } from '../model/events.ts'
+import { preemptOpenRun, startRunOf } from '../model/guards.ts'
+import { runBeforePowerOff } from '../model/hooks.ts'
+import { getVmRow, machineSpec } from '../model/machine-spec.ts'
+import { sizeOf, sizeOnHost } from '../model/placement.ts'
+import { ensurePorts } from '../model/ports.ts'
+import * as sql from '../model/sql.ts'
+import { clearStaleMachine, hasStaleMachine, moveStaleNics, recordStaleMachine } from '../model/stale-machines.ts'
+import { applyPorts, savePorts, type VmInput } from '../steps.ts'
+
+export interface MigrateInput extends VmInput {
+  sourceId: string
+  destinationId: string
+  isOn: boolean
+  miBPerSecond: number | null
+}
+
+export interface MigrationOrder {
+  /** By id or name; undefined: the host with most room. */
+  to?: string | undefined
+  /** Of memory and disk; undefined: unlimited. */
+  miBPerSecond?: number | undefined
+}
+
+export interface Migration {
+  actionId: string
+  from: string
+  to: string
+}
+
+export async function startMigration(tx: Tx, deps: Deps, vmId: string, { to, miBPerSecond }: MigrationOrder): Promise<Migration> {
+  const vm = await sql.lockVmById(tx, vmId)
+  if (!vm) throw notFound('VM')
+  await preemptOpenRun(tx, deps, vm)
+  requireAllowed(vm, 'migrate')
+  const source = await getHost(tx, vm.host_id!)
+  await requireMovable(tx, vm, source)
+  const destination = await reserveDestination(tx, vm, source, to)
+  const input = {
+    vmId,
+    sourceId: source.id,
+    destinationId: destination.id,
+    isOn: vm.status === 'RUNNING',
+    miBPerSecond: miBPerSecond ?? null,
+  }
+  const { actionId } = await startRunOf(tx, deps, vm, 'MIGRATE')(migrateVm, input)
+  recordByOperator(tx, deps.clock.now(), { accountId: vm.account_id, action: 'vm migrate', resourceIds: [vmId] })
+  return { actionId, from: source.name, to: destination.name }
+}
+
+class RolledBack extends Error {}
+
+/** What `startMigration` would do. Changes nothing. */
+export async function planMigration(deps: Deps, vmId: string, order: MigrationOrder): Promise<Omit<Migration, 'actionId'>> {
+  let plan: Migration | undefined
+  const rolledBack = deps.db.tx(async (tx) => {
+    plan = await startMigration(tx, deps, vmId, order)
+    throw new RolledBack()
+  })
+  await rolledBack.catch((error: unknown) => {
+    if (!(error instanceof RolledBack)) throw error
+  })
+  return { from: plan!.from, to: plan!.to }
+}
+
+async function requireMovable(tx: Tx, vm: sql.VmDetails, source: HostRow): Promise<void> {
+  if (source.unreachable_since !== null) throw apiError('unavailable', `Host ${source.name} is unreachable: nothing can be moved from it`)
+  if (await hasStaleMachine(tx, vm.id, source.id))
+    throw apiError('busy', `The machine of this VM on ${source.name} is put right first: try again in a few minutes`)
+  requireReachableByPeers(source)
+  const { snapshots, volumes } = await sql.countLocalFiles(tx, vm.id)
+  if (snapshots > 0)
+    throw apiError(
+      'in_use',
+      `VM has ${snapshots} snapshots, which are files on its host and do not move: delete them first, or make backups of it`,
+    )
+  if (volumes.length > 0)
+    throw apiError('in_use', `VM has volumes on its host, which do not move: ${volumes.join(', ')}. Detach them first`)
+}
+
+function requireReachableByPeers({ driver, uri, name }: HostRow): void {
+  if (driver === 'libvirt' && !uri.startsWith('qemu+tls:'))
+    throw apiError(
+      'incompatible',
+      `Host ${name} is known as ${uri}, where other hosts do not reach it: add it by its address, with a certificate`,
+    )
+}
+
+/** The room of the VM there, and of its image. */
+async function reserveDestination(tx: Tx, vm: sql.VmDetails, source: HostRow, to: string | undefined): Promise<HostRow> {
+  const region = await getRegion(tx, vm.region_id)
+  const asked = to === undefined ? await listHostsIn(tx, region.id) : [await getHost(tx, to)]
+  const possible = new Set<string>()
+  for (const host of asked) {
+    const problem = await objection(tx, vm, source, host)
+    if (problem === null) possible.add(host.id)
+    else if (to !== undefined) throw problem
+  }
+  if (possible.size === 0)
+    throw apiError('no_capacity', `No other host of ${region.slug} can take this VM: --to <host> says why not that one`)
+  const template = await getTemplateById(tx, vm.os_template_id)
+  const bought = speedBought(await catalogNumbers(tx), { planId: vm.plan_id, networkMbps: vm.network_mbps })
+  const need = {
+    arch: template.arch,
+    network10g: vm.network_10g,
+    boughtMbps: bought,
+    publicIpv4: vm.public_ipv4,
+    rule: await ruleForVm(tx, vm.id),
+  }
+  const host = await reserveCapacityInRegion(tx, region, { ...sizeOnHost(vm, sizeOf(vm)), ...need }, possible)
+  await reserveImageRoom(tx, template, { host_id: host.id, storage_id: vm.storage_id })
+  return host
+}
+
+async function objection(tx: Tx, vm: sql.VmDetails, source: HostRow, host: HostRow): Promise<Error | null> {
+  const { name } = host
+  if (host.id === source.id) return apiError('invalid_state', `VM is on ${name} already`)
+  if (host.region_id !== source.region_id) return apiError('incompatible', `${name} is in another region than ${source.name}`)
+  if (host.driver !== source.driver || host.arch !== source.arch || host.acceleration !== source.acceleration)
+    return apiError('incompatible', `${name} runs machines of another kind than ${source.name}`)
+  const address = await findUnservedAddress(tx, vm, host)
+  if (address !== null) return apiError('incompatible', `${address} is an address of ${source.name} alone, so VM would lose it on ${name}`)
+  if (await hasStaleMachine(tx, vm.id, host.id))
+    return apiError('busy', `${name} still has remains of this VM, which are removed first: try again in a minute`)
+  try {
+    requireReachableByPeers(host)
+    return null
+  } catch (error) {
+    return error as Error
+  }
+}
+
+type Context = Pick<StepContext<Deps, MigrateInput, unknown>, 'deps' | 'input' | 'signal' | 'runId'>
+
+/** Of a guest at the end of a migration. */
+const DOWNTIME_MS = 500
+
+/** The spec is that of the old host until the row has changed, and the same but for it. */
+async function describeMove({ deps, input }: Context, direction: 'there' | 'back'): Promise<Move> {
+  const vm = await getVmRow(deps.db, input.vmId)
+  const spec = await machineSpec(deps.db, { ...vm, host_id: input.sourceId })
+  const target = await getHost(deps.db, direction === 'there' ? input.destinationId : input.sourceId)
+  const [from, to] = [await deps.hypervisors.get(input.sourceId), await deps.hypervisors.get(input.destinationId)]
+  const onProgress: Move['onProgress'] = (progress) => deps.log.debug({ vmId: vm.id, ...progress }, 'migration progressed')
+  return { spec, from, to, uri: target.uri, isOn: input.isOn, downtimeMs: DOWNTIME_MS, miBPerSecond: input.miBPerSecond, onProgress }
+}
+
+async function uploadTemplate({ deps, input, signal }: Context): Promise<void> {
+  const { template, storageId } = await machineSpec(deps.db, await getVmRow(deps.db, input.vmId))
+  if (storageId === null) await (await deps.hypervisors.get(input.destinationId)).ensureTemplate(template, signal)
+}
+
+/** Whether remains are at the destination after a failure. */
+interface Outcome {
+  isLeft: boolean
+}
+
+async function moveMachine(context: Context): Promise<Outcome> {
+  const { deps, input, signal } = context
+  const move = await describeMove(context, 'there')
+  // Its interfaces count from zero on the other host.
+  if (input.isOn && (await isOn(move.from, input.vmId, signal))) await runBeforePowerOff(deps, input.vmId, move.from, signal)
+  await migrateMachine(move, signal)
+  return { isLeft: false }
+}
+
+const isOn = async (driver: Driver, vmId: string, signal: AbortSignal): Promise<boolean> =>
+  (await driver.findMachine(vmId, signal))?.power === 'running'
+
+/** From here on the VM is on its new host. What it left is removed by the step `clean up`, or by the reconciler of stale machines. */
+async function settle(tx: Tx, now: Date, { vmId, sourceId, destinationId }: MigrateInput): Promise<void> {
+  const vm = await getVmRow(tx, vmId)
+  await sql.setHost(tx, now, vmId, destinationId)
+  await moveVolumes(tx, now, vmId, sourceId, destinationId)
+  await moveStaleNics(tx, vmId, sourceId, destinationId)
+  await createPortState(tx, vmId, destinationId, vm.account_id)
+  await resumePorts(tx, vmId)
+  await recordStaleMachine(tx, now, vmId, sourceId)
+  await releaseCapacity(tx, sourceId, sizeOnHost(vm, sizeOf(vm)))
+}
+
+const isSettled = ({ host_id }: Pick<sql.VmRow, 'host_id'>, { destinationId }: MigrateInput): boolean => host_id === destinationId
+
+/** A run that is cancelled afterwards leaves the VM where it is. */
+async function returnIfUnsettled(context: Context): Promise<Outcome> {
+  if (isSettled(await getVmRow(context.deps.db, context.input.vmId), context.input)) return { isLeft: false }
+  return returnMachine(await describeMove(context, 'back'), context.signal)
+}
+
+export const migrateVm = workflow<MigrateInput>('vm.migrate', { deadline: '6h', queue: 'bulk' })
+  .step('filter', {
+    run: applyPorts,
+    save: savePorts,
+    undo: async ({ deps, input, signal }) => ensurePorts(deps, await getVmRow(deps.db, input.vmId), signal, { isSettled: true }),
+  })
+  .step('template', { timeout: '30m', run: uploadTemplate })
+  .step('move', {
+    timeout: '6h',
+    tries: 10,
+    run: moveMachine,
+    save: (tx, { input, now }) => settle(tx, now, input),
+    undo: returnIfUnsettled,
+  })
+  .step('ports', {
+    optional: true,
+    run: applyPorts,
+    save: (tx, { input, results, now }) => markPortsApplied(tx, now, input.vmId, results.ports.version),
+  })
+  .step('clean up', {
+    optional: true,
+    run: async ({ deps, input, signal }) => (await deps.hypervisors.get(input.sourceId)).ensurePurgedKeepBackups(input.vmId, signal),
+    save: (tx, { input }) => clearStaleMachine(tx, input.vmId, input.sourceId),
+  })
+  .onSuccess((tx, { deps, input, runId }) => recordVmEvent(tx, deps, input.vmId, 'vm.migrated', { actionId: runId }))
+  .onFailure(async (tx, { input, results, now }) => {
+    const { vmId, destinationId } = input
+    const vm = await getVmRow(tx, vmId)
+    if (isSettled(vm, input)) return
+    await markPortsDirty(tx, [vmId]) // a change of them meanwhile may have bound them to both hosts again
+    if (results.move?.isLeft) await recordStaleMachine(tx, now, vmId, destinationId)
+    await releaseCapacity(tx, destinationId, sizeOnHost(vm, sizeOf(vm)))
+  })
