@@ -16,6 +16,11 @@ import { run } from './shell.ts'
 /** Extended key usages. */
 const [SERVER, CLIENT] = ['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2']
 
+interface Issued {
+  x509: X509Certificate
+  ca?: string
+}
+
 let dataDir: string
 const pki = (name: string): string => join(dataDir, 'pki', name)
 
@@ -42,6 +47,24 @@ describe('the certificate authority', () => {
     const ca = new X509Certificate(authority.ca)
     expect([cert.subjectAltName, cert.ca, cert.checkIssued(ca), cert.verify(ca.publicKey)]).toEqual([name, false, true, true])
     expect(cert.keyUsage).toEqual([SERVER])
+  })
+
+  test('lets the hosts of a region know each other, and QEMU nothing but QEMU', async () => {
+    const authority = await openAuthority(dataDir)
+    const [peer, here, there] = [
+      await authority.issuePeer('here'),
+      await authority.issueMigration('10.0.0.5', 'here'),
+      await authority.issueMigration('10.0.0.5', 'there'),
+    ].map((each) => ({ ...each, x509: new X509Certificate(each.cert) })) as [Issued, Issued, Issued]
+    expect([peer.x509.subject, peer.x509.keyUsage]).toEqual(['CN=berth-peer-here', [CLIENT]])
+    expect([here.x509.subject, here.x509.subjectAltName]).toEqual(['CN=10.0.0.5', 'IP Address:10.0.0.5'])
+    const signers = [authority.ca, here.ca!, there.ca!].map((ca) => new X509Certificate(ca).publicKey)
+    expect(signers.map((key) => [peer, here, there].map(({ x509 }) => x509.verify(key)))).toEqual([
+      [true, false, false],
+      [false, true, false],
+      [false, false, true],
+    ])
+    expect((await authority.issueMigration('10.0.0.6', 'here')).ca).toBe(here.ca)
   })
 
   test('trusts the certificates of networks for one purpose each', async () => {
@@ -119,8 +142,14 @@ describe('a bundle for a host', () => {
 
   test('makes it a chassis of the network controllers of its region', async () => {
     const out = join(dataDir, 'bundle')
-    const { chassis } = await issueBundle(dataDir, 'fd00::5', { regionId: 'here', inUse: [], controllers: ['10.0.0.1', '10.0.0.2'] }, out)
+    const { chassis, peers } = await issueBundle(
+      dataDir,
+      'fd00::5',
+      { regionId: 'here', inUse: [], controllers: ['10.0.0.1', '10.0.0.2'] },
+      out,
+    )
     expect(chassis).toMatchObject({ name: 'fd00--5', controllers: ['10.0.0.1', '10.0.0.2'], ca: (await openAuthority(dataDir)).networkCa })
+    expect(peers).toMatchObject({ allowedName: 'CN=berth-peer-here', qemu: { ca: expect.any(String) } })
     expect((await readBundle(out)).chassis).toEqual(chassis)
   })
 
