@@ -16,11 +16,6 @@ import { run } from './shell.ts'
 /** Extended key usages. */
 const [SERVER, CLIENT] = ['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2']
 
-interface Issued {
-  x509: X509Certificate
-  ca?: string
-}
-
 let dataDir: string
 const pki = (name: string): string => join(dataDir, 'pki', name)
 
@@ -51,14 +46,13 @@ describe('the certificate authority', () => {
 
   test('lets the hosts of a region know each other, and QEMU nothing but QEMU', async () => {
     const authority = await openAuthority(dataDir)
-    const [peer, here, there] = [
-      await authority.issuePeer('here'),
-      await authority.issueMigration('10.0.0.5', 'here'),
-      await authority.issueMigration('10.0.0.5', 'there'),
-    ].map((each) => ({ ...each, x509: new X509Certificate(each.cert) })) as [Issued, Issued, Issued]
+    const parsed = <T extends { cert: string }>(issued: T) => ({ ...issued, x509: new X509Certificate(issued.cert) })
+    const peer = parsed(await authority.issuePeer('here'))
+    const here = parsed(await authority.issueMigration('10.0.0.5', 'here'))
+    const there = parsed(await authority.issueMigration('10.0.0.5', 'there'))
     expect([peer.x509.subject, peer.x509.keyUsage]).toEqual(['CN=berth-peer-here', [CLIENT]])
     expect([here.x509.subject, here.x509.subjectAltName]).toEqual(['CN=10.0.0.5', 'IP Address:10.0.0.5'])
-    const signers = [authority.ca, here.ca!, there.ca!].map((ca) => new X509Certificate(ca).publicKey)
+    const signers = [authority.ca, here.ca, there.ca].map((ca) => new X509Certificate(ca).publicKey)
     expect(signers.map((key) => [peer, here, there].map(({ x509 }) => x509.verify(key)))).toEqual([
       [true, false, false],
       [false, true, false],
