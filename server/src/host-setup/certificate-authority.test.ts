@@ -55,6 +55,23 @@ describe('the certificate authority', () => {
     expect(cert.keyUsage).toEqual([SERVER])
   })
 
+  test('lets the hosts of a region know each other, and QEMU nothing but QEMU', async () => {
+    const authority = await openAuthority(dataDir)
+    const parsed = <T extends { cert: string }>(issued: T) => ({ ...issued, x509: new X509Certificate(issued.cert) })
+    const peer = parsed(await authority.issuePeer('here'))
+    const here = parsed(await authority.issueMigration('10.0.0.5', 'here'))
+    const there = parsed(await authority.issueMigration('10.0.0.5', 'there'))
+    expect([peer.x509.subject, peer.x509.keyUsage]).toEqual(['CN=berth-peer-here', [CLIENT]])
+    expect([here.x509.subject, here.x509.subjectAltName]).toEqual(['CN=10.0.0.5', 'IP Address:10.0.0.5'])
+    const signers = [authority.ca, here.ca, there.ca].map((ca) => new X509Certificate(ca).publicKey)
+    expect(signers.map((key) => [peer, here, there].map(({ x509 }) => x509.verify(key)))).toEqual([
+      [true, false, false],
+      [false, true, false],
+      [false, false, true],
+    ])
+    expect((await authority.issueMigration('10.0.0.6', 'here')).ca).toBe(here.ca)
+  })
+
   test('trusts the certificates of networks for one purpose each', async () => {
     const authority = await openAuthority(dataDir)
     const by = (ca: string, { cert }: { cert: string }): boolean => new X509Certificate(cert).verify(new X509Certificate(ca).publicKey)
@@ -191,8 +208,14 @@ describe('a bundle for a host', () => {
 
   test('makes it a chassis of the network controllers of its region', async () => {
     const out = join(dataDir, 'bundle')
-    const { chassis } = await issueBundle(dataDir, 'fd00::5', { regionId: 'here', inUse: [], controllers: ['10.0.0.1', '10.0.0.2'] }, out)
+    const { chassis, peers } = await issueBundle(
+      dataDir,
+      'fd00::5',
+      { regionId: 'here', inUse: [], controllers: ['10.0.0.1', '10.0.0.2'] },
+      out,
+    )
     expect(chassis).toMatchObject({ name: 'fd00--5', controllers: ['10.0.0.1', '10.0.0.2'], ca: (await openAuthority(dataDir)).networkCa })
+    expect(peers).toMatchObject({ allowedName: 'CN=berth-peer-here', qemu: { ca: expect.any(String) } })
     expect((await readBundle(out)).chassis).toEqual(chassis)
   })
 
