@@ -58,7 +58,7 @@ describe('the certificate authority', () => {
   test('lets the hosts of a region know each other, and QEMU nothing but QEMU', async () => {
     const authority = await openAuthority(dataDir)
     const parsed = <T extends { cert: string }>(issued: T) => ({ ...issued, x509: new X509Certificate(issued.cert) })
-    const peer = parsed(await authority.issuePeer('here'))
+    const peer = parsed(await authority.issuePeer('10.0.0.5', 'here'))
     const here = parsed(await authority.issueMigration('10.0.0.5', 'here'))
     const there = parsed(await authority.issueMigration('10.0.0.5', 'there'))
     expect([peer.x509.subject, peer.x509.keyUsage]).toEqual(['CN=berth-peer-here', [CLIENT]])
