@@ -14,7 +14,8 @@ import { newId } from '../../kernel/ids.ts'
 import { expectKind } from '../conformance/fixture.ts'
 import type { VolumeSpec } from '../driver.ts'
 import type { Image } from '../image-source.ts'
-import { openRbdPool, type RbdBackend, type RbdPool } from './pool.ts'
+import type { RbdBackend } from './access.ts'
+import { openRbdPool, type RbdPool } from './pool.ts'
 
 const MIB = 2 ** 20
 const soon = (): AbortSignal => AbortSignal.timeout(60_000)
