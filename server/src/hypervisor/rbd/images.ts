@@ -5,7 +5,7 @@
 import { isDriverError } from '../errors.ts'
 import type { PoolAccess } from './access.ts'
 import { hasExit, retryWhile, undefinedIfNotFound } from './command.ts'
-import { BASE, draftOf, isDraftOf, keptImage, readBackupSnapshot, readImageName, type ImageName } from './names.ts'
+import { BASE, draftOf, imageOfDraft, keptImage, readBackupSnapshot, readImageName, type ImageName } from './names.ts'
 
 export interface Snapshot {
   name: string
@@ -57,7 +57,7 @@ export function poolImages({ rbd, json }: PoolAccess): PoolImages {
 
   /** One that is being written has a watcher, and stays: its process removes it when it cannot rename it. */
   const removeDraftsOf = async (image: string, signal: AbortSignal): Promise<void> => {
-    for (const name of (await listNames(signal)).filter((each) => isDraftOf(each, image)))
+    for (const name of (await listNames(signal)).filter((each) => imageOfDraft(each) === image))
       await removeDraft(name, signal, 0).catch((error: unknown) => {
         if (!isDriverError(error, 'in_use')) throw error
       })

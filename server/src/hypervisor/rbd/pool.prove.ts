@@ -215,6 +215,23 @@ describeIf(missingForCeph() ?? missingCommands('qemu-img', 'qemu-io'))('a pool o
     expect((await names()).filter((name) => name.includes(vmId))).toEqual([])
   })
 
+  test('what a killed process left half made beside the complete image is removed', async () => {
+    await pool.ensureTemplate('tiny', open, soon())
+    const draft = 'draft-template-tiny-0123abcd'
+    await cluster.rbd('create', '--size=1', `${backend.pool}/${draft}`)
+    const qemu = spawn('qemu-io', ['--image-opts', target(draft)], { env, stdio: ['pipe', 'ignore', 'ignore'] })
+    await eventually('the watcher', async () => (await cluster.rbd('status', `${backend.pool}/${draft}`)).includes('watcher='))
+    await pool.ensureNoDrafts(soon())
+    expect(await names()).toContain(draft) // it may be alive
+    qemu.kill('SIGKILL')
+    const isGone = async (): Promise<boolean> => {
+      await pool.ensureNoDrafts(soon())
+      return !(await names()).includes(draft)
+    }
+    await eventually('the end of the watch', isGone, 60_000)
+    expect(await names()).toContain('template-tiny')
+  })
+
   test('the key is in a file that only its owner reads', async () => {
     const keyring = join(folder.path, 'one', `${backend.id}.keyring`)
     expect(await readFile(keyring, 'utf8')).toContain(backend.key)

@@ -8,7 +8,7 @@ import { poolBackups, type PoolBackups } from './backups.ts'
 import { retryWhile, undefinedIfNotFound } from './command.ts'
 import { poolDisks, type PoolDisks } from './disks.ts'
 import { poolImages } from './images.ts'
-import { draftOf, ownerMark, ownerOf, readBackupSnapshot, readImageName, snapshotIdOf } from './names.ts'
+import { draftOf, imageOfDraft, ownerMark, ownerOf, readBackupSnapshot, readImageName, snapshotIdOf } from './names.ts'
 import { poolSnapshots, type PoolSnapshots } from './snapshots.ts'
 import { poolTemplates, type PoolTemplates } from './templates.ts'
 
@@ -38,6 +38,12 @@ export function openRbdPool(backend: RbdBackend, folder: string): RbdPool {
     ...poolDisks(access, images, snapshots),
     ...snapshots,
     ...poolBackups(access, images),
+
+    async ensureNoDrafts(signal) {
+      const names = await images.listNames(signal)
+      const drafted = new Set(names.map(imageOfDraft))
+      for (const image of names) if (drafted.has(image)) await images.removeDraftsOf(image, signal)
+    },
 
     /** Clones before their parents. */
     async ensurePurged(ownerId, signal) {
