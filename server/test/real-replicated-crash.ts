@@ -89,7 +89,7 @@ export function describeDeathOnCeph(victim: string, kill: (product: ReplicatedPr
       })
 
       test('with its image half imported', async () => {
-        await berthdJson(settings, 'template', 'import', 'fresh', '--file', (await tinyImage()).path)
+        await berthdJson(settings, 'template', 'import', 'fresh', '--name', 'Fresh', '--agent', '--file', (await tinyImage()).path)
         const { id } = await db.one<{ id: string }>(sql`select id from os_templates where slug = 'fresh'`)
         const moment = { step: 'disk', image: `draft-template-${id}-` }
         await expectVm(await dieIn(moment, '/vms', { ...size, osTemplateId: id, hostname: 'made' }))
@@ -97,20 +97,20 @@ export function describeDeathOnCeph(victim: string, kill: (product: ReplicatedPr
       })
     })
 
-    const half = { step: 'fetch', image: 'draft-backup-' }
+    const half = { when: 'with its image half written', step: 'fetch', image: 'draft-backup-' }
+    const momentsOf = (steps: string[]) => [...steps.map((step) => ({ when: `in the step "${step}"`, step })), half]
 
-    test.each([...['fetch', ...PROVISION].map((step) => ({ step })), half])('while a VM is made from a backup, in %o', async (moment) => {
+    test.each(momentsOf(['fetch', ...PROVISION]))('while a VM is made from a backup, $when', async (moment) => {
       await expectVm(await dieIn(moment, '/vms', { ...size, fromBackupId: backup.id, hostname: 'copied' }), kept)
     })
 
-    test.each([...RESTORE.map((step) => ({ step })), half])('while a backup is restored, in %o', async (moment) => {
-      const before = await write(sourceId)
-      expect(before).not.toBe(kept)
+    test.each(momentsOf(RESTORE))('while a backup is restored, $when', async (moment) => {
+      const held = async () => [await hash(sourceId), await snapshotsOf((await imagesOf(sourceId))[0]!)]
+      expect(await write(sourceId)).not.toBe(kept)
+      const before = await held()
       const { outcome } = await dieIn(moment, `/vms/${sourceId}/backups/${backup.id}/restore`)
       expect([outcome, await statusOf(sourceId)]).toEqual([expect.stringMatching(/^(COMPLETED|FAILED)$/), 'RUNNING'])
-      const [disk] = await imagesOf(sourceId)
-      const found = [await hash(sourceId), await snapshotsOf(disk!)]
-      expect(found).toEqual(outcome === 'COMPLETED' ? [kept, []] : [before, expect.any(Array)])
+      expect(await held()).toEqual(outcome === 'COMPLETED' ? [kept, []] : before)
     })
   })
 }
