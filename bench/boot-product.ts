@@ -10,7 +10,7 @@ import { missingForLibvirtHost, openLibvirtHost, type LibvirtHost } from '../ser
 import { scratchFolder } from '../server/test/scratch-folder.ts'
 import { tinyImage } from '../server/test/tiny-image.ts'
 import type { Image } from '../server/src/hypervisor/image-source.ts'
-import type { RbdBackend } from '../server/src/hypervisor/rbd/pool.ts'
+import type { RbdBackend } from '../server/src/hypervisor/rbd/access.ts'
 import { connect, prepare, withPostgres } from './vms-database.ts'
 
 const BERTHD = join(import.meta.dirname, '../server/bin/berthd.mjs')

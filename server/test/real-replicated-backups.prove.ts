@@ -1,53 +1,23 @@
 // Nightly backups of a VM of a replicated plan, by the product on a real host: its disk is in a real Ceph cluster, its backups go to a real S3
 // server, and the worker is killed at each step.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { triggerReconciler } from '../src/workflow/reconciler-loop.ts'
-import { startCeph } from './ceph.ts'
-import { GuestShell } from './guest-shell.ts'
 import { berthdJson, eventually } from './processes.ts'
-import { missingForRadosgw, openRadosgw } from './radosgw.ts'
+import { missingForRadosgw } from './radosgw.ts'
 import { guestFiles, nightOf } from './real-copies.ts'
-import { missingForRealHost, realProduct, TIMEOUT_MS } from './real-product.ts'
+import { TIMEOUT_MS } from './real-product.ts'
+import { missingForReplicatedProduct, replicatedProduct } from './replicated-product.ts'
 
 const STEPS = ['begin', 'copy', 'transfer', 'charge', 'delete source copy']
 
-describeIf(missingForRealHost() ?? missingForRadosgw())('backups of a VM on Ceph', { timeout: 8 * TIMEOUT_MS }, async () => {
-  const { customer, host, sandbox, db, settings, broken, start, processes } = await realProduct()
-  const [cluster, s3] = await Promise.all([startCeph({ address: sandbox.address.replace(/\d+$/, '1') }), openRadosgw()])
-  const folder = await mkdtemp(join(tmpdir(), 'berth-ceph-'))
-  const shell = new GuestShell(host.sandboxes.unix(sandbox), TIMEOUT_MS)
-  afterAll(async () => {
-    await shell.close()
-    await Promise.all([cluster.close(), s3.close()])
-    await rm(folder, { recursive: true })
-  })
-  const { pool, monitors, user, key } = await cluster.addPool()
-  await writeFile(join(folder, 'key'), key)
-  const access = ['--monitors', ...monitors, '--pool', pool, '--user', user, '--key-file', join(folder, 'key')]
-  await berthdJson(settings, 'storage', 'add', 'ceph', '--region', 'fra1', ...access)
-  await db.run(
-    sql`update plans set storage = case slug when 'nano' then 'REPLICATED' else 'LOCAL' end, disk_gib = 1 where slug in ('nano', 'small')`,
-  )
+const missing = missingForReplicatedProduct() ?? missingForRadosgw()
+describeIf(missing)('backups of a VM on Ceph', { timeout: 8 * TIMEOUT_MS }, async () => {
+  const { customer, db, settings, broken, start, processes, shell, imagesOf, snapshotsOf, trash, addBucket } = await replicatedProduct()
+  await db.run(sql`update plans set disk_gib = 1 where slug = 'small'`)
+  await addBucket()
 
-  const credentials = { accessKeyId: s3.accessKeyId, secretAccessKey: s3.secretAccessKey }
-  const options = { region: 'us-east-1', forcePathStyle: true, requestChecksumCalculation: 'WHEN_REQUIRED' } as const
-  const admin = new S3Client({ endpoint: s3.url, credentials, ...options })
-  await admin.send(new CreateBucketCommand({ Bucket: 'vms' }))
-  admin.destroy()
-  await writeFile(join(folder, 'secret'), s3.secretAccessKey)
-  const place = ['--endpoint', s3.url, '--bucket', 'vms', '--access-key', s3.accessKeyId, '--secret-file', join(folder, 'secret')]
-  await berthdJson(settings, 'backup-target', 'add', 's3', ...place)
-
-  const images = async (vmId: string) =>
-    (JSON.parse(await cluster.rbd('ls', pool, '--format=json')) as string[]).filter((name) => name.includes(vmId))
-  const snapshots = async (image: string) =>
-    (JSON.parse(await cluster.rbd('snap', 'ls', `${pool}/${image}`, '--format=json')) as { name: string }[]).map(({ name }) => name)
   const parentOf = async (backupId: string) =>
     (
       await db.one<{ id: string | null }>(sql`
@@ -84,7 +54,7 @@ describeIf(missingForRealHost() ?? missingForRadosgw())('backups of a VM on Ceph
       const { id, status, size_bytes, error } = await nightOf(db, vmId)
       expect([status, error]).toEqual(['AVAILABLE', null])
       expect(await parentOf(id)).toBe(nights.at(-1)?.id ?? null)
-      await eventually(async () => (await snapshots(`vm-${vmId}-1`)).join() === `base-${id}`, TIMEOUT_MS)
+      await eventually(async () => (await snapshotsOf(`vm-${vmId}-1`)).join() === `base-${id}`, TIMEOUT_MS)
       nights.push({ id, files: (await files.list()).toSorted() })
       console.log(`${night} night: ${size_bytes} bytes added to the bucket`)
     }
@@ -93,7 +63,7 @@ describeIf(missingForRealHost() ?? missingForRadosgw())('backups of a VM on Ceph
     await db.run(sql`update vms set daily_backup = false where id = ${vmId}`)
     await customer.order('POST', `/vms/${vmId}/backups/${id}/restore`)
     expect((await files.list()).toSorted()).toEqual(kept)
-    expect(await images(vmId)).toEqual([`vm-${vmId}-2`])
+    expect(await imagesOf(vmId)).toEqual([`vm-${vmId}-2`])
     await customer.order('POST', `/vms/${vmId}/stop`)
 
     const copyId = await customer.order('POST', '/vms', {
@@ -104,15 +74,15 @@ describeIf(missingForRealHost() ?? missingForRadosgw())('backups of a VM on Ceph
       dailyBackupEnabled: false,
     })
     expect((await guestFiles(shell, copyId).list()).toSorted()).toEqual(kept)
-    expect(await images(copyId)).toEqual([`vm-${copyId}-1`])
+    expect(await imagesOf(copyId)).toEqual([`vm-${copyId}-1`])
     const local = { regionId: order.regionId, planId: await customer.plan('small'), hostname: 'local', fromBackupId: id }
     const localId = await customer.order('POST', '/vms', local)
     expect((await guestFiles(shell, localId).list()).toSorted()).toEqual(kept)
-    expect(await images(localId)).toEqual([])
+    expect(await imagesOf(localId)).toEqual([])
     expect(await broken()).toBe('')
     for (const each of [copyId, localId]) await customer.order('DELETE', `/vms/${each}`)
     await customer.order('DELETE', `/vms/${vmId}`)
-    expect([await images(vmId), await cluster.rbd('trash', 'ls', pool)]).toEqual([[], ''])
+    expect([await imagesOf(vmId), await trash()]).toEqual([[], []])
   })
 
   test('survive a worker that is killed at each step', async () => {
@@ -123,8 +93,8 @@ describeIf(missingForRealHost() ?? missingForRadosgw())('backups of a VM on Ceph
     for (const step of STEPS) {
       await files.write(step)
       const id = await nightWithKill(vmId, step)
-      await eventually(async () => (await snapshots(`vm-${vmId}-1`)).join() === `base-${id}`, TIMEOUT_MS)
-      expect(await images(vmId)).toEqual([`vm-${vmId}-1`])
+      await eventually(async () => (await snapshotsOf(`vm-${vmId}-1`)).join() === `base-${id}`, TIMEOUT_MS)
+      expect(await imagesOf(vmId)).toEqual([`vm-${vmId}-1`])
     }
     expect(await berthdJson(settings, 'backup-target', 'verify')).toMatchObject({ ok: true })
     const [latest] = await db.many<{ id: string }>(sql`select id from backups where vm_id = ${vmId} order by created_at desc`)
@@ -135,6 +105,6 @@ describeIf(missingForRealHost() ?? missingForRadosgw())('backups of a VM on Ceph
     expect((await files.list()).toSorted()).toEqual(kept)
     expect(await broken()).toBe('')
     await customer.order('DELETE', `/vms/${vmId}`)
-    expect([await images(vmId), await cluster.rbd('trash', 'ls', pool)]).toEqual([[], ''])
+    expect([await imagesOf(vmId), await trash()]).toEqual([[], []])
   })
 })

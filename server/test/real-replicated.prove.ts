@@ -1,35 +1,15 @@
 // A VM of a replicated plan, from the order to the deletion, by the product on a real host, with its disk in a real Ceph cluster.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { sql } from '../src/kernel/database/db.ts'
-import { missingForCeph, startCeph } from './ceph.ts'
-import { GuestShell } from './guest-shell.ts'
-import { berthdJson } from './processes.ts'
 import { guestFiles } from './real-copies.ts'
-import { missingForRealHost, realProduct, TIMEOUT_MS } from './real-product.ts'
+import { TIMEOUT_MS } from './real-product.ts'
+import { missingForReplicatedProduct, replicatedProduct } from './replicated-product.ts'
 
-describeIf(missingForRealHost() ?? missingForCeph())('a VM on Ceph', { timeout: 4 * TIMEOUT_MS }, async () => {
-  const { customer, host, sandbox, db, settings, broken } = await realProduct()
-  const cluster = await startCeph({ address: sandbox.address.replace(/\d+$/, '1') })
-  const folder = await mkdtemp(join(tmpdir(), 'berth-ceph-'))
-  const shell = new GuestShell(host.sandboxes.unix(sandbox), TIMEOUT_MS)
-  afterAll(async () => {
-    await shell.close()
-    await cluster.close()
-    await rm(folder, { recursive: true })
-  })
-  const { pool, monitors, user, key } = await cluster.addPool()
-  await writeFile(join(folder, 'key'), key)
-  const access = ['--monitors', ...monitors, '--pool', pool, '--user', user, '--key-file', join(folder, 'key')]
-  await berthdJson(settings, 'storage', 'add', 'ceph', '--region', 'fra1', ...access)
-  await db.run(
-    sql`update plans set storage = 'REPLICATED', disk_gib = case slug when 'nano' then 1 else 2 end where slug in ('nano', 'small')`,
-  )
+describeIf(missingForReplicatedProduct())('a VM on Ceph', { timeout: 4 * TIMEOUT_MS }, async () => {
+  const { customer, db, broken, shell, images, imagesOf, trash } = await replicatedProduct()
+  await db.run(sql`update plans set storage = 'REPLICATED', disk_gib = 2 where slug = 'small'`)
   const booked = async () => (await db.one<{ gib: number }>(sql`select used_gib as gib from storage_backends`)).gib
-  const images = async () => JSON.parse(await cluster.rbd('ls', pool, '--format=json')) as string[]
 
   test('is rented, written to, grown, restored and deleted, and the pool has nothing of it', async () => {
     const order = { ...(await customer.tiny()), planId: await customer.plan('nano'), hostname: 'safe' }
@@ -51,11 +31,7 @@ describeIf(missingForRealHost() ?? missingForCeph())('a VM on Ceph', { timeout: 
     expect(await files.list()).toEqual([])
     expect(await broken()).toBe('')
     await customer.order('DELETE', `/vms/${vmId}`)
-    expect([(await images()).filter((name) => name.includes(vmId)), await cluster.rbd('trash', 'ls', pool), await booked()]).toEqual([
-      [],
-      '',
-      0,
-    ])
+    expect([await imagesOf(vmId), await trash(), await booked()]).toEqual([[], [], 0])
     expect(await broken()).toBe('')
   })
 })

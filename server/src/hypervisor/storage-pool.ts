@@ -16,6 +16,8 @@ export interface StoragePool extends VolumeData {
   listOwnerIds(signal: AbortSignal): Promise<string[]>
   /** Whether a machine has something of the VM, or the volume, open, on whatever host. */
   isOpen(ownerId: string, signal: AbortSignal): Promise<boolean>
+  /** Removes what killed processes left half made of something that is complete by now. */
+  ensureNoDrafts(signal: AbortSignal): Promise<void>
   /** Removes all that it has of the VM, or the volume. */
   ensurePurged(ownerId: string, signal: AbortSignal): Promise<void>
 }

@@ -4,8 +4,10 @@
 import type { BackupRequest } from '../driver.ts'
 import { DriverError, isDriverError } from '../errors.ts'
 import type { DiskContent, DiskLayer, Range } from '../extent.ts'
+import type { PoolAccess } from './access.ts'
 import { undefinedIfNotFound } from './command.ts'
 import { readDiff, writeDiff } from './diff.ts'
+import type { PoolImages } from './images.ts'
 import {
   backupImage,
   backupSnapshot,
@@ -53,37 +55,18 @@ export interface PoolBackups {
   ensureDiskFromImage(disk: DiskId, backupId: string, bytes: number, signal: AbortSignal): Promise<void>
 }
 
-/** Of the pool. */
-interface Tools {
-  rbd(what: string, args: string[], signal: AbortSignal, input?: AsyncIterable<Buffer>): Promise<string>
-  json<T>(what: string, args: string[], signal: AbortSignal): Promise<T>
-  read(what: string, args: string[], signal: AbortSignal): AsyncGenerator<Buffer>
-  findSize(image: string, signal: AbortSignal): Promise<number | undefined>
-  snapshotsOf(image: string, signal: AbortSignal): Promise<{ name: string; size: number }[]>
-  imagesOf(ownerId: string, signal: AbortSignal): Promise<(ImageName & { name: string })[]>
-  move(from: string, to: string, signal: AbortSignal): Promise<string>
-  resize(image: string, bytes: number, signal: AbortSignal): Promise<string>
-  publish(image: string, signal: AbortSignal, make: (draft: string) => Promise<unknown>): Promise<void>
-  remove(image: string, signal: AbortSignal): Promise<void>
-  removeDraftsOf(image: string, signal: AbortSignal): Promise<void>
-  /** Images that are kept for snapshots, and have none any more. */
-  removeKept(vmId: string, signal: AbortSignal): Promise<void>
-}
-
-const MIB = 2 ** 20
-
 interface Listed extends BackupSnapshot {
   image: string
   imageKind: ImageName['kind']
   bytes: number
 }
 
-export function poolBackups(tools: Tools): PoolBackups {
-  const { rbd, json, snapshotsOf, findSize } = tools
+export function poolBackups({ rbd, json, read: readOutput }: PoolAccess, images: PoolImages): PoolBackups {
+  const { findSize, snapshotsOf } = images
 
   const listSnapshots = async (vmId: string, signal: AbortSignal): Promise<Listed[]> => {
     const found: Listed[] = []
-    for (const { name: image, kind: imageKind, isDraft } of await tools.imagesOf(vmId, signal))
+    for (const { name: image, kind: imageKind, isDraft } of await images.imagesOf(vmId, signal))
       for (const { name, size: bytes } of isDraft ? [] : await snapshotsOf(image, signal)) {
         const read = readBackupSnapshot(name)
         if (read) found.push({ ...read, image, imageKind, bytes })
@@ -93,8 +76,8 @@ export function poolBackups(tools: Tools): PoolBackups {
   const removeSnapshot = async ({ image, name }: Listed, signal: AbortSignal): Promise<void> =>
     void (await undefinedIfNotFound(rbd(`remove ${image}@${name}`, ['snap', 'rm', '--no-progress', `${image}@${name}`], signal)))
   const removeImage = async (image: string, signal: AbortSignal): Promise<void> => {
-    await tools.remove(image, signal)
-    await tools.removeDraftsOf(image, signal)
+    await images.remove(image, signal)
+    await images.removeDraftsOf(image, signal)
   }
   const diffArgs = ({ spec, since }: Readable): string[] => [...(since === undefined ? [] : [`--from-snap=${since}`]), spec]
   const listRanges = async (what: Readable, signal: AbortSignal, ...options: string[]): Promise<Changes> => {
@@ -142,7 +125,7 @@ export function poolBackups(tools: Tools): PoolBackups {
       if (own.length > 0 && all.some(({ parentId }) => parentId === backupId))
         throw new DriverError('in_use', `Another backup of ${vmId} holds the changes since backup ${backupId}`)
       for (const each of own) await removeSnapshot(each, signal)
-      await tools.removeKept(vmId, signal)
+      await images.removeKept(vmId, signal)
     },
 
     async ensureBackupOffloaded(vmId, backupId, isBase, signal) {
@@ -162,7 +145,7 @@ export function poolBackups(tools: Tools): PoolBackups {
       }
       if (isBase && all.some((each) => each.backupId === backupId))
         for (const each of all) if (each.isBase && each.backupId !== backupId) await removeSnapshot(each, signal)
-      await tools.removeKept(vmId, signal)
+      await images.removeKept(vmId, signal)
     },
 
     listChanges: (what, signal) => listRanges(what, signal, '--whole-object'),
@@ -172,7 +155,7 @@ export function poolBackups(tools: Tools): PoolBackups {
       const args = ['export-diff', '--no-progress', ...options, ...diffArgs(what), '-']
       return {
         sizeBytes: what.bytes,
-        extents: readDiff(tools.read(`read ${what.spec}`, args, signal)),
+        extents: readDiff(readOutput(`read ${what.spec}`, args, signal)),
         findAllocated: async () => (await listRanges(what, signal, ...options)).allocated,
       }
     },
@@ -181,8 +164,8 @@ export function poolBackups(tools: Tools): PoolBackups {
       const image = backupImage(vmId, backupId)
       if ((await findSize(image, signal)) !== undefined) return
       const content = await open()
-      await tools.publish(image, signal, async (draft) => {
-        await rbd(`create ${draft}`, ['create', `--size=${Math.ceil(content.sizeBytes / MIB)}`, draft], signal)
+      await images.publish(image, signal, async (draft) => {
+        await images.create(draft, content.sizeBytes, signal)
         await rbd(`write ${draft}`, ['import-diff', '--no-progress', '-', draft], signal, writeDiff(content))
       })
     },
@@ -190,8 +173,8 @@ export function poolBackups(tools: Tools): PoolBackups {
     async ensureDiskFromImage(disk, backupId, bytes, signal) {
       const [image, target] = [backupImage(disk.vmId, backupId), diskImage(disk)]
       const before = await findSize(image, signal)
-      if (before !== undefined && before < bytes) await tools.resize(image, bytes, signal)
-      await tools.move(image, target, signal).catch(async (error: unknown) => {
+      if (before !== undefined && before < bytes) await images.resize(image, bytes, signal)
+      await images.move(image, target, signal).catch(async (error: unknown) => {
         if (!isDriverError(error, 'not_found', 'conflict') || (await findSize(target, signal)) === undefined) throw error
       })
     },

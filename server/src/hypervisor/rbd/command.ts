@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { pipeline } from 'node:stream/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { DriverError, isDriverError, type DriverErrorKind } from '../errors.ts'
 
 const { errno } = constants
@@ -105,3 +106,21 @@ export const undefinedIfNotFound = <T>(work: Promise<T>): Promise<T | undefined>
     if (isDriverError(error, 'not_found')) return undefined
     throw error
   })
+
+const POLL_INTERVAL_MS = 1_000
+
+export async function retryWhile<T>(
+  isExpected: (error: unknown) => boolean,
+  patienceMs: number,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let waitedMs = 0; ; waitedMs += POLL_INTERVAL_MS) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isExpected(error) || waitedMs >= patienceMs) throw error
+    }
+    await delay(POLL_INTERVAL_MS, undefined, { signal }).catch(() => undefined) // the next attempt says `aborted`
+  }
+}

@@ -5,7 +5,7 @@ import {
   baseSnapshot,
   diskImage,
   draftOf,
-  isDraftOf,
+  imageOfDraft,
   keptImage,
   readBackupSnapshot,
   readImageName,
@@ -41,8 +41,8 @@ test('names are read back', () => {
 test('a draft is told from its image and from drafts of others', () => {
   const draft = draftOf(diskImage(disk))
   expect(readImageName(draft)).toEqual({ kind: 'disk', isDraft: true, id: 'cvm1', generation: 12 })
-  expect(isDraftOf(draft, diskImage(disk))).toBe(true)
-  expect(isDraftOf(draft, diskImage({ ...disk, generation: 1 }))).toBe(false)
+  expect(imageOfDraft(draft)).toBe(diskImage(disk))
+  expect(imageOfDraft(diskImage(disk))).toBeUndefined()
   expect(draftOf('template-debian')).not.toBe(draftOf('template-debian'))
 })
 

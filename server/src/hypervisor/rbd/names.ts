@@ -25,7 +25,7 @@ export const keptImage = ({ id, generation }: { id: string; generation: number }
 /** A disk that was stored to make a disk of it. */
 export const backupImage = (vmId: string, backupId: string): string => `backup-${checked(vmId)}-${checked(backupId)}`
 export const draftOf = (image: string): string => `draft-${image}-${randomBytes(4).toString('hex')}`
-export const isDraftOf = (name: string, image: string): boolean => DRAFT.exec(name)?.[1] === image
+export const imageOfDraft = (name: string): string | undefined => DRAFT.exec(name)?.[1]
 const DRAFT = /^draft-(.+)-[0-9a-f]{8}$/
 
 export const snapshotName = (snapshotId: string): string => `snapshot-${checked(snapshotId)}`
@@ -66,7 +66,7 @@ export interface ImageName {
 
 /** Undefined for an image of somebody else: operators may keep their own in the pool. */
 export function readImageName(name: string): ImageName | undefined {
-  const inner = DRAFT.exec(name)?.[1]
+  const inner = imageOfDraft(name)
   const plain = inner ?? name
   const [, kind, id, generation = 0] =
     /^(vm|kept)-([a-z0-9]+)-(\d+)$/.exec(plain) ??

@@ -14,7 +14,8 @@ import { newId } from '../../kernel/ids.ts'
 import { expectKind } from '../conformance/fixture.ts'
 import type { VolumeSpec } from '../driver.ts'
 import type { Image } from '../image-source.ts'
-import { openRbdPool, type RbdBackend, type RbdPool } from './pool.ts'
+import type { RbdBackend } from './access.ts'
+import { openRbdPool, type RbdPool } from './pool.ts'
 
 const MIB = 2 ** 20
 const soon = (): AbortSignal => AbortSignal.timeout(60_000)
@@ -212,6 +213,23 @@ describeIf(missingForCeph() ?? missingCommands('qemu-img', 'qemu-io'))('a pool o
     await pool.ensurePurged(vmId, soon())
     expect(await pool.listOwnerIds(soon())).not.toContain(vmId)
     expect((await names()).filter((name) => name.includes(vmId))).toEqual([])
+  })
+
+  test('what a killed process left half made beside the complete image is removed', async () => {
+    await pool.ensureTemplate('tiny', open, soon())
+    const draft = 'draft-template-tiny-0123abcd'
+    await cluster.rbd('create', '--size=1', `${backend.pool}/${draft}`)
+    const qemu = spawn('qemu-io', ['--image-opts', target(draft)], { env, stdio: ['pipe', 'ignore', 'ignore'] })
+    await eventually('the watcher', async () => (await cluster.rbd('status', `${backend.pool}/${draft}`)).includes('watcher='))
+    await pool.ensureNoDrafts(soon())
+    expect(await names()).toContain(draft) // it may be alive
+    qemu.kill('SIGKILL')
+    const isGone = async (): Promise<boolean> => {
+      await pool.ensureNoDrafts(soon())
+      return !(await names()).includes(draft)
+    }
+    await eventually('the end of the watch', isGone, 60_000)
+    expect(await names()).toContain('template-tiny')
   })
 
   test('the key is in a file that only its owner reads', async () => {

@@ -28,6 +28,8 @@ export const openSimulatedPool = (db: Db, storageId: string, sizeGiB: number): S
       select from simulated.machine_volumes a where a.host_id = m.host_id and a.machine = m.name and a.volume_id = ${ownerId})) limit 1`)) !==
     undefined,
 
+  ensureNoDrafts: async () => {},
+
   ensurePurged: async (ownerId) =>
     void (await db.run(sql`delete from simulated.volumes where storage_id = ${storageId} and coalesce(vm_id, id) = ${ownerId}`)),
 })

@@ -1,4 +1,4 @@
-// Removes what a storage backend has of volumes that do not exist and of VMs whose disk is not there: deleted while their host was lost, or placed elsewhere after a failed
+// Removes what a storage backend has of volumes that do not exist, of processes that were killed, and of VMs whose disk is not there: deleted while their host was lost, or placed elsewhere after a failed
 // provisioning that could not be cleaned up. A VM must be an orphan at every check of a day, and one whose machine still runs is kept.
 // What a VM no longer needs in its own backend is listed by its host (backups/orphan-volumes.reconciler.ts).
 import { parseDurationMs } from '../../../kernel/clock.ts'
@@ -23,6 +23,7 @@ async function sweep({ db, clock, log, storage }: Deps, storageId: string, stopp
   const pool = storage.open(row)
   try {
     await pool.claim(within(LISTING_MS)) // the VMs of another backend are no orphans
+    await pool.ensureNoDrafts(within(PURGE_MS))
     await recordOrphans(db, now, storageId, await pool.listOwnerIds(within(LISTING_MS)))
     for (const { vm_id: vmId } of await expired(db, storageId, new Date(now.getTime() - QUARANTINE_MS))) {
       if (await pool.isOpen(vmId, within(LISTING_MS))) continue

@@ -8,7 +8,8 @@ import { seedImage } from './cloud-init.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { findPool, getPool, markPool } from './backends.ts'
 import { ensureTemplate, openImage } from './templates.ts'
-import type { Parent, RbdPool } from '../../rbd/pool.ts'
+import type { RbdPool } from '../../rbd/pool.ts'
+import type { Parent } from '../../rbd/snapshots.ts'
 import {
   becomesComplete,
   createVolume,
