@@ -38,11 +38,13 @@ const get = defineCommand({
   run: async (ctx, _, text: string) => details(await ctx.berth.placementGroups.get(await ctx.resolveId('placement-group', text)), FIELDS),
 })
 
-const create = defineCommand<{ policy: string }>({
+const create = defineCommand<{ policy?: string }>({
   name: 'create',
   description: 'create a placement group; VMs join it with berth vm create --placement-group',
   args: '<name>',
-  options: [['--policy <policy>', 'SPREAD (on different hosts if possible), STRICT_SPREAD (always) or TOGETHER (on one host if possible)']],
+  options: [
+    ['--policy <policy>', 'SPREAD (on different hosts if possible; default), STRICT_SPREAD (always) or TOGETHER (on one host if possible)'],
+  ],
   example: 'placement-group create web --policy STRICT_SPREAD',
   run: async ({ berth }, { policy = 'SPREAD' }, name: string) =>
     details(await berth.placementGroups.create({ name, policy: policy.toUpperCase() as PlacementGroup['policy'] }), FIELDS),
