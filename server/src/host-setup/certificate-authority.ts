@@ -1,6 +1,6 @@
 // The control plane's certificate authorities, in `pki/` of the data folder, with the openssl command because Node can read certificates but
 // not sign them. Each is trusted for one purpose, so that a stolen certificate of a host serves for nothing but that host:
-//   ca          libvirtd of hosts, and the control plane as their client
+//   ca          libvirtd of hosts, and the control plane and the other hosts of their region as its clients
 //   network-ca  network controllers, and the control plane as their client
 //   chassis-ca  hosts as clients of the southbound database
 //   migration-… QEMUs of the hosts of one region, which send machines to each other

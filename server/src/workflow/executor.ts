@@ -165,6 +165,8 @@ class RunExecution {
 
   async #giveUp(row: store.StepRow, error: unknown): Promise<false> {
     const { code, userMessage } = explain(error)
+    const { id, name, subject_id } = this.#run
+    this.#runner.deps.log.warn({ err: error, runId: id, workflow: name, step: row.name, subjectId: subject_id }, 'workflow run failed')
     await this.#journal('compensating', this.#run.progress, async (tx) => {
       if (row.status === 'RUNNING') await store.failStep(tx, this.#run.id, row.position, userMessage, this.#now())
       await store.startCompensation(tx, this.#run.id, code, userMessage)

@@ -33,7 +33,7 @@ export function vmCommands(program: Command): void {
       .description('move a VM to another host of its region; a running one keeps running')
       .argument('<id>')
       .option('--to <host>', 'by default the one with most room')
-      .option('--max-mib <number>', 'MiB per second of memory and disk; unlimited by default')
+      .option('--bandwidth <MiB/s>', 'most of memory and disk to send; unlimited by default')
       .option('--dry-run', 'only print where it would go, or why it cannot'),
     'vm migrate cabc123 --to rack2',
     migrate,
@@ -42,14 +42,14 @@ export function vmCommands(program: Command): void {
 
 interface MigrateOptions {
   to?: string
-  maxMib?: string
+  bandwidth?: string
   dryRun?: boolean
 }
 
-async function migrate(admin: Admin, { to, maxMib, dryRun = false }: MigrateOptions, id?: string): Promise<Result> {
-  const miBPerSecond = maxMib === undefined ? undefined : Number(maxMib)
+async function migrate(admin: Admin, { to, bandwidth, dryRun = false }: MigrateOptions, id?: string): Promise<Result> {
+  const miBPerSecond = bandwidth === undefined ? undefined : Number(bandwidth)
   if (miBPerSecond !== undefined && !(Number.isInteger(miBPerSecond) && miBPerSecond > 0))
-    throw new UsageError('--max-mib is a whole number above 0')
+    throw new UsageError('--bandwidth is a whole number above 0')
   const { planMigration, startMigration } = await import('../../features/vms/service.ts')
   const order = { to, miBPerSecond }
   if (dryRun) {

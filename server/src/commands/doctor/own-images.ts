@@ -23,6 +23,6 @@ export const ownImages = databaseCheck('images of customers', async (db) => {
   const more = missing.length > NAMED ? `, and ${missing.length - NAMED} more` : ''
   return warning(
     `images of customers are not in backup targets yet: ${names.join(', ')}${more}`,
-    'a worker that has their files stores them one after the other; its log says why one fails',
+    'a worker that has their files stores them, two at a time; its log says why one fails',
   )
 })

@@ -7,7 +7,7 @@ import { endRestoring } from './sql.ts'
 import { toBackup } from './view.ts'
 
 export const restoreFromBackup = restoreWorkflow({
-  thing: 'backup',
+  name: 'backup.restore',
   source: (backupId) => ({ from: 'backup', backupId }),
   begun: (name) =>
     workflow<RestoreInput>(name, { deadline: '5h', queue: 'restores' }).step('fetch', {

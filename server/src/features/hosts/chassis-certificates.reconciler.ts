@@ -6,7 +6,7 @@ import { listHosts } from './service.ts'
 
 const RENEWED_BEFORE_ITS_END = '20d'
 
-export const renewChassisCertificates = keyedReconciler('hosts.chassis-certificates', '1h', {
+export const renewChassisCertificates = keyedReconciler('hosts.chassis_certificates', '1h', {
   busy: async ({ db }) =>
     (await listHosts(db)).filter(({ driver, unreachable_since }) => driver === 'libvirt' && !unreachable_since).map(({ id }) => id),
   runOnce: (deps: Deps, hostId, stopping) =>
@@ -14,8 +14,9 @@ export const renewChassisCertificates = keyedReconciler('hosts.chassis-certifica
       driver.ensureChassisCertificate(
         addDuration(deps.clock.now(), RENEWED_BEFORE_ITS_END),
         async (name) => {
-          deps.log.info({ hostId, chassis: name }, 'renewing chassis certificate')
-          return deps.issueChassis(name)
+          const issued = await deps.issueChassis(name)
+          if (issued) deps.log.info({ hostId, chassis: name }, 'chassis certificate issued')
+          return issued
         },
         signal,
       ),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../kernel/database/db.ts'
 import { givenHost, placeOn } from '../../../test/hosts.ts'
+import { startMigration } from '../vms/service.ts'
 import { testApp } from '../../../test/harness.ts'
 
 describe('placement groups', async () => {
@@ -60,6 +61,23 @@ describe('placement groups', async () => {
     expect((await change(first!, null)).body.data.placementGroup).toBeNull()
     expect((await change(second!, strict)).status).toBe(200)
     expect((await customer.get(`/placement-groups/${spread}`)).body.data.vms).toEqual([])
+  })
+
+  test('a VM that is being moved counts on both hosts', async () => {
+    const strict = await group('STRICT_SPREAD')
+    const join = ({ id }: { id: string }) => customer.patch(`/vms/${id}`, { placementGroupId: strict })
+    const moving = await placeOn(app, app.host.id, () => app.given.vm(customer))
+    const [beside, there] = [
+      await placeOn(app, app.host.id, () => app.given.vm(customer)),
+      await placeOn(app, third.id, () => app.given.vm(customer)),
+    ]
+    await app.db.tx((tx) => startMigration(tx, app.deps, moving.id, { to: 'third' }))
+    expect((await join(moving)).status).toBe(200)
+    expect([(await join(beside)).status, (await join(there)).status]).toEqual([422, 422])
+    await customer.patch(`/vms/${moving.id}`, { placementGroupId: null })
+    expect((await join(there)).status).toBe(200)
+    expect((await join(moving)).status).toBe(422)
+    await app.settle()
   })
 
   test('a group with VMs is not deleted; one whose VMs are gone is', async () => {

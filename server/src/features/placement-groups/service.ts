@@ -66,15 +66,12 @@ export async function joinGroup(tx: Tx, vmId: string, groupId: string | undefine
 }
 
 /** The VM stays on its host. Null takes it out of its group. */
-export async function changeGroup(
-  tx: Tx,
-  vm: { id: string; account_id: string; host_id: string | null },
-  groupId: string | null,
-): Promise<void> {
+export async function changeGroup(tx: Tx, vm: { id: string; account_id: string }, groupId: string | null): Promise<void> {
   if (groupId === null) return void (await sql.clearGroup(tx, vm.id))
   const group = await lockGroup(tx, vm.account_id, groupId)
   const { policy, vmsByHost } = await toRule(tx, group, vm.id)
-  if (policy === 'STRICT_SPREAD' && vm.host_id !== null && vmsByHost.has(vm.host_id))
+  const hosts = await sql.hostsOfVm(tx, vm.id)
+  if (policy === 'STRICT_SPREAD' && hosts.some(({ host_id }) => host_id !== null && vmsByHost.has(host_id)))
     throw apiError('incompatible', `A VM of placement group ${group.name} is on the host of this one: create a new VM in the group instead`)
   await sql.setGroup(tx, vm.id, groupId)
 }

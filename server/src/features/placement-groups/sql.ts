@@ -57,6 +57,13 @@ export const countByHost = (tx: Tx, groupId: string, exceptVmId: string | null) 
       where m.group_id = ${groupId} and r.name = 'vm.migrate' and (r.status in ('PENDING', 'RUNNING') or r.compensating)) placed
     where host_id is not null and vm_id is distinct from ${exceptVmId} group by 1`)
 
+/** The host of the VM, and the one that it is on its way to. */
+export const hostsOfVm = (tx: Tx, vmId: string) =>
+  tx.many<{ host_id: string | null }>(sql`
+    select host_id from vms where id = ${vmId}
+    union select input ->> 'destinationId' from workflow_runs
+    where subject_id = ${vmId} and name = 'vm.migrate' and (status in ('PENDING', 'RUNNING') or compensating)`)
+
 /** Subquery: the group of a VM as JSON. */
 export const groupAsJson = (vmId: Sql) => sql`
   (select json_build_object('id', g.id, 'name', g.name)

@@ -3,7 +3,7 @@ import { setStatus } from './sql.ts'
 import { toSnapshot } from './view.ts'
 
 export const restoreFromSnapshot = restoreWorkflow({
-  thing: 'snapshot',
+  name: 'snapshot.restore',
   source: (snapshotId) => ({ from: 'snapshot', snapshotId }),
   release: async (tx, snapshotId) => ({ snapshot: toSnapshot(await setStatus(tx, snapshotId, 'AVAILABLE')) }),
 })

@@ -26,7 +26,7 @@ export type RestoreWorkflow = Workflow<Deps, RestoreInput>
 type RestoredCopy = EventSubject<'snapshot.restored'> | EventSubject<'backup.restored'>
 
 export interface RestoreSource {
-  thing: 'snapshot' | 'backup'
+  name: 'snapshot.restore' | 'backup.restore'
   source: (copyId: string) => DiskSource
   /** Makes the copy AVAILABLE again and returns its representation for the event. */
   release: (tx: Tx, copyId: string) => Promise<RestoredCopy>
@@ -36,10 +36,10 @@ export interface RestoreSource {
   onMoved?: (tx: Tx, vmId: string) => Promise<CountedCopy[]>
 }
 
-export const restoreWorkflow = ({ thing, source, release, begun, afterDisk, onMoved }: RestoreSource): RestoreWorkflow =>
-  replaceDiskWorkflow<RestoreInput>(`${thing}.restore`, {
+export const restoreWorkflow = ({ name, source, release, begun, afterDisk, onMoved }: RestoreSource): RestoreWorkflow =>
+  replaceDiskWorkflow<RestoreInput>(name, {
     source: ({ copyId }) => source(copyId),
-    begun: begun?.(`${thing}.restore`) ?? workflow<RestoreInput>(`${thing}.restore`, { deadline: '3h' }),
+    begun: begun?.(name) ?? workflow<RestoreInput>(name, { deadline: '3h' }),
     ...(afterDisk && { afterDisk }),
   })
     .onSuccess(async (tx, { deps, input, results, runId, now }) => {

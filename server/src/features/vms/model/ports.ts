@@ -33,13 +33,13 @@ export const isPlaced = ({ host_id, mac }: Pick<PlacedVm, 'host_id' | 'mac'>): b
 const publicAddresses = ({ ip_address, ipv6_address }: Pick<PlacedVm, 'ip_address' | 'ipv6_address'>): string[] =>
   [ip_address, ipv6_address].filter((each) => each !== null)
 
-/** The public interface first. It shares the VM's limit with what private ones send out of networks with SNAT. `isSettled`: on its host alone, also
+/** The public interface first. It shares the VM's limit with what private ones send out of networks with SNAT. `sourceOnly`: on its host alone, also
  *  while a migration is undone. */
-export const portSpecs = async (db: Queries, vm: PlacedVm, options?: { isSettled: boolean }): Promise<PortSpec[]> =>
+export const portSpecs = async (db: Queries, vm: PlacedVm, options?: { sourceOnly: boolean }): Promise<PortSpec[]> =>
   (await portSpecsOf(db, [vm], options)).get(vm.id)!
 
 /** By the ids of the VMs: with as many statements as for one. */
-export async function portSpecsOf(db: Queries, vms: readonly PlacedVm[], { isSettled = false } = {}): Promise<Map<string, PortSpec[]>> {
+export async function portSpecsOf(db: Queries, vms: readonly PlacedVm[], { sourceOnly = false } = {}): Promise<Map<string, PortSpec[]>> {
   const ids = vms.map(({ id }) => id)
   const versions = await desiredVersions(db, ids) // before the rest, which is then at least as new
   const hosts = new Map<string | null, string>()
@@ -47,7 +47,7 @@ export async function portSpecsOf(db: Queries, vms: readonly PlacedVm[], { isSet
   const filtersOf = await filtersOfVms(db, ids)
   const attachmentsByVm = Map.groupBy(await attachmentsOf(db, ids), (row) => row.vm_id)
   const floating = await floatingAddressesOfVms(db, ids)
-  const destinations = new Map(isSettled ? [] : (await findDestinations(db, ids)).map((row) => [row.vm_id, row.hostname]))
+  const destinations = new Map(sourceOnly ? [] : (await findDestinations(db, ids)).map((row) => [row.vm_id, row.hostname]))
   const specsOf = (vm: PlacedVm): PortSpec[] => {
     const host = hosts.get(vm.host_id)
     if (host === undefined || !vm.mac) throw new Error(`BUG: VM ${vm.id} has no place`)
@@ -107,7 +107,7 @@ export async function ensureNetworks(deps: Callers, vm: PlacedVm, signal: AbortS
   await ensureAttachedNetworks(deps.db, controller, vm.id, signal)
 }
 
-export async function ensurePorts(deps: Callers, vm: PlacedVm, signal: AbortSignal, options?: { isSettled: boolean }): Promise<void> {
+export async function ensurePorts(deps: Callers, vm: PlacedVm, signal: AbortSignal, options?: { sourceOnly: boolean }): Promise<void> {
   const controller = await controllerForVm(deps, vm)
   await ensureEach(controller, await portSpecs(deps.db, vm, options), signal)
 }

@@ -209,7 +209,7 @@ export const migrateVm = workflow<MigrateInput>('vm.migrate', { deadline: '6h', 
   .step('filter', {
     run: applyPorts,
     save: savePorts,
-    undo: async ({ deps, input, signal }) => ensurePorts(deps, await getVmRow(deps.db, input.vmId), signal, { isSettled: true }),
+    undo: async ({ deps, input, signal }) => ensurePorts(deps, await getVmRow(deps.db, input.vmId), signal, { sourceOnly: true }),
   })
   .step('template', { timeout: '30m', run: uploadTemplate })
   .step('move', {

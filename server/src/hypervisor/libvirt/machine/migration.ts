@@ -202,7 +202,9 @@ async function requireAlike(
   signal: AbortSignal,
 ): Promise<void> {
   const refuse = (what: string): never => {
-    throw new DriverError('unsupported', `Host ${receiver.hostId} ${what}, unlike host ${context.hostId}`)
+    throw new DriverError('unsupported', `Host ${receiver.hostId} ${what}, unlike host ${context.hostId}`, {
+      userMessage: 'No other host can run this VM without a restart: stop it, then it can be moved.',
+    })
   }
   if (isOn && !receiver.canOffload && (await canOffload(context, signal))) refuse('has Open vSwitch in user space')
   if (receiver.guestGroup === null && copySeclabel(xml)) refuse('cannot start a guest as a user of its own')
