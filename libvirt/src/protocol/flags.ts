@@ -114,4 +114,5 @@ export const MigrateFlag = {
   autoConverge: 8192,
   postcopy: 32768,
   tls: 65536,
+  nonSharedSynchronousWrites: 262144,
 } as const

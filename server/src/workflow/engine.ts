@@ -18,6 +18,7 @@ const QUEUES: Record<QueueName, string> = {
   restores: 'workflow_restores',
   bulk: 'workflow_bulk',
   foreign: 'workflow_foreign',
+  migrations: 'workflow_migrations',
 }
 const queueNames = Object.keys(QUEUES) as QueueName[]
 const SCHEMA = 'pgboss'
@@ -32,7 +33,7 @@ const REQUEUE_BUSY_AFTER_MS = 5 * 60_000
 /** Jobs fetched per poll. */
 const BATCH = 8
 /** Runs at a time, beside those of the others. Of restores and bulk runs each has tens of MiB in memory. */
-const SHARES: Record<QueueName, number> = { actions: 1, restores: 1 / 4, bulk: 1 / 4, foreign: 1 / 8 }
+const SHARES: Record<QueueName, number> = { actions: 1, restores: 1 / 4, bulk: 1 / 4, foreign: 1 / 8, migrations: 1 / 8 }
 
 export interface WorkflowEngine extends Engine {
   /** Starts running workflows in this process. */

@@ -48,9 +48,10 @@ export interface Step<D = unknown, I = unknown, R = Record<string, unknown>, T =
 
 /**
  * Its runs have places of their own in a worker, so that they keep none of another kind waiting. `bulk`: moves whole disks for hours. `restores`:
- * the same, and somebody waits for it. `foreign`: waits for servers of customers, as slow as these like.
+ * the same, and somebody waits for it. `foreign`: waits for servers of customers, as slow as these like. `migrations`: hosts move machines, as
+ * fast as their guests let them.
  */
-export type QueueName = 'actions' | 'restores' | 'bulk' | 'foreign'
+export type QueueName = 'actions' | 'restores' | 'bulk' | 'foreign' | 'migrations'
 
 export interface Workflow<D = never, I = never> {
   readonly name: string

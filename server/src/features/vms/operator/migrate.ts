@@ -205,7 +205,7 @@ async function returnIfUnsettled(context: Context): Promise<Outcome> {
   return returnMachine(await describeMove(context, 'back'), context.signal)
 }
 
-export const migrateVm = workflow<MigrateInput>('vm.migrate', { deadline: '6h', queue: 'bulk' })
+export const migrateVm = workflow<MigrateInput>('vm.migrate', { deadline: '6h', queue: 'migrations' })
   .step('filter', {
     run: applyPorts,
     save: savePorts,

@@ -175,11 +175,12 @@ async function migrate(
     ...(request.miBPerSecond !== null && { bandwidth: Param.ullong(BigInt(request.miBPerSecond)) }),
   }
   const flags = ['live', 'peer2peer', 'persistDest', 'undefineSource', 'tls', 'autoConverge', 'abortOnError'] as const
-  const perform = (...more: ('postcopy' | 'nonSharedInc')[]): Promise<unknown> =>
+  const perform = (...more: ('postcopy' | 'nonSharedInc' | 'nonSharedSynchronousWrites')[]): Promise<unknown> =>
     context.call(`migrate ${domain.name} to host ${request.receiver.hostId}`, signal, (host) =>
       host.migration.perform({ domain, destination: peer.uri, parameters, flags: [...flags, ...more] }, { timeoutMs: COPY_MS }),
     )
-  const storage = disk === '' ? [] : (['nonSharedInc'] as const)
+  // A write waits for the other host: a guest that writes faster than the network would never be there otherwise.
+  const storage = disk === '' ? [] : (['nonSharedInc', 'nonSharedSynchronousWrites'] as const)
   // Without postcopy, a guest that writes faster than the network is slowed down until it fits. A paused one writes nothing.
   const performed = perform(...storage, ...(request.isOn ? (['postcopy'] as const) : [])).catch((error: unknown) => {
     if (!hasText(error, 'noPostcopy')) throw error
