@@ -84,6 +84,7 @@ describe('POST /vms', async () => {
       'copiesPriceMonthly',
       'sshKeys',
       'firewalls',
+      'placementGroup',
       'privateNetworks',
       'reverseName',
       'reverseNameState',
