@@ -43,7 +43,8 @@ export async function revokeCertificatesOf({ config, db }: Admin, host: HostRow)
   const address = addressIn(host.uri)
   const { revokeCertificates } = await import('../../host-setup/certificate-authority.ts')
   const revoked = await revokeCertificates(config.dataDir, address)
-  if (revoked === null) return `Its certificates are not revoked: on the machine that issues them, run npx berthd certificate revoke ${address}`
+  if (revoked === null)
+    return `Its certificates are not revoked: on the machine that issues them, run npx berthd certificate revoke ${address}`
   if (revoked === 0) return `${address} has no certificate that is recorded here and not yet revoked.`
   return `Its certificates are revoked.${await acceptedBy(db, host)}`
 }

@@ -60,12 +60,16 @@ describe('berthd host', { timeout: 120_000 }, () => {
       await authority.issuePeer(`127.0.0.${i + 2}`, region_id)
       await authority.issueMigration(`127.0.0.${i + 2}`, region_id)
     }
-    const still = (names: string) => expect.stringContaining(`are revoked. Hosts that accept them until each has a new bundle: ${names}. For`)
+    const still = (names: string) =>
+      expect.stringContaining(`are revoked. Hosts that accept them until each has a new bundle: ${names}. For`)
     expect(await berthdJson(settings, 'host', 'recover', 'stolen', '--destroyed', '--yes')).toMatchObject({
       removed: true,
       certificates: still('gone, stays'),
     })
-    expect(await berthdJson(settings, 'host', 'remove', 'gone', '--yes')).toMatchObject({ outcome: 'forgotten', certificates: still('stays') })
+    expect(await berthdJson(settings, 'host', 'remove', 'gone', '--yes')).toMatchObject({
+      outcome: 'forgotten',
+      certificates: still('stays'),
+    })
     expect(await authority.revoke('127.0.0.2')).toBe(0)
     expect((await berthd(settings, 'certificate', 'revoke', 'control-plane', '--yes')).stdout).toEqual(still('elsewhere, stays'))
     const last = await berthd(settings, 'certificate', 'revoke', '127.0.0.4', '--yes')

@@ -18,7 +18,8 @@ export const renewChassisCertificates = keyedReconciler('hosts.chassis_certifica
         async (name) => {
           // The name comes from a file that root of the host can change: by another one it could change the rows of that chassis.
           if (!isChassisOf(uri, name)) {
-            deps.log.warn({ hostId, chassis: name, expected: chassisName(addressIn(uri)) }, 'chassis name is not that of the host; no certificate issued')
+            const expected = chassisName(addressIn(uri))
+            deps.log.warn({ hostId, chassis: name, expected }, 'chassis name is not that of the host; no certificate issued')
             return null
           }
           const issued = await deps.issueChassis(name)
