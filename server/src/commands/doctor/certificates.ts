@@ -57,7 +57,8 @@ const READ_MS = 15_000
 /** A host that does not answer is named by other checks. */
 const checkLists = (dataDir: string, serials: string[]): Check =>
   databaseCheck('revoked certificates', async (db) => {
-    const hosts = (await findPendingUpgrade(db)) ? [] : (await listHosts(db)).filter(({ uri }) => uri.startsWith('qemu+tls:'))
+    const all = (await findPendingUpgrade(db)) ? [] : await listHosts(db)
+    const hosts = all.filter(({ uri, lost_at }) => uri.startsWith('qemu+tls:') && !lost_at)
     const { hasRevoked } = await import('../../host-setup/revocation-list.ts') // imported on demand: it loads the libvirt client
     const known = await Promise.all(
       hosts.map(({ uri }) => hasRevoked(dataDir, uri, serials, AbortSignal.timeout(READ_MS)).catch(() => true)),

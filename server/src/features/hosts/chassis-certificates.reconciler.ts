@@ -10,10 +10,10 @@ const RENEWED_BEFORE_ITS_END = '20d'
 export const renewChassisCertificates = keyedReconciler('hosts.chassis_certificates', '1h', {
   busy: async ({ db }) =>
     (await listHosts(db)).filter(({ driver, unreachable_since }) => driver === 'libvirt' && !unreachable_since).map(({ id }) => id),
-  runOnce: async (deps: Deps, hostId, stopping) => {
-    const { uri } = await getHost(deps.db, hostId)
-    await callHost(deps, hostId, stopping, (driver, signal) =>
-      driver.ensureChassisCertificate(
+  runOnce: (deps: Deps, hostId, stopping) =>
+    callHost(deps, hostId, stopping, async (driver, signal) => {
+      const { uri } = await getHost(deps.db, hostId)
+      return driver.ensureChassisCertificate(
         addDuration(deps.clock.now(), RENEWED_BEFORE_ITS_END),
         async (name) => {
           // The name comes from a file that root of the host can change: by another one it could change the rows of that chassis.
@@ -27,7 +27,6 @@ export const renewChassisCertificates = keyedReconciler('hosts.chassis_certifica
           return issued
         },
         signal,
-      ),
-    )
-  },
+      )
+    }),
 })
