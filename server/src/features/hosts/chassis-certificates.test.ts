@@ -1,10 +1,11 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
-import { givenHost } from '../../../test/hosts.ts'
 import type { Driver } from '../../hypervisor/driver.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { renewChassisCertificates } from './chassis-certificates.reconciler.ts'
+
+const app = await testApp()
 
 test.each([
   ['10.0.0.5', '10.0.0.5', true],
@@ -16,9 +17,7 @@ test.each([
   ['10.0.0.5', '10.0.0.5\nO=x', false],
   ['', '', false],
 ])('the host at "%s" gets the certificate of the chassis "%s": %s', async (address, name, isIssued) => {
-  const app = await testApp()
   await app.db.run(sql`update hosts set driver = 'libvirt', uri = ${address ? `qemu+tls://${address}/system` : 'qemu:///system'}`)
-  await givenHost(app, 'other')
   const [asked, warnings]: [string[], object[]] = [[], []]
   const driver = {
     ensureChassisCertificate: async (_, issue) => ((await issue(name)) ? 'renewed' : null),
