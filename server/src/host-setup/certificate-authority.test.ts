@@ -220,7 +220,10 @@ describe('a bundle for a host', () => {
       out,
     )
     expect(chassis).toMatchObject({ name: 'fd00--5', controllers: ['10.0.0.1', '10.0.0.2'], ca: (await openAuthority(dataDir)).networkCa })
-    expect(peers).toMatchObject({ allowedName: 'CN=berth-peer-here', qemu: { ca: expect.any(String), crl: expect.stringContaining('X509 CRL') } })
+    expect(peers).toMatchObject({
+      allowedName: 'CN=berth-peer-here',
+      qemu: { ca: expect.any(String), crl: expect.stringContaining('X509 CRL') },
+    })
     expect((await readBundle(out)).chassis).toEqual(chassis)
   })
 

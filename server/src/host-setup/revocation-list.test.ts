@@ -17,7 +17,7 @@ test('hosts whose list of revoked certificates is old are named', async () => {
   const authority = await openAuthority(config.dataDir)
   const { daemon, port } = await ScriptedDaemon.startTls({ ...(await authority.issue('127.0.0.1')), ca: authority.ca })
   onTestFinished(() => daemon.stop())
-  const pool = { name: 'berth-setup', uuid: Buffer.alloc(16) }
+  const pool = { name: 'berth-setup', uuid: '5a1b2c3d-0000-4000-8000-000000000001' }
   let crl: string | null = authority.crl
   daemon
     .on(pools.listAll, (call, peer) => peer.reply(call, pools.listAll.result, [pool]))

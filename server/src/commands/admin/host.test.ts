@@ -49,6 +49,24 @@ describe('berthd host', { timeout: 120_000 }, () => {
     expect(await getHost(app.db, 'rack2')).toMatchObject({ lost_at: null })
   })
 
+  test('reports hosts that cannot be added or changed', async () => {
+    const refused = await Promise.all([
+      berthd(settings, 'host', 'add', 'https://example.com'),
+      berthd(settings, 'host', 'add', 'qemu+tls://127.0.0.1:1/system'),
+      berthd(settings, 'host', 'set', 'local', '--maintenance', 'perhaps'),
+      berthd(settings, 'host', 'set', 'nowhere', '--maintenance', 'on'),
+      berthd(settings, 'host', 'prepare', '--certificate', '/nowhere'),
+    ])
+    expect(refused.map(({ code }) => code)).toEqual([2, 1, 2, 1, 1])
+    expect(refused.map(({ stderr }) => stderr)).toEqual([
+      expect.stringContaining('is no address of a libvirt host'),
+      expect.stringContaining('npx berthd host certificate'),
+      '--maintenance is on or off\n',
+      'Host not found\n',
+      expect.stringContaining('/nowhere cannot be read'),
+    ])
+  })
+
   test('revokes the certificates of a host that is removed or destroyed, and names who accepts them still', async () => {
     const authority = await openAuthority(app.config.dataDir)
     const hosts = ['stolen', 'gone', 'stays', 'elsewhere']
@@ -74,23 +92,5 @@ describe('berthd host', { timeout: 120_000 }, () => {
     expect((await berthd(settings, 'certificate', 'revoke', 'control-plane', '--yes')).stdout).toEqual(still('elsewhere, stays'))
     const last = await berthd(settings, 'certificate', 'revoke', '127.0.0.4', '--yes')
     expect(last.stdout).toBe('3 certificates of 127.0.0.4 are revoked.\n')
-  })
-
-  test('reports hosts that cannot be added or changed', async () => {
-    const refused = await Promise.all([
-      berthd(settings, 'host', 'add', 'https://example.com'),
-      berthd(settings, 'host', 'add', 'qemu+tls://127.0.0.1:1/system'),
-      berthd(settings, 'host', 'set', 'local', '--maintenance', 'perhaps'),
-      berthd(settings, 'host', 'set', 'nowhere', '--maintenance', 'on'),
-      berthd(settings, 'host', 'prepare', '--certificate', '/nowhere'),
-    ])
-    expect(refused.map(({ code }) => code)).toEqual([2, 1, 2, 1, 1])
-    expect(refused.map(({ stderr }) => stderr)).toEqual([
-      expect.stringContaining('is no address of a libvirt host'),
-      expect.stringContaining('npx berthd host certificate'),
-      '--maintenance is on or off\n',
-      'Host not found\n',
-      expect.stringContaining('/nowhere cannot be read'),
-    ])
   })
 })
