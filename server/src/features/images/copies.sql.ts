@@ -23,7 +23,6 @@ export const insertMissing = (db: Queries, now: Date) =>
 export const COPY_IMAGE = 'image.copy'
 
 const hasRun = sql`exists (select from workflow_runs r where r.id = c.run_id and ${isOpen})`
-const isBeingStored = sql`exists (select from workflow_runs r where r.id = c.run_id and r.name = ${COPY_IMAGE} and not r.compensating and ${isOpen})`
 const isNeeded = sql`exists (select from images i where i.id = c.image_id and i.status = 'AVAILABLE')`
 const isDue = (now: Date) => sql`coalesce(c.next_try_at, '-infinity') <= ${now}`
 
@@ -41,11 +40,13 @@ export const dueCopies = (db: Queries, now: Date, limit: number) =>
       and ${isNeeded} and ${isDue(now)} and not ${hasRun}
     order by c.stored_at nulls first, c.next_try_at nulls first, c.image_id limit ${limit}`)
 
-/** Of images that were deleted. */
-export const copiesBeingStored = (db: Queries) =>
-  db.many<{ run_id: string }>(sql`select c.run_id from image_copies c where not ${isNeeded} and ${isBeingStored} order by c.image_id`)
+/** Runs that store images that were deleted. */
+export const unneededRuns = (db: Queries) =>
+  db.many<{ id: string }>(sql`
+    select r.id from image_copies c join workflow_runs r on r.id = c.run_id
+    where not ${isNeeded} and r.name = ${COPY_IMAGE} and not r.compensating and ${isOpen} order by c.image_id`)
 
-/** The same, without a run. */
+/** Of images that were deleted, without a run. */
 export const unneededCopies = (db: Queries, now: Date, limit: number) =>
   db.many<CopyRow>(sql`
     select ${row} from image_copies c where not ${isNeeded} and ${isDue(now)} and not ${hasRun}

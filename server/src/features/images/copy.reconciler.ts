@@ -14,8 +14,7 @@ const MOST_RUNS = 2
 export const copyImages = reconciler(COPY, '1m', async (deps: Deps) => {
   const { db, clock } = deps
   await copies.insertMissing(db, clock.now())
-  for (const { run_id } of await copies.copiesBeingStored(db))
-    await db.tx((tx) => deps.workflows.cancel(tx, run_id, 'The image was deleted'))
+  for (const { id } of await copies.unneededRuns(db)) await db.tx((tx) => deps.workflows.cancel(tx, id, 'The image was deleted'))
   const { stores, removals } = await copies.countRuns(db)
   for (const { image_id, target_id } of await copies.unneededCopies(db, clock.now(), Math.max(0, MOST_RUNS - removals)))
     await db.tx((tx) => start(tx, deps, image_id, target_id, removeImageCopy))
