@@ -106,9 +106,14 @@ describe('the certificate authority', () => {
     const [controller, host] = [await authority.issueController('10.0.0.7'), await authority.issue('10.0.0.7')]
     const [peer, otherPeer] = [await authority.issuePeer('10.0.0.7', 'cregion'), await authority.issuePeer('10.0.0.6', 'cregion')]
     expect([await authority.revoke('fd00::6'), await authority.revoke('fd00::6'), await authority.revoke('10.0.0.66')]).toEqual([2, 0, 0])
-    expect(await revokeCertificates(dataDir, '10.0.0.7')).toBe(3)
+    const migration = await authority.issueMigration('10.0.0.7', 'cregion')
+    expect(await revokeCertificates(dataDir, '10.0.0.7')).toBe(4)
     expect((await revokedBy('ca')).toSorted()).toEqual([first, second, host, peer].map(serialOf).toSorted())
     expect(await revokedBy('network-ca')).toEqual([serialOf(controller)])
+    expect(await revokedBy('migration-cregion')).toEqual([serialOf(migration)])
+    const { crl } = await authority.issueMigration('10.0.0.6', 'cregion')
+    expect(crl).toBe(await readFile(pki('migration-cregion-crl.pem'), 'utf8'))
+    expect(crl).not.toBe(migration.crl)
     expect((await openAuthority(dataDir)).crl).toBe(await readFile(pki('ca-crl.pem'), 'utf8'))
     expect(await revokedBy('ca')).not.toContain(serialOf(otherPeer))
     expect(await revokedBy('ca')).not.toContain(serialOf(other))
@@ -215,7 +220,10 @@ describe('a bundle for a host', () => {
       out,
     )
     expect(chassis).toMatchObject({ name: 'fd00--5', controllers: ['10.0.0.1', '10.0.0.2'], ca: (await openAuthority(dataDir)).networkCa })
-    expect(peers).toMatchObject({ allowedName: 'CN=berth-peer-here', qemu: { ca: expect.any(String) } })
+    expect(peers).toMatchObject({
+      allowedName: 'CN=berth-peer-here',
+      qemu: { ca: expect.any(String), crl: expect.stringContaining('X509 CRL') },
+    })
     expect((await readBundle(out)).chassis).toEqual(chassis)
   })
 

@@ -4,13 +4,14 @@
 //   network-ca  network controllers, and the control plane as their client
 //   chassis-ca  hosts as clients of the southbound database
 //   migration-… QEMUs of the hosts of one region, which send machines to each other
-// Their keys allow impersonating any host and the control plane. `<authority>.index` records what the first two have signed, in the format of
-// `openssl ca`, and `<authority>-crl.pem` lists what of it is revoked. OVN's databases know no such lists: certificates of chassis end soon
-// instead, and are renewed on hosts that are not removed.
+// Their keys allow impersonating any host and the control plane. `<authority>.index` records what each but chassis-ca has signed, in the
+// format of `openssl ca`, and `<authority>-crl.pem` lists what of it is revoked. OVN's databases know no such lists: certificates of chassis end
+// soon instead, and are renewed on hosts that are not removed.
 import { X509Certificate } from 'node:crypto'
-import { appendFile, chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { isIP, isIPv6 } from 'node:net'
+import { appendFile, chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
 import { join } from 'node:path'
+import { canonicalAddress } from '../hypervisor/host-address.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
 import { withFileLock } from '../kernel/file-lock.ts'
@@ -44,7 +45,7 @@ export interface Authority {
   /** Of the host as a client of the libvirtds of its region, to migrate machines to them. They know it by the region. */
   issuePeer(address: string, regionId: string): Promise<Identity>
   /** Of the QEMUs of the host, which can read its key: no libvirtd accepts it. */
-  issueMigration(address: string, regionId: string): Promise<Identity & { ca: string }>
+  issueMigration(address: string, regionId: string): Promise<Identity & { ca: string; crl: string }>
   /** Of a network controller: its databases serve hosts and the control plane, and are clients of the other members. */
   issueController(address: string): Promise<Identity>
   /** Of a host as a chassis of that name: the southbound database lets it change rows of no other chassis. */
@@ -58,12 +59,14 @@ export interface Authority {
 const AUTHORITIES = ['ca', 'network-ca', 'chassis-ca'] as const
 /** Of each region one, made when its first host gets its certificate. */
 const migrationCa = (regionId: string): `migration-${string}` => `migration-${regionId}`
+const migrationCas = async (folder: string) =>
+  (await readdir(folder)).flatMap((name) => (/^migration-(.+)\.key$/.exec(name) ?? []).slice(1).map(migrationCa))
 type AuthorityName = (typeof AUTHORITIES)[number] | ReturnType<typeof migrationCa>
 /** The control plane's own certificates, and who signs them. */
 const CLIENTS = { client: 'ca', 'network-client': 'network-ca' } as const
-type RevocableAuthority = (typeof CLIENTS)[keyof typeof CLIENTS]
-const REVOCABLE: readonly RevocableAuthority[] = Object.values(CLIENTS)
-const isRevocable = (name: AuthorityName): name is RevocableAuthority => REVOCABLE.some((each) => each === name)
+type RevocableAuthority = Exclude<AuthorityName, 'chassis-ca'>
+const isRevocable = (name: AuthorityName): name is RevocableAuthority => name !== 'chassis-ca'
+const REVOCABLE = Object.values(CLIENTS)
 const crlFile = (name: RevocableAuthority): string => `${name}-crl.pem`
 
 /** What API and worker present to hosts and network controllers, and trust them by. */
@@ -118,12 +121,18 @@ export async function openAuthority(dataDir: string): Promise<Authority> {
       const signer = migrationCa(regionId)
       await locked(async () => {
         if (!(await exists(file(`${signer}.pem`)))) await createAuthority(folder, signer)
+        if (!(await exists(file(crlFile(signer))))) await writeCrl(folder, signer)
       })
-      return { ca: await readFile(file(`${signer}.pem`), 'utf8'), ...(await issue(signer, address, 'both', names(address))) }
+      const [ca, crl] = await Promise.all([`${signer}.pem`, crlFile(signer)].map((name) => readFile(file(name), 'utf8')))
+      return { ca: ca!, crl: crl!, ...(await issue(signer, address, 'both', names(address))) }
     },
     issueController: (address) => issue('network-ca', address, 'both', names(address)),
     issueChassis: (name) => issue('chassis-ca', name, 'client', []),
-    revoke: (address) => locked(async () => sum(await Promise.all(REVOCABLE.map((name) => revoke(folder, name, address))))),
+    revoke: (address) =>
+      locked(async () => {
+        const signers = [...REVOCABLE, ...(await migrationCas(folder))]
+        return sum(await Promise.all(signers.map((name) => revoke(folder, name, address))))
+      }),
     replaceClients: () =>
       locked(async () => {
         const replaced = Object.entries(CLIENTS).map(async ([name, signer]) => {
@@ -151,6 +160,13 @@ const openOwnAuthority = async (dataDir: string): Promise<Authority | null> =>
 /** How many there were. */
 export const revokeCertificates = async (dataDir: string, address: string): Promise<number | null> =>
   (await openOwnAuthority(dataDir))?.revoke(address) ?? null
+
+/** Serial numbers of certificates of hosts and of the control plane that libvirtd would accept otherwise; none on machines without the record. */
+export async function revokedSerials(dataDir: string): Promise<string[]> {
+  const now = utcTime(systemClock.now())
+  const lines = ((await readFileOrNull(indexFile(pkiFolder(dataDir), 'ca'))) ?? '').split('\n').map((line) => line.split('\t'))
+  return lines.flatMap(([state, expiry, , serial]) => (state === 'R' && expiry! > now ? serial! : []))
+}
 
 export const replaceClientCertificates = async (dataDir: string): Promise<number | null> =>
   (await openOwnAuthority(dataDir))?.replaceClients() ?? null
@@ -219,8 +235,6 @@ async function record(folder: string, signer: RevocableAuthority, pem: string, o
 
 const indexFile = (folder: string, name: RevocableAuthority): string => join(folder, `${name}.index`)
 
-const canonical = (name: string): string => (isIPv6(name) ? new URL(`http://[${name}]`).hostname : name.toLowerCase())
-
 /** Of ASN.1: YYMMDDhhmmssZ. */
 const utcTime = (time: Date): string => `${time.toISOString().replace(/\D/g, '').slice(2, 14)}Z`
 
@@ -229,7 +243,7 @@ async function revoke(folder: string, name: RevocableAuthority, subject: string)
   const index = (await readFileOrNull(indexFile(folder, name))) ?? ''
   const lines = index.split('\n').map((line) => {
     const [state, expiry, , ...rest] = line.split('\t')
-    if (state !== 'V' || canonical(rest.at(-1)!.replace('/CN=', '')) !== canonical(subject)) return line
+    if (state !== 'V' || canonicalAddress(rest.at(-1)!.replace('/CN=', '')) !== canonicalAddress(subject)) return line
     count++
     return ['R', expiry, utcTime(systemClock.now()), ...rest].join('\t')
   })

@@ -2,6 +2,7 @@
 // registered only later.
 import { join } from 'node:path'
 import { parseCidr, formatCidr, type Cidr } from '../kernel/cidr.ts'
+import { chassisName } from '../hypervisor/host-address.ts'
 import { isAddress } from '../hypervisor/network-controller-address.ts'
 import { openAuthority, peerName, pkiFolder, type Authority } from './certificate-authority.ts'
 import type { Bundle, ChassisBundle, ControllerBundle } from './setup-step.ts'
@@ -47,7 +48,7 @@ export async function issueBundle(
 }
 
 async function chassisBundle(authority: Authority, address: string, controllers: string[]): Promise<ChassisBundle> {
-  const name = address.replaceAll(':', '-')
+  const name = chassisName(address)
   return { name, controllers, ca: authority.networkCa, ...(await authority.issueChassis(name)) }
 }
 

@@ -52,10 +52,11 @@ const libvirtFiles = (ca: string, { libvirt }: PeerBundle): File[] => [
   { path: join(PEER_PKI, 'clientcert.pem'), text: libvirt.cert, mode: 0o600 },
 ]
 
-/** By the names that QEMU looks for: it is server and client. */
+/** By the names that QEMU looks for: it is server and client. It reads the list anew for each machine that it receives. */
 const qemuFiles = ({ qemu }: PeerBundle): File[] =>
   [
     { name: 'ca-cert', text: qemu.ca },
+    ...(qemu.crl === undefined ? [] : [{ name: 'ca-crl', text: qemu.crl }]),
     { name: 'client-cert', text: qemu.cert },
     { name: 'client-key', text: qemu.key },
     { name: 'server-cert', text: qemu.cert },

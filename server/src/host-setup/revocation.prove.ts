@@ -67,7 +67,7 @@ describeIf(missingForMachine())('a revoked certificate', { timeout: 180_000 }, (
     const add = ['host', 'add', uri(), '--name', 'rack1', '--region', 'fra1', '--network-controller', 'unix:/run/ovn']
     await berthdJson(settings, ...add)
     const removed = await berthd(settings, 'host', 'remove', 'rack1', '--yes')
-    expect(removed.stdout).toContain('Host rack1 is removed, and its certificates are revoked')
+    expect(removed.stdout).toContain('Host rack1 is removed. Its certificates are revoked.')
     expect(await ask(pki())).toContain('certificate revoked')
     const refused = await berthd(settings, ...add)
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('is revoked')])

@@ -25,8 +25,8 @@ export interface PeerBundle {
   allowedName: string
   /** PEM. What libvirtd presents to theirs. */
   libvirt: { cert: string; key: string }
-  /** What the QEMUs of the hosts present to each other. */
-  qemu: { ca: string; cert: string; key: string }
+  /** What the QEMUs of the hosts present to each other. The list of what is revoked is missing in bundles of older versions. */
+  qemu: { ca: string; cert: string; key: string; crl?: string }
 }
 
 export interface ChassisBundle {

@@ -257,8 +257,8 @@ export interface Monitoring {
 
 /** The host as a chassis of network controllers on other machines. */
 export interface Chassis {
-  /** Its certificate for them is valid until then or longer: `issue` makes another one of the same name, unless it cannot. Resolves to its end as it
-   *  is then; null where the host has none. */
+  /** Its certificate for them is valid until then or longer: `issue` makes another one of the same name, unless it cannot or may not: the name is
+   *  what the host says. Resolves to its end as it is then; null where the host has none. */
   ensureChassisCertificate(
     validUntil: Date,
     issue: (name: string) => Promise<{ cert: string; key: string } | null>,

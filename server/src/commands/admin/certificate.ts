@@ -1,5 +1,8 @@
 // `berthd certificate revoke`, on the machine with the authorities.
 import type { Command } from 'commander'
+import { type HostRow, listHosts, listHostsIn } from '../../features/hosts/service.ts'
+import { addressIn, canonicalAddress } from '../../hypervisor/host-address.ts'
+import type { Queries } from '../../kernel/database/db.ts'
 import { type Admin, adminCommand } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import type { Result } from '../output.ts'
@@ -23,11 +26,33 @@ export function certificateCommands(program: Command): void {
   )
 }
 
-async function revoke({ config: { dataDir } }: Admin, _: object, address?: string): Promise<Result> {
+async function revoke({ config: { dataDir }, db }: Admin, _: object, address?: string): Promise<Result> {
   const { pkiFolder, replaceClientCertificates, revokeCertificates } = await import('../../host-setup/certificate-authority.ts')
   const revoked = await (address === CONTROL_PLANE ? replaceClientCertificates(dataDir) : revokeCertificates(dataDir, address!))
   if (revoked === null) throw new UsageError(`${pkiFolder(dataDir)} has no ca.key: run this on the machine that issues certificates`)
   if (revoked === 0) throw new UsageError(`${address} has no certificate that is recorded here and not yet revoked`)
-  const text = `${revoked} certificates of ${address} are revoked. Hosts learn it with their next certificate: npx berthd host certificate`
-  return { data: { address, revoked }, text }
+  const host = (await listHosts(db)).find(({ uri }) => canonicalAddress(addressIn(uri)) === canonicalAddress(address!))
+  return { data: { address, revoked }, text: `${revoked} certificates of ${address} are revoked.${await acceptedBy(db, host)}` }
+}
+
+const isTls = ({ uri }: Pick<HostRow, 'uri'>): boolean => uri.startsWith('qemu+tls:')
+
+/** Of a host that has left; null where it had none. The hosts of a region accept one another. */
+export async function revokeCertificatesOf({ config, db }: Admin, host: HostRow): Promise<string | null> {
+  if (!isTls(host)) return null
+  const address = addressIn(host.uri)
+  const { revokeCertificates } = await import('../../host-setup/certificate-authority.ts')
+  const revoked = await revokeCertificates(config.dataDir, address)
+  if (revoked === null)
+    return `Its certificates are not revoked: on the machine that issues them, run npx berthd certificate revoke ${address}`
+  if (revoked === 0) return `${address} has no certificate that is recorded here and not yet revoked.`
+  return `Its certificates are revoked.${await acceptedBy(db, host)}`
+}
+
+/** Of a host that is unknown, and of the control plane, any may. */
+async function acceptedBy(db: Queries, host: HostRow | undefined): Promise<string> {
+  const others = (await (host ? listHostsIn(db, host.region_id) : listHosts(db))).filter((each) => each.id !== host?.id && !each.lost_at)
+  const names = others.filter(isTls).map(({ name }) => name)
+  if (names.length === 0) return ''
+  return ` Hosts that accept them until each has a new bundle: ${names.join(', ')}. For each: npx berthd host certificate; then there: berthd host prepare --certificate bundle`
 }

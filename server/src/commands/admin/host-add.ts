@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts'
 import { registerHost, type HostRow } from '../../features/hosts/service.ts'
 import type { Facts } from '../../host-setup/facts.ts'
 import type { Finding } from '../../host-setup/finding.ts'
+import { addressIn } from '../../hypervisor/host-address.ts'
 import { endpointOf } from '../../hypervisor/libvirt/core/endpoint.ts'
 import { directAccess } from '../../hypervisor/local-access.ts'
 import { sellableCapacity, type Capacity } from '../../hypervisor/sellable-capacity.ts'
@@ -80,5 +81,3 @@ async function gatewayIn(cidr: string): Promise<string> {
   if (!range) throw new UsageError(`${cidr} is not a range such as 10.77.0.0/16`)
   return gatewayOf(range)
 }
-
-const addressIn = (uri: string): string => (URL.parse(uri)?.hostname ?? '').replace(/^\[(.*)\]$/, '$1')

@@ -21,6 +21,7 @@ import { sleep } from '../../kernel/clock.ts'
 import { isJson, withCore, type Admin, type OutputOptions } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import { showLine, table, type Result } from '../output.ts'
+import { revokeCertificatesOf } from './certificate.ts'
 
 export interface RecoverOptions extends OutputOptions {
   destroyed?: boolean
@@ -42,12 +43,13 @@ export const recover = (admin: Admin, options: RecoverOptions, name: string): Pr
         `Nothing was changed. A VM that runs on two hosts destroys its data: only if ${host.name} can never run its VMs again, add --destroyed. What would be restored: npx berthd host recover ${host.name} --dry-run`,
       )
     await declareDestroyed(deps, host)
+    const certificates = await revokeCertificatesOf(admin, host)
     const isSettledNow = await settle(deps, host)
     const lost = await removeLost(deps, host)
     const started = await startRecoveries(deps, host.id, among)
     const runs = await watch(deps, host, started, !isJson(options))
     const isForgotten = await forgetHost(deps.db, deps.clock.now(), host.id)
-    return report(host, { started, runs, lost, isForgotten, isSettled: isSettledNow })
+    return report(host, { started, runs, lost, isForgotten, isSettled: isSettledNow, certificates })
   })
 
 async function targetOf({ db }: Deps, host: HostRow, name: string): Promise<string> {
@@ -129,9 +131,10 @@ interface Outcome {
   lost: Lost
   isForgotten: boolean
   isSettled: boolean
+  certificates: string | null
 }
 
-function report(host: HostRow, { started, runs, lost, isForgotten, isSettled: settled }: Outcome): Result {
+function report(host: HostRow, { started, runs, lost, isForgotten, isSettled: settled, certificates }: Outcome): Result {
   const restored = runs.filter(({ status }) => status === 'COMPLETED')
   const failed = runs.filter(({ status }) => status !== 'COMPLETED')
   const rest = started.flatMap((each) => (each.outcome === 'STARTED' ? [] : [each]))
@@ -146,6 +149,7 @@ function report(host: HostRow, { started, runs, lost, isForgotten, isSettled: se
     isForgotten
       ? `Host ${host.name} is removed.`
       : `Host ${host.name} is kept until the rest is recovered or deleted, and nothing is sent to it. Run this command again${settled ? '' : ': actions that were under way on it have not ended, is a worker running?'}`,
+    ...(certificates === null ? [] : [certificates]),
   ]
   const data = {
     host: host.name,
@@ -163,6 +167,7 @@ function report(host: HostRow, { started, runs, lost, isForgotten, isSettled: se
     lost: rest.filter(({ outcome }) => outcome === 'LOST').map(({ vmId, name, reason }) => ({ vmId, name, reason })),
     volumes: lost.volumes,
     backups: lost.backups,
+    certificates,
   }
   return { data, text: lines.join('\n') }
 }

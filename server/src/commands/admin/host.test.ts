@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
-import { givenHost, placeOn } from '../../../test/hosts.ts'
+import { givenHost, givenRegion, placeOn } from '../../../test/hosts.ts'
 import { berthd, berthdJson } from '../../../test/processes.ts'
 import { getHost } from '../../features/hosts/service.ts'
+import { openAuthority } from '../../host-setup/certificate-authority.ts'
 import { sql } from '../../kernel/database/db.ts'
 
 const app = await testApp()
@@ -64,5 +65,32 @@ describe('berthd host', { timeout: 120_000 }, () => {
       'Host not found\n',
       expect.stringContaining('/nowhere cannot be read'),
     ])
+  })
+
+  test('revokes the certificates of a host that is removed or destroyed, and names who accepts them still', async () => {
+    const authority = await openAuthority(app.config.dataDir)
+    const hosts = ['stolen', 'gone', 'stays', 'elsewhere']
+    await givenRegion(app, 'ber1')
+    for (const [i, name] of hosts.entries()) {
+      const { id, region_id } = await givenHost(app, name, name === 'elsewhere' ? 'ber1' : 'fra1')
+      await app.db.run(sql`update hosts set driver = 'libvirt', uri = ${`qemu+tls://127.0.0.${i + 2}:1/system`} where id = ${id}`)
+      await authority.issue(`127.0.0.${i + 2}`)
+      await authority.issuePeer(`127.0.0.${i + 2}`, region_id)
+      await authority.issueMigration(`127.0.0.${i + 2}`, region_id)
+    }
+    const still = (names: string) =>
+      expect.stringContaining(`are revoked. Hosts that accept them until each has a new bundle: ${names}. For`)
+    expect(await berthdJson(settings, 'host', 'recover', 'stolen', '--destroyed', '--yes')).toMatchObject({
+      removed: true,
+      certificates: still('gone, stays'),
+    })
+    expect(await berthdJson(settings, 'host', 'remove', 'gone', '--yes')).toMatchObject({
+      outcome: 'forgotten',
+      certificates: still('stays'),
+    })
+    expect(await authority.revoke('127.0.0.2')).toBe(0)
+    expect((await berthd(settings, 'certificate', 'revoke', 'control-plane', '--yes')).stdout).toEqual(still('elsewhere, stays'))
+    const last = await berthd(settings, 'certificate', 'revoke', '127.0.0.4', '--yes')
+    expect(last.stdout).toBe('3 certificates of 127.0.0.4 are revoked.\n')
   })
 })

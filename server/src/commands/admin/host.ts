@@ -7,6 +7,7 @@ import { apiError } from '../../kernel/errors.ts'
 import { type Admin, adminCommand, withCore } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import { type Result, table } from '../output.ts'
+import { revokeCertificatesOf } from './certificate.ts'
 import type { NewHost } from './host-add.ts'
 import type { RecoverOptions } from './host-recover.ts'
 
@@ -30,23 +31,13 @@ export async function remove(admin: Admin, { unmanage = false }: { unmanage?: bo
       return removeHost(tx, now, host)
     }),
   )
-  const revoked = outcome === 'forgotten' ? await revokeCertificatesOf(admin, host) : null
+  // A host that keeps VMs is expected to come back, with its certificate.
+  const certificates = outcome === 'forgotten' ? await revokeCertificatesOf(admin, host) : null
   const text =
     outcome === 'forgotten'
-      ? `Host ${host.name} is removed${revoked ?? ''}`
+      ? [`Host ${host.name} is removed.`, certificates ?? []].flat().join(' ')
       : `Host ${host.name} is removed; ${vms} VMs keep running on it, unmanaged. To adopt them, add the host again under this name`
-  return { data: { id: host.id, name: host.name, outcome, vms }, text }
-}
-
-/** A host that keeps VMs is expected to come back, with its certificate. */
-async function revokeCertificatesOf({ config }: Admin, { uri }: HostRow): Promise<string | null> {
-  const url = URL.parse(uri)
-  if (url?.protocol !== 'qemu+tls:') return null
-  const address = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  const { revokeCertificates } = await import('../../host-setup/certificate-authority.ts')
-  const revoked = await revokeCertificates(config.dataDir, address)
-  if (revoked === null) return `. On the machine that issues certificates: npx berthd certificate revoke ${address}`
-  return revoked > 0 ? `, and its certificates are revoked` : `. No certificate of ${address} is recorded here, so none was revoked`
+  return { data: { id: host.id, name: host.name, outcome, vms, certificates }, text }
 }
 
 export function hostCommands(program: Command): void {

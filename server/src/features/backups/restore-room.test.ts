@@ -276,3 +276,17 @@ test('a VM of a destroyed host that has its backup in a target has room for the 
   expect([await rooms(runId), await roomOn(second.id)]).toEqual([{}, before + DISK])
   expect((await customer.get(`/vms/${vmId}`)).body.data).toMatchObject({ status: 'RUNNING' })
 })
+
+test('a restore is refused where others have booked what the host has measured as free', async () => {
+  const app = await testApp(storesInMemory())
+  const { customer, backUp, refusal } = await given(app)
+  const [first, second] = [await app.given.vm(customer), await app.given.vm(customer)].map(({ id }) => id) as [string, string]
+  const pathOf = async (vmId: string): Promise<string> => `/vms/${vmId}/backups/${await backUp(vmId)}/restore`
+  const [one, other] = [await pathOf(first), await pathOf(second)]
+  await app.db.run(sql`update hosts set disk_free_gib = ${DISK + 5}`)
+  expect((await customer.post(one)).status).toBe(202)
+  expect(await refusal(other)).toEqual([503, 'no_capacity', expect.stringContaining(RUN)])
+  await app.settle()
+  expect((await customer.post(other)).status).toBe(202)
+  await app.settle()
+})

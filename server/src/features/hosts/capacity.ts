@@ -70,9 +70,10 @@ export const reserveCapacity = async (tx: Tx, hostId: string, size: Size, copyGi
 const hasDiskRoom = (gib: number): Sql => sql`
   disk_used_gib + ${gib} <= disk_total_gib - disk_reserve_gib and coalesce(disk_free_gib, disk_total_gib) >= disk_reserve_gib`
 
-/** The same: what a restore takes for a time may take the reserve. */
+/** What a restore takes for a time may take the reserve. Of the space that is measured as free, other restores have booked some and not yet written it. */
 const hasRoomForATime = (gib: number): Sql => sql`
-  disk_used_gib + ${gib} <= disk_total_gib and coalesce(disk_free_gib, disk_total_gib) >= ${gib}`
+  disk_used_gib + ${gib} <= disk_total_gib and coalesce(disk_free_gib, disk_total_gib) >= ${gib}
+    + (select coalesce(sum(r.gib), 0) from restore_rooms r where r.host_id = hosts.id)`
 
 export const releaseCapacity = (tx: Tx, hostId: string, size: Size) =>
   tx.run(sql`

@@ -23,12 +23,14 @@ export const insertMissing = (db: Queries, now: Date) =>
 export const COPY_IMAGE = 'image.copy'
 
 const hasRun = sql`exists (select from workflow_runs r where r.id = c.run_id and ${isOpen})`
-const isBeingStored = sql`exists (select from workflow_runs r where r.id = c.run_id and r.name = ${COPY_IMAGE} and not r.compensating and ${isOpen})`
 const isNeeded = sql`exists (select from images i where i.id = c.image_id and i.status = 'AVAILABLE')`
 const isDue = (now: Date) => sql`coalesce(c.next_try_at, '-infinity') <= ${now}`
 
-export const countRuns = async (db: Queries): Promise<number> =>
-  (await db.one<{ count: number }>(sql`select count(*)::int as count from image_copies c where ${hasRun}`)).count
+/** What is being stored, and what is being removed. */
+export const countRuns = (db: Queries) =>
+  db.one<{ stores: number; removals: number }>(sql`
+    select count(*) filter (where r.name = ${COPY_IMAGE})::int as stores, count(*) filter (where r.name <> ${COPY_IMAGE})::int as removals
+    from image_copies c join workflow_runs r on r.id = c.run_id where ${isOpen}`)
 
 /** Not there yet, or locked for less than half of what it should be. */
 export const dueCopies = (db: Queries, now: Date, limit: number) =>
@@ -38,11 +40,17 @@ export const dueCopies = (db: Queries, now: Date, limit: number) =>
       and ${isNeeded} and ${isDue(now)} and not ${hasRun}
     order by c.stored_at nulls first, c.next_try_at nulls first, c.image_id limit ${limit}`)
 
-/** Of images that were deleted, except those that are being removed. */
-export const unneededCopies = (db: Queries, now: Date) =>
-  db.many<CopyRow & { is_being_stored: boolean }>(sql`
-    select ${row}, ${isBeingStored} as is_being_stored from image_copies c
-    where not ${isNeeded} and ${isDue(now)} and (${isBeingStored} or not ${hasRun}) order by c.image_id limit 100`)
+/** Runs that store images that were deleted. */
+export const unneededRuns = (db: Queries) =>
+  db.many<{ id: string }>(sql`
+    select r.id from image_copies c join workflow_runs r on r.id = c.run_id
+    where not ${isNeeded} and r.name = ${COPY_IMAGE} and not r.compensating and ${isOpen} order by c.image_id`)
+
+/** Of images that were deleted, without a run. */
+export const unneededCopies = (db: Queries, now: Date, limit: number) =>
+  db.many<CopyRow>(sql`
+    select ${row} from image_copies c where not ${isNeeded} and ${isDue(now)} and not ${hasRun}
+    order by c.next_try_at nulls first, c.image_id limit ${limit}`)
 
 /** Nothing where a run works on it. */
 export const lockIdleCopy = (tx: Tx, imageId: string, targetId: string) =>
@@ -65,10 +73,16 @@ export const markStored = (tx: Tx, now: Date, { image_id, target_id }: Id, check
     update image_copies set stored_at = coalesce(stored_at, ${now}), checksum = ${checksum}, renew_at = ${renewAt}, error = null, next_try_at = null
     where image_id = ${image_id} and target_id = ${target_id}`)
 
-export const postponeCopy = (tx: Tx, { image_id, target_id }: Id, until: Date, error: string | null, lockedBytes: number | null = null) =>
+export const postponeCopy = (tx: Tx, { image_id, target_id }: Id, until: Date, error: string | null) =>
   tx.run(sql`
-    update image_copies set next_try_at = ${until}, error = ${error}, locked_bytes = coalesce(${lockedBytes}::int8, locked_bytes)
-    where image_id = ${image_id} and target_id = ${target_id}`)
+    update image_copies set next_try_at = ${until}, error = ${error} where image_id = ${image_id} and target_id = ${target_id}`)
+
+/** No lock ends earlier than half of its days after it was to be renewed. Chunks are locked for up to twice as long as manifests. */
+export const postponeLocked = (tx: Tx, now: Date, { image_id, target_id }: Id, lockedBytes: number) =>
+  tx.run(sql`
+    update image_copies c set error = null, locked_bytes = ${lockedBytes},
+      next_try_at = greatest(${now}, c.renew_at) + greatest(t.lock_days * interval '12 hours', interval '1 day')
+    from backup_targets t where t.id = c.target_id and c.image_id = ${image_id} and c.target_id = ${target_id}`)
 
 export const deleteCopy = (tx: Tx, { image_id, target_id }: Id) =>
   tx.run(sql`delete from image_copies where image_id = ${image_id} and target_id = ${target_id}`)

@@ -217,12 +217,40 @@ describe('an image in a target with object lock', async () => {
     await purgeImages.runOnce(app.deps)
     app.clock.advance('5d')
     await copy()
-    const [left] = await app.db.many<{ locked_bytes: bigint }>(sql`select locked_bytes from image_copies where image_id = ${id}`)
+    const [left] = await app.db.many<{ locked_bytes: bigint; next_try_at: Date; renew_at: Date }>(
+      sql`select locked_bytes, next_try_at, renew_at from image_copies where image_id = ${id}`,
+    )
     expect(left!.locked_bytes).toBeGreaterThan(0n)
+    expect(left!.next_try_at.getTime()).toBe(left!.renew_at.getTime() + 5 * 86_400_000)
     expect(store.keys(`image-${id}`).length).toBeGreaterThan(2)
     app.clock.advance('40d')
     await copy()
     expect(store.keys(`image-${id}`)).toEqual([])
     expect(await app.db.many(sql`select 1 from image_copies`)).toEqual([])
+  })
+
+  test('that is being removed, as others are, does not keep others from being stored', async () => {
+    const make = async (): Promise<string> => {
+      const { id } = (await customer.post('/images', { name: 'golden', vmId })).body.data.image
+      await app.settle()
+      return id
+    }
+    const deleted = [await make(), await make(), await make()]
+    for (let i = 0; i < 2; i++) await copy()
+    for (const id of deleted) await customer.delete(`/images/${id}`)
+    await purgeImages.runOnce(app.deps)
+    const kept = await make()
+    await copyImages.runOnce(app.deps)
+    const runs = () =>
+      app.db.many<{ image_id: string; name: string }>(sql`
+        select c.image_id, r.name from image_copies c join workflow_runs r on r.id = c.run_id where r.status = 'PENDING' order by r.name`)
+    const removed = { image_id: expect.toBeOneOf(deleted), name: 'image.remove_copy' }
+    expect(await runs()).toEqual([{ image_id: kept, name: 'image.copy' }, removed, removed])
+    await app.settle()
+    await copy()
+    expect(await app.db.many(sql`select 1 from image_copies where locked_bytes > 0`)).toHaveLength(3)
+    app.clock.advance('2d')
+    await copyImages.runOnce(app.deps)
+    expect(await runs()).toEqual([])
   })
 })

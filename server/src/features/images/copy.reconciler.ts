@@ -8,19 +8,17 @@ import { removeImageCopy, storeImageCopy } from './copy.workflow.ts'
 import * as copies from './copies.sql.ts'
 import { COPY } from './reconciler-names.ts'
 
-/** Backups of VMs have the same places in workers. */
+/** Of either kind: backups of VMs have the same places in workers. */
 const MOST_RUNS = 2
 
 export const copyImages = reconciler(COPY, '1m', async (deps: Deps) => {
   const { db, clock } = deps
   await copies.insertMissing(db, clock.now())
-  for (const { image_id, target_id, is_being_stored, run_id } of await copies.unneededCopies(db, clock.now()))
-    await db.tx(async (tx) => {
-      if (is_being_stored) await deps.workflows.cancel(tx, run_id!, 'The image was deleted')
-      else await start(tx, deps, image_id, target_id, removeImageCopy)
-    })
-  const places = MOST_RUNS - (await copies.countRuns(db))
-  for (const { image_id, target_id } of places > 0 ? await copies.dueCopies(db, clock.now(), places) : [])
+  for (const { id } of await copies.unneededRuns(db)) await db.tx((tx) => deps.workflows.cancel(tx, id, 'The image was deleted'))
+  const { stores, removals } = await copies.countRuns(db)
+  for (const { image_id, target_id } of await copies.unneededCopies(db, clock.now(), Math.max(0, MOST_RUNS - removals)))
+    await db.tx((tx) => start(tx, deps, image_id, target_id, removeImageCopy))
+  for (const { image_id, target_id } of await copies.dueCopies(db, clock.now(), Math.max(0, MOST_RUNS - stores)))
     await db.tx((tx) => start(tx, deps, image_id, target_id, storeImageCopy))
 })
 

@@ -14,7 +14,6 @@ import { imageById, type ImageRow } from './sql.ts'
 type Context = Pick<StepContext<Deps, CopyInput, unknown>, 'deps' | 'input' | 'signal'>
 
 const RETRY = '1h'
-const LOCKED_RETRY = '1d'
 const DAY_MS = parseDurationMs('1d')
 
 const idOf = ({ imageId, targetId }: CopyInput) => ({ image_id: imageId, target_id: targetId })
@@ -59,10 +58,14 @@ export const removeImageCopy = workflow<CopyInput>('image.remove_copy', { deadli
   .step('remove', { timeout: '1h', run: remove })
   .onSuccess(async (tx, { input, results, now }) => {
     const { isGone, lockedBytes } = results.remove
-    if (isGone) return copies.deleteCopy(tx, idOf(input))
-    return copies.postponeCopy(tx, idOf(input), addDuration(now, LOCKED_RETRY), null, lockedBytes)
+    if (isGone) await copies.deleteCopy(tx, idOf(input))
+    else await copies.postponeLocked(tx, now, idOf(input), lockedBytes)
+    await triggerReconciler(tx, COPY)
   })
-  .onFailure((tx, { input, error, now }) => copies.postponeCopy(tx, idOf(input), addDuration(now, RETRY), error?.userMessage ?? null))
+  .onFailure(async (tx, { input, error, now }) => {
+    await copies.postponeCopy(tx, idOf(input), addDuration(now, RETRY), error?.userMessage ?? null)
+    await triggerReconciler(tx, COPY)
+  })
 
 async function remove({ deps, input, signal }: Context): Promise<{ isGone: boolean; lockedBytes: number }> {
   const { repository } = await openCopy(deps, input, signal)

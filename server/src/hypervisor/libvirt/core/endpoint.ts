@@ -1,6 +1,7 @@
 // libvirt URI of a host → endpoint. `qemu:///system` is this machine; `qemu+unix:///system?socket=/path` a daemon on another socket, whose
 // root directory is mounted at `&root=/path`; `qemu+tls://address[:port]/system` a remote machine.
 import { tls, unix, type Endpoint } from '@berth/libvirt'
+import { addressIn } from '../../host-address.ts'
 import { readIdentity, type LocalAccess } from '../../local-access.ts'
 
 export function endpointOf(uri: string, access: LocalAccess): Endpoint {
@@ -27,8 +28,8 @@ export function rootOf(uri: string): string | undefined {
   return url?.protocol === 'qemu:' ? '' : (url?.searchParams.get('root') ?? undefined)
 }
 
-function overTls({ hostname, port, host: description }: URL, access: LocalAccess): Endpoint {
-  const address = hostname.replace(/^\[(.*)\]$/, '$1')
+function overTls({ href, port, host: description }: URL, access: LocalAccess): Endpoint {
+  const address = addressIn(href)
   return {
     description,
     connect: async (timeoutMs) =>

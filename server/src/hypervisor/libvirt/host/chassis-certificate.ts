@@ -2,22 +2,21 @@
 // know no revocation, so it is renewed in place: over libvirt, as a volume of a pool on the folder of `host prepare`. OVN reads the file again
 // when it has changed.
 import { X509Certificate } from 'node:crypto'
-import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import type { Host, Named } from '@berth/libvirt'
 import type { Chassis } from '../../driver.ts'
 import type { HostContext } from '../core/host-context.ts'
-import { CHASSIS_IDENTITY, SETUP_FOLDER, SETUP_POOL } from '../core/resource-names.ts'
-import { element } from '../core/xml.ts'
+import { CHASSIS_IDENTITY, SETUP_POOL } from '../core/resource-names.ts'
+import { findSetupFile, readSetupFile } from './setup-files.ts'
+
+const MOST_BYTES = 64 * 1024
 
 export const chassisMethods = ({ call, exclusive }: HostContext): Chassis => ({
   ensureChassisCertificate: (validUntil, issue, signal) =>
     exclusive(SETUP_POOL, signal, () =>
       call('renew the certificate of the chassis', signal, async (host) => {
-        const pool = await openPool(host)
-        const volume = (await host.pools.listAllVolumes({ pool })).find(({ name }) => name === CHASSIS_IDENTITY)
+        const volume = await findSetupFile(host, CHASSIS_IDENTITY)
         if (!volume) return null
-        const known = await text(await host.volumes.download({ volume }))
+        const known = await readSetupFile(host, volume, MOST_BYTES, signal)
         // Hosts that an older version has prepared have the key in a file of its own, and a certificate for years.
         if (!known.includes('PRIVATE KEY')) return null
         const { validTo, subject } = new X509Certificate(known)
@@ -30,14 +29,3 @@ export const chassisMethods = ({ call, exclusive }: HostContext): Chassis => ({
       }),
     ),
 })
-
-/** Transient: libvirt drops it when the daemon ends. */
-async function openPool(host: Host): Promise<Named> {
-  const known = (await host.pools.listAll({ flags: ['active'] })).find(({ name }) => name === SETUP_POOL)
-  if (known) await host.pools.refresh({ pool: known })
-  const path = element('target', {}, element('path', {}, SETUP_FOLDER))
-  return (
-    known ??
-    host.pools.createXml({ xml: element('pool', { type: 'dir' }, element('name', {}, SETUP_POOL), path).xml, flags: ['withBuild'] })
-  )
-}
