@@ -81,6 +81,17 @@ describe('operator migrates a VM', async () => {
     expect(await app.db.many(sql`select host from simulated.ports where vm_id = ${id}`)).toEqual([{ host: 'other' }])
   })
 
+  test('and 10G is not sold meanwhile where the host it goes to has no such card', async () => {
+    const id = await boot()
+    await app.db.run(sql`update hosts set uplink_mbps = case when id = ${other.id} then 1000 else 10000 end`)
+    await start(id, 'other')
+    const { headers, body } = await customer.patch(`/vms/${id}`, { network10gEnabled: true })
+    expect([headers['x-error-code'], body.error]).toEqual(['unavailable', expect.stringContaining('being moved to a host that has no 10G')])
+    await app.settle({ subjectId: id })
+    await app.db.run(sql`update hosts set uplink_mbps = null`)
+    expect([await hostOf(id), await broken()]).toEqual([other.id, ''])
+  })
+
   test.each(['ensureReceiver', 'ensureReceived'] as const)('and it stays where it is when %s fails for good', async (verb) => {
     const id = await boot()
     await here.drift.writeFile(id, 'proof', 'kept')
