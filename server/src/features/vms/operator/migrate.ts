@@ -1,5 +1,6 @@
 // Moves a VM to another host of its region: a running one without stopping it. Its room there is reserved before anything is done, and that on
-// the host it leaves is released when it runs there. Until then the row is of the old host, and any failure returns the machine to it.
+// the host it leaves is released when it runs there. Until then the row is of the old host, and any failure returns the machine to it,
+// unless it has arrived and the old host is away.
 import { isDriverError, type Driver } from '../../../hypervisor/driver.ts'
 import { migrateMachine, returnMachine, type Move, type Returned } from '../../../hypervisor/migrate.ts'
 import type { Queries, Tx } from '../../../kernel/database/db.ts'
