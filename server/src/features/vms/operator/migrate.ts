@@ -265,8 +265,8 @@ export const migrateVm = workflow<MigrateInput>('vm.migrate', { deadline: '6h', 
     const size = vm && sizeOnHost(vm, sizeOf(vm))
     if (hasArrived && vm?.host_id === sourceId) {
       await settle(tx, now, input)
-      await recordVmEvent(tx, deps, vmId, 'vm.migrated', { actionId: runId })
-      return releaseCapacity(tx, destinationId, subtract(input.size ?? size!, size!)) // it may have been upgraded meanwhile
+      await releaseCapacity(tx, destinationId, subtract(input.size ?? size!, size!)) // it may have been upgraded meanwhile
+      return recordVmEvent(tx, deps, vmId, 'vm.migrated', { actionId: runId })
     }
     await markPortsDirty(tx, [vmId]) // a change of them meanwhile may have bound them to both hosts again
     if (isLeft || hasArrived) await recordStaleMachine(tx, now, vmId, destinationId)
