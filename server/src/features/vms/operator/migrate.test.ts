@@ -3,6 +3,7 @@ import { testApp } from '../../../../test/harness.ts'
 import { controlOf, givenHost, givenRegion } from '../../../../test/hosts.ts'
 import { testRunner } from '../../../../test/run-workflows.ts'
 import { sellReplicated } from '../../../../test/replicated-storage.ts'
+import { allowManyVms } from '../../../../test/snapshot-backup-fixture.ts'
 import { sql } from '../../../kernel/database/db.ts'
 import { checkInvariants, formatFailures } from '../../../invariants/check.ts'
 import { resumeRun } from '../../../workflow/executor.ts'
@@ -14,6 +15,7 @@ const soon = () => AbortSignal.timeout(10_000)
 
 describe('operator migrates a VM', async () => {
   const app = await testApp()
+  await allowManyVms(app)
   await app.db.run(sql`update address_pools set host_id = null`)
   const other = await givenHost(app, 'other')
   const customer = await app.given.customer({ credit: '1000.00' })
