@@ -107,7 +107,7 @@ export interface MigrationRequest {
   /** Address of the receiver's hypervisor, as the product knows it. */
   uri: string
   isOn: boolean
-  /** Whether the receiver runs the machine: asked where this host cannot tell, after a crash of its daemon. */
+  /** Whether the receiver has taken the machine over, which may be off again: asked where this host cannot tell, after a crash of its daemon. */
   hasArrived: () => Promise<boolean>
   /** Of the guest, at the end. A guest that writes too fast for it is slowed down, and after some minutes its memory follows it. */
   downtimeMs: number

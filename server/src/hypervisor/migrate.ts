@@ -7,36 +7,66 @@ export interface Move extends Omit<MigrationRequest, 'receiver' | 'hasArrived'> 
   to: Driver
 }
 
+/** Where `from` does not answer, `to` alone says whether the machine has arrived. */
 export async function migrateMachine({ spec, from, to, ...request }: Move, signal: AbortSignal): Promise<void> {
-  if (await from.findMachine(spec.vmId, signal)) {
-    const receiver = await to.ensureReceiver(spec, await from.describeDisk(spec.vmId, signal), signal)
-    const hasArrived = async (): Promise<boolean> => (await to.findMachine(spec.vmId, signal))?.power === 'running'
+  const { vmId } = spec
+  const found = await from.findMachine(vmId, signal).catch(async (error: unknown) => {
+    if (isDriverError(error, 'unreachable') && (await isReceived(to, spec, request, signal))) return null
+    throw error
+  })
+  if (found) {
+    const receiver = await to.ensureReceiver(spec, await from.describeDisk(vmId, signal), signal)
+    // Its guest may have powered itself off there. One that is paused may still be arriving.
+    const hasArrived = async (): Promise<boolean> => ((await to.findMachine(vmId, signal))?.power ?? 'paused') !== 'paused'
     await from.ensureMigrated(spec, { ...request, receiver, hasArrived }, signal)
   }
   await to.ensureReceived(spec, request, signal)
 }
 
+/** A host that was destroyed is null. `uri` is that of `from`. */
+export type Return = Omit<Move, 'from' | 'to'> & { from: Driver | null; to: Driver | null }
+
+export interface Returned {
+  /** Remains are at `to`. */
+  isLeft: boolean
+  /** It stays at `to`, which has its newest disk: `from` cannot be asked or has an older one, or the guest has powered itself off there. */
+  hasArrived: boolean
+}
+
 /**
- * Undoes it: the machine is on `from` as it was, and `to` has nothing of it. Where the machine has not left, this needs no answer of `to`; `isLeft`
- * then says that remains are there. `uri` is that of `from`.
+ * Undoes it: the machine is on `from` as it was, and `to` has nothing of it. Where the machine has not left, this needs no answer of `to`.
  */
-export async function returnMachine({ spec, from, to, ...request }: Move, signal: AbortSignal): Promise<{ isLeft: boolean }> {
+export async function returnMachine({ spec, from, to, ...request }: Return, signal: AbortSignal): Promise<Returned> {
   const { vmId } = spec
-  await from.ensureNotMigrating(vmId, request, signal)
-  const power = (await from.findMachine(vmId, signal))?.power
-  if (power !== (request.isOn ? 'running' : 'stopped')) {
-    if (await isReceived(to, spec, request, signal)) await migrateMachine({ spec, from: to, to: from, ...request }, signal)
+  const wanted = request.isOn ? 'running' : 'stopped'
+  const stays = { isLeft: false, hasArrived: true }
+  const isThere = async (): Promise<boolean> => to !== null && (await isReceived(to, spec, request, signal))
+  try {
+    await from?.ensureNotMigrating(vmId, request, signal)
+  } catch (error) {
+    if (isDriverError(error, 'unreachable') && (await isThere())) return stays
+    throw error
+  }
+  const power = (await from?.findMachine(vmId, signal))?.power
+  if (power !== wanted) {
+    if (await isThere()) {
+      if (!from || power !== undefined || (await to!.findMachine(vmId, signal))?.power !== wanted) return stays
+      await migrateMachine({ spec, from: to!, to: from, ...request }, signal)
+    }
     // On neither of them: the destination lost it when it had hardly arrived. Or the daemon of `from` died at the last moment.
-    else if (power === undefined || power === 'paused')
+    else if (from && (power === undefined || power === 'paused'))
       await (request.isOn ? from.ensureRunning(spec, signal) : from.ensureDefined(spec, signal))
   }
-  return to.ensurePurgedKeepBackups(vmId, signal).then(
-    () => ({ isLeft: false }),
-    (error: unknown) => {
-      if (isDriverError(error, 'unreachable', 'unknown_outcome')) return { isLeft: true }
-      throw error
-    },
-  )
+  const returned = { isLeft: false, hasArrived: false }
+  return to
+    ? to.ensurePurgedKeepBackups(vmId, signal).then(
+        () => returned,
+        (error: unknown) => {
+          if (isDriverError(error, 'unreachable', 'unknown_outcome')) return { ...returned, isLeft: true }
+          throw error
+        },
+      )
+    : returned
 }
 
 async function isReceived(to: Driver, spec: MachineSpec, { isOn }: { isOn: boolean }, signal: AbortSignal): Promise<boolean> {

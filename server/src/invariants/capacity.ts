@@ -8,8 +8,11 @@ const reservedCapacity = sql`
   select host_id, vcpu, ram_mib, case when storage_id is null then disk_gib else 0 end as disk_gib from vms union all
   select r.input -> 'placeBefore' ->> 'host_id', v.vcpu, v.ram_mib, case when v.storage_id is null then v.disk_gib else 0 end from workflow_runs r join vms v on v.id = r.subject_id
   where (r.status in ('PENDING', 'RUNNING') or r.compensating) union all
-  select r.input ->> 'destinationId', v.vcpu, v.ram_mib, case when v.storage_id is null then v.disk_gib else 0 end from workflow_runs r join vms v on v.id = r.subject_id
-  where (r.status in ('PENDING', 'RUNNING') or r.compensating) and r.name = 'vm.migrate' and v.host_id <> r.input ->> 'destinationId' union all
+  select r.input ->> 'destinationId', coalesce((r.input -> 'size' ->> 'vcpu')::int, v.vcpu), coalesce((r.input -> 'size' ->> 'ramMiB')::int, v.ram_mib),
+    coalesce((r.input -> 'size' ->> 'diskGiB')::int, case when v.storage_id is null then v.disk_gib else 0 end)
+  from workflow_runs r left join vms v on v.id = r.subject_id
+  where (r.status in ('PENDING', 'RUNNING') or r.compensating) and r.name = 'vm.migrate' and not exists (
+    select from workflow_steps s where s.run_id = r.id and s.name = 'move' and (s.status = 'COMPLETED' or s.result @> '{"isSettled": true}')) union all
   select host_id, vcpu, ram_mib, disk_gib from backup_proofs`
 
 /** A backup that is made on one host for another has room reserved on both. */

@@ -4,10 +4,12 @@ import { readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
+import { givenHost } from '../../../test/hosts.ts'
 import { sellReplicated } from '../../../test/replicated-storage.ts'
 import { allowManyVms, diskOf, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { setQuotaLimit } from '../accounts/service.ts'
+import { startMigration } from '../vms/service.ts'
 import { evictImages, purgeImages, sweepImageFiles } from './purge.reconciler.ts'
 import { renewImages } from './renew.reconciler.ts'
 
@@ -206,6 +208,25 @@ describe('images', async () => {
     await app.settle()
     await evict()
     expect([await diskUsed(), await isOnHost()]).toEqual([room, false])
+    await remove(image.id)
+  })
+
+  test('it keeps its room on a host that a VM from it is about to be moved to', async () => {
+    const image = await make({ vmId })
+    const vm = await app.given.vm(customer, { osTemplateId: image.id })
+    await app.db.run(sql`update address_pools set host_id = null`)
+    const { id: hostId } = await givenHost(app, 'next')
+    await app.db.tx((tx) => startMigration(tx, app.deps, vm.id, { to: 'next' }))
+    await evictImages.runOnce(app.deps)
+    const rooms = () => app.db.many(sql`select host_id from image_rooms where image_id = ${image.id} order by host_id = ${hostId}`)
+    expect(await rooms()).toEqual([{ host_id: app.host.id }, { host_id: hostId }])
+    await app.settle()
+    await evictImages.runOnce(app.deps)
+    expect(await rooms()).toEqual([{ host_id: hostId }])
+    await app.checkInvariants()
+    await customer.delete(`/vms/${vm.id}`)
+    await app.settle()
+    await app.db.run(sql`update hosts set maintenance = true where id = ${hostId}`)
     await remove(image.id)
   })
 

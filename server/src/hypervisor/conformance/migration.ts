@@ -92,11 +92,32 @@ export function describeMigration(name: string, makeFixture: () => Promise<Migra
       const spec = await createHere()
       await migrateMachine(move(spec, true), soon(made.here))
       await made.there.guest.write(spec.vmId, 'written there')
-      expect(await returnMachine(back(spec, true), soon(made.here))).toEqual({ isLeft: false })
-      expect(await returnMachine(back(spec, true), soon(made.here))).toEqual({ isLeft: false })
+      expect(await returnMachine(back(spec, true), soon(made.here))).toEqual({ isLeft: false, hasArrived: false })
+      expect(await returnMachine(back(spec, true), soon(made.here))).toEqual({ isLeft: false, hasArrived: false })
       expect(await powers(spec)).toEqual(['running', undefined])
       expect(await made.here.guest.read(spec.vmId)).toBe('written there')
       await expectNothingLeft(made.there, spec.vmId)
+    })
+
+    test('what has gone off there stays there: it cannot come back as it was', async () => {
+      const spec = await createHere()
+      await migrateMachine(move(spec, true), soon(made.here))
+      await made.there.guest.write(spec.vmId, 'written there')
+      await stop(made.there, spec)
+      await migrateMachine(move(spec, true), soon(made.here))
+      expect(await returnMachine(back(spec, true), soon(made.here))).toEqual({ isLeft: false, hasArrived: true })
+      expect(await returnMachine({ ...back(spec, true), from: null }, soon(made.here))).toEqual({ isLeft: false, hasArrived: true })
+      expect(await powers(spec)).toEqual([undefined, 'stopped'])
+      await made.here.driver.ensurePurgedKeepBackups(spec.vmId, soon(made.here))
+      await startIt(made.there, spec)
+      expect(await made.there.guest.read(spec.vmId)).toBe('written there')
+    })
+
+    test('a destination that was destroyed is not needed for it to stay', async () => {
+      const spec = await createHere()
+      expect(await returnMachine({ ...back(spec, true), to: null }, soon(made.here))).toEqual({ isLeft: false, hasArrived: false })
+      expect(await powers(spec)).toEqual(['running', undefined])
+      await stop(made.here, spec)
     })
 
     test('a migration outlives the process that began it, and another process aborts it', async () => {

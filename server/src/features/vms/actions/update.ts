@@ -83,11 +83,14 @@ async function nameAddress(
 const isSwitchedOn = (vm: sql.VmDetails, { dailyBackup, network10g }: Omit<AddOns, 'publicIpv4'>): boolean =>
   (dailyBackup && !vm.daily_backup) || (network10g && !vm.network_10g)
 
-/** A VM stays on its host; one that failed to provision has none yet. */
+/** A VM stays on its host, or is being moved to another; one that failed to provision has none yet. */
 async function require10gFor(tx: Tx, vm: sql.VmDetails): Promise<void> {
   if (vm.host_id === null) return require10g(tx, await getRegion(tx, vm.region_id))
   if (!has10g(await getHost(tx, vm.host_id)))
     throw apiError('unavailable', 'The host of this VM has no 10G network card: create a new VM with 10G instead')
+  const destinationId = await sql.findDestination(tx, vm.id)
+  if (destinationId !== undefined && !has10g(await getHost(tx, destinationId)))
+    throw apiError('unavailable', 'This VM is being moved to a host that has no 10G network card: create a new VM with 10G instead')
 }
 
 /** Only a VM in use needs a paid period: a suspended or unprovisioned one pays for its add-ons with the period that begins later. */

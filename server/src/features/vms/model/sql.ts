@@ -227,6 +227,14 @@ export const countLocalFiles = (db: Queries, id: string) =>
     select (select count(*)::int from snapshots where vm_id = ${id} and storage_id is null and status <> 'FAILED') as snapshots,
       array(select name from volumes where vm_id = ${id} and storage_id is null order by name) as volumes`)
 
+/** Where the VM is being migrated to. */
+export const findDestination = async (db: Queries, id: string): Promise<string | undefined> =>
+  (
+    await db.maybe<{ host_id: string }>(sql`
+      select h.id as host_id from workflow_runs r join hosts h on h.id = r.input ->> 'destinationId'
+      where r.subject_id = ${id} and r.name = 'vm.migrate' and ${isOpen} order by r.id desc limit 1`)
+  )?.host_id
+
 /** Where VMs are being migrated to while they run. */
 export const findDestinations = (db: Queries, ids: string[]) =>
   db.many<{ vm_id: string; hostname: string }>(sql`

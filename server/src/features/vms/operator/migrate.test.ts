@@ -3,6 +3,7 @@ import { testApp } from '../../../../test/harness.ts'
 import { controlOf, givenHost, givenRegion } from '../../../../test/hosts.ts'
 import { testRunner } from '../../../../test/run-workflows.ts'
 import { sellReplicated } from '../../../../test/replicated-storage.ts'
+import { allowManyVms } from '../../../../test/snapshot-backup-fixture.ts'
 import { sql } from '../../../kernel/database/db.ts'
 import { checkInvariants, formatFailures } from '../../../invariants/check.ts'
 import { resumeRun } from '../../../workflow/executor.ts'
@@ -14,6 +15,7 @@ const soon = () => AbortSignal.timeout(10_000)
 
 describe('operator migrates a VM', async () => {
   const app = await testApp()
+  await allowManyVms(app)
   await app.db.run(sql`update address_pools set host_id = null`)
   const other = await givenHost(app, 'other')
   const customer = await app.given.customer({ credit: '1000.00' })
@@ -79,6 +81,17 @@ describe('operator migrates a VM', async () => {
     expect((await customer.get(`/vms/${id}/actions/${actionId}`)).body.data.status).toBe('COMPLETED')
     await applyPorts.runOnce(app.deps)
     expect(await app.db.many(sql`select host from simulated.ports where vm_id = ${id}`)).toEqual([{ host: 'other' }])
+  })
+
+  test('and 10G is not sold meanwhile where the host it goes to has no such card', async () => {
+    const id = await boot()
+    await app.db.run(sql`update hosts set uplink_mbps = case when id = ${other.id} then 1000 else 10000 end`)
+    await start(id, 'other')
+    const { headers, body } = await customer.patch(`/vms/${id}`, { network10gEnabled: true })
+    expect([headers['x-error-code'], body.error]).toEqual(['unavailable', expect.stringContaining('being moved to a host that has no 10G')])
+    await app.settle({ subjectId: id })
+    await app.db.run(sql`update hosts set uplink_mbps = null`)
+    expect([await hostOf(id), await broken()]).toEqual([other.id, ''])
   })
 
   test.each(['ensureReceiver', 'ensureReceived'] as const)('and it stays where it is when %s fails for good', async (verb) => {

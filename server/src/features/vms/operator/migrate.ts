@@ -1,14 +1,16 @@
 // Moves a VM to another host of its region: a running one without stopping it. Its room there is reserved before anything is done, and that on
-// the host it leaves is released when it runs there. Until then the row is of the old host, and any failure returns the machine to it.
-import type { Driver } from '../../../hypervisor/driver.ts'
-import { migrateMachine, returnMachine, type Move } from '../../../hypervisor/migrate.ts'
-import type { Tx } from '../../../kernel/database/db.ts'
+// the host it leaves is released when it runs there. Until then the row is of the old host, and any failure returns the machine to it,
+// unless it has arrived and the old host is away.
+import { isDriverError, type Driver } from '../../../hypervisor/driver.ts'
+import { migrateMachine, returnMachine, type Move, type Returned } from '../../../hypervisor/migrate.ts'
+import type { Queries, Tx } from '../../../kernel/database/db.ts'
 import { apiError, notFound } from '../../../kernel/errors.ts'
+import { stepsOf } from '../../../workflow/run-store.ts'
 import type { StepContext } from '../../../workflow/workflow-builder.ts'
 import { recordByOperator } from '../../audit-log/service.ts'
-import { catalogNumbers, getRegion, getTemplateById } from '../../catalog/service.ts'
+import { catalogNumbers, getRegion, getTemplateById, lockTemplateUse } from '../../catalog/service.ts'
 import { type Deps, workflow } from '../../deps.ts'
-import { releaseCapacity, reserveCapacityInRegion, reserveImageRoom } from '../../hosts/capacity.ts'
+import { releaseCapacity, reserveCapacityInRegion, reserveImageRoom, type Size } from '../../hosts/capacity.ts'
 import { findUnservedAddress } from '../../hosts/public-addresses.ts'
 import { getHost, listHostsIn, type HostRow } from '../../hosts/service.ts'
 import { ruleForVm } from '../../placement-groups/service.ts'
@@ -21,7 +23,7 @@ import { preemptOpenRun, startRunOf } from '../model/guards.ts'
 import { runBeforePowerOff } from '../model/hooks.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
 import { sizeOf, sizeOnHost } from '../model/placement.ts'
-import { ensurePorts } from '../model/ports.ts'
+import { ensurePorts, isPlaced } from '../model/ports.ts'
 import * as sql from '../model/sql.ts'
 import { clearStaleMachine, hasStaleMachine, moveStaleNics, recordStaleMachine } from '../model/stale-machines.ts'
 import { applyPorts, savePorts, type VmInput } from '../steps.ts'
@@ -31,6 +33,8 @@ export interface MigrateInput extends VmInput {
   destinationId: string
   isOn: boolean
   miBPerSecond: number | null
+  /** Reserved at the destination; older runs have none. The VM may change or be gone while a cancelled run is undone. */
+  size?: Size
 }
 
 export interface MigrationOrder {
@@ -60,6 +64,7 @@ export async function startMigration(tx: Tx, deps: Deps, vmId: string, { to, miB
     destinationId: destination.id,
     isOn: vm.status === 'RUNNING',
     miBPerSecond: miBPerSecond ?? null,
+    size: sizeOnHost(vm, sizeOf(vm)),
   }
   const { actionId } = await startRunOf(tx, deps, vm, 'MIGRATE')(migrateVm, input)
   recordByOperator(tx, deps.clock.now(), { accountId: vm.account_id, action: 'vm migrate', resourceIds: [vmId] })
@@ -125,6 +130,7 @@ async function reserveDestination(tx: Tx, vm: sql.VmDetails, source: HostRow, to
     publicIpv4: vm.public_ipv4,
     rule: await ruleForVm(tx, vm.id),
   }
+  if (template.account_id !== null) await lockTemplateUse(tx, template.id) // its room there may be about to be released
   const host = await reserveCapacityInRegion(tx, region, { ...sizeOnHost(vm, sizeOf(vm)), ...need }, possible)
   await reserveImageRoom(tx, template, { host_id: host.id, storage_id: vm.storage_id })
   return host
@@ -154,13 +160,12 @@ type Context = Pick<StepContext<Deps, MigrateInput, unknown>, 'deps' | 'input' |
 const DOWNTIME_MS = 500
 
 /** The spec is that of the old host until the row has changed, and the same but for it. */
-async function describeMove({ deps, input }: Context, direction: 'there' | 'back'): Promise<Move> {
+async function describeMove({ deps, input }: Context, direction: 'there' | 'back'): Promise<Omit<Move, 'from' | 'to'>> {
   const vm = await getVmRow(deps.db, input.vmId)
   const spec = await machineSpec(deps.db, { ...vm, host_id: input.sourceId })
   const target = await getHost(deps.db, direction === 'there' ? input.destinationId : input.sourceId)
-  const [from, to] = [await deps.hypervisors.get(input.sourceId), await deps.hypervisors.get(input.destinationId)]
   const onProgress: Move['onProgress'] = (progress) => deps.log.debug({ vmId: vm.id, ...progress }, 'migration progressed')
-  return { spec, from, to, uri: target.uri, isOn: input.isOn, downtimeMs: DOWNTIME_MS, miBPerSecond: input.miBPerSecond, onProgress }
+  return { spec, uri: target.uri, isOn: input.isOn, downtimeMs: DOWNTIME_MS, miBPerSecond: input.miBPerSecond, onProgress }
 }
 
 async function uploadTemplate({ deps, input, signal }: Context): Promise<void> {
@@ -168,22 +173,29 @@ async function uploadTemplate({ deps, input, signal }: Context): Promise<void> {
   if (storageId === null) await (await deps.hypervisors.get(input.destinationId)).ensureTemplate(template, signal)
 }
 
-/** Whether remains are at the destination after a failure. */
-interface Outcome {
-  isLeft: boolean
+/** Of `undo`; older runs have `isLeft` alone. */
+interface Outcome extends Partial<Returned> {
+  /** The VM was on its new host before. */
+  isSettled?: boolean
 }
 
 async function moveMachine(context: Context): Promise<Outcome> {
   const { deps, input, signal } = context
-  const move = await describeMove(context, 'there')
+  const [from, to] = [await deps.hypervisors.get(input.sourceId), await deps.hypervisors.get(input.destinationId)]
   // Its interfaces count from zero on the other host.
-  if (input.isOn && (await isOn(move.from, input.vmId, signal))) await runBeforePowerOff(deps, input.vmId, move.from, signal)
-  await migrateMachine(move, signal)
-  return { isLeft: false }
+  if (input.isOn && (await isOn(from, input.vmId, signal))) await runBeforePowerOff(deps, input.vmId, from, signal)
+  await migrateMachine({ ...(await describeMove(context, 'there')), from, to }, signal)
+  return {}
 }
 
-const isOn = async (driver: Driver, vmId: string, signal: AbortSignal): Promise<boolean> =>
-  (await driver.findMachine(vmId, signal))?.power === 'running'
+async function isOn(driver: Driver, vmId: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await driver.findMachine(vmId, signal))?.power === 'running'
+  } catch (error) {
+    if (isDriverError(error, 'unreachable')) return false
+    throw error
+  }
+}
 
 /** From here on the VM is on its new host. What it left is removed by the step `clean up`, or by the reconciler of stale machines. */
 async function settle(tx: Tx, now: Date, { vmId, sourceId, destinationId }: MigrateInput): Promise<void> {
@@ -197,19 +209,34 @@ async function settle(tx: Tx, now: Date, { vmId, sourceId, destinationId }: Migr
   await releaseCapacity(tx, sourceId, sizeOnHost(vm, sizeOf(vm)))
 }
 
-const isSettled = ({ host_id }: Pick<sql.VmRow, 'host_id'>, { destinationId }: MigrateInput): boolean => host_id === destinationId
+const isSaved = async (db: Queries, runId: string): Promise<boolean> =>
+  (await stepsOf(db, [runId])).some(({ name, status }) => name === 'move' && status === 'COMPLETED')
 
 /** A run that is cancelled afterwards leaves the VM where it is. */
 async function returnIfUnsettled(context: Context): Promise<Outcome> {
-  if (isSettled(await getVmRow(context.deps.db, context.input.vmId), context.input)) return { isLeft: false }
-  return returnMachine(await describeMove(context, 'back'), context.signal)
+  const { deps, input, runId, signal } = context
+  if (await isSaved(deps.db, runId)) return { isSettled: true }
+  const vm = await sql.vmById(deps.db, input.vmId)
+  // Deleted or restored elsewhere since the run was cancelled.
+  if (vm?.host_id !== input.sourceId) return { isLeft: vm?.host_id !== input.destinationId }
+  const [from, to] = [await openUnlessLost(deps, input.sourceId), await openUnlessLost(deps, input.destinationId)]
+  return returnMachine({ ...(await describeMove(context, 'back')), from, to }, signal)
+}
+
+const openUnlessLost = async ({ db, hypervisors }: Deps, hostId: string): Promise<Driver | null> =>
+  (await getHost(db, hostId)).lost_at === null ? hypervisors.get(hostId) : null
+
+/** On both hosts, where the machine stays at the destination. */
+async function returnPorts({ deps, input, signal }: Context, hasArrived: boolean): Promise<void> {
+  const vm = await sql.vmById(deps.db, input.vmId)
+  if (vm && isPlaced(vm)) await ensurePorts(deps, vm, signal, { sourceOnly: !hasArrived })
 }
 
 export const migrateVm = workflow<MigrateInput>('vm.migrate', { deadline: '6h', queue: 'migrations' })
   .step('filter', {
     run: applyPorts,
     save: savePorts,
-    undo: async ({ deps, input, signal }) => ensurePorts(deps, await getVmRow(deps.db, input.vmId), signal, { sourceOnly: true }),
+    undo: (context) => returnPorts(context, (context.results as { move?: Outcome }).move?.hasArrived ?? false),
   })
   .step('template', { timeout: '30m', run: uploadTemplate })
   .step('move', {
@@ -230,11 +257,25 @@ export const migrateVm = workflow<MigrateInput>('vm.migrate', { deadline: '6h', 
     save: (tx, { input }) => clearStaleMachine(tx, input.vmId, input.sourceId),
   })
   .onSuccess((tx, { deps, input, runId }) => recordVmEvent(tx, deps, input.vmId, 'vm.migrated', { actionId: runId }))
-  .onFailure(async (tx, { input, results, now }) => {
-    const { vmId, destinationId } = input
-    const vm = await getVmRow(tx, vmId)
-    if (isSettled(vm, input)) return
+  .onFailure(async (tx, { deps, runId, input, results, now }) => {
+    const { vmId, sourceId, destinationId } = input
+    const { isSettled, hasArrived, isLeft } = results.move ?? {}
+    if (isSettled) return
+    const vm = await sql.lockVmById(tx, vmId)
+    const size = vm && sizeOnHost(vm, sizeOf(vm))
+    if (hasArrived && vm?.host_id === sourceId) {
+      await settle(tx, now, input)
+      await releaseCapacity(tx, destinationId, subtract(input.size ?? size!, size!)) // it may have been upgraded meanwhile
+      return recordVmEvent(tx, deps, vmId, 'vm.migrated', { actionId: runId })
+    }
     await markPortsDirty(tx, [vmId]) // a change of them meanwhile may have bound them to both hosts again
-    if (results.move?.isLeft) await recordStaleMachine(tx, now, vmId, destinationId)
-    await releaseCapacity(tx, destinationId, sizeOnHost(vm, sizeOf(vm)))
+    if (isLeft || hasArrived) await recordStaleMachine(tx, now, vmId, destinationId)
+    const reserved = input.size ?? size
+    if (reserved) await releaseCapacity(tx, destinationId, reserved)
   })
+
+const subtract = (from: Size, size: Size): Size => ({
+  vcpu: from.vcpu - size.vcpu,
+  ramMiB: from.ramMiB - size.ramMiB,
+  diskGiB: from.diskGiB - size.diskGiB,
+})

@@ -296,7 +296,7 @@ const findJob = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Pr
     return isRunning && job.parameters['operation'] === JobOperation.migrationOut ? job.parameters : undefined
   })
 
-/** Of a paused domain: its daemon refuses to tell of an incoming migration, with this code. */
+/** Of a domain that is on, and may run already while its memory follows: its daemon refuses to tell of an incoming migration, with this code. */
 const isArriving = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<boolean> =>
   call(`read the job of ${domain.name}`, signal, (host) =>
     undefinedIfNotFound(host.domains.getJobStats({ domain })).then(
@@ -329,7 +329,7 @@ async function ensureReceived(context: HostContext, spec: MachineSpec, isOn: boo
   const { vmId, generation, storageId } = spec
   const hasSettled = async (): Promise<boolean> => {
     const seen = await findMachine(context, vmId, signal)
-    return seen?.state !== DomainState.paused || !(await isArriving(context, seen.domain, signal))
+    return !seen?.isOn || !(await isArriving(context, seen.domain, signal))
   }
   if (!(await pollUntilTrue(context, `wait for machine ${vmId}`, signal, hasSettled, { timeoutMs: SETTLE_MS })))
     throw new DriverError('transient', `Machine ${vmId} is still arriving on host ${context.hostId}`)
