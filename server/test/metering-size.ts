@@ -17,6 +17,10 @@ const withoutAutovacuum = sql`
     end loop;
   end $$`
 
+const PAIRS = 4
+/** With full pages it is half. */
+const ENOUGH = 0.75
+
 /** Running VMs with traffic on one host, inserted in bulk. */
 export async function fillHost(db: Db, now: Date, hostId: string, count: number): Promise<void> {
   const numbers = sql`from generate_series(1, ${count}::int) n`
@@ -43,12 +47,12 @@ export async function fillHost(db: Db, now: Date, hostId: string, count: number)
   await db.raw('analyze')
 }
 
-/** Each connection reports its own statistics with a delay: throws until all are counted. */
-async function shareInPlace(db: Db, updates: number): Promise<number> {
+/** Of all updates until now that went into the same page. Each connection reports its own statistics with a delay: throws until all are counted. */
+async function updatesInPlace(db: Db, updates: number): Promise<number> {
   const { all, inPlace } = await db.one<{ all: bigint; inPlace: bigint }>(sql`
     select n_tup_upd as all, n_tup_hot_upd as "inPlace" from pg_stat_user_tables where relname = 'bandwidth_baselines'`)
   expect(Number(all)).toBe(updates)
-  return Number(inPlace) / updates
+  return Number(inPlace)
 }
 
 /** Two statements per thousand VMs, each VM written once and as a HOT update. */
@@ -70,17 +74,24 @@ export async function provesCheapMetering(count: number): Promise<void> {
       return elapsed()
     }
     await minute()
-    await plain.raw('vacuum bandwidth_baselines') // as autovacuum does in the background
-    const before = statements()
-    const times = [await minute(), await minute()]
-    const batches = 2 * Math.ceil(count / 1000)
-    expect(statements() - before).toBeLessThanOrEqual(2 * batches + times.length) // one more per minute for the host's number
+    let [share, inPlace] = [0, 0]
+    // A snapshot that anything holds meanwhile, an autoanalyze of a catalog for example, keeps dead rows too: not twice in a row.
+    for (let pair = 1; pair <= PAIRS && share <= ENOUGH; pair++) {
+      await plain.raw('vacuum bandwidth_baselines') // as autovacuum does in the background
+      const before = statements()
+      const times = [await minute(), await minute()]
+      const batches = 2 * Math.ceil(count / 1000)
+      expect(statements() - before).toBeLessThanOrEqual(2 * batches + times.length) // one more per minute for the host's number
 
-    const sums = await db.one(sql`select count(*)::int, min(bandwidth_used_bytes)::int, max(bandwidth_used_bytes)::int from vm_details`)
-    expect(sums).toEqual({ count, min: 3 * 600_000, max: 3 * 600_000 })
-    const inPlace = await vi.waitFor(() => shareInPlace(plain, 2 * count), { timeout: 60_000, interval: 500 })
-    expect(inPlace).toBeGreaterThan(0.75) // half with full pages
-    console.log(`${count} VMs: a minute of metering takes ${Math.min(...times).toFixed(0)} ms`)
+      const sums = await db.one(sql`select count(*)::int, min(bandwidth_used_bytes)::int, max(bandwidth_used_bytes)::int from vm_details`)
+      const used = (1 + 2 * pair) * 600_000
+      expect(sums).toEqual({ count, min: used, max: used })
+      const all = await vi.waitFor(() => updatesInPlace(plain, pair * 2 * count), { timeout: 60_000, interval: 500 })
+      share = (all - inPlace) / (2 * count)
+      inPlace = all
+      console.log(`${count} VMs: a minute of metering takes ${Math.min(...times).toFixed(0)} ms, ${share} of the updates are in place`)
+    }
+    expect(share).toBeGreaterThan(ENOUGH)
   } finally {
     await plain.close()
   }
