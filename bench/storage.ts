@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openCore } from '../server/src/compose.ts'
 import { readConfig } from '../server/src/config.ts'
+import { dailyBackups } from '../server/src/features/backups/daily.reconciler.ts'
 import { sweepOrphanVolumes } from '../server/src/features/backups/orphan-volumes.reconciler.ts'
 import { removeInTargets } from '../server/src/features/backups/purge-targets.reconciler.ts'
 import { removeBackups } from '../server/src/features/backups/purge.reconciler.ts'
@@ -112,6 +113,7 @@ await withPostgres(folder, async (postgres) => {
     ['purge of images, none deleted', purgeImages],
     ['purge of backups, none deleted', removeBackups],
     ['purge of backups in targets, none deleted', removeInTargets],
+    ['daily backups, none due', dailyBackups],
   ] as const)
     await compare(what, ({ deps }) => reconciler.runOnce(deps))
 

@@ -40,6 +40,8 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   listInvoices: commandLine('invoice', 'list'),
   getInvoice: commandLine('invoice', 'get', ':id'),
 
+  listMaintenances: commandLine('maintenance', 'list'),
+
   listSshKeys: commandLine('key', 'list'),
   createSshKey: commandLine('key', 'add', '=name', '=publicKey'),
   getSshKey: commandLine('key', 'get', ':id'),

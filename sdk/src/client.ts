@@ -10,6 +10,7 @@ import { OsTemplates, Plans, Regions } from './resources/catalog.ts'
 import { Events } from './resources/events.ts'
 import { Firewalls } from './resources/firewalls.ts'
 import { Images } from './resources/images.ts'
+import { Maintenances } from './resources/maintenances.ts'
 import { Networks } from './resources/networks.ts'
 import { Deposits, Invoices } from './resources/payments.ts'
 import { Snapshots } from './resources/snapshots.ts'
@@ -35,6 +36,7 @@ export class Berth {
   readonly firewalls: Firewalls
   readonly images: Images
   readonly invoices: Invoices
+  readonly maintenances: Maintenances
   readonly networks: Networks
   readonly osTemplates: OsTemplates
   readonly plans: Plans
@@ -63,6 +65,7 @@ export class Berth {
     this.firewalls = new Firewalls(api)
     this.images = new Images(api)
     this.invoices = new Invoices(api)
+    this.maintenances = new Maintenances(api)
     this.networks = new Networks(api)
     this.osTemplates = new OsTemplates(api)
     this.plans = new Plans(api)

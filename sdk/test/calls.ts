@@ -52,6 +52,8 @@ export const CALLS: Record<string, CallBySdk> = {
   renamePlacementGroup: (berth, { id }) => berth.placementGroups.rename(id, 'renamed'),
   deletePlacementGroup: (berth, { id }) => berth.placementGroups.delete(id),
 
+  listMaintenances: (berth) => berth.maintenances.list().page(),
+
   listNetworks: (berth) => berth.networks.list().page(),
   createNetwork: (berth, _, body) => berth.networks.create(body),
   getNetwork: (berth, { id }) => berth.networks.get(id),

@@ -11,7 +11,7 @@ import type { Deps, Routes } from './features/deps.ts'
 import { openEventFeed } from './features/events/feed.ts'
 import { hooks, messages, personalRoutes, reconcilers, routes, workflows } from './features/index.ts'
 import { findNetworkController } from './features/catalog/service.ts'
-import { findHostToCall, syncDriverPool, listHosts } from './features/hosts/service.ts'
+import { findHostIdIn, findHostToCall, syncDriverPool, listHosts } from './features/hosts/service.ts'
 import { imageFinder } from './features/images/copies.ts'
 import { openStoragePools } from './features/storage/service.ts'
 import { serveInvoices } from './features/invoices/page.ts'
@@ -137,7 +137,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   const networkControllers = createNetworkControllerPool({
     lookup: (regionId) => findNetworkController(db, regionId),
     open: async (regionId, uri) => {
-      if (uri === null) return simulatedNetworkControllers(simulated)(regionId)
+      if (uri === null) return simulatedNetworkControllers({ ...simulated, findHostId: (id, name) => findHostIdIn(db, id, name) })(regionId)
       const { openOvn } = await import('./hypervisor/ovn/controller.ts') // imported on demand: simulated regions do not need it
       return openOvn(uri, { log, access: root ?? directAccess(pkiFolder(config.dataDir)) })
     },

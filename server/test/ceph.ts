@@ -105,7 +105,8 @@ export async function startCeph({ address = '127.0.0.1', osds = 1, groupsPerPool
       await ceph('osd', 'pool', 'create', pool, '8')
       await rbd('pool', 'init', pool)
       const profile = `profile rbd pool=${pool}`
-      await ceph('auth', 'get-or-create', `client.${user}`, 'mon', 'profile rbd', 'osd', profile, 'mgr', profile)
+      const monitoring = 'profile rbd, allow command "osd blocklist"'
+      await ceph('auth', 'get-or-create', `client.${user}`, 'mon', monitoring, 'osd', profile, 'mgr', profile)
       return { id, monitors: [monitor], pool, user, key: (await ceph('auth', 'get-key', `client.${user}`)).trim() }
     },
     async startClient(command, name, section) {

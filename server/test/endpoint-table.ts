@@ -2,6 +2,7 @@
 // customers, so it must not use unique names.
 import { proveBackups } from '../src/features/backups/prove.reconciler.ts'
 import { issueInvoices } from '../src/features/invoices/issue.reconciler.ts'
+import { announceMaintenance } from '../src/features/maintenances/service.ts'
 import { addDuration, manualClock } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { generateKey } from './openssh-keys.ts'
@@ -39,6 +40,12 @@ export function fixtureOf(app: TestApp, customer: Customer) {
     ((await customer.get(path)).body.data as { id: string; slug: string }[]).find((each) => each.slug === slug)!.id
   const fixture = {
     placementGroup: () => made('/placement-groups', { name: 'web', policy: 'SPREAD' }),
+    maintenance: async () => {
+      await fixture.vm()
+      const [startsAt, endsAt] = [addDuration(app.clock.now(), '1d'), addDuration(app.clock.now(), '2d')]
+      const order = { host: app.host.id, startsAt, endsAt, text: 'New memory' }
+      return (await app.db.tx((tx) => announceMaintenance(tx, app.deps, order))).id
+    },
     key: () => made('/ssh-keys', { name: 'key', publicKey: generateKey().line }),
     region: async () => (await app.given.vmInput()).regionId,
     template: async () => (await app.given.vmInput()).osTemplateId,
@@ -232,6 +239,8 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   getPlacementGroup: withId((fixture) => fixture.placementGroup()),
   renamePlacementGroup: withId((fixture) => fixture.placementGroup(), { name: 'renamed' }),
   deletePlacementGroup: withId((fixture) => fixture.placementGroup()),
+
+  listMaintenances: having((fixture) => fixture.maintenance()),
 
   listNetworks: having((fixture) => fixture.network()),
   createNetwork: async (fixture) => ({ body: { name: 'net', nodeId: await fixture.region(), cidr: nextRange() } }),

@@ -20,6 +20,6 @@ export async function fingerprint(db: Queries): Promise<Record<string, string>> 
   const watched = tables.map(({ name }) => name).filter((name) => !TOUCHED_BY_LOOKING.has(name))
   const hash = (name: string): string => (name === COUNTED ? 'count(*)' : 'coalesce(sum(hashtextextended(t::text, 0)), 0)')
   const parts = watched.map((name) => `select '${name}' as name, ${hash(name)}::text as hash from ${name} t`)
-  const { rows } = (await db.raw(parts.join(' union all '))) as { rows: { name: string; hash: string }[] }
+  const { rows } = (await db.raw(parts.join(' union all '), [])) as { rows: { name: string; hash: string }[] }
   return Object.fromEntries(rows.map(({ name, hash }) => [name, hash]))
 }

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import { openCore } from '../src/compose.ts'
 import { readConfig } from '../src/config.ts'
 import { createAccount, createToken } from '../src/features/accounts/service.ts'
@@ -10,7 +10,7 @@ import { addPool } from '../src/features/hosts/public-addresses.ts'
 import { credit } from '../src/features/wallet/service.ts'
 import { checkInvariants, formatFailures } from '../src/invariants/check.ts'
 import { manualClock, stopwatch, systemClock } from '../src/kernel/clock.ts'
-import { sql } from '../src/kernel/database/db.ts'
+import { sql, type Db } from '../src/kernel/database/db.ts'
 import { createLog } from '../src/kernel/log.ts'
 import { testDatabase } from './harness.ts'
 import { controlOf, givenRegion } from './hosts.ts'
@@ -113,3 +113,20 @@ export const clientOf = (token: string, api: () => Service) => ({
     return { status: response.status, ...((await response.json()) as Omit<Answer, 'status'>) }
   },
 })
+
+/** Waits for the action, which has to succeed. */
+export async function orderCompleted(
+  db: Db,
+  { send }: ReturnType<typeof clientOf>,
+  withinMs: number,
+  ...order: [method: string, path: string, body?: object]
+): Promise<Answer['data']> {
+  const { status, error, data } = await send(...order)
+  expect([status, error]).toEqual([202, undefined])
+  const found = await eventually(async () => {
+    const run = await db.one<{ status: string; error: unknown }>(sql`select status, error from workflow_runs where id = ${data.actionId}`)
+    return !['PENDING', 'RUNNING'].includes(run.status) && run
+  }, withinMs)
+  expect(found).toMatchObject({ status: 'COMPLETED' })
+  return data
+}

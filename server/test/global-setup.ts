@@ -1,4 +1,6 @@
 // One PostgreSQL for the whole test run, without durability settings.
+import { statfs } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startEmbeddedPostgres } from '../src/kernel/postgres/embedded.ts'
@@ -13,9 +15,25 @@ declare module 'vitest' {
   }
 }
 
+/** Every test database is a thousand files: making and removing them in memory takes half of the time in the kernel. */
+const MEMORY = '/dev/shm'
+const MIN_FREE_BYTES = 4 * 2 ** 30
+
+const hasRoom = async (path: string): Promise<boolean> => {
+  const { bavail, bsize } = await statfs(path).catch(() => ({ bavail: 0, bsize: 0 }))
+  return bavail * bsize > MIN_FREE_BYTES
+}
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = await scratchFolder()
-  const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300', log_line_prefix: '%d ' }
+  const folder = await scratchFolder((await hasRoom(MEMORY)) ? MEMORY : tmpdir())
+  const settings = {
+    fsync: 'off',
+    synchronous_commit: 'off',
+    full_page_writes: 'off',
+    max_connections: '300',
+    max_wal_size: '256MB',
+    log_line_prefix: '%d ',
+  }
   const postgres = await startEmbeddedPostgres({ dataDir: join(folder.path, 'postgres'), settings })
   await allowTestStatements(postgres)
   project.provide('postgresUrl', postgres.url)

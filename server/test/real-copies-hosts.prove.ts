@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Sandboxes } from '../../libvirt/test/sandbox-fleet.ts'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { sql } from '../src/kernel/database/db.ts'
-import { clientOf, fleet } from './fleet.ts'
+import { clientOf, fleet, orderCompleted } from './fleet.ts'
 import { GuestShell } from './guest-shell.ts'
 import { missingForLibvirtHost } from './libvirt-host.ts'
 import { berthdJson, eventually, type Service } from './processes.ts'
@@ -53,16 +53,7 @@ describeIf(missingForLibvirtHost())('backups on a second host', { timeout: 3 * T
     await sandboxes?.close()
   })
 
-  async function order(method: string, path: string, body?: object) {
-    const { status, error, data } = await customer.send(method, path, body)
-    expect([status, error]).toEqual([202, undefined])
-    const found = await eventually(async () => {
-      const run = await db.one<{ status: string; error: unknown }>(sql`select status, error from workflow_runs where id = ${data.actionId}`)
-      return !['PENDING', 'RUNNING'].includes(run.status) && run
-    }, TIMEOUT_MS)
-    expect(found).toMatchObject({ status: 'COMPLETED' })
-    return data
-  }
+  const order = (method: string, path: string, body?: object) => orderCompleted(db, customer, TIMEOUT_MS, method, path, body)
 
   const copiesOn = async ({ sandbox }: TlsHost): Promise<string[]> =>
     (await sandbox.virsh('vol-list', 'berth'))

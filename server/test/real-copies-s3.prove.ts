@@ -8,7 +8,7 @@ import { Sandboxes } from '../../libvirt/test/sandbox-fleet.ts'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { stopwatch } from '../src/kernel/clock.ts'
-import { clientOf, fleet } from './fleet.ts'
+import { clientOf, fleet, orderCompleted } from './fleet.ts'
 import { GuestShell } from './guest-shell.ts'
 import { missingForLibvirtHost } from './libvirt-host.ts'
 import { berthdJson, eventually, type Service } from './processes.ts'
@@ -71,16 +71,7 @@ describeIf(missingForLibvirtHost() ?? missingForRadosgw())('backups in S3', { ti
     db.one<object>(sql`select (select id from regions) as "regionId", (select id from plans where slug = 'nano') as "planId"`)
   const template = () => db.one<object>(sql`select id as "osTemplateId" from os_templates where slug = 'tiny'`)
 
-  async function order(method: string, path: string, body?: object) {
-    const { status, error, data } = await customer.send(method, path, body)
-    expect([status, error]).toEqual([202, undefined])
-    const found = await eventually(async () => {
-      const run = await db.one<{ status: string; error: unknown }>(sql`select status, error from workflow_runs where id = ${data.actionId}`)
-      return !['PENDING', 'RUNNING'].includes(run.status) && run
-    }, TIMEOUT_MS)
-    expect(found).toMatchObject({ status: 'COMPLETED' })
-    return data
-  }
+  const order = (method: string, path: string, body?: object) => orderCompleted(db, customer, TIMEOUT_MS, method, path, body)
 
   const copiesOn = async ({ sandbox }: TlsHost): Promise<string[]> =>
     (await sandbox.virsh('vol-list', 'berth'))

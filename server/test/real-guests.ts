@@ -19,8 +19,13 @@ export type Heard = 'open' | 'refused' | 'silence'
 type Runner = (command: string, ...args: string[]) => Promise<string>
 
 const WAIT_S = 3
-/** Runs in bash, outside of guests. */
-const CONNECT = `timeout ${WAIT_S} bash -c 'exec 3<>/dev/tcp/'$0/$1' && echo hello >&3 && head -c 5 <&3' 2>&1 | grep -om1 'hello\\|SSH-2\\|refused' || echo silence`
+/** Runs in Node, outside of guests. The time counts from the first packet: on a busy machine a process takes seconds to start. */
+const CONNECT = `
+const say = (heard) => { console.log(heard); process.exit() }
+const [host, port] = process.argv.slice(1)
+const socket = require('net').connect({ host, port, timeout: ${WAIT_S * 1000} }, () => socket.write('hello'))
+socket.on('data', () => say('open')).on('end', () => say('silence')).on('timeout', () => say('silence'))
+socket.on('error', ({ code }) => say(code === 'ECONNREFUSED' ? 'refused' : 'silence'))`
 /** Runs in the shell of a guest. */
 const CONNECT_IN_GUEST = `echo hello | timeout ${WAIT_S} nc "$0" "$1" 2>&1 | grep -om1 'hello\\|SSH-2\\|refused' || echo silence`
 
@@ -30,7 +35,7 @@ const answering = (port: number): string =>
   `require("net").createServer((socket) => socket.on("error", () => {}).pipe(socket)).listen(${port}, "0.0.0.0")`
 
 const connectFrom = async (run: Runner, address: string, port: number): Promise<Heard> =>
-  toHeard(await run('bash', '-c', CONNECT, address, String(port)))
+  (await run(process.execPath, '-e', CONNECT, address, String(port))).trim() as Heard
 
 export async function realGuests() {
   const product = await realProduct()

@@ -7,14 +7,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Sandboxes } from '../../libvirt/test/sandbox-fleet.ts'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { sql } from '../src/kernel/database/db.ts'
-import { clientOf, fleet } from './fleet.ts'
+import { clientOf, fleet, orderCompleted } from './fleet.ts'
 import { GuestShell } from './guest-shell.ts'
 import { missingForLibvirtHost } from './libvirt-host.ts'
 import { berthd, berthdJson, eventually, type Service } from './processes.ts'
 import { missingForRadosgw, openRadosgw, type Radosgw } from './radosgw.ts'
 import { guestFiles, nightOf } from './real-copies.ts'
 import { tinyImage } from './tiny-image.ts'
-import { tlsHosts, type TlsHost } from './tls-hosts.ts'
+import { addRegionRange, tlsHosts, type TlsHost } from './tls-hosts.ts'
 
 /** Generous, for emulated guests on a loaded machine. */
 const TIMEOUT_MS = 240_000
@@ -53,11 +53,7 @@ describeIf(missingForLibvirtHost() ?? missingForRadosgw())('a lost host', { time
     await berthdJson(settings, 'host', 'remove', 'local', '--yes')
     await berthdJson(settings, 'template', 'import', 'tiny', '--file', image.path)
     ;[left, right] = await tlsHosts(sandboxes, settings, ['left', 'right'])
-    // Addresses of the region instead of one range for each host.
-    for (const { cidr } of await db.many<{ cidr: string }>(sql`select cidr from address_pools`))
-      await berthdJson(settings, 'ip-pool', 'remove', cidr, '--yes')
-    const { slug } = await db.one<{ slug: string }>(sql`select slug from regions`)
-    await berthdJson(settings, 'ip-pool', 'add', '--region', slug, '--cidr', '10.90.0.0/24', '--gateway', '10.90.0.1')
+    await addRegionRange(settings, db, '10.90.0.0/24', '10.90.0.1')
     ;[onLeft, onRight] = [left!, right!].map(({ sandbox }) => new GuestShell(sandboxes.unix(sandbox), TIMEOUT_MS))
     const secretFile = join(settings['BERTH_DATA_DIR']!, 'secret')
     await writeFile(secretFile, server.secretAccessKey)
@@ -85,16 +81,7 @@ describeIf(missingForLibvirtHost() ?? missingForRadosgw())('a lost host', { time
     await server?.close()
   })
 
-  async function order(method: string, path: string, body?: object) {
-    const { status, error, data } = await customer.send(method, path, body)
-    expect([status, error]).toEqual([202, undefined])
-    const found = await eventually(async () => {
-      const run = await db.one<{ status: string; error: unknown }>(sql`select status, error from workflow_runs where id = ${data.actionId}`)
-      return !['PENDING', 'RUNNING'].includes(run.status) && run
-    }, TIMEOUT_MS)
-    expect(found).toMatchObject({ status: 'COMPLETED' })
-    return data
-  }
+  const order = (method: string, path: string, body?: object) => orderCompleted(db, customer, TIMEOUT_MS, method, path, body)
 
   test('has backups of its guests in the bucket, and is not given up while it answers', async () => {
     const guest = guestFiles(onLeft!, kept)

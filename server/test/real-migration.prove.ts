@@ -11,7 +11,7 @@ import { GuestShell, type Ran } from './guest-shell.ts'
 import { missingForLibvirtHost } from './libvirt-host.ts'
 import { berthdJson, eventually, type Service } from './processes.ts'
 import { tinyImage } from './tiny-image.ts'
-import { tlsHosts, type TlsHost } from './tls-hosts.ts'
+import { addRegionRange, tlsHosts, type TlsHost } from './tls-hosts.ts'
 
 /** Generous, for emulated guests on a loaded machine. */
 const TIMEOUT_MS = 240_000
@@ -48,11 +48,7 @@ describeIf(missingForLibvirtHost())('a guest that moves between hosts', { timeou
     await berthdJson(settings, 'host', 'remove', 'local', '--yes')
     await berthdJson(settings, 'template', 'import', 'tiny', '--file', image.path)
     hosts = (await tlsHosts(sandboxes, settings, ['left', 'right'])) as [TlsHost, TlsHost]
-    // Addresses of the region instead of one range for each host.
-    for (const { cidr } of await db.many<{ cidr: string }>(sql`select cidr from address_pools`))
-      await berthdJson(settings, 'ip-pool', 'remove', cidr, '--yes')
-    const { slug } = await db.one<{ slug: string }>(sql`select slug from regions`)
-    await berthdJson(settings, 'ip-pool', 'add', '--region', slug, '--cidr', '10.90.0.0/24', '--gateway', '10.90.0.1')
+    await addRegionRange(settings, db, '10.90.0.0/24', '10.90.0.1')
     shells = new Map(hosts.map(({ id, sandbox }) => [id, new GuestShell(sandboxes.unix(sandbox), TIMEOUT_MS)]))
     const [api, { token }] = [await start('api'), await account(1_000_000n)]
     worker = await start('worker')

@@ -149,9 +149,11 @@ describeIf(missingForRealHost())('berthd up as root', { timeout: 3 * TIMEOUT_MS 
     await consoleSays('vnc', 'RFB 003.')
   })
 
-  test('leaves no file that the service wrote but its cache', async () => {
-    const berths = await inSandbox(`cd ${settings['BERTH_DATA_DIR']}; find . -user berth -not -path './compiled/*'; stat -c %a master.key`)
-    expect(berths).toBe('./compiled\n600\n')
+  test('leaves no file that the service wrote but its cache, and the folder for images of customers', async () => {
+    const berths = await inSandbox(
+      `cd ${settings['BERTH_DATA_DIR']}; find . -user berth -not -path './compiled/*' | sort; stat -c %a master.key`,
+    )
+    expect(berths).toBe('./compiled\n./images/accounts\n600\n')
   })
 
   test('continues on the data and the database that an older version left behind, killed', async () => {

@@ -16,8 +16,8 @@ export interface ScratchFolder {
   remove(): Promise<void>
 }
 
-export async function scratchFolder(): Promise<ScratchFolder> {
-  const path = await mkdtemp(join(tmpdir(), 'berth-scratch-'))
+export async function scratchFolder(parent = tmpdir()): Promise<ScratchFolder> {
+  const path = await mkdtemp(join(parent, 'berth-scratch-'))
   await chmod(path, 0o755) // like a cloned repository
   const companion = spawn('sh', ['-c', CLEAN_UP, path], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
   companion.unref()

@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Sandbox } from '../../libvirt/test/sandboxed-libvirtd.ts'
 import type { Sandboxes } from '../../libvirt/test/sandbox-fleet.ts'
+import { sql, type Db } from '../src/kernel/database/db.ts'
 import { bareMachine, failure, type Report } from './bare-machine.ts'
 import { berthdJson, type Settings } from './processes.ts'
 
@@ -60,4 +61,13 @@ export const tunnelBridge = (address: string): string => `
 export function requireDone(report: Report): void {
   const failed = failure(report)
   if (failed) throw new Error(`${failed.message}\n${failed.fix}`)
+}
+
+/** Addresses that VMs keep when they move, instead of a range of its own for each host. Returns the slug of the region. */
+export async function addRegionRange(settings: Settings, db: Db, cidr: string, gateway: string): Promise<string> {
+  for (const pool of await db.many<{ cidr: string }>(sql`select cidr from address_pools`))
+    await berthdJson(settings, 'ip-pool', 'remove', pool.cidr, '--yes')
+  const { slug } = await db.one<{ slug: string }>(sql`select slug from regions`)
+  await berthdJson(settings, 'ip-pool', 'add', '--region', slug, '--cidr', cidr, '--gateway', gateway)
+  return slug
 }

@@ -19,6 +19,7 @@ interface EventSubject {
   image?: Named
   address?: Named
   ticket?: { subject: string }
+  maintenance?: { text: string }
   transaction?: { description: string } | null
   reason?: string | null
 }
@@ -27,7 +28,7 @@ function describeSubject(data: EventSubject): string {
   const named = data.volume ?? data.image ?? data.address
   const copy = data.snapshot ?? data.backup
   const ofVm = data.vm && [data.vm, ...(copy ? [copy] : [])].map(({ name }) => name).join('/')
-  const subject = ofVm ?? named?.name ?? data.ticket?.subject ?? data.transaction?.description ?? ''
+  const subject = ofVm ?? named?.name ?? data.ticket?.subject ?? data.maintenance?.text ?? data.transaction?.description ?? ''
   return data.reason ? `${subject} (${data.reason})` : subject
 }
 

@@ -14,6 +14,7 @@ const IMAGE_FIELDS: Columns<Image> = {
   Kind: (image) => image.kind,
   Status: (image) => image.status,
   Error: (image) => image.error,
+  'Locked until': (image) => image.lockedUntil && time(image.lockedUntil),
   Labels: (image) => Object.entries(image.labels).map(([name, value]) => `${name}=${String(value)}`),
   Source: ({ source }) => source.url ?? source.type,
   Size: (image) => bytes(image.size),

@@ -13,6 +13,7 @@ import { event } from './event.ts'
 import { firewall } from './firewall.ts'
 import { image } from './image.ts'
 import { invoice } from './invoice.ts'
+import { maintenance } from './maintenance.ts'
 import { network } from './network.ts'
 import { placementGroup } from './placement-group.ts'
 import { snapshot } from './snapshot.ts'
@@ -26,7 +27,7 @@ import { webhook } from './webhook.ts'
 const resources = [vm, snapshot, backup, image, network, address, volume, firewall, key, placementGroup]
 const catalog = [region, plan, os]
 const billing = [wallet, invoice, bandwidth]
-const accountAndEvents = [event, webhook, action, account, ticket]
+const accountAndEvents = [event, webhook, action, maintenance, account, ticket]
 const local = [login, context, completion, api]
 
 export const COMMAND_TREE: CommandNode[] = [...resources, ...catalog, ...billing, ...accountAndEvents, ...local]

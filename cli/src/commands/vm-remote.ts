@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import type { Vm } from '@berth/sdk'
-import { WebSocket } from 'ws'
 import type { CommandContext } from '../command-context.ts'
 import { defineCommand } from '../command.ts'
 import { ChildExitError, CliError, EXIT } from '../exit-codes.ts'
@@ -95,6 +94,7 @@ export const openConsole = defineCommand<{ type?: 'serial' | 'vnc'; url?: true }
 
 async function attachTerminal(ctx: CommandContext, url: string): Promise<void> {
   const { stdin, stdout } = ctx.io
+  const { WebSocket } = await import('ws') // imported on demand: it loads HTTP and TLS, for which other commands need not wait
   const socket = new WebSocket(url)
   socket.on('message', (data: Buffer) => stdout.write(data.toString()))
   const closed = once(socket, 'close') as Promise<[number, Buffer]>

@@ -71,5 +71,7 @@ export const EVENT_TYPES = [
   'volume.snapshot_deleted',
   'volume.restored',
   'volume.restore_failed',
+  'maintenance.announced',
+  'maintenance.cancelled',
   'webhook.disabled',
 ] as const

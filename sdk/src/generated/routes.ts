@@ -74,6 +74,7 @@ export const ROUTES = {
   checkReach: { method: 'POST', path: '/vms/{id}/reach' },
   attachNetwork: { method: 'POST', path: '/vms/{id}/networks' },
   detachNetwork: { method: 'DELETE', path: '/vms/{id}/networks/{networkId}' },
+  listMaintenances: { method: 'GET', path: '/maintenances' },
   openConsole: { method: 'POST', path: '/vms/{id}/console' },
   getVmMetrics: { method: 'GET', path: '/vms/{id}/metrics' },
   createSnapshot: { method: 'POST', path: '/vms/{vmId}/snapshots' },

@@ -60,13 +60,14 @@ export interface RemovalResult {
   freedBytes: number
   /** Backups that object lock kept; they are still whole. */
   lockedIds: string[]
-  /** Chunks that no backup needs, and that object lock kept. */
+  /** Chunks that no backup needs, and that object lock kept, or are kept until an upload ends. */
   lockedChunks: number
-  /** Of these, and of the backups that object lock kept. */
+  lockedChunkBytes: number
+  /** With the backups that object lock kept. */
   lockedBytes: number
   /** An upload is under way: the next removal deletes the chunks. */
   isPostponed: boolean
-  /** Of each backup that is left: what no newer one needs, and would be deleted with it. Empty when postponed. */
+  /** Of each backup that is left: what no newer one needs, and would be deleted with it. */
   heldBytes: Map<string, number>
 }
 
@@ -191,6 +192,7 @@ export class BackupRepository {
       freedBytes: 0,
       lockedIds: [],
       lockedChunks: 0,
+      lockedChunkBytes: 0,
       lockedBytes: 0,
       isPostponed: false,
       heldBytes: new Map(),
@@ -202,9 +204,11 @@ export class BackupRepository {
     const chunks = await Array.fromAsync(this.chunks.list(signal))
     const marks = await Array.fromAsync(this.deps.store.list(this.markKey(''), signal))
     const tags = await this.manifests.listTags(signal)
-    const isUnfinished = ({ key, isLatest, isDeleteMarker }: StoredObject): boolean =>
-      isLatest && !isDeleteMarker && !tags.has(key.slice(this.markKey('').length))
-    if (marks.some(isUnfinished)) return { ...result, isPostponed: true }
+    const uploading = marks
+      .filter(({ isLatest, isDeleteMarker }) => isLatest && !isDeleteMarker)
+      .map(({ key }) => key.slice(this.markKey('').length))
+      .filter((tag) => !tags.has(tag))
+    result.isPostponed = uploading.length > 0
 
     const needed = new Map<string, Holder>()
     // A manifest that cannot be read rejects here, before anything that it may need is deleted.
@@ -220,15 +224,16 @@ export class BackupRepository {
     }
     for (const { backupId, storedBytes } of needed.values()) result.heldBytes.set(backupId, result.heldBytes.get(backupId)! + storedBytes)
     const sweep = async ({ key, version, sizeBytes }: StoredObject): Promise<void> => {
-      if (await removeUnlessLocked(this.deps.store, key, version, signal)) result.freedBytes += sizeBytes
+      if (!result.isPostponed && (await removeUnlessLocked(this.deps.store, key, version, signal))) result.freedBytes += sizeBytes
       else {
         result.lockedChunks++
-        result.lockedBytes += sizeBytes
+        result.lockedChunkBytes += sizeBytes
       }
     }
-    const unneeded = chunks.filter(({ key }) => !needed.has(key))
+    const isUploading = (key: string): boolean => uploading.some((tag) => key.startsWith(this.chunks.keyOf(`${tag}/`)))
+    const unneeded = chunks.filter(({ key }) => !needed.has(key) && !isUploading(key))
     for await (const _ of mapOrdered(unneeded, REQUESTS, sweep)) continue
-    for (const id of result.lockedIds) result.lockedBytes += result.heldBytes.get(id) ?? 0
+    result.lockedBytes = result.lockedIds.reduce((sum, id) => sum + (result.heldBytes.get(id) ?? 0), result.lockedChunkBytes)
     return result
   }
 

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import type { Deps, EventDeps } from '../features/deps.ts'
 import type { Db } from '../kernel/database/db.ts'
 import { readClock } from '../kernel/database/test-clock.ts'
-import { createLog } from '../kernel/log.ts'
+import type { Log } from '../kernel/log.ts'
 import { withDatabase } from './database.ts'
 import { loadConfig } from './load-config.ts'
 import { UsageError } from './errors.ts'
@@ -68,10 +68,13 @@ export const loadEventDeps = async ({ now }: Admin): Promise<EventDeps> => ({
 export const withExample = (command: Command, example: string): Command =>
   command.addHelpText('after', `\nExample:\n  $ npx berthd ${example}`)
 
+/** Imported on demand: pino loads threads and streams. */
+export const silentLog = async (): Promise<Log> => (await import('../kernel/log.ts')).createLog({ level: 'silent', pretty: false })
+
 /** For commands that start workflows or call hosts, which need more than the database. */
 export async function withCore<T>({ config, db }: Admin, work: (deps: Deps) => Promise<T>): Promise<T> {
   const { openCore } = await import('../compose.ts')
-  const core = await openCore(config, db.url, createLog({ level: 'silent', pretty: false }), { worker: false })
+  const core = await openCore(config, db.url, await silentLog(), { worker: false })
   try {
     return await work(core.deps)
   } finally {

@@ -180,7 +180,11 @@ describe('berthd host and plan', { timeout: 120_000 }, () => {
     expect((await json<{ slug: string }[]>('region', 'list')).map(({ slug }) => slug)).toEqual(['fra1', 'ams1'])
     const db = openDb({ url: settings['BERTH_DATABASE_URL']!, maxConnections: 1, onError: () => {} })
     await db.run(sql`update regions set network_controller = 'ssl:10.0.1.1' where slug = 'ams1'`).finally(() => db.close())
-    expect((await run('region', 'list')).stdout).toMatch(/AVAILABLE +NETWORK CONTROLLER\n.* true +-\n.* false +ssl:10\.0\.1\.1\n$/)
+    const recovering = await json('region', 'set', 'ams1', '--lost-after', '30', '--auto-recovery', 'true')
+    expect(recovering).toMatchObject({ lostAfter: 30, autoRecovery: true })
+    expect((await run('region', 'list')).stdout).toMatch(
+      /NETWORK CONTROLLER +LOST AFTER +AUTO RECOVERY\n.* true +- +60 +false\n.* false +ssl:10\.0\.1\.1 +30 +true\n$/,
+    )
     const { stdout } = await run('region', 'add', 'ams3', ...place, '--available', 'false')
     expect(stdout).toMatch(/Next: npx berthd region set ams3 --network-controller .* npx berthd host add <uri> --region ams3\n$/)
     const refused = await Promise.all([
@@ -190,8 +194,9 @@ describe('berthd host and plan', { timeout: 120_000 }, () => {
       run('region', 'set', 'ams1'),
       run('region', 'set', 'ams1', '--available', 'perhaps'),
       run('region', 'set', 'nowhere', '--name', 'x'),
+      run('region', 'set', 'ams1', '--lost-after', '5'),
     ])
-    expect(refused.map(({ code }) => code)).toEqual([1, 1, 2, 2, 2, 1])
+    expect(refused.map(({ code }) => code)).toEqual([1, 1, 2, 2, 2, 1, 1])
   })
 
   test('sets the link speed of a host', async () => {
@@ -277,10 +282,10 @@ describe('berthd', { timeout: 120_000 }, () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('Example:\n  $ npx berthd account credit --account you@example.com')])
   })
 
-  test('does not load the libraries of the API', () => {
+  test('does not load the libraries of the API, nor the features of VMs', () => {
     const program = `
       const loaded = new Set()
-      module.registerHooks({ load: (url, context, next) => (loaded.add(/node_modules.([^/]+)/.exec(url)?.[1]), next(url, context)) })
+      module.registerHooks({ load: (url, context, next) => (loaded.add(/(?:node_modules|src.features).([^/]+)/.exec(url)?.[1]), next(url, context)) })
       await import(${JSON.stringify(new URL('./program.ts', import.meta.url).href)})
       console.log(JSON.stringify([...loaded]))`
     const loaded = JSON.parse(
@@ -288,8 +293,8 @@ describe('berthd', { timeout: 120_000 }, () => {
         encoding: 'utf8',
       }),
     )
-    expect(loaded).toContain('commander')
-    for (const heavy of ['fastify', 'typebox', 'pg-boss', 'redis', 'undici']) expect(loaded).not.toContain(heavy)
+    for (const light of ['commander', 'hosts']) expect(loaded).toContain(light)
+    for (const heavy of ['fastify', 'typebox', 'pg-boss', 'pino', 'redis', 'undici', 'vms']) expect(loaded).not.toContain(heavy)
   })
 })
 
@@ -300,10 +305,12 @@ describe('destructive commands', { timeout: 120_000 }, () => {
     ['host', 'remove', 'x'],
     ['certificate', 'revoke', 'x'],
     ['host', 'recover', 'x', '--destroyed'],
+    ['host', 'fence', 'x'],
     ['ip-pool', 'remove', 'x'],
     ['storage', 'remove', 'x'],
     ['template', 'remove', 'x'],
     ['backup-target', 'remove'],
+    ['host', 'drain', 'x', '--stop-others'],
     ['vm', 'suspend', 'x'],
     ['vm', 'unmanage', 'x'],
     ['user', 'set', 'x', '--without-totp'],

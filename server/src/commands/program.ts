@@ -7,8 +7,10 @@ import { backupTargetCommands } from './admin/backup-target.ts'
 import { certificateCommands } from './admin/certificate.ts'
 import { clockCommands } from './admin/clock.ts'
 import { asError } from './errors.ts'
+import { fleetCommands } from './admin/fleet.ts'
 import { hostCommands } from './admin/host.ts'
 import { hostPrepareCommands } from './admin/host-prepare.ts'
+import { maintenanceCommands } from './admin/maintenance.ts'
 import { networkControllerCommands } from './admin/network-controller.ts'
 import { paymentCommands } from './admin/payment.ts'
 import { userCommands } from './admin/user.ts'
@@ -37,6 +39,8 @@ export function createProgram(json: boolean): Command {
     regionCommands,
     hostCommands,
     hostPrepareCommands,
+    fleetCommands,
+    maintenanceCommands,
     networkControllerCommands,
     certificateCommands,
     storageCommands,

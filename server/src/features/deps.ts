@@ -19,7 +19,7 @@ import type { RunWatcher } from '../workflow/run-watcher.ts'
 import type { BackupTargetPool } from './backup-targets/pool.ts'
 import type { AuditTrail } from './audit-log/audit-trail.ts'
 import type { EventFeed } from './events/feed.ts'
-import type { EventRow } from './events/sql.ts'
+import type { UnnumberedEvent } from './events/sql.ts'
 import type { PaymentProvider } from './payments/provider.ts'
 import type { StoragePools } from './storage/service.ts'
 
@@ -72,7 +72,7 @@ export interface VmSource {
  *  transaction of what happened and fail it; features/index.ts lists them. */
 export interface Hooks {
   /** For what must exist together with an event, such as its webhook deliveries. */
-  onEvent: ((tx: Tx, event: EventRow) => Promise<unknown>)[]
+  onEvent: ((tx: Tx, event: UnnumberedEvent) => Promise<unknown>)[]
   /** For what waits for money. */
   onCredit: ((tx: Tx) => Promise<unknown>)[]
   /** For what follows from a VM's size, such as how much traffic it may use. */

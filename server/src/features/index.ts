@@ -45,7 +45,9 @@ import { eventRoutes } from './events/routes.ts'
 import type { EventCatalog } from './events/schema.ts'
 import { firewallRoutes } from './firewalls/routes.ts'
 import { renewChassisCertificates } from './hosts/chassis-certificates.reconciler.ts'
+import { carryOutDrains } from './fleet/drain.reconciler.ts'
 import { heartbeat } from './hosts/heartbeat.reconciler.ts'
+import { watchSilence } from './hosts/silence.reconciler.ts'
 import { applyPublicNetworks } from './hosts/public-network.reconciler.ts'
 import { hostRoutes } from './hosts/routes.ts'
 import { pruneMetrics } from './metrics/prune.reconciler.ts'
@@ -61,6 +63,8 @@ import { imageRoutes } from './images/routes.ts'
 import { imageEvents } from './images/schema.ts'
 import { issueInvoices } from './invoices/issue.reconciler.ts'
 import { invoiceRoutes } from './invoices/routes.ts'
+import { maintenanceRoutes } from './maintenances/routes.ts'
+import { maintenanceEvents } from './maintenances/schema.ts'
 import { applyNetworks } from './networks/apply.reconciler.ts'
 import { watchNetworks } from './networks/drift.reconciler.ts'
 import { networkRoutes } from './networks/routes.ts'
@@ -68,6 +72,8 @@ import { queueMail } from './notifications/queue-email.ts'
 import { pruneMails, sendMails } from './notifications/send.reconciler.ts'
 import { operatorRoutes } from './operator/routes.ts'
 import type { HealthChecks } from './operator/actions-health.ts'
+import { fenceHost } from './recovery/fence.workflow.ts'
+import { followLostHosts } from './recovery/lost-hosts.reconciler.ts'
 import { applyReverseNames } from './reverse-names/apply.reconciler.ts'
 import { expireDeposits } from './payments/expire.reconciler.ts'
 import { depositRoutes } from './payments/routes.ts'
@@ -128,6 +134,7 @@ export const eventCatalog: EventCatalog = {
   ...addressEvents,
   ...volumeEvents,
   ...volumeSnapshotEvents,
+  ...maintenanceEvents,
   ...webhookEvents,
 }
 
@@ -149,6 +156,7 @@ export const routes: Routes[] = [
   networkRoutes,
   firewallRoutes,
   vmRoutes,
+  maintenanceRoutes,
   consoleRoutes,
   metricsRoutes,
   snapshotRoutes,
@@ -184,6 +192,7 @@ export const workflows: AnyWorkflow[] = [
   growWorkflow,
   createFromSnapshotWorkflow,
   ...volumeSnapshotWorkflows,
+  fenceHost,
 ]
 
 export const reconcilers: Reconciler<Deps>[] = [
@@ -192,6 +201,8 @@ export const reconcilers: Reconciler<Deps>[] = [
   pruneUsers,
   pruneSessions,
   heartbeat,
+  watchSilence,
+  followLostHosts,
   renewChassisCertificates,
   watchStorage,
   applyPublicNetworks,
@@ -205,6 +216,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   reconcileStaleMachines,
   sweepOrphanImages,
   enforceSuspension,
+  carryOutDrains,
   pruneConsoles,
   sampleMetrics,
   rollUpMetrics,

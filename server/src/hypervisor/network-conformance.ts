@@ -60,6 +60,11 @@ export function describeNetworkController(name: string, makeFixture: () => Promi
       (await collect(made.other.listNetworks(soon()))).some((each) => each.networkId === networkId)
     const listed = async (mac: string) => (await collect(made.other.listPorts(soon()))).filter((each) => each.mac === mac)
 
+    test('hosts that are connected confirm when they are asked', async () => {
+      expect(await made.controller.probeHosts(made.hosts, soon())).toEqual(made.hosts.map((host) => ({ host, answers: true })))
+      expect(await made.other.probeHosts([], soon())).toEqual([])
+    })
+
     test.each([
       ['with DHCP and SNAT', { snat: SNAT }],
       ['with DHCP', {}],

@@ -20,6 +20,8 @@ export interface NetworkController {
   ensureNoPort(mac: string, signal: AbortSignal): Promise<void>
   listNetworks(signal: AbortSignal): AsyncIterable<ListedNetwork>
   listPorts(signal: AbortSignal): AsyncIterable<Port>
+  /** Whether these hosts, by their names, confirm something now. Those that the controller does not know are left out. */
+  probeHosts(hosts: readonly string[], signal: AbortSignal): Promise<{ host: string; answers: boolean }[]>
   /** Rejects when the controller is unreachable; otherwise returns the problems for the operator, as text. */
   health(signal: AbortSignal): Promise<{ problems: string[] }>
   close(): Promise<void>

@@ -96,8 +96,12 @@ export interface MachineSpec {
   volumes: VolumeSpec[]
 }
 
-/** Initial content of a disk. */
-export type DiskSource = { from: 'template' } | { from: 'snapshot'; snapshotId: string } | { from: 'backup'; backupId: string }
+/** Initial content of a disk. `pool`: the disk itself, which its storage backend has; `not_found` where it has not. */
+export type DiskSource =
+  | { from: 'template' }
+  | { from: 'snapshot'; snapshotId: string }
+  | { from: 'backup'; backupId: string }
+  | { from: 'pool' }
 
 export type FilterAction = 'ACCEPT' | 'DROP' | 'REJECT'
 

@@ -7,8 +7,22 @@ export interface PoolSpace {
   availableBytes: number
 }
 
+/** A process that writes to an image: a QEMU of a host, or a tool of a worker. */
+export interface StorageClient {
+  /** The VM or volume of the image. */
+  ownerId: string
+  address: string
+  /** Of this process at its address. */
+  nonce: number
+  /** Whether it has the image open now. One that is cut off from the pool loses that after 30 seconds, and keeps the lock of the image. */
+  isWatching: boolean
+}
+
+/** As Ceph writes it. Nonce 0: all processes at the address. */
+export const blockedClient = (address: string, nonce: number): string => `${address.includes(':') ? `[${address}]` : address}:0/${nonce}`
+
 /** What the control plane asks of a pool, without any host. */
-export interface StoragePool extends VolumeData {
+export interface StoragePool extends VolumeData, Fencing {
   space(signal: AbortSignal): Promise<PoolSpace>
   /** Makes the pool ours, where it is nobody's. `conflict` where another backend, of this installation or another one, has its disks there. */
   claim(signal: AbortSignal): Promise<void>
@@ -20,4 +34,18 @@ export interface StoragePool extends VolumeData {
   ensureNoDrafts(signal: AbortSignal): Promise<void>
   /** Removes all that it has of the VM, or the volume. */
   ensurePurged(ownerId: string, signal: AbortSignal): Promise<void>
+}
+
+/** Clients are those of `blockedClient`. */
+export interface Fencing {
+  /** Who has the images of these VMs and volumes open, or holds their locks. */
+  listClients(ownerIds: readonly string[], signal: AbortSignal): Promise<StorageClient[]>
+  /** Addresses of the cluster's own machines. */
+  listServers(signal: AbortSignal): Promise<string[]>
+  /** None of them writes or reads any more when this resolves, for a year. */
+  ensureBlocked(clients: readonly string[], signal: AbortSignal): Promise<void>
+  /** Which of them are. */
+  listBlocked(clients: readonly string[], signal: AbortSignal): Promise<string[]>
+  /** `permanent` where the user of the pool may not do it. */
+  ensureUnblocked(clients: readonly string[], signal: AbortSignal): Promise<void>
 }

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
-import { asUser } from '../kernel/os-user.ts'
+import { asUser, ENVIRONMENT } from '../kernel/os-user.ts'
 
 /** The sbin folders are not in every PATH. */
 const FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
@@ -25,6 +25,7 @@ const PACKAGES = {
   'qemu-img': 'qemu-utils',
   sfdisk: 'fdisk',
   unshare: 'util-linux',
+  xz: 'xz-utils',
 } as const
 
 export type Tool = keyof typeof PACKAGES
@@ -37,7 +38,7 @@ export interface RunOptions {
   limits?: Limits
   /** Exit codes that count as success. */
   okCodes?: number[]
-  /** As nobody, where this process is root: the folders and files that it needs must belong to that user. */
+  /** Without our environment, and as nobody where this process is root: the folders and files that it needs must belong to that user. */
   isUnprivileged?: boolean
   /** Called with each line of output. */
   onLine?: (line: string) => void
@@ -53,7 +54,7 @@ export interface Limits {
 
 /** Throws one error that names every package to install. */
 export function requireTools(...tools: Tool[]): void {
-  const missing = tools.filter((tool) => findTool(tool) === undefined)
+  const missing = tools.filter((tool) => !isInstalled(tool))
   if (missing.length === 0) return
   const packages = [...new Set(missing.map((tool) => PACKAGES[tool]))].join(' ')
   throw new Error(`${missing.join(', ')} not installed: sudo apt-get install -y --no-install-recommends ${packages}`)
@@ -67,6 +68,30 @@ const LIMIT_MS = 30 * 60_000
 
 /** Resolves to stdout. */
 export async function run(tool: Tool, args: string[], options: RunOptions = {}): Promise<string> {
+  const { child, note, succeeded } = begin(tool, args, options)
+  const output: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => {
+    output.push(chunk)
+    note(chunk)
+  })
+  await succeeded()
+  return Buffer.concat(output).toString()
+}
+
+/** Its stdout, as it comes. The program is killed when that is not read further. */
+export async function* stream(tool: Tool, args: string[], options: RunOptions = {}): AsyncGenerator<Buffer> {
+  const { child, succeeded } = begin(tool, args, options)
+  const success = succeeded()
+  success.catch(() => {}) // it is awaited below, unless nobody reads to the end
+  try {
+    yield* child.stdout
+    await success
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+function begin(tool: Tool, args: string[], options: RunOptions) {
   requireTools(tool)
   const limit = AbortSignal.timeout(options.timeoutMs ?? LIMIT_MS)
   const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit
@@ -78,33 +103,36 @@ export async function run(tool: Tool, args: string[], options: RunOptions = {}):
     findTool(tool)!,
     ...args,
   ]
-  const child = spawn('/usr/bin/env', command, { cwd: options.cwd, signal, killSignal: 'SIGKILL', stdio: ['pipe', 'pipe', 'pipe'] })
-  const output: Buffer[] = []
+  const child = spawn('/usr/bin/env', command, {
+    cwd: options.cwd,
+    ...(options.isUnprivileged && { env: ENVIRONMENT }),
+    signal,
+    killSignal: 'SIGKILL',
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
   let tail = ''
-  const collect = (chunk: Buffer): void => {
+  const note = (chunk: Buffer): void => {
     tail = (tail + chunk.toString()).slice(-KEPT_CHARS)
     if (options.onLine) for (const line of chunk.toString().split(/[\r\n]+/)) if (line.trim()) options.onLine(line.trim())
   }
-  child.stdout.on('data', (chunk: Buffer) => {
-    output.push(chunk)
-    collect(chunk)
-  })
-  child.stderr.on('data', collect)
+  child.stderr.on('data', note)
   child.stdin.on('error', () => {}) // a program that fails early closes stdin; its exit code is reported
   child.stdin.end(options.input ?? '')
-  const code = await ended(child).catch((error: unknown) => {
-    if (limit.aborted)
-      throw new Error(`${tool} took longer than ${(options.timeoutMs ?? LIMIT_MS) / 1000} s and was stopped`, { cause: error })
-    throw error
-  })
-  if (!(options.okCodes ?? [0]).includes(code ?? -1)) throw new Error(`${tool} failed: ${lastLines(tail) || `exit code ${code}`}`)
-  return Buffer.concat(output).toString()
+  const succeeded = async (): Promise<void> => {
+    const code = await ended(child).catch((error: unknown) => {
+      if (limit.aborted)
+        throw new Error(`${tool} took longer than ${(options.timeoutMs ?? LIMIT_MS) / 1000} s and was stopped`, { cause: error })
+      throw error
+    })
+    if (!(options.okCodes ?? [0]).includes(code ?? -1)) throw new Error(`${tool} failed: ${lastLines(tail) || `exit code ${code}`}`)
+  }
+  return { child, note, succeeded }
 }
 
 /** Of the kernel for users that it does not know, and of Debian's `nobody`. */
 export const NOBODY = 65_534
 
-const withoutRoot = (): string[] => (process.getuid?.() === 0 ? [...asUser({ uid: NOBODY, gid: NOBODY }), '--no-new-privs'] : [])
+const withoutRoot = (): string[] => [...(process.getuid?.() === 0 ? asUser({ uid: NOBODY, gid: NOBODY }) : ['setpriv']), '--no-new-privs']
 
 function limitedBy(limits: Limits | undefined): string[] {
   if (!limits) return []
@@ -122,6 +150,8 @@ function ended(child: ReturnType<typeof spawn>): Promise<number | null> {
 }
 
 const lastLines = (text: string): string => text.trim().split('\n').slice(-5).join('\n')
+
+export const isInstalled = (tool: Tool): boolean => findTool(tool) !== undefined
 
 function findTool(tool: Tool): string | undefined {
   return FOLDERS.map((folder) => join(folder, tool)).find((path) => {

@@ -1,10 +1,11 @@
-// Makes a clean image of a file that a customer named: unpacked within limits, checked before any program but ours reads it, and written anew, so that
-// nothing of its structure reaches a host. All limits hold for each program too; none of them runs as root.
+// Makes a clean image of a file that a customer named: unpacked within limits, checked before any program but ours and xz reads it, and written anew, so
+// that nothing of its structure reaches a host. All limits hold for each program too; none of them runs as root.
 import { createReadStream } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
-import { run, type RunOptions } from './external-tools.ts'
+import { isInstalled, run, stream, type RunOptions } from './external-tools.ts'
 import { checksumOf, ImageRefusedError, type ImageKind, type WorkFolder } from './own-images.ts'
 import { inspectImage } from './validate-image.ts'
 
@@ -18,6 +19,8 @@ export interface ImportOrder {
 const [GZIP, ZSTD, XZ] = [Buffer.from('1f8b', 'hex'), Buffer.from('28b52ffd', 'hex'), Buffer.from('fd377a585a00', 'hex')]
 const CONVERT_CPU_SECONDS = 1_800
 const MEMORY_BYTES = 2 * 1024 ** 3
+/** More than the highest level of xz needs, which is 65 MiB; files can ask for as much as they like. */
+const XZ_MEMORY = '256MiB'
 
 /** Returns the path of the image. `received` is a file in the work folder. */
 export async function importOwn(
@@ -29,15 +32,12 @@ export async function importOwn(
   const found = await checksumOf(received)
   if (found !== checksum)
     throw new ImageRefusedError(`The file has the checksum ${found}, not ${checksum}: it is damaged, modified or a newer version`)
-  const file = await unpack(work, received, maxBytes)
+  const limits = { memoryBytes: MEMORY_BYTES, cpuSeconds: CONVERT_CPU_SECONDS, fileBytes: 0 }
+  const reading: RunOptions = { signal, cwd: work.path, isUnprivileged: true, limits }
+  const file = await unpack(work, received, maxBytes, reading)
   if (kind === 'ISO') return requireIso(file)
   const room = Math.max(0, await work.room())
-  const isolated: RunOptions = {
-    signal,
-    cwd: work.path,
-    isUnprivileged: true,
-    limits: { memoryBytes: MEMORY_BYTES, cpuSeconds: CONVERT_CPU_SECONDS, fileBytes: Math.min(maxBytes, room) },
-  }
+  const isolated: RunOptions = { ...reading, limits: { ...limits, fileBytes: Math.min(maxBytes, room) } }
   const { format } = await inspectImage(file, signal, isolated).catch(refuse)
   const output = join(work.path, 'image.qcow2')
   await run(
@@ -59,10 +59,9 @@ function refuse(error: unknown): never {
   throw isOurs ? error : new ImageRefusedError(message.split('\n')[0]!)
 }
 
-async function unpack(work: WorkFolder, file: string, maxBytes: number): Promise<string> {
+async function unpack(work: WorkFolder, file: string, maxBytes: number, isolated: RunOptions): Promise<string> {
   const head = await readAt(file, 0, 8)
-  if (startsWith(head, XZ))
-    throw new ImageRefusedError('The file is compressed with xz: compress it with zstd or gzip instead, or not at all')
+  if (startsWith(head, XZ)) return unpackXz(work, file, maxBytes, isolated)
   const unpacking = startsWith(head, GZIP) ? createGunzip() : startsWith(head, ZSTD) ? createZstdDecompress() : null
   if (!unpacking) return file
   const source = createReadStream(file)
@@ -75,6 +74,16 @@ async function unpack(work: WorkFolder, file: string, maxBytes: number): Promise
   } finally {
     source.destroy()
   }
+}
+
+/** Node.js cannot read it. */
+async function unpackXz(work: WorkFolder, file: string, maxBytes: number, isolated: RunOptions): Promise<string> {
+  if (!isInstalled('xz'))
+    throw new ImageRefusedError('The file is compressed with xz: compress it with zstd or gzip instead, or not at all')
+  const args = ['--decompress', '--stdout', '--format=xz', '--threads=1', `--memlimit-decompress=${XZ_MEMORY}`, `./${basename(file)}`]
+  return work.save('unpacked', Readable.from(stream('xz', args, isolated), { objectMode: false }), maxBytes).catch((error: unknown) => {
+    throw (error as Error).message.startsWith('xz failed') ? new ImageRefusedError('The file is compressed, and damaged') : error
+  })
 }
 
 /** The descriptor of a volume begins at its sector 16. */

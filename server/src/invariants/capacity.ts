@@ -135,6 +135,7 @@ const holdings = sql`
   union all select account_id, 'disk_gib', sum(disk_gib) from vms group by 1
   union all select account_id, 'copies_gib', sum(counted_gib) from (
     select account_id, counted_gib from snapshots union all select account_id, counted_gib from backups where not is_tombstone
+    union all select account_id, locked_gib from backup_repositories where account_id is not null
     union all select o.account_id, s.counted_gib from volume_snapshots s join volumes o on o.id = s.volume_id where o.deleted_at is null) c group by 1
   union all select account_id, 'networks', count(*) from networks where deleted_at is null group by 1
   union all select account_id, 'addresses', count(*) from (

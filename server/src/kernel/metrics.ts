@@ -83,6 +83,18 @@ export function createMetrics() {
       labelNames: ['host'],
       registers,
     }),
+    hostLost: new Gauge({
+      name: 'berth_host_lost',
+      help: 'Whether a host is silent on every path by which it could be heard',
+      labelNames: ['host'],
+      registers,
+    }),
+    hostFence: new Gauge({
+      name: 'berth_host_fence',
+      help: 'Hosts that are to be fenced, by state: requested, failed (nothing of it starts elsewhere) or fenced',
+      labelNames: ['host', 'state'],
+      registers,
+    }),
     storageUp: new Gauge({
       name: 'berth_storage_up',
       help: 'Whether a storage backend answers',
@@ -113,7 +125,7 @@ export function createMetrics() {
     }),
     backupTargetLocked: new Gauge({
       name: 'berth_backup_target_locked_bytes',
-      help: 'What was deleted in a backup target and object lock keeps; it is in no quota',
+      help: 'What was deleted in a backup target and object lock keeps',
       labelNames: ['region'],
       registers,
     }),

@@ -118,6 +118,9 @@ export interface Tables {
     claimed_until: Date | null
     created_at: Date
     locked_bytes: bigint
+    account_id: string | null
+    locked_gib: number
+    locked_until: Date | null
   }
   backup_schedules: {
     vm_id: string
@@ -226,6 +229,23 @@ export interface Tables {
     count: number
     ends_at: Date
   }
+  drain_moves: {
+    run_id: string
+    drain_id: string
+    vm_id: string
+    vm_name: string
+  }
+  drains: {
+    id: string
+    host_id: string
+    status: 'RUNNING' | 'COMPLETED' | 'INCOMPLETE' | 'CANCELLED'
+    stops_others: boolean
+    concurrency: number
+    vm_count: number
+    remaining: unknown
+    created_at: Date
+    ended_at: Date | null
+  }
   emails: {
     id: string
     account_id: string
@@ -296,6 +316,35 @@ export interface Tables {
     available_at: Date
     account_id: string | null
   }
+  host_blocks: {
+    host_id: string
+    storage_id: string
+    client: string
+  }
+  host_fences: {
+    host_id: string
+    requested_at: Date
+    recovers: boolean
+    means: string[]
+    error: string | null
+    next_attempt_at: Date
+  }
+  host_paths: {
+    host_id: string
+    path: 'CHASSIS' | 'STORAGE'
+    seen_at: Date | null
+    silent_since: Date | null
+    problem: string | null
+  }
+  host_storage_clients: {
+    host_id: string
+    storage_id: string
+    owner_id: string
+    address: string
+    nonce: bigint
+    is_certain: boolean
+    seen_at: Date
+  }
   hosts: {
     id: string
     region_id: string
@@ -323,6 +372,12 @@ export interface Tables {
     uplink_mbps: number | null
     hostname: string
     lost_at: Date | null
+    power_url: string | null
+    power_user: string | null
+    sealed_power_password: Buffer | null
+    power_ca: string | null
+    fenced_at: Date | null
+    disk_restoring_gib: number
   }
   idempotency_keys: {
     account_id: string
@@ -430,6 +485,19 @@ export interface Tables {
   low_balance_warnings: {
     account_id: string
     warned_at: Date
+  }
+  maintenance_accounts: {
+    maintenance_id: string
+    account_id: string
+  }
+  maintenances: {
+    id: string
+    host_id: string
+    text: string
+    starts_at: Date
+    ends_at: Date
+    cancelled_at: Date | null
+    created_at: Date
   }
   master_key: {
     is_only: boolean
@@ -652,6 +720,8 @@ export interface Tables {
     position: number
     created_at: Date
     network_controller: string | null
+    lost_after_seconds: number
+    auto_recovery: boolean
   }
   renewals: {
     vm_id: string
@@ -747,6 +817,7 @@ export interface Tables {
     created_at: Date
     used_gib: number
     reserve_gib: number | null
+    restoring_gib: number
   }
   test_clock: {
     is_only: boolean
@@ -1044,6 +1115,10 @@ export interface Tables {
     updated_at: Date
     deleted_at: Date | null
   }
+  worker_addresses: {
+    address: string
+    seen_at: Date
+  }
   workflow_runs: {
     id: string
     name: string
@@ -1075,6 +1150,10 @@ export interface Tables {
     error: string | null
     started_at: Date | null
     completed_at: Date | null
+  }
+  'simulated.blocklist': {
+    storage_id: string
+    client: string
   }
   'simulated.faults': {
     id: bigint
@@ -1178,7 +1257,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   backup_policies: 'vm_id, hour, keep_daily, keep_weekly, keep_monthly',
   backup_proof_times: 'vm_id, next_at',
   backup_proofs: 'id, backup_id, vm_id, host_id, run_id, vcpu, ram_mib, disk_gib, started_at',
-  backup_repositories: 'id, target_id, vm_id, sweep_at, claimed_until, created_at, locked_bytes',
+  backup_repositories: 'id, target_id, vm_id, sweep_at, claimed_until, created_at, locked_bytes, account_id, locked_gib, locked_until',
   backup_schedules: 'vm_id, next_at, failures, hour, done_at',
   backup_screenshots: 'backup_id, taken_at, png',
   backup_targets: 'id, region_id, kind, endpoint, bucket, prefix, region_name, access_key, secret_key, bandwidth_mib, lock_days, created_at',
@@ -1189,6 +1268,8 @@ export const COLUMNS: Record<keyof Tables, string> = {
   console_tokens: 'secret_hash, vm_id, account_id, actor_id, type, expires_at, used_at',
   control_plane_backups: 'target_id, keep_days, next_at, claimed_until, upload_id, done_at, error, created_at',
   counters: 'key, count, ends_at',
+  drain_moves: 'run_id, drain_id, vm_id, vm_name',
+  drains: 'id, host_id, status, stops_others, concurrency, vm_count, remaining, created_at, ended_at',
   emails: 'id, account_id, event_id, recipient, message_id, status, attempts, claims, next_attempt_at, claimed_until, error, created_at, completed_at',
   event_counters: 'account_id, last_number',
   events: 'account_id, number, id, type, subject_id, data, created_at',
@@ -1197,7 +1278,11 @@ export const COLUMNS: Record<keyof Tables, string> = {
   firewall_rules: 'id, firewall_id, position, direction, action, protocol, port, source_ips, dest_ips, description, created_at, updated_at',
   firewalls: 'id, account_id, name, description, created_at, updated_at, covers_private',
   free_addresses: 'address, pool_id, available_at, account_id',
-  hosts: 'id, region_id, name, driver, uri, arch, acceleration, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at, disk_reserve_percent, disk_reserve_gib, disk_free_gib, uplink_mbps, hostname, lost_at',
+  host_blocks: 'host_id, storage_id, client',
+  host_fences: 'host_id, requested_at, recovers, means, error, next_attempt_at',
+  host_paths: 'host_id, path, seen_at, silent_since, problem',
+  host_storage_clients: 'host_id, storage_id, owner_id, address, nonce, is_certain, seen_at',
+  hosts: 'id, region_id, name, driver, uri, arch, acceleration, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at, disk_reserve_percent, disk_reserve_gib, disk_free_gib, uplink_mbps, hostname, lost_at, power_url, power_user, sealed_power_password, power_ca, fenced_at, disk_restoring_gib',
   idempotency_keys: 'account_id, key, fingerprint, status, body, location, created_at, expires_at',
   idempotency_usage: 'account_id, keys, bytes',
   image_copies: 'image_id, target_id, run_id, stored_at, checksum, renew_at, next_try_at, error, locked_bytes, created_at',
@@ -1210,6 +1295,8 @@ export const COLUMNS: Record<keyof Tables, string> = {
   ipv6_ranges: 'range, pool_id, available_at',
   known_ips: 'user_id, address, last_used_at',
   low_balance_warnings: 'account_id, warned_at',
+  maintenance_accounts: 'maintenance_id, account_id',
+  maintenances: 'id, host_id, text, starts_at, ends_at, cancelled_at, created_at',
   master_key: 'is_only, fingerprint',
   metrics_15m: 'vm_id, at, rate_samples, ram_samples, cpu_percent, cpu_percent_max, ram_used_mib, ram_used_mib_max, ram_mib, disk_read_rate, disk_read_rate_max, disk_write_rate, disk_write_rate_max, network_in_rate, network_in_rate_max, network_out_rate, network_out_rate_max',
   metrics_1m: 'vm_id, at, cpu_percent, ram_used_mib, ram_mib, disk_read_rate, disk_write_rate, network_in_rate, network_out_rate',
@@ -1230,7 +1317,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   placement_groups: 'id, account_id, name, policy, created_at',
   plans: 'id, slug, name, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, price_cents, available, is_default, region_slugs, position, created_at, disk_iops, disk_mib_per_second, storage',
   recovery_codes: 'user_id, hash, created_at',
-  regions: 'id, slug, name, country, city, flag, available, position, created_at, network_controller',
+  regions: 'id, slug, name, country, city, flag, available, position, created_at, network_controller, lost_after_seconds, auto_recovery',
   renewals: 'vm_id, period_started_at, period_ends_at, transaction_id',
   restore_rooms: 'run_id, purpose, host_id, storage_id, gib',
   reverse_names: 'address, account_id, name, version, state, error, claimed_until, next_try_at, updated_at',
@@ -1240,7 +1327,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   ssh_keys: 'id, account_id, name, type, fingerprint, public_key, created_at',
   stale_machines: 'host_id, vm_id, next_attempt_at',
   stale_nics: 'host_id, vm_id, mac',
-  storage_backends: 'id, region_id, name, kind, monitors, pool, user_name, sealed_key, reserve_percent, capacity_gib, free_gib, measured_at, unreachable_since, created_at, used_gib, reserve_gib',
+  storage_backends: 'id, region_id, name, kind, monitors, pool, user_name, sealed_key, reserve_percent, capacity_gib, free_gib, measured_at, unreachable_since, created_at, used_gib, reserve_gib, restoring_gib',
   test_clock: 'is_only, ahead_ms',
   ticket_replies: 'id, ticket_id, author, body, created_at',
   tickets: 'id, account_id, subject, body, status, reply_count, created_at, updated_at, closed_at',
@@ -1258,8 +1345,10 @@ export const COLUMNS: Record<keyof Tables, string> = {
   webhook_attempts: 'delivery_id, number, url, signature, status, error, response, latency_ms, attempted_at',
   webhook_deliveries: 'id, webhook_id, event_id, type, status, attempts, claims, next_attempt_at, claimed_until, created_at, completed_at',
   webhooks: 'id, account_id, url, events, description, is_active, disabled_reason, fail_count, last_success_at, active_since, secret, previous_secret, previous_secret_until, created_at, updated_at, deleted_at',
+  worker_addresses: 'address, seen_at',
   workflow_runs: 'id, name, label, owner_id, subject_id, input, status, compensating, cleanup_failed, attempt, progress, error, error_code, next_attempt_at, lease_until, deadline_at, created_at, started_at, completed_at',
   workflow_steps: 'run_id, position, name, status, tries, result, error, started_at, completed_at',
+  'simulated.blocklist': 'storage_id, client',
   'simulated.faults': 'id, host_id, verb, kind, calls, first_call, last_call',
   'simulated.hosts': 'host_id, disk_total_bytes, disk_used_bytes, is_full, is_gone',
   'simulated.machine_volumes': 'host_id, machine, volume_id',

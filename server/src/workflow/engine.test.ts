@@ -67,6 +67,33 @@ describe('the workflow engine', async () => {
     expect(await houseOf(run)).toMatchObject({ plot: false, built: false })
   })
 
+  test('aborts a run, which stays open until its worker has let go of it and everything is undone', async () => {
+    const id = await start({ subjectId: 'plot-9' })
+    let aborted: boolean[] = []
+    const interrupted: Runner = {
+      ...runner,
+      stepDeps: {
+        buy: fixture.buy,
+        build: async (house: string) => {
+          await fixture.build(house)
+          const abort = () => db.tx((tx) => engine.abort(tx, id, 'No longer wanted'))
+          aborted = [await abort(), await abort()]
+        },
+      },
+    }
+    await resumeRun(interrupted, id)
+    expect(aborted).toEqual([true, false])
+    await resumeRun(runner, id)
+    expect(await runOf(id)).toMatchObject({ status: 'RUNNING', compensating: true, completed_at: null })
+    await expect(start({ subjectId: 'plot-9' })).rejects.toMatchObject({ code: 'busy' })
+    clock.advance('16s')
+    await resumeRun(runner, id)
+    const run = await runOf(id)
+    expect(run).toMatchObject({ status: 'CANCELLED', compensating: false, error: 'No longer wanted', error_code: 'run_aborted' })
+    expect(await houseOf(run)).toMatchObject({ plot: false, built: false })
+    await expect(start({ subjectId: 'plot-9' })).resolves.toBeTypeOf('string')
+  })
+
   test('starts nothing when its transaction rolls back', async () => {
     let id = ''
     const failing = db.tx(async (tx) => {

@@ -118,6 +118,12 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
       return cancelled !== undefined
     },
 
+    async abort(tx, runId, userMessage) {
+      const aborted = await store.abortRun(tx, runId, userMessage, clock.now())
+      if (aborted) await enqueue(tx, aborted, aborted.next_attempt_at)
+      return aborted !== undefined
+    },
+
     async abandon(tx, runId, userMessage) {
       const now = clock.now()
       const abandoned = await store.abandonRun(tx, runId, userMessage, now, subtractDuration(now, UNDO_GRACE))

@@ -192,9 +192,7 @@ class RunExecution {
       await this.#journal(`${row.name} undo saved`, this.#run.progress, (tx) => store.markUndone(tx, this.#run.id, row, this.#now()))
     }
     if (cleanupFailed) this.#tellOperator()
-    await this.#journal('end', this.#run.progress, (tx) =>
-      this.#end(tx, this.#run.status === 'CANCELLED' ? 'CANCELLED' : 'FAILED', cleanupFailed),
-    )
+    await this.#journal('end', this.#run.progress, (tx) => this.#end(tx, this.#isCancelled() ? 'CANCELLED' : 'FAILED', cleanupFailed))
   }
 
   #tellOperator(): void {
@@ -257,7 +255,7 @@ class RunExecution {
       results: this.#results(),
       now: this.#now(),
       error: why,
-      cancelled: this.#run.status === 'CANCELLED',
+      cancelled: this.#isCancelled(),
       cleanupFailed,
     }
   }
@@ -273,6 +271,7 @@ class RunExecution {
   }
 
   #progress = (row: store.StepRow): number => Math.round((100 * row.position) / this.#steps.length)
+  #isCancelled = (): boolean => this.#run.status === 'CANCELLED' || this.#run.error_code === store.RUN_ABORTED
   #late = (): boolean => this.#now() >= this.#run.deadline_at
   #now = (): Date => this.#runner.deps.clock.now()
   #at = (where: string): void => this.#runner.checkpoint?.(where)

@@ -93,16 +93,25 @@ export async function endRun(tx: Tx, runId: string, status: RunStatus, now: Date
   await tx.run(sql`select pg_notify('berth_runs', ${runId})`)
 }
 
-/** Ends the run for its owner and fences its worker; compensation continues in the background. */
 /** What decides on its queue. */
 export type QueuedRun = Pick<RunRow, 'id' | 'name' | 'compensating'>
 
-/** Nothing where it has ended. */
+/** The code of a run that `abortRun` has ended, rather than a failure of its own. */
+export const RUN_ABORTED = 'run_aborted'
+
+/** Ends the run for its owner and fences its worker; compensation continues in the background. Nothing where it has ended. */
 export const cancelRun = (tx: Tx, runId: string, userMessage: string, now: Date) =>
   tx.maybe<QueuedRun>(sql`
     update workflow_runs set status = 'CANCELLED', compensating = true, lease_until = null, attempt = attempt + 1, completed_at = ${now}, next_attempt_at = ${now},
       error = ${userMessage}, error_code = 'cancelled'
     where id = ${runId} and status in ('PENDING', 'RUNNING') returning id, name, compensating`)
+
+/** The lease of its worker, which is fenced when it renews that, runs out before another begins to undo what it did. */
+export const abortRun = (tx: Tx, runId: string, userMessage: string, now: Date) =>
+  tx.maybe<QueuedRun & Pick<RunRow, 'next_attempt_at'>>(sql`
+    update workflow_runs set compensating = true, attempt = attempt + 1, next_attempt_at = greatest(lease_until, ${now}), error = ${userMessage},
+      error_code = ${RUN_ABORTED}
+    where id = ${runId} and status in ('PENDING', 'RUNNING') and not compensating returning id, name, compensating, next_attempt_at`)
 
 /** Also of a run that is compensating already. */
 export const abandonRun = (tx: Tx, runId: string, userMessage: string, now: Date, deadlineAt: Date) =>

@@ -82,7 +82,12 @@ export interface Engine {
   start<D, I>(tx: Tx, workflow: Workflow<D, I>, input: I, options: StartOptions): Promise<string>
   /** Ends an open run as CANCELLED immediately; compensation runs in the background. */
   cancel(tx: Tx, runId: string, userMessage: string): Promise<boolean>
-  /** The same where compensation cannot succeed: what fails of it is not tried again. */
+  /**
+   * Undoes an open run, which stays open until that is done and then ends as CANCELLED: nothing else begins on its subject meanwhile. Its worker
+   * has let go of it before. False where it is being undone already, or has ended.
+   */
+  abort(tx: Tx, runId: string, userMessage: string): Promise<boolean>
+  /** As `cancel`, where compensation cannot succeed: what fails of it is not tried again. */
   abandon(tx: Tx, runId: string, userMessage: string): Promise<boolean>
   /** Makes a run that waits for its next attempt due now; false when it is running or has ended. */
   retryNow(tx: Tx, runId: string): Promise<boolean>

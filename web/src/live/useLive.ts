@@ -13,6 +13,7 @@ const STALE_QUERIES: Record<string, string[]> = {
   address: ['addresses', 'actions', 'wallet', 'limits'],
   volume: ['volumes', 'volume-snapshots', 'actions', 'wallet', 'limits'],
   image: ['images', 'vm', 'vms', 'actions', 'wallet', 'limits'],
+  maintenance: ['maintenances'],
   ticket: ['tickets'],
   webhook: ['webhooks'],
 }

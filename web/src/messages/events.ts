@@ -6,7 +6,7 @@ export const eventSentences: { [Type in EventType]: (data: EventData<Type>) => s
   'vm.started': ({ vm, reason }) => (reason === 'host' ? `VM ${vm.name} was started on its host` : `VM ${vm.name} was started`),
   'vm.stopped': ({ vm, reason }) => (reason === 'user' ? `VM ${vm.name} was shut down` : `VM ${vm.name} stopped`),
   'vm.restarted': ({ vm, reason }) =>
-    reason === 'host' ? `VM ${vm.name} was restarted, because its host was` : `VM ${vm.name} was rebooted`,
+    reason === 'host' ? `VM ${vm.name} was started again, because its host had failed` : `VM ${vm.name} was rebooted`,
   'vm.suspended': ({ vm, reason }) =>
     reason === 'unpaid' ? `VM ${vm.name} was suspended because of an overdue payment` : `VM ${vm.name} was suspended by the operator`,
   'vm.terminated': ({ vm }) => `VM ${vm.name} was deleted`,
@@ -74,6 +74,8 @@ export const eventSentences: { [Type in EventType]: (data: EventData<Type>) => s
   'volume.renewed': ({ volume }) => `Volume ${volume.name} was renewed for a month`,
   'volume.past_due': ({ volume }) => `The balance does not cover the renewal of volume ${volume.name}`,
   'volume.deleted': ({ volume }) => `Volume ${volume.name} was deleted`,
+  'maintenance.announced': ({ maintenance }) => `A maintenance is announced: ${maintenance.text.replace(/\.$/, '')}`,
+  'maintenance.cancelled': ({ maintenance }) => `A maintenance does not take place: ${maintenance.text.replace(/\.$/, '')}`,
   'webhook.disabled': ({ webhook }) => `Webhook ${webhook.url} was disabled`,
 }
 

@@ -21,6 +21,7 @@ export const webhookMessages = {
     volume: 'Volumes',
     bandwidth: 'Traffic',
     billing: 'Billing',
+    maintenance: 'Maintenances',
     ticket: 'Tickets',
     webhook: 'Webhooks',
   } satisfies Record<EventGroup, string> as Record<string, string>,

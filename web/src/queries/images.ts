@@ -2,7 +2,7 @@ import type { Image, Query } from '@berth/sdk'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { berth } from '../api/berth.ts'
 
-const isChanging = ({ status }: Image): boolean => status === 'CREATING' || status === 'DELETING'
+const isChanging = ({ status, lockedUntil }: Image): boolean => status === 'CREATING' || (status === 'DELETING' && lockedUntil === null)
 
 /** While one is made or deleted it is asked for again. */
 export const imagesQuery = (query: Query<'listImages'>) =>

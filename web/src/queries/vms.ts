@@ -15,6 +15,14 @@ export const vmsQuery = (query: Query<'listVms'>) =>
     refetchInterval: LOOK_MS,
   })
 
+/** Those that are to come or under way, and concern VMs of the account; asked for again as time passes. */
+export const maintenancesQuery = queryOptions({
+  queryKey: ['maintenances'],
+  queryFn: ({ signal }) => berth.maintenances.list({ limit: 20 }, { signal }).page(),
+  select: ({ items }) => items.filter(({ state, vmIds }) => (state === 'SCHEDULED' || state === 'IN_PROGRESS') && vmIds.length > 0),
+  refetchInterval: 60_000,
+})
+
 export const placementGroupsQuery = (query: Query<'listPlacementGroups'> = { limit: 100 }) =>
   queryOptions({
     queryKey: ['placement-groups', query],

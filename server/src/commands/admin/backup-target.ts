@@ -15,7 +15,6 @@ import {
   type TargetRow,
 } from '../../features/backup-targets/service.ts'
 import { listControlPlaneBackups, setControlPlaneDays, type BackupStateRow } from '../../features/control-plane-backups/service.ts'
-import { repositoryIdOf } from '../../features/images/service.ts'
 import { vaultFrom, type Vault } from '../../kernel/crypto.ts'
 import type { Queries } from '../../kernel/database/db.ts'
 import { openVerifiedVault } from '../../kernel/database/master-key.ts'
@@ -248,6 +247,7 @@ async function verify(admin: Admin, options: RegionOption): Promise<Result> {
   const bad = backups.filter((backup) => backup.problems.length > 0)
   const isOk = bad.length + problems.length === 0
   if (!isOk) process.exitCode = 1
+  const { repositoryIdOf } = await import('../../features/images/service.ts') // imported on demand: it loads the features of VMs
   const lines = bad.flatMap(({ vmId, backupId, problems: found }) =>
     found.map((problem) => `${vmId === repositoryIdOf(backupId) ? `Image ${backupId}` : `Backup ${backupId} of VM ${vmId}`}: ${problem}`),
   )

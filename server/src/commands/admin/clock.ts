@@ -3,9 +3,8 @@ import type { Command } from 'commander'
 import type { Deps } from '../../features/deps.ts'
 import { manualClock, sleep, stopwatch } from '../../kernel/clock.ts'
 import { sql, type Db } from '../../kernel/database/db.ts'
-import { createLog } from '../../kernel/log.ts'
 import { advanceClock, readClock } from '../../kernel/database/test-clock.ts'
-import { adminCommand, type Admin } from '../admin-command.ts'
+import { adminCommand, silentLog, type Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import type { Result } from '../output.ts'
 
@@ -33,7 +32,7 @@ async function advance({ db, config, now }: Admin, { to }: { to: string }): Prom
   const target = readTarget(to, now)
   const { openCore } = await import('../../compose.ts')
   const clock = manualClock(now)
-  const core = await openCore(config, db.url, createLog({ level: 'silent', pretty: false }), { worker: false, clock })
+  const core = await openCore(config, db.url, await silentLog(), { worker: false, clock })
   try {
     while (clock.now() < target) {
       await waitUntilIdle(db)

@@ -1,8 +1,10 @@
-// `berthd host recover`: the VMs of a destroyed host, restored elsewhere. The work is done by workers; this command starts it, and watches.
+// `berthd host recover`: the VMs of a fenced host, started elsewhere, or of a destroyed one, restored elsewhere. The work is done by workers; this command starts it, and watches.
 // Interrupted, it is run again: what is under way goes on meanwhile.
 import type { Deps } from '../../features/deps.ts'
 import { getHost, type HostRow } from '../../features/hosts/service.ts'
+import { cancelMaintenancesOf } from '../../features/maintenances/service.ts'
 import {
+  BUSY,
   declareDestroyed,
   forgetHost,
   formatAge,
@@ -11,6 +13,7 @@ import {
   planRecovery,
   recoveriesFrom,
   removeLost,
+  requestRecovery,
   startRecoveries,
   type Lost,
   type RecoveryPlan,
@@ -38,11 +41,17 @@ export const recover = (admin: Admin, options: RecoverOptions, name: string): Pr
     const host = await getHost(deps.db, name)
     const among = options.to && new Set(await Promise.all(options.to.map((each) => targetOf(deps, host, each))))
     if (options.dryRun) return showPlan(host, await planRecovery(deps, host, among), await isAnswering(deps, host))
+    if (!options.destroyed && host.fenced_at !== null && host.lost_at === null) {
+      await requestRecovery(deps, host)
+      const started = await startUntilIdle(deps, host.id, among)
+      return reportStarted(host, started, await watch(deps, host, started, !isJson(options)))
+    }
     if (!options.destroyed)
       throw new UsageError(
-        `Nothing was changed. A VM that runs on two hosts destroys its data: only if ${host.name} can never run its VMs again, add --destroyed. What would be restored: npx berthd host recover ${host.name} --dry-run`,
+        `Nothing was changed. A VM that runs on two hosts destroys its data: fence ${host.name} first (npx berthd host fence ${host.name}), or, only if it can never run its VMs again, add --destroyed. What would be recovered: npx berthd host recover ${host.name} --dry-run`,
       )
     await declareDestroyed(deps, host)
+    await deps.db.tx((tx) => cancelMaintenancesOf(tx, deps, host.id))
     const certificates = await revokeCertificatesOf(admin, host)
     const isSettledNow = await settle(deps, host)
     const lost = await removeLost(deps, host)
@@ -51,6 +60,17 @@ export const recover = (admin: Admin, options: RecoverOptions, name: string): Pr
     const isForgotten = await forgetHost(deps.db, deps.clock.now(), host.id)
     return report(host, { started, runs, lost, isForgotten, isSettled: isSettledNow, certificates })
   })
+
+/** Actions that were under way on it end first; what a worker has moved meanwhile is found by `watch`. */
+async function startUntilIdle(deps: Deps, hostId: string, among: ReadonlySet<string> | undefined): Promise<Started[]> {
+  const all = new Map<string, Started>()
+  for (let looks = 0; looks < SETTLE_LOOKS; looks++) {
+    for (const each of await startRecoveries(deps, hostId, among)) if (all.get(each.vmId)?.outcome !== 'STARTED') all.set(each.vmId, each)
+    if (![...all.values()].some((each) => each.outcome === 'WAITS' && each.reason === BUSY)) break
+    await sleep(LOOK_EVERY_MS)
+  }
+  return [...all.values()]
+}
 
 async function targetOf({ db }: Deps, host: HostRow, name: string): Promise<string> {
   const { id, region_id } = await getHost(db, name)
@@ -118,11 +138,40 @@ function showPlan(host: HostRow, plan: RecoveryPlan, answers: boolean): Result {
   const count = (outcome: string): number => plan.vms.filter((vm) => vm.outcome === outcome).length
   const lines = [
     shown.text,
-    `${count('RESTORED')} VMs would be restored, ${count('WAITS')} wait, ${count('LOST')} are lost. Ages are of when the host was last seen.`,
+    `${count('RESTARTED')} VMs would start with their disks, ${count('RESTORED')} would be restored, ${count('WAITS')} wait, ${count('LOST')} are lost. Ages are of when the host was last seen.`,
     `Also on its disks, and lost: ${plan.snapshots} snapshots, ${plan.backups} backups, volumes: ${plan.volumes.join(', ') || 'none'}.`,
+    ...(host.lost_at === null
+      ? [
+          `That is with --destroyed. Without it nothing is lost: VMs with disks on ${host.name} go on when it returns, the others start elsewhere once it is fenced.`,
+        ]
+      : []),
     ...(answers ? [`Host ${host.name} answers: nothing is recovered while it does. Switch it off for good first.`] : []),
   ]
   return { data: { host: host.name, answers, ...plan, vms: rows }, text: lines.join('\n') }
+}
+
+function reportStarted(host: HostRow, started: Started[], runs: RecoveryRun[]): Result {
+  const ids = new Set(runs.map(({ vm_id }) => vm_id))
+  const waiting = started.flatMap((each) => (each.outcome === 'STARTED' || ids.has(each.vmId) ? [] : [each]))
+  const [done, failed] = [runs.filter(({ status }) => status === 'COMPLETED'), runs.filter(({ status }) => status !== 'COMPLETED')]
+  if (failed.length + waiting.length > 0) process.exitCode = 1
+  const lines = [
+    ...waiting.map(({ name, vmId, reason }) => `${name} (${vmId}) waits: ${reason}`),
+    `${done.length} VMs are on other hosts, ${failed.length} failed, ${waiting.length} wait. A worker goes on with what waits for room. ${host.name} is cleaned when it returns.`,
+  ]
+  const data = {
+    host: host.name,
+    started: done.map((run) => ({
+      vmId: run.vm_id,
+      name: run.vm_name,
+      host: run.host_name,
+      address: run.address,
+      seconds: secondsOf(run),
+    })),
+    failed: failed.map(({ vm_id, vm_name, error }) => ({ vmId: vm_id, name: vm_name, error })),
+    waiting: waiting.map(({ vmId, name, reason }) => ({ vmId, name, reason })),
+  }
+  return { data, text: lines.join('\n') }
 }
 
 interface Outcome {

@@ -1,7 +1,10 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { givenHost, givenRegion, placeOn } from '../../../test/hosts.ts'
 import { berthd, berthdJson } from '../../../test/processes.ts'
+import { redfishServer } from '../../../test/redfish-server.ts'
 import { getHost } from '../../features/hosts/service.ts'
 import { openAuthority } from '../../host-setup/certificate-authority.ts'
 import { sql } from '../../kernel/database/db.ts'
@@ -49,6 +52,52 @@ describe('berthd host', { timeout: 120_000 }, () => {
     expect(await getHost(app.db, 'rack2')).toMatchObject({ lost_at: null })
   })
 
+  test('keeps the power controller of a host only if that answers, and its password sealed', async () => {
+    const card = await redfishServer()
+    await givenHost(app, 'rack3')
+    const [right, wrong] = [join(app.config.dataDir, 'right'), join(app.config.dataDir, 'wrong')]
+    await writeFile(right, `${card.password}\n`)
+    await writeFile(wrong, 'guess')
+    const set = (...args: string[]) => berthd(settings, 'host', 'set-power', 'rack3', ...args)
+    const refused = await Promise.all([
+      set('--redfish', card.url, '--user', card.user, '--password-file', wrong),
+      set('--redfish', 'ftp://10.0.0.1', '--user', card.user, '--password-file', right),
+      set('--redfish', card.url),
+      set('--redfish', card.url.replace('127.0.0.1', '127.0.0.1.nip.invalid'), '--user', card.user, '--password-file', right),
+    ])
+    expect(refused.map(({ code }) => code)).toEqual([1, 1, 2, 1])
+    expect(refused[3]!.stderr).toContain('must begin with https: over http everybody on the way could read the password')
+    expect(refused[0]!.stderr).toContain('nothing was changed')
+    expect(await getHost(app.db, 'rack3')).toMatchObject({ power_url: null, sealed_power_password: null })
+    const stored = await berthdJson(
+      settings,
+      'host',
+      'set-power',
+      'rack3',
+      '--redfish',
+      card.url,
+      '--user',
+      card.user,
+      '--password-file',
+      right,
+    )
+    expect([stored, JSON.stringify(stored).includes(card.password)]).toEqual([
+      expect.objectContaining({ power: 'On', user: 'berth' }),
+      false,
+    ])
+    expect((await getHost(app.db, 'rack3')).sealed_power_password!.includes(card.password)).toBe(false)
+    expect(await berthdJson(settings, 'host', 'set-power', 'rack3', '--none')).toMatchObject({ redfish: null })
+    const answering = await berthd(settings, 'host', 'fence', 'rack3', '--yes')
+    expect([answering.code, answering.stderr]).toEqual([1, expect.stringContaining('Host rack3 answers')])
+    const [listed] = await berthdJson<{ paths: object[]; power: null }[]>(settings, 'host', 'list')
+    expect([listed!.power, listed!.paths]).toEqual([null, [expect.objectContaining({ path: 'LIBVIRT', problem: null })]])
+    expect(await berthdJson(settings, 'region', 'set', 'fra1', '--lost-after', '30', '--auto-recovery', 'true')).toMatchObject({
+      lostAfter: 30,
+      autoRecovery: true,
+    })
+    expect((await berthd(settings, 'region', 'set', 'fra1', '--lost-after', '5')).stderr).toContain('10 to 3600')
+  })
+
   test('reports hosts that cannot be added or changed', async () => {
     const refused = await Promise.all([
       berthd(settings, 'host', 'add', 'https://example.com'),
@@ -92,5 +141,99 @@ describe('berthd host', { timeout: 120_000 }, () => {
     expect((await berthd(settings, 'certificate', 'revoke', 'control-plane', '--yes')).stdout).toEqual(still('elsewhere, stays'))
     const last = await berthd(settings, 'certificate', 'revoke', '127.0.0.4', '--yes')
     expect(last.stdout).toBe('3 certificates of 127.0.0.4 are revoked.\n')
+  })
+})
+
+describe('berthd host drain and fleet balance', { timeout: 120_000 }, async () => {
+  const drained = await testApp()
+  const own = { BERTH_DATABASE_URL: drained.db.url, BERTH_DATA_DIR: drained.config.dataDir, BERTH_PORT: '0' }
+  await drained.db.run(sql`update address_pools set host_id = null`)
+  const customer = await drained.given.customer({ credit: '1000.00' })
+  const rack = await givenHost(drained, 'rack1')
+  const { id } = await placeOn(drained, drained.host.id, () => drained.given.vm(customer))
+
+  test('plans, refuses, starts, shows and cancels', async () => {
+    const plan = await berthd(own, 'host', 'drain', 'local', '--dry-run')
+    expect(plan.stdout).toMatch(
+      new RegExp(`${id} .* rack1 .*1 VMs can move, 0 wait for something, 0 cannot. All together takes about`, 's'),
+    )
+    expect((await berthd(own, 'host', 'drain', 'local', '--status')).stdout).toBe('Host local was never drained\n')
+    await drained.db.run(sql`update hosts set maintenance = true where id = ${rack.id}`)
+    const refused = await Promise.all([
+      berthd(own, 'host', 'drain', 'local', '--no-wait'),
+      berthd(own, 'host', 'drain', 'local', '--concurrency', '0'),
+      berthd(own, 'host', 'drain', 'local', '--dry-run', '--cancel'),
+      berthd(own, 'host', 'drain', 'local', '--stop-others'),
+      berthd(own, 'host', 'drain', 'local', '--cancel'),
+      berthd(own, 'host', 'drain', 'nowhere'),
+    ])
+    expect(refused.map(({ code, stderr }) => [code, stderr])).toEqual([
+      [1, expect.stringContaining('1 of 1 VMs of local cannot move, so nothing was changed')],
+      [2, expect.stringContaining('--concurrency is a whole number from 1 to 16')],
+      [2, expect.stringContaining('exclude each other')],
+      [2, expect.stringContaining('are restarted. Nothing was changed')],
+      [1, 'Host local is not being drained\n'],
+      [1, 'Host not found\n'],
+    ])
+    await drained.db.run(sql`update hosts set maintenance = false where id = ${rack.id}`)
+    expect(await berthdJson(own, 'host', 'drain', 'local', '--no-wait')).toMatchObject({ status: 'RUNNING', vms: 1, moved: [] })
+    expect(
+      (await berthdJson<{ name: string; state: string }[]>(own, 'host', 'list')).map(({ name, state }) => [name, state]),
+    ).toContainEqual(['local', 'draining'])
+    expect((await berthd(own, 'host', 'set', 'local', '--maintenance', 'off')).stderr).toContain('host drain local --cancel')
+    const cancelled = await berthd(own, 'host', 'drain', 'local', '--cancel')
+    expect(cancelled.stdout).toContain('Host local is no longer drained: 0 of 1 VMs moved, 0 on their way, 1 not moved.')
+    expect(await berthdJson(own, 'host', 'set', 'local', '--maintenance', 'off')).toMatchObject({ maintenance: false })
+  })
+
+  test('shows a move that is cancelled, and one that would level the load', async () => {
+    const { actionId } = await berthdJson<{ actionId: string }>(own, 'vm', 'migrate', id)
+    expect((await berthd(own, 'vm', 'migrate', id, '--cancel', '--dry-run')).code).toBe(2)
+    expect(await berthdJson(own, 'vm', 'migrate', id, '--cancel')).toEqual({ id, actionId })
+    await drained.settle({ subjectId: id })
+    expect((await berthd(own, 'vm', 'migrate', id, '--cancel')).stderr).toBe('VM is not being moved\n')
+    expect((await berthd(own, 'fleet', 'balance', '--dry-run')).stdout).toContain('Nothing to move: the hosts are about equally full')
+    expect((await berthd(own, 'fleet', 'balance', '--limit', '0')).code).toBe(2)
+    await placeOn(drained, drained.host.id, () => drained.given.vm(customer))
+    await drained.db.run(sql`update hosts set ram_total_mib = 8192`)
+    expect(await berthdJson<object>(own, 'fleet', 'balance', '--dry-run')).toMatchObject({ moves: [{ from: 'local', to: 'rack1' }] })
+    const { started } = await berthdJson<{ started: { to: string }[] }>(own, 'fleet', 'balance')
+    expect(started).toMatchObject([{ to: 'rack1' }])
+    await drained.settle()
+  })
+
+  test('the maintenances of a host that is removed are cancelled', async () => {
+    await placeOn(drained, rack.id, () => drained.given.vm(customer))
+    const times = ['--from', '2127-03-01T22:00Z', '--to', '2127-03-01T23:00Z']
+    const order = ['--host', 'rack1', '--text', 'New memory', ...times]
+    expect(await berthdJson(own, 'maintenance', 'create', ...order)).toMatchObject({ accounts: 1 })
+    await berthdJson(own, 'host', 'remove', 'rack1', '--unmanage', '--yes')
+    expect(await berthdJson(own, 'maintenance', 'list')).toMatchObject([{ host: 'rack1', state: 'CANCELLED' }])
+    const told = sql`select type from events where account_id = ${customer.accountId} and type like 'maintenance.%' order by number`
+    expect(await drained.db.many(told)).toEqual([{ type: 'maintenance.announced' }, { type: 'maintenance.cancelled' }])
+  })
+})
+
+describe('berthd maintenance', { timeout: 120_000 }, () => {
+  test('announces, lists and cancels', async () => {
+    const [from, to] = ['2127-03-01T22:00Z', '2127-03-01T23:00+00:00']
+    const order = ['--host', 'rack2', '--text', 'New memory']
+    const { id } = await berthdJson(settings, 'maintenance', 'create', ...order, '--from', from, '--to', to)
+    expect(await berthdJson<object[]>(settings, 'maintenance', 'list')).toMatchObject([
+      { id, host: 'rack2', state: 'SCHEDULED', accounts: 1 },
+    ])
+    expect((await berthd(settings, 'maintenance', 'cancel', id!)).stdout).toBe(`Maintenance ${id} is cancelled: 1 accounts are notified\n`)
+    const refused = await Promise.all([
+      berthd(settings, 'maintenance', 'create', ...order, '--from', 'tomorrow', '--to', to),
+      berthd(settings, 'maintenance', 'create', ...order, '--from', '2127-03-01T22:00', '--to', to),
+      berthd(settings, 'maintenance', 'create', ...order, '--from', to, '--to', from),
+      berthd(settings, 'maintenance', 'cancel', id!),
+    ])
+    expect(refused.map(({ code, stderr }) => [code, stderr])).toEqual([
+      [2, expect.stringContaining('--from is a time with its zone')],
+      [2, expect.stringContaining('--from is a time with its zone')],
+      [1, expect.stringContaining('It must end after it begins')],
+      [1, 'Maintenance is CANCELLED already\n'],
+    ])
   })
 })

@@ -1,14 +1,29 @@
 // `berthd host remove`. VMs are never deleted with their host: they are moved or deleted first, or unmanaged explicitly, and can then be
 // adopted when the host is added again.
 import type { Command } from 'commander'
-import { countHostResources, changeHost, getHost, type HostRow, listHosts, removeHost, toCapacity } from '../../features/hosts/service.ts'
+import {
+  changeHost,
+  countHostResources,
+  drainedHosts,
+  getHost,
+  type HostPath,
+  type HostRow,
+  isSilent,
+  listHosts,
+  lostSince,
+  pathsOf,
+  removeHost,
+  toCapacity,
+} from '../../features/hosts/service.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
-import { type Admin, adminCommand, withCore } from '../admin-command.ts'
+import { type Admin, adminCommand, type OutputOptions, withCore } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import { type Result, table } from '../output.ts'
 import { revokeCertificatesOf } from './certificate.ts'
 import type { NewHost } from './host-add.ts'
+import type { DrainOptions } from './host-drain.ts'
+import type { PowerOptions } from './host-fence.ts'
 import type { RecoverOptions } from './host-recover.ts'
 
 export async function remove(admin: Admin, { unmanage = false }: { unmanage?: boolean }, name?: string): Promise<Result> {
@@ -18,16 +33,20 @@ export async function remove(admin: Admin, { unmanage = false }: { unmanage?: bo
   if ((vms > 0 || networks > 0 || backups > 0 || volumes > 0) && !unmanage) {
     throw apiError(
       'in_use',
-      `Host ${host.name} has ${vms} VMs, ${networks} private networks, ${backups} backups and ${volumes} volumes. Delete them first, or use --unmanage: VMs keep running, unbilled`,
+      `Host ${host.name} has ${vms} VMs, ${networks} private networks, ${backups} backups and ${volumes} volumes. Move the VMs to other hosts first (npx berthd host drain ${host.name}), delete what is left, or use --unmanage: VMs keep running, unbilled`,
     )
   }
-  const { unmanage: leave } = await import('../../features/vms/service.ts')
+  const [{ unmanage: leave }, { cancelMaintenancesOf }] = await Promise.all([
+    import('../../features/vms/service.ts'),
+    import('../../features/maintenances/service.ts'),
+  ])
   const outcome = await withCore(admin, (deps) =>
     deps.db.tx(async (tx) => {
       const managed = await tx.many<{ id: string }>(
         sql`select id from vms where host_id = ${host.id} and status <> 'UNMANAGED' order by id`,
       )
       for (const { id } of managed) await leave(tx, deps, id)
+      await cancelMaintenancesOf(tx, deps, host.id)
       return removeHost(tx, now, host)
     }),
   )
@@ -71,8 +90,48 @@ export function hostCommands(program: Command): void {
   )
   adminCommand(
     host
+      .command('drain')
+      .description('move all VMs of a host to others of its region, without stopping them')
+      .argument('<name>')
+      .option('--dry-run', 'only print where each would go, how long it takes, and what cannot move')
+      .option('--stop-others', 'stop VMs that cannot move while they run, move them, and start them again')
+      .option('--partial', 'move what can be moved even if some VMs cannot')
+      .option('--concurrency <number>', 'migrations at a time from the host, and to each other host', '2')
+      .option('--no-wait', 'do not wait until it has ended')
+      .option('--status', 'print how far the last drain of the host is')
+      .option('--cancel', 'move no further VM; the host stays in maintenance'),
+    'host drain rack1 --dry-run',
+    async (admin, options: DrainOptions, name) => (await import('./host-drain.ts')).drain(admin, options, name!),
+    ({ dryRun, status, cancel, stopOthers }: DrainOptions, name) =>
+      stopOthers && !dryRun && !status && !cancel ? `VMs of ${name} that cannot move while they run are restarted.` : null,
+  )
+  adminCommand(
+    host
+      .command('set-power')
+      .description('say how a host is switched off when it is lost: by Redfish, the interface of its management card')
+      .argument('<name>')
+      .option('--redfish <url>', 'of the card, or of the system where it has several, such as https://10.0.9.5/redfish/v1/Systems/1')
+      .option('--user <name>', 'who may switch it off')
+      .option('--password-file <file>', '- for standard input')
+      .option('--ca-file <file>', 'certificate of the card, or of who issued it, in PEM')
+      .option('--none', 'it has no power controller'),
+    'host set-power rack1 --redfish https://10.0.9.5 --user berth --password-file password --ca-file card.pem',
+    async (admin, options: PowerOptions, name) => (await import('./host-fence.ts')).setPower(admin, options, name!),
+  )
+  adminCommand(
+    host
+      .command('fence')
+      .description('keep a lost host from its storage, and switch it off; then its VMs on replicated storage can start elsewhere')
+      .argument('<name>'),
+    'host fence rack1',
+    async (admin, options: OutputOptions, name) => (await import('./host-fence.ts')).fence(admin, options, name!),
+    (_, name) =>
+      `Host ${name} is blocked in its storage backends, and switched off if it has a power controller: VMs that may still run there stop.`,
+  )
+  adminCommand(
+    host
       .command('recover')
-      .description('restore the VMs of a destroyed host on other hosts, from their backups')
+      .description('start the VMs of a fenced host on others, or restore those of a destroyed one from their backups')
       .argument('<name>')
       .option('--destroyed', 'the host and its disks are gone for good: whatever happens, it never runs its VMs again')
       .option('--to <hosts...>', 'restore on these hosts only')
@@ -80,7 +139,7 @@ export function hostCommands(program: Command): void {
     'host recover rack1 --dry-run',
     async (admin, options: RecoverOptions, name) => (await import('./host-recover.ts')).recover(admin, options, name!),
     ({ dryRun, destroyed }: RecoverOptions, name) =>
-      dryRun || !destroyed
+      dryRun || !destroyed // what a fenced host had started elsewhere loses nothing
         ? null
         : `Host ${name} is given up for good. Its VMs are restored from backups; what was written since, and what has no backup, is lost.`,
   )
@@ -97,14 +156,25 @@ export function hostCommands(program: Command): void {
   )
 }
 
-export function stateOf(host: Pick<HostRow, 'maintenance' | 'unreachable_since' | 'last_seen_at'>): string {
+export function stateOf(
+  host: Pick<HostRow, 'maintenance' | 'unreachable_since' | 'last_seen_at' | 'fenced_at'>,
+  paths: HostPath[] = [],
+): string {
+  if (host.fenced_at) return `fenced since ${host.fenced_at.toISOString()}${host.unreachable_since ? '' : ', has returned and is cleaned'}`
+  const lost = paths.length > 0 ? lostSince(paths) : null
+  if (lost) return `lost: no path answers since ${lost.toISOString()}`
   if (host.unreachable_since) return `unreachable since ${host.unreachable_since.toISOString()}`
   if (host.maintenance) return 'maintenance'
   return host.last_seen_at ? 'ready' : 'not yet seen'
 }
 
+const describePath = (path: HostPath): string =>
+  `${path.path.toLowerCase()} ${path.problem !== null ? 'unknown' : isSilent(path) ? `silent since ${path.silentSince!.toISOString()}` : 'heard'}`
+
 async function list({ db }: Admin): Promise<Result> {
-  const rows = (await listHosts(db)).map((row) => ({
+  const [hosts, drained] = await Promise.all([listHosts(db), drainedHosts(db)])
+  const pathsByHost = await pathsOf(db, hosts)
+  const rows = hosts.map((row) => ({
     id: row.id,
     name: row.name,
     region: row.region_slug,
@@ -116,8 +186,15 @@ async function list({ db }: Admin): Promise<Result> {
     diskGiB: { ...toCapacity(row).diskGiB, reserve: row.disk_reserve_gib, free: row.disk_free_gib },
     uplinkMbps: row.uplink_mbps,
     maintenance: row.maintenance,
-    state: stateOf(row),
+    state: drained.has(row.id) && !row.unreachable_since ? 'draining' : stateOf(row, pathsByHost.get(row.id)!),
     lastSeenAt: row.last_seen_at?.toISOString() ?? null,
+    power: row.power_url,
+    paths: pathsByHost.get(row.id)!.map(({ path, seenAt, silentSince, problem }) => ({
+      path,
+      seenAt: seenAt?.toISOString() ?? null,
+      silentSince: silentSince?.toISOString() ?? null,
+      problem,
+    })),
   }))
   const ofTotal = ({ used, total }: { used: number; total: number }): string => `${used}/${total}`
   const shown = table(
@@ -127,8 +204,9 @@ async function list({ db }: Admin): Promise<Result> {
       ramMiB: ofTotal(row.ramMiB),
       diskGiB: ofTotal(row.diskGiB),
       reserveGiB: row.diskGiB.reserve,
+      paths: pathsByHost.get(row.id)!.map(describePath).join(', '),
     })),
-    ['id', 'name', 'region', 'driver', 'acceleration', 'vcpu', 'ramMiB', 'diskGiB', 'reserveGiB', 'state', 'lastSeenAt'],
+    ['id', 'name', 'region', 'driver', 'acceleration', 'vcpu', 'ramMiB', 'diskGiB', 'reserveGiB', 'state', 'lastSeenAt', 'paths'],
     'No hosts yet: npm start sets up this machine, npx berthd host add adds another',
   )
   return { data: rows, text: shown.text }

@@ -1,18 +1,10 @@
 import type { Command } from 'commander'
 import type { Config } from '../../config.ts'
-import {
-  changeRegion,
-  createRegion,
-  findNetworkController,
-  getRegion,
-  listRegions,
-  type RegionInput,
-} from '../../features/catalog/service.ts'
+import { changeRecovery, changeRegion, createRegion, getRegion, listRegions, type RegionInput } from '../../features/catalog/service.ts'
 import { changeNetworkController } from '../../features/hosts/service.ts'
 import type { Queries } from '../../kernel/database/db.ts'
-import { createLog } from '../../kernel/log.ts'
 import { isNetworkController } from '../../hypervisor/network-controller-address.ts'
-import { adminCommand, type Admin } from '../admin-command.ts'
+import { adminCommand, silentLog, type Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import { parseBoolean, table, type Result } from '../output.ts'
 
@@ -40,42 +32,57 @@ export function regionCommands(program: Command): void {
       .option('--country <code>')
       .option('--city <city>')
       .option('--available <true or false>', 'whether it is offered for new VMs', parseBoolean)
-      .option('--network-controller <address>', 'where its networks are made, such as ssl:10.0.0.1 or ssl:10.0.0.1,10.0.0.2,10.0.0.3'),
+      .option('--network-controller <address>', 'where its networks are made, such as ssl:10.0.0.1 or ssl:10.0.0.1,10.0.0.2,10.0.0.3')
+      .option('--lost-after <seconds>', 'of silence on every path, after which a host counts as lost; 60 by default')
+      .option(
+        '--auto-recovery <true or false>',
+        'fence a lost host, and start its VMs on replicated storage elsewhere, without an operator',
+        parseBoolean,
+      ),
     'region set ams1 --available false',
     set,
   )
 }
 
-const COLUMNS = ['id', 'slug', 'name', 'country', 'city', 'available', 'networkController'] as const
+const COLUMNS = ['id', 'slug', 'name', 'country', 'city', 'available', 'networkController', 'lostAfter', 'autoRecovery'] as const
 
 const list = async ({ db }: Admin): Promise<Result> =>
   table(
-    await Promise.all((await listRegions(db)).map((region) => withController(db, region))),
+    await Promise.all((await listRegions(db)).map((region) => withSettings(db, region))),
     [...COLUMNS],
     'No regions yet: npx berthd region add --help',
   )
 
 /** Customers do not see it. */
-const withController = async <R extends { id: string }>(db: Queries, region: R) => ({
-  ...region,
-  networkController: (await findNetworkController(db, region.id)) ?? null,
-})
+const withSettings = async <R extends { id: string }>(db: Queries, region: R) => {
+  const row = await getRegion(db, region.id)
+  return { ...region, networkController: row.network_controller, lostAfter: row.lost_after_seconds, autoRecovery: row.auto_recovery }
+}
 
 async function add({ db, now }: Admin, { name, country, city, available }: RegionInput, slug?: string): Promise<Result> {
   const region = await db.tx((tx) => createRegion(tx, now, { slug: slug!, name, country, city, available }))
   const next = `npx berthd region set ${region.slug} --network-controller <address>, then npx berthd host add <uri> --region ${region.slug}`
-  return { data: { ...region, networkController: null }, text: `Region ${region.slug} is added. Next: ${next}` }
+  return { data: await withSettings(db, region), text: `Region ${region.slug} is added. Next: ${next}` }
 }
 
-type Change = Partial<RegionInput> & { networkController?: string; json?: boolean }
+type Change = Partial<RegionInput> & { networkController?: string; lostAfter?: string; autoRecovery?: boolean; json?: boolean }
 
-async function set({ config, db }: Admin, { json: _, networkController, ...change }: Change, slug?: string): Promise<Result> {
-  if (Object.keys(change).length === 0 && networkController === undefined)
+async function set(
+  { config, db }: Admin,
+  { json: _, networkController, lostAfter, autoRecovery, ...change }: Change,
+  slug?: string,
+): Promise<Result> {
+  if (Object.keys(change).length === 0 && [networkController, lostAfter, autoRecovery].every((each) => each === undefined))
     throw new UsageError('Nothing to change. For example: npx berthd region set ams1 --available false')
   if (networkController !== undefined) await requireController(config, networkController)
   const region = await db.tx(async (tx) => {
     if (networkController !== undefined) await changeNetworkController(tx, await getRegion(tx, slug!), networkController)
-    return withController(tx, await changeRegion(tx, slug!, change))
+    const recovery = {
+      ...(lostAfter !== undefined && { lostAfterSeconds: Number(lostAfter) }),
+      ...(autoRecovery !== undefined && { autoRecovery }),
+    }
+    await changeRecovery(tx, slug!, recovery)
+    return withSettings(tx, await changeRegion(tx, slug!, change))
   })
   return { data: region, text: table([region], [...COLUMNS], '').text }
 }
@@ -90,7 +97,7 @@ async function requireController(config: Config, uri: string): Promise<void> {
     import('../../hypervisor/local-access.ts'),
     import('../../host-setup/certificate-authority.ts'),
   ])
-  const controller = openOvn(uri, { log: createLog({ level: 'silent', pretty: false }), access: directAccess(pkiFolder(config.dataDir)) })
+  const controller = openOvn(uri, { log: await silentLog(), access: directAccess(pkiFolder(config.dataDir)) })
   try {
     await controller.health(AbortSignal.timeout(ANSWER_MS))
   } catch (error) {

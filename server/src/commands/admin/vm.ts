@@ -34,7 +34,8 @@ export function vmCommands(program: Command): void {
       .argument('<id>')
       .option('--to <host>', 'by default the one with most room')
       .option('--bandwidth <MiB/s>', 'most of memory and disk to send; unlimited by default')
-      .option('--dry-run', 'only print where it would go, or why it cannot'),
+      .option('--dry-run', 'only print where it would go, or why it cannot')
+      .option('--cancel', 'end a move that is under way: it stays on its host'),
     'vm migrate cabc123 --to rack2',
     migrate,
   )
@@ -44,20 +45,28 @@ interface MigrateOptions {
   to?: string
   bandwidth?: string
   dryRun?: boolean
+  cancel?: boolean
 }
 
-async function migrate(admin: Admin, { to, bandwidth, dryRun = false }: MigrateOptions, id?: string): Promise<Result> {
+async function migrate(admin: Admin, { to, bandwidth, dryRun = false, cancel = false }: MigrateOptions, id?: string): Promise<Result> {
   const miBPerSecond = bandwidth === undefined ? undefined : Number(bandwidth)
   if (miBPerSecond !== undefined && !(Number.isInteger(miBPerSecond) && miBPerSecond > 0))
     throw new UsageError('--bandwidth is a whole number above 0')
-  const { planMigration, startMigration } = await import('../../features/vms/service.ts')
+  if (cancel && (dryRun || to !== undefined || bandwidth !== undefined)) throw new UsageError('--cancel takes no other option')
+  const { cancelMigration, planMigration, startMigration } = await import('../../features/vms/service.ts')
+  if (cancel) {
+    const { actionId } = await withCore(admin, (deps) => deps.db.tx((tx) => cancelMigration(tx, deps, id!)))
+    return { data: { id, actionId }, text: `VM ${id} stays on its host: action ${actionId} is being undone` }
+  }
   const order = { to, miBPerSecond }
+  const noted = (text: string, note: string | null): string => [text, note ?? []].flat().join('. ')
   if (dryRun) {
     const plan = await withCore(admin, (deps) => planMigration(deps, id!, order))
-    return { data: { id, ...plan }, text: `VM ${id} can be moved from ${plan.from} to ${plan.to}. Nothing was changed` }
+    return { data: { id, ...plan }, text: noted(`VM ${id} can be moved from ${plan.from} to ${plan.to}. Nothing was changed`, plan.note) }
   }
   const started = await withCore(admin, (deps) => deps.db.tx((tx) => startMigration(tx, deps, id!, order)))
-  return { data: { id, ...started }, text: `VM ${id} is being moved from ${started.from} to ${started.to}: action ${started.actionId}` }
+  const { actionId, from, note } = started
+  return { data: { id, ...started }, text: noted(`VM ${id} is being moved from ${from} to ${started.to}: action ${actionId}`, note) }
 }
 
 async function list({ db }: Admin, { account }: { account?: string }): Promise<Result> {

@@ -9,6 +9,7 @@ import { controlPlaneBackups } from './control-plane-backups.ts'
 import { ownImages } from './own-images.ts'
 import { certificates } from './certificates.ts'
 import { confinement, datapath, libvirt, networkController, publicNetwork, qemu, range, storage } from './host.ts'
+import { hosts } from './hosts.ts'
 import { virtualisation } from './kvm.ts'
 import { dataFolder, disk, hypervisor, node } from './machine.ts'
 import { port, redis, reverseDns } from './network.ts'
@@ -35,6 +36,7 @@ const CHECKS: Record<string, Check> = {
   pool: storage,
   reserve,
   storage: storageBackends,
+  hosts,
   range,
   ovn: networkController,
   datapath,

@@ -138,13 +138,26 @@ async function told(tx: Tx, row: sql.TokenRow | undefined): Promise<sql.TokenRow
   return row
 }
 
-export const reserveQuota = (tx: Tx, accountId: string, name: string, amount: bigint): Promise<void> =>
-  reserveQuotas(tx, accountId, { [name]: amount })
+/** What was deleted and counts nevertheless, as object lock keeps it, and when the first of it is free at the latest. */
+export interface KeptGib {
+  gib: number
+  until: Date | null
+}
 
-/** One conditional update checks and reserves, so parallel requests cannot exceed a quota. */
-export async function reserveQuotas(tx: Tx, accountId: string, amounts: Record<string, bigint>): Promise<void> {
+type FindKept = () => Promise<KeptGib>
+
+export const reserveQuota = (tx: Tx, accountId: string, name: string, amount: bigint, findKept?: FindKept): Promise<void> =>
+  reserveQuotas(tx, accountId, { [name]: amount }, findKept && { [name]: findKept })
+
+/** One conditional update checks and reserves, so parallel requests cannot exceed a quota. A refusal says what `kept` finds of the quota. */
+export async function reserveQuotas(
+  tx: Tx,
+  accountId: string,
+  amounts: Record<string, bigint>,
+  kept: Record<string, FindKept> = {},
+): Promise<void> {
   const taken = new Set((await sql.addToQuotas(tx, accountId, amounts)).map((row) => row.name))
-  for (const [name, amount] of Object.entries(amounts)) if (!taken.has(name)) await takeMissing(tx, accountId, name, amount)
+  for (const [name, amount] of Object.entries(amounts)) if (!taken.has(name)) await takeMissing(tx, accountId, name, amount, kept[name])
 }
 
 /** `volume_storage_gib` → `GiB of volume storage` */
@@ -152,16 +165,19 @@ const quotaWords = (name: string): string =>
   name.replace(/^(.+)_(gib|mib)$/, (_, what: string, unit: string) => `${unit === 'gib' ? 'GiB' : 'MiB'} of ${what}`).replaceAll('_', ' ')
 
 /** Handles a quota that is exhausted or has no counter row yet. */
-async function takeMissing(tx: Tx, accountId: string, name: string, amount: bigint): Promise<void> {
+async function takeMissing(tx: Tx, accountId: string, name: string, amount: bigint, findKept?: FindKept): Promise<void> {
   await sql.ensureQuota(tx, accountId, name)
   if ((await sql.addToQuotas(tx, accountId, { [name]: amount })).length > 0) return
   const quota = (await sql.listQuotas(tx, accountId)).find((each) => each.name === name)
   if (!quota) throw new Error(`BUG: the catalog has no quota.${name}`)
   if ((await getAccount(tx, accountId)).suspended_at)
     throw apiError('quota_exceeded', 'This account is suspended and gets nothing new. Open a ticket to ask why')
+  const kept = await findKept?.()
+  const end = kept?.until ? `, the first of it until ${kept.until.toISOString()} at the latest` : ''
+  const keptWords = kept?.gib ? `. ${kept.gib} GiB of it were deleted and are kept by object lock${end}` : ''
   throw apiError(
     'quota_exceeded',
-    `Quota exceeded: ${quota.used} of ${quota.limit} ${quotaWords(name)} are in use. Delete some, or ask support for more`,
+    `Quota exceeded: ${quota.used} of ${quota.limit} ${quotaWords(name)} are in use. Delete some, or ask support for more${keptWords}`,
   )
 }
 

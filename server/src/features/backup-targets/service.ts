@@ -7,6 +7,7 @@ import type { Vault } from '../../kernel/crypto.ts'
 import type { Db, Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError, invalid, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
+import { recountQuota } from '../accounts/service.ts'
 import { getRegion } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
 import * as sql from './sql.ts'
@@ -15,16 +16,21 @@ export type { RepositoryRow, TargetRow } from './sql.ts'
 export {
   claimRepository,
   deleteRepository,
+  findRepository,
   findTarget,
   findTargetOfRegion,
   listTargets,
   lockedByTarget,
+  lockedOf,
   releaseRepository,
   restorableIn,
   scheduleSweep,
   scheduleSweepsOfVm,
-  setLockedBytes,
+  setLocked,
 } from './sql.ts'
+
+/** Of snapshots and backups, and of what object lock keeps of deleted backups. */
+export const COPIES_QUOTA = 'copies_gib'
 
 export interface TargetInput {
   endpoint: string
@@ -86,7 +92,8 @@ export async function removeTarget(db: Db, region: string): Promise<sql.TargetRo
     const count = await sql.countBackupsIn(tx, row.id)
     if (count > 0)
       throw apiError('in_use', `The backup target has ${count === 1 ? 'a backup' : `${count} backups`} of VMs: delete them first`)
-    await sql.deleteRepositoriesIn(tx, row.id)
+    for (const { account_id, gib } of await sql.deleteRepositoriesIn(tx, row.id))
+      await recountQuota(tx, account_id, COPIES_QUOTA, BigInt(-gib))
     await sql.deleteTarget(tx, row.id)
     return row
   })
@@ -99,8 +106,8 @@ export async function getTarget(db: Queries, region: string): Promise<sql.Target
 }
 
 /** In the transaction that makes the VM's backup. */
-export const ensureRepository = (tx: Tx, now: Date, targetId: string, vmId: string) =>
-  sql.ensureRepository(tx, { id: newId(), target_id: targetId, vm_id: vmId, created_at: now })
+export const ensureRepository = (tx: Tx, now: Date, targetId: string, vm: { id: string; account_id: string }) =>
+  sql.ensureRepository(tx, { id: newId(), target_id: targetId, vm_id: vm.id, account_id: vm.account_id, created_at: now })
 
 export interface OpenRepository {
   repository: BackupRepository

@@ -1,6 +1,7 @@
-import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { sql, type NotNull, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
+import type { KeptGib } from '../accounts/service.ts'
 
 export type TargetRow = Row<'backup_targets'>
 
@@ -49,10 +50,11 @@ const repository = allColumns('backup_repositories')
 
 export const ensureRepository = (
   tx: Tx,
-  { id, target_id, vm_id, created_at }: Pick<RepositoryRow, 'id' | 'target_id' | 'vm_id' | 'created_at'>,
+  { id, target_id, vm_id, account_id, created_at }: Pick<RepositoryRow, 'id' | 'target_id' | 'vm_id' | 'account_id' | 'created_at'>,
 ) =>
   tx.run(sql`
-    insert into backup_repositories (id, target_id, vm_id, created_at) values (${id}, ${target_id}, ${vm_id}, ${created_at})
+    insert into backup_repositories (id, target_id, vm_id, account_id, created_at)
+    values (${id}, ${target_id}, ${vm_id}, ${account_id}, ${created_at})
     on conflict (target_id, vm_id) do nothing`)
 
 export const findRepository = (db: Queries, targetId: string, vmId: string) =>
@@ -67,11 +69,29 @@ export const claimRepository = (db: Queries, id: string, now: Date, until: Date)
     update backup_repositories set claimed_until = ${until} where id = ${id} and (claimed_until is null or claimed_until <= ${now})
     returning ${repository}`)
 
-/** What nobody needs any more and object lock keeps. */
-export const setLockedBytes = (db: Queries, id: string, bytes: number) =>
-  db.run(sql`update backup_repositories set locked_bytes = ${bytes} where id = ${id}`)
+/**
+ * What nobody needs any more and is kept, by object lock or until an upload ends: all of it, and the GiB that are of no backup, which count in the quota of the account. Returns how
+ * many more these are. Chunks are locked for twice the days from when they were needed last.
+ */
+export const setLocked = (tx: Tx, now: Date, id: string, bytes: number, gib: number) =>
+  tx.maybe<{ account_id: string | null; gib: number }>(sql`
+    with held as (
+      select r.id, r.locked_gib, t.lock_days from backup_repositories r join backup_targets t on t.id = r.target_id
+      where r.id = ${id} for no key update of r)
+    update backup_repositories r set locked_bytes = ${bytes}, locked_gib = case when r.account_id is null then 0 else ${gib}::int end,
+      locked_until = case when ${gib} > held.locked_gib then ${now}::timestamptz + held.lock_days * interval '2 days' else r.locked_until end
+    from held where r.id = held.id returning r.account_id, r.locked_gib - held.locked_gib as gib`)
 
-/** What was deleted and object lock keeps: backups of VMs that are gone, and everything, images too. It is in no quota. */
+/** What an account has deleted in backup targets and object lock keeps, and when the first of it is free at the latest. */
+export const lockedOf = (db: Queries, accountId: string) =>
+  db.one<KeptGib>(sql`
+    select coalesce(sum(gib), 0)::int as gib, min(until) as until from (
+      select r.locked_gib as gib, r.locked_until as until from backup_repositories r where r.account_id = ${accountId} and r.locked_gib > 0 and r.locked_until is not null
+      union all select b.counted_gib, coalesce(b.completed_at, b.created_at) + t.lock_days * interval '2 days'
+      from backups b join backup_targets t on t.id = b.target_id
+      where b.account_id = ${accountId} and b.status = 'DELETING' and t.lock_days is not null) kept`)
+
+/** What was deleted and object lock keeps: backups of VMs that are gone, and everything, images too. */
 export const lockedByTarget = (db: Queries) =>
   db.many<{ target_id: string; region_slug: string; backups: number; bytes: bigint }>(sql`
     select t.id as target_id, r.slug as region_slug,
@@ -92,5 +112,8 @@ export const scheduleSweepsOfVm = (tx: Tx, vmId: string, at: Date) =>
 
 export const deleteRepository = (db: Queries, id: string) => db.run(sql`delete from backup_repositories where id = ${id}`)
 
-/** Of a target without backups. */
-export const deleteRepositoriesIn = (tx: Tx, targetId: string) => tx.run(sql`delete from backup_repositories where target_id = ${targetId}`)
+/** Of a target without backups. Returns what counted. */
+export const deleteRepositoriesIn = (tx: Tx, targetId: string) =>
+  tx.many<{ account_id: NotNull<string>; gib: number }>(sql`
+    with deleted as (delete from backup_repositories where target_id = ${targetId} returning account_id, locked_gib)
+    select account_id, sum(locked_gib)::int as gib from deleted where locked_gib > 0 group by account_id order by account_id`)

@@ -1,4 +1,4 @@
-// What was deleted and object lock keeps is in nobody's quota, so operators are told.
+// What was deleted and object lock keeps.
 import { expect, test } from 'vitest'
 import { givenBackupTarget, storesInMemory } from '../../../test/backup-target-fixture.ts'
 import { testApp } from '../../../test/harness.ts'

@@ -4,7 +4,7 @@ import type { Driver } from '../../hypervisor/driver.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import type { SaveContext, StepContext } from '../../workflow/workflow-builder.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
-import { scheduleSweep } from '../backup-targets/service.ts'
+import { findRepository, scheduleSweep } from '../backup-targets/service.ts'
 import { workflow, type Deps } from '../deps.ts'
 import {
   backupPolicyOf,
@@ -152,8 +152,12 @@ async function rollBackBackup(tx: Tx, now: Date, input: BackupInput, cleanupFail
   const backup = await sql.findById(tx, backupId)
   if (!backup) return
   if (daily) await (backup.status === 'DELETING' ? scheduleNext : planAfterCancel)(tx, now, vmId)
-  if (cleanupFailed) await sql.markDeleting(tx, backupId, 'Cancelled')
-  else {
+  const { targetId } = input
+  const mayBeStored = targetId ? (await findRepository(tx, targetId, vmId)) !== undefined : false // and locked: it counts until it is removed
+  if (cleanupFailed || mayBeStored) {
+    await sql.markDeleting(tx, backupId, 'Cancelled')
+    await triggerRemoval(tx)
+  } else {
     const copies = await sql.uncountBackups(tx, [backupId])
     await releaseCopies(tx, copies)
     await sql.deleteBackup(tx, backupId)

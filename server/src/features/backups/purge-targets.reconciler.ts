@@ -1,6 +1,7 @@
 // Purges deleted backups in targets, and content that no backup needs any more. One process at a time for a repository: the lease ends
 // after the work does.
 import { isTargetError } from '../../backup-target/errors.ts'
+import type { RemovalResult } from '../../backup-target/repository.ts'
 import { GIB } from '../../hypervisor/driver.ts'
 import { addDuration } from '../../kernel/clock.ts'
 import { keyedReconciler, type Deps } from '../deps.ts'
@@ -9,7 +10,7 @@ import {
   deleteRepository,
   openRepository,
   releaseRepository,
-  setLockedBytes,
+  setLocked,
   type RepositoryRow,
 } from '../backup-targets/service.ts'
 import { lockVmById, recountCopyQuota, vmById } from '../vms/service.ts'
@@ -55,14 +56,14 @@ async function remove(deps: Deps, row: RepositoryRow, backups: sql.BackupRow[], 
   const { repository } = await openRepository(deps, target_id, vm_id, signal)
   const failed = await sql.failedIn(db, target_id, vm_id)
   const removed = [...backups.map(({ id }) => id), ...failed]
-  const { lockedIds, lockedChunks, lockedBytes, isPostponed, heldBytes } = await repository.remove(removed, signal)
+  const result = await repository.remove(removed, signal)
+  const { lockedIds, lockedChunks, isPostponed } = result
   for (const backup of backups) {
     if (lockedIds.includes(backup.id)) await sql.postpone(db, backup.id, addDuration(clock.now(), LOCKED_RETRY))
     else await forgetEverywhere(deps, backup, signal)
   }
+  await recount(deps, row, result)
   if (isPostponed) return addDuration(clock.now(), NEXT_LOOK)
-  await setLockedBytes(db, row.id, lockedBytes)
-  await recount(deps, vm_id, heldBytes)
   if (lockedChunks > 0) return addDuration(clock.now(), LOCKED_RETRY)
   const isUnused = !(await vmById(db, vm_id)) && !(await sql.hasBackupsIn(db, target_id, vm_id))
   if (!isUnused) return null
@@ -71,12 +72,17 @@ async function remove(deps: Deps, row: RepositoryRow, backups: sql.BackupRow[], 
   return null
 }
 
-async function recount({ db }: Deps, vmId: string, heldBytes: Map<string, number>): Promise<void> {
+/** What its backups hold by now, and what is kept of others: by object lock, or until an upload ends. */
+async function recount({ db, clock }: Deps, { id, vm_id }: RepositoryRow, result: RemovalResult): Promise<void> {
+  const { heldBytes, lockedBytes, lockedChunkBytes } = result
   const gibById = new Map([...heldBytes].map(([id, bytes]) => [id, Math.max(1, Math.ceil(bytes / GIB))]))
   await db.tx(async (tx) => {
-    await lockVmById(tx, vmId)
-    const changed = await sql.recountHeld(tx, vmId, gibById)
-    if (changed) await recountCopyQuota(tx, changed.account_id, changed.gib)
+    await lockVmById(tx, vm_id)
+    const held = await sql.recountHeld(tx, vm_id, gibById)
+    const locked = await setLocked(tx, clock.now(), id, lockedBytes, Math.ceil(lockedChunkBytes / GIB))
+    const accountId = held?.account_id ?? locked?.account_id
+    const more = (held?.gib ?? 0) + (locked?.gib ?? 0)
+    if (accountId && more !== 0) await recountCopyQuota(tx, accountId, more)
   })
 }
 

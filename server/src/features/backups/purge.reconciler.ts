@@ -47,11 +47,11 @@ async function forgetAtSource(
 
 export async function forget(deps: Deps, { id, vm_id }: sql.BackupRow): Promise<true> {
   await deps.db.tx(async (tx) => {
-    await lockVmById(tx, vm_id) // lock order: the VM before its backup
+    const vm = await lockVmById(tx, vm_id) // lock order: the VM before its backup
     const copies = await sql.uncountBackups(tx, [id])
     await releaseCopies(tx, copies)
     const backup = await sql.deleteBackup(tx, id)
-    if (backup && !backup.is_tombstone) await recordDeleted(tx, deps, backup)
+    if (vm && backup && !backup.is_tombstone) await recordDeleted(tx, deps, backup)
     await refundCopies(tx, deps.clock.now(), copies)
   })
   return true

@@ -192,7 +192,10 @@ describe('the restore of a backup of a replicated disk', async () => {
   await sellReplicated(app)
   await givenBackupTarget(app)
   const used = async () => (await app.db.one<{ used_gib: number }>(sql`select used_gib from storage_backends`)).used_gib
-  const leaveInPool = (gib: number) => app.db.run(sql`update storage_backends set capacity_gib = used_gib + ${gib}, free_gib = ${gib}`)
+  const leaveInPool = async (gib: number) => {
+    await app.db.run(sql`update storage_backends set capacity_gib = used_gib + ${gib}`)
+    await app.db.run(sql`update storage_backends set free_gib = reserve_gib + ${gib}`)
+  }
 
   test('has room for both disks in the pool, and for the snapshot that the next daily one builds on', async () => {
     const { id: vmId } = await app.given.vm(customer)
@@ -283,10 +286,58 @@ test('a restore is refused where others have booked what the host has measured a
   const [first, second] = [await app.given.vm(customer), await app.given.vm(customer)].map(({ id }) => id) as [string, string]
   const pathOf = async (vmId: string): Promise<string> => `/vms/${vmId}/backups/${await backUp(vmId)}/restore`
   const [one, other] = [await pathOf(first), await pathOf(second)]
-  await app.db.run(sql`update hosts set disk_free_gib = ${DISK + 5}`)
+  await app.db.run(sql`update hosts set disk_free_gib = disk_reserve_gib + ${DISK + 5}`)
   expect((await customer.post(one)).status).toBe(202)
   expect(await refusal(other)).toEqual([503, 'no_capacity', expect.stringContaining(RUN)])
   await app.settle()
   expect((await customer.post(other)).status).toBe(202)
   await app.settle()
+})
+
+test('a host that is sold out restores into what it has measured as free', async () => {
+  const app = await testApp(storesInMemory())
+  const { customer, backUp, refusal } = await given(app)
+  const { id } = await app.given.vm(customer)
+  const path = `/vms/${id}/backups/${await backUp(id)}/restore`
+  await app.db.run(sql`update hosts set disk_total_gib = disk_used_gib`)
+  await app.db.run(sql`update hosts set disk_free_gib = disk_reserve_gib + ${DISK - 1}`)
+  expect(await refusal(path)).toEqual([503, 'no_capacity', expect.stringContaining(RUN)])
+  await app.db.run(sql`update hosts set disk_free_gib = disk_reserve_gib + ${DISK}`)
+  expect((await customer.post(path)).status).toBe(202)
+  await app.settle()
+  await app.checkInvariants()
+})
+
+describe('of 20 restores in the same instant only those begin that have room', () => {
+  const COUNT = 20
+  const ROOM = 3
+  const race = async (app: TestApp, setFree: () => Promise<unknown>) => {
+    const { customer, backUp } = await given(app)
+    const paths: string[] = []
+    for (let i = 0; i < COUNT; i++) {
+      const { id } = await app.given.vm(customer)
+      paths.push(`/vms/${id}/backups/${await backUp(id)}/restore`)
+    }
+    await setFree()
+    const statuses = (await Promise.all(paths.map((path) => customer.post(path)))).map(({ status }) => status)
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([...Array(ROOM).fill(202), ...Array(COUNT - ROOM).fill(503)])
+    await app.checkInvariants()
+    await app.settle()
+    expect((await app.deps.metrics.deadlocks.get()).values[0]!.value).toBe(0)
+  }
+
+  test('on a host', async () => {
+    const app = await testApp(storesInMemory())
+    await race(app, () => app.db.run(sql`update hosts set disk_free_gib = disk_reserve_gib + ${ROOM * DISK + 5}`))
+    expect(await app.db.many(sql`select distinct disk_restoring_gib as gib from hosts`)).toEqual([{ gib: 0 }])
+  })
+
+  test('in a storage backend', async () => {
+    const app = await testApp(storesInMemory())
+    await sellReplicated(app)
+    await givenBackupTarget(app)
+    // The snapshot that the next backup builds on grows with the old disk.
+    await race(app, () => app.db.run(sql`update storage_backends set free_gib = reserve_gib + ${ROOM * 2 * DISK + 5}`))
+    expect(await app.db.many(sql`select restoring_gib as gib from storage_backends`)).toEqual([{ gib: 0 }])
+  })
 })

@@ -1,7 +1,7 @@
 // Schedules daily backups. Each VM has its own time of night, derived from its id, which spreads the load on its host.
 import { crc32 } from 'node:zlib'
 import { addDuration, parseDurationMs } from '../../kernel/clock.ts'
-import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { sql, type Db, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { hasOpenRun } from '../../workflow/run-store.ts'
 import { backupPolicyOf, isStale } from '../vms/service.ts'
 
@@ -20,22 +20,29 @@ export function nextBackupTime(vmId: string, from: Date, hour: number | null = n
   return new Date(from.getTime() + DAY_MS - ((since + DAY_MS) % DAY_MS))
 }
 
-/** Schedules VMs with daily backups enabled that have no due time yet, have another hour since, or missed theirs by a day. */
-export async function scheduleDailyBackups(db: Queries, now: Date): Promise<void> {
-  const vms = await db.many<{ id: string; hour: number | null; done_at: Date | null }>(sql`
-    select v.id, p.hour, s.done_at from vms v left join backup_schedules s on s.vm_id = v.id left join backup_policies p on p.vm_id = v.id
-    where v.daily_backup and v.provisioned
-      and (s.vm_id is null or s.hour is distinct from p.hour or s.next_at <= ${new Date(now.getTime() - DAY_MS)}) limit 5000`)
-  const times = vms.map(({ id, hour, done_at }) => {
-    const apart = done_at && addDuration(done_at, APART)
-    return nextBackupTime(id, apart && apart > now ? apart : now, hour)
+/** Who was due before is not any more, but scheduled anew: it missed its time by a day, or has daily backups since, or another hour (`reschedule_backups`). */
+const missedSince = (now: Date): Date => new Date(now.getTime() - DAY_MS)
+
+export const scheduleDailyBackups = (db: Db, now: Date): Promise<void> =>
+  db.tx(async (tx) => {
+    const held = await tx.many<{ vm_id: string }>(sql`
+      select s.vm_id from backup_schedules s join vms v on v.id = s.vm_id where s.next_at <= ${missedSince(now)} and v.provisioned
+      order by s.next_at, s.vm_id limit 5000 for no key update of s skip locked`)
+    if (held.length === 0) return
+    // Read under the lock: who changes the hour waits for it.
+    const vms = await tx.many<{ id: string; daily_backup: boolean; hour: number | null; done_at: Date | null }>(sql`
+      select v.id, v.daily_backup, p.hour, s.done_at
+      from backup_schedules s join vms v on v.id = s.vm_id left join backup_policies p on p.vm_id = s.vm_id
+      where s.vm_id = any(${held.map(({ vm_id }) => vm_id)}::text[])`)
+    const times = vms.map(({ id, daily_backup, hour, done_at }) => {
+      const apart = done_at && addDuration(done_at, APART)
+      return daily_backup ? nextBackupTime(id, apart && apart > now ? apart : now, hour) : null
+    })
+    await tx.run(sql`
+      update backup_schedules s set next_at = coalesce(n.at, 'infinity'), hour = n.hour
+      from unnest(${vms.map(({ id }) => id)}::text[], ${times}::timestamptz[], ${vms.map(({ hour }) => hour)}::int[]) as n(id, at, hour)
+      where s.vm_id = n.id`)
   })
-  await db.run(sql`
-    insert into backup_schedules (vm_id, next_at, hour)
-    select id, at, hour from unnest(${vms.map(({ id }) => id)}::text[], ${times}::timestamptz[], ${vms.map(({ hour }) => hour)}::int[]) as n(id, at, hour)
-    join vms v using (id) order by id
-    on conflict (vm_id) do update set next_at = excluded.next_at, hour = excluded.hour`)
-}
 
 /** Skips a deleted VM; the row lock waits for a concurrent deletion. */
 export async function scheduleNext(tx: Tx, now: Date, vmId: string): Promise<void> {
@@ -72,7 +79,7 @@ export const dueVms = (db: Queries, now: Date, atOnce: number, vmId: string | nu
         (select count(*) from backups b join vms w on w.id = b.vm_id
           where w.host_id = v.host_id and b.type = 'DAILY' and b.status in ('PENDING', 'RUNNING')) as running
       from backup_schedules s join vms v on v.id = s.vm_id join hosts h on h.id = v.host_id
-      where s.next_at <= ${now} and (${vmId}::text is null or v.id = ${vmId}) and v.daily_backup and v.provisioned and v.status in ('RUNNING', 'STOPPED')
+      where s.next_at <= ${now} and s.next_at > ${missedSince(now)} and (${vmId}::text is null or v.id = ${vmId}) and v.daily_backup and v.provisioned and v.status in ('RUNNING', 'STOPPED')
         and h.unreachable_since is null
         and not ${isStale(sql`v.id`, sql`v.host_id`)} -- it is repaired first
         and not ${hasOpenRun(sql`v.id`)}) due

@@ -121,7 +121,7 @@ export async function startBackup(
 async function choosePlace(tx: Tx, deps: Deps, vm: VmDetails, parent: sql.BackupRow | null, failures: number): Promise<Place> {
   const target = await findTargetOfRegion(tx, vm.region_id)
   if (!target) return { ...(await chooseBackupHost(tx, { hostId: vm.host_id!, gib: vm.disk_gib }, parent, failures)), targetId: null }
-  await ensureRepository(tx, deps.clock.now(), target.id, vm.id)
+  await ensureRepository(tx, deps.clock.now(), target.id, vm)
   return { hostId: null, targetId: target.id, parentId: parent?.target_id === target.id && failures === 0 ? parent.id : null }
 }
 

@@ -299,18 +299,18 @@ export async function recountHeld(
     select account_id, sum(gib - counted_gib)::int as gib from held group by account_id`)
 }
 
-/** What the backups of the VM count in its account's quota. */
+/** What the backups of the VM on hosts count in its account's quota. Those in targets count until they are gone: object lock may keep them. */
 export const countedOfVm = async (tx: Tx, vmId: string): Promise<number> =>
   (
     await tx.one<{ gib: number }>(
-      sql`select coalesce(sum(counted_gib), 0)::int as gib from backups where vm_id = ${vmId} and not is_tombstone`,
+      sql`select coalesce(sum(counted_gib), 0)::int as gib from backups where vm_id = ${vmId} and target_id is null and not is_tombstone`,
     )
   ).gib
 
-/** Backups on the host of a deleted VM were removed with it; those on other hosts are marked for purging. */
+/** Backups on the host of a deleted VM were removed with it; others are marked for purging. Those in targets count until they are gone. */
 export async function detachFromVm(tx: Tx, vmId: string, hostId: string | null): Promise<void> {
   await tx.run(sql`delete from backups where vm_id = ${vmId} and host_id = ${hostId}`)
   await tx.run(sql`
-    update backups set status = 'DELETING', delete_reason = 'Its VM was deleted', is_tombstone = true, next_try_at = null,
+    update backups set status = 'DELETING', delete_reason = 'Its VM was deleted', is_tombstone = target_id is null, next_try_at = null,
       price_cents = 0 where vm_id = ${vmId}`)
 }

@@ -50,6 +50,18 @@ export async function changeRegion(tx: Tx, idOrSlug: string, change: Partial<Reg
   return toRegion(changed)
 }
 
+/** How soon a host of the region counts as lost, and whether that is dealt with without an operator. */
+export async function changeRecovery(
+  tx: Tx,
+  idOrSlug: string,
+  change: { lostAfterSeconds?: number; autoRecovery?: boolean },
+): Promise<void> {
+  const row = await getRegion(tx, idOrSlug)
+  const seconds = change.lostAfterSeconds ?? row.lost_after_seconds
+  if (!Number.isInteger(seconds) || seconds < 10 || seconds > 3600) throw invalid('lostAfter must be from 10 to 3600 seconds', 'lostAfter')
+  await sql.setRecovery(tx, row.id, { lost_after_seconds: seconds, auto_recovery: change.autoRecovery ?? row.auto_recovery })
+}
+
 function checkedRegion({ name, country, city, available }: RegionInput): RegionInput & { flag: string } {
   for (const [field, value] of Object.entries({ name, city }))
     if (!/^[^\p{Cc}]{1,100}$/u.test(value)) throw invalid(`${field} must be 1-100 characters`, field)

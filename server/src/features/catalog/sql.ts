@@ -9,7 +9,10 @@ export type PlanRow = Row<'plans'>
 
 export type TemplateRow = Row<'os_templates'> & { lacks_image: boolean }
 
-export const insertRegion = (tx: Tx, row: Omit<RegionRow, 'network_controller'>) =>
+/** The rest is for operators. */
+export type ShownRegion = Omit<RegionRow, 'network_controller' | 'lost_after_seconds' | 'auto_recovery'>
+
+export const insertRegion = (tx: Tx, row: ShownRegion) =>
   tx.run(sql`
     insert into regions (id, slug, name, country, city, flag, available, position, created_at)
     values (${row.id}, ${row.slug}, ${row.name}, ${row.country}, ${row.city}, ${row.flag}, ${row.available}, ${row.position}, ${row.created_at})
@@ -19,6 +22,12 @@ export const updateRegion = (tx: Tx, row: RegionRow) =>
   tx.run(sql`
     update regions set name = ${row.name}, country = ${row.country}, city = ${row.city}, flag = ${row.flag}, available = ${row.available}
     where id = ${row.id}`)
+
+export const setRecovery = (
+  tx: Tx,
+  id: string,
+  { lost_after_seconds, auto_recovery }: Pick<RegionRow, 'lost_after_seconds' | 'auto_recovery'>,
+) => tx.run(sql`update regions set lost_after_seconds = ${lost_after_seconds}, auto_recovery = ${auto_recovery} where id = ${id}`)
 
 export const insertPlan = (tx: Tx, row: PlanRow) =>
   tx.run(sql`
@@ -100,11 +109,14 @@ export const templateById = (db: Queries, id: string) => db.maybe<TemplateRow>(s
 
 /** An image of the account stays until the transaction ends. */
 export async function holdTemplateOf(tx: Tx, accountId: string, key: string): Promise<TemplateRow | undefined> {
-  const lock = tx.run(sql`select from os_templates where id = ${key} and account_id = ${accountId} for share`)
-  const row = tx.maybe<TemplateRow>(
-    sql`${templates} where (${isPublic} and t.slug = ${key}) or (t.id = ${key} and (${isPublic} or t.account_id = ${accountId}))`,
-  )
-  return (await Promise.all([lock, row]))[1]
+  const find = () =>
+    tx.maybe<TemplateRow>(
+      sql`${templates} where (${isPublic} and t.slug = ${key}) or (t.id = ${key} and (${isPublic} or t.account_id = ${accountId}))`,
+    )
+  const row = await find()
+  if (!row || row.account_id === null) return row
+  const lock = tx.run(sql`select from os_templates where id = ${row.id} for share`)
+  return (await Promise.all([lock, find()]))[1]
 }
 
 export const setOwnTemplate = (tx: Tx, id: string, { name, available }: Pick<TemplateRow, 'name' | 'available'>) =>

@@ -1,8 +1,8 @@
 import { formatCents } from '../../kernel/money.ts'
 import type { OsTemplate, Plan, Region } from './schema.ts'
-import type { PlanRow, RegionRow, TemplateRow } from './sql.ts'
+import type { PlanRow, RegionRow, ShownRegion, TemplateRow } from './sql.ts'
 
-export const toRegion = (row: Omit<RegionRow, 'network_controller'>): Region => ({
+export const toRegion = (row: ShownRegion): Region => ({
   id: row.id,
   name: row.name,
   slug: row.slug,

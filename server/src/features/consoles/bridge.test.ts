@@ -96,7 +96,7 @@ describe('a bridge', () => {
   })
 
   test('keeps an idle client that answers pings until the idle timeout', async () => {
-    const { bridge } = await bridged(new Host(), { pingMs: 10, idleMs: 200 })
+    const { bridge } = await bridged(new Host(), { pingMs: 100, idleMs: 500 })
     expect(await bridge.ended).toBe('idle')
   })
 

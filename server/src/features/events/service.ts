@@ -6,7 +6,7 @@ import type { Event, EventPayloads, EventType } from './schema.ts'
 import { eventsAfter, insertEvent, type EventRow } from './sql.ts'
 import { toEvent } from './view.ts'
 
-export { findEvent, reserveLog, type EventRow } from './sql.ts'
+export { findEvent, reserveLog, type EventRow, type UnnumberedEvent } from './sql.ts'
 
 /** A payload of another type of event does not compile. */
 export type NewEvent = {
@@ -15,16 +15,9 @@ export type NewEvent = {
 
 /** Locks the account's event counter until the commit, so call it as late in the transaction as possible. */
 export async function recordEvent(tx: Tx, { clock, hooks }: EventDeps, { accountId, type, subjectId, data }: NewEvent): Promise<EventRow> {
-  const event = await insertEvent(tx, {
-    account_id: accountId,
-    id: newId(),
-    type,
-    subject_id: subjectId ?? null,
-    data,
-    created_at: clock.now(),
-  })
-  for (const hook of hooks.onEvent) await hook(tx, event)
-  return event
+  const event = { account_id: accountId, id: newId(), type, subject_id: subjectId ?? null, data, created_at: clock.now() }
+  const [row] = await Promise.all([insertEvent(tx, event), ...hooks.onEvent.map((hook) => hook(tx, event))]) // pipelined in order
+  return row
 }
 
 export const listEvents = async (db: Queries, accountId: string, after: string, limit: number): Promise<Event[]> =>

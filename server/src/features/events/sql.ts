@@ -7,13 +7,15 @@ export const EVENTS = 'berth_events'
 
 export type EventRow = Row<'events'>
 
+export type UnnumberedEvent = Omit<EventRow, 'number' | 'data'> & { data: object }
+
 /** Locks the account's event counter before a lock that comes later in the lock order, such as the wallet. */
 export const reserveLog = (tx: Tx, accountId: string) =>
   tx.run(sql`
     insert into event_counters as c (account_id, last_number) values (${accountId}, 0)
     on conflict (account_id) do update set last_number = c.last_number`)
 
-export const insertEvent = (tx: Tx, event: Omit<EventRow, 'number' | 'data'> & { data: object }) =>
+export const insertEvent = (tx: Tx, event: UnnumberedEvent) =>
   tx.one<EventRow>(sql`
     with counter as (
       insert into event_counters as c (account_id, last_number) values (${event.account_id}, 1)

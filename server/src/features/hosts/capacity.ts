@@ -70,10 +70,13 @@ export const reserveCapacity = async (tx: Tx, hostId: string, size: Size, copyGi
 const hasDiskRoom = (gib: number): Sql => sql`
   disk_used_gib + ${gib} <= disk_total_gib - disk_reserve_gib and coalesce(disk_free_gib, disk_total_gib) >= disk_reserve_gib`
 
-/** What a restore takes for a time may take the reserve. Of the space that is measured as free, other restores have booked some and not yet written it. */
+/**
+ * What a restore takes for a time is taken from what is free above the reserve, and not only from what is for sale: a host that is sold out can
+ * restore too. Of the space that is measured as free, other restores have booked some and not yet written it: `restore_rooms` is summed in the row, so that restores that
+ * begin in the same instant see each other.
+ */
 const hasRoomForATime = (gib: number): Sql => sql`
-  disk_used_gib + ${gib} <= disk_total_gib and coalesce(disk_free_gib, disk_total_gib) >= ${gib}
-    + (select coalesce(sum(r.gib), 0) from restore_rooms r where r.host_id = hosts.id)`
+  coalesce(disk_free_gib - disk_reserve_gib - disk_restoring_gib, disk_total_gib - disk_used_gib) >= ${gib}`
 
 export const releaseCapacity = (tx: Tx, hostId: string, size: Size) =>
   tx.run(sql`

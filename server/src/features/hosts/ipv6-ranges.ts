@@ -5,11 +5,9 @@ import { addDuration } from '../../kernel/clock.ts'
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { formatIpRange, parseIp, parseIpRange, rangesOverlap, type IpRange } from '../../kernel/ip-range.ts'
-import { allColumns } from '../../schema/columns.ts'
 import type { RegionRow } from '../catalog/service.ts'
 import { clearReverseName } from '../reverse-names/service.ts'
-import type { PoolRow } from './public-addresses.ts'
-import type { HostRow } from './sql.ts'
+import { isIpv6, type PoolRow } from './public-addresses.ts'
 
 export interface TakenRange {
   address: string
@@ -27,27 +25,22 @@ const CHEAP_TRIES = 256
 /** A pool of up to 2 to the power of this many ranges is searched for a free one when chance finds none. */
 const SEARCHED_BITS = 16
 
-const poolsFor = (db: Queries, host: HostRow) =>
-  db.many<PoolRow>(sql`
-    select ${allColumns('address_pools')} from address_pools
-    where (host_id = ${host.id} or (host_id is null and region_id = ${host.region_id})) and family(cidr) = 6 order by cidr`)
-
-/** Null where no pool of IPv6 serves the host. */
-export async function allocateIpv6(tx: Tx, now: Date, host: HostRow, regionSlug: string): Promise<TakenRange | null> {
-  const taken = await tryIpv6(tx, now, host)
+/** From one of the pools of a host. Null where none is of IPv6. */
+export async function allocateIpv6(tx: Tx, now: Date, pools: PoolRow[], regionSlug: string): Promise<TakenRange | null> {
+  const taken = await tryIpv6(tx, now, pools)
   if (taken === 'full')
     throw apiError('no_capacity', `No public IPv6 address is free in ${regionSlug}: try again in a few minutes, or ask support`)
   return taken
 }
 
 /** Null also where its pools are full. */
-export async function findIpv6(tx: Tx, now: Date, host: HostRow): Promise<TakenRange | null> {
-  const taken = await tryIpv6(tx, now, host)
+export async function findIpv6(tx: Tx, now: Date, pools: PoolRow[]): Promise<TakenRange | null> {
+  const taken = await tryIpv6(tx, now, pools)
   return taken === 'full' ? null : taken
 }
 
-async function tryIpv6(tx: Tx, now: Date, host: HostRow): Promise<TakenRange | 'full' | null> {
-  const pools = await poolsFor(tx, host)
+async function tryIpv6(tx: Tx, now: Date, all: PoolRow[]): Promise<TakenRange | 'full' | null> {
+  const pools = all.filter(isIpv6)
   for (const pool of pools) {
     const taken = await takeFrom(tx, now, pool)
     if (taken) return taken

@@ -52,6 +52,17 @@ describe('placement', () => {
     expect([namesOf(fitting), [...rejected]]).toEqual([['unknown', 'fast'], [['without a network card for this speed', 1]]])
   })
 
+  test('prefers a host of the speed for a VM that has lost its own, to what is free and to its placement group', () => {
+    const hosts = [host('slow'), host('fast', { uplink_mbps: 10_000, ram_used_mib: 4096 })]
+    const rule: PlacementRule = { policy: 'TOGETHER', vmsByHost: new Map([['slow', 1]]) }
+    const ranked = (speed: Partial<Need>) => namesOf(rankHosts(hosts, need({ ...speed, isSpeedOptional: true, rule })).fitting)
+    expect([ranked({}), ranked({ network10g: true }), ranked({ boughtMbps: 2500 })]).toEqual([
+      ['slow', 'fast'],
+      ['fast', 'slow'],
+      ['fast', 'slow'],
+    ])
+  })
+
   test('prefers the host whose scarcest resource stays least used', () => {
     const hosts = [host('half', { ram_used_mib: 4096 }), host('empty'), host('full disk', { disk_used_gib: 80 })]
     expect(namesOf(rankHosts(hosts, need()).fitting)).toEqual(['empty', 'half', 'full disk'])

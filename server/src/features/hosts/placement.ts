@@ -14,10 +14,14 @@ export interface Need {
   network10g: boolean
   /** Only a host whose card is as fast will do, or one of unknown speed; 0 where no speed was bought. */
   boughtMbps: number
+  /** Such a host is only preferred: for a VM that has lost its own. */
+  isSpeedOptional?: boolean
   /** Without one, only a host that has IPv6 addresses will do. */
   publicIpv4: boolean
   /** Of its placement group, if it has one. */
   rule?: PlacementRule | null
+  /** Hosts that are chosen only where no other fits: those with backups of the VM. */
+  avoid?: ReadonlySet<string>
 }
 
 export interface PlacementRule {
@@ -58,13 +62,23 @@ export function rankHosts(hosts: HostRow[], need: Need, withIpv6: ReadonlySet<st
     if (reason) rejected.set(reason, (rejected.get(reason) ?? 0) + 1)
     return !reason
   })
-  return { fitting: fitting.sort((a, b) => preference(a, need) - preference(b, need) || share(a, need) - share(b, need)), rejected }
+  return { fitting: fitting.sort((a, b) => compareHosts(a, b, need) || share(a, need) - share(b, need)), rejected }
 }
+
+/** Below 0: the first is better, whatever room each has. */
+const compareHosts = (a: HostRow, b: HostRow, need: Need): number =>
+  Number(need.avoid?.has(a.id) ?? false) - Number(need.avoid?.has(b.id) ?? false) ||
+  Number(isTooSlow(a, need)) - Number(isTooSlow(b, need)) ||
+  preference(a, need) - preference(b, need)
+
+const isTooSlow = (host: HostRow, need: Need): boolean => lacks10g(host, need) || !carries(host, need.boughtMbps)
+
+const lacks10g = (host: HostRow, { network10g }: Need): boolean => network10g && !has10g(host)
 
 function rejection(host: HostRow, need: Need): Rejection | null {
   if (!supportsArch(host, need.arch)) return 'of another architecture'
-  if (need.network10g && !has10g(host)) return 'without a 10G card'
-  if (!carries(host, need.boughtMbps)) return 'without a network card for this speed'
+  if (!need.isSpeedOptional && lacks10g(host, need)) return 'without a 10G card'
+  if (!need.isSpeedOptional && !carries(host, need.boughtMbps)) return 'without a network card for this speed'
   if (host.maintenance) return 'in maintenance'
   if (host.unreachable_since) return 'unreachable'
   if (need.rule?.policy === 'STRICT_SPREAD' && need.rule.vmsByHost.has(host.id)) return 'with a VM of its placement group'
@@ -100,9 +114,11 @@ type DiskOf = Pick<HostRow, 'disk_used_gib' | 'disk_total_gib' | 'disk_reserve_g
 /** Below the reserve nothing new is written: what is booked counts, and what the host has measured. */
 export const hasDiskRoom = (host: DiskOf, gib: number): boolean => bookableGiB(host) >= gib && measuredRoomGiB(host) >= 0
 
-/** What a restore takes for a time may take the reserve. */
-const hasRoomForATime = ({ disk_used_gib, disk_total_gib, disk_free_gib }: DiskOf, gib: number): boolean =>
-  disk_used_gib + gib <= disk_total_gib && (disk_free_gib ?? disk_total_gib) >= gib
+/** The same rule as in capacity.ts: what a restore takes for a time is taken from what is free above the reserve. */
+const hasRoomForATime = (
+  { disk_used_gib, disk_total_gib, disk_free_gib, disk_reserve_gib, disk_restoring_gib }: HostRow,
+  gib: number,
+): boolean => (disk_free_gib === null ? disk_total_gib - disk_used_gib : disk_free_gib - disk_reserve_gib - disk_restoring_gib) >= gib
 
 /** How much more can be written: the less of what can be booked and what the host has measured. Negative below the reserve. */
 export const aboveReserveGiB = (host: DiskOf): number => Math.min(bookableGiB(host), measuredRoomGiB(host))
@@ -123,5 +139,8 @@ export function noCapacity(regionSlug: string, need: Need, checked: number, reje
   const size = need.ramMiB % 1024 === 0 ? `${need.ramMiB / 1024} GiB` : `${need.ramMiB} MiB`
   const disk = need.diskGiB > 0 ? ` and ${need.diskGiB} GiB disk` : ''
   const copy = need.copy ? ` with ${need.copy.gib} GiB for a time for the copy it is made from` : ''
-  return `No capacity in ${regionSlug} for ${size} RAM${disk}${copy}: ${[`${checked} host${checked === 1 ? '' : 's'} checked`, ...reasons].join(', ')}`
+  const advice = rejected.has('with a VM of its placement group')
+    ? '. A STRICT_SPREAD group has one VM on a host at most: choose a SPREAD group, or another region'
+    : ''
+  return `No capacity in ${regionSlug} for ${size} RAM${disk}${copy}: ${[`${checked} host${checked === 1 ? '' : 's'} checked`, ...reasons].join(', ')}${advice}`
 }

@@ -4,7 +4,7 @@ import { givenRegion } from '../../../test/hosts.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { getRegion } from '../catalog/service.ts'
 import { allocateIpv6 } from './ipv6-ranges.ts'
-import { addPool, listPools, removePool } from './public-addresses.ts'
+import { addPool, poolsFor, listPools, removePool } from './public-addresses.ts'
 
 const app = await testApp()
 const { db, clock } = app
@@ -43,8 +43,8 @@ test.each([
   const taken: string[] = []
   const rolledBack = new Error('as if nothing had happened')
   const taking = db.tx(async (tx) => {
-    for (const _ of expected) taken.push((await allocateIpv6(tx, clock.now(), host, 'six'))!.address)
-    await expect(allocateIpv6(tx, clock.now(), host, 'six')).rejects.toThrow('No public IPv6 address is free in six')
+    for (const _ of expected) taken.push((await allocateIpv6(tx, clock.now(), await poolsFor(tx, host), 'six'))!.address)
+    await expect(allocateIpv6(tx, clock.now(), await poolsFor(tx, host), 'six')).rejects.toThrow('No public IPv6 address is free in six')
     throw rolledBack
   })
   await expect(taking).rejects.toBe(rolledBack)

@@ -55,16 +55,15 @@ export async function publicNetworkSpec(
 
 /** Every address of an IPv4 range is added as free, except network, broadcast and gateway. Those of IPv6 are not listed (ipv6-ranges.ts). */
 export async function addPool(tx: Tx, now: Date, pool: NewPool): Promise<string> {
-  const isIpv6 = pool.cidr.includes(':')
-  const cidr = isIpv6 ? checkedIpv6(pool) : checkedIpv4(pool)
+  const cidr = isIpv6(pool) ? checkedIpv6(pool) : checkedIpv4(pool)
   const except = checkedExcept(pool)
   if (await overlapsPool(tx, cidr)) throw apiError('already_exists', `The range ${pool.cidr} overlaps a pool that exists already`)
   const id = newId()
   await tx.run(sql`
     insert into address_pools (id, region_id, host_id, cidr, gateway, dns, created_at)
-    values (${id}, ${pool.regionId}, ${pool.hostId}, ${cidr}, ${pool.gateway}, ${pool.dns ?? RESOLVERS[isIpv6 ? 'ipv6' : 'ipv4']}, ${now})`)
-  if (!isIpv6) await addFreeAddresses(tx, now, id, pool)
-  if (except.length > 0) await (isIpv6 ? withholdIpv6 : withhold)(tx, id, except)
+    values (${id}, ${pool.regionId}, ${pool.hostId}, ${cidr}, ${pool.gateway}, ${pool.dns ?? RESOLVERS[isIpv6(pool) ? 'ipv6' : 'ipv4']}, ${now})`)
+  if (!isIpv6(pool)) await addFreeAddresses(tx, now, id, pool)
+  if (except.length > 0) await (isIpv6(pool) ? withholdIpv6 : withhold)(tx, id, except)
   await triggerReconciler(tx, APPLY_PUBLIC)
   return id
 }
@@ -210,12 +209,21 @@ export async function findUnservedAddress(
   return null
 }
 
-/** Allocates an IPv4 address from a pool that serves this host. */
-export async function allocatePublicIp(tx: Tx, now: Date, host: HostRow, regionSlug: string): Promise<TakenAddress> {
-  const pools = await tx.many<PoolRow>(
-    sql`select ${allColumns('address_pools')} from address_pools where (host_id = ${host.id} or (host_id is null and region_id = ${host.region_id})) and family(cidr) = 4`,
+/** Of both families. */
+export const poolsFor = (db: Queries, host: HostRow) =>
+  db.many<PoolRow>(sql`
+    select ${allColumns('address_pools')} from address_pools
+    where host_id = ${host.id} or (host_id is null and region_id = ${host.region_id}) order by cidr`)
+
+export const isIpv6 = ({ cidr }: Pick<PoolRow, 'cidr'>): boolean => cidr.includes(':')
+
+/** Allocates an IPv4 address from one of the pools of a host. */
+export async function allocatePublicIp(tx: Tx, now: Date, pools: PoolRow[], regionSlug: string): Promise<TakenAddress> {
+  const taken = await takeFromAny(
+    tx,
+    now,
+    pools.filter((pool) => !isIpv6(pool)),
   )
-  const taken = await takeFromAny(tx, now, pools)
   if (taken) return taken
   throw apiError('no_capacity', `No public address is free in ${regionSlug}: try again in a few minutes, or ask support`)
 }

@@ -70,6 +70,8 @@ describe('host registration', () => {
       disk_total_gib: 50,
     })
     await db.run(sql`update hosts set vcpu_used = 0, ram_used_mib = 0 where id = ${host.id}`)
+    const fenced = { ...sold, fenced_at: clock.now() }
+    await expect(db.tx((tx) => changeHost(tx, fenced, { maintenance: false }))).rejects.toThrow('is fenced')
   })
 
   test('removal deletes a host without resources', async () => {

@@ -106,6 +106,11 @@ async function keepRange(tx: Tx, now: Date, pool: Parameters<typeof addPool>[2])
 
 /** Deletes a host without resources. A host with resources keeps its row, so that its VMs can be adopted when it comes back. */
 export async function removeHost(tx: Tx, now: Date, host: sql.HostRow): Promise<'forgotten' | 'kept'> {
+  if (host.fenced_at !== null && host.lost_at === null)
+    throw apiError(
+      'in_use',
+      `Host ${host.name} is fenced: it is cleaned when it returns. If it never does: npx berthd host recover ${host.name} --destroyed`,
+    )
   const { vms, networks, backups, volumes, leaving } = await sql.countHostResources(tx, host.id)
   if (leaving > 0)
     throw apiError(
@@ -144,6 +149,10 @@ export async function changeHost(
   if (overcommit !== undefined && !(overcommit >= 1 && overcommit <= 100)) throw invalid('overcommit must be from 1 to 100', 'overcommit')
   if (diskReserve !== undefined && !(Number.isInteger(diskReserve) && diskReserve >= 0 && diskReserve <= 90))
     throw invalid('diskReserve must be a whole number from 0 to 90', 'diskReserve')
+  if (maintenance === false && (await sql.drainedHosts(tx)).has(host.id))
+    throw apiError('busy', `Host ${host.name} is being drained: npx berthd host drain ${host.name} --cancel ends that`)
+  if (maintenance === false && host.fenced_at !== null)
+    throw apiError('busy', `Host ${host.name} is fenced: it is cleaned when it answers again, and can take VMs after that`)
   if (capacity) await sql.writeCapacity(tx, host.id, capacity)
   if (diskReserve !== undefined) await sql.writeDiskReserve(tx, host.id, diskReserve)
   if (uplinkMbps !== undefined) await sql.writeUplink(tx, host.id, uplinkMbps)

@@ -23,7 +23,7 @@ export {
 } from './registration.ts'
 export { syncDriverPool } from './driver-pool-sync.ts'
 export { PROVE, releaseCapacity, reserveCapacity, toCapacity } from './capacity.ts'
-export { aboveReserveGiB, carries, has10g, hasDiskRoom, supportsArch, type PlacementRule } from './placement.ts'
+export { aboveReserveGiB, carries, has10g, hasDiskRoom, rankHosts, supportsArch, type Need, type PlacementRule } from './placement.ts'
 export type { HostRow } from './sql.ts'
 export { requireIpv6 } from './ipv6-ranges.ts'
 export {
@@ -41,7 +41,9 @@ export {
 
 export const listHosts = sql.listHosts
 export const findHost = sql.findHost
-export const { listHostsIn, markLost, regionsWithHosts } = sql
+export const { drainedHosts, findHostIdIn, listHostsIn, markFenced, markLost, markUnfenced, regionsWithHosts } = sql
+export { clientsOf, imageOwnersOn, isSilent, lostSince, pathsOf, recordClients, sharedAddresses, type HostPath } from './paths.ts'
+export { changePower, openPower, requirePower } from './power.ts'
 
 /** The driver pool asks by it: nothing is sent to a destroyed host, whose address another machine may have by now. */
 export async function findHostToCall(db: Queries, id: string): Promise<sql.HostRow | undefined> {
@@ -52,8 +54,12 @@ export async function findHostToCall(db: Queries, id: string): Promise<sql.HostR
 
 const SETTLING_MS = 30_000
 
-/** Whether the host is reachable. One that has just come back has time to settle, until libvirt has found its machines again. */
-export const isStable = ({ unreachable_since, reachable_since }: sql.HostRow, now: Date): boolean =>
+/** Whether the host is reachable. One that has just come back has time to settle, until libvirt has found its machines again. One that was fenced is
+ *  cleaned first. */
+export const isStable = (host: sql.HostRow, now: Date): boolean => host.fenced_at === null && isBack(host, now)
+
+/** Of a host that was fenced too. */
+export const isBack = ({ unreachable_since, reachable_since }: sql.HostRow, now: Date): boolean =>
   unreachable_since === null && (reachable_since === null || now.getTime() - reachable_since.getTime() >= SETTLING_MS)
 
 /** Longer than a host reboot takes. */

@@ -28,6 +28,14 @@ export const listHosts = (db: Queries) =>
 export const listHostsIn = (db: Queries, regionId: string) =>
   db.many<HostRow>(sql`select ${allColumns('hosts')} from hosts where region_id = ${regionId} and removed_at is null order by name`)
 
+/** By the name that the host gives itself. */
+export const findHostIdIn = async (db: Queries, regionId: string, hostname: string): Promise<string | undefined> =>
+  (
+    await db.maybe<{ id: string }>(
+      sql`select id from hosts where region_id = ${regionId} and hostname = ${hostname} and removed_at is null limit 1`,
+    )
+  )?.id
+
 export const regionsWithHosts = async (db: Queries): Promise<string[]> =>
   (await db.many<{ region_id: string }>(sql`select distinct region_id from hosts where removed_at is null order by region_id`)).map(
     (row) => row.region_id,
@@ -52,6 +60,10 @@ export const writeCapacity = (tx: Tx, id: string, size: { vcpu: number; ramMiB: 
 export const writeMaintenance = (tx: Tx, id: string, maintenance: boolean) =>
   tx.run(sql`update hosts set maintenance = ${maintenance} where id = ${id}`)
 
+/** Ids of the hosts whose VMs are being moved away. */
+export const drainedHosts = async (db: Queries): Promise<Set<string>> =>
+  new Set((await db.many<{ host_id: string }>(sql`select host_id from drains where status = 'RUNNING'`)).map(({ host_id }) => host_id))
+
 export const writeDiskReserve = (tx: Tx, id: string, percent: number) =>
   tx.run(sql`update hosts set disk_reserve_percent = ${percent} where id = ${id}`)
 
@@ -68,6 +80,18 @@ export const markLost = (tx: Tx, now: Date, id: string) =>
   tx.run(sql`
     update hosts set lost_at = coalesce(lost_at, ${now}), removed_at = coalesce(removed_at, ${now}),
       unreachable_since = coalesce(unreachable_since, ${now}), maintenance = true
+    where id = ${id}`)
+
+/** Nothing new is placed on it until an operator says so, also when it has come back. */
+export const markFenced = (tx: Tx, id: string, at: Date) =>
+  tx.run(sql`update hosts set fenced_at = ${at}, maintenance = true where id = ${id}`)
+
+export const markUnfenced = (tx: Tx, id: string) => tx.run(sql`update hosts set fenced_at = null where id = ${id}`)
+
+export const writePower = (tx: Tx, id: string, power: Pick<HostRow, 'power_url' | 'power_user' | 'sealed_power_password' | 'power_ca'>) =>
+  tx.run(sql`
+    update hosts set power_url = ${power.power_url}, power_user = ${power.power_user}, sealed_power_password = ${power.sealed_power_password},
+      power_ca = ${power.power_ca}
     where id = ${id}`)
 
 export const deleteHost = (tx: Tx, id: string) => tx.run(sql`delete from hosts where id = ${id}`)

@@ -60,6 +60,12 @@ export const lockIdleCopy = (tx: Tx, imageId: string, targetId: string) =>
 export const findCopy = (db: Queries, imageId: string, targetId: string) =>
   db.maybe<CopyRow>(sql`select ${row} from image_copies c where c.image_id = ${imageId} and c.target_id = ${targetId}`)
 
+/** Object lock keeps what there is of it in a target. */
+export const isLocked = async (tx: Tx, imageId: string): Promise<boolean> =>
+  (await tx.maybe(sql`
+    select from image_copies c join backup_targets t on t.id = c.target_id where c.image_id = ${imageId} and t.lock_days is not null limit 1`)) !==
+  undefined
+
 export const findStored = (db: Queries, imageId: string) =>
   db.many<CopyRow>(sql`select ${row} from image_copies c where c.image_id = ${imageId} and c.stored_at is not null order by c.stored_at`)
 

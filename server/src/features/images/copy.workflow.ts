@@ -3,13 +3,14 @@ import { createHash } from 'node:crypto'
 import { extentsOf } from '../../backup-target/file-content.ts'
 import type { Extent } from '../../hypervisor/extent.ts'
 import { addDuration, parseDurationMs } from '../../kernel/clock.ts'
+import type { Tx } from '../../kernel/database/db.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { StepError, type StepContext } from '../../workflow/workflow-builder.ts'
 import { workflow, type Deps } from '../deps.ts'
 import { openCopy, type CopyInput } from './copies.ts'
 import * as copies from './copies.sql.ts'
-import { COPY } from './reconciler-names.ts'
-import { imageById, type ImageRow } from './sql.ts'
+import { COPY, PURGE } from './reconciler-names.ts'
+import { imageById, postpone, type ImageRow } from './sql.ts'
 
 type Context = Pick<StepContext<Deps, CopyInput, unknown>, 'deps' | 'input' | 'signal'>
 
@@ -58,14 +59,22 @@ export const removeImageCopy = workflow<CopyInput>('image.remove_copy', { deadli
   .step('remove', { timeout: '1h', run: remove })
   .onSuccess(async (tx, { input, results, now }) => {
     const { isGone, lockedBytes } = results.remove
-    if (isGone) await copies.deleteCopy(tx, idOf(input))
-    else await copies.postponeLocked(tx, now, idOf(input), lockedBytes)
+    if (isGone) {
+      await copies.deleteCopy(tx, idOf(input))
+      await purgeAgain(tx, input.imageId)
+    } else await copies.postponeLocked(tx, now, idOf(input), lockedBytes)
     await triggerReconciler(tx, COPY)
   })
   .onFailure(async (tx, { input, error, now }) => {
     await copies.postponeCopy(tx, idOf(input), addDuration(now, RETRY), error?.userMessage ?? null)
     await triggerReconciler(tx, COPY)
   })
+
+/** The image that was kept by it. */
+async function purgeAgain(tx: Tx, imageId: string): Promise<void> {
+  await postpone(tx, imageId, null)
+  await triggerReconciler(tx, PURGE)
+}
 
 async function remove({ deps, input, signal }: Context): Promise<{ isGone: boolean; lockedBytes: number }> {
   const { repository } = await openCopy(deps, input, signal)

@@ -19,14 +19,15 @@ import { sql } from '../../kernel/database/db.ts'
 
 const missing = (): string | undefined => {
   try {
-    execFileSync('qemu-img', ['--version'])
+    for (const program of ['qemu-img', 'xz']) execFileSync(program, ['--version'])
     return undefined
   } catch {
-    return 'qemu-img (qemu-utils)'
+    return 'qemu-img and xz (qemu-utils, xz-utils)'
   }
 }
 
 const MIB = 1024 ** 2
+const xz = (input: Buffer, ...args: string[]): Buffer => execFileSync('xz', ['--stdout', ...args], { input, maxBuffer: 64 * MIB })
 const sumOf = (bytes: Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 
 describeIf(missing())('an image from a URL', async () => {
@@ -64,7 +65,7 @@ describeIf(missing())('an image from a URL', async () => {
 
   test('is kept as a clean qcow2 with the same content, and VMs are made from it', async () => {
     qemuImg('convert', '-f', 'raw', '-O', 'qcow2', '-c', 'disk.raw', 'compressed.qcow2')
-    for (const bytes of [raw, qcow2, file('compressed.qcow2'), gzipSync(raw), zstdCompressSync(qcow2)]) {
+    for (const bytes of [raw, qcow2, file('compressed.qcow2'), gzipSync(raw), zstdCompressSync(qcow2), xz(raw), xz(qcow2)]) {
       const image = await imported(bytes, { defaultUser: 'me' })
       expect(image).toMatchObject({ status: 'AVAILABLE', disk: 1, defaultUser: 'me', source: { type: 'URL', url: server.url, vmId: null } })
       expect(contentOf(image.id).equals(raw)).toBe(true)
@@ -124,7 +125,9 @@ describeIf(missing())('an image from a URL', async () => {
       [qcow2.subarray(0, qcow2.length / 2), /cut off|damaged|failed/],
       [Buffer.from('#!/bin/sh\n'), /neither a qcow2 image nor a raw disk/],
       [Buffer.concat([gzipSync(raw).subarray(0, 2_000), Buffer.alloc(100)]), /compressed, and damaged/],
-      [Buffer.concat([Buffer.from('fd377a585a00', 'hex'), Buffer.alloc(100)]), /xz/],
+      [Buffer.concat([Buffer.from('fd377a585a00', 'hex'), Buffer.alloc(100)]), /compressed, and damaged/],
+      [xz(raw).subarray(0, -20), /compressed, and damaged/],
+      [xz(raw, '--lzma2=preset=0,dict=272MiB'), /compressed, and damaged/], // needs more memory than it gets
       [Buffer.from(JSON.stringify({ driver: 'qcow2', file: '/etc/shadow' })), /neither a qcow2 image/],
     ]
     const before = (await customer.get('/wallet')).body.data.balance
@@ -151,6 +154,7 @@ describeIf(missing())('an image from a URL', async () => {
     await expect(write(raw)).rejects.toThrow(tooLarge)
     await expect(write(gzipSync(Buffer.alloc(64 * MIB)))).rejects.toThrow(tooLarge)
     await expect(write(zstdCompressSync(Buffer.alloc(64 * MIB)))).rejects.toThrow(tooLarge)
+    await expect(write(xz(Buffer.alloc(64 * MIB)))).rejects.toThrow(tooLarge)
     const sparse = Buffer.alloc(64 * MIB, 'x')
     sparse.writeUInt16BE(0x55aa, 510)
     writeFileSync(join(folder, 'sparse.raw'), sparse)

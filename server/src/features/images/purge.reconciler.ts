@@ -1,15 +1,20 @@
 // Removes the files of deleted images: here at once, and from hosts and storage backends when they can be reached. A host that is away keeps the image
-// DELETING, which costs its owner nothing. Those that no VM of a host was made from are removed there, too.
+// DELETING, which costs its owner nothing; one that object lock keeps in a backup target counts in the owner's quota meanwhile. Those that no VM of a host was made from are removed there, too.
 import { addDuration, subtractDuration } from '../../kernel/clock.ts'
+import { releaseQuota } from '../accounts/service.ts'
 import { lockTemplateUse } from '../catalog/service.ts'
 import { reconciler, type Deps } from '../deps.ts'
 import { hostsOfImage, releaseImageRoom } from '../hosts/capacity.ts'
 import { callHost, retryDelay } from '../hosts/service.ts'
+import { isLocked } from './copies.sql.ts'
+import { STORAGE_QUOTA } from './create.workflow.ts'
 import { recordImageEvent } from './events.ts'
 import { PURGE } from './reconciler-names.ts'
 import * as sql from './sql.ts'
 
 const REMOVE_MS = 120_000
+/** It is purged as soon as its last copy is gone. */
+const LOOK_AGAIN = '1d'
 
 export const purgeImages = reconciler(PURGE, '1m', async (deps: Deps) => {
   for (const { id } of await sql.deletedImages(deps.db, deps.clock.now()))
@@ -29,6 +34,10 @@ async function purge(deps: Deps, id: string): Promise<void> {
   await deps.db.tx(async (tx) => {
     const row = await sql.lockImageById(tx, id)
     if (!row) return
+    if (row.counted_gib > 0) {
+      if (await isLocked(tx, id)) return void (await sql.postpone(tx, id, addDuration(deps.clock.now(), LOOK_AGAIN)))
+      await releaseQuota(tx, row.account_id, STORAGE_QUOTA, BigInt(row.counted_gib))
+    }
     await recordImageEvent(tx, deps, id, 'image.deleted', { reason: row.reason })
     await sql.deleteImage(tx, id)
   })

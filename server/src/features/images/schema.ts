@@ -24,6 +24,13 @@ export const Image = object(
     kind: Type.Enum([...KINDS], { description: 'DISK: VMs are made from it. ISO: only kept' }),
     status: oneOf([...STATUSES]),
     error: nullable(Type.String({ description: 'Why it failed' })),
+    lockedUntil: nullable(
+      Type.String({
+        format: 'date-time',
+        description:
+          'Of a deleted one: object lock keeps it in a backup target until then at the latest, and it counts in imageStorage meanwhile',
+      }),
+    ),
     isProtected: Type.Boolean({ description: 'Whether it is protected against deletion' }),
     source: object({
       type: oneOf([...SOURCES]),
@@ -71,7 +78,7 @@ export const CreateImage = object(
       Type.String({
         ...nameText(1, 2_000),
         description:
-          'Import this file, by https from a public address: a qcow2 or raw disk, or an ISO image, as it is or compressed with gzip or zstd',
+          'Import this file, by https from a public address: a qcow2 or raw disk, or an ISO image, as it is or compressed with gzip, zstd or xz',
       }),
     ),
     checksum: Type.Optional(

@@ -17,6 +17,7 @@ import { requireSnapshotAsSource } from '../snapshots/service.ts'
 import { startAction } from '../vms/service.ts'
 import { balanceOf, type Quote, requireFunds, toQuote } from '../wallet/service.ts'
 import { createImageWorkflow, importImageWorkflow, STORAGE_QUOTA, type ImageInput, type SystemFacts } from './create.workflow.ts'
+import { isLocked } from './copies.sql.ts'
 import { recordImageEvent } from './events.ts'
 import { requireImportBudget } from './failed-imports.ts'
 import { COPY, PURGE } from './reconciler-names.ts'
@@ -132,7 +133,8 @@ async function begin(
   const { currency } = deps.config
   const price = BigInt(estimatedGib) * (await catalogNumbers(tx))('price.image_gib')
   const [imageId, runId] = [newId(), newId()]
-  await reserveQuotas(tx, accountId, { images: 1n, [STORAGE_QUOTA]: BigInt(estimatedGib) })
+  const kept = { [STORAGE_QUOTA]: () => sql.lockedOf(tx, accountId) }
+  await reserveQuotas(tx, accountId, { images: 1n, [STORAGE_QUOTA]: BigInt(estimatedGib) }, kept)
   // A server may take hours to send a file, and workers have few places for what takes long.
   if (type === 'URL' && (await sql.isImporting(tx, accountId)))
     throw apiError('busy', 'Another image of this account is being imported: wait until it is there, or delete it')
@@ -218,8 +220,8 @@ async function requireUnused(tx: Tx, { id, name }: sql.ShownImage): Promise<void
 /** Of a locked, unused image: nothing is made from it any more, and its files are removed. */
 export async function retireImage(tx: Tx, deps: EventDeps, row: sql.ShownImage, reason: string | null): Promise<void> {
   await deleteTemplate(tx, row.id)
-  // What a run has reserved is released by its end, which follows.
-  const counted = row.status === 'CREATING' ? 0 : row.counted_gib
+  // What a run has reserved is released by its end, which follows; what object lock keeps, when it is gone.
+  const counted = row.status === 'CREATING' || (await isLocked(tx, row.id)) ? 0 : row.counted_gib
   await releaseQuotas(tx, row.account_id, { images: 1n, ...(counted > 0 && { [STORAGE_QUOTA]: BigInt(counted) }) })
   await sql.markDeleting(tx, deps.clock.now(), row.id, reason, row.counted_gib - counted)
   await triggerReconciler(tx, PURGE)

@@ -4,7 +4,7 @@ import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { isOpen } from '../../workflow/run-store.ts'
-import { isSuspended } from '../accounts/service.ts'
+import { isSuspended, type KeptGib } from '../accounts/service.ts'
 import { paid, unpaid, type Deadlines, type Period } from '../renewals/service.ts'
 
 export interface ImageRow extends Row<'images'> {
@@ -15,6 +15,7 @@ export interface ShownImage extends ImageRow {
   arch: string | null
   default_user: string | null
   renewal_price_cents: bigint
+  locked_until: Date | null
 }
 
 /** It is paid for. */
@@ -31,7 +32,11 @@ export const isAvailable = (row: ShownImage): row is AvailableImage => row.statu
 /** Of the row of `images` with the alias `i`. */
 export const IMAGE_RENEWAL_PRICE = sql`(i.counted_gib * (select value from catalog_values where name = 'price.image_gib'))`
 
-const shown = sql`${allColumns('images', 'i')}, t.arch, t.default_user, ${IMAGE_RENEWAL_PRICE} as renewal_price_cents`
+/** Locks are renewed when half of their days have passed. Chunks are locked for up to twice as long as manifests. */
+const lockedUntil = sql`(select max(coalesce(c.renew_at - o.lock_days * interval '12 hours', i.updated_at) + o.lock_days * interval '2 days')
+  from image_copies c join backup_targets o on o.id = c.target_id where c.image_id = i.id and i.status = 'DELETING')`
+
+const shown = sql`${allColumns('images', 'i')}, t.arch, t.default_user, ${IMAGE_RENEWAL_PRICE} as renewal_price_cents, ${lockedUntil} as locked_until`
 const from = sql`images i left join os_templates t on t.id = i.id`
 
 export type NewImage = Pick<
@@ -69,6 +74,12 @@ export const countImages = async (db: Queries, accountId: string, filter: ImageF
 
 export const listImages = (db: Queries, accountId: string, filter: ImageFilter, range: PageRange) =>
   db.many<ShownImage>(sql`select ${shown} from ${from} where ${matching(accountId, filter)} ${newestFirst(sql`i.id`, range)}`)
+
+/** What counts of deleted images, as object lock keeps it. */
+export const lockedOf = (db: Queries, accountId: string) =>
+  db.one<KeptGib>(sql`
+    select coalesce(sum(i.counted_gib), 0)::int as gib, min(${lockedUntil}) as until from images i
+    where i.account_id = ${accountId} and i.status = 'DELETING' and i.size_bytes > 0`)
 
 /** Call it with the quota locked: two that begin at the same time would not see each other. */
 export const isImporting = async (tx: Tx, accountId: string): Promise<boolean> =>
@@ -157,7 +168,8 @@ export const deletedImages = (db: Queries, now: Date) =>
     select i.id from images i where i.status = 'DELETING' and (i.next_try_at is null or i.next_try_at <= ${now})
       and not exists (select from workflow_runs r where r.id = i.run_id and ${isOpen}) order by i.id limit 100`)
 
-export const postpone = (db: Queries, id: string, until: Date) => db.run(sql`update images set next_try_at = ${until} where id = ${id}`)
+export const postpone = (db: Queries, id: string, until: Date | null) =>
+  db.run(sql`update images set next_try_at = ${until} where id = ${id}`)
 
 /** Those of the ids whose files nothing needs. */
 export const unknownAmong = async (db: Queries, ids: string[]): Promise<string[]> =>

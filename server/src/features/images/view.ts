@@ -9,6 +9,7 @@ export const toImage = (row: ShownImage): Image => ({
   kind: row.kind,
   status: row.status,
   error: row.status === 'FAILED' ? row.reason : null,
+  lockedUntil: row.locked_until?.toISOString() ?? null,
   isProtected: row.is_protected,
   source: {
     type: row.source_type,

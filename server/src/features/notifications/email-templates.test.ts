@@ -28,6 +28,26 @@ describe('email', () => {
       'A backup of your VM web-1 cannot be restored',
       /The guest went off\.[^]*another backup/,
     ],
+    [
+      'maintenance.announced',
+      {
+        maintenance: {
+          id: 'cm',
+          vmIds: ['cvm'],
+          startsAt: '2027-03-01T22:00:00.000Z',
+          endsAt: '2027-03-01T23:00:00.000Z',
+          text: 'New\n<memory>',
+        },
+      },
+      'Maintenance of a host of your VMs',
+      /1 of your VMs[^]*22:00[^]*New\n\n<memory>/,
+    ],
+    [
+      'maintenance.cancelled',
+      { maintenance: { id: 'cm', startsAt: 'a', endsAt: 'b' } },
+      'A maintenance does not take place',
+      /was cancelled/,
+    ],
     ['webhook.disabled', { webhook: { id: 'cw', url: 'https://x.example/' }, reason: 'Gone' }, 'Webhook disabled', /Gone\./],
     ['ticket.reply', { ticket: { id: 'ct', subject: 'Help' } }, 'New reply to your ticket: Help', /GET \/tickets\/ct/],
   ])('for %s states what happened and what to do', (type, data, subject, words) => {

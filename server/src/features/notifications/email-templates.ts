@@ -60,6 +60,18 @@ const TEMPLATES: { [Type in EventType]?: (data: EventPayloads[Type]) => Draft } 
       'Rebuild it to start anew with an empty disk, or delete it. Until then it costs nothing.',
     ],
   }),
+  'maintenance.announced': ({ maintenance }) => ({
+    subject: 'Maintenance of a host of your VMs',
+    lines: [
+      `A host with ${maintenance.vmIds.length} of your VMs will be maintained from ${maintenance.startsAt} to ${maintenance.endsAt} (maintenance ${maintenance.id}).`,
+      ...maintenance.text.split('\n').flatMap((each) => (each.trim() === '' ? [] : [line(each, 2_000)])),
+      'Which VMs these are: GET /maintenances.',
+    ],
+  }),
+  'maintenance.cancelled': ({ maintenance }) => ({
+    subject: 'A maintenance does not take place',
+    lines: [`The maintenance that was announced from ${maintenance.startsAt} to ${maintenance.endsAt} (${maintenance.id}) was cancelled.`],
+  }),
   'volume.past_due': ({ volume, reason }) => unpaid('volume', volume, reason, 'be detached, then deleted'),
   'image.past_due': ({ image, reason }) => unpaid('image', image, reason, 'be deleted'),
   'address.past_due': ({ address, reason }) => unpaid('address', address, reason, 'be released'),

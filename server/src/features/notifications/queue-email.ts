@@ -2,12 +2,12 @@
 import type { Tx } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
-import type { EventRow } from '../events/service.ts'
+import type { UnnumberedEvent } from '../events/service.ts'
 import { isNotified } from './email-templates.ts'
 import { insertMail } from './sql.ts'
 
 export const SEND = 'emails.send'
 
-export async function queueMail(tx: Tx, event: EventRow): Promise<void> {
+export async function queueMail(tx: Tx, event: UnnumberedEvent): Promise<void> {
   if (isNotified(event.type)) await Promise.all([insertMail(tx, newId(), event), triggerReconciler(tx, SEND)])
 }

@@ -1,7 +1,7 @@
 import { sql, type NotNull, type Queries, type Tx } from '../../kernel/database/db.ts'
-import type { EventRow } from '../events/service.ts'
+import type { UnnumberedEvent } from '../events/service.ts'
 
-export const insertMail = (tx: Tx, id: string, event: EventRow) =>
+export const insertMail = (tx: Tx, id: string, event: UnnumberedEvent) =>
   tx.run(sql`
     insert into emails (id, account_id, event_id, recipient, next_attempt_at, created_at)
     select ${id}, id, ${event.id}, email, ${event.created_at}, ${event.created_at} from accounts where id = ${event.account_id}`)

@@ -40,7 +40,9 @@ describe('placement groups', async () => {
     const id = await group('STRICT_SPREAD')
     const answers = await Promise.all(Array.from({ length: 6 }, () => create(id)))
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([202, 202, 202, 503, 503, 503])
-    expect(answers.find(({ status }) => status === 503)!.body.error).toMatch(/3 hosts checked, 3 with a VM of its placement group/)
+    expect(answers.find(({ status }) => status === 503)!.body.error).toMatch(
+      /3 hosts checked, 3 with a VM of its placement group\. .*choose a SPREAD group, or another region$/,
+    )
     expect(new Set(await hostsOf(id)).size).toBe(3)
     expect((await create(id, '?dryRun=true')).status).toBe(503)
   })

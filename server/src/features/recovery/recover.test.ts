@@ -9,7 +9,7 @@ import { renewals } from '../billing/renew.reconciler.ts'
 import { addPool, findHost, getHost, registerHost, type HostRow } from '../hosts/service.ts'
 import { addSimulatedStorage } from '../storage/service.ts'
 import { suspendByOperator } from '../vms/service.ts'
-import { declareDestroyed, forgetHost, formatAge, isAnswering, planRecovery, removeLost, startRecoveries } from './service.ts'
+import { declareDestroyed, forgetHost, formatAge, isAnswering, planRecovery, removeLost, requestFence, startRecoveries } from './service.ts'
 
 async function given(options = storesInMemory()) {
   const app = await testApp(options)
@@ -70,7 +70,7 @@ describe('a destroyed host', async () => {
     const { id } = await vmOn(all, host)
     await expect(declareDestroyed(app.deps, host)).rejects.toMatchObject({ code: 'in_use', message: expect.stringContaining('answers') })
     expect(await isAnswering(app.deps, host)).toBe(true)
-    await expect(startRecoveries(app.deps, host.id, undefined)).rejects.toThrow('was not declared destroyed')
+    await expect(startRecoveries(app.deps, host.id, undefined)).rejects.toThrow('neither fenced nor declared destroyed')
     expect(await getHost(app.db, host.id)).toMatchObject({ lost_at: null, removed_at: null })
     expect((await vmOf(id)).status).toBe('RUNNING')
   })
@@ -124,6 +124,25 @@ describe('a destroyed host', async () => {
     const actions = (await customer.get(`/vms/${id}/actions`)).body.data
     expect(actions[0]).toMatchObject({ action: 'BACKUP_RESTORE', status: 'COMPLETED' })
     await app.rest()
+    await app.checkInvariants()
+  })
+
+  test('gives a VM with 10G back on a host with such a card, or on another where there is none', async () => {
+    await app.db.run(sql`update hosts set uplink_mbps = 10000`)
+    const [host, fast] = [await hostToLose(), await hostToLose()]
+    await app.db.run(sql`update hosts set ram_total_mib = ram_total_mib / 2, disk_total_gib = disk_total_gib / 2 where id = ${fast.id}`)
+    const { id } = await vmOn(all, host, { network10gEnabled: true })
+    await backUp(all, host, id)
+    const setUplinks = (mbps: number) =>
+      app.db.run(sql`update hosts set uplink_mbps = case when id = ${fast.id} then ${mbps}::int else 1000 end`)
+    const planned = async () => (await planRecovery(app.deps, host, undefined)).vms[0]!.host
+    await controlOf(app, host.id).faults.loseHost()
+    await setUplinks(1000)
+    expect(await planned()).toEqual(expect.any(String))
+    await setUplinks(10_000)
+    await recover(app, host)
+    expect((await placeOf(app, id)).host_id).toBe(fast.id)
+    await app.db.run(sql`update hosts set uplink_mbps = null`)
     await app.checkInvariants()
   })
 
@@ -339,7 +358,7 @@ describe('a destroyed host', async () => {
     await app.checkInvariants()
   })
 
-  test('keeps VMs whose disk is in a storage backend waiting: it is not lost', async () => {
+  test('keeps VMs whose disk is in a storage backend waiting until it is fenced: it is not lost', async () => {
     await app.db.tx((tx) => addSimulatedStorage(tx, app.clock.now(), { name: 'disks', region: 'fra1', sizeGiB: 1000, reservePercent: 0 }))
     const host = await hostToLose()
     const { id: planId } = await app.db.one<{ id: string }>(sql`update plans set storage = 'REPLICATED' where slug = 'small' returning id`)
@@ -352,9 +371,11 @@ describe('a destroyed host', async () => {
       false,
     ])
     expect(await vmOf(id)).toMatchObject({ status: 'ERROR', statusReason: expect.stringContaining('as soon as that is possible') })
-    await customer.delete(`/vms/${id}`)
+    await requestFence(app.deps, await getHost(app.db, host.id))
+    await app.settle()
+    expect(await recover(app, host)).toMatchObject({ started: [{ vmId: id, outcome: 'STARTED' }], isForgotten: true })
+    expect((await vmOf(id)).status).toBe('RUNNING')
     await app.rest()
-    expect(await forgetHost(app.db, app.clock.now(), host.id)).toBe(true)
     await app.checkInvariants()
   })
 

@@ -1,6 +1,7 @@
-// A host and its disks are destroyed. Its VMs are restored on other hosts from the newest backup outside of it, and keep what they are: id,
-// name, networks, firewalls, price, MAC, and each public address that the other host serves. Everything may be repeated: what is still on
-// the host has not been recovered yet.
+// The VMs of a lost host come back on others, and keep what they are: id, name, networks, firewalls, price, MAC, and each public address that the
+// other host serves. A host that was fenced may return: its VMs on replicated storage are started elsewhere with their disks. Of one that is destroyed
+// with its disks the others are restored from the newest backup outside of it. Everything may be repeated: what is still on the host has not been
+// recovered yet.
 import type { Db, Queries, Tx } from '../../kernel/database/db.ts'
 import { ApiError, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -10,15 +11,21 @@ import { fetchedCopyOf, newestOutside, recoverFromBackup, removeLostBackups, typ
 import type { Deps } from '../deps.ts'
 import { callHost, countHostResources, getHost, markLost, removeHost, type HostRow } from '../hosts/service.ts'
 import { failAllSnapshots } from '../snapshots/service.ts'
-import { evacuateVm, findBlockingRun, lockVmById, loseVm, markWaiting, vmById, type VmDetails } from '../vms/service.ts'
+import { evacuateVm, findBlockingRun, lockVmById, loseVm, markWaiting, startOnOtherHost, vmById, type VmDetails } from '../vms/service.ts'
 import { keepVolumes, loseVolume, volumesOn } from '../volumes/service.ts'
+import { startFence } from './fence.workflow.ts'
+import { hasAnswered, isFenceIntact, voidFence } from './fencing.ts'
+import * as fences from './fences.sql.ts'
 import * as sql from './sql.ts'
 
+export { findFence } from './fences.sql.ts'
 export { recoveriesFrom, type RecoveryRun } from './sql.ts'
 
 const DESTROYED = 'The host of this VM was destroyed.'
 const LOST_WITH_HOST = 'It was on the disks of a host that was destroyed'
+export const BUSY = 'An action of it has to end first'
 const PROBE_MS = 10_000
+const VERIFY_MS = 30_000
 
 type Backup = Pick<BackupRow, 'id' | 'name' | 'size_bytes'> & { takenAt: Date; ageMs: number; hostId: string | null }
 
@@ -26,8 +33,8 @@ export interface VmPlan {
   id: string
   name: string
   status: VmDetails['status']
-  /** LOST: no backup outside of the host. WAITS: it can be restored later, `problem` says why. */
-  outcome: 'RESTORED' | 'LOST' | 'WAITS'
+  /** RESTARTED: with its disk. LOST: no backup outside of the host. WAITS: it can be recovered later, `problem` says why. */
+  outcome: 'RESTARTED' | 'RESTORED' | 'LOST' | 'WAITS'
   backup: Backup | null
   /** Where it goes. */
   host: string | null
@@ -61,6 +68,48 @@ export async function declareDestroyed(deps: Deps, host: HostRow): Promise<void>
   })
 }
 
+/** By an operator. It is done by a worker, and tried again until it has succeeded. Undefined where it is under way. */
+export async function requestFence(deps: Deps, host: HostRow): Promise<string | undefined> {
+  if (await isAnswering(deps, host))
+    throw apiError(
+      'in_use',
+      `Host ${host.name} answers, so it can be asked to stop its VMs. Switch it off, or cut it off its network, first`,
+    )
+  return deps.db.tx(async (tx) => {
+    await sql.lockHost(tx, host.id)
+    await fences.markUnreachable(tx, host.id, deps.clock.now())
+    await fences.requestFence(tx, deps.clock.now(), host.id, false)
+    return startFence(tx, deps, host.id)
+  })
+}
+
+/** From here on workers start the VMs of a fenced host elsewhere, until all of them are. */
+export async function requestRecovery(deps: Deps, host: HostRow): Promise<void> {
+  if (await isAnswering(deps, host)) throw answersAgain(host)
+  await deps.db.tx((tx) => fences.setRecovers(tx, host.id))
+}
+
+const answersAgain = ({ name }: HostRow): ApiError =>
+  apiError('in_use', `Host ${name} answers again: it is cleaned, and what is still placed on it starts there`)
+
+/** Now, not only when it was fenced: it may have returned since, or somebody may have undone it. */
+async function requireFence(deps: Deps, host: HostRow): Promise<void> {
+  if (host.fenced_at === null) throw new Error(`BUG: host ${host.name} was neither fenced nor declared destroyed`)
+  if (host.unreachable_since === null) throw answersAgain(host)
+  const means = (await fences.findFence(deps.db, host.id))?.means ?? []
+  if (await isFenceIntact(deps, host, means, AbortSignal.timeout(VERIFY_MS))) return
+  await voidFence(deps, host.id)
+  throw apiError('in_use', `What fenced ${host.name} was undone, or it has answered since. A worker fences it again: try again in a minute`)
+}
+
+/** Of a VM whose host is lost, and which an action cannot end on. Returns whether it is still busy. */
+export async function endOpenRun(tx: Tx, deps: Deps, vmId: string): Promise<boolean> {
+  const runs = await sql.openRunsOf(tx, vmId)
+  for (const { id, name, compensating } of runs)
+    if (!compensating && name !== 'vm.delete') await deps.workflows.abandon(tx, id, 'The host of this VM failed.')
+  return runs.length > 0
+}
+
 export const isSettled = async (db: Queries, { id }: HostRow): Promise<boolean> => !(await sql.isAnyBusy(db, id))
 
 class RolledBack extends Error {}
@@ -88,6 +137,7 @@ async function planVm(tx: Tx, deps: Deps, host: HostRow, vmId: string, among: Re
   const vm = (await lockVmById(tx, vmId))!
   const { id, name, status, ip_address: addressBefore } = vm
   const seen = { id, name, status, host: null, addressBefore, addressAfter: null, backup: null, problem: null }
+  if (vm.storage !== 'LOCAL') return planRestart(tx, deps, host, vm, seen, among)
   const found = await sourceOf(tx, host, vm)
   if (!found.backup) return { ...seen, outcome: found.isLost ? 'LOST' : 'WAITS', problem: found.problem }
   const backup = describeBackup(found.backup, host, deps.clock.now())
@@ -103,6 +153,42 @@ async function planVm(tx: Tx, deps: Deps, host: HostRow, vmId: string, among: Re
   return { ...seen, outcome: 'RESTORED', backup, host: (await getHost(tx, after.host_id!)).name, addressAfter: after.ip_address }
 }
 
+async function planRestart(
+  tx: Tx,
+  deps: Deps,
+  host: HostRow,
+  vm: VmDetails,
+  seen: Omit<VmPlan, 'outcome'>,
+  among: ReadonlySet<string> | undefined,
+): Promise<VmPlan> {
+  const problem = objection(host, vm)
+  if (problem !== null) return { ...seen, outcome: 'WAITS', problem }
+  if ((await sql.openRunsOf(tx, vm.id)).length > 0) return { ...seen, outcome: 'WAITS', problem: BUSY }
+  const elsewhere = await sql.findStaleElsewhere(tx, vm)
+  if (elsewhere) return { ...seen, outcome: 'WAITS', problem: mayRunOn(elsewhere) }
+  try {
+    const { hostId } = await startOnOtherHost(tx, deps, vm, among)
+    const [to, after] = [await getHost(tx, hostId), (await vmById(tx, vm.id))!]
+    return { ...seen, outcome: 'RESTARTED', host: to.name, addressAfter: after.ip_address }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return { ...seen, outcome: 'WAITS', problem: error.message }
+  }
+}
+
+/** Why a VM on replicated storage is not started elsewhere; null where it can be. */
+function objection(host: HostRow, vm: VmDetails): string | null {
+  if (!vm.provisioned) return 'It is being created: it fails and is refunded'
+  if (vm.status === 'UNMANAGED') return 'It is UNMANAGED: adopt it first'
+  if (host.fenced_at === null || (host.lost_at !== null && hasAnswered(host)))
+    return `Its disk is not lost, but nothing keeps ${host.name} from writing to it: npx berthd host fence ${host.name}`
+  if (host.unreachable_since === null) return answersAgain(host).message
+  return null
+}
+
+const mayRunOn = ({ name }: { name: string }): string =>
+  `A machine of it may still run on ${name}, where a move of it ended: it waits until that host answers and it is removed there, or the host is fenced too`
+
 interface Source {
   backup: BackupRow | null
   isLost: boolean
@@ -111,12 +197,6 @@ interface Source {
 
 async function sourceOf(db: Queries, host: HostRow, vm: VmDetails): Promise<Source> {
   if (!vm.provisioned) return { backup: null, isLost: false, problem: 'It is being created: it fails and is refunded' }
-  if (vm.storage !== 'LOCAL')
-    return {
-      backup: null,
-      isLost: false,
-      problem: 'Its disk is in a storage backend and is not lost, but cannot be used by another host yet',
-    }
   const [backup] = await newestOutside(db, host.id, vm.id)
   if (!backup) return { backup: null, isLost: true, problem: 'There is no backup of it outside of this host' }
   const { unreachable_holder: holder } = backup
@@ -157,10 +237,10 @@ export type Started =
   | { vmId: string; name: string; outcome: 'STARTED'; runId: string }
   | { vmId: string; name: string; outcome: 'LOST' | 'WAITS'; reason: string }
 
-/** In a transaction per VM. */
+/** In a transaction per VM. Of a host that was not declared destroyed, those on replicated storage alone. */
 export async function startRecoveries(deps: Deps, hostId: string, among: ReadonlySet<string> | undefined): Promise<Started[]> {
   const host = await getHost(deps.db, hostId)
-  if (host.lost_at === null) throw new Error(`BUG: host ${host.name} was not declared destroyed`)
+  if (host.lost_at === null) await requireFence(deps, host)
   const started: Started[] = []
   for (const { id } of await sql.vmsOf(deps.db, hostId)) {
     const one = await deps.db.tx((tx) => recoverVm(tx, deps, host, id, among)).catch((error: unknown) => waitForRoom(deps, id, error))
@@ -180,6 +260,8 @@ async function recoverVm(
   const vm = await lockVmById(tx, id)
   if (vm?.host_id !== host.id) return undefined
   const about = { vmId: id, name: vm.name }
+  if (vm.storage !== 'LOCAL') return restartVm(tx, deps, host, vm, among)
+  if (host.lost_at === null) return { ...about, outcome: 'WAITS', reason: await whatIsOffered(tx, deps, host, vm) }
   const run = await findBlockingRun(tx, deps, vm)
   if (run) return { ...about, outcome: 'WAITS', reason: `Action ${run.label} (${run.id}) has to end first` }
   const { backup, isLost, problem } = await sourceOf(tx, host, vm)
@@ -197,6 +279,31 @@ async function recoverVm(
   })
   recordByOperator(tx, deps.clock.now(), { accountId: vm.account_id, action: 'host recover', resourceIds: [id] })
   return { ...about, outcome: 'STARTED', runId: actionId }
+}
+
+async function restartVm(tx: Tx, deps: Deps, host: HostRow, vm: VmDetails, among: ReadonlySet<string> | undefined): Promise<Started> {
+  const about = { vmId: vm.id, name: vm.name }
+  await sql.lockHost(tx, host.id)
+  const problem = objection(await getHost(tx, host.id), vm) // it may have returned meanwhile
+  if (problem !== null) {
+    if (host.lost_at !== null) await markWaiting(tx, deps, vm, 'Its host was destroyed. It is brought back as soon as that is possible')
+    return { ...about, outcome: 'WAITS', reason: problem }
+  }
+  if (await endOpenRun(tx, deps, vm.id)) return { ...about, outcome: 'WAITS', reason: BUSY }
+  const elsewhere = await sql.findStaleElsewhere(tx, vm)
+  if (elsewhere) return { ...about, outcome: 'WAITS', reason: mayRunOn(elsewhere) }
+  const { actionId } = await startOnOtherHost(tx, deps, vm, among)
+  recordByOperator(tx, deps.clock.now(), { accountId: vm.account_id, action: 'host recover', resourceIds: [vm.id] })
+  return { ...about, outcome: 'STARTED', runId: actionId }
+}
+
+/** Its disk may come back with the host, newer than any backup. */
+async function whatIsOffered(tx: Tx, deps: Deps, host: HostRow, vm: VmDetails): Promise<string> {
+  const { backup } = await sourceOf(tx, host, vm)
+  const offer = backup
+    ? `with --destroyed it is restored from its newest backup elsewhere, which was ${formatAge(describeBackup(backup, host, deps.clock.now()).ageMs)} old`
+    : 'it has no backup elsewhere, so --destroyed would lose it'
+  return `Its disk is on ${host.name}. It goes on when the host returns; ${offer}`
 }
 
 const whatIsLost = ({ takenAt, ageMs }: Backup): string =>
@@ -231,7 +338,10 @@ async function waitForRoom(deps: Deps, vmId: string, error: unknown): Promise<St
   if (!(error instanceof ApiError)) throw error
   const name = await deps.db.tx(async (tx) => {
     const vm = (await lockVmById(tx, vmId))!
-    await markWaiting(tx, deps, vm, 'Its host was destroyed. It is restored from its backup as soon as there is room for it')
+    if (vm.storage === 'LOCAL')
+      await markWaiting(tx, deps, vm, 'Its host was destroyed. It is restored from its backup as soon as there is room for it')
+    else if (vm.status === 'RUNNING')
+      await markWaiting(tx, deps, vm, 'Its host failed. It is started on another as soon as there is room for it')
     return vm.name
   })
   return { vmId, name, outcome: 'WAITS', reason: error.message }

@@ -2,9 +2,15 @@ import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { isOpen } from '../../workflow/run-store.ts'
 
-/** Running ones first. */
+/** Running ones first, and of these the oldest. */
 export const vmsOf = (db: Queries, hostId: string) =>
-  db.many<{ id: string }>(sql`select id from vms where host_id = ${hostId} order by not desired_running, id`)
+  db.many<{ id: string }>(sql`select id from vms where host_id = ${hostId} order by not desired_running, created_at, id`)
+
+/** Also one that is being undone. */
+export const openRunsOf = (db: Queries, subjectId: string) =>
+  db.many<{ id: string; name: string; label: string; compensating: boolean }>(
+    sql`select r.id, r.name, r.label, r.compensating from workflow_runs r where r.subject_id = ${subjectId} and ${isOpen} order by r.id`,
+  )
 
 /** Runs that need the host and must not be waited for. A deletion does not wait for it. */
 export const runsOn = (db: Queries, hostId: string) =>
@@ -25,16 +31,27 @@ export type RecoveryRun = Pick<Row<'workflow_runs'>, 'id' | 'status' | 'error' |
   recovery: string
 }
 
-/** Restores of VMs of the host elsewhere: those that are open, and those with these ids. */
+/** Restores of VMs of the host elsewhere, and starts: those that are open, and those with these ids. */
 export const recoveriesFrom = (db: Queries, hostId: string, ids: string[]) =>
   db.many<RecoveryRun>(sql`
     select r.id, r.status, r.error, r.compensating, r.started_at, r.completed_at, v.id as vm_id, v.name as vm_name, h.name as host_name,
       host(v.ip_address) as address, coalesce(r.input ->> 'recovery', '') as recovery
     from workflow_runs r join vms v on v.id = r.subject_id join hosts h on h.id = v.host_id
-    where r.name = 'backup.restore' and r.input -> 'placeBefore' ->> 'host_id' = ${hostId} and (${isOpen} or r.id = any(${ids}::text[]))
+    where (r.name = 'backup.restore' and r.input -> 'placeBefore' ->> 'host_id' = ${hostId} or r.name = 'vm.recover' and r.input ->> 'sourceId' = ${hostId}) and (${isOpen} or r.id = any(${ids}::text[]))
     order by r.id`)
 
 export const countSnapshots = async (db: Queries, hostId: string): Promise<number> =>
   (await db.one<{ count: number }>(sql`select count(*)::int as count from snapshots where host_id = ${hostId} and counted_gib > 0`)).count
+
+/** Another host where a machine of the VM may still run: it is not destroyed, nor fenced as a whole, nor was it fenced when the VM left it. */
+export const findStaleElsewhere = (db: Queries, vm: { id: string; host_id: string | null; storage_id: string | null }) =>
+  db.maybe<{ name: string }>(sql`
+    select h.name from stale_machines l join hosts h on h.id = l.host_id left join host_fences f on f.host_id = h.id
+    where l.vm_id = ${vm.id} and h.id is distinct from ${vm.host_id} and h.lost_at is null and (h.fenced_at is null or h.reachable_since > h.fenced_at
+      or not ('POWER' = any(f.means) or exists (
+        select from host_blocks b where b.host_id = h.id and b.storage_id = ${vm.storage_id} and b.client like '%:0/0')
+        or exists (select from workflow_runs r where r.subject_id = ${vm.id} and r.name = 'vm.recover' and r.input ->> 'sourceId' = h.id
+          and r.created_at >= h.fenced_at)))
+    order by h.name limit 1`)
 
 export const lockHost = (tx: Tx, id: string) => tx.run(sql`select 1 from hosts where id = ${id} for update`)

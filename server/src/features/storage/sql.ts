@@ -32,11 +32,12 @@ const hasRoom = (gib: number): Sql =>
 export const reserve = async (tx: Tx, id: string, gib: number): Promise<boolean> =>
   (await tx.run(sql`update storage_backends set used_gib = used_gib + ${gib} where id = ${id} and (${gib} <= 0 or (${hasRoom(gib)}))`)) > 0
 
-/** What a restore takes for a time may take the reserve. */
+/** What a restore takes for a time is taken from what is free above the reserve, and not only from what is for sale. Of that, other restores have booked some and not yet
+ *  written it. */
 export const reserveForATime = async (tx: Tx, id: string, gib: number): Promise<boolean> =>
   (await tx.run(sql`
     update storage_backends set used_gib = used_gib + ${gib}
-    where id = ${id} and used_gib + ${gib} <= capacity_gib and free_gib >= ${gib} and unreachable_since is null`)) > 0
+    where id = ${id} and free_gib - reserve_gib - restoring_gib >= ${gib} and unreachable_since is null`)) > 0
 
 export const release = (tx: Tx, id: string, gib: number) =>
   tx.run(sql`update storage_backends set used_gib = used_gib - ${gib} where id = ${id}`)
@@ -63,7 +64,10 @@ export const moveVolumes = (tx: Tx, now: Date, vmId: string, from: string, to: s
   tx.run(sql`
     update volumes set vm_host_id = ${to}, updated_at = ${now} where vm_id = ${vmId} and vm_host_id = ${from} and storage_id is not null`)
 
-type NewBackend = Omit<StorageBackendRow, 'used_gib' | 'reserve_gib' | 'capacity_gib' | 'free_gib' | 'measured_at' | 'unreachable_since'>
+type NewBackend = Omit<
+  StorageBackendRow,
+  'used_gib' | 'restoring_gib' | 'reserve_gib' | 'capacity_gib' | 'free_gib' | 'measured_at' | 'unreachable_since'
+>
 
 export const insertBackend = (tx: Tx, row: NewBackend) =>
   tx.run(sql`

@@ -9,10 +9,12 @@ import type { AnyWorkflow } from '../../workflow/executor.ts'
 import { findRun } from '../../workflow/run-store.ts'
 import { testCrashSafety } from '../../workflow/testing.ts'
 import { applyPorts } from './reconcilers/apply-ports.reconciler.ts'
+import { syncPowerStates } from './reconcilers/power-sync.reconciler.ts'
 import { reconcileStaleMachines } from './reconcilers/stale-machines.reconciler.ts'
 import { getVmRow, machineSpec } from './model/machine-spec.ts'
 import { recordStaleMachine } from './model/stale-machines.ts'
-import { migrateVm, startMigration } from './operator/migrate.ts'
+import { startMigration } from './operator/migrate.ts'
+import { migrateVm } from './operator/migrate.workflow.ts'
 import { repairVm } from './recovery/repair.ts'
 import { vmWorkflows } from './workflows.ts'
 
@@ -181,9 +183,9 @@ export function describeMigrationDurability({
     await app.db.run(sql`update address_pools set host_id = null`)
     const customer = await app.given.customer({ credit: '1000000.00' })
     const hosts = [app.host.id, other.id]
-    const signal = AbortSignal.timeout(MINUTES)
 
     const look = async (vmId: string) => {
+      const signal = AbortSignal.timeout(MINUTES)
       const seen = []
       for (const hostId of hosts) {
         const driver = await app.deps.hypervisors.get(hostId)
@@ -203,7 +205,11 @@ export function describeMigrationDurability({
       return controlOf(app, host_id).drift.readFile(vmId, 'proof')
     }
 
-    test.each(['running', 'stopped'])('of a machine that is %s', { timeout: MINUTES }, async (power) => {
+    test.each([
+      ['running', false],
+      ['stopped', false],
+      ['running', true],
+    ])('of a machine that is %s, and restarted for it: %s', { timeout: MINUTES }, async (power, restarts) => {
       let vmId = ''
       let before: Awaited<ReturnType<typeof look>>
       const start = async (): Promise<string> => {
@@ -212,12 +218,16 @@ export function describeMigrationDurability({
         if (power === 'stopped') await customer.post(`/vms/${vmId}/stop`)
         await app.settle({ subjectId: vmId })
         before = await look(vmId)
-        return (await app.db.tx((tx) => startMigration(tx, app.deps, vmId, { to: 'other' }))).actionId
+        return (await app.db.tx((tx) => startMigration(tx, app.deps, vmId, { to: 'other', restarts }))).actionId
       }
       const setup = { db: app.db, clock: app.clock, runner: testRunner(app.deps), workflow: migrateVm, start }
       const completed = async (): Promise<void> => {
         await applyPorts.runOnce(app.deps) // what optional steps have not done
         await reconcileStaleMachines.runOnce(app.deps)
+        for (let looks = 0; restarts && looks < 2; looks++) {
+          await syncPowerStates.runOnce(app.deps)
+          app.clock.advance('15s')
+        }
         const { seen, vm, ports, file } = await look(vmId)
         expect([vm, ports, file]).toEqual([{ ...before.vm, host_id: other.id }, [{ host: 'other' }], vmId])
         expect(seen.map(({ power: now, volumes, isStale }) => ({ now, volumes, isStale }))).toEqual([

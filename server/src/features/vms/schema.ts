@@ -327,10 +327,18 @@ export const vmEvents = {
   'vm.started': defineEvent(VmEventData, 'The VM was started: `reason` is `host` when somebody started it on the host', {
     by: ['createVm', 'startVm', 'rebuildVm', 'restoreSnapshot', 'restoreBackup'],
   }),
-  'vm.stopped': defineEvent(VmEventData, 'The VM was stopped: `reason` is `user` after stopVm, otherwise what was found on the host', {
-    by: ['stopVm'],
-  }),
-  'vm.restarted': defineEvent(VmEventData, 'The VM was restarted: `reason` is `host` after its host was', { by: ['restartVm'] }),
+  'vm.stopped': defineEvent(
+    VmEventData,
+    'The VM was stopped: `reason` is `user` after stopVm, `migration` when it could not be started after a move, otherwise what was found on the host',
+    {
+      by: ['stopVm'],
+    },
+  ),
+  'vm.restarted': defineEvent(
+    VmEventData,
+    'The VM was restarted: `reason` is `host` after its host was, `migration` when it was stopped to be moved to another host',
+    { by: ['restartVm'] },
+  ),
   'vm.suspended': defineEvent(VmEventData, 'The VM was switched off: `reason` is `unpaid` or `operator`'),
   'vm.terminated': defineEvent(VmEventData, 'The VM and its disk are deleted', { by: ['deleteVm'] }),
   'vm.provisioning': defineEvent(VmEventData, 'The VM is being created', { by: ['createVm'], sometimesBy: ['rebuildVm'] }),
@@ -356,7 +364,7 @@ export const vmEvents = {
     VmEventData,
     'The host of the VM was destroyed, and there was no backup: its disk is lost, unused days were refunded, and a rebuild makes it anew',
   ),
-  'vm.migrated': defineEvent(VmEventData, 'The operator moved the VM to another host; it kept running, or stayed off'),
+  'vm.migrated': defineEvent(VmEventData, 'The operator moved the VM to another host; it kept running, stayed off, or was restarted'),
   'vm.unsuspended': defineEvent(VmEventData, 'The suspension ended; the VM had been stopped before it, and still is'),
   'vm.unmanaged': defineEvent(VmEventData, 'The operator took the VM out of automatic management; it is not charged for'),
   'vm.adopted': defineEvent(VmEventData, 'The operator returned the VM to automatic management'),

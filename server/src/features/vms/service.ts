@@ -19,15 +19,16 @@ export {
 } from './operator/suspend.ts'
 export { adopt, adoptInPowerState, probeUnmanagedVm, unmanage, unmanageWhenIdle } from './operator/manage.ts'
 export { releaseRestoreRoom, reserveRestoreRoom } from './model/restore-room.ts'
-export { planMigration, startMigration } from './operator/migrate.ts'
+export { DRAIN } from './operator/migrate.workflow.ts'
+export { backupsNote, cancelMigration, planMigration, requireMovable, requirePair, startMigration } from './operator/migrate.ts'
 export { evacuateVm } from './recovery/evacuate.ts'
+export { startOnOtherHost } from './recovery/recover.ts'
 export { loseVm, markWaiting } from './operator/lose.ts'
 export { deleteUnpaidVm } from './actions/delete.ts'
-export { isStale, recordStaleMachine } from './model/stale-machines.ts'
-export { nextRenewal, secondsLeft, trafficPackPrice, wholeDaysBetween } from './billing/pricing.ts'
+export { clearStaleMachine, isStale, recordStaleMachine } from './model/stale-machines.ts'
+export { nextRenewal, secondsLeft, speedBought, trafficPackPrice, wholeDaysBetween } from './billing/pricing.ts'
 export {
   chargeCopy,
-  COPIES_QUOTA,
   quoteCopy,
   refundCopies,
   releaseCopies,
@@ -40,5 +41,5 @@ export {
 } from './billing/copies.ts'
 export { controllerForVm, isPlaced, portSpecs } from './model/ports.ts'
 export { applyPortsNow } from './reconcilers/apply-ports.reconciler.ts'
-export { suspendUnpaid, unsuspend } from './actions/power.ts'
-export { requireAllowed, requirePaidPeriod } from './model/allowed-actions.ts'
+export { startVm, suspendUnpaid, unsuspend } from './actions/power.ts'
+export { isPreemptible, requireAllowed, requirePaidPeriod } from './model/allowed-actions.ts'

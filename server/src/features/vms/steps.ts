@@ -1,10 +1,12 @@
 // Steps shared by VM workflows. Each is idempotent: a run may repeat it after a crash.
-import { isDriverError, type Driver, type Readiness } from '../../hypervisor/driver.ts'
+import { isDriverError, type Driver, type MachineSpec, type Readiness } from '../../hypervisor/driver.ts'
 import type { Tx } from '../../kernel/database/db.ts'
-import type { StepContext } from '../../workflow/workflow-builder.ts'
+import { StepError, type StepContext } from '../../workflow/workflow-builder.ts'
 import type { Deps } from '../deps.ts'
 import { markGuestAddressesDue } from '../hosts/public-addresses.ts'
+import { getHost } from '../hosts/service.ts'
 import { markPortsApplied, quiescePorts, versionForBoot } from '../ports/service.ts'
+import { FENCED } from './model/guards.ts'
 import { runBeforePowerOff } from './model/hooks.ts'
 import { driverForVm, getVmRow, machineSpec } from './model/machine-spec.ts'
 import { ensureNetworks, ensureNoPorts, ensurePorts } from './model/ports.ts'
@@ -41,15 +43,29 @@ export const savePorts = (
   { input, results, now }: { input: VmInput; results: { filter: { version: number | null } }; now: Date },
 ) => markPortsApplied(tx, now, input.vmId, results.filter.version)
 
+/** Whatever starts a machine of a VM does it by this: a host that was fenced starts none before it is cleaned. */
+export async function startMachine({ deps, signal }: Pick<Context, 'deps' | 'signal'>, hostId: string, spec: MachineSpec): Promise<void> {
+  if ((await getHost(deps.db, hostId)).fenced_at !== null) throw new StepError('unreachable', FENCED, { retry: true })
+  await (await deps.hypervisors.get(hostId)).ensureRunning(spec, signal)
+}
+
 export async function boot(context: Context): Promise<void> {
-  const { vm, driver } = await vmAndDriver(context)
-  await driver.ensureRunning(await machineSpec(context.deps.db, vm), context.signal)
+  const { vm, spec } = await specWithDisk(context)
+  await startMachine(context, vm.host_id!, spec)
 }
 
 /** The machine must be off. */
 export async function applySpec(context: Context): Promise<void> {
+  const { spec, driver } = await specWithDisk(context)
+  await driver.ensureDefined(spec, context.signal)
+}
+
+/** A host that has never had the VM gets what it needs beside a disk in a storage backend: the one before it may have been lost. */
+async function specWithDisk(context: Context): Promise<{ vm: VmDetails; spec: MachineSpec; driver: Driver }> {
   const { vm, driver } = await vmAndDriver(context)
-  await driver.ensureDefined(await machineSpec(context.deps.db, vm), context.signal)
+  const spec = await machineSpec(context.deps.db, vm)
+  if (spec.storageId !== null) await driver.ensureDisk(spec, { from: 'pool' }, context.signal)
+  return { vm, spec, driver }
 }
 
 export interface Ready {

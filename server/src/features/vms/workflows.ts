@@ -2,8 +2,9 @@ import { provisionVm } from './actions/create.ts'
 import { deleteVm } from './actions/delete.ts'
 import { attachNetwork, detachNetwork } from './actions/attach-network.ts'
 import { restartVm, setPassword, startVm, stopVm, suspendVm, unsuspendVm } from './actions/power.ts'
+import { recoverVm } from './recovery/recover.ts'
 import { repairVm } from './recovery/repair.ts'
-import { migrateVm } from './operator/migrate.ts'
+import { migrateVm } from './operator/migrate.workflow.ts'
 import { rebuildVm } from './actions/rebuild.ts'
 import { upgradeVm } from './actions/upgrade.ts'
 
@@ -22,4 +23,5 @@ export const vmWorkflows = [
   attachNetwork,
   detachNetwork,
   migrateVm,
+  recoverVm,
 ]

@@ -11,7 +11,8 @@ import type { ActionStarted } from '../actions/schema.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
 import type { CreateSnapshot } from '../snapshots/schema.ts'
-import { COPIES_QUOTA, reserveRestoreRoom } from '../vms/service.ts'
+import { COPIES_QUOTA, lockedOf } from '../backup-targets/service.ts'
+import { reserveRestoreRoom } from '../vms/service.ts'
 import {
   beginRun,
   nextGeneration,
@@ -79,7 +80,7 @@ async function reserveSnapshot(tx: Tx, deps: Deps, row: ShownVolume) {
   const priceCents = BigInt(countedGib) * (await catalogNumbers(tx))('price.copies_gib')
   if (priceCents > 0n) requirePaidPeriod(row, now)
   const chargeCents = priceCents > 0n ? proratedForRest(row, now, priceCents) : 0n
-  await reserveQuota(tx, row.account_id, COPIES_QUOTA, BigInt(countedGib))
+  await reserveQuota(tx, row.account_id, COPIES_QUOTA, BigInt(countedGib), () => lockedOf(tx, row.account_id))
   await requireFunds(tx, row.account_id, chargeCents, deps.config.currency)
   await reserveRoom(tx, row, countedGib)
   return { countedGib, priceCents, chargeCents }

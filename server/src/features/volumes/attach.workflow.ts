@@ -10,18 +10,10 @@ import { getRegion } from '../catalog/service.ts'
 import { workflow, type Deps } from '../deps.ts'
 import { boot, driverForVmId, getVmRow, powerOff, recordStaleMachine, startAction, type StartRun, type VmDetails } from '../vms/service.ts'
 import type { Quote } from '../wallet/service.ts'
+import { recordVolumeEvent } from './events.ts'
+import { lockOwnVolume, movedError, requireIdleVolume, requirePaid, requireReachable, requireVolume } from './guards.ts'
 import type { CreateVolume, Volume, VolumeChanging } from './schema.ts'
-import {
-  insertVolume,
-  lockOwnVolume,
-  movedError,
-  recordVolumeEvent,
-  requireIdleVolume,
-  requirePaid,
-  requireReachable,
-  requireVolume,
-  toVolumeSpec,
-} from './service.ts'
+import { insertVolume, toVolumeSpec } from './service.ts'
 import { createFromSnapshot } from './from-snapshot.workflow.ts'
 import * as sql from './sql.ts'
 

@@ -7,8 +7,9 @@ import { apiError, invalid, notFound } from '../../kernel/errors.ts'
 import type { RegionRow } from '../catalog/service.ts'
 import { workflow, type Deps } from '../deps.ts'
 import { refund, refundable, type Quote } from '../wallet/service.ts'
+import { requireHost, startRunOfVolume } from './guards.ts'
 import type { CreateVolume, Volume } from './schema.ts'
-import { insertVolume, placeOfVolume, referenceTo, removeVolume, requireHost, startRunOfVolume, toVolumeSpec } from './service.ts'
+import { insertVolume, placeOfVolume, referenceTo, removeVolume, toVolumeSpec } from './service.ts'
 import * as sql from './sql.ts'
 
 interface Input {

@@ -11,22 +11,10 @@ import { workflow, type Deps } from '../deps.ts'
 import { driverForVmId, startAction } from '../vms/service.ts'
 import { balanceOf, charge, type Quote, refund, requireFunds, toQuote } from '../wallet/service.ts'
 import { volumeSpec, type VolumeInput } from './attach.workflow.ts'
+import { recordVolumeEvent } from './events.ts'
+import { lockOwnVolume, movedError, requireIdleVolume, requirePaidPeriod, requireVolume } from './guards.ts'
 import type { UpdateVolume, Volume } from './schema.ts'
-import {
-  getVolume,
-  lockOwnVolume,
-  monthlyPrice,
-  movedError,
-  proratedForRest,
-  quotasOf,
-  recordVolumeEvent,
-  referenceTo,
-  releaseRoom,
-  requireIdleVolume,
-  requirePaidPeriod,
-  requireVolume,
-  reserveRoom,
-} from './service.ts'
+import { getVolume, monthlyPrice, proratedForRest, quotasOf, referenceTo, releaseRoom, reserveRoom } from './service.ts'
 import * as sql from './sql.ts'
 
 /** JSON-compatible: stored in the workflow journal. */

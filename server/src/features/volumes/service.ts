@@ -1,21 +1,17 @@
 // Disks of an account that move between its VMs. Lock order: VM, volume, quotas, storage backend or host, event log, wallet.
 import { DryRunResult } from '../../http/api/api.ts'
-import type { Principal } from '../../http/api/principal.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { VolumeData, VolumeSpec } from '../../hypervisor/driver.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
-import { apiError, notFound } from '../../kernel/errors.ts'
+import { apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { type Cents, prorateUp } from '../../kernel/money.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { releaseQuotas, reserveQuotas } from '../accounts/service.ts'
 import { catalogNumbers, type RegionRow } from '../catalog/service.ts'
 import type { Deps, EventDeps } from '../deps.ts'
-import type { EventType } from '../events/schema.ts'
-import { recordEvent } from '../events/service.ts'
 import { releaseDisk, reserveDisk, reserveDiskInRegion } from '../hosts/capacity.ts'
-import { findHost } from '../hosts/service.ts'
-import { firstPeriod, GRACE, isOver, quoteRemoval, refundUnused, unusedDays } from '../renewals/service.ts'
+import { firstPeriod, quoteRemoval, refundUnused, unusedDays } from '../renewals/service.ts'
 import {
   getStorageBackend,
   hasReplicatedStorage,
@@ -24,12 +20,16 @@ import {
   reserveStorage,
   reserveStorageInRegion,
 } from '../storage/service.ts'
-import { COPIES_QUOTA, lockVmById, secondsLeft, startAction, type StartRun, type VmDetails } from '../vms/service.ts'
+import { COPIES_QUOTA } from '../backup-targets/service.ts'
+import { lockVmById, secondsLeft, type VmDetails } from '../vms/service.ts'
 import { charge, type Quote, requireFunds, toQuote } from '../wallet/service.ts'
-import type { CreateVolume, Volume, volumeEvents } from './schema.ts'
+import { recordVolumeEvent } from './events.ts'
+import { lockOwnVolume, requireIdleVolume, requireVolume } from './guards.ts'
+import type { CreateVolume, Volume } from './schema.ts'
 import * as sql from './sql.ts'
 import { toVolume } from './view.ts'
 
+export { requirePaid, requirePaidPeriod, requireVolume, startVolumeAction } from './guards.ts'
 export { RENEWAL_PRICE, volumesOn } from './sql.ts'
 
 export const PURGE = 'volumes.purge'
@@ -135,6 +135,9 @@ async function allocatePlace(
   return place
 }
 
+export const proratedForRest = ({ period_started_at, next_renewal_at }: sql.VolumeRow, now: Date, monthly: Cents): Cents =>
+  prorateUp(monthly, secondsLeft(now, next_renewal_at), secondsLeft(period_started_at, next_renewal_at))
+
 export const referenceTo = (id: string) => ({ referenceType: 'VOLUME', referenceId: id }) as const
 
 export async function listVolumes(db: Queries, accountId: string, filter: sql.VolumeFilter, page: PageRequest): Promise<Paged<Volume>> {
@@ -142,27 +145,8 @@ export async function listVolumes(db: Queries, accountId: string, filter: sql.Vo
   return pageOf(page, total, async (range) => (await sql.listVolumes(db, accountId, filter, range)).map(toVolume))
 }
 
-export async function requireVolume(db: Queries, accountId: string, id: string): Promise<sql.ShownVolume> {
-  const row = await sql.findVolume(db, accountId, id)
-  if (!row) throw notFound('Volume')
-  return row
-}
-
 export const getVolume = async (db: Queries, accountId: string, id: string): Promise<Volume> =>
   toVolume(await requireVolume(db, accountId, id))
-
-export async function lockOwnVolume(tx: Tx, accountId: string, id: string): Promise<sql.ShownVolume> {
-  const row = await sql.lockVolume(tx, accountId, id)
-  if (!row) throw notFound('Volume')
-  return row
-}
-
-/** One action at a time. */
-export function requireIdleVolume({ name, run_id, open_run }: sql.ShownVolume): void {
-  if (run_id === null) return
-  const what = open_run === null ? 'an action' : `action ${open_run.label}`
-  throw apiError('busy', `The volume ${name} is busy: ${what} (${run_id}) is running. Wait until it has ended`)
-}
 
 /** Refunds the unused whole days. */
 export async function deleteVolume(
@@ -206,99 +190,6 @@ export const toVolumeSpec = ({ id, generation, size_gib, storage_id }: sql.Volum
   storageId: storage_id,
 })
 
-export const movedError = () => apiError('busy', 'The volume was moved by another request: look which VM has it now, and try again')
-
-const unpaidError = (name: string) =>
-  apiError('invalid_state', `The renewal of volume ${name} is not paid: deposit what is due, it renews by itself within a minute`)
-
-/** Within the grace period, also before it is suspended: an action under way keeps it from that. */
-export function requirePaid(row: sql.ShownVolume, now: Date): void {
-  if (isOver(now, row, GRACE)) throw unpaidError(row.name)
-}
-
-/** A prorated price would be zero after the period has ended. */
-export function requirePaidPeriod({ name, billing_status, next_renewal_at }: sql.VolumeRow, now: Date): void {
-  if (billing_status !== 'ACTIVE') throw unpaidError(name)
-  if (next_renewal_at <= now)
-    throw apiError('invalid_state', `The month of volume ${name} is over and being renewed: try again in a minute`)
-}
-
-export const proratedForRest = ({ period_started_at, next_renewal_at }: sql.VolumeRow, now: Date, monthly: Cents): Cents =>
-  prorateUp(monthly, secondsLeft(now, next_renewal_at), secondsLeft(period_started_at, next_renewal_at))
-
-/** Of a detached one: nothing else may write to it. */
-export async function requireReachable(tx: Tx, row: sql.ShownVolume): Promise<void> {
-  if (await sql.isLeft(tx, row))
-    throw apiError(
-      'busy',
-      `The VM that had volume ${row.name} may still write to it on a host that is out of reach: try again when the host is back, or ask support`,
-    )
-}
-
-/** Nothing is reached on a host that was removed. */
-export async function requireHost(tx: Tx, { host_id }: Place): Promise<void> {
-  if (host_id !== null && (await findHost(tx, host_id))?.removed_at)
-    throw apiError('invalid_state', 'The host of this volume is out of service: ask support when it returns')
-}
-
-interface VolumeActionRequest<F, T> {
-  /** Of the VM that has it; null: allowed in every state but UNMANAGED, and to a suspended account. */
-  verb: 'snapshot' | null
-  label: string
-  /** Finds the other resources the request names: their 404 takes precedence over the 409 of a busy volume. */
-  find?: () => Promise<F>
-  act: (row: sql.ShownVolume, start: StartRun, found: F) => Promise<T>
-}
-
-/** Of the VM that has the volume, or of the volume itself: one action at a time of either. */
-export async function startVolumeAction<T, F = undefined>(
-  tx: Tx,
-  deps: Deps,
-  who: Pick<Principal, 'accountId'>,
-  id: string,
-  { verb, label, find, act }: VolumeActionRequest<F, T>,
-): Promise<T> {
-  const { accountId } = who
-  const { vm_id: vmId } = await requireVolume(tx, accountId, id)
-  const lock = async () => ({ row: await lockOwnVolume(tx, accountId, id), found: (await find?.()) as F })
-  const begin = ({ row, found }: Awaited<ReturnType<typeof lock>>, start: StartRun): Promise<T> => {
-    requireIdleVolume(row)
-    if (row.vm_id !== vmId) throw movedError()
-    return act(row, start, found)
-  }
-  if (vmId !== null)
-    return startAction(tx, deps, who, vmId, {
-      verb,
-      label,
-      find: lock,
-      act: async (vm, start, locked) => {
-        if (vm.status === 'UNMANAGED')
-          throw apiError('invalid_state', 'The VM of this volume is UNMANAGED: nothing is done with it until the operator adopts it again')
-        return begin(locked, start)
-      },
-    })
-  const locked = await lock()
-  await requireHost(tx, locked.row)
-  if (verb !== null) {
-    if (await sql.isOwnerSuspended(tx, accountId))
-      throw apiError('invalid_state', 'This account is suspended, so nothing of it is changed: open a ticket to ask why')
-    await requireReachable(tx, locked.row)
-  }
-  return begin(locked, startRunOfVolume(tx, deps, locked.row, label))
-}
-
-/** Of a volume that no VM has. */
-export const startRunOfVolume =
-  (tx: Tx, { workflows }: Deps, { id, account_id }: sql.ShownVolume, label: string): StartRun =>
-  async (workflow, input, runId) => ({
-    actionId: await workflows.start(tx, workflow, input, {
-      label,
-      ownerId: account_id,
-      subjectId: id,
-      ...(runId !== undefined && { runId }),
-    }),
-  })
-
 export const { addPeriodPrice, beginRun, endRun, lockVolumeById, nextGeneration, setGeneration, volumeById } = sql
 export { toVolume } from './view.ts'
 export type { ShownVolume } from './sql.ts'
@@ -318,26 +209,6 @@ export const loseVolume = (deps: Deps, id: string, vmId: string | null, reason: 
     await refundUnused(tx, now, row, unused, { type: 'VOLUME_REFUND', what: `volume ${row.name}`, referenceType: 'VOLUME' })
     return true
   })
-
-interface EventDetail {
-  actionId?: string | null
-  reason?: string | null
-}
-
-/** Call it after the change: the event shows the volume as it is now. */
-export async function recordVolumeEvent(
-  tx: Tx,
-  deps: EventDeps,
-  id: string,
-  type: keyof typeof volumeEvents & EventType,
-  { actionId = null, reason = null }: EventDetail = {},
-): Promise<Volume> {
-  const row = await sql.volumeById(tx, id)
-  if (!row) throw new Error(`BUG: volume ${id} is gone while an event is recorded`)
-  const volume = toVolume(row)
-  await recordEvent(tx, deps, { accountId: row.account_id, type, subjectId: id, data: { volume, actionId, reason } })
-  return volume
-}
 
 /** A deleted VM leaves its volumes to its owner. Its machine on a lost host may still write to them. */
 export async function keepVolumes(

@@ -1,11 +1,11 @@
 // The delivery queue: inserted with the event, claimed by any free worker, completed in batches.
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
-import type { EventRow } from '../events/service.ts'
+import type { UnnumberedEvent } from '../events/service.ts'
 import type { DeliveryStatus, WebhookRow } from './sql.ts'
 
 /** One per matching subscription. The id is derived from event and subscription id, because only the database knows the matches. */
-export const insertDeliveries = (tx: Tx, event: EventRow) =>
+export const insertDeliveries = (tx: Tx, event: UnnumberedEvent) =>
   tx.run(sql`
     insert into webhook_deliveries (id, webhook_id, event_id, type, status, next_attempt_at, created_at)
     select left(${event.id}, 9) || left(md5(${event.id} || w.id), 16), w.id, ${event.id}, ${event.type}, 'PENDING',

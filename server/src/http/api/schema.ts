@@ -31,8 +31,8 @@ export const text = (minLength: number, maxLength: number) => Type.String({ minL
 /** Control, bidirectional and line-separating characters would change what a terminal, an email or a list shows around the text. */
 export const MISLEADING = '\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069'
 export const NAME_PATTERN = `^[^\\u0000-\\u001f${MISLEADING}]*$`
-const TEXT_PATTERN = `^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f${MISLEADING}]*$`
 /** Several lines. */
+export const TEXT_PATTERN = `^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f${MISLEADING}]*$`
 export const plainText = (minLength: number, maxLength: number) =>
   Type.String({
     minLength,

@@ -24,6 +24,13 @@ export const diskContract: ConformanceContract = (fixture) => {
     ])
   })
 
+  test('a disk that is said to be in its storage backend is not made where it is not', async () => {
+    const spec = fixture().spec()
+    await expectKind(fixture().driver.ensureDisk(spec, { from: 'pool' }, soon(fixture())), 'not_found')
+    await fixture().driver.ensurePurged(spec.vmId, soon(fixture()))
+    expect(await volumesOf(fixture(), spec.vmId)).toEqual([])
+  })
+
   test('a stopped machine grows, and keeps its content', async () => {
     const spec = await create(fixture())
     const larger = { ...spec, vcpu: spec.vcpu + 1, ramMiB: spec.ramMiB * 2, diskGiB: spec.diskGiB + 2 }

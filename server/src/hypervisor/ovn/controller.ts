@@ -117,6 +117,7 @@ export function networkController(database: NetworkDatabase): NetworkController 
       const macs = await list('port', signal)
       yield* await database.read((rows) => macs.flatMap((mac) => readPort(rows, mac) ?? []), signal)
     },
+    probeHosts: (hosts, signal) => database.probe(hosts, signal),
     async health(signal) {
       await database.catchUp(signal)
       const isConnected = (await database.gateways(signal)).length > 0

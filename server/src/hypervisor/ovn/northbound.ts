@@ -37,6 +37,8 @@ export interface NetworkDatabase {
   read<T>(look: (rows: ReplicaIndex) => T, signal: AbortSignal): Promise<T>
   /** The chassis that routers of private networks reach the outside through. */
   gateways(signal: AbortSignal): Promise<{ name: string; hostname: string }[]>
+  /** Whether a chassis of each of these hosts confirms a new number within seconds; those without a chassis are left out. */
+  probe(hosts: readonly string[], signal: AbortSignal): Promise<{ host: string; answers: boolean }[]>
   /** Resolves when a chassis has bound the port, and its flows are in place. */
   portUp(name: string, signal: AbortSignal): Promise<void>
   close(): void
@@ -58,6 +60,8 @@ const SOUTHBOUND_COLUMNS = {
 } as const
 
 const CALL_MS = 30_000
+/** A living chassis confirms within a tenth of a second, on a busy machine within one. */
+const PROBE_MS = 5_000
 const ATTEMPTS = 5
 const FAR_AHEAD = 2 ** 32
 
@@ -116,16 +120,22 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
     return own.reduce((last, { nb_cfg }) => Math.max(last, nb_cfg), 0)
   }
 
-  const confirmed = async (number: number, hosts: readonly string[], signal: AbortSignal): Promise<void> => {
-    const { tables, until } = await reported()
-    await south.whenUp({ timeoutMs: CALL_MS, signal })
-    const pending = (): string[] => {
+  /** Of these hosts, those whose chassis have not applied the number yet. */
+  const pendingOf = async (number: number, hosts: readonly string[]): Promise<() => string[]> => {
+    const { tables } = await reported()
+    return () => {
       const applied = new Map([...tables.Chassis_Private.values()].map(({ name, nb_cfg }) => [name, nb_cfg]))
       // A host that was killed and came back under another name of its chassis has a row of each for a while.
       const confirmed = (host: string): boolean =>
         [...tables.Chassis.values()].some(({ hostname, name }) => hostname === host && (applied.get(name) ?? 0) >= number)
       return hosts.filter((host) => !confirmed(host))
     }
+  }
+
+  const confirmed = async (number: number, hosts: readonly string[], signal: AbortSignal): Promise<void> => {
+    const { until } = await reported()
+    await south.whenUp({ timeoutMs: CALL_MS, signal })
+    const pending = await pendingOf(number, hosts)
     await until('the confirmation of the hosts', () => pending().length === 0, { timeoutMs: CALL_MS, signal }).catch((error: unknown) => {
       if (!(error instanceof TimeoutError)) throw error
       throw new DriverError('unreachable', `OVN on ${pending().join(', ')} did not confirm a change within ${CALL_MS} ms`, { cause: error })
@@ -160,6 +170,22 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
             other_config['ovn-bridge-mappings']?.split(',').some((each) => each.startsWith(`${NAT_PHYSICAL_NETWORK}:`)),
           )
           .map(({ name, hostname }) => ({ name, hostname }))
+      }),
+    probe: (hosts, signal) =>
+      guarded('probe hosts', signal, async () => {
+        const { tables, until } = await reported()
+        await south.whenUp({ timeoutMs: CALL_MS, signal })
+        const known = hosts.filter((host) => [...tables.Chassis.values()].some(({ hostname }) => hostname === host))
+        if (known.length === 0) return []
+        const step = Math.max((await lastConfirmed(known)) - numberOf(await wanted()), 0) + 1
+        const next = [mutate('NB_Global', [], [['nb_cfg', '+=', step]]), select('NB_Global', [], ['nb_cfg'])]
+        const number = (await north.transact(next, { timeoutMs: CALL_MS, signal })).at(-1)!.rows![0]!['nb_cfg'] as number
+        const pending = await pendingOf(number, known)
+        await until('the hosts', () => pending().length === 0, { timeoutMs: PROBE_MS, signal }).catch((error: unknown) => {
+          if (!(error instanceof TimeoutError)) throw error
+        })
+        const silent = new Set(pending())
+        return known.map((host) => ({ host, answers: !silent.has(host) }))
       }),
     portUp: (name, signal) =>
       guarded(`wait for port ${name}`, signal, async () => {

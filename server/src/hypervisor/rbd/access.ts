@@ -23,7 +23,7 @@ export interface PoolAccess {
   rbd(what: string, args: string[], signal: AbortSignal, input?: AsyncIterable<Buffer>): Promise<string>
   json<T>(what: string, args: string[], signal: AbortSignal): Promise<T>
   read(what: string, args: string[], signal: AbortSignal): AsyncGenerator<Buffer>
-  /** Of the cluster. */
+  /** Of the cluster. Null where it prints nothing. */
   ceph<T>(what: string, args: string[], signal: AbortSignal): Promise<T>
 }
 
@@ -57,7 +57,7 @@ export function openAccess(backend: RbdBackend, folder: string): PoolAccess {
 
     async ceph<T>(what: string, args: string[], signal: AbortSignal): Promise<T> {
       await access()
-      return JSON.parse(await runTool('ceph', what, [...user, ...args, '--format=json'], signal)) as T
+      return JSON.parse((await runTool('ceph', what, [...user, ...args, '--format=json'], signal)).trim() || 'null') as T
     },
   }
 }

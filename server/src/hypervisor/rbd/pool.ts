@@ -5,6 +5,7 @@ import type { Volume } from '../inventory.ts'
 import type { PoolSpace, StoragePool } from '../storage-pool.ts'
 import { openAccess, type RbdBackend } from './access.ts'
 import { poolBackups, type PoolBackups } from './backups.ts'
+import { poolClients } from './clients.ts'
 import { retryWhile, undefinedIfNotFound } from './command.ts'
 import { poolDisks, type PoolDisks } from './disks.ts'
 import { poolImages } from './images.ts'
@@ -38,6 +39,7 @@ export function openRbdPool(backend: RbdBackend, folder: string): RbdPool {
     ...poolDisks(access, images, snapshots),
     ...snapshots,
     ...poolBackups(access, images),
+    ...poolClients(access, images),
 
     async ensureNoDrafts(signal) {
       const names = await images.listNames(signal)

@@ -74,7 +74,8 @@ async function ensureDisk(host: SimulatedHost, spec: MachineSpec, source: DiskSo
   const name = diskName(spec.vmId, spec.generation)
   const seed = seedName(spec.vmId, spec.generation)
   const { storageId } = spec
-  if (storageId !== null) await db.tx((tx) => takeFromStorage(tx, hostId, spec.vmId, storageId))
+  if (storageId !== null) await db.tx((tx) => takeFromStorage(tx, hostId, spec.vmId, storageId, source.from === 'pool'))
+  if (source.from === 'pool') await requireComplete(db, hostId, name)
   const isMade = (await findVolume(db, hostId, name))?.is_complete === true
   if (isMade && (await findVolume(db, hostId, seed))?.is_complete) return
   if (source.from === 'template' && storageId === null) await ensureTemplate(host, spec.template, pause)
@@ -97,6 +98,7 @@ type Filling = Pick<NewVolume, 'capacityBytes' | 'sizeBytes' | 'content' | 'pare
 
 /** A new guest, or a copy; never smaller than its source. */
 async function firstContent(tx: Tx, hostId: string, spec: MachineSpec, source: DiskSource, files: Content['files']): Promise<Filling> {
+  if (source.from === 'pool') throw new DriverError('not_found', `VM ${spec.vmId} has no disk in a storage backend`)
   const wanted = spec.diskGiB * GIB
   const parent = templateName(spec.template.id)
   const fresh = { capacityBytes: wanted, sizeBytes: usedOf(wanted), content: { ...freshGuest(spec), files }, parent }

@@ -13,6 +13,8 @@ export interface SimulatedNetworkOptions {
   db: Db
   clock: Clock
   pace?: Pace
+  /** Of a host of the region, by its name. */
+  findHostId?: (regionId: string, name: string) => Promise<string | undefined>
 }
 
 const PAGE = 500
@@ -28,7 +30,7 @@ interface PortRow {
 
 /** Faults are injected by the id of the region, as those of a host by its own. */
 export const simulatedNetworkControllers =
-  ({ db, clock, pace = realPace }: SimulatedNetworkOptions) =>
+  ({ db, clock, pace = realPace, findHostId = async (_regionId, name) => name }: SimulatedNetworkOptions) =>
   (regionId: string): NetworkController => {
     const region = simulatedHost({
       hostId: regionId,
@@ -117,6 +119,16 @@ export const simulatedNetworkControllers =
               where region_id = ${regionId} and mac > ${last?.mac ?? ''} order by mac limit ${PAGE}`),
           ({ vm_id, network_id, limit_mbps, ...rest }) => ({ ...rest, vmId: vm_id, networkId: network_id, limitMbps: limit_mbps }),
         ),
+
+      probeHosts: (hosts, signal) =>
+        call('probeHosts', signal, async () => {
+          const isGone = async (id: string): Promise<boolean> =>
+            (await db.maybe(sql`select from simulated.hosts where host_id = ${id} and is_gone`)) !== undefined
+          const known = await Promise.all(hosts.map(async (host) => ({ host, id: await findHostId(regionId, host) })))
+          return Promise.all(
+            known.flatMap(({ host, id }) => (id === undefined ? [] : isGone(id).then((gone) => ({ host, answers: !gone })))),
+          )
+        }),
 
       health: (signal) => call('health', signal, () => Promise.resolve({ problems: [] })),
       close: () => Promise.resolve(),

@@ -1,9 +1,15 @@
 // A storage backend of simulated hosts: the volumes with its id, whichever host has the machine.
 import { sql, type Db, type NotNull } from '../../kernel/database/db.ts'
-import { GIB } from '../driver.ts'
+import { DriverError, GIB } from '../driver.ts'
 import type { StoragePool } from '../storage-pool.ts'
 import { volumeData } from './customer-volumes.ts'
 import { instantPace } from './latency.ts'
+
+/** Made unreachable by its id, as a host is. */
+async function requireReachable(db: Db, storageId: string): Promise<void> {
+  if (await db.maybe(sql`select from simulated.hosts where host_id = ${storageId} and is_gone`))
+    throw new DriverError('unreachable', `Simulated storage backend ${storageId} is gone`)
+}
 
 export const openSimulatedPool = (db: Db, storageId: string, sizeGiB: number): StoragePool => ({
   ...volumeData(db, storageId, async () => {}, instantPace.delays),
@@ -29,6 +35,39 @@ export const openSimulatedPool = (db: Db, storageId: string, sizeGiB: number): S
     undefined,
 
   ensureNoDrafts: async () => {},
+
+  /** A host is a client at an address of its own, its id. One that is gone has lost the pool too. */
+  async listClients(ownerIds) {
+    await requireReachable(db, storageId)
+    const rows = await db.many<{ owner: NotNull<string>; host_id: string; is_gone: boolean }>(sql`
+      select o.id as owner, m.host_id, h.is_gone from unnest(${[...ownerIds]}::text[]) as o(id)
+        join simulated.machines m on m.power <> 'stopped' and (m.vm_id = o.id or exists (
+          select from simulated.machine_volumes a where a.host_id = m.host_id and a.machine = m.name and a.volume_id = o.id))
+        join simulated.hosts h on h.host_id = m.host_id
+      where not exists (select from simulated.blocklist b where b.storage_id = ${storageId} and b.client like m.host_id || ':0/%') order by 1, 2`)
+    return rows.map((row) => ({ ownerId: row.owner, address: row.host_id, nonce: 1, isWatching: !row.is_gone }))
+  },
+
+  listServers: async () => [],
+
+  async ensureBlocked(clients) {
+    await requireReachable(db, storageId)
+    await db.run(sql`
+      insert into simulated.blocklist (storage_id, client) select ${storageId}, c from unnest(${[...clients]}::text[]) c on conflict do nothing`)
+  },
+
+  async listBlocked(clients) {
+    await requireReachable(db, storageId)
+    const rows = await db.many<{ client: string }>(
+      sql`select client from simulated.blocklist where storage_id = ${storageId} and client = any(${[...clients]}::text[]) order by client`,
+    )
+    return rows.map(({ client }) => client)
+  },
+
+  async ensureUnblocked(clients) {
+    await requireReachable(db, storageId)
+    await db.run(sql`delete from simulated.blocklist where storage_id = ${storageId} and client = any(${[...clients]}::text[])`)
+  },
 
   ensurePurged: async (ownerId) =>
     void (await db.run(sql`delete from simulated.volumes where storage_id = ${storageId} and coalesce(vm_id, id) = ${ownerId}`)),

@@ -91,9 +91,20 @@ async function run(tx: Tx, host: SimulatedHost, spec: MachineSpec): Promise<void
     requireSameShape(row, spec)
     return row.power === 'paused' ? resume(tx, host, vmId) : undefined
   }
+  await refuseSecondWriter(tx, hostId, spec)
   await define(tx, host, spec)
   // Two processes may have found no row to lock: the second one finds the machine running.
   if ((await lockRow(tx, hostId, vmId))?.power === 'stopped') await start(tx, host, vmId)
+}
+
+/** Ceph lets two machines write to one image, which destroys it. Here that is an error. */
+async function refuseSecondWriter(tx: Tx, hostId: string, { vmId, storageId }: MachineSpec): Promise<void> {
+  if (storageId === null) return
+  const other = await tx.maybe<{ host_id: string }>(sql`
+    select host_id from simulated.machines m where vm_id = ${vmId} and host_id <> ${hostId} and power <> 'stopped' and not exists (
+      select from simulated.blocklist b where b.storage_id = ${storageId} and b.client like m.host_id || ':0/%') limit 1`)
+  if (other)
+    throw new DriverError('permanent', `BUG: machine ${vmId} runs on simulated host ${other.host_id}, which writes to the same disk`)
 }
 
 export async function start(tx: Tx, { hostId, clock }: Pick<SimulatedHost, 'hostId' | 'clock'>, vmId: string): Promise<void> {

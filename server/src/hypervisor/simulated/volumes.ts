@@ -100,8 +100,8 @@ export async function claimSpace(tx: Tx, hostId: string, bytes: number): Promise
 export const leaveInStorage = (tx: Tx, hostId: string, vmId: string): Promise<number> =>
   tx.run(sql`update simulated.volumes set host_id = storage_id where host_id = ${hostId} and vm_id = ${vmId} and storage_id is not null`)
 
-/** They are listed by the host that has the machine now. */
-export const takeFromStorage = (tx: Tx, hostId: string, vmId: string, storageId: string): Promise<number> =>
-  tx.run(
-    sql`update simulated.volumes set host_id = ${hostId} where host_id = ${storageId} and vm_id = ${vmId} and storage_id = ${storageId}`,
-  )
+/** They are listed by the host that has the machine now. `fromAnywhere`: also from a host that has not left them. */
+export const takeFromStorage = (tx: Tx, hostId: string, vmId: string, storageId: string, fromAnywhere = false): Promise<number> =>
+  tx.run(sql`
+    update simulated.volumes set host_id = ${hostId}
+    where vm_id = ${vmId} and storage_id = ${storageId} and (host_id = ${storageId} or ${fromAnywhere}) and host_id <> ${hostId}`)

@@ -1,5 +1,5 @@
 // Example webhook payloads, held to the types of the SDK.
-import type { Backup, EventData, EventType, Snapshot, Ticket, VmEventData, VmListItem, Webhook } from '@berth/sdk'
+import type { Backup, EventData, EventType, Maintenance, Snapshot, Ticket, VmEventData, VmListItem, Webhook } from '@berth/sdk'
 
 const at = '2027-03-01T09:30:00.000Z'
 const vmId = 'cmb3v8k2p0001examplevm001'
@@ -71,6 +71,15 @@ const backup: Backup = {
   hasScreenshot: true,
   createdAt: at,
 }
+const maintenance: Maintenance = {
+  id: 'cmb3v8k2p0013examplemt001',
+  state: 'SCHEDULED',
+  startsAt: '2027-03-08T22:00:00.000Z',
+  endsAt: '2027-03-08T23:00:00.000Z',
+  vmIds: [vmId],
+  text: 'New memory. Your VM keeps running.',
+  createdAt: at,
+}
 const webhook: Webhook = {
   id: 'cmb3v8k2p0008examplewh001',
   url: 'https://example.com/hook',
@@ -114,6 +123,7 @@ const ofImage = {
     kind: 'DISK' as const,
     status: 'AVAILABLE' as const,
     error: null,
+    lockedUntil: null,
     isProtected: false,
     source: { type: 'VM' as const, id: ofVm.vm.id, url: null, vmId: ofVm.vm.id },
     size: '1073741824',
@@ -227,6 +237,8 @@ const OTHERS: { [Type in EventType as VmEventData extends EventData<Type> ? neve
   'volume.renewed': ofVolume,
   'volume.past_due': ofVolume,
   'volume.deleted': ofVolume,
+  'maintenance.announced': { maintenance },
+  'maintenance.cancelled': { maintenance: { ...maintenance, state: 'CANCELLED' } },
   'webhook.disabled': { webhook, reason: webhook.disabledReason },
 }
 

@@ -2,8 +2,8 @@ import { Alert } from '@mantine/core'
 import type { BandwidthUsage, Wallet } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { vmsQuery } from '../../queries/vms.ts'
-import { formatMoney } from '../../ui/format.ts'
+import { maintenancesQuery, vmsQuery } from '../../queries/vms.ts'
+import { formatDateTime, formatMoney } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { homeMessages } from '../../messages/home.ts'
 import css from './home.module.css'
@@ -12,6 +12,7 @@ const w = homeMessages.warnings
 
 export function Warnings({ wallet, throttled }: { wallet: Wallet | undefined; throttled: BandwidthUsage[] }) {
   const broken = useQuery(vmsQuery({ status: 'ERROR', limit: 3 })).data?.items ?? []
+  const maintenances = useQuery(maintenancesQuery).data ?? []
   const low = wallet && Number(wallet.balance) < Number(wallet.dueNext7Days)
   return (
     <>
@@ -20,6 +21,11 @@ export function Warnings({ wallet, throttled }: { wallet: Wallet | undefined; th
           {w.lowBalance(formatMoney(wallet.dueNext7Days, wallet.currency))}
         </Warning>
       )}
+      {maintenances.map(({ id, startsAt, endsAt, vmIds, text }) => (
+        <Warning key={id} colour="blue" link={<TextLink to="/vms">{w.view}</TextLink>}>
+          {w.maintenance(formatDateTime(startsAt), formatDateTime(endsAt), vmIds.length, text)}
+        </Warning>
+      ))}
       {throttled.slice(0, 3).map(({ vmId, vmName }) => (
         <Warning key={vmId} colour="orange" link={<TextLink to="/bandwidth">{w.buy}</TextLink>}>
           {w.throttled(vmName)}

@@ -14,7 +14,7 @@ import { vmChoicesQuery } from '../../queries/vms.ts'
 import { Empty } from '../../ui/AsyncState.tsx'
 import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { ErrorAlert, Form } from '../../ui/Form.tsx'
-import { formatBytes, formatDisk, formatMoney } from '../../ui/format.ts'
+import { formatBytes, formatDate, formatDisk, formatMoney } from '../../ui/format.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { Card, Page, Stack } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
@@ -129,12 +129,17 @@ const Named = ({ image, source }: { image: Image; source: string }) => (
   </div>
 )
 
-const ImageStatus = ({ image: { status, error, billing } }: { image: Image }) => (
+const ImageStatus = ({ image: { status, error, lockedUntil, billing } }: { image: Image }) => (
   <div>
     <StatusBadge status={status} />
     {error && (
       <div className="muted" data-wrap>
         {error}
+      </div>
+    )}
+    {lockedUntil && (
+      <div className="muted" data-wrap>
+        {w.lockedUntil(formatDate(lockedUntil))}
       </div>
     )}
     {billing && billing.status !== 'ACTIVE' && (

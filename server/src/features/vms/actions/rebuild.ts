@@ -8,6 +8,7 @@ import { catalogNumbers, getRegion, getTemplateFor, type TemplateRow } from '../
 import type { ActionStarted } from '../../actions/schema.ts'
 import type { Deps } from '../../deps.ts'
 import { findIpv6 } from '../../hosts/ipv6-ranges.ts'
+import { poolsFor } from '../../hosts/public-addresses.ts'
 import { reserveImageRoom } from '../../hosts/capacity.ts'
 import { supportsArch, getHost } from '../../hosts/service.ts'
 import { ruleForVm } from '../../placement-groups/service.ts'
@@ -90,7 +91,7 @@ async function requireRuns(tx: Tx, vm: sql.VmDetails, template: TemplateRow): Pr
 
 /** For a VM from before its host had a pool of IPv6: only a new guest is told of the address. None where the pool is full. */
 async function addIpv6(tx: Tx, now: Date, vm: sql.VmDetails): Promise<void> {
-  const ipv6 = await findIpv6(tx, now, await getHost(tx, vm.host_id!))
+  const ipv6 = await findIpv6(tx, now, await poolsFor(tx, await getHost(tx, vm.host_id!)))
   if (!ipv6) return
   await sql.setIpv6(tx, vm.id, toIpv6Columns(ipv6))
   await markPortsDirty(tx, [vm.id])

@@ -21,6 +21,7 @@ import {
   prepareNetworks,
   READY_STEP,
   savePorts,
+  startMachine,
   vmAndDriver,
   type Ready,
   type VmInput,
@@ -104,9 +105,9 @@ async function makeDisk(context: Context, source: DiskSource): Promise<void> {
 }
 
 async function bootNewDisk(context: Context): Promise<void> {
-  const { driver } = await vmAndDriver(context)
+  const { vm, driver } = await vmAndDriver(context)
   const spec = await newSpec(context)
-  await (context.input.staysOff ? driver.ensureDefined(spec, context.signal) : driver.ensureRunning(spec, context.signal))
+  await (context.input.staysOff ? driver.ensureDefined(spec, context.signal) : startMachine(context, vm.host_id!, spec))
 }
 
 async function commitNewDisk(tx: Tx, now: Date, { vmId, generation, templateId }: NewDiskInput): Promise<void> {
@@ -132,7 +133,7 @@ async function returnToOldDisk(context: Context): Promise<void> {
   }
   await driver.ensureStopped(vm.id, { graceMs: 0 }, signal)
   const spec = await machineSpec(deps.db, vm)
-  const returned = input.statusBefore === 'RUNNING' ? driver.ensureRunning(spec, signal) : driver.ensureDefined(spec, signal)
+  const returned = input.statusBefore === 'RUNNING' ? startMachine(context, vm.host_id!, spec) : driver.ensureDefined(spec, signal)
   await returned.catch((error: unknown) => {
     if (input.statusBefore !== 'ERROR' || !isDriverError(error, 'not_found')) throw error
   })

@@ -35,6 +35,7 @@ import {
   READY_STEP,
   savePorts,
   SHUTDOWN_GRACE_MS,
+  startMachine,
   vmAndDriver,
   type VmInput,
 } from '../steps.ts'
@@ -204,7 +205,8 @@ export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
     run: (context) => powerOff(context, SHUTDOWN_GRACE_MS),
     undo: async (context) => {
       if (!context.input.wasRunning) return
-      await (await vmAndDriver(context)).driver.ensureRunning(await specBefore(context), context.signal)
+      const { vm } = await vmAndDriver(context)
+      await startMachine(context, vm.host_id!, await specBefore(context))
     },
   })
   .step('resize', {

@@ -8,6 +8,7 @@ import { apiError } from '../../../kernel/errors.ts'
 import { type Cents, formatCents, prorateDown } from '../../../kernel/money.ts'
 import { StepError } from '../../../workflow/workflow-builder.ts'
 import { recountQuota, releaseQuota, reserveQuota } from '../../accounts/service.ts'
+import { COPIES_QUOTA, lockedOf } from '../../backup-targets/service.ts'
 import { catalogNumbers } from '../../catalog/service.ts'
 import type { Deps } from '../../deps.ts'
 import { releaseDisk, reserveDisk } from '../../hosts/capacity.ts'
@@ -17,8 +18,6 @@ import { requirePaidPeriod } from '../model/allowed-actions.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import { vmById, type VmDetails } from '../model/sql.ts'
 import { proratedForRest, wholeDaysBetween } from './pricing.ts'
-
-export const COPIES_QUOTA = 'copies_gib'
 
 export interface CopyTerms {
   countedGib: number
@@ -47,7 +46,7 @@ export async function reserveCopy(
   const priceCents = isPriced ? BigInt(countedGib) * (await catalogNumbers(tx))('price.copies_gib') : 0n
   if (priceCents > 0n) requirePaidPeriod(vm, now)
   const chargeCents = priceCents > 0n ? proratedForRest(vm, now, priceCents) : 0n
-  await reserveQuota(tx, vm.account_id, COPIES_QUOTA, BigInt(countedGib))
+  await reserveQuota(tx, vm.account_id, COPIES_QUOTA, BigInt(countedGib), () => lockedOf(tx, vm.account_id))
   await requireFunds(tx, vm.account_id, chargeCents, deps.config.currency)
   if (storageId !== null && !(await reserveStorage(tx, storageId, countedGib)))
     throw apiError(

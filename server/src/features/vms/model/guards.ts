@@ -6,6 +6,7 @@ import { openRunOf, type RunRow } from '../../../workflow/run-store.ts'
 import type { Workflow } from '../../../workflow/workflow-builder.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import type { Deps } from '../../deps.ts'
+import { getHost } from '../../hosts/service.ts'
 import { isPreemptible, requireAllowed, type Verb } from './allowed-actions.ts'
 import * as sql from './sql.ts'
 import { hasStaleMachine } from './stale-machines.ts'
@@ -55,6 +56,7 @@ export async function startAction<T, F = undefined>(
   const found = await find?.(vm)
   if (verb === null) await preemptOpenRun(tx, deps, vm)
   else await requireIdle(tx, deps, vm, verb)
+  if (verb !== 'delete' && verb !== 'suspend') await requireUnfencedHost(tx, vm)
   return act(vm, startRunOf(tx, deps, vm, label), found as F)
 }
 
@@ -71,6 +73,13 @@ async function requireIdle(tx: Tx, deps: Pick<Deps, 'workflows'>, vm: sql.VmDeta
   await preemptOpenRun(tx, deps, vm)
   requireAllowed(vm, verb)
   if (verb === 'snapshot' || verb === 'backup') await requireNoStaleMachine(tx, vm)
+}
+
+export const FENCED = 'The host of this VM failed and is being put back into service: try again in a few minutes'
+
+/** What starts there before the host is cleaned is not covered by the fence, and would run beside the machine that is started elsewhere. */
+async function requireUnfencedHost(tx: Tx, { host_id }: sql.VmRow): Promise<void> {
+  if (host_id !== null && (await getHost(tx, host_id)).fenced_at !== null) throw apiError('service_unavailable', FENCED)
 }
 
 /** Until the machine is repaired it may use a disk that is about to be removed. */

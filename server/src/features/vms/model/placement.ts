@@ -4,18 +4,9 @@ import type { Tx } from '../../../kernel/database/db.ts'
 import { releaseQuotas, reserveQuotas } from '../../accounts/service.ts'
 import type { RegionRow } from '../../catalog/service.ts'
 import { allocateIpv6, reclaimIpv6, releaseIpv6, type TakenRange } from '../../hosts/ipv6-ranges.ts'
-import {
-  allocatePublicIp,
-  getPool,
-  LEFT_REST,
-  reclaimPublicIp,
-  releasePublicIp,
-  RELEASED_REST,
-  servesHost,
-} from '../../hosts/public-addresses.ts'
+import { allocatePublicIp, poolsFor, LEFT_REST, reclaimPublicIp, releasePublicIp, RELEASED_REST } from '../../hosts/public-addresses.ts'
 import { releaseCapacity, reserveCapacityInRegion, type Size } from '../../hosts/capacity.ts'
-import type { PlacementRule } from '../../hosts/service.ts'
-import { ruleForVm } from '../../placement-groups/service.ts'
+import type { Need } from '../../hosts/service.ts'
 import { randomMac } from '../../networks/service.ts'
 import { releaseStorage, reserveStorageInRegion } from '../../storage/service.ts'
 import { recordCopyRoom, type FetchedCopy } from './restore-room.ts'
@@ -29,22 +20,22 @@ export type Placement = Pick<VmRow, 'host_id' | 'storage_id' | 'ip_address' | 'a
  *  storage backends. */
 export type PreviousPlacement = Placement & { host_id: string; mac: string }
 
+type Wishes = Pick<Need, 'arch' | 'network10g' | 'boughtMbps' | 'isSpeedOptional' | 'publicIpv4' | 'rule'>
+
 export async function allocatePlacement(
   tx: Tx,
   now: Date,
   region: RegionRow,
   size: Size,
-  {
-    storage,
-    ...where
-  }: { storage: VmRow['storage']; arch: string; network10g: boolean; boughtMbps: number; publicIpv4: boolean; rule: PlacementRule | null },
+  { storage, ...where }: { storage: VmRow['storage'] } & Wishes,
   copy?: FetchedCopy,
 ): Promise<Placement & { host_id: string }> {
   const backend = storage === 'LOCAL' ? null : await reserveStorageInRegion(tx, region, size.diskGiB)
   const host = await reserveCapacityInRegion(tx, region, { ...size, ...where, ...(backend && { diskGiB: 0 }), ...(copy && { copy }) })
   if (copy) await recordCopyRoom(tx, host.id, copy)
-  const ipv4 = where.publicIpv4 ? await allocatePublicIp(tx, now, host, region.slug) : null
-  const ipv6 = await allocateIpv6(tx, now, host, region.slug)
+  const pools = await poolsFor(tx, host)
+  const ipv4 = where.publicIpv4 ? await allocatePublicIp(tx, now, pools, region.slug) : null
+  const ipv6 = await allocateIpv6(tx, now, pools, region.slug)
   return {
     host_id: host.id,
     storage_id: backend?.id ?? null,
@@ -55,26 +46,26 @@ export async function allocatePlacement(
   }
 }
 
-/** For a VM whose machine is gone for good: it keeps its MAC, and each address that its new host serves too. */
+/** For a VM whose machine is gone for good, or fenced: it keeps its MAC, and each address that its new host serves too. */
 export async function reallocatePlacement(
   tx: Tx,
   now: Date,
   region: RegionRow,
   vm: VmRow,
-  where: { arch: string },
-  copy: FetchedCopy,
+  where: Wishes,
+  copy: FetchedCopy | undefined,
   among?: ReadonlySet<string>,
 ): Promise<Placement & { host_id: string }> {
-  const rule = await ruleForVm(tx, vm.id)
-  const need = { ...sizeOnHost(vm, sizeOf(vm)), ...where, network10g: false, boughtMbps: 0, publicIpv4: vm.public_ipv4, rule, copy }
-  const host = await reserveCapacityInRegion(tx, region, need, among)
-  await recordCopyRoom(tx, host.id, copy)
+  const need = { ...sizeOnHost(vm, sizeOf(vm)), ...where }
+  const host = await reserveCapacityInRegion(tx, region, { ...need, ...(copy && { copy }) }, among)
+  if (copy) await recordCopyRoom(tx, host.id, copy)
   const { ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id } = vm
-  const isKept = async (poolId: string | null): Promise<boolean> => poolId === null || servesHost(await getPool(tx, poolId), host)
-  const ipv4 = (await isKept(address_pool_id)) ? null : await allocatePublicIp(tx, now, host, region.slug)
-  const columns = (await isKept(ipv6_pool_id))
+  const pools = await poolsFor(tx, host)
+  const isKept = (poolId: string | null): boolean => poolId === null || pools.some(({ id }) => id === poolId)
+  const ipv4 = isKept(address_pool_id) ? null : await allocatePublicIp(tx, now, pools, region.slug)
+  const columns = isKept(ipv6_pool_id)
     ? { ipv6_address, ipv6_prefix, ipv6_pool_id }
-    : toIpv6Columns(await allocateIpv6(tx, now, host, region.slug))
+    : toIpv6Columns(await allocateIpv6(tx, now, pools, region.slug))
   const place = {
     host_id: host.id,
     storage_id: vm.storage_id,

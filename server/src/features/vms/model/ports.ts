@@ -42,12 +42,17 @@ export const portSpecs = async (db: Queries, vm: PlacedVm, options?: { sourceOnl
 export async function portSpecsOf(db: Queries, vms: readonly PlacedVm[], { sourceOnly = false } = {}): Promise<Map<string, PortSpec[]>> {
   const ids = vms.map(({ id }) => id)
   const versions = await desiredVersions(db, ids) // before the rest, which is then at least as new
-  const hosts = new Map<string | null, string>()
-  for (const hostId of new Set(vms.map(({ host_id }) => host_id))) if (hostId) hosts.set(hostId, (await getHost(db, hostId)).hostname)
-  const filtersOf = await filtersOfVms(db, ids)
-  const attachmentsByVm = Map.groupBy(await attachmentsOf(db, ids), (row) => row.vm_id)
-  const floating = await floatingAddressesOfVms(db, ids)
-  const destinations = new Map(sourceOnly ? [] : (await findDestinations(db, ids)).map((row) => [row.vm_id, row.hostname]))
+  const hostIds = new Set(vms.flatMap(({ host_id }) => host_id ?? []))
+  const [placedOn, filtersOf, attached, floating, moving] = await Promise.all([
+    Promise.all(Array.from(hostIds, (hostId) => getHost(db, hostId))),
+    filtersOfVms(db, ids),
+    attachmentsOf(db, ids),
+    floatingAddressesOfVms(db, ids),
+    sourceOnly ? [] : findDestinations(db, ids),
+  ])
+  const hosts = new Map<string | null, string>(placedOn.map(({ id, hostname }) => [id, hostname]))
+  const attachmentsByVm = Map.groupBy(attached, (row) => row.vm_id)
+  const destinations = new Map(moving.map((row) => [row.vm_id, row.hostname]))
   const specsOf = (vm: PlacedVm): PortSpec[] => {
     const host = hosts.get(vm.host_id)
     if (host === undefined || !vm.mac) throw new Error(`BUG: VM ${vm.id} has no place`)

@@ -1,6 +1,5 @@
 // Room that a restore takes for a time, where the disk is: COPY for what is fetched, until the disk is made from it, and DISK for the new disk beside
-// the old one, until the run has ended. Whoever deletes the row gives the room back, so that happens once. It
-// may take the reserve.
+// the old one, until the run has ended. Whoever deletes the row gives the room back, so that happens once.
 import { sql, type Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
 import type { Row } from '../../../schema/rows.gen.ts'

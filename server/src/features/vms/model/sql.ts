@@ -1,4 +1,4 @@
-import { sql, type Queries, type Sql, type Tx } from '../../../kernel/database/db.ts'
+import { sql, type NotNull, type Queries, type Sql, type Tx } from '../../../kernel/database/db.ts'
 import { isOpen, type OpenRun } from '../../../workflow/run-store.ts'
 import { allColumns } from '../../../schema/columns.ts'
 import type { ReverseName } from '../../reverse-names/service.ts'
@@ -226,6 +226,16 @@ export const countLocalFiles = (db: Queries, id: string) =>
   db.one<{ snapshots: number; volumes: string[] }>(sql`
     select (select count(*)::int from snapshots where vm_id = ${id} and storage_id is null and status <> 'FAILED') as snapshots,
       array(select name from volumes where vm_id = ${id} and storage_id is null order by name) as volumes`)
+
+const isStoredOnHost = sql`host_id is not null and status not in ('DELETING', 'FAILED')`
+
+/** Hosts that store backups of the VM, as far as those are on hosts. */
+export const hostsWithBackups = async (db: Queries, id: string): Promise<Set<string>> =>
+  new Set(
+    (await db.many<{ host_id: NotNull<string> }>(sql`select distinct host_id from backups where vm_id = ${id} and ${isStoredOnHost}`)).map(
+      ({ host_id }) => host_id,
+    ),
+  )
 
 /** Where the VM is being migrated to. */
 export const findDestination = async (db: Queries, id: string): Promise<string | undefined> =>

@@ -7,8 +7,11 @@ import { allowManyVms } from '../../../../test/snapshot-backup-fixture.ts'
 import { sql } from '../../../kernel/database/db.ts'
 import { checkInvariants, formatFailures } from '../../../invariants/check.ts'
 import { resumeRun } from '../../../workflow/executor.ts'
-import { planMigration, startMigration } from '../service.ts'
+import { AttemptLostError } from '../../../workflow/run-store.ts'
+import { suspendAccount, unsuspendAccount } from '../../operator/customers.ts'
+import { cancelMigration, planMigration, startMigration, suspendByOperator } from '../service.ts'
 import { applyPorts } from '../reconcilers/apply-ports.reconciler.ts'
+import { enforceSuspension } from '../reconcilers/enforce-suspension.reconciler.ts'
 import { reconcileStaleMachines } from '../reconcilers/stale-machines.reconciler.ts'
 
 const soon = () => AbortSignal.timeout(10_000)
@@ -25,9 +28,9 @@ describe('operator migrates a VM', async () => {
   const hostOf = async (vmId: string) => (await app.db.one<{ host_id: string }>(sql`select host_id from vms where id = ${vmId}`)).host_id
   const powerOn = async (hostId: string, vmId: string) => (await (await app.deps.hypervisors.get(hostId)).findMachine(vmId, soon()))?.power
   const start = (vmId: string, to?: string) => app.db.tx((tx) => startMigration(tx, app.deps, vmId, { to }))
-  const boot = async () => {
+  const boot = async (owner = customer) => {
     await app.db.run(sql`update hosts set maintenance = true where id = ${other.id}`)
-    const { id } = await app.given.vm(customer)
+    const { id } = await app.given.vm(owner)
     await app.db.run(sql`update hosts set maintenance = false`)
     return id
   }
@@ -45,7 +48,7 @@ describe('operator migrates a VM', async () => {
     const id = await boot()
     await here.drift.writeFile(id, 'proof', 'kept')
     const before = [await used(app.host.id), await used(other.id)]
-    expect(await planMigration(app.deps, id, {})).toEqual({ from: app.host.name, to: 'other' })
+    expect(await planMigration(app.deps, id, {})).toEqual({ from: app.host.name, to: 'other', note: null })
     expect(await migrate(id)).toMatchObject({ action: 'MIGRATE', status: 'COMPLETED', error: null })
     expect([await hostOf(id), await powerOn(app.host.id, id), await powerOn(other.id, id)]).toEqual([other.id, undefined, 'running'])
     expect(await there.drift.readFile(id, 'proof')).toBe('kept')
@@ -137,6 +140,103 @@ describe('operator migrates a VM', async () => {
     expect(await broken()).toBe('')
   })
 
+  test('which is stopped for it and started again, where the operator says so', async () => {
+    const id = await boot()
+    await here.drift.writeFile(id, 'proof', 'kept')
+    const { actionId } = await app.db.tx((tx) => startMigration(tx, app.deps, id, { to: 'other', restarts: true }))
+    await app.settle({ subjectId: id })
+    expect((await customer.get(`/vms/${id}/actions/${actionId}`)).body.data).toMatchObject({ status: 'COMPLETED' })
+    expect([await powerOn(app.host.id, id), await powerOn(other.id, id)]).toEqual([undefined, 'running'])
+    expect([await there.drift.readFile(id, 'proof'), (await customer.get(`/vms/${id}`)).body.data.status]).toEqual(['kept', 'RUNNING'])
+    const events = await app.db.many(sql`select type from events where data ->> 'actionId' = ${actionId} order by type`)
+    expect(events).toEqual([{ type: 'vm.migrated' }, { type: 'vm.restarted' }])
+    expect(await broken()).toBe('')
+  })
+
+  test('which is off afterwards, with the reason, when it does not start at the other host', async () => {
+    const id = await boot()
+    await there.faults.plant({ verb: 'ensureRunning', kind: 'permanent' })
+    await app.db.tx((tx) => startMigration(tx, app.deps, id, { to: 'other', restarts: true }))
+    await app.settle({ subjectId: id })
+    expect((await customer.get(`/vms/${id}`)).body.data).toMatchObject({
+      status: 'STOPPED',
+      statusReason: expect.stringContaining('start it'),
+    })
+    expect([await hostOf(id), await powerOn(other.id, id)]).toEqual([other.id, 'stopped'])
+    expect(await broken()).toBe('')
+  })
+
+  /** Its worker dies when the machine has left, or before. */
+  const interrupted = async (at: string, owner = customer) => {
+    const id = await boot(owner)
+    await here.drift.writeFile(id, 'proof', 'kept')
+    const before = [await used(app.host.id), await used(other.id)]
+    const { actionId } = await start(id, 'other')
+    const checkpoint = (where: string): void => {
+      if (where === at) throw new AttemptLostError(`lost at ${at}`)
+    }
+    await expect(resumeRun({ ...testRunner(app.deps), checkpoint }, actionId)).rejects.toThrow(`lost at ${at}`)
+    return { id, actionId, before }
+  }
+  const cancel = (id: string) => app.db.tx((tx) => cancelMigration(tx, app.deps, id))
+
+  test.each(['filter saved', 'move begun', 'move run'])('and cancels that at "%s": it is as it was, and nothing is left', async (at) => {
+    const { id, actionId, before } = await interrupted(at)
+    expect(await cancel(id)).toEqual({ actionId })
+    await expect(cancel(id)).rejects.toThrow('is being undone already')
+    expect((await customer.post(`/vms/${id}/stop`)).body.error).toContain('VM is busy')
+    await app.settle({ subjectId: id })
+    expect((await customer.get(`/vms/${id}/actions/${actionId}`)).body.data).toMatchObject({
+      status: 'CANCELLED',
+      error: 'The operator has cancelled it',
+    })
+    expect([await hostOf(id), await powerOn(app.host.id, id), await powerOn(other.id, id)]).toEqual([app.host.id, 'running', undefined])
+    expect([await used(app.host.id), await used(other.id), await here.drift.readFile(id, 'proof')]).toEqual([...before, 'kept'])
+    expect(await broken()).toBe('')
+    await expect(cancel(id)).rejects.toThrow('VM is not being moved')
+  })
+
+  test('and it is suspended without waiting for that', async () => {
+    const { id } = await interrupted('move begun')
+    expect(await suspendByOperator(app.deps, id)).toEqual({ actionId: null, waitsFor: 'MIGRATE' })
+    await app.settle({ subjectId: id })
+    await expect(start(id, 'other')).rejects.toThrow('VM is being suspended')
+    await enforceSuspension.runOnce(app.deps)
+    await app.settle({ subjectId: id })
+    expect((await customer.get(`/vms/${id}`)).body.data.status).toBe('SUSPENDED')
+    expect([await hostOf(id), await powerOn(app.host.id, id), await powerOn(other.id, id)]).toEqual([app.host.id, 'stopped', undefined])
+    expect(await migrate(id, 'other')).toMatchObject({ status: 'COMPLETED' })
+  })
+
+  test('and its account is suspended without waiting for that', async () => {
+    const spammer = await app.given.customer({ credit: '100.00' })
+    const { id } = await interrupted('move begun', spammer)
+    const { skipped } = await app.db.tx((tx) => suspendAccount(tx, app.deps, spammer.accountId, 'Spam'))
+    expect(skipped).toEqual([{ vmId: id, reason: expect.stringContaining('action MIGRATE') }])
+    await app.settle({ subjectId: id })
+    await enforceSuspension.runOnce(app.deps)
+    await app.settle({ subjectId: id })
+    expect([await hostOf(id), await powerOn(app.host.id, id), await powerOn(other.id, id)]).toEqual([app.host.id, 'stopped', undefined])
+    await app.db.tx((tx) => unsuspendAccount(tx, app.deps, spammer.accountId))
+    await app.settle({ subjectId: id })
+    expect([(await spammer.get(`/vms/${id}`)).body.data.status, await broken()]).toEqual(['RUNNING', ''])
+  })
+
+  test('to the host that has its backups only where there is no other', async () => {
+    const id = await boot()
+    await customer.post(`/vms/${id}/backups`, { name: 'x' })
+    await app.settle({ subjectId: id })
+    expect(await app.db.many(sql`select host_id from backups where vm_id = ${id}`)).toEqual([{ host_id: other.id }])
+    expect(await planMigration(app.deps, id, {})).toMatchObject({
+      to: 'other',
+      note: expect.stringContaining('other holds backups of this VM'),
+    })
+    const third = await givenHost(app, 'third')
+    await app.db.run(sql`update hosts set ram_used_mib = ram_total_mib - 4096 where id = ${third.id}`)
+    expect(await planMigration(app.deps, id, {})).toMatchObject({ to: 'third', note: null })
+    await app.db.run(sql`delete from hosts where id = ${third.id}`)
+  })
+
   test('and gets a sentence when that cannot be', async () => {
     const id = await boot()
     await expect(start(id, app.host.name)).rejects.toThrow(`VM is on ${app.host.name} already`)
@@ -151,9 +251,11 @@ describe('operator migrates a VM', async () => {
     await expect(start(id, 'other')).rejects.toThrow('1 full')
     await app.db.run(sql`update hosts set ram_total_mib = 131072 where id = ${other.id}`)
     await app.db.run(sql`update address_pools set host_id = ${app.host.id}`)
-    await expect(start(id, 'other')).rejects.toThrow(`is an address of ${app.host.name} alone, so VM would lose it on other`)
-    await expect(start(id)).rejects.toThrow('No other host of fra1 can take this VM')
+    await expect(start(id, 'other')).rejects.toThrow(`is an address of ${app.host.name} alone, so VM would lose it on any other host`)
     await app.db.run(sql`update address_pools set host_id = null`)
+    await app.db.run(sql`update hosts set arch = 'x86_64' where id = ${other.id}`)
+    await expect(start(id)).rejects.toThrow('No other host of fra1 can take this VM')
+    await app.db.run(sql`update hosts set arch = null where id = ${other.id}`)
     await customer.post(`/vms/${id}/snapshots`, { name: 'before' })
     await expect(start(id, 'other')).rejects.toThrow('VM is busy')
     await app.settle({ subjectId: id })

@@ -9,6 +9,7 @@ import { COMES_BACK_WHEN_PAID, HELD_BY_OPERATOR, suspend, unsuspend } from '../a
 import { requireAllowed } from '../model/allowed-actions.ts'
 import { findBlockingRun, preemptOpenRun } from '../model/guards.ts'
 import * as sql from '../model/sql.ts'
+import { makeWayForSuspension } from './migrate.ts'
 
 /** What came of an operator's order: the started action, or the one that has to end first. */
 export interface OrderOutcome {
@@ -22,6 +23,7 @@ export async function startSuspension(tx: Tx, deps: Deps, vmId: string): Promise
   const run = await findBlockingRun(tx, deps, vm)
   if (vm.status === 'SUSPENDED' && run?.label !== 'UNSUSPEND') requireAllowed(vm, 'suspend')
   await sql.setPendingHold(tx, vmId, 'SUSPEND')
+  await makeWayForSuspension(tx, deps, vmId)
   if (!run) return { actionId: await start(suspend, 'vm suspend')(tx, deps, vm), waitsFor: null }
   record(tx, deps, vm, 'vm suspend')
   return { actionId: run.label === 'SUSPEND' ? run.id : null, waitsFor: run.label }
@@ -89,6 +91,7 @@ const forEachVm =
 /** A VM in ERROR is off already and keeps its status: its owner can rebuild or restore it once the account is unsuspended. */
 export const suspendAccountVms = forEachVm(async (tx, deps, vm) => {
   if (vm.status === 'UNMANAGED') return undefined
+  if (vm.status !== 'SUSPENDED') await makeWayForSuspension(tx, deps, vm.id)
   if (vm.status !== 'ERROR' && vm.status !== 'SUSPENDED') return start(suspend, 'vm suspend')(tx, deps, vm)
   await preemptOpenRun(tx, deps, vm) // throws when a start or unsuspend action is open
   if (vm.status === 'SUSPENDED') await sql.setStatus(tx, deps.clock.now(), vm.id, { status: 'SUSPENDED', reason: HELD_BY_OPERATOR })

@@ -8,11 +8,12 @@ import { suspend } from '../actions/power.ts'
 import { preemptOpenRun } from '../model/guards.ts'
 import { lockVmById } from '../model/sql.ts'
 import { leaveUnmanaged } from '../operator/manage.ts'
+import { ENFORCE_SUSPENSION } from '../operator/migrate.workflow.ts'
 
 /** Retry delay; short, because the VM keeps running until then. */
 const RETRY = '2m'
 
-export const enforceSuspension = reconciler('vms.enforce_suspension', '30s', async (deps) => {
+export const enforceSuspension = reconciler(ENFORCE_SUSPENSION, '30s', async (deps) => {
   for (const { id } of await vmsToSuspend(deps.db, subtractDuration(deps.clock.now(), RETRY))) {
     await switchOff(deps, id).catch((error: unknown) => {
       if (error instanceof ApiError) deps.log.info({ vmId: id, code: error.code, reason: error.message }, 'VM suspension postponed')

@@ -7,7 +7,6 @@ import type { EventDeps } from '../../deps.ts'
 import { getRegion, getTemplateById } from '../../catalog/service.ts'
 import { releaseCapacity } from '../../hosts/capacity.ts'
 import { findHost, getHost } from '../../hosts/service.ts'
-import { ruleForVm } from '../../placement-groups/service.ts'
 import { createPortState, resumePorts } from '../../ports/service.ts'
 import { leaveVolumes, moveVolumes } from '../../storage/service.ts'
 import type { FetchedCopy } from '../model/restore-room.ts'
@@ -26,6 +25,7 @@ import {
 } from '../model/placement.ts'
 import { setPlacement, type VmDetails } from '../model/sql.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
+import { wishesOf } from './wishes.ts'
 
 /**
  * The capacity on the lost host stays reserved until the evacuation completes: the disk there may be the only good copy, so a rollback
@@ -41,20 +41,13 @@ export async function evacuateVm(
   const { arch } = await getTemplateById(tx, templateId)
   if (vm.storage !== 'LOCAL') throw new Error(`BUG: VM ${vm.id} has no backup to be restored from`)
   const region = await getRegion(tx, vm.region_id)
+  const wishes = await wishesOf(tx, vm, arch)
   if ((await getHost(tx, vm.host_id!)).lost_at !== null) {
-    const place = await reallocatePlacement(tx, now, region, vm, { arch }, copy, among)
+    const place = await reallocatePlacement(tx, now, region, vm, wishes, copy, among)
     await moveVolumes(tx, now, vm.id, vm.host_id!, place.host_id)
     await assignToHost(tx, deps, vm, place)
   } else {
-    const where = {
-      storage: vm.storage,
-      arch,
-      network10g: false,
-      boughtMbps: 0,
-      publicIpv4: vm.public_ipv4,
-      rule: await ruleForVm(tx, vm.id),
-    }
-    const place = await allocatePlacement(tx, now, region, sizeOf(vm), where, copy)
+    const place = await allocatePlacement(tx, now, region, sizeOf(vm), { storage: vm.storage, ...wishes }, copy)
     await releaseAddresses(tx, now, vm, true)
     await assignToHost(tx, deps, vm, place)
   }

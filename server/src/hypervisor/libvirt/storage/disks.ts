@@ -55,7 +55,8 @@ async function makeDisk(context: HostContext, spec: MachineSpec, source: DiskSou
   if (spec.storageId !== null) {
     await cloneInPool(context, await getPool(context, spec.storageId), spec, source, signal)
     if (await becomesComplete(context, seedName(spec.vmId, spec.generation), signal)) return // by another process, meanwhile
-  } else
+  } else if (source.from === 'pool') throw new DriverError('not_found', `VM ${spec.vmId} has no disk in a storage backend`)
+  else
     await (source.from === 'template' ? layOnTemplate(context, spec, spec.diskGiB * GIB, signal) : copyFrom(context, spec, source, signal))
   await writeSeed(context, spec, signal)
   await markComplete(context, diskName(spec.vmId, spec.generation), signal)
@@ -80,6 +81,8 @@ export async function layOnTemplate(
 async function cloneInPool(context: HostContext, pool: RbdPool, spec: MachineSpec, source: DiskSource, signal: AbortSignal): Promise<void> {
   await markPool(context, spec.vmId, pool, signal)
   if (await pool.findDisk(spec, signal)) return
+  if (source.from === 'pool')
+    throw new DriverError('not_found', `Pool ${pool.backend.pool} has no disk of ${spec.vmId}, generation ${spec.generation}`)
   const bytes = spec.diskGiB * GIB
   const stored = source.from === 'backup' ? await pool.findBackup(spec.vmId, source.backupId, signal) : undefined
   if (source.from === 'backup' && stored?.isImage) return pool.ensureDiskFromImage(spec, source.backupId, bytes, signal)
@@ -90,7 +93,7 @@ async function findParent(
   context: HostContext,
   pool: RbdPool,
   { vmId, template }: MachineSpec,
-  source: DiskSource,
+  source: Exclude<DiskSource, { from: 'pool' }>,
   signal: AbortSignal,
 ): Promise<Parent> {
   if (source.from === 'template')
@@ -103,7 +106,7 @@ async function findParent(
   return found
 }
 
-type Copy = Exclude<DiskSource, { from: 'template' }>
+type Copy = Exclude<DiskSource, { from: 'template' | 'pool' }>
 
 async function copyFrom(context: HostContext, spec: MachineSpec, source: Copy, signal: AbortSignal): Promise<void> {
   const { vmId, generation } = spec

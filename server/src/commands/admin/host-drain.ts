@@ -1,0 +1,115 @@
+// `berthd host drain`: workers do the work; this command starts it, and watches. Interrupted, it goes on; run again with --status.
+import type { Deps } from '../../features/deps.ts'
+import {
+  cancelDrain,
+  findDrainStatus,
+  MAX_CONCURRENCY,
+  previewDrain,
+  startDrain,
+  type DrainPreview,
+  type DrainStatus,
+} from '../../features/fleet/service.ts'
+import { getHost, type HostRow } from '../../features/hosts/service.ts'
+import { formatAge } from '../../features/recovery/service.ts'
+import { sleep } from '../../kernel/clock.ts'
+import { isJson, withCore, type Admin, type OutputOptions } from '../admin-command.ts'
+import { UsageError } from '../errors.ts'
+import { print, showLine, table, type Result } from '../output.ts'
+
+export interface DrainOptions extends OutputOptions {
+  dryRun?: boolean
+  stopOthers?: boolean
+  partial?: boolean
+  concurrency: string
+  wait: boolean
+  status?: boolean
+  cancel?: boolean
+}
+
+const LOOK_EVERY_MS = 1_000
+
+export const drain = (admin: Admin, options: DrainOptions, name: string): Promise<Result> =>
+  withCore(admin, async (deps) => {
+    const concurrency = Number(options.concurrency)
+    if (!(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= MAX_CONCURRENCY))
+      throw new UsageError(`--concurrency is a whole number from 1 to ${MAX_CONCURRENCY}`)
+    if ([options.dryRun, options.status, options.cancel].filter(Boolean).length > 1)
+      throw new UsageError('--dry-run, --status and --cancel exclude each other')
+    const host = await getHost(deps.db, name)
+    if (options.cancel) return report(host, await cancelDrain(deps, host))
+    if (options.status) return report(host, await findDrainStatus(deps.db, host))
+    const preview = await previewDrain(deps, host)
+    if (options.dryRun) return showPlan(host, preview)
+    if (!isJson(options)) print(showPlan(host, preview).text)
+    await startDrain(deps, host, { concurrency, stopsOthers: options.stopOthers ?? false, isPartial: options.partial ?? false })
+    return report(host, options.wait ? await watch(deps, host, !isJson(options)) : await findDrainStatus(deps.db, host))
+  })
+
+async function watch({ db }: Deps, host: HostRow, isShown: boolean): Promise<DrainStatus> {
+  const shown = new Set<string>()
+  for (;;) {
+    const status = (await findDrainStatus(db, host, false))!
+    for (const { vmId, name, to, seconds } of status.moved) {
+      if (shown.has(vmId)) continue
+      shown.add(vmId)
+      if (isShown) showLine('✓', `${name} is on ${to} (${shown.size} of ${status.vms})`, seconds === null ? '' : `${seconds.toFixed(1)} s`)
+    }
+    if (status.status !== 'RUNNING') return status
+    await sleep(LOOK_EVERY_MS)
+  }
+}
+
+const duration = (seconds: number): string => formatAge(1000 * Math.max(1, Math.round(seconds)))
+
+function showPlan(host: HostRow, preview: DrainPreview): Result {
+  const { moves, stays } = preview
+  const rows = [
+    ...moves.map((move) => ({
+      id: move.vmId,
+      name: move.name,
+      to: move.to,
+      size: gib(move.bytes),
+      takes: duration(move.seconds),
+      note: move.note,
+    })),
+    ...stays.map((stay) => ({
+      id: stay.vmId,
+      name: stay.name,
+      to: null,
+      size: null,
+      takes: null,
+      note: `${stay.isTemporary ? 'Waits' : 'Cannot move'}: ${stay.reason}`,
+    })),
+  ]
+  const stuck = stays.filter(({ isTemporary }) => !isTemporary).length
+  const lines = [
+    table(rows, ['id', 'name', 'to', 'size', 'takes', 'note'], `Host ${host.name} has no VMs`).text,
+    `${moves.length} VMs can move, ${stays.length - stuck} wait for something, ${stuck} cannot. All together takes about ${duration(preview.seconds)}: ${preview.factor.toFixed(2)} × (5 s each, and 100 MiB/s of memory and disk), by what earlier migrations took.`,
+    ...(preview.backups > 0 ? [`${preview.backups} backups of VMs stay on ${host.name}.`] : []),
+  ]
+  return { data: { host: host.name, ...preview }, text: lines.join('\n') }
+}
+
+const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`
+
+const ENDINGS: Record<DrainStatus['status'], string> = {
+  RUNNING: 'is being drained',
+  COMPLETED: 'is drained',
+  INCOMPLETE: 'is drained as far as possible',
+  CANCELLED: 'is no longer drained',
+}
+
+function report(host: HostRow, status: DrainStatus | undefined): Result {
+  if (!status) return { data: null, text: `Host ${host.name} was never drained` }
+  const { moved, moving, remaining } = status
+  if (status.status === 'INCOMPLETE') process.exitCode = 1
+  const lines = [
+    ...moving.map(({ name, vmId, to }) => `${name} (${vmId}) is on its way to ${to}`),
+    ...remaining.map(({ name, vmId, reason }) => `${name} (${vmId}) ${status.status === 'RUNNING' ? 'waits' : 'was not moved'}: ${reason}`),
+    `Host ${host.name} ${ENDINGS[status.status]}: ${moved.length} of ${status.vms} VMs moved, ${moving.length} on their way, ${remaining.length} not moved.`,
+    ...(status.status === 'RUNNING'
+      ? [`How far it is: npx berthd host drain ${host.name} --status`]
+      : [`It stays in maintenance: npx berthd host set ${host.name} --maintenance off ends that.`]),
+  ]
+  return { data: { host: host.name, ...status }, text: lines.join('\n') }
+}

@@ -1,0 +1,30 @@
+import { isSilent, listHosts, lostSince, pathsOf, type HostPath, type HostRow } from '../../features/hosts/service.ts'
+import { findFence } from '../../features/recovery/service.ts'
+import type { Queries } from '../../kernel/database/db.ts'
+import { ok, warning } from './check.ts'
+import { databaseCheck } from './database.ts'
+
+/** As the workers know them. */
+export const hosts = databaseCheck('hosts', async (db) => {
+  const rows = await listHosts(db)
+  const paths = await pathsOf(db, rows)
+  const problems = (await Promise.all(rows.map((host) => problemOf(db, host, paths.get(host.id)!)))).flat()
+  if (problems.length > 0)
+    return warning(`hosts: ${problems.join('; ')}`, 'see docs/operate/runbooks.md, "Host unreachable" and "A host is lost"')
+  return ok(`hosts: ${rows.length} answer`)
+})
+
+async function problemOf(db: Queries, host: HostRow, paths: HostPath[]): Promise<string[]> {
+  const fence = await findFence(db, host.id)
+  const state = host.fenced_at
+    ? `${host.name} is fenced${host.unreachable_since ? '' : ', has returned and is cleaned'}`
+    : fence
+      ? `${host.name} is to be fenced`
+      : null
+  if (state !== null) return [fence?.error ? `${state}: ${fence.error}` : state]
+  if (host.unreachable_since === null) return []
+  return [`${host.name} is ${lostSince(paths) ? 'lost' : 'unreachable'} (${paths.map(describe).join(', ')})`]
+}
+
+const describe = (path: HostPath): string =>
+  `${path.path.toLowerCase()} ${path.problem ?? (isSilent(path) ? `silent since ${path.silentSince!.toISOString()}` : 'heard')}`

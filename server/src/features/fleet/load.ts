@@ -1,0 +1,128 @@
+// Reads what the planner needs to know.
+import type { Queries } from '../../kernel/database/db.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { openRunOf } from '../../workflow/run-store.ts'
+import { catalogNumbers } from '../catalog/service.ts'
+import type { Deps } from '../deps.ts'
+import { hostsWithIpv6 } from '../hosts/ipv6-ranges.ts'
+import { listHostsIn, type HostRow } from '../hosts/service.ts'
+import { isPreemptible, requireMovable, requirePair, speedBought, vmById } from '../vms/service.ts'
+import type { Fleet, FleetGroup, FleetVm } from './plan.ts'
+import * as sql from './sql.ts'
+
+/** `vms`: those that may be moved. */
+export async function loadFleet(
+  db: Queries,
+  regionId: string,
+  vms: sql.PlannedRow[],
+  diskBytes: ReadonlyMap<string, number> = new Map(),
+): Promise<Fleet> {
+  const numbers = await catalogNumbers(db)
+  return {
+    hosts: await hostsWithoutProofs(db, regionId),
+    vms: vms.map((row) => ({
+      ...toFleetVm(row, diskBytes.get(row.id)),
+      need: {
+        ...sizesOf(row),
+        arch: row.arch,
+        network10g: row.network_10g,
+        boughtMbps: speedBought(numbers, { planId: row.plan_id, networkMbps: row.network_mbps }),
+        publicIpv4: row.public_ipv4,
+        avoid: new Set(row.backup_hosts),
+      },
+    })),
+    groups: await loadGroups(db, vms),
+    withIpv6: await hostsWithIpv6(db, regionId),
+    isPair,
+  }
+}
+
+const sizesOf = ({ vcpu, ram_mib, disk_gib, storage_id }: sql.PlannedRow) => ({
+  vcpu,
+  ramMiB: ram_mib,
+  diskGiB: storage_id === null ? disk_gib : 0,
+})
+
+/** Where nobody has asked what the disk takes, it is assumed full. */
+const toFleetVm = (row: sql.PlannedRow, diskBytes = row.disk_gib * 2 ** 30): Omit<FleetVm, 'need'> => ({
+  id: row.id,
+  name: row.name,
+  hostId: row.host_id,
+  groupId: row.group_id,
+  never: new Set(row.stale_hosts),
+  bytes: (row.status === 'RUNNING' ? row.ram_mib * 2 ** 20 : 0) + (row.storage_id === null ? diskBytes : 0),
+})
+
+/** Guests that prove backups give way to VMs. */
+async function hostsWithoutProofs(db: Queries, regionId: string): Promise<HostRow[]> {
+  const proofs = new Map((await sql.proofRooms(db)).map((room) => [room.host_id, room]))
+  return (await listHostsIn(db, regionId)).map((host) => {
+    const room = proofs.get(host.id)
+    if (!room) return host
+    const { vcpu_used, ram_used_mib, disk_used_gib } = host
+    return {
+      ...host,
+      vcpu_used: vcpu_used - room.vcpu,
+      ram_used_mib: ram_used_mib - room.ram_mib,
+      disk_used_gib: disk_used_gib - room.disk_gib,
+    }
+  })
+}
+
+async function loadGroups(db: Queries, vms: sql.PlannedRow[]): Promise<Map<string, FleetGroup>> {
+  const ids = [...new Set(vms.flatMap(({ group_id }) => group_id ?? []))]
+  const rows = ids.length === 0 ? [] : await sql.groupsIn(db, ids)
+  return new Map(
+    [...Map.groupBy(rows, ({ id }) => id)].map(([id, places]) => {
+      const { name, policy } = places[0]!
+      return [id, { name, policy, vmsByHost: new Map(places.map(({ host_id, vms: count }) => [host_id, count])) }]
+    }),
+  )
+}
+
+function isPair(source: HostRow, host: HostRow): boolean {
+  try {
+    requirePair(source, host)
+    return true
+  } catch {
+    return false
+  }
+}
+
+export interface Obstacle {
+  reason: string
+  /** Goes away by itself. */
+  isTemporary: boolean
+}
+
+/** Why the VM cannot leave its host, wherever to. Actions of its owner that begin after `waitsUntil` are not waited for. */
+export async function findObstacle(db: Queries, vmId: string, waitsUntil?: Date): Promise<Obstacle | null> {
+  const vm = await vmById(db, vmId)
+  if (!vm) return { reason: 'It was deleted meanwhile', isTemporary: false }
+  const run = await openRunOf(db, vmId)
+  if (run && !isPreemptible(run)) {
+    const isTemporary = !waitsUntil || run.created_at <= waitsUntil || run.label === 'MIGRATE'
+    const advice = isTemporary ? '' : ': it began when the drain had waited long enough, so drain the host again'
+    return { reason: `Its action ${run.label} (${run.id}) has to end first${advice}`, isTemporary }
+  }
+  return requireMovable(db, vm).then(() => null, toObstacle)
+}
+
+export function toObstacle(error: unknown): Obstacle {
+  if (!(error instanceof ApiError)) throw error
+  return { reason: error.message, isTemporary: error.code === 'busy' || error.code === 'unavailable' }
+}
+
+const LIST_MS = 30_000
+
+/** What the disks of VMs take on a host; of none where it does not answer. */
+export async function diskBytesOn({ hypervisors, log }: Deps, hostId: string): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>()
+  try {
+    for await (const volume of (await hypervisors.get(hostId)).listVolumes(AbortSignal.timeout(LIST_MS)))
+      if (volume.kind === 'disk' && volume.storageId === null) sizes.set(volume.id, volume.sizeBytes)
+  } catch (error) {
+    log.warn({ err: error, hostId }, 'listing volumes failed; disks are assumed full')
+  }
+  return sizes
+}

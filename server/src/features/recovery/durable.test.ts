@@ -1,0 +1,3 @@
+import { describeLostHostDurability } from './durable-cases.ts'
+
+describeLostHostDurability({ thorough: false })

@@ -1,0 +1,88 @@
+// A VM on replicated storage leaves a host that was fenced: its disk is where it was, and another host starts a machine with it, as after a power
+// failure. It keeps its MAC, networks, volumes in storage backends, and each public address that its new host serves. The row changes host, and the
+// capacity is booked, before anything is done: whatever fails then, the VM is on its new host, and what the old one has of it is stale.
+import type { Tx } from '../../../kernel/database/db.ts'
+import type { ActionStarted } from '../../actions/schema.ts'
+import { getRegion, getTemplateById, lockTemplateUse } from '../../catalog/service.ts'
+import { type Deps, workflow } from '../../deps.ts'
+import { releaseCapacity, reserveImageRoom } from '../../hosts/capacity.ts'
+import { createPortState } from '../../ports/service.ts'
+import { leaveVolumes, moveVolumes } from '../../storage/service.ts'
+import { recordVmEvent } from '../model/events.ts'
+import { startRunOf } from '../model/guards.ts'
+import { reallocatePlacement, sizeOf, sizeOnHost } from '../model/placement.ts'
+import * as sql from '../model/sql.ts'
+import { recordStaleMachine } from '../model/stale-machines.ts'
+import * as steps from '../steps.ts'
+import { wishesOf } from './wishes.ts'
+
+interface Input extends steps.VmInput {
+  sourceId: string
+  isOn: boolean
+  /** Its status where it stays off. */
+  off: 'STOPPED' | 'SUSPENDED'
+}
+
+/** Of a locked, idle VM whose host is fenced. */
+export async function startOnOtherHost(
+  tx: Tx,
+  deps: Deps,
+  vm: sql.VmDetails,
+  among: ReadonlySet<string> | undefined,
+): Promise<ActionStarted & { hostId: string }> {
+  const now = deps.clock.now()
+  const sourceId = vm.host_id!
+  const template = await getTemplateById(tx, vm.os_template_id)
+  if (template.account_id !== null) await lockTemplateUse(tx, template.id) // its room there may be about to be released
+  const wishes = await wishesOf(tx, vm, template.arch)
+  const place = await reallocatePlacement(tx, now, await getRegion(tx, vm.region_id), vm, wishes, undefined, among)
+  await reserveImageRoom(tx, template, place)
+  await releaseCapacity(tx, sourceId, sizeOnHost(vm, sizeOf(vm)))
+  await moveVolumes(tx, now, vm.id, sourceId, place.host_id)
+  await leaveVolumes(tx, now, vm.id, sourceId) // those that are on the old host itself
+  await sql.setPlacement(tx, now, vm.id, place)
+  await createPortState(tx, vm.id, place.host_id, vm.account_id)
+  await recordStaleMachine(tx, now, vm.id, sourceId)
+  const isSuspended = vm.status === 'SUSPENDED' || vm.account_suspended
+  const input: Input = {
+    vmId: vm.id,
+    sourceId,
+    isOn: vm.desired_running && !isSuspended && vm.pending_hold === null,
+    off: vm.status === 'SUSPENDED' ? 'SUSPENDED' : 'STOPPED',
+  }
+  return { ...(await startRunOf(tx, deps, vm, 'RECOVER')(recoverVm, input)), hostId: place.host_id }
+}
+
+export const recoverVm = workflow<Input>('vm.recover', { deadline: '30m' })
+  .step('networks', { run: steps.prepareNetworks })
+  .step('filter', { run: steps.applyPorts, save: steps.savePorts })
+  .step('define', { run: steps.applySpec })
+  .step('boot', {
+    run: async (context) => {
+      if (context.input.isOn) await steps.boot(context)
+    },
+    undo: (context) => steps.powerOff(context, 0),
+  })
+  .step('ready', {
+    timeout: steps.READY_STEP,
+    run: async (context) => (context.input.isOn ? steps.awaitReady(context) : null),
+  })
+  .onSuccess(async (tx, { deps, input: { vmId, off }, results: { ready }, runId, now }) => {
+    const reason = ready ? (ready.reason ?? 'Its host failed, and it was started on another') : 'Its host failed, and it is on another now'
+    await sql.setStatus(
+      tx,
+      now,
+      vmId,
+      ready ? { status: 'RUNNING', readiness: ready.readiness, reason } : { status: off, readiness: 'booting', reason },
+    )
+    await recordVmEvent(tx, deps, vmId, ready ? 'vm.restarted' : 'vm.migrated', { actionId: runId, reason: 'host' })
+  })
+  // It is still wanted: if this host is lost as well, the next one starts it.
+  .onFailure(async (tx, { deps, input: { vmId, off }, error, cleanupFailed, runId, now }) => {
+    const vm = await sql.lockVmById(tx, vmId)
+    if (!vm) return
+    if (cleanupFailed) await recordStaleMachine(tx, now, vmId, vm.host_id!)
+    const reason = `Its host failed, and another could not start it: ${error?.userMessage ?? 'it was cancelled'}`
+    await sql.setStatus(tx, now, vmId, { status: off, reason, readiness: 'booting' })
+    await recordVmEvent(tx, deps, vmId, 'vm.error', { actionId: runId, reason: 'host' })
+  })

@@ -1,0 +1,3 @@
+import { describeRestores, LIBVIRTD } from './real-replicated-crash.ts'
+
+describeRestores(LIBVIRTD)

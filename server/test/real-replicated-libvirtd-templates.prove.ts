@@ -1,0 +1,3 @@
+import { describeProvisioning, LIBVIRTD } from './real-replicated-crash.ts'
+
+describeProvisioning(LIBVIRTD)

@@ -1,0 +1,3 @@
+import { describeVmsFromBackups, LIBVIRTD } from './real-replicated-crash.ts'
+
+describeVmsFromBackups(LIBVIRTD)

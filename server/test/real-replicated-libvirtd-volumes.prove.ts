@@ -1,0 +1,3 @@
+import { describeVolumes, LIBVIRTD } from './real-replicated-crash.ts'
+
+describeVolumes(LIBVIRTD)

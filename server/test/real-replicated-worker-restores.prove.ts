@@ -1,0 +1,3 @@
+import { describeRestores, WORKER } from './real-replicated-crash.ts'
+
+describeRestores(WORKER)

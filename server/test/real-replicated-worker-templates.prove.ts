@@ -1,0 +1,3 @@
+import { describeProvisioning, WORKER } from './real-replicated-crash.ts'
+
+describeProvisioning(WORKER)

@@ -1,0 +1,3 @@
+import { describeVmsFromBackups, WORKER } from './real-replicated-crash.ts'
+
+describeVmsFromBackups(WORKER)

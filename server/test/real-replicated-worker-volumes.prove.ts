@@ -1,0 +1,3 @@
+import { describeVolumes, WORKER } from './real-replicated-crash.ts'
+
+describeVolumes(WORKER)
