@@ -9,7 +9,7 @@ const echoMs = 500
 
 /** @param {string} command @param {string[]} args @param {NodeJS.ProcessEnv} env */
 export function runInForeground(command, args, env = process.env) {
-  const child = spawn(command, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], detached: true, env })
+  let child
   let lastSignalAt = -Infinity
   const forward = (signal) => {
     if (performance.now() - lastSignalAt < echoMs) return
@@ -17,7 +17,9 @@ export function runInForeground(command, args, env = process.env) {
     child.kill(signal)
   }
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
+  // Listening comes first: a signal in the moment after the fork would otherwise end this process and leave the program running alone.
   for (const signal of signals) process.on(signal, forward)
+  child = spawn(command, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], detached: true, env })
   const watching = env.npm_lifecycle_event && watchParent(() => forward('SIGTERM'))
   return new Promise((resolve, reject) => {
     child.on('error', reject)

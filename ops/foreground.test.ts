@@ -3,12 +3,15 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { describe, expect, test } from 'vitest'
 
-/** Runs `program` through runInForeground in a separate process; `under.npm`: as the child of a shell, as npm does. */
-function runThrough(program: string, under: { npm?: boolean } = {}) {
+/**
+ * Runs `program` through runInForeground in a separate process, and ends the program with that process.
+ * `under.npm`: as the child of a shell, as npm does. `under.load`: the process gets no CPU for a second after it has started the program.
+ */
+function runThrough(program: string, under: { npm?: boolean; load?: boolean } = {}) {
   const module = new URL('./foreground.mjs', import.meta.url).href
-  const wrapper = `
+  const wrapper = `${under.load ? stallAfterSpawn : ''}
     const { runInForeground } = await import(${JSON.stringify(module)})
-    process.exitCode = await runInForeground(process.execPath, ['--eval', ${JSON.stringify(program)}])`
+    process.exitCode = await runInForeground(process.execPath, ['--eval', ${JSON.stringify(endWithParent + program)}])`
   const command = [process.execPath, '--input-type=module', '--eval', wrapper]
   const [file, ...args] = under.npm ? ['sh', '-c', '"$@"; exit', 'sh', ...command] : command
   const child = spawn(file!, args, {
@@ -19,6 +22,18 @@ function runThrough(program: string, under: { npm?: boolean } = {}) {
   const lines = createInterface(child.stdout)
   return { pid: child.pid!, exited: once(child, 'exit'), nextLine: async () => String((await once(lines, 'line'))[0]) }
 }
+
+const endWithParent = `process.on('disconnect', () => setImmediate(() => process.exit()));`
+
+const stallAfterSpawn = `
+    const childProcess = (await import('node:child_process')).default
+    const { spawn } = childProcess
+    childProcess.spawn = (...args) => {
+      const child = spawn(...args)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000)
+      return child
+    }
+    ;(await import('node:module')).syncBuiltinESMExports()`
 
 // Says how often it was asked to stop, and stops when nothing more has come for a moment.
 const counting = `
@@ -49,8 +64,8 @@ describe('a program run in the foreground', () => {
     expect(await program.exited).toEqual([7, null])
   })
 
-  test('receives a signal that is sent to its parent only', async () => {
-    const program = runThrough(`process.on('SIGTERM', () => process.exit(5)); setInterval(() => {}, 1000); console.log('ready')`)
+  test.each([false, true])('receives a signal that is sent to its parent only (parent stalled: %s)', async (load) => {
+    const program = runThrough(`process.on('SIGTERM', () => process.exit(5)); setInterval(() => {}, 1000); console.log('ready')`, { load })
     expect(await program.nextLine()).toBe('ready')
     process.kill(program.pid, 'SIGTERM')
     expect(await program.exited).toEqual([5, null])
