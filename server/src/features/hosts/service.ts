@@ -13,6 +13,7 @@ import * as sql from './sql.ts'
 
 export * from './host-call.ts'
 export {
+  APPLY_CPUS,
   changeHost,
   changeNetworkController,
   countHostResources,
@@ -22,8 +23,9 @@ export {
   type Registration,
 } from './registration.ts'
 export { syncDriverPool } from './driver-pool-sync.ts'
-export { PROVE, releaseCapacity, reserveCapacity, toCapacity } from './capacity.ts'
-export { aboveReserveGiB, carries, has10g, hasDiskRoom, rankHosts, supportsArch, type Need, type PlacementRule } from './placement.ts'
+export { couldFit, findRoom, oversoldBy, PROVE, releaseCapacity, reserveCapacity, toCapacity } from './capacity.ts'
+export { countPins, cpuSetOf, freeCpusIn, pickNode, sharedCpus } from './cpus.ts'
+export { aboveReserveGiB, carries, has10g, hasDiskRoom, rankHosts, supportsArch, type Need, type PlacementFacts, type PlacementRule } from './placement.ts'
 export type { HostRow } from './sql.ts'
 export { requireIpv6 } from './ipv6-ranges.ts'
 export {
@@ -41,7 +43,7 @@ export {
 
 export const listHosts = sql.listHosts
 export const findHost = sql.findHost
-export const { drainedHosts, findHostIdIn, listHostsIn, markFenced, markLost, markUnfenced, regionsWithHosts } = sql
+export const { drainedHosts, findHostIdIn, hostsWithChangedCpus, listHostsIn, markCpusApplied, markFenced, markLost, markUnfenced, regionsWithHosts } = sql
 export { clientsOf, imageOwnersOn, isSilent, lostSince, pathsOf, recordClients, sharedAddresses, type HostPath } from './paths.ts'
 export { changePower, openPower, requirePower } from './power.ts'
 

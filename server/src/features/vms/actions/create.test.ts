@@ -61,6 +61,7 @@ describe('POST /vms', async () => {
       'ram',
       'disk',
       'storage',
+      'dedicatedCpu',
       'bandwidth',
       'networkSpeed',
       'network10gEnabled',
