@@ -31,7 +31,7 @@ export function randomOf(seed: number): () => number {
   }
 }
 
-export const scheduler: Policy = (hosts, need, freeCpus) => rankHosts(hosts, need, { freeCpus }).fitting[0]
+export const scheduler: Policy = (hosts, need, freeCpus) => rankHosts(hosts, { ...need, forSale: FOR_SALE }, { freeCpus }).fitting[0]
 
 /** The first host, in a fixed order, that can take it. */
 export const firstFit: Policy = (hosts, need, freeCpus) =>
@@ -99,7 +99,8 @@ const KINDS: Kind[] = [
   { share: 0.035, vcpu: 8, ramGiB: 32, diskGiB: 160, isDedicated: true },
   { share: 0.01, vcpu: 8, ramGiB: 32, diskGiB: 320, traits: ['gpu'] },
 ]
-export const LARGEST: Need = toNeed(KINDS[5]!, 'largest')
+const LARGEST = toNeed(KINDS[5]!, 'largest')
+const FOR_SALE = { largest: LARGEST, traits: ['gpu', 'dedicated-cpu'] }
 
 function toNeed({ vcpu, ramGiB, diskGiB, isDedicated, traits = [] }: Kind, id: string): Need {
   const where = { arch: 'x86_64', traits, network10g: false, boughtMbps: 0, publicIpv4: true }

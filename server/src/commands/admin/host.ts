@@ -226,11 +226,11 @@ async function list({ db }: Admin): Promise<Result> {
       ramMiB: ofTotal(row.ramMiB),
       diskGiB: ofTotal(row.diskGiB),
       reserveGiB: row.diskGiB.reserve,
-      dedicated: ofTotal(row.dedicatedCpus),
+      dedicatedCpus: ofTotal(row.dedicatedCpus),
       traits: row.traits.join(' '),
       paths: pathsByHost.get(row.id)!.map(describePath).join(', '),
     })),
-    ['id', 'name', 'region', 'driver', 'acceleration', 'vcpu', 'dedicated', 'ramMiB', 'diskGiB', 'reserveGiB', 'traits', 'state', 'lastSeenAt', 'paths'],
+    ['id', 'name', 'region', 'driver', 'acceleration', 'vcpu', 'dedicatedCpus', 'ramMiB', 'diskGiB', 'reserveGiB', 'traits', 'state', 'lastSeenAt', 'paths'],
     'No hosts yet: npm start sets up this machine, npx berthd host add adds another',
   )
   return { data: rows, text: shown.text }

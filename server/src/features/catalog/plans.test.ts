@@ -30,7 +30,7 @@ test('GET /plans calls a plan available only where a host is large enough for it
   const { vcpu } = (await listPlans(app.db, 'USD')).find(({ slug }) => slug === large!.slug)!
   const dedicate = (node: number) =>
     app.db.run(sql`
-      update hosts set vcpu_total = 64, dedicated_cpus = array(select generate_series(1, ${vcpu})), cpu_nodes = array_fill(0, array[${vcpu}]) || array_fill(${node}, array[40])`)
+      update hosts set vcpu_total = 64, dedicated_cpus = array(select generate_series(1, ${vcpu})), cpu_nodes = array_fill(0, array[${vcpu}::int]) || array_fill(${node}::int, array[40])`)
   await dedicate(1)
   expect(await available()).not.toContain(large!.slug) // the last one is of another NUMA node
   await dedicate(0)

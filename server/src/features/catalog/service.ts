@@ -12,7 +12,7 @@ export type { RegionRow, TemplateRow } from './sql.ts'
 
 export const listRegions = async (db: Queries): Promise<Region[]> => (await sql.listRegions(db)).map(toRegion)
 
-export const { regionsWithStorage } = sql
+export const { plansSoldIn, regionsWithStorage } = sql
 export const listRegionRows = sql.listRegions
 export const listPlanRows = sql.listPlans
 export const findRegion = sql.findRegion

@@ -82,6 +82,10 @@ export const listOfferedPlans = (db: Queries) =>
           select max(s.capacity_gib - s.reserve_gib) from storage_backends s where ${isReached}) end) as has_host
     from plans p order by p.position, p.slug`)
 
+export const plansSoldIn = (db: Queries, regionSlug: string) =>
+  db.many<Pick<PlanRow, 'vcpu' | 'ram_mib' | 'disk_gib' | 'storage' | 'dedicated_cpu' | 'traits'>>(sql`
+    select vcpu, ram_mib, disk_gib, storage, dedicated_cpu, traits from plans where available and (region_slugs is null or ${regionSlug} = any(region_slugs))`)
+
 export const findPlan = (db: Queries, key: string) =>
   db.maybe<PlanRow>(sql`select ${allColumns('plans')} from plans where id = ${key} or slug = ${key}`)
 

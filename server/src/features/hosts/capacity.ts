@@ -2,10 +2,10 @@
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { noCapacityError } from '../../kernel/no-capacity.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
-import type { RegionRow } from '../catalog/service.ts'
+import { plansSoldIn, type RegionRow } from '../catalog/service.ts'
 import { hostsWithIpv6 } from './ipv6-ranges.ts'
 import { freeByNode, freeCpusIn, pinCpus, unpinCpus } from './cpus.ts'
-import { aboveReserveGiB, copyGiBOn, noCapacity, rankHosts, type HostRanking, type Need } from './placement.ts'
+import { aboveReserveGiB, copyGiBOn, noCapacity, rankHosts, type ForSale, type HostRanking, type Need } from './placement.ts'
 import { listHostsIn, type HostRow } from './sql.ts'
 
 export { copyGiBOn, type CopyNeed } from './placement.ts'
@@ -16,8 +16,9 @@ export type Size = Pick<Need, 'vcpu' | 'ramMiB' | 'diskGiB' | 'dedicatedFor'>
 /** Reserves capacity on the best host, of all or of those with these ids; when a concurrent caller has filled it in the meantime, tries the next one. */
 export async function reserveCapacityInRegion(tx: Tx, region: RegionRow, need: Need, among?: ReadonlySet<string>): Promise<HostRow> {
   const isAsked = ({ id }: HostRow): boolean => among?.has(id) ?? true
-  const hosts = (await listHostsIn(tx, region.id)).filter((host) => isConnected(region, host) && isAsked(host))
-  const { fitting, rejected, lacking } = await rankIn(tx, region, hosts, need)
+  const [all, forSale] = await Promise.all([listHostsIn(tx, region.id), whatIsSoldIn(tx, region)])
+  const hosts = all.filter((host) => isConnected(region, host) && isAsked(host))
+  const { fitting, rejected, lacking } = await rankIn(tx, region, hosts, { ...need, forSale })
   for (const host of fitting) {
     if (await reserveCapacity(tx, host.id, need, copyGiBOn(host.id, need.copy))) return host
     rejected.set('full', (rejected.get('full') ?? 0) + 1)
@@ -26,20 +27,38 @@ export async function reserveCapacityInRegion(tx: Tx, region: RegionRow, need: N
   throw noCapacity(region.slug, need, hosts.length, { rejected, lacking })
 }
 
+const whatIsSoldIn = async (db: Queries, region: RegionRow): Promise<ForSale> => {
+  const plans = await plansSoldIn(db, region.slug)
+  const [largest] = plans.filter((plan) => !plan.dedicated_cpu).toSorted((a, b) => b.ram_mib - a.ram_mib || b.vcpu - a.vcpu)
+  return {
+    ...(largest && { largest: { vcpu: largest.vcpu, ramMiB: largest.ram_mib, diskGiB: largest.storage === 'LOCAL' ? largest.disk_gib : 0 } }),
+    traits: [...new Set(plans.flatMap(({ traits, dedicated_cpu }) => (dedicated_cpu ? [...traits, 'dedicated-cpu'] : traits)))],
+  }
+}
+
 const rankIn = async (db: Queries, region: RegionRow, hosts: HostRow[], need: Need): Promise<HostRanking> =>
   rankHosts(hosts, need, {
     ...(!need.publicIpv4 && { withIpv6: await hostsWithIpv6(db, region.id) }),
     ...(need.dedicatedFor !== undefined && { freeCpus: await freeCpusIn(db, hosts) }),
   })
 
-/** Whether a host of the region would do if nothing else were there. */
-export async function couldFit(db: Queries, region: RegionRow, { rule: _, ...need }: Need): Promise<boolean> {
-  const hosts = (await listHostsIn(db, region.id)).filter((host) => isConnected(region, host)).map(emptied)
-  const facts = {
-    ...(!need.publicIpv4 && { withIpv6: await hostsWithIpv6(db, region.id) }),
-    freeCpus: new Map(hosts.map((host) => [host.id, freeByNode(host, new Set())])),
+export interface RegionRoom {
+  /** The hosts that have room now. */
+  find(need: Need): HostRow[]
+  /** Whether a host would do if nothing else were there. */
+  couldTake(need: Need): boolean
+}
+
+/** As it is now, booking nothing. */
+export async function readRoom(db: Queries, region: RegionRow): Promise<RegionRoom> {
+  const hosts = (await listHostsIn(db, region.id)).filter((host) => isConnected(region, host))
+  const facts = { withIpv6: await hostsWithIpv6(db, region.id), freeCpus: await freeCpusIn(db, hosts) }
+  const empty = hosts.map(emptied)
+  const ever = { ...facts, freeCpus: new Map(hosts.map((host) => [host.id, freeByNode(host, new Set())])) }
+  return {
+    find: (need) => rankHosts(hosts, need, facts).fitting,
+    couldTake: ({ rule: _, ...need }) => rankHosts(empty, need, ever).fitting.length > 0,
   }
-  return rankHosts(hosts, need, facts).fitting.length > 0
 }
 
 const emptied = (host: HostRow): HostRow => ({
@@ -51,12 +70,6 @@ const emptied = (host: HostRow): HostRow => ({
   maintenance: false,
   unreachable_since: null,
 })
-
-/** The hosts with room now, booking nothing. */
-export async function findRoom(db: Queries, region: RegionRow, need: Need): Promise<HostRow[]> {
-  const hosts = (await listHostsIn(db, region.id)).filter((host) => isConnected(region, host))
-  return (await rankIn(db, region, hosts, need)).fitting
-}
 
 /** Room on one of the preferred hosts, or on that with most of it. */
 export async function reserveDiskInRegion(tx: Tx, region: RegionRow, gib: number, preferred: ReadonlySet<string>): Promise<string> {

@@ -116,9 +116,20 @@ describe('placement', () => {
     })
   })
 
-  test('spreads until hosts are three quarters full, then fills the fullest, so that large VMs find room', () => {
-    const hosts = [host('90 %', { ram_used_mib: 6300 }), host('80 %', { ram_used_mib: 5500 }), host('70 %', { ram_used_mib: 4700 })]
-    expect(namesOf(rankHosts(hosts, need()).fitting)).toEqual(['70 %', '90 %', '80 %'])
+  test('takes the room for the largest plan last, and then from the fullest host', () => {
+    const hosts = [host('empty'), host('a third', { ram_used_mib: 2900 }), host('half', { ram_used_mib: 4500 }), host('full', { ram_used_mib: 7000 })]
+    const forSale = { largest: { vcpu: 1, ramMiB: 5000, diskGiB: 10 }, traits: [] }
+    expect(namesOf(rankHosts(hosts, need({ forSale })).fitting)).toEqual(['empty', 'half', 'full', 'a third'])
+    expect(namesOf(rankHosts(hosts, need({ ramMiB: 3500, forSale })).fitting)).toEqual(['half', 'a third', 'empty'])
+    expect(namesOf(rankHosts(hosts, need()).fitting)).toEqual(['empty', 'a third', 'half', 'full'])
+  })
+
+  test('takes hosts last that have what other plans need', () => {
+    const hosts = [host('gpu', { all_traits: ['gpu', 'rack-7'] }), host('cpus', { all_traits: ['dedicated-cpu'] }), host('used', { ram_used_mib: 7000 })]
+    const ranked = (changes: Partial<Need>) =>
+      namesOf(rankHosts(hosts, need({ forSale: { traits: ['gpu', 'dedicated-cpu'] }, ...changes })).fitting)
+    expect(ranked({})).toEqual(['used', 'gpu', 'cpus'])
+    expect(ranked({ traits: ['gpu'] })).toEqual(['gpu'])
   })
 
   test('requires the traits of the plan', () => {

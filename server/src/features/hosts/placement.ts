@@ -29,7 +29,18 @@ export interface Need {
   rule?: PlacementRule | null
   /** Hosts that are chosen only where no other fits: those with backups of the VM. */
   avoid?: ReadonlySet<string>
+  /** What else is sold in the region: its room is taken last. */
+  forSale?: ForSale
 }
+
+export interface ForSale {
+  /** Of all plans; undefined where none is sold. */
+  largest?: LargestSize
+  /** That some plan needs. */
+  traits: readonly string[]
+}
+
+type LargestSize = Pick<Need, 'vcpu' | 'ramMiB' | 'diskGiB'>
 
 export interface PlacementRule {
   policy: 'SPREAD' | 'STRICT_SPREAD' | 'TOGETHER'
@@ -94,6 +105,7 @@ interface Ranked {
   isTooSlow: number
   /** By its placement group. */
   preference: number
+  isKept: number
   load: number
 }
 
@@ -102,16 +114,38 @@ const rank = (host: HostRow, need: Need): Ranked => ({
   isAvoided: need.avoid?.has(host.id) ? 1 : 0,
   isTooSlow: isTooSlow(host, need) ? 1 : 0,
   preference: preference(host, need),
-  load: rankLoad(loadWith(host, need)),
+  isKept: isKept(host, need) ? 1 : 0,
+  load: rankLoad(loadWith(host, need), spoilsRoom(host, need)),
 })
 
 const compareRanks = (a: Ranked, b: Ranked): number =>
-  a.isAvoided - b.isAvoided || a.isTooSlow - b.isTooSlow || a.preference - b.preference || a.load - b.load
+  a.isAvoided - b.isAvoided || a.isTooSlow - b.isTooSlow || a.preference - b.preference || a.isKept - b.isKept || a.load - b.load
 
-/** Up to this load VMs are spread; beyond it the fullest host is filled first, so that the others keep room for large VMs. */
-const SPREAD_UNTIL = 0.75
+/** VMs are spread, the least loaded host first. Where that would take the last room for the largest plan from a host, the fullest such host is the last choice but is taken before emptier ones. */
+const rankLoad = (load: number, spoils: boolean): number => (spoils ? 2 - load : load)
 
-const rankLoad = (load: number): number => (load <= SPREAD_UNTIL ? load : 2 - load)
+/** The largest plan had room on it before, and has none after. */
+const spoilsRoom = (host: HostRow, need: Need): boolean => {
+  const largest = need.forSale?.largest
+  return largest !== undefined && hasRoomFor(host, largest) && !hasRoomFor(host, addSizes(largest, need))
+}
+
+const hasRoomFor = (host: HostRow, { vcpu, ramMiB, diskGiB }: LargestSize): boolean =>
+  host.vcpu_used + vcpu <= host.vcpu_sellable &&
+  host.ram_used_mib + ramMiB <= host.ram_sellable_mib &&
+  host.disk_used_gib + diskGiB <= host.disk_total_gib - host.disk_reserve_gib
+
+const addSizes = (a: LargestSize, need: Need): LargestSize => ({
+  vcpu: a.vcpu + (need.dedicatedFor === undefined ? need.vcpu : 0),
+  ramMiB: a.ramMiB + need.ramMiB,
+  diskGiB: a.diskGiB + need.diskGiB,
+})
+
+/** It has what other plans need and this VM does not. */
+const isKept = (host: HostRow, { forSale, traits = [], dedicatedFor }: Need): boolean =>
+  forSale?.traits.some(
+    (trait) => host.all_traits.includes(trait) && !traits.includes(trait) && !(trait === 'dedicated-cpu' && dedicatedFor !== undefined),
+  ) ?? false
 
 /** Utilisation of the host's scarcest resource after placement. */
 const loadWith = (host: HostRow, need: Need): number =>

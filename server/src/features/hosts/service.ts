@@ -23,7 +23,7 @@ export {
   type Registration,
 } from './registration.ts'
 export { syncDriverPool } from './driver-pool-sync.ts'
-export { couldFit, findRoom, oversoldBy, PROVE, releaseCapacity, reserveCapacity, toCapacity } from './capacity.ts'
+export { oversoldBy, PROVE, readRoom, type RegionRoom, releaseCapacity, reserveCapacity, toCapacity } from './capacity.ts'
 export { countPins, cpuSetOf, freeCpusIn, pickNode, sharedCpus } from './cpus.ts'
 export { aboveReserveGiB, carries, has10g, hasDiskRoom, rankHosts, supportsArch, type Need, type PlacementFacts, type PlacementRule } from './placement.ts'
 export type { HostRow } from './sql.ts'

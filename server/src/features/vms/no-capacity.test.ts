@@ -39,7 +39,7 @@ describe('no capacity', async () => {
   })
 
   test('another region is left out where it is full, not offered, or bound by a network', async () => {
-    const network = (await customer.post('/networks', { name: 'n', regionId: region.id, cidr: '10.1.0.0/24' })).body.data
+    const network = (await customer.post('/networks', { name: 'n', nodeId: app.host.id, cidr: '10.1.0.0/24' })).body.data
     expect((await ask({ privateNetworkIds: [network.id] })).alternatives).toMatchObject({ regions: [] })
     await app.db.run(sql`update regions set available = false where slug = 'ams1'`)
     expect((await ask()).alternatives).toMatchObject({ regions: [] })

@@ -5,7 +5,7 @@ import { ApiError } from '../../../kernel/errors.ts'
 import { missingIn, noCapacityError } from '../../../kernel/no-capacity.ts'
 import { listPlanRows, listRegionRows, type RegionRow } from '../../catalog/service.ts'
 import { hasFreeAddress } from '../../hosts/public-addresses.ts'
-import { couldFit, findRoom, type Need } from '../../hosts/service.ts'
+import { readRoom, type Need, type RegionRoom } from '../../hosts/service.ts'
 import { hasStorageRoom } from '../../storage/service.ts'
 import { planShape, type PricedSize } from '../billing/pricing.ts'
 import type { Wishes } from '../model/placement.ts'
@@ -29,11 +29,12 @@ export async function withAlternatives(db: Queries, now: Date, error: unknown, a
   const { region, shape } = asked
   const regions: string[] = []
   for (const other of asked.isBound ? [] : await listRegionRows(db))
-    if (other.id !== region.id && regions.length < MOST && (await fits(db, now, other, shape, asked))) regions.push(other.slug)
-  const plans: string[] = []
+    if (other.id !== region.id && regions.length < MOST && (await fits(db, now, other, await readRoom(db, other), shape, asked)))
+      regions.push(other.slug)
+  const [room, plans] = [await readRoom(db, region), new Array<string>()]
   for (const other of smaller(shape, asked, (await listPlanRows(db)).map(planShape)))
-    if (plans.length < MOST && (await fits(db, now, region, other, asked))) plans.push(other.name)
-  const later = await couldFit(db, region, needOf(shape, asked))
+    if (plans.length < MOST && (await fits(db, now, region, room, other, asked))) plans.push(other.name)
+  const later = room.couldTake(needOf(shape, asked))
   const text = [
     error.message,
     regions.length > 0 ? `There is room for it in ${regions.join(', ')} now` : null,
@@ -53,10 +54,10 @@ function smaller(shape: PricedSize, { minimum }: Asked, plans: PricedSize[]): Pr
     .toSorted((a, b) => b.ramMiB - a.ramMiB || b.vcpu - a.vcpu || Number(b.priceCents - a.priceCents))
 }
 
-async function fits(db: Queries, now: Date, region: RegionRow, shape: PricedSize, asked: Asked): Promise<boolean> {
+async function fits(db: Queries, now: Date, region: RegionRow, room: RegionRoom, shape: PricedSize, asked: Asked): Promise<boolean> {
   if (!region.available || !shape.available || !(shape.regionSlugs?.includes(region.slug) ?? true)) return false
   if (shape.storage === 'REPLICATED' && !(await hasStorageRoom(db, region, shape.diskGiB))) return false
-  const hosts = await findRoom(db, region, needOf(shape, asked))
+  const hosts = room.find(needOf(shape, asked))
   return hosts.length > 0 && (!asked.where.publicIpv4 || (await hasFreeAddress(db, now, hosts)))
 }
 

@@ -208,7 +208,9 @@ async function specBefore(context: Context): Promise<MachineSpec> {
   const { vm } = await vmAndDriver(context)
   const { vcpu, ramMiB, diskGiB, diskIops = null, diskMiBPerSecond = null } = context.input.before
   const diskLimits = { iops: diskIops, miBPerSecond: diskMiBPerSecond }
-  return { ...(await machineSpec(context.deps.db, vm)), vcpu, ramMiB, diskGiB, diskLimits }
+  const spec = await machineSpec(context.deps.db, vm)
+  const cpus = spec.cpus && { ...spec.cpus, ...(vm.dedicated_cpu && { cpus: spec.cpus.cpus.slice(0, vcpu) }) }
+  return { ...spec, vcpu, cpus, ramMiB, diskGiB, diskLimits }
 }
 
 export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
