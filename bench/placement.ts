@@ -1,7 +1,16 @@
 // How fast is a placement decision with 1,000 hosts, and how full does the region get before the first VM is refused? A year of arrivals and departures, the same for the
 // scheduler of the product, for first fit and for random. Everything runs in memory: what is timed is the decision alone. Every tenth is
 // repeated, which changes nothing, and its fastest counts beside the first: others may use the machine. Run: npm run bench:placement [hosts]
-import { firstFit, randomFit, scheduler, SimulatedRegion, someHosts, yearOf, type Policy, type Utilisation } from '../server/test/placement-simulator.ts'
+import {
+  firstFit,
+  randomFit,
+  scheduler,
+  SimulatedRegion,
+  someHosts,
+  yearOf,
+  type Policy,
+  type Utilisation,
+} from '../server/test/placement-simulator.ts'
 
 const HOSTS = Number(process.argv[2] ?? 1000)
 /** On the middle day of the year: so many that the region is full before its end. */
@@ -63,7 +72,9 @@ function live(policy: Policy, arrivals: ReturnType<typeof yearOf>): Outcome {
 
 const arrivals = yearOf(PER_DAY, SEED)
 console.log(`${HOSTS} hosts, ${arrivals.length} arrivals in a year`)
-console.log('policy      p50 ms  p99 ms  fastest of 3: p50  p99     first refusal: day  VMs     RAM sold  vCPU sold  free RAM unusable for the largest  refused in the year  most VMs')
+console.log(
+  'policy      p50 ms  p99 ms  fastest of 3: p50  p99     first refusal: day  VMs     RAM sold  vCPU sold  free RAM unusable for the largest  refused in the year  most VMs',
+)
 let isMissed = false
 for (const [name, policy] of [
   ['scheduler', scheduler],
@@ -74,11 +85,21 @@ for (const [name, policy] of [
   const p99 = at(fastest, 0.99)
   const shown = [times, fastest].flatMap((each) => [at(each, 0.5), at(each, 0.99)]).map((ms) => ms.toFixed(3).padEnd(6))
   const full = first
-    ? [String(first.day).padEnd(4), String(first.vms).padEnd(6), percent(first.utilisation.ram).padEnd(8), percent(first.utilisation.vcpu).padEnd(9), percent(first.fragmentation).padEnd(33)]
+    ? [
+        String(first.day).padEnd(4),
+        String(first.vms).padEnd(6),
+        percent(first.utilisation.ram).padEnd(8),
+        percent(first.utilisation.vcpu).padEnd(9),
+        percent(first.fragmentation).padEnd(33),
+      ]
     : ['none'.padEnd(65)]
   console.log([name.padEnd(10), ...shown, ''.padEnd(26), ...full, String(refused).padEnd(19), most].join('  '))
   for (const problem of problems) console.error(`oversold: ${problem}`)
   if (problems.length > 0 || (policy === scheduler && p99 > GOAL_MS)) isMissed = true
 }
-console.log(isMissed ? `missed: the goal is a p99 of at most ${GOAL_MS} ms, and nothing oversold` : `reached: a p99 of at most ${GOAL_MS} ms, nothing oversold`)
+console.log(
+  isMissed
+    ? `missed: the goal is a p99 of at most ${GOAL_MS} ms, and nothing oversold`
+    : `reached: a p99 of at most ${GOAL_MS} ms, nothing oversold`,
+)
 process.exitCode = isMissed ? 1 : 0

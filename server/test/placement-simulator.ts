@@ -34,8 +34,7 @@ export function randomOf(seed: number): () => number {
 export const scheduler: Policy = (hosts, need, freeCpus) => rankHosts(hosts, { ...need, forSale: FOR_SALE }, { freeCpus }).fitting[0]
 
 /** The first host, in a fixed order, that can take it. */
-export const firstFit: Policy = (hosts, need, freeCpus) =>
-  hosts.find((host) => rankHosts([host], need, { freeCpus }).fitting.length > 0)
+export const firstFit: Policy = (hosts, need, freeCpus) => hosts.find((host) => rankHosts([host], need, { freeCpus }).fitting.length > 0)
 
 /** Any host that can take it. */
 export function randomFit(seed: number): Policy {

@@ -26,7 +26,10 @@ export interface Alternatives {
   later: boolean
 }
 
-export const noCapacityError = (message: string, missing: Missing[], alternatives: Alternatives = { regions: [], plans: [], later: true }): ApiError =>
-  new ApiError('no_capacity', message, [], null, { missing, alternatives })
+export const noCapacityError = (
+  message: string,
+  missing: Missing[],
+  alternatives: Alternatives = { regions: [], plans: [], later: true },
+): ApiError => new ApiError('no_capacity', message, [], null, { missing, alternatives })
 
 export const missingIn = (error: ApiError): Missing[] => (error.details['missing'] as Missing[] | undefined) ?? []

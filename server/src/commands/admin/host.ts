@@ -91,7 +91,10 @@ export function hostCommands(program: Command): void {
       .option('--ram-overcommit <number>', 'MiB sold for each MiB of memory; 1 by default')
       .option('--trait <name>', 'it has this, which plans may require: such as gpu; can be repeated', addSign('+'))
       .option('--no-trait <name>', 'it no longer has it', addSign('-'))
-      .option('--dedicated-cpus <list>', 'CPUs for plans with dedicated CPUs, such as 4-15; shared VMs are kept off them. none: no such CPUs')
+      .option(
+        '--dedicated-cpus <list>',
+        'CPUs for plans with dedicated CPUs, such as 4-15; shared VMs are kept off them. none: no such CPUs',
+      )
       .option('--disk-reserve <percent>', 'share of the disk below which nothing new is written; 5 by default')
       .option('--uplink-mbps <number>', 'link speed of its network card, where the host does not know it; 10G needs 10000')
       .option('--refresh-capacity', 'read CPU, memory and disk of the host again'),
@@ -230,7 +233,22 @@ async function list({ db }: Admin): Promise<Result> {
       traits: row.traits.join(' '),
       paths: pathsByHost.get(row.id)!.map(describePath).join(', '),
     })),
-    ['id', 'name', 'region', 'driver', 'acceleration', 'vcpu', 'dedicatedCpus', 'ramMiB', 'diskGiB', 'reserveGiB', 'traits', 'state', 'lastSeenAt', 'paths'],
+    [
+      'id',
+      'name',
+      'region',
+      'driver',
+      'acceleration',
+      'vcpu',
+      'dedicatedCpus',
+      'ramMiB',
+      'diskGiB',
+      'reserveGiB',
+      'traits',
+      'state',
+      'lastSeenAt',
+      'paths',
+    ],
     'No hosts yet: npm start sets up this machine, npx berthd host add adds another',
   )
   return { data: rows, text: shown.text }

@@ -64,7 +64,11 @@ interface Options extends Omit<PlanChange, 'diskIops' | 'diskMiBPerSecond' | 'tr
 
 const liftNone = (limit: Limit): number | null => (limit === 'none' ? null : limit)
 
-async function set({ db, config }: Admin, { json: _, diskIops, diskMibPerSecond, trait, ...rest }: Options, slug?: string): Promise<Result> {
+async function set(
+  { db, config }: Admin,
+  { json: _, diskIops, diskMibPerSecond, trait, ...rest }: Options,
+  slug?: string,
+): Promise<Result> {
   const change: PlanChange = {
     ...rest,
     ...(diskIops !== undefined && { diskIops: liftNone(diskIops) }),

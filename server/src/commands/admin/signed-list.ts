@@ -11,7 +11,8 @@ export function applySigns(traits: readonly string[], changes: readonly string[]
   for (const change of changes) {
     const name = change.slice(1)
     if (change.startsWith('+')) after.add(name)
-    else if (!after.delete(name)) throw new UsageError(`There is no trait ${name} to remove${after.size > 0 ? `, only ${[...after].join(', ')}` : ''}`)
+    else if (!after.delete(name))
+      throw new UsageError(`There is no trait ${name} to remove${after.size > 0 ? `, only ${[...after].join(', ')}` : ''}`)
   }
   return [...after]
 }

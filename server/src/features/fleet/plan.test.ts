@@ -141,7 +141,10 @@ describe('the plan of a drain', () => {
   })
 
   test('takes moments for thousands of VMs', () => {
-    const hosts = [host('old'), ...Array.from({ length: 100 }, (_, i) => host(`h${i}`, { ram_sellable_mib: 100_000, disk_total_gib: 10_000 }))]
+    const hosts = [
+      host('old'),
+      ...Array.from({ length: 100 }, (_, i) => host(`h${i}`, { ram_sellable_mib: 100_000, disk_total_gib: 10_000 })),
+    ]
     const vms = Array.from({ length: 3000 }, (_, i) => vm(`v${i}`, 'old', { ram: 1024 + (i % 7) * 512, disk: 1 }))
     expect(Object.keys(drain(hosts, vms).moves)).toHaveLength(3000)
   })

@@ -7,7 +7,18 @@ export type DrainRow = Row<'drains'>
 
 export interface PlannedRow extends Pick<
   Row<'vms'>,
-  'id' | 'name' | 'status' | 'vcpu' | 'ram_mib' | 'disk_gib' | 'storage_id' | 'plan_id' | 'network_mbps' | 'network_10g' | 'public_ipv4' | 'dedicated_cpu'
+  | 'id'
+  | 'name'
+  | 'status'
+  | 'vcpu'
+  | 'ram_mib'
+  | 'disk_gib'
+  | 'storage_id'
+  | 'plan_id'
+  | 'network_mbps'
+  | 'network_10g'
+  | 'public_ipv4'
+  | 'dedicated_cpu'
 > {
   host_id: NotNull<string>
   arch: string

@@ -31,7 +31,9 @@ const whatIsSoldIn = async (db: Queries, region: RegionRow): Promise<ForSale> =>
   const plans = await plansSoldIn(db, region.slug)
   const [largest] = plans.filter((plan) => !plan.dedicated_cpu).toSorted((a, b) => b.ram_mib - a.ram_mib || b.vcpu - a.vcpu)
   return {
-    ...(largest && { largest: { vcpu: largest.vcpu, ramMiB: largest.ram_mib, diskGiB: largest.storage === 'LOCAL' ? largest.disk_gib : 0 } }),
+    ...(largest && {
+      largest: { vcpu: largest.vcpu, ramMiB: largest.ram_mib, diskGiB: largest.storage === 'LOCAL' ? largest.disk_gib : 0 },
+    }),
     traits: [...new Set(plans.flatMap(({ traits, dedicated_cpu }) => (dedicated_cpu ? [...traits, 'dedicated-cpu'] : traits)))],
   }
 }

@@ -2,7 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { formatNumberRanges, parseNumberRanges } from '../../kernel/number-ranges.ts'
 import { freeByNode, objectionTo, pickNode, sharedCpus } from './cpus.ts'
 
-const host = (changes = {}) => ({ vcpu_total: 8, cpu_nodes: [0, 0, 0, 0, 1, 1, 1, 1] as number[] | null, dedicated_cpus: [2, 3, 5, 6, 7], ...changes })
+const host = (changes = {}) => ({
+  vcpu_total: 8,
+  cpu_nodes: [0, 0, 0, 0, 1, 1, 1, 1] as number[] | null,
+  dedicated_cpus: [2, 3, 5, 6, 7],
+  ...changes,
+})
 
 describe('dedicated CPUs', () => {
   test('are taken from the NUMA node with fewest free ones that are enough', () => {

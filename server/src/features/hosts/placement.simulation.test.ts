@@ -1,7 +1,16 @@
 // Nothing is oversold, whatever arrives: the scheduler in a region without a database.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { firstFit, randomFit, scheduler, SimulatedRegion, someHosts, yearOf, type Arrival, type Policy } from '../../../test/placement-simulator.ts'
+import {
+  firstFit,
+  randomFit,
+  scheduler,
+  SimulatedRegion,
+  someHosts,
+  yearOf,
+  type Arrival,
+  type Policy,
+} from '../../../test/placement-simulator.ts'
 import type { Need } from './placement.ts'
 
 function live(policy: Policy, hosts: number, arrivals: Arrival[]): { region: SimulatedRegion; refused: Arrival[]; most: number } {
@@ -44,7 +53,12 @@ describe('the scheduler sells nothing twice', () => {
     boughtMbps: fc.constantFrom(0, 1000),
     publicIpv4: fc.constant(true),
   })
-  const arrival = fc.record({ need, day: fc.integer({ min: 0, max: 20 }), stays: fc.integer({ min: 0, max: 20 }), isDedicated: fc.boolean() })
+  const arrival = fc.record({
+    need,
+    day: fc.integer({ min: 0, max: 20 }),
+    stays: fc.integer({ min: 0, max: 20 }),
+    isDedicated: fc.boolean(),
+  })
 
   test('for any arrivals of any size; who is refused fits nowhere', () => {
     fc.assert(

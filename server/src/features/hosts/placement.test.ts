@@ -117,15 +117,24 @@ describe('placement', () => {
   })
 
   test('takes the room for the largest plan last, and then from the fullest host', () => {
-    const hosts = [host('empty'), host('a third', { ram_used_mib: 2900 }), host('half', { ram_used_mib: 4500 }), host('full', { ram_used_mib: 7000 })]
+    const hosts = [
+      host('empty'),
+      host('a third', { ram_used_mib: 2900 }),
+      host('half', { ram_used_mib: 4500 }),
+      host('full', { ram_used_mib: 7000 }),
+    ]
     const forSale = { largest: { vcpu: 1, ramMiB: 5000, diskGiB: 10 }, traits: [] }
-    expect(namesOf(rankHosts(hosts, need({ forSale })).fitting)).toEqual(['empty', 'half', 'full', 'a third'])
+    expect(namesOf(rankHosts(hosts, need({ forSale })).fitting)).toEqual(['empty', 'full', 'half', 'a third'])
     expect(namesOf(rankHosts(hosts, need({ ramMiB: 3500, forSale })).fitting)).toEqual(['half', 'a third', 'empty'])
     expect(namesOf(rankHosts(hosts, need()).fitting)).toEqual(['empty', 'a third', 'half', 'full'])
   })
 
   test('takes hosts last that have what other plans need', () => {
-    const hosts = [host('gpu', { all_traits: ['gpu', 'rack-7'] }), host('cpus', { all_traits: ['dedicated-cpu'] }), host('used', { ram_used_mib: 7000 })]
+    const hosts = [
+      host('gpu', { all_traits: ['gpu', 'rack-7'] }),
+      host('cpus', { all_traits: ['dedicated-cpu'] }),
+      host('used', { ram_used_mib: 7000 }),
+    ]
     const ranked = (changes: Partial<Need>) =>
       namesOf(rankHosts(hosts, need({ forSale: { traits: ['gpu', 'dedicated-cpu'] }, ...changes })).fitting)
     expect(ranked({})).toEqual(['used', 'gpu', 'cpus'])
@@ -149,7 +158,13 @@ describe('placement', () => {
     const hosts = [host('none'), host('split', { vcpu_used: 8 }), host('whole', { vcpu_used: 8 }), host('no RAM', { ram_used_mib: 8192 })]
     const node = (count: number): number[] => Array.from({ length: count }, (_, cpu) => cpu)
     const freeCpus = new Map([
-      ['split', new Map([[0, node(3)], [1, node(3)]])],
+      [
+        'split',
+        new Map([
+          [0, node(3)],
+          [1, node(3)],
+        ]),
+      ],
       ['whole', new Map([[0, node(4)]])],
       ['no RAM', new Map([[0, node(9)]])],
     ])

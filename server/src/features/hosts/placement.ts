@@ -115,25 +115,30 @@ const rank = (host: HostRow, need: Need): Ranked => ({
   isTooSlow: isTooSlow(host, need) ? 1 : 0,
   preference: preference(host, need),
   isKept: isKept(host, need) ? 1 : 0,
-  load: rankLoad(loadWith(host, need), spoilsRoom(host, need)),
+  load: rankLoad(host, need),
 })
 
 const compareRanks = (a: Ranked, b: Ranked): number =>
   a.isAvoided - b.isAvoided || a.isTooSlow - b.isTooSlow || a.preference - b.preference || a.isKept - b.isKept || a.load - b.load
 
-/** VMs are spread, the least loaded host first. Where that would take the last room for the largest plan from a host, the fullest such host is the last choice but is taken before emptier ones. */
-const rankLoad = (load: number, spoils: boolean): number => (spoils ? 2 - load : load)
-
-/** The largest plan had room on it before, and has none after. */
-const spoilsRoom = (host: HostRow, need: Need): boolean => {
+/**
+ * Hosts that keep room for the largest plan come first, the least loaded of them before the others: VMs are spread. Then those that had none before, the fullest first, and last
+ * those that would lose it. A host that is too small for the largest plan has none to lose.
+ */
+function rankLoad(host: HostRow, need: Need): number {
+  const load = loadWith(host, need)
   const largest = need.forSale?.largest
-  return largest !== undefined && hasRoomFor(host, largest) && !hasRoomFor(host, addSizes(largest, need))
+  if (!largest || !isLargeEnough(host, largest) || hasRoomFor(host, addSizes(largest, need))) return load
+  return (hasRoomFor(host, largest) ? 4 : 2) - load
 }
 
 const hasRoomFor = (host: HostRow, { vcpu, ramMiB, diskGiB }: LargestSize): boolean =>
   host.vcpu_used + vcpu <= host.vcpu_sellable &&
   host.ram_used_mib + ramMiB <= host.ram_sellable_mib &&
   host.disk_used_gib + diskGiB <= host.disk_total_gib - host.disk_reserve_gib
+
+const isLargeEnough = (host: HostRow, { vcpu, ramMiB, diskGiB }: LargestSize): boolean =>
+  vcpu <= host.vcpu_sellable && ramMiB <= host.ram_sellable_mib && diskGiB <= host.disk_total_gib - host.disk_reserve_gib
 
 const addSizes = (a: LargestSize, need: Need): LargestSize => ({
   vcpu: a.vcpu + (need.dedicatedFor === undefined ? need.vcpu : 0),

@@ -62,7 +62,11 @@ describe('host registration', () => {
     const sold = await getHost(db, 'rack1')
     const change = (wanted: Parameters<typeof changeHost>[2]) => db.tx((tx) => changeHost(tx, sold, wanted))
     expect(await change({ maintenance: true, overcommit: 3 })).toMatchObject({ maintenance: true, vcpu_overcommit: 3 })
-    expect(await change({ overcommit: 2, ramOvercommit: 1.5 })).toMatchObject({ vcpu_used: 20, vcpu_sellable: 16, ram_sellable_mib: 45_000 })
+    expect(await change({ overcommit: 2, ramOvercommit: 1.5 })).toMatchObject({
+      vcpu_used: 20,
+      vcpu_sellable: 16,
+      ram_sellable_mib: 45_000,
+    })
     const more = { vcpu: 1, ramMiB: 1, diskGiB: 0 }
     expect(await db.tx((tx) => reserveCapacity(tx, host.id, more))).toBe(false)
     await expect(db.run(sql`update hosts set vcpu_used = vcpu_used + 1 where id = ${host.id}`)).rejects.toThrow('would sell 21 vCPU of 16')

@@ -186,7 +186,8 @@ const MEASURED = ['10g', 'dedicated-cpu', 'kvm', 'emulation', 'replicated-storag
 
 async function changeTraits(tx: Tx, host: sql.HostRow, traits: string[]): Promise<void> {
   const measured = traits.find((trait) => MEASURED.includes(trait) || trait.includes('_'))
-  if (measured !== undefined) throw invalid(`"${measured}" is measured: a trait of your own has another name, without underscores`, 'traits')
+  if (measured !== undefined)
+    throw invalid(`"${measured}" is measured: a trait of your own has another name, without underscores`, 'traits')
   await sql.writeTraits(tx, host.id, checkedTraits(traits))
 }
 

@@ -25,7 +25,17 @@ export {
 export { syncDriverPool } from './driver-pool-sync.ts'
 export { oversoldBy, PROVE, readRoom, type RegionRoom, releaseCapacity, reserveCapacity, toCapacity } from './capacity.ts'
 export { countPins, cpuSetOf, freeCpusIn, pickNode, sharedCpus } from './cpus.ts'
-export { aboveReserveGiB, carries, has10g, hasDiskRoom, rankHosts, supportsArch, type Need, type PlacementFacts, type PlacementRule } from './placement.ts'
+export {
+  aboveReserveGiB,
+  carries,
+  has10g,
+  hasDiskRoom,
+  rankHosts,
+  supportsArch,
+  type Need,
+  type PlacementFacts,
+  type PlacementRule,
+} from './placement.ts'
 export type { HostRow } from './sql.ts'
 export { requireIpv6 } from './ipv6-ranges.ts'
 export {
@@ -43,7 +53,17 @@ export {
 
 export const listHosts = sql.listHosts
 export const findHost = sql.findHost
-export const { drainedHosts, findHostIdIn, hostsWithChangedCpus, listHostsIn, markCpusApplied, markFenced, markLost, markUnfenced, regionsWithHosts } = sql
+export const {
+  drainedHosts,
+  findHostIdIn,
+  hostsWithChangedCpus,
+  listHostsIn,
+  markCpusApplied,
+  markFenced,
+  markLost,
+  markUnfenced,
+  regionsWithHosts,
+} = sql
 export { clientsOf, imageOwnersOn, isSilent, lostSince, pathsOf, recordClients, sharedAddresses, type HostPath } from './paths.ts'
 export { changePower, openPower, requirePower } from './power.ts'
 

@@ -69,8 +69,10 @@ export const writeDiskReserve = (tx: Tx, id: string, percent: number) =>
 export const writeUplink = (tx: Tx, id: string, mbps: number) => tx.run(sql`update hosts set uplink_mbps = ${mbps} where id = ${id}`)
 
 /** Below what is sold, nothing more is. */
-export const writeOvercommit = (tx: Tx, { id, vcpu_overcommit, ram_overcommit }: Pick<HostRow, 'id' | 'vcpu_overcommit' | 'ram_overcommit'>) =>
-  tx.run(sql`update hosts set vcpu_overcommit = ${vcpu_overcommit}, ram_overcommit = ${ram_overcommit} where id = ${id}`)
+export const writeOvercommit = (
+  tx: Tx,
+  { id, vcpu_overcommit, ram_overcommit }: Pick<HostRow, 'id' | 'vcpu_overcommit' | 'ram_overcommit'>,
+) => tx.run(sql`update hosts set vcpu_overcommit = ${vcpu_overcommit}, ram_overcommit = ${ram_overcommit} where id = ${id}`)
 
 export const writeTraits = (tx: Tx, id: string, traits: string[]) => tx.run(sql`update hosts set traits = ${traits} where id = ${id}`)
 
@@ -82,7 +84,9 @@ export const lockHost = (tx: Tx, id: string) => tx.one<HostRow>(sql`select ${all
 
 /** Machines that run may be on CPUs that they should not be on. */
 export const hostsWithChangedCpus = (db: Queries) =>
-  db.many<HostRow>(sql`select ${allColumns('hosts')} from hosts where cpus_applied < cpus_version and removed_at is null and unreachable_since is null order by id`)
+  db.many<HostRow>(
+    sql`select ${allColumns('hosts')} from hosts where cpus_applied < cpus_version and removed_at is null and unreachable_since is null order by id`,
+  )
 
 export const markCpusApplied = (db: Queries, { id, cpus_version }: Pick<HostRow, 'id' | 'cpus_version'>) =>
   db.run(sql`update hosts set cpus_applied = ${cpus_version} where id = ${id}`)

@@ -21,7 +21,15 @@ describe('dedicated CPUs', async () => {
   await app.db.run(sql`update hosts set vcpu_total = 32, cpu_nodes = null, ram_total_mib = 1000000`)
   const other = await givenHost(app, 'other')
   const customer = await app.given.customer({ credit: '10000.00' })
-  const size = { ram_mib: 1024, disk_gib: 10, bandwidth_gb: 1000, network_mbps: 1000, throttleMbps: 10, diskIops: null, diskMiBPerSecond: null }
+  const size = {
+    ram_mib: 1024,
+    disk_gib: 10,
+    bandwidth_gb: 1000,
+    network_mbps: 1000,
+    throttleMbps: 10,
+    diskIops: null,
+    diskMiBPerSecond: null,
+  }
   const addPlan = async (slug: string, vcpu: number, dedicatedCpu: boolean) =>
     (
       await app.db.tx((tx) =>
@@ -114,16 +122,18 @@ describe('dedicated CPUs', async () => {
     expect((await post(`/vms/${id}/upgrade`, { planId: four })).status).toBe(202)
     expect([await taken(), await cpusOf(id, app.host.id), await broken()]).toEqual([[4, 5], { cpus: [4, 5], numaNode: 0 }, ''])
     expect((await post(`/vms/${id}/upgrade`, { planId: four })).status).toBe(202)
-    expect([await taken(), await cpusOf(id, app.host.id), await broken()]).toEqual([
-      [4, 5, 6, 7],
-      { cpus: [4, 5, 6, 7], numaNode: 0 },
-      '',
-    ])
+    expect([await taken(), await cpusOf(id, app.host.id), await broken()]).toEqual([[4, 5, 6, 7], { cpus: [4, 5, 6, 7], numaNode: 0 }, ''])
     const common = await here(shared)
-    expect(await post(`/vms/${common.id}/upgrade`, { planId: four })).toMatchObject({ status: 422, headers: { 'x-error-code': 'incompatible' } })
+    expect(await post(`/vms/${common.id}/upgrade`, { planId: four })).toMatchObject({
+      status: 422,
+      headers: { 'x-error-code': 'incompatible' },
+    })
     await remove(id)
     const [one, two2] = [await here(two), await here(two)]
-    expect(await post(`/vms/${one.id}/upgrade`, { planId: four })).toMatchObject({ status: 503, headers: { 'x-error-code': 'no_capacity' } })
+    expect(await post(`/vms/${one.id}/upgrade`, { planId: four })).toMatchObject({
+      status: 503,
+      headers: { 'x-error-code': 'no_capacity' },
+    })
     expect([await taken(), await broken(), two2.id]).toEqual([[4, 5, 6, 7], '', expect.any(String)])
   })
 

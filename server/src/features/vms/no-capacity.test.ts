@@ -44,7 +44,9 @@ describe('no capacity', async () => {
     await app.db.run(sql`update regions set available = false where slug = 'ams1'`)
     expect((await ask()).alternatives).toMatchObject({ regions: [] })
     await app.db.run(sql`update regions set available = true where slug = 'ams1'`)
-    await app.db.run(sql`update free_addresses set available_at = 'infinity' where pool_id in (select id from address_pools where region_id = ${elsewhere.region_id})`)
+    await app.db.run(
+      sql`update free_addresses set available_at = 'infinity' where pool_id in (select id from address_pools where region_id = ${elsewhere.region_id})`,
+    )
     expect((await ask()).alternatives).toMatchObject({ regions: [] })
     await limit(1, elsewhere.id)
     expect((await ask()).alternatives).toMatchObject({ regions: [] })

@@ -13,7 +13,18 @@ const w = operatorMessages.plans
 
 const FIRST: Pick<
   Plan,
-  'name' | 'slug' | 'vcpu' | 'ram' | 'disk' | 'dedicatedCpu' | 'traits' | 'storage' | 'bandwidth' | 'networkSpeed' | 'throttleMbps' | 'available'
+  | 'name'
+  | 'slug'
+  | 'vcpu'
+  | 'ram'
+  | 'disk'
+  | 'dedicatedCpu'
+  | 'traits'
+  | 'storage'
+  | 'bandwidth'
+  | 'networkSpeed'
+  | 'throttleMbps'
+  | 'available'
 > & { price: string } = {
   name: '',
   slug: '',

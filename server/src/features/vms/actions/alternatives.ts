@@ -39,7 +39,11 @@ export async function withAlternatives(db: Queries, now: Date, error: unknown, a
     error.message,
     regions.length > 0 ? `There is room for it in ${regions.join(', ')} now` : null,
     plans.length > 0 ? `In ${region.slug} there is room now for plan ${plans.join(', ')}` : null,
-    later ? (regions.length + plans.length > 0 ? null : 'Try again later') : `No host of ${region.slug} could ever take it: waiting does not help`,
+    later
+      ? regions.length + plans.length > 0
+        ? null
+        : 'Try again later'
+      : `No host of ${region.slug} could ever take it: waiting does not help`,
   ]
   return noCapacityError(text.filter((part) => part !== null).join('. '), missingIn(error), { regions, plans, later })
 }

@@ -121,7 +121,10 @@ function requireSameStorage(vm: sql.VmDetails, shape: PricedSize): void {
 async function requireSameCpus(tx: Tx, vm: sql.VmDetails, shape: PricedSize): Promise<void> {
   if (shape.dedicatedCpu !== vm.dedicated_cpu) {
     const [has, wants] = vm.dedicated_cpu ? ['dedicated', 'shared'] : ['shared', 'dedicated']
-    throw apiError('incompatible', `The vCPUs of this VM are ${has}, and plan ${shape.name} has ${wants} ones: create a new VM with it instead`)
+    throw apiError(
+      'incompatible',
+      `The vCPUs of this VM are ${has}, and plan ${shape.name} has ${wants} ones: create a new VM with it instead`,
+    )
   }
   const { all_traits } = await getHost(tx, vm.host_id!)
   if (!shape.traits.every((trait) => all_traits.includes(trait)))
