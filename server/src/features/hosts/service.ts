@@ -24,7 +24,7 @@ export {
 } from './registration.ts'
 export { syncDriverPool } from './driver-pool-sync.ts'
 export { oversoldBy, PROVE, readRoom, type RegionRoom, releaseCapacity, reserveCapacity, toCapacity } from './capacity.ts'
-export { countPins, cpuSetOf, freeCpusIn, pickNode, sharedCpus } from './cpus.ts'
+export { countPins, cpuSetOf, freeCpusIn, pickNode } from './cpus.ts'
 export {
   aboveReserveGiB,
   carries,
@@ -33,7 +33,6 @@ export {
   rankHosts,
   supportsArch,
   type Need,
-  type PlacementFacts,
   type PlacementRule,
 } from './placement.ts'
 export type { HostRow } from './sql.ts'
