@@ -205,7 +205,10 @@ describe('berthd host and plan', { timeout: 120_000 }, () => {
     expect(await json('host', 'set', 'local', '--uplink-mbps', '10000')).toMatchObject({ uplinkMbps: 10_000 })
     const ratios = await json('host', 'set', 'local', '--cpu-overcommit', '3', '--ram-overcommit', '1.5')
     expect(ratios).toMatchObject({ overcommit: 3, ramOvercommit: 1.5 })
-    expect(await json('host', 'set', 'local', '--overcommit', '4', '--ram-overcommit', '1')).toMatchObject({ overcommit: 4, ramOvercommit: 1 })
+    expect(await json('host', 'set', 'local', '--overcommit', '4', '--ram-overcommit', '1')).toMatchObject({
+      overcommit: 4,
+      ramOvercommit: 1,
+    })
     expect(await json('host', 'set', 'local', '--trait', 'gpu', '--trait', 'nvme')).toMatchObject({ traits: ['gpu', 'nvme', '10g'] })
     expect(await json('host', 'set', 'local', '--no-trait', 'nvme', '--dedicated-cpus', '1')).toMatchObject({
       traits: ['gpu', '10g', 'dedicated-cpu'],
@@ -229,7 +232,10 @@ describe('berthd host and plan', { timeout: 120_000 }, () => {
     expect(limited).toMatchObject({ diskIops: 500, diskMiBPerSecond: 50 })
     const special = await json('plan', 'set', 'large', '--dedicated-cpu', 'true', '--trait', 'gpu')
     expect(special).toMatchObject({ dedicatedCpu: true, traits: ['gpu'] })
-    expect(await json('plan', 'set', 'large', '--dedicated-cpu', 'false', '--no-trait', 'gpu')).toMatchObject({ dedicatedCpu: false, traits: [] })
+    expect(await json('plan', 'set', 'large', '--dedicated-cpu', 'false', '--no-trait', 'gpu')).toMatchObject({
+      dedicatedCpu: false,
+      traits: [],
+    })
     const lifted = await json('plan', 'set', 'large', '--disk-iops', 'none', '--disk-mib-per-second', 'none')
     expect(lifted).toMatchObject({ diskIops: null, diskMiBPerSecond: null })
   })
