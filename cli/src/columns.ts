@@ -29,7 +29,7 @@ export const VM_FIELDS: Columns<Vm> = {
   'IPv6 reverse name state': (vm) =>
     reverseNameState({ reverseNameState: vm.ipv6ReverseNameState, reverseNameReason: vm.ipv6ReverseNameReason }) ?? undefined,
   Hostname: (vm) => vm.hostname,
-  Size: (vm) => `${vm.vcpu} vCPU, ${mebibytes(vm.ram)} RAM, ${vm.disk} GiB disk`,
+  Size: (vm) => `${vm.vcpu} ${vm.dedicatedCpu ? 'dedicated ' : ''}vCPU, ${mebibytes(vm.ram)} RAM, ${vm.disk} GiB disk`,
   Plan: (vm) => `${vm.plan.slug}, ${vm.plan.priceMonthly} per month`,
   OS: (vm) => vm.osTemplate.name,
   Region: (vm) => vm.region.slug,

@@ -128,6 +128,7 @@ export const violationSetups: Record<string, ViolationSetup> = {
   ],
 
   'hosts.capacity': ({ host }) => [sql`update hosts set vcpu_used = vcpu_used + 1 where id = ${host.id}`],
+  'hosts.cpus': ({ host }) => [sql`insert into cpu_pins (host_id, cpu, vm_id, vcpu) values (${host.id}, 0, 'cnowhere', 0)`],
   'storage.capacity': () => [addStorage(1)],
   'restores.room': ({ vmId }) => [
     sql`insert into restore_rooms (run_id, purpose, host_id, gib) select 'cnorun', 'DISK', host_id, 1 from vms where id = ${vmId}`,

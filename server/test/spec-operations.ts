@@ -28,6 +28,7 @@ const vmInList = {
   createdAt: 'date-time',
   // ours
   storage: 'string',
+  dedicatedCpu: 'boolean',
   publicIpv4: 'boolean',
   ipv6Address: 'string or null',
   ipv6Prefix: 'string or null',

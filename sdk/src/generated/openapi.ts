@@ -44,7 +44,11 @@ export interface components {
             diskIops: number | null;
             /** @description MiB a second to and from the disk together; null = unlimited */
             diskMiBPerSecond: number | null;
-            /** @description False where it is not sold, or no host is large enough for it */
+            /** @description True where each vCPU is a CPU of the host that no other VM has; false where they are shared */
+            dedicatedCpu: boolean;
+            /** @description What the hosts of its VMs have, such as 10g, or words of the operator such as gpu */
+            traits: string[];
+            /** @description False where it is not sold, or no host is large enough for it and has its traits */
             available: boolean;
             /** @description Slugs of the regions it is sold in */
             regions: string[];
@@ -166,6 +170,8 @@ export interface components {
              * @enum {unknown}
              */
             storage: "LOCAL" | "REPLICATED";
+            /** @description Each vCPU is a CPU of the host that no other VM has */
+            dedicatedCpu: boolean;
             /** @description GB (10^9 bytes) per billing month; 0 = unmetered */
             bandwidth: number;
             /** @description Mbit/s */
@@ -1419,6 +1425,8 @@ export interface components {
              * @enum {unknown}
              */
             storage: "LOCAL" | "REPLICATED";
+            /** @description Each vCPU is a CPU of the host that no other VM has */
+            dedicatedCpu: boolean;
             /** @description GB (10^9 bytes) per billing month; 0 = unmetered */
             bandwidth: number;
             /** @description Mbit/s */

@@ -5,10 +5,11 @@ import { isBusy } from './workflows.ts'
 
 /** An evacuating VM has capacity reserved on both hosts until the run has ended, one that is migrated until it has arrived. */
 const reservedCapacity = sql`
-  select host_id, vcpu, ram_mib, case when storage_id is null then disk_gib else 0 end as disk_gib from vms union all
-  select r.input -> 'placeBefore' ->> 'host_id', v.vcpu, v.ram_mib, case when v.storage_id is null then v.disk_gib else 0 end from workflow_runs r join vms v on v.id = r.subject_id
+  select host_id, case when dedicated_cpu then 0 else vcpu end as vcpu, ram_mib, case when storage_id is null then disk_gib else 0 end as disk_gib from vms union all
+  select r.input -> 'placeBefore' ->> 'host_id', case when v.dedicated_cpu then 0 else v.vcpu end, v.ram_mib, case when v.storage_id is null then v.disk_gib else 0 end from workflow_runs r join vms v on v.id = r.subject_id
   where (r.status in ('PENDING', 'RUNNING') or r.compensating) union all
-  select r.input ->> 'destinationId', coalesce((r.input -> 'size' ->> 'vcpu')::int, v.vcpu), coalesce((r.input -> 'size' ->> 'ramMiB')::int, v.ram_mib),
+  select r.input ->> 'destinationId', case when coalesce(r.input -> 'size' ? 'dedicatedFor', v.dedicated_cpu) then 0
+      else coalesce((r.input -> 'size' ->> 'vcpu')::int, v.vcpu) end, coalesce((r.input -> 'size' ->> 'ramMiB')::int, v.ram_mib),
     coalesce((r.input -> 'size' ->> 'diskGiB')::int, case when v.storage_id is null then v.disk_gib else 0 end)
   from workflow_runs r left join vms v on v.id = r.subject_id
   where (r.status in ('PENDING', 'RUNNING') or r.compensating) and r.name = 'vm.migrate' and not exists (
@@ -34,6 +35,29 @@ const capacity = invariant(
       left join (select host_id, sum(counted_gib) as gib from (${copies}) each group by host_id) c on c.host_id = h.id
     where (h.vcpu_used, h.ram_used_mib, h.disk_used_gib)
       is distinct from (coalesce(v.vcpu, 0), coalesce(v.ram, 0), coalesce(v.disk, 0) + coalesce(c.gib, 0))`,
+)
+
+/** A VM that moves has CPUs of both hosts, as with other capacity. */
+const wantedPins = sql`
+  select host_id, id as vm_id, vcpu from vms where dedicated_cpu and host_id is not null union all
+  select r.input -> 'placeBefore' ->> 'host_id', v.id, v.vcpu from workflow_runs r join vms v on v.id = r.subject_id
+  where (r.status in ('PENDING', 'RUNNING') or r.compensating) and v.dedicated_cpu and r.input -> 'placeBefore' ->> 'host_id' is not null union all
+  select r.input ->> 'destinationId', r.input -> 'size' ->> 'dedicatedFor', (r.input -> 'size' ->> 'vcpu')::int from workflow_runs r
+  where (r.status in ('PENDING', 'RUNNING') or r.compensating) and r.name = 'vm.migrate' and r.input -> 'size' ? 'dedicatedFor' and not exists (
+    select from workflow_steps s where s.run_id = r.id and s.name = 'move' and (s.status = 'COMPLETED' or s.result @> '{"isSettled": true}'))`
+
+const pins = invariant(
+  'hosts.cpus',
+  'Each vCPU of a VM with dedicated CPUs has one of its host, all of one NUMA node, and nobody else has any',
+  () => sql`
+    select coalesce(w.vm_id, p.vm_id) as id, format('VM %s has %s CPUs of host %s, and should have %s', coalesce(w.vm_id, p.vm_id), coalesce(p.cpus, 0),
+      coalesce(w.host_id, p.host_id), coalesce(w.vcpu, 0)) as what
+    from (${wantedPins}) w full join (select host_id, vm_id, count(*) as cpus from cpu_pins group by 1, 2) p on p.host_id = w.host_id and p.vm_id = w.vm_id
+    where coalesce(w.vcpu, 0) <> coalesce(p.cpus, 0)
+    union all
+    select p.vm_id, format('VM %s has CPUs of host %s that are not dedicated, or of %s NUMA nodes', p.vm_id, h.name, count(distinct coalesce(h.cpu_nodes[p.cpu + 1], 0)))
+    from cpu_pins p join hosts h on h.id = p.host_id group by p.vm_id, h.id
+    having bool_or(p.cpu <> all(h.dedicated_cpus)) or count(distinct coalesce(h.cpu_nodes[p.cpu + 1], 0)) > 1`,
 )
 
 const storage = invariant(
@@ -181,6 +205,7 @@ const kept = invariant(
 
 export const capacityInvariants: Invariant[] = [
   capacity,
+  pins,
   storage,
   restores,
   held,

@@ -9,6 +9,7 @@ import type { Tx } from '../../kernel/database/db.ts'
 import { stepsOf } from '../../workflow/run-store.ts'
 import { StepError, type EndContext, type StepContext } from '../../workflow/workflow-builder.ts'
 import { workflow, type Deps } from '../deps.ts'
+import { cpuSetOf } from '../hosts/service.ts'
 import { lockVmById, recordVmEvent, templateRef } from '../vms/service.ts'
 import * as proofs from './proofs.ts'
 import { chainOf, findById } from './sql.ts'
@@ -110,6 +111,7 @@ async function specOf({ deps, input }: Context): Promise<MachineSpec> {
     accountId,
     generation: 1,
     vcpu,
+    cpus: await cpuSetOf(deps.db, input.hostId, proofId, false),
     ramMiB,
     diskGiB,
     diskLimits: DISK_LIMITS,

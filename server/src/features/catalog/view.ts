@@ -29,6 +29,8 @@ export const toPlan = (row: PlanRow, currency: string, prices: { copyCents: bigi
   throttleMbps: row.throttle_mbps,
   diskIops: row.disk_iops,
   diskMiBPerSecond: row.disk_mib_per_second,
+  dedicatedCpu: row.dedicated_cpu,
+  traits: row.traits,
   available: row.available,
   regions: row.region_slugs ?? regions.map((region) => region.slug),
 })

@@ -33,6 +33,7 @@ const listFields = {
   ram: Type.Integer({ description: 'MiB' }),
   disk: Type.Integer({ description: 'GiB' }),
   storage: Storage,
+  dedicatedCpu: Type.Boolean({ description: 'Each vCPU is a CPU of the host that no other VM has' }),
   bandwidth: Type.Integer({ description: 'GB (10^9 bytes) per billing month; 0 = unmetered' }),
   networkSpeed: Type.Integer({ description: 'Mbit/s' }),
   network10gEnabled: Type.Boolean(),

@@ -13,6 +13,7 @@ const vm: VmListItem = {
   ram: 4096,
   disk: 40,
   storage: 'LOCAL',
+  dedicatedCpu: false,
   bandwidth: 4000,
   networkSpeed: 1000,
   network10gEnabled: false,

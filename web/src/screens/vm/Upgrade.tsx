@@ -15,9 +15,10 @@ import { ActionButton, disabledReason } from './ActionButton.tsx'
 
 const w = vmMessages.settings
 
-/** A disk stays on the storage that it is on. */
+/** A disk stays on the storage that it is on, and vCPUs stay dedicated or shared. */
 const isLarger = (plan: Plan, vm: Vm): boolean =>
   plan.storage === vm.storage &&
+  plan.dedicatedCpu === vm.dedicatedCpu &&
   plan.vcpu >= vm.vcpu &&
   plan.ram >= vm.ram &&
   plan.disk >= vm.disk &&

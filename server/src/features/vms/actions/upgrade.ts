@@ -58,6 +58,7 @@ export const upgrade = (
       const now = deps.clock.now()
       requirePaidPeriod(vm, now)
       requireSameStorage(vm, size)
+      await requireSameCpus(tx, vm, size)
       requireLarger(vm, size)
       const numbers = await catalogNumbers(tx)
       await requireCard(tx, vm, speedBought(numbers, size))
@@ -116,6 +117,20 @@ function requireSameStorage(vm: sql.VmDetails, shape: PricedSize): void {
   )
 }
 
+/** The VM stays on its host, and its vCPUs stay what they are. */
+async function requireSameCpus(tx: Tx, vm: sql.VmDetails, shape: PricedSize): Promise<void> {
+  if (shape.dedicatedCpu !== vm.dedicated_cpu) {
+    const [has, wants] = vm.dedicated_cpu ? ['dedicated', 'shared'] : ['shared', 'dedicated']
+    throw apiError(
+      'incompatible',
+      `The vCPUs of this VM are ${has}, and plan ${shape.name} has ${wants} ones: create a new VM with it instead`,
+    )
+  }
+  const { all_traits } = await getHost(tx, vm.host_id!)
+  if (!shape.traits.every((trait) => all_traits.includes(trait)))
+    throw apiError('incompatible', `The host of this VM has not what plan ${shape.name} needs: create a new VM with it instead`)
+}
+
 function requireLarger(vm: sql.VmDetails, shape: PricedSize): void {
   if (!shape.available || (shape.regionSlugs && !shape.regionSlugs.includes(vm.region_slug))) {
     throw apiError('unavailable', `Plan ${shape.name} is not available in ${vm.region_slug}`)
@@ -146,7 +161,7 @@ async function requireCard(tx: Tx, vm: sql.VmDetails, mbps: number): Promise<voi
 
 const difference = (vm: sql.VmDetails, shape: PricedSize): Size => {
   const size = sizeOf(vm)
-  return { vcpu: shape.vcpu - size.vcpu, ramMiB: shape.ramMiB - size.ramMiB, diskGiB: shape.diskGiB - size.diskGiB }
+  return { ...size, vcpu: shape.vcpu - size.vcpu, ramMiB: shape.ramMiB - size.ramMiB, diskGiB: shape.diskGiB - size.diskGiB }
 }
 
 const shapeBefore = (vm: sql.VmDetails, paid: sql.PaidAddOns): ShapeBefore => ({
@@ -196,7 +211,9 @@ async function specBefore(context: Context): Promise<MachineSpec> {
   const { vm } = await vmAndDriver(context)
   const { vcpu, ramMiB, diskGiB, diskIops = null, diskMiBPerSecond = null } = context.input.before
   const diskLimits = { iops: diskIops, miBPerSecond: diskMiBPerSecond }
-  return { ...(await machineSpec(context.deps.db, vm)), vcpu, ramMiB, diskGiB, diskLimits }
+  const spec = await machineSpec(context.deps.db, vm)
+  const cpus = spec.cpus && { ...spec.cpus, ...(vm.dedicated_cpu && { cpus: spec.cpus.cpus.slice(0, vcpu) }) }
+  return { ...spec, vcpu, cpus, ramMiB, diskGiB, diskLimits }
 }
 
 export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })

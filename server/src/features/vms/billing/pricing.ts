@@ -10,6 +10,9 @@ type Numbers = (name: string) => bigint
 
 export interface PricedSize extends Omit<VmSize, 'periodPriceCents' | 'bandwidthWithheldBytes'> {
   storage: VmDetails['storage']
+  dedicatedCpu: boolean
+  /** What its host must have. */
+  traits: string[]
   priceCents: Cents
   regionSlugs: string[] | null
   available: boolean
@@ -24,7 +27,7 @@ export async function resolveSize(db: Queries, input: UpgradeVm): Promise<Priced
   return planShape(input.planId === undefined ? await getDefaultPlan(db) : await getPlan(db, input.planId))
 }
 
-const planShape = (plan: Awaited<ReturnType<typeof getPlan>>): PricedSize => ({
+export const planShape = (plan: Awaited<ReturnType<typeof getPlan>>): PricedSize => ({
   planId: plan.id,
   name: plan.slug,
   vcpu: plan.vcpu,
@@ -36,6 +39,8 @@ const planShape = (plan: Awaited<ReturnType<typeof getPlan>>): PricedSize => ({
   diskIops: plan.disk_iops,
   diskMiBPerSecond: plan.disk_mib_per_second,
   storage: plan.storage,
+  dedicatedCpu: plan.dedicated_cpu,
+  traits: plan.traits,
   customPriceCents: null,
   priceCents: plan.price_cents,
   regionSlugs: plan.region_slugs,
@@ -62,6 +67,8 @@ function customShape(numbers: CatalogNumbers, config: CustomConfig): PricedSize 
     throttleMbps: Number(numbers('custom.throttle_mbps')),
     diskIops: null,
     diskMiBPerSecond: null,
+    dedicatedCpu: false,
+    traits: [],
     storage: 'LOCAL',
     customPriceCents: priceCents,
     priceCents,

@@ -20,7 +20,7 @@ export type Placement = Pick<VmRow, 'host_id' | 'storage_id' | 'ip_address' | 'a
  *  storage backends. */
 export type PreviousPlacement = Placement & { host_id: string; mac: string }
 
-type Wishes = Pick<Need, 'arch' | 'network10g' | 'boughtMbps' | 'isSpeedOptional' | 'publicIpv4' | 'rule'>
+export type Wishes = Pick<Need, 'arch' | 'traits' | 'network10g' | 'boughtMbps' | 'isSpeedOptional' | 'publicIpv4' | 'rule'>
 
 export async function allocatePlacement(
   tx: Tx,
@@ -113,10 +113,11 @@ export async function releasePlacement(tx: Tx, now: Date, vm: VmRow, left = fals
   await releaseAddresses(tx, now, vm, left)
 }
 
-export const sizeOf = (vm: Pick<VmRow, 'vcpu' | 'ram_mib' | 'disk_gib'>): Size => ({
+export const sizeOf = (vm: Pick<VmRow, 'id' | 'vcpu' | 'ram_mib' | 'disk_gib' | 'dedicated_cpu'>): Size => ({
   vcpu: vm.vcpu,
   ramMiB: vm.ram_mib,
   diskGiB: vm.disk_gib,
+  ...(vm.dedicated_cpu && { dedicatedFor: vm.id }),
 })
 
 /** What a VM of this size takes of its host: a disk in a storage backend takes nothing. */

@@ -30,6 +30,7 @@ export type VmListRow = Pick<
   | 'ram_mib'
   | 'disk_gib'
   | 'storage'
+  | 'dedicated_cpu'
   | 'bandwidth_gb'
   | 'network_mbps'
   | 'network_10g'
@@ -116,11 +117,11 @@ const paidUntil = (addOn: boolean, vm: Pick<VmRow, 'next_renewal_at'>): Date | n
 export const insertVm = (tx: Tx, vm: NewVm) =>
   tx.run(sql`
     insert into vms (id, account_id, region_id, host_id, plan_id, os_template_id, uuid, name, hostname, status, vcpu, ram_mib, disk_gib, storage, storage_id,
-      bandwidth_gb, network_mbps, throttle_mbps, disk_iops, disk_mib_per_second, custom_price_cents, network_10g, daily_backup, daily_backup_paid_until, network_10g_paid_until,
+      bandwidth_gb, network_mbps, throttle_mbps, disk_iops, disk_mib_per_second, dedicated_cpu, custom_price_cents, network_10g, daily_backup, daily_backup_paid_until, network_10g_paid_until,
       is_protected, public_ipv4, ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id, mac, renewal_day, period_started_at, period_price_cents, next_renewal_at, created_at, updated_at)
     values (${vm.id}, ${vm.account_id}, ${vm.region_id}, ${vm.host_id}, ${vm.plan_id}, ${vm.os_template_id}, ${vm.uuid}, ${vm.name},
       ${vm.hostname}, 'PROVISIONING', ${vm.vcpu}, ${vm.ram_mib}, ${vm.disk_gib}, ${vm.storage}, ${vm.storage_id}, ${vm.bandwidth_gb}, ${vm.network_mbps}, ${vm.throttle_mbps},
-      ${vm.disk_iops}, ${vm.disk_mib_per_second},
+      ${vm.disk_iops}, ${vm.disk_mib_per_second}, ${vm.dedicated_cpu},
       ${vm.custom_price_cents}, ${vm.network_10g}, ${vm.daily_backup}, ${paidUntil(vm.daily_backup, vm)}, ${paidUntil(vm.network_10g, vm)},
       ${vm.is_protected}, ${vm.public_ipv4}, ${vm.ip_address}, ${vm.address_pool_id}, ${vm.ipv6_address}, ${vm.ipv6_prefix}, ${vm.ipv6_pool_id}, ${vm.mac}, ${vm.renewal_day}, ${vm.period_started_at}, ${vm.period_price_cents}, ${vm.next_renewal_at}, ${vm.created_at}, ${vm.created_at})`)
 

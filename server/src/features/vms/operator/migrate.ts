@@ -4,7 +4,7 @@ import { ApiError, apiError, notFound } from '../../../kernel/errors.ts'
 import { openRunOf } from '../../../workflow/run-store.ts'
 import { isSaved, migrateVm } from './migrate.workflow.ts'
 import { recordByOperator } from '../../audit-log/service.ts'
-import { catalogNumbers, getRegion, getTemplateById, lockTemplateUse } from '../../catalog/service.ts'
+import { catalogNumbers, getRegion, getTemplateById, lockTemplateUse, traitsOfPlan } from '../../catalog/service.ts'
 import { type Deps } from '../../deps.ts'
 import { reserveCapacityInRegion, reserveImageRoom } from '../../hosts/capacity.ts'
 import { findUnservedAddress } from '../../hosts/public-addresses.ts'
@@ -161,6 +161,7 @@ async function reserveDestination(
   const bought = speedBought(await catalogNumbers(tx), { planId: vm.plan_id, networkMbps: vm.network_mbps })
   const need = {
     arch: template.arch,
+    traits: await traitsOfPlan(tx, vm.plan_id),
     network10g: vm.network_10g,
     boughtMbps: bought,
     publicIpv4: vm.public_ipv4,

@@ -8,7 +8,7 @@ import { stepsOf } from '../../../workflow/run-store.ts'
 import type { StepContext } from '../../../workflow/workflow-builder.ts'
 import { type Deps, workflow } from '../../deps.ts'
 import { releaseCapacity, type Size } from '../../hosts/capacity.ts'
-import { getHost } from '../../hosts/service.ts'
+import { cpuSetOf, getHost } from '../../hosts/service.ts'
 import { createPortState, markPortsApplied, markPortsDirty, resumePorts } from '../../ports/service.ts'
 import { moveVolumes } from '../../storage/service.ts'
 import { recordVmEvent } from '../model/events.ts'
@@ -53,7 +53,8 @@ async function describeMove(
     sent.bytes = Math.max(sent.bytes, progress.totalBytes)
     deps.log.debug({ vmId: vm.id, ...progress }, 'migration progressed')
   }
-  return { spec, uri: target.uri, isOn: input.isOn, downtimeMs: DOWNTIME_MS, miBPerSecond: input.miBPerSecond, onProgress }
+  const cpus = await cpuSetOf(deps.db, target.id, vm.id, vm.dedicated_cpu)
+  return { spec, uri: target.uri, cpus, isOn: input.isOn, downtimeMs: DOWNTIME_MS, miBPerSecond: input.miBPerSecond, onProgress }
 }
 
 async function uploadTemplate({ deps, input, signal }: Context): Promise<void> {
@@ -209,6 +210,7 @@ export const migrateVm = workflow<MigrateInput>('vm.migrate', { deadline: '6h', 
   })
 
 const subtract = (from: Size, size: Size): Size => ({
+  ...from,
   vcpu: from.vcpu - size.vcpu,
   ramMiB: from.ramMiB - size.ramMiB,
   diskGiB: from.diskGiB - size.diskGiB,
