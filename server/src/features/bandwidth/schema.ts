@@ -25,7 +25,7 @@ export const BuyBandwidthPack = object(
 export type BuyBandwidthPack = Static<typeof BuyBandwidthPack>
 
 export const bandwidthEvents = {
-  'bandwidth.throttled': defineEvent(VmEventData, 'The VM has used up its traffic and is slowed down'),
+  'bandwidth.throttled': defineEvent(VmEventData, 'The VM has used up its traffic and is slowed down', { sometimesBy: ['resizeVm'] }),
   'bandwidth.unthrottled': defineEvent(VmEventData, 'The VM has its full speed again', { sometimesBy: ['buyBandwidthPack', 'upgradeVm', 'resizeVm'] }),
 }
 

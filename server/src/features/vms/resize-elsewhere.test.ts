@@ -28,9 +28,9 @@ describe('a VM whose host is full', async () => {
   const balance = async () => (await customer.get('/wallet')).body.data.balance as string
   const quotas = () => app.db.many(sql`select name, used from account_quotas where account_id = ${customer.accountId} order by name`)
   const fill = (hostId: string) =>
-    app.db.run(sql`update hosts set ram_total_mib = ram_used_mib, disk_total_gib = disk_used_gib + disk_reserve_gib where id = ${hostId}`)
+    app.db.run(sql`update hosts set ram_total_mib = ram_used_mib, disk_total_gib = disk_used_gib where id = ${hostId}`)
   /** On a host that has no room for more. */
-  const boot = async (input: object = { planId: planId('small') }) => {
+  const boot = async (input: Record<string, unknown> = { planId: planId('small') }) => {
     await app.db.run(sql`update hosts set ram_total_mib = 131072, disk_total_gib = 4000`)
     const { id } = await placeOn(app, app.host.id, () => app.given.vm(customer, input))
     await fill(app.host.id)
@@ -71,7 +71,7 @@ describe('a VM whose host is full', async () => {
     const answer = await ask(id, { disk: 80 }, 'resize', '?dryRun=true')
     expect(answer.body.data).toMatchObject({ restarts: false, moves: true })
     const started = () =>
-      app.db.one(sql`select booted_at, (select (capacity_bytes >> 30)::int from simulated.volumes v where v.vm_id = m.vm_id and kind = 'disk') as gib
+      app.db.one<{ booted_at: Date; gib: number }>(sql`select booted_at, (select (capacity_bytes >> 30)::int from simulated.volumes v where v.vm_id = m.vm_id and kind = 'disk') as gib
         from simulated.machines m where vm_id = ${id}`)
     const before = await started()
     expect(await settled(id, await ask(id, { disk: 80 }))).toMatchObject({ status: 'COMPLETED' })

@@ -90,7 +90,8 @@ describe('a resize', async () => {
       'incompatible',
       'The disk of this VM has 50 GiB and never shrinks to the 25 GiB of plan small: give the plan with disk 50, which costs more than the plan',
     ])
-    expect(seen(await ask(id, { disk: 40 }))).toMatchObject([422, 'incompatible'])
+    expect(seen(await ask(id, { disk: 40 }))[2]).toContain('never shrinks to 40 GiB: give 50 GiB or more')
+    expect((await ask(id, { planId: planId('large'), disk: 60 })).body.error).toContain('disk is less than the 100 GiB of plan large')
     expect(seen(await ask(id, { customConfig: { vcpu: 1, ram: 1024, disk: 30 } }))).toEqual([
       422,
       'incompatible',
@@ -185,7 +186,7 @@ describe('a resize', async () => {
       await customer.post(`/vms/${id}/resize`, { disk: 40 }, headers),
     ]
     expect([first.status, second.body.data]).toEqual([202, first.body.data])
-    expect(seen(await ask(id, { disk: 50 }))).toMatchObject([409, 'busy'])
+    expect(seen(await ask(id, { disk: 50 })).slice(0, 2)).toEqual([409, 'busy'])
     await app.settle({ subjectId: id })
     expect((await vm(id)).disk).toBe(40)
     expect((await vm(id)).allowedActions).toContain('resize')

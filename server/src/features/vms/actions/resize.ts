@@ -50,8 +50,10 @@ export function resize(tx: Tx, deps: Deps, who: Principal, vmId: string, input: 
 async function findSize(tx: Tx, vm: sql.VmDetails, { disk, ...input }: ResizeVm): Promise<PricedSize> {
   const isDiskOnly = input.planId === undefined && input.customConfig === undefined
   const size = isDiskOnly ? currentSize(vm) : await resolveSize(tx, input)
-  // A smaller one is refused for what it is.
-  return disk === undefined || disk < size.diskGiB ? { ...size, diskGiB: disk ?? size.diskGiB } : withDisk(await catalogNumbers(tx), size, disk)
+  if (disk === undefined) return size
+  if (disk >= size.diskGiB) return withDisk(await catalogNumbers(tx), size, disk)
+  if (!isDiskOnly) throw invalid(`disk is less than the ${size.diskGiB} GiB of plan ${size.name}`, 'disk')
+  return { ...size, planId: null, diskGiB: disk } // refused by `requireOther`, when the VM is idle
 }
 
 function requireOther(vm: sql.VmDetails, size: PricedSize): void {
