@@ -303,7 +303,6 @@ export function describeResizeElsewhereDurability({ thorough }: { thorough: bool
     const rest = async (): Promise<void> => {
       await applyPorts.runOnce(app.deps)
       await reconcileStaleMachines.runOnce(app.deps)
-      await app.checkInvariants()
     }
 
     test.each(['running', 'stopped'])('of a machine that is %s', { timeout: MINUTES }, async (power) => {
@@ -345,6 +344,7 @@ export function describeResizeElsewhereDurability({ thorough }: { thorough: bool
       }
       const setup = { db: app.db, clock: app.clock, runner: testRunner(app.deps), workflow: resizeElsewhere, start }
       await testCrashSafety({ ...setup, completed, failed }, { thorough })
+      await app.checkInvariants()
     })
   })
 }
