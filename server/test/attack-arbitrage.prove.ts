@@ -50,7 +50,9 @@ describe('over a simulated month', async () => {
     cents: Math.round(Number(priceMonthly) * 100),
     bandwidthGb: bandwidth,
   }))
-  const diskCents = Number((await app.db.one<{ value: bigint }>(sql`select value from catalog_values where name = 'price.disk_10_gib'`)).value)
+  const diskCents = Number(
+    (await app.db.one<{ value: bigint }>(sql`select value from catalog_values where name = 'price.disk_10_gib'`)).value,
+  )
   /** No plan sells traffic for less. */
   const leastCentsPerGb = Math.min(...plans.map(({ cents, bandwidthGb }) => cents / bandwidthGb))
 
@@ -247,18 +249,21 @@ describe('over a simulated month', async () => {
     }
   })
 
-  test.each([DAY_MS - 1_000, 90_000])('a large plan is not had for less by leaving it for a small one again and again, each time after %i ms', async (ms) => {
-    const { moves, settleUp } = await openAdversary(6)
-    const vm = (await moves.create(plans[0]!))!
-    for (let round = 0; round < 20; round++) {
-      await moves.resize(vm, plans.at(-1)!)
-      await moves.transfer(vm, 1)
-      await moves.wait(ms)
-      await moves.resize(vm, plans[0]!)
-      await moves.transfer(vm, 1)
-    }
-    expect(await settleUp()).toEqual([])
-  })
+  test.each([DAY_MS - 1_000, 90_000])(
+    'a large plan is not had for less by leaving it for a small one again and again, each time after %i ms',
+    async (ms) => {
+      const { moves, settleUp } = await openAdversary(6)
+      const vm = (await moves.create(plans[0]!))!
+      for (let round = 0; round < 20; round++) {
+        await moves.resize(vm, plans.at(-1)!)
+        await moves.transfer(vm, 1)
+        await moves.wait(ms)
+        await moves.resize(vm, plans[0]!)
+        await moves.transfer(vm, 1)
+      }
+      expect(await settleUp()).toEqual([])
+    },
+  )
 
   test('days of copies and add-ons are not had by switching them off before they end', async () => {
     const { moves, settleUp } = await openAdversary(5)

@@ -44,12 +44,12 @@ export const resize = defineCommand<CustomSize & { plan?: string; dryRun?: true 
   waits: true,
   asks: true,
   supportsDryRun: true,
-  async run(ctx, { plan, dryRun, disk, ...size }, vm: string) {
-    const isCustom = Object.values(size).some((each) => each !== undefined)
+  async run(ctx, { plan, dryRun, disk, vcpu, ram, bandwidth, networkSpeed }, vm: string) {
+    const isCustom = [vcpu, ram, bandwidth, networkSpeed].some((each) => each !== undefined)
     if (plan && isCustom) throw usageError('Give either --plan or a custom size, not both')
     if (!plan && !isCustom && !disk) throw usageError('Give --plan, --disk or a custom size, such as --plan small; see berth plan list')
     const to = isCustom
-      ? omitUndefined({ customConfig: customSize({ ...size, ...(disk && { disk }) }) })
+      ? omitUndefined({ customConfig: customSize(omitUndefined({ vcpu, ram, disk, bandwidth, networkSpeed })) })
       : omitUndefined({ planId: plan && (await ctx.resolveId('plan', plan)), disk: disk ? parseInteger('--disk', disk) : undefined })
     const quote = async () => ctx.berth.vms.quoteResize(await ctx.resolveId('vm', vm), to)
     if (dryRun) return quoteDetails(await quote())

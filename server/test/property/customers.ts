@@ -234,7 +234,11 @@ export const customerOperations: Operation[] = [
     act: order('resize', ['ensureStopped', 'ensureDefined', 'ensureMigrated', 'ensureRunning', 'ensureReady'], async (fixture) => {
       const { random } = fixture
       const disk = random.int(20, 120)
-      return random.pick([{ disk }, { planId: await plan(fixture), disk }, { customConfig: { vcpu: random.int(1, 4), ram: 1024 * random.int(1, 8), disk } }])!
+      return random.pick([
+        { disk },
+        { planId: await plan(fixture), disk },
+        { customConfig: { vcpu: random.int(1, 4), ram: 1024 * random.int(1, 8), disk } },
+      ])!
     }),
   },
   { name: 'rebuild', weight: 5, act: order('rebuild', NEW_DISK, async (fixture) => ({ osTemplateId: await template(fixture) })) },

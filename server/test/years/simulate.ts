@@ -66,7 +66,12 @@ export async function playYears(years: Years) {
   const random = dice(years.seed)
   const times = timesOf(years, random)
   app.clock.set(new Date(times[0]!))
-  const plans = (await (await app.given.customer()).get('/plans')).body.data as { id: string; slug: string; priceMonthly: string; disk: number }[]
+  const plans = (await (await app.given.customer()).get('/plans')).body.data as {
+    id: string
+    slug: string
+    priceMonthly: string
+    disk: number
+  }[]
   const planId = (slug: string): string => plans.find((each) => each.slug === slug)!.id
   const prices: Prices = {
     plans: Object.fromEntries(plans.map(({ slug, priceMonthly }) => [slug, Math.round(Number(priceMonthly) * 100)])),

@@ -26,7 +26,9 @@ export type BuyBandwidthPack = Static<typeof BuyBandwidthPack>
 
 export const bandwidthEvents = {
   'bandwidth.throttled': defineEvent(VmEventData, 'The VM has used up its traffic and is slowed down', { sometimesBy: ['resizeVm'] }),
-  'bandwidth.unthrottled': defineEvent(VmEventData, 'The VM has its full speed again', { sometimesBy: ['buyBandwidthPack', 'upgradeVm', 'resizeVm'] }),
+  'bandwidth.unthrottled': defineEvent(VmEventData, 'The VM has its full speed again', {
+    sometimesBy: ['buyBandwidthPack', 'upgradeVm', 'resizeVm'],
+  }),
 }
 
 declare module '../events/schema.ts' {

@@ -147,8 +147,9 @@ export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: 
           sql`select (capacity_bytes >> 30)::int as capacity from simulated.volumes where vm_id = ${vmId} and kind = 'disk'`,
         )
         expect((await findRun(app.db, run.id))!.cleanup_failed).toBe(false)
-        if (capacity === 60) await isGrown()
-        else expect(await look(vmId)).toEqual(before)
+        const now = await look(vmId)
+        const grown = { ...now, power: 'running', vm: { ...now.vm, status: 'RUNNING', disk_gib: 60 } }
+        expect(now).toEqual(capacity === 60 ? grown : before)
       }
       await testCrashSafety({ ...setup, completed: isGrown, failed }, { thorough })
     })

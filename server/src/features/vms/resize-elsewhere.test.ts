@@ -71,7 +71,10 @@ describe('a VM whose host is full', async () => {
     const answer = await ask(id, { disk: 80 }, 'resize', '?dryRun=true')
     expect(answer.body.data).toMatchObject({ restarts: false, moves: true })
     const started = () =>
-      app.db.one<{ booted_at: Date; gib: number }>(sql`select booted_at, (select (capacity_bytes >> 30)::int from simulated.volumes v where v.vm_id = m.vm_id and kind = 'disk') as gib
+      app.db.one<{
+        booted_at: Date
+        gib: number
+      }>(sql`select booted_at, (select (capacity_bytes >> 30)::int from simulated.volumes v where v.vm_id = m.vm_id and kind = 'disk') as gib
         from simulated.machines m where vm_id = ${id}`)
     const before = await started()
     expect(await settled(id, await ask(id, { disk: 80 }))).toMatchObject({ status: 'COMPLETED' })
@@ -112,7 +115,11 @@ describe('a VM whose host is full', async () => {
     expect(await hostOf(id)).toBe(isThere ? other.id : app.host.id)
     expect(await powerOn(await hostOf(id), id)).toBe('running')
     const size = isThere ? { vcpu: 1, ram: 1024, disk: 25 } : { vcpu: 0, ram: 0, disk: 0 }
-    expect(await used(other.id)).toEqual({ vcpu: otherUsed.vcpu + size.vcpu, ram: otherUsed.ram + size.ram, disk: otherUsed.disk + size.disk })
+    expect(await used(other.id)).toEqual({
+      vcpu: otherUsed.vcpu + size.vcpu,
+      ram: otherUsed.ram + size.ram,
+      disk: otherUsed.disk + size.disk,
+    })
     expect((await used(app.host.id)).ram).toBe(sourceUsed.ram - size.ram)
   })
 

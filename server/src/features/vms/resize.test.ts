@@ -48,7 +48,10 @@ describe('a resize', async () => {
     expect([await used(), await quotas()]).toEqual([hostBefore, quotasBefore])
     await app.checkInvariants()
     await app.settle({ subjectId: id })
-    expect((await customer.get(`/vms/${id}/actions/${body.data.actionId}`)).body.data).toMatchObject({ status: 'COMPLETED', action: 'RESIZE' })
+    expect((await customer.get(`/vms/${id}/actions/${body.data.actionId}`)).body.data).toMatchObject({
+      status: 'COMPLETED',
+      action: 'RESIZE',
+    })
     expect(await vm(id)).toMatchObject({ status: 'RUNNING', vcpu: 1, ram: 1024, disk: 50, plan: { slug: 'custom' } })
     expect(await machine(id)).toMatchObject({ vcpu: 1, ram: 1024, gib: 50, power: 'running' })
     expect((await machine(id)).epoch).not.toBe(epoch)
@@ -121,7 +124,12 @@ describe('a resize', async () => {
     await app.simulated.faults.plant({ verb: 'ensureRunning', kind: 'permanent', times: 1 })
     expect(await resize(id, { customConfig: { vcpu: 1, ram: 4096, disk: 20 } })).toMatchObject({ status: 'FAILED' })
     await app.simulated.faults.clear()
-    expect(await vm(id)).toMatchObject({ status: 'RUNNING', vcpu: 4, ram: 2048, statusReason: expect.stringContaining('The resize failed') })
+    expect(await vm(id)).toMatchObject({
+      status: 'RUNNING',
+      vcpu: 4,
+      ram: 2048,
+      statusReason: expect.stringContaining('The resize failed'),
+    })
     expect([await used(), await quotas(), await balance()]).toEqual(before)
     expect(await machine(id)).toMatchObject({ vcpu: 4, ram: 2048, power: 'running' })
     expect(await events(id)).toContain('vm.resize_failed')

@@ -59,7 +59,8 @@ async function findSize(tx: Tx, vm: sql.VmDetails, { disk, ...input }: ResizeVm)
 function requireOther(vm: sql.VmDetails, size: PricedSize): void {
   if (size.diskGiB < vm.disk_gib) {
     const what = size.planId === null ? `${size.diskGiB} GiB` : `the ${size.diskGiB} GiB of plan ${size.name}`
-    const advice = size.planId === null ? `give ${vm.disk_gib} GiB or more` : `give the plan with disk ${vm.disk_gib}, which costs more than the plan`
+    const advice =
+      size.planId === null ? `give ${vm.disk_gib} GiB or more` : `give the plan with disk ${vm.disk_gib}, which costs more than the plan`
     throw apiError('incompatible', `The disk of this VM has ${vm.disk_gib} GiB and never shrinks to ${what}: ${advice}`)
   }
   const has = currentSize(vm)
@@ -76,7 +77,13 @@ interface Change {
 }
 
 /** Of a locked, idle VM. */
-export async function changeSize(tx: Tx, deps: Deps, vm: sql.VmDetails, start: StartRun, { size, kind, requires, dryRun }: Change): Resized {
+export async function changeSize(
+  tx: Tx,
+  deps: Deps,
+  vm: sql.VmDetails,
+  start: StartRun,
+  { size, kind, requires, dryRun }: Change,
+): Resized {
   const { currency } = deps.config
   const now = deps.clock.now()
   requirePaidPeriod(vm, now)

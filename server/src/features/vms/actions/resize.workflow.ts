@@ -138,7 +138,8 @@ const resizing = <I extends ResizeInput, R extends object>(builder: WorkflowBuil
     })
     // Last: a disk that has grown does not shrink.
     .step('grow', {
-      run: async (context): Promise<{ diskGiB: number } | null> => (isLive(context.input) ? applySpec(context, finalSize(context.input)) : null),
+      run: async (context): Promise<{ diskGiB: number } | null> =>
+        isLive(context.input) ? applySpec(context, finalSize(context.input)) : null,
       // Measures the disk, too.
       undo: async (context) => (isLive(context.input) ? defineAsBefore(context) : null),
     })

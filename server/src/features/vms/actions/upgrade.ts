@@ -7,7 +7,7 @@ import type { ActionStarted } from '../../actions/schema.ts'
 import type { Deps } from '../../deps.ts'
 import { type PricedSize, resolveSize } from '../billing/pricing.ts'
 import { startAction } from '../model/guards.ts'
-import * as sql from '../model/sql.ts'
+import type { VmDetails } from '../model/sql.ts'
 import type { ResizeQuote, UpgradeVm } from '../schema.ts'
 import { changeSize } from './resize.ts'
 
@@ -28,7 +28,7 @@ export const upgrade = (
   })
 }
 
-function requireLarger(vm: sql.VmDetails, size: PricedSize): void {
+function requireLarger(vm: VmDetails, size: PricedSize): void {
   // Traffic and speed of plans are the catalog's; those of a custom configuration were chosen and paid for.
   const isCustom = vm.plan_id === null && size.planId === null
   const chosen = isCustom ? [size.bandwidthGb - vm.bandwidth_gb, size.networkMbps - vm.network_mbps] : []

@@ -93,7 +93,8 @@ export const currentSize = (vm: VmDetails): PricedSize => ({
 export function withDisk(numbers: Numbers, size: PricedSize, diskGiB: number): PricedSize {
   if (diskGiB === size.diskGiB) return size
   const more = BigInt(diskGiB - size.diskGiB)
-  const price = size.storage === 'LOCAL' ? prorateUp(numbers('price.disk_10_gib'), more, 10n) : more * numbers('price.volume_replicated_gib')
+  const price =
+    size.storage === 'LOCAL' ? prorateUp(numbers('price.disk_10_gib'), more, 10n) : more * numbers('price.volume_replicated_gib')
   const priceCents = size.priceCents + price
   return { ...size, planId: null, name: `${size.name} with ${diskGiB} GiB disk`, diskGiB, priceCents, customPriceCents: priceCents }
 }
