@@ -237,6 +237,8 @@ export const vmMessages = {
     keepMonthly: 'Keep monthly',
     tenGig: '10 Gbit/s network',
     tenGigAbout: 'Replaces the network speed of the plan.',
+    placementGroup: 'Placement group',
+    placementGroupAbout: 'The VM stays on its host; the group holds from its next move on.',
     addOnPrice: (now: string, monthly: string) => `Due today: ${now}. New monthly price: ${monthly}.`,
     resize: 'Size',
     resizeAbout:
