@@ -1,5 +1,5 @@
 // Columns and fields that several resources print.
-import type { Action, Address, Quote, Transaction, Vm } from '@berth/sdk'
+import type { Action, Address, Quote, ResizeQuote, Transaction, Vm } from '@berth/sdk'
 import { bytes, mebibytes, time } from './format.ts'
 import { details, type Columns, type CommandResult } from './result.ts'
 
@@ -63,7 +63,7 @@ export const TRANSACTION_COLUMNS: Columns<Transaction> = {
   FOR: (entry) => entry.referenceId,
 }
 
-export const quoteDetails = (quote: Quote): CommandResult =>
+export const quoteDetails = (quote: Quote & Partial<ResizeQuote>): CommandResult =>
   details(
     quote,
     {
@@ -71,6 +71,8 @@ export const quoteDetails = (quote: Quote): CommandResult =>
       Refund: ({ charge, currency }) => (charge.startsWith('-') ? `${charge.slice(1)} ${currency}` : undefined),
       'Monthly price': ({ monthly, currency }) => `${monthly} ${currency}`,
       'Balance after': ({ balanceAfter, currency }) => `${balanceAfter} ${currency}`,
+      Restarts: ({ restarts }) => restarts,
+      'Moves to another host': ({ moves }) => moves,
     },
     ({ charge }: { charge?: string }) => charge ?? '',
   )

@@ -130,6 +130,7 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   startVm: commandLine('vm', 'start', ':id', '--no-wait'),
   stopVm: commandLine('vm', 'stop', ':id', '--force', '--no-wait'),
   restartVm: commandLine('vm', 'restart', ':id', '--no-wait'),
+  resizeVm: commandLine('vm', 'resize', ':id', '--disk', '=disk', '--no-wait'),
   upgradeVm: commandLine('vm', 'upgrade', ':id', '--plan', 'large', '--no-wait'),
   rebuildVm: commandLine('vm', 'rebuild', ':id', '--os', 'debian-12', '--key', 'key', '--no-wait'),
   setVmPassword: (params) => ({ args: ['vm', 'password', params['id']!, '--no-wait'], stdin: 'a new password\n' }),

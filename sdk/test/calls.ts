@@ -119,6 +119,7 @@ export const CALLS: Record<string, CallBySdk> = {
   startVm: (berth, { id }) => berth.vms.start(id),
   stopVm: (berth, { id }, body) => berth.vms.stop(id, body),
   restartVm: (berth, { id }) => berth.vms.restart(id),
+  resizeVm: (berth, { id }, body) => berth.vms.resize(id, body as { disk: number }),
   upgradeVm: (berth, { id }, body) => berth.vms.upgrade(id, (body as { planId: string }).planId),
   rebuildVm: (berth, { id }, body) => berth.vms.rebuild(id, body),
   setVmPassword: (berth, { id }) => berth.vms.setPassword(id, 'a new password'),

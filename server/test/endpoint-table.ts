@@ -330,6 +330,7 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   startVm: withId((fixture) => fixture.stoppedVm()),
   stopVm: withId(vm, { force: true }),
   restartVm: withId(vm),
+  resizeVm: async (fixture) => ({ params: { id: await fixture.vm() }, body: { disk: 60 } }),
   upgradeVm: async (fixture) => ({ params: { id: await fixture.vm() }, body: { planId: await fixture.plan('large') } }),
   rebuildVm: async (fixture) => ({
     params: { id: await fixture.vm() },

@@ -9,8 +9,9 @@ import { omitUndefined, parseInteger, parseOnOff, parsePacket, readTextOrFile, r
 import { prompt, readStdin } from '../prompt.ts'
 import { details, message, table, type Columns } from '../result.ts'
 import { sanitizeTerminal } from '../style.ts'
-import { createVm, CUSTOM_SIZE, customSize, type CustomSize } from './vm-create.ts'
+import { createVm } from './vm-create.ts'
 import { openConsole, ssh } from './vm-remote.ts'
+import { resize, upgrade } from './vm-size.ts'
 
 const VM_COLUMNS: Columns<VmListItem> = {
   NAME: (vm) => vm.name,
@@ -88,26 +89,6 @@ const restart = defineCommand<{ force?: true }>({
   async run(ctx, { force = false }, vm: string) {
     await ctx.ask(() => `Restarting ${vm} ends its programs and connections.`)
     return ctx.changeVm(vm, 'restarting', (berth, id) => berth.vms.restart(id, { force }))
-  },
-})
-
-const upgrade = defineCommand<CustomSize & { plan?: string; dryRun?: true }>({
-  name: 'upgrade',
-  description: 'upgrade a VM to a larger plan or custom size',
-  args: '<vm>',
-  options: [['--plan <plan>', 'new plan; see berth plan list'], ...CUSTOM_SIZE],
-  example: 'vm upgrade web-1 --plan large',
-  waits: true,
-  asks: true,
-  supportsDryRun: true,
-  async run(ctx, { plan, dryRun, ...size }, vm: string) {
-    const customConfig = customSize(size)
-    if (!plan === !customConfig) throw usageError('--plan is required, such as --plan large; see berth plan list. Or give a custom size')
-    const to = customConfig ? { customConfig } : { planId: await ctx.resolveId('plan', plan!) }
-    const quote = async () => ctx.berth.vms.quoteUpgrade(await ctx.resolveId('vm', vm), to)
-    if (dryRun) return quoteDetails(await quote())
-    await ctx.ask(async () => `Upgrading ${vm} to ${plan ?? 'this size'} shuts it down and starts it again, and ${priceOf(await quote())}`)
-    return ctx.changeVm(vm, 'upgrading', (berth, id) => berth.vms.upgrade(id, to))
   },
 })
 
@@ -349,6 +330,6 @@ const reach = defineCommand<{ protocol?: string; port?: string }>({
 })
 
 const power = [start, stop, restart]
-const changes = [upgrade, rebuild, rename, protect, unprotect, update, password, remove]
+const changes = [upgrade, resize, rebuild, rename, protect, unprotect, update, password, remove]
 
 export const vm = group('vm', 'virtual machines', [list, get, createVm, ssh, openConsole, reach, ...power, ...changes, actions, metrics])

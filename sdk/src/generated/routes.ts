@@ -69,6 +69,7 @@ export const ROUTES = {
   stopVm: { method: 'POST', path: '/vms/{id}/stop' },
   restartVm: { method: 'POST', path: '/vms/{id}/restart' },
   upgradeVm: { method: 'POST', path: '/vms/{id}/upgrade' },
+  resizeVm: { method: 'POST', path: '/vms/{id}/resize' },
   rebuildVm: { method: 'POST', path: '/vms/{id}/rebuild' },
   setVmPassword: { method: 'POST', path: '/vms/{id}/password' },
   checkReach: { method: 'POST', path: '/vms/{id}/reach' },

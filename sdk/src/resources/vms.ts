@@ -61,6 +61,16 @@ export class Vms extends Resource {
     return this.api.quote('upgradeVm', { path: { id }, body: upgradeTo(to) }, options)
   }
 
+  /** Up or down: to a plan, a custom configuration, or a larger disk. */
+  resize(id: string, to: Body<'resizeVm'>, options?: CallOptions) {
+    return this.api.start(id, 'resizeVm', { path: { id }, body: to }, options)
+  }
+
+  /** The price both ways, whether the VM restarts, and whether it moves to another host. */
+  quoteResize(id: string, to: Body<'resizeVm'>, options?: CallOptions) {
+    return this.api.quote('resizeVm', { path: { id }, body: to }, options)
+  }
+
   /** Reinstalls from a template. All data on the disk is lost. */
   rebuild(id: string, body: Body<'rebuildVm'>, options?: CallOptions) {
     return this.api.start(id, 'rebuildVm', { path: { id }, body }, options)

@@ -4,6 +4,10 @@ import { civilOf, DAY, monthLater } from './calendar.ts'
 
 export interface Prices {
   plans: Record<string, number>
+  /** GiB. */
+  disks: Record<string, number>
+  /** For 10 GiB of disk beyond that of a plan. */
+  disk10: number
   backupPercent: number
   fast: number
   /** For 100 GB of traffic. */
@@ -19,6 +23,8 @@ export interface Traffic {
 export interface ModelVm {
   id: string
   plan: string
+  /** GiB; never less. */
+  disk: number
   backups: boolean
   fast: boolean
   /** Add-ons paid for in this period, enabled or not. */
@@ -58,18 +64,24 @@ export class ModelAccount {
     this.ledger.push({ type, amount, vm: vm?.id ?? '', at, balance: this.balance })
   }
 
-  #backups(plan: string): number {
-    return Math.ceil((this.prices.plans[plan]! * this.prices.backupPercent) / 100)
+  /** A plan with a larger disk than its own costs the additional disk. */
+  #size({ plan, disk }: Pick<ModelVm, 'plan' | 'disk'>): number {
+    return this.prices.plans[plan]! + Math.ceil(((disk - this.prices.disks[plan]!) * this.prices.disk10) / 10)
   }
 
-  monthly({ plan, backups, fast }: Pick<ModelVm, 'plan' | 'backups' | 'fast'>): number {
-    return this.prices.plans[plan]! + (backups ? this.#backups(plan) : 0) + (fast ? this.prices.fast : 0)
+  #backups(size: Pick<ModelVm, 'plan' | 'disk'>): number {
+    return Math.ceil((this.#size(size) * this.prices.backupPercent) / 100)
+  }
+
+  monthly({ backups, fast, ...size }: Pick<ModelVm, 'plan' | 'disk' | 'backups' | 'fast'>): number {
+    return this.#size(size) + (backups ? this.#backups(size) : 0) + (fast ? this.prices.fast : 0)
   }
 
   buy(at: number, id: string, plan: string, addOns: { backups: boolean; fast: boolean }): void {
     const { day } = civilOf(at)
     const period = { state: 'ACTIVE' as const, since: at, day, start: at, end: monthLater(at, day), net: 0 }
-    const vm: ModelVm = { id, plan, ...addOns, paid: { ...addOns }, ...period, rate: this.monthly({ plan, ...addOns }) }
+    const size = { plan, disk: this.prices.disks[plan]! }
+    const vm: ModelVm = { id, ...size, ...addOns, paid: { ...addOns }, ...period, rate: this.monthly({ ...size, ...addOns }) }
     this.vms.push(vm)
     this.add(at, 'VM_CHARGE', -vm.rate, vm)
   }
@@ -81,18 +93,44 @@ export class ModelAccount {
   }
 
   upgrade(at: number, vm: ModelVm, plan: string): void {
-    const rate = this.monthly({ ...vm, plan })
+    const disk = this.prices.disks[plan]!
+    const rate = this.monthly({ ...vm, plan, disk })
     const charge = rate > vm.rate ? this.#rest(at, vm, rate - vm.rate) : 0
     this.add(at, 'VM_UPGRADE', -charge, vm)
-    vm.plan = plan
-    vm.rate = Math.max(vm.rate, rate)
+    this.#setSize(vm, { plan, disk, rate: Math.max(vm.rate, rate) })
+  }
+
+  /** Cheaper: of the difference as much as a delete gives back of the whole, and the rate falls by no more than that. */
+  resize(at: number, vm: ModelVm, plan: string, traffic: Traffic): void {
+    const disk = Math.max(vm.disk, this.prices.disks[plan]!)
+    const rate = this.monthly({ ...vm, plan, disk })
+    if (rate > vm.rate) {
+      this.add(at, 'VM_UPGRADE', -this.#rest(at, vm, rate - vm.rate), vm)
+      return this.#setSize(vm, { plan, disk, rate })
+    }
+    const refund = this.#unused(at, vm, vm.rate - rate, traffic)
+    const [unused, all] = this.#days(at, vm)
+    this.#setSize(vm, { plan, disk, rate: refund > 0 ? vm.rate - Math.ceil((refund * all) / unused) : vm.rate })
+    if (refund > 0) this.add(at, 'VM_REFUND', refund, vm)
+  }
+
+  #setSize(vm: ModelVm, size: Pick<ModelVm, 'plan' | 'disk' | 'rate'>): void {
+    Object.assign(vm, size)
     vm.paid = { backups: vm.paid.backups && vm.backups, fast: vm.paid.fast && vm.fast }
+  }
+
+  /** Whole days: unused, and of the period. */
+  #days(at: number, vm: ModelVm): [number, number] {
+    return [Math.max(0, Math.floor((vm.end - at) / DAY)), Math.floor((vm.end - vm.start) / DAY)]
   }
 
   set(at: number, vm: ModelVm, addOn: 'backups' | 'fast', on: boolean): void {
     if (on && !vm[addOn] && !vm.paid[addOn]) {
-      const price = addOn === 'fast' ? this.prices.fast : this.#backups(vm.plan)
-      this.add(at, 'ADDON_CHARGE', -this.#rest(at, vm, price), vm)
+      const added = addOn === 'fast' ? this.prices.fast : this.#backups(vm)
+      const all = this.monthly({ ...vm, backups: vm.backups || vm.paid.backups, fast: vm.fast || vm.paid.fast, [addOn]: true })
+      // What an earlier size has left over as paid is not charged twice.
+      const price = Math.min(added, Math.max(0, all - vm.rate))
+      if (price > 0) this.add(at, 'ADDON_CHARGE', -this.#rest(at, vm, price), vm)
       vm.rate += price
       vm.paid[addOn] = true
     }
@@ -100,14 +138,19 @@ export class ModelAccount {
   }
 
   /** Whole unused days are refunded by the share of unused traffic; what stays paid covers the used traffic at the price of packs. */
-  remove(at: number, vm: ModelVm, { included, used }: Traffic): void {
-    const [unused, all] = [Math.max(0, Math.floor((vm.end - at) / DAY)), Math.floor((vm.end - vm.start) / DAY)]
-    const days = Number((BigInt(vm.rate * unused) * (included - used)) / (BigInt(all) * included))
-    const packs = Math.ceil((this.prices.pack * Number(used)) / 1e11)
-    const paid = this.ledger.filter((entry) => entry.vm === vm.id && entry.at >= vm.start).reduce((sum, { amount }) => sum - amount, 0)
-    const refund = Math.min(days, Math.min(vm.rate, paid) - packs, vm.net)
+  remove(at: number, vm: ModelVm, traffic: Traffic): void {
+    const refund = this.#unused(at, vm, vm.rate, traffic)
     if (refund > 0) this.add(at, 'VM_REFUND', refund, vm)
     this.#drop(vm)
+  }
+
+  /** Of a part of the rate. */
+  #unused(at: number, vm: ModelVm, part: number, { included, used }: Traffic): number {
+    const [unused, all] = this.#days(at, vm)
+    const days = Number((BigInt(part * unused) * (included - used)) / (BigInt(all) * included))
+    const packs = Math.ceil((this.prices.pack * Number(used)) / 1e11)
+    const paid = this.ledger.filter((entry) => entry.vm === vm.id && entry.at >= vm.start).reduce((sum, { amount }) => sum - amount, 0)
+    return Math.min(days, Math.min(vm.rate, paid) - packs, vm.net)
   }
 
   #drop(vm: ModelVm): void {

@@ -18,6 +18,8 @@ export interface Years {
   seed: number
   /** No renewals run for this long, once, after a third of the time. */
   outageDays: number
+  /** Of the changes of a VM, how many are resizes to any plan, up or down. */
+  resizes?: number
 }
 
 const HOUR = 3_600_000
@@ -64,10 +66,17 @@ export async function playYears(years: Years) {
   const random = dice(years.seed)
   const times = timesOf(years, random)
   app.clock.set(new Date(times[0]!))
-  const plans = (await (await app.given.customer()).get('/plans')).body.data as { id: string; slug: string; priceMonthly: string }[]
+  const plans = (await (await app.given.customer()).get('/plans')).body.data as {
+    id: string
+    slug: string
+    priceMonthly: string
+    disk: number
+  }[]
   const planId = (slug: string): string => plans.find((each) => each.slug === slug)!.id
   const prices: Prices = {
     plans: Object.fromEntries(plans.map(({ slug, priceMonthly }) => [slug, Math.round(Number(priceMonthly) * 100)])),
+    disks: Object.fromEntries(plans.map(({ slug, disk }) => [slug, disk])),
+    disk10: Number((await app.db.one<{ value: bigint }>(sql`select value from catalog_values where name = 'price.disk_10_gib'`)).value),
     backupPercent: 20,
     fast: 499,
     pack: 100,
@@ -95,22 +104,31 @@ export async function playYears(years: Years) {
   const buy = async (at: number): Promise<void> => {
     const { customer, model } = random.pick(accounts)
     const [plan, backups, fast] = [random.pick(PLANS.slice(0, 2)), random.chance(0.3), random.chance(0.2)]
-    if (model.balance < model.monthly({ plan, backups, fast })) return
+    if (model.balance < model.monthly({ plan, disk: prices.disks[plan]!, backups, fast })) return
     const input = { planId: planId(plan), hostname: `vm-${bought++}`, dailyBackupEnabled: backups, network10gEnabled: fast }
     const { id } = await app.given.vm(customer, input, { settled: false })
     model.buy(at, id, plan, { backups, fast })
   }
 
   const change = async (at: number, { customer, model }: Account, vm: ModelVm): Promise<void> => {
+    const trafficOf = () =>
+      app.db.one<Traffic>(sql`
+        select included, least(bandwidth_used_bytes, included) as used from vm_details,
+          lateral (select bandwidth_gb * 1000000000::int8 - bandwidth_withheld_bytes as included) t where id = ${vm.id}`)
+    if (years.resizes !== undefined && random.chance(years.resizes)) {
+      const plan = random.pick(PLANS.filter((each) => each !== vm.plan))
+      const traffic = await trafficOf()
+      const to = vm.disk > prices.disks[plan]! ? { planId: planId(plan), disk: vm.disk } : { planId: planId(plan) }
+      await done(customer.post(`/vms/${vm.id}/resize`, to))
+      return model.resize(at, vm, plan, traffic)
+    }
     const larger = PLANS[PLANS.indexOf(vm.plan) + 1]
-    if (random.chance(0.3) && larger) {
+    if (random.chance(0.3) && larger && prices.disks[larger]! >= vm.disk) {
       await done(customer.post(`/vms/${vm.id}/upgrade`, { planId: planId(larger) }))
       return model.upgrade(at, vm, larger)
     }
     if (random.chance(0.1)) {
-      const traffic = await app.db.one<Traffic>(sql`
-        select included, least(bandwidth_used_bytes, included) as used from vm_details,
-          lateral (select bandwidth_gb * 1000000000::int8 - bandwidth_withheld_bytes as included) t where id = ${vm.id}`)
+      const traffic = await trafficOf()
       await done(customer.delete(`/vms/${vm.id}`))
       return model.remove(at, vm, traffic)
     }

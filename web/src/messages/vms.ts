@@ -38,6 +38,7 @@ export const vmsMessages = {
     STOP: 'Stopping',
     RESTART: 'Rebooting',
     UPGRADE: 'Upgrading',
+    RESIZE: 'Resizing',
     REBUILD: 'Rebuilding',
     DELETE: 'Deleting',
     SUSPEND: 'Suspending',

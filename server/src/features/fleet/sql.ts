@@ -50,7 +50,7 @@ export const groupsIn = (db: Queries, groupIds: string[]) =>
     select g.id, g.name, g.policy, p.host_id, count(*)::int as vms from placement_groups g join (
       select m.group_id, m.vm_id, v.host_id from placement_group_members m join vms v on v.id = m.vm_id where m.group_id = any(${groupIds}::text[])
       union select m.group_id, m.vm_id, r.input ->> 'destinationId' from placement_group_members m join workflow_runs r on r.subject_id = m.vm_id
-      where m.group_id = any(${groupIds}::text[]) and r.name = 'vm.migrate' and ${isOpen}) p on p.group_id = g.id
+      where m.group_id = any(${groupIds}::text[]) and r.name in ('vm.migrate', 'vm.resize_elsewhere') and ${isOpen}) p on p.group_id = g.id
     where p.host_id is not null group by 1, 2, 3, 4`)
 
 /** The last migrations of the region, with how much they had to send. */
@@ -85,7 +85,7 @@ export const queueForStart = (tx: Tx) => tx.run(sql`select pg_advisory_xact_lock
 
 /** Open migrations that leave the host, or go to it. */
 const countOpen = (side: Sql, hostId: string): Sql =>
-  sql`(select count(*)::int from workflow_runs r where r.name = 'vm.migrate' and ${isOpen} and r.input ->> ${side} = ${hostId})`
+  sql`(select count(*)::int from workflow_runs r where r.name in ('vm.migrate', 'vm.resize_elsewhere') and ${isOpen} and r.input ->> ${side} = ${hostId})`
 
 export const openMigrations = (db: Queries, sourceId: string, destinationId: string) =>
   db.one<{ leaving: number; arriving: number }>(sql`

@@ -10,6 +10,7 @@ import { remove } from './actions/delete.ts'
 import { attach, detach } from './actions/attach-network.ts'
 import { resetPassword, restart, start, stop } from './actions/power.ts'
 import { rebuild } from './actions/rebuild.ts'
+import { resize } from './actions/resize.ts'
 import { hashGuestPassword } from './model/guest-password.ts'
 import {
   AttachNetwork,
@@ -18,6 +19,8 @@ import {
   ForceOption,
   Reach,
   RebuildVm,
+  ResizeQuote,
+  ResizeVm,
   SetPassword,
   UpdateVm,
   UpgradeVm,
@@ -171,8 +174,24 @@ export const vmRoutes: Routes = (api, deps) => {
       ...started,
       body: UpgradeVm,
       ...quotedOnDryRun,
+      dryRunData: ResizeQuote,
     },
     async (tx, { principal, params: { id }, body, query }) => accepted(id, await upgrade(tx, deps, principal, id, body, query.dryRun)),
+  )
+
+  api.post(
+    '/vms/:id/resize',
+    {
+      operationId: 'resizeVm',
+      errorCodes: ['busy', 'invalid_state', 'unavailable', 'incompatible', 'quota_exceeded', 'insufficient_funds', 'no_capacity'],
+      summary: 'Change the size of a VM, up or down',
+      scope: 'vms:update',
+      ...started,
+      body: ResizeVm,
+      ...quotedOnDryRun,
+      dryRunData: ResizeQuote,
+    },
+    async (tx, { principal, params: { id }, body, query }) => accepted(id, await resize(tx, deps, principal, id, body, query.dryRun)),
   )
 
   api.post(

@@ -18,6 +18,7 @@ import { Storage } from '../catalog/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
 import { ipv6ReverseFields, reverseFields, ReverseName } from '../reverse-names/schema.ts'
 import { FirewallRule, packetFields } from '../firewalls/schema.ts'
+import { Quote } from '../wallet/schema.ts'
 
 export const VM_STATUSES = ['PROVISIONING', 'RUNNING', 'STOPPED', 'SUSPENDED', 'REBUILDING', 'UPGRADING', 'UNMANAGED', 'ERROR'] as const
 export type VmStatus = (typeof VM_STATUSES)[number]
@@ -224,6 +225,32 @@ export const UpgradeVm = object(
   { title: 'UpgradeVm', description: 'Either a plan or a custom configuration' },
 )
 export type UpgradeVm = Static<typeof UpgradeVm>
+export const ResizeVm = object(
+  {
+    planId: Type.Optional(Id),
+    customConfig: Type.Optional(CustomConfig),
+    disk: Type.Optional(
+      Type.Integer({
+        minimum: 5,
+        maximum: 4096,
+        rule: 'must be 5-4096 GiB',
+        description:
+          'GiB. Alone: the disk grows, and everything else stays. With planId: a plan with a larger disk than its own. Either makes a custom configuration, which costs as much as before, or as the plan, and the additional disk',
+      }),
+    ),
+  },
+  { title: 'ResizeVm', description: 'A plan, a custom configuration, or a larger disk. A disk never shrinks' },
+)
+export type ResizeVm = Static<typeof ResizeVm>
+export const ResizeQuote = object(
+  {
+    ...Quote.properties,
+    restarts: Type.Boolean({ description: 'Whether the running VM is shut down and started again, once' }),
+    moves: Type.Boolean({ description: 'Whether it moves to another host first, because its own is full; it keeps running meanwhile' }),
+  },
+  { title: 'ResizeQuote' },
+)
+export type ResizeQuote = Static<typeof ResizeQuote>
 export const ForceOption = object({
   force: Type.Optional(Type.Boolean({ description: 'Cut it off at once instead of asking the guest first' })),
 })
@@ -349,6 +376,9 @@ export const vmEvents = {
   'vm.upgrading': defineEvent(VmEventData, 'The upgrade has begun', { by: ['upgradeVm'] }),
   'vm.upgraded': defineEvent(VmEventData, 'The VM runs with its new size', { by: ['upgradeVm'] }),
   'vm.upgrade_failed': defineEvent(VmEventData, 'The VM kept its size, and the upgrade was refunded', { sometimesBy: ['upgradeVm'] }),
+  'vm.resizing': defineEvent(VmEventData, 'The resize has begun', { by: ['resizeVm'] }),
+  'vm.resized': defineEvent(VmEventData, 'The VM has its new size; what a smaller one gives back is refunded', { by: ['resizeVm'] }),
+  'vm.resize_failed': defineEvent(VmEventData, 'The VM kept its size, and what was charged was refunded', { sometimesBy: ['resizeVm'] }),
   'vm.rebuilding': defineEvent(VmEventData, 'The rebuild has begun', { by: ['rebuildVm'] }),
   'vm.rebuilt': defineEvent(VmEventData, 'The VM runs on a new disk', { by: ['rebuildVm'] }),
   'vm.rebuild_failed': defineEvent(VmEventData, 'The VM kept its old disk', { sometimesBy: ['rebuildVm'] }),

@@ -6,7 +6,7 @@ import { recoverVm } from './recovery/recover.ts'
 import { repairVm } from './recovery/repair.ts'
 import { migrateVm } from './operator/migrate.workflow.ts'
 import { rebuildVm } from './actions/rebuild.ts'
-import { upgradeVm } from './actions/upgrade.ts'
+import { resizeElsewhere, upgradeVm } from './actions/resize.workflow.ts'
 
 export const vmWorkflows = [
   provisionVm,
@@ -17,6 +17,7 @@ export const vmWorkflows = [
   suspendVm,
   unsuspendVm,
   upgradeVm,
+  resizeElsewhere,
   rebuildVm,
   repairVm,
   deleteVm,

@@ -27,6 +27,7 @@ const VERBS: Record<string, string> = {
   replace: 'Replaced',
   reply: 'Replied',
   restart: 'Rebooted',
+  resize: 'Resized',
   restore: 'Restored',
   retry: 'Retried',
   rotate: 'Rolled',

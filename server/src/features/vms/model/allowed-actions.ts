@@ -10,6 +10,7 @@ const ALLOWED = {
   stop: ['RUNNING'],
   restart: ['RUNNING'],
   upgrade: ['RUNNING', 'STOPPED'],
+  resize: ['RUNNING', 'STOPPED'],
   rebuild: ['RUNNING', 'STOPPED', 'ERROR'],
   delete: ANY_STABLE,
   password: ['RUNNING'],
@@ -38,7 +39,7 @@ const ACCOUNT_SUSPENDED = 'This account is suspended, so nothing of it is starte
 const NEEDS_DISK = new Set<Verb>(['start', 'restore', 'suspend'])
 
 /** Prorated for the rest of the period, so the period itself must be paid. */
-const REQUIRES_PAID_PERIOD = new Set<Verb>(['upgrade'])
+const REQUIRES_PAID_PERIOD = new Set<Verb>(['upgrade', 'resize'])
 const UNPAID = 'The renewal of this VM is not paid: deposit what is due, it renews by itself within a minute, then try again'
 
 const HELD = {
@@ -51,7 +52,7 @@ const HELD = {
 /** The status reason of a VM that its host paused in a write to a full disk. */
 export const OUT_OF_SPACE = 'Paused because the disk of its host is full. Resumes automatically once there is space; no data is lost'
 /** Undoing a failed one would power the guest off, with what it has not written yet. One that is paused cannot be migrated. */
-const LEAVES_PAUSED = new Set<Verb>(['start', 'upgrade', 'migrate'])
+const LEAVES_PAUSED = new Set<Verb>(['start', 'upgrade', 'resize', 'migrate'])
 
 type ActionSubject = Pick<
   VmDetails,

@@ -52,6 +52,13 @@ export async function machineSpec(db: Queries, vm: VmDetails, passwordHash: stri
   }
 }
 
+/** Of a VM with dedicated CPUs more may be reserved than this size has vCPUs. */
+export function withSize(spec: MachineSpec, size: Partial<Pick<MachineSpec, 'vcpu' | 'ramMiB' | 'diskGiB' | 'diskLimits'>>): MachineSpec {
+  const sized = { ...spec, ...size }
+  const isDedicated = spec.cpus !== null && spec.cpus.numaNode !== null
+  return isDedicated ? { ...sized, cpus: { ...spec.cpus!, cpus: spec.cpus!.cpus.slice(0, sized.vcpu) } } : sized
+}
+
 export async function templateRef(db: Queries, templateId: string): Promise<TemplateRef> {
   const { id, slug, checksum, arch, has_agent } = await getTemplateById(db, templateId)
   return { id, slug, checksum, arch: arch as Arch, hasAgent: has_agent }

@@ -238,19 +238,21 @@ export const hostsWithBackups = async (db: Queries, id: string): Promise<Set<str
     ),
   )
 
+const isMove = sql`r.name in ('vm.migrate', 'vm.resize_elsewhere')`
+
 /** Where the VM is being migrated to. */
 export const findDestination = async (db: Queries, id: string): Promise<string | undefined> =>
   (
     await db.maybe<{ host_id: string }>(sql`
       select h.id as host_id from workflow_runs r join hosts h on h.id = r.input ->> 'destinationId'
-      where r.subject_id = ${id} and r.name = 'vm.migrate' and ${isOpen} order by r.id desc limit 1`)
+      where r.subject_id = ${id} and ${isMove} and ${isOpen} order by r.id desc limit 1`)
   )?.host_id
 
 /** Where VMs are being migrated to while they run. */
 export const findDestinations = (db: Queries, ids: string[]) =>
   db.many<{ vm_id: string; hostname: string }>(sql`
     select v.id as vm_id, h.hostname from workflow_runs r join vms v on v.id = r.subject_id join hosts h on h.id = r.input ->> 'destinationId'
-    where r.subject_id = any(${ids}::text[]) and r.name = 'vm.migrate' and ${isOpen} and r.input @> '{"isOn": true}' and v.host_id <> h.id`)
+    where r.subject_id = any(${ids}::text[]) and ${isMove} and ${isOpen} and r.input @> '{"isOn": true}' and v.host_id <> h.id`)
 
 export const setIpv6 = (
   tx: Tx,
@@ -293,6 +295,15 @@ export const setShape = (tx: Tx, now: Date, id: string, shape: VmSize) =>
       disk_iops = ${shape.diskIops}, disk_mib_per_second = ${shape.diskMiBPerSecond},
       custom_price_cents = ${shape.customPriceCents}, period_price_cents = ${shape.periodPriceCents},
       bandwidth_withheld_bytes = ${shape.bandwidthWithheldBytes}, updated_at = ${now}
+    where id = ${id}`)
+
+/** What the machine itself is like. */
+export type MachineSize = Pick<VmSize, 'vcpu' | 'ramMiB' | 'diskGiB' | 'diskIops' | 'diskMiBPerSecond'>
+
+export const setMachineSize = (tx: Tx, now: Date, id: string, size: MachineSize) =>
+  tx.run(sql`
+    update vms set vcpu = ${size.vcpu}, ram_mib = ${size.ramMiB}, disk_gib = ${size.diskGiB}, disk_iops = ${size.diskIops},
+      disk_mib_per_second = ${size.diskMiBPerSecond}, updated_at = ${now}
     where id = ${id}`)
 
 export const updateVm = (

@@ -8,7 +8,7 @@ import { suspend } from '../actions/power.ts'
 import { preemptOpenRun } from '../model/guards.ts'
 import { lockVmById } from '../model/sql.ts'
 import { leaveUnmanaged } from '../operator/manage.ts'
-import { ENFORCE_SUSPENSION } from '../operator/migrate.workflow.ts'
+import { ENFORCE_SUSPENSION } from '../move/steps.ts'
 
 /** Retry delay; short, because the VM keeps running until then. */
 const RETRY = '2m'
