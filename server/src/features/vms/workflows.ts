@@ -1,11 +1,13 @@
 import { provisionVm } from './actions/create.ts'
 import { deleteVm } from './actions/delete.ts'
 import { attachNetwork, detachNetwork } from './actions/attach-network.ts'
-import { restartVm, setPassword, startVm, stopVm, suspendVm, unsuspendVm } from './actions/power.ts'
+import { restartVm, setPassword, startVm, stopVm, suspendVm, unsuspendShelved, unsuspendVm } from './actions/power.ts'
 import { recoverVm } from './recovery/recover.ts'
 import { repairVm } from './recovery/repair.ts'
 import { migrateVm } from './operator/migrate.workflow.ts'
 import { rebuildVm } from './actions/rebuild.ts'
+import { shelveVm } from './actions/shelve.ts'
+import { unshelveVm } from './actions/unshelve.ts'
 import { upgradeVm } from './actions/upgrade.ts'
 
 export const vmWorkflows = [
@@ -16,6 +18,7 @@ export const vmWorkflows = [
   setPassword,
   suspendVm,
   unsuspendVm,
+  unsuspendShelved,
   upgradeVm,
   rebuildVm,
   repairVm,
@@ -24,4 +27,6 @@ export const vmWorkflows = [
   detachNetwork,
   migrateVm,
   recoverVm,
+  shelveVm,
+  unshelveVm,
 ]
