@@ -131,6 +131,8 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   stopVm: commandLine('vm', 'stop', ':id', '--force', '--no-wait'),
   restartVm: commandLine('vm', 'restart', ':id', '--no-wait'),
   upgradeVm: commandLine('vm', 'upgrade', ':id', '--plan', 'large', '--no-wait'),
+  shelveVm: commandLine('vm', 'shelve', ':id', '--no-wait'),
+  unshelveVm: commandLine('vm', 'unshelve', ':id', '--no-wait'),
   rebuildVm: commandLine('vm', 'rebuild', ':id', '--os', 'debian-12', '--key', 'key', '--no-wait'),
   setVmPassword: (params) => ({ args: ['vm', 'password', params['id']!, '--no-wait'], stdin: 'a new password\n' }),
   checkReach: commandLine('vm', 'reach', ':id', '=to', '--port', '22'),
