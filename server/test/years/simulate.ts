@@ -113,11 +113,10 @@ export async function playYears(years: Years) {
   let shelved = 0
   const shelveOrReturn = async (at: number, { customer, model }: Account, vm: ModelVm): Promise<void> => {
     if (!vm.away) {
-      const traffic = await trafficOf(vm)
       await done(customer.post(`/vms/${vm.id}/shelve`))
       await reconcileStaleMachines.runOnce(app.deps)
       shelved++
-      return model.shelve(at, vm, traffic)
+      return model.shelve(at, vm, await trafficOf(vm)) // which is metered once more before the VM is off
     }
     if (model.balance < model.costOfReturn(at, vm)) return
     await done(customer.post(`/vms/${vm.id}/unshelve`))

@@ -6,8 +6,8 @@ import { recoverVm } from './recovery/recover.ts'
 import { repairVm } from './recovery/repair.ts'
 import { migrateVm } from './operator/migrate.workflow.ts'
 import { rebuildVm } from './actions/rebuild.ts'
-import { shelveVm } from './actions/shelve.ts'
-import { unshelveVm } from './actions/unshelve.ts'
+import { shelveInPool, shelveVm } from './actions/shelve.ts'
+import { unshelveInPool, unshelveVm } from './actions/unshelve.ts'
 import { upgradeVm } from './actions/upgrade.ts'
 
 export const vmWorkflows = [
@@ -28,5 +28,7 @@ export const vmWorkflows = [
   migrateVm,
   recoverVm,
   shelveVm,
+  shelveInPool,
   unshelveVm,
+  unshelveInPool,
 ]

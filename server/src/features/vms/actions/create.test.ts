@@ -70,6 +70,7 @@ describe('POST /vms', async () => {
       'ipAddress',
       'ipv6Address',
       'ipv6Prefix',
+      'shelvedAt',
       'region',
       'plan',
       'osTemplate',

@@ -327,8 +327,8 @@ describe('POST /vms/{id}/shelve and /unshelve', async () => {
   })
 
   test('comes back on another host where its addresses are served there', async () => {
-    const second = await givenSecondHost(app)
     const id = await shelved()
+    const second = await givenSecondHost(app)
     await app.db.run(sql`update hosts set maintenance = id <> ${second.id}`)
     await app.db.run(sql`update address_pools set host_id = ${app.host.id} where cidr <> '10.66.0.0/24'`)
     expect(await customer.post(`/vms/${id}/unshelve`)).toMatchObject({ status: 503 })

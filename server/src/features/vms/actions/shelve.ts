@@ -34,16 +34,18 @@ import { recordStaleMachine, STALE_MACHINES } from '../model/stale-machines.ts'
 import { applyPorts, boot, powerOff, removePorts, SHUTDOWN_GRACE_MS, type VmInput } from '../steps.ts'
 import { ON_SHELF } from './power.ts'
 
-interface Input extends VmInput {
+interface PoolInput extends VmInput {
   wasRunning: boolean
-  /** Null where the disk stays in its storage backend. */
-  disk: { id: string; targetId: string } | null
+}
+
+interface Input extends PoolInput {
+  disk: { id: string; targetId: string }
 }
 
 type Context = Pick<StepContext<Deps, Input, unknown>, 'deps' | 'input' | 'signal'>
 
 interface Stored {
-  store: { checksum: string } | null
+  store: { checksum: string }
 }
 
 export const shelve = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRun = false): Promise<ActionStarted | DryRunResult<Quote>> =>
@@ -54,9 +56,10 @@ export const shelve = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRun 
       const now = deps.clock.now()
       requirePaidPeriod(vm, now)
       await requireNothingBeside(tx, vm)
+      const input = { vmId, wasRunning: vm.status === 'RUNNING' }
       const runId = newId()
       const disk = vm.storage_id === null ? await reserveDiskInTarget(tx, now, vm, runId) : null
-      if (!dryRun) return start(shelveVm, { vmId, wasRunning: vm.status === 'RUNNING', disk }, runId)
+      if (!dryRun) return disk ? start(shelveVm, { ...input, disk }, runId) : start(shelveInPool, input, runId)
       const { creditCents, monthly } = await shelfTerms(tx, now, vm)
       const balanceAfter = (await balanceOf(tx, vm.account_id)) + creditCents
       return new DryRunResult(
@@ -66,7 +69,7 @@ export const shelve = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRun 
   })
 
 /** And room for a copy on the host until it is there. */
-async function reserveDiskInTarget(tx: Tx, now: Date, vm: sql.VmDetails, runId: string): Promise<NonNullable<Input['disk']>> {
+async function reserveDiskInTarget(tx: Tx, now: Date, vm: sql.VmDetails, runId: string): Promise<Input['disk']> {
   const target = await findTargetOfRegion(tx, vm.region_id)
   if (!target)
     throw apiError(
@@ -92,44 +95,43 @@ async function requireNothingBeside(tx: Tx, vm: sql.VmDetails): Promise<void> {
     )
 }
 
-export const shelveVm = workflow<Input>('vm.shelve', { deadline: '8h', queue: 'restores' })
-  .step('stop', {
-    timeout: '3m',
-    run: (context) => powerOff(context, SHUTDOWN_GRACE_MS),
-    undo: async (context) => {
-      if (context.input.wasRunning) await boot(context)
-    },
-  })
-  .step('ports', { run: removePorts, undo: async (context) => void (await applyPorts(context)) })
+const begun = <I extends PoolInput>(name: string, deadline: string) =>
+  workflow<I>(name, { deadline, queue: 'restores' })
+    .step('stop', {
+      timeout: '3m',
+      run: (context) => powerOff(context, SHUTDOWN_GRACE_MS),
+      undo: async (context) => {
+        if (context.input.wasRunning) await boot(context)
+      },
+    })
+    .step('ports', { run: removePorts, undo: async (context) => void (await applyPorts(context)) })
+
+export const shelveVm = begun<Input>('vm.shelve', '8h')
   .step('copy', {
     timeout: '2h',
     run: async ({ deps, input: { vmId, disk }, signal }) => {
-      if (disk) await (await driverForVmId(deps, vmId)).ensureBackup(vmId, { backupId: disk.id, parentId: null }, signal)
+      await (await driverForVmId(deps, vmId)).ensureBackup(vmId, { backupId: disk.id, parentId: null }, signal)
     },
     undo: deleteCopy,
   })
   .step('store', { timeout: '2h', run: storeDisk })
   .step('verify', { timeout: '2h', run: verifyDisk })
   .step('delete copy', { run: deleteCopy })
-  .onSuccess(leaveHost)
-  .onFailure(async (tx, { deps, input, error, cleanupFailed, runId, now }) => {
-    const vm = (await sql.lockVmById(tx, input.vmId))!
-    await resumePorts(tx, vm.id)
-    await releaseRestoreRoom(tx, runId)
-    await discardShelvedDisks(tx, now, vm.id)
-    if (cleanupFailed) await recordStaleMachine(tx, now, vm.id, vm.host_id!)
-    const reason = `It could not be shelved, and is where it was: ${error?.userMessage ?? 'it was cancelled'}`
-    await sql.setStatus(tx, now, vm.id, { status: input.wasRunning ? 'RUNNING' : 'STOPPED', reason })
-    await recordVmEvent(tx, deps, vm.id, 'vm.shelve_failed', { actionId: runId, reason })
+  .onSuccess(async (tx, context) => {
+    await setShelvedChecksum(tx, context.input.disk.id, context.results.store.checksum)
+    await leaveHost(tx, context)
   })
+  .onFailure(stayOnHost)
+
+/** The disk stays in its storage backend. Another host waits for no longer, where that of the VM is lost meanwhile. */
+export const shelveInPool = begun<PoolInput>('vm.shelve_in_pool', '15m').onSuccess(leaveHost).onFailure(stayOnHost)
 
 async function deleteCopy({ deps, input: { vmId, disk }, signal }: Context): Promise<void> {
-  if (disk) await (await driverForVmId(deps, vmId)).ensureNoBackup(vmId, disk.id, signal)
+  await (await driverForVmId(deps, vmId)).ensureNoBackup(vmId, disk.id, signal)
 }
 
 /** Repeated after an interruption it sends only what is missing. Not locked: object lock would keep it after the VM is unshelved. */
 async function storeDisk({ deps, input: { vmId, disk }, signal }: Context): Promise<Stored['store']> {
-  if (!disk) return null
   const { repository } = await openRepository(deps, disk.targetId, vmId, signal)
   const { sizeBytes, extents } = await (await driverForVmId(deps, vmId)).readBackupExtents(vmId, disk.id, signal)
   const { checksum } = await repository.upload({ backupId: disk.id, parentId: null, sizeBytes, extents, lockDays: null }, signal)
@@ -138,22 +140,22 @@ async function storeDisk({ deps, input: { vmId, disk }, signal }: Context): Prom
 
 /** Every chunk is read: the disk on the host is deleted next. */
 async function verifyDisk({ deps, input: { vmId, disk }, results, signal }: StepContext<Deps, Input, Stored>): Promise<void> {
-  if (!disk) return
   const { repository } = await openRepository(deps, disk.targetId, vmId, signal)
   const { problems } = await repository.verify(disk.id, signal)
   const { checksum } = await repository.read(disk.id, signal)
-  if (problems.length > 0 || checksum !== results.store!.checksum)
+  if (problems.length > 0 || checksum !== results.store.checksum)
     throw new BackupTargetError('damaged', `The disk of VM ${vmId} is not in the target as it was sent: ${problems[0] ?? 'another content'}`)
 }
 
+type End = EndContext<Deps, PoolInput, unknown>
+
 /** Lock order: ports, hosts, event log, wallet. */
-async function leaveHost(tx: Tx, { deps, input: { vmId, disk }, results, runId, now }: EndContext<Deps, Input, Stored>): Promise<void> {
+async function leaveHost(tx: Tx, { deps, input: { vmId }, runId, now }: End): Promise<void> {
   const vm = (await sql.lockVmById(tx, vmId))!
   const hostId = vm.host_id!
   await pausePorts(tx, vmId)
   await releaseRestoreRoom(tx, runId)
   await releaseCapacity(tx, hostId, sizeOnHost(vm, sizeOf(vm)))
-  if (disk) await setShelvedChecksum(tx, disk.id, results.store!.checksum)
   await sql.markShelved(tx, now, vmId)
   await sql.setStatus(tx, now, vmId, { status: 'STOPPED', reason: ON_SHELF, readiness: 'booting' })
   await recordStaleMachine(tx, now, vmId, hostId)
@@ -168,4 +170,15 @@ async function leaveHost(tx: Tx, { deps, input: { vmId, disk }, results, runId, 
     referenceType: 'VM',
     referenceId: vmId,
   })
+}
+
+async function stayOnHost(tx: Tx, { deps, input, error, cleanupFailed, runId, now }: End): Promise<void> {
+  const vm = (await sql.lockVmById(tx, input.vmId))!
+  await resumePorts(tx, vm.id)
+  await releaseRestoreRoom(tx, runId)
+  await discardShelvedDisks(tx, now, vm.id)
+  if (cleanupFailed) await recordStaleMachine(tx, now, vm.id, vm.host_id!)
+  const reason = `It could not be shelved, and is where it was: ${error?.userMessage ?? 'it was cancelled'}`
+  await sql.setStatus(tx, now, vm.id, { status: input.wasRunning ? 'RUNNING' : 'STOPPED', reason })
+  await recordVmEvent(tx, deps, vm.id, 'vm.shelve_failed', { actionId: runId, reason })
 }

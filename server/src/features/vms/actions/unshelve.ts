@@ -8,7 +8,7 @@ import { storeAsBackup } from '../../../hypervisor/store-as-backup.ts'
 import type { Queries, Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
-import type { StepContext } from '../../../workflow/workflow-builder.ts'
+import type { EndContext, StepContext, WorkflowBuilder } from '../../../workflow/workflow-builder.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import { discardShelvedDisks, findShelvedDisk, openRepository, type ShelvedDiskRow } from '../../backup-targets/service.ts'
 import { getRegion, getTemplateById, lockTemplateUse } from '../../catalog/service.ts'
@@ -31,15 +31,17 @@ import * as steps from '../steps.ts'
 import { ON_SHELF } from './power.ts'
 
 /** JSON-compatible: stored in the workflow journal. */
-interface Input extends steps.VmInput {
-  /** Null where the disk is in its storage backend. */
-  diskId: string | null
+interface PoolInput extends steps.VmInput {
   isOn: boolean
   chargedCents: string
   before: { generation: number; periodPriceCents: string; bandwidthWithheldBytes: string }
 }
 
-type Context = StepContext<Deps, Input, unknown>
+interface Input extends PoolInput {
+  diskId: string
+}
+
+type Context<I = Input> = Pick<StepContext<Deps, I, unknown>, 'deps' | 'input' | 'signal' | 'runId'>
 
 export const unshelve = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRun = false): Promise<ActionStarted | DryRunResult<Quote>> =>
   startAction(tx, deps, who, vmId, {
@@ -59,21 +61,17 @@ export const unshelve = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRu
       await sql.takeVolumesTo(tx, now, vmId, hostId)
       await createPortState(tx, vmId, hostId, vm.account_id)
       await notifyResized(tx, deps, vmId)
-      const started = await start(
-        unshelveVm,
-        {
-          vmId,
-          diskId: disk?.id ?? null,
-          isOn: vm.desired_running,
-          chargedCents: terms.chargeCents.toString(),
-          before: {
-            generation: vm.generation,
-            periodPriceCents: vm.period_price_cents.toString(),
-            bandwidthWithheldBytes: vm.bandwidth_withheld_bytes.toString(),
-          },
+      const input = {
+        vmId,
+        isOn: vm.desired_running,
+        chargedCents: terms.chargeCents.toString(),
+        before: {
+          generation: vm.generation,
+          periodPriceCents: vm.period_price_cents.toString(),
+          bandwidthWithheldBytes: vm.bandwidth_withheld_bytes.toString(),
         },
-        runId,
-      )
+      }
+      const started = await (disk ? start(unshelveVm, { ...input, diskId: disk.id }, runId) : start(unshelveInPool, input, runId))
       const description = `${vm.name} is unshelved for the rest of the period`
       const entry = { type: 'VM_UPGRADE', description, referenceType: 'VM', referenceId: vmId, currency } as const
       const { balance_after_cents: balanceAfter } = await charge(tx, now, vm.account_id, terms.chargeCents, entry)
@@ -102,54 +100,70 @@ async function placeAgain(tx: Tx, now: Date, vm: sql.VmDetails, runId: string): 
   return place.host_id
 }
 
-export const unshelveVm = workflow<Input>('vm.unshelve', { deadline: '5h', queue: 'restores' })
-  .step('fetch', { timeout: '2h', run: fetchDisk, undo: removeFromHost })
-  .step('networks', { run: steps.prepareNetworks })
-  .step('filter', { run: steps.applyPorts, save: steps.savePorts, undo: steps.removePorts })
-  .step('disk', { timeout: '2h', run: makeDisk, save: releaseFetchedRoom })
-  .step('boot', { run: (context) => (context.input.isOn ? steps.boot(context) : steps.applySpec(context)) })
-  .step('ready', {
-    timeout: steps.READY_STEP,
-    run: async (context): Promise<steps.Ready | null> => (context.input.isOn ? steps.awaitReady(context) : null),
-  })
-  .onSuccess(async (tx, { deps, input: { vmId }, results: { ready }, runId, now }) => {
-    await releaseRestoreRoom(tx, runId)
-    await sql.markUnshelved(tx, vmId)
-    await sql.setStatus(tx, now, vmId, ready ? { status: 'RUNNING', ...ready } : { status: 'STOPPED', readiness: 'booting' })
-    await discardShelvedDisks(tx, now, vmId)
-    await recordVmEvent(tx, deps, vmId, 'vm.unshelved', { actionId: runId })
-    if (ready) await recordVmEvent(tx, deps, vmId, 'vm.started', { actionId: runId })
-  })
-  .onFailure(async (tx, { deps, input, error, cleanupFailed, runId, now }) => {
-    const { vmId, before } = input
-    const vm = (await sql.lockVmById(tx, vmId))!
-    const hostId = vm.host_id!
-    await pausePorts(tx, vmId)
-    await releaseRestoreRoom(tx, runId)
-    await releaseCapacity(tx, hostId, sizeOnHost(vm, sizeOf(vm)))
-    await sql.setOffShelf(tx, now, vmId, {
-      hostId: null,
-      generation: before.generation,
-      periodPriceCents: BigInt(before.periodPriceCents),
-      bandwidthWithheldBytes: BigInt(before.bandwidthWithheldBytes),
+export const unshelveVm = ended(
+  workflow<Input>('vm.unshelve', { deadline: '5h', queue: 'restores' })
+    .step('fetch', { timeout: '2h', run: fetchDisk, undo: removeWithCopy })
+    .step('networks', { run: steps.prepareNetworks })
+    .step('filter', { run: steps.applyPorts, save: steps.savePorts, undo: steps.removePorts })
+    .step('disk', { timeout: '2h', run: makeDisk, save: releaseFetchedRoom }),
+)
+
+/** The disk is in its storage backend. */
+export const unshelveInPool = ended(
+  workflow<PoolInput>('vm.unshelve_in_pool', { deadline: '30m', queue: 'restores' })
+    .step('networks', { run: steps.prepareNetworks, undo: removeFromHost })
+    .step('filter', { run: steps.applyPorts, save: steps.savePorts, undo: steps.removePorts }),
+)
+
+function ended<I extends PoolInput, R extends object>(begun: WorkflowBuilder<Deps, I, R>) {
+  return begun
+    .step('boot', { run: (context) => (context.input.isOn ? steps.boot(context) : steps.applySpec(context)) })
+    .step('ready', {
+      timeout: steps.READY_STEP,
+      run: async (context): Promise<steps.Ready | null> => (context.input.isOn ? steps.awaitReady(context) : null),
     })
-    await notifyResized(tx, deps, vmId)
-    if (cleanupFailed) await recordStaleMachine(tx, now, vmId, hostId)
-    const reason = `It could not be unshelved: ${error?.userMessage ?? 'it was cancelled'}`
-    await sql.setStatus(tx, now, vmId, { status: 'STOPPED', reason: `${ON_SHELF}. ${reason}`, readiness: 'booting' })
-    await recordVmEvent(tx, deps, vmId, 'vm.unshelve_failed', { actionId: runId, reason })
-    await refund(tx, now, vm.account_id, BigInt(input.chargedCents), {
-      type: 'VM_REFUND',
-      description: `${vm.name} could not be unshelved`,
-      referenceType: 'VM',
-      referenceId: vmId,
+    .onSuccess(async (tx, { deps, input: { vmId }, results: { ready }, runId, now }) => {
+      await releaseRestoreRoom(tx, runId)
+      await sql.markUnshelved(tx, vmId)
+      await sql.setStatus(tx, now, vmId, ready ? { status: 'RUNNING', ...ready } : { status: 'STOPPED', readiness: 'booting' })
+      await discardShelvedDisks(tx, now, vmId)
+      await recordVmEvent(tx, deps, vmId, 'vm.unshelved', { actionId: runId })
+      if (ready) await recordVmEvent(tx, deps, vmId, 'vm.started', { actionId: runId })
     })
+    .onFailure(returnToShelf)
+}
+
+async function returnToShelf(
+  tx: Tx,
+  { deps, input: { vmId, before, chargedCents }, error, cleanupFailed, runId, now }: EndContext<Deps, PoolInput, unknown>,
+): Promise<void> {
+  const vm = (await sql.lockVmById(tx, vmId))!
+  const hostId = vm.host_id!
+  await pausePorts(tx, vmId)
+  await releaseRestoreRoom(tx, runId)
+  await releaseCapacity(tx, hostId, sizeOnHost(vm, sizeOf(vm)))
+  await sql.setOffShelf(tx, now, vmId, {
+    hostId: null,
+    generation: before.generation,
+    periodPriceCents: BigInt(before.periodPriceCents),
+    bandwidthWithheldBytes: BigInt(before.bandwidthWithheldBytes),
   })
+  await notifyResized(tx, deps, vmId)
+  if (cleanupFailed) await recordStaleMachine(tx, now, vmId, hostId)
+  const reason = `It could not be unshelved: ${error?.userMessage ?? 'it was cancelled'}`
+  await sql.setStatus(tx, now, vmId, { status: 'STOPPED', reason: `${ON_SHELF}. ${reason}`, readiness: 'booting' })
+  await recordVmEvent(tx, deps, vmId, 'vm.unshelve_failed', { actionId: runId, reason })
+  await refund(tx, now, vm.account_id, BigInt(chargedCents), {
+    type: 'VM_REFUND',
+    description: `${vm.name} could not be unshelved`,
+    referenceType: 'VM',
+    referenceId: vmId,
+  })
+}
 
 async function fetchDisk(context: Context): Promise<void> {
   const { deps, input, signal } = context
   const { vmId, diskId } = input
-  if (diskId === null) return
   const { driver } = await steps.vmAndDriver(context)
   await storeAsBackup(driver, { vmId, backupId: diskId, storageId: null }, () => openShelvedDisk(deps, vmId, signal), signal)
 }
@@ -166,15 +180,19 @@ async function openShelvedDisk(deps: Deps, vmId: string, signal: AbortSignal): P
 async function makeDisk(context: Context): Promise<void> {
   const { deps, input, signal } = context
   const { vmId, diskId } = input
-  if (diskId === null) return
   const { vm, driver } = await steps.vmAndDriver(context)
   await driver.ensureDisk(await machineSpec(deps.db, vm), { from: 'backup', backupId: diskId }, signal)
   await driver.ensureBackupOffloaded(vmId, { backupId: diskId, keepCheckpoint: false }, signal)
 }
 
 /** Backups of the VM that the host stores stay there, and its disk stays in a storage backend. */
-async function removeFromHost(context: Context): Promise<void> {
+async function removeFromHost(context: Context<PoolInput>): Promise<void> {
   const { vm, driver } = await steps.vmAndDriver(context)
   await driver.ensurePurgedKeepBackups(vm.id, context.signal)
-  if (context.input.diskId !== null) await driver.ensureNoBackup(vm.id, context.input.diskId, context.signal)
+}
+
+async function removeWithCopy(context: Context): Promise<void> {
+  await removeFromHost(context)
+  const { vm, driver } = await steps.vmAndDriver(context)
+  await driver.ensureNoBackup(vm.id, context.input.diskId, context.signal)
 }
