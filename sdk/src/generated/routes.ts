@@ -70,6 +70,8 @@ export const ROUTES = {
   restartVm: { method: 'POST', path: '/vms/{id}/restart' },
   upgradeVm: { method: 'POST', path: '/vms/{id}/upgrade' },
   rebuildVm: { method: 'POST', path: '/vms/{id}/rebuild' },
+  shelveVm: { method: 'POST', path: '/vms/{id}/shelve' },
+  unshelveVm: { method: 'POST', path: '/vms/{id}/unshelve' },
   setVmPassword: { method: 'POST', path: '/vms/{id}/password' },
   checkReach: { method: 'POST', path: '/vms/{id}/reach' },
   attachNetwork: { method: 'POST', path: '/vms/{id}/networks' },

@@ -329,8 +329,7 @@ const NetworkEventData = vmEventDataWith('NetworkEventData', { network: object({
 export const vmEvents = {
   'vm.created': defineEvent(VmEventData, 'The VM runs for the first time', { by: ['createVm'], sometimesBy: ['rebuildVm'] }),
   'vm.started': defineEvent(VmEventData, 'The VM was started: `reason` is `host` when somebody started it on the host', {
-    by: ['createVm', 'startVm', 'rebuildVm', 'restoreSnapshot', 'restoreBackup'],
-    sometimesBy: ['unshelveVm'],
+    by: ['createVm', 'startVm', 'rebuildVm', 'restoreSnapshot', 'restoreBackup', 'unshelveVm'],
   }),
   'vm.stopped': defineEvent(
     VmEventData,
