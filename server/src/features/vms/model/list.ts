@@ -84,6 +84,7 @@ function known(field: string, what: string, row: { id: string } | undefined): st
 function matching(accountId: string, { status, regionId, planId, networkId, firewallId, shelved, name, address }: Filter): Sql {
   const like = name === undefined ? null : `%${name.replace(/[\\%_]/g, '\\$&')}%`
   let where = sql`v.account_id = ${accountId} and (${like}::text is null or v.name ilike ${like})
+    and (${shelved ?? null}::boolean is null or (v.shelved_at is not null) = ${shelved ?? null})
     and (${address ?? null}::inet is null or ${hasPublicAddress(sql`v`, address ?? null)}
       or exists (select from network_attachments a where a.vm_id = v.id and a.address = ${address ?? null}))`
   if (status) where = sql`${where} and v.status = ${status}`
@@ -91,7 +92,6 @@ function matching(accountId: string, { status, regionId, planId, networkId, fire
   if (planId !== undefined) where = sql`${where} and v.plan_id is not distinct from ${planId}`
   if (networkId) where = sql`${where} and exists (select from network_attachments a where a.network_id = ${networkId} and a.vm_id = v.id)`
   if (firewallId) where = sql`${where} and exists (select from firewall_bindings b where b.firewall_id = ${firewallId} and b.vm_id = v.id)`
-  if (shelved !== undefined) where = sql`${where} and (v.shelved_at is not null) = ${shelved}`
   return where
 }
 
