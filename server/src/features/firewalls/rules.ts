@@ -32,7 +32,7 @@ export async function addRule(tx: Tx, now: Date, accountId: string, firewallId: 
   const place = placeAmong(rules.length + 1, position ?? rules.length + 1)
   await requireRoom(tx, accountId, [...rules, fields])
   const row = { id: newId(), firewall_id: firewallId, position: rules.length + 1, ...fields, created_at: now, updated_at: now }
-  await sql.insertRule(tx, row)
+  await sql.insertRules(tx, [row])
   await sql.renumberRules(tx, idsOf(rules).toSpliced(place - 1, 0, row.id))
   await noteChange(tx, now, firewallId)
   return toRule({ ...row, position: place })
@@ -51,7 +51,7 @@ export async function replaceRules(tx: Tx, now: Date, accountId: string, firewal
     created_at: now,
     updated_at: now,
   }))
-  for (const row of rows) await sql.insertRule(tx, row)
+  await sql.insertRules(tx, rows)
   await noteChange(tx, now, firewallId)
   return rows.map(toRule)
 }

@@ -1,4 +1,4 @@
-import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
@@ -52,11 +52,10 @@ export const deleteFirewall = (tx: Tx, id: string) => tx.run(sql`delete from fir
 export const listRules = (db: Queries, firewallId: string) =>
   db.many<RuleRow>(sql`select ${allColumns('firewall_rules')} from firewall_rules where firewall_id = ${firewallId} order by position`)
 
-export const insertRule = (tx: Tx, row: RuleRow) =>
+export const insertRules = (tx: Tx, rows: readonly RuleRow[]) =>
   tx.run(sql`
-    insert into firewall_rules (id, firewall_id, position, direction, action, protocol, port, source_ips, dest_ips, description, created_at, updated_at)
-    values (${row.id}, ${row.firewall_id}, ${row.position}, ${row.direction}, ${row.action}, ${row.protocol}, ${row.port}, ${row.source_ips},
-      ${row.dest_ips}, ${row.description}, ${row.created_at}, ${row.updated_at})`)
+    insert into firewall_rules (${allColumns('firewall_rules')})
+    select ${allColumns('firewall_rules')} from jsonb_populate_recordset(null::firewall_rules, ${json(rows)}::jsonb)`)
 
 export const updateRule = (tx: Tx, row: RuleRow) =>
   tx.run(sql`
