@@ -87,7 +87,10 @@ const ASKED: Record<string, { question: RegExp; calls: number }> = {
     calls: 2,
   },
   upgradeVm: { question: /^Upgrading \S+ to large shuts it down and starts it again, and charges \d+\.\d\d USD now/, calls: 2 },
-  shelveVm: { question: /^Shelving \S+ shuts it down until it is unshelved, and refunds \d+\.\d\d USD, then \d+\.\d\d USD a month/, calls: 2 },
+  shelveVm: {
+    question: /^Shelving \S+ shuts it down until it is unshelved, and refunds \d+\.\d\d USD, then \d+\.\d\d USD a month/,
+    calls: 2,
+  },
   unshelveVm: { question: /^Unshelving \S+ charges \d+\.\d\d USD now, then \d+\.\d\d USD a month/, calls: 2 },
   restartVm: { question: /^Restarting \S+ ends its programs and connections\. /, calls: 1 },
   createSnapshot: { question: /^Creating snapshot before of \S+ charges \d+\.\d\d USD now, then \d+\.\d\d USD a month/, calls: 2 },

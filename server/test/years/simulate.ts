@@ -67,7 +67,10 @@ export async function playYears(years: Years) {
   const random = dice(years.seed)
   const times = timesOf(years, random)
   app.clock.set(new Date(times[0]!))
-  const plans = (await (await app.given.customer()).get('/plans')).body.data as Record<'id' | 'slug' | 'priceMonthly' | 'shelvedPriceMonthly', string>[]
+  const plans = (await (await app.given.customer()).get('/plans')).body.data as Record<
+    'id' | 'slug' | 'priceMonthly' | 'shelvedPriceMonthly',
+    string
+  >[]
   const planId = (slug: string): string => plans.find((each) => each.slug === slug)!.id
   const prices: Prices = {
     plans: Object.fromEntries(plans.map(({ slug, priceMonthly }) => [slug, Math.round(Number(priceMonthly) * 100)])),

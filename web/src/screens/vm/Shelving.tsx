@@ -11,7 +11,12 @@ import { vmMessages } from '../../messages/vm.ts'
 const w = vmMessages.shelving
 
 const VERBS = {
-  shelve: { quote: berth.vms.quoteShelve.bind(berth.vms), send: (id: string) => berth.vms.shelve(id), title: w.shelveTitle, about: w.shelveAbout },
+  shelve: {
+    quote: berth.vms.quoteShelve.bind(berth.vms),
+    send: (id: string) => berth.vms.shelve(id),
+    title: w.shelveTitle,
+    about: w.shelveAbout,
+  },
   unshelve: {
     quote: berth.vms.quoteUnshelve.bind(berth.vms),
     send: (id: string) => berth.vms.unshelve(id),

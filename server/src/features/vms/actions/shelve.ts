@@ -144,7 +144,10 @@ async function verifyDisk({ deps, input: { vmId, disk }, results, signal }: Step
   const { problems } = await repository.verify(disk.id, signal)
   const { checksum } = await repository.read(disk.id, signal)
   if (problems.length > 0 || checksum !== results.store.checksum)
-    throw new BackupTargetError('damaged', `The disk of VM ${vmId} is not in the target as it was sent: ${problems[0] ?? 'another content'}`)
+    throw new BackupTargetError(
+      'damaged',
+      `The disk of VM ${vmId} is not in the target as it was sent: ${problems[0] ?? 'another content'}`,
+    )
 }
 
 type End = EndContext<Deps, PoolInput, unknown>

@@ -76,7 +76,9 @@ export const unshelve = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRu
       const entry = { type: 'VM_UPGRADE', description, referenceType: 'VM', referenceId: vmId, currency } as const
       const { balance_after_cents: balanceAfter } = await charge(tx, now, vm.account_id, terms.chargeCents, entry)
       if (!dryRun) return started
-      return new DryRunResult(toQuote(currency, { charge: terms.chargeCents, monthly: terms.monthly + vm.copies_price_cents, balanceAfter }))
+      return new DryRunResult(
+        toQuote(currency, { charge: terms.chargeCents, monthly: terms.monthly + vm.copies_price_cents, balanceAfter }),
+      )
     },
   })
 

@@ -80,9 +80,7 @@ describe('what a shelved VM costs', async () => {
     await act(customer, id, 'unshelve')
     expect((await spent()) - before).toBe(50 + price)
     // The traffic of the time on the shelf was not paid for.
-    const { withheld } = await app.db.one<{ withheld: bigint }>(
-      sql`select bandwidth_withheld_bytes as withheld from vms where id = ${id}`,
-    )
+    const { withheld } = await app.db.one<{ withheld: bigint }>(sql`select bandwidth_withheld_bytes as withheld from vms where id = ${id}`)
     expect(Number(withheld) / 1e9).toBeCloseTo((2000 * 10) / 31, 3)
     await customer.patch(`/vms/${id}`, { dailyBackupEnabled: false })
     await customer.patch(`/vms/${id}`, { dailyBackupEnabled: true })
