@@ -1,6 +1,6 @@
 export const placementGroupMessages = {
   title: 'Placement groups',
-  about: 'Where VMs are placed relative to each other. Choose a group when you create a VM.',
+  about: 'Where VMs are placed relative to each other. Choose a group when you create a VM, or in its settings.',
   create: 'Create placement group',
   created: (name: string) => `Placement group ${name} created`,
   policy: 'Policy',

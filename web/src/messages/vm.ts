@@ -253,6 +253,8 @@ export const vmMessages = {
     keepMonthly: 'Keep monthly',
     tenGig: '10 Gbit/s network',
     tenGigAbout: 'Replaces the network speed of the plan.',
+    placementGroup: 'Placement group',
+    placementGroupAbout: 'The VM stays on its host; the group holds from its next move on.',
     addOnPrice: (now: string, monthly: string) => `Due today: ${now}. New monthly price: ${monthly}.`,
     upgrade: 'Upgrade',
     upgradeAbout: 'Move to a larger plan. A running VM is rebooted. You pay the difference for the rest of the billing period.',

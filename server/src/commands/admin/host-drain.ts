@@ -36,13 +36,14 @@ export const drain = (admin: Admin, options: DrainOptions, name: string): Promis
     if ([options.dryRun, options.status, options.cancel].filter(Boolean).length > 1)
       throw new UsageError('--dry-run, --status and --cancel exclude each other')
     const host = await getHost(deps.db, name)
-    if (options.cancel) return report(host, await cancelDrain(deps, host))
+    if (options.cancel) return report(await getHost(deps.db, name), await cancelDrain(deps, host))
     if (options.status) return report(host, await findDrainStatus(deps.db, host))
     const preview = await previewDrain(deps, host)
     if (options.dryRun) return showPlan(host, preview)
     if (!isJson(options)) print(showPlan(host, preview).text)
     await startDrain(deps, host, { concurrency, stopsOthers: options.stopOthers ?? false, isPartial: options.partial ?? false })
-    return report(host, options.wait ? await watch(deps, host, !isJson(options)) : await findDrainStatus(deps.db, host))
+    const status = options.wait ? await watch(deps, host, !isJson(options)) : await findDrainStatus(deps.db, host)
+    return report(await getHost(deps.db, name), status)
   })
 
 async function watch({ db }: Deps, host: HostRow, isShown: boolean): Promise<DrainStatus> {
@@ -106,10 +107,12 @@ function report(host: HostRow, status: DrainStatus | undefined): Result {
   const lines = [
     ...moving.map(({ name, vmId, to }) => `${name} (${vmId}) is on its way to ${to}`),
     ...remaining.map(({ name, vmId, reason }) => `${name} (${vmId}) ${status.status === 'RUNNING' ? 'waits' : 'was not moved'}: ${reason}`),
-    `Host ${host.name} ${ENDINGS[status.status]}: ${moved.length} of ${status.vms} VMs moved, ${moving.length} on their way, ${remaining.length} not moved.`,
+    `Host ${host.name} ${ENDINGS[status.status]}${status.endedAt ? ` (${status.endedAt})` : ''}: ${moved.length} of ${status.vms} VMs moved, ${moving.length} on their way, ${remaining.length} not moved.`,
     ...(status.status === 'RUNNING'
       ? [`How far it is: npx berthd host drain ${host.name} --status`]
-      : [`It stays in maintenance: npx berthd host set ${host.name} --maintenance off ends that.`]),
+      : host.maintenance
+        ? [`It stays in maintenance: npx berthd host set ${host.name} --maintenance off ends that.`]
+        : ['It is in maintenance no longer, and takes VMs again.']),
   ]
   return { data: { host: host.name, ...status }, text: lines.join('\n') }
 }

@@ -86,16 +86,17 @@ export function networkController(database: NetworkDatabase): NetworkController 
         signal,
       )
       for (const { networkId } of limitedWith) await requireWayOut(networkId, mac, signal)
+      const rows = filter ? filterRows(filter) : []
+      const after = filter && filterObject(filter)
       // In one transaction: northd and the chassis work on each, and another process may remove a filter that has no port.
       await database.change(
         `change ${portObject(mac)}`,
-        (rows, inserted) => [
-          ...(filter ? planChange(rows, filterObject(filter), filterRows(filter), inserted) : []),
-          ...planChange(rows, portObject(mac), portRows(port, hasDhcp), inserted),
+        (present, inserted) => [
+          ...(after ? planChange(present, after, rows, inserted) : []),
+          ...planChange(present, portObject(mac), portRows(port, hasDhcp), inserted),
         ],
         { hosts: unconfirmed ? [] : hostsOf(port), signal },
       )
-      const after = filter ? filterObject(filter) : null
       await dropFilters(
         before.filter((object) => object !== after),
         signal,

@@ -231,15 +231,16 @@ function inBatches(
     isWriting = true
     while (waiting.length > 0) {
       await nextTurn() // whoever the last transaction lets go on has asked by then
+      const asked = Map.groupBy(waiting, ({ what }) => what)
       const changed = new Set<string>()
       const batch = waiting.filter((each) => {
         if (changed.has(each.what)) return false // is planned on what the change before it leaves
-        if (!isDone(each)) changed.add(each.what)
+        if (asked.get(each.what)!.length > 1 && !isDone(each)) changed.add(each.what)
         return true
       })
       waiting = waiting.filter((each) => !batch.includes(each))
-      const asked = batch.filter(({ signal }) => !signal.aborted)
-      if (asked.length > 0) await finish(asked)
+      const wanted = batch.filter(({ signal }) => !signal.aborted)
+      if (wanted.length > 0) await finish(wanted)
     }
     isWriting = false
   }

@@ -11,6 +11,7 @@ import { vmMessages } from '../../messages/vm.ts'
 import { AddOn } from './AddOn.tsx'
 import { BackupPolicyForm } from './BackupPolicyForm.tsx'
 import { DeleteVm, RebuildVm, ResetVmPassword } from './DangerZone.tsx'
+import { PlacementGroup } from './PlacementGroup.tsx'
 import { Upgrade } from './Upgrade.tsx'
 import { failedToProvision, ActionButton } from './ActionButton.tsx'
 import css from './vm.module.css'
@@ -45,6 +46,9 @@ export function VmSettings({ vm }: { vm: Vm }) {
         </Setting>
         <Setting name={w.tenGig} about={w.tenGigAbout}>
           <AddOn vm={vm} label={w.tenGig} field="network10gEnabled" />
+        </Setting>
+        <Setting name={w.placementGroup} about={w.placementGroupAbout}>
+          <PlacementGroup vm={vm} />
         </Setting>
       </Card>
       {vm.dailyBackupEnabled && (
