@@ -20,6 +20,7 @@ export const VM_FIELDS: Columns<Vm> = {
   Id: (vm) => vm.id,
   Status: (vm) => vm.status,
   Reason: (vm) => vm.statusReason ?? undefined,
+  Shelved: (vm) => (vm.shelvedAt === null ? undefined : time(vm.shelvedAt)),
   'In progress': (vm) => (vm.currentAction ? `${vm.currentAction.action} ${vm.currentAction.progress} %` : undefined),
   Address: (vm) => vm.ipAddress,
   'IPv6 address': (vm) => (vm.ipv6Prefix ? `${vm.ipv6Address} of ${vm.ipv6Prefix}` : (vm.ipv6Address ?? undefined)),

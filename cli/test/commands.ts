@@ -132,6 +132,8 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   restartVm: commandLine('vm', 'restart', ':id', '--no-wait'),
   resizeVm: commandLine('vm', 'resize', ':id', '--disk', '=disk', '--no-wait'),
   upgradeVm: commandLine('vm', 'upgrade', ':id', '--plan', 'large', '--no-wait'),
+  shelveVm: commandLine('vm', 'shelve', ':id', '--no-wait'),
+  unshelveVm: commandLine('vm', 'unshelve', ':id', '--no-wait'),
   rebuildVm: commandLine('vm', 'rebuild', ':id', '--os', 'debian-12', '--key', 'key', '--no-wait'),
   setVmPassword: (params) => ({ args: ['vm', 'password', params['id']!, '--no-wait'], stdin: 'a new password\n' }),
   checkReach: commandLine('vm', 'reach', ':id', '=to', '--port', '22'),

@@ -272,6 +272,9 @@ export const violationSetups: Record<string, ViolationSetup> = {
     sql`insert into orphan_volumes (host_id, kind, id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at)
       values (${host.id}, 'backup', 'cnowhere', 0, 1, false, ${LONG_AGO}, ${LONG_AGO})`,
   ],
+  'disks.shelved': ({ vmId }) => [
+    sql`insert into shelved_disks (id, vm_id, target_id, created_at) values ('cdisk', ${vmId}, 'cnone', ${LONG_AGO})`,
+  ],
   'storage.orphans': () => [
     addStorage(0),
     sql`insert into orphan_images (storage_id, vm_id, first_seen_at, last_seen_at) values ('cpool', 'cnowhere', ${LONG_AGO}, ${LONG_AGO})`,

@@ -32,6 +32,7 @@ const vmInList = {
   publicIpv4: 'boolean',
   ipv6Address: 'string or null',
   ipv6Prefix: 'string or null',
+  shelvedAt: 'date-time or null',
 } as const satisfies Shape
 
 const currentAction: Check = (value, where) => {

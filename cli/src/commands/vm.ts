@@ -15,7 +15,7 @@ import { resize, upgrade } from './vm-size.ts'
 
 const VM_COLUMNS: Columns<VmListItem> = {
   NAME: (vm) => vm.name,
-  STATUS: (vm) => vm.status,
+  STATUS: (vm) => (vm.shelvedAt === null ? vm.status : `${vm.status}, shelved`),
   ADDRESS: (vm) => vm.ipAddress ?? vm.ipv6Address,
   PLAN: (vm) => vm.plan.slug,
   // The slug of an own image is its id.
@@ -33,15 +33,16 @@ const list = defineCommand<Omit<Query<'listVms'>, 'page' | 'limit' | 'cursor'>>(
     ['--plan <plan>', 'filter by plan; custom for custom configurations'],
     ['--network <network>', 'filter by private network'],
     ['--firewall <firewall>', 'filter by firewall'],
+    ['--shelved', 'only shelved VMs'],
     ['--name <text>', 'filter by part of the name'],
     ['--address <ip>', 'filter by public or private address'],
     ['--sort <field>', 'name, createdAt or nextRenewalAt; -name and so on for descending'],
   ],
   example: 'vm list --status RUNNING',
   lists: true,
-  async run(ctx, { status, region, plan, network, firewall, name, address, sort }) {
+  async run(ctx, { status, region, plan, network, firewall, shelved, name, address, sort }) {
     const query = {
-      ...omitUndefined({ status, region, plan, name, address, sort }),
+      ...omitUndefined({ status, region, plan, shelved, name, address, sort }),
       ...(network && { network: await ctx.resolveId('network', network) }),
       ...(firewall && { firewall: await ctx.resolveId('firewall', firewall) }),
     }
@@ -112,6 +113,38 @@ const rebuild = defineCommand<{ os?: string; key?: string[]; password?: string; 
     const body = { osTemplateId, ...omitUndefined({ sshKeyIds, password: password && readTextOrFile(password).trim() }) }
     if (dryRun) return quoteDetails(await ctx.berth.vms.quoteRebuild(await ctx.resolveId('vm', vm), body))
     return ctx.changeVm(vm, 'rebuilding', (berth, id) => berth.vms.rebuild(id, body))
+  },
+})
+
+const shelve = defineCommand<{ dryRun?: true }>({
+  name: 'shelve',
+  description: 'take a VM off its host; until it is unshelved it costs its disk and addresses only',
+  args: '<vm>',
+  example: 'vm shelve web-1',
+  waits: true,
+  asks: true,
+  supportsDryRun: true,
+  async run(ctx, { dryRun }, vm: string) {
+    const quote = async () => ctx.berth.vms.quoteShelve(await ctx.resolveId('vm', vm))
+    if (dryRun) return quoteDetails(await quote())
+    await ctx.ask(async () => `Shelving ${vm} shuts it down until it is unshelved, and ${priceOf(await quote())}`)
+    return ctx.changeVm(vm, 'shelving', (berth, id) => berth.vms.shelve(id))
+  },
+})
+
+const unshelve = defineCommand<{ dryRun?: true }>({
+  name: 'unshelve',
+  description: 'bring a shelved VM back to a host; it is started if it ran when it was shelved',
+  args: '<vm>',
+  example: 'vm unshelve web-1',
+  waits: true,
+  asks: true,
+  supportsDryRun: true,
+  async run(ctx, { dryRun }, vm: string) {
+    const quote = async () => ctx.berth.vms.quoteUnshelve(await ctx.resolveId('vm', vm))
+    if (dryRun) return quoteDetails(await quote())
+    await ctx.ask(async () => `Unshelving ${vm} ${priceOf(await quote())}`)
+    return ctx.changeVm(vm, 'unshelving', (berth, id) => berth.vms.unshelve(id))
   },
 })
 
@@ -330,6 +363,6 @@ const reach = defineCommand<{ protocol?: string; port?: string }>({
 })
 
 const power = [start, stop, restart]
-const changes = [upgrade, resize, rebuild, rename, protect, unprotect, update, password, remove]
+const changes = [upgrade, resize, shelve, unshelve, rebuild, rename, protect, unprotect, update, password, remove]
 
 export const vm = group('vm', 'virtual machines', [list, get, createVm, ssh, openConsole, reach, ...power, ...changes, actions, metrics])

@@ -38,6 +38,8 @@ export interface components {
             copyPriceMonthly: string;
             /** @description How much less a VM without a public IPv4 address costs a month (publicIpv4) */
             ipv4PriceMonthly: string;
+            /** @description What a VM with a public IPv4 address costs a month while it is shelved, its snapshots and backups apart */
+            shelvedPriceMonthly: string;
             /** @description Mbit/s once the bandwidth is used up */
             throttleMbps: number;
             /** @description Disk operations a second, reads and writes together; null = unlimited */
@@ -218,6 +220,11 @@ export interface components {
              * @description ISO 8601, UTC
              */
             createdAt: string;
+            /**
+             * Format: date-time
+             * @description Since when it is shelved: on no host, STOPPED, and paid for its disk and addresses only
+             */
+            shelvedAt: string | null;
         };
         VmEventData: {
             vm: components["schemas"]["VmListItem"];
@@ -236,7 +243,7 @@ export interface components {
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            type: "vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "bandwidth.throttled" | "bandwidth.unthrottled";
+            type: "vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "bandwidth.throttled" | "bandwidth.unthrottled";
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -1473,6 +1480,11 @@ export interface components {
              * @description ISO 8601, UTC
              */
             createdAt: string;
+            /**
+             * Format: date-time
+             * @description Since when it is shelved: on no host, STOPPED, and paid for its disk and addresses only
+             */
+            shelvedAt: string | null;
             /** @description Whether it is held to networkSpeed, and to the throttle at its traffic cap: always true */
             networkLimited: boolean;
             /** @description What reverse DNS (PTR) says of the address, or is about to */
@@ -3924,6 +3936,8 @@ export interface operations {
                 network?: string;
                 /** @description Id of a firewall */
                 firewall?: string;
+                /** @description Whether they are shelved */
+                shelved?: boolean;
                 /** @description Part of the name, in upper or lower case */
                 name?: string;
                 /** @description A public address, or the address in a private network */
@@ -4301,6 +4315,90 @@ export interface operations {
                 "application/json": components["schemas"]["RebuildVm"];
             };
         };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Quote"];
+                    };
+                };
+            };
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    shelveVm: {
+        parameters: {
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Quote"];
+                    };
+                };
+            };
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    unshelveVm: {
+        parameters: {
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
@@ -5849,7 +5947,7 @@ export interface operations {
                      */
                     url: string;
                     /** @description What to be told of; a name given twice counts once */
-                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "webhook.disabled")[];
+                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "webhook.disabled")[];
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                 };
@@ -5943,7 +6041,7 @@ export interface operations {
                      */
                     url?: string | undefined;
                     /** @description What to be told of; a name given twice counts once */
-                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "webhook.disabled")[] | undefined;
+                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "webhook.disabled")[] | undefined;
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                     /** @description true begins anew with a failCount of 0; false cancels what is still to be sent */

@@ -71,6 +71,8 @@ export const ROUTES = {
   upgradeVm: { method: 'POST', path: '/vms/{id}/upgrade' },
   resizeVm: { method: 'POST', path: '/vms/{id}/resize' },
   rebuildVm: { method: 'POST', path: '/vms/{id}/rebuild' },
+  shelveVm: { method: 'POST', path: '/vms/{id}/shelve' },
+  unshelveVm: { method: 'POST', path: '/vms/{id}/unshelve' },
   setVmPassword: { method: 'POST', path: '/vms/{id}/password' },
   checkReach: { method: 'POST', path: '/vms/{id}/reach' },
   attachNetwork: { method: 'POST', path: '/vms/{id}/networks' },

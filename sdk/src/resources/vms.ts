@@ -81,6 +81,24 @@ export class Vms extends Resource {
     return this.api.quote('rebuildVm', { path: { id }, body }, options)
   }
 
+  /** Takes it off its host. Until it is unshelved it costs its disk and addresses only. */
+  shelve(id: string, options?: CallOptions) {
+    return this.api.start(id, 'shelveVm', { path: { id } }, options)
+  }
+
+  /** `charge` is negative: what is given back of this period. */
+  quoteShelve(id: string, options?: CallOptions) {
+    return this.api.quote('shelveVm', { path: { id } }, options)
+  }
+
+  unshelve(id: string, options?: CallOptions) {
+    return this.api.start(id, 'unshelveVm', { path: { id } }, options)
+  }
+
+  quoteUnshelve(id: string, options?: CallOptions) {
+    return this.api.quote('unshelveVm', { path: { id } }, options)
+  }
+
   setPassword(id: string, password: string, options?: CallOptions) {
     return this.api.start(id, 'setVmPassword', { path: { id }, body: { password } }, options)
   }

@@ -777,6 +777,14 @@ export interface Tables {
     last_seen_at: Date
     expires_at: Date
   }
+  shelved_disks: {
+    id: string
+    vm_id: string
+    target_id: string
+    checksum: string | null
+    is_unwanted: boolean
+    created_at: Date
+  }
   snapshots: {
     id: string
     vm_id: string
@@ -946,6 +954,9 @@ export interface Tables {
     storage: 'LOCAL' | 'REPLICATED'
     storage_id: string | null
     dedicated_cpu: boolean
+    shelved_at: Date | null
+    shelved_credit_cents: bigint | null
+    shelved_price_cents: bigint | null
   }
   vm_ports: {
     vm_id: string
@@ -1017,6 +1028,9 @@ export interface Tables {
     storage_id: string | null
     lost_at: Date | null
     dedicated_cpu: boolean
+    shelved_at: Date | null
+    shelved_credit_cents: bigint | null
+    shelved_price_cents: bigint | null
   }
   volume_periods: {
     volume_id: string
@@ -1344,6 +1358,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   restore_rooms: 'run_id, purpose, host_id, storage_id, gib',
   reverse_names: 'address, account_id, name, version, state, error, claimed_until, next_try_at, updated_at',
   sessions: 'id, hash, previous_hash, previous_until, user_id, authenticated_at, ip, user_agent, created_at, last_seen_at, expires_at',
+  shelved_disks: 'id, vm_id, target_id, checksum, is_unwanted, created_at',
   snapshots: 'id, vm_id, account_id, os_template_id, name, description, status, size_bytes, size_refreshed_at, missing_since, created_at, host_id, counted_gib, price_cents, storage_id',
   ssh_key_uses: 'ssh_key_id, vm_id',
   ssh_keys: 'id, account_id, name, type, fingerprint, public_key, created_at',
@@ -1355,9 +1370,9 @@ export const COLUMNS: Record<keyof Tables, string> = {
   tickets: 'id, account_id, subject, body, status, reply_count, created_at, updated_at, closed_at',
   unconfirmed_releases: 'address, vm_id, host_id',
   users: 'id, account_id, email, name, password_hash, is_operator, totp_secret, totp_enabled_at, totp_step, created_at',
-  vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents, copies_price_cents, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, dedicated_cpu',
+  vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents, copies_price_cents, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, dedicated_cpu, shelved_at, shelved_credit_cents, shelved_price_cents',
   vm_ports: 'vm_id, host_id, account_id, desired_version, applied_version, applied_at, error, is_managed, claimed_until, next_try_at',
-  vms: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, lost_at, dedicated_cpu',
+  vms: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, lost_at, dedicated_cpu, shelved_at, shelved_credit_cents, shelved_price_cents',
   volume_periods: 'volume_id, started_at, ends_at, transaction_id',
   volume_snapshots: 'id, volume_id, name, description, status, size_gib, size_bytes, size_refreshed_at, counted_gib, price_cents, missing_since, created_at',
   volumes: 'id, account_id, region_id, name, labels, is_protected, size_gib, storage, host_id, storage_id, has_data, status, vm_id, vm_host_id, run_id, left_vm_id, left_host_id, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, deleted_at, created_at, updated_at, generation, last_generation',

@@ -12,6 +12,9 @@ export interface Prices {
   fast: number
   /** For 100 GB of traffic. */
   pack: number
+  /** A month on the shelf, of each GiB of the disk and of the address. */
+  shelvedGiB: number
+  ipv4: number
 }
 
 /** Of a billing period, in bytes. */
@@ -37,6 +40,10 @@ export interface ModelVm {
   /** The monthly price at the rate paid for this period. */
   rate: number
   net: number
+  /** It is shelved. */
+  away: boolean
+  /** In the period in which it was shelved: when, what was given back, and the rate before. */
+  shelf: { at: number; credit: number; rate: number } | null
 }
 
 export interface Entry {
@@ -77,11 +84,21 @@ export class ModelAccount {
     return this.#size(size) + (backups ? this.#backups(size) : 0) + (fast ? this.prices.fast : 0)
   }
 
+  /** What the next renewal charges. */
+  price(vm: ModelVm): number {
+    return vm.away ? this.#shelved(vm) : this.monthly(vm)
+  }
+
+  #shelved(vm: ModelVm): number {
+    return Math.min(vm.disk * this.prices.shelvedGiB + this.prices.ipv4, this.monthly(vm))
+  }
+
   buy(at: number, id: string, plan: string, addOns: { backups: boolean; fast: boolean }): void {
     const { day } = civilOf(at)
     const period = { state: 'ACTIVE' as const, since: at, day, start: at, end: monthLater(at, day), net: 0 }
     const size = { plan, disk: this.prices.disks[plan]! }
-    const vm: ModelVm = { id, ...size, ...addOns, paid: { ...addOns }, ...period, rate: this.monthly({ ...size, ...addOns }) }
+    const rate = this.monthly({ ...size, ...addOns })
+    const vm: ModelVm = { id, ...size, ...addOns, paid: { ...addOns }, ...period, rate, away: false, shelf: null }
     this.vms.push(vm)
     this.add(at, 'VM_CHARGE', -vm.rate, vm)
   }
@@ -137,7 +154,8 @@ export class ModelAccount {
     vm[addOn] = on
   }
 
-  /** Whole unused days are refunded by the share of unused traffic; what stays paid covers the used traffic at the price of packs. */
+  /** Whole unused days are refunded by the share of unused traffic; what stays paid covers the used traffic at the price of packs. What a shelved VM
+   *  has used was settled before. */
   remove(at: number, vm: ModelVm, traffic: Traffic): void {
     const refund = this.#unused(at, vm, vm.rate, traffic)
     if (refund > 0) this.add(at, 'VM_REFUND', refund, vm)
@@ -147,10 +165,33 @@ export class ModelAccount {
   /** Of a part of the rate. */
   #unused(at: number, vm: ModelVm, part: number, { included, used }: Traffic): number {
     const [unused, all] = this.#days(at, vm)
+    if (vm.away) return Math.max(0, Math.min(Math.floor((part * unused) / all), vm.net))
     const days = Number((BigInt(part * unused) * (included - used)) / (BigInt(all) * included))
     const packs = Math.ceil((this.prices.pack * Number(used)) / 1e11)
     const paid = this.ledger.filter((entry) => entry.vm === vm.id && entry.at >= vm.start).reduce((sum, { amount }) => sum - amount, 0)
-    return Math.min(days, Math.min(vm.rate, paid) - packs, vm.net)
+    return Math.max(0, Math.min(days, Math.min(vm.rate, paid) - packs, vm.net))
+  }
+
+  /** As if it were deleted, less the shelved price until the period ends. What was kept is all that a deletion can give back. */
+  shelve(at: number, vm: ModelVm, traffic: Traffic): void {
+    const [shelved, unused, [left, all]] = [this.#shelved(vm), this.#unused(at, vm, vm.rate, traffic), this.#days(at, vm)]
+    const credit = Math.max(0, unused - this.#rest(at, vm, shelved))
+    const kept = left === 0 ? 0 : Math.floor(((unused - credit) * all) / left)
+    Object.assign(vm, { away: true, shelf: { at, credit, rate: vm.rate }, rate: Math.min(kept, shelved) })
+    if (credit > 0) this.add(at, 'VM_REFUND', credit, vm)
+  }
+
+  /** In the same period the share of the credit that falls on the rest, later the difference of both prices. */
+  costOfReturn(at: number, vm: ModelVm): number {
+    const { shelf } = vm
+    if (!shelf) return Math.max(0, this.#rest(at, vm, Math.max(0, this.monthly(vm) - vm.rate)))
+    const [left, all] = [Math.ceil((vm.end - at) / 1000), Math.ceil((vm.end - shelf.at) / 1000)]
+    return Math.ceil((shelf.credit * left) / all)
+  }
+
+  unshelve(at: number, vm: ModelVm): void {
+    this.add(at, 'VM_UPGRADE', -this.costOfReturn(at, vm), vm)
+    Object.assign(vm, { away: false, shelf: null, rate: vm.shelf?.rate ?? this.monthly(vm) })
   }
 
   #drop(vm: ModelVm): void {
@@ -164,7 +205,7 @@ export class ModelAccount {
   }
 
   #settle(at: number, vm: ModelVm): void {
-    while (vm.end <= at && this.balance >= this.monthly(vm)) this.#renew(at, vm)
+    while (vm.end <= at && this.balance >= this.price(vm)) this.#renew(at, vm)
     if (vm.end > at) return
     const move = (state: ModelVm['state']): void => void Object.assign(vm, { state, since: at })
     if (vm.state === 'ACTIVE') move('PAST_DUE')
@@ -175,7 +216,7 @@ export class ModelAccount {
   /** A suspended VM did not run: its period starts now. */
   #renew(at: number, vm: ModelVm): void {
     if (vm.state === 'SUSPENDED') Object.assign(vm, { end: at, day: civilOf(at).day })
-    vm.rate = this.monthly(vm)
+    Object.assign(vm, { rate: this.price(vm), shelf: null })
     this.add(at, 'VM_RENEWAL', -vm.rate, vm)
     Object.assign(vm, { state: 'ACTIVE', start: vm.end, end: monthLater(vm.end, vm.day), paid: { backups: vm.backups, fast: vm.fast } })
   }

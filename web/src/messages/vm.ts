@@ -18,6 +18,21 @@ export const vmMessages = {
     restart: 'Reboot requested',
     powerOff: 'Power-off requested',
     reset: 'Reset requested',
+    shelve: 'Shelving requested',
+    unshelve: 'Unshelving requested',
+  },
+  shelve: 'Shelve',
+  unshelve: 'Unshelve',
+  shelving: {
+    shelveTitle: (name: string) => `Shelve ${name}?`,
+    shelveAbout:
+      'The VM is shut down and leaves its host; its disk is stored. It keeps its name, addresses, networks, firewalls, volumes and backups, and costs its disk and addresses only until you unshelve it.',
+    unshelveTitle: (name: string) => `Unshelve ${name}?`,
+    unshelveAbout: 'The VM gets a host again, with its disk and addresses. It is started if it ran when it was shelved.',
+    refund: 'Refund',
+    dueToday: 'Due today',
+    monthly: 'Monthly price',
+    balanceAfter: 'Balance after',
   },
   powerTitles: {
     reboot: (name: string) => `Reboot ${name}?`,
@@ -33,6 +48,7 @@ export const vmMessages = {
     reset: 'The VM restarts immediately, without a graceful shutdown. Unsaved data may be lost.',
   },
   disabled: {
+    shelved: 'The VM is shelved: unshelve it first',
     busy: (action: string) => `Action in progress: ${action.toLowerCase()}`,
     protected: 'Turn off delete protection first',
     state: (status: string) => `Not available while the VM is ${status.toLowerCase()}`,

@@ -32,6 +32,7 @@ export const vmsMessages = {
     UNMANAGED: 'Unmanaged',
     ERROR: 'Error',
   },
+  shelved: 'Shelved',
   actionNames: {
     CREATE: 'Creating',
     START: 'Starting',
@@ -62,6 +63,8 @@ export const vmsMessages = {
     NETWORK_ATTACH: 'Attaching network',
     NETWORK_DETACH: 'Detaching network',
     PASSWORD_RESET: 'Resetting password',
+    SHELVE: 'Shelving',
+    UNSHELVE: 'Unshelving',
     MIGRATE: 'Migrating',
   } as Record<string, string>,
 } as const

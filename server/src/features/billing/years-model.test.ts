@@ -13,6 +13,7 @@ test('60 days of 20 VMs with three schedulers, one killed, are charged as the mo
     outageDays: 0,
   })
   expect(played.deaths).toBe(1)
+  expect(played.shelved).toBeGreaterThan(10)
   expect(await expectSameLedger(played)).toBeGreaterThan(50)
   await expectSameVms(played)
   expect(await expectOnce(played)).toBeGreaterThan(15)

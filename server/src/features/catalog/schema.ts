@@ -33,6 +33,9 @@ export const Plan = object(
     currency: Type.String(),
     copyPriceMonthly: Type.String({ description: 'Of each GiB of snapshots and on-demand backups, a month; 0.00 = free' }),
     ipv4PriceMonthly: Type.String({ description: 'How much less a VM without a public IPv4 address costs a month (publicIpv4)' }),
+    shelvedPriceMonthly: Type.String({
+      description: 'What a VM with a public IPv4 address costs a month while it is shelved, its snapshots and backups apart',
+    }),
     throttleMbps: Type.Integer({ description: 'Mbit/s once the bandwidth is used up' }),
     diskIops: nullable(Type.Integer({ description: 'Disk operations a second, reads and writes together; null = unlimited' })),
     diskMiBPerSecond: nullable(Type.Integer({ description: 'MiB a second to and from the disk together; null = unlimited' })),

@@ -89,7 +89,12 @@ export async function listOfferedPlans(db: Queries, currency: string): Promise<P
 
 async function toPlans(db: Queries, currency: string, plans: sql.PlanRow[]): Promise<Plan[]> {
   const [regions, numbers] = await Promise.all([sql.listRegions(db), catalogNumbers(db)])
-  return plans.map((plan) => toPlan(plan, currency, { copyCents: numbers('price.copies_gib'), ipv4Cents: numbers('price.ipv4') }, regions))
+  const prices = {
+    copyCents: numbers('price.copies_gib'),
+    ipv4Cents: numbers('price.ipv4'),
+    shelvedCents: { LOCAL: numbers('price.shelved_gib'), REPLICATED: numbers('price.shelved_replicated_gib') },
+  }
+  return plans.map((plan) => toPlan(plan, currency, prices, regions))
 }
 
 export async function getPlan(db: Queries, idOrSlug: string): Promise<sql.PlanRow> {

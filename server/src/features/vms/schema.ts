@@ -53,6 +53,9 @@ const listFields = {
     priceMonthly: Type.String({ description: 'What the next renewal will charge, add-ons included' }),
   }),
   createdAt: Timestamp,
+  shelvedAt: nullable(
+    Type.String({ ...Timestamp, description: 'Since when it is shelved: on no host, STOPPED, and paid for its disk and addresses only' }),
+  ),
 }
 
 const Named = object({ id: Type.String(), name: Type.String() })
@@ -323,6 +326,7 @@ export const VmQuery = {
   plan: Type.Optional(Type.String({ maxLength: 64, description: 'Slug or id of a plan; custom = a custom configuration' })),
   network: Type.Optional(Type.String({ maxLength: 64, description: 'Id of a private network' })),
   firewall: Type.Optional(Type.String({ maxLength: 64, description: 'Id of a firewall' })),
+  shelved: Type.Optional(Type.Boolean({ description: 'Whether they are shelved' })),
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Part of the name, in upper or lower case' })),
   address: Type.Optional(
     Type.String({
@@ -353,7 +357,7 @@ const NetworkEventData = vmEventDataWith('NetworkEventData', { network: object({
 export const vmEvents = {
   'vm.created': defineEvent(VmEventData, 'The VM runs for the first time', { by: ['createVm'], sometimesBy: ['rebuildVm'] }),
   'vm.started': defineEvent(VmEventData, 'The VM was started: `reason` is `host` when somebody started it on the host', {
-    by: ['createVm', 'startVm', 'rebuildVm', 'restoreSnapshot', 'restoreBackup'],
+    by: ['createVm', 'startVm', 'rebuildVm', 'restoreSnapshot', 'restoreBackup', 'unshelveVm'],
   }),
   'vm.stopped': defineEvent(
     VmEventData,
@@ -382,6 +386,14 @@ export const vmEvents = {
   'vm.rebuilding': defineEvent(VmEventData, 'The rebuild has begun', { by: ['rebuildVm'] }),
   'vm.rebuilt': defineEvent(VmEventData, 'The VM runs on a new disk', { by: ['rebuildVm'] }),
   'vm.rebuild_failed': defineEvent(VmEventData, 'The VM kept its old disk', { sometimesBy: ['rebuildVm'] }),
+  'vm.shelved': defineEvent(VmEventData, 'The VM is on no host any more: its disk is stored, and it costs its disk and addresses only', {
+    by: ['shelveVm'],
+  }),
+  'vm.shelve_failed': defineEvent(VmEventData, 'The VM is where it was, as it was', { sometimesBy: ['shelveVm'] }),
+  'vm.unshelved': defineEvent(VmEventData, 'The VM is on a host again; it runs if it did when it was shelved', { by: ['unshelveVm'] }),
+  'vm.unshelve_failed': defineEvent(VmEventData, 'The VM stayed shelved, and what unshelving cost was refunded', {
+    sometimesBy: ['unshelveVm'],
+  }),
   'vm.network_attached': defineEvent(NetworkEventData, 'The VM has an interface in the network', { by: ['attachNetwork'] }),
   'vm.network_detached': defineEvent(NetworkEventData, 'The VM has left the network', {
     by: ['detachNetwork'],

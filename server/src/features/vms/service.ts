@@ -43,4 +43,4 @@ export {
 export { controllerForVm, isPlaced, portSpecs } from './model/ports.ts'
 export { applyPortsNow } from './reconcilers/apply-ports.reconciler.ts'
 export { startVm, suspendUnpaid, unsuspend } from './actions/power.ts'
-export { isPreemptible, requireAllowed, requirePaidPeriod } from './model/allowed-actions.ts'
+export { isPreemptible, requireAllowed, requirePaidPeriod, SHELVED } from './model/allowed-actions.ts'

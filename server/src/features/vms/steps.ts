@@ -110,7 +110,9 @@ async function waitUntilReady(context: Context, vmId: string, driver: Driver, si
   }
 }
 
+/** A shelved VM is on no host. */
 export async function powerOff(context: Context, graceMs: number): Promise<void> {
+  if ((await getVmRow(context.deps.db, context.input.vmId)).host_id === null) return
   const { vm, driver } = await vmAndDriver(context)
   await runBeforePowerOff(context.deps, vm.id, driver, context.signal)
   await driver.ensureStopped(vm.id, { graceMs }, context.signal)

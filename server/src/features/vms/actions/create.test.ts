@@ -71,6 +71,7 @@ describe('POST /vms', async () => {
       'ipAddress',
       'ipv6Address',
       'ipv6Prefix',
+      'shelvedAt',
       'region',
       'plan',
       'osTemplate',

@@ -155,7 +155,7 @@ export const proratedDifference = (vm: VmDetails, now: Date, monthly: Cents): Ce
 export const proratedForRest = (vm: VmDetails, now: Date, monthly: Cents): Cents =>
   prorateUp(monthly, secondsLeft(now, vm.next_renewal_at), secondsLeft(vm.period_started_at, vm.next_renewal_at))
 
-const GB = 1_000_000_000n
+export const GB = 1_000_000_000n
 
 /** A hundredth of the catalog's price per 100 GB for each GB (10^9 bytes), rounded up to the cent. */
 export const trafficPackPrice = (numbers: Numbers, bytes: bigint): Cents => prorateUp(numbers('price.bandwidth_100_gb'), bytes, 100n * GB)
@@ -186,8 +186,8 @@ function refundOf(numbers: Numbers, vm: VmDetails, now: Date, paid: Cents, part:
   const all = wholeDaysBetween(vm.period_started_at, vm.next_renewal_at)
   if (all === 0n) return 0n
   const price = vm.period_price_cents
-  // Unmetered traffic has no share.
-  if (vm.bandwidth_gb === 0) return prorateDown(part, days, all)
+  // Unmetered traffic has no share, and what a shelved VM has used was settled when it was shelved.
+  if (vm.bandwidth_gb === 0 || vm.shelved_at !== null) return prorateDown(part, days, all)
   const included = BigInt(vm.bandwidth_gb) * GB - vm.bandwidth_withheld_bytes
   const used = vm.bandwidth_used_bytes < included ? vm.bandwidth_used_bytes : included
   const unused = prorateDown(part, days * (included - used), all * included)

@@ -107,9 +107,9 @@ export async function reclaimAddresses(tx: Tx, before: Addresses): Promise<void>
 }
 
 export async function releasePlacement(tx: Tx, now: Date, vm: VmRow, left = false): Promise<void> {
-  if (vm.host_id === null) return
+  if (vm.host_id === null && vm.shelved_at === null) return
   if (vm.storage_id !== null) await releaseStorage(tx, vm.storage_id, vm.disk_gib)
-  await releaseCapacity(tx, vm.host_id, sizeOnHost(vm, sizeOf(vm)))
+  if (vm.host_id !== null) await releaseCapacity(tx, vm.host_id, sizeOnHost(vm, sizeOf(vm)))
   await releaseAddresses(tx, now, vm, left)
 }
 

@@ -52,6 +52,7 @@ export type VmListRow = Pick<
   | 'billing_status'
   | 'renewal_price_cents'
   | 'created_at'
+  | 'shelved_at'
 >
 
 interface Named {
@@ -110,6 +111,9 @@ export type NewVm = Omit<
   | 'observed_at'
   | 'event_sequence'
   | 'updated_at'
+  | 'shelved_at'
+  | 'shelved_credit_cents'
+  | 'shelved_price_cents'
 >
 
 const paidUntil = (addOn: boolean, vm: Pick<VmRow, 'next_renewal_at'>): Date | null => (addOn ? vm.next_renewal_at : null)
@@ -221,6 +225,57 @@ export const setPlacement = (tx: Tx, now: Date, id: string, place: PlaceColumns)
 /** Of a VM that keeps its addresses. */
 export const setHost = (tx: Tx, now: Date, id: string, hostId: string) =>
   tx.run(sql`update vms set host_id = ${hostId}, updated_at = ${now} where id = ${id}`)
+
+export interface ShelfTerms {
+  creditCents: bigint
+  /** Of the period before it was shelved. */
+  priceCents: bigint
+  periodPriceCents: bigint
+}
+
+/** It leaves its host and keeps its addresses, and a disk in a storage backend. */
+export const markShelved = (tx: Tx, now: Date, id: string) =>
+  tx.run(sql`update vms set host_id = null, shelved_at = ${now}, updated_at = ${now} where id = ${id}`)
+
+export const setShelfTerms = (tx: Tx, id: string, { creditCents, priceCents, periodPriceCents }: ShelfTerms) =>
+  tx.run(sql`
+    update vms set shelved_credit_cents = ${creditCents}, shelved_price_cents = ${priceCents}, period_price_cents = ${periodPriceCents}
+    where id = ${id}`)
+
+export interface OffShelf {
+  hostId: string | null
+  generation: number
+  periodPriceCents: bigint
+  bandwidthWithheldBytes: bigint
+}
+
+/** Of one that is being unshelved, or stays shelved after that has failed. */
+export const setOffShelf = (tx: Tx, now: Date, id: string, { hostId, generation, periodPriceCents, bandwidthWithheldBytes }: OffShelf) =>
+  tx.run(sql`
+    update vms set host_id = ${hostId}, generation = ${generation}, period_price_cents = ${periodPriceCents},
+      bandwidth_withheld_bytes = ${bandwidthWithheldBytes}, updated_at = ${now}
+    where id = ${id}`)
+
+/** Hosts that serve its addresses, and on which nothing of it is about to be removed. */
+export const hostsForShelved = async (
+  db: Queries,
+  vm: Pick<VmRow, 'id' | 'region_id' | 'address_pool_id' | 'ipv6_pool_id'>,
+): Promise<Set<string>> =>
+  new Set(
+    (
+      await db.many<{ id: string }>(sql`
+        select h.id from hosts h where h.region_id = ${vm.region_id} and h.removed_at is null
+          and not exists (select from stale_machines l where l.host_id = h.id and l.vm_id = ${vm.id})
+          and not exists (select from address_pools p where p.id in (${vm.address_pool_id}, ${vm.ipv6_pool_id}) and p.host_id <> h.id)`)
+    ).map(({ id }) => id),
+  )
+
+/** The machine on that host is to have them. A VM with volumes on its host is not shelved. */
+export const takeVolumesTo = (tx: Tx, now: Date, vmId: string, hostId: string) =>
+  tx.run(sql`update volumes set vm_host_id = ${hostId}, updated_at = ${now} where vm_id = ${vmId}`)
+
+export const markUnshelved = (tx: Tx, id: string) =>
+  tx.run(sql`update vms set shelved_at = null, shelved_credit_cents = null, shelved_price_cents = null where id = ${id}`)
 
 /** Copies of the VM that are files on its host, and volumes of the account that are. */
 export const countLocalFiles = (db: Queries, id: string) =>
@@ -343,7 +398,7 @@ export const paidForCopies = async (tx: Tx, id: string): Promise<bigint> =>
 export async function setCopyPrices(tx: Tx, id: string): Promise<void> {
   const price = sql`counted_gib * (select value from catalog_values where name = 'price.copies_gib')`
   const priced = sql`case when status in ('AVAILABLE', 'RESTORING') then ${price} else 0 end`
-  const isPaidByAddOn = sql`(type = 'DAILY' and not is_extra and (select v.daily_backup from vms v where v.id = vm_id))`
+  const isPaidByAddOn = sql`(type = 'DAILY' and not is_extra and (select v.daily_backup and v.shelved_at is null from vms v where v.id = vm_id))`
   const pricedBackup = sql`case when ${isPaidByAddOn} then 0 else ${priced} end`
   await Promise.all([
     tx.run(sql`update snapshots set price_cents = ${priced} where vm_id = ${id} and price_cents <> ${priced}`),
