@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { controlOf, givenHost, placeOn } from '../../../test/hosts.ts'
+import { sellReplicated } from '../../../test/replicated-storage.ts'
 import { allowManyVms } from '../../../test/snapshot-backup-fixture.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { checkInvariants, formatFailures } from '../../invariants/check.ts'
@@ -10,6 +11,7 @@ import { previewDrain } from '../fleet/service.ts'
 import { changeHost, getHost } from '../hosts/service.ts'
 import { applyCpus } from './reconcilers/apply-cpus.reconciler.ts'
 import { applyPorts } from './reconcilers/apply-ports.reconciler.ts'
+import { reconcileStaleMachines } from './reconcilers/stale-machines.reconciler.ts'
 import { startMigration } from './service.ts'
 
 const soon = () => AbortSignal.timeout(10_000)
@@ -128,12 +130,43 @@ describe('dedicated CPUs', async () => {
       headers: { 'x-error-code': 'incompatible' },
     })
     await remove(id)
-    const [one, two2] = [await here(two), await here(two)]
+    await dedicate('other', [])
+    const [one, another] = [await here(two), await here(two)]
     expect(await post(`/vms/${one.id}/upgrade`, { planId: four })).toMatchObject({
       status: 503,
       headers: { 'x-error-code': 'no_capacity' },
     })
-    expect([await taken(), await broken(), two2.id]).toEqual([[4, 5, 6, 7], '', expect.any(String)])
+    expect([await taken(), await broken(), another.id]).toEqual([[4, 5, 6, 7], '', expect.any(String)])
+  })
+
+  test('grow on another host where this one has too few, and shrink with the VM', async () => {
+    const [one] = [await here(two), await here(two)]
+    await controlOf(app, other.id).faults.plant({ verb: 'ensureDefined', kind: 'permanent' })
+    await post(`/vms/${one.id}/resize`, { planId: four })
+    expect(await broken()).toBe('')
+    expect([await taken(), await taken(other.id)]).toEqual([
+      [6, 7],
+      [4, 5],
+    ])
+    await post(`/vms/${one.id}/upgrade`, { planId: four })
+    expect([await taken(), await taken(other.id), await broken()]).toEqual([[6, 7], [4, 5, 6, 7], ''])
+    expect(await cpusOf(one.id, other.id)).toEqual({ cpus: [4, 5, 6, 7], numaNode: 0 })
+    await post(`/vms/${one.id}/resize`, { planId: two })
+    expect([await taken(other.id), await cpusOf(one.id, other.id), await broken()]).toEqual([[4, 5], { cpus: [4, 5], numaNode: 0 }, ''])
+    expect(await post(`/vms/${one.id}/resize`, { planId: shared })).toMatchObject({ status: 422 })
+  })
+
+  test('are free while the VM is shelved', async () => {
+    await sellReplicated(app)
+    const plan = await addPlan('r2', 2, true)
+    await app.db.run(sql`update plans set storage = 'REPLICATED' where id = ${plan}`)
+    const { id } = await here(plan)
+    await post(`/vms/${id}/shelve`)
+    await reconcileStaleMachines.runOnce(app.deps)
+    expect([await taken(), await broken()]).toEqual([[], ''])
+    await placeOn(app, app.host.id, () => post(`/vms/${id}/unshelve`))
+    expect([await taken(), await cpusOf(id, app.host.id), await broken()]).toEqual([[4, 5], { cpus: [4, 5], numaNode: 0 }, ''])
+    await app.db.run(sql`update plans set storage = 'LOCAL'`)
   })
 
   test('move with the VM: others on the new host, and those of the old one are free', async () => {
