@@ -1,5 +1,5 @@
 // Columns and fields that several resources print.
-import type { Action, Address, Quote, Transaction, Vm } from '@berth/sdk'
+import type { Action, Address, Quote, ResizeQuote, Transaction, Vm } from '@berth/sdk'
 import { bytes, mebibytes, time } from './format.ts'
 import { details, type Columns, type CommandResult } from './result.ts'
 
@@ -20,6 +20,7 @@ export const VM_FIELDS: Columns<Vm> = {
   Id: (vm) => vm.id,
   Status: (vm) => vm.status,
   Reason: (vm) => vm.statusReason ?? undefined,
+  Shelved: (vm) => (vm.shelvedAt === null ? undefined : time(vm.shelvedAt)),
   'In progress': (vm) => (vm.currentAction ? `${vm.currentAction.action} ${vm.currentAction.progress} %` : undefined),
   Address: (vm) => vm.ipAddress,
   'IPv6 address': (vm) => (vm.ipv6Prefix ? `${vm.ipv6Address} of ${vm.ipv6Prefix}` : (vm.ipv6Address ?? undefined)),
@@ -29,7 +30,7 @@ export const VM_FIELDS: Columns<Vm> = {
   'IPv6 reverse name state': (vm) =>
     reverseNameState({ reverseNameState: vm.ipv6ReverseNameState, reverseNameReason: vm.ipv6ReverseNameReason }) ?? undefined,
   Hostname: (vm) => vm.hostname,
-  Size: (vm) => `${vm.vcpu} vCPU, ${mebibytes(vm.ram)} RAM, ${vm.disk} GiB disk`,
+  Size: (vm) => `${vm.vcpu} ${vm.dedicatedCpu ? 'dedicated ' : ''}vCPU, ${mebibytes(vm.ram)} RAM, ${vm.disk} GiB disk`,
   Plan: (vm) => `${vm.plan.slug}, ${vm.plan.priceMonthly} per month`,
   OS: (vm) => vm.osTemplate.name,
   Region: (vm) => vm.region.slug,
@@ -63,7 +64,7 @@ export const TRANSACTION_COLUMNS: Columns<Transaction> = {
   FOR: (entry) => entry.referenceId,
 }
 
-export const quoteDetails = (quote: Quote): CommandResult =>
+export const quoteDetails = (quote: Quote & Partial<ResizeQuote>): CommandResult =>
   details(
     quote,
     {
@@ -71,6 +72,8 @@ export const quoteDetails = (quote: Quote): CommandResult =>
       Refund: ({ charge, currency }) => (charge.startsWith('-') ? `${charge.slice(1)} ${currency}` : undefined),
       'Monthly price': ({ monthly, currency }) => `${monthly} ${currency}`,
       'Balance after': ({ balanceAfter, currency }) => `${balanceAfter} ${currency}`,
+      Restarts: ({ restarts }) => restarts,
+      'Moves to another host': ({ moves }) => moves,
     },
     ({ charge }: { charge?: string }) => charge ?? '',
   )

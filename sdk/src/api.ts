@@ -16,6 +16,7 @@ import { limitAttemptTime } from './pipeline/timeout.ts'
 export type Input<Id extends OperationId> = Operations[Id]['input']
 /** The response data of a call that is not a dry run. */
 export type Data<Id extends OperationId> = Exclude<Operations[Id]['data'], Quote>
+type QuoteOf<Id extends OperationId> = Extract<Operations[Id]['data'], Quote>
 export type Body<Id extends OperationId> = Input<Id> extends { body?: infer B } ? Exclude<B, undefined> : never
 export type Query<Id extends OperationId> = Input<Id> extends { query?: infer Q } ? Exclude<Q, undefined> : never
 type Item<Id extends OperationId> = Data<Id> extends (infer Each extends { id: string })[] ? Each : never
@@ -71,8 +72,8 @@ export class Api {
   }
 
   /** Dry run: returns the price, changes nothing. */
-  async quote<Id extends PricedId>(id: Id, input: Input<Id>, options?: CallOptions): Promise<Quote> {
-    return (await this.#callOperation(id, { ...input, query: { dryRun: true } }, options)).data as Quote
+  async quote<Id extends PricedId>(id: Id, input: Input<Id>, options?: CallOptions): Promise<QuoteOf<Id>> {
+    return (await this.#callOperation(id, { ...input, query: { dryRun: true } }, options)).data as QuoteOf<Id>
   }
 
   /** For operations that start an action: adds the VM id, which is part of the action's URL. */

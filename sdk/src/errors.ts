@@ -20,6 +20,21 @@ export interface ApiErrorDetails<Code extends string = ErrorCode | 'unknown'> {
   fields: FieldError[]
   /** From the Retry-After header. */
   retryAfterSeconds: number | null
+  /** Of `no_capacity`: what is missing, and what can be had instead. */
+  noCapacity?: NoCapacity | null
+}
+
+export interface NoCapacity {
+  /** Such as `ram`, `vcpu`, `dedicated_cpu`, `disk`, `address`, `trait`, `placement_group`. */
+  missing: string[]
+  alternatives: {
+    /** Slugs of regions with room for the same now. */
+    regions: string[]
+    /** Slugs of plans with room in the same region now. */
+    plans: string[]
+    /** Whether the same can have room in the same region another time. */
+    later: boolean
+  }
 }
 
 /** The server returned an error. `message` is the server's text: what happened, why, and what to do next. */
@@ -30,6 +45,7 @@ export class ApiError<Code extends string = ErrorCode | 'unknown'> extends Berth
   readonly requestId: string | null
   readonly fields: FieldError[]
   readonly retryAfterSeconds: number | null
+  readonly noCapacity: NoCapacity | null
 
   constructor(message: string, details: ApiErrorDetails<Code>) {
     super(message)
@@ -38,6 +54,7 @@ export class ApiError<Code extends string = ErrorCode | 'unknown'> extends Berth
     this.requestId = details.requestId
     this.fields = details.fields
     this.retryAfterSeconds = details.retryAfterSeconds
+    this.noCapacity = details.noCapacity ?? null
   }
 }
 

@@ -40,7 +40,7 @@ const ORDERS: Record<string, string[]> = {
   'src/kernel': ['*', 'net', 'database', 'postgres', 'dump'],
   'src/http': ['api', 'server', 'docs'],
   'src/hypervisor/libvirt': ['core', 'xml', 'host', 'domain', 'storage', 'network', 'copies', 'machine', 'monitoring', '*'],
-  'src/features/vms': ['schema.ts', 'model', 'billing', 'steps.ts', 'recovery', 'actions', 'operator', 'reconcilers', '*'],
+  'src/features/vms': ['schema.ts', 'model', 'billing', 'steps.ts', 'move', 'recovery', 'actions', 'operator', 'reconcilers', '*'],
   'src/commands': [
     'output.ts errors.ts load-config.ts database.ts dashboard-url.ts port-owner.ts',
     'admin-command.ts',

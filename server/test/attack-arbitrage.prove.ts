@@ -1,4 +1,4 @@
-// An adversary with a wallet and all verbs of the API, over a simulated month: however plans, upgrades, packs, copies, add-ons and refunds
+// An adversary with a wallet and all verbs of the API, over a simulated month: however plans, upgrades, resizes, packs, copies, add-ons and refunds
 // are combined, no service is had below its price and no money comes out.
 import { describe, expect, test } from 'vitest'
 import { meter } from '../src/features/bandwidth/meter.reconciler.ts'
@@ -19,10 +19,12 @@ interface Plan {
   slug: string
   cents: number
   bandwidthGb: number
+  disk: number
 }
 
 interface OwnVm {
   id: string
+  /** With the disk that the VM has, and its price. */
   plan: Plan
   backups: boolean
   /** Since when it has this size. */
@@ -43,11 +45,14 @@ describe('over a simulated month', async () => {
     bandwidth: number
     disk: number
   }[]
-  const plans = listed.map(({ priceMonthly, bandwidth, ...plan }): Plan & { disk: number } => ({
+  const plans = listed.map(({ priceMonthly, bandwidth, ...plan }): Plan => ({
     ...plan,
     cents: Math.round(Number(priceMonthly) * 100),
     bandwidthGb: bandwidth,
   }))
+  const diskCents = Number(
+    (await app.db.one<{ value: bigint }>(sql`select value from catalog_values where name = 'price.disk_10_gib'`)).value,
+  )
   /** No plan sells traffic for less. */
   const leastCentsPerGb = Math.min(...plans.map(({ cents, bandwidthGb }) => cents / bandwidthGb))
 
@@ -104,6 +109,14 @@ describe('over a simulated month', async () => {
         settleTime(vm)
         vm.plan = plan
       },
+      /** Up or down; the disk stays or grows. */
+      async resize(vm: OwnVm, plan: Plan): Promise<void> {
+        const more = vm.plan.disk - plan.disk
+        const to = more > 0 ? { planId: plan.id, disk: vm.plan.disk } : { planId: plan.id }
+        if (!(await accepted(customer.post(`/vms/${vm.id}/resize`, to)))) return
+        settleTime(vm)
+        vm.plan = more > 0 ? { ...plan, disk: vm.plan.disk, cents: plan.cents + Math.ceil((more * diskCents) / 10) } : plan
+      },
       async remove(vm: OwnVm): Promise<void> {
         while (vm.copies.length > 0) settleCopy(vm, vm.copies[0]!)
         settleTime(vm)
@@ -132,7 +145,7 @@ describe('over a simulated month', async () => {
       },
       async copy(vm: OwnVm, kind: 'snapshots' | 'backups'): Promise<void> {
         const made = await accepted(customer.post(`/vms/${vm.id}/${kind}`, { name: 'copy' }))
-        const gib = plans.find(({ slug }) => slug === vm.plan.slug)!.disk
+        const gib = vm.plan.disk
         if (made) vm.copies.push({ id: (made.snapshot ?? made.backup).id as string, kind, gib, since: now() })
       },
       async forget(vm: OwnVm): Promise<void> {
@@ -173,6 +186,8 @@ describe('over a simulated month', async () => {
         () => moves.copy(vm, random.pick(['snapshots', 'backups'] as const)!),
         () => moves.forget(vm),
         () => moves.rebuild(vm),
+        () => moves.resize(vm, random.pick(plans)!),
+        () => moves.resize(vm, random.pick(plans)!),
         ...(next ? [() => moves.upgrade(vm, next), () => moves.upgrade(vm, next)] : []),
       )
     await random.pick(choices)!()
@@ -233,6 +248,22 @@ describe('over a simulated month', async () => {
       expect(await settleUp()).toEqual([])
     }
   })
+
+  test.each([DAY_MS - 1_000, 90_000])(
+    'a large plan is not had for less by leaving it for a small one again and again, each time after %i ms',
+    async (ms) => {
+      const { moves, settleUp } = await openAdversary(6)
+      const vm = (await moves.create(plans[0]!))!
+      for (let round = 0; round < 20; round++) {
+        await moves.resize(vm, plans.at(-1)!)
+        await moves.transfer(vm, 1)
+        await moves.wait(ms)
+        await moves.resize(vm, plans[0]!)
+        await moves.transfer(vm, 1)
+      }
+      expect(await settleUp()).toEqual([])
+    },
+  )
 
   test('days of copies and add-ons are not had by switching them off before they end', async () => {
     const { moves, settleUp } = await openAdversary(5)

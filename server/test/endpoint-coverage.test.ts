@@ -189,7 +189,7 @@ test('every operation that charges or refunds has a dry run', () => {
   const named = (operations: Operation[]): string[] => operations.map(({ operationId }) => operationId).toSorted()
   const costs = app.operations.filter(({ errorCodes: refuses = [] }) => refuses.includes('insufficient_funds'))
   expect(named(app.operations.filter(offersDryRun))).toEqual(
-    [...named(costs), 'deleteImage', 'deleteVm', 'deleteVolume', 'releaseAddress'].toSorted(),
+    [...named(costs), 'deleteImage', 'deleteVm', 'deleteVolume', 'shelveVm', 'releaseAddress'].toSorted(),
   )
 })
 

@@ -3,6 +3,8 @@
 import { proveBackups } from '../src/features/backups/prove.reconciler.ts'
 import { issueInvoices } from '../src/features/invoices/issue.reconciler.ts'
 import { announceMaintenance } from '../src/features/maintenances/service.ts'
+import { addSimulatedStorage, listStorageBackends } from '../src/features/storage/service.ts'
+import { reconcileStaleMachines } from '../src/features/vms/reconcilers/stale-machines.reconciler.ts'
 import { addDuration, manualClock } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { generateKey } from './openssh-keys.ts'
@@ -123,6 +125,24 @@ export function fixtureOf(app: TestApp, customer: Customer) {
         update webhook_deliveries set status = 'EXHAUSTED', next_attempt_at = null, completed_at = created_at where id = ${deliveryId}`),
     ticket: () => made('/tickets', TICKET),
     actionOf: async (vmId: string) => (await customer.get(`/vms/${vmId}/actions`)).body.data[0].id as string,
+    /** Its disk stays in the pool when it is shelved. */
+    replicatedVm: async () => {
+      await app.db.tx(async (tx) => {
+        const pool = { name: 'shelves', region: 'fra1', sizeGiB: 10_000, reservePercent: 10 }
+        if ((await listStorageBackends(tx)).length === 0) await addSimulatedStorage(tx, app.clock.now(), pool)
+        await tx.run(sql`update plans set storage = 'REPLICATED'`)
+      })
+      const id = await fixture.vm()
+      await app.db.run(sql`update plans set storage = 'LOCAL'`)
+      return id
+    },
+    shelvedVm: async () => {
+      const id = await fixture.replicatedVm()
+      await customer.post(`/vms/${id}/shelve`)
+      await app.settle({ subjectId: id })
+      await reconcileStaleMachines.runOnce(app.deps)
+      return id
+    },
     stoppedVm: async () => {
       const id = await fixture.vm()
       await customer.post(`/vms/${id}/stop`)
@@ -330,11 +350,14 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   startVm: withId((fixture) => fixture.stoppedVm()),
   stopVm: withId(vm, { force: true }),
   restartVm: withId(vm),
+  resizeVm: async (fixture) => ({ params: { id: await fixture.vm() }, body: { disk: 60 } }),
   upgradeVm: async (fixture) => ({ params: { id: await fixture.vm() }, body: { planId: await fixture.plan('large') } }),
   rebuildVm: async (fixture) => ({
     params: { id: await fixture.vm() },
     body: { osTemplateId: await fixture.template(), sshKeyIds: [await fixture.key()] },
   }),
+  shelveVm: withId((fixture) => fixture.replicatedVm()),
+  unshelveVm: withId((fixture) => fixture.shelvedVm()),
   getVmMetrics: withId(vm),
   openConsole: withId(vm, { type: 'serial' }),
   setVmPassword: withId(vm, { password: 'a new password' }),

@@ -128,6 +128,7 @@ export const violationSetups: Record<string, ViolationSetup> = {
   ],
 
   'hosts.capacity': ({ host }) => [sql`update hosts set vcpu_used = vcpu_used + 1 where id = ${host.id}`],
+  'hosts.cpus': ({ host }) => [sql`insert into cpu_pins (host_id, cpu, vm_id, vcpu) values (${host.id}, 0, 'cnowhere', 0)`],
   'storage.capacity': () => [addStorage(1)],
   'restores.room': ({ vmId }) => [
     sql`insert into restore_rooms (run_id, purpose, host_id, gib) select 'cnorun', 'DISK', host_id, 1 from vms where id = ${vmId}`,
@@ -270,6 +271,9 @@ export const violationSetups: Record<string, ViolationSetup> = {
   'volumes.orphans': ({ host }) => [
     sql`insert into orphan_volumes (host_id, kind, id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at)
       values (${host.id}, 'backup', 'cnowhere', 0, 1, false, ${LONG_AGO}, ${LONG_AGO})`,
+  ],
+  'disks.shelved': ({ vmId }) => [
+    sql`insert into shelved_disks (id, vm_id, target_id, created_at) values ('cdisk', ${vmId}, 'cnone', ${LONG_AGO})`,
   ],
   'storage.orphans': () => [
     addStorage(0),

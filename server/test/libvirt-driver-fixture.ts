@@ -94,6 +94,11 @@ export async function driverFixture(
       },
       passwordHash: async (vmId) => (await shell.run(vmId, 'awk -F: \'$1 == "root" { printf "%s", $2 }\' /etc/shadow')).output,
       hasAddress: async (vmId, address) => (await shell.run(vmId, 'ip addr | grep -F " $0/"', address)).exitCode === 0,
+      affinity: async (vmId) => {
+        const tasks = `/proc/$(cat /run/libvirt/qemu/berth-${vmId}.pid)/task/*`
+        const ofVcpus = `for task in ${tasks}; do grep -q '^CPU ' $task/comm && sed -n 's/^Cpus_allowed_list:\\s*//p' $task/status; done | sort -u`
+        return (await host.sandbox.inside('sh', '-c', ofVcpus)).trim().replaceAll('\n', ' ')
+      },
       writeVolume: async (vmId, volumeId, text) =>
         void (await shell.run(
           vmId,
@@ -167,7 +172,15 @@ export function specMaker(gateway: string) {
       ipv6: null,
       dns: [gateway],
     }
-    const size = { generation: 1, vcpu: 1, ramMiB: 256, diskGiB: 2, storageId: null, diskLimits: { iops: null, miBPerSecond: null } }
+    const size = {
+      generation: 1,
+      vcpu: 1,
+      cpus: null,
+      ramMiB: 256,
+      diskGiB: 2,
+      storageId: null,
+      diskLimits: { iops: null, miBPerSecond: null },
+    }
     const seed = { hostname: `guest-${machines}`, user: 'root', sshKeys: ['ssh-ed25519 AAAA someone'], passwordHash: '$6$berth$first' }
     return { vmId: newId(), uuid: randomUUID(), accountId: newId(), ...size, template, seed, nics: [nic], volumes: [], ...changes }
   }

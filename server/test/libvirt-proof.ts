@@ -55,6 +55,7 @@ const specOf = (template: MachineSpec['template'], gateway: string, number: numb
   generation: 1,
   vcpu: 1,
   ramMiB: 256,
+  cpus: null,
   diskLimits: { iops: null, miBPerSecond: null },
   diskGiB: 1,
   storageId: null,

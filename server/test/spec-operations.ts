@@ -28,9 +28,11 @@ const vmInList = {
   createdAt: 'date-time',
   // ours
   storage: 'string',
+  dedicatedCpu: 'boolean',
   publicIpv4: 'boolean',
   ipv6Address: 'string or null',
   ipv6Prefix: 'string or null',
+  shelvedAt: 'date-time or null',
 } as const satisfies Shape
 
 const currentAction: Check = (value, where) => {

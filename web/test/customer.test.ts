@@ -201,21 +201,21 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await button(dialog(page), 'Close').click()
   })
 
-  test('upgrades the VM at the quoted price', async () => {
+  test('resizes the VM at the quoted price', async () => {
     await go(page, 'Virtual machines')
     await link(page, 'web-1').click()
     await page.getByRole('tab', { name: 'Settings' }).click()
     const quotes = await holdResponses(page, /dryRun=true/)
-    await page.getByLabel('Plan', { exact: true }).selectOption({ index: 1 })
+    await page.getByLabel('Plan', { exact: true }).selectOption({ index: 2 })
     await quotes.requested
-    expect(await button(page, 'Upgrade to Large').isDisabled()).toBe(true)
+    expect(await button(page, 'Resize to Large').isDisabled()).toBe(true)
     await quotes.release()
-    await page.getByLabel('Plan', { exact: true }).selectOption({ index: 0 })
+    await page.getByLabel('Plan', { exact: true }).selectOption({ index: 1 })
     await expectShown(page.getByText('$6.00', { exact: true }))
-    await button(page, 'Upgrade to Medium').click()
-    await expectShown(dialog(page).getByText('The VM is rebooted now, and the charge is deducted from your wallet.'))
+    await button(page, 'Resize to Medium').click()
+    await expectShown(dialog(page).getByText('The VM is rebooted now.'))
     await expectShown(dialog(page).getByText('$6.00', { exact: true }))
-    await button(dialog(page), 'Upgrade VM').click()
+    await button(dialog(page), 'Resize VM').click()
     await dialog(page).waitFor({ state: 'detached' })
     await page.getByRole('tab', { name: 'Overview' }).click()
     await expectShown(page.getByText('2 vCPU · 2 GiB · 50 GiB'))

@@ -46,6 +46,7 @@ const listPlans = defineCommand({
       {
         SLUG: (each: Plan) => each.slug,
         VCPU: (each) => each.vcpu,
+        CPU: (each) => (each.dedicatedCpu ? 'dedicated' : 'shared'),
         RAM: (each) => mebibytes(each.ram),
         DISK: (each) => `${each.disk} GiB`,
         STORAGE: (each) => each.storage.toLowerCase(),

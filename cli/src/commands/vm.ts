@@ -9,12 +9,13 @@ import { omitUndefined, parseInteger, parseOnOff, parsePacket, readTextOrFile, r
 import { prompt, readStdin } from '../prompt.ts'
 import { details, message, table, type Columns } from '../result.ts'
 import { sanitizeTerminal } from '../style.ts'
-import { createVm, CUSTOM_SIZE, customSize, type CustomSize } from './vm-create.ts'
+import { createVm } from './vm-create.ts'
 import { openConsole, ssh } from './vm-remote.ts'
+import { resize, upgrade } from './vm-size.ts'
 
 const VM_COLUMNS: Columns<VmListItem> = {
   NAME: (vm) => vm.name,
-  STATUS: (vm) => vm.status,
+  STATUS: (vm) => (vm.shelvedAt === null ? vm.status : `${vm.status}, shelved`),
   ADDRESS: (vm) => vm.ipAddress ?? vm.ipv6Address,
   PLAN: (vm) => vm.plan.slug,
   // The slug of an own image is its id.
@@ -32,15 +33,16 @@ const list = defineCommand<Omit<Query<'listVms'>, 'page' | 'limit' | 'cursor'>>(
     ['--plan <plan>', 'filter by plan; custom for custom configurations'],
     ['--network <network>', 'filter by private network'],
     ['--firewall <firewall>', 'filter by firewall'],
+    ['--shelved', 'only shelved VMs'],
     ['--name <text>', 'filter by part of the name'],
     ['--address <ip>', 'filter by public or private address'],
     ['--sort <field>', 'name, createdAt or nextRenewalAt; -name and so on for descending'],
   ],
   example: 'vm list --status RUNNING',
   lists: true,
-  async run(ctx, { status, region, plan, network, firewall, name, address, sort }) {
+  async run(ctx, { status, region, plan, network, firewall, shelved, name, address, sort }) {
     const query = {
-      ...omitUndefined({ status, region, plan, name, address, sort }),
+      ...omitUndefined({ status, region, plan, shelved, name, address, sort }),
       ...(network && { network: await ctx.resolveId('network', network) }),
       ...(firewall && { firewall: await ctx.resolveId('firewall', firewall) }),
     }
@@ -91,26 +93,6 @@ const restart = defineCommand<{ force?: true }>({
   },
 })
 
-const upgrade = defineCommand<CustomSize & { plan?: string; dryRun?: true }>({
-  name: 'upgrade',
-  description: 'upgrade a VM to a larger plan or custom size',
-  args: '<vm>',
-  options: [['--plan <plan>', 'new plan; see berth plan list'], ...CUSTOM_SIZE],
-  example: 'vm upgrade web-1 --plan large',
-  waits: true,
-  asks: true,
-  supportsDryRun: true,
-  async run(ctx, { plan, dryRun, ...size }, vm: string) {
-    const customConfig = customSize(size)
-    if (!plan === !customConfig) throw usageError('--plan is required, such as --plan large; see berth plan list. Or give a custom size')
-    const to = customConfig ? { customConfig } : { planId: await ctx.resolveId('plan', plan!) }
-    const quote = async () => ctx.berth.vms.quoteUpgrade(await ctx.resolveId('vm', vm), to)
-    if (dryRun) return quoteDetails(await quote())
-    await ctx.ask(async () => `Upgrading ${vm} to ${plan ?? 'this size'} shuts it down and starts it again, and ${priceOf(await quote())}`)
-    return ctx.changeVm(vm, 'upgrading', (berth, id) => berth.vms.upgrade(id, to))
-  },
-})
-
 const rebuild = defineCommand<{ os?: string; key?: string[]; password?: string; dryRun?: true }>({
   name: 'rebuild',
   description: 'reinstall from an OS template or own image; all data is lost',
@@ -131,6 +113,38 @@ const rebuild = defineCommand<{ os?: string; key?: string[]; password?: string; 
     const body = { osTemplateId, ...omitUndefined({ sshKeyIds, password: password && readTextOrFile(password).trim() }) }
     if (dryRun) return quoteDetails(await ctx.berth.vms.quoteRebuild(await ctx.resolveId('vm', vm), body))
     return ctx.changeVm(vm, 'rebuilding', (berth, id) => berth.vms.rebuild(id, body))
+  },
+})
+
+const shelve = defineCommand<{ dryRun?: true }>({
+  name: 'shelve',
+  description: 'take a VM off its host; until it is unshelved it costs its disk and addresses only',
+  args: '<vm>',
+  example: 'vm shelve web-1',
+  waits: true,
+  asks: true,
+  supportsDryRun: true,
+  async run(ctx, { dryRun }, vm: string) {
+    const quote = async () => ctx.berth.vms.quoteShelve(await ctx.resolveId('vm', vm))
+    if (dryRun) return quoteDetails(await quote())
+    await ctx.ask(async () => `Shelving ${vm} shuts it down until it is unshelved, and ${priceOf(await quote())}`)
+    return ctx.changeVm(vm, 'shelving', (berth, id) => berth.vms.shelve(id))
+  },
+})
+
+const unshelve = defineCommand<{ dryRun?: true }>({
+  name: 'unshelve',
+  description: 'bring a shelved VM back to a host; it is started if it ran when it was shelved',
+  args: '<vm>',
+  example: 'vm unshelve web-1',
+  waits: true,
+  asks: true,
+  supportsDryRun: true,
+  async run(ctx, { dryRun }, vm: string) {
+    const quote = async () => ctx.berth.vms.quoteUnshelve(await ctx.resolveId('vm', vm))
+    if (dryRun) return quoteDetails(await quote())
+    await ctx.ask(async () => `Unshelving ${vm} ${priceOf(await quote())}`)
+    return ctx.changeVm(vm, 'unshelving', (berth, id) => berth.vms.unshelve(id))
   },
 })
 
@@ -349,6 +363,6 @@ const reach = defineCommand<{ protocol?: string; port?: string }>({
 })
 
 const power = [start, stop, restart]
-const changes = [upgrade, rebuild, rename, protect, unprotect, update, password, remove]
+const changes = [upgrade, resize, shelve, unshelve, rebuild, rename, protect, unprotect, update, password, remove]
 
 export const vm = group('vm', 'virtual machines', [list, get, createVm, ssh, openConsole, reach, ...power, ...changes, actions, metrics])

@@ -1,5 +1,5 @@
 // Domains: what libvirt calls a virtual machine.
-import { array, defaulted, hyper, int, optional, str, struct, uhyper, uint } from '../xdr/types.ts'
+import { array, defaulted, hyper, int, opaque, optional, str, struct, uhyper, uint } from '../xdr/types.ts'
 import * as flag from './flags.ts'
 import { parameters } from './parameters.ts'
 import { quick, slow, stream } from './procedure.ts'
@@ -57,6 +57,9 @@ export const domains = {
   detachDeviceByAlias: slow(392, 'DOMAIN_DETACH_DEVICE_ALIAS', { domain, alias: str, flags: modify }),
   updateDevice: slow(174, 'DOMAIN_UPDATE_DEVICE_FLAGS', device),
   setVcpus: slow(199, 'DOMAIN_SET_VCPUS_FLAGS', { domain, vcpus: uint, flags: flagsOf(flag.VcpuFlag) }),
+  /** `map` has a bit for each CPU of the host, that of CPU 0 lowest in the first byte. */
+  pinVcpu: slow(225, 'DOMAIN_PIN_VCPU_FLAGS', { domain, vcpu: uint, map: opaque, flags: modify }),
+  pinEmulator: slow(279, 'DOMAIN_PIN_EMULATOR', { domain, map: opaque, flags: modify }),
   setMemory: slow(204, 'DOMAIN_SET_MEMORY_FLAGS', { domain, memoryKiB: uhyper, flags: flagsOf(flag.MemoryFlag) }),
   setMemoryStatsPeriod: slow(308, 'DOMAIN_SET_MEMORY_STATS_PERIOD', { domain, periodSeconds: int, flags: modify }),
   blockResize: slow(251, 'DOMAIN_BLOCK_RESIZE', { domain, disk: str, size: uhyper, flags: flagsOf(flag.BlockResizeFlag) }),

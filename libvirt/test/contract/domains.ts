@@ -38,6 +38,8 @@ export async function provesRunning(fixture: Fixture): Promise<void> {
   await c.domains.resume({ domain: guest })
   await expectUnderstood(c.domains.wakeUp({ domain: guest })) // it does not sleep
   await c.domains.reset({ domain: guest })
+  await expectUnderstood(c.domains.pinVcpu({ domain: guest, vcpu: 0, map: Uint8Array.of(1), flags: ['live'] }))
+  await expectUnderstood(c.domains.pinEmulator({ domain: guest, map: Uint8Array.of(1), flags: ['live'] }))
   await c.domains.setMemoryStatsPeriod({ domain: guest, periodSeconds: 5, flags: ['live'] })
   expect((await c.domains.getBlockInfo({ domain: guest, disk: 'vda' })).capacity).toBe(1n << 20n)
   const { count } = await c.domains.getBlockStats({ domain: guest, disk: 'vda' })

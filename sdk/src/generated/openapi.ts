@@ -38,13 +38,19 @@ export interface components {
             copyPriceMonthly: string;
             /** @description How much less a VM without a public IPv4 address costs a month (publicIpv4) */
             ipv4PriceMonthly: string;
+            /** @description What a VM with a public IPv4 address costs a month while it is shelved, its snapshots and backups apart */
+            shelvedPriceMonthly: string;
             /** @description Mbit/s once the bandwidth is used up */
             throttleMbps: number;
             /** @description Disk operations a second, reads and writes together; null = unlimited */
             diskIops: number | null;
             /** @description MiB a second to and from the disk together; null = unlimited */
             diskMiBPerSecond: number | null;
-            /** @description False where it is not sold, or no host is large enough for it */
+            /** @description True where each vCPU is a CPU of the host that no other VM has; false where they are shared */
+            dedicatedCpu: boolean;
+            /** @description What the hosts of its VMs have, such as 10g, or words of the operator such as gpu */
+            traits: string[];
+            /** @description False where it is not sold, or no host is large enough for it and has its traits */
             available: boolean;
             /** @description Slugs of the regions it is sold in */
             regions: string[];
@@ -166,6 +172,8 @@ export interface components {
              * @enum {unknown}
              */
             storage: "LOCAL" | "REPLICATED";
+            /** @description Each vCPU is a CPU of the host that no other VM has */
+            dedicatedCpu: boolean;
             /** @description GB (10^9 bytes) per billing month; 0 = unmetered */
             bandwidth: number;
             /** @description Mbit/s */
@@ -212,6 +220,11 @@ export interface components {
              * @description ISO 8601, UTC
              */
             createdAt: string;
+            /**
+             * Format: date-time
+             * @description Since when it is shelved: on no host, STOPPED, and paid for its disk and addresses only
+             */
+            shelvedAt: string | null;
         };
         VmEventData: {
             vm: components["schemas"]["VmListItem"];
@@ -230,7 +243,7 @@ export interface components {
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            type: "vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "bandwidth.throttled" | "bandwidth.unthrottled";
+            type: "vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "bandwidth.throttled" | "bandwidth.unthrottled";
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -1419,6 +1432,8 @@ export interface components {
              * @enum {unknown}
              */
             storage: "LOCAL" | "REPLICATED";
+            /** @description Each vCPU is a CPU of the host that no other VM has */
+            dedicatedCpu: boolean;
             /** @description GB (10^9 bytes) per billing month; 0 = unmetered */
             bandwidth: number;
             /** @description Mbit/s */
@@ -1465,6 +1480,11 @@ export interface components {
              * @description ISO 8601, UTC
              */
             createdAt: string;
+            /**
+             * Format: date-time
+             * @description Since when it is shelved: on no host, STOPPED, and paid for its disk and addresses only
+             */
+            shelvedAt: string | null;
             /** @description Whether it is held to networkSpeed, and to the throttle at its traffic cap: always true */
             networkLimited: boolean;
             /** @description What reverse DNS (PTR) says of the address, or is about to */
@@ -1603,11 +1623,32 @@ export interface components {
         ActionStarted: {
             actionId: string;
         };
+        ResizeQuote: {
+            /** @description What would be taken from the wallet now, for example "12.00"; negative: given back */
+            charge: string;
+            /** @description What the VM would cost a month from then on */
+            monthly: string;
+            currency: string;
+            /** @description Decimal with two places, for example "12.00"; debits are negative */
+            balanceAfter: string;
+            /** @description Whether the running VM is shut down and started again, once */
+            restarts: boolean;
+            /** @description Whether it moves to another host first, because its own is full; it keeps running meanwhile */
+            moves: boolean;
+        };
         /** @description Either a plan or a custom configuration */
         UpgradeVm: {
             /** @description must be an id: c and at least 8 more characters */
             planId?: string | undefined;
             customConfig?: components["schemas"]["CustomConfig"] | undefined;
+        };
+        /** @description A plan, a custom configuration, or a larger disk. A disk never shrinks */
+        ResizeVm: {
+            /** @description must be an id: c and at least 8 more characters */
+            planId?: string | undefined;
+            customConfig?: components["schemas"]["CustomConfig"] | undefined;
+            /** @description GiB. Alone: the disk grows, and everything else stays. With planId: a plan with a larger disk than its own. Either makes a custom configuration, which costs as much as before, or as the plan, and the additional disk */
+            disk?: number | undefined;
         };
         RebuildVm: {
             /** @description must be an id: c and at least 8 more characters */
@@ -2188,7 +2229,9 @@ export type CreateVm = components['schemas']['CreateVm'];
 export type BackupPolicyChange = components['schemas']['BackupPolicyChange'];
 export type UpdateVm = components['schemas']['UpdateVm'];
 export type ActionStarted = components['schemas']['ActionStarted'];
+export type ResizeQuote = components['schemas']['ResizeQuote'];
 export type UpgradeVm = components['schemas']['UpgradeVm'];
+export type ResizeVm = components['schemas']['ResizeVm'];
 export type RebuildVm = components['schemas']['RebuildVm'];
 export type SetPassword = components['schemas']['SetPassword'];
 export type ReachStep = components['schemas']['ReachStep'];
@@ -3893,6 +3936,8 @@ export interface operations {
                 network?: string;
                 /** @description Id of a firewall */
                 firewall?: string;
+                /** @description Whether they are shelved */
+                shelved?: boolean;
                 /** @description Part of the name, in upper or lower case */
                 name?: string;
                 /** @description A public address, or the address in a private network */
@@ -4188,7 +4233,53 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         success: true;
-                        data: components["schemas"]["Quote"];
+                        data: components["schemas"]["ResizeQuote"];
+                    };
+                };
+            };
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    resizeVm: {
+        parameters: {
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResizeVm"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ResizeQuote"];
                     };
                 };
             };
@@ -4224,6 +4315,90 @@ export interface operations {
                 "application/json": components["schemas"]["RebuildVm"];
             };
         };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Quote"];
+                    };
+                };
+            };
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    shelveVm: {
+        parameters: {
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Quote"];
+                    };
+                };
+            };
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    unshelveVm: {
+        parameters: {
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
@@ -5772,7 +5947,7 @@ export interface operations {
                      */
                     url: string;
                     /** @description What to be told of; a name given twice counts once */
-                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "webhook.disabled")[];
+                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "webhook.disabled")[];
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                 };
@@ -5866,7 +6041,7 @@ export interface operations {
                      */
                     url?: string | undefined;
                     /** @description What to be told of; a name given twice counts once */
-                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "webhook.disabled")[] | undefined;
+                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "webhook.disabled")[] | undefined;
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                     /** @description true begins anew with a failCount of 0; false cancels what is still to be sent */

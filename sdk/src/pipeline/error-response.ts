@@ -1,5 +1,5 @@
 // Turns error responses into ApiError.
-import { ApiError, type FieldError } from '../errors.ts'
+import { ApiError, type FieldError, type NoCapacity } from '../errors.ts'
 import type { ErrorCode } from '../generated/openapi.ts'
 import type { ApiRequest, Handler } from './handler.ts'
 
@@ -8,6 +8,8 @@ interface Problem {
   code?: ErrorCode
   requestId?: string
   errors?: FieldError[]
+  missing?: string[]
+  alternatives?: NoCapacity['alternatives']
   /** Where the response is not problem+json. */
   error?: string
 }
@@ -27,6 +29,7 @@ function toError({ method, url }: ApiRequest, { status, statusText, headers, typ
     requestId: problem.requestId ?? headers.get('x-request-id'),
     fields: problem.errors ?? [],
     retryAfterSeconds: parseRetryAfter(headers.get('retry-after')),
+    noCapacity: problem.missing && problem.alternatives ? { missing: problem.missing, alternatives: problem.alternatives } : null,
   })
 }
 

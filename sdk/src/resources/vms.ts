@@ -61,6 +61,16 @@ export class Vms extends Resource {
     return this.api.quote('upgradeVm', { path: { id }, body: upgradeTo(to) }, options)
   }
 
+  /** Up or down: to a plan, a custom configuration, or a larger disk. */
+  resize(id: string, to: Body<'resizeVm'>, options?: CallOptions) {
+    return this.api.start(id, 'resizeVm', { path: { id }, body: to }, options)
+  }
+
+  /** The price both ways, whether the VM restarts, and whether it moves to another host. */
+  quoteResize(id: string, to: Body<'resizeVm'>, options?: CallOptions) {
+    return this.api.quote('resizeVm', { path: { id }, body: to }, options)
+  }
+
   /** Reinstalls from a template. All data on the disk is lost. */
   rebuild(id: string, body: Body<'rebuildVm'>, options?: CallOptions) {
     return this.api.start(id, 'rebuildVm', { path: { id }, body }, options)
@@ -69,6 +79,24 @@ export class Vms extends Resource {
   /** Free, unless the VM failed during creation and was refunded: then it is charged again. */
   quoteRebuild(id: string, body: Body<'rebuildVm'>, options?: CallOptions) {
     return this.api.quote('rebuildVm', { path: { id }, body }, options)
+  }
+
+  /** Takes it off its host. Until it is unshelved it costs its disk and addresses only. */
+  shelve(id: string, options?: CallOptions) {
+    return this.api.start(id, 'shelveVm', { path: { id } }, options)
+  }
+
+  /** `charge` is negative: what is given back of this period. */
+  quoteShelve(id: string, options?: CallOptions) {
+    return this.api.quote('shelveVm', { path: { id } }, options)
+  }
+
+  unshelve(id: string, options?: CallOptions) {
+    return this.api.start(id, 'unshelveVm', { path: { id } }, options)
+  }
+
+  quoteUnshelve(id: string, options?: CallOptions) {
+    return this.api.quote('unshelveVm', { path: { id } }, options)
   }
 
   setPassword(id: string, password: string, options?: CallOptions) {

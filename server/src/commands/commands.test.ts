@@ -199,15 +199,43 @@ describe('berthd host and plan', { timeout: 120_000 }, () => {
     expect(refused.map(({ code }) => code)).toEqual([1, 1, 2, 2, 2, 1, 1])
   })
 
-  test('sets the link speed of a host', async () => {
+  test('sets link speed, overcommit, traits and dedicated CPUs of a host', async () => {
     expect(await json('host', 'set', 'local', '--uplink-mbps', '1000')).toMatchObject({ uplinkMbps: 1000 })
     expect((await run('host', 'set', 'local', '--uplink-mbps', 'fast')).code).toBe(1)
     expect(await json('host', 'set', 'local', '--uplink-mbps', '10000')).toMatchObject({ uplinkMbps: 10_000 })
+    const ratios = await json('host', 'set', 'local', '--cpu-overcommit', '3', '--ram-overcommit', '1.5')
+    expect(ratios).toMatchObject({ overcommit: 3, ramOvercommit: 1.5 })
+    expect(await json('host', 'set', 'local', '--overcommit', '4', '--ram-overcommit', '1')).toMatchObject({
+      overcommit: 4,
+      ramOvercommit: 1,
+    })
+    expect(await json('host', 'set', 'local', '--trait', 'gpu', '--trait', 'nvme')).toMatchObject({ traits: ['gpu', 'nvme', '10g'] })
+    expect(await json('host', 'set', 'local', '--no-trait', 'nvme', '--dedicated-cpus', '1')).toMatchObject({
+      traits: ['gpu', '10g', 'dedicated-cpu'],
+      dedicatedCpus: '1',
+    })
+    const hosts = await run('host', 'list')
+    expect(hosts.stdout).toMatch(/DEDICATED CPUS.*TRAITS/)
+    expect(hosts.stdout).toContain('gpu 10g dedicated-cpu')
+    expect(await json('host', 'set', 'local', '--no-trait', 'gpu', '--dedicated-cpus', 'none')).toMatchObject({ traits: ['10g'] })
+    for (const wrong of [
+      ['--no-trait', 'gpu'],
+      ['--trait', '10g'],
+      ['--dedicated-cpus', '9999'],
+      ['--dedicated-cpus', 'all'],
+    ])
+      expect((await run('host', 'set', 'local', ...wrong)).code, wrong.join(' ')).not.toBe(0)
   })
 
   test('sets and lifts the disk limits of a plan', async () => {
     const limited = await json('plan', 'set', 'large', '--disk-iops', '500', '--disk-mib-per-second', '50')
     expect(limited).toMatchObject({ diskIops: 500, diskMiBPerSecond: 50 })
+    const special = await json('plan', 'set', 'large', '--dedicated-cpu', 'true', '--trait', 'gpu')
+    expect(special).toMatchObject({ dedicatedCpu: true, traits: ['gpu'] })
+    expect(await json('plan', 'set', 'large', '--dedicated-cpu', 'false', '--no-trait', 'gpu')).toMatchObject({
+      dedicatedCpu: false,
+      traits: [],
+    })
     const lifted = await json('plan', 'set', 'large', '--disk-iops', 'none', '--disk-mib-per-second', 'none')
     expect(lifted).toMatchObject({ diskIops: null, diskMiBPerSecond: null })
   })

@@ -91,6 +91,7 @@ import { ticketRoutes } from './support/routes.ts'
 import { ticketEvents } from './support/schema.ts'
 import { firewallBindingRoutes } from './vms/firewall-bindings.routes.ts'
 import { subscribeHostEvents } from './vms/reconcilers/power-sync.reconciler.ts'
+import { applyCpus } from './vms/reconcilers/apply-cpus.reconciler.ts'
 import { applyPorts } from './vms/reconcilers/apply-ports.reconciler.ts'
 import { watchPorts } from './vms/reconcilers/port-drift.reconciler.ts'
 import { sweepOrphanImages } from './vms/reconcilers/orphan-images.reconciler.ts'
@@ -209,6 +210,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   applyReverseNames,
   applyNetworks,
   watchNetworks,
+  applyCpus,
   applyPorts,
   watchPorts,
   syncPowerStates,

@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe } from 'vitest'
 import { consoleContract } from './conformance/consoles.ts'
 import { backendContract, backupContract, hostContract, snapshotContract } from './conformance/copies.ts'
+import { cpuContract } from './conformance/cpus.ts'
 import { crashContract } from './conformance/crashes.ts'
 import { diskContract } from './conformance/disks.ts'
 import { interfaceContract } from './conformance/interfaces.ts'
@@ -24,6 +25,7 @@ export function describeDriver(
     afterEach(() => made.tidy?.(), timeoutMs)
     afterAll(() => made.close())
     powerContract(fixture)
+    cpuContract(fixture)
     diskContract(fixture)
     crashContract(fixture)
     interfaceContract(fixture)

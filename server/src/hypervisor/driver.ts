@@ -14,6 +14,7 @@ import type { DiskContent, DiskLayer } from './extent.ts'
 import type { DriverEvent, HostFacts, Machine, MetricsSample, NicCounters, Volume } from './inventory.ts'
 import type {
   ConsoleType,
+  CpuSet,
   DiskSource,
   StopOutcome,
   MachineSpec,
@@ -45,6 +46,9 @@ export interface Machines {
   /** Defined as the spec says, and running. Requires its disk. A paused one is resumed. `invalid_state` while it runs with another generation,
    *  vcpu or RAM: stop it first. */
   ensureRunning(spec: MachineSpec, signal: AbortSignal): Promise<void>
+  /** A running machine runs on these CPUs from now on, and when it is started again; its memory stays where it is. Null: on any. One that is off gets those of its
+   *  spec when it is started. */
+  ensureCpus(vmId: string, cpus: CpuSet | null, signal: AbortSignal): Promise<void>
   /** A paused machine is resumed; any other stays as it is. One that finds the disk of its host full again is paused again at once. */
   ensureResumed(vmId: string, signal: AbortSignal): Promise<void>
   /** ACPI shutdown, then power off after the grace period; 0 powers off at once. A machine that does not exist counts as stopped. */
@@ -106,6 +110,8 @@ export interface MigrationRequest {
   receiver: Receiver
   /** Address of the receiver's hypervisor, as the product knows it. */
   uri: string
+  /** Of the receiver, where it runs there; the spec has those of this host. */
+  cpus: CpuSet | null
   isOn: boolean
   /** Whether the receiver has taken the machine over, which may be off again: asked where this host cannot tell, after a crash of its daemon. */
   hasArrived: () => Promise<boolean>

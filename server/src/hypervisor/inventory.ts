@@ -1,6 +1,6 @@
 // What a host reports: inventory, statistics and capabilities. It is read from the host alone, never from the database, so that the fleet
 // can be recovered from its hosts.
-import type { ConsoleType, DiskLimits, Power, StopReason } from './spec.ts'
+import type { ConsoleType, CpuSet, DiskLimits, Power, StopReason } from './spec.ts'
 
 export interface Machine {
   /** Null for an unknown machine, which does not carry our metadata. */
@@ -15,6 +15,8 @@ export interface Machine {
   /** Paused by a write that found the disk of the host full. The write is repeated when the machine is resumed, so nothing is lost. */
   isOutOfSpace: boolean
   vcpu: number
+  /** Null: any CPU of the host. */
+  cpus: CpuSet | null
   ramMiB: number
   diskLimits: DiskLimits
   agentConnected: boolean
@@ -72,6 +74,8 @@ export interface HostFacts {
   /** As the host itself reports it, also to the network controller. */
   hostname: string
   vcpu: number
+  /** NUMA node of each CPU, from CPU 0 on; -1 where there is no such CPU. Null where unknown. */
+  cpuNodes: number[] | null
   cpuModel: string
   arch: string
   ramMiB: number

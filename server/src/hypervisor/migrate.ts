@@ -10,17 +10,18 @@ export interface Move extends Omit<MigrationRequest, 'receiver' | 'hasArrived'> 
 /** Where `from` does not answer, `to` alone says whether the machine has arrived. */
 export async function migrateMachine({ spec, from, to, ...request }: Move, signal: AbortSignal): Promise<void> {
   const { vmId } = spec
+  const there = { ...spec, cpus: request.cpus }
   const found = await from.findMachine(vmId, signal).catch(async (error: unknown) => {
     if (isDriverError(error, 'unreachable') && (await isReceived(to, spec, request, signal))) return null
     throw error
   })
   if (found) {
-    const receiver = await to.ensureReceiver(spec, await from.describeDisk(vmId, signal), signal)
+    const receiver = await to.ensureReceiver(there, await from.describeDisk(vmId, signal), signal)
     // Its guest may have powered itself off there. One that is paused may still be arriving.
     const hasArrived = async (): Promise<boolean> => ((await to.findMachine(vmId, signal))?.power ?? 'paused') !== 'paused'
     await from.ensureMigrated(spec, { ...request, receiver, hasArrived }, signal)
   }
-  await to.ensureReceived(spec, request, signal)
+  await to.ensureReceived(there, request, signal)
 }
 
 /** A host that was destroyed is null. `uri` is that of `from`. */

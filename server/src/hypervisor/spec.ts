@@ -77,6 +77,13 @@ export interface VolumeSnapshotRef {
 /** What the guest finds below /dev/disk/by-id, after `virtio-`: virtio has room for 20 characters of it. */
 export const volumeSerial = (volumeId: string): string => volumeId.slice(-20)
 
+/** CPUs of a host. */
+export interface CpuSet {
+  cpus: number[]
+  /** Each vCPU has the one in its place for itself, and the memory is of this NUMA node as far as it has some; null: all vCPUs share them with other machines. */
+  numaNode: number | null
+}
+
 export interface MachineSpec {
   vmId: string
   /** Chosen and stored before the first call, so that the machine can be found after a lost reply. */
@@ -85,6 +92,8 @@ export interface MachineSpec {
   /** Incremented by every rebuild and restore. Each generation has its own disk. */
   generation: number
   vcpu: number
+  /** Where its vCPUs run; null: on any CPU of the host. */
+  cpus: CpuSet | null
   ramMiB: number
   diskGiB: number
   diskLimits: DiskLimits

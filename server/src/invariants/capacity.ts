@@ -3,17 +3,30 @@ import { sql } from '../kernel/database/db.ts'
 import { invariant, type Invariant } from './invariant.ts'
 import { isBusy } from './workflows.ts'
 
+const hasNotMoved = sql`
+  (r.status in ('PENDING', 'RUNNING') or r.compensating) and not exists (
+    select from workflow_steps s where s.run_id = r.id and s.name = 'move' and (s.status = 'COMPLETED' or s.result @> '{"isSettled": true}'))`
+
 /** An evacuating VM has capacity reserved on both hosts until the run has ended, one that is migrated until it has arrived. */
 const reservedCapacity = sql`
-  select host_id, vcpu, ram_mib, case when storage_id is null then disk_gib else 0 end as disk_gib from vms union all
-  select r.input -> 'placeBefore' ->> 'host_id', v.vcpu, v.ram_mib, case when v.storage_id is null then v.disk_gib else 0 end from workflow_runs r join vms v on v.id = r.subject_id
+  select host_id, case when dedicated_cpu then 0 else vcpu end as vcpu, ram_mib, case when storage_id is null then disk_gib else 0 end as disk_gib from vms union all
+  select r.input -> 'placeBefore' ->> 'host_id', case when v.dedicated_cpu then 0 else v.vcpu end, v.ram_mib, case when v.storage_id is null then v.disk_gib else 0 end from workflow_runs r join vms v on v.id = r.subject_id
   where (r.status in ('PENDING', 'RUNNING') or r.compensating) union all
-  select r.input ->> 'destinationId', coalesce((r.input -> 'size' ->> 'vcpu')::int, v.vcpu), coalesce((r.input -> 'size' ->> 'ramMiB')::int, v.ram_mib),
+  select r.input ->> 'destinationId', case when coalesce(r.input -> 'size' ? 'dedicatedFor', v.dedicated_cpu) then 0
+      else coalesce((r.input -> 'size' ->> 'vcpu')::int, v.vcpu) end, coalesce((r.input -> 'size' ->> 'ramMiB')::int, v.ram_mib),
     coalesce((r.input -> 'size' ->> 'diskGiB')::int, case when v.storage_id is null then v.disk_gib else 0 end)
   from workflow_runs r left join vms v on v.id = r.subject_id
-  where (r.status in ('PENDING', 'RUNNING') or r.compensating) and r.name = 'vm.migrate' and not exists (
-    select from workflow_steps s where s.run_id = r.id and s.name = 'move' and (s.status = 'COMPLETED' or s.result @> '{"isSettled": true}')) union all
+  where r.name in ('vm.migrate', 'vm.resize_elsewhere') and ${hasNotMoved} union all
   select host_id, vcpu, ram_mib, disk_gib from backup_proofs`
+
+/** What the size of a VM that is resized on another host gets when it has arrived there. */
+const growth = sql`
+  select v.account_id, v.storage_id, (r.input -> 'more' ->> 'vcpu')::int as vcpu, (r.input -> 'more' ->> 'ramMiB')::int as ram_mib,
+    (r.input -> 'more' ->> 'diskGiB')::int as disk_gib
+  from workflow_runs r join vms v on v.id = r.subject_id where r.name = 'vm.resize_elsewhere' and ${hasNotMoved}`
+
+const sizes = sql`
+  (select account_id, storage_id, vcpu, ram_mib, disk_gib from vms union all select account_id, storage_id, vcpu, ram_mib, disk_gib from (${growth}) g) sized`
 
 /** A backup that is made on one host for another has room reserved on both. */
 const copies = sql`
@@ -36,6 +49,29 @@ const capacity = invariant(
       is distinct from (coalesce(v.vcpu, 0), coalesce(v.ram, 0), coalesce(v.disk, 0) + coalesce(c.gib, 0))`,
 )
 
+/** A VM that moves has CPUs of both hosts, as with other capacity. */
+const wantedPins = sql`
+  select host_id, id as vm_id, vcpu from vms where dedicated_cpu and host_id is not null union all
+  select r.input -> 'placeBefore' ->> 'host_id', v.id, v.vcpu from workflow_runs r join vms v on v.id = r.subject_id
+  where (r.status in ('PENDING', 'RUNNING') or r.compensating) and v.dedicated_cpu and r.input -> 'placeBefore' ->> 'host_id' is not null union all
+  select r.input ->> 'destinationId', r.input -> 'size' ->> 'dedicatedFor', (r.input -> 'size' ->> 'vcpu')::int from workflow_runs r
+  where (r.status in ('PENDING', 'RUNNING') or r.compensating) and r.name in ('vm.migrate', 'vm.resize_elsewhere') and r.input -> 'size' ? 'dedicatedFor' and not exists (
+    select from workflow_steps s where s.run_id = r.id and s.name = 'move' and (s.status = 'COMPLETED' or s.result @> '{"isSettled": true}'))`
+
+const pins = invariant(
+  'hosts.cpus',
+  'Each vCPU of a VM with dedicated CPUs has one of its host, all of one NUMA node, and nobody else has any',
+  () => sql`
+    select coalesce(w.vm_id, p.vm_id) as id, format('VM %s has %s CPUs of host %s, and should have %s', coalesce(w.vm_id, p.vm_id), coalesce(p.cpus, 0),
+      coalesce(w.host_id, p.host_id), coalesce(w.vcpu, 0)) as what
+    from (${wantedPins}) w full join (select host_id, vm_id, count(*) as cpus from cpu_pins group by 1, 2) p on p.host_id = w.host_id and p.vm_id = w.vm_id
+    where coalesce(w.vcpu, 0) <> coalesce(p.cpus, 0)
+    union all
+    select p.vm_id, format('VM %s has CPUs of host %s that are not dedicated, or of %s NUMA nodes', p.vm_id, h.name, count(distinct coalesce(h.cpu_nodes[p.cpu + 1], 0)))
+    from cpu_pins p join hosts h on h.id = p.host_id group by p.vm_id, h.id
+    having bool_or(p.cpu <> all(h.dedicated_cpus)) or count(distinct coalesce(h.cpu_nodes[p.cpu + 1], 0)) > 1`,
+)
+
 const storage = invariant(
   'storage.capacity',
   'The room booked in a storage backend is the sum of its disks, snapshots, volumes and restores',
@@ -43,7 +79,7 @@ const storage = invariant(
     select s.id, format('storage backend %s counts %s GiB; its VMs have %s with their snapshots', s.name, s.used_gib, coalesce(b.gib, 0)) as what
     from storage_backends s left join (
       select storage_id, sum(gib) as gib from (
-        select storage_id, disk_gib as gib from vms union all select storage_id, counted_gib from snapshots
+        select storage_id, disk_gib as gib from ${sizes} union all select storage_id, counted_gib from snapshots
         union all select storage_id, size_gib from volumes
         union all select o.storage_id, s.counted_gib from volume_snapshots s join volumes o on o.id = s.volume_id
         union all select storage_id, gib from restore_rooms) each group by storage_id) b
@@ -130,9 +166,9 @@ const heldIpv6 = invariant(
 
 const holdings = sql`
   select account_id, 'vms' as name, count(*) as used from vms group by 1
-  union all select account_id, 'vcpu', sum(vcpu) from vms group by 1
-  union all select account_id, 'ram_mib', sum(ram_mib) from vms group by 1
-  union all select account_id, 'disk_gib', sum(disk_gib) from vms group by 1
+  union all select account_id, 'vcpu', sum(vcpu) from ${sizes} group by 1
+  union all select account_id, 'ram_mib', sum(ram_mib) from ${sizes} group by 1
+  union all select account_id, 'disk_gib', sum(disk_gib) from ${sizes} group by 1
   union all select account_id, 'copies_gib', sum(counted_gib) from (
     select account_id, counted_gib from snapshots union all select account_id, counted_gib from backups where not is_tombstone
     union all select account_id, locked_gib from backup_repositories where account_id is not null
@@ -181,6 +217,7 @@ const kept = invariant(
 
 export const capacityInvariants: Invariant[] = [
   capacity,
+  pins,
   storage,
   restores,
   held,

@@ -25,6 +25,8 @@ const LIFECYCLE = {
   SUSPEND: 'vm.suspended',
   DELETE: 'vm.terminated',
   MIGRATE: 'vm.migrated',
+  SHELVE: 'vm.shelved',
+  UNSHELVE: 'vm.unshelved',
 }
 
 /** Suspending a suspended VM that was powered on again records no second event. */

@@ -130,7 +130,7 @@ const applied = invariant(
       coalesce(p.error, 'it was not tried')) as what
     from vm_ports p join hosts h on h.id = p.host_id join vms v on v.id = p.vm_id
     where (p.is_managed or v.provisioned) and (not p.is_managed or p.applied_version is distinct from p.desired_version)
-      and h.unreachable_since is null and v.status <> 'UNMANAGED' and not ${isBusy}`,
+      and h.unreachable_since is null and v.status <> 'UNMANAGED' and v.shelved_at is null and not ${isBusy}`,
   { settle: '2m' },
 )
 

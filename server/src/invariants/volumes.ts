@@ -80,4 +80,17 @@ const orphanImages = invariant(
   { settle: '30m' },
 )
 
-export const volumeInvariants: Invariant[] = [known, present, orphans, orphanImages]
+const shelved = invariant(
+  'disks.shelved',
+  'A shelved VM is on no host and its disk is stored once; no other VM has a disk stored',
+  () => sql`
+    select v.id, format('VM %s is shelved, on host %s, with %s stored disks', v.name, coalesce(v.host_id, 'none'), d.count) as what
+    from vms v, lateral (select count(*) from shelved_disks d where d.vm_id = v.id and not d.is_unwanted and d.checksum is not null) d
+    where v.shelved_at is not null and not ${isBusy}
+      and (v.host_id is not null or not v.provisioned or d.count <> case v.storage when 'LOCAL' then 1 else 0 end)
+    union all
+    select d.id, format('the disk of VM %s is stored, which is not shelved', d.vm_id) from shelved_disks d left join vms v on v.id = d.vm_id
+    where not d.is_unwanted and v.shelved_at is null and (v.id is null or not ${isBusy})`,
+)
+
+export const volumeInvariants: Invariant[] = [known, present, orphans, orphanImages, shelved]

@@ -57,13 +57,22 @@ export class ApiError extends Error {
   readonly fields: FieldError[]
   /** When a retry is worthwhile. */
   readonly retryAfterSeconds: number | null
+  /** Further members of the problem details (RFC 9457). */
+  readonly details: Record<string, unknown>
 
-  constructor(code: ErrorCode, message: string, fields: FieldError[] = [], retryAfterSeconds: number | null = null) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    fields: FieldError[] = [],
+    retryAfterSeconds: number | null = null,
+    details: Record<string, unknown> = {},
+  ) {
     super(message)
     this.name = 'ApiError'
     this.code = code
     this.fields = fields
     this.retryAfterSeconds = retryAfterSeconds
+    this.details = details
   }
 
   get status(): number {

@@ -83,6 +83,12 @@ export function createMetrics() {
       labelNames: ['host'],
       registers,
     }),
+    hostRoom: new Gauge({
+      name: 'berth_host_room_ratio',
+      help: 'Share of the vCPUs and of the memory of a host that can still be sold; negative where more is sold than its overcommit allows',
+      labelNames: ['host', 'resource'],
+      registers,
+    }),
     hostLost: new Gauge({
       name: 'berth_host_lost',
       help: 'Whether a host is silent on every path by which it could be heard',

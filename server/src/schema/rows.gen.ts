@@ -229,6 +229,12 @@ export interface Tables {
     count: number
     ends_at: Date
   }
+  cpu_pins: {
+    host_id: string
+    cpu: number
+    vm_id: string
+    vcpu: number
+  }
   drain_moves: {
     run_id: string
     drain_id: string
@@ -378,6 +384,15 @@ export interface Tables {
     power_ca: string | null
     fenced_at: Date | null
     disk_restoring_gib: number
+    traits: string[]
+    ram_overcommit: number
+    cpu_nodes: number[] | null
+    dedicated_cpus: number[]
+    cpus_version: number
+    cpus_applied: number
+    vcpu_sellable: number
+    ram_sellable_mib: number
+    all_traits: string[]
   }
   idempotency_keys: {
     account_id: string
@@ -703,6 +718,8 @@ export interface Tables {
     disk_iops: number | null
     disk_mib_per_second: number | null
     storage: 'LOCAL' | 'REPLICATED'
+    dedicated_cpu: boolean
+    traits: string[]
   }
   recovery_codes: {
     user_id: string
@@ -759,6 +776,14 @@ export interface Tables {
     created_at: Date
     last_seen_at: Date
     expires_at: Date
+  }
+  shelved_disks: {
+    id: string
+    vm_id: string
+    target_id: string
+    checksum: string | null
+    is_unwanted: boolean
+    created_at: Date
   }
   snapshots: {
     id: string
@@ -928,6 +953,10 @@ export interface Tables {
     ipv6_pool_id: string | null
     storage: 'LOCAL' | 'REPLICATED'
     storage_id: string | null
+    dedicated_cpu: boolean
+    shelved_at: Date | null
+    shelved_credit_cents: bigint | null
+    shelved_price_cents: bigint | null
   }
   vm_ports: {
     vm_id: string
@@ -998,6 +1027,10 @@ export interface Tables {
     storage: 'LOCAL' | 'REPLICATED'
     storage_id: string | null
     lost_at: Date | null
+    dedicated_cpu: boolean
+    shelved_at: Date | null
+    shelved_credit_cents: bigint | null
+    shelved_price_cents: bigint | null
   }
   volume_periods: {
     volume_id: string
@@ -1195,6 +1228,8 @@ export interface Tables {
     is_stuck: boolean
     disk_iops: number | null
     disk_mib_per_second: number | null
+    cpus: number[] | null
+    numa_node: number | null
   }
   'simulated.networks': {
     region_id: string
@@ -1268,6 +1303,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   console_tokens: 'secret_hash, vm_id, account_id, actor_id, type, expires_at, used_at',
   control_plane_backups: 'target_id, keep_days, next_at, claimed_until, upload_id, done_at, error, created_at',
   counters: 'key, count, ends_at',
+  cpu_pins: 'host_id, cpu, vm_id, vcpu',
   drain_moves: 'run_id, drain_id, vm_id, vm_name',
   drains: 'id, host_id, status, stops_others, concurrency, vm_count, remaining, created_at, ended_at',
   emails: 'id, account_id, event_id, recipient, message_id, status, attempts, claims, next_attempt_at, claimed_until, error, created_at, completed_at',
@@ -1282,7 +1318,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   host_fences: 'host_id, requested_at, recovers, means, error, next_attempt_at',
   host_paths: 'host_id, path, seen_at, silent_since, problem',
   host_storage_clients: 'host_id, storage_id, owner_id, address, nonce, is_certain, seen_at',
-  hosts: 'id, region_id, name, driver, uri, arch, acceleration, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at, disk_reserve_percent, disk_reserve_gib, disk_free_gib, uplink_mbps, hostname, lost_at, power_url, power_user, sealed_power_password, power_ca, fenced_at, disk_restoring_gib',
+  hosts: 'id, region_id, name, driver, uri, arch, acceleration, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at, disk_reserve_percent, disk_reserve_gib, disk_free_gib, uplink_mbps, hostname, lost_at, power_url, power_user, sealed_power_password, power_ca, fenced_at, disk_restoring_gib, traits, ram_overcommit, cpu_nodes, dedicated_cpus, cpus_version, cpus_applied, vcpu_sellable, ram_sellable_mib, all_traits',
   idempotency_keys: 'account_id, key, fingerprint, status, body, location, created_at, expires_at',
   idempotency_usage: 'account_id, keys, bytes',
   image_copies: 'image_id, target_id, run_id, stored_at, checksum, renew_at, next_try_at, error, locked_bytes, created_at',
@@ -1315,13 +1351,14 @@ export const COLUMNS: Record<keyof Tables, string> = {
   payments: 'id, account_id, provider, status, amount_cents, currency, session_id, intent_id, checkout_url, instructions, received_cents, refunded_cents, disputed_cents, reversed_cents, transaction_id, created_at, updated_at',
   placement_group_members: 'vm_id, group_id',
   placement_groups: 'id, account_id, name, policy, created_at',
-  plans: 'id, slug, name, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, price_cents, available, is_default, region_slugs, position, created_at, disk_iops, disk_mib_per_second, storage',
+  plans: 'id, slug, name, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, price_cents, available, is_default, region_slugs, position, created_at, disk_iops, disk_mib_per_second, storage, dedicated_cpu, traits',
   recovery_codes: 'user_id, hash, created_at',
   regions: 'id, slug, name, country, city, flag, available, position, created_at, network_controller, lost_after_seconds, auto_recovery',
   renewals: 'vm_id, period_started_at, period_ends_at, transaction_id',
   restore_rooms: 'run_id, purpose, host_id, storage_id, gib',
   reverse_names: 'address, account_id, name, version, state, error, claimed_until, next_try_at, updated_at',
   sessions: 'id, hash, previous_hash, previous_until, user_id, authenticated_at, ip, user_agent, created_at, last_seen_at, expires_at',
+  shelved_disks: 'id, vm_id, target_id, checksum, is_unwanted, created_at',
   snapshots: 'id, vm_id, account_id, os_template_id, name, description, status, size_bytes, size_refreshed_at, missing_since, created_at, host_id, counted_gib, price_cents, storage_id',
   ssh_key_uses: 'ssh_key_id, vm_id',
   ssh_keys: 'id, account_id, name, type, fingerprint, public_key, created_at',
@@ -1333,9 +1370,9 @@ export const COLUMNS: Record<keyof Tables, string> = {
   tickets: 'id, account_id, subject, body, status, reply_count, created_at, updated_at, closed_at',
   unconfirmed_releases: 'address, vm_id, host_id',
   users: 'id, account_id, email, name, password_hash, is_operator, totp_secret, totp_enabled_at, totp_step, created_at',
-  vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents, copies_price_cents, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id',
+  vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents, copies_price_cents, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, dedicated_cpu, shelved_at, shelved_credit_cents, shelved_price_cents',
   vm_ports: 'vm_id, host_id, account_id, desired_version, applied_version, applied_at, error, is_managed, claimed_until, next_try_at',
-  vms: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, lost_at',
+  vms: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, lost_at, dedicated_cpu, shelved_at, shelved_credit_cents, shelved_price_cents',
   volume_periods: 'volume_id, started_at, ends_at, transaction_id',
   volume_snapshots: 'id, volume_id, name, description, status, size_gib, size_bytes, size_refreshed_at, counted_gib, price_cents, missing_since, created_at',
   volumes: 'id, account_id, region_id, name, labels, is_protected, size_gib, storage, host_id, storage_id, has_data, status, vm_id, vm_host_id, run_id, left_vm_id, left_host_id, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, deleted_at, created_at, updated_at, generation, last_generation',
@@ -1352,7 +1389,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   'simulated.faults': 'id, host_id, verb, kind, calls, first_call, last_call',
   'simulated.hosts': 'host_id, disk_total_bytes, disk_used_bytes, is_full, is_gone',
   'simulated.machine_volumes': 'host_id, machine, volume_id',
-  'simulated.machines': 'host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch, started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second',
+  'simulated.machines': 'host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch, started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second, cpus, numa_node',
   'simulated.networks': 'region_id, network_id, spec',
   'simulated.nics': 'host_id, machine, mac, kind, address, limit_mbps, epoch, bytes_per_second, received_bytes, sent_bytes, counted_at, ipv6, floating',
   'simulated.ports': 'region_id, mac, vm_id, network_id, host, addresses, limit_mbps, filter, ranges, version',

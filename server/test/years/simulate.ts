@@ -1,6 +1,8 @@
 // Years of billing, simulated twice: through the API with scheduler processes, and with the model. Both must agree.
 import { expect } from 'vitest'
 import { sql } from '../../src/kernel/database/db.ts'
+import { reconcileStaleMachines } from '../../src/features/vms/reconcilers/stale-machines.reconciler.ts'
+import { givenBackupTarget, storesInMemory } from '../backup-target-fixture.ts'
 import { billingFixture } from '../billing-fixture.ts'
 import { deposit } from '../deposit.ts'
 import { testApp } from '../harness.ts'
@@ -18,6 +20,8 @@ export interface Years {
   seed: number
   /** No renewals run for this long, once, after a third of the time. */
   outageDays: number
+  /** Of the changes of a VM, how many are resizes to any plan, up or down. */
+  resizes?: number
 }
 
 const HOUR = 3_600_000
@@ -56,7 +60,8 @@ function timesOf({ from, days, outageDays }: Years, { between }: ReturnType<type
 }
 
 export async function playYears(years: Years) {
-  const app = await testApp()
+  const app = await testApp(storesInMemory())
+  await givenBackupTarget(app)
   await billingFixture(app)
   await app.db.run(sql`update simulated.hosts set disk_total_bytes = ${10n ** 16n}`)
   await app.db.run(sql`update catalog_values set value = 499 where name = 'price.network_10g'`)
@@ -64,10 +69,21 @@ export async function playYears(years: Years) {
   const random = dice(years.seed)
   const times = timesOf(years, random)
   app.clock.set(new Date(times[0]!))
-  const plans = (await (await app.given.customer()).get('/plans')).body.data as { id: string; slug: string; priceMonthly: string }[]
+  const plans = (await (await app.given.customer()).get('/plans')).body.data as {
+    id: string
+    slug: string
+    priceMonthly: string
+    disk: number
+  }[]
   const planId = (slug: string): string => plans.find((each) => each.slug === slug)!.id
+  const valueOf = async (name: string): Promise<number> =>
+    Number((await app.db.one<{ value: bigint }>(sql`select value from catalog_values where name = ${name}`)).value)
   const prices: Prices = {
     plans: Object.fromEntries(plans.map(({ slug, priceMonthly }) => [slug, Math.round(Number(priceMonthly) * 100)])),
+    disks: Object.fromEntries(plans.map(({ slug, disk }) => [slug, disk])),
+    disk10: await valueOf('price.disk_10_gib'),
+    shelvedGiB: await valueOf('price.shelved_gib'),
+    ipv4: await valueOf('price.ipv4'),
     backupPercent: 20,
     fast: 499,
     pack: 100,
@@ -95,22 +111,46 @@ export async function playYears(years: Years) {
   const buy = async (at: number): Promise<void> => {
     const { customer, model } = random.pick(accounts)
     const [plan, backups, fast] = [random.pick(PLANS.slice(0, 2)), random.chance(0.3), random.chance(0.2)]
-    if (model.balance < model.monthly({ plan, backups, fast })) return
+    if (model.balance < model.monthly({ plan, disk: prices.disks[plan]!, backups, fast })) return
     const input = { planId: planId(plan), hostname: `vm-${bought++}`, dailyBackupEnabled: backups, network10gEnabled: fast }
     const { id } = await app.given.vm(customer, input, { settled: false })
     model.buy(at, id, plan, { backups, fast })
   }
 
+  const trafficOf = (vm: ModelVm): Promise<Traffic> =>
+    app.db.one<Traffic>(sql`
+      select included, least(bandwidth_used_bytes, included) as used from vm_details,
+        lateral (select bandwidth_gb * 1000000000::int8 - bandwidth_withheld_bytes as included) t where id = ${vm.id}`)
+
+  let shelved = 0
+  const shelveOrReturn = async (at: number, { customer, model }: Account, vm: ModelVm): Promise<void> => {
+    if (!vm.away) {
+      await done(customer.post(`/vms/${vm.id}/shelve`))
+      await reconcileStaleMachines.runOnce(app.deps)
+      shelved++
+      return model.shelve(at, vm, await trafficOf(vm)) // which is metered once more before the VM is off
+    }
+    if (model.balance < model.costOfReturn(at, vm)) return
+    await done(customer.post(`/vms/${vm.id}/unshelve`))
+    model.unshelve(at, vm)
+  }
+
   const change = async (at: number, { customer, model }: Account, vm: ModelVm): Promise<void> => {
+    if (vm.away) return
+    if (years.resizes !== undefined && random.chance(years.resizes)) {
+      const plan = random.pick(PLANS.filter((each) => each !== vm.plan))
+      const traffic = await trafficOf(vm)
+      const to = vm.disk > prices.disks[plan]! ? { planId: planId(plan), disk: vm.disk } : { planId: planId(plan) }
+      await done(customer.post(`/vms/${vm.id}/resize`, to))
+      return model.resize(at, vm, plan, traffic)
+    }
     const larger = PLANS[PLANS.indexOf(vm.plan) + 1]
-    if (random.chance(0.3) && larger) {
+    if (random.chance(0.3) && larger && prices.disks[larger]! >= vm.disk) {
       await done(customer.post(`/vms/${vm.id}/upgrade`, { planId: planId(larger) }))
       return model.upgrade(at, vm, larger)
     }
     if (random.chance(0.1)) {
-      const traffic = await app.db.one<Traffic>(sql`
-        select included, least(bandwidth_used_bytes, included) as used from vm_details,
-          lateral (select bandwidth_gb * 1000000000::int8 - bandwidth_withheld_bytes as included) t where id = ${vm.id}`)
+      const traffic = await trafficOf(vm)
       await done(customer.delete(`/vms/${vm.id}`))
       return model.remove(at, vm, traffic)
     }
@@ -120,7 +160,7 @@ export async function playYears(years: Years) {
   }
 
   const payIn = async (at: number, { customer, model }: Account): Promise<void> => {
-    const monthly = model.vms.reduce((sum, vm) => sum + model.monthly(vm), 0)
+    const monthly = model.vms.reduce((sum, vm) => sum + model.price(vm), 0)
     const amount = Math.floor((monthly * random.between(10, 120)) / 100)
     if (amount === 0) return
     await deposit(app.deps, customer.accountId, BigInt(amount))
@@ -132,6 +172,14 @@ export async function playYears(years: Years) {
     const account = random.pick(accounts.filter(({ isRich }) => isRich))
     const vm = random.pick(account.model.vms.filter((each) => each.state === 'ACTIVE' && each.end > at))
     if (vm && random.chance(0.3)) await change(at, account, vm)
+    const any = random.pick(accounts)
+    const other = random.pick(any.model.vms.filter((each) => each.state === 'ACTIVE' && each.end > at))
+    if (other && random.chance(0.4)) await shelveOrReturn(at, any, other)
+    if (other?.away && random.chance(0.05)) {
+      const traffic = await trafficOf(other)
+      await done(any.customer.delete(`/vms/${other.id}`))
+      any.model.remove(at, other, traffic)
+    }
   }
 
   const hasCharged = async (at: Date): Promise<boolean> =>
@@ -161,7 +209,7 @@ export async function playYears(years: Years) {
   } finally {
     await schedulers.stop()
   }
-  return { app, accounts, bought, deaths, times }
+  return { app, accounts, bought, deaths, times, shelved }
 }
 
 /** Records in the database whenever a renewal is brought forward. */
@@ -200,11 +248,11 @@ export async function expectSameLedger({ app, accounts }: Played): Promise<numbe
 
 export async function expectSameVms({ app, accounts }: Played): Promise<void> {
   for (const { customer, model } of accounts) {
-    const rows = await app.db.many<{ id: string; state: string; end: Date; start: Date; rate: bigint }>(sql`
-      select id, billing_status as state, next_renewal_at as end, period_started_at as start, period_price_cents as rate from vms
+    const rows = await app.db.many<{ id: string; state: string; end: Date; start: Date; rate: bigint; away: boolean }>(sql`
+      select id, billing_status as state, next_renewal_at as end, period_started_at as start, period_price_cents as rate, shelved_at is not null as away from vms
       where account_id = ${customer.accountId} order by id`)
     const vms = rows.map(({ end, start, rate, ...row }) => ({ ...row, start: start.getTime(), end: end.getTime(), rate: Number(rate) }))
-    const expected = model.vms.map(({ id, state, end, start, rate }) => ({ id, state, end, start, rate }))
+    const expected = model.vms.map(({ id, state, end, start, rate, away }) => ({ id, state, end, start, rate, away }))
     expect(vms).toEqual(expected.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
   }
 }

@@ -23,6 +23,9 @@ export interface Host extends ResourceUsage {
   arch: string | null
   acceleration: string | null
   overcommit: number
+  ramOvercommit: number
+  traits: string[]
+  dedicatedCpus: Usage
   vmCount: number
   maintenance: boolean
   state: 'ready' | 'maintenance' | 'unreachable' | 'unseen'

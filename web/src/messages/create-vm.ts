@@ -31,6 +31,7 @@ export const createVmMessages = {
   diskHint: '5 to 4096',
   traffic: (text: string) => `${text} traffic`,
   replicated: 'Replicated storage',
+  dedicatedCpu: 'Dedicated CPUs',
   login: 'Name and login',
   hostname: 'Hostname',
   hostnameHint: 'Letters, digits and hyphens.',

@@ -32,12 +32,14 @@ export const vmsMessages = {
     UNMANAGED: 'Unmanaged',
     ERROR: 'Error',
   },
+  shelved: 'Shelved',
   actionNames: {
     CREATE: 'Creating',
     START: 'Starting',
     STOP: 'Stopping',
     RESTART: 'Rebooting',
     UPGRADE: 'Upgrading',
+    RESIZE: 'Resizing',
     REBUILD: 'Rebuilding',
     DELETE: 'Deleting',
     SUSPEND: 'Suspending',
@@ -61,6 +63,8 @@ export const vmsMessages = {
     NETWORK_ATTACH: 'Attaching network',
     NETWORK_DETACH: 'Detaching network',
     PASSWORD_RESET: 'Resetting password',
+    SHELVE: 'Shelving',
+    UNSHELVE: 'Unshelving',
     MIGRATE: 'Migrating',
   } as Record<string, string>,
 } as const

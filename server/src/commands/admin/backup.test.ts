@@ -58,9 +58,11 @@ async function populate(up: Service): Promise<void> {
     sshKeyIds: [key.id],
     firewallIds: [firewall.id],
     privateNetworkIds: [network.id],
+    dailyBackupEnabled: true,
   })
   vmId = vm.id
   await eventually(async () => (await call('GET', `/vms/${vmId}/actions/${actionId}?wait=10`))['status'] === 'COMPLETED', 60_000)
+  await call('PATCH', `/vms/${vmId}`, { backupPolicy: { hour: 3 } })
   await eventually(async () => (await call('GET', `/webhooks/${webhook.id}`))['lastSuccessAt'] !== null) // its events are delivered beside
 }
 

@@ -182,9 +182,13 @@ describe('berthd host drain and fleet balance', { timeout: 120_000 }, async () =
     ).toContainEqual(['local', 'draining'])
     expect((await berthd(own, 'host', 'set', 'local', '--maintenance', 'off')).stderr).toContain('host drain local --cancel')
     const cancelled = await berthd(own, 'host', 'drain', 'local', '--cancel')
-    expect(cancelled.stdout).toMatch(/^Host local is no longer drained \(\S+Z\): 0 of 1 VMs moved, 0 on their way, 1 not moved\.\nIt stays/m)
+    expect(cancelled.stdout).toMatch(
+      /^Host local is no longer drained \(\S+Z\): 0 of 1 VMs moved, 0 on their way, 1 not moved\.\nIt stays/m,
+    )
     expect(await berthdJson(own, 'host', 'set', 'local', '--maintenance', 'off')).toMatchObject({ maintenance: false })
-    expect((await berthd(own, 'host', 'drain', 'local', '--status')).stdout).toContain('It is in maintenance no longer, and takes VMs again.')
+    expect((await berthd(own, 'host', 'drain', 'local', '--status')).stdout).toContain(
+      'It is in maintenance no longer, and takes VMs again.',
+    )
   })
 
   test('shows a move that is cancelled, and one that would level the load', async () => {

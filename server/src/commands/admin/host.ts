@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import {
   changeHost,
   countHostResources,
+  countPins,
   drainedHosts,
   getHost,
   type HostPath,
@@ -11,12 +12,15 @@ import {
   isSilent,
   listHosts,
   lostSince,
+  oversoldBy,
   pathsOf,
   removeHost,
   toCapacity,
 } from '../../features/hosts/service.ts'
+import { regionsWithStorage } from '../../features/catalog/service.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
+import { formatNumberRanges, parseNumberRanges } from '../../kernel/number-ranges.ts'
 import { type Admin, adminCommand, type OutputOptions, withCore } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import { type Result, table } from '../output.ts'
@@ -25,6 +29,7 @@ import type { NewHost } from './host-add.ts'
 import type { DrainOptions } from './host-drain.ts'
 import type { PowerOptions } from './host-fence.ts'
 import type { RecoverOptions } from './host-recover.ts'
+import { addSign, applySigns } from './signed-list.ts'
 
 export async function remove(admin: Admin, { unmanage = false }: { unmanage?: boolean }, name?: string): Promise<Result> {
   const { db, now } = admin
@@ -78,10 +83,18 @@ export function hostCommands(program: Command): void {
   adminCommand(
     host
       .command('set')
-      .description('change maintenance mode, overcommit, disk reserve, link speed or capacity')
+      .description('change maintenance mode, overcommit, traits, dedicated CPUs, disk reserve, link speed or capacity')
       .argument('<name>')
       .option('--maintenance <on or off>', 'on: no new VMs are placed on it')
-      .option('--overcommit <number>', 'vCPU overcommit ratio; 4 by default')
+      .option('--cpu-overcommit <number>', 'vCPUs sold for each CPU; 4 by default. Below what is sold, nothing new is placed on it')
+      .option('--overcommit <number>', 'the same as --cpu-overcommit')
+      .option('--ram-overcommit <number>', 'MiB sold for each MiB of memory; 1 by default')
+      .option('--trait <name>', 'it has this, which plans may require: such as gpu; can be repeated', addSign('+'))
+      .option('--no-trait <name>', 'it no longer has it', addSign('-'))
+      .option(
+        '--dedicated-cpus <list>',
+        'CPUs for plans with dedicated CPUs, such as 4-15; shared VMs are kept off them. none: no such CPUs',
+      )
       .option('--disk-reserve <percent>', 'share of the disk below which nothing new is written; 5 by default')
       .option('--uplink-mbps <number>', 'link speed of its network card, where the host does not know it; 10G needs 10000')
       .option('--refresh-capacity', 'read CPU, memory and disk of the host again'),
@@ -156,6 +169,14 @@ export function hostCommands(program: Command): void {
   )
 }
 
+const MOST_CPUS = 4096
+
+function parseCpus(list: string): number[] {
+  const cpus = list === 'none' ? [] : parseNumberRanges(list, MOST_CPUS)
+  if (!cpus) throw new UsageError('--dedicated-cpus is a list of CPUs, such as 4-15 or 4-7,12-15, or none')
+  return cpus
+}
+
 export function stateOf(
   host: Pick<HostRow, 'maintenance' | 'unreachable_since' | 'last_seen_at' | 'fenced_at'>,
   paths: HostPath[] = [],
@@ -173,7 +194,7 @@ const describePath = (path: HostPath): string =>
 
 async function list({ db }: Admin): Promise<Result> {
   const [hosts, drained] = await Promise.all([listHosts(db), drainedHosts(db)])
-  const pathsByHost = await pathsOf(db, hosts)
+  const [pathsByHost, pins, replicated] = [await pathsOf(db, hosts), await countPins(db), new Set(await regionsWithStorage(db))]
   const rows = hosts.map((row) => ({
     id: row.id,
     name: row.name,
@@ -185,6 +206,10 @@ async function list({ db }: Admin): Promise<Result> {
     ...toCapacity(row),
     diskGiB: { ...toCapacity(row).diskGiB, reserve: row.disk_reserve_gib, free: row.disk_free_gib },
     uplinkMbps: row.uplink_mbps,
+    overcommit: row.vcpu_overcommit,
+    ramOvercommit: row.ram_overcommit,
+    dedicatedCpus: { used: pins.get(row.id) ?? 0, total: row.dedicated_cpus.length, list: formatNumberRanges(row.dedicated_cpus) },
+    traits: [...row.all_traits, ...(replicated.has(row.region_slug) ? ['replicated-storage'] : [])],
     maintenance: row.maintenance,
     state: drained.has(row.id) && !row.unreachable_since ? 'draining' : stateOf(row, pathsByHost.get(row.id)!),
     lastSeenAt: row.last_seen_at?.toISOString() ?? null,
@@ -204,17 +229,47 @@ async function list({ db }: Admin): Promise<Result> {
       ramMiB: ofTotal(row.ramMiB),
       diskGiB: ofTotal(row.diskGiB),
       reserveGiB: row.diskGiB.reserve,
+      dedicatedCpus: ofTotal(row.dedicatedCpus),
+      traits: row.traits.join(' '),
       paths: pathsByHost.get(row.id)!.map(describePath).join(', '),
     })),
-    ['id', 'name', 'region', 'driver', 'acceleration', 'vcpu', 'ramMiB', 'diskGiB', 'reserveGiB', 'state', 'lastSeenAt', 'paths'],
+    [
+      'id',
+      'name',
+      'region',
+      'driver',
+      'acceleration',
+      'vcpu',
+      'dedicatedCpus',
+      'ramMiB',
+      'diskGiB',
+      'reserveGiB',
+      'traits',
+      'state',
+      'lastSeenAt',
+      'paths',
+    ],
     'No hosts yet: npm start sets up this machine, npx berthd host add adds another',
   )
   return { data: rows, text: shown.text }
 }
 
+function describe(host: HostRow): string {
+  const shared = host.vcpu_total - host.dedicated_cpus.length
+  const dedicated = host.dedicated_cpus.length > 0 ? ` and CPU ${formatNumberRanges(host.dedicated_cpus)} dedicated` : ''
+  const ram = host.ram_overcommit === 1 ? '' : ` × ${host.ram_overcommit}`
+  const traits = host.all_traits.length > 0 ? `, ${host.all_traits.join(' ')}` : ''
+  const sold = oversoldBy(host)
+  return `Host ${host.name}: ${stateOf(host)}, ${shared} CPUs × ${host.vcpu_overcommit}${dedicated}, ${host.ram_total_mib} MiB${ram}, ${host.disk_total_gib} GiB, of which ${host.disk_reserve_gib} GiB reserve${traits}${sold ? `. ${sold}` : ''}`
+}
+
 interface Change {
   maintenance?: string
   overcommit?: string
+  cpuOvercommit?: string
+  ramOvercommit?: string
+  trait?: string[]
+  dedicatedCpus?: string
   diskReserve?: string
   uplinkMbps?: string
   refreshCapacity?: boolean
@@ -223,10 +278,14 @@ interface Change {
 async function set({ config, db }: Admin, change: Change, name?: string): Promise<Result> {
   if (change.maintenance !== undefined && !['on', 'off'].includes(change.maintenance)) throw new UsageError('--maintenance is on or off')
   const host = await getHost(db, name!)
+  const overcommit = change.cpuOvercommit ?? change.overcommit
   const changed = await db.tx(async (tx) =>
     changeHost(tx, host, {
       ...(change.maintenance !== undefined && { maintenance: change.maintenance === 'on' }),
-      ...(change.overcommit !== undefined && { overcommit: Number(change.overcommit) }),
+      ...(overcommit !== undefined && { overcommit: Number(overcommit) }),
+      ...(change.ramOvercommit !== undefined && { ramOvercommit: Number(change.ramOvercommit) }),
+      ...(change.trait !== undefined && { traits: applySigns(host.traits, change.trait) }),
+      ...(change.dedicatedCpus !== undefined && { dedicatedCpus: parseCpus(change.dedicatedCpus) }),
       ...(change.diskReserve !== undefined && { diskReserve: Number(change.diskReserve) }),
       ...(change.uplinkMbps !== undefined && { uplinkMbps: Number(change.uplinkMbps) }),
       ...(change.refreshCapacity && { capacity: await (await import('./host-add.ts')).readCapacity(config, host) }),
@@ -237,6 +296,9 @@ async function set({ config, db }: Admin, change: Change, name?: string): Promis
     name: host.name,
     maintenance: changed.maintenance,
     overcommit: changed.vcpu_overcommit,
+    ramOvercommit: changed.ram_overcommit,
+    traits: changed.all_traits,
+    dedicatedCpus: formatNumberRanges(changed.dedicated_cpus),
     uplinkMbps: changed.uplink_mbps,
     ramMiB: changed.ram_total_mib,
     diskGiB: changed.disk_total_gib,
@@ -244,6 +306,6 @@ async function set({ config, db }: Admin, change: Change, name?: string): Promis
   }
   return {
     data,
-    text: `Host ${host.name}: ${stateOf(changed)}, ${changed.vcpu_total} CPUs × ${changed.vcpu_overcommit}, ${changed.ram_total_mib} MiB, ${changed.disk_total_gib} GiB, of which ${changed.disk_reserve_gib} GiB reserve`,
+    text: describe(changed),
   }
 }

@@ -1,8 +1,9 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { changePlan, listPlans, type PlanChange } from '../../features/catalog/service.ts'
+import { changePlan, getPlan, listPlans, type PlanChange } from '../../features/catalog/service.ts'
 import { adminCommand, type Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import { parseBoolean, table, type Result } from '../output.ts'
+import { addSign, applySigns } from './signed-list.ts'
 
 export function planCommands(program: Command): void {
   const plan = program.command('plan').description('plans and their prices')
@@ -19,6 +20,9 @@ export function planCommands(program: Command): void {
       .option('--network-speed <Mbit/s>', '', parseInteger)
       .option('--throttle-mbps <Mbit/s>', 'speed after the traffic quota is used up', parseInteger)
       .option('--disk-iops <number>', 'disk operations a second of new VMs, or none', parseLimit)
+      .option('--dedicated-cpu <true or false>', 'each vCPU of new VMs is a CPU of the host that no other VM has', parseBoolean)
+      .option('--trait <name>', 'its VMs are placed on hosts with it only; can be repeated', addSign('+'))
+      .option('--no-trait <name>', 'it is no longer required', addSign('-'))
       .option('--disk-mib-per-second <MiB/s>', 'disk throughput of new VMs, or none', parseLimit),
     'plan set small --price 7.50',
     set,
@@ -36,6 +40,8 @@ const COLUMNS = [
   'networkSpeed',
   'diskIops',
   'diskMiBPerSecond',
+  'dedicatedCpu',
+  'traits',
   'priceMonthly',
   'currency',
   'available',
@@ -49,19 +55,25 @@ async function list({ db, config }: Admin): Promise<Result> {
 type Limit = number | 'none'
 
 /** Commander names the option after its words. */
-interface Options extends Omit<PlanChange, 'diskIops' | 'diskMiBPerSecond'> {
+interface Options extends Omit<PlanChange, 'diskIops' | 'diskMiBPerSecond' | 'traits'> {
   json?: boolean
   diskIops?: Limit
   diskMibPerSecond?: Limit
+  trait?: string[]
 }
 
 const liftNone = (limit: Limit): number | null => (limit === 'none' ? null : limit)
 
-async function set({ db, config }: Admin, { json: _, diskIops, diskMibPerSecond, ...rest }: Options, slug?: string): Promise<Result> {
+async function set(
+  { db, config }: Admin,
+  { json: _, diskIops, diskMibPerSecond, trait, ...rest }: Options,
+  slug?: string,
+): Promise<Result> {
   const change: PlanChange = {
     ...rest,
     ...(diskIops !== undefined && { diskIops: liftNone(diskIops) }),
     ...(diskMibPerSecond !== undefined && { diskMiBPerSecond: liftNone(diskMibPerSecond) }),
+    ...(trait !== undefined && { traits: applySigns((await getPlan(db, slug!)).traits, trait) }),
   }
   if (Object.keys(change).length === 0) throw new UsageError('Nothing to change. For example: npx berthd plan set small --price 7.50')
   const { id } = await db.tx((tx) => changePlan(tx, slug!, change))

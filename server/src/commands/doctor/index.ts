@@ -13,6 +13,7 @@ import { hosts } from './hosts.ts'
 import { virtualisation } from './kvm.ts'
 import { dataFolder, disk, hypervisor, node } from './machine.ts'
 import { port, redis, reverseDns } from './network.ts'
+import { overcommit } from './overcommit.ts'
 import { reserve } from './reserve.ts'
 import { storageBackends } from './storage-backends.ts'
 import { templates } from './templates.ts'
@@ -35,6 +36,7 @@ const CHECKS: Record<string, Check> = {
   confinement,
   pool: storage,
   reserve,
+  overcommit,
   storage: storageBackends,
   hosts,
   range,

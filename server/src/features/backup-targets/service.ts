@@ -10,6 +10,7 @@ import { newId } from '../../kernel/ids.ts'
 import { recountQuota } from '../accounts/service.ts'
 import { getRegion } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
+import { countShelvedDisksIn } from './shelved-disks.ts'
 import * as sql from './sql.ts'
 
 export type { RepositoryRow, TargetRow } from './sql.ts'
@@ -28,6 +29,15 @@ export {
   scheduleSweepsOfVm,
   setLocked,
 } from './sql.ts'
+export {
+  discardShelvedDisks,
+  findShelvedDisk,
+  forgetShelvedDisks,
+  insertShelvedDisk,
+  setShelvedChecksum,
+  unwantedShelvedDisks,
+  type ShelvedDiskRow,
+} from './shelved-disks.ts'
 
 /** Of snapshots and backups, and of what object lock keeps of deleted backups. */
 export const COPIES_QUOTA = 'copies_gib'
@@ -92,6 +102,9 @@ export async function removeTarget(db: Db, region: string): Promise<sql.TargetRo
     const count = await sql.countBackupsIn(tx, row.id)
     if (count > 0)
       throw apiError('in_use', `The backup target has ${count === 1 ? 'a backup' : `${count} backups`} of VMs: delete them first`)
+    const shelved = await countShelvedDisksIn(tx, row.id)
+    if (shelved > 0)
+      throw apiError('in_use', `The backup target has the disks of ${shelved} shelved VMs: these must be unshelved or deleted first`)
     for (const { account_id, gib } of await sql.deleteRepositoriesIn(tx, row.id))
       await recountQuota(tx, account_id, COPIES_QUOTA, BigInt(-gib))
     await sql.deleteTarget(tx, row.id)

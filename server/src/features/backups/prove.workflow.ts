@@ -5,14 +5,16 @@ import type { MachineSpec } from '../../hypervisor/driver.ts'
 import { isDriverError } from '../../hypervisor/driver.ts'
 import { shrinkPng } from '../../hypervisor/shrink-png.ts'
 import { isTargetError } from '../../backup-target/errors.ts'
+import { storeAsBackup } from '../../hypervisor/store-as-backup.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { stepsOf } from '../../workflow/run-store.ts'
 import { StepError, type EndContext, type StepContext } from '../../workflow/workflow-builder.ts'
 import { workflow, type Deps } from '../deps.ts'
+import { cpuSetOf } from '../hosts/service.ts'
 import { lockVmById, recordVmEvent, templateRef } from '../vms/service.ts'
 import * as proofs from './proofs.ts'
 import { chainOf, findById } from './sql.ts'
-import { readFromTarget, storeAsBackup } from './target.ts'
+import { readFromTarget } from './target.ts'
 import { DamagedBackupError, readFromHost } from './transfer.ts'
 import { toBackup } from './view.ts'
 
@@ -110,6 +112,7 @@ async function specOf({ deps, input }: Context): Promise<MachineSpec> {
     accountId,
     generation: 1,
     vcpu,
+    cpus: await cpuSetOf(deps.db, input.hostId, proofId, false),
     ramMiB,
     diskGiB,
     diskLimits: DISK_LIMITS,

@@ -1,5 +1,6 @@
 // Makes a VM from a backup of another: its host gets the backup as one of the new VM's own, makes the disk from it, and removes it. The
 // instance id of the seed is the new VM's, so the guest configures itself as a new one: hostname, keys, password and addresses.
+import { storeAsBackup } from '../../hypervisor/store-as-backup.ts'
 import type { StepContext } from '../../workflow/workflow-builder.ts'
 import { workflow, type Deps } from '../deps.ts'
 import {
@@ -13,7 +14,6 @@ import {
   type ProvisionInput,
 } from '../vms/service.ts'
 import { findById, VM_FROM_BACKUP } from './sql.ts'
-import { storeAsBackup } from './target.ts'
 import { openBackupDisk } from './transfer.ts'
 import { toBackup } from './view.ts'
 

@@ -8,9 +8,11 @@ import { keyedReconciler, type Deps } from '../deps.ts'
 import {
   claimRepository,
   deleteRepository,
+  forgetShelvedDisks,
   openRepository,
   releaseRepository,
   setLocked,
+  unwantedShelvedDisks,
   type RepositoryRow,
 } from '../backup-targets/service.ts'
 import { lockVmById, recountCopyQuota, vmById } from '../vms/service.ts'
@@ -55,16 +57,21 @@ async function remove(deps: Deps, row: RepositoryRow, backups: sql.BackupRow[], 
   const { target_id, vm_id } = row
   const { repository } = await openRepository(deps, target_id, vm_id, signal)
   const failed = await sql.failedIn(db, target_id, vm_id)
-  const removed = [...backups.map(({ id }) => id), ...failed]
+  const unshelved = await unwantedShelvedDisks(db, target_id, vm_id)
+  const removed = [...backups.map(({ id }) => id), ...failed, ...unshelved]
   const result = await repository.remove(removed, signal)
   const { lockedIds, lockedChunks, isPostponed } = result
   for (const backup of backups) {
     if (lockedIds.includes(backup.id)) await sql.postpone(db, backup.id, addDuration(clock.now(), LOCKED_RETRY))
     else await forgetEverywhere(deps, backup, signal)
   }
+  await forgetShelvedDisks(
+    db,
+    unshelved.filter((id) => !lockedIds.includes(id)),
+  )
   await recount(deps, row, result)
   if (isPostponed) return addDuration(clock.now(), NEXT_LOOK)
-  if (lockedChunks > 0) return addDuration(clock.now(), LOCKED_RETRY)
+  if (lockedChunks > 0 || unshelved.some((id) => lockedIds.includes(id))) return addDuration(clock.now(), LOCKED_RETRY)
   const isUnused = !(await vmById(db, vm_id)) && !(await sql.hasBackupsIn(db, target_id, vm_id))
   if (!isUnused) return null
   if (!(await repository.removeIfEmpty(signal))) return addDuration(clock.now(), LOCKED_RETRY)

@@ -1,8 +1,7 @@
 // Backups between the VM's host and the backup target of its region. Bytes go through this process, and lie nowhere unencrypted but on the
 // host.
 import { BackupTargetError } from '../../backup-target/errors.ts'
-import type { Driver } from '../../hypervisor/driver.ts'
-import type { DiskContent, Extent } from '../../hypervisor/extent.ts'
+import type { DiskContent } from '../../hypervisor/extent.ts'
 import type { StepContext } from '../../workflow/workflow-builder.ts'
 import type { Deps } from '../deps.ts'
 import { openRepository, scheduleSweep } from '../backup-targets/service.ts'
@@ -38,34 +37,4 @@ export async function readFromTarget(
   const found = await repository.read(id, signal)
   if (found.checksum !== checksum) throw new BackupTargetError('damaged', `Backup ${id} in the target is not the one that was stored`)
   return found
-}
-
-/** Stores a disk as a full backup of the VM, where its disk is to be. */
-export async function storeAsBackup(
-  here: Driver,
-  { vmId, ...backup }: { vmId: string; backupId: string; storageId: string | null },
-  open: () => Promise<DiskContent>,
-  signal: AbortSignal,
-): Promise<void> {
-  let failure: unknown
-  const noteFailure = (error: unknown): never => {
-    throw (failure = error)
-  }
-  const openWatched = async (): Promise<DiskContent> => {
-    const content = await open().catch(noteFailure)
-    return { ...content, extents: watched(content.extents, noteFailure) }
-  }
-  try {
-    await here.ensureBackupFromExtents(vmId, backup, openWatched, signal)
-  } catch (error) {
-    throw failure ?? error // the driver takes a failure of the source for one of the host
-  }
-}
-
-async function* watched(extents: AsyncIterable<Extent>, noteFailure: (error: unknown) => never): AsyncGenerator<Extent> {
-  try {
-    yield* extents
-  } catch (error) {
-    noteFailure(error)
-  }
 }

@@ -3,11 +3,12 @@ import { createHash } from 'node:crypto'
 import { pipeline, Transform, type Readable } from 'node:stream'
 import { DriverError, type BackupRequest, type Driver } from '../../hypervisor/driver.ts'
 import { stackLayers, type DiskContent, type DiskLayer } from '../../hypervisor/extent.ts'
+import { storeAsBackup } from '../../hypervisor/store-as-backup.ts'
 import { StepError, type StepContext } from '../../workflow/workflow-builder.ts'
 import type { Deps } from '../deps.ts'
 import { driverForVm, getVmRow } from '../vms/service.ts'
 import { chainOf, type BackupRow } from './sql.ts'
-import { readFromTarget, storeAsBackup } from './target.ts'
+import { readFromTarget } from './target.ts'
 
 export interface TransferResult {
   sizeBytes: number

@@ -25,8 +25,10 @@ export const BuyBandwidthPack = object(
 export type BuyBandwidthPack = Static<typeof BuyBandwidthPack>
 
 export const bandwidthEvents = {
-  'bandwidth.throttled': defineEvent(VmEventData, 'The VM has used up its traffic and is slowed down'),
-  'bandwidth.unthrottled': defineEvent(VmEventData, 'The VM has its full speed again', { sometimesBy: ['buyBandwidthPack', 'upgradeVm'] }),
+  'bandwidth.throttled': defineEvent(VmEventData, 'The VM has used up its traffic and is slowed down', { sometimesBy: ['resizeVm'] }),
+  'bandwidth.unthrottled': defineEvent(VmEventData, 'The VM has its full speed again', {
+    sometimesBy: ['buyBandwidthPack', 'upgradeVm', 'resizeVm'],
+  }),
 }
 
 declare module '../events/schema.ts' {

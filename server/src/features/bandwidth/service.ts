@@ -53,6 +53,7 @@ export async function buyPack(
 function requireSellable(vm: VmDetails, now: Date): void {
   const isOutOfUse = !vm.provisioned || vm.status === 'SUSPENDED' || vm.status === 'UNMANAGED'
   if (isOutOfUse) throw apiError('invalid_state', `VM is ${vm.status}: a pack is sold only for a VM that is in use`)
+  if (vm.shelved_at !== null) throw apiError('invalid_state', 'VM is shelved: a pack is sold only for a VM that is in use')
   requirePaidPeriod(vm, now)
   if (vm.bandwidth_gb === 0) throw apiError('incompatible', 'The traffic of this VM is not metered, so it needs no pack')
 }

@@ -50,10 +50,10 @@ export const paidButSuspended = (db: Queries, now: Date, triedBefore: Date) =>
         and (r.created_at > ${triedBefore} or ${isOpen}))
     order by id limit 500`)
 
-/** Whether a suspend, unsuspend or delete run is open or was created after `since`; its outcome decides whether the VM is charged. */
+/** Whether a suspend, unsuspend, delete, shelve or unshelve run is open or was created after `since`; its outcome decides whether the VM is charged. */
 export const hasRecentLifecycleRun = async (tx: Tx, vmId: string, since: Date): Promise<boolean> =>
   (await tx.maybe(sql`
-    select from workflow_runs r where subject_id = ${vmId} and label in ('SUSPEND', 'UNSUSPEND', 'DELETE')
+    select from workflow_runs r where subject_id = ${vmId} and label in ('SUSPEND', 'UNSUSPEND', 'DELETE', 'SHELVE', 'UNSHELVE')
       and (created_at > ${since} or ${isOpen}) limit 1`)) !== undefined
 
 export interface Period {
@@ -70,7 +70,7 @@ export const setPeriod = (tx: Tx, now: Date, vmId: string, { startsAt, endsAt, r
   tx.run(sql`
     update vms set period_started_at = ${startsAt}, next_renewal_at = ${endsAt}, renewal_day = ${renewalDay}, period_price_cents = ${priceCents - copiesCents},
       billing_status = case when billing_status = 'SUSPENDED' then 'SUSPENDED' else 'ACTIVE' end, past_due_at = null,
-      pending_hold = nullif(pending_hold, 'UNPAID'),
+      pending_hold = nullif(pending_hold, 'UNPAID'), shelved_credit_cents = null, shelved_price_cents = null,
       daily_backup_paid_until = case when daily_backup then ${endsAt}::timestamptz else daily_backup_paid_until end,
       network_10g_paid_until = case when network_10g then ${endsAt}::timestamptz else network_10g_paid_until end, updated_at = ${now}
     where id = ${vmId}`)

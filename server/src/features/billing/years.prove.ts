@@ -1,4 +1,4 @@
-// Three years of a thousand VMs: month ends, a leap day, late and missing payments, upgrades, add-ons, deletions, two months without any
+// Three years of a thousand VMs: month ends, a leap day, late and missing payments, upgrades, add-ons, VMs shelved and unshelved, deletions, two months without any
 // scheduler, three scheduler processes of which one is killed half way. The ledger must equal the model's, entry by entry.
 import { expect, test } from 'vitest'
 import { expectOnce, expectSameLedger, expectSameVms, playYears } from '../../../test/years/simulate.ts'
@@ -16,6 +16,7 @@ test('three years of 1,000 VMs are charged as the model predicts', async () => {
     outageDays: 65,
   })
   expect([played.bought, played.deaths]).toEqual([1_000, 1])
+  expect(played.shelved).toBeGreaterThan(100)
   const entries = await expectSameLedger(played)
   await expectSameVms(played)
   const renewals = await expectOnce(played)

@@ -33,10 +33,17 @@ export const Plan = object(
     currency: Type.String(),
     copyPriceMonthly: Type.String({ description: 'Of each GiB of snapshots and on-demand backups, a month; 0.00 = free' }),
     ipv4PriceMonthly: Type.String({ description: 'How much less a VM without a public IPv4 address costs a month (publicIpv4)' }),
+    shelvedPriceMonthly: Type.String({
+      description: 'What a VM with a public IPv4 address costs a month while it is shelved, its snapshots and backups apart',
+    }),
     throttleMbps: Type.Integer({ description: 'Mbit/s once the bandwidth is used up' }),
     diskIops: nullable(Type.Integer({ description: 'Disk operations a second, reads and writes together; null = unlimited' })),
     diskMiBPerSecond: nullable(Type.Integer({ description: 'MiB a second to and from the disk together; null = unlimited' })),
-    available: Type.Boolean({ description: 'False where it is not sold, or no host is large enough for it' }),
+    dedicatedCpu: Type.Boolean({
+      description: 'True where each vCPU is a CPU of the host that no other VM has; false where they are shared',
+    }),
+    traits: Type.Array(Type.String(), { description: 'What the hosts of its VMs have, such as 10g, or words of the operator such as gpu' }),
+    available: Type.Boolean({ description: 'False where it is not sold, or no host is large enough for it and has its traits' }),
     regions: Type.Array(Type.String(), { description: 'Slugs of the regions it is sold in' }),
   },
   { title: 'Plan' },

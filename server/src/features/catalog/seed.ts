@@ -21,6 +21,8 @@ interface CatalogFile {
     throttleMbps: number
     diskIops?: number
     diskMiBPerSecond?: number
+    dedicatedCpu?: boolean
+    traits?: string[]
     priceMonthly: string
     default?: boolean
     available?: boolean
@@ -82,6 +84,8 @@ export async function seedCatalog(tx: Tx, now: Date, catalog: CatalogFile): Prom
       throttle_mbps: plan.throttleMbps,
       disk_iops: plan.diskIops ?? null,
       disk_mib_per_second: plan.diskMiBPerSecond ?? null,
+      dedicated_cpu: plan.dedicatedCpu ?? false,
+      traits: plan.traits ?? [],
       price_cents: parseCents(plan.priceMonthly),
       is_default: plan.default ?? false,
       region_slugs: plan.regions ?? null,

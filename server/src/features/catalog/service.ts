@@ -12,6 +12,9 @@ export type { RegionRow, TemplateRow } from './sql.ts'
 
 export const listRegions = async (db: Queries): Promise<Region[]> => (await sql.listRegions(db)).map(toRegion)
 
+export const { plansSoldIn, regionsWithStorage } = sql
+export const listRegionRows = sql.listRegions
+export const listPlanRows = sql.listPlans
 export const findRegion = sql.findRegion
 export const findPlan = sql.findPlan
 
@@ -86,7 +89,12 @@ export async function listOfferedPlans(db: Queries, currency: string): Promise<P
 
 async function toPlans(db: Queries, currency: string, plans: sql.PlanRow[]): Promise<Plan[]> {
   const [regions, numbers] = await Promise.all([sql.listRegions(db), catalogNumbers(db)])
-  return plans.map((plan) => toPlan(plan, currency, { copyCents: numbers('price.copies_gib'), ipv4Cents: numbers('price.ipv4') }, regions))
+  const prices = {
+    copyCents: numbers('price.copies_gib'),
+    ipv4Cents: numbers('price.ipv4'),
+    shelvedCents: { LOCAL: numbers('price.shelved_gib'), REPLICATED: numbers('price.shelved_replicated_gib') },
+  }
+  return plans.map((plan) => toPlan(plan, currency, prices, regions))
 }
 
 export async function getPlan(db: Queries, idOrSlug: string): Promise<sql.PlanRow> {
@@ -106,13 +114,15 @@ export type NewPlan = Pick<sql.PlanRow, 'slug' | 'name' | 'vcpu' | 'ram_mib' | '
   throttleMbps: number
   diskIops: number | null
   diskMiBPerSecond: number | null
+  dedicatedCpu?: boolean
+  traits?: string[]
   available: boolean
   regions: string[] | null
 }
 
 /** Appends the plan to the display order. */
 export async function createPlan(tx: Tx, now: Date, input: NewPlan): Promise<sql.PlanRow> {
-  const { price, throttleMbps, diskIops, diskMiBPerSecond, available, regions, ...plan } = input
+  const { price, throttleMbps, diskIops, diskMiBPerSecond, dedicatedCpu = false, traits = [], available, regions, ...plan } = input
   for (const slug of regions ?? []) await getRegion(tx, slug)
   const position = 1 + Math.max(-1, ...(await sql.listPlans(tx)).map((each) => each.position))
   const row = {
@@ -121,6 +131,8 @@ export async function createPlan(tx: Tx, now: Date, input: NewPlan): Promise<sql
     throttle_mbps: throttleMbps,
     disk_iops: diskIops,
     disk_mib_per_second: diskMiBPerSecond,
+    dedicated_cpu: dedicatedCpu,
+    traits: checkedTraits(traits),
     available,
     region_slugs: regions,
     created_at: now,
@@ -140,6 +152,10 @@ export interface PlanChange {
   /** Null lifts the limit. */
   diskIops?: number | null
   diskMiBPerSecond?: number | null
+  /** Of VMs that are created or upgraded from now on. */
+  dedicatedCpu?: boolean
+  /** Where VMs are placed from now on, also existing ones that move. */
+  traits?: string[]
 }
 
 /** Existing VMs keep their size; a new price applies from their next renewal. */
@@ -155,6 +171,8 @@ export async function changePlan(tx: Tx, idOrSlug: string, change: PlanChange): 
     throttle_mbps: change.throttleMbps ?? row.throttle_mbps,
     disk_iops: change.diskIops === undefined ? row.disk_iops : change.diskIops,
     disk_mib_per_second: change.diskMiBPerSecond === undefined ? row.disk_mib_per_second : change.diskMiBPerSecond,
+    dedicated_cpu: change.dedicatedCpu ?? row.dedicated_cpu,
+    traits: change.traits === undefined ? row.traits : checkedTraits(change.traits),
   }
   if (changed.price_cents < 0n) throw invalid('the price must not be negative', 'price')
   if (
@@ -168,6 +186,22 @@ export async function changePlan(tx: Tx, idOrSlug: string, change: PlanChange): 
   await sql.updatePlan(tx, changed)
   return changed
 }
+
+const MAX_TRAITS = 20
+
+/** Of hosts or plans: sorted, each once. */
+export function checkedTraits(traits: readonly string[]): string[] {
+  for (const trait of traits)
+    if (!/^[a-z0-9][a-z0-9_-]{0,31}$/.test(trait))
+      throw invalid(`"${trait}" is no trait: use 1-32 lower-case letters, digits, hyphens or underscores`, 'traits')
+  const unique = [...new Set(traits)].toSorted()
+  if (unique.length > MAX_TRAITS) throw invalid(`there can be ${MAX_TRAITS} traits at most`, 'traits')
+  return unique
+}
+
+/** What hosts of the plan's VMs must have; nothing for a custom configuration. */
+export const traitsOfPlan = async (db: Queries, planId: string | null): Promise<string[]> =>
+  planId === null ? [] : (await getPlan(db, planId)).traits
 
 const isBelowOne = (limit: number | null): boolean => limit !== null && limit < 1
 

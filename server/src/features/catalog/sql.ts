@@ -32,9 +32,9 @@ export const setRecovery = (
 export const insertPlan = (tx: Tx, row: PlanRow) =>
   tx.run(sql`
     insert into plans (id, slug, name, vcpu, ram_mib, disk_gib, storage, bandwidth_gb, network_mbps, throttle_mbps, disk_iops,
-      disk_mib_per_second, price_cents, available, is_default, region_slugs, position, created_at)
+      disk_mib_per_second, dedicated_cpu, traits, price_cents, available, is_default, region_slugs, position, created_at)
     values (${row.id}, ${row.slug}, ${row.name}, ${row.vcpu}, ${row.ram_mib}, ${row.disk_gib}, ${row.storage}, ${row.bandwidth_gb}, ${row.network_mbps},
-      ${row.throttle_mbps}, ${row.disk_iops}, ${row.disk_mib_per_second}, ${row.price_cents}, ${row.available}, ${row.is_default} and not exists (select from plans where is_default),
+      ${row.throttle_mbps}, ${row.disk_iops}, ${row.disk_mib_per_second}, ${row.dedicated_cpu}, ${row.traits}, ${row.price_cents}, ${row.available}, ${row.is_default} and not exists (select from plans where is_default),
       ${row.region_slugs}, ${row.position}, ${row.created_at})
     on conflict (slug) do nothing`)
 
@@ -68,15 +68,23 @@ export const regionsWithStorage = async (db: Queries): Promise<string[]> =>
     ({ slug }) => slug,
   )
 
-/** `has_host`: a host of its regions that take VMs is large enough, full or not, and so is a storage backend where the plan needs one. */
+/** How many dedicated CPUs of one NUMA node the host `h` has. */
+const largestNode = sql`select max(n.cpus) from (
+  select count(*) as cpus from unnest(h.dedicated_cpus) as d (cpu) group by coalesce(h.cpu_nodes[d.cpu + 1], 0)) n`
+
+/** `has_host`: a host of its regions that take VMs is large enough and has its traits, full or not, and so is a storage backend where the plan needs one. */
 export const listOfferedPlans = (db: Queries) =>
   db.many<PlanRow & { has_host: boolean }>(sql`
     select ${allColumns('plans', 'p')}, exists (
       select from hosts h join regions r on r.id = h.region_id
-      where h.removed_at is null and r.available and (p.region_slugs is null or r.slug = any(p.region_slugs)) and p.vcpu <= h.vcpu_total * h.vcpu_overcommit
-        and p.ram_mib <= h.ram_total_mib and p.disk_gib <= case p.storage when 'LOCAL' then h.disk_total_gib else (
+      where h.removed_at is null and r.available and (p.region_slugs is null or r.slug = any(p.region_slugs)) and p.traits <@ h.all_traits
+        and p.vcpu <= case when p.dedicated_cpu then (${largestNode}) else h.vcpu_sellable end and p.ram_mib <= h.ram_sellable_mib and p.disk_gib <= case p.storage when 'LOCAL' then h.disk_total_gib else (
           select max(s.capacity_gib - s.reserve_gib) from storage_backends s where ${isReached}) end) as has_host
     from plans p order by p.position, p.slug`)
+
+export const plansSoldIn = (db: Queries, regionSlug: string) =>
+  db.many<Pick<PlanRow, 'vcpu' | 'ram_mib' | 'disk_gib' | 'storage' | 'dedicated_cpu' | 'traits'>>(sql`
+    select vcpu, ram_mib, disk_gib, storage, dedicated_cpu, traits from plans where available and (region_slugs is null or ${regionSlug} = any(region_slugs))`)
 
 export const findPlan = (db: Queries, key: string) =>
   db.maybe<PlanRow>(sql`select ${allColumns('plans')} from plans where id = ${key} or slug = ${key}`)
@@ -87,7 +95,8 @@ export const updatePlan = (tx: Tx, row: PlanRow) =>
   tx.run(sql`
     update plans set name = ${row.name}, vcpu = ${row.vcpu}, ram_mib = ${row.ram_mib}, disk_gib = ${row.disk_gib}, bandwidth_gb = ${row.bandwidth_gb},
       network_mbps = ${row.network_mbps}, throttle_mbps = ${row.throttle_mbps}, disk_iops = ${row.disk_iops},
-      disk_mib_per_second = ${row.disk_mib_per_second}, price_cents = ${row.price_cents}, available = ${row.available}
+      disk_mib_per_second = ${row.disk_mib_per_second}, dedicated_cpu = ${row.dedicated_cpu}, traits = ${row.traits}, price_cents = ${row.price_cents},
+      available = ${row.available}
     where id = ${row.id}`)
 
 /** Simulated hosts boot any template; real hosts need an image. */

@@ -12,7 +12,14 @@ export const toRegion = (row: ShownRegion): Region => ({
   available: row.available,
 })
 
-export const toPlan = (row: PlanRow, currency: string, prices: { copyCents: bigint; ipv4Cents: bigint }, regions: RegionRow[]): Plan => ({
+interface UnitPrices {
+  copyCents: bigint
+  ipv4Cents: bigint
+  /** Of a GiB of the disk of a shelved VM. */
+  shelvedCents: Record<PlanRow['storage'], bigint>
+}
+
+export const toPlan = (row: PlanRow, currency: string, prices: UnitPrices, regions: RegionRow[]): Plan => ({
   id: row.id,
   slug: row.slug,
   name: row.name,
@@ -26,12 +33,20 @@ export const toPlan = (row: PlanRow, currency: string, prices: { copyCents: bigi
   currency,
   copyPriceMonthly: formatCents(prices.copyCents),
   ipv4PriceMonthly: formatCents(prices.ipv4Cents),
+  shelvedPriceMonthly: formatCents(shelvedPrice(row, prices)),
   throttleMbps: row.throttle_mbps,
   diskIops: row.disk_iops,
   diskMiBPerSecond: row.disk_mib_per_second,
+  dedicatedCpu: row.dedicated_cpu,
+  traits: row.traits,
   available: row.available,
   regions: row.region_slugs ?? regions.map((region) => region.slug),
 })
+
+function shelvedPrice({ disk_gib, storage, price_cents }: PlanRow, { ipv4Cents, shelvedCents }: UnitPrices): bigint {
+  const price = BigInt(disk_gib) * shelvedCents[storage] + ipv4Cents
+  return price < price_cents ? price : price_cents
+}
 
 export const toOsTemplate = (row: TemplateRow): OsTemplate => ({
   id: row.id,

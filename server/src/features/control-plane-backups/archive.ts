@@ -9,7 +9,7 @@ import { VERSION } from '../../kernel/version.ts'
 
 export const KIND = 'backup of Berth'
 /** The queue is rebuilt from workflow_runs, migrations are applied instead of copied, and triggers count the idempotency keys again. */
-export const EXCLUDED = { schemas: ['pgboss'], tables: ['schema_migrations', 'idempotency_usage'] }
+export const EXCLUDED = { schemas: ['pgboss'], tables: ['schema_migrations', 'idempotency_usage'], filledFrom: ['idempotency_keys'] }
 
 export const macOf =
   (vault: Vault): NewMac =>

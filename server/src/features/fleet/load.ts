@@ -5,7 +5,7 @@ import { openRunOf } from '../../workflow/run-store.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
 import { hostsWithIpv6 } from '../hosts/ipv6-ranges.ts'
-import { listHostsIn, type HostRow } from '../hosts/service.ts'
+import { freeCpusIn, listHostsIn, type HostRow } from '../hosts/service.ts'
 import { isPreemptible, requireMovable, requirePair, speedBought, vmById } from '../vms/service.ts'
 import type { Fleet, FleetGroup, FleetVm } from './plan.ts'
 import * as sql from './sql.ts'
@@ -17,14 +17,15 @@ export async function loadFleet(
   vms: sql.PlannedRow[],
   diskBytes: ReadonlyMap<string, number> = new Map(),
 ): Promise<Fleet> {
-  const numbers = await catalogNumbers(db)
+  const [numbers, hosts] = [await catalogNumbers(db), await hostsWithoutProofs(db, regionId)]
   return {
-    hosts: await hostsWithoutProofs(db, regionId),
+    hosts,
     vms: vms.map((row) => ({
       ...toFleetVm(row, diskBytes.get(row.id)),
       need: {
         ...sizesOf(row),
         arch: row.arch,
+        traits: row.traits,
         network10g: row.network_10g,
         boughtMbps: speedBought(numbers, { planId: row.plan_id, networkMbps: row.network_mbps }),
         publicIpv4: row.public_ipv4,
@@ -33,14 +34,16 @@ export async function loadFleet(
     })),
     groups: await loadGroups(db, vms),
     withIpv6: await hostsWithIpv6(db, regionId),
+    freeCpus: await freeCpusIn(db, hosts),
     isPair,
   }
 }
 
-const sizesOf = ({ vcpu, ram_mib, disk_gib, storage_id }: sql.PlannedRow) => ({
+const sizesOf = ({ id, vcpu, ram_mib, disk_gib, storage_id, dedicated_cpu }: sql.PlannedRow) => ({
   vcpu,
   ramMiB: ram_mib,
   diskGiB: storage_id === null ? disk_gib : 0,
+  ...(dedicated_cpu && { dedicatedFor: id }),
 })
 
 /** Where nobody has asked what the disk takes, it is assumed full. */

@@ -8,10 +8,9 @@ const host = (name: string, changes: Partial<HostRow> = {}): HostRow =>
     id: name,
     name,
     region_id: 'here',
-    vcpu_total: 100,
-    vcpu_overcommit: 4,
+    vcpu_sellable: 400,
     vcpu_used: 0,
-    ram_total_mib: 8192,
+    ram_sellable_mib: 8192,
     ram_used_mib: 0,
     disk_total_gib: 1000,
     disk_used_gib: 0,
@@ -21,6 +20,7 @@ const host = (name: string, changes: Partial<HostRow> = {}): HostRow =>
     unreachable_since: null,
     arch: null,
     uplink_mbps: 1000,
+    all_traits: [],
     ...changes,
   }) as HostRow
 
@@ -61,6 +61,7 @@ const fleetOf = (hosts: HostRow[], vms: FleetVm[], groups: Record<string, FleetG
   vms,
   groups: new Map(Object.entries(groups)),
   withIpv6: new Set(),
+  freeCpus: new Map(),
   isPair: (source, other) => source.acceleration === other.acceleration,
 })
 const group = (policy: FleetGroup['policy'], vmsByHost: Record<string, number>): FleetGroup => ({
@@ -87,7 +88,7 @@ describe('the plan of a drain', () => {
 
   test('fills hosts instead where spreading would leave a large VM no room', () => {
     const vms = [vm('a', 'old', { ram: 3000 }), vm('b', 'old', { ram: 3000 }), vm('c', 'old', { ram: 5000 })]
-    const hosts = [host('old'), host('left', { ram_total_mib: 6000 }), host('right', { ram_total_mib: 8000, ram_used_mib: 2900 })]
+    const hosts = [host('old'), host('left', { ram_sellable_mib: 6000 }), host('right', { ram_sellable_mib: 8000, ram_used_mib: 2900 })]
     expect(drain(hosts, vms)).toMatchObject({ moves: { a: 'left', b: 'left', c: 'right' }, stays: {} })
   })
 
@@ -140,7 +141,10 @@ describe('the plan of a drain', () => {
   })
 
   test('takes moments for thousands of VMs', () => {
-    const hosts = [host('old'), ...Array.from({ length: 100 }, (_, i) => host(`h${i}`, { ram_total_mib: 100_000, disk_total_gib: 10_000 }))]
+    const hosts = [
+      host('old'),
+      ...Array.from({ length: 100 }, (_, i) => host(`h${i}`, { ram_sellable_mib: 100_000, disk_total_gib: 10_000 })),
+    ]
     const vms = Array.from({ length: 3000 }, (_, i) => vm(`v${i}`, 'old', { ram: 1024 + (i % 7) * 512, disk: 1 }))
     expect(Object.keys(drain(hosts, vms).moves)).toHaveLength(3000)
   })

@@ -1,6 +1,6 @@
 // Plans which VMs move where, to empty a host or to level the load of a region: pure functions of hosts, VMs and placement groups. Each move is
 // planned on what the moves before it have left. A drain takes O(VMs × hosts), a proposal of a balance O(VMs of one host × hosts).
-import { rankHosts, type HostRow, type Need, type PlacementRule } from '../hosts/service.ts'
+import { pickNode, rankHosts, type HostRow, type Need, type PlacementRule } from '../hosts/service.ts'
 
 export interface FleetVm {
   id: string
@@ -26,6 +26,8 @@ export interface Fleet {
   vms: FleetVm[]
   groups: ReadonlyMap<string, FleetGroup>
   withIpv6: ReadonlySet<string>
+  /** Dedicated ones that no VM has, by host and NUMA node. */
+  freeCpus: ReadonlyMap<string, ReadonlyMap<number, readonly number[]>>
   /** Whether machines of one host can run on the other. */
   isPair: (source: HostRow, host: HostRow) => boolean
 }
@@ -119,16 +121,18 @@ function bestMove(state: Occupancy, vms: Map<string, FleetVm[]>, minGap: number)
   return undefined
 }
 
-type Sizes = Pick<Need, 'vcpu' | 'ramMiB' | 'diskGiB'>
+type Sizes = Pick<Need, 'vcpu' | 'ramMiB' | 'diskGiB' | 'dedicatedFor'>
 const NOTHING: Sizes = { vcpu: 0, ramMiB: 0, diskGiB: 0 }
 
 /** Of the resource of which the host has sold the largest share, with that much more. */
 export const loadOf = (host: HostRow, more: Sizes = NOTHING, sign: 1 | -1 = 1): number =>
   Math.max(
-    (host.vcpu_used + sign * more.vcpu) / (host.vcpu_total * host.vcpu_overcommit),
-    (host.ram_used_mib + sign * more.ramMiB) / host.ram_total_mib,
+    (host.vcpu_used + sign * sharedVcpu(more)) / Math.max(1, host.vcpu_sellable),
+    (host.ram_used_mib + sign * more.ramMiB) / host.ram_sellable_mib,
     (host.disk_used_gib + sign * more.diskGiB) / host.disk_total_gib,
   )
+
+const sharedVcpu = ({ vcpu, dedicatedFor }: Sizes): number => (dedicatedFor === undefined ? vcpu : 0)
 
 /** What hosts and groups have, as moves change it. */
 class Occupancy {
@@ -136,11 +140,13 @@ class Occupancy {
   readonly #fleet: Fleet
   readonly #byId: Map<string, HostRow>
   readonly #groups: Map<string, Map<string, number>>
+  readonly #freeCpus: Map<string, Map<number, readonly number[]>>
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet
     this.hosts = fleet.hosts.map((host) => ({ ...host }))
     this.#byId = new Map(this.hosts.map((host) => [host.id, host]))
+    this.#freeCpus = new Map([...fleet.freeCpus].map(([id, nodes]) => [id, new Map(nodes)]))
     this.#groups = new Map([...fleet.groups].map(([id, { vmsByHost }]) => [id, new Map(vmsByHost)]))
   }
 
@@ -149,7 +155,8 @@ class Occupancy {
     const others = this.hosts.filter((host) => host.id !== source.id)
     const possible = others.filter((host) => this.#fleet.isPair(source, host) && !vm.never.has(host.id))
     const rule = this.#ruleFor(vm)
-    const { fitting, rejected } = rankHosts(possible, { ...vm.need, ...(rule && { rule }) }, this.#fleet.withIpv6)
+    const facts = { withIpv6: this.#fleet.withIpv6, freeCpus: this.#freeCpus }
+    const { fitting, rejected } = rankHosts(possible, { ...vm.need, ...(rule && { rule }) }, facts)
     const why = [...rejected].map(([reason, count]) => `${count} ${reason}`)
     const unlike = others.length - possible.length
     if (unlike > 0) why.push(`${unlike} that cannot take its machine`)
@@ -186,17 +193,25 @@ class Occupancy {
   /** In its group it counts at both hosts until it has moved. */
   move({ need, groupId }: FleetVm, to: HostRow): void {
     occupy(this.#byId.get(to.id)!, need, 1)
+    if (need.dedicatedFor !== undefined) this.#pin(to.id, need.vcpu)
     const counts = groupId === null ? undefined : this.#groups.get(groupId)
     counts?.set(to.id, (counts.get(to.id) ?? 0) + 1)
   }
 
+  #pin(hostId: string, count: number): void {
+    const nodes = this.#freeCpus.get(hostId)!
+    const node = pickNode(nodes, count)!
+    nodes.set(node, nodes.get(node)!.slice(count))
+  }
+
+  /** Its dedicated CPUs still count as taken: another VM gets them only when it has left. */
   leave({ hostId, need }: FleetVm): void {
     occupy(this.#byId.get(hostId)!, need, -1)
   }
 }
 
-function occupy(host: HostRow, { vcpu, ramMiB, diskGiB }: Sizes, sign: 1 | -1): void {
-  host.vcpu_used += sign * vcpu
-  host.ram_used_mib += sign * ramMiB
-  host.disk_used_gib += sign * diskGiB
+function occupy(host: HostRow, size: Sizes, sign: 1 | -1): void {
+  host.vcpu_used += sign * sharedVcpu(size)
+  host.ram_used_mib += sign * size.ramMiB
+  host.disk_used_gib += sign * size.diskGiB
 }

@@ -7,10 +7,23 @@ export type DrainRow = Row<'drains'>
 
 export interface PlannedRow extends Pick<
   Row<'vms'>,
-  'id' | 'name' | 'status' | 'vcpu' | 'ram_mib' | 'disk_gib' | 'storage_id' | 'plan_id' | 'network_mbps' | 'network_10g' | 'public_ipv4'
+  | 'id'
+  | 'name'
+  | 'status'
+  | 'vcpu'
+  | 'ram_mib'
+  | 'disk_gib'
+  | 'storage_id'
+  | 'plan_id'
+  | 'network_mbps'
+  | 'network_10g'
+  | 'public_ipv4'
+  | 'dedicated_cpu'
 > {
   host_id: NotNull<string>
   arch: string
+  /** Of its plan. */
+  traits: string[]
   group_id: string | null
   backup_hosts: string[]
   stale_hosts: string[]
@@ -21,7 +34,8 @@ export interface PlannedRow extends Pick<
 /** What the planner needs to know of VMs on the host, or of all of the region. */
 export const vmsToPlan = (db: Queries, { regionId, hostId }: { regionId: string; hostId: string | null }) =>
   db.many<PlannedRow>(sql`
-    select v.id, v.name, v.host_id, v.status, v.vcpu, v.ram_mib, v.disk_gib, v.storage_id, v.plan_id, v.network_mbps, v.network_10g, v.public_ipv4, t.arch,
+    select v.id, v.name, v.host_id, v.status, v.vcpu, v.ram_mib, v.disk_gib, v.storage_id, v.plan_id, v.network_mbps, v.network_10g, v.public_ipv4, v.dedicated_cpu, t.arch,
+      coalesce((select p.traits from plans p where p.id = v.plan_id), '{}') as traits,
       (select m.group_id from placement_group_members m where m.vm_id = v.id) as group_id,
       array(select distinct b.host_id from backups b where b.vm_id = v.id and b.host_id is not null and b.status not in ('DELETING', 'FAILED')) as backup_hosts,
       array(select s.host_id from stale_machines s where s.vm_id = v.id) as stale_hosts,
@@ -36,7 +50,7 @@ export const groupsIn = (db: Queries, groupIds: string[]) =>
     select g.id, g.name, g.policy, p.host_id, count(*)::int as vms from placement_groups g join (
       select m.group_id, m.vm_id, v.host_id from placement_group_members m join vms v on v.id = m.vm_id where m.group_id = any(${groupIds}::text[])
       union select m.group_id, m.vm_id, r.input ->> 'destinationId' from placement_group_members m join workflow_runs r on r.subject_id = m.vm_id
-      where m.group_id = any(${groupIds}::text[]) and r.name = 'vm.migrate' and ${isOpen}) p on p.group_id = g.id
+      where m.group_id = any(${groupIds}::text[]) and r.name in ('vm.migrate', 'vm.resize_elsewhere') and ${isOpen}) p on p.group_id = g.id
     where p.host_id is not null group by 1, 2, 3, 4`)
 
 /** The last migrations of the region, with how much they had to send. */
@@ -71,7 +85,7 @@ export const queueForStart = (tx: Tx) => tx.run(sql`select pg_advisory_xact_lock
 
 /** Open migrations that leave the host, or go to it. */
 const countOpen = (side: Sql, hostId: string): Sql =>
-  sql`(select count(*)::int from workflow_runs r where r.name = 'vm.migrate' and ${isOpen} and r.input ->> ${side} = ${hostId})`
+  sql`(select count(*)::int from workflow_runs r where r.name in ('vm.migrate', 'vm.resize_elsewhere') and ${isOpen} and r.input ->> ${side} = ${hostId})`
 
 export const openMigrations = (db: Queries, sourceId: string, destinationId: string) =>
   db.one<{ leaving: number; arriving: number }>(sql`

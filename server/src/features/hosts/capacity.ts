@@ -1,28 +1,77 @@
 // Host capacity, reserved and released in the caller's transaction by one conditional statement each.
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
-import { apiError } from '../../kernel/errors.ts'
+import { noCapacityError } from '../../kernel/no-capacity.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
-import type { RegionRow } from '../catalog/service.ts'
+import { plansSoldIn, type RegionRow } from '../catalog/service.ts'
 import { hostsWithIpv6 } from './ipv6-ranges.ts'
-import { aboveReserveGiB, copyGiBOn, noCapacity, rankHosts, type Need } from './placement.ts'
+import { freeByNode, freeCpusIn, pinCpus, unpinCpus } from './cpus.ts'
+import { aboveReserveGiB, copyGiBOn, noCapacity, rankHosts, type ForSale, type HostRanking, type Need } from './placement.ts'
 import { listHostsIn, type HostRow } from './sql.ts'
 
 export { copyGiBOn, type CopyNeed } from './placement.ts'
 
-export type Size = Pick<Need, 'vcpu' | 'ramMiB' | 'diskGiB'>
+/** With `dedicatedFor`, the vCPUs are dedicated CPUs of this VM. */
+export type Size = Pick<Need, 'vcpu' | 'ramMiB' | 'diskGiB' | 'dedicatedFor'>
 
 /** Reserves capacity on the best host, of all or of those with these ids; when a concurrent caller has filled it in the meantime, tries the next one. */
 export async function reserveCapacityInRegion(tx: Tx, region: RegionRow, need: Need, among?: ReadonlySet<string>): Promise<HostRow> {
   const isAsked = ({ id }: HostRow): boolean => among?.has(id) ?? true
-  const hosts = (await listHostsIn(tx, region.id)).filter((host) => isConnected(region, host) && isAsked(host))
-  const { fitting, rejected } = rankHosts(hosts, need, need.publicIpv4 ? undefined : await hostsWithIpv6(tx, region.id))
+  const [all, forSale] = await Promise.all([listHostsIn(tx, region.id), whatIsSoldIn(tx, region)])
+  const hosts = all.filter((host) => isConnected(region, host) && isAsked(host))
+  const { fitting, rejected, lacking } = await rankIn(tx, region, hosts, { ...need, forSale })
   for (const host of fitting) {
     if (await reserveCapacity(tx, host.id, need, copyGiBOn(host.id, need.copy))) return host
     rejected.set('full', (rejected.get('full') ?? 0) + 1)
   }
   if (await freeProofRoom(tx, sql`h.region_id = ${region.id}`)) return reserveCapacityInRegion(tx, region, need, among)
-  throw apiError('no_capacity', noCapacity(region.slug, need, hosts.length, rejected))
+  throw noCapacity(region.slug, need, hosts.length, { rejected, lacking })
 }
+
+const whatIsSoldIn = async (db: Queries, region: RegionRow): Promise<ForSale> => {
+  const plans = await plansSoldIn(db, region.slug)
+  const [largest] = plans.filter((plan) => !plan.dedicated_cpu).toSorted((a, b) => b.ram_mib - a.ram_mib || b.vcpu - a.vcpu)
+  return {
+    ...(largest && {
+      largest: { vcpu: largest.vcpu, ramMiB: largest.ram_mib, diskGiB: largest.storage === 'LOCAL' ? largest.disk_gib : 0 },
+    }),
+    traits: [...new Set(plans.flatMap(({ traits, dedicated_cpu }) => (dedicated_cpu ? [...traits, 'dedicated-cpu'] : traits)))],
+  }
+}
+
+const rankIn = async (db: Queries, region: RegionRow, hosts: HostRow[], need: Need): Promise<HostRanking> =>
+  rankHosts(hosts, need, {
+    ...(!need.publicIpv4 && { withIpv6: await hostsWithIpv6(db, region.id) }),
+    ...(need.dedicatedFor !== undefined && { freeCpus: await freeCpusIn(db, hosts) }),
+  })
+
+export interface RegionRoom {
+  /** The hosts that have room now. */
+  find(need: Need): HostRow[]
+  /** Whether a host would do if nothing else were there. */
+  couldTake(need: Need): boolean
+}
+
+/** As it is now, booking nothing. */
+export async function readRoom(db: Queries, region: RegionRow): Promise<RegionRoom> {
+  const hosts = (await listHostsIn(db, region.id)).filter((host) => isConnected(region, host))
+  const facts = { withIpv6: await hostsWithIpv6(db, region.id), freeCpus: await freeCpusIn(db, hosts) }
+  const empty = hosts.map(emptied)
+  const ever = { ...facts, freeCpus: new Map(hosts.map((host) => [host.id, freeByNode(host, new Set())])) }
+  return {
+    find: (need) => rankHosts(hosts, need, facts).fitting,
+    couldTake: ({ rule: _, ...need }) => rankHosts(empty, need, ever).fitting.length > 0,
+  }
+}
+
+const emptied = (host: HostRow): HostRow => ({
+  ...host,
+  vcpu_used: 0,
+  ram_used_mib: 0,
+  disk_used_gib: 0,
+  disk_free_gib: null,
+  maintenance: false,
+  unreachable_since: null,
+})
 
 /** Room on one of the preferred hosts, or on that with most of it. */
 export async function reserveDiskInRegion(tx: Tx, region: RegionRow, gib: number, preferred: ReadonlySet<string>): Promise<string> {
@@ -31,7 +80,7 @@ export async function reserveDiskInRegion(tx: Tx, region: RegionRow, gib: number
   )
   const rank = (host: HostRow): number => (preferred.has(host.id) ? 1e9 : 0) + aboveReserveGiB(host)
   for (const { id } of hosts.toSorted((a, b) => rank(b) - rank(a))) if (await reserveDisk(tx, [id], gib)) return id
-  throw apiError('no_capacity', `No host in ${region.slug} has room for ${gib} GiB of local storage: ${hosts.length} checked`)
+  throw noCapacityError(`No host in ${region.slug} has room for ${gib} GiB of local storage: ${hosts.length} checked`, ['disk'])
 }
 
 /** The reconciler that starts and stops guests that prove backups. */
@@ -58,13 +107,23 @@ async function freeProofRoom(tx: Tx, which: Sql): Promise<boolean> {
 const isConnected = (region: RegionRow, host: HostRow): boolean => (region.network_controller === null) === (host.driver === 'simulated')
 
 /** False when the host has too little capacity left. `copyGiB`: on its disk for a time. */
-export const reserveCapacity = async (tx: Tx, hostId: string, size: Size, copyGiB = 0): Promise<boolean> =>
-  (await tx.run(sql`
-    update hosts set vcpu_used = vcpu_used + ${size.vcpu}, ram_used_mib = ram_used_mib + ${size.ramMiB},
+export async function reserveCapacity(tx: Tx, hostId: string, size: Size, copyGiB = 0): Promise<boolean> {
+  const vcpu = sharedVcpu(size)
+  const booked = await tx.maybe<Pick<HostRow, 'id' | 'vcpu_total' | 'cpu_nodes' | 'dedicated_cpus'>>(sql`
+    update hosts set vcpu_used = vcpu_used + ${vcpu}, ram_used_mib = ram_used_mib + ${size.ramMiB},
       disk_used_gib = disk_used_gib + ${size.diskGiB + copyGiB}
-    where id = ${hostId} and vcpu_used + ${size.vcpu} <= vcpu_total * vcpu_overcommit
-      and ram_used_mib + ${size.ramMiB} <= ram_total_mib and (${size.diskGiB} <= 0 or ${hasDiskRoom(size.diskGiB)})
-      and (${copyGiB} = 0 or ${hasRoomForATime(size.diskGiB + copyGiB)})`)) > 0
+    where id = ${hostId} and (${vcpu} <= 0 or vcpu_used + ${vcpu} <= vcpu_sellable)
+      and (${size.ramMiB} <= 0 or ram_used_mib + ${size.ramMiB} <= ram_sellable_mib) and (${size.diskGiB} <= 0 or ${hasDiskRoom(size.diskGiB)})
+      and (${copyGiB} = 0 or ${hasRoomForATime(size.diskGiB + copyGiB)})
+    returning id, vcpu_total, cpu_nodes, dedicated_cpus`)
+  if (!booked) return false
+  if (size.dedicatedFor === undefined || (await pinCpus(tx, booked, size.dedicatedFor, size.vcpu))) return true
+  await releaseCapacity(tx, hostId, { vcpu: 0, ramMiB: size.ramMiB, diskGiB: size.diskGiB + copyGiB })
+  return false
+}
+
+/** Dedicated ones are counted by their pins. */
+const sharedVcpu = ({ vcpu, dedicatedFor }: Size): number => (dedicatedFor === undefined ? vcpu : 0)
 
 /** The same rule as in placement.ts: below the reserve, booked or measured, nothing new is written. */
 const hasDiskRoom = (gib: number): Sql => sql`
@@ -78,10 +137,12 @@ const hasDiskRoom = (gib: number): Sql => sql`
 const hasRoomForATime = (gib: number): Sql => sql`
   coalesce(disk_free_gib - disk_reserve_gib - disk_restoring_gib, disk_total_gib - disk_used_gib) >= ${gib}`
 
-export const releaseCapacity = (tx: Tx, hostId: string, size: Size) =>
-  tx.run(sql`
-    update hosts set vcpu_used = vcpu_used - ${size.vcpu}, ram_used_mib = ram_used_mib - ${size.ramMiB}, disk_used_gib = disk_used_gib - ${size.diskGiB}
+export async function releaseCapacity(tx: Tx, hostId: string, size: Size): Promise<void> {
+  await tx.run(sql`
+    update hosts set vcpu_used = vcpu_used - ${sharedVcpu(size)}, ram_used_mib = ram_used_mib - ${size.ramMiB}, disk_used_gib = disk_used_gib - ${size.diskGiB}
     where id = ${hostId}`)
+  if (size.dedicatedFor !== undefined) await unpinCpus(tx, hostId, size.dedicatedFor, size.vcpu)
+}
 
 /** Room for a copy on each of the hosts. False when one has too little: the transaction must then be rolled back. */
 export async function reserveDisk(tx: Tx, hostIds: string[], gib: number): Promise<boolean> {
@@ -126,7 +187,7 @@ export async function reserveImageRoom(
   const isNew =
     (await tx.run(sql`insert into image_rooms (image_id, host_id, gib) values (${id}, ${hostId}, ${gib}) on conflict do nothing`)) > 0
   if (isNew && gib > 0 && !(await reserveDisk(tx, [hostId], gib)))
-    throw apiError('no_capacity', `The host has no room for this image (${gib} GiB) at the moment: try again later`)
+    throw noCapacityError(`The host has no room for this image (${gib} GiB) at the moment: try again later`, ['disk'])
 }
 
 export async function releaseImageRoom(tx: Tx, imageId: string, hostId: string): Promise<void> {
@@ -144,6 +205,15 @@ export const hostsOfImage = (db: Queries, imageId: string) =>
   db.many<{ host_id: string; is_removed: boolean }>(sql`
     select r.host_id, h.removed_at is not null as is_removed from image_rooms r join hosts h on h.id = r.host_id where r.image_id = ${imageId} order by 1`)
 
+/** "More is sold than it may sell: 20 of 16 vCPU. Nothing new is placed on it"; null where that is not so. */
+export function oversoldBy(host: HostRow): string | null {
+  const over = [
+    host.vcpu_used > host.vcpu_sellable ? `${host.vcpu_used} of ${host.vcpu_sellable} vCPU` : null,
+    host.ram_used_mib > host.ram_sellable_mib ? `${host.ram_used_mib} of ${host.ram_sellable_mib} MiB` : null,
+  ].filter((part) => part !== null)
+  return over.length === 0 ? null : `More is sold than it may sell: ${over.join(', ')}. Nothing new is placed on it`
+}
+
 interface Capacity {
   used: number
   total: number
@@ -151,7 +221,7 @@ interface Capacity {
 
 /** Sold and sellable, in the units of a VM's size. */
 export const toCapacity = (row: HostRow): { vcpu: Capacity; ramMiB: Capacity; diskGiB: Capacity } => ({
-  vcpu: { used: row.vcpu_used, total: Math.floor(row.vcpu_total * row.vcpu_overcommit) },
-  ramMiB: { used: row.ram_used_mib, total: row.ram_total_mib },
+  vcpu: { used: row.vcpu_used, total: row.vcpu_sellable },
+  ramMiB: { used: row.ram_used_mib, total: row.ram_sellable_mib },
   diskGiB: { used: row.disk_used_gib, total: row.disk_total_gib },
 })

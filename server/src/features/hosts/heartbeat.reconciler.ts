@@ -55,13 +55,16 @@ export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock
 })
 
 /** Resets the gauges first, so that removed hosts and outdated maintenance labels disappear. */
-function report({ hostUp, hostProblems, hostDiskRoom }: Metrics, hosts: HostRow[], answers: (string[] | null)[]): void {
+function report({ hostUp, hostProblems, hostDiskRoom, hostRoom }: Metrics, hosts: HostRow[], answers: (string[] | null)[]): void {
   hostUp.reset()
   hostProblems.reset()
   hostDiskRoom.reset()
+  hostRoom.reset()
   hosts.forEach((row, i) => {
     const { name: host, maintenance } = row
     hostDiskRoom.set({ host }, aboveReserveGiB(row) / row.disk_total_gib)
+    hostRoom.set({ host, resource: 'vcpu' }, 1 - row.vcpu_used / Math.max(1, row.vcpu_sellable))
+    hostRoom.set({ host, resource: 'ram' }, 1 - row.ram_used_mib / row.ram_sellable_mib)
     const problems = answers[i]
     hostUp.set({ host, maintenance: String(maintenance) }, problems ? 1 : 0)
     if (problems) hostProblems.set({ host }, problems.length)
@@ -92,12 +95,13 @@ const usableFree = ({ diskFreeGiB, diskGiB }: HostFacts): number => Math.max(0, 
 
 /** A link speed set by the operator stays where the host does not know its own. */
 function writeFacts(db: Db, id: string, facts: HostFacts): Promise<number> {
-  const { acceleration, arch, uplinkMbps } = facts
+  const { acceleration, arch, uplinkMbps, cpuNodes } = facts
   const free = usableFree(facts)
   return db.run(sql`
-    update hosts set acceleration = ${acceleration}, arch = ${arch}, disk_free_gib = ${free}, uplink_mbps = coalesce(${uplinkMbps}, uplink_mbps)
-    where id = ${id} and (acceleration, arch, disk_free_gib, uplink_mbps)
-      is distinct from (${acceleration}, ${arch}, ${free}::int, coalesce(${uplinkMbps}, uplink_mbps))`)
+    update hosts set acceleration = ${acceleration}, arch = ${arch}, disk_free_gib = ${free}, uplink_mbps = coalesce(${uplinkMbps}, uplink_mbps),
+      cpu_nodes = ${cpuNodes}
+    where id = ${id} and (acceleration, arch, disk_free_gib, uplink_mbps, cpu_nodes)
+      is distinct from (${acceleration}, ${arch}, ${free}::int, coalesce(${uplinkMbps}, uplink_mbps), ${cpuNodes}::int[])`)
 }
 
 /** The ports of a host's VMs name it. */

@@ -41,7 +41,7 @@ test('a host near its disk reserve has a problem before nothing new is written',
   expect(await series('berth_host_disk_room_ratio')).toBe('berth_host_disk_room_ratio{host="local"} -0.02')
 })
 
-test('the capacity of a host follows its memory and disk, but never below what is sold', async () => {
+test('the capacity of a host follows its memory and disk; that of the disk never below what is booked', async () => {
   const app = await testApp()
   await app.db.run(sql`update hosts set ram_used_mib = 3000, disk_used_gib = 10`)
   const host = (await listHosts(app.db))[0]!
@@ -59,6 +59,6 @@ test('the capacity of a host follows its memory and disk, but never below what i
   expect(await totals()).toEqual({ vcpu_total: 6, ram_total_mib: 36_864, disk_total_gib: 90 })
   volumes.length = 0
   await measure(2_048, 0)
-  expect(await totals()).toEqual({ vcpu_total: 6, ram_total_mib: 3_000, disk_total_gib: 10 })
+  expect(await totals()).toEqual({ vcpu_total: 6, ram_total_mib: 1_024, disk_total_gib: 10 })
   await app.db.run(sql`update hosts set ram_used_mib = 0, disk_used_gib = 0`)
 })

@@ -5,6 +5,7 @@ import { addDuration } from '../../kernel/clock.ts'
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { formatIpRange, parseIp, parseIpRange, rangesOverlap, type IpRange } from '../../kernel/ip-range.ts'
+import { noCapacityError } from '../../kernel/no-capacity.ts'
 import type { RegionRow } from '../catalog/service.ts'
 import { clearReverseName } from '../reverse-names/service.ts'
 import { isIpv6, type PoolRow } from './public-addresses.ts'
@@ -29,7 +30,7 @@ const SEARCHED_BITS = 16
 export async function allocateIpv6(tx: Tx, now: Date, pools: PoolRow[], regionSlug: string): Promise<TakenRange | null> {
   const taken = await tryIpv6(tx, now, pools)
   if (taken === 'full')
-    throw apiError('no_capacity', `No public IPv6 address is free in ${regionSlug}: try again in a few minutes, or ask support`)
+    throw noCapacityError(`No public IPv6 address is free in ${regionSlug}: try again in a few minutes, or ask support`, ['ipv6_address'])
   return taken
 }
 

@@ -7,9 +7,9 @@ const host = (name: string, changes: Partial<HostRow> = {}): HostRow =>
     id: name,
     name,
     vcpu_total: 4,
-    vcpu_overcommit: 2,
+    vcpu_sellable: 8,
     vcpu_used: 0,
-    ram_total_mib: 8192,
+    ram_sellable_mib: 8192,
     ram_used_mib: 0,
     disk_total_gib: 100,
     disk_used_gib: 0,
@@ -19,6 +19,7 @@ const host = (name: string, changes: Partial<HostRow> = {}): HostRow =>
     unreachable_since: null,
     arch: 'x86_64',
     uplink_mbps: 1000,
+    all_traits: [],
     ...changes,
   }) as HostRow
 
@@ -103,10 +104,74 @@ describe('placement', () => {
       host('arm', { arch: 'aarch64' }),
     ]
     expect(namesOf(rankHosts(hosts, need({ diskGiB: 0 })).fitting)).toContain('no disk') // its disk is in a storage backend
-    const { fitting, rejected } = rankHosts(hosts, need())
-    expect(fitting).toEqual([])
-    expect(noCapacity('fra1', need(), hosts.length, rejected)).toBe(
-      'No capacity in fra1 for 1 GiB RAM and 10 GiB disk: 5 hosts checked, 2 full, 1 in maintenance, 1 unreachable, 1 of another architecture',
+    const ranking = rankHosts(hosts, need())
+    expect(ranking.fitting).toEqual([])
+    const refusal = noCapacity('fra1', need(), hosts.length, ranking)
+    expect(refusal.message).toBe(
+      'No capacity in fra1 for 1 GiB RAM and 10 GiB disk: 5 hosts checked, 2 full (vCPU, disk), 1 in maintenance, 1 unreachable, 1 of another architecture',
+    )
+    expect(refusal.details).toEqual({
+      missing: ['vcpu', 'disk', 'host', 'architecture'],
+      alternatives: { regions: [], plans: [], later: true },
+    })
+  })
+
+  test('takes the room for the largest plan last, and then from the fullest host', () => {
+    const hosts = [
+      host('empty'),
+      host('a third', { ram_used_mib: 2900 }),
+      host('half', { ram_used_mib: 4500 }),
+      host('full', { ram_used_mib: 7000 }),
+    ]
+    const forSale = { largest: { vcpu: 1, ramMiB: 5000, diskGiB: 10 }, traits: [] }
+    expect(namesOf(rankHosts(hosts, need({ forSale })).fitting)).toEqual(['empty', 'full', 'half', 'a third'])
+    expect(namesOf(rankHosts(hosts, need({ ramMiB: 3500, forSale })).fitting)).toEqual(['half', 'a third', 'empty'])
+    expect(namesOf(rankHosts(hosts, need()).fitting)).toEqual(['empty', 'a third', 'half', 'full'])
+  })
+
+  test('takes hosts last that have what other plans need', () => {
+    const hosts = [
+      host('gpu', { all_traits: ['gpu', 'rack-7'] }),
+      host('cpus', { all_traits: ['dedicated-cpu'] }),
+      host('used', { ram_used_mib: 7000 }),
+    ]
+    const ranked = (changes: Partial<Need>) =>
+      namesOf(rankHosts(hosts, need({ forSale: { traits: ['gpu', 'dedicated-cpu'] }, ...changes })).fitting)
+    expect(ranked({})).toEqual(['used', 'gpu', 'cpus'])
+    expect(ranked({ traits: ['gpu'] })).toEqual(['gpu'])
+  })
+
+  test('requires the traits of the plan', () => {
+    const hosts = [host('plain'), host('gpu', { all_traits: ['gpu'] }), host('both', { all_traits: ['gpu', '10g'] })]
+    const { fitting, rejected } = rankHosts(hosts, need({ traits: ['gpu', '10g'] }))
+    expect([namesOf(fitting), [...rejected]]).toEqual([
+      ['both'],
+      [
+        ['without gpu', 1],
+        ['without 10g', 1],
+      ],
+    ])
+    expect(noCapacity('fra1', need(), 2, { rejected, lacking: new Set() }).details).toMatchObject({ missing: ['trait'] })
+  })
+
+  test('places dedicated vCPUs where one NUMA node has as many free, whatever is sold of shared ones', () => {
+    const hosts = [host('none'), host('split', { vcpu_used: 8 }), host('whole', { vcpu_used: 8 }), host('no RAM', { ram_used_mib: 8192 })]
+    const node = (count: number): number[] => Array.from({ length: count }, (_, cpu) => cpu)
+    const freeCpus = new Map([
+      [
+        'split',
+        new Map([
+          [0, node(3)],
+          [1, node(3)],
+        ]),
+      ],
+      ['whole', new Map([[0, node(4)]])],
+      ['no RAM', new Map([[0, node(9)]])],
+    ])
+    const { fitting, rejected, lacking } = rankHosts(hosts, need({ vcpu: 4, dedicatedFor: 'vm' }), { freeCpus })
+    expect([namesOf(fitting), [...rejected], [...lacking]]).toEqual([['whole'], [['full', 3]], ['dedicated CPUs', 'RAM']])
+    expect(noCapacity('fra1', need({ vcpu: 4, dedicatedFor: 'vm' }), 4, { rejected, lacking }).message).toContain(
+      'for 4 dedicated CPUs, 1 GiB RAM and 10 GiB disk: 4 hosts checked, 3 full (dedicated CPUs, RAM)',
     )
   })
 })

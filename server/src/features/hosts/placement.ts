@@ -1,8 +1,13 @@
 // Chooses the host for a VM: a pure function over the host rows, with a reason for every rejected host.
+import type { ApiError } from '../../kernel/errors.ts'
+import { noCapacityError, type Missing } from '../../kernel/no-capacity.ts'
+import { pickNode } from './cpus.ts'
 import { TEN_GIGABIT, type HostRow } from './sql.ts'
 
 export interface Need {
   vcpu: number
+  /** The VM whose vCPUs get dedicated CPUs of the host, all of one NUMA node. */
+  dedicatedFor?: string
   ramMiB: number
   /** On the host; 0 where the disk is in a storage backend. */
   diskGiB: number
@@ -10,6 +15,8 @@ export interface Need {
   copy?: CopyNeed
   /** The architecture of the image. */
   arch: string
+  /** Of its plan: only a host with all of them will do. */
+  traits?: readonly string[]
   /** Only a host with such a card will do. */
   network10g: boolean
   /** Only a host whose card is as fast will do, or one of unknown speed; 0 where no speed was bought. */
@@ -22,7 +29,18 @@ export interface Need {
   rule?: PlacementRule | null
   /** Hosts that are chosen only where no other fits: those with backups of the VM. */
   avoid?: ReadonlySet<string>
+  /** What else is sold in the region: its room is taken last. */
+  forSale?: ForSale
 }
+
+export interface ForSale {
+  /** Of all plans; undefined where none is sold. */
+  largest?: LargestSize
+  /** That some plan needs. */
+  traits: readonly string[]
+}
+
+type LargestSize = Pick<Need, 'vcpu' | 'ramMiB' | 'diskGiB'>
 
 export interface PlacementRule {
   policy: 'SPREAD' | 'STRICT_SPREAD' | 'TOGETHER'
@@ -38,6 +56,8 @@ export interface CopyNeed {
 
 export const copyGiBOn = (hostId: string, copy: CopyNeed | undefined): number => (copy && copy.storedOn !== hostId ? copy.gib : 0)
 
+export type Resource = 'vCPU' | 'RAM' | 'disk' | 'dedicated CPUs'
+
 export type Rejection =
   | 'full'
   | 'in maintenance'
@@ -47,42 +67,114 @@ export type Rejection =
   | 'without a network card for this speed'
   | 'without IPv6 addresses'
   | 'with a VM of its placement group'
+  | `without ${string}`
 
 export interface HostRanking {
   /** Hosts that fit, best first. */
   fitting: HostRow[]
   rejected: Map<Rejection, number>
+  /** What those that are full have too little of. */
+  lacking: Set<Resource>
 }
 
-/** `withIpv6`: ids of the hosts that have IPv6 addresses. */
-export function rankHosts(hosts: HostRow[], need: Need, withIpv6: ReadonlySet<string> = new Set()): HostRanking {
+/** What the rows of hosts do not say. */
+export interface PlacementFacts {
+  /** Ids of the hosts that have IPv6 addresses; asked where a VM has no IPv4 address. */
+  withIpv6?: ReadonlySet<string>
+  /** Dedicated CPUs that no VM has, by host and NUMA node; asked where a VM needs them. */
+  freeCpus?: ReadonlyMap<string, ReadonlyMap<number, readonly unknown[]>>
+}
+
+/** The scheduler. Everything that places a VM asks it: create, rebuild, migration, drain, balance, recovery and restore. It reads nothing and changes nothing. */
+export function rankHosts(hosts: readonly HostRow[], need: Need, facts: PlacementFacts = {}): HostRanking {
   const rejected = new Map<Rejection, number>()
-  const fitting = hosts.filter((host) => {
-    const reason = need.publicIpv4 || withIpv6.has(host.id) ? rejection(host, need) : 'without IPv6 addresses'
+  const lacking = new Set<Resource>()
+  const fitting: Ranked[] = []
+  for (const host of hosts) {
+    const reason = rejection(host, need, facts, lacking)
     if (reason) rejected.set(reason, (rejected.get(reason) ?? 0) + 1)
-    return !reason
-  })
-  return { fitting: fitting.sort((a, b) => compareHosts(a, b, need) || share(a, need) - share(b, need)), rejected }
+    else fitting.push(rank(host, need))
+  }
+  return { fitting: fitting.sort(compareRanks).map(({ host }) => host), rejected, lacking }
 }
 
-/** Below 0: the first is better, whatever room each has. */
-const compareHosts = (a: HostRow, b: HostRow, need: Need): number =>
-  Number(need.avoid?.has(a.id) ?? false) - Number(need.avoid?.has(b.id) ?? false) ||
-  Number(isTooSlow(a, need)) - Number(isTooSlow(b, need)) ||
-  preference(a, need) - preference(b, need)
+/** In the order in which they count; lower is better. */
+interface Ranked {
+  host: HostRow
+  isAvoided: number
+  isTooSlow: number
+  /** By its placement group. */
+  preference: number
+  isKept: number
+  load: number
+}
+
+const rank = (host: HostRow, need: Need): Ranked => ({
+  host,
+  isAvoided: need.avoid?.has(host.id) ? 1 : 0,
+  isTooSlow: isTooSlow(host, need) ? 1 : 0,
+  preference: preference(host, need),
+  isKept: isKept(host, need) ? 1 : 0,
+  load: rankLoad(host, need),
+})
+
+const compareRanks = (a: Ranked, b: Ranked): number =>
+  a.isAvoided - b.isAvoided || a.isTooSlow - b.isTooSlow || a.preference - b.preference || a.isKept - b.isKept || a.load - b.load
+
+/**
+ * Hosts that keep room for the largest plan come first, the least loaded of them before the others: VMs are spread. Then those that had none before, the fullest first, and last
+ * those that would lose it. A host that is too small for the largest plan has none to lose.
+ */
+function rankLoad(host: HostRow, need: Need): number {
+  const load = loadWith(host, need)
+  const largest = need.forSale?.largest
+  if (!largest || !isLargeEnough(host, largest) || hasRoomFor(host, addSizes(largest, need))) return load
+  return (hasRoomFor(host, largest) ? 4 : 2) - load
+}
+
+const hasRoomFor = (host: HostRow, { vcpu, ramMiB, diskGiB }: LargestSize): boolean =>
+  host.vcpu_used + vcpu <= host.vcpu_sellable &&
+  host.ram_used_mib + ramMiB <= host.ram_sellable_mib &&
+  host.disk_used_gib + diskGiB <= host.disk_total_gib - host.disk_reserve_gib
+
+const isLargeEnough = (host: HostRow, { vcpu, ramMiB, diskGiB }: LargestSize): boolean =>
+  vcpu <= host.vcpu_sellable && ramMiB <= host.ram_sellable_mib && diskGiB <= host.disk_total_gib - host.disk_reserve_gib
+
+const addSizes = (a: LargestSize, need: Need): LargestSize => ({
+  vcpu: a.vcpu + (need.dedicatedFor === undefined ? need.vcpu : 0),
+  ramMiB: a.ramMiB + need.ramMiB,
+  diskGiB: a.diskGiB + need.diskGiB,
+})
+
+/** It has what other plans need and this VM does not. */
+const isKept = (host: HostRow, { forSale, traits = [], dedicatedFor }: Need): boolean =>
+  forSale?.traits.some(
+    (trait) => host.all_traits.includes(trait) && !traits.includes(trait) && !(trait === 'dedicated-cpu' && dedicatedFor !== undefined),
+  ) ?? false
+
+/** Utilisation of the host's scarcest resource after placement. */
+const loadWith = (host: HostRow, need: Need): number =>
+  Math.max(
+    need.dedicatedFor === undefined && need.vcpu > 0 ? (host.vcpu_used + need.vcpu) / host.vcpu_sellable : 0,
+    (host.ram_used_mib + need.ramMiB) / host.ram_sellable_mib,
+    (host.disk_used_gib + need.diskGiB) / host.disk_total_gib,
+  )
 
 const isTooSlow = (host: HostRow, need: Need): boolean => lacks10g(host, need) || !carries(host, need.boughtMbps)
 
 const lacks10g = (host: HostRow, { network10g }: Need): boolean => network10g && !has10g(host)
 
-function rejection(host: HostRow, need: Need): Rejection | null {
+function rejection(host: HostRow, need: Need, facts: PlacementFacts, lacking: Set<Resource>): Rejection | null {
+  if (!need.publicIpv4 && !facts.withIpv6?.has(host.id)) return 'without IPv6 addresses'
   if (!supportsArch(host, need.arch)) return 'of another architecture'
   if (!need.isSpeedOptional && lacks10g(host, need)) return 'without a 10G card'
   if (!need.isSpeedOptional && !carries(host, need.boughtMbps)) return 'without a network card for this speed'
+  const trait = need.traits?.find((each) => !host.all_traits.includes(each))
+  if (trait !== undefined) return `without ${trait}`
   if (host.maintenance) return 'in maintenance'
   if (host.unreachable_since) return 'unreachable'
   if (need.rule?.policy === 'STRICT_SPREAD' && need.rule.vmsByHost.has(host.id)) return 'with a VM of its placement group'
-  return hasRoom(host, need) ? null : 'full'
+  return isFull(host, need, facts, lacking) ? 'full' : null
 }
 
 /** By its placement group; lower is better. */
@@ -99,14 +191,20 @@ export const has10g = ({ uplink_mbps }: Pick<HostRow, 'uplink_mbps'>): boolean =
 /** A card of unknown speed is trusted. */
 export const carries = ({ uplink_mbps }: Pick<HostRow, 'uplink_mbps'>, mbps: number): boolean => uplink_mbps === null || uplink_mbps >= mbps
 
-function hasRoom(host: HostRow, need: Need): boolean {
+function isFull(host: HostRow, need: Need, { freeCpus }: PlacementFacts, lacking: Set<Resource>): boolean {
   const copyGiB = copyGiBOn(host.id, need.copy)
-  return (
-    host.vcpu_used + need.vcpu <= host.vcpu_total * host.vcpu_overcommit &&
-    host.ram_used_mib + need.ramMiB <= host.ram_total_mib &&
-    (need.diskGiB <= 0 || hasDiskRoom(host, need.diskGiB)) &&
-    (copyGiB === 0 || hasRoomForATime(host, need.diskGiB + copyGiB))
-  )
+  let isFull = false
+  const lack = (resource: Resource): void => {
+    isFull = true
+    lacking.add(resource)
+  }
+  if (need.dedicatedFor !== undefined) {
+    if (pickNode(freeCpus?.get(host.id) ?? new Map(), need.vcpu) === undefined) lack('dedicated CPUs')
+  } else if (host.vcpu_used + need.vcpu > host.vcpu_sellable && need.vcpu > 0) lack('vCPU')
+  if (host.ram_used_mib + need.ramMiB > host.ram_sellable_mib) lack('RAM')
+  const hasDisk = need.diskGiB <= 0 || hasDiskRoom(host, need.diskGiB)
+  if (!hasDisk || (copyGiB > 0 && !hasRoomForATime(host, need.diskGiB + copyGiB))) lack('disk')
+  return isFull
 }
 
 type DiskOf = Pick<HostRow, 'disk_used_gib' | 'disk_total_gib' | 'disk_reserve_gib' | 'disk_free_gib'>
@@ -129,18 +227,37 @@ const bookableGiB = ({ disk_used_gib, disk_total_gib, disk_reserve_gib }: DiskOf
 const measuredRoomGiB = ({ disk_free_gib, disk_total_gib, disk_reserve_gib }: DiskOf): number =>
   (disk_free_gib ?? disk_total_gib) - disk_reserve_gib
 
-/** Utilisation of the host's scarcest resource after placement; lower is better. */
-const share = (host: HostRow, need: Need): number =>
-  Math.max((host.ram_used_mib + need.ramMiB) / host.ram_total_mib, (host.disk_used_gib + need.diskGiB) / host.disk_total_gib)
-
-/** "No capacity in fra1 for 4 GiB RAM and 80 GiB disk: 3 hosts checked, 2 full, 1 in maintenance" */
-export function noCapacity(regionSlug: string, need: Need, checked: number, rejected: Map<Rejection, number>): string {
-  const reasons = [...rejected].map(([reason, count]) => `${count} ${reason}`)
+/** "No capacity in fra1 for 4 GiB RAM and 80 GiB disk: 3 hosts checked, 2 full (RAM), 1 in maintenance" */
+export function noCapacity(regionSlug: string, need: Need, checked: number, { rejected, lacking }: Omit<HostRanking, 'fitting'>): ApiError {
+  const short = lacking.size > 0 ? ` (${[...lacking].join(', ')})` : ''
+  const reasons = [...rejected].map(([reason, count]) => `${count} ${reason}${reason === 'full' ? short : ''}`)
+  const cpus = need.dedicatedFor === undefined ? '' : `${need.vcpu} dedicated CPU${need.vcpu === 1 ? '' : 's'}, `
   const size = need.ramMiB % 1024 === 0 ? `${need.ramMiB / 1024} GiB` : `${need.ramMiB} MiB`
   const disk = need.diskGiB > 0 ? ` and ${need.diskGiB} GiB disk` : ''
   const copy = need.copy ? ` with ${need.copy.gib} GiB for a time for the copy it is made from` : ''
   const advice = rejected.has('with a VM of its placement group')
     ? '. A STRICT_SPREAD group has one VM on a host at most: choose a SPREAD group, or another region'
     : ''
-  return `No capacity in ${regionSlug} for ${size} RAM${disk}${copy}: ${[`${checked} host${checked === 1 ? '' : 's'} checked`, ...reasons].join(', ')}${advice}`
+  const text = `No capacity in ${regionSlug} for ${cpus}${size} RAM${disk}${copy}: ${[`${checked} host${checked === 1 ? '' : 's'} checked`, ...reasons].join(', ')}${advice}`
+  return noCapacityError(text, missingOf(rejected, lacking))
+}
+
+/** What would have to be there; nothing of how much there is. */
+const missingOf = (rejected: HostRanking['rejected'], lacking: HostRanking['lacking']): Missing[] => {
+  const missing = [...rejected.keys()].flatMap((reason): Missing[] =>
+    reason === 'full' ? [...lacking].map((resource) => RESOURCES[resource]) : [REASONS[reason] ?? 'trait'],
+  )
+  return [...new Set(missing)]
+}
+
+const RESOURCES: Record<Resource, Missing> = { vCPU: 'vcpu', RAM: 'ram', disk: 'disk', 'dedicated CPUs': 'dedicated_cpu' }
+
+const REASONS: Partial<Record<Rejection, Missing>> = {
+  'in maintenance': 'host',
+  unreachable: 'host',
+  'of another architecture': 'architecture',
+  'without a 10G card': 'network_speed',
+  'without a network card for this speed': 'network_speed',
+  'without IPv6 addresses': 'ipv6_address',
+  'with a VM of its placement group': 'placement_group',
 }

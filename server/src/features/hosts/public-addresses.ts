@@ -8,6 +8,7 @@ import type { Row } from '../../schema/rows.gen.ts'
 import { invalid, apiError, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { formatIpRange, parseIp, parseIpRange, rangeContains } from '../../kernel/ip-range.ts'
+import { noCapacityError } from '../../kernel/no-capacity.ts'
 import type { PublicNetworkSpec } from '../../hypervisor/network-controller.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { releaseQuota } from '../accounts/service.ts'
@@ -217,6 +218,14 @@ export const poolsFor = (db: Queries, host: HostRow) =>
 
 export const isIpv6 = ({ cidr }: Pick<PoolRow, 'cidr'>): boolean => cidr.includes(':')
 
+/** Whether one of the hosts has an IPv4 address to give now. */
+export const hasFreeAddress = async (db: Queries, now: Date, hosts: HostRow[]): Promise<boolean> =>
+  (await db.maybe(sql`
+    select from address_pools p where family(p.cidr) = 4
+      and (p.host_id = any(${hosts.map(({ id }) => id)}::text[]) or (p.host_id is null and p.region_id = any(${hosts.map(({ region_id }) => region_id)}::text[])))
+      and exists (select from free_addresses f where f.pool_id = p.id and case when f.account_id is null then f.available_at end <= ${now}) limit 1`)) !==
+  undefined
+
 /** Allocates an IPv4 address from one of the pools of a host. */
 export async function allocatePublicIp(tx: Tx, now: Date, pools: PoolRow[], regionSlug: string): Promise<TakenAddress> {
   const taken = await takeFromAny(
@@ -225,7 +234,7 @@ export async function allocatePublicIp(tx: Tx, now: Date, pools: PoolRow[], regi
     pools.filter((pool) => !isIpv6(pool)),
   )
   if (taken) return taken
-  throw apiError('no_capacity', `No public address is free in ${regionSlug}: try again in a few minutes, or ask support`)
+  throw noCapacityError(`No public address is free in ${regionSlug}: try again in a few minutes, or ask support`, ['address'])
 }
 
 const firstOf = (pool: PoolRow): string => formatAddress(parseCidr(pool.cidr)!.base)
@@ -255,7 +264,7 @@ export async function allocateFloatingAddress(tx: Tx, now: Date, { id, slug }: P
   if (pools.length === 0)
     throw apiError('unavailable', `Region ${slug} has no addresses that can move between VMs: choose another region, or ask support`)
   const taken = await takeFromAny(tx, now, pools)
-  if (!taken) throw apiError('no_capacity', `No public address is free in ${slug}: try again in a few minutes, or ask support`)
+  if (!taken) throw noCapacityError(`No public address is free in ${slug}: try again in a few minutes, or ask support`, ['address'])
   return taken
 }
 

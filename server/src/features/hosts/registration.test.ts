@@ -4,7 +4,7 @@ import type { Driver } from '../../hypervisor/driver.ts'
 import { createDriverPool, type HostRef } from '../../hypervisor/driver-pool.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { createRegion, getRegion } from '../catalog/service.ts'
-import { reserveCapacityInRegion } from './capacity.ts'
+import { releaseCapacity, reserveCapacity, reserveCapacityInRegion } from './capacity.ts'
 import { addPool } from './public-addresses.ts'
 import { changeHost, findHost, getHost, listHosts, listPools, registerHost, removeHost, seedHosts, type Registration } from './service.ts'
 
@@ -56,22 +56,58 @@ describe('host registration', () => {
     await expect(register({ name: 'local', uri: 'qemu:///system', range: null })).rejects.toThrow('There is a host local already')
   })
 
-  test('changes maintenance, overcommit and capacity, never below what is reserved', async () => {
+  test('changes maintenance, overcommit and capacity; below what is sold, nothing more is', async () => {
     const host = await getHost(db, 'rack1')
     await db.run(sql`update hosts set vcpu_used = 20, ram_used_mib = 5000 where id = ${host.id}`)
     const sold = await getHost(db, 'rack1')
     const change = (wanted: Parameters<typeof changeHost>[2]) => db.tx((tx) => changeHost(tx, sold, wanted))
     expect(await change({ maintenance: true, overcommit: 3 })).toMatchObject({ maintenance: true, vcpu_overcommit: 3 })
-    await expect(change({ overcommit: 2 })).rejects.toThrow('has sold 20 vCPU of 8')
+    expect(await change({ overcommit: 2, ramOvercommit: 1.5 })).toMatchObject({
+      vcpu_used: 20,
+      vcpu_sellable: 16,
+      ram_sellable_mib: 45_000,
+    })
+    const more = { vcpu: 1, ramMiB: 1, diskGiB: 0 }
+    expect(await db.tx((tx) => reserveCapacity(tx, host.id, more))).toBe(false)
+    await expect(db.run(sql`update hosts set vcpu_used = vcpu_used + 1 where id = ${host.id}`)).rejects.toThrow('would sell 21 vCPU of 16')
+    await db.tx((tx) => releaseCapacity(tx, host.id, { ...more, vcpu: 5 }))
+    expect(await db.tx((tx) => reserveCapacity(tx, host.id, more))).toBe(true)
+    await expect(change({ ramOvercommit: 11 })).rejects.toThrow('from 1 to 10')
     await expect(change({ overcommit: 0.5 })).rejects.toThrow('from 1 to 100')
     expect(await change({ capacity: { vcpu: 2, ramMiB: 1_000, diskGiB: 50 } })).toMatchObject({
-      vcpu_total: 7,
-      ram_total_mib: 5_000,
+      vcpu_total: 2,
+      ram_total_mib: 1_000,
       disk_total_gib: 50,
     })
     await db.run(sql`update hosts set vcpu_used = 0, ram_used_mib = 0 where id = ${host.id}`)
     const fenced = { ...sold, fenced_at: clock.now() }
     await expect(db.tx((tx) => changeHost(tx, fenced, { maintenance: false }))).rejects.toThrow('is fenced')
+  })
+
+  test('has traits that are measured, and those of the operator', async () => {
+    const host = await getHost(db, 'rack1')
+    const change = (wanted: Parameters<typeof changeHost>[2]) => db.tx((tx) => changeHost(tx, host, wanted))
+    expect(host.all_traits).toEqual(['x86_64', 'kvm'])
+    expect(await change({ traits: ['gpu', 'a', 'gpu'], uplinkMbps: 10_000 })).toMatchObject({
+      traits: ['a', 'gpu'],
+      all_traits: ['a', 'gpu', 'x86_64', 'kvm', '10g'],
+    })
+    for (const wrong of ['10g', 'dedicated-cpu', 'x86_64']) await expect(change({ traits: [wrong] })).rejects.toThrow('is measured')
+    for (const wrong of ['GPU', '', 'a b', '-a', 'a'.repeat(33)]) await expect(change({ traits: [wrong] })).rejects.toThrow('is no trait')
+    await expect(change({ traits: Array.from({ length: 21 }, (_, i) => `t${i}`) })).rejects.toThrow('20 traits at most')
+  })
+
+  test('has CPUs that are dedicated, and sells the others', async () => {
+    const host = await getHost(db, 'rack1')
+    await db.tx((tx) => changeHost(tx, host, { capacity: { vcpu: 8, ramMiB: 1_000, diskGiB: 50 } }))
+    const change = async (dedicatedCpus: number[]) => db.tx(async (tx) => changeHost(tx, await getHost(db, 'rack1'), { dedicatedCpus }))
+    expect(await change([6, 7])).toMatchObject({ dedicated_cpus: [6, 7], vcpu_sellable: 12, cpus_version: 1, cpus_applied: 0 })
+    expect((await getHost(db, 'rack1')).all_traits).toContain('dedicated-cpu')
+    await expect(change([7, 8])).rejects.toThrow('it has no CPU 8, only 0-7')
+    await db.run(sql`insert into cpu_pins (host_id, cpu, vm_id, vcpu) values (${host.id}, 7, 'somebody', 0)`)
+    await expect(change([6])).rejects.toThrow('dedicated VMs have CPU 7')
+    await db.run(sql`delete from cpu_pins`)
+    expect(await change([])).toMatchObject({ vcpu_sellable: 16 })
   })
 
   test('removal deletes a host without resources', async () => {

@@ -4,9 +4,11 @@ import { formatCidr, parseCidr } from '../../kernel/cidr.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { getRegion, type RegionRow } from '../catalog/service.ts'
+import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
+import { checkedTraits, getRegion, type RegionRow } from '../catalog/service.ts'
 import { forgetPortsOfHost, markPortsOfHostDirty } from '../ports/service.ts'
 import { releaseImageRoomsOf } from './capacity.ts'
+import { objectionTo, pinnedCpus } from './cpus.ts'
 import { addPool, dropPoolsOf, listRanges } from './public-addresses.ts'
 import * as sql from './sql.ts'
 
@@ -130,9 +132,18 @@ export async function removeHost(tx: Tx, now: Date, host: sql.HostRow): Promise<
 
 export const { countHostResources } = sql
 
+/** The reconciler that keeps shared machines off dedicated CPUs. */
+export const APPLY_CPUS = 'vms.apply_cpus'
+
 interface HostChange {
   maintenance?: boolean
+  /** Of vCPUs. */
   overcommit?: number
+  ramOvercommit?: number
+  /** Those of the operator, in place of the ones there were. */
+  traits?: string[]
+  /** In place of the ones there were. */
+  dedicatedCpus?: number[]
   /** In percent of the disk. */
   diskReserve?: number
   uplinkMbps?: number
@@ -142,11 +153,13 @@ interface HostChange {
 export async function changeHost(
   tx: Tx,
   host: sql.HostRow,
-  { maintenance, overcommit, diskReserve, uplinkMbps, capacity }: HostChange,
+  { maintenance, overcommit, ramOvercommit, traits, dedicatedCpus, diskReserve, uplinkMbps, capacity }: HostChange,
 ): Promise<sql.HostRow> {
   if (uplinkMbps !== undefined && !(Number.isInteger(uplinkMbps) && uplinkMbps >= 1 && uplinkMbps <= 1_000_000))
     throw invalid('the link speed must be from 1 to 1000000 Mbit/s', 'uplinkMbps')
   if (overcommit !== undefined && !(overcommit >= 1 && overcommit <= 100)) throw invalid('overcommit must be from 1 to 100', 'overcommit')
+  if (ramOvercommit !== undefined && !(ramOvercommit >= 1 && ramOvercommit <= 10))
+    throw invalid('ramOvercommit must be from 1 to 10', 'ramOvercommit')
   if (diskReserve !== undefined && !(Number.isInteger(diskReserve) && diskReserve >= 0 && diskReserve <= 90))
     throw invalid('diskReserve must be a whole number from 0 to 90', 'diskReserve')
   if (maintenance === false && (await sql.drainedHosts(tx)).has(host.id))
@@ -157,10 +170,34 @@ export async function changeHost(
   if (diskReserve !== undefined) await sql.writeDiskReserve(tx, host.id, diskReserve)
   if (uplinkMbps !== undefined) await sql.writeUplink(tx, host.id, uplinkMbps)
   if (maintenance !== undefined) await sql.writeMaintenance(tx, host.id, maintenance)
-  if (overcommit !== undefined && (await sql.writeOvercommit(tx, host.id, overcommit)) === 0) {
-    throw apiError('in_use', `${host.name} has sold ${host.vcpu_used} vCPU of ${host.vcpu_total}: ${overcommit} is too little for that`)
-  }
+  if (overcommit !== undefined || ramOvercommit !== undefined)
+    await sql.writeOvercommit(tx, {
+      id: host.id,
+      vcpu_overcommit: overcommit ?? host.vcpu_overcommit,
+      ram_overcommit: ramOvercommit ?? host.ram_overcommit,
+    })
+  if (traits !== undefined) await changeTraits(tx, host, traits)
+  if (dedicatedCpus !== undefined) await changeDedicatedCpus(tx, host.id, dedicatedCpus)
   return (await sql.findHost(tx, host.id))!
+}
+
+/** What Berth finds out by itself. Names of architectures cannot be listed: an underscore is not allowed in own ones. */
+const MEASURED = ['10g', 'dedicated-cpu', 'kvm', 'emulation', 'replicated-storage', 'aarch64']
+
+async function changeTraits(tx: Tx, host: sql.HostRow, traits: string[]): Promise<void> {
+  const measured = traits.find((trait) => MEASURED.includes(trait) || trait.includes('_'))
+  if (measured !== undefined)
+    throw invalid(`"${measured}" is measured: a trait of your own has another name, without underscores`, 'traits')
+  await sql.writeTraits(tx, host.id, checkedTraits(traits))
+}
+
+async function changeDedicatedCpus(tx: Tx, hostId: string, cpus: number[]): Promise<void> {
+  const host = await sql.lockHost(tx, hostId) // nobody pins meanwhile
+  const pinned = await pinnedCpus(tx, hostId)
+  const objection = objectionTo(host, cpus, pinned)
+  if (objection !== null) throw invalid(`${host.name}: ${objection}`, 'dedicatedCpus')
+  await sql.writeDedicatedCpus(tx, hostId, cpus)
+  await triggerReconciler(tx, APPLY_CPUS)
 }
 
 /** Ranges that no other host may use. */

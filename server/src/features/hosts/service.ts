@@ -13,6 +13,7 @@ import * as sql from './sql.ts'
 
 export * from './host-call.ts'
 export {
+  APPLY_CPUS,
   changeHost,
   changeNetworkController,
   countHostResources,
@@ -22,7 +23,8 @@ export {
   type Registration,
 } from './registration.ts'
 export { syncDriverPool } from './driver-pool-sync.ts'
-export { PROVE, releaseCapacity, reserveCapacity, toCapacity } from './capacity.ts'
+export { oversoldBy, PROVE, readRoom, type RegionRoom, releaseCapacity, reserveCapacity, toCapacity } from './capacity.ts'
+export { countPins, cpuSetOf, freeCpusIn, pickNode } from './cpus.ts'
 export { aboveReserveGiB, carries, has10g, hasDiskRoom, rankHosts, supportsArch, type Need, type PlacementRule } from './placement.ts'
 export type { HostRow } from './sql.ts'
 export { requireIpv6 } from './ipv6-ranges.ts'
@@ -41,7 +43,17 @@ export {
 
 export const listHosts = sql.listHosts
 export const findHost = sql.findHost
-export const { drainedHosts, findHostIdIn, listHostsIn, markFenced, markLost, markUnfenced, regionsWithHosts } = sql
+export const {
+  drainedHosts,
+  findHostIdIn,
+  hostsWithChangedCpus,
+  listHostsIn,
+  markCpusApplied,
+  markFenced,
+  markLost,
+  markUnfenced,
+  regionsWithHosts,
+} = sql
 export { clientsOf, imageOwnersOn, isSilent, lostSince, pathsOf, recordClients, sharedAddresses, type HostPath } from './paths.ts'
 export { changePower, openPower, requirePower } from './power.ts'
 

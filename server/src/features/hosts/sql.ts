@@ -50,11 +50,10 @@ export const writeFacts = (tx: Tx, id: string, host: Pick<HostRow, 'hostname' | 
     update hosts set hostname = ${host.hostname}, uri = ${host.uri}, arch = ${host.arch}, acceleration = ${host.acceleration}, removed_at = null, unreachable_since = null
     where id = ${id}`)
 
-/** Never below what is reserved. */
+/** Where less is found than is sold, nothing more is. Of the disk never less than is booked. */
 export const writeCapacity = (tx: Tx, id: string, size: { vcpu: number; ramMiB: number; diskGiB: number }) =>
   tx.run(sql`
-    update hosts set ram_total_mib = greatest(ram_used_mib, ${size.ramMiB}), disk_total_gib = greatest(disk_used_gib, ${size.diskGiB}),
-      vcpu_total = greatest(ceil(vcpu_used / vcpu_overcommit)::int, ${size.vcpu})
+    update hosts set ram_total_mib = ${size.ramMiB}, disk_total_gib = greatest(disk_used_gib, ${size.diskGiB}), vcpu_total = ${size.vcpu}
     where id = ${id}`)
 
 export const writeMaintenance = (tx: Tx, id: string, maintenance: boolean) =>
@@ -69,8 +68,28 @@ export const writeDiskReserve = (tx: Tx, id: string, percent: number) =>
 
 export const writeUplink = (tx: Tx, id: string, mbps: number) => tx.run(sql`update hosts set uplink_mbps = ${mbps} where id = ${id}`)
 
-export const writeOvercommit = (tx: Tx, id: string, overcommit: number) =>
-  tx.run(sql`update hosts set vcpu_overcommit = ${overcommit} where id = ${id} and vcpu_used <= vcpu_total * ${overcommit}::real`)
+/** Below what is sold, nothing more is. */
+export const writeOvercommit = (
+  tx: Tx,
+  { id, vcpu_overcommit, ram_overcommit }: Pick<HostRow, 'id' | 'vcpu_overcommit' | 'ram_overcommit'>,
+) => tx.run(sql`update hosts set vcpu_overcommit = ${vcpu_overcommit}, ram_overcommit = ${ram_overcommit} where id = ${id}`)
+
+export const writeTraits = (tx: Tx, id: string, traits: string[]) => tx.run(sql`update hosts set traits = ${traits} where id = ${id}`)
+
+/** Machines that run follow when the reconciler comes by. */
+export const writeDedicatedCpus = (tx: Tx, id: string, cpus: number[]) =>
+  tx.run(sql`update hosts set dedicated_cpus = ${cpus}, cpus_version = cpus_version + 1 where id = ${id}`)
+
+export const lockHost = (tx: Tx, id: string) => tx.one<HostRow>(sql`select ${allColumns('hosts')} from hosts where id = ${id} for update`)
+
+/** Machines that run may be on CPUs that they should not be on. */
+export const hostsWithChangedCpus = (db: Queries) =>
+  db.many<HostRow>(
+    sql`select ${allColumns('hosts')} from hosts where cpus_applied < cpus_version and removed_at is null and unreachable_since is null order by id`,
+  )
+
+export const markCpusApplied = (db: Queries, { id, cpus_version }: Pick<HostRow, 'id' | 'cpus_version'>) =>
+  db.run(sql`update hosts set cpus_applied = ${cpus_version} where id = ${id}`)
 
 export const markRemoved = (tx: Tx, now: Date, id: string) =>
   tx.run(sql`update hosts set removed_at = ${now}, unreachable_since = ${now}, maintenance = true where id = ${id}`)

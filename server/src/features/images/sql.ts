@@ -182,7 +182,7 @@ export const unknownAmong = async (db: Queries, ids: string[]): Promise<string[]
 const isUnused = sql`not exists (select from vms v where v.host_id = m.host_id and (v.os_template_id = m.image_id
   or exists (select from workflow_runs r where r.subject_id = v.id and ${isOpen} and r.input ->> 'templateId' = m.image_id)))
   and not exists (select from workflow_runs r join vms v on v.id = r.subject_id
-    where r.name = 'vm.migrate' and ${isOpen} and r.input ->> 'destinationId' = m.host_id and v.os_template_id = m.image_id)`
+    where r.name in ('vm.migrate', 'vm.resize_elsewhere') and ${isOpen} and r.input ->> 'destinationId' = m.host_id and v.os_template_id = m.image_id)`
 
 /** Available images on hosts that have no VM from them. In any order: a host that is away keeps its own. */
 export const unusedRooms = (db: Queries) =>

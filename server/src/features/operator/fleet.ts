@@ -2,7 +2,7 @@
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { changePlan, changeRegion, createPlan, getRegion, listPlans, listRegions, listTemplateRows } from '../catalog/service.ts'
-import { addPool, changeHost, getHost, listHosts, listPools, toCapacity } from '../hosts/service.ts'
+import { addPool, changeHost, countPins, getHost, listHosts, listPools, toCapacity } from '../hosts/service.ts'
 import type {
   ChangeHost,
   ChangePlan,
@@ -21,11 +21,12 @@ import { toHost, toPool, toTemplate } from './view.ts'
 
 export async function showHosts(db: Queries): Promise<OperatorHost[]> {
   const vms = new Map((await sql.vmsPerHost(db)).map((row) => [row.host_id, row.count]))
-  return (await listHosts(db)).map((row) => toHost(row, vms.get(row.id) ?? 0))
+  const pins = await countPins(db)
+  return (await listHosts(db)).map((row) => toHost(row, vms.get(row.id) ?? 0, pins.get(row.id) ?? 0))
 }
 
 export async function changeHostByOperator(tx: Tx, id: string, change: ChangeHost): Promise<OperatorHost> {
-  if (Object.keys(change).length === 0) throw invalid('give at least one of maintenance, overcommit and diskReserve')
+  if (Object.keys(change).length === 0) throw invalid('give at least one of maintenance, overcommit, ramOvercommit and diskReserve')
   await changeHost(tx, await getHost(tx, id), change)
   return (await showHosts(tx)).find((host) => host.id === id || host.name === id)!
 }
@@ -76,8 +77,9 @@ export async function createPlanByOperator(tx: Tx, now: Date, currency: string, 
   const { slug, name, vcpu, ram, disk, bandwidth, networkSpeed, throttleMbps = 10, price, available = true, regions = null } = input
   const storage = input.storage ?? 'LOCAL'
   const limits = { diskIops: input.diskIops ?? null, diskMiBPerSecond: input.diskMiBPerSecond ?? null }
+  const cpus = { dedicatedCpu: input.dedicatedCpu ?? false, traits: input.traits ?? [] }
   const size = { vcpu, ram_mib: ram, disk_gib: disk, bandwidth_gb: bandwidth, network_mbps: networkSpeed, throttleMbps }
-  const { id } = await createPlan(tx, now, { slug, name, ...size, storage, ...limits, price, available, regions })
+  const { id } = await createPlan(tx, now, { slug, name, ...size, storage, ...limits, ...cpus, price, available, regions })
   return planById(tx, currency, id)
 }
 

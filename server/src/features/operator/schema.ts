@@ -16,7 +16,10 @@ export const OperatorHost = object(
     arch: nullable(Type.String()),
     acceleration: nullable(Type.String({ description: 'kvm or emulation' })),
     ...rooms,
-    overcommit: Type.Number({ description: 'vCPU sold for each CPU' }),
+    overcommit: Type.Number({ description: 'vCPU sold for each CPU that is not dedicated' }),
+    ramOvercommit: Type.Number({ description: 'MiB sold for each MiB of memory' }),
+    traits: Type.Array(Type.String(), { description: 'Measured ones and those of the operator' }),
+    dedicatedCpus: UsedOf('CPUs that are dedicated to single VMs'),
     diskReserve: Type.Integer({ description: 'Percent of the disk; below it nothing new is written' }),
     vmCount: Type.Integer(),
     maintenance: Type.Boolean({ description: 'It gets no new VMs' }),
@@ -32,6 +35,7 @@ export type OperatorHost = Static<typeof OperatorHost>
 export const ChangeHost = object({
   maintenance: Type.Optional(Type.Boolean()),
   overcommit: Type.Optional(Type.Number({ minimum: 1, maximum: 100 })),
+  ramOvercommit: Type.Optional(Type.Number({ minimum: 1, maximum: 10 })),
   diskReserve: Type.Optional(Type.Integer({ minimum: 0, maximum: 90 })),
 })
 export type ChangeHost = Static<typeof ChangeHost>
@@ -100,6 +104,7 @@ export type OperatorTemplate = Static<typeof OperatorTemplate>
 const Price = Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,2})?$', rule: 'must be an amount such as 7.50' })
 const Speed = Type.Integer({ minimum: 1, maximum: 1_000_000 })
 const DiskLimit = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'null = unlimited' })
+const Traits = Type.Array(text(1, 32), { maxItems: 20, description: 'What a host of its VMs must have, such as 10g or a word of your own' })
 const Gigabytes = Type.Integer({ minimum: 0, maximum: 10_000_000 })
 
 const Slug = Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$', rule: 'must be 1-63 lower-case letters, digits or hyphens' })
@@ -134,6 +139,8 @@ export const CreatePlan = object({
   throttleMbps: Type.Optional(Speed),
   diskIops: Type.Optional(nullable(DiskLimit)),
   diskMiBPerSecond: Type.Optional(nullable(DiskLimit)),
+  dedicatedCpu: Type.Optional(Type.Boolean({ description: 'Each vCPU is a CPU of the host that no other VM has' })),
+  traits: Type.Optional(Traits),
   price: Price,
   available: Type.Optional(Type.Boolean()),
   regions: Type.Optional(nullable(Type.Array(text(1, 64), { minItems: 1, maxItems: 100, description: 'Slugs; null = everywhere' }))),
@@ -150,6 +157,8 @@ export const ChangePlan = object({
   throttleMbps: Type.Optional(Speed),
   diskIops: Type.Optional(nullable(DiskLimit)),
   diskMiBPerSecond: Type.Optional(nullable(DiskLimit)),
+  dedicatedCpu: Type.Optional(Type.Boolean({ description: 'Each vCPU is a CPU of the host that no other VM has' })),
+  traits: Type.Optional(Traits),
 })
 export type ChangePlan = Static<typeof ChangePlan>
 

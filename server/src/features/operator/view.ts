@@ -11,7 +11,7 @@ import type { AccountRow, ActionRow, VmRow } from './sql.ts'
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null
 
-export const toHost = (row: HostRow & { region_slug: string }, vmCount: number): OperatorHost => ({
+export const toHost = (row: HostRow & { region_slug: string }, vmCount: number, pins: number): OperatorHost => ({
   id: row.id,
   name: row.name,
   region: row.region_slug,
@@ -21,6 +21,9 @@ export const toHost = (row: HostRow & { region_slug: string }, vmCount: number):
   acceleration: row.acceleration,
   ...toCapacity(row),
   overcommit: row.vcpu_overcommit,
+  ramOvercommit: row.ram_overcommit,
+  traits: row.all_traits,
+  dedicatedCpus: { used: pins, total: row.dedicated_cpus.length },
   diskReserve: row.disk_reserve_percent,
   vmCount,
   maintenance: row.maintenance,

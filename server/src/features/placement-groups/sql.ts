@@ -54,7 +54,7 @@ export const countByHost = (tx: Tx, groupId: string, exceptVmId: string | null) 
     select host_id, count(*)::int as vms from (
       select m.vm_id, v.host_id from placement_group_members m join vms v on v.id = m.vm_id where m.group_id = ${groupId}
       union select m.vm_id, r.input ->> 'destinationId' from placement_group_members m join workflow_runs r on r.subject_id = m.vm_id
-      where m.group_id = ${groupId} and r.name = 'vm.migrate' and (r.status in ('PENDING', 'RUNNING') or r.compensating)) placed
+      where m.group_id = ${groupId} and r.name in ('vm.migrate', 'vm.resize_elsewhere') and (r.status in ('PENDING', 'RUNNING') or r.compensating)) placed
     where host_id is not null and vm_id is distinct from ${exceptVmId} group by 1`)
 
 /** The host of the VM, and the one that it is on its way to. */
@@ -62,7 +62,7 @@ export const hostsOfVm = (tx: Tx, vmId: string) =>
   tx.many<{ host_id: string | null }>(sql`
     select host_id from vms where id = ${vmId}
     union select input ->> 'destinationId' from workflow_runs
-    where subject_id = ${vmId} and name = 'vm.migrate' and (status in ('PENDING', 'RUNNING') or compensating)`)
+    where subject_id = ${vmId} and name in ('vm.migrate', 'vm.resize_elsewhere') and (status in ('PENDING', 'RUNNING') or compensating)`)
 
 /** Subquery: the group of a VM as JSON. */
 export const groupAsJson = (vmId: Sql) => sql`

@@ -7,7 +7,7 @@ import { newId } from '../../kernel/ids.ts'
 import { quotaLimit } from '../accounts/service.ts'
 import type { ActionStarted } from '../actions/schema.ts'
 import type { Deps } from '../deps.ts'
-import { quoteCopy, releaseCopies, requireVm, reserveCopy, startAction, startRestore, type CountedCopy } from '../vms/service.ts'
+import { quoteCopy, releaseCopies, requireVm, reserveCopy, SHELVED, startAction, startRestore, type CountedCopy } from '../vms/service.ts'
 import type { Quote } from '../wallet/service.ts'
 import { deleteSnapshot } from './delete.workflow.ts'
 import { restoreFromSnapshot } from './restore.workflow.ts'
@@ -82,6 +82,7 @@ export async function requireSnapshotAsSource(tx: Tx, who: Principal, id: string
   if (!who.scopes.has(MAKES_IMAGES_FROM)) throw apiError('missing_scope', `This token lacks the required scope: ${MAKES_IMAGES_FROM}`)
   const row = await sql.findOwnSnapshot(tx, who.accountId, id)
   if (!row) throw notFound('Snapshot')
+  if ((await requireVm(tx, who.accountId, row.vm_id)).shelved_at !== null) throw apiError('invalid_state', SHELVED)
   return row
 }
 
@@ -127,6 +128,7 @@ export const removeSnapshot = (tx: Tx, deps: Deps, who: Principal, vmId: string,
     act: async (vm, start) => {
       if (vm.status === 'UNMANAGED')
         throw apiError('invalid_state', 'VM is UNMANAGED: its snapshots cannot be deleted until the operator adopts it again')
+      if (vm.shelved_at !== null) throw apiError('invalid_state', SHELVED)
       await sql.setStatus(tx, id, 'DELETING')
       return start(deleteSnapshot, { vmId, snapshotId: id })
     },

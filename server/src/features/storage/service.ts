@@ -12,6 +12,7 @@ import type { Vault } from '../../kernel/crypto.ts'
 import type { Db, Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError, invalid, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
+import { noCapacityError } from '../../kernel/no-capacity.ts'
 import { getRegion, type RegionRow } from '../catalog/service.ts'
 import * as sql from './sql.ts'
 
@@ -215,13 +216,19 @@ export async function requireReplicatedStorage(db: Queries, region: RegionRow): 
     throw apiError('unavailable', `Region ${region.slug} has no replicated storage: choose a plan with local storage, or another region`)
 }
 
+/** Whether there is room now, booking nothing. */
+export const hasStorageRoom = async (db: Queries, region: RegionRow, gib: number): Promise<boolean> =>
+  (await sql.backendsIn(db, region.id, kindOf(region))).some(
+    (row) => row.unreachable_since === null && (storageAboveReserveGiB(row) ?? -1) >= gib,
+  )
+
 /** Books room in the pool that has most of it. Pools are locked before hosts, by every transaction that locks both. */
 export async function reserveStorageInRegion(tx: Tx, region: RegionRow, gib: number): Promise<sql.StorageBackendRow> {
   const rows = await sql.backendsIn(tx, region.id, kindOf(region))
   for (const row of rows) if (await sql.reserve(tx, row.id, gib)) return row
   const unreachable = rows.filter((row) => row.unreachable_since !== null).length
   const reasons = [`${rows.length - unreachable} full`, ...(unreachable > 0 ? [`${unreachable} unreachable`] : [])]
-  throw apiError('no_capacity', `No capacity in ${region.slug} for ${gib} GiB of replicated storage: ${reasons.join(', ')}`)
+  throw noCapacityError(`No capacity in ${region.slug} for ${gib} GiB of replicated storage: ${reasons.join(', ')}`, ['replicated_storage'])
 }
 
 /** False when the pool has too little room left. */

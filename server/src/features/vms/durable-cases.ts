@@ -13,6 +13,7 @@ import { syncPowerStates } from './reconcilers/power-sync.reconciler.ts'
 import { reconcileStaleMachines } from './reconcilers/stale-machines.reconciler.ts'
 import { getVmRow, machineSpec } from './model/machine-spec.ts'
 import { recordStaleMachine } from './model/stale-machines.ts'
+import { resizeElsewhere } from './actions/resize.workflow.ts'
 import { startMigration } from './operator/migrate.ts'
 import { migrateVm } from './operator/migrate.workflow.ts'
 import { repairVm } from './recovery/repair.ts'
@@ -120,6 +121,37 @@ export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: 
           volumes: ['disk 1 true', 'seed 1 true'],
         }),
       )
+    })
+
+    // A custom configuration has local storage.
+    test.runIf(storage === 'LOCAL')('vm.upgrade of a resize to less RAM', { timeout: MINUTES }, async () => {
+      await prove('vm.upgrade', running, post('resize', { customConfig: { vcpu: 1, ram: 512, disk: 25 } }), (fixture, before) => {
+        expect(fixture).toMatchObject({ power: 'running', vm: { status: 'RUNNING', vcpu: 1, ram_mib: 512, disk_gib: 25 } })
+        expect(Number(fixture.balance)).toBeGreaterThan(Number(before.balance))
+      })
+    })
+
+    test('vm.upgrade of a resize that grows the disk of a running guest', { timeout: MINUTES }, async () => {
+      let vmId = ''
+      let before: Fixture
+      const isGrown = async () => expect(await look(vmId)).toMatchObject({ power: 'running', vm: { status: 'RUNNING', disk_gib: 60 } })
+      const start = async () => {
+        vmId = await running()
+        before = await look(vmId)
+        return post('resize', { disk: 60 })(vmId)
+      }
+      const setup = { db: app.db, clock: app.clock, runner: testRunner(app.deps), workflow: flow('vm.upgrade'), start }
+      // A disk never shrinks: what has grown before the failure is sold.
+      const failed = async (run: { id: string }): Promise<void> => {
+        const { capacity } = await app.db.one<{ capacity: number }>(
+          sql`select (capacity_bytes >> 30)::int as capacity from simulated.volumes where vm_id = ${vmId} and kind = 'disk'`,
+        )
+        expect((await findRun(app.db, run.id))!.cleanup_failed).toBe(false)
+        const now = await look(vmId)
+        const grown = { ...now, power: 'running', vm: { ...now.vm, status: 'RUNNING', disk_gib: 60 } }
+        expect(now).toEqual(capacity === 60 ? grown : before)
+      }
+      await testCrashSafety({ ...setup, completed: isGrown, failed }, { thorough })
     })
 
     test('vm.rebuild', { timeout: MINUTES }, async () => {
@@ -240,6 +272,80 @@ export function describeMigrationDurability({
         expect(await look(vmId)).toEqual(before)
       }
       await testCrashSafety({ ...setup, completed, failed }, { thorough })
+    })
+  })
+}
+
+/** The machine runs in one size on one of two hosts at any time; what fails after the move leaves it, in its old size, where it is. */
+export function describeResizeElsewhereDurability({ thorough }: { thorough: boolean }): void {
+  describe('a resize on another host survives a crash and a failure at any step', async () => {
+    const app = await testApp()
+    const other = await givenHost(app, 'other')
+    await app.db.run(sql`update catalog_values set value = 1000000 where name like 'quota.%'`)
+    await app.db.run(sql`update hosts set vcpu_total = 10000, disk_total_gib = 1000000`)
+    await app.db.run(sql`update address_pools set host_id = null`)
+    const customer = await app.given.customer({ credit: '1000000.00' })
+    const plans = (await customer.get('/plans')).body.data as { id: string; slug: string }[]
+    const medium = plans.find(({ slug }) => slug === 'medium')!.id
+
+    const usedOf = (hostId: string) =>
+      app.db.one<{ vcpu: number; ram: number; disk: number }>(
+        sql`select vcpu_used as vcpu, ram_used_mib as ram, disk_used_gib as disk from hosts where id = ${hostId}`,
+      )
+    const look = async (vmId: string) => {
+      const vm = await app.db.one<{ host_id: string }>(
+        sql`select host_id, status, vcpu, ram_mib, disk_gib, plan_id, period_price_cents from vms where id = ${vmId}`,
+      )
+      const machines = await app.db.many(sql`select host_id, vcpu, ram_mib, power from simulated.machines where vm_id = ${vmId}`)
+      const quotas = await app.db.many(sql`select name, used from account_quotas where account_id = ${customer.accountId} order by name`)
+      const balance = (await customer.get('/wallet')).body.data.balance as string
+      return { vm, machines, quotas, balance, file: await controlOf(app, vm.host_id).drift.readFile(vmId, 'proof') }
+    }
+    const rest = async (): Promise<void> => {
+      await applyPorts.runOnce(app.deps)
+      await reconcileStaleMachines.runOnce(app.deps)
+    }
+
+    test.each(['running', 'stopped'])('of a machine that is %s', { timeout: MINUTES }, async (power) => {
+      let vmId = ''
+      let before: Awaited<ReturnType<typeof look>>
+      let used: { vcpu: number; ram: number; disk: number }[] = []
+      const start = async (): Promise<string> => {
+        await app.db.run(sql`update hosts set ram_total_mib = 10000000`)
+        vmId = (await placeOn(app, app.host.id, () => app.given.vm(customer))).id
+        await controlOf(app, app.host.id).drift.writeFile(vmId, 'proof', vmId)
+        if (power === 'stopped') await customer.post(`/vms/${vmId}/stop`)
+        await app.settle({ subjectId: vmId })
+        await app.db.run(sql`update hosts set ram_total_mib = ram_used_mib where id = ${app.host.id}`)
+        before = await look(vmId)
+        used = [await usedOf(app.host.id), await usedOf(other.id)]
+        const answer = await customer.post(`/vms/${vmId}/resize`, { planId: medium })
+        expect(answer.status, answer.body.error).toBe(202)
+        return answer.body.data.actionId as string
+      }
+      const completed = async (): Promise<void> => {
+        await rest()
+        const now = await look(vmId)
+        expect([now.vm, now.machines, now.file]).toMatchObject([
+          { host_id: other.id, vcpu: 2, ram_mib: 2048, disk_gib: 50, plan_id: medium },
+          [{ host_id: other.id, vcpu: 2, ram_mib: 2048, power }],
+          vmId,
+        ])
+        expect((await usedOf(other.id)).ram).toBe(used[1]!.ram + 2048)
+      }
+      const failed = async (run: { id: string }): Promise<void> => {
+        expect((await findRun(app.db, run.id))!.cleanup_failed).toBe(false)
+        await rest()
+        const now = await look(vmId)
+        const hostId = now.vm.host_id
+        const there = (rows: { host_id?: unknown }[]) => rows.map((row) => ({ ...row, host_id: hostId }))
+        expect(now).toEqual({ ...before, vm: { ...before.vm, host_id: hostId }, machines: there(before.machines as object[]) })
+        const moved = hostId === other.id ? 1024 : 0
+        expect([(await usedOf(app.host.id)).ram, (await usedOf(other.id)).ram]).toEqual([used[0]!.ram - moved, used[1]!.ram + moved])
+      }
+      const setup = { db: app.db, clock: app.clock, runner: testRunner(app.deps), workflow: resizeElsewhere, start }
+      await testCrashSafety({ ...setup, completed, failed }, { thorough })
+      await app.checkInvariants()
     })
   })
 }

@@ -1,4 +1,5 @@
-import { describeDurability, describeMigrationDurability } from './durable-cases.ts'
+import { describeDurability, describeMigrationDurability, describeResizeElsewhereDurability } from './durable-cases.ts'
 
 describeDurability({ thorough: false })
 describeMigrationDurability({ thorough: false })
+describeResizeElsewhereDurability({ thorough: false })

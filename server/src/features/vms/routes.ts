@@ -10,6 +10,9 @@ import { remove } from './actions/delete.ts'
 import { attach, detach } from './actions/attach-network.ts'
 import { resetPassword, restart, start, stop } from './actions/power.ts'
 import { rebuild } from './actions/rebuild.ts'
+import { resize } from './actions/resize.ts'
+import { shelve } from './actions/shelve.ts'
+import { unshelve } from './actions/unshelve.ts'
 import { hashGuestPassword } from './model/guest-password.ts'
 import {
   AttachNetwork,
@@ -18,6 +21,8 @@ import {
   ForceOption,
   Reach,
   RebuildVm,
+  ResizeQuote,
+  ResizeVm,
   SetPassword,
   UpdateVm,
   UpgradeVm,
@@ -171,8 +176,24 @@ export const vmRoutes: Routes = (api, deps) => {
       ...started,
       body: UpgradeVm,
       ...quotedOnDryRun,
+      dryRunData: ResizeQuote,
     },
     async (tx, { principal, params: { id }, body, query }) => accepted(id, await upgrade(tx, deps, principal, id, body, query.dryRun)),
+  )
+
+  api.post(
+    '/vms/:id/resize',
+    {
+      operationId: 'resizeVm',
+      errorCodes: ['busy', 'invalid_state', 'unavailable', 'incompatible', 'quota_exceeded', 'insufficient_funds', 'no_capacity'],
+      summary: 'Change the size of a VM, up or down',
+      scope: 'vms:update',
+      ...started,
+      body: ResizeVm,
+      ...quotedOnDryRun,
+      dryRunData: ResizeQuote,
+    },
+    async (tx, { principal, params: { id }, body, query }) => accepted(id, await resize(tx, deps, principal, id, body, query.dryRun)),
   )
 
   api.post(
@@ -199,6 +220,32 @@ export const vmRoutes: Routes = (api, deps) => {
     },
     async (tx, { principal, params: { id }, body, query }, passwordHash) =>
       accepted(id, await rebuild(tx, deps, principal, id, body, query.dryRun, passwordHash)),
+  )
+
+  api.post(
+    '/vms/:id/shelve',
+    {
+      operationId: 'shelveVm',
+      errorCodes: ['busy', 'invalid_state', 'in_use', 'unavailable', 'no_capacity'],
+      summary: 'Take a VM off its host: its disk is stored, and until it is unshelved it costs its disk and addresses only',
+      scope: 'vms:update',
+      ...started,
+      ...quotedOnDryRun,
+    },
+    async (tx, { principal, params: { id }, query }) => accepted(id, await shelve(tx, deps, principal, id, query.dryRun)),
+  )
+
+  api.post(
+    '/vms/:id/unshelve',
+    {
+      operationId: 'unshelveVm',
+      errorCodes: ['busy', 'invalid_state', 'insufficient_funds', 'no_capacity'],
+      summary: 'Bring a shelved VM back to a host, with its disk and addresses; it is started if it ran when it was shelved',
+      scope: 'vms:update',
+      ...started,
+      ...quotedOnDryRun,
+    },
+    async (tx, { principal, params: { id }, query }) => accepted(id, await unshelve(tx, deps, principal, id, query.dryRun)),
   )
 
   api.post(

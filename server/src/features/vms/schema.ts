@@ -18,6 +18,7 @@ import { Storage } from '../catalog/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
 import { ipv6ReverseFields, reverseFields, ReverseName } from '../reverse-names/schema.ts'
 import { FirewallRule, packetFields } from '../firewalls/schema.ts'
+import { Quote } from '../wallet/schema.ts'
 
 export const VM_STATUSES = ['PROVISIONING', 'RUNNING', 'STOPPED', 'SUSPENDED', 'REBUILDING', 'UPGRADING', 'UNMANAGED', 'ERROR'] as const
 export type VmStatus = (typeof VM_STATUSES)[number]
@@ -33,6 +34,7 @@ const listFields = {
   ram: Type.Integer({ description: 'MiB' }),
   disk: Type.Integer({ description: 'GiB' }),
   storage: Storage,
+  dedicatedCpu: Type.Boolean({ description: 'Each vCPU is a CPU of the host that no other VM has' }),
   bandwidth: Type.Integer({ description: 'GB (10^9 bytes) per billing month; 0 = unmetered' }),
   networkSpeed: Type.Integer({ description: 'Mbit/s' }),
   network10gEnabled: Type.Boolean(),
@@ -51,6 +53,9 @@ const listFields = {
     priceMonthly: Type.String({ description: 'What the next renewal will charge, add-ons included' }),
   }),
   createdAt: Timestamp,
+  shelvedAt: nullable(
+    Type.String({ ...Timestamp, description: 'Since when it is shelved: on no host, STOPPED, and paid for its disk and addresses only' }),
+  ),
 }
 
 const Named = object({ id: Type.String(), name: Type.String() })
@@ -223,6 +228,32 @@ export const UpgradeVm = object(
   { title: 'UpgradeVm', description: 'Either a plan or a custom configuration' },
 )
 export type UpgradeVm = Static<typeof UpgradeVm>
+export const ResizeVm = object(
+  {
+    planId: Type.Optional(Id),
+    customConfig: Type.Optional(CustomConfig),
+    disk: Type.Optional(
+      Type.Integer({
+        minimum: 5,
+        maximum: 4096,
+        rule: 'must be 5-4096 GiB',
+        description:
+          'GiB. Alone: the disk grows, and everything else stays. With planId: a plan with a larger disk than its own. Either makes a custom configuration, which costs as much as before, or as the plan, and the additional disk',
+      }),
+    ),
+  },
+  { title: 'ResizeVm', description: 'A plan, a custom configuration, or a larger disk. A disk never shrinks' },
+)
+export type ResizeVm = Static<typeof ResizeVm>
+export const ResizeQuote = object(
+  {
+    ...Quote.properties,
+    restarts: Type.Boolean({ description: 'Whether the running VM is shut down and started again, once' }),
+    moves: Type.Boolean({ description: 'Whether it moves to another host first, because its own is full; it keeps running meanwhile' }),
+  },
+  { title: 'ResizeQuote' },
+)
+export type ResizeQuote = Static<typeof ResizeQuote>
 export const ForceOption = object({
   force: Type.Optional(Type.Boolean({ description: 'Cut it off at once instead of asking the guest first' })),
 })
@@ -295,6 +326,7 @@ export const VmQuery = {
   plan: Type.Optional(Type.String({ maxLength: 64, description: 'Slug or id of a plan; custom = a custom configuration' })),
   network: Type.Optional(Type.String({ maxLength: 64, description: 'Id of a private network' })),
   firewall: Type.Optional(Type.String({ maxLength: 64, description: 'Id of a firewall' })),
+  shelved: Type.Optional(Type.Boolean({ description: 'Whether they are shelved' })),
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Part of the name, in upper or lower case' })),
   address: Type.Optional(
     Type.String({
@@ -325,7 +357,7 @@ const NetworkEventData = vmEventDataWith('NetworkEventData', { network: object({
 export const vmEvents = {
   'vm.created': defineEvent(VmEventData, 'The VM runs for the first time', { by: ['createVm'], sometimesBy: ['rebuildVm'] }),
   'vm.started': defineEvent(VmEventData, 'The VM was started: `reason` is `host` when somebody started it on the host', {
-    by: ['createVm', 'startVm', 'rebuildVm', 'restoreSnapshot', 'restoreBackup'],
+    by: ['createVm', 'startVm', 'rebuildVm', 'restoreSnapshot', 'restoreBackup', 'unshelveVm'],
   }),
   'vm.stopped': defineEvent(
     VmEventData,
@@ -348,9 +380,20 @@ export const vmEvents = {
   'vm.upgrading': defineEvent(VmEventData, 'The upgrade has begun', { by: ['upgradeVm'] }),
   'vm.upgraded': defineEvent(VmEventData, 'The VM runs with its new size', { by: ['upgradeVm'] }),
   'vm.upgrade_failed': defineEvent(VmEventData, 'The VM kept its size, and the upgrade was refunded', { sometimesBy: ['upgradeVm'] }),
+  'vm.resizing': defineEvent(VmEventData, 'The resize has begun', { by: ['resizeVm'] }),
+  'vm.resized': defineEvent(VmEventData, 'The VM has its new size; what a smaller one gives back is refunded', { by: ['resizeVm'] }),
+  'vm.resize_failed': defineEvent(VmEventData, 'The VM kept its size, and what was charged was refunded', { sometimesBy: ['resizeVm'] }),
   'vm.rebuilding': defineEvent(VmEventData, 'The rebuild has begun', { by: ['rebuildVm'] }),
   'vm.rebuilt': defineEvent(VmEventData, 'The VM runs on a new disk', { by: ['rebuildVm'] }),
   'vm.rebuild_failed': defineEvent(VmEventData, 'The VM kept its old disk', { sometimesBy: ['rebuildVm'] }),
+  'vm.shelved': defineEvent(VmEventData, 'The VM is on no host any more: its disk is stored, and it costs its disk and addresses only', {
+    by: ['shelveVm'],
+  }),
+  'vm.shelve_failed': defineEvent(VmEventData, 'The VM is where it was, as it was', { sometimesBy: ['shelveVm'] }),
+  'vm.unshelved': defineEvent(VmEventData, 'The VM is on a host again; it runs if it did when it was shelved', { by: ['unshelveVm'] }),
+  'vm.unshelve_failed': defineEvent(VmEventData, 'The VM stayed shelved, and what unshelving cost was refunded', {
+    sometimesBy: ['unshelveVm'],
+  }),
   'vm.network_attached': defineEvent(NetworkEventData, 'The VM has an interface in the network', { by: ['attachNetwork'] }),
   'vm.network_detached': defineEvent(NetworkEventData, 'The VM has left the network', {
     by: ['detachNetwork'],

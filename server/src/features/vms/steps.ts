@@ -8,7 +8,7 @@ import { getHost } from '../hosts/service.ts'
 import { markPortsApplied, quiescePorts, versionForBoot } from '../ports/service.ts'
 import { FENCED } from './model/guards.ts'
 import { runBeforePowerOff } from './model/hooks.ts'
-import { driverForVm, getVmRow, machineSpec } from './model/machine-spec.ts'
+import { driverForVm, getVmRow, machineSpec, withSize } from './model/machine-spec.ts'
 import { ensureNetworks, ensureNoPorts, ensurePorts } from './model/ports.ts'
 import type { VmDetails } from './model/sql.ts'
 
@@ -49,15 +49,18 @@ export async function startMachine({ deps, signal }: Pick<Context, 'deps' | 'sig
   await (await deps.hypervisors.get(hostId)).ensureRunning(spec, signal)
 }
 
-export async function boot(context: Context): Promise<void> {
+/** Of a machine that is not, or not yet, as large as its row. */
+type OtherSize = Partial<Pick<MachineSpec, 'vcpu' | 'ramMiB'>>
+
+export async function boot(context: Context, size: OtherSize = {}): Promise<void> {
   const { vm, spec } = await specWithDisk(context)
-  await startMachine(context, vm.host_id!, spec)
+  await startMachine(context, vm.host_id!, withSize(spec, size))
 }
 
-/** The machine must be off. */
-export async function applySpec(context: Context): Promise<void> {
+/** A machine that runs gets its limits and a larger disk live, and must have the other parts already. */
+export async function applySpec(context: Context, size: OtherSize = {}): Promise<{ diskGiB: number }> {
   const { spec, driver } = await specWithDisk(context)
-  await driver.ensureDefined(spec, context.signal)
+  return driver.ensureDefined(withSize(spec, size), context.signal)
 }
 
 /** A host that has never had the VM gets what it needs beside a disk in a storage backend: the one before it may have been lost. */
@@ -74,10 +77,10 @@ export interface Ready {
 }
 
 /** A silent agent does not fail a guest that worked before: its owner may have removed the agent. */
-export async function awaitReady(context: Context): Promise<Ready> {
+export async function awaitReady(context: Context, size: OtherSize = {}): Promise<Ready> {
   const { vm, driver } = await vmAndDriver(context)
   try {
-    const readiness = await waitUntilReady(context, vm.id, driver)
+    const readiness = await waitUntilReady(context, vm.id, driver, size)
     await markGuestAddressesDue(context.deps.db, context.deps.clock.now(), vm.id)
     return { readiness, reason: null }
   } catch (error) {
@@ -95,19 +98,21 @@ export async function requireReady(context: Context): Promise<Ready> {
 }
 
 /** A machine whose QEMU crashed while its guest booted is started once more. */
-async function waitUntilReady(context: Context, vmId: string, driver: Driver): Promise<Readiness> {
+async function waitUntilReady(context: Context, vmId: string, driver: Driver, size: OtherSize = {}): Promise<Readiness> {
   const wait = async () => (await driver.ensureReady(vmId, { timeoutMs: READY_TIMEOUT_MS }, context.signal)).readiness
   try {
     return await wait()
   } catch (error) {
     if (!isDriverError(error, 'guest_failed') || (await driver.findMachine(vmId, context.signal))?.stopReason !== 'crash') throw error
     context.deps.log.warn({ err: error, vmId }, 'QEMU crashed while the guest booted; starting it again')
-    await boot(context)
+    await boot(context, size)
     return wait()
   }
 }
 
+/** A shelved VM is on no host. */
 export async function powerOff(context: Context, graceMs: number): Promise<void> {
+  if ((await getVmRow(context.deps.db, context.input.vmId)).host_id === null) return
   const { vm, driver } = await vmAndDriver(context)
   await runBeforePowerOff(context.deps, vm.id, driver, context.signal)
   await driver.ensureStopped(vm.id, { graceMs }, context.signal)

@@ -1,12 +1,14 @@
 import { provisionVm } from './actions/create.ts'
 import { deleteVm } from './actions/delete.ts'
 import { attachNetwork, detachNetwork } from './actions/attach-network.ts'
-import { restartVm, setPassword, startVm, stopVm, suspendVm, unsuspendVm } from './actions/power.ts'
+import { restartVm, setPassword, startVm, stopVm, suspendVm, unsuspendShelved, unsuspendVm } from './actions/power.ts'
 import { recoverVm } from './recovery/recover.ts'
 import { repairVm } from './recovery/repair.ts'
 import { migrateVm } from './operator/migrate.workflow.ts'
 import { rebuildVm } from './actions/rebuild.ts'
-import { upgradeVm } from './actions/upgrade.ts'
+import { resizeElsewhere, upgradeVm } from './actions/resize.workflow.ts'
+import { shelveInPool, shelveVm } from './actions/shelve.ts'
+import { unshelveInPool, unshelveVm } from './actions/unshelve.ts'
 
 export const vmWorkflows = [
   provisionVm,
@@ -16,7 +18,9 @@ export const vmWorkflows = [
   setPassword,
   suspendVm,
   unsuspendVm,
+  unsuspendShelved,
   upgradeVm,
+  resizeElsewhere,
   rebuildVm,
   repairVm,
   deleteVm,
@@ -24,4 +28,8 @@ export const vmWorkflows = [
   detachNetwork,
   migrateVm,
   recoverVm,
+  shelveVm,
+  shelveInPool,
+  unshelveVm,
+  unshelveInPool,
 ]

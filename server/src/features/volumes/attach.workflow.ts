@@ -54,7 +54,9 @@ async function plugIn({ deps, input: { vmId, volumeId }, signal }: Context): Pro
   await (await driverForVmId(deps, vmId)).ensureVolumeAttached(vmId, await volumeSpec(deps.db, volumeId), signal)
 }
 
+/** A shelved VM has no machine. */
 async function unplug({ deps, input: { vmId, volumeId }, signal }: Context): Promise<void> {
+  if ((await getVmRow(deps.db, vmId)).host_id === null) return
   await (await driverForVmId(deps, vmId)).ensureVolumeDetached(vmId, await volumeSpec(deps.db, volumeId), signal)
 }
 

@@ -5,7 +5,7 @@ import { apiError, notFound } from '../../kernel/errors.ts'
 import type { Deps } from '../deps.ts'
 import { findHost } from '../hosts/service.ts'
 import { GRACE, isOver } from '../renewals/service.ts'
-import { startAction, type StartRun } from '../vms/service.ts'
+import { SHELVED, startAction, type StartRun } from '../vms/service.ts'
 import * as sql from './sql.ts'
 
 export async function requireVolume(db: Queries, accountId: string, id: string): Promise<sql.ShownVolume> {
@@ -92,6 +92,7 @@ export async function startVolumeAction<T, F = undefined>(
       act: async (vm, start, locked) => {
         if (vm.status === 'UNMANAGED')
           throw apiError('invalid_state', 'The VM of this volume is UNMANAGED: nothing is done with it until the operator adopts it again')
+        if (vm.shelved_at !== null) throw apiError('invalid_state', `The ${SHELVED}`)
         return begin(locked, start)
       },
     })

@@ -51,6 +51,7 @@ function logError(failure: ApiError, error: unknown, request: FastifyRequest): v
 /** RFC 9457, when the client accepts it. */
 const problem = (failure: ApiError, requestId: string): string =>
   JSON.stringify({
+    ...failure.details,
     type: `/docs/errors#${failure.code}`,
     title: ERROR_CATALOG[failure.code].title,
     status: failure.status,

@@ -46,6 +46,18 @@ export const diskContract: ConformanceContract = (fixture) => {
     expect(await fixture().guest.read(spec.vmId)).toBe('before the upgrade')
   })
 
+  test('the disk of a running machine grows, and the machine runs on', async () => {
+    const spec = await create(fixture())
+    await fixture().guest.write(spec.vmId, 'before the growth')
+    const larger = { ...spec, diskGiB: spec.diskGiB + 2 }
+    expect(await fixture().driver.ensureDefined(larger, soon(fixture()))).toEqual({ diskGiB: larger.diskGiB })
+    expect(await fixture().other.ensureDefined(larger, soon(fixture()))).toEqual({ diskGiB: larger.diskGiB })
+    expect(await fixture().driver.ensureDefined(spec, soon(fixture()))).toEqual({ diskGiB: larger.diskGiB })
+    expect(await fixture().driver.findMachine(spec.vmId, soon(fixture()))).toMatchObject({ power: 'running' })
+    expect(await capacityOf(spec.vmId, spec.generation)).toBe(larger.diskGiB * GIB)
+    expect(await fixture().guest.read(spec.vmId)).toBe('before the growth')
+  })
+
   test('the limits of disk I/O hold from the start, and change live', async () => {
     const spec = await create(fixture(), fixture().spec({ diskLimits: { iops: 500, miBPerSecond: 20 } }))
     const limits = async () => (await fixture().driver.findMachine(spec.vmId, soon(fixture())))?.diskLimits

@@ -34,6 +34,8 @@ export interface DriverFixture {
     passwordHash(vmId: string): Promise<string | null>
     /** On any of its interfaces. */
     hasAddress(vmId: string, address: string): Promise<boolean>
+    /** The CPUs of the host that its vCPUs may run on, such as `0-3`. */
+    affinity(vmId: string): Promise<string>
     writeVolume(vmId: string, volumeId: string, text: string): Promise<void>
     /** What was last written to it; empty before that. */
     readVolume(vmId: string, volumeId: string): Promise<string>

@@ -34,6 +34,7 @@ export function describeMigration(name: string, makeFixture: () => Promise<Migra
       to: made.there.driver,
       uri: made.uris.there,
       isOn,
+      cpus: null,
       downtimeMs: 500,
       miBPerSecond: null,
       ...changes,
@@ -46,6 +47,22 @@ export function describeMigration(name: string, makeFixture: () => Promise<Migra
       await where.driver.ensureRunning(spec, soon(where))
       await where.driver.ensureReady(spec.vmId, { timeoutMs: where.patienceMs }, soon(where))
     }
+
+    test('a machine gets CPUs of the other host, and those of this one when it comes back', async () => {
+      const last = (await made.here.driver.facts(soon(made.here))).vcpu - 1
+      const cpus = (cpu: number) => ({ cpus: [cpu], numaNode: 0 })
+      const spec = await create(made.here, made.here.spec({ cpus: cpus(last) }))
+      specs.push(spec)
+      const found = async ({ driver, guest }: DriverFixture) => [
+        (await driver.findMachine(spec.vmId, soon(made.here)))?.cpus,
+        await guest.affinity(spec.vmId),
+      ]
+      await migrateMachine(move(spec, true, { cpus: cpus(0) }), soon(made.here))
+      expect(await found(made.there)).toEqual([cpus(0), '0'])
+      const backwards = { ...back({ ...spec, cpus: cpus(0) }, true), from: made.there.driver, to: made.here.driver, cpus: cpus(last) }
+      await migrateMachine(backwards, soon(made.here))
+      expect(await found(made.here)).toEqual([cpus(last), String(last)])
+    })
 
     test('a running machine goes on there, with its disk, and comes back with what it wrote there', async () => {
       const spec = await createHere()

@@ -1,5 +1,6 @@
 import { sql, type Db } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
+import { formatNumberRanges } from '../../kernel/number-ranges.ts'
 import { describeDriver } from '../conformance.ts'
 import { expectKind, type DriverFixture } from '../conformance/fixture.ts'
 import { describeMigration, type MigrationFixture } from '../conformance/migration.ts'
@@ -30,6 +31,7 @@ const fixtureWith = (storageId: string | null, database?: Db) => async (): Promi
       passwordHash: async (vmId) => (await drift.login(vmId)).passwordHash,
       hasAddress: async (vmId, address) =>
         (await db.maybe(sql`select from simulated.nics where machine = ${vmId} and ${address}::text = any(floating)`)) !== undefined,
+      affinity: async (vmId) => formatNumberRanges((await driver.findMachine(vmId, AbortSignal.timeout(10_000)))?.cpus?.cpus ?? []),
       writeVolume: (vmId, volumeId, text) => drift.writeVolume(vmId, volumeId, text),
       readVolume: async (vmId, volumeId) => (await drift.readVolume(vmId, volumeId))?.text ?? '',
       volumeBytes: async (vmId, volumeId) => (await drift.readVolume(vmId, volumeId))?.bytes ?? null,

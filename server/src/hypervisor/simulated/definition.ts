@@ -2,7 +2,7 @@
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
-import { GIB, DriverError, type Machines, type MachineSpec, type NicSpec, type VolumeRef, type VolumeSpec } from '../driver.ts'
+import { GIB, DriverError, type CpuSet, type Machines, type MachineSpec, type NicSpec, type VolumeRef, type VolumeSpec } from '../driver.ts'
 import type { SimulatedHost } from './host.ts'
 import { claimSpace, diskName, usedOf, requireComplete, volumeName } from './volumes.ts'
 
@@ -29,9 +29,17 @@ export function requireOn(row: MachineRow | undefined, hostId: string, vmId: str
   throw new DriverError('invalid_state', `Machine ${vmId} is ${machine.power}`, { userMessage: 'The VM is not running. Start it first.' })
 }
 
-export function definitionMethods(host: SimulatedHost): Pick<Machines, 'ensureDefined'> {
+export function definitionMethods(host: SimulatedHost): Pick<Machines, 'ensureDefined' | 'ensureCpus'> {
   const { hostId, db, call, pace } = host
   return {
+    ensureCpus: (vmId, cpus, signal) =>
+      call('ensureCpus', signal, () =>
+        db.tx(async (tx) => {
+          const row = await lockRow(tx, hostId, vmId)
+          if (row && row.power !== 'stopped') await setCpus(tx, hostId, vmId, cpus)
+        }),
+      ),
+
     ensureDefined: (spec, signal) =>
       call('ensureDefined', signal, async (pause) => {
         await pause(pace.delays.overlayMs)
@@ -67,6 +75,7 @@ export async function define(tx: Tx, host: SimulatedHost, spec: MachineSpec): Pr
       is_stuck = is_stuck and generation = ${generation}
     where host_id = ${host.hostId} and name = ${vmId} and uuid = ${uuid}`)
   if (defined === 0) throw new DriverError('conflict', `Machine ${vmId} exists on simulated host ${host.hostId} with another uuid`)
+  await setCpus(tx, host.hostId, vmId, spec.cpus)
   const macs = spec.nics.map((nic) => nic.mac)
   await tx.run(sql`delete from simulated.nics where host_id = ${host.hostId} and machine = ${vmId} and mac <> all(${macs})`)
   for (const nic of spec.nics) await addNic(tx, host, vmId, nic)
@@ -91,6 +100,10 @@ export async function addVolume(tx: Tx, hostId: string, vmId: string, volume: Vo
     sql`insert into simulated.machine_volumes (host_id, machine, volume_id) values (${hostId}, ${vmId}, ${volumeId}) on conflict do nothing`,
   )
 }
+
+export const setCpus = (tx: Tx, hostId: string, vmId: string, set: CpuSet | null): Promise<number> =>
+  tx.run(sql`update simulated.machines set cpus = ${set?.cpus ?? null}, numa_node = ${set?.numaNode ?? null}
+    where host_id = ${hostId} and name = ${vmId}`)
 
 const setDiskLimits = (tx: Tx, hostId: string, { vmId, diskLimits }: MachineSpec): Promise<number> =>
   tx.run(sql`update simulated.machines set disk_iops = ${diskLimits.iops}, disk_mib_per_second = ${diskLimits.miBPerSecond}

@@ -83,6 +83,7 @@ const toMachine = (host: SimulatedHost, row: ListedMachine): Machine => ({
   stopReason: row.power === 'stopped' ? row.stop_reason : null,
   isOutOfSpace: row.power === 'paused' && row.is_full,
   vcpu: row.vcpu,
+  cpus: row.cpus && { cpus: row.cpus, numaNode: row.numa_node },
   ramMiB: row.ram_mib,
   diskLimits: { iops: row.disk_iops, miBPerSecond: row.disk_mib_per_second },
   agentConnected: agentConnected(host, row),

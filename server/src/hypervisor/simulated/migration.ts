@@ -1,7 +1,7 @@
 // Moves machines between simulated hosts: one transaction takes the machine and the content of its disk to the other host.
 import { json, sql, type Tx } from '../../kernel/database/db.ts'
 import { DriverError, type MachineSpec, type Migrations } from '../driver.ts'
-import { findRow, lockRow, requireMachine } from './definition.ts'
+import { findRow, lockRow, requireMachine, setCpus } from './definition.ts'
 import { ensureTemplate, SEED_BYTES } from './disks.ts'
 import { notify } from './events.ts'
 import type { SimulatedHost } from './host.ts'
@@ -50,7 +50,7 @@ export function migrationMethods(host: SimulatedHost): Migrations {
         return receiver
       }),
 
-    ensureMigrated: (spec, { receiver, isOn, onProgress }, signal) =>
+    ensureMigrated: (spec, { receiver, cpus, isOn, onProgress }, signal) =>
       call('ensureMigrated', signal, async (pause) => {
         const row = await findRow(db, hostId, spec.vmId)
         if (!row) return
@@ -63,7 +63,10 @@ export function migrationMethods(host: SimulatedHost): Migrations {
           onProgress?.({ remainingBytes: totalBytes * share, totalBytes })
           await pause((pace.delays.copyMsPerGiB * usedOf(totalBytes)) / 2 ** 30)
         }
-        await db.tx((tx) => leaveFor(tx, host, receiver.hostId, spec))
+        await db.tx(async (tx) => {
+          await leaveFor(tx, host, receiver.hostId, spec)
+          await setCpus(tx, receiver.hostId, spec.vmId, cpus)
+        })
       }),
 
     ensureNotMigrating: (_vmId, _request, signal) => call('ensureNotMigrating', signal, () => Promise.resolve()),

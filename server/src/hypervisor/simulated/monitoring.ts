@@ -46,6 +46,7 @@ export function monitoringMethods(host: SimulatedHost, hub: EventHub, size: Host
       call('facts', signal, async (): Promise<HostFacts> => ({
         hostname: hostId,
         ...size,
+        cpuNodes: null,
         cpuModel: 'Simulated CPU',
         arch: 'x86_64',
         diskFreeGiB: Math.max(0, Math.floor(Number((await disk()).free) / GIB)),

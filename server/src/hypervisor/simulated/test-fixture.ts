@@ -73,6 +73,7 @@ export function someSpec(changes: Partial<MachineSpec> = {}): MachineSpec {
     generation: 1,
     vcpu: 1,
     ramMiB: 1024,
+    cpus: null,
     diskLimits: { iops: null, miBPerSecond: null },
     diskGiB: 10,
     storageId: null,

@@ -42,6 +42,19 @@ export async function listTables(client: pg.Client, except: Exceptions): Promise
 export interface Exceptions {
   schemas: string[]
   tables: string[]
+  /** Whose triggers fill the excepted tables. Other triggers rest while a dump is loaded, which has what they did. */
+  filledFrom?: string[]
+}
+
+/** With triggers of ours that rest while a dump is loaded. */
+export async function listTriggered(client: pg.Client, except: Exceptions): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select distinct format('%I.%I', n.nspname, c.relname) as name
+       from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
+      where not t.tgisinternal and t.tgparentid = 0 and ${OURS} and n.nspname <> all ($1) and c.relname <> all ($2)`,
+    [except.schemas, except.filledFrom ?? []],
+  )
+  return rows.map(({ name }) => name)
 }
 
 export async function listPartitions(client: pg.Client): Promise<Partition[]> {

@@ -61,6 +61,12 @@ const PlanCard = ({ plan }: { plan: Plan }) => (
       {plan.vcpu} vCPU · {formatRam(plan.ram)} · {formatDisk(plan.disk)}
       <br />
       {w.traffic(formatTraffic(plan.bandwidth))} · {formatSpeed(plan.networkSpeed)}
+      {plan.dedicatedCpu && (
+        <>
+          <br />
+          {w.dedicatedCpu}
+        </>
+      )}
       {plan.storage === 'REPLICATED' && (
         <>
           <br />

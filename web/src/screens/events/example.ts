@@ -13,6 +13,7 @@ const vm: VmListItem = {
   ram: 4096,
   disk: 40,
   storage: 'LOCAL',
+  dedicatedCpu: false,
   bandwidth: 4000,
   networkSpeed: 1000,
   network10gEnabled: false,
@@ -27,6 +28,7 @@ const vm: VmListItem = {
   osTemplate: { slug: 'debian-12', name: 'Debian', version: '12' },
   billing: { nextRenewalAt: '2027-04-01T09:30:00.000Z', status: 'ACTIVE', priceMonthly: '12.00' },
   createdAt: at,
+  shelvedAt: null,
 }
 const ofVm: VmEventData = { vm, actionId: 'cmb3v8k2p0005exampleac001', reason: null, sequence: 4 }
 const wallet = { balance: '42.00', currency: 'USD' }

@@ -28,10 +28,11 @@ export default function Hosts() {
   const columns: Column<Host>[] = [
     {
       head: w.name,
-      cell: ({ name, region, arch, acceleration, driver }) => (
+      cell: ({ name, region, driver, traits, dedicatedCpus }) => (
         <div>
           <strong>{name}</strong>
-          <div className="muted">{[region, driver, arch, acceleration].filter(Boolean).join(' · ')}</div>
+          <div className="muted">{[region, driver, ...traits].join(' · ')}</div>
+          {dedicatedCpus.total > 0 && <div className="muted">{w.dedicated(dedicatedCpus.used, dedicatedCpus.total)}</div>}
         </div>
       ),
     },
@@ -82,7 +83,8 @@ function EnableMaintenance({ host, onClose }: { host: Host; onClose: () => void 
 
 function Overcommit({ host, onClose }: { host: Host; onClose: () => void }) {
   const [overcommit, setOvercommit] = useState(host.overcommit)
-  const write = useWrite(() => operatorRequest('PATCH', `/hosts/${host.id}`, { overcommit }), {
+  const [ramOvercommit, setRamOvercommit] = useState(host.ramOvercommit)
+  const write = useWrite(() => operatorRequest('PATCH', `/hosts/${host.id}`, { overcommit, ramOvercommit }), {
     inForm: true,
     invalidates: ['operator'],
     successMessage: commonMessages.saved,
@@ -93,12 +95,21 @@ function Overcommit({ host, onClose }: { host: Host; onClose: () => void }) {
       <Form onSubmit={() => write.mutate()} busy={write.isPending} error={write.error} submit={commonMessages.save} onCancel={onClose}>
         <NumberInput
           label={w.overcommitLabel}
+          description={w.overcommitAbout}
           min={1}
           max={100}
           step={0.5}
           value={overcommit}
           onChange={(value) => setOvercommit(Number(value))}
           data-autofocus
+        />
+        <NumberInput
+          label={w.ramOvercommitLabel}
+          min={1}
+          max={10}
+          step={0.1}
+          value={ramOvercommit}
+          onChange={(value) => setRamOvercommit(Number(value))}
         />
       </Form>
     </Dialog>

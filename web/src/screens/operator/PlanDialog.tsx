@@ -13,13 +13,26 @@ const w = operatorMessages.plans
 
 const FIRST: Pick<
   Plan,
-  'name' | 'slug' | 'vcpu' | 'ram' | 'disk' | 'storage' | 'bandwidth' | 'networkSpeed' | 'throttleMbps' | 'available'
+  | 'name'
+  | 'slug'
+  | 'vcpu'
+  | 'ram'
+  | 'disk'
+  | 'dedicatedCpu'
+  | 'traits'
+  | 'storage'
+  | 'bandwidth'
+  | 'networkSpeed'
+  | 'throttleMbps'
+  | 'available'
 > & { price: string } = {
   name: '',
   slug: '',
   vcpu: 1,
   ram: 1024,
   disk: 20,
+  dedicatedCpu: false,
+  traits: [],
   storage: 'LOCAL',
   bandwidth: 1000,
   networkSpeed: 1000,
@@ -31,12 +44,19 @@ const SIZES = ['vcpu', 'ram', 'disk'] as const
 const NUMBERS = [...SIZES, 'bandwidth', 'networkSpeed', 'throttleMbps'] as const
 const LABELS = { vcpu: w.vcpu, ram: w.ram, disk: w.disk, bandwidth: w.traffic, networkSpeed: w.speed, throttleMbps: w.throttle }
 
+const splitList = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
 /** Creates a plan, or edits the given one; the size and storage of an existing plan cannot change. */
 export function PlanDialog({ plan, onClose }: { plan?: Plan; onClose: () => void }) {
   const [values, setValues] = useState(plan ? { ...plan, price: plan.priceMonthly } : FIRST)
   const set = (change: Partial<typeof FIRST>): void => setValues((now) => ({ ...now, ...change }))
-  const { name, slug, vcpu, ram, disk, storage, bandwidth, networkSpeed, throttleMbps, price, available } = values
-  const changeable = { name, price, available, bandwidth, networkSpeed, throttleMbps }
+  const [traits, setTraits] = useState(values.traits.join(', '))
+  const { name, slug, vcpu, ram, disk, dedicatedCpu, storage, bandwidth, networkSpeed, throttleMbps, price, available } = values
+  const changeable = { name, price, available, bandwidth, networkSpeed, throttleMbps, dedicatedCpu, traits: splitList(traits) }
   const save = useWrite(
     () =>
       plan
@@ -91,6 +111,14 @@ export function PlanDialog({ plan, onClose }: { plan?: Plan; onClose: () => void
           onChange={(event) => set({ price: event.currentTarget.value.trim() })}
           error={fieldError(save.error, 'price')}
         />
+        <TextInput
+          label={w.traits}
+          description={w.traitsHint}
+          value={traits}
+          onChange={(event) => setTraits(event.currentTarget.value)}
+          error={fieldError(save.error, 'traits')}
+        />
+        <Switch label={w.dedicatedCpu} checked={dedicatedCpu} onChange={(event) => set({ dedicatedCpu: event.currentTarget.checked })} />
         <Switch label={w.availableToCustomers} checked={available} onChange={(event) => set({ available: event.currentTarget.checked })} />
       </Form>
     </Dialog>

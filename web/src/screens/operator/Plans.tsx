@@ -11,6 +11,7 @@ const w = operatorMessages.plans
 
 const COLUMNS: Column<Plan>[] = [
   { head: w.size, cell: formatSize },
+  { head: w.cpu, cell: ({ dedicatedCpu, traits }) => [w.cpuKind(dedicatedCpu), ...traits].join(', ') },
   { head: w.storage, cell: ({ storage }) => w.storageKinds[storage] },
   { head: w.trafficHead, cell: ({ bandwidth, networkSpeed }) => `${formatTraffic(bandwidth)} at ${formatSpeed(networkSpeed)}` },
   { head: w.regions, cell: ({ regions }) => regions.join(', ') },

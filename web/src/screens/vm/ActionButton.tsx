@@ -14,6 +14,7 @@ export function disabledReason(vm: Vm, action: string): string | null {
   if (vm.currentAction) return w.disabled.busy(vmsMessages.actionNames[vm.currentAction.action] ?? vm.currentAction.action)
   if (vm.isProtected && ['delete', 'rebuild', 'restore'].includes(action)) return w.disabled.protected
   if (failedToProvision(vm)) return w.disabled.failed
+  if (vm.shelvedAt !== null) return w.disabled.shelved
   return w.disabled.state(vmsMessages.statuses[vm.status])
 }
 

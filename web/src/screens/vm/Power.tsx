@@ -7,6 +7,7 @@ import { ConfirmDialog } from '../../ui/Dialogs.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { vmMessages as w } from '../../messages/vm.ts'
 import { ActionButton, disabledReason } from './ActionButton.tsx'
+import { ConfirmShelving, type ShelvingVerb } from './Shelving.tsx'
 
 const invalidates = ['vm', 'vms', 'actions']
 
@@ -22,11 +23,17 @@ type Verb = keyof typeof CONFIRMED
 
 export function Power({ vm }: { vm: Vm }) {
   const [open, setOpen] = useState<Verb | null>(null)
+  const [shelving, setShelving] = useState<ShelvingVerb | null>(null)
+  const isShelved = vm.shelvedAt !== null
   const start = useWrite(() => berth.vms.start(vm.id), { invalidates, successMessage: w.started.start })
   const stopped = vm.status === 'STOPPED' || (vm.status === 'ERROR' && vm.allowedActions.includes('start'))
   return (
     <>
-      {stopped ? (
+      {isShelved ? (
+        <ActionButton vm={vm} action="unshelve" leftSection={<Icon name="play" size={15} />} onClick={() => setShelving('unshelve')}>
+          {w.unshelve}
+        </ActionButton>
+      ) : stopped ? (
         <ActionButton
           vm={vm}
           action="start"
@@ -71,9 +78,13 @@ export function Power({ vm }: { vm: Vm }) {
           <Menu.Item disabled={disabledReason(vm, 'restart') !== null} onClick={() => setOpen('reset')}>
             {w.reset}
           </Menu.Item>
+          <Menu.Item disabled={disabledReason(vm, 'shelve') !== null} onClick={() => setShelving('shelve')}>
+            {w.shelve}
+          </Menu.Item>
         </Menu.Dropdown>
       </Menu>
       {open && <ConfirmPower vm={vm} verb={open} onClose={() => setOpen(null)} />}
+      {shelving && <ConfirmShelving vm={vm} verb={shelving} onClose={() => setShelving(null)} />}
     </>
   )
 }

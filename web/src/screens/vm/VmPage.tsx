@@ -43,7 +43,7 @@ function VmView({ vm }: { vm: Vm }) {
   const tab = TABS.find((each) => each === search.tab) ?? 'overview'
   const about = (
     <Row gap={16}>
-      <VmStatus name={vm.name} status={vm.status} running={vm.currentAction} />
+      <VmStatus name={vm.name} status={vm.status} isShelved={vm.shelvedAt !== null} running={vm.currentAction} />
       <SshCommand vm={vm} />
     </Row>
   )

@@ -12,7 +12,7 @@ import { AddOn } from './AddOn.tsx'
 import { BackupPolicyForm } from './BackupPolicyForm.tsx'
 import { DeleteVm, RebuildVm, ResetVmPassword } from './DangerZone.tsx'
 import { PlacementGroup } from './PlacementGroup.tsx'
-import { Upgrade } from './Upgrade.tsx'
+import { Resize } from './Resize.tsx'
 import { failedToProvision, ActionButton } from './ActionButton.tsx'
 import css from './vm.module.css'
 
@@ -56,8 +56,8 @@ export function VmSettings({ vm }: { vm: Vm }) {
           <BackupPolicyForm key={JSON.stringify(vm.backupPolicy)} vm={vm} />
         </Card>
       )}
-      <Card title={w.upgrade} about={w.upgradeAbout}>
-        <Upgrade vm={vm} />
+      <Card title={w.resize} about={w.resizeAbout}>
+        <Resize vm={vm} />
       </Card>
       <Card title={w.danger} tone="danger">
         <Setting name={w.password} about={w.passwordAbout}>

@@ -9,9 +9,16 @@ interface Running {
 
 type VmStatusName = keyof typeof w.statuses
 
+interface Props {
+  name: string
+  status: VmStatusName
+  isShelved?: boolean
+  running?: Running | null
+}
+
 /** The status of the VM, or its running action with progress. */
-export function VmStatus({ name, status, running }: { name: string; status: VmStatusName; running?: Running | null }) {
-  if (!running) return <Status tone={toneOf(status)}>{w.statuses[status]}</Status>
+export function VmStatus({ name, status, isShelved = false, running }: Props) {
+  if (!running) return <Status tone={toneOf(status)}>{isShelved && status === 'STOPPED' ? w.shelved : w.statuses[status]}</Status>
   return (
     <span className={css['working']}>
       <Status tone="busy">{w.actionNames[running.action] ?? running.action}</Status>

@@ -20,7 +20,10 @@ export function VmTable({ vms, running, traffic }: Props) {
   const trafficOf = new Map(traffic.map((usage) => [usage.vmId, usage]))
   const columns: Column<VmListItem>[] = [
     { head: w.columns.name, truncate: ({ name }) => name, cell: (vm) => <VmName vm={vm} /> },
-    { head: w.columns.status, cell: (vm) => <VmStatus name={vm.name} status={vm.status} running={actionOf.get(vm.id)} /> },
+    {
+      head: w.columns.status,
+      cell: (vm) => <VmStatus name={vm.name} status={vm.status} isShelved={vm.shelvedAt !== null} running={actionOf.get(vm.id)} />,
+    },
     {
       head: w.columns.address,
       cell: ({ ipAddress, ipv6Address }) => {

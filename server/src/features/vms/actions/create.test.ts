@@ -61,6 +61,7 @@ describe('POST /vms', async () => {
       'ram',
       'disk',
       'storage',
+      'dedicatedCpu',
       'bandwidth',
       'networkSpeed',
       'network10gEnabled',
@@ -70,6 +71,7 @@ describe('POST /vms', async () => {
       'ipAddress',
       'ipv6Address',
       'ipv6Prefix',
+      'shelvedAt',
       'region',
       'plan',
       'osTemplate',
@@ -205,7 +207,7 @@ describe('POST /vms', async () => {
     const refused = await (await rich()).post('/vms', input)
     await app.db.run(sql`update hosts set maintenance = false`)
     expect(refused.status).toBe(503)
-    expect(refused.body.error).toBe('No capacity in fra1 for 1 GiB RAM and 25 GiB disk: 1 host checked, 1 in maintenance')
+    expect(refused.body.error).toBe('No capacity in fra1 for 1 GiB RAM and 25 GiB disk: 1 host checked, 1 in maintenance. Try again later')
   })
 
   test('rejects a template that does not fit the plan', async () => {

@@ -37,6 +37,7 @@ import { releaseFetchedRoom, releaseRestoreRoom } from '../model/restore-room.ts
 import * as sql from '../model/sql.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
 import type { CreateVm, VmCreated } from '../schema.ts'
+import { withAlternatives } from './alternatives.ts'
 import {
   applyPorts,
   awaitReady,
@@ -91,10 +92,15 @@ export async function createVm(
   const price = monthlyPrice(numbers, shape.priceCents, addOns)
   requireEnough(balance, price, currency)
   const runId = newId()
-  const where = { storage: shape.storage, arch: template.arch, network10g, boughtMbps, publicIpv4, rule }
+  const where = { storage: shape.storage, arch: template.arch, traits: shape.traits, network10g, boughtMbps, publicIpv4, rule }
+  const { vcpu, ramMiB, diskGiB } = shape
+  const size = { vcpu, ramMiB, diskGiB, ...(shape.dedicatedCpu && { dedicatedFor: id }) }
   // In a storage backend what is fetched becomes the disk.
   const copy = source && shape.storage === 'LOCAL' ? { runId, gib: source.diskGiB, storedOn: null } : undefined
-  const place = await allocatePlacement(tx, now, region, shape, where, copy)
+  const place = await allocatePlacement(tx, now, region, size, where, copy).catch(async (error: unknown) => {
+    const minimum = { ramMiB: template.min_ram_mib, diskGiB: Math.max(template.min_disk_gib, source?.diskGiB ?? 0) }
+    throw await withAlternatives(tx, now, error, { region, shape, where, copy, minimum, isBound: networks.length > 0 })
+  })
   if (!source) await reserveImageRoom(tx, template, place)
 
   const renewalDay = now.getUTCDate()
@@ -117,6 +123,7 @@ export async function createVm(
     throttle_mbps: shape.throttleMbps,
     disk_iops: shape.diskIops,
     disk_mib_per_second: shape.diskMiBPerSecond,
+    dedicated_cpu: shape.dedicatedCpu,
     custom_price_cents: shape.customPriceCents,
     network_10g: network10g,
     daily_backup: dailyBackup,

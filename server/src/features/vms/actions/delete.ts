@@ -3,28 +3,27 @@
 import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
-import type { Cents } from '../../../kernel/money.ts'
 import type { StepContext } from '../../../workflow/workflow-builder.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import { workflow, type Deps, type EventDeps } from '../../deps.ts'
-import { catalogNumbers } from '../../catalog/service.ts'
+import { discardShelvedDisks } from '../../backup-targets/service.ts'
 import { unbindAll } from '../../firewalls/service.ts'
 import { callHost, getHost, isHostLost, isUnreachable } from '../../hosts/service.ts'
 import { releaseAllAddresses } from '../../networks/service.ts'
 import { forgetPorts, resumePorts } from '../../ports/service.ts'
 import { forgetKeyUse } from '../../ssh-keys/service.ts'
-import { balanceOf, paidSince, type Quote, refund, refundable, toQuote } from '../../wallet/service.ts'
+import { getStorageBackend } from '../../storage/service.ts'
+import { balanceOf, type Quote, toQuote } from '../../wallet/service.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { notifyDeleted } from '../model/hooks.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
 import { releasePlacement, releaseVmQuotas, sizeOf } from '../model/placement.ts'
-import { unusedOfMonth } from '../billing/copies.ts'
-import { refundForUnusedDays } from '../billing/pricing.ts'
+import { refundUnused, unusedOf } from '../billing/refund.ts'
 import { requireAllowed } from '../model/allowed-actions.ts'
 import { preemptOpenRun, startAction, startRunOf } from '../model/guards.ts'
 import * as sql from '../model/sql.ts'
-import { purge, removePorts, type VmInput } from '../steps.ts'
+import { purge, removePorts, type Context, type VmInput } from '../steps.ts'
 
 const DELETE = 'DELETE'
 
@@ -37,7 +36,8 @@ export const deleteVm = workflow<Input>('vm.delete', { deadline: '1h' })
     timeout: '10m',
     tries: 100,
     run: async (context) => {
-      const { host_id } = await getVmRow(context.deps.db, context.input.vmId)
+      const { host_id, storage_id } = await getVmRow(context.deps.db, context.input.vmId)
+      if (storage_id !== null && host_id === null) await purgeInPool(context, storage_id)
       if (host_id === null) return 'gone'
       if (!(await isHostUnreachable(context, host_id))) {
         await purge(context)
@@ -51,8 +51,13 @@ export const deleteVm = workflow<Input>('vm.delete', { deadline: '1h' })
   .onFailure(async (tx, { input, error, now }) => {
     const vm = await getVmRow(tx, input.vmId)
     await sql.setStatus(tx, now, vm.id, { status: vm.status, reason: `It could not be deleted: ${error?.userMessage ?? ''}` })
-    if (vm.provisioned && vm.status !== 'UNMANAGED') await resumePorts(tx, vm.id)
+    if (vm.host_id !== null && vm.provisioned && vm.status !== 'UNMANAGED') await resumePorts(tx, vm.id)
   })
+
+/** Of a shelved VM, which no host has. */
+async function purgeInPool({ deps, input, signal }: Pick<Context, 'deps' | 'input' | 'signal'>, storageId: string): Promise<void> {
+  await deps.storage.open(await getStorageBackend(deps.db, storageId)).ensurePurged(input.vmId, signal)
+}
 
 /** This many attempts with their backoff take longer than a host reboot. */
 const PATIENT_TRIES = 14
@@ -77,31 +82,11 @@ async function deleteVmRecords(tx: Tx, deps: EventDeps, actionId: string, { vmId
   await releaseVmQuotas(tx, vm.account_id, sizeOf(vm), 1n)
   await notifyDeleted(tx, deps, vm, isLeft) // releases the quota of copies, so it precedes the capacity
   await releasePlacement(tx, now, vm, isLeft)
+  await discardShelvedDisks(tx, now, vmId)
   if (isLeft) await recordStaleMachine(tx, now, vmId, vm.host_id!)
   await recordVmEvent(tx, deps, vmId, 'vm.terminated', { actionId, reason })
   await sql.deleteVm(tx, vmId)
   await refundUnused(tx, now, vm, copiesCents)
-}
-
-/** The refund for the unused part of the paid period, if the VM were deleted now. */
-async function unusedOf(tx: Tx, now: Date, vm: sql.VmDetails, copiesCents: Cents): Promise<Cents> {
-  const numbers = await catalogNumbers(tx)
-  if (vm.billing_status === 'CANCELLED' || numbers('setting.refund_unused_days') === 0n) return 0n
-  const paid = await paidSince(tx, vm.account_id, vm.id, vm.period_started_at)
-  const amount = refundForUnusedDays(numbers, vm, now, paid) + unusedOfMonth(vm, now, copiesCents)
-  const most = await refundable(tx, vm.account_id, vm.id)
-  return amount < most ? amount : most
-}
-
-export async function refundUnused(tx: Tx, now: Date, vm: sql.VmDetails, copiesCents: Cents): Promise<void> {
-  const cents = await unusedOf(tx, now, vm, copiesCents)
-  if (cents === 0n) return
-  await refund(tx, now, vm.account_id, cents, {
-    type: 'VM_REFUND',
-    description: `Unused days of ${vm.name}`,
-    referenceType: 'VM',
-    referenceId: vm.id,
-  })
 }
 
 export const remove = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRun = false): Promise<ActionStarted | DryRunResult<Quote>> =>

@@ -43,7 +43,11 @@ export async function suspendUnpaid(tx: Tx, deps: Deps, vm: sql.VmDetails): Prom
 }
 
 export const unsuspend = (tx: Tx, deps: Deps, who: Owner, vmId: string): Promise<ActionStarted> =>
-  startAction(tx, deps, who, vmId, { verb: 'unsuspend', label: 'UNSUSPEND', act: (_, run) => run(unsuspendVm, { vmId }) })
+  startAction(tx, deps, who, vmId, {
+    verb: 'unsuspend',
+    label: 'UNSUSPEND',
+    act: (vm, run) => run(vm.shelved_at === null ? unsuspendVm : unsuspendShelved, { vmId }),
+  })
 
 export const resetPassword = (tx: Tx, deps: Deps, who: Principal, vmId: string, passwordHash: string): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, {
@@ -117,6 +121,7 @@ export const setPassword = workflow<PasswordInput>('vm.reset_password', { deadli
   },
 })
 
+export const ON_SHELF = 'Shelved by its owner'
 export const COMES_BACK_WHEN_PAID = 'Payment overdue: restarts automatically once the balance covers the renewal'
 export const HELD_BY_OPERATOR = 'Suspended by the operator. Contact support'
 
@@ -135,6 +140,14 @@ export const suspendVm = workflow<SuspendInput>('vm.suspend', { deadline: '15m' 
     await sql.setStatus(tx, now, vmId, { status: 'SUSPENDED', reason, readiness: 'booting' })
     await sql.markSuspended(tx, now, vmId, isUnpaid)
     if (!again) await recordVmEvent(tx, deps, vmId, 'vm.suspended', { actionId: runId, reason: isUnpaid ? 'unpaid' : 'operator' })
+  })
+
+/** It is on no host, and stays shelved. */
+export const unsuspendShelved = workflow<VmInput>('vm.unsuspend_shelved', { deadline: '15m' })
+  .step('resume billing', { save: (tx, { input, now }) => sql.resumeBilling(tx, now, input.vmId) })
+  .onSuccess(async (tx, { deps, input, runId, now }) => {
+    await sql.setStatus(tx, now, input.vmId, { status: 'STOPPED', reason: ON_SHELF })
+    await recordVmEvent(tx, deps, input.vmId, 'vm.unsuspended', { actionId: runId })
   })
 
 /** Restores the power state from before the suspension. */

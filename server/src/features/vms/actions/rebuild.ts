@@ -4,7 +4,7 @@ import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
 import type { Cents } from '../../../kernel/money.ts'
-import { catalogNumbers, getRegion, getTemplateFor, type TemplateRow } from '../../catalog/service.ts'
+import { catalogNumbers, getRegion, getTemplateFor, traitsOfPlan, type TemplateRow } from '../../catalog/service.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import type { Deps } from '../../deps.ts'
 import { findIpv6 } from '../../hosts/ipv6-ranges.ts'
@@ -113,6 +113,7 @@ async function provisionAgain(
   const where = {
     storage: vm.storage,
     arch: template.arch,
+    traits: await traitsOfPlan(tx, vm.plan_id),
     network10g: vm.network_10g,
     boughtMbps,
     publicIpv4: vm.public_ipv4,

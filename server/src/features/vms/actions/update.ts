@@ -38,6 +38,8 @@ export async function update(
   const vm = await lockOwnVm(tx, who, vmId)
   const wanted = { dailyBackup: change.dailyBackupEnabled ?? vm.daily_backup, network10g: change.network10gEnabled ?? vm.network_10g }
   const priceChanges = wanted.dailyBackup !== vm.daily_backup || wanted.network10g !== vm.network_10g
+  if (priceChanges && vm.shelved_at !== null)
+    throw apiError('invalid_state', 'VM is shelved: its add-ons can be changed when it is unshelved')
   if (priceChanges && PRICED_BY_ACTION.has(vm.status)) await preemptOpenRun(tx, deps, vm)
   if (isSwitchedOn(vm, wanted)) requireBillable(vm, now)
   if (wanted.network10g && !vm.network_10g) await require10gFor(tx, vm)

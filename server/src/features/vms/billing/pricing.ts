@@ -10,6 +10,9 @@ type Numbers = (name: string) => bigint
 
 export interface PricedSize extends Omit<VmSize, 'periodPriceCents' | 'bandwidthWithheldBytes'> {
   storage: VmDetails['storage']
+  dedicatedCpu: boolean
+  /** What its host must have. */
+  traits: string[]
   priceCents: Cents
   regionSlugs: string[] | null
   available: boolean
@@ -24,7 +27,7 @@ export async function resolveSize(db: Queries, input: UpgradeVm): Promise<Priced
   return planShape(input.planId === undefined ? await getDefaultPlan(db) : await getPlan(db, input.planId))
 }
 
-const planShape = (plan: Awaited<ReturnType<typeof getPlan>>): PricedSize => ({
+export const planShape = (plan: Awaited<ReturnType<typeof getPlan>>): PricedSize => ({
   planId: plan.id,
   name: plan.slug,
   vcpu: plan.vcpu,
@@ -36,6 +39,8 @@ const planShape = (plan: Awaited<ReturnType<typeof getPlan>>): PricedSize => ({
   diskIops: plan.disk_iops,
   diskMiBPerSecond: plan.disk_mib_per_second,
   storage: plan.storage,
+  dedicatedCpu: plan.dedicated_cpu,
+  traits: plan.traits,
   customPriceCents: null,
   priceCents: plan.price_cents,
   regionSlugs: plan.region_slugs,
@@ -62,12 +67,45 @@ function customShape(numbers: CatalogNumbers, config: CustomConfig): PricedSize 
     throttleMbps: Number(numbers('custom.throttle_mbps')),
     diskIops: null,
     diskMiBPerSecond: null,
+    dedicatedCpu: false,
+    traits: [],
     storage: 'LOCAL',
     customPriceCents: priceCents,
     priceCents,
     regionSlugs: null,
     available: true,
   }
+}
+
+/** The size that the VM has. */
+export const currentSize = (vm: VmDetails): PricedSize => ({
+  planId: vm.plan_id,
+  name: vm.plan_slug,
+  vcpu: vm.vcpu,
+  ramMiB: vm.ram_mib,
+  diskGiB: vm.disk_gib,
+  bandwidthGb: vm.bandwidth_gb,
+  networkMbps: vm.network_mbps,
+  throttleMbps: vm.throttle_mbps,
+  diskIops: vm.disk_iops,
+  diskMiBPerSecond: vm.disk_mib_per_second,
+  storage: vm.storage,
+  dedicatedCpu: vm.dedicated_cpu,
+  traits: [],
+  customPriceCents: vm.custom_price_cents,
+  priceCents: vm.plan_price_cents,
+  regionSlugs: null,
+  available: true,
+})
+
+/** The same with a larger disk: a custom configuration, which costs as much as before and the additional disk. */
+export function withDisk(numbers: Numbers, size: PricedSize, diskGiB: number): PricedSize {
+  if (diskGiB === size.diskGiB) return size
+  const more = BigInt(diskGiB - size.diskGiB)
+  const price =
+    size.storage === 'LOCAL' ? prorateUp(numbers('price.disk_10_gib'), more, 10n) : more * numbers('price.volume_replicated_gib')
+  const priceCents = size.priceCents + price
+  return { ...size, planId: null, name: `${size.name} with ${diskGiB} GiB disk`, diskGiB, priceCents, customPriceCents: priceCents }
 }
 
 /** Mbit/s beyond what the catalog includes; 0 where none were bought. The speed of plans is the operator's promise. */
@@ -117,22 +155,21 @@ export const proratedDifference = (vm: VmDetails, now: Date, monthly: Cents): Ce
 export const proratedForRest = (vm: VmDetails, now: Date, monthly: Cents): Cents =>
   prorateUp(monthly, secondsLeft(now, vm.next_renewal_at), secondsLeft(vm.period_started_at, vm.next_renewal_at))
 
-const GB = 1_000_000_000n
+export const GB = 1_000_000_000n
 
 /** A hundredth of the catalog's price per 100 GB for each GB (10^9 bytes), rounded up to the cent. */
 export const trafficPackPrice = (numbers: Numbers, bytes: bigint): Cents => prorateUp(numbers('price.bandwidth_100_gb'), bytes, 100n * GB)
 
 /**
- * What an upgrade now leaves out of the new plan's traffic in this period. Its price is prorated, so the additional traffic is: else the
- * traffic of a month could be had for the price of its last day.
+ * What a resize now leaves out of the new plan's traffic in this period. Its price is prorated, so the additional traffic is: else the
+ * traffic of a month could be had for the price of its last day. Negative where the VM had a plan with more traffic for a part of it.
  */
 export function withheldTraffic(vm: VmDetails, now: Date, bandwidthGb: number): bigint {
   if (vm.bandwidth_gb === 0 || bandwidthGb === 0) return 0n // unmetered before or after
   const more = BigInt(bandwidthGb - vm.bandwidth_gb) * GB
-  const before = vm.bandwidth_withheld_bytes
-  if (more < 0n) return before + more > 0n ? before + more : 0n
-  const added = prorateDown(more, secondsLeft(now, vm.next_renewal_at), secondsLeft(vm.period_started_at, vm.next_renewal_at))
-  return before + more - added
+  const [left, all] = [secondsLeft(now, vm.next_renewal_at), secondsLeft(vm.period_started_at, vm.next_renewal_at)]
+  const added = more < 0n ? -prorateUp(-more, left, all) : prorateDown(more, left, all)
+  return vm.bandwidth_withheld_bytes + more - added
 }
 
 /**
@@ -140,18 +177,39 @@ export function withheldTraffic(vm: VmDetails, now: Date, bandwidthGb: number): 
  * this period has cost, also covers that traffic at the price of packs: else creating, upgrading and deleting VMs would be the cheapest way
  * to buy traffic.
  */
-export function refundForUnusedDays(numbers: Numbers, vm: VmDetails, now: Date, paid: Cents): Cents {
+export const refundForUnusedDays = (numbers: Numbers, vm: VmDetails, now: Date, paid: Cents): Cents =>
+  refundOf(numbers, vm, now, paid, vm.period_price_cents)
+
+/** Of a part of the period's price. */
+function refundOf(numbers: Numbers, vm: VmDetails, now: Date, paid: Cents, part: Cents): Cents {
   const days = wholeDaysBetween(now, vm.next_renewal_at)
   const all = wholeDaysBetween(vm.period_started_at, vm.next_renewal_at)
   if (all === 0n) return 0n
   const price = vm.period_price_cents
-  // Unmetered traffic has no share.
-  if (vm.bandwidth_gb === 0) return prorateDown(price, days, all)
+  // Unmetered traffic has no share, and what a shelved VM has used was settled when it was shelved.
+  if (vm.bandwidth_gb === 0 || vm.shelved_at !== null) return prorateDown(part, days, all)
   const included = BigInt(vm.bandwidth_gb) * GB - vm.bandwidth_withheld_bytes
   const used = vm.bandwidth_used_bytes < included ? vm.bandwidth_used_bytes : included
-  const unused = prorateDown(price, days * (included - used), all * included)
+  const unused = prorateDown(part, days * (included - used), all * included)
   const most = (paid < price ? paid : price) - trafficPackPrice(numbers, used)
   return most < 0n ? 0n : most < unused ? most : unused
+}
+
+/**
+ * What a cheaper month gives back now: of the difference as much as a delete gives back of the whole. The price of the period falls by what
+ * is given back and no more: what is not stays paid, so that it is not charged again by an upgrade in the same period.
+ */
+export function cheaperMonth(
+  numbers: Numbers,
+  vm: VmDetails,
+  now: Date,
+  { monthly, paid }: { monthly: Cents; paid: Cents },
+): { refundCents: Cents; periodPriceCents: Cents } {
+  const price = vm.period_price_cents
+  const refundCents = monthly < price && numbers('setting.refund_unused_days') > 0n ? refundOf(numbers, vm, now, paid, price - monthly) : 0n
+  if (refundCents === 0n) return { refundCents, periodPriceCents: price }
+  const [days, all] = [wholeDaysBetween(now, vm.next_renewal_at), wholeDaysBetween(vm.period_started_at, vm.next_renewal_at)]
+  return { refundCents, periodPriceCents: price - prorateUp(refundCents, all, days) }
 }
 
 export { catalogNumbers }

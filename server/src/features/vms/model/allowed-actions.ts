@@ -10,6 +10,7 @@ const ALLOWED = {
   stop: ['RUNNING'],
   restart: ['RUNNING'],
   upgrade: ['RUNNING', 'STOPPED'],
+  resize: ['RUNNING', 'STOPPED'],
   rebuild: ['RUNNING', 'STOPPED', 'ERROR'],
   delete: ANY_STABLE,
   password: ['RUNNING'],
@@ -23,6 +24,8 @@ const ALLOWED = {
   suspend: ['RUNNING', 'STOPPED', 'ERROR'],
   unsuspend: ['SUSPENDED'],
   migrate: ['RUNNING', 'STOPPED', 'SUSPENDED'],
+  shelve: ['RUNNING', 'STOPPED'],
+  unshelve: ['STOPPED'],
 } satisfies Record<string, VmStatus[]>
 
 export type Verb = keyof typeof ALLOWED
@@ -38,7 +41,7 @@ const ACCOUNT_SUSPENDED = 'This account is suspended, so nothing of it is starte
 const NEEDS_DISK = new Set<Verb>(['start', 'restore', 'suspend'])
 
 /** Prorated for the rest of the period, so the period itself must be paid. */
-const REQUIRES_PAID_PERIOD = new Set<Verb>(['upgrade'])
+const REQUIRES_PAID_PERIOD = new Set<Verb>(['upgrade', 'resize', 'shelve', 'unshelve'])
 const UNPAID = 'The renewal of this VM is not paid: deposit what is due, it renews by itself within a minute, then try again'
 
 const HELD = {
@@ -51,11 +54,15 @@ const HELD = {
 /** The status reason of a VM that its host paused in a write to a full disk. */
 export const OUT_OF_SPACE = 'Paused because the disk of its host is full. Resumes automatically once there is space; no data is lost'
 /** Undoing a failed one would power the guest off, with what it has not written yet. One that is paused cannot be migrated. */
-const LEAVES_PAUSED = new Set<Verb>(['start', 'upgrade', 'migrate'])
+const LEAVES_PAUSED = new Set<Verb>(['start', 'upgrade', 'resize', 'migrate', 'shelve'])
+
+/** The only actions of a VM that is on no host. */
+const OF_SHELVED = new Set<Verb>(['unshelve', 'delete', 'suspend', 'unsuspend'])
+export const SHELVED = 'VM is shelved: unshelve it first'
 
 type ActionSubject = Pick<
   VmDetails,
-  'status' | 'status_reason' | 'provisioned' | 'is_protected' | 'billing_status' | 'account_suspended' | 'pending_hold'
+  'status' | 'status_reason' | 'provisioned' | 'is_protected' | 'billing_status' | 'account_suspended' | 'pending_hold' | 'shelved_at'
 >
 
 export function requireAllowed(vm: ActionSubject, verb: Verb): void {
@@ -66,6 +73,8 @@ export function requireAllowed(vm: ActionSubject, verb: Verb): void {
 function denialReason(vm: ActionSubject, verb: Verb): [code: 'invalid_state' | 'protected', sentence: string] | null {
   if (vm.account_suspended && !DESPITE_SUSPENSION.has(verb)) return ['invalid_state', heldBack(verb)]
   if (vm.pending_hold && !DESPITE_SUSPENSION.has(verb)) return ['invalid_state', HELD[vm.pending_hold]]
+  if (vm.shelved_at !== null && !OF_SHELVED.has(verb)) return ['invalid_state', SHELVED]
+  if (vm.shelved_at === null && verb === 'unshelve') return ['invalid_state', 'VM is not shelved']
   const states: VmStatus[] = ALLOWED[verb]
   if (!states.includes(vm.status))
     return ['invalid_state', `VM must be ${states.join(' or ')} to ${PHRASES[verb] ?? verb}; it is ${vm.status}`]

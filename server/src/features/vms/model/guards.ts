@@ -72,7 +72,7 @@ export const startRunOf =
 async function requireIdle(tx: Tx, deps: Pick<Deps, 'workflows'>, vm: sql.VmDetails, verb: Verb): Promise<void> {
   await preemptOpenRun(tx, deps, vm)
   requireAllowed(vm, verb)
-  if (verb === 'snapshot' || verb === 'backup') await requireNoStaleMachine(tx, vm)
+  if (verb === 'snapshot' || verb === 'backup' || verb === 'shelve') await requireNoStaleMachine(tx, vm)
 }
 
 export const FENCED = 'The host of this VM failed and is being put back into service: try again in a few minutes'

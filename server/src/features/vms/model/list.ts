@@ -53,16 +53,18 @@ interface Filter {
   planId?: string | null | undefined
   networkId?: string | undefined
   firewallId?: string | undefined
+  shelved?: boolean | undefined
   name?: string | undefined
   address?: string | undefined
 }
 
 /** Null without any filter. What a filter names must exist: an empty list would hide a typo. */
 async function resolveFilter(db: Queries, accountId: string, query: VmQuery): Promise<Filter | null> {
-  const { status, region, plan, network, firewall, name, address } = query
+  const { status, region, plan, network, firewall, shelved, name, address } = query
   if (address !== undefined && !parseIp(address)) throw invalid('address must be an address such as 198.51.100.7 or 2001:db8::7', 'address')
   const filter: Filter = {
     status,
+    shelved,
     name,
     address,
     regionId: region && known('region', 'a region', await findRegion(db, region)),
@@ -79,9 +81,10 @@ function known(field: string, what: string, row: { id: string } | undefined): st
 }
 
 /** Adds only the requested conditions that an index serves, so that each combination has its own plan. */
-function matching(accountId: string, { status, regionId, planId, networkId, firewallId, name, address }: Filter): Sql {
+function matching(accountId: string, { status, regionId, planId, networkId, firewallId, shelved, name, address }: Filter): Sql {
   const like = name === undefined ? null : `%${name.replace(/[\\%_]/g, '\\$&')}%`
   let where = sql`v.account_id = ${accountId} and (${like}::text is null or v.name ilike ${like})
+    and (${shelved ?? null}::boolean is null or (v.shelved_at is not null) = ${shelved ?? null})
     and (${address ?? null}::inet is null or ${hasPublicAddress(sql`v`, address ?? null)}
       or exists (select from network_attachments a where a.vm_id = v.id and a.address = ${address ?? null}))`
   if (status) where = sql`${where} and v.status = ${status}`

@@ -5,6 +5,7 @@ import { parseIpRange } from '../../../kernel/ip-range.ts'
 import { getTemplateById } from '../../catalog/service.ts'
 import type { Deps } from '../../deps.ts'
 import { getPool, type PoolRow } from '../../hosts/public-addresses.ts'
+import { cpuSetOf } from '../../hosts/service.ts'
 import { attachmentsOf, type Attachment } from '../../networks/service.ts'
 import { keysOf } from '../../ssh-keys/service.ts'
 import { volumesOnMachine } from '../../storage/service.ts'
@@ -34,6 +35,7 @@ export async function machineSpec(db: Queries, vm: VmDetails, passwordHash: stri
     accountId: vm.account_id,
     generation: vm.generation,
     vcpu: vm.vcpu,
+    cpus: vm.host_id === null ? null : await cpuSetOf(db, vm.host_id, vm.id, vm.dedicated_cpu),
     ramMiB: vm.ram_mib,
     diskGiB: vm.disk_gib,
     diskLimits: { iops: vm.disk_iops, miBPerSecond: vm.disk_mib_per_second },
@@ -48,6 +50,13 @@ export async function machineSpec(db: Queries, vm: VmDetails, passwordHash: stri
       storageId: storage_id,
     })),
   }
+}
+
+/** Of a VM with dedicated CPUs more may be reserved than this size has vCPUs. */
+export function withSize(spec: MachineSpec, size: Partial<Pick<MachineSpec, 'vcpu' | 'ramMiB' | 'diskGiB' | 'diskLimits'>>): MachineSpec {
+  const sized = { ...spec, ...size }
+  const isDedicated = spec.cpus !== null && spec.cpus.numaNode !== null
+  return isDedicated ? { ...sized, cpus: { ...spec.cpus!, cpus: spec.cpus!.cpus.slice(0, sized.vcpu) } } : sized
 }
 
 export async function templateRef(db: Queries, templateId: string): Promise<TemplateRef> {

@@ -20,7 +20,7 @@ export type Placement = Pick<VmRow, 'host_id' | 'storage_id' | 'ip_address' | 'a
  *  storage backends. */
 export type PreviousPlacement = Placement & { host_id: string; mac: string }
 
-type Wishes = Pick<Need, 'arch' | 'network10g' | 'boughtMbps' | 'isSpeedOptional' | 'publicIpv4' | 'rule'>
+export type Wishes = Pick<Need, 'arch' | 'traits' | 'network10g' | 'boughtMbps' | 'isSpeedOptional' | 'publicIpv4' | 'rule'>
 
 export async function allocatePlacement(
   tx: Tx,
@@ -107,16 +107,17 @@ export async function reclaimAddresses(tx: Tx, before: Addresses): Promise<void>
 }
 
 export async function releasePlacement(tx: Tx, now: Date, vm: VmRow, left = false): Promise<void> {
-  if (vm.host_id === null) return
+  if (vm.host_id === null && vm.shelved_at === null) return
   if (vm.storage_id !== null) await releaseStorage(tx, vm.storage_id, vm.disk_gib)
-  await releaseCapacity(tx, vm.host_id, sizeOnHost(vm, sizeOf(vm)))
+  if (vm.host_id !== null) await releaseCapacity(tx, vm.host_id, sizeOnHost(vm, sizeOf(vm)))
   await releaseAddresses(tx, now, vm, left)
 }
 
-export const sizeOf = (vm: Pick<VmRow, 'vcpu' | 'ram_mib' | 'disk_gib'>): Size => ({
+export const sizeOf = (vm: Pick<VmRow, 'id' | 'vcpu' | 'ram_mib' | 'disk_gib' | 'dedicated_cpu'>): Size => ({
   vcpu: vm.vcpu,
   ramMiB: vm.ram_mib,
   diskGiB: vm.disk_gib,
+  ...(vm.dedicated_cpu && { dedicatedFor: vm.id }),
 })
 
 /** What a VM of this size takes of its host: a disk in a storage backend takes nothing. */

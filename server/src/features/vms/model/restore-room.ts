@@ -25,6 +25,7 @@ export async function reserveRestoreRoom(
   runId: string,
   { host_id, storage_id }: Place,
   { copyGiB, diskGiB }: RestoreNeed,
+  what = 'A restore',
 ): Promise<void> {
   const gib = copyGiB + diskGiB
   if (gib === 0) return
@@ -32,7 +33,7 @@ export async function reserveRestoreRoom(
   if (!isReserved)
     throw apiError(
       'no_capacity',
-      `A restore takes ${gib} GiB more for a time, and there is no room for that at the moment: delete snapshots that are no longer needed, or try again later`,
+      `${what} takes ${gib} GiB more for a time, and there is no room for that at the moment: delete snapshots that are no longer needed, or try again later`,
     )
   const place = storage_id === null ? { host_id, storage_id } : { host_id: null, storage_id }
   await insertRoom(tx, { run_id: runId, purpose: 'COPY', ...place, gib: copyGiB })

@@ -30,6 +30,7 @@ export type VmListRow = Pick<
   | 'ram_mib'
   | 'disk_gib'
   | 'storage'
+  | 'dedicated_cpu'
   | 'bandwidth_gb'
   | 'network_mbps'
   | 'network_10g'
@@ -51,6 +52,7 @@ export type VmListRow = Pick<
   | 'billing_status'
   | 'renewal_price_cents'
   | 'created_at'
+  | 'shelved_at'
 >
 
 interface Named {
@@ -109,6 +111,9 @@ export type NewVm = Omit<
   | 'observed_at'
   | 'event_sequence'
   | 'updated_at'
+  | 'shelved_at'
+  | 'shelved_credit_cents'
+  | 'shelved_price_cents'
 >
 
 const paidUntil = (addOn: boolean, vm: Pick<VmRow, 'next_renewal_at'>): Date | null => (addOn ? vm.next_renewal_at : null)
@@ -116,11 +121,11 @@ const paidUntil = (addOn: boolean, vm: Pick<VmRow, 'next_renewal_at'>): Date | n
 export const insertVm = (tx: Tx, vm: NewVm) =>
   tx.run(sql`
     insert into vms (id, account_id, region_id, host_id, plan_id, os_template_id, uuid, name, hostname, status, vcpu, ram_mib, disk_gib, storage, storage_id,
-      bandwidth_gb, network_mbps, throttle_mbps, disk_iops, disk_mib_per_second, custom_price_cents, network_10g, daily_backup, daily_backup_paid_until, network_10g_paid_until,
+      bandwidth_gb, network_mbps, throttle_mbps, disk_iops, disk_mib_per_second, dedicated_cpu, custom_price_cents, network_10g, daily_backup, daily_backup_paid_until, network_10g_paid_until,
       is_protected, public_ipv4, ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id, mac, renewal_day, period_started_at, period_price_cents, next_renewal_at, created_at, updated_at)
     values (${vm.id}, ${vm.account_id}, ${vm.region_id}, ${vm.host_id}, ${vm.plan_id}, ${vm.os_template_id}, ${vm.uuid}, ${vm.name},
       ${vm.hostname}, 'PROVISIONING', ${vm.vcpu}, ${vm.ram_mib}, ${vm.disk_gib}, ${vm.storage}, ${vm.storage_id}, ${vm.bandwidth_gb}, ${vm.network_mbps}, ${vm.throttle_mbps},
-      ${vm.disk_iops}, ${vm.disk_mib_per_second},
+      ${vm.disk_iops}, ${vm.disk_mib_per_second}, ${vm.dedicated_cpu},
       ${vm.custom_price_cents}, ${vm.network_10g}, ${vm.daily_backup}, ${paidUntil(vm.daily_backup, vm)}, ${paidUntil(vm.network_10g, vm)},
       ${vm.is_protected}, ${vm.public_ipv4}, ${vm.ip_address}, ${vm.address_pool_id}, ${vm.ipv6_address}, ${vm.ipv6_prefix}, ${vm.ipv6_pool_id}, ${vm.mac}, ${vm.renewal_day}, ${vm.period_started_at}, ${vm.period_price_cents}, ${vm.next_renewal_at}, ${vm.created_at}, ${vm.created_at})`)
 
@@ -221,6 +226,57 @@ export const setPlacement = (tx: Tx, now: Date, id: string, place: PlaceColumns)
 export const setHost = (tx: Tx, now: Date, id: string, hostId: string) =>
   tx.run(sql`update vms set host_id = ${hostId}, updated_at = ${now} where id = ${id}`)
 
+export interface ShelfTerms {
+  creditCents: bigint
+  /** Of the period before it was shelved. */
+  priceCents: bigint
+  periodPriceCents: bigint
+}
+
+/** It leaves its host and keeps its addresses, and a disk in a storage backend. */
+export const markShelved = (tx: Tx, now: Date, id: string) =>
+  tx.run(sql`update vms set host_id = null, shelved_at = ${now}, updated_at = ${now} where id = ${id}`)
+
+export const setShelfTerms = (tx: Tx, id: string, { creditCents, priceCents, periodPriceCents }: ShelfTerms) =>
+  tx.run(sql`
+    update vms set shelved_credit_cents = ${creditCents}, shelved_price_cents = ${priceCents}, period_price_cents = ${periodPriceCents}
+    where id = ${id}`)
+
+export interface OffShelf {
+  hostId: string | null
+  generation: number
+  periodPriceCents: bigint
+  bandwidthWithheldBytes: bigint
+}
+
+/** Of one that is being unshelved, or stays shelved after that has failed. */
+export const setOffShelf = (tx: Tx, now: Date, id: string, { hostId, generation, periodPriceCents, bandwidthWithheldBytes }: OffShelf) =>
+  tx.run(sql`
+    update vms set host_id = ${hostId}, generation = ${generation}, period_price_cents = ${periodPriceCents},
+      bandwidth_withheld_bytes = ${bandwidthWithheldBytes}, updated_at = ${now}
+    where id = ${id}`)
+
+/** Hosts that serve its addresses, and on which nothing of it is about to be removed. */
+export const hostsForShelved = async (
+  db: Queries,
+  vm: Pick<VmRow, 'id' | 'region_id' | 'address_pool_id' | 'ipv6_pool_id'>,
+): Promise<Set<string>> =>
+  new Set(
+    (
+      await db.many<{ id: string }>(sql`
+        select h.id from hosts h where h.region_id = ${vm.region_id} and h.removed_at is null
+          and not exists (select from stale_machines l where l.host_id = h.id and l.vm_id = ${vm.id})
+          and not exists (select from address_pools p where p.id in (${vm.address_pool_id}, ${vm.ipv6_pool_id}) and p.host_id <> h.id)`)
+    ).map(({ id }) => id),
+  )
+
+/** The machine on that host is to have them. A VM with volumes on its host is not shelved. */
+export const takeVolumesTo = (tx: Tx, now: Date, vmId: string, hostId: string) =>
+  tx.run(sql`update volumes set vm_host_id = ${hostId}, updated_at = ${now} where vm_id = ${vmId}`)
+
+export const markUnshelved = (tx: Tx, id: string) =>
+  tx.run(sql`update vms set shelved_at = null, shelved_credit_cents = null, shelved_price_cents = null where id = ${id}`)
+
 /** Copies of the VM that are files on its host, and volumes of the account that are. */
 export const countLocalFiles = (db: Queries, id: string) =>
   db.one<{ snapshots: number; volumes: string[] }>(sql`
@@ -237,19 +293,21 @@ export const hostsWithBackups = async (db: Queries, id: string): Promise<Set<str
     ),
   )
 
+const isMove = sql`r.name in ('vm.migrate', 'vm.resize_elsewhere')`
+
 /** Where the VM is being migrated to. */
 export const findDestination = async (db: Queries, id: string): Promise<string | undefined> =>
   (
     await db.maybe<{ host_id: string }>(sql`
       select h.id as host_id from workflow_runs r join hosts h on h.id = r.input ->> 'destinationId'
-      where r.subject_id = ${id} and r.name = 'vm.migrate' and ${isOpen} order by r.id desc limit 1`)
+      where r.subject_id = ${id} and ${isMove} and ${isOpen} order by r.id desc limit 1`)
   )?.host_id
 
 /** Where VMs are being migrated to while they run. */
 export const findDestinations = (db: Queries, ids: string[]) =>
   db.many<{ vm_id: string; hostname: string }>(sql`
     select v.id as vm_id, h.hostname from workflow_runs r join vms v on v.id = r.subject_id join hosts h on h.id = r.input ->> 'destinationId'
-    where r.subject_id = any(${ids}::text[]) and r.name = 'vm.migrate' and ${isOpen} and r.input @> '{"isOn": true}' and v.host_id <> h.id`)
+    where r.subject_id = any(${ids}::text[]) and ${isMove} and ${isOpen} and r.input @> '{"isOn": true}' and v.host_id <> h.id`)
 
 export const setIpv6 = (
   tx: Tx,
@@ -294,6 +352,15 @@ export const setShape = (tx: Tx, now: Date, id: string, shape: VmSize) =>
       bandwidth_withheld_bytes = ${shape.bandwidthWithheldBytes}, updated_at = ${now}
     where id = ${id}`)
 
+/** What the machine itself is like. */
+export type MachineSize = Pick<VmSize, 'vcpu' | 'ramMiB' | 'diskGiB' | 'diskIops' | 'diskMiBPerSecond'>
+
+export const setMachineSize = (tx: Tx, now: Date, id: string, size: MachineSize) =>
+  tx.run(sql`
+    update vms set vcpu = ${size.vcpu}, ram_mib = ${size.ramMiB}, disk_gib = ${size.diskGiB}, disk_iops = ${size.diskIops},
+      disk_mib_per_second = ${size.diskMiBPerSecond}, updated_at = ${now}
+    where id = ${id}`)
+
 export const updateVm = (
   tx: Tx,
   now: Date,
@@ -331,7 +398,7 @@ export const paidForCopies = async (tx: Tx, id: string): Promise<bigint> =>
 export async function setCopyPrices(tx: Tx, id: string): Promise<void> {
   const price = sql`counted_gib * (select value from catalog_values where name = 'price.copies_gib')`
   const priced = sql`case when status in ('AVAILABLE', 'RESTORING') then ${price} else 0 end`
-  const isPaidByAddOn = sql`(type = 'DAILY' and not is_extra and (select v.daily_backup from vms v where v.id = vm_id))`
+  const isPaidByAddOn = sql`(type = 'DAILY' and not is_extra and (select v.daily_backup and v.shelved_at is null from vms v where v.id = vm_id))`
   const pricedBackup = sql`case when ${isPaidByAddOn} then 0 else ${priced} end`
   await Promise.all([
     tx.run(sql`update snapshots set price_cents = ${priced} where vm_id = ${id} and price_cents <> ${priced}`),

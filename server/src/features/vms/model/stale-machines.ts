@@ -3,6 +3,9 @@
 import { sql, type Queries, type Sql, type Tx } from '../../../kernel/database/db.ts'
 import { hasOpenRun } from '../../../workflow/run-store.ts'
 
+/** The reconciler. */
+export const STALE_MACHINES = 'vms.stale_machines'
+
 /** No-op for a host that is destroyed or deleted. */
 export const recordStaleMachine = (tx: Tx, now: Date, vmId: string, hostId: string) =>
   tx.run(sql`

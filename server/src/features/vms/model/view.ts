@@ -14,6 +14,7 @@ export const toVmListItem = (row: VmListRow): VmListItem => ({
   ram: row.ram_mib,
   disk: row.disk_gib,
   storage: row.storage,
+  dedicatedCpu: row.dedicated_cpu,
   bandwidth: row.bandwidth_gb,
   networkSpeed: row.network_10g ? 10_000 : row.network_mbps,
   network10gEnabled: row.network_10g,
@@ -32,6 +33,7 @@ export const toVmListItem = (row: VmListRow): VmListItem => ({
     priceMonthly: formatCents(row.renewal_price_cents),
   },
   createdAt: row.created_at.toISOString(),
+  shelvedAt: row.shelved_at?.toISOString() ?? null,
 })
 
 export const toVm = (row: VmDetailRow): Vm => ({

@@ -29,6 +29,7 @@ async function lockForUnmanage(tx: Tx, { clock }: Deps, vmId: string): Promise<s
   const vm = await sql.lockVmById(tx, vmId)
   if (!vm) throw notFound('VM')
   if (!vm.provisioned) throw apiError('invalid_state', 'VM never came up, so there is nothing to leave running')
+  if (vm.shelved_at !== null) throw apiError('invalid_state', 'VM is shelved, so there is nothing to leave running')
   recordByOperator(tx, clock.now(), { accountId: vm.account_id, action: 'vm unmanage', resourceIds: [vmId] })
   return vm
 }

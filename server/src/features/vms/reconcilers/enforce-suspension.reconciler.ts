@@ -6,9 +6,9 @@ import { ApiError } from '../../../kernel/errors.ts'
 import { reconciler, type Deps } from '../../deps.ts'
 import { suspend } from '../actions/power.ts'
 import { preemptOpenRun } from '../model/guards.ts'
-import { lockVmById } from '../model/sql.ts'
+import { lockVmById, setPendingHold } from '../model/sql.ts'
 import { leaveUnmanaged } from '../operator/manage.ts'
-import { ENFORCE_SUSPENSION } from '../operator/migrate.workflow.ts'
+import { ENFORCE_SUSPENSION } from '../move/steps.ts'
 
 /** Retry delay; short, because the VM keeps running until then. */
 const RETRY = '2m'
@@ -26,19 +26,20 @@ export const enforceSuspension = reconciler(ENFORCE_SUSPENSION, '30s', async (de
 const switchOff = (deps: Deps, id: string): Promise<void> =>
   deps.db.tx(async (tx) => {
     const vm = await lockVmById(tx, id)
-    if (vm?.pending_hold === 'UNMANAGE') {
+    if (vm?.pending_hold === 'UNMANAGE' && vm.shelved_at !== null && vm.host_id === null) await setPendingHold(tx, id, null)
+    else if (vm?.pending_hold === 'UNMANAGE') {
       await preemptOpenRun(tx, deps, vm)
       await leaveUnmanaged(tx, deps, id)
     } else if (vm?.account_suspended || vm?.pending_hold === 'SUSPEND') await suspend(tx, deps, { accountId: vm.account_id }, id)
   })
 
-/** VMs on reachable hosts to which it has still to be done; after a failed attempt only once the retry delay has passed. */
+/** VMs on reachable hosts, or on none, to which it has still to be done; after a failed attempt only once the retry delay has passed. */
 const vmsToSuspend = (db: Queries, triedBefore: Date) =>
   db.many<{ id: string }>(sql`
     select v.id from (
         select v.id from accounts a join vms v on v.account_id = a.id where a.suspended_at is not null and v.status in ('RUNNING', 'STOPPED')
         union select id from vms where pending_hold = 'UNMANAGE' or (pending_hold = 'SUSPEND' and status in ('RUNNING', 'STOPPED', 'ERROR'))) held
-      join vms v using (id) join hosts h on h.id = v.host_id
+      join vms v using (id) left join hosts h on h.id = v.host_id
     where v.provisioned and h.unreachable_since is null
       and not exists (select from workflow_runs r where r.subject_id = v.id and r.label = 'SUSPEND'
         and (r.status in ('PENDING', 'RUNNING') or (r.status = 'FAILED' and r.created_at > ${triedBefore})))

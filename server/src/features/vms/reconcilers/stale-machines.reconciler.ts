@@ -14,11 +14,12 @@ import {
   removableMachines,
   removableNics,
   repairableMachines,
+  STALE_MACHINES,
 } from '../model/stale-machines.ts'
 import { matchesRecord, repairVm } from '../recovery/repair.ts'
 import { lockVmById } from '../model/sql.ts'
 
-export const reconcileStaleMachines = keyedReconciler('vms.stale_machines', '30s', {
+export const reconcileStaleMachines = keyedReconciler(STALE_MACHINES, '30s', {
   busy: async ({ db, clock }) => {
     const stale = await hostsWithStaleMachines(db)
     return (await listHosts(db)).filter((host) => stale.has(host.id) && isStable(host, clock.now())).map(({ id }) => id)

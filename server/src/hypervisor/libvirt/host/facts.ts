@@ -3,7 +3,7 @@ import { GIB, type HostFacts, type Monitoring } from '../../driver.ts'
 import { detectAcceleration } from './kvm-probe.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { freeSpaceRefresher, readPoolSpace } from './free-space.ts'
-import { readXml } from '../core/xml.ts'
+import { readXml, type Element } from '../core/xml.ts'
 import { readUplinkMbps } from './uplink-speed.ts'
 
 export function factMethods(context: HostContext): Pick<Monitoring, 'facts'> {
@@ -15,14 +15,16 @@ export function factMethods(context: HostContext): Pick<Monitoring, 'facts'> {
         const node = await host.connect.getNodeInfo()
         await refreshSpace(host)
         const space = await readPoolSpace(host, context)
-        const cpu = readXml(await host.connect.getCapabilities()).find('host/cpu')
+        const capabilities = readXml(await host.connect.getCapabilities())
         const versions = { libvirt: version(await host.connect.getLibVersion()), qemu: version(await host.connect.getVersion()) }
-        return { hostname, node, space, cpu, versions, uplinkMbps: await readUplinkMbps(host) }
+        return { hostname, node, space, capabilities, versions, uplinkMbps: await readUplinkMbps(host) }
       })
-      const { hostname, node, space, cpu, versions, uplinkMbps } = read
+      const { hostname, node, space, capabilities, versions, uplinkMbps } = read
+      const cpu = capabilities.find('host/cpu')
       return {
         hostname,
         vcpu: node.cpus,
+        cpuNodes: readCpuNodes(capabilities),
         cpuModel: cpu?.find('model')?.text ?? node.model,
         arch: cpu?.find('arch')?.text ?? node.model,
         ramMiB: Number(node.memoryKiB / 1024n),
@@ -35,6 +37,14 @@ export function factMethods(context: HostContext): Pick<Monitoring, 'facts'> {
       } satisfies HostFacts
     },
   }
+}
+
+/** Of the cells that libvirt lists; null where it lists none. */
+export function readCpuNodes(capabilities: Element): number[] | null {
+  const nodes: number[] = []
+  for (const cell of capabilities.all('host/topology/cells/cell'))
+    for (const { attributes } of cell.all('cpus/cpu')) nodes[Number(attributes['id'])] = Number(cell.attributes['id'])
+  return nodes.length === 0 ? null : Array.from(nodes, (node: number | undefined) => node ?? -1)
 }
 
 /** 9000003 is 9.0.3. */

@@ -1,14 +1,15 @@
 // Defines the domain of a VM: size, generation, interfaces.
 import { randomUUID } from 'node:crypto'
-import { Param, type Domain, type Volume } from '@berth/libvirt'
-import { DriverError, GIB, type DiskLimits, type Machines, type MachineSpec } from '../../driver.ts'
+import { ErrorCode, hasCode, Param, type Domain, type Volume } from '@berth/libvirt'
+import { DriverError, GIB, type CpuSet, type DiskLimits, type Machines, type MachineSpec } from '../../driver.ts'
 import { guestGroup } from '../host/guest-user-probe.ts'
 import { detectAcceleration } from '../host/kvm-probe.ts'
+import { cpuMap } from '../xml/cpu-xml.ts'
 import { domainXml, LIMIT_GROUP, limitsByDisk, type DiskFile, type RbdDisk } from '../xml/domain-xml.ts'
 import { diskImage } from '../../rbd/names.ts'
 import { growOffline, growLive } from '../storage/resize.ts'
 import { canOffload } from '../host/offload-probe.ts'
-import { findMachine, type MachineState } from '../domain/lookup.ts'
+import { findMachine, isOn, type MachineState } from '../domain/lookup.ts'
 import type { Metadata } from '../xml/domain-metadata.ts'
 import { diskName, seedName } from '../core/resource-names.ts'
 import { stopReaderDomain } from '../domain/reader-domain.ts'
@@ -17,7 +18,12 @@ import { connectImage, getPool } from '../storage/backends.ts'
 import { openVolume } from '../storage/customer-volumes.ts'
 import { findVolume, findComplete, readDiskFile } from '../storage/volumes.ts'
 
-export const definitionMethods = (context: HostContext): Pick<Machines, 'ensureDefined'> => ({
+export const definitionMethods = (context: HostContext): Pick<Machines, 'ensureDefined' | 'ensureCpus'> => ({
+  ensureCpus: (vmId, cpus, signal) =>
+    context.exclusive(`vm:${vmId}`, signal, async () => {
+      const found = await findMachine(context, vmId, signal)
+      if (found?.isOn) await pinLive(context, found, cpus, signal)
+    }),
   ensureDefined: (spec, signal) =>
     context.exclusive(`vm:${spec.vmId}`, signal, async () => {
       const found = await findMachine(context, spec.vmId, signal)
@@ -36,6 +42,22 @@ export function requireSameSpec({ xml, metadata, domain }: MachineState, { vmId,
   if (metadata.generation === generation && cpus === vcpu && memory === ramMiB) return
   const has = `generation ${metadata.generation}, ${cpus} vCPU, ${memory} MiB`
   throw new DriverError('invalid_state', `Machine ${vmId} (${domain.name}) runs with ${has}; stop it first`)
+}
+
+/** QEMU's other threads too. A domain that has just gone off rejects it, and is defined anew before it starts. */
+async function pinLive(context: HostContext, { xml, domain }: MachineState, set: CpuSet | null, signal: AbortSignal): Promise<void> {
+  const vcpus = Number(xml.attribute('vcpu/current') ?? xml.find('vcpu')?.text)
+  const flags = ['live', 'config'] as const
+  await context.call(`pin ${domain.name}`, signal, async (host) => {
+    const { cpus } = await host.connect.getNodeInfo()
+    const mapOf = (vcpu: number): Buffer => cpuMap(set && (set.numaNode === null ? set.cpus : set.cpus.slice(vcpu, vcpu + 1)), cpus)
+    try {
+      for (let vcpu = 0; vcpu < vcpus; vcpu++) await host.domains.pinVcpu({ domain, vcpu, map: mapOf(vcpu), flags: [...flags] })
+      await host.domains.pinEmulator({ domain, map: cpuMap(set?.cpus ?? null, cpus), flags: [...flags] })
+    } catch (error) {
+      if (!hasCode(error, ErrorCode.noDomain, ErrorCode.operationInvalid) || (await isOn(host, domain))) throw error
+    }
+  })
 }
 
 /** Zero lifts a limit. */

@@ -23,6 +23,7 @@ import { openVolume } from '../storage/customer-volumes.ts'
 import { ensureDisk, layOnTemplate, removeDisk, writeSeed } from '../storage/disks.ts'
 import { capacityOf } from '../storage/resize.ts'
 import { COPY_MS, createVolume, findVolume, markComplete } from '../storage/volumes.ts'
+import { moveCpus } from '../xml/cpu-xml.ts'
 import { setMetadata } from '../xml/domain-metadata.ts'
 import { diskOf } from '../xml/domain-xml.ts'
 import { define } from './definition.ts'
@@ -165,7 +166,7 @@ async function migrate(
   await requireAlike(context, machine, request, signal)
   await removeCheckpoints(context, machine, signal)
   const disk = diskOf(machine.xml).path
-  const xml = await xmlThere(context, domain, disk === '' ? null : dirname(disk), request.receiver, signal)
+  const xml = await xmlThere(context, domain, disk === '' ? null : dirname(disk), request, signal)
   const parameters = {
     migrate_uri: Param.string(`tcp://${peer.address}`),
     listen_address: Param.string(peer.address.replace(/^\[(.*)\]$/, '$1')),
@@ -223,13 +224,13 @@ async function xmlThere(
   context: HostContext,
   domain: Domain,
   folder: string | null,
-  there: Receiver,
+  { receiver: there, cpus }: MigrationRequest,
   signal: AbortSignal,
 ): Promise<{ live: string; definition: string }> {
   const startId = randomUUID()
   const adapt = (xml: string): string => {
     const here = folder ?? dirname(/ file='([^']*\/seed-[^']*)'/.exec(xml)?.[1] ?? '')
-    return xml
+    return moveCpus(xml, cpus)
       .replaceAll(`'${here}/`, `'${there.folder}/`)
       .replaceAll(/(<(?:image)?label>\+\d+:\+)\d+/g, `$1${there.guestGroup}`)
       .replace(/( start=)(["'])[^"']*\2/, `$1$2${startId}$2`)

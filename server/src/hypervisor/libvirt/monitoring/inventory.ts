@@ -3,6 +3,7 @@ import { DomainState, PausedReason, type Volume as LibvirtVolume } from '@berth/
 import type { Machine, Monitoring, Power, StopReason, Volume } from '../../driver.ts'
 import { eachDomain } from '../domain/lookup.ts'
 import { undefinedIfNotFound } from '../core/errors.ts'
+import { cpuSetOf } from '../xml/cpu-xml.ts'
 import { diskLimitsOf, volumesOf } from '../xml/domain-xml.ts'
 import { interfacesOf, macOf } from '../xml/interface-xml.ts'
 import { findMachine } from '../domain/lookup.ts'
@@ -53,6 +54,7 @@ function toMachine({ domain, xml, metadata, state, reason }: Seen): Machine {
     stopReason: power === 'stopped' ? whyShutOff(reason, metadata?.stop ?? null) : null,
     isOutOfSpace: state === DomainState.paused && reason === PausedReason.ioError,
     vcpu: Number(xml.attribute('vcpu/current') ?? xml.find('vcpu')?.text ?? 0),
+    cpus: cpuSetOf(xml),
     ramMiB: Math.round(Number(xml.find('memory')?.text ?? 0) / 1024),
     diskLimits: diskLimitsOf(xml),
     agentConnected: xml.all('devices/channel/target').some(({ attributes: { name, state: now } }) => name === AGENT && now === 'connected'),

@@ -1,7 +1,9 @@
 // Domain XML: of VMs, from ids, numbers and allocated addresses only (text chosen by customers is in the cloud-init seed); and of paused
 // helper domains with one disk, for work on a disk that only QEMU can do.
+import { formatNumberRanges } from '../../../kernel/number-ranges.ts'
 import { volumeSerial, type Acceleration, type Arch, type DiskLimits, type MachineSpec } from '../../driver.ts'
 import { seclabelXml } from '../core/guest-user.ts'
+import { pinXml } from './cpu-xml.ts'
 import { domainName } from '../core/resource-names.ts'
 import { element, type Element, type Xml } from '../core/xml.ts'
 import { type Metadata, metadataXml } from './domain-metadata.ts'
@@ -54,7 +56,8 @@ export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
     element('uuid', {}, spec.uuid),
     element('metadata', {}, metadataXml(metadataFor(spec, options.remembered), 'definition')),
     element('memory', { unit: 'MiB' }, spec.ramMiB),
-    element('vcpu', { placement: 'static' }, spec.vcpu),
+    element('vcpu', { placement: 'static', cpuset: spec.cpus ? formatNumberRanges(spec.cpus.cpus) : undefined }, spec.vcpu),
+    ...pinXml(spec.cpus, spec.vcpu),
     ...processorXml(arch, options.acceleration),
     element('clock', { offset: 'utc' }),
     element('on_poweroff', {}, 'destroy'),

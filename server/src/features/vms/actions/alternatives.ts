@@ -1,0 +1,76 @@
+// What can be had instead of a VM for which there is no room now. Said of it is what anybody finds out by asking: regions, plans, and whether waiting helps; nothing of hosts,
+// of how much is free, or of other accounts.
+import type { Queries } from '../../../kernel/database/db.ts'
+import { ApiError } from '../../../kernel/errors.ts'
+import { missingIn, noCapacityError } from '../../../kernel/no-capacity.ts'
+import { listPlanRows, listRegionRows, type RegionRow } from '../../catalog/service.ts'
+import { hasFreeAddress } from '../../hosts/public-addresses.ts'
+import { readRoom, type Need, type RegionRoom } from '../../hosts/service.ts'
+import { hasStorageRoom } from '../../storage/service.ts'
+import { planShape, type PricedSize } from '../billing/pricing.ts'
+import type { Wishes } from '../model/placement.ts'
+
+interface Asked {
+  region: RegionRow
+  shape: PricedSize
+  where: Wishes
+  copy: Need['copy'] | undefined
+  /** Of the image or the backup. */
+  minimum: { ramMiB: number; diskGiB: number }
+  /** To the region, by its networks. */
+  isBound: boolean
+}
+
+const MOST = 3
+
+/** Of a refusal for want of room another one that says more; any other error as it is. */
+export async function withAlternatives(db: Queries, now: Date, error: unknown, asked: Asked): Promise<unknown> {
+  if (!(error instanceof ApiError) || error.code !== 'no_capacity') return error
+  const { region, shape } = asked
+  const regions: string[] = []
+  for (const other of asked.isBound ? [] : await listRegionRows(db))
+    if (other.id !== region.id && regions.length < MOST && (await fits(db, now, other, await readRoom(db, other), shape, asked)))
+      regions.push(other.slug)
+  const [room, plans] = [await readRoom(db, region), new Array<string>()]
+  for (const other of smaller(shape, asked, (await listPlanRows(db)).map(planShape)))
+    if (plans.length < MOST && (await fits(db, now, region, room, other, asked))) plans.push(other.name)
+  const later = room.couldTake(needOf(shape, asked))
+  const text = [
+    error.message,
+    regions.length > 0 ? `There is room for it in ${regions.join(', ')} now` : null,
+    plans.length > 0 ? `In ${region.slug} there is room now for plan ${plans.join(', ')}` : null,
+    later
+      ? regions.length + plans.length > 0
+        ? null
+        : 'Try again later'
+      : `No host of ${region.slug} could ever take it: waiting does not help`,
+  ]
+  return noCapacityError(text.filter((part) => part !== null).join('. '), missingIn(error), { regions, plans, later })
+}
+
+/** No larger in any way, so that quotas and money suffice; the nearest first. */
+function smaller(shape: PricedSize, { minimum }: Asked, plans: PricedSize[]): PricedSize[] {
+  const isSmaller = (plan: PricedSize): boolean =>
+    plan.vcpu <= shape.vcpu && plan.ramMiB <= shape.ramMiB && plan.diskGiB <= shape.diskGiB && plan.priceCents <= shape.priceCents
+  const isEnough = (plan: PricedSize): boolean => plan.ramMiB >= minimum.ramMiB && plan.diskGiB >= minimum.diskGiB
+  return plans
+    .filter((plan) => plan.planId !== shape.planId && isSmaller(plan) && isEnough(plan))
+    .toSorted((a, b) => b.ramMiB - a.ramMiB || b.vcpu - a.vcpu || Number(b.priceCents - a.priceCents))
+}
+
+async function fits(db: Queries, now: Date, region: RegionRow, room: RegionRoom, shape: PricedSize, asked: Asked): Promise<boolean> {
+  if (!region.available || !shape.available || !(shape.regionSlugs?.includes(region.slug) ?? true)) return false
+  if (shape.storage === 'REPLICATED' && !(await hasStorageRoom(db, region, shape.diskGiB))) return false
+  const hosts = room.find(needOf(shape, asked))
+  return hosts.length > 0 && (!asked.where.publicIpv4 || (await hasFreeAddress(db, now, hosts)))
+}
+
+const needOf = ({ vcpu, ramMiB, diskGiB, storage, dedicatedCpu, traits }: PricedSize, { where, copy }: Asked): Need => ({
+  ...where,
+  vcpu,
+  ramMiB,
+  diskGiB: storage === 'LOCAL' ? diskGiB : 0,
+  traits,
+  ...(dedicatedCpu && { dedicatedFor: 'anyone' }),
+  ...(copy && storage === 'LOCAL' && { copy }),
+})

@@ -1,0 +1,259 @@
+// The workflow of an upgrade or resize, on the host of the VM or on another one. The machine is stopped, defined anew and started, unless only its disk
+// grows: that is done live. Until the end quotas and capacity are those of the larger of both sizes in each part, so either outcome only releases.
+import type { MachineSpec } from '../../../hypervisor/driver.ts'
+import type { Tx } from '../../../kernel/database/db.ts'
+import { triggerReconciler } from '../../../workflow/reconciler-loop.ts'
+import type { EndContext, StepContext, WorkflowBuilder } from '../../../workflow/workflow-builder.ts'
+import { type Deps, workflow } from '../../deps.ts'
+import { releaseCapacity, type Size } from '../../hosts/capacity.ts'
+import { markPortsDirty } from '../../ports/service.ts'
+import { releaseStorage } from '../../storage/service.ts'
+import { refund, refundable } from '../../wallet/service.ts'
+import { recordVmEvent } from '../model/events.ts'
+import { resizeVm } from '../model/hooks.ts'
+import { machineSpec, withSize } from '../model/machine-spec.ts'
+import { releaseVmQuotas, sizeOnHost } from '../model/placement.ts'
+import * as sql from '../model/sql.ts'
+import { clearStaleMachine, recordStaleMachine } from '../model/stale-machines.ts'
+import {
+  DRAIN,
+  ENFORCE_SUSPENSION,
+  moveMachine,
+  returnIfUnsettled,
+  returnPorts,
+  settle,
+  subtract,
+  uploadTemplate,
+  type MoveInput,
+  type Outcome,
+} from '../move/steps.ts'
+import {
+  applyPorts,
+  applySpec,
+  awaitReady,
+  boot,
+  powerOff,
+  prepareNetworks,
+  type Ready,
+  READY_STEP,
+  savePorts,
+  SHUTDOWN_GRACE_MS,
+  startMachine,
+  vmAndDriver,
+  type VmInput,
+} from '../steps.ts'
+
+type Stored = 'customPriceCents' | 'periodPriceCents' | 'diskIops' | 'diskMiBPerSecond' | 'bandwidthWithheldBytes'
+
+/** JSON-compatible: stored in the workflow journal. */
+export interface ShapeBefore extends Omit<sql.VmSize, Stored> {
+  // Missing in the journal of a run that an older release started.
+  bandwidthWithheldBytes?: string
+  diskIops?: number | null
+  diskMiBPerSecond?: number | null
+  customPriceCents: string | null
+  periodPriceCents: string
+  dailyBackupPaidUntil: string | null
+  network10gPaidUntil: string | null
+}
+
+export interface ResizeInput extends VmInput {
+  wasRunning: boolean
+  before: ShapeBefore
+  /** By how much each part grows, reserved from the beginning. */
+  more: Size
+  chargedCents: string
+  // Missing in the journal of a run that an older release started.
+  kind?: 'upgrade' | 'resize'
+  /** The machine in the end. */
+  to?: sql.MachineSize
+  /** Whether a machine that runs is stopped for it. */
+  restarts?: boolean
+  refundCents?: string
+  /** For the ledger. */
+  name?: string
+}
+
+export interface ResizeElsewhereInput extends ResizeInput, MoveInput {}
+
+const dateOf = (text: string | null): Date | null => (text === null ? null : new Date(text))
+const sizeBefore = ({ vcpu, ramMiB, diskGiB }: ShapeBefore): Size => ({ vcpu, ramMiB, diskGiB })
+const add = (size: Size, more: Size): Size => ({
+  ...more,
+  vcpu: size.vcpu + more.vcpu,
+  ramMiB: size.ramMiB + more.ramMiB,
+  diskGiB: size.diskGiB + more.diskGiB,
+})
+const isStopped = ({ wasRunning, restarts = true }: ResizeInput): boolean => wasRunning && restarts
+const isLive = ({ wasRunning, restarts = true }: ResizeInput): boolean => wasRunning && !restarts
+
+/** The row is as large as the larger size in each part. */
+const finalSize = ({ to }: ResizeInput): { vcpu?: number; ramMiB?: number } => (to ? { vcpu: to.vcpu, ramMiB: to.ramMiB } : {})
+
+type Context = StepContext<Deps, ResizeInput, unknown>
+
+async function specBefore(context: Context): Promise<MachineSpec> {
+  const { vm } = await vmAndDriver(context)
+  const { vcpu, ramMiB, diskGiB, diskIops = null, diskMiBPerSecond = null } = context.input.before
+  const diskLimits = { iops: diskIops, miBPerSecond: diskMiBPerSecond }
+  return withSize(await machineSpec(context.deps.db, vm), { vcpu, ramMiB, diskGiB, diskLimits })
+}
+
+const defineAsBefore = async (context: Context): Promise<{ diskGiB: number }> =>
+  (await vmAndDriver(context)).driver.ensureDefined(await specBefore(context), context.signal)
+
+const resizing = <I extends ResizeInput, R extends object>(builder: WorkflowBuilder<Deps, I, R>) =>
+  builder
+    .step('stop', {
+      timeout: '3m',
+      run: async (context) => {
+        if (!isLive(context.input)) await powerOff(context, SHUTDOWN_GRACE_MS)
+      },
+      undo: async (context) => {
+        if (!isStopped(context.input)) return
+        const { vm } = await vmAndDriver(context)
+        await startMachine(context, vm.host_id!, await specBefore(context))
+      },
+    })
+    .step('resize', {
+      run: async (context) => {
+        if (!isLive(context.input)) await applySpec(context, finalSize(context.input))
+      },
+      undo: async (context) => {
+        if (!isLive(context.input)) await defineAsBefore(context)
+      },
+    })
+    .step('networks', { run: prepareNetworks })
+    .step('filter', { run: applyPorts, save: savePorts })
+    .step('boot', {
+      run: async (context) => {
+        if (isStopped(context.input)) await boot(context, finalSize(context.input))
+      },
+      undo: async (context) => {
+        if (!isLive(context.input)) await powerOff(context, 0)
+      },
+    })
+    .step('ready', {
+      timeout: READY_STEP,
+      run: async (context): Promise<Ready | null> => (isStopped(context.input) ? awaitReady(context, finalSize(context.input)) : null),
+    })
+    // Last: a disk that has grown does not shrink.
+    .step('grow', {
+      run: async (context): Promise<{ diskGiB: number } | null> =>
+        isLive(context.input) ? applySpec(context, finalSize(context.input)) : null,
+      // Measures the disk, too.
+      undo: async (context) => (isLive(context.input) ? defineAsBefore(context) : null),
+    })
+    .onSuccess((tx, context) => complete(tx, context))
+    .onFailure(async (tx, context) => {
+      const { input, results } = context
+      const grown = (results as { grow?: { diskGiB: number } | null }).grow?.diskGiB ?? 0
+      if (isLive(input) && input.more.diskGiB > 0 && grown >= input.before.diskGiB + input.more.diskGiB) return complete(tx, context)
+      await takeBack(tx, context)
+    })
+
+type Results = { move?: Outcome; ready?: Ready | null }
+
+async function complete(tx: Tx, { deps, input, results, runId, now }: EndContext<Deps, ResizeInput, object>): Promise<void> {
+  const { vmId, wasRunning, kind = 'upgrade', before, more, to } = input
+  const vm = (await sql.lockVmById(tx, vmId))!
+  if (to) await releaseRest(tx, now, vm, subtract(add(sizeBefore(before), more), to), to)
+  const { ready } = results as Results
+  await sql.setStatus(tx, now, vmId, { status: wasRunning ? 'RUNNING' : 'STOPPED', ...ready })
+  await recordVmEvent(tx, deps, vmId, kind === 'upgrade' ? 'vm.upgraded' : 'vm.resized', { actionId: runId })
+  await triggerReconciler(tx, DRAIN)
+  const most = await refundable(tx, vm.account_id, vmId)
+  const owed = BigInt(input.refundCents ?? 0)
+  const cents = owed < most ? owed : most
+  const description = `Unused days after the resize of ${vm.name} to ${input.name ?? vm.plan_slug}`
+  if (cents > 0n) await refund(tx, now, vm.account_id, cents, { type: 'VM_REFUND', description, referenceType: 'VM', referenceId: vmId })
+}
+
+/** What was kept in case that it fails. */
+async function releaseRest(tx: Tx, now: Date, vm: sql.VmDetails, rest: Size, to: sql.MachineSize): Promise<void> {
+  if (rest.vcpu === 0 && rest.ramMiB === 0) return
+  await sql.setMachineSize(tx, now, vm.id, to)
+  await releaseVmQuotas(tx, vm.account_id, rest, 0n)
+  await releaseCapacity(tx, vm.host_id!, rest)
+}
+
+async function takeBack(tx: Tx, { deps, input, results, error, runId, now, cleanupFailed }: EndContext<Deps, ResizeInput, object>) {
+  const vm = (await sql.lockVmById(tx, input.vmId))!
+  const { before, more, kind = 'upgrade' } = input
+  const price = {
+    customPriceCents: before.customPriceCents === null ? null : BigInt(before.customPriceCents),
+    periodPriceCents: BigInt(before.periodPriceCents),
+  }
+  await releaseVmQuotas(tx, vm.account_id, more, 0n)
+  if (vm.storage_id !== null) await releaseStorage(tx, vm.storage_id, more.diskGiB)
+  const { isSettled, ...outcome } = (results as Results).move ?? {}
+  if (isElsewhere(input) && !isSettled) await leaveDestination(tx, now, vm, input, { ...outcome, cleanupFailed })
+  else {
+    await releaseCapacity(tx, vm.host_id!, sizeOnHost(vm, more))
+    if (cleanupFailed) await recordStaleMachine(tx, now, vm.id, vm.host_id!)
+  }
+  const { diskIops = null, diskMiBPerSecond = null, bandwidthWithheldBytes = '0' } = before
+  const withheld = { bandwidthWithheldBytes: BigInt(bandwidthWithheldBytes) }
+  await resizeVm(tx, deps, vm.id, { ...before, ...price, ...withheld, diskIops, diskMiBPerSecond })
+  await sql.setPaidAddOns(tx, vm.id, {
+    daily_backup_paid_until: dateOf(before.dailyBackupPaidUntil),
+    network_10g_paid_until: dateOf(before.network10gPaidUntil),
+  })
+  const reason = `The ${kind} failed and was taken back: ${error?.userMessage ?? 'it was cancelled'}`
+  await sql.setStatus(tx, now, vm.id, { status: input.wasRunning ? 'RUNNING' : 'STOPPED', reason })
+  await recordVmEvent(tx, deps, vm.id, kind === 'upgrade' ? 'vm.upgrade_failed' : 'vm.resize_failed', { actionId: runId, reason })
+  await triggerReconciler(tx, DRAIN)
+  await triggerReconciler(tx, ENFORCE_SUSPENSION)
+  const entry = { type: 'VM_REFUND', description: `The ${kind} of ${vm.name} failed`, referenceType: 'VM', referenceId: vm.id } as const
+  if (kind === 'upgrade' || BigInt(input.chargedCents) > 0n) await refund(tx, now, vm.account_id, BigInt(input.chargedCents), entry)
+}
+
+const isElsewhere = (input: ResizeInput): input is ResizeElsewhereInput => 'destinationId' in input
+
+/** Of a VM that is still on the row of its old host, with its old size. */
+async function leaveDestination(
+  tx: Tx,
+  now: Date,
+  vm: sql.VmDetails,
+  input: ResizeElsewhereInput,
+  { hasArrived, isLeft, cleanupFailed }: Outcome & { cleanupFailed: boolean },
+): Promise<void> {
+  const { sourceId, destinationId, size, before } = input
+  if (hasArrived && vm.host_id === sourceId) {
+    await settle(tx, now, input)
+    return void (await releaseCapacity(tx, destinationId, subtract(size!, sizeOnHost(vm, sizeBefore(before)))))
+  }
+  await markPortsDirty(tx, [vm.id]) // a change of them meanwhile may have bound them to both hosts again
+  if (isLeft || hasArrived || cleanupFailed) await recordStaleMachine(tx, now, vm.id, destinationId)
+  await releaseCapacity(tx, destinationId, size!)
+}
+
+/** Named before there was a resize: open runs are resumed by it. */
+export const upgradeVm = resizing(workflow<ResizeInput>('vm.upgrade', { deadline: '20m' }))
+
+export const RESIZE_ELSEWHERE = 'vm.resize_elsewhere'
+
+/** Moved as it is, then resized. What fails after the move leaves it there. */
+export const resizeElsewhere = resizing(
+  workflow<ResizeElsewhereInput>(RESIZE_ELSEWHERE, { deadline: '6h', queue: 'migrations' })
+    .step('open ports', {
+      run: applyPorts,
+      save: (tx, { input, results, now }) => savePorts(tx, { input, results: { filter: results['open ports'] }, now }),
+      undo: (context) => returnPorts(context, (context.results as { move?: Outcome }).move?.hasArrived ?? false),
+    })
+    .step('template', { timeout: '30m', run: uploadTemplate })
+    .step('move', {
+      timeout: '6h',
+      tries: 10,
+      run: moveMachine,
+      save: async (tx, { input, now }) => {
+        await settle(tx, now, input)
+        await sql.setMachineSize(tx, now, input.vmId, { ...input.to!, ...add(sizeBefore(input.before), input.more) })
+      },
+      undo: returnIfUnsettled,
+    }),
+).step('clean up', {
+  optional: true,
+  run: async ({ deps, input, signal }) => (await deps.hypervisors.get(input.sourceId)).ensurePurgedKeepBackups(input.vmId, signal),
+  save: (tx, { input }) => clearStaleMachine(tx, input.vmId, input.sourceId),
+})

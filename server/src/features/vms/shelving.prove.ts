@@ -1,0 +1,4 @@
+import { describeShelvingDurability } from './shelving-cases.ts'
+
+describeShelvingDurability({ thorough: true })
+describeShelvingDurability({ thorough: true, storage: 'REPLICATED' })

@@ -1,0 +1,4 @@
+import { describeShelvingDurability } from './shelving-cases.ts'
+
+describeShelvingDurability({ thorough: false })
+describeShelvingDurability({ thorough: false, storage: 'REPLICATED' })
