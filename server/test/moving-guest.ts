@@ -160,8 +160,9 @@ export async function movingGuest({ replicated = false } = {}) {
     serve: async (): Promise<void> => {
       for (const port of [OPEN_PORT, CLOSED_PORT]) await inBackground(vms.mover, `nc -ll -p ${port} -e cat`)
     },
-    answersPings: () =>
-      expect.poll(async () => (await run(vms.witness, 'ping -c 1 -W 2 "$0"', vms.address)).exitCode, { timeout: 60_000 }).toBe(0),
+    answersPings: async (): Promise<void> => {
+      await expect.poll(async () => (await run(vms.witness, 'ping -c 1 -W 2 "$0"', vms.address)).exitCode, { timeout: 60_000 }).toBe(0)
+    },
     sumOf: async (file: string): Promise<string> =>
       (await run(vms.mover, 'sync; echo 3 > /proc/sys/vm/drop_caches; sha256sum "$0" | cut -c-64', file)).output.trim(),
     /** Of the replies to pings in this file of the witness, by the numbers that are missing. */

@@ -221,7 +221,7 @@ async function leaveDestination(
   const { sourceId, destinationId, size, before } = input
   if (hasArrived && vm.host_id === sourceId) {
     await settle(tx, now, input)
-    return void (await releaseCapacity(tx, destinationId, subtract(size!, sizeOnHost(vm, sizeBefore(before)))))
+    return releaseCapacity(tx, destinationId, subtract(size!, sizeOnHost(vm, sizeBefore(before))))
   }
   await markPortsDirty(tx, [vm.id]) // a change of them meanwhile may have bound them to both hosts again
   if (isLeft || hasArrived || cleanupFailed) await recordStaleMachine(tx, now, vm.id, destinationId)
