@@ -35,15 +35,12 @@ export async function withAlternatives(db: Queries, now: Date, error: unknown, a
   for (const other of smaller(shape, asked, (await listPlanRows(db)).map(planShape)))
     if (plans.length < MOST && (await fits(db, now, region, room, other, asked))) plans.push(other.name)
   const later = room.couldTake(needOf(shape, asked))
+  const isAdvised = regions.length + plans.length > 0 || String(missingIn(error)) === 'placement_group' // which says what to do
   const text = [
     error.message,
     regions.length > 0 ? `There is room for it in ${regions.join(', ')} now` : null,
     plans.length > 0 ? `In ${region.slug} there is room now for plan ${plans.join(', ')}` : null,
-    later
-      ? regions.length + plans.length > 0
-        ? null
-        : 'Try again later'
-      : `No host of ${region.slug} could ever take it: waiting does not help`,
+    later ? (isAdvised ? null : 'Try again later') : `No host of ${region.slug} could ever take it: waiting does not help`,
   ]
   return noCapacityError(text.filter((part) => part !== null).join('. '), missingIn(error), { regions, plans, later })
 }

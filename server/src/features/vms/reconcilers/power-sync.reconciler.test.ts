@@ -151,7 +151,7 @@ describe('power reconciler', async () => {
     await looks(3)
     expect(await vm(id)).toMatchObject({ status: 'RUNNING' })
     const refused = await (await app.given.customer({ credit: '10.00' })).post('/vms', await app.given.vmInput())
-    expect(refused.body.error).toBe('No capacity in fra1 for 1 GiB RAM and 25 GiB disk: 1 host checked, 1 unreachable')
+    expect(refused.body.error).toBe('No capacity in fra1 for 1 GiB RAM and 25 GiB disk: 1 host checked, 1 unreachable. Try again later')
     await faults.returnHost()
     await heartbeat.runOnce(app.deps)
     await looks(2)
