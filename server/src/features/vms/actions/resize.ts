@@ -30,6 +30,7 @@ import { resizeVm } from '../model/hooks.ts'
 import { reserveVmQuotas, sizeOf, sizeOnHost } from '../model/placement.ts'
 import * as sql from '../model/sql.ts'
 import { requireMovable, reserveDestination } from '../move/destination.ts'
+import { add } from '../move/steps.ts'
 import type { ResizeQuote, ResizeVm } from '../schema.ts'
 import { resizeElsewhere, type ResizeInput, type ShapeBefore, upgradeVm } from './resize.workflow.ts'
 
@@ -224,13 +225,6 @@ const growth = (vm: sql.VmDetails, { vcpu, ramMiB, diskGiB }: Size): Size => ({
   vcpu: Math.max(0, vcpu - vm.vcpu),
   ramMiB: Math.max(0, ramMiB - vm.ram_mib),
   diskGiB: Math.max(0, diskGiB - vm.disk_gib),
-})
-
-const add = (size: Size, more: Size): Size => ({
-  ...more,
-  vcpu: size.vcpu + more.vcpu,
-  ramMiB: size.ramMiB + more.ramMiB,
-  diskGiB: size.diskGiB + more.diskGiB,
 })
 
 const machineBefore = (vm: sql.VmDetails): sql.MachineSize => ({

@@ -16,6 +16,7 @@ import { releaseVmQuotas, sizeOnHost } from '../model/placement.ts'
 import * as sql from '../model/sql.ts'
 import { clearStaleMachine, recordStaleMachine } from '../model/stale-machines.ts'
 import {
+  add,
   DRAIN,
   ENFORCE_SUSPENSION,
   moveMachine,
@@ -78,12 +79,6 @@ export interface ResizeElsewhereInput extends ResizeInput, MoveInput {}
 
 const dateOf = (text: string | null): Date | null => (text === null ? null : new Date(text))
 const sizeBefore = ({ vcpu, ramMiB, diskGiB }: ShapeBefore): Size => ({ vcpu, ramMiB, diskGiB })
-const add = (size: Size, more: Size): Size => ({
-  ...more,
-  vcpu: size.vcpu + more.vcpu,
-  ramMiB: size.ramMiB + more.ramMiB,
-  diskGiB: size.diskGiB + more.diskGiB,
-})
 const isStopped = ({ wasRunning, restarts = true }: ResizeInput): boolean => wasRunning && restarts
 const isLive = ({ wasRunning, restarts = true }: ResizeInput): boolean => wasRunning && !restarts
 

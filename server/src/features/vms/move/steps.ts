@@ -127,3 +127,10 @@ export const subtract = (from: Size, size: Size): Size => ({
   ramMiB: from.ramMiB - size.ramMiB,
   diskGiB: from.diskGiB - size.diskGiB,
 })
+
+export const add = (size: Size, more: Size): Size => ({
+  ...more,
+  vcpu: size.vcpu + more.vcpu,
+  ramMiB: size.ramMiB + more.ramMiB,
+  diskGiB: size.diskGiB + more.diskGiB,
+})
