@@ -4,7 +4,7 @@ import { storeAsBackup } from '../../hypervisor/store-as-backup.ts'
 import type { StepContext } from '../../workflow/workflow-builder.ts'
 import { workflow, type Deps } from '../deps.ts'
 import {
-  awaitReady,
+  awaitReadyOrEnd,
   driverForVm,
   driverForVmId,
   getVmRow,
@@ -32,7 +32,7 @@ export const provisionFromBackup = provisionWorkflow<Input>({
   source: ({ backupId }) => ({ from: 'backup', backupId }),
   diskTimeout: '2h',
   afterDisk: deleteFetched,
-  ready: awaitReady,
+  ready: awaitReadyOrEnd,
   onCreated: async (tx, { deps, input, runId }) => {
     const backup = await findById(tx, input.backupId)
     if (backup) await recordVmEvent(tx, deps, input.vmId, 'backup.restored', { actionId: runId }, { backup: toBackup(backup) })

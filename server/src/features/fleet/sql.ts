@@ -83,9 +83,9 @@ export const endDrain = (tx: Tx, now: Date, id: string, status: DrainRow['status
 /** Of all that decide on starting one: two at once would both see the last place free. */
 export const queueForStart = (tx: Tx) => tx.run(sql`select pg_advisory_xact_lock(hashtextextended('drain', 0))`)
 
-/** Open migrations that leave the host, or go to it. */
+/** Open migrations that leave the host, or go to it. Those that customers begin by resizing do not hold up a drain. */
 const countOpen = (side: Sql, hostId: string): Sql =>
-  sql`(select count(*)::int from workflow_runs r where r.name in ('vm.migrate', 'vm.resize_elsewhere') and ${isOpen} and r.input ->> ${side} = ${hostId})`
+  sql`(select count(*)::int from workflow_runs r where r.name = 'vm.migrate' and ${isOpen} and r.input ->> ${side} = ${hostId})`
 
 export const openMigrations = (db: Queries, sourceId: string, destinationId: string) =>
   db.one<{ leaving: number; arriving: number }>(sql`

@@ -6,7 +6,7 @@ export { backupPolicyOf } from './model/backup-policy.ts'
 export { driverForVm, driverForVmId, getVmRow, machineSpec, templateRef } from './model/machine-spec.ts'
 export { provisionWorkflow, type ProvisionInput } from './actions/create.ts'
 export { restoreWorkflow, startRestore, type RestoreInput, type RestoreRequest } from './actions/restore.ts'
-export { awaitReady, boot, powerOff, purge } from './steps.ts'
+export { awaitReadyOrEnd, boot, powerOff, purge } from './steps.ts'
 export { findBlockingRun, lockOwnVm, requireVm, startAction, startRunOf, type StartRun } from './model/guards.ts'
 export {
   startSuspension,

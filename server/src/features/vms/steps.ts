@@ -91,6 +91,22 @@ export async function awaitReady(context: Context, size: OtherSize = {}): Promis
   }
 }
 
+/**
+ * The same for what is paid for: a guest that its owner has made and that ends itself has had its machine. Undone and refunded, it would be a way
+ * to compute for nothing. That it is off is seen by the reconciler of power.
+ */
+export async function awaitReadyOrEnd(context: Context, size: OtherSize = {}): Promise<Ready> {
+  try {
+    return await awaitReady(context, size)
+  } catch (error) {
+    if (!isDriverError(error, 'guest_failed')) throw error
+    const { vm, driver } = await vmAndDriver(context)
+    const stopReason = (await driver.findMachine(vm.id, context.signal))?.stopReason
+    if (stopReason !== 'guest' && stopReason !== 'crash') throw error
+    return { readiness: 'booting', reason: 'Its guest switched itself off while it booted: look at its console, and start it again' }
+  }
+}
+
 /** For a create: a guest whose agent never answers has failed to provision. */
 export async function requireReady(context: Context): Promise<Ready> {
   const { vm, driver } = await vmAndDriver(context)

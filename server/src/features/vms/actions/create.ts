@@ -40,7 +40,7 @@ import type { CreateVm, VmCreated } from '../schema.ts'
 import { withAlternatives } from './alternatives.ts'
 import {
   applyPorts,
-  awaitReady,
+  awaitReadyOrEnd,
   boot,
   type Context,
   prepareNetworks,
@@ -291,7 +291,7 @@ export const provisionWorkflow = <I extends ProvisionInput>(parts: ProvisionPart
 async function readyOnTemplate(context: Context): Promise<Ready> {
   const { vm } = await vmAndDriver(context)
   const { account_id } = await getTemplateById(context.deps.db, vm.os_template_id)
-  return account_id === null ? requireReady(context) : awaitReady(context)
+  return account_id === null ? requireReady(context) : awaitReadyOrEnd(context)
 }
 
 export const provisionVm = provisionWorkflow<ProvisionInput>({

@@ -31,7 +31,7 @@ import {
 import {
   applyPorts,
   applySpec,
-  awaitReady,
+  awaitReadyOrEnd,
   boot,
   powerOff,
   prepareNetworks,
@@ -130,7 +130,7 @@ const resizing = <I extends ResizeInput, R extends object>(builder: WorkflowBuil
     })
     .step('ready', {
       timeout: READY_STEP,
-      run: async (context): Promise<Ready | null> => (isStopped(context.input) ? awaitReady(context, finalSize(context.input)) : null),
+      run: async (context): Promise<Ready | null> => (isStopped(context.input) ? awaitReadyOrEnd(context, finalSize(context.input)) : null),
     })
     // Last: a disk that has grown does not shrink.
     .step('grow', {

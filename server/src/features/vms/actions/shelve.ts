@@ -8,7 +8,7 @@ import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { triggerReconciler } from '../../../workflow/reconciler-loop.ts'
-import type { EndContext, StepContext } from '../../../workflow/workflow-builder.ts'
+import type { EndContext, QueueName, StepContext } from '../../../workflow/workflow-builder.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import {
   discardShelvedDisks,
@@ -25,7 +25,7 @@ import { balanceOf, type Quote, refund, toQuote } from '../../wallet/service.ts'
 import { shelfTerms } from '../billing/shelving.ts'
 import { requirePaidPeriod } from '../model/allowed-actions.ts'
 import { recordVmEvent } from '../model/events.ts'
-import { startAction } from '../model/guards.ts'
+import { requireNothingUndone, requireShelvingPlace, startAction } from '../model/guards.ts'
 import { driverForVmId } from '../model/machine-spec.ts'
 import { sizeOf, sizeOnHost } from '../model/placement.ts'
 import { releaseRestoreRoom, reserveRestoreRoom } from '../model/restore-room.ts'
@@ -55,9 +55,11 @@ export const shelve = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRun 
     act: async (vm, start) => {
       const now = deps.clock.now()
       requirePaidPeriod(vm, now)
+      await requireNothingUndone(tx, vm)
       await requireNothingBeside(tx, vm)
       const input = { vmId, wasRunning: vm.status === 'RUNNING' }
       const runId = newId()
+      if (vm.storage_id === null) await requireShelvingPlace(tx, vm.account_id)
       const disk = vm.storage_id === null ? await reserveDiskInTarget(tx, now, vm, runId) : null
       if (!dryRun) return disk ? start(shelveVm, { ...input, disk }, runId) : start(shelveInPool, input, runId)
       const { creditCents, monthly } = await shelfTerms(tx, now, vm)
@@ -95,8 +97,8 @@ async function requireNothingBeside(tx: Tx, vm: sql.VmDetails): Promise<void> {
     )
 }
 
-const begun = <I extends PoolInput>(name: string, deadline: string) =>
-  workflow<I>(name, { deadline, queue: 'restores' })
+const begun = <I extends PoolInput>(name: string, options: { deadline: string; queue?: QueueName }) =>
+  workflow<I>(name, options)
     .step('stop', {
       timeout: '3m',
       run: (context) => powerOff(context, SHUTDOWN_GRACE_MS),
@@ -106,7 +108,7 @@ const begun = <I extends PoolInput>(name: string, deadline: string) =>
     })
     .step('ports', { run: removePorts, undo: async (context) => void (await applyPorts(context)) })
 
-export const shelveVm = begun<Input>('vm.shelve', '8h')
+export const shelveVm = begun<Input>('vm.shelve', { deadline: '8h', queue: 'restores' })
   .step('copy', {
     timeout: '2h',
     run: async ({ deps, input: { vmId, disk }, signal }) => {
@@ -124,7 +126,7 @@ export const shelveVm = begun<Input>('vm.shelve', '8h')
   .onFailure(stayOnHost)
 
 /** The disk stays in its storage backend. Another host waits for no longer, where that of the VM is lost meanwhile. */
-export const shelveInPool = begun<PoolInput>('vm.shelve_in_pool', '15m').onSuccess(leaveHost).onFailure(stayOnHost)
+export const shelveInPool = begun<PoolInput>('vm.shelve_in_pool', { deadline: '15m' }).onSuccess(leaveHost).onFailure(stayOnHost)
 
 async function deleteCopy({ deps, input: { vmId, disk }, signal }: Context): Promise<void> {
   await (await driverForVmId(deps, vmId)).ensureNoBackup(vmId, disk.id, signal)
@@ -176,9 +178,10 @@ async function leaveHost(tx: Tx, { deps, input: { vmId }, runId, now }: End): Pr
 }
 
 async function stayOnHost(tx: Tx, { deps, input, error, cleanupFailed, runId, now }: End): Promise<void> {
-  const vm = (await sql.lockVmById(tx, input.vmId))!
-  await resumePorts(tx, vm.id)
+  const vm = await sql.lockVmById(tx, input.vmId)
   await releaseRestoreRoom(tx, runId)
+  if (!vm) return // deleted since it was cancelled
+  await resumePorts(tx, vm.id)
   await discardShelvedDisks(tx, now, vm.id)
   if (cleanupFailed) await recordStaleMachine(tx, now, vm.id, vm.host_id!)
   const reason = `It could not be shelved, and is where it was: ${error?.userMessage ?? 'it was cancelled'}`

@@ -19,7 +19,7 @@ import { charge, type Quote, refund, requireFunds, toQuote } from '../../wallet/
 import { unshelveTerms } from '../billing/shelving.ts'
 import { requirePaidPeriod } from '../model/allowed-actions.ts'
 import { recordVmEvent } from '../model/events.ts'
-import { startAction } from '../model/guards.ts'
+import { requireNothingUndone, requireShelvingPlace, startAction } from '../model/guards.ts'
 import { notifyResized } from '../model/hooks.ts'
 import { machineSpec } from '../model/machine-spec.ts'
 import { reallocatePlacement, sizeOf, sizeOnHost } from '../model/placement.ts'
@@ -51,10 +51,12 @@ export const unshelve = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRu
       const { currency } = deps.config
       const now = deps.clock.now()
       requirePaidPeriod(vm, now)
+      await requireNothingUndone(tx, vm)
       const terms = await unshelveTerms(tx, now, vm)
       await requireFunds(tx, vm.account_id, terms.chargeCents, currency)
       const runId = newId()
       const disk = vm.storage_id === null ? await getShelvedDisk(tx, vmId) : null
+      if (disk) await requireShelvingPlace(tx, vm.account_id)
       const hostId = await placeAgain(tx, now, vm, runId)
       const generation = disk ? await sql.nextGeneration(tx, vmId) : vm.generation
       await sql.setOffShelf(tx, now, vmId, { ...terms, hostId, generation })
@@ -91,8 +93,13 @@ async function getShelvedDisk(db: Queries, vmId: string): Promise<ShelvedDiskRow
 /** With the addresses it has: another host may not serve them. */
 async function placeAgain(tx: Tx, now: Date, vm: sql.VmDetails, runId: string): Promise<string> {
   const among = await sql.hostsForShelved(tx, vm)
-  if (among.size === 0)
+  if (among.size === 0 && (await sql.isServed(tx, vm)))
     throw apiError('no_capacity', 'The host that serves the addresses of this VM is not ready to have it again: try again in a minute')
+  if (among.size === 0)
+    throw apiError(
+      'no_capacity',
+      `No host of ${vm.region_slug} serves the addresses of this VM any more: open a ticket, or create a VM from one of its backups`,
+    )
   const template = await getTemplateById(tx, vm.os_template_id)
   if (template.account_id !== null) await lockTemplateUse(tx, template.id) // its room there may be about to be released
   const wishes = { ...(await wishesOf(tx, vm, template.arch)), isSpeedOptional: false }
@@ -112,7 +119,7 @@ export const unshelveVm = ended(
 
 /** The disk is in its storage backend. */
 export const unshelveInPool = ended(
-  workflow<PoolInput>('vm.unshelve_in_pool', { deadline: '30m', queue: 'restores' })
+  workflow<PoolInput>('vm.unshelve_in_pool', { deadline: '30m' })
     .step('networks', { run: steps.prepareNetworks, undo: removeFromHost })
     .step('filter', { run: steps.applyPorts, save: steps.savePorts, undo: steps.removePorts }),
 )
@@ -122,7 +129,7 @@ function ended<I extends PoolInput, R extends object>(begun: WorkflowBuilder<Dep
     .step('boot', { run: async (context) => void (await (context.input.isOn ? steps.boot(context) : steps.applySpec(context))) })
     .step('ready', {
       timeout: steps.READY_STEP,
-      run: async (context): Promise<steps.Ready | null> => (context.input.isOn ? steps.awaitReady(context) : null),
+      run: async (context): Promise<steps.Ready | null> => (context.input.isOn ? steps.awaitReadyOrEnd(context) : null),
     })
     .onSuccess(async (tx, { deps, input: { vmId }, results: { ready }, runId, now }) => {
       await releaseRestoreRoom(tx, runId)
@@ -139,10 +146,11 @@ async function returnToShelf(
   tx: Tx,
   { deps, input: { vmId, before, chargedCents }, error, cleanupFailed, runId, now }: EndContext<Deps, PoolInput, unknown>,
 ): Promise<void> {
-  const vm = (await sql.lockVmById(tx, vmId))!
+  const vm = await sql.lockVmById(tx, vmId)
+  await releaseRestoreRoom(tx, runId)
+  if (!vm) return // deleted since it was cancelled, with its place
   const hostId = vm.host_id!
   await pausePorts(tx, vmId)
-  await releaseRestoreRoom(tx, runId)
   await releaseCapacity(tx, hostId, sizeOnHost(vm, sizeOf(vm)))
   await sql.setOffShelf(tx, now, vmId, {
     hostId: null,

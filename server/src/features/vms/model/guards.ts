@@ -2,7 +2,7 @@
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Queries, Tx } from '../../../kernel/database/db.ts'
 import { apiError, notFound } from '../../../kernel/errors.ts'
-import { openRunOf, type RunRow } from '../../../workflow/run-store.ts'
+import { countOpenRuns, isBeingUndone, openRunOf, type RunRow } from '../../../workflow/run-store.ts'
 import type { Workflow } from '../../../workflow/workflow-builder.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import type { Deps } from '../../deps.ts'
@@ -86,6 +86,20 @@ async function requireUnfencedHost(tx: Tx, { host_id }: sql.VmRow): Promise<void
 async function requireNoStaleMachine(tx: Tx, { id, host_id }: sql.VmRow): Promise<void> {
   if (await hasStaleMachine(tx, id, host_id))
     throw apiError('busy', 'The host of this VM was away while the VM changed, and it is put right first: try again in a few minutes')
+}
+
+/** An action that was abandoned with its host does not block the next one, but what it undoes may be what the next one makes. */
+export async function requireNothingUndone(tx: Tx, { id }: sql.VmRow): Promise<void> {
+  if (await isBeingUndone(tx, id)) throw apiError('busy', 'An action of this VM is still being undone: try again in a minute')
+}
+
+/** They copy whole disks, and cost nothing where they are undone at once: one account must not keep the places of all. */
+const SHELVINGS_AT_ONCE = 2
+
+/** For one that copies its disk. */
+export async function requireShelvingPlace(tx: Tx, accountId: string): Promise<void> {
+  if ((await countOpenRuns(tx, accountId, ['vm.shelve', 'vm.unshelve'])) >= SHELVINGS_AT_ONCE)
+    throw apiError('busy', `${SHELVINGS_AT_ONCE} VMs of this account are being shelved or unshelved already: try again when one of them is`)
 }
 
 /** Enforces one action at a time. */

@@ -257,18 +257,23 @@ export const setOffShelf = (tx: Tx, now: Date, id: string, { hostId, generation,
     where id = ${id}`)
 
 /** Hosts that serve its addresses, and on which nothing of it is about to be removed. */
-export const hostsForShelved = async (
-  db: Queries,
-  vm: Pick<VmRow, 'id' | 'region_id' | 'address_pool_id' | 'ipv6_pool_id'>,
-): Promise<Set<string>> =>
+export const hostsForShelved = async (db: Queries, vm: WithAddresses): Promise<Set<string>> =>
   new Set(
     (
       await db.many<{ id: string }>(sql`
-        select h.id from hosts h where h.region_id = ${vm.region_id} and h.removed_at is null
-          and not exists (select from stale_machines l where l.host_id = h.id and l.vm_id = ${vm.id})
-          and not exists (select from address_pools p where p.id in (${vm.address_pool_id}, ${vm.ipv6_pool_id}) and p.host_id <> h.id)`)
+        select h.id from hosts h where ${serves(vm)} and not exists (select from stale_machines l where l.host_id = h.id and l.vm_id = ${vm.id})`)
     ).map(({ id }) => id),
   )
+
+type WithAddresses = Pick<VmRow, 'id' | 'region_id' | 'address_pool_id' | 'ipv6_pool_id'>
+
+const serves = (vm: WithAddresses): Sql => sql`
+  h.region_id = ${vm.region_id} and h.removed_at is null
+  and not exists (select from address_pools p where p.id in (${vm.address_pool_id}, ${vm.ipv6_pool_id}) and p.host_id <> h.id)`
+
+/** By a host that may not be ready for the VM. */
+export const isServed = async (db: Queries, vm: WithAddresses): Promise<boolean> =>
+  (await db.maybe(sql`select from hosts h where ${serves(vm)} limit 1`)) !== undefined
 
 /** The machine on that host is to have them. A VM with volumes on its host is not shelved. */
 export const takeVolumesTo = (tx: Tx, now: Date, vmId: string, hostId: string) =>
