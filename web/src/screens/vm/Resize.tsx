@@ -35,13 +35,16 @@ export function Resize({ vm }: { vm: Vm }) {
   const plans = useQuery(plansQuery)
   return (
     <Loaded of={plans} lines={2}>
-      {(all) => <ResizeForm vm={vm} plans={all.filter((plan) => isOffered(plan, vm))} />}
+      {(all) => <ResizeForm key={`${vm.plan.slug} ${formatSize(vm)}`} vm={vm} plans={all.filter((plan) => isOffered(plan, vm))} />}
     </Loaded>
   )
 }
 
 /** Of a plan with a smaller disk, the disk that the VM has is kept: it never shrinks. */
 const sizeOf = (plan: Plan, vm: Vm): Size => ({ vcpu: plan.vcpu, ram: plan.ram, disk: Math.max(plan.disk, vm.disk) })
+
+/** With a larger disk it costs more, which the quote says. */
+const priceOf = (plan: Plan, vm: Vm): string => (plan.disk < vm.disk ? '' : `, ${formatMoney(plan.priceMonthly, plan.currency)}`)
 
 const isLarger = (plan: Plan, vm: Vm): boolean => plan.vcpu >= vm.vcpu && plan.ram >= vm.ram && plan.disk >= vm.disk
 
@@ -81,10 +84,10 @@ function ResizeForm({ vm, plans }: { vm: Vm; plans: Plan[] }) {
         data={[
           ...plans.map((each) => ({
             value: each.id,
-            label: `${each.name}: ${formatSize(sizeOf(each, vm))}, ${formatMoney(each.priceMonthly, each.currency)}`,
+            label: `${each.name}: ${formatSize(sizeOf(each, vm))}${priceOf(each, vm)}`,
           })),
           { value: DISK, label: w.diskOnly },
-          ...(vm.storage === 'LOCAL' ? [{ value: CUSTOM, label: w.customSize }] : []),
+          ...(vm.storage === 'LOCAL' && !vm.dedicatedCpu ? [{ value: CUSTOM, label: w.customSize }] : []),
         ]}
         maw={460}
       />

@@ -186,7 +186,7 @@ async function requireSameCpus(tx: Tx, vm: sql.VmDetails, size: PricedSize): Pro
     const [has, wants] = vm.dedicated_cpu ? ['dedicated', 'shared'] : ['shared', 'dedicated']
     throw apiError(
       'incompatible',
-      `The vCPUs of this VM are ${has}, and ${size.planId === null ? 'a custom configuration' : `plan ${size.name}`} has ${wants} ones: create a new VM with it instead`,
+      `The vCPUs of this VM are ${has}, and ${size.name === 'custom' ? 'a custom configuration' : `plan ${size.name}`} has ${wants} ones: create a new VM with it instead`,
     )
   }
   if (size.planId === null && size.traits.length > 0)

@@ -352,7 +352,7 @@ describe('a region without a backup target', async () => {
       expect([status, headers['x-error-code'], body.error]).toEqual([
         422,
         'unavailable',
-        'Region fra1 has no backup target to keep the disk of a shelved VM in: the operator adds one with berthd backup-target add',
+        'Region fra1 has no backup target to keep the disk of a shelved VM in: ask the provider for one (as an operator: berthd backup-target add)',
       ])
     }
   })

@@ -76,7 +76,7 @@ async function reserveDiskInTarget(tx: Tx, now: Date, vm: sql.VmDetails, runId: 
   if (!target)
     throw apiError(
       'unavailable',
-      `Region ${vm.region_slug} has no backup target to keep the disk of a shelved VM in: the operator adds one with berthd backup-target add`,
+      `Region ${vm.region_slug} has no backup target to keep the disk of a shelved VM in: ask the provider for one (as an operator: berthd backup-target add)`,
     )
   await ensureRepository(tx, now, target.id, vm)
   const id = newId()
