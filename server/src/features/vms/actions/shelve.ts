@@ -179,9 +179,9 @@ async function leaveHost(tx: Tx, { deps, input: { vmId }, runId, now }: End): Pr
 
 async function stayOnHost(tx: Tx, { deps, input, error, cleanupFailed, runId, now }: End): Promise<void> {
   const vm = await sql.lockVmById(tx, input.vmId)
-  await releaseRestoreRoom(tx, runId)
-  if (!vm) return // deleted since it was cancelled
+  if (!vm) return releaseRestoreRoom(tx, runId) // deleted since it was cancelled
   await resumePorts(tx, vm.id)
+  await releaseRestoreRoom(tx, runId)
   await discardShelvedDisks(tx, now, vm.id)
   if (cleanupFailed) await recordStaleMachine(tx, now, vm.id, vm.host_id!)
   const reason = `It could not be shelved, and is where it was: ${error?.userMessage ?? 'it was cancelled'}`

@@ -147,10 +147,10 @@ async function returnToShelf(
   { deps, input: { vmId, before, chargedCents }, error, cleanupFailed, runId, now }: EndContext<Deps, PoolInput, unknown>,
 ): Promise<void> {
   const vm = await sql.lockVmById(tx, vmId)
-  await releaseRestoreRoom(tx, runId)
-  if (!vm) return // deleted since it was cancelled, with its place
+  if (!vm) return releaseRestoreRoom(tx, runId) // deleted since it was cancelled, with its place
   const hostId = vm.host_id!
   await pausePorts(tx, vmId)
+  await releaseRestoreRoom(tx, runId)
   await releaseCapacity(tx, hostId, sizeOnHost(vm, sizeOf(vm)))
   await sql.setOffShelf(tx, now, vmId, {
     hostId: null,
