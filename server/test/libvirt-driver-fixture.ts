@@ -94,6 +94,12 @@ export async function driverFixture(
       },
       passwordHash: async (vmId) => (await shell.run(vmId, 'awk -F: \'$1 == "root" { printf "%s", $2 }\' /etc/shadow')).output,
       hasAddress: async (vmId, address) => (await shell.run(vmId, 'ip addr | grep -F " $0/"', address)).exitCode === 0,
+      size: async (vmId) => {
+        const { output } = await shell.run(vmId, `nproc; awk '/^MemTotal/ { print int($2 / 1024) }' /proc/meminfo`)
+        const [vcpu, ramMiB] = output.trim().split('\n').map(Number)
+        return { vcpu: vcpu!, ramMiB: ramMiB! }
+      },
+      bootId: async (vmId) => (await shell.run(vmId, 'cat /proc/sys/kernel/random/boot_id')).output.trim(),
       affinity: async (vmId) => {
         const tasks = `/proc/$(cat /run/libvirt/qemu/berth-${vmId}.pid)/task/*`
         const ofVcpus = `for task in ${tasks}; do grep -q '^CPU ' $task/comm && sed -n 's/^Cpus_allowed_list:\\s*//p' $task/status; done | sort -u`

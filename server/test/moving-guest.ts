@@ -116,6 +116,12 @@ export async function movingGuest({ replicated = false } = {}) {
   const begin = async (to: TlsHost): Promise<string> =>
     (await berthdJson<{ actionId: string }>(settings, 'vm', 'migrate', vms.mover, '--to', to.name)).actionId
 
+  const isIn = (actionId: string, step: string) =>
+    eventually(
+      () => db.maybe(sql`select from workflow_steps where run_id = ${actionId} and name = ${step} and status = 'RUNNING'`),
+      TIMEOUT_MS,
+    )
+
   /** Nor is anything of it on the other host. */
   async function expectOnlyOn(host: TlsHost): Promise<void> {
     expect(await hostOf(vms.mover)).toBe(host.id)
@@ -138,12 +144,8 @@ export async function movingGuest({ replicated = false } = {}) {
     outcome,
     expectOnlyOn,
     customer: () => customer,
-    /** In the step that moves it. */
-    isMoving: (actionId: string) =>
-      eventually(
-        () => db.maybe(sql`select from workflow_steps where run_id = ${actionId} and name = 'move' and status = 'RUNNING'`),
-        TIMEOUT_MS,
-      ),
+    isIn,
+    isMoving: (actionId: string) => isIn(actionId, 'move'),
     async restartWorker(): Promise<void> {
       await worker.kill('SIGKILL')
       worker = await start('worker')

@@ -7,6 +7,7 @@ import { cpuContract } from './conformance/cpus.ts'
 import { crashContract } from './conformance/crashes.ts'
 import { diskContract } from './conformance/disks.ts'
 import { interfaceContract } from './conformance/interfaces.ts'
+import { liveSizeContract } from './conformance/live-size.ts'
 import { powerContract } from './conformance/power.ts'
 import { volumeContract } from './conformance/volumes.ts'
 import type { DriverFixture } from './conformance/fixture.ts'
@@ -26,6 +27,7 @@ export function describeDriver(
     afterAll(() => made.close())
     powerContract(fixture)
     cpuContract(fixture)
+    liveSizeContract(fixture)
     diskContract(fixture)
     crashContract(fixture)
     interfaceContract(fixture)

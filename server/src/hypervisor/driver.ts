@@ -16,6 +16,7 @@ import type {
   ConsoleType,
   CpuSet,
   DiskSource,
+  LiveSize,
   StopOutcome,
   MachineSpec,
   NicSpec,
@@ -46,6 +47,11 @@ export interface Machines {
   /** Defined as the spec says, and running. Requires its disk. A paused one is resumed. `invalid_state` while it runs with another generation,
    *  vcpu or RAM: stop it first. */
   ensureRunning(spec: MachineSpec, signal: AbortSignal): Promise<void>
+  /** A running machine gets the vCPUs (on the CPUs of its spec) and the RAM of the spec, live and in its definition, and its guest is told to use them, by its
+   *  agent: what it does not use after GUEST_TAKES_MS it has nevertheless. A smaller spec takes back what was added since the start, as far as the guest
+   *  releases it. Returns what the machine has then. `invalid_state` above its room. One that is off is left as it is. What was added stays when the
+   *  guest reboots or moves; the next start is from the spec, with new room. */
+  ensureLiveSize(spec: MachineSpec, signal: AbortSignal): Promise<LiveSize>
   /** A running machine runs on these CPUs from now on, and when it is started again; its memory stays where it is. Null: on any. One that is off gets those of its
    *  spec when it is started. */
   ensureCpus(vmId: string, cpus: CpuSet | null, signal: AbortSignal): Promise<void>
@@ -70,6 +76,9 @@ export interface Machines {
   /** As `ensurePurged`, but keeps the backups and what is in a storage backend: for a VM that was evacuated to another host. */
   ensurePurgedKeepBackups(vmId: string, signal: AbortSignal): Promise<void>
 }
+
+/** How long `ensureLiveSize` waits for a guest to use what it got, or to release it. */
+export const GUEST_TAKES_MS = 60_000
 
 /** Moves a machine to another host of its region, running or off. Order of calls: describeDisk here, ensureReceiver there, ensureMigrated here,
  *  ensureReceived there; ensurePurgedKeepBackups here removes what was left. Never do both hosts run it. Snapshots, and volumes that are on the host

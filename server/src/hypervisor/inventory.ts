@@ -1,6 +1,6 @@
 // What a host reports: inventory, statistics and capabilities. It is read from the host alone, never from the database, so that the fleet
 // can be recovered from its hosts.
-import type { ConsoleType, CpuSet, DiskLimits, Power, StopReason } from './spec.ts'
+import type { ComputeSize, ConsoleType, CpuSet, DiskLimits, Power, StopReason } from './spec.ts'
 
 export interface Machine {
   /** Null for an unknown machine, which does not carry our metadata. */
@@ -18,6 +18,8 @@ export interface Machine {
   /** Null: any CPU of the host. */
   cpus: CpuSet | null
   ramMiB: number
+  /** How large it can get while it runs. */
+  room: ComputeSize
   diskLimits: DiskLimits
   agentConnected: boolean
   nics: { mac: string }[]

@@ -84,6 +84,18 @@ export interface CpuSet {
   numaNode: number | null
 }
 
+/** Of the guest; its disk is not part of it. */
+export interface ComputeSize {
+  vcpu: number
+  ramMiB: number
+}
+
+/** Of a running machine. */
+export interface LiveSize extends ComputeSize {
+  /** Why the guest does not use all of it, for the customer; null: it does. */
+  guestReason: string | null
+}
+
 export interface MachineSpec {
   vmId: string
   /** Chosen and stored before the first call, so that the machine can be found after a lost reply. */

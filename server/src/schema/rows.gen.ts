@@ -1031,6 +1031,8 @@ export interface Tables {
     shelved_at: Date | null
     shelved_credit_cents: bigint | null
     shelved_price_cents: bigint | null
+    room_vcpu: number | null
+    room_ram_mib: number | null
   }
   volume_periods: {
     volume_id: string
@@ -1230,6 +1232,8 @@ export interface Tables {
     disk_mib_per_second: number | null
     cpus: number[] | null
     numa_node: number | null
+    room_vcpu: number | null
+    room_ram_mib: number | null
   }
   'simulated.networks': {
     region_id: string
@@ -1372,7 +1376,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   users: 'id, account_id, email, name, password_hash, is_operator, totp_secret, totp_enabled_at, totp_step, created_at',
   vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents, copies_price_cents, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, dedicated_cpu, shelved_at, shelved_credit_cents, shelved_price_cents',
   vm_ports: 'vm_id, host_id, account_id, desired_version, applied_version, applied_at, error, is_managed, claimed_until, next_try_at',
-  vms: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, lost_at, dedicated_cpu, shelved_at, shelved_credit_cents, shelved_price_cents',
+  vms: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, lost_at, dedicated_cpu, shelved_at, shelved_credit_cents, shelved_price_cents, room_vcpu, room_ram_mib',
   volume_periods: 'volume_id, started_at, ends_at, transaction_id',
   volume_snapshots: 'id, volume_id, name, description, status, size_gib, size_bytes, size_refreshed_at, counted_gib, price_cents, missing_since, created_at',
   volumes: 'id, account_id, region_id, name, labels, is_protected, size_gib, storage, host_id, storage_id, has_data, status, vm_id, vm_host_id, run_id, left_vm_id, left_host_id, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, deleted_at, created_at, updated_at, generation, last_generation',
@@ -1389,7 +1393,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   'simulated.faults': 'id, host_id, verb, kind, calls, first_call, last_call',
   'simulated.hosts': 'host_id, disk_total_bytes, disk_used_bytes, is_full, is_gone',
   'simulated.machine_volumes': 'host_id, machine, volume_id',
-  'simulated.machines': 'host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch, started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second, cpus, numa_node',
+  'simulated.machines': 'host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch, started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second, cpus, numa_node, room_vcpu, room_ram_mib',
   'simulated.networks': 'region_id, network_id, spec',
   'simulated.nics': 'host_id, machine, mac, kind, address, limit_mbps, epoch, bytes_per_second, received_bytes, sent_bytes, counted_at, ipv6, floating',
   'simulated.ports': 'region_id, mac, vm_id, network_id, host, addresses, limit_mbps, filter, ranges, version',

@@ -13,6 +13,7 @@ const VERBS: Verb[] = [
   'ensureDisk',
   'ensureNoDisk',
   'ensureDefined',
+  'ensureLiveSize',
   'ensureRunning',
   'ensureStopped',
   'ensureRestarted',

@@ -224,22 +224,26 @@ export const customerOperations: Operation[] = [
   {
     name: 'upgrade',
     weight: 7,
-    act: order('upgrade', ['ensureStopped', 'ensureDefined', 'ensureRunning', 'ensureReady'], async (fixture) => ({
+    act: order('upgrade', ['ensureStopped', 'ensureDefined', 'ensureLiveSize', 'ensureRunning', 'ensureReady'], async (fixture) => ({
       planId: await plan(fixture),
     })),
   },
   {
     name: 'resize',
     weight: 7,
-    act: order('resize', ['ensureStopped', 'ensureDefined', 'ensureMigrated', 'ensureRunning', 'ensureReady'], async (fixture) => {
-      const { random } = fixture
-      const disk = random.int(20, 120)
-      return random.pick([
-        { disk },
-        { planId: await plan(fixture), disk },
-        { customConfig: { vcpu: random.int(1, 4), ram: 1024 * random.int(1, 8), disk } },
-      ])!
-    }),
+    act: order(
+      'resize',
+      ['ensureStopped', 'ensureDefined', 'ensureLiveSize', 'ensureMigrated', 'ensureRunning', 'ensureReady'],
+      async (fixture) => {
+        const { random } = fixture
+        const disk = random.int(20, 120)
+        return random.pick([
+          { disk },
+          { planId: await plan(fixture), disk },
+          { customConfig: { vcpu: random.int(1, 4), ram: 1024 * random.int(1, 8), disk } },
+        ])!
+      },
+    ),
   },
   { name: 'rebuild', weight: 5, act: order('rebuild', NEW_DISK, async (fixture) => ({ osTemplateId: await template(fixture) })) },
   { name: 'set a password', weight: 2, act: order('password', ['ensurePassword'], () => ({ password: 'battery staple' })) },

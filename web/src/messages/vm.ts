@@ -263,7 +263,7 @@ export const vmMessages = {
     resizeTitle: (name: string, size: string) => `Resize ${name} to ${size}?`,
     resizeButton: 'Resize VM',
     resizeReboots: 'The VM is rebooted now.',
-    resizeLive: 'The VM keeps running. Grow the file system inside it afterwards, or reboot it.',
+    resizeLive: 'The VM keeps running, without a restart. If the disk grows, grow the file system inside it afterwards, or reboot it.',
     resizeStopped: 'The VM stays stopped.',
     resizeMoves: 'Its host is full, so it first moves to another one, which does not interrupt it.',
     diskOnly: 'Larger disk only',

@@ -154,6 +154,41 @@ export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: 
       await testCrashSafety({ ...setup, completed: isGrown, failed }, { thorough })
     })
 
+    test.runIf(storage === 'LOCAL')(
+      'vm.upgrade of a resize that adds vCPUs, RAM and disk to a running guest',
+      { timeout: MINUTES },
+      async () => {
+        const [small, large4] = [
+          { vcpu: 2, ram: 4096, disk: 25 },
+          { vcpu: 4, ram: 8192, disk: 40 },
+        ]
+        let vmId = ''
+        let before: { fixture: Fixture; machine: Machine }
+        type Machine = { vcpu: number; ram: number; disk: number; epoch: bigint }
+        const machine = () =>
+          app.db.one<Machine>(sql`
+          select vcpu, ram_mib as ram, (select (capacity_bytes >> 30)::int from simulated.volumes v where v.vm_id = m.vm_id and kind = 'disk') as disk, epoch
+          from simulated.machines m where vm_id = ${vmId}`)
+        const start = async () => {
+          vmId = (await app.given.vm(customer, { customConfig: small })).id
+          before = { fixture: await look(vmId), machine: await machine() }
+          return post('resize', { customConfig: large4 })(vmId)
+        }
+        const hasGrown = async () => {
+          expect(await machine()).toEqual({ ...large4, epoch: before.machine.epoch })
+          expect(await look(vmId)).toMatchObject({ power: 'running', vm: { status: 'RUNNING', vcpu: 4, ram_mib: 8192, disk_gib: 40 } })
+        }
+        // A disk never shrinks: what has grown before the failure is sold, and all of it.
+        const failed = async (run: { id: string }): Promise<void> => {
+          expect((await findRun(app.db, run.id))!.cleanup_failed).toBe(false)
+          if ((await machine()).disk === large4.disk) return hasGrown()
+          expect({ fixture: await look(vmId), machine: await machine() }).toEqual(before)
+        }
+        const setup = { db: app.db, clock: app.clock, runner: testRunner(app.deps), workflow: flow('vm.upgrade'), start }
+        await testCrashSafety({ ...setup, completed: hasGrown, failed }, { thorough })
+      },
+    )
+
     test('vm.rebuild', { timeout: MINUTES }, async () => {
       await prove('vm.rebuild', running, post('rebuild', { osTemplateId: input.osTemplateId }), (fixture) =>
         expect(fixture).toMatchObject({

@@ -248,7 +248,10 @@ export type ResizeVm = Static<typeof ResizeVm>
 export const ResizeQuote = object(
   {
     ...Quote.properties,
-    restarts: Type.Boolean({ description: 'Whether the running VM is shut down and started again, once' }),
+    restarts: Type.Boolean({
+      description:
+        'Whether the running VM is shut down and started again, once. One that has room for its larger size gets it while it runs',
+    }),
     moves: Type.Boolean({ description: 'Whether it moves to another host first, because its own is full; it keeps running meanwhile' }),
   },
   { title: 'ResizeQuote' },

@@ -10,7 +10,7 @@ import { FENCED } from './model/guards.ts'
 import { runBeforePowerOff } from './model/hooks.ts'
 import { driverForVm, getVmRow, machineSpec, withSize } from './model/machine-spec.ts'
 import { ensureNetworks, ensureNoPorts, ensurePorts } from './model/ports.ts'
-import type { VmDetails } from './model/sql.ts'
+import { setRoom, type VmDetails } from './model/sql.ts'
 
 export interface VmInput {
   vmId: string
@@ -46,7 +46,9 @@ export const savePorts = (
 /** Whatever starts a machine of a VM does it by this: a host that was fenced starts none before it is cleaned. */
 export async function startMachine({ deps, signal }: Pick<Context, 'deps' | 'signal'>, hostId: string, spec: MachineSpec): Promise<void> {
   if ((await getHost(deps.db, hostId)).fenced_at !== null) throw new StepError('unreachable', FENCED, { retry: true })
-  await (await deps.hypervisors.get(hostId)).ensureRunning(spec, signal)
+  const driver = await deps.hypervisors.get(hostId)
+  await driver.ensureRunning(spec, signal)
+  await setRoom(deps.db, spec.vmId, (await driver.findMachine(spec.vmId, signal))?.room ?? null)
 }
 
 /** Of a machine that is not, or not yet, as large as its row. */

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
 import {
   isDriverError,
+  type ComputeSize,
   type Driver,
   type DriverErrorKind,
   type Filter,
@@ -34,6 +35,10 @@ export interface DriverFixture {
     passwordHash(vmId: string): Promise<string | null>
     /** On any of its interfaces. */
     hasAddress(vmId: string, address: string): Promise<boolean>
+    /** As the guest sees it, which is somewhat less RAM. */
+    size(vmId: string): Promise<ComputeSize>
+    /** Another one after each boot. */
+    bootId(vmId: string): Promise<string>
     /** The CPUs of the host that its vCPUs may run on, such as `0-3`. */
     affinity(vmId: string): Promise<string>
     writeVolume(vmId: string, volumeId: string, text: string): Promise<void>

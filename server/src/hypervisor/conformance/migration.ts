@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import type { Driver, MachineSpec, Volume } from '../driver.ts'
 import { migrateMachine, returnMachine, type Move } from '../migrate.ts'
 import { create, expectKind, expectNothingLeft, soon, stop, volumesOf, type DriverFixture } from './fixture.ts'
+import { expectUsed, moreThan, sizeIn } from './live-size.ts'
 
 export interface MigrationFixture {
   here: DriverFixture
@@ -83,6 +84,21 @@ export function describeMigration(name: string, makeFixture: () => Promise<Migra
       await stop(made.here, spec)
       await startIt(made.here, spec)
       expect(await made.here.guest.read(spec.vmId)).toBe('written there')
+    })
+
+    test('a machine that has grown while it ran keeps its size there, and grows more', async () => {
+      const spec = await create(made.here, made.here.spec({ ramMiB: 4096 }))
+      specs.push(spec)
+      const before = await made.here.guest.size(spec.vmId)
+      const larger = await moreThan(made.here, spec)
+      await made.here.driver.ensureLiveSize(larger, soon(made.here))
+      await migrateMachine(move(larger, true), soon(made.here))
+      expect(await powers(spec)).toEqual([undefined, 'running'])
+      for (const times of [1, 2]) {
+        const wanted = await moreThan(made.there, spec, times)
+        expect(await made.there.driver.ensureLiveSize(wanted, soon(made.there))).toEqual({ ...sizeIn(wanted), guestReason: null })
+        await expectUsed(made.there, wanted, before, spec)
+      }
     })
 
     test('a machine that is off moves without being started', async () => {

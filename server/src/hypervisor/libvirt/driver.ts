@@ -17,6 +17,7 @@ import { factMethods } from './host/facts.ts'
 import { healthMethods } from './host/health.ts'
 import { detectAcceleration } from './host/kvm-probe.ts'
 import { definitionMethods } from './machine/definition.ts'
+import { liveSizeMethods } from './machine/live-size.ts'
 import { migrationMethods } from './machine/migration.ts'
 import { powerMethods } from './machine/power.ts'
 import { purgeMethods } from './machine/purge.ts'
@@ -82,6 +83,7 @@ export const copies = (context: HostContext): SnapshotsAndBackups => ({
 export const machines = (context: HostContext): Machines => ({
   ...diskMethods(context),
   ...definitionMethods(context),
+  ...liveSizeMethods(context),
   ...powerMethods(context),
   ...restartMethods(context),
   ...readinessMethods(context),

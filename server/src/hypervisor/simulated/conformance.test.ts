@@ -31,6 +31,13 @@ const fixtureWith = (storageId: string | null, database?: Db) => async (): Promi
       passwordHash: async (vmId) => (await drift.login(vmId)).passwordHash,
       hasAddress: async (vmId, address) =>
         (await db.maybe(sql`select from simulated.nics where machine = ${vmId} and ${address}::text = any(floating)`)) !== undefined,
+      size: async (vmId) => (await driver.findMachine(vmId, AbortSignal.timeout(10_000)))!,
+      bootId: async (vmId) => {
+        const { booted_at, epoch } = await db.one<{ booted_at: Date; epoch: bigint }>(
+          sql`select booted_at, epoch from simulated.machines where name = ${vmId}`,
+        )
+        return `${booted_at.getTime()} ${epoch}`
+      },
       affinity: async (vmId) => formatNumberRanges((await driver.findMachine(vmId, AbortSignal.timeout(10_000)))?.cpus?.cpus ?? []),
       writeVolume: (vmId, volumeId, text) => drift.writeVolume(vmId, volumeId, text),
       readVolume: async (vmId, volumeId) => (await drift.readVolume(vmId, volumeId))?.text ?? '',

@@ -3,6 +3,7 @@ import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { GIB, DriverError, type CpuSet, type Machines, type MachineSpec, type NicSpec, type VolumeRef, type VolumeSpec } from '../driver.ts'
+import { roomFor } from '../room.ts'
 import type { SimulatedHost } from './host.ts'
 import { claimSpace, diskName, usedOf, requireComplete, volumeName } from './volumes.ts'
 
@@ -63,6 +64,7 @@ export function requireSameShape(row: MachineRow, { vmId, generation, vcpu, ramM
 
 export async function define(tx: Tx, host: SimulatedHost, spec: MachineSpec): Promise<void> {
   const { vmId, accountId, uuid, generation, vcpu, ramMiB, diskLimits, template } = spec
+  const room = roomFor(spec)
   await requireComplete(tx, host.hostId, diskName(vmId, generation))
   // With two unique keys, an upsert on one of them can fail on the other beside an equal one of another process.
   await tx.run(sql`insert into simulated.machines
@@ -71,7 +73,7 @@ export async function define(tx: Tx, host: SimulatedHost, spec: MachineSpec): Pr
       ${diskLimits.iops}, ${diskLimits.miBPerSecond})
     on conflict do nothing`)
   const defined = await tx.run(sql`update simulated.machines set account_id = ${accountId}, generation = ${generation}, vcpu = ${vcpu},
-      ram_mib = ${ramMiB}, disk_iops = ${diskLimits.iops}, disk_mib_per_second = ${diskLimits.miBPerSecond}, has_agent = ${template.hasAgent},
+      ram_mib = ${ramMiB}, room_vcpu = ${room.vcpu}, room_ram_mib = ${room.ramMiB}, disk_iops = ${diskLimits.iops}, disk_mib_per_second = ${diskLimits.miBPerSecond}, has_agent = ${template.hasAgent},
       is_stuck = is_stuck and generation = ${generation}
     where host_id = ${host.hostId} and name = ${vmId} and uuid = ${uuid}`)
   if (defined === 0) throw new DriverError('conflict', `Machine ${vmId} exists on simulated host ${host.hostId} with another uuid`)

@@ -14,6 +14,7 @@ import { inventoryMethods } from './inventory.ts'
 import { statsMethods } from './stats.ts'
 import { interfaceMethods } from './interfaces.ts'
 import { realPace, type Pace } from './latency.ts'
+import { liveSizeMethods } from './live-size.ts'
 import { migrationMethods } from './migration.ts'
 import { powerMethods } from './power.ts'
 import { definitionMethods } from './definition.ts'
@@ -50,6 +51,7 @@ export function simulatedDrivers({
       hostId,
       ...diskMethods(host),
       ...definitionMethods(host),
+      ...liveSizeMethods(host),
       ...powerMethods(host),
       ...guestMethods(host),
       ...migrationMethods(host),

@@ -3,6 +3,7 @@ import { sql } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Machine, Monitoring, Volume } from '../driver.ts'
 import type { SimulatedHost, Verb } from './host.ts'
+import { roomOf } from './live-size.ts'
 import { agentConnected } from './power.ts'
 import type { MachineRow } from './definition.ts'
 import { parentBackupId, type VolumeRow } from './volumes.ts'
@@ -85,6 +86,7 @@ const toMachine = (host: SimulatedHost, row: ListedMachine): Machine => ({
   vcpu: row.vcpu,
   cpus: row.cpus && { cpus: row.cpus, numaNode: row.numa_node },
   ramMiB: row.ram_mib,
+  room: roomOf(row),
   diskLimits: { iops: row.disk_iops, miBPerSecond: row.disk_mib_per_second },
   agentConnected: agentConnected(host, row),
   nics: row.nics,

@@ -2,6 +2,8 @@
 // VM on another one, and charges a dearer month; what a cheaper one gives back is refunded in the end.
 import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
+import type { ComputeSize } from '../../../hypervisor/driver.ts'
+import { canGrowTo } from '../../../hypervisor/room.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { ApiError, apiError, invalid } from '../../../kernel/errors.ts'
 import { catalogNumbers, getTemplateById, traitsOfPlan } from '../../catalog/service.ts'
@@ -32,7 +34,8 @@ import * as sql from '../model/sql.ts'
 import { requireMovable, reserveDestination } from '../move/destination.ts'
 import { add } from '../move/steps.ts'
 import type { ResizeQuote, ResizeVm } from '../schema.ts'
-import { resizeElsewhere, type ResizeInput, type ShapeBefore, upgradeVm } from './resize.workflow.ts'
+import type { ResizeInput, ShapeBefore } from './resize-machine.ts'
+import { resizeElsewhere, upgradeVm } from './resize.workflow.ts'
 
 type Resized = Promise<ActionStarted | DryRunResult<ResizeQuote>>
 
@@ -120,7 +123,7 @@ export async function changeSize(
   })
   await sql.setStatus(tx, now, vm.id, { status: 'UPGRADING' })
   const wasRunning = vm.status === 'RUNNING'
-  const restarts = wasRunning && (vcpu !== vm.vcpu || ramMiB !== vm.ram_mib)
+  const restarts = wasRunning && (vcpu !== vm.vcpu || ramMiB !== vm.ram_mib) && !(await growsLive(tx, vm, to))
   const input: ResizeInput = {
     vmId: vm.id,
     kind,
@@ -146,6 +149,12 @@ export async function changeSize(
   const balanceAfter = (await balanceOf(tx, vm.account_id)) + refundCents
   const quote = toQuote(currency, { charge: price - refundCents, monthly: monthly + vm.copies_price_cents, balanceAfter })
   return new DryRunResult({ ...quote, restarts, moves: destination !== null })
+}
+
+/** A guest uses what it gets while it runs when its agent tells it to. */
+async function growsLive(tx: Tx, vm: sql.VmDetails, to: ComputeSize): Promise<boolean> {
+  const room = vm.has_agent && vm.readiness === 'reachable' ? await sql.findRoom(tx, vm.id) : null
+  return room !== null && canGrowTo({ vcpu: vm.vcpu, ramMiB: vm.ram_mib }, to, room)
 }
 
 /** In the storage backend, and on the host of the VM or on another, which is returned. */

@@ -1,9 +1,9 @@
-// The workflow of an upgrade or resize, on the host of the VM or on another one. The machine is stopped, defined anew and started, unless only its disk
-// grows: that is done live. Until the end quotas and capacity are those of the larger of both sizes in each part, so either outcome only releases.
-import type { MachineSpec } from '../../../hypervisor/driver.ts'
+// The workflow of an upgrade or resize, on the host of the VM or on another one. The machine is stopped, defined anew and started, unless it only
+// grows, within the room that it was started with: that is done live. Until the end quotas and capacity are those of the larger of both sizes in each
+// part, so either outcome only releases.
 import type { Tx } from '../../../kernel/database/db.ts'
 import { triggerReconciler } from '../../../workflow/reconciler-loop.ts'
-import type { EndContext, StepContext, WorkflowBuilder } from '../../../workflow/workflow-builder.ts'
+import type { EndContext, WorkflowBuilder } from '../../../workflow/workflow-builder.ts'
 import { type Deps, workflow } from '../../deps.ts'
 import { releaseCapacity, type Size } from '../../hosts/capacity.ts'
 import { markPortsDirty } from '../../ports/service.ts'
@@ -11,7 +11,6 @@ import { releaseStorage } from '../../storage/service.ts'
 import { refund, refundable } from '../../wallet/service.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { resizeVm } from '../model/hooks.ts'
-import { machineSpec, withSize } from '../model/machine-spec.ts'
 import { releaseVmQuotas, sizeOnHost } from '../model/placement.ts'
 import * as sql from '../model/sql.ts'
 import { clearStaleMachine, recordStaleMachine } from '../model/stale-machines.ts'
@@ -41,39 +40,17 @@ import {
   SHUTDOWN_GRACE_MS,
   startMachine,
   vmAndDriver,
-  type VmInput,
 } from '../steps.ts'
-
-type Stored = 'customPriceCents' | 'periodPriceCents' | 'diskIops' | 'diskMiBPerSecond' | 'bandwidthWithheldBytes'
-
-/** JSON-compatible: stored in the workflow journal. */
-export interface ShapeBefore extends Omit<sql.VmSize, Stored> {
-  // Missing in the journal of a run that an older release started.
-  bandwidthWithheldBytes?: string
-  diskIops?: number | null
-  diskMiBPerSecond?: number | null
-  customPriceCents: string | null
-  periodPriceCents: string
-  dailyBackupPaidUntil: string | null
-  network10gPaidUntil: string | null
-}
-
-export interface ResizeInput extends VmInput {
-  wasRunning: boolean
-  before: ShapeBefore
-  /** By how much each part grows, reserved from the beginning. */
-  more: Size
-  chargedCents: string
-  // Missing in the journal of a run that an older release started.
-  kind?: 'upgrade' | 'resize'
-  /** The machine in the end. */
-  to?: sql.MachineSize
-  /** Whether a machine that runs is stopped for it. */
-  restarts?: boolean
-  refundCents?: string
-  /** For the ledger. */
-  name?: string
-}
+import {
+  defineAsBefore,
+  finalSize,
+  growLive,
+  specBefore,
+  ungrow,
+  type Grown,
+  type ResizeInput,
+  type ShapeBefore,
+} from './resize-machine.ts'
 
 export interface ResizeElsewhereInput extends ResizeInput, MoveInput {}
 
@@ -81,21 +58,6 @@ const dateOf = (text: string | null): Date | null => (text === null ? null : new
 const sizeBefore = ({ vcpu, ramMiB, diskGiB }: ShapeBefore): Size => ({ vcpu, ramMiB, diskGiB })
 const isStopped = ({ wasRunning, restarts = true }: ResizeInput): boolean => wasRunning && restarts
 const isLive = ({ wasRunning, restarts = true }: ResizeInput): boolean => wasRunning && !restarts
-
-/** The row is as large as the larger size in each part. */
-const finalSize = ({ to }: ResizeInput): { vcpu?: number; ramMiB?: number } => (to ? { vcpu: to.vcpu, ramMiB: to.ramMiB } : {})
-
-type Context = StepContext<Deps, ResizeInput, unknown>
-
-async function specBefore(context: Context): Promise<MachineSpec> {
-  const { vm } = await vmAndDriver(context)
-  const { vcpu, ramMiB, diskGiB, diskIops = null, diskMiBPerSecond = null } = context.input.before
-  const diskLimits = { iops: diskIops, miBPerSecond: diskMiBPerSecond }
-  return withSize(await machineSpec(context.deps.db, vm), { vcpu, ramMiB, diskGiB, diskLimits })
-}
-
-const defineAsBefore = async (context: Context): Promise<{ diskGiB: number }> =>
-  (await vmAndDriver(context)).driver.ensureDefined(await specBefore(context), context.signal)
 
 const resizing = <I extends ResizeInput, R extends object>(builder: WorkflowBuilder<Deps, I, R>) =>
   builder
@@ -132,29 +94,34 @@ const resizing = <I extends ResizeInput, R extends object>(builder: WorkflowBuil
       timeout: READY_STEP,
       run: async (context): Promise<Ready | null> => (isStopped(context.input) ? awaitReadyOrEnd(context, finalSize(context.input)) : null),
     })
-    // Last: a disk that has grown does not shrink.
     .step('grow', {
-      run: async (context): Promise<{ diskGiB: number } | null> =>
-        isLive(context.input) ? applySpec(context, finalSize(context.input)) : null,
-      // Measures the disk, too.
-      undo: async (context) => (isLive(context.input) ? defineAsBefore(context) : null),
+      timeout: '5m',
+      run: async (context): Promise<Grown | null> => {
+        if (!isLive(context.input)) return null
+        const guestReason = await growLive(context)
+        // Last: a disk that has grown does not shrink.
+        return { ...(await applySpec(context, finalSize(context.input))), guestReason }
+      },
+      undo: async (context) => (isLive(context.input) ? ungrow(context) : null),
     })
     .onSuccess((tx, context) => complete(tx, context))
     .onFailure(async (tx, context) => {
-      const { input, results } = context
-      const grown = (results as { grow?: { diskGiB: number } | null }).grow?.diskGiB ?? 0
-      if (isLive(input) && input.more.diskGiB > 0 && grown >= input.before.diskGiB + input.more.diskGiB) return complete(tx, context)
-      await takeBack(tx, context)
+      const { input } = context
+      const { diskGiB = 0, isKept = false } = (context.results as Results).grow ?? {}
+      const hasDisk = input.more.diskGiB > 0 && diskGiB >= input.before.diskGiB + input.more.diskGiB
+      await (isLive(input) && (isKept || hasDisk) ? complete(tx, context) : takeBack(tx, context))
     })
 
-type Results = { move?: Outcome; ready?: Ready | null }
+type Results = { move?: Outcome; ready?: Ready | null; grow?: Grown | null }
 
 async function complete(tx: Tx, { deps, input, results, runId, now }: EndContext<Deps, ResizeInput, object>): Promise<void> {
   const { vmId, wasRunning, kind = 'upgrade', before, more, to } = input
   const vm = (await sql.lockVmById(tx, vmId))!
   if (to) await releaseRest(tx, now, vm, subtract(add(sizeBefore(before), more), to), to)
-  const { ready } = results as Results
-  await sql.setStatus(tx, now, vmId, { status: wasRunning ? 'RUNNING' : 'STOPPED', ...ready })
+  const { ready, grow } = results as Results
+  const unused = grow?.guestReason ?? null
+  const reason = unused && `It has its new size, but ${unused}: restart it, or bring the rest online in the guest`
+  await sql.setStatus(tx, now, vmId, { status: wasRunning ? 'RUNNING' : 'STOPPED', reason, ...ready })
   await recordVmEvent(tx, deps, vmId, kind === 'upgrade' ? 'vm.upgraded' : 'vm.resized', { actionId: runId })
   await triggerReconciler(tx, DRAIN)
   const most = await refundable(tx, vm.account_id, vmId)

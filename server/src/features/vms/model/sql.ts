@@ -1,3 +1,4 @@
+import type { ComputeSize } from '../../../hypervisor/driver.ts'
 import { sql, type NotNull, type Queries, type Sql, type Tx } from '../../../kernel/database/db.ts'
 import { isOpen, type OpenRun } from '../../../workflow/run-store.ts'
 import { allColumns } from '../../../schema/columns.ts'
@@ -6,8 +7,8 @@ import type { Row } from '../../../schema/rows.gen.ts'
 import { isSuspended } from '../../accounts/service.ts'
 import type { BackupPolicy, VmStatus } from '../schema.ts'
 
-/** `lost_at` is for the invariants of money alone. */
-export type VmRow = Omit<Row<'vms'>, 'lost_at'>
+/** `lost_at` is for the invariants of money alone, the room of its machine for those who change its size. */
+export type VmRow = Omit<Row<'vms'>, 'lost_at' | 'room_vcpu' | 'room_ram_mib'>
 
 /** A row of the view `vm_details`, with the state of its account. */
 export interface VmDetails extends Row<'vm_details'> {
@@ -365,6 +366,18 @@ export const setMachineSize = (tx: Tx, now: Date, id: string, size: MachineSize)
     update vms set vcpu = ${size.vcpu}, ram_mib = ${size.ramMiB}, disk_gib = ${size.diskGiB}, disk_iops = ${size.diskIops},
       disk_mib_per_second = ${size.diskMiBPerSecond}, updated_at = ${now}
     where id = ${id}`)
+
+/** Of a machine that was started, as its host says. */
+export const setRoom = (db: Queries, id: string, room: ComputeSize | null) =>
+  db.run(sql`
+    update vms set room_vcpu = ${room?.vcpu ?? null}, room_ram_mib = ${room?.ramMiB ?? null}
+    where id = ${id} and (room_vcpu, room_ram_mib) is distinct from (${room?.vcpu ?? null}::int, ${room?.ramMiB ?? null}::int)`)
+
+/** Null: it does not grow while it runs. */
+export async function findRoom(db: Queries, id: string): Promise<ComputeSize | null> {
+  const row = await db.maybe<Pick<Row<'vms'>, 'room_vcpu' | 'room_ram_mib'>>(sql`select room_vcpu, room_ram_mib from vms where id = ${id}`)
+  return row?.room_vcpu && row.room_ram_mib ? { vcpu: row.room_vcpu, ramMiB: row.room_ram_mib } : null
+}
 
 export const updateVm = (
   tx: Tx,

@@ -1,10 +1,12 @@
 // Defines the domain of a VM: size, generation, interfaces.
 import { randomUUID } from 'node:crypto'
 import { ErrorCode, hasCode, Param, type Domain, type Volume } from '@berth/libvirt'
-import { DriverError, GIB, type CpuSet, type DiskLimits, type Machines, type MachineSpec } from '../../driver.ts'
+import { DriverError, GIB, type ComputeSize, type CpuSet, type DiskLimits, type Machines, type MachineSpec } from '../../driver.ts'
+import { roomFor } from '../../room.ts'
 import { guestGroup } from '../host/guest-user-probe.ts'
 import { detectAcceleration } from '../host/kvm-probe.ts'
 import { cpuMap } from '../xml/cpu-xml.ts'
+import { sizeOf } from '../xml/size-xml.ts'
 import { domainXml, LIMIT_GROUP, limitsByDisk, type DiskFile, type RbdDisk } from '../xml/domain-xml.ts'
 import { diskImage } from '../../rbd/names.ts'
 import { growOffline, growLive } from '../storage/resize.ts'
@@ -38,15 +40,20 @@ export const definitionMethods = (context: HostContext): Pick<Machines, 'ensureD
 })
 
 export function requireSameSpec({ xml, metadata, domain }: MachineState, { vmId, generation, vcpu, ramMiB }: MachineSpec): void {
-  const [cpus, memory] = [Number(xml.find('vcpu')?.text), Number(xml.find('memory')?.text) / 1024]
-  if (metadata.generation === generation && cpus === vcpu && memory === ramMiB) return
-  const has = `generation ${metadata.generation}, ${cpus} vCPU, ${memory} MiB`
+  const size = sizeOf(xml)
+  if (metadata.generation === generation && size.vcpu === vcpu && size.ramMiB === ramMiB) return
+  const has = `generation ${metadata.generation}, ${size.vcpu} vCPU, ${size.ramMiB} MiB`
   throw new DriverError('invalid_state', `Machine ${vmId} (${domain.name}) runs with ${has}; stop it first`)
 }
 
 /** QEMU's other threads too. A domain that has just gone off rejects it, and is defined anew before it starts. */
-async function pinLive(context: HostContext, { xml, domain }: MachineState, set: CpuSet | null, signal: AbortSignal): Promise<void> {
-  const vcpus = Number(xml.attribute('vcpu/current') ?? xml.find('vcpu')?.text)
+export async function pinLive(
+  context: HostContext,
+  { xml, domain }: Pick<MachineState, 'xml' | 'domain'>,
+  set: CpuSet | null,
+  signal: AbortSignal,
+): Promise<void> {
+  const vcpus = sizeOf(xml).vcpu
   const flags = ['live', 'config'] as const
   await context.call(`pin ${domain.name}`, signal, async (host) => {
     const { cpus } = await host.connect.getNodeInfo()
@@ -98,6 +105,9 @@ async function getDisk(context: HostContext, spec: MachineSpec, signal: AbortSig
   return disk
 }
 
+/** The machine of aarch64 has no vCPU hot-plug. */
+const roomOn = (spec: MachineSpec): ComputeSize => (spec.template.arch === 'x86_64' ? roomFor(spec) : spec)
+
 /** Metadata of a domain that was never defined. */
 export const NO_SAVED_STATE = { restartId: null, stop: null }
 
@@ -115,6 +125,7 @@ export async function define(
   for (const volume of spec.volumes) volumes.push({ id: volume.volumeId, source: await openVolume(context, volume, signal) })
   const { xml } = domainXml(spec, {
     acceleration: await detectAcceleration(context, signal, spec.template.arch),
+    room: roomOn(spec),
     canOffload: await canOffload(context, signal),
     disk,
     seedPath: seed.key,

@@ -3,6 +3,7 @@ import { DriverError, isDriverError, type Machines, type Readiness } from '../..
 import { configureGuestAddresses } from '../network/guest-addresses.ts'
 import { callGuestAgent, isAgentConnected } from '../domain/guest-agent.ts'
 import { stopRecording, consoleTail, recordConsole } from '../domain/console-recorder.ts'
+import { bringMemoryOnline } from '../domain/guest-size.ts'
 import { awaitChange, findMachine, getMachine } from '../domain/lookup.ts'
 import type { HostContext } from '../core/host-context.ts'
 
@@ -14,7 +15,10 @@ export const readinessMethods = (context: HostContext): Pick<Machines, 'ensureRe
     const readiness = await awaitChange(context, found.domain, ['agent', 'lifecycle'], { timeoutMs, look }, signal)
     if (!readiness) throw guestFailed(context, vmId, `was not ready within ${timeoutMs} ms`)
     stopRecording(context, vmId)
-    if (readiness === 'reachable') await configureGuestAddresses(context, await getMachine(context, vmId, signal), signal)
+    if (readiness === 'reachable') {
+      await bringMemoryOnline(context, found.domain, signal)
+      await configureGuestAddresses(context, await getMachine(context, vmId, signal), signal)
+    }
     return { readiness }
   },
 })

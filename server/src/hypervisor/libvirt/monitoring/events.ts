@@ -1,6 +1,7 @@
 // libvirt events as DriverEvents.
 import { AgentState, DomainLifecycle, StoppedDetail, type Domain, type EventOf } from '@berth/libvirt'
 import type { DriverEvent, Monitoring, StopReason } from '../../driver.ts'
+import { bringMemoryOnline } from '../domain/guest-size.ts'
 import { getMetadata } from '../xml/domain-metadata.ts'
 import { vmIdOfDomain } from '../core/resource-names.ts'
 import type { HostContext } from '../core/host-context.ts'
@@ -19,7 +20,7 @@ export function eventMethods(context: HostContext): Pick<Monitoring, 'subscribe'
       try {
         await listen((host) => host.subscribe('lifecycle', (event) => notify(() => lifecycle(context, event))))
         await listen((host) => host.subscribe('reboot', ({ domain }) => notify(() => eventOf(domain, 'rebooted'))))
-        await listen((host) => host.subscribe('agent', (event) => notify(() => agent(event))))
+        await listen((host) => host.subscribe('agent', (event) => notify(() => agent(context, event))))
       } catch (error) {
         end()
         throw error
@@ -49,8 +50,17 @@ const eventOf = (domain: Domain, type: 'started' | 'rebooted' | 'agent_connected
   return vmId ? { type, vmId } : undefined
 }
 
-const agent = ({ domain, state }: EventOf<'agent'>): DriverEvent | undefined =>
-  state === AgentState.connected ? eventOf(domain, 'agent_connected') : undefined
+const MEMORY_MS = 60_000
+
+/** A guest that has rebooted by itself gets its added memory here. */
+function agent(context: HostContext, { domain, state }: EventOf<'agent'>): DriverEvent | undefined {
+  const event = state === AgentState.connected ? eventOf(domain, 'agent_connected') : undefined
+  if (event)
+    bringMemoryOnline(context, domain, AbortSignal.any([context.closing, AbortSignal.timeout(MEMORY_MS)])).catch((error: unknown) =>
+      context.log.debug({ hostId: context.hostId, domain: domain.name, err: error }, 'looking for added memory failed'),
+    )
+  return event
+}
 
 async function lifecycle(context: HostContext, { domain, event, detail }: EventOf<'lifecycle'>): Promise<DriverEvent | undefined> {
   if (event === DomainLifecycle.started) return eventOf(domain, 'started')

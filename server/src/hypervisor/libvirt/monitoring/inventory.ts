@@ -6,6 +6,7 @@ import { undefinedIfNotFound } from '../core/errors.ts'
 import { cpuSetOf } from '../xml/cpu-xml.ts'
 import { diskLimitsOf, volumesOf } from '../xml/domain-xml.ts'
 import { interfacesOf, macOf } from '../xml/interface-xml.ts'
+import { roomOf, sizeOf } from '../xml/size-xml.ts'
 import { findMachine } from '../domain/lookup.ts'
 import type { Metadata } from '../xml/domain-metadata.ts'
 import { markerName, STORAGE_POOL, readVolumeName, storageIdOf } from '../core/resource-names.ts'
@@ -53,9 +54,9 @@ function toMachine({ domain, xml, metadata, state, reason }: Seen): Machine {
     power,
     stopReason: power === 'stopped' ? whyShutOff(reason, metadata?.stop ?? null) : null,
     isOutOfSpace: state === DomainState.paused && reason === PausedReason.ioError,
-    vcpu: Number(xml.attribute('vcpu/current') ?? xml.find('vcpu')?.text ?? 0),
+    ...sizeOf(xml),
+    room: roomOf(xml),
     cpus: cpuSetOf(xml),
-    ramMiB: Math.round(Number(xml.find('memory')?.text ?? 0) / 1024),
     diskLimits: diskLimitsOf(xml),
     agentConnected: xml.all('devices/channel/target').some(({ attributes: { name, state: now } }) => name === AGENT && now === 'connected'),
     nics: interfacesOf(xml).map((nic) => ({ mac: macOf(nic) })),

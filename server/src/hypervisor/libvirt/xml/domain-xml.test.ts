@@ -7,6 +7,7 @@ import { readXml } from '../core/xml.ts'
 
 const options: DomainOptions = {
   acceleration: 'emulation',
+  room: { vcpu: 3, ramMiB: 2048 },
   canOffload: true,
   disk: { path: '/pool/disk', backing: '/pool/template' },
   seedPath: '/pool/seed',

@@ -1,16 +1,18 @@
 // Domain XML: of VMs, from ids, numbers and allocated addresses only (text chosen by customers is in the cloud-init seed); and of paused
 // helper domains with one disk, for work on a disk that only QEMU can do.
-import { formatNumberRanges } from '../../../kernel/number-ranges.ts'
-import { volumeSerial, type Acceleration, type Arch, type DiskLimits, type MachineSpec } from '../../driver.ts'
+import { volumeSerial, type Acceleration, type Arch, type ComputeSize, type DiskLimits, type MachineSpec } from '../../driver.ts'
 import { seclabelXml } from '../core/guest-user.ts'
 import { pinXml } from './cpu-xml.ts'
 import { domainName } from '../core/resource-names.ts'
 import { element, type Element, type Xml } from '../core/xml.ts'
 import { type Metadata, metadataXml } from './domain-metadata.ts'
 import { interfaceXml } from './interface-xml.ts'
+import { nodeXml, sizeXml } from './size-xml.ts'
 
 export interface DomainOptions {
   acceleration: Acceleration
+  /** How large it can get while it runs. */
+  room: ComputeSize
   /** Whether guests may leave checksums and segments to their interfaces. */
   canOffload: boolean
   disk: DiskFile | RbdDisk
@@ -55,10 +57,9 @@ export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
     element('name', {}, domainName(spec.vmId)),
     element('uuid', {}, spec.uuid),
     element('metadata', {}, metadataXml(metadataFor(spec, options.remembered), 'definition')),
-    element('memory', { unit: 'MiB' }, spec.ramMiB),
-    element('vcpu', { placement: 'static', cpuset: spec.cpus ? formatNumberRanges(spec.cpus.cpus) : undefined }, spec.vcpu),
+    ...sizeXml(spec, options.room),
     ...pinXml(spec.cpus, spec.vcpu),
-    ...processorXml(arch, options.acceleration),
+    ...processorXml(arch, options.acceleration, nodeXml(spec, options.room)),
     element('clock', { offset: 'utc' }),
     element('on_poweroff', {}, 'destroy'),
     element('on_reboot', {}, 'restart'),
@@ -90,7 +91,7 @@ const metadataFor = (spec: MachineSpec, remembered: DomainOptions['remembered'])
 })
 
 /** Firmware, features and processor, which differ by architecture. */
-export function processorXml(arch: Arch, acceleration: Acceleration): Xml[] {
+export function processorXml(arch: Arch, acceleration: Acceleration, nodes: Xml | false = false): Xml[] {
   const isArm = arch === 'aarch64'
   const machine = element('type', { arch, machine: isArm ? 'virt' : 'q35' }, 'hvm')
   const isInsecure = element('firmware', {}, element('feature', { enabled: 'no', name: 'secure-boot' }))
@@ -100,14 +101,19 @@ export function processorXml(arch: Arch, acceleration: Acceleration): Xml[] {
       ? element('os', { firmware: 'efi' }, machine, isInsecure, element('bootmenu', { enable: 'yes', timeout: 0 }))
       : element('os', {}, machine, element('bootmenu', { enable: 'no' })),
     element('features', {}, element('acpi'), isArm ? acceleration === 'emulation' && element('gic', { version: 3 }) : element('apic')),
-    acceleration === 'kvm' ? element('cpu', { mode: isArm ? 'host-passthrough' : 'host-model' }) : emulatedCpu(arch),
+    acceleration === 'kvm' ? element('cpu', { mode: isArm ? 'host-passthrough' : 'host-model' }, nodes) : emulatedCpu(arch, nodes),
   ]
 }
 
 /** Models that are cheap to emulate and that current distributions still support. Newer ARM models authenticate pointers, which takes twice as
  *  long under emulation. */
-const emulatedCpu = (arch: Arch): Xml =>
-  element('cpu', { mode: 'custom', match: 'exact' }, element('model', { fallback: 'allow' }, arch === 'aarch64' ? 'cortex-a57' : 'Nehalem'))
+const emulatedCpu = (arch: Arch, nodes: Xml | false): Xml =>
+  element(
+    'cpu',
+    { mode: 'custom', match: 'exact' },
+    element('model', { fallback: 'allow' }, arch === 'aarch64' ? 'cortex-a57' : 'Nehalem'),
+    nodes,
+  )
 
 /** A write that finds the pool full pauses the guest, which loses nothing and is resumed when there is room (vms.power_sync); reported to the
  *  guest, it would make its filesystem read-only. Other errors are the guest's to handle. */
