@@ -4,6 +4,8 @@ import { controlOf, givenHost, placeOn } from '../../../test/hosts.ts'
 import { allowManyVms } from '../../../test/snapshot-backup-fixture.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { getVmRow, machineSpec } from './model/machine-spec.ts'
+import { applyPorts } from './reconcilers/apply-ports.reconciler.ts'
+import { reconcileStaleMachines } from './reconcilers/stale-machines.reconciler.ts'
 
 const soon = () => AbortSignal.timeout(10_000)
 
@@ -36,6 +38,8 @@ describe('a VM that grows while it runs', async () => {
     const { status, body } = await customer.post(`/vms/${id}/${verb}`, { customConfig })
     expect(status, body.error).toBe(202)
     await app.settle({ subjectId: id })
+    await applyPorts.runOnce(app.deps)
+    await reconcileStaleMachines.runOnce(app.deps)
     await app.checkInvariants()
     return (await customer.get(`/vms/${id}/actions/${body.data.actionId}`)).body.data
   }
@@ -109,13 +113,13 @@ describe('a VM that grows while it runs', async () => {
     const before = [await machine(id), await balance(), await quotas(), await used()]
     await controls[0]!.drift.hangGuest(id)
     const action = await resize(id, LARGER)
-    expect(action).toMatchObject({ status: 'FAILED', error: { message: expect.stringContaining('Stop the VM, resize it, and start it') } })
+    expect(action).toMatchObject({ status: 'FAILED', error: expect.stringContaining('Stop it, resize it, and start it') })
     expect([await machine(id), await balance(), await quotas(), await used()]).toEqual(before)
     expect(await vm(id)).toMatchObject({
       status: 'RUNNING',
       vcpu: 2,
       ram: 4096,
-      statusReason: expect.stringContaining('its guest agent does not answer'),
+      statusReason: expect.stringContaining('The guest agent does not answer'),
     })
   })
 

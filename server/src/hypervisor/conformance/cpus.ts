@@ -14,6 +14,19 @@ export const cpuContract: ConformanceContract = (fixture) => {
     expect([await cpusOf(spec.vmId), await fixture().guest.affinity(spec.vmId)]).toEqual([other.cpus, '0'])
   })
 
+  test('a machine with CPUs of its own that grows while it runs gets one for each new vCPU, and loses it with the vCPU', async () => {
+    const last = await lastCpu()
+    const spec = await create(fixture(), fixture().spec({ cpus: { cpus: [last], numaNode: 0 } }))
+    const { room } = (await fixture().driver.findMachine(spec.vmId, soon(fixture())))!
+    if (room.vcpu < 2) return
+    const larger = { ...spec, vcpu: 2, cpus: { cpus: [last, 0], numaNode: 0 } }
+    for (const each of [larger, spec]) {
+      expect(await fixture().driver.ensureLiveSize(each, soon(fixture()))).toMatchObject({ vcpu: each.vcpu, guestReason: null })
+      expect(await cpusOf(spec.vmId)).toEqual(each.cpus)
+    }
+    expect(await fixture().guest.affinity(spec.vmId)).toBe(String(last))
+  })
+
   test('a machine that shares its CPUs is kept off the others, and moved to others while it runs', async () => {
     const last = await lastCpu()
     const spec = await create(fixture(), fixture().spec({ cpus: { cpus: [0], numaNode: null } }))

@@ -29,7 +29,7 @@ export function liveSizeMethods(host: SimulatedHost): Pick<Machines, 'ensureLive
             const size = { ...has, ...to }
             await tx.run(sql`update simulated.machines set vcpu = ${size.vcpu}, ram_mib = ${size.ramMiB}
               where host_id = ${hostId} and name = ${spec.vmId}`)
-            if (size.vcpu > has.vcpu && spec.cpus) await setCpus(tx, hostId, spec.vmId, spec.cpus)
+            await setCpus(tx, hostId, spec.vmId, spec.cpus)
             return { ...size, guestReason: isSmaller || isUsed ? null : 'its guest agent does not answer' }
           })
         await resize({ ramMiB: wanted.ramMiB })

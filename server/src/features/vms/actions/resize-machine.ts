@@ -84,7 +84,7 @@ export async function growLive(context: Context): Promise<string | null> {
 async function requireAgent(driver: Driver, vmId: string, signal: AbortSignal): Promise<void> {
   await driver.ensureReady(vmId, { timeoutMs: AGENT_TIMEOUT_MS }, signal).catch((error: unknown) => {
     if (!isDriverError(error, 'guest_failed')) throw error
-    const advice = 'its guest agent does not answer, so it cannot grow while it runs. Stop the VM, resize it, and start it'
+    const advice = 'The guest agent does not answer, so the VM cannot grow while it runs. Stop it, resize it, and start it.'
     throw new StepError('guest_failed', advice, { retry: false, cause: error })
   })
 }

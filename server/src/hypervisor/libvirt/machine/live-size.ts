@@ -42,7 +42,8 @@ async function ensureLiveSize(context: HostContext, found: MachineState, spec: M
   await setRam(context, domain, 'config', has.ramMiB, signal)
   const definition = await readSide(context, domain, 'config', signal)
   if (sizeOf(definition).vcpu !== has.vcpu) await plugVcpus(context, domain, 'config', has.vcpu, signal)
-  if (has.vcpu > before.vcpu && (spec.cpus ?? cpuSetOf(xml)) !== null) await pinLive(context, { domain, xml }, spec.cpus, signal)
+  // Also those that stay: QEMU's other threads may run where the removed ones did.
+  if (has.vcpu <= spec.vcpu && (spec.cpus ?? cpuSetOf(xml)) !== null) await pinLive(context, { domain, xml }, spec.cpus, signal)
   const hasGrown = has.vcpu >= before.vcpu && has.ramMiB >= before.ramMiB
   return {
     ...has,

@@ -13,9 +13,13 @@ export function pinXml(set: CpuSet | null, vcpus: number): Xml[] {
 /** More CPUs than any host has. */
 const MOST = 8192
 
-/** Null: any. Pins come first: those that were changed while the domain runs are nowhere else. */
+/** Null: any. Pins come first: those that were changed while the domain runs are nowhere else. vCPUs that were removed while it runs may still have one. */
 export function cpuSetOf(domain: Element): CpuSet | null {
-  const pins = domain.all('cputune/vcpupin').map(({ attributes }) => parseNumberRanges(attributes['cpuset'] ?? '', MOST) ?? [])
+  const vcpus = Number(domain.attribute('vcpu/current') ?? Infinity)
+  const pins = domain
+    .all('cputune/vcpupin')
+    .filter(({ attributes }) => Number(attributes['vcpu']) < vcpus)
+    .map(({ attributes }) => parseNumberRanges(attributes['cpuset'] ?? '', MOST) ?? [])
   const node = domain.attribute('numatune/memory/nodeset')
   if (pins.length > 0 && node !== undefined) return { cpus: pins.flat(), numaNode: Number(node) }
   const shared = pins[0] ?? parseNumberRanges(domain.attribute('vcpu/cpuset') ?? '', MOST)
