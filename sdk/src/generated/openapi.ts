@@ -1631,7 +1631,7 @@ export interface components {
             currency: string;
             /** @description Decimal with two places, for example "12.00"; debits are negative */
             balanceAfter: string;
-            /** @description Whether the running VM is shut down and started again, once */
+            /** @description Whether the running VM is shut down and started again, once. One that has room for its larger size gets it while it runs */
             restarts: boolean;
             /** @description Whether it moves to another host first, because its own is full; it keeps running meanwhile */
             moves: boolean;
