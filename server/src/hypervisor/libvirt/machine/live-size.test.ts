@@ -17,6 +17,7 @@ interface Side {
 }
 
 let host: ScriptedHost
+let type: 'kvm' | 'qemu'
 let sides: { live: Side; config: Side }
 /** What the guest has brought online, and whether it gives back. */
 let guest: { vcpus: number; blocks: number; obeys: boolean; releases: boolean }
@@ -44,7 +45,7 @@ function xmlOf(side: Side): string {
     ({ alias, ramMiB }) =>
       `<memory model='dimm'><target><size unit='KiB'>${ramMiB * 1024}</size><node>0</node></target><alias name='${alias}'/></memory>`,
   )
-  return `<domain><metadata>${metadata}</metadata><maxMemory slots='16' unit='KiB'>${16384 * 1024}</maxMemory>
+  return `<domain type='${type}'><metadata>${metadata}</metadata><maxMemory slots='16' unit='KiB'>${16384 * 1024}</maxMemory>
     <memory unit='KiB'>${ramOf(side) * 1024}</memory><vcpu placement='static' current='${side.vcpu}'>4</vcpu><devices>${memory.join('')}</devices></domain>`
 }
 
@@ -52,6 +53,7 @@ const sideOf = (flags: number): Side => (flags === LIVE ? sides.live : sides.con
 
 beforeEach(async () => {
   host = await ScriptedHost.start()
+  type = 'kvm'
   sides = { live: { vcpu: 1, dimms: [] }, config: { vcpu: 1, dimms: [] } }
   guest = { vcpus: 1, blocks: START.ramMiB / BLOCK_MIB, obeys: true, releases: true }
   serve<{ flags: number }>(domains.getXml, ({ flags }) => xmlOf(flags & INACTIVE ? sides.config : sides.live))
@@ -148,6 +150,16 @@ test('what was added is taken back, as far as the guest releases it, and the def
   guest.releases = true
   expect(await ensure({})).toEqual({ ...START, guestReason: null })
   expect(sides).toEqual({ live: { vcpu: 1, dimms: [] }, config: { vcpu: 1, dimms: [] } })
+})
+
+test('vCPUs are not taken back where they are emulated', async () => {
+  type = 'qemu'
+  await ensure({ vcpu: 3, ramMiB: 5120 })
+  expect(await ensure({})).toEqual({ vcpu: 3, ramMiB: 4096, guestReason: null })
+  expect([sides.live, sides.config]).toEqual([
+    { vcpu: 3, dimms: [] },
+    { vcpu: 3, dimms: [] },
+  ])
 })
 
 test('a machine does not grow above its room, and one that is off not at all', async () => {

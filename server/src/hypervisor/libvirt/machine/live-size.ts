@@ -44,11 +44,9 @@ async function ensureLiveSize(context: HostContext, found: MachineState, spec: M
   if (sizeOf(definition).vcpu !== has.vcpu) await plugVcpus(context, domain, 'config', has.vcpu, signal)
   // Also those that stay: QEMU's other threads may run where the removed ones did.
   if (has.vcpu <= spec.vcpu && (spec.cpus ?? cpuSetOf(xml)) !== null) await pinLive(context, { domain, xml }, spec.cpus, signal)
-  const hasGrown = has.vcpu >= before.vcpu && has.ramMiB >= before.ramMiB
-  return {
-    ...has,
-    guestReason: hasGrown ? await awaitUse(context, domain, has, { ...metadata, hasDimms: dimmsOf(xml).length > 0 }, signal) : null,
-  }
+  const isSmaller = spec.vcpu < before.vcpu || spec.ramMiB < before.ramMiB
+  const guest = { hasAgent: metadata.hasAgent, hasDimms: dimmsOf(xml).length > 0 }
+  return { ...has, guestReason: isSmaller ? null : await awaitUse(context, domain, has, guest, signal) }
 }
 
 function requireRoom({ domain, xml }: MachineState, { vcpu, ramMiB }: MachineSpec): void {
@@ -121,11 +119,12 @@ const plugVcpus = (context: HostContext, domain: Domain, side: Side, vcpus: numb
 
 const UNPLUG_INTERVAL_MS = 2_000
 
-/** A guest need not release vCPUs, which libvirt says after some seconds. */
+/** A guest need not release vCPUs, which libvirt says after some seconds. Where they are emulated QEMU never reports that one is gone, so none is removed. */
 async function setVcpus(context: HostContext, domain: Domain, { vcpu: wanted }: MachineSpec, signal: AbortSignal): Promise<void> {
-  const { vcpu } = sizeOf(await readSide(context, domain, 'live', signal))
+  const xml = await readSide(context, domain, 'live', signal)
+  const { vcpu } = sizeOf(xml)
   if (wanted > vcpu) await plugVcpus(context, domain, 'live', wanted, signal)
-  if (wanted >= vcpu) return
+  if (wanted >= vcpu || xml.attributes['type'] !== 'kvm') return
   const isReleased = async (): Promise<boolean> => {
     await plugVcpus(context, domain, 'live', wanted, signal).catch((error: unknown) => {
       if (!isDriverError(error, 'transient', 'invalid_state', 'unsupported')) throw error
