@@ -16,11 +16,11 @@ export const cpuContract: ConformanceContract = (fixture) => {
 
   test('a machine with CPUs of its own that grows while it runs gets one for each new vCPU, and loses it with the vCPU', async () => {
     const last = await lastCpu()
-    const spec = await create(fixture(), fixture().spec({ cpus: { cpus: [last], numaNode: 0 } }))
+    const spec = await create(fixture(), fixture().spec({ ramMiB: 4096, cpus: { cpus: [last], numaNode: 0 } }))
     const { room } = (await fixture().driver.findMachine(spec.vmId, soon(fixture())))!
     if (room.vcpu < 2) return
-    const larger = { ...spec, vcpu: 2, cpus: { cpus: [last, 0], numaNode: 0 } }
-    expect(await fixture().driver.ensureLiveSize(larger, soon(fixture()))).toMatchObject({ vcpu: 2, guestReason: null })
+    const larger = { ...spec, vcpu: 2, ramMiB: 4608, cpus: { cpus: [last, 0], numaNode: 0 } }
+    expect(await fixture().driver.ensureLiveSize(larger, soon(fixture()))).toEqual({ vcpu: 2, ramMiB: 4608, guestReason: null })
     expect(await cpusOf(spec.vmId)).toEqual(larger.cpus)
     const { vcpu } = await fixture().driver.ensureLiveSize(spec, soon(fixture()))
     expect(await cpusOf(spec.vmId)).toEqual(vcpu === 1 ? spec.cpus : larger.cpus)

@@ -23,7 +23,7 @@ export async function findUnused(
     const usesMiB = hasDimms ? await onlineMemory(context, domain, signal) : ramMiB
     return usesMiB < ramMiB ? `its guest uses ${usesMiB} of ${ramMiB} MiB RAM` : null
   } catch (error) {
-    if (isDriverError(error, 'transient', 'invalid_state', 'unsupported')) return 'its guest agent does not answer'
+    if (isDriverError(error, 'transient', 'invalid_state', 'unsupported')) return 'its guest agent does not answer, or refuses it'
     throw error
   }
 }
