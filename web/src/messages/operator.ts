@@ -34,9 +34,7 @@ export const operatorMessages = {
     about: 'The host goes into maintenance mode, and its VMs move to other hosts of the region while they run.',
     progress: 'Drain progress',
     empty: 'The host has no VMs',
-    vm: 'VM',
-    to: 'To',
-    takes: 'Takes about',
+    move: (host: string, duration: string) => `Moves to ${host}, in about ${duration}`,
     total: (duration: string) => `All together takes about ${duration}.`,
     waits: (reason: string) => `Waits: ${reason}`,
     stays: (reason: string) => `Cannot move: ${reason}`,
@@ -57,7 +55,6 @@ export const operatorMessages = {
     counts: (moved: number, vms: number) => `${moved} of ${vms} VMs moved`,
     moving: (host: string) => `On its way to ${host}`,
     moved: (host: string, took: string | null) => (took ? `On ${host} after ${took}` : `On ${host}`),
-    state: 'Status',
     never: 'The host was never drained.',
   },
   migrate: {
