@@ -249,7 +249,6 @@ export const ResizeQuote = object(
   {
     ...Quote.properties,
     restarts: Type.Boolean({ description: 'Whether the running VM is shut down and started again, once' }),
-    moves: Type.Boolean({ description: 'Whether it moves to another host first, because its own is full; it keeps running meanwhile' }),
   },
   { title: 'ResizeQuote' },
 )
