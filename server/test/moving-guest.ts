@@ -164,7 +164,7 @@ export async function movingGuest({ replicated = false } = {}) {
       await expect.poll(async () => (await run(vms.witness, 'ping -c 1 -W 2 "$0"', vms.address)).exitCode, { timeout: 60_000 }).toBe(0)
     },
     sumOf: async (file: string): Promise<string> =>
-      (await run(vms.mover, 'sync; echo 3 > /proc/sys/vm/drop_caches; sha256sum "$0" | cut -c-64', file)).output.trim(),
+      (await run(vms.mover, 'sync; dd if="$0" bs=64k iflag=direct | sha256sum | cut -c-64', file)).output.trim(),
     /** Of the replies to pings in this file of the witness, by the numbers that are missing. */
     async longestGap(file: string, everyMs: number): Promise<number> {
       const { output } = await run(
