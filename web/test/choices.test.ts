@@ -83,9 +83,8 @@ describe('the list of VMs', () => {
 
   test('marks dedicated CPUs', () => {
     const size = { vcpu: 2, ram: 2048, disk: 50 }
-    expect([formatSize(size), formatSize({ ...size, dedicatedCpu: true })].map((text) => text.split(' · ')[0]!.replace(/\s/g, ' '))).toEqual([
-      '2 vCPU',
-      '2 dedicated vCPU',
-    ])
+    expect(
+      [formatSize(size), formatSize({ ...size, dedicatedCpu: true })].map((text) => text.split(' · ')[0]!.replace(/\s/g, ' ')),
+    ).toEqual(['2 vCPU', '2 dedicated vCPU'])
   })
 })

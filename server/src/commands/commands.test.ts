@@ -242,7 +242,18 @@ describe('berthd host and plan', { timeout: 120_000 }, () => {
 
   test('adds a plan, which customers can buy', async () => {
     const size = ['--vcpu', '2', '--ram', '2048', '--disk', '20', '--price', '9.50']
-    const added = await json<{ id: string }>('plan', 'add', 'd2', ...size, '--name', 'Dedicated 2', '--dedicated-cpu', 'true', '--trait', 'gpu')
+    const added = await json<{ id: string }>(
+      'plan',
+      'add',
+      'd2',
+      ...size,
+      '--name',
+      'Dedicated 2',
+      '--dedicated-cpu',
+      'true',
+      '--trait',
+      'gpu',
+    )
     expect(added).toMatchObject({
       slug: 'd2',
       name: 'Dedicated 2',

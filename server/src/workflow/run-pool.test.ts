@@ -17,7 +17,13 @@ describe('a worker', async () => {
     workflowsFor()<object>(`hold ${queue}`, { deadline: '10m', queue }).step('hold', {
       run: () => new Promise<void>((resolve) => held.push(resolve)),
     })
-  const [hold, bulk, foreign, moves, migrations] = [holdIn('actions'), holdIn('bulk'), holdIn('foreign'), holdIn('moves'), holdIn('migrations')]
+  const [hold, bulk, foreign, moves, migrations] = [
+    holdIn('actions'),
+    holdIn('bulk'),
+    holdIn('foreign'),
+    holdIn('moves'),
+    holdIn('migrations'),
+  ]
   const openEngine = () => startEngine(deps, { workflows: [hold, bulk, foreign, moves, migrations], supervise: true })
   const runsStarted = async (engine: Awaited<ReturnType<typeof openEngine>>, count: number): Promise<string[]> =>
     Promise.all(Array.from({ length: count }, () => db.tx((tx) => engine.start(tx, hold, {}, { label: 'HOLD' }))))

@@ -92,8 +92,12 @@ function showPlan(host: HostRow, preview: DrainPreview): Result {
         : 'A drain moves nothing now, and goes on when they no longer wait.'
   const lines = [
     table(rows, ['id', 'name', 'to', 'size', 'takes', 'note'], `Host ${host.name} has no VMs`).text,
-    ...(rows.length > 0 ? [`${counted(moves.length, 'VM')} can move, ${stays.length - stuck} wait for something, ${stuck} cannot. ${time}`] : []),
-    ...(preview.backups > 0 ? [`${preview.backups === 1 ? '1 backup of a VM stays' : `${preview.backups} backups of VMs stay`} on ${host.name}.`] : []),
+    ...(rows.length > 0
+      ? [`${counted(moves.length, 'VM')} can move, ${stays.length - stuck} wait for something, ${stuck} cannot. ${time}`]
+      : []),
+    ...(preview.backups > 0
+      ? [`${preview.backups === 1 ? '1 backup of a VM stays' : `${preview.backups} backups of VMs stay`} on ${host.name}.`]
+      : []),
   ]
   return { data: { host: host.name, ...preview }, text: lines.join('\n') }
 }

@@ -71,7 +71,11 @@ const COLUMNS = [
 ] as const
 
 async function list({ db, config }: Admin): Promise<Result> {
-  return table(await listPlans(db, config.currency), [...COLUMNS], 'No plans yet: npx berthd plan add --help, or npx berthd migrate for those of the catalog')
+  return table(
+    await listPlans(db, config.currency),
+    [...COLUMNS],
+    'No plans yet: npx berthd plan add --help, or npx berthd migrate for those of the catalog',
+  )
 }
 
 /** Commander turns a null of a parser into '', so `none` stays a word until here. */
@@ -101,7 +105,18 @@ interface NewOptions extends Pick<NewPlan, 'vcpu' | 'storage' | 'price' | 'throt
 }
 
 async function add({ db, config, now }: Admin, options: NewOptions, slug?: string): Promise<Result> {
-  const { vcpu, storage, price, throttleMbps, available, dedicatedCpu, trait, region, diskIops = 'none', diskMibPerSecond = 'none' } = options
+  const {
+    vcpu,
+    storage,
+    price,
+    throttleMbps,
+    available,
+    dedicatedCpu,
+    trait,
+    region,
+    diskIops = 'none',
+    diskMibPerSecond = 'none',
+  } = options
   const { id } = await db.tx((tx) =>
     createPlan(tx, now, {
       slug: slug!,

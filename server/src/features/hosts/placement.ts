@@ -209,7 +209,11 @@ function isFull(host: HostRow, need: Need, { freeCpus }: PlacementFacts, lacking
 }
 
 /** Of what it has too little to take so much more, whatever else speaks against it. */
-export function findLacking(host: HostRow, size: Pick<Need, 'vcpu' | 'ramMiB' | 'diskGiB' | 'dedicatedFor'>, facts: PlacementFacts): Missing[] {
+export function findLacking(
+  host: HostRow,
+  size: Pick<Need, 'vcpu' | 'ramMiB' | 'diskGiB' | 'dedicatedFor'>,
+  facts: PlacementFacts,
+): Missing[] {
   const lacking = new Set<Resource>()
   isFull(host, { ...size, arch: '', network10g: false, boughtMbps: 0, publicIpv4: true }, facts, lacking)
   const wanted: Record<Resource, number> = { vCPU: size.vcpu, 'dedicated CPUs': size.vcpu, RAM: size.ramMiB, disk: size.diskGiB }

@@ -154,14 +154,20 @@ describe('a VM whose host is full', async () => {
   test('is told what is missing and which smaller plans there is room for, and nothing of hosts', async () => {
     const id = await boot()
     await fill(other.id)
-    await app.db.run(sql`update hosts set ram_total_mib = ram_total_mib + 1024, disk_total_gib = disk_total_gib + 400 where id = ${app.host.id}`)
+    await app.db.run(
+      sql`update hosts set ram_total_mib = ram_total_mib + 1024, disk_total_gib = disk_total_gib + 400 where id = ${app.host.id}`,
+    )
     const refused = async (to: object) => {
       const { status, body } = await customer.post(`/vms/${id}/resize`, to, { accept: 'application/problem+json' })
       expect(status).toBe(503)
       return body as unknown as { code: string; detail: string }
     }
     const large = await refused({ planId: planId('large') })
-    expect(large).toMatchObject({ code: 'no_capacity', missing: ['ram', 'disk'], alternatives: { regions: [], plans: ['medium'], later: true } })
+    expect(large).toMatchObject({
+      code: 'no_capacity',
+      missing: ['ram', 'disk'],
+      alternatives: { regions: [], plans: ['medium'], later: true },
+    })
     expect(large.detail).toMatch(/: too little RAM, too little disk, and no other one can take it\. There is room now for plan medium$/)
     expect(large.detail).not.toMatch(new RegExp(`${app.host.name}\\b|\\bother host|${other.id}`))
     await app.db.run(sql`update hosts set ram_total_mib = ram_used_mib, disk_total_gib = 20000`)

@@ -87,9 +87,9 @@ describe('a resize', async () => {
   })
 
   test.each([
-    ['of the disk alone', true, { disk: 60 }, ['networks', 'filter', 'grow']],
-    ['with a restart', true, { planId: planId('large') }, ['stop', 'resize', 'networks', 'filter', 'boot', 'grow', 'ready']],
-    ['of a stopped VM', false, { customConfig: { vcpu: 1, ram: 512, disk: 25 } }, ['resize', 'networks', 'filter']],
+    ['of the disk alone', true, { disk: 60 }, ['networks', 'firewall', 'grow']],
+    ['with a restart', true, { planId: planId('large') }, ['stop', 'resize', 'networks', 'firewall', 'boot', 'grow', 'ready']],
+    ['of a stopped VM', false, { customConfig: { vcpu: 1, ram: 512, disk: 25 } }, ['resize', 'networks', 'firewall']],
   ])('%s has the steps that happen', async (_what, isOn, to, steps) => {
     const { id } = await app.given.vm(customer, { planId: planId('small') })
     if (!isOn) await customer.post(`/vms/${id}/stop`)

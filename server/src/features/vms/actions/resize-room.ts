@@ -82,7 +82,12 @@ async function lackingHere(tx: Tx, vm: sql.VmDetails, more: Size): Promise<Missi
 const isFree = async (tx: Tx, vm: sql.VmDetails, more: Size): Promise<boolean> => (await lackingHere(tx, vm, more)).length === 0
 
 /** If nothing else were there. One that cannot move may be able to later. */
-async function fitsEver(tx: Tx, vm: sql.VmDetails, { planId, networkMbps, traits, ...size }: PricedSize, source: HostRow | null): Promise<boolean> {
+async function fitsEver(
+  tx: Tx,
+  vm: sql.VmDetails,
+  { planId, networkMbps, traits, ...size }: PricedSize,
+  source: HostRow | null,
+): Promise<boolean> {
   if (!source) return true
   const need = await needOf(tx, vm, { size: sizeThere(vm, growth(vm, size)), traits, planId, networkMbps })
   return (await readRoom(tx, await getRegion(tx, vm.region_id))).couldTake(need)
@@ -105,7 +110,11 @@ async function withPlans(tx: Tx, vm: sql.VmDetails, size: PricedSize, { message,
   for (const plan of between(vm, size, (await listPlanRows(tx)).map(planShape)))
     if (plans.length < MOST && (await fits(tx, vm, plan, { room, possible }))) plans.push(plan.name)
   const advice = later ? 'Try again later, or create a new VM' : `No host of ${vm.region_slug} could ever take it: waiting does not help`
-  const sentences = [message, ...(plans.length > 0 ? [`There is room now for plan ${plans.join(', ')}`] : []), ...(later && plans.length > 0 ? [] : [advice])]
+  const sentences = [
+    message,
+    ...(plans.length > 0 ? [`There is room now for plan ${plans.join(', ')}`] : []),
+    ...(later && plans.length > 0 ? [] : [advice]),
+  ]
   return noCapacityError(sentences.join('. '), missing, { regions: [], plans, later })
 }
 

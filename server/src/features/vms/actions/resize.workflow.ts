@@ -147,7 +147,11 @@ const resizing = <I extends ResizeInput, R extends object>(builder: WorkflowBuil
       },
     })
     // Only when the machine runs in its new size, and at once: an image that grows its file system when it boots still finds the larger disk.
-    .step('grow', { when: isGrowing, run: (context) => applySpec(context, finalSize(context.input)), undo: takeBackGrowth })
+    .step('grow', {
+      when: isGrowing,
+      run: (context): Promise<Disk> => applySpec(context, finalSize(context.input)),
+      undo: (context) => takeBackGrowth(context),
+    })
     .step('ready', {
       optional: true,
       timeout: READY_STEP,

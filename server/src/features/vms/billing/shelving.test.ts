@@ -236,7 +236,9 @@ describe('what a shelved VM costs', async () => {
     const { customer, id } = await bought()
     await act(customer, id, 'shelve')
     const { slug } = await app.db.one<{ slug: string }>(sql`select r.slug from regions r where r.id = ${app.host.region_id}`)
-    await expect(removeTarget(app.db, slug)).rejects.toThrow(/the disks of \d+ shelved VMs: these must be unshelved or deleted first|the disk of a shelved VM: it must be/)
+    await expect(removeTarget(app.db, slug)).rejects.toThrow(
+      /the disks of \d+ shelved VMs: these must be unshelved or deleted first|the disk of a shelved VM: it must be/,
+    )
     expect(store.keys('/manifests/').length).toBeGreaterThan(0)
   })
 })

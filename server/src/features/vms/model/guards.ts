@@ -105,7 +105,10 @@ export async function requireShelvingPlace(tx: Tx, accountId: string): Promise<v
 /** For a resize on another host. */
 export async function requireMovingPlace(tx: Tx, accountId: string): Promise<void> {
   if ((await countOpenRuns(tx, accountId, ['vm.resize_elsewhere'])) >= COPIES_AT_ONCE)
-    throw apiError('busy', `${COPIES_AT_ONCE} VMs of this account move to other hosts to be resized already: try again when one of them has`)
+    throw apiError(
+      'busy',
+      `${COPIES_AT_ONCE} VMs of this account move to other hosts to be resized already: try again when one of them has`,
+    )
 }
 
 /** Enforces one action at a time. */
