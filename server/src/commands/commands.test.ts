@@ -285,7 +285,7 @@ describe('berthd host and plan', { timeout: 120_000 }, () => {
       run('plan', 'add', 'x', ...size, '--trait', 'Not One'),
     ])
     expect(refused.map(({ code }) => code)).toEqual([1, 1, 1, 2, 1, 1, 1, 2, 1])
-    expect(refused[5]!.stderr).toContain('vcpu must be 1-64')
+    expect(refused[5]!.stderr).toContain('must be 1-64')
     expect(await json<{ slug: string }[]>('plan', 'list')).not.toContainEqual(expect.objectContaining({ slug: 'x' }))
   })
 

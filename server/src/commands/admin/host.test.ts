@@ -20,7 +20,7 @@ describe('berthd host', { timeout: 120_000 }, () => {
     const refused = await berthd(settings, 'host', 'remove', 'local', '--yes')
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      expect.stringContaining('Host local has 1 VMs, 0 private networks, 0 backups and 0 volumes'),
+      expect.stringContaining('Host local has 1 VM, 0 private networks, 0 backups and 0 volumes'),
     ])
     expect(await berthdJson(settings, 'host', 'remove', 'rack1', '--yes')).toMatchObject({ outcome: 'forgotten' })
     expect(await berthdJson(settings, 'host', 'remove', 'local', '--yes', '--unmanage')).toMatchObject({ outcome: 'kept', vms: 1 })
