@@ -309,7 +309,7 @@ export interface components {
         Transaction: {
             id: string;
             /** @enum {string} */
-            type: "DEPOSIT" | "CREDIT" | "VM_CHARGE" | "VM_RENEWAL" | "VM_UPGRADE" | "VM_REFUND" | "BANDWIDTH_PACK" | "ADDON_CHARGE" | "ADJUSTMENT" | "ADDRESS_CHARGE" | "ADDRESS_RENEWAL" | "ADDRESS_REFUND" | "IMAGE_CHARGE" | "IMAGE_RENEWAL" | "IMAGE_REFUND" | "VOLUME_CHARGE" | "VOLUME_UPGRADE" | "VOLUME_RENEWAL" | "VOLUME_REFUND";
+            type: "DEPOSIT" | "CREDIT" | "VM_CHARGE" | "VM_RENEWAL" | "VM_UPGRADE" | "VM_REFUND" | "BANDWIDTH_PACK" | "ADDON_CHARGE" | "ADJUSTMENT" | "ADDRESS_CHARGE" | "ADDRESS_RENEWAL" | "ADDRESS_REFUND" | "IMAGE_CHARGE" | "IMAGE_RENEWAL" | "IMAGE_REFUND" | "VOLUME_CHARGE" | "VOLUME_UPGRADE" | "VOLUME_RENEWAL" | "VOLUME_REFUND" | "VM_UNSHELVE";
             description: string;
             /** @enum {string} */
             referenceType: "VM" | "PAYMENT" | "ADMIN" | "ADDRESS" | "IMAGE" | "VOLUME";
@@ -1633,8 +1633,6 @@ export interface components {
             balanceAfter: string;
             /** @description Whether the running VM is shut down and started again, once */
             restarts: boolean;
-            /** @description Whether it moves to another host first, because its own is full; it keeps running meanwhile */
-            moves: boolean;
         };
         /** @description Either a plan or a custom configuration */
         UpgradeVm: {
@@ -2579,7 +2577,7 @@ export interface operations {
                 limit?: number;
                 /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
                 cursor?: string;
-                type?: "DEPOSIT" | "CREDIT" | "VM_CHARGE" | "VM_RENEWAL" | "VM_UPGRADE" | "VM_REFUND" | "BANDWIDTH_PACK" | "ADDON_CHARGE" | "ADJUSTMENT" | "ADDRESS_CHARGE" | "ADDRESS_RENEWAL" | "ADDRESS_REFUND" | "IMAGE_CHARGE" | "IMAGE_RENEWAL" | "IMAGE_REFUND" | "VOLUME_CHARGE" | "VOLUME_UPGRADE" | "VOLUME_RENEWAL" | "VOLUME_REFUND";
+                type?: "DEPOSIT" | "CREDIT" | "VM_CHARGE" | "VM_RENEWAL" | "VM_UPGRADE" | "VM_REFUND" | "BANDWIDTH_PACK" | "ADDON_CHARGE" | "ADJUSTMENT" | "ADDRESS_CHARGE" | "ADDRESS_RENEWAL" | "ADDRESS_REFUND" | "IMAGE_CHARGE" | "IMAGE_RENEWAL" | "IMAGE_REFUND" | "VOLUME_CHARGE" | "VOLUME_UPGRADE" | "VOLUME_RENEWAL" | "VOLUME_REFUND" | "VM_UNSHELVE";
                 /** @description ISO 8601 date or date-time, UTC unless it says otherwise; a date means its first moment */
                 dateFrom?: string;
                 /** @description ISO 8601 date or date-time, UTC unless it says otherwise; a date means its last moment */

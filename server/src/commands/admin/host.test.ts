@@ -20,7 +20,7 @@ describe('berthd host', { timeout: 120_000 }, () => {
     const refused = await berthd(settings, 'host', 'remove', 'local', '--yes')
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      expect.stringContaining('Host local has 1 VMs, 0 private networks, 0 backups and 0 volumes'),
+      expect.stringContaining('Host local has 1 VM, 0 private networks, 0 backups and 0 volumes'),
     ])
     expect(await berthdJson(settings, 'host', 'remove', 'rack1', '--yes')).toMatchObject({ outcome: 'forgotten' })
     expect(await berthdJson(settings, 'host', 'remove', 'local', '--yes', '--unmanage')).toMatchObject({ outcome: 'kept', vms: 1 })
@@ -154,11 +154,12 @@ describe('berthd host drain and fleet balance', { timeout: 120_000 }, async () =
 
   test('plans, refuses, starts, shows and cancels', async () => {
     const plan = await berthd(own, 'host', 'drain', 'local', '--dry-run')
-    expect(plan.stdout).toMatch(
-      new RegExp(`${id} .* rack1 .*1 VMs can move, 0 wait for something, 0 cannot. All together takes about`, 's'),
-    )
+    expect(plan.stdout).toMatch(new RegExp(`${id} .* rack1 .*1 VM can move, 0 wait for something, 0 cannot. All together takes about`, 's'))
     expect((await berthd(own, 'host', 'drain', 'local', '--status')).stdout).toBe('Host local was never drained\n')
     await drained.db.run(sql`update hosts set maintenance = true where id = ${rack.id}`)
+    const nothing = await berthd(own, 'host', 'drain', 'local', '--dry-run')
+    expect(nothing.stdout).toMatch(/0 VMs can move, 0 wait for something, 1 cannot\. There is nothing to move\. To have it take no new VMs/)
+    expect(nothing.stdout).not.toContain('takes about')
     const refused = await Promise.all([
       berthd(own, 'host', 'drain', 'local', '--no-wait'),
       berthd(own, 'host', 'drain', 'local', '--concurrency', '0'),
@@ -168,7 +169,12 @@ describe('berthd host drain and fleet balance', { timeout: 120_000 }, async () =
       berthd(own, 'host', 'drain', 'nowhere'),
     ])
     expect(refused.map(({ code, stderr }) => [code, stderr])).toEqual([
-      [1, expect.stringContaining('1 of 1 VMs of local cannot move, so nothing was changed')],
+      [
+        1,
+        expect.stringMatching(
+          /1 of 1 VM of local cannot move, so nothing was changed.*There is nothing to move: npx berthd host set local --maintenance on/,
+        ),
+      ],
       [2, expect.stringContaining('--concurrency is a whole number from 1 to 16')],
       [2, expect.stringContaining('exclude each other')],
       [2, expect.stringContaining('are restarted. Nothing was changed')],
@@ -182,9 +188,7 @@ describe('berthd host drain and fleet balance', { timeout: 120_000 }, async () =
     ).toContainEqual(['local', 'draining'])
     expect((await berthd(own, 'host', 'set', 'local', '--maintenance', 'off')).stderr).toContain('host drain local --cancel')
     const cancelled = await berthd(own, 'host', 'drain', 'local', '--cancel')
-    expect(cancelled.stdout).toMatch(
-      /^Host local is no longer drained \(\S+Z\): 0 of 1 VMs moved, 0 on their way, 1 not moved\.\nIt stays/m,
-    )
+    expect(cancelled.stdout).toMatch(/^Host local is no longer drained \(\S+Z\): 0 of 1 VM moved, 0 on their way, 1 not moved\.\nIt stays/m)
     expect(await berthdJson(own, 'host', 'set', 'local', '--maintenance', 'off')).toMatchObject({ maintenance: false })
     expect((await berthd(own, 'host', 'drain', 'local', '--status')).stdout).toContain(
       'It is in maintenance no longer, and takes VMs again.',

@@ -30,6 +30,7 @@ import type { DrainOptions } from './host-drain.ts'
 import type { PowerOptions } from './host-fence.ts'
 import type { RecoverOptions } from './host-recover.ts'
 import { addSign, applySigns } from './signed-list.ts'
+import { counted } from '../../kernel/counted.ts'
 
 export async function remove(admin: Admin, { unmanage = false }: { unmanage?: boolean }, name?: string): Promise<Result> {
   const { db, now } = admin
@@ -38,7 +39,7 @@ export async function remove(admin: Admin, { unmanage = false }: { unmanage?: bo
   if ((vms > 0 || networks > 0 || backups > 0 || volumes > 0) && !unmanage) {
     throw apiError(
       'in_use',
-      `Host ${host.name} has ${vms} VMs, ${networks} private networks, ${backups} backups and ${volumes} volumes. Move the VMs to other hosts first (npx berthd host drain ${host.name}), delete what is left, or use --unmanage: VMs keep running, unbilled`,
+      `Host ${host.name} has ${counted(vms, 'VM')}, ${counted(networks, 'private network')}, ${counted(backups, 'backup')} and ${counted(volumes, 'volume')}. Move the VMs to other hosts first (npx berthd host drain ${host.name}), delete what is left, or use --unmanage: VMs keep running, unbilled`,
     )
   }
   const [{ unmanage: leave }, { cancelMaintenancesOf }] = await Promise.all([
@@ -60,7 +61,7 @@ export async function remove(admin: Admin, { unmanage = false }: { unmanage?: bo
   const text =
     outcome === 'forgotten'
       ? [`Host ${host.name} is removed.`, certificates ?? []].flat().join(' ')
-      : `Host ${host.name} is removed; ${vms} VMs keep running on it, unmanaged. To adopt them, add the host again under this name`
+      : `Host ${host.name} is removed; ${vms === 1 ? '1 VM keeps' : `${vms} VMs keep`} running on it, unmanaged. To adopt ${vms === 1 ? 'it' : 'them'}, add the host again under this name`
   return { data: { id: host.id, name: host.name, outcome, vms, certificates }, text }
 }
 
@@ -260,7 +261,7 @@ function describe(host: HostRow): string {
   const ram = host.ram_overcommit === 1 ? '' : ` × ${host.ram_overcommit}`
   const traits = host.all_traits.length > 0 ? `, ${host.all_traits.join(' ')}` : ''
   const sold = oversoldBy(host)
-  return `Host ${host.name}: ${stateOf(host)}, ${shared} CPUs × ${host.vcpu_overcommit}${dedicated}, ${host.ram_total_mib} MiB${ram}, ${host.disk_total_gib} GiB, of which ${host.disk_reserve_gib} GiB reserve${traits}${sold ? `. ${sold}` : ''}`
+  return `Host ${host.name}: ${stateOf(host)}, ${counted(shared, 'CPU')} × ${host.vcpu_overcommit}${dedicated}, ${host.ram_total_mib} MiB${ram}, ${host.disk_total_gib} GiB, of which ${host.disk_reserve_gib} GiB reserve${traits}${sold ? `. ${sold}` : ''}`
 }
 
 interface Change {

@@ -17,6 +17,7 @@ import { getRegion, type RegionRow } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
 import { clearReverseName } from '../reverse-names/service.ts'
 import { findHost, listHostsIn, type HostRow } from './sql.ts'
+import { counted } from '../../kernel/counted.ts'
 
 export type PoolRow = Row<'address_pools'>
 
@@ -162,7 +163,10 @@ export async function removePool(tx: Tx, range: string): Promise<void> {
     select (select count(*) from vms where address_pool_id = ${pool.id} or ipv6_pool_id = ${pool.id}) as vms,
       (select count(*) from addresses where pool_id = ${pool.id}) as addresses`)
   if (vms > 0n || addresses > 0n)
-    throw apiError('in_use', `The range ${range} is used by ${vms} VMs and ${addresses} reserved addresses: delete them first`)
+    throw apiError(
+      'in_use',
+      `The range ${range} is used by ${counted(vms, 'VM')} and ${counted(addresses, 'reserved address', 'reserved addresses')}: delete them first`,
+    )
   await deleteFreeAddresses(tx, sql`${pool.id}`)
   await tx.run(sql`delete from ipv6_ranges where pool_id = ${pool.id}`)
   await tx.run(sql`delete from address_pools where id = ${pool.id}`)

@@ -25,7 +25,17 @@ export {
 export { syncDriverPool } from './driver-pool-sync.ts'
 export { oversoldBy, PROVE, readRoom, type RegionRoom, releaseCapacity, reserveCapacity, toCapacity } from './capacity.ts'
 export { countPins, cpuSetOf, freeCpusIn, pickNode } from './cpus.ts'
-export { aboveReserveGiB, carries, has10g, hasDiskRoom, rankHosts, supportsArch, type Need, type PlacementRule } from './placement.ts'
+export {
+  aboveReserveGiB,
+  carries,
+  findLacking,
+  has10g,
+  hasDiskRoom,
+  rankHosts,
+  supportsArch,
+  type Need,
+  type PlacementRule,
+} from './placement.ts'
 export type { HostRow } from './sql.ts'
 export { requireIpv6 } from './ipv6-ranges.ts'
 export {

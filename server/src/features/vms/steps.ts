@@ -50,7 +50,7 @@ export async function startMachine({ deps, signal }: Pick<Context, 'deps' | 'sig
 }
 
 /** Of a machine that is not, or not yet, as large as its row. */
-type OtherSize = Partial<Pick<MachineSpec, 'vcpu' | 'ramMiB'>>
+type OtherSize = Partial<Pick<MachineSpec, 'vcpu' | 'ramMiB' | 'diskGiB'>>
 
 export async function boot(context: Context, size: OtherSize = {}): Promise<void> {
   const { vm, spec } = await specWithDisk(context)
