@@ -55,11 +55,11 @@ describeIf(missingForLibvirtHost())('two hosts', { timeout: 3 * TIMEOUT_MS }, as
     return actionOf({ vmId: data.vm?.id ?? path.split('/')[2]!, id: data.actionId })
   }
 
-  async function create(hostname: string): Promise<Action> {
+  async function create(hostname: string, more: object = {}): Promise<Action> {
     const ids = await db.one<object>(sql`
       select (select id from regions) as "regionId", (select id from os_templates where slug = 'tiny') as "osTemplateId",
         (select id from plans where slug = 'nano') as "planId"`)
-    return order('POST', '/vms', { ...ids, hostname })
+    return order('POST', '/vms', { ...ids, hostname, ...more })
   }
 
   const end = (action: Action): Promise<Action> =>
@@ -95,7 +95,9 @@ describeIf(missingForLibvirtHost())('two hosts', { timeout: 3 * TIMEOUT_MS }, as
   }
 
   test('both get VMs, and an unreachable one does not affect the other', async () => {
-    const both = await Promise.all([create('first').then(completed), create('second').then(completed)])
+    const group = await customer.send('POST', '/placement-groups', { name: 'apart', policy: 'STRICT_SPREAD' })
+    const apart = { placementGroupId: group.data.id }
+    const both = await Promise.all([create('first', apart).then(completed), create('second', apart).then(completed)])
     expect(new Set(await Promise.all(both.map(hostOf)))).toEqual(new Set(hosts))
 
     // A third VM is being created when its host becomes unreachable.

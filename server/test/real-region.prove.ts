@@ -65,9 +65,11 @@ describeIf(missingForLibvirtHost())('a region of two hosts', { timeout: 3 * TIME
         (select id from plans where slug = 'nano') as "planId"`)
     const network = await customer.send('POST', '/networks', { name: 'lan', nodeId: ids.regionId, cidr: RANGE })
     expect([network.status, network.error]).toEqual([201, undefined])
+    const group = await customer.send('POST', '/placement-groups', { name: 'apart', policy: 'STRICT_SPREAD' })
+    const input = { ...ids, privateNetworkIds: [network.data.id], placementGroupId: group.data.id }
     const guests: Guest[] = []
-    for (const name of ['one', 'two']) {
-      const { status, error, data } = await customer.send('POST', '/vms', { ...ids, hostname: name, privateNetworkIds: [network.data.id] })
+    for (const hostname of ['one', 'two']) {
+      const { status, error, data } = await customer.send('POST', '/vms', { ...input, hostname })
       expect([status, error]).toEqual([202, undefined])
       const shown = async (): Promise<Shown> => (await customer.send('GET', `/vms/${data.vm.id}`)).data as unknown as Shown
       await eventually(async () => (await shown()).status === 'RUNNING', TIMEOUT_MS)
