@@ -158,7 +158,7 @@ function reportStarted(host: HostRow, started: Started[], runs: RecoveryRun[]): 
   if (failed.length + waiting.length > 0) process.exitCode = 1
   const lines = [
     ...waiting.map(({ name, vmId, reason }) => `${name} (${vmId}) waits: ${reason}`),
-    `${done.length === 1 ? '1 VM is on another host' : `${done.length} VMs are on other hosts`}, ${failed.length} failed, ${waiting.length} wait. A worker goes on with what waits for room. ${host.name} is cleaned when it returns.`,
+    `${done.length === 1 ? '1 VM is on another host' : `${done.length} VMs are on other hosts`}, ${failed.length} failed, ${waiting.length} wait. A worker goes on with what waits for room, and tries again what failed. ${host.name} is cleaned when it returns.`,
   ]
   const data = {
     host: host.name,

@@ -2,10 +2,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
-import { givenHost, givenRegion, placeOn } from '../../../test/hosts.ts'
+import { createAuthority } from '../../../../libvirt/test/certificates.ts'
+import { controlOf, givenHost, givenRegion, placeOn } from '../../../test/hosts.ts'
 import { berthd, berthdJson } from '../../../test/processes.ts'
 import { redfishServer } from '../../../test/redfish-server.ts'
 import { getHost } from '../../features/hosts/service.ts'
+import { uuidOf } from '../../hypervisor/simulated/monitoring.ts'
 import { openAuthority } from '../../host-setup/certificate-authority.ts'
 import { sql } from '../../kernel/database/db.ts'
 
@@ -54,7 +56,7 @@ describe('berthd host', { timeout: 120_000 }, () => {
 
   test('keeps the power controller of a host only if that answers, and its password sealed', async () => {
     const card = await redfishServer()
-    await givenHost(app, 'rack3')
+    card.uuid = uuidOf((await givenHost(app, 'rack3')).id)
     const [right, wrong] = [join(app.config.dataDir, 'right'), join(app.config.dataDir, 'wrong')]
     await writeFile(right, `${card.password}\n`)
     await writeFile(wrong, 'guess')
@@ -67,7 +69,7 @@ describe('berthd host', { timeout: 120_000 }, () => {
     ])
     expect(refused.map(({ code }) => code)).toEqual([1, 1, 2, 1])
     expect(refused[3]!.stderr).toContain('must begin with https: over http everybody on the way could read the password')
-    expect(refused[0]!.stderr).toContain('nothing was changed')
+    expect(refused[0]!.stderr).toContain('Nothing was changed')
     expect(await getHost(app.db, 'rack3')).toMatchObject({ power_url: null, sealed_power_password: null })
     const stored = await berthdJson(
       settings,
@@ -82,7 +84,7 @@ describe('berthd host', { timeout: 120_000 }, () => {
       right,
     )
     expect([stored, JSON.stringify(stored).includes(card.password)]).toEqual([
-      expect.objectContaining({ power: 'On', user: 'berth' }),
+      expect.objectContaining({ power: 'On', user: 'berth', systemUuid: card.uuid }),
       false,
     ])
     expect((await getHost(app.db, 'rack3')).sealed_power_password!.includes(card.password)).toBe(false)
@@ -96,6 +98,61 @@ describe('berthd host', { timeout: 120_000 }, () => {
       autoRecovery: true,
     })
     expect((await berthd(settings, 'region', 'set', 'fra1', '--lost-after', '5')).stderr).toContain('10 to 3600')
+  })
+
+  test('keeps a power controller only of the host itself, and only with a certificate that is trusted', async () => {
+    const authority = await createAuthority(app.config.dataDir)
+    const card = await redfishServer(undefined, await authority.issue('card', []))
+    const { id } = await givenHost(app, 'rack4')
+    await givenHost(app, 'rack5')
+    const password = join(app.config.dataDir, 'password of the card')
+    await writeFile(password, card.password)
+    const setOn = (host: string, ...args: string[]) =>
+      berthd(settings, 'host', 'set-power', host, '--redfish', card.url, '--user', card.user, '--password-file', password, ...args)
+    const set = (...args: string[]) => setOn('rack4', ...args)
+    const untrusted = await set()
+    const fingerprint = /--fingerprint ([0-9A-F:]{95});/.exec(untrusted.stderr)?.[1] ?? ''
+    expect([untrusted.code, untrusted.stderr, card.requests]).toEqual([1, expect.stringContaining('certificate is not trusted'), 0])
+    const refused = await Promise.all([
+      set(
+        '--fingerprint',
+        fingerprint.replace(/^../, (two) => (two === '00' ? '01' : '00')),
+      ),
+      set('--fingerprint', 'AB:CD'),
+      set('--fingerprint', fingerprint, '--ca-file', password),
+      set('--ca-file', password),
+      set('--fingerprint', fingerprint),
+      set('--fingerprint', fingerprint, '--system-uuid', 'rack4'),
+      set('--fingerprint', fingerprint, '--system-uuid', uuidOf(id)),
+    ])
+    expect(refused.map(({ code }) => code)).toEqual([1, 2, 2, 1, 1, 1, 1])
+    expect(refused.map(({ stderr }) => stderr)).toEqual([
+      expect.stringContaining(`nothing was changed: its SHA-256 fingerprint is ${fingerprint}`),
+      expect.stringContaining('64 hexadecimal digits'),
+      expect.stringContaining('--ca-file or --fingerprint'),
+      expect.stringContaining('must be in PEM'),
+      expect.stringContaining(
+        `The system of the card is ${card.uuid}, but rack4 is ${uuidOf(id)}: it would switch off another machine. If it is the right one all the same, say so: --system-uuid ${card.uuid}`,
+      ),
+      expect.stringContaining('must be a UUID'),
+      expect.stringContaining(`The system of the card is ${card.uuid}, not ${uuidOf(id)}`),
+    ])
+    expect(await getHost(app.db, 'rack4')).toMatchObject({ power_url: null, power_ca: null, power_system_uuid: null })
+    const meant = await set('--fingerprint', fingerprint.replaceAll(':', '').toLowerCase(), '--system-uuid', card.uuid)
+    expect([meant.code, meant.stdout]).toEqual([0, `Host rack4, system ${card.uuid}, is On, says ${card.url}.\n`])
+    expect(await getHost(app.db, 'rack4')).toMatchObject({
+      power_ca: expect.stringContaining('BEGIN CERTIFICATE'),
+      power_system_uuid: card.uuid,
+    })
+    const twice = await setOn('rack5', '--fingerprint', fingerprint, '--system-uuid', card.uuid)
+    expect([twice.code, twice.stderr]).toEqual([1, `The system ${card.uuid} is that of host rack4\n`])
+    await controlOf(app, (await getHost(app.db, 'rack5')).id).faults.loseHost()
+    card.uuid = uuidOf((await getHost(app.db, 'rack5')).id)
+    const silent = await setOn('rack5', '--fingerprint', fingerprint)
+    expect([silent.code, silent.stderr]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`but rack5 does not say which it is \\(.+\\).*--system-uuid ${card.uuid}`)),
+    ])
   })
 
   test('reports hosts that cannot be added or changed', async () => {

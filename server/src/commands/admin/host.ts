@@ -27,7 +27,7 @@ import { type Result, table } from '../output.ts'
 import { revokeCertificatesOf } from './certificate.ts'
 import type { NewHost } from './host-add.ts'
 import type { DrainOptions } from './host-drain.ts'
-import type { PowerOptions } from './host-fence.ts'
+import type { PowerOptions } from './host-power.ts'
 import type { RecoverOptions } from './host-recover.ts'
 import { addSign, applySigns } from './signed-list.ts'
 import { counted } from '../../kernel/counted.ts'
@@ -128,9 +128,11 @@ export function hostCommands(program: Command): void {
       .option('--user <name>', 'who may switch it off')
       .option('--password-file <file>', '- for standard input')
       .option('--ca-file <file>', 'certificate of the card, or of who issued it, in PEM')
+      .option('--fingerprint <sha256>', 'of the certificate of the card, which is fetched from it: where it has signed its own')
+      .option('--system-uuid <uuid>', 'of the system that the card switches, where it is not the one that the host itself has')
       .option('--none', 'it has no power controller'),
     'host set-power rack1 --redfish https://10.0.9.5 --user berth --password-file password --ca-file card.pem',
-    async (admin, options: PowerOptions, name) => (await import('./host-fence.ts')).setPower(admin, options, name!),
+    async (admin, options: PowerOptions, name) => (await import('./host-power.ts')).setPower(admin, options, name!),
   )
   adminCommand(
     host

@@ -65,7 +65,7 @@ export const {
   regionsWithHosts,
 } = sql
 export { clientsOf, imageOwnersOn, isSilent, lostSince, pathsOf, recordClients, sharedAddresses, type HostPath } from './paths.ts'
-export { changePower, openPower, requirePower } from './power.ts'
+export { changePower, openPower, requirePower, requireSystem } from './power.ts'
 
 /** The driver pool asks by it: nothing is sent to a destroyed host, whose address another machine may have by now. */
 export async function findHostToCall(db: Queries, id: string): Promise<sql.HostRow | undefined> {
