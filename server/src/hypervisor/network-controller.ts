@@ -48,6 +48,8 @@ export const HOST_PORTS = { udp: [4789, 6081], tcp: [6641, 6642, 6643, 6644, 165
 export interface PublicNetworkSpec {
   /** Of the region's pools of public addresses. */
   ranges: readonly string[]
+  /** Of these ranges what no guest ever has: routers and hosts are there. Default: nothing. */
+  withheld?: readonly string[]
   /** Of the operator, which guests may reach nevertheless. */
   allowed: readonly string[]
   /** Names of the hosts that may be gateways of private networks, as they report them; undefined: all that are connected to the public one. */

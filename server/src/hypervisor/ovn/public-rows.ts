@@ -1,5 +1,5 @@
 // The public network as rows: what all ports share.
-import { complementOf, formatCidr, parseCidr } from '../../kernel/cidr.ts'
+import { complementOf, formatIpRange, parseIpRange } from '../../kernel/ip-range.ts'
 import { CLOSED_RANGES, type PublicNetworkSpec } from '../network-controller.ts'
 import { portIn } from './match.ts'
 import type { WantedRow } from './plan.ts'
@@ -9,6 +9,7 @@ const PUBLIC_GUESTS = 'berth_public'
 const CLOSED6 = 'berth_closed6'
 const OPEN6 = 'berth_open6'
 const BEYOND = 'berth_beyond'
+const BEYOND6 = 'berth_beyond6'
 
 /** Routers are spread over this many orders of the hosts, each of which has another host first. */
 const GATEWAY_GROUPS = 8
@@ -39,7 +40,7 @@ const localSwitch = (key: string, uplinkKey: string, network: string): WantedRow
 ]
 
 /** What all ports share. `gateways` are the chassis that routers reach the outside through. */
-export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: readonly string[]): WantedRow[] => [
+export const publicRows = ({ ranges, withheld = [], allowed }: PublicNetworkSpec, gateways: readonly string[]): WantedRow[] => [
   ...localSwitch('switch', 'uplink', PUBLIC_PHYSICAL_NETWORK),
   ...localSwitch('nat-switch', 'nat-uplink', NAT_PHYSICAL_NETWORK),
   ...gatewayRows(gateways),
@@ -54,7 +55,8 @@ export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: rea
   addressSet('closed6', CLOSED6, 6, CLOSED_RANGES),
   addressSet('open', OPEN, 4, [...ranges, ...allowed]),
   addressSet('open6', OPEN6, 6, [...ranges, ...allowed]),
-  addressSet('beyond', BEYOND, 4, beyond(ranges)),
+  addressSet('beyond', BEYOND, 4, [...beyond(4, ranges), ...withheld]),
+  addressSet('beyond6', BEYOND6, 6, [...beyond(6, ranges), ...withheld]),
   { table: 'Port_Group', key: 'guests', columns: { name: GUESTS } },
   { table: 'Port_Group', key: 'public', columns: { name: PUBLIC_GUESTS } },
   acl('no-dhcp-server', 'guests', {
@@ -88,18 +90,36 @@ export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: rea
     match: `${portIn('OUT', PUBLIC_GUESTS)} && ${WIRE_CONTROL}`,
     action: 'drop',
   }),
-  // Their host may translate their addresses to its own. Guests have tunnels of their own between each other.
+  // OVN passes neighbour discovery by itself only where a rule tracks connections.
+  acl('neighbours', 'public', { direction: 'OUT', priority: ALWAYS + 2, match: `${portIn('OUT', PUBLIC_GUESTS)} && nd`, action: 'allow' }),
+  // What one sends to all would cost each of them its traffic.
+  acl('no-multicast', 'public', {
+    direction: 'OUT',
+    priority: ALWAYS + 1,
+    match: `${portIn('OUT', PUBLIC_GUESTS)} && eth.mcast && ip`,
+    action: 'drop',
+  }),
+  // Their host may translate their addresses to its own, and is a machine on the same wire. Guests have tunnels of their own between each other.
   acl('no-host-ports', 'public', {
     direction: 'OUT',
     priority: ALWAYS + 1,
     match: `${portIn('OUT', PUBLIC_GUESTS)} && ip4.dst == $${BEYOND} && ${TO_HOST_PORTS}`,
     action: 'drop',
   }),
+  acl('no-host-ports6', 'public', {
+    direction: 'OUT',
+    priority: ALWAYS + 1,
+    match: `${portIn('OUT', PUBLIC_GUESTS)} && ip6.dst == $${BEYOND6} && ${TO_HOST_PORTS}`,
+    action: 'drop',
+  }),
 ]
 
 /** A set of what is outside, because `!=` to several ranges is many more flows. */
-const beyond = (ranges: readonly string[]): string[] =>
-  complementOf(ranges.filter((each) => !each.includes(':')).map((range) => parseCidr(range)!)).map(formatCidr)
+const beyond = (family: 4 | 6, ranges: readonly string[]): string[] =>
+  complementOf(
+    family,
+    ranges.map((range) => parseIpRange(range)!),
+  ).map(formatIpRange)
 
 /** What routers and DHCP servers on a wire tell each other and their clients, mostly without a password: the link-local groups; EIGRP, OSPF, PIM
  *  and VRRP; DHCP, RIP and HSRP of both families. Guests have their addresses without DHCP. */
