@@ -7,7 +7,7 @@ import { arpFrame, BROADCAST, dhcpDiscover, ip6Frame, ipFrame, udp6Frame, udpFra
 import { missingForOvn, OUTSIDE, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
 import { connectionLimitCommands } from '../../host-setup/connection-limits.ts'
 import { sleep } from '../../kernel/clock.ts'
-import { portName, type NetworkController, type PortSpec } from '../network-controller.ts'
+import { NAT_GATEWAY, portName, type NetworkController, type PortSpec } from '../network-controller.ts'
 import type { Filter } from '../spec.ts'
 import { networkController } from './controller.ts'
 import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
@@ -128,6 +128,28 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
     await guest.shell(claims(guest.mac, prefix))
     await sleep(1_000)
     expect((await neighbours()) - before).toBeLessThan((CLAIMED * ROUTERS) / 10)
+  })
+
+  test('a guest that keeps routers from learning: they know their gateway without asking', async () => {
+    const { address: gateway, mac } = NAT_GATEWAY
+    const snat = { address: '100.64.0.9', prefix: 16, gateway }
+    const spec = { networkId: 'netb', cidr: '10.8.0.0/24', gateway: '10.8.0.1', enableDhcp: true, dns: [], snat, routes: [], peers: [] }
+    await controller.ensureNetwork(spec, soon())
+    const guest = await plug(portOf({ networkId: 'netb', addresses: ['10.8.0.11'] }))
+    const router = networkRows(spec).flatMap((row) =>
+      row.table === 'Logical_Router_Port' && row.key === 'inside' ? [row.columns.mac!] : [],
+    )
+    /** Nobody in this region answers for the gateway. */
+    const frames = async (): Promise<string[]> => {
+      const text = `text-${++texts}!`
+      await guest.send(udpFrame(guest, { mac: router[0]!, address: '9.9.9.9' }, text))
+      await sleep(300)
+      return (await region.outside.received()).split(text).slice(0, -1)
+    }
+    let seen: string[] = []
+    await expect.poll(async () => (seen = await frames()).length, { timeout: 20_000 }).toBe(1)
+    // Ethernet, IP and UDP headers, text.
+    expect(Buffer.from(seen[0]!.slice(-42, -36), 'latin1').toString('hex')).toBe(mac.replaceAll(':', ''))
   })
 
   test('a guest that opens connections without end: its host tracks so many of them, and those of others', async () => {

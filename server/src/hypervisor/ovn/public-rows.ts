@@ -1,6 +1,6 @@
 // The public network as rows: what all ports share.
 import { complementOf, formatIpRange, parseIpRange } from '../../kernel/ip-range.ts'
-import { CLOSED_RANGES, type PublicNetworkSpec } from '../network-controller.ts'
+import { CLOSED_RANGES, NAT_GATEWAY, type PublicNetworkSpec } from '../network-controller.ts'
 import { portIn } from './match.ts'
 import type { WantedRow } from './plan.ts'
 import { acl, addressSet, ALWAYS, CLOSED, digest, GUESTS, OPEN, TO_HOST_PORTS } from './rows.ts'
@@ -16,8 +16,9 @@ const GATEWAY_GROUPS = 8
 /** OVN follows at most this many. */
 const GATEWAYS_PER_GROUP = 5
 
-/** How many packets a second each router learns neighbours from: a guest may claim every address of its ranges, and each is a row of the
- *  southbound database and a flow on every host. */
+/** How many packets a second all routers on a host together learn neighbours from (`fair` has no effect there): a guest may claim every address
+ *  of its ranges, and each is a row of the southbound database and a flow on every host. No router needs what it learns: OVN knows the guests of
+ *  its networks, and the gateway is told to it. */
 const LEARNING_RATE = 20
 const LEARNING = 'berth-learning'
 
@@ -28,13 +29,13 @@ export const NAT_PHYSICAL_NETWORK = 'nat'
 /** The port of a physical network in its switch. */
 export const uplinkPortOf = (network: string): string => `berth-${network}-uplink`
 
-/** A switch with a port to a physical network. */
-const localSwitch = (key: string, uplinkKey: string, network: string): WantedRow[] => [
+/** A switch with a port to a physical network. Routers need not ask for the addresses there. */
+const localSwitch = (key: string, uplinkKey: string, network: string, addresses: string[] = []): WantedRow[] => [
   { table: 'Logical_Switch', key, columns: { name: `berth-${network}`, other_config: {} } },
   {
     table: 'Logical_Switch_Port',
     key: uplinkKey,
-    columns: { name: uplinkPortOf(network), type: 'localnet', addresses: ['unknown'], options: { network_name: network } },
+    columns: { name: uplinkPortOf(network), type: 'localnet', addresses: [...addresses, 'unknown'], options: { network_name: network } },
     in: [{ key, column: 'ports' }],
   },
 ]
@@ -42,7 +43,7 @@ const localSwitch = (key: string, uplinkKey: string, network: string): WantedRow
 /** What all ports share. `gateways` are the chassis that routers reach the outside through. */
 export const publicRows = ({ ranges, withheld = [], allowed }: PublicNetworkSpec, gateways: readonly string[]): WantedRow[] => [
   ...localSwitch('switch', 'uplink', PUBLIC_PHYSICAL_NETWORK),
-  ...localSwitch('nat-switch', 'nat-uplink', NAT_PHYSICAL_NETWORK),
+  ...localSwitch('nat-switch', 'nat-uplink', NAT_PHYSICAL_NETWORK, [`${NAT_GATEWAY.mac} ${NAT_GATEWAY.address}`]),
   ...gatewayRows(gateways),
   { table: 'Meter_Band', key: 'learning-band', columns: { action: 'drop', rate: LEARNING_RATE, burst_size: LEARNING_RATE } },
   {
