@@ -3,7 +3,17 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { missingCommands } from '../../../../libvirt/test/command.ts'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
-import { arpFrame, BROADCAST, dhcpDiscover, ip6Frame, ipFrame, udp6Frame, udpFrame, type End } from '../../../test/frames.ts'
+import {
+  arpFrame,
+  BROADCAST,
+  dhcpDiscover,
+  ip6Frame,
+  ipFrame,
+  listenerReport,
+  udp6Frame,
+  udpFrame,
+  type End,
+} from '../../../test/frames.ts'
 import { missingForOvn, OUTSIDE, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
 import { connectionLimitCommands } from '../../host-setup/connection-limits.ts'
 import { sleep } from '../../kernel/clock.ts'
@@ -281,6 +291,7 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
       'all nodes by IPv6': (text) => udp6Frame(own6, { mac: '33:33:00:00:00:01', address: 'ff02::1' }, text),
       'a group of IPv6': (text) => udp6Frame(own6, { mac: '33:33:00:00:12:34', address: 'ff0e::1234' }, text),
       'a question for a neighbour': (text) => arpFrame(guest, everyone('10.61.0.250'), 'ask', text),
+      'who listens': (text) => listenerReport(guest, text),
     }
     const arrived = async (at: Guest): Promise<string[]> => {
       const sent = Object.entries(messages).map(([name, frame]) => ({ name, frame, text: `text-${++texts}!` }))
@@ -289,8 +300,8 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
       const received = await at.received()
       return sent.filter(({ text }) => received.includes(text)).map(({ name }) => name)
     }
-    await expect.poll(() => arrived(stranger), { timeout: 15_000 }).toEqual(['stranger', 'a question for a neighbour'])
-    expect(await arrived(region.outside)).toEqual(['a question for a neighbour'])
+    await expect.poll(() => arrived(stranger), { timeout: 15_000 }).toEqual(['stranger', 'a question for a neighbour', 'who listens'])
+    expect(await arrived(region.outside)).toEqual(['a question for a neighbour', 'who listens'])
     // Of 6 MB of questions a trickle arrives. What it may ask is its own: others go on.
     const bytes = async (): Promise<number> => Number(await stranger.shell('cat /sys/class/net/e0/statistics/rx_bytes'))
     const [before, start] = [await bytes(), Date.now()]

@@ -91,8 +91,13 @@ export const publicRows = ({ ranges, withheld = [], allowed }: PublicNetworkSpec
     match: `${portIn('OUT', PUBLIC_GUESTS)} && ${WIRE_CONTROL}`,
     action: 'drop',
   }),
-  // OVN passes neighbour discovery by itself only where a rule tracks connections.
-  acl('neighbours', 'public', { direction: 'OUT', priority: ALWAYS + 2, match: `${portIn('OUT', PUBLIC_GUESTS)} && nd`, action: 'allow' }),
+  // OVN passes them by itself only where a rule tracks connections. Switches that follow who listens to what have to hear of neighbours too.
+  acl('neighbours', 'public', {
+    direction: 'OUT',
+    priority: ALWAYS + 2,
+    match: `${portIn('OUT', PUBLIC_GUESTS)} && (nd || mldv1 || mldv2)`,
+    action: 'allow',
+  }),
   // What one sends to all would cost each of them its traffic.
   acl('no-multicast', 'public', {
     direction: 'OUT',
