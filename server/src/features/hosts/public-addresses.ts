@@ -18,6 +18,7 @@ import type { Deps } from '../deps.ts'
 import { clearReverseName } from '../reverse-names/service.ts'
 import { findHost, listHostsIn, type HostRow } from './sql.ts'
 import { counted } from '../../kernel/counted.ts'
+import { withheldRanges } from './withheld-addresses.ts'
 
 export type PoolRow = Row<'address_pools'>
 
@@ -50,9 +51,16 @@ export async function publicNetworkSpec(
   { db, config }: Pick<Deps, 'config'> & { db: Queries },
   regionId: string,
 ): Promise<PublicNetworkSpec> {
-  const pools = await db.many<{ cidr: string }>(sql`select cidr from address_pools where region_id = ${regionId} order by cidr`)
+  const pools = await db.many<PoolRow>(
+    sql`select ${allColumns('address_pools')} from address_pools where region_id = ${regionId} order by cidr`,
+  )
   const hosts = await listHostsIn(db, regionId)
-  return { ranges: pools.map(({ cidr }) => cidr), allowed: config.guestAllowedRanges, gateways: hosts.map(({ hostname }) => hostname) }
+  return {
+    ranges: pools.map(({ cidr }) => cidr),
+    withheld: await withheldRanges(db, pools),
+    allowed: config.guestAllowedRanges,
+    gateways: hosts.map(({ hostname }) => hostname),
+  }
 }
 
 /** Every address of an IPv4 range is added as free, except network, broadcast and gateway. Those of IPv6 are not listed (ipv6-ranges.ts). */
