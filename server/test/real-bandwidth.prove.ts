@@ -105,9 +105,14 @@ describeIf(missingForRealHost())('the traffic of a real VM', { timeout: 6 * TIME
   })
 
   test('is metered although the guest switches itself off before the minute is over', async () => {
-    const { usedBytes: before } = await usage()
+    const { usedBytes: first } = await usage()
     const size = 20 * MB
     await serve(MB)
+    await download(MB)
+    const before = await eventually(async () => {
+      const { usedBytes } = await usage()
+      return usedBytes - first >= MB && usedBytes // the reading of this minute
+    }, DEADLINE_MS)
     await download(size)
     await sleep(2 * LOOK_MS)
     await inside(vm, '(sleep 1; poweroff -f) > /dev/null 2>&1 &')
