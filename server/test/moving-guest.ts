@@ -108,6 +108,8 @@ export async function movingGuest({ replicated = false } = {}) {
   const connects = async (port: number): Promise<boolean> =>
     (await run(vms.witness, '(echo heard; sleep 1) | nc -w 3 "$0" "$1"', vms.address, String(port))).output.includes('heard')
 
+  const answers = async (): Promise<boolean> => (await run(vms.witness, 'ping -c 1 -W 2 "$0"', vms.address)).exitCode === 0
+
   const outcome = (actionId: string) =>
     eventually(async () => {
       const row = await db.one<{ status: string; error: unknown }>(sql`select status, error from workflow_runs where id = ${actionId}`)
@@ -117,13 +119,19 @@ export async function movingGuest({ replicated = false } = {}) {
     (await berthdJson<{ actionId: string }>(settings, 'vm', 'migrate', vms.mover, '--to', to.name)).actionId
 
   /** Nor is anything of it on the other host. */
+  async function isOnlyOn(host: TlsHost): Promise<boolean> {
+    const parts = await Promise.all(
+      hosts.map(async (each) => {
+        const machines = await each.sandbox.virsh('list', '--all', '--name')
+        const files = await each.sandbox.inside('ls', '/var/lib/libvirt/images/berth')
+        return [machines.includes(vms.mover), files.includes(vms.mover)].every((has) => has === (each === host))
+      }),
+    )
+    return parts.every(Boolean)
+  }
   async function expectOnlyOn(host: TlsHost): Promise<void> {
     expect(await hostOf(vms.mover)).toBe(host.id)
-    for (const each of hosts) {
-      const machines = await each.sandbox.virsh('list', '--all', '--name')
-      const files = await each.sandbox.inside('ls', '/var/lib/libvirt/images/berth')
-      expect([machines.includes(vms.mover), files.includes(vms.mover)]).toEqual([each === host, each === host])
-    }
+    expect(await isOnlyOn(host)).toBe(true)
   }
 
   return {
@@ -136,12 +144,18 @@ export async function movingGuest({ replicated = false } = {}) {
     inBackground,
     begin,
     outcome,
+    isOnlyOn,
     expectOnlyOn,
     customer: () => customer,
-    /** In the step that moves it. */
-    isMoving: (actionId: string) =>
+    host: async (): Promise<TlsHost> => {
+      const id = await hostOf(vms.mover)
+      return hosts.find((host) => host.id === id)!
+    },
+    status: async () => (await db.one<{ status: string }>(sql`select status from vms where id = ${vms.mover}`)).status,
+    /** In this step, or beyond it. */
+    hasBegun: (actionId: string, step: string) =>
       eventually(
-        () => db.maybe(sql`select from workflow_steps where run_id = ${actionId} and name = 'move' and status = 'RUNNING'`),
+        () => db.maybe(sql`select from workflow_steps where run_id = ${actionId} and name = ${step} and status <> 'PENDING'`),
         TIMEOUT_MS,
       ),
     async restartWorker(): Promise<void> {
@@ -160,8 +174,9 @@ export async function movingGuest({ replicated = false } = {}) {
     serve: async (): Promise<void> => {
       for (const port of [OPEN_PORT, CLOSED_PORT]) await inBackground(vms.mover, `nc -ll -p ${port} -e cat`)
     },
-    answersPings: async (): Promise<void> => {
-      await expect.poll(async () => (await run(vms.witness, 'ping -c 1 -W 2 "$0"', vms.address)).exitCode, { timeout: 60_000 }).toBe(0)
+    answers,
+    async answersPings(): Promise<void> {
+      await expect.poll(answers, { timeout: 60_000 }).toBe(true)
     },
     sumOf: async (file: string): Promise<string> =>
       (await run(vms.mover, 'sync; dd if="$0" bs=64k iflag=direct | sha256sum | cut -c-64', file)).output.trim(),

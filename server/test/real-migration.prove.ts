@@ -42,7 +42,7 @@ describeIf(missingForLibvirtHost())('a guest that moves between hosts', { timeou
   test('is moved once, when the worker is killed meanwhile', async () => {
     const [, right] = hosts
     const actionId = await guest.begin(right!)
-    await guest.isMoving(actionId)
+    await guest.hasBegun(actionId, 'move')
     await guest.restartWorker()
     expect(await guest.outcome(actionId)).toMatchObject({ status: 'COMPLETED', error: null })
     await guest.expectOnlyOn(right!)

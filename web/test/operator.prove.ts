@@ -32,6 +32,19 @@ describe('an operator in the dashboard', async () => {
     await expectShown(page.getByRole('meter', { name: /^IP addresses of/ }))
   })
 
+  test('drains a host, after the plan was shown', async () => {
+    await go(page, 'Hosts')
+    await menu('local').click()
+    await pick('Drain host')
+    await expectShown(dialog(page).getByText('The host has no VMs'))
+    await button(dialog(page), 'Drain host').click()
+    await expectShown(page.getByRole('cell', { name: /^(Draining|Maintenance)$/ }))
+    await expectShown(page.getByRole('cell', { name: 'Maintenance', exact: true }))
+    await menu('local').click()
+    await pick('Disable maintenance mode')
+    await expectShown(page.getByText('Ready', { exact: true }))
+  })
+
   test('adds and edits a region', async () => {
     await go(page, 'Regions')
     await button(page, 'Add region').click()

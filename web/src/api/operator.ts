@@ -28,10 +28,39 @@ export interface Host extends ResourceUsage {
   dedicatedCpus: Usage
   vmCount: number
   maintenance: boolean
+  draining: boolean
   state: 'ready' | 'maintenance' | 'unreachable' | 'unseen'
   unreachableSince: string | null
   lastSeenAt: string | null
   createdAt: string
+}
+
+interface VmRef {
+  vmId: string
+  name: string
+}
+
+export interface DrainPlan {
+  moves: (VmRef & { to: string; bytes: number; seconds: number; note: string | null })[]
+  stays: (VmRef & { reason: string; isTemporary: boolean })[]
+  seconds: number
+  backups: number
+}
+
+export interface Drain {
+  status: 'RUNNING' | 'COMPLETED' | 'INCOMPLETE' | 'CANCELLED'
+  vms: number
+  moved: (VmRef & { to: string; seconds: number | null; restarted: boolean })[]
+  moving: (VmRef & { to: string })[]
+  remaining: (VmRef & { reason: string })[]
+  startedAt: string
+  endedAt: string | null
+}
+
+export interface MigrationPlan {
+  from: string
+  to: string
+  note: string | null
 }
 
 export interface RegionCapacity extends ResourceUsage {
@@ -205,16 +234,18 @@ export const operatorVmsQuery = (query: Filter) => pages<OperatorVm>('vms', quer
 export const operatorActionsQuery = (query: Filter) => pages<OperatorAction>('actions', query, 2_000)
 export const staffTicketsQuery = (query: Filter) => pages<StaffTicket>('tickets', query, 10_000)
 
-const one = <T>(name: string, id: string, refetchInterval?: number) =>
-  queryOptions({
-    queryKey: ['operator', name, 'one', id],
-    queryFn: () => apiRequest<T>('GET', path(`/${name}/${encodeURIComponent(id)}`)),
-    refetchInterval,
-  })
+const read = <T>(rest: string, refetchInterval?: number) =>
+  queryOptions({ queryKey: ['operator', 'one', rest], queryFn: () => apiRequest<T>('GET', path(rest)), refetchInterval })
+const one = <T>(name: string, id: string, refetchInterval?: number) => read<T>(`/${name}/${encodeURIComponent(id)}`, refetchInterval)
 
 export const accountQuery = (id: string) => one<AccountDetails>('accounts', id)
 export const operatorActionQuery = (id: string) => one<OperatorActionDetails>('actions', id, 2_000)
 export const staffTicketQuery = (id: string) => one<StaffTicketDetails>('tickets', id, 10_000)
+
+export const drainPlanQuery = (hostId: string) => read<DrainPlan>(`/hosts/${hostId}/drain/plan`)
+export const drainQuery = (hostId: string) => read<Drain | null>(`/hosts/${hostId}/drain`, 2_000)
+export const migrationPlanQuery = (vmId: string, to: string) =>
+  read<MigrationPlan>(`/vms/${vmId}/migration/plan${to === '' ? '' : `?to=${encodeURIComponent(to)}`}`)
 
 export const operatorRequest = <T>(method: 'POST' | 'PATCH' | 'PUT' | 'DELETE', rest: string, body?: unknown): Promise<T> =>
   apiRequest<T>(method, path(rest), body)

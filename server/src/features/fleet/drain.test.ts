@@ -22,6 +22,8 @@ describe('operator drains a host', async () => {
   await allowManyVms(app)
   await app.db.run(sql`update address_pools set host_id = null`)
   const customer = await app.given.customer({ credit: '10000.00' })
+  const start = (host: HostRow, order: typeof ORDER) => app.db.tx((tx) => startDrain(tx, app.deps, host, order))
+  const cancel = (host: HostRow) => app.db.tx((tx) => cancelDrain(tx, app.deps, host))
   let count = 0
   const vmsOn = (host: HostRow, vms: number): Promise<string[]> =>
     placeOn(app, host.id, async () => {
@@ -71,8 +73,8 @@ describe('operator drains a host', async () => {
     expect(preview.moves.map(({ vmId }) => vmId).toSorted()).toEqual(ids.toSorted())
     expect(preview).toMatchObject({ stays: [], factor: 1, backups: 0 })
     expect(preview.seconds).toBeGreaterThan(30)
-    await startDrain(app.deps, source, ORDER)
-    await expect(startDrain(app.deps, source, ORDER)).rejects.toThrow('is being drained already')
+    await start(source, ORDER)
+    await expect(start(source, ORDER)).rejects.toThrow('is being drained already')
     await expect(app.db.tx((tx) => changeHost(tx, source, { maintenance: false }))).rejects.toThrow('is being drained')
     let most = 0
     for (let rounds = 0; rounds < 10 && (await statusOf(source)).status === 'RUNNING'; rounds++) {
@@ -100,7 +102,7 @@ describe('operator drains a host', async () => {
     const preview = await previewDrain(app.deps, source)
     expect(preview).toMatchObject({ moves: [], stays: [{ isTemporary: false }, { isTemporary: false }] })
     expect(preview.stays[0]!.reason).toMatch(/^No other host can take it: .*1 full/)
-    await expect(startDrain(app.deps, source, ORDER)).rejects.toThrow(`2 of 2 VMs of ${source.name} cannot move, so nothing was changed`)
+    await expect(start(source, ORDER)).rejects.toThrow(`2 of 2 VMs of ${source.name} cannot move, so nothing was changed`)
     expect([await getHost(app.db, source.id), await findDrainStatus(app.db, source)]).toMatchObject([{ maintenance: false }, undefined])
     expect(await hostsOf(ids)).toEqual([source.id, source.id])
   })
@@ -111,7 +113,7 @@ describe('operator drains a host', async () => {
     await customer.post(`/vms/${snapshotted}/snapshots`, { name: 'x' })
     await app.settle()
     const { actionId } = (await customer.post(`/vms/${busy}/restart`)).body.data
-    await startDrain(app.deps, source, { ...ORDER, isPartial: true })
+    await start(source, { ...ORDER, isPartial: true })
     await carryOutDrains.runOnce(app.deps)
     expect((await statusOf(source)).remaining).toEqual([
       expect.objectContaining({ vmId: snapshotted, reason: expect.stringContaining('VM has 1 snapshots') }),
@@ -127,7 +129,7 @@ describe('operator drains a host', async () => {
     const { source, ids } = await given(1, 1)
     const restart = async () => (await customer.post(`/vms/${ids[0]}/restart`)).body.data.actionId
     await restart()
-    await startDrain(app.deps, source, ORDER)
+    await start(source, ORDER)
     await carryOutDrains.runOnce(app.deps)
     app.clock.advance('31m')
     await carryOutDrains.runOnce(app.deps)
@@ -138,14 +140,14 @@ describe('operator drains a host', async () => {
     const reason = `Its action RESTART (${actionId}) has to end first: it began when the drain had waited long enough, so drain the host again`
     expect(await statusOf(source)).toMatchObject({ status: 'INCOMPLETE', remaining: [{ vmId: ids[0], reason }] })
     await app.settle()
-    await startDrain(app.deps, source, ORDER)
+    await start(source, ORDER)
     expect(await carryOut(source)).toMatchObject({ status: 'COMPLETED' })
   })
 
   test('and a worker that dies at any point is replaced', async () => {
     const { source, ids, targets } = await given(6, 2)
     const before = await machines(ids)
-    await startDrain(app.deps, source, { ...ORDER, concurrency: 3 })
+    await start(source, { ...ORDER, concurrency: 3 })
     for (const at of ['move begun', 'move run', 'move saved']) {
       await carryOutDrains.runOnce(app.deps)
       const checkpoint = (where: string): void => {
@@ -162,7 +164,7 @@ describe('operator drains a host', async () => {
 
   test('and the drain ends when its last migration has', async () => {
     const { source, ids, targets } = await given(1, 1)
-    await startDrain(app.deps, source, ORDER)
+    await start(source, ORDER)
     await carryOutDrains.runOnce(app.deps)
     const checkpoint = (where: string): void => {
       if (where === 'move saved') throw new AttemptLostError('lost')
@@ -177,10 +179,10 @@ describe('operator drains a host', async () => {
 
   test('and cancels that: what is under way ends, and no further VM moves', async () => {
     const { source, ids } = await given(4, 1)
-    await startDrain(app.deps, source, { ...ORDER, concurrency: 1 })
+    await start(source, { ...ORDER, concurrency: 1 })
     await carryOutDrains.runOnce(app.deps)
     expect(await open()).toHaveLength(1)
-    const cancelled = await cancelDrain(app.deps, source)
+    const cancelled = await cancel(source)
     expect([cancelled.status, cancelled.moving.length, cancelled.remaining.length]).toEqual(['CANCELLED', 1, 3])
     await carryOutDrains.runOnce(app.deps)
     await app.settle()
@@ -188,7 +190,7 @@ describe('operator drains a host', async () => {
     expect(await open()).toEqual([])
     expect((await hostsOf(ids)).filter((id) => id === source.id)).toHaveLength(3)
     expect(await statusOf(source)).toMatchObject({ status: 'CANCELLED', moving: [], moved: [{}] })
-    await expect(cancelDrain(app.deps, source)).rejects.toThrow('is not being drained')
+    await expect(cancel(source)).rejects.toThrow('is not being drained')
     await app.db.tx((tx) => changeHost(tx, source, { maintenance: false }))
   })
 
@@ -197,7 +199,7 @@ describe('operator drains a host', async () => {
     const { source, ids } = await given(1, 1)
     const before = await machines(ids)
     await fail(source)
-    await startDrain(app.deps, source, ORDER)
+    await start(source, ORDER)
     const { status, remaining } = await carryOut(source)
     expect([status, remaining]).toEqual([
       'INCOMPLETE',
@@ -205,7 +207,7 @@ describe('operator drains a host', async () => {
     ])
     expect(await machines(ids)).toEqual(before)
     await fail(source)
-    await startDrain(app.deps, source, { ...ORDER, stopsOthers: true })
+    await start(source, { ...ORDER, stopsOthers: true })
     expect(await carryOut(source)).toMatchObject({ status: 'COMPLETED', moved: [{ vmId: ids[0], restarted: true }] })
     expect(await machines(ids)).toMatchObject([{ power: 'running' }])
     expect((await customer.get(`/vms/${ids[0]}`)).body.data.status).toBe('RUNNING')
@@ -214,7 +216,7 @@ describe('operator drains a host', async () => {
 
   test('and a migration that the operator cancels is not begun again', async () => {
     const { source, ids } = await given(1, 1)
-    await startDrain(app.deps, source, ORDER)
+    await start(source, ORDER)
     await carryOutDrains.runOnce(app.deps)
     await app.db.tx((tx) => cancelMigration(tx, app.deps, ids[0]!))
     expect(await carryOut(source)).toMatchObject({ status: 'INCOMPLETE', remaining: [{ reason: 'Its migration was cancelled' }] })

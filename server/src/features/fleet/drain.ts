@@ -1,6 +1,6 @@
 // Empties a host: it goes into maintenance, and a reconciler moves its VMs to other hosts, some at a time, until none is left that can move.
 import { addDuration } from '../../kernel/clock.ts'
-import type { Queries } from '../../kernel/database/db.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
@@ -127,47 +127,37 @@ export interface DrainOrder {
 export const MAX_CONCURRENCY = 16
 
 /** The host is in maintenance from here on. Refused, with nothing changed, where a VM cannot move. */
-export async function startDrain(deps: Deps, host: HostRow, { concurrency, stopsOthers, isPartial }: DrainOrder): Promise<string> {
+export async function startDrain(tx: Tx, deps: Deps, host: HostRow, { concurrency, stopsOthers, isPartial }: DrainOrder): Promise<string> {
   if (host.unreachable_since !== null || host.removed_at !== null)
     throw apiError('unavailable', `Host ${host.name} is unreachable or removed: nothing can be moved from it`)
-  const { moves, stays } = await planHost(deps.db, host, null)
+  const { moves, stays } = await planHost(tx, host, null)
   const stuck = stays.filter(({ isTemporary }) => !isTemporary)
   if (stuck.length > 0 && !isPartial)
     throw apiError(
       'in_use',
       `${stuck.length} of ${moves.length + stays.length} VMs of ${host.name} cannot move, so nothing was changed: ${stuck.map(({ vm, reason }) => `${vm.name} (${vm.id}): ${reason}`).join('; ')}. To move the others only, add --partial`,
     )
-  return deps.db.tx(async (tx) => {
-    await changeHost(tx, host, { maintenance: true }) // locks the host: a second drain waits here
-    if ((await sql.lastDrainOf(tx, host.id))?.status === 'RUNNING')
-      throw apiError('busy', `Host ${host.name} is being drained already: --status shows how far it is, --cancel ends it`)
-    const id = newId()
-    const now = deps.clock.now()
-    await sql.insertDrain(tx, {
-      id,
-      host_id: host.id,
-      stops_others: stopsOthers,
-      concurrency,
-      vm_count: moves.length + stays.length,
-      created_at: now,
-    })
-    await triggerReconciler(tx, DRAIN)
-    return id
-  })
+  await changeHost(tx, host, { maintenance: true }) // locks the host: a second drain waits here
+  if ((await sql.lastDrainOf(tx, host.id))?.status === 'RUNNING')
+    throw apiError('busy', `Host ${host.name} is being drained already: --status shows how far it is, --cancel ends it`)
+  const id = newId()
+  const vms = moves.length + stays.length
+  const order = { host_id: host.id, stops_others: stopsOthers, concurrency, vm_count: vms, created_at: deps.clock.now() }
+  await sql.insertDrain(tx, { id, ...order })
+  await triggerReconciler(tx, DRAIN)
+  return id
 }
 
 /** No further VM is moved. Migrations that are under way go on, and the host stays in maintenance. */
-export async function cancelDrain(deps: Deps, host: HostRow): Promise<DrainStatus> {
-  await deps.db.tx(async (tx) => {
-    const last = await sql.lastDrainOf(tx, host.id)
-    const drain = last && (await sql.lockOpenDrain(tx, last.id))
-    if (!drain) throw apiError('invalid_state', `Host ${host.name} is not being drained`)
-    const under = new Set((await sql.movesOf(tx, drain.id)).filter(({ status }) => isUnderWay(status)).map(({ vm_id }) => vm_id))
-    const left = (await sql.vmsToPlan(tx, { regionId: host.region_id, hostId: host.id })).filter(({ id }) => !under.has(id))
-    const remaining = left.map(({ id, name }) => ({ vmId: id, name, reason: 'The drain was cancelled' }))
-    await sql.endDrain(tx, deps.clock.now(), drain.id, 'CANCELLED', remaining)
-  })
-  return (await findDrainStatus(deps.db, host))!
+export async function cancelDrain(tx: Tx, deps: Deps, host: HostRow): Promise<DrainStatus> {
+  const last = await sql.lastDrainOf(tx, host.id)
+  const drain = last && (await sql.lockOpenDrain(tx, last.id))
+  if (!drain) throw apiError('invalid_state', `Host ${host.name} is not being drained`)
+  const under = new Set((await sql.movesOf(tx, drain.id)).filter(({ status }) => isUnderWay(status)).map(({ vm_id }) => vm_id))
+  const left = (await sql.vmsToPlan(tx, { regionId: host.region_id, hostId: host.id })).filter(({ id }) => !under.has(id))
+  const remaining = left.map(({ id, name }) => ({ vmId: id, name, reason: 'The drain was cancelled' }))
+  await sql.endDrain(tx, deps.clock.now(), drain.id, 'CANCELLED', remaining)
+  return (await findDrainStatus(tx, host))!
 }
 
 export const isUnderWay = (status: sql.MoveRow['status']): boolean => status === 'PENDING' || status === 'RUNNING'

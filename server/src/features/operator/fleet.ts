@@ -2,6 +2,7 @@
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { changePlan, changeRegion, createPlan, getRegion, listPlans, listRegions, listTemplateRows } from '../catalog/service.ts'
+import { listOpenDrains } from '../fleet/service.ts'
 import { addPool, changeHost, countPins, getHost, listHosts, listPools, toCapacity } from '../hosts/service.ts'
 import type {
   ChangeHost,
@@ -22,7 +23,10 @@ import { toHost, toPool, toTemplate } from './view.ts'
 export async function showHosts(db: Queries): Promise<OperatorHost[]> {
   const vms = new Map((await sql.vmsPerHost(db)).map((row) => [row.host_id, row.count]))
   const pins = await countPins(db)
-  return (await listHosts(db)).map((row) => toHost(row, vms.get(row.id) ?? 0, pins.get(row.id) ?? 0))
+  const draining = new Set((await listOpenDrains(db)).map(({ host_id }) => host_id))
+  return (await listHosts(db)).map((row) =>
+    toHost(row, { vmCount: vms.get(row.id) ?? 0, pins: pins.get(row.id) ?? 0, draining: draining.has(row.id) }),
+  )
 }
 
 export async function changeHostByOperator(tx: Tx, id: string, change: ChangeHost): Promise<OperatorHost> {

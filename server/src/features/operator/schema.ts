@@ -23,6 +23,7 @@ export const OperatorHost = object(
     diskReserve: Type.Integer({ description: 'Percent of the disk; below it nothing new is written' }),
     vmCount: Type.Integer(),
     maintenance: Type.Boolean({ description: 'It gets no new VMs' }),
+    draining: Type.Boolean({ description: 'Its VMs are being moved to other hosts' }),
     state: oneOf(['ready', 'maintenance', 'unreachable', 'unseen']),
     unreachableSince: nullable(Timestamp),
     lastSeenAt: nullable(Timestamp),
@@ -39,6 +40,49 @@ export const ChangeHost = object({
   diskReserve: Type.Optional(Type.Integer({ minimum: 0, maximum: 90 })),
 })
 export type ChangeHost = Static<typeof ChangeHost>
+
+const ofVm = { vmId: Type.String(), name: Type.String() }
+
+export const DrainPlan = object(
+  {
+    moves: Type.Array(object({ ...ofVm, to: Type.String(), bytes: Type.Number(), seconds: Type.Number(), note: nullable(Type.String()) })),
+    stays: Type.Array(object({ ...ofVm, reason: Type.String(), isTemporary: Type.Boolean() })),
+    seconds: Type.Number({ description: 'Of all moves' }),
+    factor: Type.Number({ description: 'By which estimates are corrected, from what earlier migrations took' }),
+    backups: Type.Integer({ description: 'Of VMs elsewhere, which stay on the host' }),
+  },
+  { title: 'DrainPlan' },
+)
+
+export const StartDrain = object({
+  concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: 16, description: 'VMs at once, 2 by default' })),
+  stopOthers: Type.Optional(Type.Boolean({ description: 'VMs whose migration fails twice are stopped for it, and started again' })),
+  partial: Type.Optional(Type.Boolean({ description: 'VMs that cannot move are left' })),
+})
+
+export const Drain = object(
+  {
+    id: Type.String(),
+    status: oneOf(['RUNNING', 'COMPLETED', 'INCOMPLETE', 'CANCELLED']),
+    vms: Type.Integer({ description: 'On the host at the beginning' }),
+    moved: Type.Array(object({ ...ofVm, to: Type.String(), seconds: nullable(Type.Number()), restarted: Type.Boolean() })),
+    moving: Type.Array(object({ ...ofVm, to: Type.String() })),
+    remaining: Type.Array(object({ ...ofVm, reason: Type.String() })),
+    startedAt: Timestamp,
+    endedAt: nullable(Timestamp),
+  },
+  { title: 'Drain' },
+)
+
+export const StartMigration = object({
+  to: Type.Optional(Type.String({ maxLength: 64, description: 'Id or name of a host; by default that with most room' })),
+  miBPerSecond: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000, description: 'Of memory and disk; by default unlimited' })),
+})
+export const MigrationQuery = { to: StartMigration.properties.to }
+export const MigrationPlan = object(
+  { from: Type.String(), to: Type.String(), note: nullable(Type.String({ description: 'What to know of it' })) },
+  { title: 'MigrationPlan' },
+)
 
 export const RegionCapacity = object(
   {

@@ -11,7 +11,10 @@ import type { AccountRow, ActionRow, VmRow } from './sql.ts'
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null
 
-export const toHost = (row: HostRow & { region_slug: string }, vmCount: number, pins: number): OperatorHost => ({
+export const toHost = (
+  row: HostRow & { region_slug: string },
+  { vmCount, pins, draining }: { vmCount: number; pins: number; draining: boolean },
+): OperatorHost => ({
   id: row.id,
   name: row.name,
   region: row.region_slug,
@@ -27,6 +30,7 @@ export const toHost = (row: HostRow & { region_slug: string }, vmCount: number, 
   diskReserve: row.disk_reserve_percent,
   vmCount,
   maintenance: row.maintenance,
+  draining,
   state: row.unreachable_since ? 'unreachable' : row.maintenance ? 'maintenance' : row.last_seen_at ? 'ready' : 'unseen',
   unreachableSince: iso(row.unreachable_since),
   lastSeenAt: iso(row.last_seen_at),

@@ -9,6 +9,7 @@ const VERBS: Record<string, string> = {
   begin: 'Began',
   bind: 'Attached',
   buy: 'Bought',
+  cancel: 'Cancelled',
   change: 'Changed',
   close: 'Closed',
   confirm: 'Confirmed',

@@ -11,6 +11,7 @@ import { Table, type Column } from '../../ui/Table.tsx'
 import { commonMessages } from '../../messages/common.ts'
 import { operatorMessages } from '../../messages/operator.ts'
 import { vmsMessages } from '../../messages/vms.ts'
+import { MigrateDialog } from './MigrateDialog.tsx'
 
 const w = operatorMessages.accounts
 
@@ -26,6 +27,7 @@ const verbsFor = (status: string): VmVerb[] =>
 
 export function AccountVms({ accountId }: { accountId: string }) {
   const [open, setOpen] = useState<{ id: string; name: string; verb: ConfirmedVerb } | null>(null)
+  const [moving, setMoving] = useState<OperatorVm | null>(null)
   const vms = useQuery(operatorVmsQuery({ account: accountId, limit: 100 }))
   const act = useWrite(({ id, verb }: { id: string; verb: VmVerb }) => operatorRequest<{ message: string }>('POST', `/vms/${id}/${verb}`), {
     invalidates: ['operator'],
@@ -45,13 +47,16 @@ export function AccountVms({ accountId }: { accountId: string }) {
       quiet: true,
       shrink: true,
       right: true,
-      cell: ({ id, name, status }) => (
+      cell: (vm) => (
         <RowMenu
-          name={name}
-          items={verbsFor(status).map((verb) => ({
-            label: w.vmActions[verb],
-            onClick: () => (isConfirmed(verb) ? setOpen({ id, name, verb }) : act.mutate({ id, verb })),
-          }))}
+          name={vm.name}
+          items={[
+            { label: operatorMessages.migrate.open, onClick: () => setMoving(vm) },
+            ...verbsFor(vm.status).map((verb) => ({
+              label: w.vmActions[verb],
+              onClick: () => (isConfirmed(verb) ? setOpen({ id: vm.id, name: vm.name, verb }) : act.mutate({ id: vm.id, verb })),
+            })),
+          ]}
         />
       ),
     },
@@ -69,6 +74,7 @@ export function AccountVms({ accountId }: { accountId: string }) {
           )
         }
       </Loaded>
+      {moving && <MigrateDialog vm={moving} onClose={() => setMoving(null)} />}
       {open && <ConfirmVerb {...open} onClose={() => setOpen(null)} />}
     </Card>
   )

@@ -11,14 +11,15 @@ import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { commonMessages } from '../../messages/common.ts'
 import { operatorMessages } from '../../messages/operator.ts'
-import { List } from './List.tsx'
 import { CapacityMeter } from './CapacityMeter.tsx'
+import { DrainDialog } from './DrainDialog.tsx'
+import { List } from './List.tsx'
 
 const w = operatorMessages.hosts
 const TONES: Record<Host['state'], Tone> = { ready: 'good', maintenance: 'held', unreachable: 'bad', unseen: 'idle' }
 
 export default function Hosts() {
-  const [open, setOpen] = useState<{ what: 'maintenance' | 'overcommit'; host: Host } | null>(null)
+  const [open, setOpen] = useState<{ what: 'maintenance' | 'overcommit' | 'drain'; host: Host } | null>(null)
   const close = (): void => setOpen(null)
   const hosts = useQuery(hostsQuery)
   const end = useWrite(({ id }: Host) => operatorRequest('PATCH', `/hosts/${id}`, { maintenance: false }), {
@@ -36,7 +37,12 @@ export default function Hosts() {
         </div>
       ),
     },
-    { head: w.state, cell: ({ state }) => <Status tone={TONES[state]}>{w.states[state]}</Status> },
+    {
+      head: w.state,
+      cell: ({ state, draining }) => (
+        <Status tone={TONES[state]}>{draining && state === 'maintenance' ? w.draining : w.states[state]}</Status>
+      ),
+    },
     { head: w.vms, cell: ({ vmCount }) => vmCount, right: true },
     { head: w.vcpu, cell: ({ vcpu, name }) => <CapacityMeter of={vcpu} what={w.vcpu} where={name} /> },
     { head: w.ram, cell: ({ ramMiB, name }) => <CapacityMeter of={ramMiB} what={w.ram} where={name} unit="GiB" mebibytes /> },
@@ -54,6 +60,10 @@ export default function Hosts() {
             host.maintenance
               ? { label: w.disableMaintenance, onClick: () => end.mutate(host) }
               : { label: w.enableMaintenance, onClick: () => setOpen({ what: 'maintenance', host }) },
+            {
+              label: host.draining ? operatorMessages.drain.progress : operatorMessages.drain.open,
+              onClick: () => setOpen({ what: 'drain', host }),
+            },
             { label: w.overcommit, onClick: () => setOpen({ what: 'overcommit', host }) },
           ]}
         />
@@ -63,6 +73,7 @@ export default function Hosts() {
   return (
     <List messages={w} icon="server" of={hosts} columns={columns} rowKey={({ id }) => id}>
       {open?.what === 'maintenance' && <EnableMaintenance host={open.host} onClose={close} />}
+      {open?.what === 'drain' && <DrainDialog host={open.host} onClose={close} />}
       {open?.what === 'overcommit' && <Overcommit host={open.host} onClose={close} />}
     </List>
   )
