@@ -25,7 +25,7 @@ import { openBackupAsSource, removeOrphans } from './backups/service.ts'
 import { sweepOrphanVolumes } from './backups/orphan-volumes.reconciler.ts'
 import { backupWorkflows } from './backups/workflows.ts'
 import { meterBeforePowerOff } from './bandwidth/metering.ts'
-import { meter } from './bandwidth/meter.reconciler.ts'
+import { meter, watchTraffic } from './bandwidth/meter.reconciler.ts'
 import { bandwidthRoutes } from './bandwidth/routes.ts'
 import { bandwidthEvents } from './bandwidth/schema.ts'
 import { onVmMacChanged, onVmResized } from './bandwidth/service.ts'
@@ -237,6 +237,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   sweepImageFiles,
   copyImages,
   meter,
+  watchTraffic,
   finishReleases,
   endAddressRests,
   configureGuests,

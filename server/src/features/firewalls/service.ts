@@ -15,6 +15,7 @@ import * as sql from './sql.ts'
 import { toBindingState, toFirewall, toRule } from './view.ts'
 
 export { bind, firewallsAsJson, firewallsOf, unbindAll } from './bindings.ts'
+export { filterSizes, type FilterSize } from './sql.ts'
 export { toRule } from './view.ts'
 
 const QUOTA = 'firewalls'

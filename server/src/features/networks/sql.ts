@@ -122,11 +122,13 @@ const pending = (now: Date) => sql`
 export const regionsWithPending = (db: Queries, now: Date) =>
   db.many<{ region_id: string }>(sql`select distinct region_id from networks where ${pending(now)}`)
 
-/** Deleted networks first: they free their addresses outside. */
-export const claimPending = (db: Queries, regionId: string, now: Date, until: Date) =>
+/** Of the account that is not among those that had their turn, else of the first of them. Its deleted networks first: they free their addresses
+ *  outside. */
+export const claimPending = (db: Queries, regionId: string, turns: readonly string[], now: Date, until: Date) =>
   db.maybe<NetworkRow>(sql`
     update networks set claimed_until = ${until} where id = (
-      select id from networks where region_id = ${regionId} and ${pending(now)} order by deleted_at nulls last, id limit 1 for update skip locked)
+      select id from networks where region_id = ${regionId} and ${pending(now)}
+      order by array_position(${turns}::text[], account_id) nulls first, deleted_at nulls last, updated_at, id limit 1 for update skip locked)
     returning ${allColumns('networks')}`)
 
 /** False without the claim. A change made meanwhile is still to be applied. */
