@@ -30,9 +30,9 @@ export type { HostRow } from './sql.ts'
 export { requireIpv6 } from './ipv6-ranges.ts'
 export {
   addPool,
+  findOverlappingPool,
   listPools,
   listRanges,
-  overlapsPool,
   publicNetworkSpec,
   removePool,
   RESOLVERS,
