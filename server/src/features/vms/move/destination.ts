@@ -70,7 +70,7 @@ export async function reserveDestination(
     else if (to !== undefined) throw problem
   }
   if (possible.size === 0)
-    throw apiError('no_capacity', `No other host of ${region.slug} can take this VM: --to <host> says why not that one`)
+    throw apiError('no_capacity', `No other host of ${region.slug} can take this VM: name one as its destination to learn why not`)
   const template = await getTemplateById(tx, vm.os_template_id)
   const bought = speedBought(await catalogNumbers(tx), speed)
   const need = {
