@@ -37,6 +37,13 @@ test('vm ssh --print prints the ssh command, and fails for a stopped VM', async 
   await customer.post(`/vms/${other.id}/stop`)
   await app.settle()
   expect(await berth(env, ['vm', 'ssh', 'off-1'])).toMatchObject({ code: 5, stderr: expect.stringContaining('berth vm start off-1') })
+  await app.db.run(sql`update vms set status = 'ERROR', provisioned = false where id = ${other.id}`)
+  const failed = await berth(env, ['vm', 'ssh', 'off-1'])
+  expect(failed).toMatchObject({
+    code: 5,
+    stderr: expect.stringMatching(/off-1 is ERROR\. To rebuild it: berth vm rebuild off-1 --os \S+\n/),
+  })
+  await app.db.run(sql`update vms set status = 'STOPPED', provisioned = true where id = ${other.id}`)
 })
 
 test('vm create --from-backup takes a VM and the name of its backup, or an id', async () => {

@@ -1669,7 +1669,7 @@ export interface components {
             rule: components["schemas"]["FirewallRule"] | null;
             /** @description What decides here, in a sentence */
             detail: string;
-            /** @description What to do where it does not pass */
+            /** @description What to do where it does not pass, or, of a ROUTE, for guests to know the way */
             remedy: string | null;
         };
         Reach: {
@@ -1865,7 +1865,7 @@ export interface components {
         FirewallVerdict: {
             /** @description ACCEPT, DROP or REJECT */
             action: string;
-            /** @description RULE, or DEFAULT when no rule matches */
+            /** @description RULE, DEFAULT when no rule matches, or NO_FIREWALL when none filters the interface */
             decidedBy: string;
             /** @description The firewall of the rule; it may be another of the VM's firewalls */
             firewallId: string | null;

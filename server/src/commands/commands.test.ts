@@ -406,7 +406,11 @@ describe('destructive commands', { timeout: 120_000 }, () => {
     for (const args of [...DESTRUCTIVE, ['token', 'delete', id!]])
       expect([args, await run(...args)]).toEqual([
         args,
-        { code: 2, stdout: '', stderr: expect.stringMatching(/Nothing was changed\. Without a terminal, add --yes to confirm\n$/) },
+        {
+          code: 2,
+          stdout: '',
+          stderr: expect.stringMatching(/Nothing was changed: without a terminal, add --yes to confirm\. What that would mean: .+\n$/),
+        },
       ])
     expect((await json<{ id: string }[]>('token', 'list')).map((token) => token.id)).toContain(id)
   })

@@ -67,7 +67,7 @@ export async function publicNetworkSpec(
 export async function addPool(tx: Tx, now: Date, pool: NewPool): Promise<string> {
   const cidr = isIpv6(pool) ? checkedIpv6(pool) : checkedIpv4(pool)
   const except = checkedExcept(pool)
-  if (await overlapsPool(tx, cidr)) throw apiError('already_exists', `The range ${pool.cidr} overlaps a pool that exists already`)
+  if (await findOverlappingPool(tx, cidr)) throw apiError('already_exists', `The range ${pool.cidr} overlaps a pool that exists already`)
   const id = newId()
   await tx.run(sql`
     insert into address_pools (id, region_id, host_id, cidr, gateway, dns, created_at)
@@ -135,8 +135,8 @@ async function addFreeAddresses(tx: Tx, now: Date, poolId: string, pool: NewPool
     where ${formatAddress(cidr.base)}::inet + n <> ${pool.gateway}::inet`)
 }
 
-export const overlapsPool = async (db: Queries, cidr: string): Promise<boolean> =>
-  (await db.maybe(sql`select from address_pools where cidr && ${cidr}::inet limit 1`)) !== undefined
+export const findOverlappingPool = (db: Queries, cidr: string) =>
+  db.maybe<{ cidr: string }>(sql`select cidr from address_pools where cidr && ${cidr}::inet order by cidr limit 1`)
 
 export interface ListedPool extends PoolRow {
   region_slug: string

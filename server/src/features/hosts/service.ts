@@ -40,9 +40,9 @@ export type { HostRow } from './sql.ts'
 export { requireIpv6 } from './ipv6-ranges.ts'
 export {
   addPool,
+  findOverlappingPool,
   listPools,
   listRanges,
-  overlapsPool,
   publicNetworkSpec,
   removePool,
   RESOLVERS,

@@ -162,7 +162,7 @@ const ReachStep = object(
     firewallId: nullable(Type.String({ description: 'The firewall of the rule' })),
     rule: nullable(FirewallRule),
     detail: Type.String({ description: 'What decides here, in a sentence' }),
-    remedy: nullable(Type.String({ description: 'What to do where it does not pass' })),
+    remedy: nullable(Type.String({ description: 'What to do where it does not pass, or, of a ROUTE, for guests to know the way' })),
   },
   { title: 'ReachStep' },
 )

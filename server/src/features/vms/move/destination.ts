@@ -86,7 +86,7 @@ export async function reserveDestination(
   const region = await getRegion(tx, vm.region_id)
   const possible = to === undefined ? await possibleDestinations(tx, vm, source) : new Set([await requireDestination(tx, vm, source, to)])
   if (possible.size === 0)
-    throw apiError('no_capacity', `No other host of ${region.slug} can take this VM: --to <host> says why not that one`)
+    throw apiError('no_capacity', `No other host of ${region.slug} can take this VM: name one as its destination to learn why not`)
   const template = await getTemplateById(tx, vm.os_template_id)
   const need = { ...(await needOf(tx, vm, there)), avoid }
   if (template.account_id !== null) await lockTemplateUse(tx, template.id) // its room there may be about to be released
