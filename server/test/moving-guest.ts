@@ -108,6 +108,8 @@ export async function movingGuest({ replicated = false } = {}) {
   const connects = async (port: number): Promise<boolean> =>
     (await run(vms.witness, '(echo heard; sleep 1) | nc -w 3 "$0" "$1"', vms.address, String(port))).output.includes('heard')
 
+  const answers = async (): Promise<boolean> => (await run(vms.witness, 'ping -c 1 -W 2 "$0"', vms.address)).exitCode === 0
+
   const outcome = (actionId: string) =>
     eventually(async () => {
       const row = await db.one<{ status: string; error: unknown }>(sql`select status, error from workflow_runs where id = ${actionId}`)
@@ -172,8 +174,9 @@ export async function movingGuest({ replicated = false } = {}) {
     serve: async (): Promise<void> => {
       for (const port of [OPEN_PORT, CLOSED_PORT]) await inBackground(vms.mover, `nc -ll -p ${port} -e cat`)
     },
-    answersPings: async (timeout = 60_000): Promise<void> => {
-      await expect.poll(async () => (await run(vms.witness, 'ping -c 1 -W 2 "$0"', vms.address)).exitCode, { timeout }).toBe(0)
+    answers,
+    async answersPings(): Promise<void> {
+      await expect.poll(answers, { timeout: 60_000 }).toBe(true)
     },
     sumOf: async (file: string): Promise<string> =>
       (await run(vms.mover, 'sync; dd if="$0" bs=64k iflag=direct | sha256sum | cut -c-64', file)).output.trim(),

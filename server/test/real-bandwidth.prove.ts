@@ -1,7 +1,7 @@
 // Traffic of a real guest: metering across counter resets, and the speed at the cap and after a pack.
 import { expect, test } from 'vitest'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
-import { stopwatch } from '../src/kernel/clock.ts'
+import { sleep, stopwatch } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { eventually } from './processes.ts'
 import { missingForRealHost, TIMEOUT_MS } from './real-product.ts'
@@ -19,6 +19,8 @@ const FLOOD = `const socket = require('dgram').createSocket('udp4'), datagram = 
 /** At 10 Mbit/s, with a margin for the first burst and coarse timers. */
 const THROTTLED_MB_PER_S = (THROTTLE_MBPS / 8) * 1.2
 const DEADLINE_MS = 90_000
+/** Counters are looked at this often. */
+const LOOK_MS = 5_000
 
 /** Sends to or receives from a port until the end; prints bytes and milliseconds. */
 const TRANSFER = `const [address, port, bytes] = process.argv.slice(1)
@@ -99,6 +101,26 @@ describeIf(missingForRealHost())('the traffic of a real VM', { timeout: 6 * TIME
     await customer.order('POST', `/vms/${vm.vmId}/stop`)
     const all = (await usage()).usedBytes - before
     expect(Math.abs(all / (5 * size + less) / FRAMED - 1)).toBeLessThan(0.02)
+    await customer.order('POST', `/vms/${vm.vmId}/start`)
+  })
+
+  test('is metered although the guest switches itself off before the minute is over', async () => {
+    const { usedBytes: first } = await usage()
+    const size = 20 * MB
+    await serve(MB)
+    await download(MB)
+    const before = await eventually(async () => {
+      const { usedBytes } = await usage()
+      return usedBytes - first >= MB && usedBytes // the reading of this minute
+    }, DEADLINE_MS)
+    await download(size)
+    await sleep(2 * LOOK_MS)
+    await inside(vm, '(sleep 1; poweroff -f) > /dev/null 2>&1 &')
+    const used = await eventually(async () => {
+      const { status } = await customer.get<{ status: string }>(`/vms/${vm.vmId}`)
+      return status === 'STOPPED' && (await usage()).usedBytes - before
+    }, DEADLINE_MS)
+    expect(Math.abs(used / size / FRAMED - 1)).toBeLessThan(0.02)
     await customer.order('POST', `/vms/${vm.vmId}/start`)
   })
 

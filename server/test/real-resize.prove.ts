@@ -62,7 +62,7 @@ describeIf(missingForLibvirtHost())('a guest that grows', { timeout: 5 * TIMEOUT
       { vcpu: 4, ram: 7168 },
     ]
     const { actionId } = await answer<{ actionId: string }>('POST', '/resize', await configOf(to))
-    await product.hasBegun(actionId, 'grow')
+    await product.hasBegun(actionId, 'plug')
     await product.restartWorker()
     expect(await product.outcome(actionId)).toMatchObject({ status: 'COMPLETED', error: null })
     await expectGrown(before, from, to)

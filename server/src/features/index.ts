@@ -25,7 +25,7 @@ import { openBackupAsSource, removeOrphans } from './backups/service.ts'
 import { sweepOrphanVolumes } from './backups/orphan-volumes.reconciler.ts'
 import { backupWorkflows } from './backups/workflows.ts'
 import { meterBeforePowerOff } from './bandwidth/metering.ts'
-import { meter } from './bandwidth/meter.reconciler.ts'
+import { meter, watchTraffic } from './bandwidth/meter.reconciler.ts'
 import { bandwidthRoutes } from './bandwidth/routes.ts'
 import { bandwidthEvents } from './bandwidth/schema.ts'
 import { onVmMacChanged, onVmResized } from './bandwidth/service.ts'
@@ -74,6 +74,7 @@ import { operatorRoutes } from './operator/routes.ts'
 import type { HealthChecks } from './operator/actions-health.ts'
 import { fenceHost } from './recovery/fence.workflow.ts'
 import { followLostHosts } from './recovery/lost-hosts.reconciler.ts'
+import { retryRecoveries } from './recovery/retries.reconciler.ts'
 import { applyReverseNames } from './reverse-names/apply.reconciler.ts'
 import { expireDeposits } from './payments/expire.reconciler.ts'
 import { depositRoutes } from './payments/routes.ts'
@@ -204,6 +205,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   heartbeat,
   watchSilence,
   followLostHosts,
+  retryRecoveries,
   renewChassisCertificates,
   watchStorage,
   applyPublicNetworks,
@@ -235,6 +237,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   sweepImageFiles,
   copyImages,
   meter,
+  watchTraffic,
   finishReleases,
   endAddressRests,
   configureGuests,

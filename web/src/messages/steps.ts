@@ -13,6 +13,7 @@ export const stepNames: Record<string, string> = {
   fetch: 'Fetch the backup',
   firewall: 'Apply the firewalls',
   grow: 'Grow the volume',
+  plug: 'Add vCPUs and RAM',
   guest: 'Configure the address in the guest',
   network: 'Prepare the network',
   networks: 'Prepare the networks',

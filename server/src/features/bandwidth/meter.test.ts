@@ -6,7 +6,8 @@ import type { Driver, NicCounters } from '../../hypervisor/driver.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { adopt, unmanage } from '../vms/service.ts'
 import { meterBeforePowerOff, meterTraffic } from './metering.ts'
-import { meter } from './meter.reconciler.ts'
+import { syncPowerStates } from '../vms/reconcilers/power-sync.reconciler.ts'
+import { meter, watchTraffic } from './meter.reconciler.ts'
 
 describe('metering', async () => {
   const app = await testApp()
@@ -99,6 +100,59 @@ describe('metering', async () => {
     await vm.receive(80)
     await pass()
     expect(await vm.used()).toBe(130)
+  })
+
+  describe('of a guest that switches itself off', () => {
+    const look = () => watchTraffic.runOnce(app.deps)
+    const switchOff = (vm: QuietVm) => app.simulated.drift.stopMachine(vm.id, 'guest')
+
+    test('counts what the last look saw, once, over and over', async () => {
+      const vm = await newVm()
+      await pass()
+      for (let turn = 1; turn <= 3; turn++) {
+        await look()
+        await vm.receive(50_000, 50_000)
+        await look()
+        expect(await vm.used()).toBe(100_000 * (turn - 1)) // a look writes nothing
+        await switchOff(vm)
+        await look()
+        expect(await vm.used()).toBe(100_000 * turn)
+        await look()
+        await pass()
+        for (let i = 0; i < 2; i++) {
+          app.clock.advance('15s')
+          await syncPowerStates.runOnce(app.deps)
+        }
+        await act(vm, 'start')
+        await app.db.run(sql`update simulated.nics set bytes_per_second = 0 where machine = ${vm.id}`)
+        await pass()
+        expect(await vm.used()).toBe(100_000 * turn)
+      }
+    })
+
+    test('also when it is running again before the next look', async () => {
+      const vm = await newVm()
+      await vm.receive(1_000)
+      await look()
+      await switchOff(vm)
+      await app.simulated.drift.startMachine(vm.id)
+      await vm.receive(1)
+      await look()
+      expect(await vm.used()).toBe(1_000)
+      await pass()
+      expect(await vm.used()).toBe(1_001)
+    })
+
+    test('nothing of a look that a newer sample has overtaken', async () => {
+      const vm = await newVm()
+      await vm.receive(1_000)
+      await look()
+      await vm.receive(500)
+      await pass()
+      await switchOff(vm)
+      await look()
+      expect(await vm.used()).toBe(1_500)
+    })
   })
 
   test('detects a counter reset within the same epoch', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { setQuotaLimit } from '../accounts/service.ts'
 import { getHost } from '../hosts/service.ts'
@@ -55,6 +56,50 @@ describe('binding a firewall', () => {
     await unbind(third)
     await bind(third)
     expect(await ports()).toEqual([1, 2, 3, 4])
+  })
+
+  test('is refused where the firewalls of the VM expand to too many lines together, and so are more rules', async () => {
+    const { customer, vmId, firewall, bind, unbind, version } = await given()
+    const sourceIps = Array.from({ length: 50 }, (_, i) => `10.0.0.${i}`)
+    const rulesOf = (count: number) => ({ rules: Array(count).fill({ ...accept('22'), sourceIps }) })
+    const ids = [await firewall('a'), await firewall('b'), await firewall('c')]
+    for (const id of ids) expect((await customer.put(`/firewalls/${id}/rules`, rulesOf(10))).status).toBe(200)
+    await bind(ids[0]!)
+    await bind(ids[1]!)
+    const before = await version()
+    await expect(bind(ids[2]!)).rejects.toMatchObject({ code: 'quota_exceeded', message: expect.stringContaining('1500') })
+    expect(await firewallsOf(app.db, vmId)).toHaveLength(2)
+    await customer.put(`/firewalls/${ids[1]}/rules`, rulesOf(0))
+    await bind(ids[2]!)
+    const added = await customer.post(`/firewalls/${ids[1]}/rules`, accept('22'))
+    expect([added.status, added.headers['x-error-code'], added.body.error]).toEqual([
+      422,
+      'quota_exceeded',
+      expect.stringContaining(`The firewalls of VM ${vmId} would expand to 1001`),
+    ])
+    expect((await customer.put(`/firewalls/${ids[0]}/rules`, rulesOf(9))).status).toBe(200)
+    expect((await customer.post(`/firewalls/${ids[1]}/rules`, accept('22'))).status).toBe(201)
+    await unbind(ids[2]!)
+    expect(await version()).toBeGreaterThan(before)
+  })
+
+  test('leaves a VM that has more lines than it can get now its ways to fewer', async () => {
+    const { customer, vmId, firewall, bind } = await given()
+    const sourceIps = Array.from({ length: 50 }, (_, i) => `10.0.0.${i}`)
+    const rule = { ...accept('22'), sourceIps }
+    const ids = [await firewall('a'), await firewall('b'), await firewall('c')]
+    for (const id of ids) await bind(id)
+    for (const id of ids.slice(1)) await customer.put(`/firewalls/${id}/rules`, { rules: Array(10).fill(rule) })
+    await app.db.run(sql`
+      insert into firewall_rules (id, firewall_id, position, direction, action, protocol, port, source_ips, dest_ips, description, created_at, updated_at)
+      select id || 'x', ${ids[0]!}, position, direction, action, protocol, port, source_ips, dest_ips, description, created_at, updated_at
+      from firewall_rules where firewall_id = ${ids[1]!}`)
+    expect((await filtersOf(app.db, vmId)).ofPublic.rules).toHaveLength(30)
+    const [first] = (await customer.get(`/firewalls/${ids[1]}/rules`)).body.data
+    expect((await customer.patch(`/firewalls/${ids[1]}/rules/${first.id}`, { description: 'the same lines' })).status).toBe(200)
+    expect((await customer.delete(`/firewalls/${ids[1]}/rules/${first.id}`)).status).toBe(200)
+    expect((await customer.put(`/firewalls/${ids[2]}/rules`, { rules: Array(9).fill(rule) })).status).toBe(200)
+    expect((await customer.post(`/firewalls/${ids[2]}/rules`, accept('22'))).status).toBe(422)
   })
 
   test('is refused for the eleventh firewall of a VM', async () => {
@@ -239,7 +284,7 @@ describe('checking a packet', () => {
     for (const id of [open, covering]) await bind(id)
     const check = (port: number, networkId: string | null) =>
       checkPacket(app.db, customer.accountId, open, { vmId, networkId, addresses: ['10.0.0.2'] }, ask('IN', port, '10.0.0.3'))
-    expect(await check(443, 'clan')).toMatchObject({ action: 'ACCEPT', decidedBy: 'DEFAULT' })
+    expect(await check(443, 'clan')).toMatchObject({ action: 'ACCEPT', decidedBy: 'NO_FIREWALL' })
     await customer.patch(`/firewalls/${covering}`, { coversPrivate: true })
     expect(await check(22, 'clan')).toMatchObject({ action: 'ACCEPT', firewallId: covering, rule: { position: 1 } })
     expect(await check(80, 'clan')).toMatchObject({ action: 'DROP', decidedBy: 'DEFAULT' })

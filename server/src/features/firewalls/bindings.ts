@@ -2,6 +2,7 @@
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { markPortsDirty } from '../ports/service.ts'
+import { requireFewLinesOfVms } from './lines.ts'
 import type { FirewallRow } from './sql.ts'
 
 const MAX_PER_VM = 10
@@ -14,11 +15,12 @@ export async function bind(tx: Tx, now: Date, firewall: FirewallRow, vmId: strin
     select count(*)::int as count, coalesce(max(position), 0) as last from firewall_bindings where vm_id = ${vmId}`)
   if (count >= MAX_PER_VM)
     throw apiError('quota_exceeded', `A VM can have at most ${MAX_PER_VM} firewalls: unbind one, or merge their rules`)
-  return (
+  const isNew =
     (await tx.run(sql`
       insert into firewall_bindings (firewall_id, vm_id, account_id, position, created_at)
       values (${firewall.id}, ${vmId}, ${firewall.account_id}, ${last + 1}, ${now}) on conflict (firewall_id, vm_id) do nothing`)) > 0
-  )
+  if (isNew) await requireFewLinesOfVms(tx, [vmId])
+  return isNew
 }
 
 export async function unbind(tx: Tx, firewall: FirewallRow, vmId: string): Promise<void> {

@@ -16,7 +16,6 @@ export interface RuleFields {
 }
 
 export const ANY_PORT = 'any'
-const HIGHEST_PORT = 65_535
 const MAX_PORTS = 15
 
 /** `where` is the path of the rule in the request, such as `rules.3.`. */
@@ -55,21 +54,3 @@ const ranges = (texts: string[], field: string): string[] =>
     const canonical = formatIpRange(range)
     return text.includes('/') && !canonical.includes('/') ? `${canonical}/${range.prefix}` : canonical
   })
-
-/** Number of filter lines that the rule expands to: a host needs one per combination of masked ports, source and destination. */
-export function linesOf({ port, source_ips, dest_ips }: RuleFields): number {
-  const ports = parsePorts(port).reduce((sum, range) => sum + masksOf(range), 0)
-  return [ports, source_ips.length, dest_ips.length].reduce((product, count) => product * Math.max(1, count), 1)
-}
-
-/** Flows match a value under a mask, so OVN splits a range into aligned blocks of powers of two: at most 30. */
-function masksOf({ from, to }: FilterRule['ports'][number]): number {
-  if (from <= 1 && to === HIGHEST_PORT) return 1
-  let count = 0
-  for (let start = from; start <= to; count++) {
-    let size = start === 0 ? HIGHEST_PORT + 1 : start & -start
-    while (start + size - 1 > to) size /= 2
-    start += size
-  }
-  return count
-}

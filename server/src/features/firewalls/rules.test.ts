@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { setQuotaLimit } from '../accounts/service.ts'
-import { linesOf } from './rule-input.ts'
+import { linesOf } from './lines.ts'
 
 const app = await testApp()
 const ssh = { direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: '22' } as const
@@ -152,7 +152,7 @@ describe('POST /firewalls/{id}/rules', () => {
     ['1-65534', 30],
     ['22,1-65534', 31],
   ])('the ports %s are %i filter lines', (port, lines) => {
-    expect(linesOf({ ...ssh, port, source_ips: [], dest_ips: [], description: '' })).toBe(lines)
+    expect(linesOf({ ...ssh, port, source_ips: [], dest_ips: [] })).toBe(lines)
   })
 
   test('refuses ranges of ports that expand to too many filter lines', async () => {

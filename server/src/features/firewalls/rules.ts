@@ -6,14 +6,13 @@ import { newId } from '../../kernel/ids.ts'
 import { listQuotas } from '../accounts/service.ts'
 import { markPortsDirty } from '../ports/service.ts'
 import { vmsBoundTo } from './bindings.ts'
-import { checkedRule, linesOf, type RuleFields } from './rule-input.ts'
+import { linesOfAll, requireFewLines, requireFewLinesOfVms } from './lines.ts'
+import { checkedRule, type RuleFields } from './rule-input.ts'
 import type { AddRule, ChangeRule, FirewallRule, ReplaceRules, RuleInput } from './schema.ts'
 import * as sql from './sql.ts'
 import { toRule } from './view.ts'
 
 const QUOTA = 'rules_per_firewall'
-/** Every host of the region evaluates these lines for every VM that is bound. */
-const MAX_LINES = 500
 
 export async function listRules(db: Queries, accountId: string, firewallId: string): Promise<FirewallRule[]> {
   if (!(await sql.findFirewall(db, accountId, firewallId))) throw notFound('Firewall')
@@ -34,7 +33,7 @@ export async function addRule(tx: Tx, now: Date, accountId: string, firewallId: 
   const row = { id: newId(), firewall_id: firewallId, position: rules.length + 1, ...fields, created_at: now, updated_at: now }
   await sql.insertRules(tx, [row])
   await sql.renumberRules(tx, idsOf(rules).toSpliced(place - 1, 0, row.id))
-  await noteChange(tx, now, firewallId)
+  await noteChangedLines(tx, now, firewallId, rules, [...rules, fields])
   return toRule({ ...row, position: place })
 }
 
@@ -52,7 +51,7 @@ export async function replaceRules(tx: Tx, now: Date, accountId: string, firewal
     updated_at: now,
   }))
   await sql.insertRules(tx, rows)
-  await noteChange(tx, now, firewallId)
+  await noteChangedLines(tx, now, firewallId, before, fields)
   return rows.map(toRule)
 }
 
@@ -72,7 +71,7 @@ export async function changeRule(
   await requireRoom(tx, accountId, [...others, changed])
   await sql.updateRule(tx, changed)
   await sql.renumberRules(tx, idsOf(others).toSpliced(place - 1, 0, ruleId))
-  await noteChange(tx, now, firewallId)
+  await noteChangedLines(tx, now, firewallId, rules, [...others, changed])
   return toRule({ ...changed, position: place })
 }
 
@@ -121,15 +120,18 @@ async function requireRoom(tx: Tx, accountId: string, rules: RuleFields[]): Prom
       'quota_exceeded',
       `A firewall can have at most ${limit} rules, not ${rules.length}: merge some, or use a second firewall`,
     )
-  const lines = rules.reduce((sum, rule) => sum + linesOf(rule), 0)
-  if (lines > MAX_LINES)
-    throw apiError(
-      'quota_exceeded',
-      `The rules expand to ${lines} combinations of ports, sources and destinations; a firewall can hold ${MAX_LINES}. A range of ports counts as up to 30, all ports or an aligned block such as 8192-8447 as one: use those, or fewer addresses`,
-    )
+  requireFewLines(rules)
 }
 
-async function noteChange(tx: Tx, now: Date, firewallId: string): Promise<void> {
+async function noteChange(tx: Tx, now: Date, firewallId: string): Promise<string[]> {
   await sql.touchFirewall(tx, firewallId, now)
-  await markPortsDirty(tx, await vmsBoundTo(tx, firewallId))
+  const vmIds = await vmsBoundTo(tx, firewallId)
+  await markPortsDirty(tx, vmIds)
+  return vmIds
+}
+
+/** Fewer lines are always possible: VMs may have more than they can get now. */
+async function noteChangedLines(tx: Tx, now: Date, firewallId: string, before: RuleFields[], after: RuleFields[]): Promise<void> {
+  const vmIds = await noteChange(tx, now, firewallId)
+  if (linesOfAll(after) > linesOfAll(before)) await requireFewLinesOfVms(tx, vmIds)
 }

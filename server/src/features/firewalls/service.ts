@@ -15,6 +15,7 @@ import * as sql from './sql.ts'
 import { toBindingState, toFirewall, toRule } from './view.ts'
 
 export { bind, firewallsAsJson, firewallsOf, unbindAll } from './bindings.ts'
+export { filterSizes, type FilterSize } from './sql.ts'
 export { toRule } from './view.ts'
 
 const QUOTA = 'firewalls'
@@ -152,7 +153,8 @@ export async function checkPacket(
   const rules = (await rulesOf(db, vmId))[networkId === null ? 'ofPublic' : 'ofPrivate']
   const { action, ruleIndex } = evaluatePacket(compileFilter(rules), { direction, protocol, port, source, destination })
   const rule = ruleIndex === null ? null : toRule(rules![ruleIndex]!)
-  return { action, decidedBy: rule ? 'RULE' : 'DEFAULT', firewallId: rule?.firewallId ?? null, rule, applied: binding.applied }
+  const decidedBy = rule ? 'RULE' : rules ? 'DEFAULT' : 'NO_FIREWALL'
+  return { action, decidedBy, firewallId: rule?.firewallId ?? null, rule, applied: binding.applied }
 }
 
 export function requirePort({ protocol, port }: Pick<Packet, 'protocol' | 'port'>): void {

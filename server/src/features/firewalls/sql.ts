@@ -77,3 +77,21 @@ export const listRulesOfVms = (db: Queries, vmIds: readonly string[]) =>
     select ${allColumns('firewall_rules', 'r')}, b.vm_id, f.covers_private
     from firewall_bindings b join firewalls f on f.id = b.firewall_id left join firewall_rules r on r.firewall_id = b.firewall_id
     where b.vm_id = any(${vmIds}::text[]) order by b.position, r.position`)
+
+export interface FilterSize {
+  vm_id: string
+  /** In evaluation order. */
+  firewalls: string
+  /** At least what its rules expand to: a range of ports is at most 30 lines. */
+  lines: number
+}
+
+/** Of VMs with firewalls. */
+export const filterSizes = (db: Queries, vmIds: readonly string[]) =>
+  db.many<FilterSize>(sql`
+    select b.vm_id, string_agg(b.firewall_id, ' ' order by b.position) as firewalls, sum(f.lines)::int as lines
+    from firewall_bindings b cross join lateral (
+      select coalesce(sum((1 + regexp_count(coalesce(port, ''), ',') + 29 * regexp_count(coalesce(port, ''), '-'))
+        * greatest(1, cardinality(source_ips)) * greatest(1, cardinality(dest_ips))), 0) as lines
+      from firewall_rules r where r.firewall_id = b.firewall_id) f
+    where b.vm_id = any(${vmIds}::text[]) group by b.vm_id`)

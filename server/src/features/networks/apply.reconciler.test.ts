@@ -97,6 +97,36 @@ describe('networks of a region', async () => {
     expect(await present(good.regionId)).toHaveLength(1)
   })
 
+  test('alternate between accounts, so that one that changes its older networks all the time does not keep others waiting', async () => {
+    const { id: first, customer: busy, host, regionId } = await givenNetwork()
+    const ids = [first]
+    for (let i = 1; i < 4; i++)
+      ids.push((await busy.post('/networks', { name: 'n', nodeId: host.id, cidr: `10.${i}.0.0/24` })).body.data.id)
+    await apply()
+    const other = await app.given.customer()
+    const waiting = (await other.post('/networks', { name: 'new', nodeId: host.id, cidr: '10.0.0.0/24' })).body.data.id
+    let changes = 0
+    const change = async (): Promise<void> => {
+      const turn = changes++ % ids.length
+      const route = { destination: `192.168.${changes}.0/24`, nextHop: `10.${turn}.0.9` }
+      expect((await busy.post(`/networks/${ids[turn]}/routes`, route)).status).toBe(201)
+    }
+    for (let i = 0; i < ids.length; i++) await change()
+    // A request while a network is applied: it is only as fast as the controller.
+    const controller = await controllerOf(regionId)
+    const applied: string[] = []
+    const ensureNetwork: typeof controller.ensureNetwork = async (spec, signal) => {
+      await controller.ensureNetwork(spec, signal)
+      applied.push(spec.networkId)
+      if (changes < 20) await change()
+    }
+    const slow = { ...deps, networkControllers: { ...deps.networkControllers, get: async () => ({ ...controller, ensureNetwork }) } }
+    await applyNetworks.keyed!.runOnce(slow, regionId, new AbortController().signal)
+    expect(applied.indexOf(waiting)).toBeGreaterThanOrEqual(0)
+    expect(applied.indexOf(waiting)).toBeLessThanOrEqual(1)
+    expect(new Set(applied)).toEqual(new Set([...ids, waiting]))
+  })
+
   test('are removed even when deleted during creation', async () => {
     const { id, regionId, customer } = await givenNetwork()
     const applying = apply()

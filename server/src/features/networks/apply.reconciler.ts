@@ -1,5 +1,5 @@
 // Creates networks in their regions and removes deleted ones. A row is claimed before the call, so that creating and removing one network
-// never overlap, across all processes.
+// never overlap, across all processes. Round robin by account, so that nobody's changes delay those of others.
 import { addDuration } from '../../kernel/clock.ts'
 import { keyedReconciler, type Deps } from '../deps.ts'
 import { callController, CLAIM, isUnreachable, retryDelay } from '../hosts/service.ts'
@@ -13,9 +13,11 @@ export const applyNetworks = keyedReconciler(APPLY, '5s', {
 
 async function applyInRegion(deps: Deps, regionId: string, stopping: AbortSignal): Promise<void> {
   const { db, clock } = deps
+  let turns: string[] = []
   while (!stopping.aborted) {
     const now = clock.now()
-    const row = await sql.claimPending(db, regionId, now, addDuration(now, CLAIM))
+    const row = await sql.claimPending(db, regionId, turns, now, addDuration(now, CLAIM))
+    if (row) turns = [...turns.filter((each) => each !== row.account_id), row.account_id]
     if (!row || !(await applyOne(deps, row, stopping))) return
   }
 }

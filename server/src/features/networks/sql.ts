@@ -113,8 +113,12 @@ export const lockNetworks = (tx: Tx, accountId: string, ids: string[]) =>
 
 export const markDeleted = (tx: Tx, id: string, now: Date) => tx.run(sql`update networks set deleted_at = ${now} where id = ${id}`)
 
-export const countAttachments = async (tx: Tx, networkId: string): Promise<number> =>
-  (await tx.one<{ count: number }>(sql`select count(*)::int as count from network_attachments where network_id = ${networkId}`)).count
+export const attachedNames = async (tx: Tx, networkId: string): Promise<string[]> =>
+  (
+    await tx.many<{ name: string }>(sql`
+    select coalesce(v.name, a.vm_id) as name from network_attachments a left join vms v on v.id = a.vm_id
+    where a.network_id = ${networkId} order by a.number`)
+  ).map((row) => row.name)
 
 const pending = (now: Date) => sql`
   (not is_applied or deleted_at is not null) and coalesce(claimed_until, '-infinity') <= ${now} and coalesce(next_try_at, '-infinity') <= ${now}`
@@ -122,11 +126,13 @@ const pending = (now: Date) => sql`
 export const regionsWithPending = (db: Queries, now: Date) =>
   db.many<{ region_id: string }>(sql`select distinct region_id from networks where ${pending(now)}`)
 
-/** Deleted networks first: they free their addresses outside. */
-export const claimPending = (db: Queries, regionId: string, now: Date, until: Date) =>
+/** Of the account that is not among those that had their turn, else of the first of them. Its deleted networks first: they free their addresses
+ *  outside. */
+export const claimPending = (db: Queries, regionId: string, turns: readonly string[], now: Date, until: Date) =>
   db.maybe<NetworkRow>(sql`
     update networks set claimed_until = ${until} where id = (
-      select id from networks where region_id = ${regionId} and ${pending(now)} order by deleted_at nulls last, id limit 1 for update skip locked)
+      select id from networks where region_id = ${regionId} and ${pending(now)}
+      order by array_position(${turns}::text[], account_id) nulls first, deleted_at nulls last, updated_at, id limit 1 for update skip locked)
     returning ${allColumns('networks')}`)
 
 /** False without the claim. A change made meanwhile is still to be applied. */

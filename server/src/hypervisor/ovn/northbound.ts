@@ -63,6 +63,10 @@ const CALL_MS = 30_000
 /** A living chassis confirms within a tenth of a second, on a busy machine within one. */
 const PROBE_MS = 5_000
 const ATTEMPTS = 5
+/** Operations of a transaction, about. The server answers nobody while it works on one, and its hosts work on all of it before they confirm it. */
+const MANY = 1_000
+/** Of a change that does not wait for larger ones. */
+const FEW = 100
 const FAR_AHEAD = 2 ** 32
 
 const { mutate, select } = operationsOn<Northbound>()
@@ -102,14 +106,14 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
       }
     }
   }
-  const isDone = ({ plan }: Write): boolean => {
+  const sizeOf = ({ plan }: Write, inserted: Inserted): number => {
     try {
-      return plan(index, new Map()).length === 0
+      return plan(index, inserted).length
     } catch {
-      return false // it fails when it is written
+      return 1 // it fails when it is written
     }
   }
-  const writeInTurn = inBatches(write, isDone)
+  const writeInTurn = inBatches(write, sizeOf)
 
   /** By these hosts. A northbound database that was restored from a backup counts on from an older number. What is too far ahead is no number
    *  of ours: a chassis writes its own. */
@@ -210,10 +214,10 @@ interface Write {
 }
 
 /** What is asked for while another transaction is under way goes into the next one together: northd and the chassis work on every transaction
- *  anew. One that is refused is taken apart, so that nobody fails for another. */
+ *  anew. Small changes do not wait for many large ones. One that is refused is taken apart, so that nobody fails for another. */
 function inBatches(
   write: (asked: readonly Write[]) => Promise<number | null>,
-  isDone: (asked: Write) => boolean,
+  sizeOf: (asked: Write, inserted: Inserted) => number,
 ): (asked: Write) => Promise<number | null> {
   let waiting: (Write & PromiseWithResolvers<number | null>)[] = []
   let isWriting = false
@@ -227,6 +231,19 @@ function inBatches(
       else for (const { reject } of batch) reject(error)
     }
   }
+  /** As many as one transaction may have, in the order of the requests. What several of them share counts once. */
+  const firstOf = (asked: typeof waiting): typeof waiting => {
+    const inserted: Inserted = new Map()
+    let sum = 0
+    return asked.filter((each, i) => sum <= MANY && ((sum += sizeOf(each, inserted)) <= MANY || i === 0))
+  }
+  let wasSmall = false
+  /** Small ones among themselves, in turns with the others. */
+  const nextOf = (asked: typeof waiting): typeof waiting => {
+    const { small = [], large = [] } = Object.groupBy(asked, (each) => (sizeOf(each, new Map()) <= FEW ? 'small' : 'large'))
+    wasSmall = small.length > 0 && !(wasSmall && large.length > 0)
+    return firstOf(wasSmall ? small : large)
+  }
   const work = async (): Promise<void> => {
     isWriting = true
     while (waiting.length > 0) {
@@ -235,12 +252,13 @@ function inBatches(
       const changed = new Set<string>()
       const batch = waiting.filter((each) => {
         if (changed.has(each.what)) return false // is planned on what the change before it leaves
-        if (asked.get(each.what)!.length > 1 && !isDone(each)) changed.add(each.what)
+        if (asked.get(each.what)!.length > 1 && sizeOf(each, new Map()) > 0) changed.add(each.what)
         return true
       })
-      waiting = waiting.filter((each) => !batch.includes(each))
       const wanted = batch.filter(({ signal }) => !signal.aborted)
-      if (wanted.length > 0) await finish(wanted)
+      const next = nextOf(wanted)
+      waiting = waiting.filter((each) => !next.includes(each) && !each.signal.aborted)
+      if (next.length > 0) await finish(next)
     }
     isWriting = false
   }

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { operationsOn, type Operation, type Ref, type Value } from '@berth/ovsdb'
 import { DriverError } from '../errors.ts'
-import { ID, nameOf, type OwnRow, type Place, type ReplicaIndex } from './replica.ts'
+import { ID, nameOf, type OwnRow, type ReplicaIndex } from './replica.ts'
 import { ROOTS, type Container, type Northbound, type OwnTable } from './tables.ts'
 
 /** A row of this object, or of another. */
@@ -58,8 +58,12 @@ export function planChange(index: ReplicaIndex, object: string, wanted: readonly
   const columnsOf = ({ columns }: WantedRow): Record<string, Value> =>
     Object.fromEntries(Object.entries(columns).map(([column, value]) => [column, resolved(value)]))
 
+  const isInFresh = ({ in: places = [] }: WantedRow): boolean =>
+    places.length > 0 && places.every(({ object: owner, key }) => owner === undefined && inserted.has(nameOf(object, key)))
+
   const guards: Operation[] = []
   const changes: Operation[] = []
+  const placed = new Placements()
   for (const row of rows) {
     const fresh = inserted.get(nameOf(object, row.key))?.uuid.ref
     const found = present.get(row.key)
@@ -67,45 +71,69 @@ export function planChange(index: ReplicaIndex, object: string, wanted: readonly
     const name = { [ID]: nameOf(object, row.key) }
     const external_ids = { ...name, ...row.ids }
     if (fresh) {
-      // Another process may have made it meanwhile.
-      guards.push(wait(row.table, [['external_ids', 'includes', name]], '==', [], { columns: ['external_ids'] }))
+      // Another process may have made it meanwhile, and with it what is in it. The server compares each guard with every row of the table.
+      if (!isInFresh(row)) guards.push(wait(row.table, [['external_ids', 'includes', name]], '==', [], { columns: ['external_ids'] }))
       changes.push(insert(row.table, { ...columns, external_ids }, fresh))
     } else {
       const differing = Object.entries({ ...columns, external_ids }).filter(([column, value]) => !isSame(found!.columns[column], value))
       if (differing.length > 0) changes.push(update(row.table, [['_uuid', '==', found!.uuid]], Object.fromEntries(differing)))
     }
-    const placed = placing(row, fresh ? undefined : found, resolve, index)
-    guards.push(...placed.guards)
-    changes.push(...placed.changes)
+    placed.add(row, fresh ? undefined : found, resolve, index)
   }
-  const unwanted = [...present].filter(([key, { table }]) => !wanted.some((each) => each.key === key && each.table === table))
-  for (const [, row] of unwanted) changes.push(...removal(row, index))
-  return [...guards, ...changes]
+  const tables = new Map<string, OwnTable>(wanted.map(({ key, table }) => [key, table]))
+  const unwanted = [...present].flatMap(([key, row]) => (tables.get(key) === row.table ? [] : [row]))
+  const removed = new Set(unwanted.filter(({ table }) => ROOTS.has(table)).map(({ uuid }) => uuid))
+  for (const { uuid } of unwanted)
+    for (const place of index.placesOf(uuid)) if (!removed.has(place.uuid)) placed.note(place, 'delete', uuid)
+  const removals = unwanted.filter(({ uuid }) => removed.has(uuid)).map(({ table, uuid }) => remove(table, [['_uuid', '==', uuid]]))
+  return [...guards, ...placed.guards(), ...changes, ...placed.changes(), ...removals]
 }
 
-/** Puts the row into what shall contain it, and takes it out of the rest. A port must not miss a filter that was removed meanwhile. */
-function placing(
-  row: WantedRow,
-  found: OwnRow | undefined,
-  resolve: (name: RowName) => { table: OwnTable; uuid: string | Ref },
-  index: ReplicaIndex,
-): { guards: Operation[]; changes: Operation[] } {
-  const places = (row.in ?? []).map(({ column, ...name }) => ({ column, ...resolve(name) }))
-  const present = found ? index.placesOf(found.uuid) : []
-  const child = found ? found.uuid : resolve({ key: row.key }).uuid
-  const missing = places.filter(({ uuid, column }) => !present.some((each) => each.uuid === uuid && each.column === column))
-  const extra = present.filter((each) => !places.some(({ uuid, column }) => each.uuid === uuid && each.column === column))
-  return {
-    guards: missing.flatMap(({ table, uuid }) => (typeof uuid === 'string' ? [exists(table, uuid)] : [])),
-    changes: [
-      ...missing.map(({ table, uuid, column }) => change(table as Container, uuid, column, 'insert', child)),
-      ...extra.map(({ table, uuid, column }) => change(table, uuid, column, 'delete', child)),
-    ],
-  }
+interface Target {
+  table: Container
+  uuid: string | Ref
+  column: string
 }
 
-const exists = (table: OwnTable, uuid: string): Operation =>
-  wait(table, [['_uuid', '==', uuid]], '==', [{ _uuid: uuid }], { columns: ['_uuid'] })
+/** What is put into rows and taken out of them: one operation for each column, however many rows that are. */
+class Placements {
+  private readonly columns = new Map<string, Target & { mutator: 'insert' | 'delete'; children: (string | Ref)[] }>()
+
+  /** Puts the row into what shall contain it, and takes it out of the rest. */
+  add(
+    row: WantedRow,
+    found: OwnRow | undefined,
+    resolve: (name: RowName) => { table: OwnTable; uuid: string | Ref },
+    index: ReplicaIndex,
+  ): void {
+    const places = (row.in ?? []).map(({ column, ...name }) => ({ column, ...resolve(name) }) as Target)
+    const present = found ? index.placesOf(found.uuid) : []
+    const child = found ? found.uuid : resolve({ key: row.key }).uuid
+    const isAmong = (list: readonly Target[], { uuid, column }: Target): boolean =>
+      list.some((each) => each.uuid === uuid && each.column === column)
+    for (const place of places) if (!isAmong(present, place)) this.note(place, 'insert', child)
+    for (const place of present) if (!isAmong(places, place)) this.note(place, 'delete', child)
+  }
+
+  note({ table, uuid, column }: Target, mutator: 'insert' | 'delete', child: string | Ref): void {
+    const key = JSON.stringify([uuid, column, mutator])
+    const noted = this.columns.get(key) ?? { table, uuid, column, mutator, children: [] }
+    noted.children.push(child)
+    this.columns.set(key, noted)
+  }
+
+  /** A port must not miss a filter that was removed meanwhile. */
+  *guards(): Iterable<Operation> {
+    for (const { table, uuid, mutator } of this.columns.values())
+      if (mutator === 'insert' && typeof uuid === 'string')
+        yield wait(table, [['_uuid', '==', uuid]], '==', [{ _uuid: uuid }], { columns: ['_uuid'] })
+  }
+
+  *changes(): Iterable<Operation> {
+    for (const { table, uuid, column, mutator, children } of this.columns.values())
+      yield mutate(table, [['_uuid', '==', uuid]], [[column, mutator, children]])
+  }
+}
 
 /** Removes the object if these columns of `key` contain nothing but rows of the object itself; null if they do. */
 export function planRemoval(index: ReplicaIndex, object: string, key: string, columns: readonly string[]): Operation[] | null {
@@ -116,16 +144,6 @@ export function planRemoval(index: ReplicaIndex, object: string, key: string, co
   if (Object.values(contents).some((rows) => rows.some((each) => !own.has(each)))) return null
   const isUnchanged = wait(container.table, [['_uuid', '==', container.uuid]], '==', [contents], { columns: [...columns] })
   return [isUnchanged, ...planChange(index, object, [])]
-}
-
-const change = (table: Container, uuid: string | Ref, column: string, mutator: 'insert' | 'delete', child: string | Ref): Operation =>
-  mutate(table, [['_uuid', '==', uuid]], [[column, mutator, [child]]])
-
-/** Rows that are no roots go with what contains them. */
-function* removal({ table, uuid }: OwnRow, index: ReplicaIndex): Iterable<Operation> {
-  for (const { table: container, uuid: owner, column } of index.placesOf(uuid) as Place[])
-    yield change(container, owner, column, 'delete', uuid)
-  if (ROOTS.has(table)) yield remove(table, [['_uuid', '==', uuid]])
 }
 
 const isRowName = (value: unknown): value is RowName =>

@@ -10,7 +10,6 @@ import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { formatDuration } from '../../ui/format.ts'
 import { Stack } from '../../ui/Page.tsx'
-import { Table } from '../../ui/Table.tsx'
 
 const w = operatorMessages.drain
 
@@ -69,43 +68,38 @@ function StartDrain({ host, onClose }: Props) {
 }
 
 function Plan({ plan: { moves, stays, seconds, backups } }: { plan: DrainPlan }) {
-  const rows = [
-    ...moves.map(({ vmId, name, to, seconds: each, note }) => ({ vmId, name, to, takes: formatDuration(1000 * each), note })),
-    ...stays.map(({ vmId, name, reason, isTemporary }) => ({
-      vmId,
-      name,
-      to: isTemporary ? w.waits(reason) : w.stays(reason),
-      takes: '',
-      note: null,
-    })),
+  const lines = [
+    ...moves.map(({ vmId, name, to, seconds: each, note }) => ({ vmId, name, about: w.move(to, formatDuration(1000 * each)), note })),
+    ...stays.map(({ vmId, name, reason, isTemporary }) => ({ vmId, name, about: isTemporary ? w.waits(reason) : w.stays(reason) })),
   ]
-  if (rows.length === 0) return <p>{w.empty}</p>
+  if (lines.length === 0) return <p>{w.empty}</p>
   return (
     <Stack gap={10}>
-      <Table
-        caption={operatorMessages.drain.open}
-        columns={[
-          { head: w.vm, truncate: ({ name }) => name, cell: ({ name }) => <strong>{name}</strong> },
-          {
-            head: w.to,
-            grow: true,
-            cell: ({ to, note }) => (
-              <div>
-                {to}
-                {note && <div className="muted">{note}</div>}
-              </div>
-            ),
-          },
-          { head: w.takes, right: true, cell: ({ takes }) => takes },
-        ]}
-        rows={rows}
-        rowKey={({ vmId }) => vmId}
-      />
+      <Vms lines={lines} />
       {moves.length > 0 && <p>{w.total(formatDuration(1000 * seconds))}</p>}
       {backups > 0 && <p className="muted">{w.backups(backups)}</p>}
     </Stack>
   )
 }
+
+interface Line {
+  vmId: string
+  name: string
+  about: string
+  note?: string | null
+}
+
+const Vms = ({ lines }: { lines: Line[] }) => (
+  <ul style={{ listStyle: 'none', margin: 0, padding: 0, maxHeight: '40vh', overflowY: 'auto' }}>
+    {lines.map(({ vmId, name, about, note }) => (
+      <li key={vmId} style={{ padding: '6px 0', overflowWrap: 'anywhere' }}>
+        <strong>{name}</strong>
+        <div>{about}</div>
+        {note && <div className="muted">{note}</div>}
+      </li>
+    ))}
+  </ul>
+)
 
 function Progress({ host, onClose }: Props) {
   const drain = useQuery(drainQuery(host.id))
@@ -141,24 +135,17 @@ function Progress({ host, onClose }: Props) {
 }
 
 function Moves({ drain: { moved, moving, remaining } }: { drain: Drain }) {
-  const rows = [
-    ...moving.map(({ vmId, name, to }) => ({ vmId, name, state: w.moving(to) })),
-    ...remaining.map(({ vmId, name, reason }) => ({ vmId, name, state: w.waits(reason) })),
-    ...moved.map(({ vmId, name, to, seconds }) => ({
-      vmId,
-      name,
-      state: w.moved(to, seconds === null ? null : formatDuration(1000 * seconds)),
-    })),
-  ]
   return (
-    <Table
-      caption={w.progress}
-      columns={[
-        { head: w.vm, truncate: ({ name }) => name, cell: ({ name }) => <strong>{name}</strong> },
-        { head: w.state, grow: true, cell: ({ state }) => state },
+    <Vms
+      lines={[
+        ...moving.map(({ vmId, name, to }) => ({ vmId, name, about: w.moving(to) })),
+        ...remaining.map(({ vmId, name, reason }) => ({ vmId, name, about: w.waits(reason) })),
+        ...moved.map(({ vmId, name, to, seconds }) => ({
+          vmId,
+          name,
+          about: w.moved(to, seconds === null ? null : formatDuration(1000 * seconds)),
+        })),
       ]}
-      rows={rows}
-      rowKey={({ vmId }) => vmId}
     />
   )
 }

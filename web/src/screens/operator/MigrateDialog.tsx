@@ -4,7 +4,6 @@ import { useState } from 'react'
 import { useWrite } from '../../api/client.ts'
 import { hostsQuery, migrationPlanQuery, operatorRequest, type OperatorVm } from '../../api/operator.ts'
 import { operatorMessages } from '../../messages/operator.ts'
-import { Loaded } from '../../ui/AsyncState.tsx'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 
@@ -28,7 +27,7 @@ export function MigrateDialog({ vm: { id, name, host }, onClose }: { vm: Operato
       <Form
         onSubmit={() => move.mutate()}
         busy={move.isPending}
-        error={move.error}
+        error={move.error ?? plan.error}
         submit={w.submit}
         onCancel={onClose}
         disabled={!plan.data || plan.isError}
@@ -41,13 +40,11 @@ export function MigrateDialog({ vm: { id, name, host }, onClose }: { vm: Operato
           data={[{ value: '', label: w.anyHost }, ...others.map((each) => ({ value: each.id, label: each.name }))]}
           data-autofocus
         />
-        <Loaded of={plan} lines={1}>
-          {(found) => (
-            <p>
-              {w.plan(found.from, found.to)} {found.note}
-            </p>
-          )}
-        </Loaded>
+        {plan.data && !plan.isError && (
+          <p>
+            {w.plan(plan.data.from, plan.data.to)} {plan.data.note}
+          </p>
+        )}
       </Form>
     </Dialog>
   )

@@ -40,7 +40,11 @@ export interface ResizeInput extends VmInput {
 
 /** The row is as large as the larger size in each part. */
 export const finalSize = ({ to }: ResizeInput): { vcpu?: number; ramMiB?: number } => (to ? { vcpu: to.vcpu, ramMiB: to.ramMiB } : {})
+export const finalSizeOnOldDisk = (input: ResizeInput) => ({ ...finalSize(input), diskGiB: input.before.diskGiB })
 
+export interface Disk {
+  diskGiB: number
+}
 type Context = StepContext<Deps, ResizeInput, unknown>
 
 export async function specBefore(context: Context): Promise<MachineSpec> {
@@ -50,34 +54,37 @@ export async function specBefore(context: Context): Promise<MachineSpec> {
   return withSize(await machineSpec(context.deps.db, vm), { vcpu, ramMiB, diskGiB, diskLimits })
 }
 
-export const defineAsBefore = async (context: Context): Promise<{ diskGiB: number }> =>
+export const defineAsBefore = async (context: Context): Promise<Disk> =>
   (await vmAndDriver(context)).driver.ensureDefined(await specBefore(context), context.signal)
 
-/** Of a machine that runs. */
-export interface Grown {
-  diskGiB: number
-  // Missing in the journal of a run that an older release started.
-  guestReason?: string | null
+/** Of vCPUs and RAM that a running machine got. */
+export interface Plugged {
+  /** Why its guest does not use all of it: it has it, and pays for it. Refunded, it would be a way to compute for nothing. */
+  guestReason: string | null
   /** Of `undo`: it has its new size nevertheless. */
-  isKept?: boolean
+  isKept: boolean
 }
 
-const changesCompute = ({ before, to }: ResizeInput): boolean =>
+export const changesCompute = ({ before, to }: ResizeInput): boolean =>
   to !== undefined && (to.vcpu !== before.vcpu || to.ramMiB !== before.ramMiB)
 
 /** A guest that works answers at once. */
 const AGENT_TIMEOUT_MS = 20_000
 
-/** Why the guest does not use all that it got: it has it, and pays for it. Refunded, it would be a way to compute for nothing. */
-export async function growLive(context: Context): Promise<string | null> {
+export async function plug(context: Context): Promise<Plugged> {
   const { input, signal } = context
-  if (!changesCompute(input)) return null
   const { vm, driver } = await vmAndDriver(context)
   const machine = await driver.findMachine(vm.id, signal)
   const isSmaller = machine !== null && (machine.vcpu < input.to!.vcpu || machine.ramMiB < input.to!.ramMiB)
   if (machine?.power === 'running' && isSmaller) await requireAgent(driver, vm.id, signal)
-  const spec = withSize(await machineSpec(context.deps.db, vm), finalSize(input))
-  return (await driver.ensureLiveSize(spec, signal)).guestReason
+  const { guestReason } = await driver.ensureLiveSize(await specAfter(context), signal)
+  await applySpec(context, finalSizeOnOldDisk(input))
+  return { guestReason, isKept: false }
+}
+
+const specAfter = async (context: Context): Promise<MachineSpec> => {
+  const { vm } = await vmAndDriver(context)
+  return withSize(await machineSpec(context.deps.db, vm), finalSize(context.input))
 }
 
 /** Before it gets anything. */
@@ -89,17 +96,16 @@ async function requireAgent(driver: Driver, vmId: string, signal: AbortSignal): 
   })
 }
 
-/** What a guest does not give back is sold, and then all of it: the machine has one of both sizes. So is a disk that has grown, which never shrinks. */
-export async function ungrow(context: Context): Promise<Grown> {
-  const { input, signal } = context
-  const { vm, driver } = await vmAndDriver(context)
+/** What a guest does not give back is sold, and then all of it: the machine has one of both sizes. */
+export async function unplug(context: Context): Promise<Plugged> {
+  const { driver } = await vmAndDriver(context)
   const before = await specBefore(context)
-  const { vcpu, ramMiB } = changesCompute(input) ? await driver.ensureLiveSize(before, signal) : before
+  const { vcpu, ramMiB } = await driver.ensureLiveSize(before, context.signal)
   if (vcpu === before.vcpu && ramMiB === before.ramMiB) {
-    const measured = await defineAsBefore(context)
-    if (measured.diskGiB <= before.diskGiB) return measured
+    await defineAsBefore(context)
+    return { guestReason: null, isKept: false }
   }
-  const after = withSize(await machineSpec(context.deps.db, vm), finalSize(input))
-  const guestReason = changesCompute(input) ? (await driver.ensureLiveSize(after, signal)).guestReason : null
-  return { ...(await applySpec(context, finalSize(input))), guestReason, isKept: true }
+  const { guestReason } = await driver.ensureLiveSize(await specAfter(context), context.signal)
+  await applySpec(context, finalSize(context.input))
+  return { guestReason, isKept: true }
 }

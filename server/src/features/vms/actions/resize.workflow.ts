@@ -1,6 +1,6 @@
 // The workflow of an upgrade or resize, on the host of the VM or on another one. The machine is stopped, defined anew and started, unless it only
-// grows, within the room that it was started with: that is done live. Until the end quotas and capacity are those of the larger of both sizes in each
-// part, so either outcome only releases.
+// grows, within the room that it was started with: that is done live. Its disk grows last of all that can be undone. Until the end quotas and capacity are those of the larger of both sizes in each part, so
+// either outcome only releases.
 import type { Tx } from '../../../kernel/database/db.ts'
 import { triggerReconciler } from '../../../workflow/reconciler-loop.ts'
 import type { EndContext, WorkflowBuilder } from '../../../workflow/workflow-builder.ts'
@@ -42,14 +42,17 @@ import {
   vmAndDriver,
 } from '../steps.ts'
 import {
+  changesCompute,
   defineAsBefore,
+  type Disk,
   finalSize,
-  growLive,
-  specBefore,
-  ungrow,
-  type Grown,
+  finalSizeOnOldDisk,
+  plug,
+  type Plugged,
   type ResizeInput,
   type ShapeBefore,
+  specBefore,
+  unplug,
 } from './resize-machine.ts'
 
 export interface ResizeElsewhereInput extends ResizeInput, MoveInput {}
@@ -58,68 +61,83 @@ const dateOf = (text: string | null): Date | null => (text === null ? null : new
 const sizeBefore = ({ vcpu, ramMiB, diskGiB }: ShapeBefore): Size => ({ vcpu, ramMiB, diskGiB })
 const isStopped = ({ wasRunning, restarts = true }: ResizeInput): boolean => wasRunning && restarts
 const isLive = ({ wasRunning, restarts = true }: ResizeInput): boolean => wasRunning && !restarts
+const isGrowing = ({ more }: ResizeInput): boolean => more.diskGiB > 0
+const isPlugged = (input: ResizeInput): boolean => isLive(input) && changesCompute(input)
+
+type Results = { move?: Outcome; ready?: Ready | null; grow?: Disk; plug?: Plugged }
+
+/** A disk never shrinks: once it has grown nothing is undone, and the new size is sold. */
+const hasGrown = ({ input, results }: { input: ResizeInput; results: unknown }): boolean =>
+  isGrowing(input) && ((results as Results).grow?.diskGiB ?? 0) >= input.before.diskGiB + input.more.diskGiB
+
+/** Measures the disk, too. */
+async function takeBackGrowth(context: Parameters<typeof defineAsBefore>[0]): Promise<Disk> {
+  const grow = await applySpec(context, finalSizeOnOldDisk(context.input))
+  const isDone = hasGrown({ ...context, results: { grow } }) || isPlugged(context.input)
+  return isLive(context.input) && !isDone ? defineAsBefore(context) : grow
+}
 
 const resizing = <I extends ResizeInput, R extends object>(builder: WorkflowBuilder<Deps, I, R>) =>
   builder
     .step('stop', {
       timeout: '3m',
-      run: async (context) => {
-        if (!isLive(context.input)) await powerOff(context, SHUTDOWN_GRACE_MS)
-      },
+      when: isStopped,
+      run: (context) => powerOff(context, SHUTDOWN_GRACE_MS),
       undo: async (context) => {
-        if (!isStopped(context.input)) return
+        if (hasGrown(context)) return
         const { vm } = await vmAndDriver(context)
         await startMachine(context, vm.host_id!, await specBefore(context))
       },
     })
     .step('resize', {
+      when: (input) => !isLive(input) || (!isGrowing(input) && !isPlugged(input)),
       run: async (context) => {
-        if (!isLive(context.input)) await applySpec(context, finalSize(context.input))
+        if (!context.input.wasRunning) await powerOff(context, SHUTDOWN_GRACE_MS)
+        await applySpec(context, finalSizeOnOldDisk(context.input))
       },
       undo: async (context) => {
-        if (!isLive(context.input)) await defineAsBefore(context)
+        if (!hasGrown(context)) await defineAsBefore(context)
       },
     })
     .step('networks', { run: prepareNetworks })
     .step('filter', { run: applyPorts, save: savePorts })
     .step('boot', {
-      run: async (context) => {
-        if (isStopped(context.input)) await boot(context, finalSize(context.input))
-      },
+      when: isStopped,
+      run: (context) => boot(context, finalSizeOnOldDisk(context.input)),
       undo: async (context) => {
-        if (!isLive(context.input)) await powerOff(context, 0)
+        if (!hasGrown(context)) await powerOff(context, 0)
       },
+    })
+    .step('plug', {
+      timeout: '5m',
+      when: isPlugged,
+      run: (context): Promise<Plugged> => plug(context),
+      undo: async (context) => (hasGrown(context) ? undefined : unplug(context)),
+    })
+    // Only when the machine runs in its new size, and at once: an image that grows its file system when it boots still finds the larger disk.
+    .step('grow', {
+      when: isGrowing,
+      run: (context): Promise<Disk> => applySpec(context, finalSize(context.input)),
+      undo: (context) => takeBackGrowth(context),
     })
     .step('ready', {
+      optional: true,
       timeout: READY_STEP,
-      run: async (context): Promise<Ready | null> => (isStopped(context.input) ? awaitReadyOrEnd(context, finalSize(context.input)) : null),
-    })
-    .step('grow', {
-      timeout: '5m',
-      run: async (context): Promise<Grown | null> => {
-        if (!isLive(context.input)) return null
-        const guestReason = await growLive(context)
-        // Last: a disk that has grown does not shrink.
-        return { ...(await applySpec(context, finalSize(context.input))), guestReason }
-      },
-      undo: async (context) => (isLive(context.input) ? ungrow(context) : null),
+      when: isStopped,
+      run: (context): Promise<Ready> => awaitReadyOrEnd(context, finalSize(context.input)),
     })
     .onSuccess((tx, context) => complete(tx, context))
-    .onFailure(async (tx, context) => {
-      const { input } = context
-      const { diskGiB = 0, isKept = false } = (context.results as Results).grow ?? {}
-      const hasDisk = input.more.diskGiB > 0 && diskGiB >= input.before.diskGiB + input.more.diskGiB
-      await (isLive(input) && (isKept || hasDisk) ? complete(tx, context) : takeBack(tx, context))
-    })
+    .onFailure((tx, context) => (isSold(context) ? complete(tx, context) : takeBack(tx, context)))
 
-type Results = { move?: Outcome; ready?: Ready | null; grow?: Grown | null }
+const isSold = (context: { input: ResizeInput; results: unknown }): boolean =>
+  hasGrown(context) || ((context.results as Results).plug?.isKept ?? false)
 
 async function complete(tx: Tx, { deps, input, results, runId, now }: EndContext<Deps, ResizeInput, object>): Promise<void> {
   const { vmId, wasRunning, kind = 'upgrade', before, more, to } = input
   const vm = (await sql.lockVmById(tx, vmId))!
   if (to) await releaseRest(tx, now, vm, subtract(add(sizeBefore(before), more), to), to)
-  const { ready, grow } = results as Results
-  const unused = grow?.guestReason ?? null
+  const ready = (results as Results).ready ?? (isStopped(input) ? { readiness: 'booting' as const } : null)
+  const unused = (results as Results).plug?.guestReason ?? null
   const reason = unused && `It has its new size, but ${unused}: restart it, or bring the rest online in the guest`
   await sql.setStatus(tx, now, vmId, { status: wasRunning ? 'RUNNING' : 'STOPPED', reason, ...ready })
   await recordVmEvent(tx, deps, vmId, kind === 'upgrade' ? 'vm.upgraded' : 'vm.resized', { actionId: runId })
@@ -197,7 +215,7 @@ export const RESIZE_ELSEWHERE = 'vm.resize_elsewhere'
 
 /** Moved as it is, then resized. What fails after the move leaves it there. */
 export const resizeElsewhere = resizing(
-  workflow<ResizeElsewhereInput>(RESIZE_ELSEWHERE, { deadline: '6h', queue: 'migrations' })
+  workflow<ResizeElsewhereInput>(RESIZE_ELSEWHERE, { deadline: '6h', queue: 'moves' })
     .step('open ports', {
       run: applyPorts,
       save: (tx, { input, results, now }) => savePorts(tx, { input, results: { filter: results['open ports'] }, now }),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../../test/harness.ts'
 import { controlOf, givenHost, givenRegion } from '../../../../test/hosts.ts'
 import type { Filter } from '../../../hypervisor/driver.ts'
-import { addDuration } from '../../../kernel/clock.ts'
+import { addDuration, sleep } from '../../../kernel/clock.ts'
 import { sql } from '../../../kernel/database/db.ts'
 import { followHostname } from '../../hosts/heartbeat.reconciler.ts'
 import { addPool, type HostRow } from '../../hosts/service.ts'
@@ -158,6 +158,51 @@ describe('ports of VMs', async () => {
     )
     expect(done.map((row) => row.vm_id).indexOf(single.vmId)).toBeLessThan(32) // of the first that are applied at once
     expect(done.map((row) => row.limit_mbps)).toEqual(Array(40).fill(1000))
+  })
+
+  test('take turns where their filters are long: one of an account at a time, and then others have as long', async () => {
+    const { host, customer, vmId, firewallId } = await given()
+    const small = await given(host)
+    const sourceIps = Array.from({ length: 50 }, (_, i) => `10.0.0.${i}`)
+    const ids = [firewallId]
+    for (let i = 0; i < 2; i++) ids.push((await customer.post('/firewalls', { name: 'more' })).body.data.id)
+    const orders = [ids, ids.toReversed(), [ids[1]!, ids[0]!, ids[2]!]]
+    const vms: string[] = []
+    for (const firewallIds of [...orders, ids]) vms.push((await app.given.vm(customer, { regionId: host.region_id, firewallIds })).id)
+    const rules = [{ ...port(22), sourceIps }]
+    for (const id of ids) await customer.put(`/firewalls/${id}/rules`, { rules })
+    await small.addRule(22)
+
+    const MS = 200
+    const controller = await deps.networkControllers.get(host.region_id)
+    const calls: { vmId: string; from: number; to: number }[] = []
+    const ensurePort: typeof controller.ensurePort = async (spec, ...rest) => {
+      const from = performance.now()
+      if (spec.vmId !== small.vmId) await sleep(MS)
+      await controller.ensurePort(spec, ...rest)
+      calls.push({ vmId: spec.vmId, from, to: performance.now() })
+    }
+    const slow = { ...deps, networkControllers: { ...deps.networkControllers, get: async () => ({ ...controller, ensurePort }) } }
+    await applyPorts.keyed!.runOnce(slow, host.id, new AbortController().signal)
+
+    const long = calls.filter((call) => vms.includes(call.vmId)).toSorted((a, b) => a.from - b.from)
+    expect(long.map((call) => call.vmId).toSorted()).toEqual(vms.toSorted())
+    // Those with the same firewalls in the same order share a filter, and are applied at once.
+    const rounds = [
+      long.filter((call) => [vms[0], vms[3]].includes(call.vmId)),
+      ...[vms[1], vms[2]].map((id) => long.filter((call) => call.vmId === id)),
+    ]
+    const spans = rounds
+      .map((round) => ({ from: Math.min(...round.map((call) => call.from)), to: Math.max(...round.map((call) => call.to)) }))
+      .toSorted((a, b) => a.from - b.from)
+    for (const [i, span] of spans.slice(1).entries()) expect(span.from - spans[i]!.to).toBeGreaterThanOrEqual(MS * 0.9)
+    expect(calls.find((call) => call.vmId === small.vmId)!.to).toBeLessThan(spans[1]!.from)
+    expect(
+      await db.many(
+        sql`select from vm_ports where account_id = ${customer.accountId} and applied_version is distinct from desired_version`,
+      ),
+    ).toEqual([])
+    expect(await openPorts(vmId)).toEqual([22])
   })
 
   test('wait for an unreachable controller and report the error', async () => {

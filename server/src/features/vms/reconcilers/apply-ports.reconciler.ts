@@ -1,10 +1,12 @@
 // Applies changed ports. Each host has its own lane, because an unreachable one does not confirm its ports and must not delay others; a lane
 // applies the ports of several VMs at once, and looks for more while it does. Round robin by account keeps one account's many VMs from
-// delaying another account.
+// delaying another account, and turns keep its long filters from it (long-filters.ts).
 import { isDriverError } from '../../../hypervisor/driver.ts'
 import type { PortSpec } from '../../../hypervisor/network-controller.ts'
 import { addDuration, sleep } from '../../../kernel/clock.ts'
+import type { Queries } from '../../../kernel/database/db.ts'
 import { keyedReconciler, type Deps } from '../../deps.ts'
+import { filterSizes, type FilterSize } from '../../firewalls/service.ts'
 import { callController, CLAIM, isUnreachable, retryDelay } from '../../hosts/service.ts'
 import {
   APPLY_PORTS,
@@ -19,6 +21,7 @@ import {
 } from '../../ports/service.ts'
 import { ensureEach, ensureNetworks, isPlaced, portSpecsOf } from '../model/ports.ts'
 import { vmsById, type VmDetails } from '../model/sql.ts'
+import { begin, end, LONG, mayBegin } from './long-filters.ts'
 
 /** VMs of one host whose ports are applied at once. */
 const CONCURRENCY = 32
@@ -38,23 +41,55 @@ async function applyOnHost(deps: Deps, hostId: string, stopping: AbortSignal): P
   for (;;) {
     const isOver = stopping.aborted || isAway || failures.length > 0
     const waiting = isOver ? [] : (await pendingPortsOn(db, hostId, clock.now())).filter(({ vm_id }) => !running.has(vm_id))
+    const look = Symbol()
+    const long = await longFiltersOf(db, waiting)
+    const mayGo = ({ vm_id }: PendingPorts): boolean => !long.has(vm_id) || mayBegin(look, long.get(vm_id)!)
     const picked: string[] = []
-    for (let next; running.size + picked.length < CONCURRENCY && (next = pick(waiting)); waiting.splice(waiting.indexOf(next), 1))
+    for (
+      let next;
+      running.size + picked.length < CONCURRENCY && (next = pick(waiting.filter(mayGo)));
+      waiting.splice(waiting.indexOf(next), 1)
+    ) {
       picked.push(next.vm_id)
-    for (const claimed of await claim(deps, picked)) {
+      if (long.has(next.vm_id)) begin(look, long.get(next.vm_id)!)
+    }
+    const release = (vmId: string): void => void (long.has(vmId) && end(long.get(vmId)!))
+    const claims = await claim(deps, picked).catch((error: unknown) => {
+      picked.forEach(release)
+      throw error
+    })
+    for (const vmId of picked) if (!claims.some(({ vm }) => vm.id === vmId)) release(vmId)
+    for (const claimed of claims) {
       const applied = applyClaimed(deps, claimed, stopping).then(
         (isReachable) => void (isAway ||= !isReachable),
         (error: unknown) => void failures.push(error),
       )
       running.set(
         claimed.vm.id,
-        applied.finally(() => running.delete(claimed.vm.id)),
+        applied.finally(() => {
+          running.delete(claimed.vm.id)
+          release(claimed.vm.id)
+        }),
       )
     }
-    if (running.size === 0) break
+    if (running.size === 0 && waiting.every(mayGo)) break
     await Promise.race([...running.values(), sleep(LOOK_EVERY_MS)])
   }
   if (failures.length > 0) throw failures[0]
+}
+
+async function longFiltersOf(db: Queries, rows: PendingPorts[]): Promise<Map<string, PendingPorts & FilterSize>> {
+  const sizes = new Map(
+    (
+      await filterSizes(
+        db,
+        rows.map(({ vm_id }) => vm_id),
+      )
+    ).map((row) => [row.vm_id, row]),
+  )
+  return new Map(
+    rows.flatMap((row) => ((sizes.get(row.vm_id)?.lines ?? 0) > LONG ? [[row.vm_id, { ...row, ...sizes.get(row.vm_id)! }]] : [])),
+  )
 }
 
 /** Picks a row of the least recently picked account. */

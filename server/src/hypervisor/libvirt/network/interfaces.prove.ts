@@ -5,7 +5,7 @@ import { describeIf } from '../../../../../libvirt/test/describe-if.ts'
 import { missingForLibvirtHost } from '../../../../test/libvirt-host.ts'
 import { GuestShell } from '../../../../test/guest-shell.ts'
 import { openProof, soon, type Proof } from '../../../../test/libvirt-proof.ts'
-import type { NicSpec } from '../../driver.ts'
+import type { MachineSpec, NicSpec } from '../../driver.ts'
 import type { NetworkController, NetworkSpec } from '../../network-controller.ts'
 import { directAccess } from '../../local-access.ts'
 import { openOvn } from '../../ovn/controller.ts'
@@ -28,7 +28,7 @@ describeIf(missingForLibvirtHost())('the interface of a real guest', { timeout: 
   let proof: Proof
   let networks: NetworkController
   let shell: GuestShell
-  const guests: { vmId: string; nic: NicSpec }[] = []
+  const guests: { vmId: string; nic: NicSpec; spec: MachineSpec }[] = []
 
   beforeAll(async () => {
     proof = await openProof()
@@ -37,7 +37,7 @@ describeIf(missingForLibvirtHost())('the interface of a real guest', { timeout: 
     shell = new GuestShell(proof.host.sandboxes.unix(proof.host.sandbox), TIMEOUT_MS)
     for (const spec of [proof.spec(), proof.spec()]) {
       await proof.start(spec)
-      guests.push({ vmId: spec.vmId, nic: spec.nics[0]! })
+      guests.push({ vmId: spec.vmId, nic: spec.nics[0]!, spec })
     }
     for (const { vmId } of guests) await proof.driver.ensureReady(vmId, { timeoutMs: TIMEOUT_MS }, AbortSignal.timeout(TIMEOUT_MS))
   }, TIMEOUT_MS)
@@ -74,12 +74,14 @@ describeIf(missingForLibvirtHost())('the interface of a real guest', { timeout: 
       await expect.poll(() => pings(one, address), { timeout: 10_000 }).toBe(true)
   })
 
-  test('carries TCP in both directions', async () => {
-    const [guest] = guests
-    await says(guest!, 'nc -ll -p 7 -e cat > /dev/null 2>&1 &')
-    const echo = `exec 3<>/dev/tcp/${guest!.nic.ipv4!.address}/7; head -c ${SENT} /dev/zero >&3 & timeout 60 head -c ${SENT} <&3 | wc -c`
-    expect(Number(await proof.host.sandbox.inside('bash', '-c', echo))).toBe(SENT)
-  })
+  /** Bytes that come back, of those that the host sends. */
+  async function echoes(guest: { vmId: string; nic: NicSpec }): Promise<number> {
+    await says(guest, 'nc -ll -p 7 -e cat > /dev/null 2>&1 &')
+    const echo = `exec 3<>/dev/tcp/${guest.nic.ipv4!.address}/7; head -c ${SENT} /dev/zero >&3 & timeout 60 head -c ${SENT} <&3 | wc -c`
+    return Number(await proof.host.sandbox.inside('bash', '-c', echo))
+  }
+
+  test('carries TCP in both directions', async () => expect(await echoes(guests[0]!)).toBe(SENT))
 
   test.each([true, false])('gets its address when it is attached, and the same by DHCP where that is on: %s', async (enableDhcp) => {
     const networkId = `cnet${enableDhcp ? 1 : 2}`
@@ -111,5 +113,15 @@ describeIf(missingForLibvirtHost())('the interface of a real guest', { timeout: 
       expect(await says({ vmId }, `ip neigh show ${address} dev eth1`)).not.toMatch(/lladdr/)
     }
     expect(await says({ vmId }, 'ping -6 -c 1 -W 2 ff02::1%eth1 2>&1 | grep -c DUP')).toBe('0')
+  })
+
+  test('takes whole packets, also where its guest was started beside an interface with smaller ones', async () => {
+    const [beside, guest] = [guests[0]!, guests[1]!]
+    expect(await says(beside, 'ip addr show dev eth1')).toContain('mtu 1400 ')
+    await proof.driver.ensureStopped(guest.vmId, { graceMs: 0 }, soon())
+    await proof.driver.ensureRunning(guest.spec, soon())
+    await proof.driver.ensureReady(guest.vmId, { timeoutMs: TIMEOUT_MS }, AbortSignal.timeout(TIMEOUT_MS))
+    await expect.poll(() => pings(guest, proof.host.gateway), { timeout: 10_000 }).toBe(true)
+    expect(await echoes(guest)).toBe(SENT)
   })
 })

@@ -6,8 +6,9 @@ import { element, type Element, type Xml } from '../core/xml.ts'
 /** OVN's, on every host. */
 const INTEGRATION_BRIDGE = 'br-int'
 
-/** Geneve and VXLAN headers have to fit beside it. The device tells its guest. */
-const PRIVATE_MTU = 1400
+/** The device tells its guest. In a private network the headers of Geneve and VXLAN have to fit beside it. Without one, a tap has that of the bridge,
+ *  which is that of the smallest tap there. */
+const MTU = { public: 1500, private: 1400 }
 
 const OFF = { csum: 'off', tso4: 'off', tso6: 'off' }
 
@@ -21,7 +22,7 @@ export const interfaceXml = (nic: NicSpec, canOffload: boolean): Xml =>
     element('virtualport', { type: 'openvswitch' }, element('parameters', { interfaceid: portName(nic.mac), profileid: profileOf(nic) })),
     element('model', { type: 'virtio' }),
     !canOffload && element('driver', {}, element('host', { ...OFF, gso: 'off' }), element('guest', OFF)),
-    nic.kind === 'private' && element('mtu', { size: PRIVATE_MTU }),
+    element('mtu', { size: MTU[nic.kind] }),
     element('rom', { enabled: 'no' }),
   )
 
