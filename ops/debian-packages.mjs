@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runQuietly, step, warn } from './progress.mjs'
 
-/** `package`: one or more names; `command` and `also`: executables that show that they are installed; `service`: the units of the packages, which are disabled unless the machine had them before. */
+/** `package`: one or more names; `command` and `also`: executables, or paths of files, that show that they are installed; `service`: the units of the packages, which are disabled unless the machine had them before. */
 const redis = {
   package: 'redis-server',
   command: 'redis-server',
@@ -70,6 +70,14 @@ const ceph = {
   without: 'storage backends and backups in S3 are not tested with real servers',
 }
 
+// Of a Redfish emulator, which its proof installs itself.
+const bindings = {
+  package: 'python3-libvirt python3-venv',
+  command: '/usr/lib/python3/dist-packages/libvirt.py',
+  also: ['python3'],
+  without: 'power controllers are not tested with a real implementation of Redfish',
+}
+
 const systemd = { package: 'systemd', command: 'systemd-analyze', without: 'the systemd units are not checked' }
 
 const examples = {
@@ -86,13 +94,13 @@ const needs = {
   check: [],
   test: testNeeds,
   coverage: testNeeds,
-  prove: [...testNeeds, ceph, x86, dnsmasq],
+  prove: [...testNeeds, ceph, x86, dnsmasq, bindings],
 }
 
 export async function installPackages(purpose) {
-  const missing = needs[purpose].filter((need) => ![need.command, ...(need.also ?? [])].every(isCommand))
+  const missing = needs[purpose].filter((need) => ![need.command, ...(need.also ?? [])].every(isInstalled))
   if (missing.length === 0) return
-  if (process.getuid?.() === 0 && isCommand('apt-get')) await tryAptInstall(missing)
+  if (process.getuid?.() === 0 && isInstalled('apt-get')) await tryAptInstall(missing)
   else report(missing)
 }
 
@@ -148,7 +156,8 @@ async function withoutStartingServices(work) {
   }
 }
 
-function isCommand(name) {
+function isInstalled(name) {
+  if (name.startsWith('/')) return existsSync(name)
   const folders = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/sbin']
   return folders.some((folder) => {
     try {

@@ -73,7 +73,6 @@ export const quoteDetails = (quote: Quote & Partial<ResizeQuote>): CommandResult
       'Monthly price': ({ monthly, currency }) => `${monthly} ${currency}`,
       'Balance after': ({ balanceAfter, currency }) => `${balanceAfter} ${currency}`,
       Restarts: ({ restarts }) => restarts,
-      'Moves to another host': ({ moves }) => moves,
     },
     ({ charge }: { charge?: string }) => charge ?? '',
   )

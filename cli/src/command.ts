@@ -22,6 +22,8 @@ export interface CommandSpec<Options = object> {
   confirms?: true
   /** Lists what may span pages: adds --limit and --cursor. */
   lists?: true
+  /** Adds --limit alone. */
+  limits?: true
   /** Costs money or reboots: asks on a terminal. Adds --yes. */
   asks?: true
   /** Adds --dry-run. */
@@ -58,11 +60,10 @@ export function buildCommand(node: CommandNode, io: Io): Command {
   return command.action((...parsed: unknown[]) => runCommand(io, node, parsed.at(-2) as CommonOptions, parsed.slice(0, -2) as string[]))
 }
 
-function addCommonOptions(command: Command, { waits, confirms, asks, lists, supportsDryRun, rawOutput }: CommandSpec): void {
-  if (lists) {
+function addCommonOptions(command: Command, { waits, confirms, asks, lists, limits, supportsDryRun, rawOutput }: CommandSpec): void {
+  if (lists || limits)
     command.option('--limit <number>', 'show one page of at most so many, 1-100', (text) => parseInteger('--limit', text))
-    command.option('--cursor <cursor>', 'show the page that follows an earlier one')
-  }
+  if (lists) command.option('--cursor <cursor>', 'show the page that follows an earlier one')
   if (waits) {
     command.option('--no-wait', 'return at once without waiting for the action')
     command.option('--timeout <seconds>', 'maximum time to wait (exit code 7; the action continues)', toSeconds)

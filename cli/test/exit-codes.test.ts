@@ -19,6 +19,7 @@ describe('a command exits with', () => {
     [2, 'nothing to change', ['vm', 'update', 'web-1'], /Nothing to change\. Use at least one of: --daily-backups/],
     [2, 'an incomplete custom size', ['vm', 'create', 'a', '--os', 'debian-12', '--vcpu', '2'], /requires all of --vcpu, --ram and --disk/],
     [2, 'TCP without a port', ['vm', 'reach', 'web-1', '1.1.1.1'], /^Error: --port is required for TCP/],
+    [2, 'no VM as the expected one', ['address', 'unassign', 'www', '--expect-vm', 'none'], /^Error: --expect-vm must be a VM/],
     [4, 'an unknown name', ['vm', 'get', 'web-9'], /^Error: No VM named "web-9"/],
     [4, 'an unknown id', ['vm', 'get', `c${'a'.repeat(24)}`], /^Error: VM not found/],
     [5, 'a conflict', ['vm', 'delete', 'web-1', '--yes'], /protected/],

@@ -3,6 +3,8 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { addPool } from '../../server/src/features/hosts/service.ts'
+import { announceMaintenance } from '../../server/src/features/maintenances/service.ts'
+import { addDuration } from '../../server/src/kernel/clock.ts'
 import { sql } from '../../server/src/kernel/database/db.ts'
 import { receiver, verified } from '../../server/test/receiver.ts'
 import { berth, createCliFixture, onTerminal, start } from './fixture.ts'
@@ -35,6 +37,13 @@ test('vm ssh --print prints the ssh command, and fails for a stopped VM', async 
   await customer.post(`/vms/${other.id}/stop`)
   await app.settle()
   expect(await berth(env, ['vm', 'ssh', 'off-1'])).toMatchObject({ code: 5, stderr: expect.stringContaining('berth vm start off-1') })
+  await app.db.run(sql`update vms set status = 'ERROR', provisioned = false where id = ${other.id}`)
+  const failed = await berth(env, ['vm', 'ssh', 'off-1'])
+  expect(failed).toMatchObject({
+    code: 5,
+    stderr: expect.stringMatching(/off-1 is ERROR\. To rebuild it: berth vm rebuild off-1 --os \S+\n/),
+  })
+  await app.db.run(sql`update vms set status = 'STOPPED', provisioned = true where id = ${other.id}`)
 })
 
 test('vm create --from-backup takes a VM and the name of its backup, or an id', async () => {
@@ -134,6 +143,30 @@ test('event tail --after prints past and new events as lines of JSON', async () 
   expect(JSON.parse(output.stdout.split('\n')[0]!)).toMatchObject({ cursor: '1' })
   child.kill('SIGTERM')
   await ended
+})
+
+test('event list --limit prints one page, and names the cursor of the next', async () => {
+  const [all, page] = [await berth(env, ['event', 'list', '-o', 'name']), await berth(env, ['event', 'list', '--limit', '2', '-o', 'name'])]
+  const names = all.stdout.trim().split('\n')
+  expect([page.code, page.stdout.trim().split('\n')]).toEqual([0, names.slice(0, 2)])
+  expect(page.stderr).toContain('There may be more: --after 2')
+  const next = await berth(env, ['event', 'list', '--after', '2', '--limit', '1', '-o', 'name'])
+  expect(next.stdout.trim()).toBe(names[2])
+  expect((await berth(env, ['event', 'list', '--limit', 'many'])).code).toBe(2)
+  expect(await berth(env, ['event', 'list', '--limit', '101'])).toMatchObject({ code: 2, stderr: expect.stringContaining('at most 100') })
+})
+
+test('maintenance list shows the names of VMs to people, and their ids to programs', async () => {
+  const [startsAt, endsAt] = ['1h', '2h'].map((later) => addDuration(app.clock.now(), later))
+  await app.db.tx((tx) =>
+    announceMaintenance(tx, app.deps, { host: app.host.name, startsAt: startsAt!, endsAt: endsAt!, text: 'New power supply' }),
+  )
+  const [shown, data] = [await berth(env, ['maintenance', 'list']), await berth(env, ['maintenance', 'list', '--json'])]
+  expect([shown.stdout, shown.stdout]).toEqual([
+    expect.stringMatching(/SCHEDULED.*web-1.*New power supply/),
+    expect.not.stringContaining(id),
+  ])
+  expect(JSON.parse(data.stdout)).toMatchObject([{ vmIds: expect.arrayContaining([id]) }])
 })
 
 test('api calls any operation and reports errors', async () => {

@@ -1,6 +1,6 @@
 // A folder, a bridge on a free 10.x network, a certificate authority, and as many sandboxes as a proof needs.
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { tls, unix } from '../src/index.ts'
@@ -70,6 +70,8 @@ async function addBridge(): Promise<{ bridge: string; prefix: string }> {
         () => false,
       ))
     if (!isFree) continue
+    // This machine may be a host, with addresses that others here look for.
+    await writeFile(`/proc/sys/net/ipv4/conf/${bridge}/arp_ignore`, '1')
     await run('ip', 'addr', 'add', `${prefix}.1/24`, 'dev', bridge)
     await run('ip', 'link', 'set', bridge, 'up')
     return { bridge, prefix }

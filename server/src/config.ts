@@ -184,7 +184,7 @@ export const SETTINGS = {
   workerConcurrency: setting(
     'BERTH_WORKER_CONCURRENCY',
     '32',
-    'Actions that one worker process runs concurrently, beside them a quarter as many backups, and an eighth as many imports of images and migrations each',
+    'Actions that one worker process runs concurrently, beside them a quarter as many backups, and an eighth as many imports of images, migrations, and VMs that move to be resized each',
     whole(1, 1_000),
   ),
   drainSeconds: setting(

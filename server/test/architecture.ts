@@ -40,7 +40,20 @@ const ORDERS: Record<string, string[]> = {
   'src/kernel': ['*', 'net', 'database', 'postgres', 'dump'],
   'src/http': ['api', 'server', 'docs'],
   'src/hypervisor/libvirt': ['core', 'xml', 'host', 'domain', 'storage', 'network', 'copies', 'machine', 'monitoring', '*'],
-  'src/features/vms': ['schema.ts', 'model', 'billing', 'steps.ts', 'move', 'recovery', 'actions', 'operator', 'reconcilers', '*'],
+  'src/features/vms': [
+    'shapes.schema.ts',
+    'events.schema.ts',
+    'schema.ts',
+    'model',
+    'billing',
+    'steps.ts',
+    'move',
+    'recovery',
+    'actions',
+    'operator',
+    'reconcilers',
+    '*',
+  ],
   'src/commands': [
     'output.ts errors.ts load-config.ts database.ts dashboard-url.ts port-owner.ts',
     'admin-command.ts',
@@ -191,7 +204,7 @@ function orderObjection(path: string, target: string): string | undefined {
 }
 
 function shapeObjection(path: string, target: string): string | undefined {
-  const isShape = /^src\/features\/[^/]+\/schema\.ts$/
+  const isShape = /^src\/features\/[^/]+\/([a-z]+\.)?schema\.ts$/
   if (!isShape.test(path) || target === 'src/http/api/schema.ts' || isShape.test(target)) return undefined
   return `${path} imports ${target}: a schema imports nothing but http/api/schema.ts and other schemas`
 }

@@ -111,6 +111,12 @@ export const ownRouterAdvertisement = ({ mac }: End, text: string): Buffer => {
   return ipv6Between({ mac, address: linkLocalOf(mac) }, { mac: ALL_NODES, address: 'ff02::1' }, ICMPV6, advertisement, 2, 255)
 }
 
+/** Of multicast listener discovery, to all routers that follow it. */
+export const listenerReport = ({ mac }: Pick<End, 'mac'>, text: string): Buffer => {
+  const report = Buffer.concat([u16(0x8f00, 0, 0, 0), Buffer.from(text)])
+  return ipv6Between({ mac, address: linkLocalOf(mac) }, { mac: '33:33:00:00:00:16', address: 'ff02::16' }, ICMPV6, report, 2, 1)
+}
+
 /** Says that the sender has that address. */
 export const neighbourAdvertisement = (from: End, to: End, target: string, text: string): Buffer => {
   const link = Buffer.concat([Buffer.from([2, 1]), macBytes(from.mac)])

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { Backup, Image, OsTemplate, Plan, SshKey, Vm } from '../../sdk/src/index.ts'
 import { initialForm, type BackupSource, type Choices } from '../src/screens/create-vm/choices.ts'
 import { toRequest } from '../src/screens/create-vm/vm-form.ts'
+import { filterBy, findChoice } from '../src/screens/vms/status-choices.ts'
+import { formatSize } from '../src/ui/format.ts'
 
 const template = (id: string, checksum: string, more: Partial<OsTemplate> = {}): OsTemplate =>
   ({ id, checksum, available: true, deprecatedAt: null, ...more }) as OsTemplate
@@ -64,5 +66,25 @@ describe('the create form begins with', () => {
     expect(toRequest(form)).toMatchObject({ fromBackupId: 'monday' })
     expect(toRequest(form)).not.toHaveProperty('osTemplateId')
     expect(toRequest(initialForm(all, form))).toMatchObject({ osTemplateId: 'debian' })
+  })
+})
+
+describe('the list of VMs', () => {
+  test.each([
+    [undefined, {}],
+    ['NONSENSE', {}],
+    ['toString', {}],
+    ['RUNNING', { status: 'RUNNING' }],
+    ['STOPPED', { status: 'STOPPED', shelved: false }],
+    ['SHELVED', { shelved: true }],
+  ])('asked for %s', (text, query) => {
+    expect(filterBy(findChoice(text))).toEqual(query)
+  })
+
+  test('marks dedicated CPUs', () => {
+    const size = { vcpu: 2, ram: 2048, disk: 50 }
+    expect(
+      [formatSize(size), formatSize({ ...size, dedicatedCpu: true })].map((text) => text.split(' · ')[0]!.replace(/\s/g, ' ')),
+    ).toEqual(['2 vCPU', '2 dedicated vCPU'])
   })
 })

@@ -104,7 +104,10 @@ test('takes the pictures of the guide', { timeout: 300_000 }, async () => {
   await shot('vms', '/vms')
   await shot('vm', `/vms/${dbId}`)
   await shot('graphs', `/vms/${dbId}?tab=graphs`, loadGraphs)
-  await shot('vm-settings', `/vms/${dbId}?tab=settings`, () => expectShown(page.getByText('Due today')))
+  await shot('vm-settings', `/vms/${dbId}?tab=settings`, async () => {
+    await expectShown(page.getByText('Due today'))
+    await page.getByRole('heading', { name: 'Size' }).evaluate((title) => title.closest('section')!.scrollIntoView({ block: 'center' }))
+  })
   await shot('firewall', `/firewalls/${firewallId}`)
   await shot('wallet', '/wallet')
   await shot('operator-hosts', '/operator/hosts')

@@ -106,7 +106,7 @@ interface ExpectOptions {
   expectVm?: string
 }
 
-const EXPECT: [string, string] = ['--expect-vm <vm>', 'VM that has it now, or "none": nothing changes if another has it']
+const EXPECT = '--expect-vm <vm>'
 
 const expectedOf = async (ctx: CommandContext, { expectVm }: ExpectOptions): Promise<string | null | undefined> =>
   expectVm === undefined ? undefined : expectVm === 'none' ? null : ctx.resolveId('vm', expectVm)
@@ -115,7 +115,7 @@ const assign = defineCommand<ExpectOptions>({
   name: 'assign',
   description: 'assign a floating address to a VM, taking it from the one that has it',
   args: '<address> <vm>',
-  options: [EXPECT],
+  options: [[EXPECT, 'VM that has it now, or "none": nothing changes if another has it']],
   example: 'address assign www web-2 --expect-vm web-1',
   waits: true,
   async run(ctx, options, address: string, vm: string) {
@@ -130,10 +130,11 @@ const unassign = defineCommand<ExpectOptions>({
   name: 'unassign',
   description: 'take a floating address from its VM',
   args: '<address>',
-  options: [EXPECT],
+  options: [[EXPECT, 'VM that has it now: nothing changes if another has it']],
   example: 'address unassign www',
   waits: true,
   async run(ctx, options, address: string) {
+    if (options.expectVm === 'none') throw usageError('--expect-vm must be a VM: from none there is nothing to take')
     const id = await ctx.resolveId('address', address)
     const expectedVmId = (await expectedOf(ctx, options)) ?? undefined
     return ctx.finish(await ctx.berth.addresses.unassign(id, omitUndefined({ expectedVmId })), `unassigning ${address}`, async () =>

@@ -51,10 +51,12 @@ const list = defineCommand<{ after?: string }>({
   name: 'list',
   description: 'list events, oldest first',
   options: [['--after <cursor>', 'only events after this cursor']],
-  example: 'event list --after 42',
-  async run({ berth }, { after }) {
-    const events: Event[] = []
-    for await (const each of berth.events.list(omitUndefined({ after }))) events.push(each)
+  limits: true,
+  example: 'event list --after 42 --limit 20',
+  async run(ctx, { after, limit }) {
+    const events: Event[] = limit === undefined ? [] : await ctx.berth.events.page(omitUndefined({ after, limit }))
+    if (limit === undefined) for await (const each of ctx.berth.events.list(omitUndefined({ after }))) events.push(each)
+    else if (events.length === limit) ctx.printNote(`There may be more: --after ${events.at(-1)!.cursor}`)
     return {
       data: events,
       names: events.map(({ id }) => id),

@@ -172,7 +172,9 @@ const check = defineCommand<{ protocol?: string; port?: string; from?: string; t
     })
     const why = verdict.rule
       ? `rule ${verdict.rule.position} of firewall ${(await ctx.berth.firewalls.get(verdict.firewallId!)).name}`
-      : 'no rule matches; the default policy applies'
+      : verdict.decidedBy === 'NO_FIREWALL'
+        ? `no firewall with --covers-private is bound to ${vm}, so none filters its interface in ${network}`
+        : 'no rule matches; the default policy applies'
     return message(verdict, verdict.action, `${verdict.action}: ${why}`)
   },
 })

@@ -35,7 +35,7 @@ export const ssh = defineCommand<SshOptions>({
 
 /** VMs get addresses that other VMs had before, so the host key is stored under the VM's id. */
 async function buildSshCommand(ctx: CommandContext, { user, identity, port }: SshOptions, vm: Vm, command: string[]): Promise<string[]> {
-  if (vm.status !== 'RUNNING') throw new CliError(EXIT.conflict, `${vm.name} is ${vm.status}. To start it: berth vm start ${vm.name}`)
+  if (vm.status !== 'RUNNING') throw new CliError(EXIT.conflict, `${vm.name} is ${vm.status}. ${adviceFor(vm)}`)
   const address = vm.ipAddress ?? vm.ipv6Address
   if (!address) throw new CliError(EXIT.conflict, `${vm.name} has no IP address. Use its console: berth vm console ${vm.name}`)
   const login = user ?? (await ctx.berth.osTemplates.get(vm.osTemplate.slug)).defaultUser
@@ -50,6 +50,13 @@ async function buildSshCommand(ctx: CommandContext, { user, identity, port }: Ss
     `${login}@${address}`,
     ...(command.length > 0 ? ['--', ...command] : []),
   ]
+}
+
+/** A way that is open: one that never came up cannot be started. */
+function adviceFor({ name, allowedActions, osTemplate }: Vm): string {
+  const verb = ['start', 'unshelve', 'rebuild'].find((each) => allowedActions.includes(each))
+  if (verb === undefined) return `To see more: berth vm get ${name}`
+  return `To ${verb} it: berth vm ${verb} ${name}${verb === 'rebuild' ? ` --os ${osTemplate.slug}` : ''}`
 }
 
 const shellQuote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)

@@ -7,7 +7,7 @@ import { CUSTOM_SIZE, customSize, type CustomSize } from './vm-create.ts'
 
 /** As part of a question. */
 const effectOf = (quote: ResizeQuote): string =>
-  `${quote.moves ? 'moves it to another host, ' : ''}${quote.restarts ? 'shuts it down and starts it again' : 'keeps it running'}, and ${priceOf(quote)}`
+  `${quote.restarts ? 'shuts it down and starts it again' : 'keeps it running'}, and ${priceOf(quote)}`
 
 export const upgrade = defineCommand<CustomSize & { plan?: string; dryRun?: true }>({
   name: 'upgrade',

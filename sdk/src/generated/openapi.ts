@@ -309,7 +309,7 @@ export interface components {
         Transaction: {
             id: string;
             /** @enum {string} */
-            type: "DEPOSIT" | "CREDIT" | "VM_CHARGE" | "VM_RENEWAL" | "VM_UPGRADE" | "VM_REFUND" | "BANDWIDTH_PACK" | "ADDON_CHARGE" | "ADJUSTMENT" | "ADDRESS_CHARGE" | "ADDRESS_RENEWAL" | "ADDRESS_REFUND" | "IMAGE_CHARGE" | "IMAGE_RENEWAL" | "IMAGE_REFUND" | "VOLUME_CHARGE" | "VOLUME_UPGRADE" | "VOLUME_RENEWAL" | "VOLUME_REFUND";
+            type: "DEPOSIT" | "CREDIT" | "VM_CHARGE" | "VM_RENEWAL" | "VM_UPGRADE" | "VM_REFUND" | "BANDWIDTH_PACK" | "ADDON_CHARGE" | "ADJUSTMENT" | "ADDRESS_CHARGE" | "ADDRESS_RENEWAL" | "ADDRESS_REFUND" | "IMAGE_CHARGE" | "IMAGE_RENEWAL" | "IMAGE_REFUND" | "VOLUME_CHARGE" | "VOLUME_UPGRADE" | "VOLUME_RENEWAL" | "VOLUME_REFUND" | "VM_UNSHELVE";
             description: string;
             /** @enum {string} */
             referenceType: "VM" | "PAYMENT" | "ADMIN" | "ADDRESS" | "IMAGE" | "VOLUME";
@@ -1633,8 +1633,6 @@ export interface components {
             balanceAfter: string;
             /** @description Whether the running VM is shut down and started again, once */
             restarts: boolean;
-            /** @description Whether it moves to another host first, because its own is full; it keeps running meanwhile */
-            moves: boolean;
         };
         /** @description Either a plan or a custom configuration */
         UpgradeVm: {
@@ -1671,7 +1669,7 @@ export interface components {
             rule: components["schemas"]["FirewallRule"] | null;
             /** @description What decides here, in a sentence */
             detail: string;
-            /** @description What to do where it does not pass */
+            /** @description What to do where it does not pass, or, of a ROUTE, for guests to know the way */
             remedy: string | null;
         };
         Reach: {
@@ -1867,7 +1865,7 @@ export interface components {
         FirewallVerdict: {
             /** @description ACCEPT, DROP or REJECT */
             action: string;
-            /** @description RULE, or DEFAULT when no rule matches */
+            /** @description RULE, DEFAULT when no rule matches, or NO_FIREWALL when none filters the interface */
             decidedBy: string;
             /** @description The firewall of the rule; it may be another of the VM's firewalls */
             firewallId: string | null;
@@ -2579,7 +2577,7 @@ export interface operations {
                 limit?: number;
                 /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
                 cursor?: string;
-                type?: "DEPOSIT" | "CREDIT" | "VM_CHARGE" | "VM_RENEWAL" | "VM_UPGRADE" | "VM_REFUND" | "BANDWIDTH_PACK" | "ADDON_CHARGE" | "ADJUSTMENT" | "ADDRESS_CHARGE" | "ADDRESS_RENEWAL" | "ADDRESS_REFUND" | "IMAGE_CHARGE" | "IMAGE_RENEWAL" | "IMAGE_REFUND" | "VOLUME_CHARGE" | "VOLUME_UPGRADE" | "VOLUME_RENEWAL" | "VOLUME_REFUND";
+                type?: "DEPOSIT" | "CREDIT" | "VM_CHARGE" | "VM_RENEWAL" | "VM_UPGRADE" | "VM_REFUND" | "BANDWIDTH_PACK" | "ADDON_CHARGE" | "ADJUSTMENT" | "ADDRESS_CHARGE" | "ADDRESS_RENEWAL" | "ADDRESS_REFUND" | "IMAGE_CHARGE" | "IMAGE_RENEWAL" | "IMAGE_REFUND" | "VOLUME_CHARGE" | "VOLUME_UPGRADE" | "VOLUME_RENEWAL" | "VOLUME_REFUND" | "VM_UNSHELVE";
                 /** @description ISO 8601 date or date-time, UTC unless it says otherwise; a date means its first moment */
                 dateFrom?: string;
                 /** @description ISO 8601 date or date-time, UTC unless it says otherwise; a date means its last moment */

@@ -66,7 +66,7 @@ export class Vms extends Resource {
     return this.api.start(id, 'resizeVm', { path: { id }, body: to }, options)
   }
 
-  /** The price both ways, whether the VM restarts, and whether it moves to another host. */
+  /** The price both ways, and whether the VM restarts. */
   quoteResize(id: string, to: Body<'resizeVm'>, options?: CallOptions) {
     return this.api.quote('resizeVm', { path: { id }, body: to }, options)
   }

@@ -41,7 +41,8 @@ export function adminCommand<Options extends object>(
 }
 
 async function confirm(loss: string): Promise<void> {
-  if (!process.stdin.isTTY) throw new UsageError(`${loss} Nothing was changed. Without a terminal, add --yes to confirm`)
+  if (!process.stdin.isTTY)
+    throw new UsageError(`Nothing was changed: without a terminal, add --yes to confirm. What that would mean: ${loss}`)
   const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   const answer = await lines.question(`${loss} Continue? [y/N] `).finally(() => lines.close())

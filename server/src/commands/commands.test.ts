@@ -240,6 +240,55 @@ describe('berthd host and plan', { timeout: 120_000 }, () => {
     expect(lifted).toMatchObject({ diskIops: null, diskMiBPerSecond: null })
   })
 
+  test('adds a plan, which customers can buy', async () => {
+    const size = ['--vcpu', '2', '--ram', '2048', '--disk', '20', '--price', '9.50']
+    const added = await json<{ id: string }>(
+      'plan',
+      'add',
+      'd2',
+      ...size,
+      '--name',
+      'Dedicated 2',
+      '--dedicated-cpu',
+      'true',
+      '--trait',
+      'gpu',
+    )
+    expect(added).toMatchObject({
+      slug: 'd2',
+      name: 'Dedicated 2',
+      vcpu: 2,
+      ram: 2048,
+      disk: 20,
+      storage: 'LOCAL',
+      bandwidth: 0,
+      networkSpeed: 1000,
+      priceMonthly: '9.50',
+      dedicatedCpu: true,
+      traits: ['gpu'],
+      diskIops: null,
+      available: true,
+      regions: expect.arrayContaining(['fra1']),
+    })
+    const local = await json('plan', 'add', 'plain', ...size, '--region', 'fra1', '--storage', 'REPLICATED', '--disk-iops', '500')
+    expect(local).toMatchObject({ name: 'plain', storage: 'REPLICATED', diskIops: 500, dedicatedCpu: false, regions: ['fra1'] })
+    expect((await run('plan', 'list')).stdout).toContain('Dedicated 2')
+    const refused = await Promise.all([
+      run('plan', 'add', 'd2', ...size),
+      run('plan', 'add', 'custom', ...size),
+      run('plan', 'add', 'No Slug', ...size),
+      run('plan', 'add', 'x', ...size.slice(0, 6)),
+      run('plan', 'add', 'x', ...size.slice(0, 6), '--price', '-1'),
+      run('plan', 'add', 'x', '--vcpu', '65', ...size.slice(2)),
+      run('plan', 'add', 'x', ...size, '--region', 'atlantis'),
+      run('plan', 'add', 'x', ...size, '--storage', 'TAPE'),
+      run('plan', 'add', 'x', ...size, '--trait', 'Not One'),
+    ])
+    expect(refused.map(({ code }) => code)).toEqual([1, 1, 1, 2, 1, 1, 1, 2, 1])
+    expect(refused[5]!.stderr).toContain('must be 1-64')
+    expect(await json<{ slug: string }[]>('plan', 'list')).not.toContainEqual(expect.objectContaining({ slug: 'x' }))
+  })
+
   test('changes only the given fields of a plan', async () => {
     const before = (await json<Record<string, unknown>[]>('plan', 'list')).find(({ slug }) => slug === 'large')!
     const after = await json('plan', 'set', 'large', '--price', '30.00', '--available', 'false')
@@ -357,7 +406,11 @@ describe('destructive commands', { timeout: 120_000 }, () => {
     for (const args of [...DESTRUCTIVE, ['token', 'delete', id!]])
       expect([args, await run(...args)]).toEqual([
         args,
-        { code: 2, stdout: '', stderr: expect.stringMatching(/Nothing was changed\. Without a terminal, add --yes to confirm\n$/) },
+        {
+          code: 2,
+          stdout: '',
+          stderr: expect.stringMatching(/Nothing was changed: without a terminal, add --yes to confirm\. What that would mean: .+\n$/),
+        },
       ])
     expect((await json<{ id: string }[]>('token', 'list')).map((token) => token.id)).toContain(id)
   })

@@ -74,6 +74,7 @@ import { operatorRoutes } from './operator/routes.ts'
 import type { HealthChecks } from './operator/actions-health.ts'
 import { fenceHost } from './recovery/fence.workflow.ts'
 import { followLostHosts } from './recovery/lost-hosts.reconciler.ts'
+import { retryRecoveries } from './recovery/retries.reconciler.ts'
 import { applyReverseNames } from './reverse-names/apply.reconciler.ts'
 import { expireDeposits } from './payments/expire.reconciler.ts'
 import { depositRoutes } from './payments/routes.ts'
@@ -204,6 +205,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   heartbeat,
   watchSilence,
   followLostHosts,
+  retryRecoveries,
   renewChassisCertificates,
   watchStorage,
   applyPublicNetworks,

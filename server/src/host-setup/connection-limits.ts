@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { missing, satisfied, type Step } from './setup-step.ts'
 import { BERTH_FOLDER, readFileOrNull, run, SYSTEM_PATH, writeFileAtomic } from './shell.ts'
 
-const CONNECTIONS = 65_536
+/** About half of the ports that a host which masquerades has toward one service: no guest takes them all. */
+const CONNECTIONS = 32_768
 /** OVN numbers zones from 1 on: one for each interface of a guest on the host, two for each network and router there. */
 const ZONES = 16_384
-/** Of all zones of a kernel together, which has as many as 262,144 by default: four guests would fill it. */
-const ALL_CONNECTIONS = 16 * CONNECTIONS
+/** Of all zones of a kernel together, which has as many as 262,144 by default: eight guests would fill it. */
+const ALL_CONNECTIONS = 32 * CONNECTIONS
 const KERNEL_TABLE = '/proc/sys/net/netfilter/nf_conntrack_max'
 
 const SCRIPT = join(BERTH_FOLDER, 'connection-limits.sh')

@@ -12,6 +12,7 @@ import { portName, type NetworkController } from '../hypervisor/network-controll
 import type { Filter } from '../hypervisor/spec.ts'
 import { openOvn } from '../hypervisor/ovn/controller.ts'
 import { nativeArch } from '../kernel/arch.ts'
+import { chainCommands, removeCommands } from './iptables.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 const RANGE = '10.77.0.0/16'
@@ -25,6 +26,32 @@ const OPEN_FILTER: Filter = { rules: [], defaultInbound: 'ACCEPT', defaultOutbou
 
 /** Answers with the address of the client. */
 const SERVER = `require('net').createServer((socket) => socket.end(socket.remoteAddress)).on('error', () => {}).listen(${PORT}, '::')`
+
+/** Answers datagrams that ask something. */
+const RESOLVER = `python3 -c "
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24); s.bind(('', ${PORT}))
+while True:
+    text, sender = s.recvfrom(100)
+    if text == b'ask': s.sendto(text, sender)"`
+/** How many of ten questions are answered, each from another port. */
+const QUESTIONS = `python3 -c "
+import socket
+answered = 0
+for i in range(10):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(1); s.sendto(b'ask', ('${WORLD.address}', ${PORT}))
+    try: s.recv(100); answered += 1
+    except OSError: pass
+print(answered)"`
+/** Datagrams from every port. */
+const FROM_EVERY_PORT = `python3 -c "
+import socket, time
+for port in [*range(1024, 65536)] * 2:
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try: s.bind(('', port)); s.sendto(b'x', ('${WORLD.address}', ${PORT}))
+    except OSError: pass
+    s.close()
+    if port % 100 == 0: time.sleep(0.008)"`
 
 interface Guest {
   name: string
@@ -141,6 +168,29 @@ describeIf(missingForMachine())('guests of a prepared host', { timeout: 120_000 
   test('a guest of a private network reaches a public one, which sees its router', async () => {
     await machine.shell(background(`ip netns exec ${PUBLIC_GUEST.name} ${process.execPath} -e "${SERVER}"`))
     await expect.poll(() => ask(PRIVATE_GUEST, PUBLIC_GUEST.address), { timeout: 10_000 }).toBe('100.64.0.9')
+  })
+
+  test('a guest that sends to a service from every port leaves ports of the host to others', async () => {
+    await machine.shell(background(`ip netns exec world ${RESOLVER}`))
+    const answered = async (): Promise<number> => Number(await inGuest(PRIVATE_GUEST, QUESTIONS))
+    const tracked = async (): Promise<number> => Number(await machine.shell('cat /proc/sys/net/netfilter/nf_conntrack_count'))
+    await expect.poll(answered, { timeout: 10_000 }).toBe(10)
+    const start = Date.now()
+    await inGuest(PUBLIC_GUEST, FROM_EVERY_PORT)
+    const [seconds, connections] = [(Date.now() - start) / 1_000, await tracked()]
+    expect(await answered()).toBe(10)
+    expect(connections).toBeGreaterThan(2_000)
+    expect(connections).toBeLessThan(2_500 + 200 * seconds)
+    // Open vSwitch still counts what it has sent.
+    await machine.shell('ovs-appctl dpctl/flush-conntrack')
+  })
+
+  test('a kernel that cannot count connections goes without that rule', async () => {
+    const optional = { rule: '-m nothing -j DROP', isSupported: async () => false }
+    const chain = { tool: 'iptables', table: 'filter', parent: 'FORWARD', name: 'BERTH-TRIAL' } as const
+    await machine.shell(chainCommands({ ...chain, rules: [optional.rule, '-i none0 -j DROP'], optional }))
+    expect(await machine.shell('iptables -S BERTH-TRIAL')).toBe('-N BERTH-TRIAL\n-A BERTH-TRIAL -i none0 -j DROP\n')
+    await machine.shell(removeCommands(chain))
   })
 
   test('the operator may open a network to guests', async () => {

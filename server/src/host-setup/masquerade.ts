@@ -7,7 +7,7 @@ import { PUBLIC_BRIDGE, ROUTERS } from './plan.ts'
 import type { HostPlan } from './setup-step.ts'
 import { chainCommands, isInstalled, removeCommands, type Chain } from './iptables.ts'
 import { missing, satisfied, type Step } from './setup-step.ts'
-import { run } from './shell.ts'
+import { exists, run, succeeds } from './shell.ts'
 import { UPLINK_BRIDGE, VLAN_BRIDGE } from './uplink-move.ts'
 
 /** Where the operator's machines are, and the metadata services of clouds, whose secrets are the host's. */
@@ -29,6 +29,19 @@ const fromWire = (uplink: HostPlan['uplink'], rules: (from: string) => string[])
   uplink ? [UPLINK_BRIDGE, VLAN_BRIDGE].flatMap((bridge) => rules(`-i ${bridge}`)) : []
 /** Answers, and ports that the machine publishes, such as those of containers. */
 const invited = '-m conntrack --ctstate RELATED,ESTABLISHED,DNAT -j RETURN'
+
+/**
+ * A host has 64,512 ports toward one service, which masquerading gives to all guests. So many new connections a second one address of them
+ * opens there, after the first 2,000: within the two minutes that an answered or ended one is remembered, 26,000. Where the table of what is
+ * counted is full the kernel drops all: it has room for as many as connections are tracked.
+ */
+const NEW_CONNECTIONS =
+  `${GATEWAY} ! -o ${PUBLIC_BRIDGE} -m conntrack --ctstate NEW -m hashlimit --hashlimit-above 200/sec --hashlimit-burst 2000 ` +
+  '--hashlimit-mode srcip,dstip,dstport --hashlimit-name berth-nat --hashlimit-htable-size 65536 --hashlimit-htable-max 1048576 -j DROP'
+
+/** Whether the kernel can count them. */
+export const canLimitConnections = async (): Promise<boolean> =>
+  (await exists('/proc/net/ipt_hashlimit')) || (await succeeds('modprobe', '--dry-run', '--quiet', 'xt_hashlimit'))
 
 /** RETURN leaves the decision to the machine's own firewall. */
 function chains({ range, allowed, uplink, loopback }: HostPlan): Chain[] {
@@ -71,6 +84,7 @@ function chains({ range, allowed, uplink, loopback }: HostPlan): Chain[] {
           ([protocol, ports]) => `${GATEWAY} -p ${protocol} -m multiport --dports ${ports.join(',')} -j DROP`,
         ),
         `${GATEWAY} ${established} -j RETURN`,
+        NEW_CONNECTIONS,
         ...[guests, ...allowed].map((to) => `-d ${to} ${GATEWAY} -j RETURN`),
         ...OPERATOR_RANGES.map((to) => `-d ${to} ${GATEWAY} -j DROP`),
         // It forwards for its guests, not for others that take it for a router.
@@ -81,6 +95,7 @@ function chains({ range, allowed, uplink, loopback }: HostPlan): Chain[] {
           `${from} -j DROP`,
         ]),
       ],
+      optional: { rule: NEW_CONNECTIONS, isSupported: canLimitConnections },
       first: true,
     },
     // Appended: VMs keep working on a machine whose FORWARD policy is DROP.
@@ -135,7 +150,10 @@ export const masquerade: Step = {
     for (const chain of [...chains(plan), ...((await hasKernelDatapath()) ? [] : COPIES)]) {
       if (!(await isInstalled(chain))) return missing(`the chain ${chain.name} of ${chain.tool}`)
     }
-    return satisfied('VMs reach the internet (NAT), but not this host or LANs')
+    const unlimited = (await canLimitConnections())
+      ? ''
+      : '; the kernel has no xt_hashlimit to keep them from taking all ports of this host'
+    return satisfied(`VMs reach the internet (NAT), but not this host or LANs${unlimited}`)
   },
   apply: async (plan) => void (await run('sh', '-ec', masqueradeCommands(plan))),
 }

@@ -1,5 +1,6 @@
 // The target state of a host, decided once from its current state, its saved state and the options.
 import { join } from 'node:path'
+import { NAT_GATEWAY } from '../hypervisor/network-controller.ts'
 import { formatCidr, parseCidr, type Cidr } from '../kernel/cidr.ts'
 import { freeRange, gatewayOf, overlap, requireRange, takenByResolvers, takenByRoutes, type Route, type Taken } from './address-range.ts'
 import { SetupError, type Bundle, type HostPlan, type HostState } from './setup-step.ts'
@@ -11,7 +12,7 @@ export const PUBLIC_BRIDGE = 'br-ex'
 /** The gateway of versions before OVN. */
 export const OLD_GATEWAY = 'bpub-gw'
 /** Outside addresses of the routers of private networks, the same on every host. */
-export const ROUTERS = { range: parseCidr('100.64.0.0/16')!, gateway: '100.64.0.1' }
+export const ROUTERS = { range: parseCidr('100.64.0.0/16')!, gateway: NAT_GATEWAY.address }
 const STATE_FILE = join(BERTH_FOLDER, 'host.json')
 const POOL_PATH = '/var/lib/libvirt/images/berth'
 

@@ -197,6 +197,14 @@ export const copiesOf = ({ nic }: Pick<Uplink, 'nic'>): Chain[] =>
     first: true,
   }))
 
+/** OVN lets router advertisements of guests pass all its rules: they do not get to the wire. Those of routers there, and of the host, pass. */
+export const ADVERTISEMENTS = 'icmp6,icmp_type=134'
+const guardCommands = ({ nic }: Pick<Uplink, 'nic'>): string => `
+ovs-ofctl --timeout=30 del-flows ${UPLINK_BRIDGE} ${ADVERTISEMENTS}
+for each in '"${nic}"' LOCAL; do ovs-ofctl --timeout=30 add-flow ${UPLINK_BRIDGE} "priority=101,in_port=$each,${ADVERTISEMENTS},actions=NORMAL"; done
+ovs-ofctl --timeout=30 add-flow ${UPLINK_BRIDGE} priority=100,${ADVERTISEMENTS},actions=drop
+`
+
 const configure = (device: string, { addresses, routes }: Configuration): string =>
   [
     `ip link set ${device} up`,
@@ -230,6 +238,7 @@ fi
 ip addr flush dev ${nic}
 ${set(nic, 6, 'disable_ipv6', 1)}
 ${configure(UPLINK_BRIDGE, uplink)}
+${guardCommands(uplink)}
 ${vlan === null ? `ovs-vsctl --timeout=30 --if-exists del-port ${VLAN_PORTS.uplink} -- --if-exists del-br ${VLAN_BRIDGE}` : vlanCommands(vlan)}
 `
 }

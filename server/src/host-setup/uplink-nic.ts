@@ -8,6 +8,7 @@ import { missing, SetupError, satisfied, type CheckResult, type HostPlan, type S
 import { exists, readFileOrNull, run, succeeds, SYSTEM_PATH, writeFileAtomic } from './shell.ts'
 import { changeUplink, findPeers, recoverCommand, uplinkScript } from './uplink-change.ts'
 import {
+  ADVERTISEMENTS,
   copiesOf,
   isFirewallReady,
   plugInCommands,
@@ -76,6 +77,8 @@ async function checkPlugged(uplink: Uplink, systemd: boolean): Promise<CheckResu
     if (!card.flags.includes('NOARP')) return missing(`${nic} must not answer ARP itself`)
     for (const chain of copiesOf(uplink)) if (!(await isInstalled(chain))) return missing(`the chain ${chain.name} of ${chain.tool}`)
   }
+  if (!(await run('ovs-ofctl', '--timeout=5', 'dump-flows', UPLINK_BRIDGE)).includes(`${ADVERTISEMENTS} actions=drop`))
+    return missing(`router advertisements of VMs must not get to ${nic}`)
   if (systemd && !((await readFileOrNull(UNIT)) === unit && (await isEnabled(NAME))))
     return missing(`${NAME}, which restores the uplink after a reboot`)
   return satisfied(`uplink ${what}: VMs have public addresses of their own; ${UPLINK_BRIDGE} has those of this host`)

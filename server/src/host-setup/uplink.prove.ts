@@ -11,7 +11,8 @@ import { env, run } from '../../../libvirt/test/command.ts'
 import { Sandboxes } from '../../../libvirt/test/sandbox-fleet.ts'
 import type { Sandbox } from '../../../libvirt/test/sandboxed-libvirtd.ts'
 import { bareMachine, done, failure, missingForMachine, type BareMachine } from '../../test/bare-machine.ts'
-import { installTools } from '../../test/frame-tools.ts'
+import { installTools, sendCommand } from '../../test/frame-tools.ts'
+import { neighbourAdvertisement, ownRouterAdvertisement } from '../../test/frames.ts'
 import { testDatabase } from '../../test/harness.ts'
 import { berthdJson, BERTHD, eventually, type Settings } from '../../test/processes.ts'
 import { addController, requireDone } from '../../test/tls-hosts.ts'
@@ -19,6 +20,7 @@ import { directAccess } from '../hypervisor/local-access.ts'
 import { portName, type NetworkController, type PortSpec } from '../hypervisor/network-controller.ts'
 import { openOvn } from '../hypervisor/ovn/controller.ts'
 import { nativeArch } from '../kernel/arch.ts'
+import { sleep } from '../kernel/clock.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 const RANGE = '198.51.100.0/24'
@@ -265,6 +267,27 @@ describeIf(missingForMachine())('hosts with an uplink', { timeout: 600_000 }, ()
     expect(await asked(other.shell, one.address)).toBe(other.address)
   })
 
+  test('let router advertisements in, and those of guests not out', async () => {
+    const [{ shell: hostShell }, { shell, address6 }] = [hosts[0]!, guests[0]!]
+    await hostShell(installTools(nativeArch()))
+    const mac = (await shell('cat /sys/class/net/e0/address')).trim()
+    const [index, outsideIndex] = await Promise.all([
+      shell('cat /sys/class/net/e0/ifindex').then(Number),
+      outsideShell('cat /sys/class/net/mgmt0/ifindex').then(Number),
+    ])
+    const router = { mac: (await outsideShell('cat /sys/class/net/mgmt0/address')).trim(), address: GATEWAY6 }
+    const isOut = async (frame: Buffer, text: string): Promise<boolean> => {
+      await shell(sendCommand(frame, index))
+      await sleep(500)
+      return (await readFile(join(outside.folder, 'log/frames'), 'latin1')).includes(text)
+    }
+    expect(await isOut(neighbourAdvertisement({ mac, address: address6 }, router, address6, 'neighbour-1'), 'neighbour-1')).toBe(true)
+    expect(await isOut(ownRouterAdvertisement({ mac, address: address6 }, 'router-1'), 'router-1')).toBe(false)
+    await shell('(timeout 5 /run/sniff > /run/guest-frames 2>/dev/null </dev/null &)')
+    await outsideShell(sendCommand(ownRouterAdvertisement(router, 'router-2'), outsideIndex))
+    await expect.poll(() => shell('grep -c router-2 /run/guest-frames || true'), { timeout: 5_000 }).toContain('1')
+  })
+
   test('route nothing for the wire, and are reached from there at the addresses of the wire only', async () => {
     const machine = hosts[0]!
     const guest = guests[0]!
@@ -357,6 +380,7 @@ describeIf(missingForMachine())('hosts with an uplink', { timeout: 600_000 }, ()
     ['ovs-vsctl del-port br-uplink mgmt0'],
     ['echo 0 > /proc/sys/net/ipv4/conf/br-uplink/arp_ignore'],
     ['iptables -t raw -F BERTH-UPLINK'],
+    ['ovs-ofctl del-flows br-uplink icmp6'],
     [`ip addr add 198.18.77.7/24 dev mgmt0`],
   ])('repair %s', async (damage) => {
     const machine = hosts[0]!

@@ -1,4 +1,5 @@
 // The host's end of the public network: the bridge br-ex, whose own interface has the gateway addresses.
+import { NAT_GATEWAY } from '../hypervisor/network-controller.ts'
 import { formatCidr } from '../kernel/cidr.ts'
 import { hasKernelDatapath, KERNEL_DATAPATH } from './open-vswitch.ts'
 import { findInterface, PUBLIC_BRIDGE, ROUTERS } from './plan.ts'
@@ -10,9 +11,7 @@ import { readFileOrNull, run } from './shell.ts'
 const ARP_IGNORE = `/proc/sys/net/ipv4/conf/${PUBLIC_BRIDGE}/arp_ignore`
 const DISABLE_IPV6 = `/proc/sys/net/ipv6/conf/${PUBLIC_BRIDGE}/disable_ipv6`
 
-/** The same on every host: the router of a private network that fails over to another host goes on sending to the gateway it knows. No
- *  network card is ever in the bridge, so nobody sees it twice. */
-const MAC = '02:62:65:72:74:68'
+const { mac: MAC } = NAT_GATEWAY
 
 export const uplink: Step = {
   name: 'uplink',

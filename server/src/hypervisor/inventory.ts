@@ -73,6 +73,8 @@ export type Acceleration = 'kvm' | 'emulation'
 export interface HostFacts {
   /** As the host itself reports it, also to the network controller. */
   hostname: string
+  /** Of the machine, as its firmware has it; null where unknown. */
+  uuid: string | null
   vcpu: number
   /** NUMA node of each CPU, from CPU 0 on; -1 where there is no such CPU. Null where unknown. */
   cpuNodes: number[] | null

@@ -40,6 +40,10 @@ export const CLOSED_RANGES = [
   'fe80::/10',
 ]
 
+/** The gateway of private networks, the same on every host: a router that fails over to another host goes on sending to it. No network card is
+ *  ever in its bridge, so nobody sees it twice. */
+export const NAT_GATEWAY = { address: '100.64.0.1', mac: '02:62:65:72:74:68' }
+
 /** Where hosts and network controllers take packets of each other: ends of tunnels (VXLAN, Geneve), OVN's databases, libvirtd. A host knows
  *  others by their addresses, and what guests send with the address of their host would be taken for its own. */
 export const HOST_PORTS = { udp: [4789, 6081], tcp: [6641, 6642, 6643, 6644, 16514, 16642] }
@@ -48,6 +52,8 @@ export const HOST_PORTS = { udp: [4789, 6081], tcp: [6641, 6642, 6643, 6644, 165
 export interface PublicNetworkSpec {
   /** Of the region's pools of public addresses. */
   ranges: readonly string[]
+  /** Of these ranges what no guest ever has: routers and hosts are there. Default: nothing. */
+  withheld?: readonly string[]
   /** Of the operator, which guests may reach nevertheless. */
   allowed: readonly string[]
   /** Names of the hosts that may be gateways of private networks, as they report them; undefined: all that are connected to the public one. */

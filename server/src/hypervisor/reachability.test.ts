@@ -88,6 +88,21 @@ describe('a machine', () => {
     expect(ask({ ...inside, destination: '2001:db8::3' })).toBe('BLOCKED from nowhere by ROUTE')
   })
 
+  test('reaches no ports of hosts outside, but those of guests', () => {
+    const closed = (changes: Partial<ReachQuestion>) => traceReach({ ...question, ...changes }).steps.at(-1)
+    const drop = { kind: 'CLOSED_RANGE', closed: 'PORT', passes: false }
+    expect(closed({ destination: '1.1.1.1', port: 16514 })).toEqual(drop)
+    expect(closed({ destination: '192.168.7.1', port: 6642 })).toEqual(drop)
+    expect(closed({ destination: '1.1.1.1', protocol: 'UDP', port: 6081 })).toEqual(drop)
+    expect(ask({ destination: '1.1.1.1', protocol: 'UDP', port: 16514 })).toContain('FORWARDED')
+    expect(ask({ destination: '2001:db9::1', port: 16514 })).toContain('FORWARDED')
+    expect(ask({ destination: '10.77.0.3', receiver: other, port: 16514 })).toContain('REACHABLE')
+    expect(ask({ receiver: other, port: 16514 })).toContain('REACHABLE')
+    const inside = { sender: [port('lan', ['10.0.0.2'])], networks: [{ ...lan, snat }], port: 16514 }
+    expect(closed({ ...inside, destination: '1.1.1.1' })).toEqual(drop)
+    expect(closed({ ...inside, destination: '10.77.0.3', receiver: other })).toEqual(drop)
+  })
+
   test('pings the router of its network, and nothing else of it', () => {
     const routed = { networks: [{ ...lan, snat }], destination: '10.0.0.1' }
     expect(ask({ ...routed, protocol: 'ICMP', port: null })).toBe('REACHABLE from 10.0.0.2 by OUTBOUND_FILTER ROUTE DESTINATION')

@@ -1,6 +1,6 @@
 // What becomes of a packet, by the specs that a network controller is given. Pure functions; hosts enforce the same semantics.
 import { parseIp, parseIpRange, rangeContains } from '../kernel/ip-range.ts'
-import { CLOSED_RANGES, type NetworkSpec, type PortSpec, type PublicNetworkSpec } from './network-controller.ts'
+import { CLOSED_RANGES, HOST_PORTS, type NetworkSpec, type PortSpec, type PublicNetworkSpec } from './network-controller.ts'
 import type { Filter, FilterAction, FilterRule } from './spec.ts'
 
 /** The first packet of a connection; stateful tracking accepts the packets that follow an accepted one. */
@@ -61,7 +61,7 @@ export type Step = { passes: boolean } & (
   | { kind: 'OUTBOUND_FILTER' | 'INBOUND_FILTER'; networkId: string | null; decision: Decision }
   /** GATEWAY: by that of the public network, which routes between its ranges, or not. */
   | { kind: 'ROUTE'; way: Way['kind'] | 'GATEWAY' | 'NONE'; networkId: string | null }
-  | { kind: 'CLOSED_RANGE' }
+  | { kind: 'CLOSED_RANGE'; closed: 'RANGE' | 'PORT' | null }
   /** Of a private network: its router, or nobody. */
   | { kind: 'DESTINATION'; owner: 'GATEWAY' | 'NOBODY'; range: string }
 )
@@ -91,7 +91,8 @@ export function traceReach(question: ReachQuestion): Reach {
   const at = way.kind === 'VIA' ? way.nextHop : destination
   const target = receiver.find((each) => each.networkId === way.arrivesIn && hasAddress(each, at))
   if (!('range' in way)) {
-    if (ends({ kind: 'CLOSED_RANGE', passes: !isClosed(publicNetwork, destination) })) return blocked()
+    const closed = isClosed(publicNetwork, destination) ? 'RANGE' : isHostPort(question, way.kind) ? 'PORT' : null
+    if (ends({ kind: 'CLOSED_RANGE', closed, passes: closed === null })) return blocked()
     if (!target) return { verdict: 'FORWARDED', source, steps }
   } else if (!target) {
     const owner = way.gateway !== null && isSame(way.gateway, at) ? 'GATEWAY' : 'NOBODY'
@@ -126,7 +127,7 @@ type Way = {
  *  over SNAT. */
 const WAYS = ['NETWORK', 'PEER', 'VIA', 'PUBLIC', 'SNAT'] as const
 
-/** As guests are configured. */
+/** As guests are configured, and with the routes that DHCP announces, which guests with fixed addresses have to be given. */
 function wayTo({ sender, networks, destination }: ReachQuestion): Way | undefined {
   const { family } = parseIp(destination)!
   const ways = sender.flatMap((from): Way[] => {
@@ -163,6 +164,14 @@ function filterStep(
 /** Whether guests never reach it over the public network. */
 const isClosed = ({ ranges, allowed }: PublicNetworkSpec, address: string): boolean =>
   isIn(CLOSED_RANGES, address) && !isIn([...ranges, ...allowed], address)
+
+/** Routers keep guests from ports of hosts everywhere, the public network where no guests of the region are. */
+const isHostPort = ({ publicNetwork, destination, protocol, port }: ReachQuestion, way: 'PUBLIC' | 'SNAT'): boolean => {
+  const ports: number[] = protocol === 'TCP' ? HOST_PORTS.tcp : protocol === 'UDP' ? HOST_PORTS.udp : []
+  return (
+    port !== null && ports.includes(port) && (way === 'SNAT' || (!destination.includes(':') && !isIn(publicNetwork.ranges, destination)))
+  )
+}
 
 const hasAddress = ({ addresses, ranges }: Interface, address: string): boolean => isIn([...addresses, ...ranges], address)
 

@@ -37,15 +37,6 @@ const covers = (outer: Cidr, inner: Cidr): boolean => outer.prefix <= inner.pref
 
 export const overlap = (one: Cidr, other: Cidr): boolean => covers(one, other) || covers(other, one)
 
-/** Every address that is in none of the ranges, in as few ranges as possible. */
-export function complementOf(ranges: readonly Cidr[], within: Cidr = { base: 0, prefix: 0 }): Cidr[] {
-  const inside = ranges.filter((each) => overlap(each, within))
-  if (inside.length === 0) return [within]
-  if (inside.some((each) => covers(each, within))) return []
-  const prefix = within.prefix + 1
-  return [within.base, within.base + sizeOf(prefix)].flatMap((base) => complementOf(inside, { base, prefix }))
-}
-
 const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'].map((text) => parseCidr(text)!)
 
 export const isPrivate = (cidr: Cidr): boolean => PRIVATE.some((range) => covers(range, cidr))

@@ -40,6 +40,23 @@ export function rangeContains(outer: IpRange, inner: IpRange): boolean {
 
 export const rangesOverlap = (one: IpRange, other: IpRange): boolean => rangeContains(one, other) || rangeContains(other, one)
 
+/** All addresses of the family that lie in none of the ranges, as few ranges. */
+export function complementOf(family: 4 | 6, ranges: readonly IpRange[]): IpRange[] {
+  const outside = (within: IpRange, overlapping: readonly IpRange[]): IpRange[] => {
+    const inside = overlapping.filter((each) => rangesOverlap(each, within))
+    if (inside.length === 0) return [within]
+    if (inside.some((each) => rangeContains(each, within))) return []
+    return halvesOf(within).flatMap((half) => outside(half, inside))
+  }
+  return outside({ family, base: 0n, prefix: 0 }, ranges)
+}
+
+const halvesOf = ({ family, base, prefix }: IpRange): IpRange[] =>
+  [base, base + (1n << BigInt(BITS[family] - prefix - 1))].map((each) => ({ family, base: each, prefix: prefix + 1 }))
+
+/** The same addresses as few ranges. */
+export const mergeRanges = (family: 4 | 6, ranges: readonly IpRange[]): IpRange[] => complementOf(family, complementOf(family, ranges))
+
 function numberOf(family: 4 | 6, address: string): bigint {
   if (family === 4) return address.split('.').reduce((sum, octet) => sum * 256n + BigInt(octet), 0n)
   const [left, right] = canonical(address)

@@ -101,6 +101,11 @@ export function createMetrics() {
       labelNames: ['host', 'state'],
       registers,
     }),
+    recoveriesFailed: new Gauge({
+      name: 'berth_recoveries_failed',
+      help: 'How many machines of lost hosts no other host could start; it is tried again',
+      registers,
+    }),
     storageUp: new Gauge({
       name: 'berth_storage_up',
       help: 'Whether a storage backend answers',

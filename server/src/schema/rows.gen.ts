@@ -286,6 +286,12 @@ export interface Tables {
     bytes: bigint
     failed_at: Date
   }
+  failed_recoveries: {
+    vm_id: string
+    source_id: string
+    failures: number
+    next_attempt_at: Date
+  }
   firewall_bindings: {
     firewall_id: string
     vm_id: string
@@ -393,6 +399,7 @@ export interface Tables {
     vcpu_sellable: number
     ram_sellable_mib: number
     all_traits: string[]
+    power_system_uuid: string | null
   }
   idempotency_keys: {
     account_id: string
@@ -1093,7 +1100,7 @@ export interface Tables {
     id: string
     account_id: string
     number: number
-    type: 'CREDIT' | 'DEPOSIT' | 'VM_CHARGE' | 'VM_RENEWAL' | 'VM_REFUND' | 'VM_UPGRADE' | 'ADDON_CHARGE' | 'BANDWIDTH_PACK' | 'ADJUSTMENT' | 'ADDRESS_CHARGE' | 'ADDRESS_RENEWAL' | 'ADDRESS_REFUND' | 'VOLUME_CHARGE' | 'VOLUME_UPGRADE' | 'VOLUME_RENEWAL' | 'VOLUME_REFUND' | 'IMAGE_CHARGE' | 'IMAGE_RENEWAL' | 'IMAGE_REFUND'
+    type: 'CREDIT' | 'DEPOSIT' | 'VM_CHARGE' | 'VM_RENEWAL' | 'VM_REFUND' | 'VM_UPGRADE' | 'ADDON_CHARGE' | 'BANDWIDTH_PACK' | 'ADJUSTMENT' | 'ADDRESS_CHARGE' | 'ADDRESS_RENEWAL' | 'ADDRESS_REFUND' | 'VOLUME_CHARGE' | 'VOLUME_UPGRADE' | 'VOLUME_RENEWAL' | 'VOLUME_REFUND' | 'IMAGE_CHARGE' | 'IMAGE_RENEWAL' | 'IMAGE_REFUND' | 'VM_UNSHELVE'
     amount_cents: bigint
     balance_after_cents: bigint
     description: string
@@ -1310,6 +1317,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   event_counters: 'account_id, last_number',
   events: 'account_id, number, id, type, subject_id, data, created_at',
   failed_imports: 'image_id, account_id, bytes, failed_at',
+  failed_recoveries: 'vm_id, source_id, failures, next_attempt_at',
   firewall_bindings: 'firewall_id, vm_id, account_id, position, created_at',
   firewall_rules: 'id, firewall_id, position, direction, action, protocol, port, source_ips, dest_ips, description, created_at, updated_at',
   firewalls: 'id, account_id, name, description, created_at, updated_at, covers_private',
@@ -1318,7 +1326,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   host_fences: 'host_id, requested_at, recovers, means, error, next_attempt_at',
   host_paths: 'host_id, path, seen_at, silent_since, problem',
   host_storage_clients: 'host_id, storage_id, owner_id, address, nonce, is_certain, seen_at',
-  hosts: 'id, region_id, name, driver, uri, arch, acceleration, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at, disk_reserve_percent, disk_reserve_gib, disk_free_gib, uplink_mbps, hostname, lost_at, power_url, power_user, sealed_power_password, power_ca, fenced_at, disk_restoring_gib, traits, ram_overcommit, cpu_nodes, dedicated_cpus, cpus_version, cpus_applied, vcpu_sellable, ram_sellable_mib, all_traits',
+  hosts: 'id, region_id, name, driver, uri, arch, acceleration, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at, disk_reserve_percent, disk_reserve_gib, disk_free_gib, uplink_mbps, hostname, lost_at, power_url, power_user, sealed_power_password, power_ca, fenced_at, disk_restoring_gib, traits, ram_overcommit, cpu_nodes, dedicated_cpus, cpus_version, cpus_applied, vcpu_sellable, ram_sellable_mib, all_traits, power_system_uuid',
   idempotency_keys: 'account_id, key, fingerprint, status, body, location, created_at, expires_at',
   idempotency_usage: 'account_id, keys, bytes',
   image_copies: 'image_id, target_id, run_id, stored_at, checksum, renew_at, next_try_at, error, locked_bytes, created_at',

@@ -19,6 +19,7 @@ const QUEUES: Record<QueueName, string> = {
   bulk: 'workflow_bulk',
   foreign: 'workflow_foreign',
   migrations: 'workflow_migrations',
+  moves: 'workflow_moves',
 }
 const queueNames = Object.keys(QUEUES) as QueueName[]
 const SCHEMA = 'pgboss'
@@ -33,7 +34,7 @@ const REQUEUE_BUSY_AFTER_MS = 5 * 60_000
 /** Jobs fetched per poll. */
 const BATCH = 8
 /** Runs at a time, beside those of the others. Of restores and bulk runs each has tens of MiB in memory. */
-const SHARES: Record<QueueName, number> = { actions: 1, restores: 1 / 4, bulk: 1 / 4, foreign: 1 / 8, migrations: 1 / 8 }
+const SHARES: Record<QueueName, number> = { actions: 1, restores: 1 / 4, bulk: 1 / 4, foreign: 1 / 8, migrations: 1 / 8, moves: 1 / 8 }
 
 export interface WorkflowEngine extends Engine {
   /** Starts running workflows in this process. */
@@ -106,7 +107,8 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
       const id = runId ?? newId()
       const run = { id, name: workflow.name, label, ownerId: ownerId ?? null, subjectId: subjectId ?? null, input, now }
       const deadlineAt = new Date(now.getTime() + workflow.deadlineMs)
-      const inserted = store.insertRun(tx, { ...run, deadlineAt, steps: workflow.steps.map((step) => step.name) }).catch(busy)
+      const steps = workflow.steps.filter((step) => step.when?.(input) ?? true).map((step) => step.name)
+      const inserted = store.insertRun(tx, { ...run, deadlineAt, steps }).catch(busy)
       await Promise.all([inserted, enqueue(tx, { ...run, compensating: false }, now)])
       return id
     },

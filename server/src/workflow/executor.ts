@@ -220,7 +220,8 @@ class RunExecution {
 
   async #inTime(row: store.StepRow, handler: Handler, verb: 'run' | 'undo'): Promise<unknown> {
     const work = handler[verb]
-    if (!work) return undefined
+    // An older release has started it with all steps.
+    if (!work || handler.when?.(this.#run.input as never) === false) return undefined
     const timeoutMs = parseDurationMs(handler.timeout)
     const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#runner.stopping, this.#lost])
     const context = {

@@ -4,7 +4,7 @@ import { systemClock } from '../kernel/clock.ts'
 import { openDb } from '../kernel/database/db.ts'
 import { createLog } from '../kernel/log.ts'
 import { createMetrics } from '../kernel/metrics.ts'
-import { workflowsFor } from './workflow-builder.ts'
+import { type QueueName, workflowsFor } from './workflow-builder.ts'
 import { startEngine } from './engine.ts'
 import * as store from './run-store.ts'
 
@@ -13,16 +13,18 @@ describe('a worker', async () => {
   const deps = { db, clock: systemClock, log: createLog({ level: 'silent', pretty: false }), metrics: createMetrics() }
   /** Resolvers of the blocked steps. */
   const held: (() => void)[] = []
-  const hold = workflowsFor()<object>('hold', { deadline: '10m' }).step('hold', {
-    run: () => new Promise<void>((resolve) => held.push(resolve)),
-  })
-  const bulk = workflowsFor()<object>('bulk', { deadline: '10m', queue: 'bulk' }).step('hold', {
-    run: () => new Promise<void>((resolve) => held.push(resolve)),
-  })
-  const foreign = workflowsFor()<object>('foreign', { deadline: '10m', queue: 'foreign' }).step('hold', {
-    run: () => new Promise<void>((resolve) => held.push(resolve)),
-  })
-  const openEngine = () => startEngine(deps, { workflows: [hold, bulk, foreign], supervise: true })
+  const holdIn = (queue: QueueName) =>
+    workflowsFor()<object>(`hold ${queue}`, { deadline: '10m', queue }).step('hold', {
+      run: () => new Promise<void>((resolve) => held.push(resolve)),
+    })
+  const [hold, bulk, foreign, moves, migrations] = [
+    holdIn('actions'),
+    holdIn('bulk'),
+    holdIn('foreign'),
+    holdIn('moves'),
+    holdIn('migrations'),
+  ]
+  const openEngine = () => startEngine(deps, { workflows: [hold, bulk, foreign, moves, migrations], supervise: true })
   const runsStarted = async (engine: Awaited<ReturnType<typeof openEngine>>, count: number): Promise<string[]> =>
     Promise.all(Array.from({ length: count }, () => db.tx((tx) => engine.start(tx, hold, {}, { label: 'HOLD' }))))
   const statuses = async (ids: string[]): Promise<string[]> =>
@@ -76,6 +78,24 @@ describe('a worker', async () => {
     const drained = engine.drain(new AbortController().signal)
     for (const end of held.splice(0)) end()
     await drained
+    await engine.stop()
+  })
+
+  test('keeps no migration of an operator waiting for moves of customers', async () => {
+    const engine = await openEngine()
+    const begin = (workflow: typeof hold) => db.tx((tx) => engine.start(tx, workflow, {}, { label: 'HOLD' }))
+    const theirs = [await begin(moves), await begin(moves), await begin(moves)]
+    await engine.work({}, 8)
+    await expect.poll(() => counted(theirs, 'RUNNING'), { timeout: 10_000 }).toBe(1)
+    const own = await begin(migrations)
+    await expect.poll(() => statuses([own]), { timeout: 10_000 }).toEqual(['RUNNING'])
+    expect(await counted(theirs, 'PENDING')).toBe(2)
+    const letGo = async (): Promise<number> => {
+      for (const end of held.splice(0)) end()
+      return counted([...theirs, own], 'COMPLETED')
+    }
+    await expect.poll(letGo, { timeout: 10_000 }).toBe(4)
+    await engine.drain(new AbortController().signal)
     await engine.stop()
   })
 

@@ -38,6 +38,8 @@ export interface Step<D = unknown, I = unknown, R = Record<string, unknown>, T =
   run?: (context: StepContext<D, I, R>) => Promise<T>
   save?: (tx: Tx, context: SaveContext<D, I, R & { [K in N]: T }>) => Promise<unknown>
   undo?: (context: StepContext<D, I, Partial<R>>) => Promise<NoInfer<T> | void>
+  /** A run whose input says no has no such step: its owner sees only what happens. */
+  when?: (input: I) => boolean
   /** Limit for one `run` or `undo`. */
   timeout?: string
   /** Maximum number of attempts. */
@@ -49,9 +51,9 @@ export interface Step<D = unknown, I = unknown, R = Record<string, unknown>, T =
 /**
  * Its runs have places of their own in a worker, so that they keep none of another kind waiting. `bulk`: moves whole disks for hours. `restores`:
  * the same, and somebody waits for it. `foreign`: waits for servers of customers, as slow as these like. `migrations`: hosts move machines, as
- * fast as their guests let them.
+ * fast as their guests let them. `moves`: the same for customers, who must not keep an operator's drain waiting.
  */
-export type QueueName = 'actions' | 'restores' | 'bulk' | 'foreign' | 'migrations'
+export type QueueName = 'actions' | 'restores' | 'bulk' | 'foreign' | 'migrations' | 'moves'
 
 export interface Workflow<D = never, I = never> {
   readonly name: string

@@ -15,6 +15,7 @@ export interface Prices {
   /** A month on the shelf, of each GiB of the disk and of the address. */
   shelvedGiB: number
   ipv4: number
+  address: number
 }
 
 /** Of a billing period, in bytes. */
@@ -90,7 +91,7 @@ export class ModelAccount {
   }
 
   #shelved(vm: ModelVm): number {
-    return Math.min(vm.disk * this.prices.shelvedGiB + this.prices.ipv4, this.monthly(vm))
+    return Math.min(vm.disk * this.prices.shelvedGiB + Math.max(this.prices.ipv4, this.prices.address), this.monthly(vm))
   }
 
   buy(at: number, id: string, plan: string, addOns: { backups: boolean; fast: boolean }): void {
@@ -190,7 +191,7 @@ export class ModelAccount {
   }
 
   unshelve(at: number, vm: ModelVm): void {
-    this.add(at, 'VM_UPGRADE', -this.costOfReturn(at, vm), vm)
+    this.add(at, 'VM_UNSHELVE', -this.costOfReturn(at, vm), vm)
     Object.assign(vm, { away: false, shelf: null, rate: vm.shelf?.rate ?? this.monthly(vm) })
   }
 

@@ -84,6 +84,7 @@ export async function playYears(years: Years) {
     disk10: await valueOf('price.disk_10_gib'),
     shelvedGiB: await valueOf('price.shelved_gib'),
     ipv4: await valueOf('price.ipv4'),
+    address: await valueOf('price.address'),
     backupPercent: 20,
     fast: 499,
     pack: 100,

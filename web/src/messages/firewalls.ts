@@ -82,6 +82,7 @@ export const firewallMessages = {
   } as Record<string, string>,
   byRule: (position: number, name: string) => `Matched rule ${position}${name ? ` of ${name}` : ''}.`,
   byDefault: 'No rule matched; the default policy applies.',
+  byNone: 'No firewall of the VM covers private interfaces, so nothing filters this one.',
   notApplied: 'The latest rules are not applied on the VM’s host yet.',
   testerNeedsVm: 'Attach the firewall to a VM first.',
   otherFirewall: 'another firewall of the VM',

@@ -52,7 +52,7 @@ export const operatorMessages = {
       INCOMPLETE: 'The host is drained as far as possible',
       CANCELLED: 'The drain was cancelled',
     },
-    counts: (moved: number, vms: number) => `${moved} of ${vms} VMs moved`,
+    counts: (moved: number, vms: number) => `${moved} of ${vms} ${vms === 1 ? 'VM' : 'VMs'} moved`,
     moving: (host: string) => `On its way to ${host}`,
     moved: (host: string, took: string | null) => (took ? `On ${host} after ${took}` : `On ${host}`),
     never: 'The host was never drained.',

@@ -45,6 +45,7 @@ export const walletMessages = {
     VOLUME_UPGRADE: 'Growth of a volume',
     VOLUME_RENEWAL: 'Renewal of a volume',
     VOLUME_REFUND: 'Refund of a volume',
+    VM_UNSHELVE: 'Unshelving',
   },
   from: 'From date',
   to: 'To date',

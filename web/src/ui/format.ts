@@ -40,8 +40,15 @@ export const formatOs = ({ name, version }: { name: string; version: string }): 
 export const formatSpeed = (megabits: number): string =>
   megabits >= 1000 ? withUnit(trim(megabits / 1000), 'Gbit/s') : withUnit(megabits, 'Mbit/s')
 
-export const formatSize = ({ vcpu, ram, disk }: { vcpu: number; ram: number; disk: number }): string =>
-  `${withUnit(vcpu, 'vCPU')} · ${formatRam(ram)} · ${formatDisk(disk)}`
+interface Size {
+  vcpu: number
+  ram: number
+  disk: number
+  dedicatedCpu?: boolean
+}
+
+export const formatSize = ({ vcpu, ram, disk, dedicatedCpu = false }: Size): string =>
+  `${withUnit(vcpu, dedicatedCpu ? 'dedicated vCPU' : 'vCPU')} · ${formatRam(ram)} · ${formatDisk(disk)}`
 
 const dateTime = new Intl.DateTimeFormat('en', {
   year: 'numeric',

@@ -141,7 +141,7 @@ async function notIncluded({ db, config }: Pick<Admin, 'db' | 'config'>, targetI
   const own =
     count === 0
       ? ''
-      : ` Among them are ${count} images of customers (${(ownImagesBytes / 2 ** 30).toFixed(1)} GiB), which ${where}: copy that folder too.`
+      : ` Among them ${count === 1 ? 'is 1 image' : `are ${count} images`} of customers (${(ownImagesBytes / 2 ** 30).toFixed(1)} GiB), which ${where}: copy that folder too.`
   return `Not included are the images (${config.imagesDir}), the certificates of hosts (pki/ in the data folder), and the disks and backups of VMs.${own}`
 }
 

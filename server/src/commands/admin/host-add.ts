@@ -12,6 +12,7 @@ import type { Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import { findingLine, type Result } from '../output.ts'
 import { onlyRegion } from './only-region.ts'
+import { counted } from '../../kernel/counted.ts'
 
 export interface NewHost {
   name?: string
@@ -47,7 +48,7 @@ export async function add(
   const addresses = cidr ? `public addresses from ${cidr}` : `no public addresses of its own: npx berthd ip-pool add --help`
   const lines = [
     ...findings.map(findingLine),
-    `Host ${host.name} is ${host.id}: ${host.vcpu_total} CPUs, ${host.ram_total_mib} MiB, ${host.disk_total_gib} GiB, ${addresses}`,
+    `Host ${host.name} is ${host.id}: ${counted(host.vcpu_total, 'CPU')}, ${host.ram_total_mib} MiB, ${host.disk_total_gib} GiB, ${addresses}`,
   ]
   return { data: { id: host.id, name: host.name, uri, range: cidr ?? null, checks: findings }, text: lines.join('\n') }
 }

@@ -15,6 +15,7 @@ import { sleep } from '../../kernel/clock.ts'
 import { isJson, withCore, type Admin, type OutputOptions } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import { print, showLine, table, type Result } from '../output.ts'
+import { counted } from '../../kernel/counted.ts'
 
 export interface DrainOptions extends OutputOptions {
   dryRun?: boolean
@@ -84,10 +85,20 @@ function showPlan(host: HostRow, preview: DrainPreview): Result {
     })),
   ]
   const stuck = stays.filter(({ isTemporary }) => !isTemporary).length
+  const time =
+    moves.length > 0
+      ? `All together takes about ${duration(preview.seconds)}: ${preview.factor.toFixed(2)} × (5 s each, and 100 MiB/s of memory and disk), by what earlier migrations took.`
+      : stuck === stays.length
+        ? `There is nothing to move. To have it take no new VMs: npx berthd host set ${host.name} --maintenance on`
+        : 'A drain moves nothing now, and goes on when they no longer wait.'
   const lines = [
     table(rows, ['id', 'name', 'to', 'size', 'takes', 'note'], `Host ${host.name} has no VMs`).text,
-    `${moves.length} VMs can move, ${stays.length - stuck} wait for something, ${stuck} cannot. All together takes about ${duration(preview.seconds)}: ${preview.factor.toFixed(2)} × (5 s each, and 100 MiB/s of memory and disk), by what earlier migrations took.`,
-    ...(preview.backups > 0 ? [`${preview.backups} backups of VMs stay on ${host.name}.`] : []),
+    ...(rows.length > 0
+      ? [`${counted(moves.length, 'VM')} can move, ${stays.length - stuck} wait for something, ${stuck} cannot. ${time}`]
+      : []),
+    ...(preview.backups > 0
+      ? [`${preview.backups === 1 ? '1 backup of a VM stays' : `${preview.backups} backups of VMs stay`} on ${host.name}.`]
+      : []),
   ]
   return { data: { host: host.name, ...preview }, text: lines.join('\n') }
 }
@@ -108,7 +119,7 @@ function report(host: HostRow, status: DrainStatus | undefined): Result {
   const lines = [
     ...moving.map(({ name, vmId, to }) => `${name} (${vmId}) is on its way to ${to}`),
     ...remaining.map(({ name, vmId, reason }) => `${name} (${vmId}) ${status.status === 'RUNNING' ? 'waits' : 'was not moved'}: ${reason}`),
-    `Host ${host.name} ${ENDINGS[status.status]}${status.endedAt ? ` (${status.endedAt})` : ''}: ${moved.length} of ${status.vms} VMs moved, ${moving.length} on their way, ${remaining.length} not moved.`,
+    `Host ${host.name} ${ENDINGS[status.status]}${status.endedAt ? ` (${status.endedAt})` : ''}: ${moved.length} of ${counted(status.vms, 'VM')} moved, ${moving.length} on their way, ${remaining.length} not moved.`,
     ...(status.status === 'RUNNING'
       ? [`How far it is: npx berthd host drain ${host.name} --status`]
       : host.maintenance

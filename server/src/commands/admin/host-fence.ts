@@ -1,50 +1,11 @@
 // `berthd host fence`: a lost host is kept from its storage, and switched off. A worker does it, and tries again until it has succeeded; this
-// command waits for the first try. `berthd host set-power` says how a host is switched off.
-import { changePower, getHost, pathsOf, requirePower, type HostRow } from '../../features/hosts/service.ts'
+// command waits for the first try.
+import { getHost, pathsOf, type HostRow } from '../../features/hosts/service.ts'
 import type { Deps } from '../../features/deps.ts'
 import { findFence, requestFence } from '../../features/recovery/service.ts'
-import { readPower } from '../../hypervisor/redfish.ts'
 import { sleep } from '../../kernel/clock.ts'
-import { openVerifiedVault } from '../../kernel/database/master-key.ts'
 import { withCore, type Admin, type OutputOptions } from '../admin-command.ts'
-import { UsageError } from '../errors.ts'
 import type { Result } from '../output.ts'
-import { readSecret } from './read-secret.ts'
-
-export interface PowerOptions {
-  redfish?: string
-  user?: string
-  passwordFile?: string
-  caFile?: string
-  none?: boolean
-}
-
-const ANSWER_MS = 20_000
-
-/** Nothing is changed unless the controller answers. */
-export async function setPower(
-  { config, db }: Admin,
-  { redfish, user, passwordFile, caFile, none }: PowerOptions,
-  name: string,
-): Promise<Result> {
-  const host = await getHost(db, name)
-  const vault = await openVerifiedVault(db, config.masterKeyFile)
-  if (none) {
-    await db.tx((tx) => changePower(tx, vault, host, null))
-    return { data: { id: host.id, name: host.name, redfish: null }, text: `Host ${host.name} has no power controller.` }
-  }
-  if (redfish === undefined || user === undefined || passwordFile === undefined)
-    throw new UsageError(
-      'A power controller needs --redfish, --user and --password-file; --none removes it: npx berthd host set-power --help',
-    )
-  const power = { url: redfish, user, password: await readSecret(passwordFile), ca: caFile === undefined ? null : await readSecret(caFile) }
-  requirePower(power)
-  const state = await readPower(power, AbortSignal.timeout(ANSWER_MS)).catch((error: unknown) => {
-    throw new Error(`${redfish} does not answer, so nothing was changed: ${(error as Error).message}`, { cause: error })
-  })
-  await db.tx((tx) => changePower(tx, vault, host, power))
-  return { data: { id: host.id, name: host.name, redfish, user, power: state }, text: `Host ${host.name} is ${state}, says ${redfish}.` }
-}
 
 const LOOK_EVERY_MS = 1_000
 /** Longer than the first try takes. */

@@ -25,6 +25,7 @@ import { isJson, withCore, type Admin, type OutputOptions } from '../admin-comma
 import { UsageError } from '../errors.ts'
 import { showLine, table, type Result } from '../output.ts'
 import { revokeCertificatesOf } from './certificate.ts'
+import { counted } from '../../kernel/counted.ts'
 
 export interface RecoverOptions extends OutputOptions {
   destroyed?: boolean
@@ -139,7 +140,7 @@ function showPlan(host: HostRow, plan: RecoveryPlan, answers: boolean): Result {
   const lines = [
     shown.text,
     `${count('RESTARTED')} VMs would start with their disks, ${count('RESTORED')} would be restored, ${count('WAITS')} wait, ${count('LOST')} are lost. Ages are of when the host was last seen.`,
-    `Also on its disks, and lost: ${plan.snapshots} snapshots, ${plan.backups} backups, volumes: ${plan.volumes.join(', ') || 'none'}.`,
+    `Also on its disks, and lost: ${counted(plan.snapshots, 'snapshot')}, ${counted(plan.backups, 'backup')}, volumes: ${plan.volumes.join(', ') || 'none'}.`,
     ...(host.lost_at === null
       ? [
           `That is with --destroyed. Without it nothing is lost: VMs with disks on ${host.name} go on when it returns, the others start elsewhere once it is fenced.`,
@@ -157,7 +158,7 @@ function reportStarted(host: HostRow, started: Started[], runs: RecoveryRun[]): 
   if (failed.length + waiting.length > 0) process.exitCode = 1
   const lines = [
     ...waiting.map(({ name, vmId, reason }) => `${name} (${vmId}) waits: ${reason}`),
-    `${done.length} VMs are on other hosts, ${failed.length} failed, ${waiting.length} wait. A worker goes on with what waits for room. ${host.name} is cleaned when it returns.`,
+    `${done.length === 1 ? '1 VM is on another host' : `${done.length} VMs are on other hosts`}, ${failed.length} failed, ${waiting.length} wait. A worker goes on with what waits for room, and tries again what failed. ${host.name} is cleaned when it returns.`,
   ]
   const data = {
     host: host.name,
@@ -194,7 +195,7 @@ function report(host: HostRow, { started, runs, lost, isForgotten, isSettled: se
     ...rest.map(({ name, vmId, outcome, reason }) => `${name} (${vmId}) ${outcome === 'LOST' ? 'is lost' : 'waits'}: ${reason}`),
     ...lost.volumes.map((name) => `The volume ${name} is lost: it was on local storage`),
     ...lost.busyVolumes.map((name) => `The volume ${name} is lost too, but an action of it has to end first`),
-    `${restored.length} VMs are restored, ${failed.length} failed, ${waiting.length} wait, ${rest.length - waiting.length} are lost. Lost with the disks: ${lost.backups} backups, ${lost.volumes.length} volumes, and all snapshots. Unused days of what is lost were refunded.`,
+    `${restored.length === 1 ? '1 VM is' : `${restored.length} VMs are`} restored, ${failed.length} failed, ${waiting.length} wait, ${rest.length - waiting.length} are lost. Lost with the disks: ${counted(lost.backups, 'backup')}, ${counted(lost.volumes.length, 'volume')}, and all snapshots. Unused days of what is lost were refunded.`,
     isForgotten
       ? `Host ${host.name} is removed.`
       : `Host ${host.name} is kept until the rest is recovered or deleted, and nothing is sent to it. Run this command again${settled ? '' : ': actions that were under way on it have not ended, is a worker running?'}`,

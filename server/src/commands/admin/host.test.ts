@@ -2,10 +2,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
-import { givenHost, givenRegion, placeOn } from '../../../test/hosts.ts'
+import { createAuthority } from '../../../../libvirt/test/certificates.ts'
+import { controlOf, givenHost, givenRegion, placeOn } from '../../../test/hosts.ts'
 import { berthd, berthdJson } from '../../../test/processes.ts'
 import { redfishServer } from '../../../test/redfish-server.ts'
 import { getHost } from '../../features/hosts/service.ts'
+import { uuidOf } from '../../hypervisor/simulated/monitoring.ts'
 import { openAuthority } from '../../host-setup/certificate-authority.ts'
 import { sql } from '../../kernel/database/db.ts'
 
@@ -20,7 +22,7 @@ describe('berthd host', { timeout: 120_000 }, () => {
     const refused = await berthd(settings, 'host', 'remove', 'local', '--yes')
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      expect.stringContaining('Host local has 1 VMs, 0 private networks, 0 backups and 0 volumes'),
+      expect.stringContaining('Host local has 1 VM, 0 private networks, 0 backups and 0 volumes'),
     ])
     expect(await berthdJson(settings, 'host', 'remove', 'rack1', '--yes')).toMatchObject({ outcome: 'forgotten' })
     expect(await berthdJson(settings, 'host', 'remove', 'local', '--yes', '--unmanage')).toMatchObject({ outcome: 'kept', vms: 1 })
@@ -54,7 +56,7 @@ describe('berthd host', { timeout: 120_000 }, () => {
 
   test('keeps the power controller of a host only if that answers, and its password sealed', async () => {
     const card = await redfishServer()
-    await givenHost(app, 'rack3')
+    card.uuid = uuidOf((await givenHost(app, 'rack3')).id)
     const [right, wrong] = [join(app.config.dataDir, 'right'), join(app.config.dataDir, 'wrong')]
     await writeFile(right, `${card.password}\n`)
     await writeFile(wrong, 'guess')
@@ -67,7 +69,7 @@ describe('berthd host', { timeout: 120_000 }, () => {
     ])
     expect(refused.map(({ code }) => code)).toEqual([1, 1, 2, 1])
     expect(refused[3]!.stderr).toContain('must begin with https: over http everybody on the way could read the password')
-    expect(refused[0]!.stderr).toContain('nothing was changed')
+    expect(refused[0]!.stderr).toContain('Nothing was changed')
     expect(await getHost(app.db, 'rack3')).toMatchObject({ power_url: null, sealed_power_password: null })
     const stored = await berthdJson(
       settings,
@@ -82,7 +84,7 @@ describe('berthd host', { timeout: 120_000 }, () => {
       right,
     )
     expect([stored, JSON.stringify(stored).includes(card.password)]).toEqual([
-      expect.objectContaining({ power: 'On', user: 'berth' }),
+      expect.objectContaining({ power: 'On', user: 'berth', systemUuid: card.uuid }),
       false,
     ])
     expect((await getHost(app.db, 'rack3')).sealed_power_password!.includes(card.password)).toBe(false)
@@ -96,6 +98,61 @@ describe('berthd host', { timeout: 120_000 }, () => {
       autoRecovery: true,
     })
     expect((await berthd(settings, 'region', 'set', 'fra1', '--lost-after', '5')).stderr).toContain('10 to 3600')
+  })
+
+  test('keeps a power controller only of the host itself, and only with a certificate that is trusted', async () => {
+    const authority = await createAuthority(app.config.dataDir)
+    const card = await redfishServer(undefined, await authority.issue('card', []))
+    const { id } = await givenHost(app, 'rack4')
+    await givenHost(app, 'rack5')
+    const password = join(app.config.dataDir, 'password of the card')
+    await writeFile(password, card.password)
+    const setOn = (host: string, ...args: string[]) =>
+      berthd(settings, 'host', 'set-power', host, '--redfish', card.url, '--user', card.user, '--password-file', password, ...args)
+    const set = (...args: string[]) => setOn('rack4', ...args)
+    const untrusted = await set()
+    const fingerprint = /--fingerprint ([0-9A-F:]{95});/.exec(untrusted.stderr)?.[1] ?? ''
+    expect([untrusted.code, untrusted.stderr, card.requests]).toEqual([1, expect.stringContaining('certificate is not trusted'), 0])
+    const refused = await Promise.all([
+      set(
+        '--fingerprint',
+        fingerprint.replace(/^../, (two) => (two === '00' ? '01' : '00')),
+      ),
+      set('--fingerprint', 'AB:CD'),
+      set('--fingerprint', fingerprint, '--ca-file', password),
+      set('--ca-file', password),
+      set('--fingerprint', fingerprint),
+      set('--fingerprint', fingerprint, '--system-uuid', 'rack4'),
+      set('--fingerprint', fingerprint, '--system-uuid', uuidOf(id)),
+    ])
+    expect(refused.map(({ code }) => code)).toEqual([1, 2, 2, 1, 1, 1, 1])
+    expect(refused.map(({ stderr }) => stderr)).toEqual([
+      expect.stringContaining(`nothing was changed: its SHA-256 fingerprint is ${fingerprint}`),
+      expect.stringContaining('64 hexadecimal digits'),
+      expect.stringContaining('--ca-file or --fingerprint'),
+      expect.stringContaining('must be in PEM'),
+      expect.stringContaining(
+        `The system of the card is ${card.uuid}, but rack4 is ${uuidOf(id)}: it would switch off another machine. If it is the right one all the same, say so: --system-uuid ${card.uuid}`,
+      ),
+      expect.stringContaining('must be a UUID'),
+      expect.stringContaining(`The system of the card is ${card.uuid}, not ${uuidOf(id)}`),
+    ])
+    expect(await getHost(app.db, 'rack4')).toMatchObject({ power_url: null, power_ca: null, power_system_uuid: null })
+    const meant = await set('--fingerprint', fingerprint.replaceAll(':', '').toLowerCase(), '--system-uuid', card.uuid)
+    expect([meant.code, meant.stdout]).toEqual([0, `Host rack4, system ${card.uuid}, is On, says ${card.url}.\n`])
+    expect(await getHost(app.db, 'rack4')).toMatchObject({
+      power_ca: expect.stringContaining('BEGIN CERTIFICATE'),
+      power_system_uuid: card.uuid,
+    })
+    const twice = await setOn('rack5', '--fingerprint', fingerprint, '--system-uuid', card.uuid)
+    expect([twice.code, twice.stderr]).toEqual([1, `The system ${card.uuid} is that of host rack4\n`])
+    await controlOf(app, (await getHost(app.db, 'rack5')).id).faults.loseHost()
+    card.uuid = uuidOf((await getHost(app.db, 'rack5')).id)
+    const silent = await setOn('rack5', '--fingerprint', fingerprint)
+    expect([silent.code, silent.stderr]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`but rack5 does not say which it is \\(.+\\).*--system-uuid ${card.uuid}`)),
+    ])
   })
 
   test('reports hosts that cannot be added or changed', async () => {
@@ -154,11 +211,12 @@ describe('berthd host drain and fleet balance', { timeout: 120_000 }, async () =
 
   test('plans, refuses, starts, shows and cancels', async () => {
     const plan = await berthd(own, 'host', 'drain', 'local', '--dry-run')
-    expect(plan.stdout).toMatch(
-      new RegExp(`${id} .* rack1 .*1 VMs can move, 0 wait for something, 0 cannot. All together takes about`, 's'),
-    )
+    expect(plan.stdout).toMatch(new RegExp(`${id} .* rack1 .*1 VM can move, 0 wait for something, 0 cannot. All together takes about`, 's'))
     expect((await berthd(own, 'host', 'drain', 'local', '--status')).stdout).toBe('Host local was never drained\n')
     await drained.db.run(sql`update hosts set maintenance = true where id = ${rack.id}`)
+    const nothing = await berthd(own, 'host', 'drain', 'local', '--dry-run')
+    expect(nothing.stdout).toMatch(/0 VMs can move, 0 wait for something, 1 cannot\. There is nothing to move\. To have it take no new VMs/)
+    expect(nothing.stdout).not.toContain('takes about')
     const refused = await Promise.all([
       berthd(own, 'host', 'drain', 'local', '--no-wait'),
       berthd(own, 'host', 'drain', 'local', '--concurrency', '0'),
@@ -168,10 +226,15 @@ describe('berthd host drain and fleet balance', { timeout: 120_000 }, async () =
       berthd(own, 'host', 'drain', 'nowhere'),
     ])
     expect(refused.map(({ code, stderr }) => [code, stderr])).toEqual([
-      [1, expect.stringContaining('1 of 1 VMs of local cannot move, so nothing was changed')],
+      [
+        1,
+        expect.stringMatching(
+          /1 of 1 VM of local cannot move, so nothing was changed.*There is nothing to move: npx berthd host set local --maintenance on/,
+        ),
+      ],
       [2, expect.stringContaining('--concurrency is a whole number from 1 to 16')],
       [2, expect.stringContaining('exclude each other')],
-      [2, expect.stringContaining('are restarted. Nothing was changed')],
+      [2, expect.stringMatching(/Nothing was changed: .* are restarted\./)],
       [1, 'Host local is not being drained\n'],
       [1, 'Host not found\n'],
     ])
@@ -182,9 +245,7 @@ describe('berthd host drain and fleet balance', { timeout: 120_000 }, async () =
     ).toContainEqual(['local', 'draining'])
     expect((await berthd(own, 'host', 'set', 'local', '--maintenance', 'off')).stderr).toContain('host drain local --cancel')
     const cancelled = await berthd(own, 'host', 'drain', 'local', '--cancel')
-    expect(cancelled.stdout).toMatch(
-      /^Host local is no longer drained \(\S+Z\): 0 of 1 VMs moved, 0 on their way, 1 not moved\.\nIt stays/m,
-    )
+    expect(cancelled.stdout).toMatch(/^Host local is no longer drained \(\S+Z\): 0 of 1 VM moved, 0 on their way, 1 not moved\.\nIt stays/m)
     expect(await berthdJson(own, 'host', 'set', 'local', '--maintenance', 'off')).toMatchObject({ maintenance: false })
     expect((await berthd(own, 'host', 'drain', 'local', '--status')).stdout).toContain(
       'It is in maintenance no longer, and takes VMs again.',

@@ -27,9 +27,10 @@ import { type Result, table } from '../output.ts'
 import { revokeCertificatesOf } from './certificate.ts'
 import type { NewHost } from './host-add.ts'
 import type { DrainOptions } from './host-drain.ts'
-import type { PowerOptions } from './host-fence.ts'
+import type { PowerOptions } from './host-power.ts'
 import type { RecoverOptions } from './host-recover.ts'
 import { addSign, applySigns } from './signed-list.ts'
+import { counted } from '../../kernel/counted.ts'
 
 export async function remove(admin: Admin, { unmanage = false }: { unmanage?: boolean }, name?: string): Promise<Result> {
   const { db, now } = admin
@@ -38,7 +39,7 @@ export async function remove(admin: Admin, { unmanage = false }: { unmanage?: bo
   if ((vms > 0 || networks > 0 || backups > 0 || volumes > 0) && !unmanage) {
     throw apiError(
       'in_use',
-      `Host ${host.name} has ${vms} VMs, ${networks} private networks, ${backups} backups and ${volumes} volumes. Move the VMs to other hosts first (npx berthd host drain ${host.name}), delete what is left, or use --unmanage: VMs keep running, unbilled`,
+      `Host ${host.name} has ${counted(vms, 'VM')}, ${counted(networks, 'private network')}, ${counted(backups, 'backup')} and ${counted(volumes, 'volume')}. Move the VMs to other hosts first (npx berthd host drain ${host.name}), delete what is left, or use --unmanage: VMs keep running, unbilled`,
     )
   }
   const [{ unmanage: leave }, { cancelMaintenancesOf }] = await Promise.all([
@@ -60,7 +61,7 @@ export async function remove(admin: Admin, { unmanage = false }: { unmanage?: bo
   const text =
     outcome === 'forgotten'
       ? [`Host ${host.name} is removed.`, certificates ?? []].flat().join(' ')
-      : `Host ${host.name} is removed; ${vms} VMs keep running on it, unmanaged. To adopt them, add the host again under this name`
+      : `Host ${host.name} is removed; ${vms === 1 ? '1 VM keeps' : `${vms} VMs keep`} running on it, unmanaged. To adopt ${vms === 1 ? 'it' : 'them'}, add the host again under this name`
   return { data: { id: host.id, name: host.name, outcome, vms, certificates }, text }
 }
 
@@ -127,9 +128,11 @@ export function hostCommands(program: Command): void {
       .option('--user <name>', 'who may switch it off')
       .option('--password-file <file>', '- for standard input')
       .option('--ca-file <file>', 'certificate of the card, or of who issued it, in PEM')
+      .option('--fingerprint <sha256>', 'of the certificate of the card, which is fetched from it: where it has signed its own')
+      .option('--system-uuid <uuid>', 'of the system that the card switches, where it is not the one that the host itself has')
       .option('--none', 'it has no power controller'),
     'host set-power rack1 --redfish https://10.0.9.5 --user berth --password-file password --ca-file card.pem',
-    async (admin, options: PowerOptions, name) => (await import('./host-fence.ts')).setPower(admin, options, name!),
+    async (admin, options: PowerOptions, name) => (await import('./host-power.ts')).setPower(admin, options, name!),
   )
   adminCommand(
     host
@@ -260,7 +263,7 @@ function describe(host: HostRow): string {
   const ram = host.ram_overcommit === 1 ? '' : ` × ${host.ram_overcommit}`
   const traits = host.all_traits.length > 0 ? `, ${host.all_traits.join(' ')}` : ''
   const sold = oversoldBy(host)
-  return `Host ${host.name}: ${stateOf(host)}, ${shared} CPUs × ${host.vcpu_overcommit}${dedicated}, ${host.ram_total_mib} MiB${ram}, ${host.disk_total_gib} GiB, of which ${host.disk_reserve_gib} GiB reserve${traits}${sold ? `. ${sold}` : ''}`
+  return `Host ${host.name}: ${stateOf(host)}, ${counted(shared, 'CPU')} × ${host.vcpu_overcommit}${dedicated}, ${host.ram_total_mib} MiB${ram}, ${host.disk_total_gib} GiB, of which ${host.disk_reserve_gib} GiB reserve${traits}${sold ? `. ${sold}` : ''}`
 }
 
 interface Change {

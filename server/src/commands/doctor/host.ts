@@ -2,7 +2,7 @@
 import { forwarding } from '../../host-setup/forwarding.ts'
 import { missingCommands, installByHand, packages } from '../../host-setup/packages.ts'
 import { daemons } from '../../host-setup/libvirt-daemons.ts'
-import { masquerade } from '../../host-setup/masquerade.ts'
+import { canLimitConnections, masquerade } from '../../host-setup/masquerade.ts'
 import { oldNetwork } from '../../host-setup/old-network.ts'
 import { hasKernelDatapath, openVswitch } from '../../host-setup/open-vswitch.ts'
 import { connectionLimits } from '../../host-setup/connection-limits.ts'
@@ -69,6 +69,16 @@ export const datapath = onHost('datapath', async () =>
     ? ok('the kernel forwards the packets of VMs (module openvswitch)')
     : warning(
         'this kernel has no module openvswitch: ovs-vswitchd forwards the packets of VMs, slower',
+        'boot a stock kernel of Debian or Ubuntu, then npm start',
+      ),
+)
+
+/** Never a failure, too: the limit of connections of an interface is a bound of its own. */
+export const natPorts = onHost('NAT ports', async () =>
+  (await canLimitConnections())
+    ? ok('no VM takes all ports of this host toward a service (module xt_hashlimit)')
+    : warning(
+        'this kernel has no module xt_hashlimit: a few VMs together can take all ports of this host toward a service, such as a resolver',
         'boot a stock kernel of Debian or Ubuntu, then npm start',
       ),
 )

@@ -1,5 +1,6 @@
 import { isSilent, listHosts, lostSince, pathsOf, type HostPath, type HostRow } from '../../features/hosts/service.ts'
 import { findFence } from '../../features/recovery/service.ts'
+import { listFailedRecoveries } from '../../features/vms/service.ts'
 import type { Queries } from '../../kernel/database/db.ts'
 import { ok, warning } from './check.ts'
 import { databaseCheck } from './database.ts'
@@ -9,6 +10,8 @@ export const hosts = databaseCheck('hosts', async (db) => {
   const rows = await listHosts(db)
   const paths = await pathsOf(db, rows)
   const problems = (await Promise.all(rows.map((host) => problemOf(db, host, paths.get(host.id)!)))).flat()
+  const waiting = await listFailedRecoveries(db)
+  if (waiting.length > 0) problems.push(`${waiting.length} VMs of lost hosts could not be started on others yet; it is tried again`)
   if (problems.length > 0)
     return warning(`hosts: ${problems.join('; ')}`, 'see docs/operate/runbooks.md, "Host unreachable" and "A host is lost"')
   return ok(`hosts: ${rows.length} answer`)
@@ -22,7 +25,10 @@ async function problemOf(db: Queries, host: HostRow, paths: HostPath[]): Promise
       ? `${host.name} is to be fenced`
       : null
   if (state !== null) return [fence?.error ? `${state}: ${fence.error}` : state]
-  if (host.unreachable_since === null) return []
+  if (host.unreachable_since === null)
+    return host.power_url !== null && host.power_system_uuid === null
+      ? [`the power controller of ${host.name} was never compared with it, and switches nothing off: repeat npx berthd host set-power`]
+      : []
   return [`${host.name} is ${lostSince(paths) ? 'lost' : 'unreachable'} (${paths.map(describe).join(', ')})`]
 }
 

@@ -8,7 +8,7 @@ import { clock, database, masterKey, migrations } from './database.ts'
 import { controlPlaneBackups } from './control-plane-backups.ts'
 import { ownImages } from './own-images.ts'
 import { certificates } from './certificates.ts'
-import { confinement, datapath, libvirt, networkController, publicNetwork, qemu, range, storage } from './host.ts'
+import { confinement, datapath, libvirt, natPorts, networkController, publicNetwork, qemu, range, storage } from './host.ts'
 import { hosts } from './hosts.ts'
 import { virtualisation } from './kvm.ts'
 import { dataFolder, disk, hypervisor, node } from './machine.ts'
@@ -43,6 +43,7 @@ const CHECKS: Record<string, Check> = {
   ovn: networkController,
   datapath,
   network: publicNetwork,
+  nat: natPorts,
   certificates,
   templates,
   backups: backupTargets,

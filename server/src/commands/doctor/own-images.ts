@@ -12,7 +12,7 @@ export const ownImages = databaseCheck('images of customers', async (db) => {
   if (count === 0) return ok('there are no images of customers')
   if ((await listTargets(db)).length === 0)
     return warning(
-      `the ${count} images of customers are in the image folder only`,
+      count === 1 ? 'the image of a customer is in the image folder only' : `the ${count} images of customers are in the image folder only`,
       'copy it elsewhere, or keep them in a bucket: npx berthd backup-target add --help',
     )
   const missing = await notStored(db)

@@ -17,6 +17,7 @@ import type { Db } from '../../kernel/database/db.ts'
 import { accelerationOf } from '../admin/host-add.ts'
 import { cpuSupportsKvm } from '../doctor/kvm.ts'
 import { print, showLine, step } from '../output.ts'
+import { counted } from '../../kernel/counted.ts'
 
 export interface Obstacle {
   why: string
@@ -101,7 +102,7 @@ async function register(db: Db, { host: wanted, dns }: Local, plan: HostPlan, fa
         })
       }),
     ({ name, vcpu_total, ram_total_mib, disk_total_gib }) => ({
-      label: `host ${name}: ${vcpu_total} CPUs, ${ram_total_mib} MiB, ${disk_total_gib} GiB for VMs`,
+      label: `host ${name}: ${counted(vcpu_total, 'CPU')}, ${ram_total_mib} MiB, ${disk_total_gib} GiB for VMs`,
     }),
   )
 }

@@ -103,10 +103,13 @@ describe('a floating address', async () => {
   })
 
   test('refuses a VM that is not the expected one, of another account or region, and one that cannot have it', async () => {
-    const [one, other] = [await app.given.vm(customer), await app.given.vm(customer)]
+    const [one, other] = [await app.given.vm(customer, { name: 'web-1' }), await app.given.vm(customer)]
     const foreign = await app.given.vm(stranger)
     const { id, address } = await reserve()
     await assigned(id, one.id)
+    expect((await assign(id, other.id, { expectedVmId: null })).body.error).toBe(
+      `The address ${address} is assigned to web-1 (${one.id}), not as expected: nothing was changed`,
+    )
     for (const expectedVmId of [null, other.id]) expect(code(await assign(id, other.id, { expectedVmId }))).toEqual([409, 'invalid_state'])
     expect(code(await assign(id, foreign.id))).toEqual([404, 'not_found'])
     expect(code(await stranger.post(`/addresses/${id}/assignment`, { vmId: foreign.id }))).toEqual([404, 'not_found'])

@@ -128,7 +128,7 @@ export async function assignAddress(
 ): Promise<AddressMoving> {
   const row = await lockForMove(tx, accountId, id, vmId)
   const vm = await lockOwnVm(tx, { accountId }, vmId)
-  requireExpected(row, expectedVmId)
+  await requireExpected(tx, row, expectedVmId)
   await requireIdleAddress(tx, row)
   requireUsable(row, vm, deps.clock.now())
   return { vmId, actionId: await startMove(tx, deps, row, vmId) }
@@ -142,7 +142,7 @@ export async function unassignAddress(
   expectedVmId?: string,
 ): Promise<AddressMoving> {
   const row = await lockForMove(tx, accountId, id, null)
-  requireExpected(row, expectedVmId)
+  await requireExpected(tx, row, expectedVmId)
   await requireIdleAddress(tx, row)
   if (row.vm_id === null) throw apiError('invalid_state', `The address ${row.address} is not assigned to a VM`)
   return { vmId: row.vm_id, actionId: await startMove(tx, deps, row, null) }
@@ -160,9 +160,9 @@ async function lockForMove(tx: Tx, accountId: string, id: string, vmId: string |
   return row
 }
 
-function requireExpected({ address, vm_id }: sql.AddressRow, expected: string | null | undefined): void {
+async function requireExpected(tx: Tx, { address, vm_id }: sql.AddressRow, expected: string | null | undefined): Promise<void> {
   if (expected === undefined || expected === vm_id) return
-  const owner = vm_id === null ? 'not assigned to a VM' : `assigned to VM ${vm_id}`
+  const owner = vm_id === null ? 'not assigned to a VM' : `assigned to ${(await vmById(tx, vm_id))?.name ?? 'VM'} (${vm_id})`
   throw apiError('invalid_state', `The address ${address} is ${owner}, not as expected: nothing was changed`)
 }
 

@@ -104,7 +104,10 @@ export async function removeTarget(db: Db, region: string): Promise<sql.TargetRo
       throw apiError('in_use', `The backup target has ${count === 1 ? 'a backup' : `${count} backups`} of VMs: delete them first`)
     const shelved = await countShelvedDisksIn(tx, row.id)
     if (shelved > 0)
-      throw apiError('in_use', `The backup target has the disks of ${shelved} shelved VMs: these must be unshelved or deleted first`)
+      throw apiError(
+        'in_use',
+        `The backup target has the ${shelved === 1 ? 'disk of a shelved VM: it' : `disks of ${shelved} shelved VMs: these`} must be unshelved or deleted first`,
+      )
     for (const { account_id, gib } of await sql.deleteRepositoriesIn(tx, row.id))
       await recountQuota(tx, account_id, COPIES_QUOTA, BigInt(-gib))
     await sql.deleteTarget(tx, row.id)

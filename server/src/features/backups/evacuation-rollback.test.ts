@@ -102,7 +102,7 @@ describe('a failed restore on another host', async () => {
     await comeBack()
     await expect(app.db.tx((tx) => removeHost(tx, app.clock.now(), host))).rejects.toMatchObject({
       code: 'busy',
-      message: `1 VMs are being migrated to host ${host.name}, or restored elsewhere and return to it if that fails: try again when that has ended`,
+      message: `1 VM is being migrated to host ${host.name}, or restored elsewhere and returns to it if that fails: try again when that has ended`,
     })
     await app.db.tx(async (tx) => {
       await dropPoolsOf(tx, host.id)

@@ -63,7 +63,7 @@ describe('the image of a template', async () => {
     await publish('debian-12', imageOf('c'))
     const old = await shown('debian-12')
     const vm = await app.given.vm(customer)
-    await expect(withdraw('debian-12')).rejects.toThrow('OS template debian-12 is used by 1 VMs')
+    await expect(withdraw('debian-12')).rejects.toThrow('OS template debian-12 is used by 1 VM')
     expect(await publish('debian-12', imageOf('d'))).toBeNull()
     expect(await shown('debian-12-cccccccc')).toMatchObject({ id: old.id, available: false, checksum: imageOf('c').checksum })
     expect((await customer.get(`/vms/${vm.id}`)).body.data.osTemplate.slug).toBe('debian-12-cccccccc')

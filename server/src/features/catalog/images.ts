@@ -4,6 +4,7 @@ import type { Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import * as sql from './sql.ts'
+import { counted } from '../../kernel/counted.ts'
 
 export interface NewImage {
   checksum: string
@@ -71,7 +72,7 @@ export async function withdrawTemplate(tx: Tx, now: Date, template: sql.Template
   if (use.vms > 0n || use.copies > 0n) {
     throw apiError(
       'in_use',
-      `OS template ${template.slug} is used by ${use.vms} VMs and ${use.copies} snapshots and backups, whose disks need its image`,
+      `OS template ${template.slug} is used by ${counted(use.vms, 'VM')} and ${counted(use.copies, 'snapshot or backup', 'snapshots and backups')}, whose disks need its image`,
     )
   }
   return replace(tx, now, template)

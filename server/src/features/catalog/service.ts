@@ -38,11 +38,15 @@ export interface RegionInput {
 
 /** Appends the region to the display order. It takes VMs once it has a host and public addresses. */
 export async function createRegion(tx: Tx, now: Date, { slug, ...input }: RegionInput & { slug: string }): Promise<Region> {
-  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(slug)) throw invalid('slug must be 1-63 lower-case letters, digits or hyphens', 'slug')
+  requireSlug(slug)
   const position = 1 + Math.max(-1, ...(await sql.listRegions(tx)).map((each) => each.position))
   const row = { id: newId(), slug, ...checkedRegion(input), position, created_at: now }
   if ((await sql.insertRegion(tx, row)) === 0) throw apiError('already_exists', `There is a region ${slug} already`)
   return toRegion(row)
+}
+
+function requireSlug(slug: string): void {
+  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(slug)) throw invalid('slug must be 1-63 lower-case letters, digits or hyphens', 'slug')
 }
 
 /** Existing VMs stay as they are; without `available` the region takes no new ones. */
@@ -92,9 +96,16 @@ async function toPlans(db: Queries, currency: string, plans: sql.PlanRow[]): Pro
   const prices = {
     copyCents: numbers('price.copies_gib'),
     ipv4Cents: numbers('price.ipv4'),
+    keptIpv4Cents: keptIpv4Price(numbers),
     shelvedCents: { LOCAL: numbers('price.shelved_gib'), REPLICATED: numbers('price.shelved_replicated_gib') },
   }
   return plans.map((plan) => toPlan(plan, currency, prices, regions))
+}
+
+/** A month of the public IPv4 address of a shelved VM: at least that of a reserved one, or VMs would be shelved to keep addresses. As in the view `vm_details`. */
+export function keptIpv4Price(numbers: CatalogNumbers): Cents {
+  const [included, reserved] = [numbers('price.ipv4'), numbers('price.address')]
+  return included > reserved ? included : reserved
 }
 
 export async function getPlan(db: Queries, idOrSlug: string): Promise<sql.PlanRow> {
@@ -137,6 +148,9 @@ export async function createPlan(tx: Tx, now: Date, input: NewPlan): Promise<sql
     region_slugs: regions,
     created_at: now,
   }
+  requireSlug(plan.slug)
+  if (plan.slug === 'custom') throw invalid('custom is the name of configurations without a plan: choose another slug', 'slug')
+  requireSound({ ...plan, ...row })
   if ((await sql.insertPlan(tx, { ...plan, ...row, is_default: false, position })) === 0)
     throw apiError('already_exists', `There is a plan ${plan.slug} already`)
   return getPlan(tx, plan.slug)
@@ -174,17 +188,35 @@ export async function changePlan(tx: Tx, idOrSlug: string, change: PlanChange): 
     dedicated_cpu: change.dedicatedCpu ?? row.dedicated_cpu,
     traits: change.traits === undefined ? row.traits : checkedTraits(change.traits),
   }
-  if (changed.price_cents < 0n) throw invalid('the price must not be negative', 'price')
-  if (
-    changed.bandwidth_gb < 0 ||
-    changed.network_mbps < 1 ||
-    changed.throttle_mbps < 1 ||
-    isBelowOne(changed.disk_iops) ||
-    isBelowOne(changed.disk_mib_per_second)
-  )
-    throw invalid('sizes and speeds must be positive')
+  requireSound(changed)
   await sql.updatePlan(tx, changed)
   return changed
+}
+
+type PlanNumbers = Pick<
+  sql.PlanRow,
+  | 'name'
+  | 'vcpu'
+  | 'ram_mib'
+  | 'disk_gib'
+  | 'bandwidth_gb'
+  | 'network_mbps'
+  | 'throttle_mbps'
+  | 'disk_iops'
+  | 'disk_mib_per_second'
+  | 'price_cents'
+>
+
+function requireSound(plan: PlanNumbers): void {
+  const isBetween = (value: number, least: number, most: number): boolean => value >= least && value <= most
+  if (!/^[^\p{Cc}]{1,100}$/u.test(plan.name)) throw invalid('name must be 1-100 characters', 'name')
+  if (!isBetween(plan.vcpu, 1, 64)) throw invalid('vcpu must be 1-64', 'vcpu')
+  if (!isBetween(plan.ram_mib, 128, 262_144)) throw invalid('ram must be 128-262144 MiB', 'ram')
+  if (!isBetween(plan.disk_gib, 1, 4096)) throw invalid('disk must be 1-4096 GiB', 'disk')
+  if (plan.price_cents < 0n) throw invalid('the price must not be negative', 'price')
+  const isSlow = plan.network_mbps < 1 || plan.throttle_mbps < 1
+  if (plan.bandwidth_gb < 0 || isSlow || isBelowOne(plan.disk_iops) || isBelowOne(plan.disk_mib_per_second))
+    throw invalid('sizes and speeds must be positive')
 }
 
 const MAX_TRAITS = 20

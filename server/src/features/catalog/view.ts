@@ -15,6 +15,8 @@ export const toRegion = (row: ShownRegion): Region => ({
 interface UnitPrices {
   copyCents: bigint
   ipv4Cents: bigint
+  /** Of a shelved VM. */
+  keptIpv4Cents: bigint
   /** Of a GiB of the disk of a shelved VM. */
   shelvedCents: Record<PlanRow['storage'], bigint>
 }
@@ -43,8 +45,8 @@ export const toPlan = (row: PlanRow, currency: string, prices: UnitPrices, regio
   regions: row.region_slugs ?? regions.map((region) => region.slug),
 })
 
-function shelvedPrice({ disk_gib, storage, price_cents }: PlanRow, { ipv4Cents, shelvedCents }: UnitPrices): bigint {
-  const price = BigInt(disk_gib) * shelvedCents[storage] + ipv4Cents
+function shelvedPrice({ disk_gib, storage, price_cents }: PlanRow, { keptIpv4Cents, shelvedCents }: UnitPrices): bigint {
+  const price = BigInt(disk_gib) * shelvedCents[storage] + keptIpv4Cents
   return price < price_cents ? price : price_cents
 }
 

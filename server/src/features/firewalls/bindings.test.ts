@@ -284,7 +284,7 @@ describe('checking a packet', () => {
     for (const id of [open, covering]) await bind(id)
     const check = (port: number, networkId: string | null) =>
       checkPacket(app.db, customer.accountId, open, { vmId, networkId, addresses: ['10.0.0.2'] }, ask('IN', port, '10.0.0.3'))
-    expect(await check(443, 'clan')).toMatchObject({ action: 'ACCEPT', decidedBy: 'DEFAULT' })
+    expect(await check(443, 'clan')).toMatchObject({ action: 'ACCEPT', decidedBy: 'NO_FIREWALL' })
     await customer.patch(`/firewalls/${covering}`, { coversPrivate: true })
     expect(await check(22, 'clan')).toMatchObject({ action: 'ACCEPT', firewallId: covering, rule: { position: 1 } })
     expect(await check(80, 'clan')).toMatchObject({ action: 'DROP', decidedBy: 'DEFAULT' })

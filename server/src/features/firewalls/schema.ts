@@ -161,7 +161,7 @@ export type CheckPacket = Static<typeof CheckPacket>
 export const Verdict = object(
   {
     action: Type.String({ description: 'ACCEPT, DROP or REJECT' }),
-    decidedBy: Type.String({ description: 'RULE, or DEFAULT when no rule matches' }),
+    decidedBy: Type.String({ description: 'RULE, DEFAULT when no rule matches, or NO_FIREWALL when none filters the interface' }),
     firewallId: nullable(Type.String({ description: "The firewall of the rule; it may be another of the VM's firewalls" })),
     rule: nullable(FirewallRule),
     applied: Type.Boolean({ description: "Whether the VM's host has the latest rules" }),

@@ -153,7 +153,8 @@ export async function checkPacket(
   const rules = (await rulesOf(db, vmId))[networkId === null ? 'ofPublic' : 'ofPrivate']
   const { action, ruleIndex } = evaluatePacket(compileFilter(rules), { direction, protocol, port, source, destination })
   const rule = ruleIndex === null ? null : toRule(rules![ruleIndex]!)
-  return { action, decidedBy: rule ? 'RULE' : 'DEFAULT', firewallId: rule?.firewallId ?? null, rule, applied: binding.applied }
+  const decidedBy = rule ? 'RULE' : rules ? 'DEFAULT' : 'NO_FIREWALL'
+  return { action, decidedBy, firewallId: rule?.firewallId ?? null, rule, applied: binding.applied }
 }
 
 export function requirePort({ protocol, port }: Pick<Packet, 'protocol' | 'port'>): void {

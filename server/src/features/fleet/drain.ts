@@ -11,6 +11,7 @@ import { estimateSeconds, factorOf } from './estimate.ts'
 import { diskBytesOn, findObstacle, loadFleet, type Obstacle } from './load.ts'
 import { planDrain, type FleetVm, type PlannedMove } from './plan.ts'
 import * as sql from './sql.ts'
+import { counted } from '../../kernel/counted.ts'
 
 export interface DrainMove extends PlannedMove {
   /** It is stopped for it, and started again. */
@@ -135,7 +136,11 @@ export async function startDrain(tx: Tx, deps: Deps, host: HostRow, { concurrenc
   if (stuck.length > 0 && !isPartial)
     throw apiError(
       'in_use',
-      `${stuck.length} of ${moves.length + stays.length} VMs of ${host.name} cannot move, so nothing was changed: ${stuck.map(({ vm, reason }) => `${vm.name} (${vm.id}): ${reason}`).join('; ')}. To move the others only, add --partial`,
+      `${stuck.length} of ${counted(moves.length + stays.length, 'VM')} of ${host.name} cannot move, so nothing was changed: ${stuck.map(({ vm, reason }) => `${vm.name} (${vm.id}): ${reason}`).join('; ')}. ${
+        stuck.length === moves.length + stays.length
+          ? `There is nothing to move: npx berthd host set ${host.name} --maintenance on has it take no new VMs`
+          : 'To move the others only, add --partial'
+      }`,
     )
   await changeHost(tx, host, { maintenance: true }) // locks the host: a second drain waits here
   if ((await sql.lastDrainOf(tx, host.id))?.status === 'RUNNING')

@@ -3,6 +3,7 @@ import type { ApiError } from '../../kernel/errors.ts'
 import { noCapacityError, type Missing } from '../../kernel/no-capacity.ts'
 import { pickNode } from './cpus.ts'
 import { TEN_GIGABIT, type HostRow } from './sql.ts'
+import { counted } from '../../kernel/counted.ts'
 
 export interface Need {
   vcpu: number
@@ -207,6 +208,18 @@ function isFull(host: HostRow, need: Need, { freeCpus }: PlacementFacts, lacking
   return isFull
 }
 
+/** Of what it has too little to take so much more, whatever else speaks against it. */
+export function findLacking(
+  host: HostRow,
+  size: Pick<Need, 'vcpu' | 'ramMiB' | 'diskGiB' | 'dedicatedFor'>,
+  facts: PlacementFacts,
+): Missing[] {
+  const lacking = new Set<Resource>()
+  isFull(host, { ...size, arch: '', network10g: false, boughtMbps: 0, publicIpv4: true }, facts, lacking)
+  const wanted: Record<Resource, number> = { vCPU: size.vcpu, 'dedicated CPUs': size.vcpu, RAM: size.ramMiB, disk: size.diskGiB }
+  return [...lacking].filter((resource) => wanted[resource] > 0).map((resource) => RESOURCES[resource])
+}
+
 type DiskOf = Pick<HostRow, 'disk_used_gib' | 'disk_total_gib' | 'disk_reserve_gib' | 'disk_free_gib'>
 
 /** Below the reserve nothing new is written: what is booked counts, and what the host has measured. */
@@ -231,14 +244,14 @@ const measuredRoomGiB = ({ disk_free_gib, disk_total_gib, disk_reserve_gib }: Di
 export function noCapacity(regionSlug: string, need: Need, checked: number, { rejected, lacking }: Omit<HostRanking, 'fitting'>): ApiError {
   const short = lacking.size > 0 ? ` (${[...lacking].join(', ')})` : ''
   const reasons = [...rejected].map(([reason, count]) => `${count} ${reason}${reason === 'full' ? short : ''}`)
-  const cpus = need.dedicatedFor === undefined ? '' : `${need.vcpu} dedicated CPU${need.vcpu === 1 ? '' : 's'}, `
+  const cpus = need.dedicatedFor === undefined ? '' : `${counted(need.vcpu, 'dedicated CPU')}, `
   const size = need.ramMiB % 1024 === 0 ? `${need.ramMiB / 1024} GiB` : `${need.ramMiB} MiB`
   const disk = need.diskGiB > 0 ? ` and ${need.diskGiB} GiB disk` : ''
   const copy = need.copy ? ` with ${need.copy.gib} GiB for a time for the copy it is made from` : ''
   const advice = rejected.has('with a VM of its placement group')
     ? '. A STRICT_SPREAD group has one VM on a host at most: choose a SPREAD group, or another region'
     : ''
-  const text = `No capacity in ${regionSlug} for ${cpus}${size} RAM${disk}${copy}: ${[`${checked} host${checked === 1 ? '' : 's'} checked`, ...reasons].join(', ')}${advice}`
+  const text = `No capacity in ${regionSlug} for ${cpus}${size} RAM${disk}${copy}: ${[`${counted(checked, 'host')} checked`, ...reasons].join(', ')}${advice}`
   return noCapacityError(text, missingOf(rejected, lacking))
 }
 

@@ -17,6 +17,8 @@ import { getRegion, type RegionRow } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
 import { clearReverseName } from '../reverse-names/service.ts'
 import { findHost, listHostsIn, type HostRow } from './sql.ts'
+import { counted } from '../../kernel/counted.ts'
+import { withheldRanges } from './withheld-addresses.ts'
 
 export type PoolRow = Row<'address_pools'>
 
@@ -49,16 +51,23 @@ export async function publicNetworkSpec(
   { db, config }: Pick<Deps, 'config'> & { db: Queries },
   regionId: string,
 ): Promise<PublicNetworkSpec> {
-  const pools = await db.many<{ cidr: string }>(sql`select cidr from address_pools where region_id = ${regionId} order by cidr`)
+  const pools = await db.many<PoolRow>(
+    sql`select ${allColumns('address_pools')} from address_pools where region_id = ${regionId} order by cidr`,
+  )
   const hosts = await listHostsIn(db, regionId)
-  return { ranges: pools.map(({ cidr }) => cidr), allowed: config.guestAllowedRanges, gateways: hosts.map(({ hostname }) => hostname) }
+  return {
+    ranges: pools.map(({ cidr }) => cidr),
+    withheld: await withheldRanges(db, pools),
+    allowed: config.guestAllowedRanges,
+    gateways: hosts.map(({ hostname }) => hostname),
+  }
 }
 
 /** Every address of an IPv4 range is added as free, except network, broadcast and gateway. Those of IPv6 are not listed (ipv6-ranges.ts). */
 export async function addPool(tx: Tx, now: Date, pool: NewPool): Promise<string> {
   const cidr = isIpv6(pool) ? checkedIpv6(pool) : checkedIpv4(pool)
   const except = checkedExcept(pool)
-  if (await overlapsPool(tx, cidr)) throw apiError('already_exists', `The range ${pool.cidr} overlaps a pool that exists already`)
+  if (await findOverlappingPool(tx, cidr)) throw apiError('already_exists', `The range ${pool.cidr} overlaps a pool that exists already`)
   const id = newId()
   await tx.run(sql`
     insert into address_pools (id, region_id, host_id, cidr, gateway, dns, created_at)
@@ -126,8 +135,8 @@ async function addFreeAddresses(tx: Tx, now: Date, poolId: string, pool: NewPool
     where ${formatAddress(cidr.base)}::inet + n <> ${pool.gateway}::inet`)
 }
 
-export const overlapsPool = async (db: Queries, cidr: string): Promise<boolean> =>
-  (await db.maybe(sql`select from address_pools where cidr && ${cidr}::inet limit 1`)) !== undefined
+export const findOverlappingPool = (db: Queries, cidr: string) =>
+  db.maybe<{ cidr: string }>(sql`select cidr from address_pools where cidr && ${cidr}::inet order by cidr limit 1`)
 
 export interface ListedPool extends PoolRow {
   region_slug: string
@@ -162,7 +171,10 @@ export async function removePool(tx: Tx, range: string): Promise<void> {
     select (select count(*) from vms where address_pool_id = ${pool.id} or ipv6_pool_id = ${pool.id}) as vms,
       (select count(*) from addresses where pool_id = ${pool.id}) as addresses`)
   if (vms > 0n || addresses > 0n)
-    throw apiError('in_use', `The range ${range} is used by ${vms} VMs and ${addresses} reserved addresses: delete them first`)
+    throw apiError(
+      'in_use',
+      `The range ${range} is used by ${counted(vms, 'VM')} and ${counted(addresses, 'reserved address', 'reserved addresses')}: delete them first`,
+    )
   await deleteFreeAddresses(tx, sql`${pool.id}`)
   await tx.run(sql`delete from ipv6_ranges where pool_id = ${pool.id}`)
   await tx.run(sql`delete from address_pools where id = ${pool.id}`)

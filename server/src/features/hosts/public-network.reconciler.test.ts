@@ -22,13 +22,16 @@ test('the public network of a region has the ranges of its pools, and lets guest
   const allowed = ['192.168.5.0/24', '100.100.0.0/16']
   await apply()
   expect(Object.fromEntries(asked)).toEqual({
-    [app.host.region_id]: { ranges: ['10.77.0.0/20'], allowed, gateways: [app.host.hostname] },
-    [other.region_id]: { ranges: [], allowed, gateways: [other.hostname] },
+    [app.host.region_id]: { ranges: ['10.77.0.0/20'], withheld: ['10.77.0.1'], allowed, gateways: [app.host.hostname] },
+    [other.region_id]: { ranges: [], withheld: [], allowed, gateways: [other.hostname] },
   })
-  const pool = { regionId: other.region_id, hostId: null, cidr: '10.66.0.0/24', gateway: '10.66.0.1', dns: [] }
-  await db.tx((tx) => addPool(tx, clock.now(), pool))
+  const pool = { regionId: other.region_id, hostId: null, dns: [] }
+  const ipv4 = { ...pool, cidr: '10.66.0.0/24', gateway: '10.66.0.1', except: ['10.66.0.9', '10.66.0.16/28'] }
+  const ipv6 = { ...pool, cidr: '2001:db8:1::/48', gateway: '2001:db8:1::1', except: ['2001:db8:1:7::/64'] }
+  for (const each of [ipv4, ipv6]) await db.tx((tx) => addPool(tx, clock.now(), each))
   await apply()
-  expect(asked.get(other.region_id)).toMatchObject({ ranges: ['10.66.0.0/24'], allowed })
+  const withheld = ['10.66.0.1', '10.66.0.9', '10.66.0.16/28', '2001:db8:1::1', '2001:db8:1:7::/64']
+  expect(asked.get(other.region_id)).toMatchObject({ ranges: [ipv4.cidr, ipv6.cidr], withheld, allowed })
 })
 
 test('the public network is made before the first port', async () => {

@@ -117,7 +117,7 @@ export async function removeHost(tx: Tx, now: Date, host: sql.HostRow): Promise<
   if (leaving > 0)
     throw apiError(
       'busy',
-      `${leaving} VMs are being migrated to host ${host.name}, or restored elsewhere and return to it if that fails: try again when that has ended`,
+      `${leaving === 1 ? '1 VM is' : `${leaving} VMs are`} being migrated to host ${host.name}, or restored elsewhere and ${leaving === 1 ? 'returns' : 'return'} to it if that fails: try again when that has ended`,
     )
   if (vms > 0 || networks > 0 || backups > 0 || volumes > 0) {
     await sql.markRemoved(tx, now, host.id)

@@ -25,14 +25,24 @@ export {
 export { syncDriverPool } from './driver-pool-sync.ts'
 export { oversoldBy, PROVE, readRoom, type RegionRoom, releaseCapacity, reserveCapacity, toCapacity } from './capacity.ts'
 export { countPins, cpuSetOf, freeCpusIn, pickNode } from './cpus.ts'
-export { aboveReserveGiB, carries, has10g, hasDiskRoom, rankHosts, supportsArch, type Need, type PlacementRule } from './placement.ts'
+export {
+  aboveReserveGiB,
+  carries,
+  findLacking,
+  has10g,
+  hasDiskRoom,
+  rankHosts,
+  supportsArch,
+  type Need,
+  type PlacementRule,
+} from './placement.ts'
 export type { HostRow } from './sql.ts'
 export { requireIpv6 } from './ipv6-ranges.ts'
 export {
   addPool,
+  findOverlappingPool,
   listPools,
   listRanges,
-  overlapsPool,
   publicNetworkSpec,
   removePool,
   RESOLVERS,
@@ -55,7 +65,7 @@ export const {
   regionsWithHosts,
 } = sql
 export { clientsOf, imageOwnersOn, isSilent, lostSince, pathsOf, recordClients, sharedAddresses, type HostPath } from './paths.ts'
-export { changePower, openPower, requirePower } from './power.ts'
+export { changePower, openPower, requirePower, requireSystem } from './power.ts'
 
 /** The driver pool asks by it: nothing is sent to a destroyed host, whose address another machine may have by now. */
 export async function findHostToCall(db: Queries, id: string): Promise<sql.HostRow | undefined> {

@@ -107,10 +107,14 @@ export const markFenced = (tx: Tx, id: string, at: Date) =>
 
 export const markUnfenced = (tx: Tx, id: string) => tx.run(sql`update hosts set fenced_at = null where id = ${id}`)
 
-export const writePower = (tx: Tx, id: string, power: Pick<HostRow, 'power_url' | 'power_user' | 'sealed_power_password' | 'power_ca'>) =>
+export const writePower = (
+  tx: Tx,
+  id: string,
+  power: Pick<HostRow, 'power_url' | 'power_user' | 'sealed_power_password' | 'power_ca' | 'power_system_uuid'>,
+) =>
   tx.run(sql`
     update hosts set power_url = ${power.power_url}, power_user = ${power.power_user}, sealed_power_password = ${power.sealed_power_password},
-      power_ca = ${power.power_ca}
+      power_ca = ${power.power_ca}, power_system_uuid = ${power.power_system_uuid}
     where id = ${id}`)
 
 export const deleteHost = (tx: Tx, id: string) => tx.run(sql`delete from hosts where id = ${id}`)

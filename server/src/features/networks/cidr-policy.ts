@@ -1,6 +1,8 @@
 // Policy for ranges and gateways: rejects syntactically valid values that would make an unusable network.
 import { contains, formatAddress, formatCidr, isPrivate, lastAddress, parseAddress, parseCidr, type Cidr } from '../../kernel/cidr.ts'
+import type { Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
+import { findOverlappingPool } from '../hosts/service.ts'
 
 const LARGEST = 8
 const SMALLEST = 30
@@ -14,6 +16,11 @@ export function requireUsableCidr(text: string): Cidr {
   if (!isPrivate(cidr))
     throw apiError('incompatible', `${range} is not private: choose a range inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16`)
   return cidr
+}
+
+export async function refusePublicOverlap(tx: Tx, range: string): Promise<void> {
+  const pool = await findOverlappingPool(tx, range)
+  if (pool) throw apiError('networks_overlap', `${range} overlaps public addresses of this service (${pool.cidr}): choose another range`)
 }
 
 /** SNAT and DHCP need a host address in the network: the first one by default. */

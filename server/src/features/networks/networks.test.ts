@@ -115,6 +115,8 @@ describe('POST /networks', () => {
     const { status, headers, body } = await customer.post('/networks', { name: 'inside', nodeId: other.id, cidr: '192.168.60.128/25' })
     expect([status, headers['x-error-code']]).toEqual([409, 'networks_overlap'])
     expect(body.error).toBe('192.168.60.128/25 overlaps your network first (192.168.60.0/24): choose another range')
+    const larger = await customer.post('/networks', { name: 'larger', nodeId, cidr: '192.0.0.0/7' })
+    expect([larger.status, larger.body.error]).toEqual([422, expect.stringContaining('between /8 and /30')])
   })
 
   test("accepts a range that overlaps another account's on the same node, or the account's own in another region", async () => {
@@ -175,8 +177,9 @@ describe('POST /networks', () => {
 
   test('rejects a public range', async () => {
     const customer = await app.given.customer()
-    const { status, headers } = await customer.post('/networks', { name: 'mine', nodeId, cidr: '10.77.5.0/24' })
+    const { status, headers, body } = await customer.post('/networks', { name: 'mine', nodeId, cidr: '10.77.5.0/24' })
     expect([status, headers['x-error-code']]).toEqual([409, 'networks_overlap'])
+    expect(body.error).toMatch(/overlaps public addresses of this service \(10\.77\.\d+\.0\/\d+\): choose another range$/)
   })
 
   test('rejects a region that takes nothing new', async () => {
@@ -299,7 +302,7 @@ describe('DELETE /networks/{id}', () => {
     await attach(customer.accountId, id, 'cvm3')
     const { status, headers, body } = await customer.delete(`/networks/${id}`)
     expect([status, headers['x-error-code']]).toEqual([409, 'in_use'])
-    expect(body.error).toBe('The network backend is in use: 1 VM is attached. Detach or delete them first')
+    expect(body.error).toBe('The network backend is in use by cvm3: detach or delete them first')
     await app.db.tx((tx) => releaseAddress(tx, id, 'cvm3'))
     expect((await customer.delete(`/networks/${id}`)).status).toBe(200)
   })

@@ -2,7 +2,7 @@
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { overlapsPool } from '../hosts/service.ts'
+import { findOverlappingPool } from '../hosts/service.ts'
 import type { NetworkPeering } from './schema.ts'
 import * as sql from './sql.ts'
 import { lockForRouting, markNetworkChanged, requireNetwork } from './state.ts'
@@ -25,8 +25,12 @@ export async function createPeering(tx: Tx, now: Date, accountId: string, networ
   if ((await sql.listPeers(tx, networkId)).some((each) => each.network_id === peerId))
     throw apiError('already_exists', `The networks ${network.name} and ${peer.name} are peers already`)
   for (const { name, cidr, gateway } of [network, peer]) {
-    if (await overlapsPool(tx, cidr))
-      throw apiError('networks_overlap', `The network ${name} (${cidr}) overlaps public addresses of this service: it can have no peers`)
+    const pool = await findOverlappingPool(tx, cidr)
+    if (pool)
+      throw apiError(
+        'networks_overlap',
+        `The network ${name} (${cidr}) overlaps public addresses of this service (${pool.cidr}): it can have no peers`,
+      )
     if (gateway === null)
       throw apiError('incompatible', `The network ${name} has no gateway, so nothing routes in it: create one with a gateway`)
   }

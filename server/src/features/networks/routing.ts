@@ -4,9 +4,9 @@ import { contains, formatCidr, lastAddress, overlap, parseAddress, parseCidr, ty
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { overlapsPool } from '../hosts/service.ts'
 import { markPortsDirty } from '../ports/service.ts'
 import { networkSpec } from './attachments.ts'
+import { refusePublicOverlap } from './cidr-policy.ts'
 import type { CreateRoute, NetworkRoute } from './schema.ts'
 import * as sql from './sql.ts'
 import { lockForRouting, markNetworkChanged, requireNetwork } from './state.ts'
@@ -62,8 +62,7 @@ async function refuseTaken(tx: Tx, network: sql.NetworkRow, routes: sql.RouteRow
   const own = await sql.findOverlap(tx, network.account_id, network.region_id, destination)
   if (own)
     throw apiError('networks_overlap', `${destination} overlaps your network ${own.name} (${own.cidr}): choose a range outside of it`)
-  if (await overlapsPool(tx, destination))
-    throw apiError('networks_overlap', `${destination} overlaps public addresses of this service: choose another range`)
+  await refusePublicOverlap(tx, destination)
 }
 
 function refuseUnusable({ name, cidr, gateway }: sql.NetworkRow, destination: Cidr, nextHop: string): void {

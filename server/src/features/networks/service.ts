@@ -8,8 +8,8 @@ import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
 import { findRegion, getRegion, listRegions, type RegionRow } from '../catalog/service.ts'
-import { findHost, listHosts, overlapsPool, SNAT_RANGE } from '../hosts/service.ts'
-import { chooseGateway, requireUsableCidr } from './cidr-policy.ts'
+import { findHost, listHosts, SNAT_RANGE } from '../hosts/service.ts'
+import { chooseGateway, refusePublicOverlap, requireUsableCidr } from './cidr-policy.ts'
 import type { CreateNetwork, Network } from './schema.ts'
 import * as sql from './sql.ts'
 import { endPeerings } from './peerings.ts'
@@ -23,16 +23,18 @@ export * from './routing.ts'
 export type { NetworkRow } from './sql.ts'
 
 const QUOTA = 'networks'
+/** VMs in a message. */
+const NAMED = 10
 
 export async function createNetwork(tx: Tx, now: Date, accountId: string, input: CreateNetwork): Promise<Network> {
   const { region, available } = await findPlace(tx, input.nodeId)
   const cidr = formatCidr(parseCidr(input.cidr)!)
+  const usable = requireUsableCidr(cidr)
   await refuseOwnOverlap(tx, accountId, region.id, cidr)
   const { enableSnat = true, enableDhcp = true } = input
-  const gateway = chooseGateway(requireUsableCidr(cidr), input.gateway ?? null, enableSnat || enableDhcp)
+  const gateway = chooseGateway(usable, input.gateway ?? null, enableSnat || enableDhcp)
   if (!available) throw apiError('unavailable', 'This host or region takes no new networks at the moment: choose another one')
-  if (await overlapsPool(tx, cidr))
-    throw apiError('networks_overlap', `${cidr} overlaps public addresses of this service: choose another range`)
+  await refusePublicOverlap(tx, cidr)
   await sql.lockRegion(tx, region.id)
   await refuseOwnOverlap(tx, accountId, region.id, cidr) // created while this one waited for the lock
   const snatAddress = enableSnat ? await allocateSnatAddress(tx, region) : null
@@ -92,10 +94,12 @@ async function found(db: Queries, row: sql.CountedRow | undefined): Promise<Netw
 /** Hidden from its owner at once; the row is deleted when the network was removed. */
 export async function deleteNetwork(tx: Tx, now: Date, accountId: string, id: string): Promise<{ id: string }> {
   const [network] = await lockForRouting(tx, accountId, id)
-  const attached = await sql.countAttachments(tx, id)
-  if (attached > 0) {
-    const who = attached === 1 ? '1 VM is' : `${attached} VMs are`
-    throw apiError('in_use', `The network ${network.name} is in use: ${who} attached. Detach or delete them first`)
+  const attached = await sql.attachedNames(tx, id)
+  if (attached.length > 0) {
+    const names = attached.slice(0, NAMED)
+    const more = attached.length > NAMED ? [`${attached.length - NAMED} more`] : []
+    const who = [...names, ...more].join(', ')
+    throw apiError('in_use', `The network ${network.name} is in use by ${who}: detach or delete them first`)
   }
   await endPeerings(tx, now, await sql.listPeers(tx, id))
   await sql.markDeleted(tx, id, now)

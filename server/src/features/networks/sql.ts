@@ -113,8 +113,12 @@ export const lockNetworks = (tx: Tx, accountId: string, ids: string[]) =>
 
 export const markDeleted = (tx: Tx, id: string, now: Date) => tx.run(sql`update networks set deleted_at = ${now} where id = ${id}`)
 
-export const countAttachments = async (tx: Tx, networkId: string): Promise<number> =>
-  (await tx.one<{ count: number }>(sql`select count(*)::int as count from network_attachments where network_id = ${networkId}`)).count
+export const attachedNames = async (tx: Tx, networkId: string): Promise<string[]> =>
+  (
+    await tx.many<{ name: string }>(sql`
+    select coalesce(v.name, a.vm_id) as name from network_attachments a left join vms v on v.id = a.vm_id
+    where a.network_id = ${networkId} order by a.number`)
+  ).map((row) => row.name)
 
 const pending = (now: Date) => sql`
   (not is_applied or deleted_at is not null) and coalesce(claimed_until, '-infinity') <= ${now} and coalesce(next_try_at, '-infinity') <= ${now}`

@@ -10,9 +10,11 @@ import { testCrashSafety } from '../../workflow/testing.ts'
 import { heartbeat } from '../hosts/heartbeat.reconciler.ts'
 import { getHost, type HostRow } from '../hosts/service.ts'
 import { watchSilence } from '../hosts/silence.reconciler.ts'
+import { listFailedRecoveries } from '../vms/service.ts'
 import { vmWorkflows } from '../vms/workflows.ts'
 import { fenceHost } from './fence.workflow.ts'
 import { followLostHosts } from './lost-hosts.reconciler.ts'
+import { retryRecoveries } from './retries.reconciler.ts'
 import { findFence, requestFence, requestRecovery, startRecoveries } from './service.ts'
 
 const MINUTES = 600_000
@@ -126,10 +128,14 @@ export function describeLostHostDurability({ thorough }: { thorough: boolean }):
               await putRight()
             },
             failed: async () => {
-              expect([await place(), await statusOf()]).toEqual([{ ...before, host_id: app.host.id }, 'STOPPED'])
+              expect([await place(), await statusOf()]).toEqual([{ ...before, host_id: app.host.id }, 'ERROR'])
               expect((await machines()).filter(({ host_id, power }) => host_id === app.host.id && power === 'running')).toEqual([])
-              await customer.post(`/vms/${vmId}/start`)
+              expect(await listFailedRecoveries(app.db)).toMatchObject([{ vm_id: vmId, source_id: host.id, failures: 1 }])
+              app.clock.advance('61s')
+              for (let pass = 0; pass < 2; pass++) await retryRecoveries.runOnce(app.deps)
               await app.settle()
+              expect([await place(), await statusOf()]).toEqual([{ ...before, host_id: app.host.id }, 'RUNNING'])
+              expect(await listFailedRecoveries(app.db)).toEqual([])
               expect(await app.simulated.drift.readFile(vmId, 'moment')).toBe('last')
               await putRight()
             },

@@ -1,4 +1,5 @@
 // What keeps a lost host from its storage, whom it must not hit, and what does not keep it.
+import { randomUUID } from 'node:crypto'
 import { follow, givenLostHosts, leaveOpen, look, lose, placeOf, powerOn, SILENCE, stateOf } from '../../../test/lost-hosts.ts'
 import { describe, expect, test } from 'vitest'
 import { controlOf } from '../../../test/hosts.ts'
@@ -46,8 +47,8 @@ describe('the fence of a lost host', async () => {
     const host = await hostToLose()
     const { id } = await vmOn(host)
     const card = await redfishServer(() => controlOf(app, host.id).faults.cutPower())
-    const { url, user, password } = card
-    await app.db.tx((tx) => changePower(tx, app.deps.vault, host, { url, user, password, ca: null }))
+    const { url, user, password, uuid: systemUuid } = card
+    await app.db.tx((tx) => changePower(tx, app.deps.vault, host, { url, user, password, ca: null, systemUuid }))
     expect((await getHost(app.db, host.id)).sealed_power_password!.includes(password)).toBe(false)
     await lose(app, host)
     await look(app)
@@ -62,6 +63,40 @@ describe('the fence of a lost host', async () => {
     await app.settle()
     expect(card.power).toBe('Off')
     expect(await stateOf(app, host)).toMatchObject({ isFenced: true, fence: { means: ['POWER'] } })
+    await follow(app)
+    expect([(await placeOf(app, id)).host_id, (await vmOf(id)).status]).toEqual([app.host.id, 'RUNNING'])
+    await storage.faults.returnHost()
+    await app.rest()
+    await app.checkInvariants()
+  })
+
+  test('switches nothing off by a card that is that of another machine now', async () => {
+    const host = await hostToLose()
+    const { id } = await vmOn(host)
+    const card = await redfishServer(() => controlOf(app, host.id).faults.cutPower())
+    const { url, user, password, uuid: systemUuid } = card
+    await app.db.tx((tx) => changePower(tx, app.deps.vault, host, { url, user, password, ca: null, systemUuid }))
+    await lose(app, host)
+    await look(app)
+    await storage.faults.loseHost()
+    card.uuid = randomUUID()
+    await app.settle()
+    expect(await stateOf(app, host)).toMatchObject({
+      isFenced: false,
+      fence: { error: expect.stringContaining(`is another machine now: its system is ${card.uuid}, it was ${systemUuid}`) },
+    })
+    expect([card.power, (await placeOf(app, id)).host_id]).toEqual(['On', host.id])
+    card.uuid = systemUuid
+    await app.db.run(sql`update hosts set power_system_uuid = null where id = ${host.id}`)
+    app.clock.advance('31s')
+    await followLostHosts.runOnce(app.deps)
+    await app.settle()
+    expect(await stateOf(app, host)).toMatchObject({ isFenced: false, fence: { error: expect.stringContaining('was never compared') } })
+    await app.db.run(sql`update hosts set power_system_uuid = ${systemUuid} where id = ${host.id}`)
+    app.clock.advance('31s')
+    await followLostHosts.runOnce(app.deps)
+    await app.settle()
+    expect([card.power, await stateOf(app, host)]).toMatchObject(['Off', { isFenced: true, fence: { means: ['POWER'] } }])
     await follow(app)
     expect([(await placeOf(app, id)).host_id, (await vmOf(id)).status]).toEqual([app.host.id, 'RUNNING'])
     await storage.faults.returnHost()
@@ -169,8 +204,8 @@ describe('the fence of a lost host', async () => {
     const host = await hostToLose()
     const { id } = await vmOn(host)
     const card = await redfishServer(() => controlOf(app, host.id).faults.cutPower())
-    const { url, user, password } = card
-    await app.db.tx((tx) => changePower(tx, app.deps.vault, host, { url, user, password, ca: null }))
+    const { url, user, password, uuid: systemUuid } = card
+    await app.db.tx((tx) => changePower(tx, app.deps.vault, host, { url, user, password, ca: null, systemUuid }))
     await lose(app, host)
     await follow(app)
     expect(await stateOf(app, host)).toMatchObject({ isFenced: true, fence: { means: ['BLOCKLIST'] } })

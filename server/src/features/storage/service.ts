@@ -15,6 +15,7 @@ import { newId } from '../../kernel/ids.ts'
 import { noCapacityError } from '../../kernel/no-capacity.ts'
 import { getRegion, type RegionRow } from '../catalog/service.ts'
 import * as sql from './sql.ts'
+import { counted } from '../../kernel/counted.ts'
 
 export type { StorageBackendRow } from './sql.ts'
 export const listStorageBackends = sql.listBackends
@@ -132,7 +133,7 @@ export async function removeStorageBackend(tx: Tx, idOrName: string): Promise<sq
   const row = await getStorageBackend(tx, idOrName)
   const { vms, snapshots, volumes } = await sql.countUses(tx, row.id)
   if (vms + snapshots + volumes > 0) {
-    const what = `the disks of ${vms} VMs, ${snapshots} snapshots and ${volumes} volumes`
+    const what = `the disks of ${counted(vms, 'VM')}, ${counted(snapshots, 'snapshot')} and ${counted(volumes, 'volume')}`
     throw apiError('in_use', `Storage backend ${row.name} has ${what}: delete them first`)
   }
   await sql.deleteBackend(tx, row.id)

@@ -51,7 +51,7 @@ describe('a VM whose host is full', async () => {
     const id = await boot()
     await here.drift.writeFile(id, 'proof', 'kept')
     const before = [await used(app.host.id), await used(other.id)]
-    expect((await ask(id, { planId: planId('medium') }, verb, '?dryRun=true')).body.data).toMatchObject({ restarts: true, moves: true })
+    expect((await ask(id, { planId: planId('medium') }, verb, '?dryRun=true')).body.data).toMatchObject({ restarts: true })
     expect([await used(app.host.id), await used(other.id)]).toEqual(before)
     const answer = await ask(id, { planId: planId('medium') }, verb)
     // The new size is booked there at once, and the old one is kept here.
@@ -69,7 +69,7 @@ describe('a VM whose host is full', async () => {
   test('grows its disk there without a restart', async () => {
     const id = await boot()
     const answer = await ask(id, { disk: 80 }, 'resize', '?dryRun=true')
-    expect(answer.body.data).toMatchObject({ restarts: false, moves: true })
+    expect(answer.body.data).toMatchObject({ restarts: false })
     const started = () =>
       app.db.one<{
         booted_at: Date
@@ -92,8 +92,6 @@ describe('a VM whose host is full', async () => {
 
   test('stays for a smaller size', async () => {
     const id = await boot({ planId: planId('medium') })
-    const answer = await ask(id, { planId: planId('small'), disk: 50 }, 'resize', '?dryRun=true')
-    expect(answer.body.data).toMatchObject({ moves: false })
     expect(await settled(id, await ask(id, { planId: planId('small'), disk: 50 }))).toMatchObject({ status: 'COMPLETED' })
     expect(await hostOf(id)).toBe(app.host.id)
   })
@@ -140,17 +138,73 @@ describe('a VM whose host is full', async () => {
     await app.settle({ subjectId: id })
     await fill(app.host.id)
     const { status, body } = await ask(id, { planId: planId('medium') })
-    expect([status, body.error]).toEqual([503, expect.stringContaining('it cannot move to another one: VM has 1 snapshots')])
+    expect([status, body.error]).toEqual([503, expect.stringContaining('it cannot move to another one: VM has a snapshot')])
     const full = await boot()
     await fill(other.id)
     const refused = await ask(full, { planId: planId('medium') })
     expect([refused.status, refused.headers['x-error-code'], refused.body.error]).toEqual([
       503,
       'no_capacity',
-      'The host of this VM has no room for plan medium at the moment, and no other one can take it: try again later, or create a new VM',
+      'The host of this VM has no room for plan medium at the moment: too little RAM, too little disk, and no other one can take it. Try again later, or create a new VM',
     ])
     expect(refused.body.error).not.toContain('other host')
     await app.checkInvariants()
+  })
+
+  test('is told what is missing and which smaller plans there is room for, and nothing of hosts', async () => {
+    const id = await boot()
+    await fill(other.id)
+    await app.db.run(
+      sql`update hosts set ram_total_mib = ram_total_mib + 1024, disk_total_gib = disk_total_gib + 400 where id = ${app.host.id}`,
+    )
+    const refused = async (to: object) => {
+      const { status, body } = await customer.post(`/vms/${id}/resize`, to, { accept: 'application/problem+json' })
+      expect(status).toBe(503)
+      return body as unknown as { code: string; detail: string }
+    }
+    const large = await refused({ planId: planId('large') })
+    expect(large).toMatchObject({
+      code: 'no_capacity',
+      missing: ['ram', 'disk'],
+      alternatives: { regions: [], plans: ['medium'], later: true },
+    })
+    expect(large.detail).toMatch(/: too little RAM, too little disk, and no other one can take it\. There is room now for plan medium$/)
+    expect(large.detail).not.toMatch(new RegExp(`${app.host.name}\\b|\\bother host|${other.id}`))
+    await app.db.run(sql`update hosts set ram_total_mib = ram_used_mib, disk_total_gib = 20000`)
+    expect(await refused({ customConfig: { vcpu: 1, ram: 262_144, disk: 25 } })).toMatchObject({
+      missing: ['ram'],
+      alternatives: { plans: [], later: false },
+      detail: expect.stringContaining('waiting does not help'),
+    })
+    await app.checkInvariants()
+  })
+
+  test('is not told by a dry run how full its host is', async () => {
+    const id = await boot()
+    const quote = async () => {
+      const { status, body } = await ask(id, { planId: planId('medium') }, 'resize', '?dryRun=true')
+      expect(status).toBe(200)
+      return body.data
+    }
+    const full = await quote()
+    await app.db.run(sql`update hosts set ram_total_mib = 131072, disk_total_gib = 4000`)
+    expect(await quote()).toEqual(full)
+  })
+
+  test('moves beside at most one other of its account, so that one account does not keep all places', async () => {
+    const ids = [await boot(), await boot(), await boot()]
+    await fill(app.host.id)
+    const answers = []
+    for (const id of ids) answers.push(await ask(id, { planId: planId('medium') }))
+    expect(answers.map(({ status, headers }) => [status, headers['x-error-code']])).toEqual([
+      [202, undefined],
+      [202, undefined],
+      [409, 'busy'],
+    ])
+    await app.settle()
+    await applyPorts.runOnce(app.deps)
+    await reconcileStaleMachines.runOnce(app.deps)
+    expect(await settled(ids[2]!, await ask(ids[2]!, { planId: planId('medium') }))).toMatchObject({ status: 'COMPLETED' })
   })
 
   test('does not move to a host of a VM that it must be apart from', async () => {

@@ -41,7 +41,7 @@ describe('a resize', async () => {
     const cents = await balance()
     const to = { customConfig: { vcpu: 1, ram: 1024, disk: 50 } }
     const quoted = await quote(id, to)
-    expect(quoted).toMatchObject({ restarts: true, moves: false, charge: expect.stringMatching(/^-/) })
+    expect(quoted).toMatchObject({ restarts: true, charge: expect.stringMatching(/^-/) })
     const { epoch } = await machine(id)
     const { body } = await ask(id, to)
     expect(await vm(id)).toMatchObject({ status: 'UPGRADING', vcpu: 2, ram: 2048, currentAction: { action: 'RESIZE' } })
@@ -67,7 +67,7 @@ describe('a resize', async () => {
     await app.simulated.drift.writeFile(id, 'proof', 'kept')
     const { epoch } = await machine(id)
     const quoted = await quote(id, { disk: 60 })
-    expect(quoted).toMatchObject({ restarts: false, moves: false })
+    expect(quoted).toMatchObject({ restarts: false })
     expect(await resize(id, { disk: 60 })).toMatchObject({ status: 'COMPLETED' })
     expect(await machine(id)).toMatchObject({ vcpu: 1, ram: 1024, gib: 60, power: 'running', epoch })
     expect(await app.simulated.drift.readFile(id, 'proof')).toBe('kept')
@@ -83,6 +83,37 @@ describe('a resize', async () => {
     expect(billing.priceMonthly).toBe(quoted.monthly)
     expect(await resize(id, { planId: planId('large') })).toMatchObject({ status: 'COMPLETED' })
     expect(await vm(id)).toMatchObject({ disk: 100, plan: { slug: 'large' }, billing: { priceMonthly: '36.00' } })
+    await app.checkInvariants()
+  })
+
+  test.each([
+    ['of the disk alone', true, { disk: 60 }, ['networks', 'firewall', 'grow']],
+    ['with a restart', true, { planId: planId('large') }, ['stop', 'resize', 'networks', 'firewall', 'boot', 'grow', 'ready']],
+    ['of a stopped VM', false, { customConfig: { vcpu: 1, ram: 512, disk: 25 } }, ['resize', 'networks', 'firewall']],
+  ])('%s has the steps that happen', async (_what, isOn, to, steps) => {
+    const { id } = await app.given.vm(customer, { planId: planId('small') })
+    if (!isOn) await customer.post(`/vms/${id}/stop`)
+    await app.settle({ subjectId: id })
+    const action = await resize(id, to)
+    expect(action.steps.map(({ name, status }: Record<'name' | 'status', string>) => `${name} ${status}`)).toEqual(
+      steps.map((name) => `${name} COMPLETED`),
+    )
+    expect(action.progress).toBe(100)
+  })
+
+  test('that fails has grown no disk, and one whose disk has grown is not taken back', async () => {
+    const { id } = await app.given.vm(customer, { planId: planId('small') })
+    const before = [await used(), await quotas(), await balance()]
+    await app.simulated.faults.plant({ verb: 'ensureRunning', kind: 'permanent', times: 1 })
+    expect(await resize(id, { planId: planId('large') })).toMatchObject({ status: 'FAILED' })
+    await app.simulated.faults.clear()
+    expect(await machine(id)).toMatchObject({ vcpu: 1, ram: 1024, gib: 25, power: 'running' })
+    expect([await used(), await quotas(), await balance()]).toEqual(before)
+    await app.simulated.faults.plant({ verb: 'ensureReady', kind: 'permanent', times: 1 })
+    expect(await resize(id, { planId: planId('large') })).toMatchObject({ status: 'COMPLETED' })
+    await app.simulated.faults.clear()
+    expect(await machine(id)).toMatchObject({ vcpu: 4, ram: 8192, gib: 100, power: 'running' })
+    expect(await vm(id)).toMatchObject({ status: 'RUNNING', vcpu: 4, disk: 100, plan: { slug: 'large' } })
     await app.checkInvariants()
   })
 

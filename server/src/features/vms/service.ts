@@ -23,10 +23,11 @@ export { DRAIN } from './move/steps.ts'
 export { backupsNote, cancelMigration, planMigration, startMigration } from './operator/migrate.ts'
 export { requireMovable, requirePair } from './move/destination.ts'
 export { evacuateVm } from './recovery/evacuate.ts'
-export { startOnOtherHost } from './recovery/recover.ts'
+export { startOnHost, startOnOtherHost } from './recovery/recover.ts'
+export { clearFailedRecovery, findFailedRecovery, listFailedRecoveries, postponeFailedRecovery } from './model/failed-recoveries.ts'
 export { loseVm, markWaiting } from './operator/lose.ts'
 export { deleteUnpaidVm } from './actions/delete.ts'
-export { clearStaleMachine, isStale, recordStaleMachine } from './model/stale-machines.ts'
+export { clearStaleMachine, hasStaleMachine, isStale, recordStaleMachine } from './model/stale-machines.ts'
 export { nextRenewal, secondsLeft, speedBought, trafficPackPrice, wholeDaysBetween } from './billing/pricing.ts'
 export {
   chargeCopy,

@@ -1,5 +1,5 @@
 // Steps shared by VM workflows. Each is idempotent: a run may repeat it after a crash.
-import { isDriverError, type Driver, type MachineSpec, type Readiness } from '../../hypervisor/driver.ts'
+import { isDriverError, type Driver, type MachineSpec, type Readiness, type StopReason } from '../../hypervisor/driver.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { StepError, type StepContext } from '../../workflow/workflow-builder.ts'
 import type { Deps } from '../deps.ts'
@@ -50,7 +50,7 @@ export async function startMachine({ deps, signal }: Pick<Context, 'deps' | 'sig
 }
 
 /** Of a machine that is not, or not yet, as large as its row. */
-type OtherSize = Partial<Pick<MachineSpec, 'vcpu' | 'ramMiB'>>
+type OtherSize = Partial<Pick<MachineSpec, 'vcpu' | 'ramMiB' | 'diskGiB'>>
 
 export async function boot(context: Context, size: OtherSize = {}): Promise<void> {
   const { vm, spec } = await specWithDisk(context)
@@ -95,14 +95,18 @@ export async function awaitReady(context: Context, size: OtherSize = {}): Promis
  * The same for what is paid for: a guest that its owner has made and that ends itself has had its machine. Undone and refunded, it would be a way
  * to compute for nothing. That it is off is seen by the reconciler of power.
  */
-export async function awaitReadyOrEnd(context: Context, size: OtherSize = {}): Promise<Ready> {
+export async function awaitReadyOrEnd(
+  context: Context,
+  size: OtherSize = {},
+  ends: readonly StopReason[] = ['guest', 'crash'],
+): Promise<Ready> {
   try {
     return await awaitReady(context, size)
   } catch (error) {
     if (!isDriverError(error, 'guest_failed')) throw error
     const { vm, driver } = await vmAndDriver(context)
     const stopReason = (await driver.findMachine(vm.id, context.signal))?.stopReason
-    if (stopReason !== 'guest' && stopReason !== 'crash') throw error
+    if (!stopReason || !ends.includes(stopReason)) throw error
     return { readiness: 'booting', reason: 'Its guest switched itself off while it booted: look at its console, and start it again' }
   }
 }

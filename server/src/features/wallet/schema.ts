@@ -21,6 +21,7 @@ export const TRANSACTION_TYPES = [
   'VOLUME_UPGRADE',
   'VOLUME_RENEWAL',
   'VOLUME_REFUND',
+  'VM_UNSHELVE',
 ] as const
 export type TransactionType = (typeof TRANSACTION_TYPES)[number]
 

@@ -97,6 +97,7 @@ export const monitoringContract: ConformanceContract = (fixture) => {
     expect(Math.min(facts.vcpu, facts.ramMiB, facts.diskGiB)).toBeGreaterThan(0)
     expect(facts.diskFreeGiB).toBeLessThanOrEqual(facts.diskGiB)
     expect(facts.consoles).toContain('serial')
+    expect(facts.uuid).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
     expect((await fixture().driver.health(soon(fixture()))).problems).toEqual([])
   })
 

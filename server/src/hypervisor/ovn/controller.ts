@@ -11,7 +11,7 @@ import type { OwnRow, ReplicaIndex } from './replica.ts'
 import { filterObject, filterRows, portObject, portRows } from './port-rows.ts'
 import { networkRows, UNLIMITED_RANGES } from './network-rows.ts'
 import { publicRows } from './public-rows.ts'
-import { networkObject, PUBLIC } from './rows.ts'
+import { networkObject, PUBLIC, versionIn } from './rows.ts'
 
 export interface OvnOptions {
   log: Log
@@ -145,8 +145,7 @@ function readPort(rows: ReplicaIndex, mac: string): Port | undefined {
   }
 }
 
-const versionOf = (row: OwnRow | undefined): number =>
-  Number((row?.columns['external_ids'] as Record<string, string> | undefined)?.['version'] ?? 0)
+const versionOf = (row: OwnRow | undefined): number => versionIn((row?.columns['external_ids'] ?? {}) as Record<string, string>)
 
 const limitOf = (row: OwnRow | undefined): number | null =>
   row ? (row.columns as { bandwidth: Record<string, number> }).bandwidth['rate']! / 1000 : null

@@ -3,11 +3,21 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { missingCommands } from '../../../../libvirt/test/command.ts'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
-import { BROADCAST, dhcpDiscover, ip6Frame, ipFrame, udp6Frame, udpFrame, type End } from '../../../test/frames.ts'
+import {
+  arpFrame,
+  BROADCAST,
+  dhcpDiscover,
+  ip6Frame,
+  ipFrame,
+  listenerReport,
+  udp6Frame,
+  udpFrame,
+  type End,
+} from '../../../test/frames.ts'
 import { missingForOvn, OUTSIDE, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
 import { connectionLimitCommands } from '../../host-setup/connection-limits.ts'
 import { sleep } from '../../kernel/clock.ts'
-import { portName, type NetworkController, type PortSpec } from '../network-controller.ts'
+import { NAT_GATEWAY, portName, type NetworkController, type PortSpec } from '../network-controller.ts'
 import type { Filter } from '../spec.ts'
 import { networkController } from './controller.ts'
 import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
@@ -35,6 +45,18 @@ for number in range(${CLAIMED}):
     body = body[:2] + struct.pack('!H', sum16) + body[4:]
     link.send(bytes.fromhex('333300000001') + mac + b'\\x86\\xdd' + struct.pack('!IHBB', 0x60000000, len(body), 58, 255) + source + target + body)
     time.sleep(0.0005)
+END`
+
+/** Asks all for one address, over and over. */
+const questions = ({ mac, address }: End, count: number): string => `python3 - <<'END'
+import socket, struct, time
+mac = bytes.fromhex('${mac}'.replace(':', ''))
+link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+link.bind(('e0', 0))
+ask = struct.pack('!HHBBH', 1, 0x0800, 6, 4, 1) + mac + socket.inet_aton('${address}') + bytes(6) + socket.inet_aton('10.61.0.250')
+for number in range(${count}):
+    link.send(b'\\xff' * 6 + mac + b'\\x08\\x06' + ask + bytes(18))
+    if number % 50 == 0: time.sleep(0.005)
 END`
 
 /** Sends from one port after the other. */
@@ -118,6 +140,28 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
     expect((await neighbours()) - before).toBeLessThan((CLAIMED * ROUTERS) / 10)
   })
 
+  test('a guest that keeps routers from learning: they know their gateway without asking', async () => {
+    const { address: gateway, mac } = NAT_GATEWAY
+    const snat = { address: '100.64.0.9', prefix: 16, gateway }
+    const spec = { networkId: 'netb', cidr: '10.8.0.0/24', gateway: '10.8.0.1', enableDhcp: true, dns: [], snat, routes: [], peers: [] }
+    await controller.ensureNetwork(spec, soon())
+    const guest = await plug(portOf({ networkId: 'netb', addresses: ['10.8.0.11'] }))
+    const router = networkRows(spec).flatMap((row) =>
+      row.table === 'Logical_Router_Port' && row.key === 'inside' ? [row.columns.mac!] : [],
+    )
+    /** Nobody in this region answers for the gateway. */
+    const frames = async (): Promise<string[]> => {
+      const text = `text-${++texts}!`
+      await guest.send(udpFrame(guest, { mac: router[0]!, address: '9.9.9.9' }, text))
+      await sleep(300)
+      return (await region.outside.received()).split(text).slice(0, -1)
+    }
+    let seen: string[] = []
+    await expect.poll(async () => (seen = await frames()).length, { timeout: 20_000 }).toBe(1)
+    // Ethernet, IP and UDP headers, text.
+    expect(Buffer.from(seen[0]!.slice(-42, -36), 'latin1').toString('hex')).toBe(mac.replaceAll(':', ''))
+  })
+
   test('a guest that opens connections without end: its host tracks so many of them, and those of others', async () => {
     const [host] = region.chassis
     const limit = 2_000
@@ -176,8 +220,9 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
       }
       return names
     }
-    // Without a firewall all of them arrive.
-    await expect.poll(() => arrived(4000, 4001), { timeout: 30_000 }).toEqual(attacks.map(([name]) => name))
+    // Without a firewall all of them arrive, but for what is for everyone in the public network.
+    const open4001 = attacks.flatMap(([name, sender, target]) => (sender === open && target === everyone ? [] : [name]))
+    await expect.poll(() => arrived(4000, 4001), { timeout: 30_000 }).toEqual(open4001)
     for (const port of specs) await controller.ensurePort({ ...port, filter: closed }, soon())
     expect(await arrived(68, 67)).toEqual([])
     const offer = Buffer.from([0x63, 0x82, 0x53, 0x63, 53, 1, 2]).toString('latin1')
@@ -225,6 +270,78 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
       return sent.filter(({ text }) => received.includes(text)).map(({ name }) => name)
     }
     await expect.poll(arrived, { timeout: 15_000 }).toEqual(['another machine', 'another machine by IPv6'])
+  })
+
+  test.each([
+    ['none', null],
+    ['one that lets everything pass', { rules: [], defaultInbound: 'ACCEPT', defaultOutbound: 'ACCEPT' } satisfies Filter],
+  ])('a guest that sends to all: neither strangers nor the wire hear more than its questions, with a firewall: %s', async (_, filter) => {
+    const address6 = `2001:db8:2:9::${ports + 1}`
+    const own = portOf({ filter })
+    const guest = await plug({ ...own, addresses: [...own.addresses, address6] })
+    const [stranger, other] = [await plug(portOf({ filter })), await plug(portOf({ filter }))]
+    const own6 = { ...guest, address: address6 }
+    const everyone = (address: string): End => ({ mac: BROADCAST, address })
+    const messages: Record<string, (text: string) => Buffer> = {
+      stranger: (text) => udpFrame(guest, stranger, text),
+      'the broadcast address': (text) => udpFrame(guest, everyone('10.61.0.255'), text),
+      'all hosts': (text) => udpFrame(guest, everyone('255.255.255.255'), text),
+      'the stranger in a broadcast': (text) => udpFrame(guest, everyone(stranger.address), text),
+      'a group': (text) => udpFrame(guest, { mac: '01:00:5e:01:02:03', address: '239.1.2.3' }, text),
+      'all nodes by IPv6': (text) => udp6Frame(own6, { mac: '33:33:00:00:00:01', address: 'ff02::1' }, text),
+      'a group of IPv6': (text) => udp6Frame(own6, { mac: '33:33:00:00:12:34', address: 'ff0e::1234' }, text),
+      'a question for a neighbour': (text) => arpFrame(guest, everyone('10.61.0.250'), 'ask', text),
+      'who listens': (text) => listenerReport(guest, text),
+    }
+    const arrived = async (at: Guest): Promise<string[]> => {
+      const sent = Object.entries(messages).map(([name, frame]) => ({ name, frame, text: `text-${++texts}!` }))
+      for (const { frame, text } of sent) await guest.send(frame(text))
+      await sleep(500)
+      const received = await at.received()
+      return sent.filter(({ text }) => received.includes(text)).map(({ name }) => name)
+    }
+    await expect.poll(() => arrived(stranger), { timeout: 15_000 }).toEqual(['stranger', 'a question for a neighbour', 'who listens'])
+    expect(await arrived(region.outside)).toEqual(['a question for a neighbour', 'who listens'])
+    // Of 6 MB of questions a trickle arrives. What it may ask is its own: others go on.
+    const bytes = async (): Promise<number> => Number(await stranger.shell('cat /sys/class/net/e0/statistics/rx_bytes'))
+    const [before, start] = [await bytes(), Date.now()]
+    const flood = guest.shell(questions(guest, 100_000))
+    const text = `text-${++texts}!`
+    await sleep(500)
+    await other.send(arpFrame(other, everyone('10.61.0.251'), 'ask', text))
+    await flood
+    await sleep(500)
+    expect((await stranger.received()).includes(text)).toBe(true)
+    const [received, seconds] = [(await bytes()) - before, (Date.now() - start) / 1_000]
+    expect(received).toBeGreaterThan(4_000)
+    expect(received).toBeLessThan(30_000 + 10_000 * seconds)
+  })
+
+  test('a guest that sends to ports of hosts: they do not hear it, by IPv4 and IPv6, in ranges of the region and beyond', async () => {
+    const withheld = [OUTSIDE, '2001:db8:2::/64']
+    await controller.ensurePublicNetwork({ ranges: ['10.61.0.0/24', '2001:db8:2::/48'], withheld, allowed: [] }, soon())
+    const address6 = `2001:db8:2:a::${ports + 1}`
+    const own = portOf({})
+    const guest = await plug({ ...own, addresses: [...own.addresses, address6] })
+    const own6 = { ...guest, address: address6 }
+    const at = (address: string): End => ({ mac: region.outside.mac, address })
+    const [inside, inside6] = ['10.61.0.2', '2001:db8:2:b::1']
+    const arrived = async (to: number): Promise<string[]> => {
+      const ends = [OUTSIDE, inside, '9.9.9.9', '2001:db8:2::5', inside6, '2001:4860::1']
+      const sent = ends.map((address) => ({ address, text: `text-${++texts}!` }))
+      for (const { address, text } of sent)
+        await guest.send(
+          address.includes(':')
+            ? udp6Frame(own6, at(address), text, { from: 4000, to })
+            : udpFrame(guest, at(address), text, { from: 4000, to }),
+        )
+      await sleep(500)
+      const received = await region.outside.received()
+      return sent.filter(({ text }) => received.includes(text)).map(({ address }) => address)
+    }
+    await expect.poll(() => arrived(4001), { timeout: 15_000 }).toHaveLength(6)
+    // Other guests have them.
+    expect(await arrived(6081)).toEqual([inside, inside6])
   })
 
   test('a host that does not answer: its changes are not in force, however often they are asked for', async () => {

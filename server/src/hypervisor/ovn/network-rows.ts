@@ -4,7 +4,7 @@ import { announcedRanges, type NetworkSpec } from '../network-controller.ts'
 import { pipelineOf, portIn, type Direction } from './match.ts'
 import type { WantedRow } from './plan.ts'
 import { gatewaysOf } from './public-rows.ts'
-import { acl, addressSet, ALWAYS, CLOSED, digest, GUESTS, LIMIT, OPEN, PUBLIC, TO_HOST_PORTS } from './rows.ts'
+import { acl, addressSet, ALWAYS, CLOSED, digest, GUESTS, LIMIT, OPEN, PUBLIC, TO_HOST_PORTS, versionIds } from './rows.ts'
 
 /** Of a network with a way out: the key of the ranges that no limit counts. */
 export const UNLIMITED_RANGES = 'unlimited-ranges'
@@ -26,7 +26,7 @@ export function networkRows(network: NetworkSpec): WantedRow[] {
     {
       table: 'Logical_Switch',
       key: 'switch',
-      ids: { version: String(version) },
+      ids: versionIds(version),
       columns: { name: routerName(networkId), other_config: {} },
     },
   ]

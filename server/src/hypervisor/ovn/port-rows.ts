@@ -3,7 +3,7 @@ import { hostsOf, portName, type PortSpec } from '../network-controller.ts'
 import type { Filter } from '../spec.ts'
 import { ACTIONS, matchOf, pipelineOf, portIn, type Direction } from './match.ts'
 import type { WantedRow } from './plan.ts'
-import { acl, ALWAYS, digest, LIMIT, networkObject, PUBLIC, type Acl } from './rows.ts'
+import { acl, ALWAYS, digest, LIMIT, networkObject, PUBLIC, versionIds, type Acl } from './rows.ts'
 
 export const portObject = (mac: string): string => `port/${mac}`
 export const filterObject = (filter: Filter): string => `filter/${digest(JSON.stringify(filter)).slice(0, 20)}`
@@ -36,7 +36,7 @@ export function portRows(port: PortSpec, hasDhcp: boolean): WantedRow[] {
     {
       table: 'Logical_Switch_Port',
       key: 'port',
-      ids: { vm: vmId, version: String(version) },
+      ids: { vm: vmId, ...versionIds(version) },
       columns: {
         name,
         type: '',
@@ -54,8 +54,24 @@ export function portRows(port: PortSpec, hasDhcp: boolean): WantedRow[] {
       ],
     },
     ...(limitMbps === null ? [] : [limit('IN'), limit('OUT')]),
+    ...(networkId === null ? [multicastLimit(name)] : []),
   ]
 }
+
+/** What of it passes the rules, ARP and neighbour discovery above all, reaches every guest of the region. */
+const multicastLimit = (name: string): WantedRow => ({
+  table: 'QoS',
+  key: 'limit-multicast',
+  columns: {
+    direction: pipelineOf('OUT'),
+    priority: LIMIT + 1,
+    match: `inport == "${name}" && eth.mcast`,
+    bandwidth: { rate: MULTICAST_KBPS, burst: 2 * MULTICAST_KBPS },
+  },
+  in: [{ object: PUBLIC, key: 'switch', column: 'qos_rules' }],
+})
+/** About 70 questions of ARP a second, or 45 of IPv6. */
+const MULTICAST_KBPS = 32
 
 /** The same text for all its switches: northd makes one logical flow of it, and a chassis one meter of that flow, so that the interfaces share
  *  the limit. A port that is not in a switch matches nothing there. What stays in a private network meets a row above this one. */

@@ -1,6 +1,6 @@
 // The public network as rows: what all ports share.
-import { complementOf, formatCidr, parseCidr } from '../../kernel/cidr.ts'
-import { CLOSED_RANGES, type PublicNetworkSpec } from '../network-controller.ts'
+import { complementOf, formatIpRange, parseIpRange } from '../../kernel/ip-range.ts'
+import { CLOSED_RANGES, NAT_GATEWAY, type PublicNetworkSpec } from '../network-controller.ts'
 import { portIn } from './match.ts'
 import type { WantedRow } from './plan.ts'
 import { acl, addressSet, ALWAYS, CLOSED, digest, GUESTS, OPEN, TO_HOST_PORTS } from './rows.ts'
@@ -9,14 +9,16 @@ const PUBLIC_GUESTS = 'berth_public'
 const CLOSED6 = 'berth_closed6'
 const OPEN6 = 'berth_open6'
 const BEYOND = 'berth_beyond'
+const BEYOND6 = 'berth_beyond6'
 
 /** Routers are spread over this many orders of the hosts, each of which has another host first. */
 const GATEWAY_GROUPS = 8
 /** OVN follows at most this many. */
 const GATEWAYS_PER_GROUP = 5
 
-/** How many packets a second each router learns neighbours from: a guest may claim every address of its ranges, and each is a row of the
- *  southbound database and a flow on every host. */
+/** How many packets a second all routers on a host together learn neighbours from (`fair` has no effect there): a guest may claim every address
+ *  of its ranges, and each is a row of the southbound database and a flow on every host. No router needs what it learns: OVN knows the guests of
+ *  its networks, and the gateway is told to it. */
 const LEARNING_RATE = 20
 const LEARNING = 'berth-learning'
 
@@ -27,21 +29,21 @@ export const NAT_PHYSICAL_NETWORK = 'nat'
 /** The port of a physical network in its switch. */
 export const uplinkPortOf = (network: string): string => `berth-${network}-uplink`
 
-/** A switch with a port to a physical network. */
-const localSwitch = (key: string, uplinkKey: string, network: string): WantedRow[] => [
+/** A switch with a port to a physical network. Routers need not ask for the addresses there. */
+const localSwitch = (key: string, uplinkKey: string, network: string, addresses: string[] = []): WantedRow[] => [
   { table: 'Logical_Switch', key, columns: { name: `berth-${network}`, other_config: {} } },
   {
     table: 'Logical_Switch_Port',
     key: uplinkKey,
-    columns: { name: uplinkPortOf(network), type: 'localnet', addresses: ['unknown'], options: { network_name: network } },
+    columns: { name: uplinkPortOf(network), type: 'localnet', addresses: [...addresses, 'unknown'], options: { network_name: network } },
     in: [{ key, column: 'ports' }],
   },
 ]
 
 /** What all ports share. `gateways` are the chassis that routers reach the outside through. */
-export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: readonly string[]): WantedRow[] => [
+export const publicRows = ({ ranges, withheld = [], allowed }: PublicNetworkSpec, gateways: readonly string[]): WantedRow[] => [
   ...localSwitch('switch', 'uplink', PUBLIC_PHYSICAL_NETWORK),
-  ...localSwitch('nat-switch', 'nat-uplink', NAT_PHYSICAL_NETWORK),
+  ...localSwitch('nat-switch', 'nat-uplink', NAT_PHYSICAL_NETWORK, [`${NAT_GATEWAY.mac} ${NAT_GATEWAY.address}`]),
   ...gatewayRows(gateways),
   { table: 'Meter_Band', key: 'learning-band', columns: { action: 'drop', rate: LEARNING_RATE, burst_size: LEARNING_RATE } },
   {
@@ -54,7 +56,8 @@ export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: rea
   addressSet('closed6', CLOSED6, 6, CLOSED_RANGES),
   addressSet('open', OPEN, 4, [...ranges, ...allowed]),
   addressSet('open6', OPEN6, 6, [...ranges, ...allowed]),
-  addressSet('beyond', BEYOND, 4, beyond(ranges)),
+  addressSet('beyond', BEYOND, 4, [...beyond(4, ranges), ...withheld]),
+  addressSet('beyond6', BEYOND6, 6, [...beyond(6, ranges), ...withheld]),
   { table: 'Port_Group', key: 'guests', columns: { name: GUESTS } },
   { table: 'Port_Group', key: 'public', columns: { name: PUBLIC_GUESTS } },
   acl('no-dhcp-server', 'guests', {
@@ -88,18 +91,41 @@ export const publicRows = ({ ranges, allowed }: PublicNetworkSpec, gateways: rea
     match: `${portIn('OUT', PUBLIC_GUESTS)} && ${WIRE_CONTROL}`,
     action: 'drop',
   }),
-  // Their host may translate their addresses to its own. Guests have tunnels of their own between each other.
+  // OVN passes them by itself only where a rule tracks connections. Switches that follow who listens to what have to hear of neighbours too.
+  acl('neighbours', 'public', {
+    direction: 'OUT',
+    priority: ALWAYS + 2,
+    match: `${portIn('OUT', PUBLIC_GUESTS)} && (nd || mldv1 || mldv2)`,
+    action: 'allow',
+  }),
+  // What one sends to all would cost each of them its traffic.
+  acl('no-multicast', 'public', {
+    direction: 'OUT',
+    priority: ALWAYS + 1,
+    match: `${portIn('OUT', PUBLIC_GUESTS)} && eth.mcast && ip`,
+    action: 'drop',
+  }),
+  // Their host may translate their addresses to its own, and is a machine on the same wire. Guests have tunnels of their own between each other.
   acl('no-host-ports', 'public', {
     direction: 'OUT',
     priority: ALWAYS + 1,
     match: `${portIn('OUT', PUBLIC_GUESTS)} && ip4.dst == $${BEYOND} && ${TO_HOST_PORTS}`,
     action: 'drop',
   }),
+  acl('no-host-ports6', 'public', {
+    direction: 'OUT',
+    priority: ALWAYS + 1,
+    match: `${portIn('OUT', PUBLIC_GUESTS)} && ip6.dst == $${BEYOND6} && ${TO_HOST_PORTS}`,
+    action: 'drop',
+  }),
 ]
 
 /** A set of what is outside, because `!=` to several ranges is many more flows. */
-const beyond = (ranges: readonly string[]): string[] =>
-  complementOf(ranges.filter((each) => !each.includes(':')).map((range) => parseCidr(range)!)).map(formatCidr)
+const beyond = (family: 4 | 6, ranges: readonly string[]): string[] =>
+  complementOf(
+    family,
+    ranges.map((range) => parseIpRange(range)!),
+  ).map(formatIpRange)
 
 /** What routers and DHCP servers on a wire tell each other and their clients, mostly without a password: the link-local groups; EIGRP, OSPF, PIM
  *  and VRRP; DHCP, RIP and HSRP of both families. Guests have their addresses without DHCP. */

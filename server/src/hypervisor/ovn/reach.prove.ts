@@ -39,6 +39,10 @@ const PACKETS = [
   { protocol: 'ICMP', port: null },
 ] as const
 const PACKETS6 = [...PACKETS.slice(0, 3), { protocol: 'ICMPV6', port: null }] as const
+const TO_HOSTS = [
+  { protocol: 'TCP', port: 16514 },
+  { protocol: 'UDP', port: 6081 },
+] as const
 const port22 = [{ from: 22, to: 22 }]
 
 /** Of what a sender may send. */
@@ -265,7 +269,7 @@ describeIf(missingForOvn())('the model of reachability and ovn-trace', { timeout
     }
   })
 
-  test('agree about networks, routes, closed ranges and gateways', async () => {
+  test('agree about networks, routes, closed ranges and ports, and gateways', async () => {
     for (const name of ['web', 'db'] as const) await setFilter(name, null)
     const known: [Name, Name, string][] = [
       ['web', 'far', '10.61.0.12'],
@@ -307,9 +311,11 @@ describeIf(missingForOvn())('the model of reachability and ovn-trace', { timeout
         .concat('2001:db8::77', '2001:db9::1', 'fd00::1', 'fe80::1')
         .map((destination): [Name, string] => [from, destination]),
     )
+    const toHosts = (destination: string) => TO_HOSTS.map((packet) => ({ destination, ...packet }))
+    const allTo = (destination: string) => [...packetsTo(destination), ...toHosts(destination)]
     const cases = [
-      ...known.flatMap(([from, to, destination]) => packetsTo(destination).map((packet) => ({ from, to, ...packet }))),
-      ...unknown.flatMap(([from, destination]) => packetsTo(destination).map((packet) => ({ from, to: null, ...packet }))),
+      ...known.flatMap(([from, to, destination]) => allTo(destination).map((packet) => ({ from, to, ...packet }))),
+      ...unknown.flatMap(([from, destination]) => allTo(destination).map((packet) => ({ from, to: null, ...packet }))),
     ]
     const { modelled, traced } = await compare(cases)
     expect(modelled).toEqual(traced)

@@ -101,13 +101,24 @@ describeIf(missingForOvn())('after a crash of OVN', { timeout: 180_000 }, () => 
       expect(await passes(one, other)).toBe(true)
     })
 
+  const versions = async () => [
+    await collect(controller.listNetworks(soon())),
+    (await collect(controller.listPorts(soon()))).toSorted((a, b) => a.mac.localeCompare(b.mac)).map(({ version }) => version),
+  ]
+
+  test('rows that an older release has made are listed as outdated until they are made anew', async () => {
+    await region.central.shell(`for each in $(ovn-nbctl --bare --columns=_uuid list Logical_Switch_Port); do
+      ovn-nbctl remove Logical_Switch_Port $each external_ids layout; done
+      ovn-nbctl remove Logical_Switch berth-neta external_ids layout`)
+    await expect.poll(versions).toEqual([[{ networkId: 'neta', version: -1 }], [-1, -1]])
+    await controller.ensureNetwork(network, soon())
+    for (const number of [1, 2]) await set(number, null)
+    expect(await versions()).toEqual([[{ networkId: 'neta', version: 0 }], [0, 0]])
+  })
+
   test('its northbound database is an older one: that shows, and hosts confirm what is changed then', async () => {
     const backup = '/run/backup.db'
     const file = '/var/lib/ovn/ovnnb_db.db'
-    const versions = async () => [
-      await collect(controller.listNetworks(soon())),
-      (await collect(controller.listPorts(soon()))).toSorted((a, b) => a.mac.localeCompare(b.mac)).map(({ version }) => version),
-    ]
     await region.central.shell(`ovsdb-client backup unix:/run/ovn/ovnnb_db.sock > ${backup}`)
     const routed = { ...network, version: 4, routes: [{ destination: '192.168.7.0/24', nextHop: '10.0.0.12' }] }
     await controller.ensureNetwork(routed, soon())

@@ -44,4 +44,10 @@ export const TO_HOST_PORTS = `(${Object.entries(HOST_PORTS)
   .map(([protocol, ports]) => `${protocol}.dst == {${ports.join(', ')}}`)
   .join(' || ')})`
 
+/** Raise it when the rows of networks or ports change: those of older releases are then listed as outdated, and made anew. */
+const LAYOUT = '2'
+export const versionIds = (version: number): Record<string, string> => ({ version: String(version), layout: LAYOUT })
+/** No version that was ever given, where the rows are of another layout. */
+export const versionIn = ({ version = '0', layout }: Record<string, string>): number => (layout === LAYOUT ? Number(version) : -1)
+
 export const digest = (text: string): string => createHash('sha256').update(text).digest('hex')

@@ -1,4 +1,5 @@
 // Monitoring of machines and of the host.
+import { sha256Hex } from '../../kernel/crypto.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { GIB, DriverError, type HostFacts, type Monitoring } from '../driver.ts'
 import { SerialConsole } from './console.ts'
@@ -13,6 +14,9 @@ export interface HostSize {
   ramMiB: number
   diskGiB: number
 }
+
+/** Of the machine that a simulated host would be. */
+export const uuidOf = (hostId: string): string => sha256Hex(hostId).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
 
 type MonitoringMethods = Pick<Monitoring, 'subscribe' | 'openConsole' | 'screenshot' | 'facts' | 'health'>
 
@@ -45,6 +49,7 @@ export function monitoringMethods(host: SimulatedHost, hub: EventHub, size: Host
     facts: (signal) =>
       call('facts', signal, async (): Promise<HostFacts> => ({
         hostname: hostId,
+        uuid: uuidOf(hostId),
         ...size,
         cpuNodes: null,
         cpuModel: 'Simulated CPU',

@@ -97,11 +97,11 @@ export function Tester({ firewall }: { firewall: Firewall }) {
 }
 
 function Verdict({ verdict, firewall }: { verdict: FirewallVerdict; firewall: Firewall }) {
-  const { action, rule, firewallId, applied } = verdict
+  const { action, rule, decidedBy, firewallId, applied } = verdict
   const other = firewallId === firewall.id ? '' : w.otherFirewall
   return (
     <Alert color={action === 'ACCEPT' ? 'tide' : 'red'} title={w.verdict[action] ?? action}>
-      {rule ? w.byRule(rule.position, other) : w.byDefault} {!applied && w.notApplied}
+      {rule ? w.byRule(rule.position, other) : decidedBy === 'NO_FIREWALL' ? w.byNone : w.byDefault} {!applied && w.notApplied}
     </Alert>
   )
 }

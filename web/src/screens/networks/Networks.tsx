@@ -3,10 +3,8 @@ import type { Network } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
-import { useWrite } from '../../api/client.ts'
 import { networksQuery } from '../../queries/network.ts'
 import { Copyable } from '../../ui/CopyButton.tsx'
-import { ConfirmDialog } from '../../ui/Dialogs.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
@@ -19,6 +17,7 @@ import type { Column } from '../../ui/Table.tsx'
 import { commonMessages } from '../../messages/common.ts'
 import { networkMessages as w } from '../../messages/networks.ts'
 import { CreateNetwork } from './CreateNetwork.tsx'
+import { DeleteNetwork } from './DeleteNetwork.tsx'
 
 type Open = { what: 'create' } | { what: 'rename' | 'delete'; network: Network } | null
 
@@ -88,18 +87,5 @@ export default function Networks() {
       )}
       {open?.what === 'delete' && <DeleteNetwork network={open.network} onClose={close} />}
     </Page>
-  )
-}
-
-function DeleteNetwork({ network, onClose }: { network: Network; onClose: () => void }) {
-  const write = useWrite(() => berth.networks.delete(network.id), {
-    inForm: true,
-    invalidates: ['networks', 'limits'],
-    successMessage: w.deleted(network.name),
-  })
-  return (
-    <ConfirmDialog title={w.deleteTitle} submit={w.delete} write={write} onClose={onClose} disabled={network.attachmentCount > 0}>
-      {network.attachmentCount > 0 ? w.deleteAttached(network.name, network.attachmentCount) : w.deleteAbout(network.name)}
-    </ConfirmDialog>
   )
 }

@@ -145,7 +145,9 @@ const AttachmentList = ({ none, items, action, link = false }: AttachmentListPro
 
 function AttachNetwork({ vm, onClose }: { vm: Vm; onClose: () => void }) {
   const networks = useQuery(networksQuery())
-  const free = (networks.data?.items ?? []).filter(({ id }) => !vm.privateNetworks.some((each) => each.id === id))
+  const free = (networks.data?.items ?? []).filter(
+    ({ id, region }) => region.name === vm.region.name && !vm.privateNetworks.some((each) => each.id === id),
+  )
   const attach = (id: string): Promise<unknown> => berth.vms.attachNetwork(vm.id, id)
   return (
     <SelectDialog

@@ -1,5 +1,6 @@
 import type { Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { useCurrency } from '../../api/session.ts'
 import { volumesQuery } from '../../queries/vms.ts'
 import { Copyable } from '../../ui/CopyButton.tsx'
@@ -35,6 +36,7 @@ export function Overview({ vm }: { vm: Vm }) {
             [f.backups, vm.dailyBackupEnabled ? commonMessages.on : commonMessages.off],
             [f.protection, vm.isProtected ? commonMessages.on : commonMessages.off],
             [f.created, <Time key="" at={vm.createdAt} />],
+            ...shelvedSince(vm),
             [f.id, <Copyable key="" text={vm.id} what={f.id} />],
           ]}
         />
@@ -53,6 +55,9 @@ export function Overview({ vm }: { vm: Vm }) {
     </Stack>
   )
 }
+
+const shelvedSince = ({ shelvedAt }: Vm): [string, ReactNode][] =>
+  shelvedAt === null ? [] : [[w.facts.shelved, <Time key="" at={shelvedAt} />]]
 
 /** Nothing where copies are free. */
 const copiesPrice = ({ copiesPriceMonthly }: Vm, currency: string): [string, string][] =>

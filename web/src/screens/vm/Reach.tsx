@@ -70,7 +70,6 @@ export function Reach({ vm }: { vm: Vm }) {
 }
 
 function Answer({ answer: { verdict, source, destination, applied, steps } }: { answer: ReachAnswer }) {
-  const remedy = steps.at(-1)?.remedy
   return (
     <Alert color={verdict === 'BLOCKED' ? 'red' : 'tide'} title={w.verdict[verdict]}>
       <p>
@@ -83,7 +82,7 @@ function Answer({ answer: { verdict, source, destination, applied, steps } }: { 
           </li>
         ))}
       </ol>
-      {remedy && <p>{remedy}.</p>}
+      {steps.map(({ step, remedy }) => remedy && <p key={step}>{remedy}.</p>)}
     </Alert>
   )
 }

@@ -84,7 +84,7 @@ function ResizeForm({ vm, plans }: { vm: Vm; plans: Plan[] }) {
         data={[
           ...plans.map((each) => ({
             value: each.id,
-            label: `${each.name}: ${formatSize(sizeOf(each, vm))}${priceOf(each, vm)}`,
+            label: `${each.name}: ${formatSize({ ...sizeOf(each, vm), dedicatedCpu: each.dedicatedCpu })}${priceOf(each, vm)}`,
           })),
           { value: DISK, label: w.diskOnly },
           ...(vm.storage === 'LOCAL' && !vm.dedicatedCpu ? [{ value: CUSTOM, label: w.customSize }] : []),
@@ -111,7 +111,7 @@ function ResizeForm({ vm, plans }: { vm: Vm; plans: Plan[] }) {
 }
 
 const nameOf = (choice: string, vm: Vm, { vcpu, ram, disk }: Size): string =>
-  choice === CUSTOM ? formatSize({ vcpu, ram, disk }) : formatSize({ vcpu: vm.vcpu, ram: vm.ram, disk })
+  choice === CUSTOM ? formatSize({ vcpu, ram, disk }) : formatSize({ ...vm, disk })
 
 const Price = ({ quote: { charge, monthly, balanceAfter, currency } }: { quote: ResizeQuote }) => (
   <Facts
@@ -141,7 +141,7 @@ function ConfirmResize({ vm, name, request, quote, onClose }: ConfirmProps) {
   return (
     <ConfirmDialog title={w.resizeTitle(vm.name, name)} submit={w.resizeButton} write={write} onClose={onClose} danger={false}>
       <Stack gap={14}>
-        <p>{quote.moves ? `${w.resizeMoves} ${effect}` : effect}</p>
+        <p>{effect}</p>
         <Price quote={quote} />
       </Stack>
     </ConfirmDialog>

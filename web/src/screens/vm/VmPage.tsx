@@ -44,7 +44,7 @@ function VmView({ vm }: { vm: Vm }) {
   const about = (
     <Row gap={16}>
       <VmStatus name={vm.name} status={vm.status} isShelved={vm.shelvedAt !== null} running={vm.currentAction} />
-      <SshCommand vm={vm} />
+      {vm.shelvedAt === null && <SshCommand vm={vm} />}
     </Row>
   )
   return (
@@ -109,6 +109,7 @@ function StatusAlert({ vm }: { vm: Vm }) {
   if (vm.status === 'UNMANAGED') return <Alert color="gray">{w.unmanaged}</Alert>
   if (vm.status === 'ERROR') return <Alert color="red">{vm.statusReason ?? w.failedCreate}</Alert>
   if (vm.billing.status === 'PAST_DUE') return <Alert color="orange">{w.pastDue}</Alert>
+  if (vm.shelvedAt !== null && !vm.currentAction) return <Alert color="gray">{w.shelved}</Alert>
   if (vm.status === 'RUNNING' && vm.readiness === 'booting' && !vm.currentAction) return <Alert>{w.booting}</Alert>
   return null
 }

@@ -22,6 +22,7 @@ const invalidates = ['vm', 'vms']
 export function VmSettings({ vm }: { vm: Vm }) {
   const [open, setOpen] = useState<'password' | 'rebuild' | 'delete' | null>(null)
   const close = (): void => setOpen(null)
+  const isShelved = vm.shelvedAt !== null
   const protect = useWrite((isProtected: boolean) => berth.vms.update(vm.id, { isProtected }), {
     invalidates,
     successMessage: commonMessages.saved,
@@ -47,7 +48,7 @@ export function VmSettings({ vm }: { vm: Vm }) {
         <Setting name={w.tenGig} about={w.tenGigAbout}>
           <AddOn vm={vm} label={w.tenGig} field="network10gEnabled" />
         </Setting>
-        <Setting name={w.placementGroup} about={w.placementGroupAbout}>
+        <Setting name={w.placementGroup} about={isShelved ? w.placementGroupShelved : w.placementGroupAbout}>
           <PlacementGroup vm={vm} />
         </Setting>
       </Card>
@@ -56,8 +57,8 @@ export function VmSettings({ vm }: { vm: Vm }) {
           <BackupPolicyForm key={JSON.stringify(vm.backupPolicy)} vm={vm} />
         </Card>
       )}
-      <Card title={w.resize} about={w.resizeAbout}>
-        <Resize vm={vm} />
+      <Card title={w.resize} about={isShelved ? undefined : w.resizeAbout}>
+        {isShelved ? <p className="muted">{w.resizeShelved}</p> : <Resize vm={vm} />}
       </Card>
       <Card title={w.danger} tone="danger">
         <Setting name={w.password} about={w.passwordAbout}>

@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import type { Query } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { bandwidthQuery } from '../../queries/account.ts'
 import { runningActionsQuery, vmsQuery } from '../../queries/vms.ts'
@@ -12,16 +11,13 @@ import { Empty } from '../../ui/AsyncState.tsx'
 import { StatusFilter } from '../../ui/StatusFilter.tsx'
 import { commonMessages } from '../../messages/common.ts'
 import { vmsMessages as w } from '../../messages/vms.ts'
+import { STATUS_CHOICES, filterBy, findChoice } from './status-choices.ts'
 import { VmTable } from './VmTable.tsx'
-
-type Status = NonNullable<Query<'listVms'>['status']>
-
-const isStatus = (text: string | undefined): text is Status => text !== undefined && text in w.statuses
 
 export default function VmList() {
   const { search, filter } = usePaging()
-  const status = isStatus(search.status) ? search.status : undefined
-  const vms = useQuery(vmsQuery({ page: search.page, limit: search.limit, status }))
+  const status = findChoice(search.status)
+  const vms = useQuery(vmsQuery({ page: search.page, limit: search.limit, ...filterBy(status) }))
   const running = useQuery(runningActionsQuery)
   const traffic = useQuery(bandwidthQuery)
   const create = (
@@ -31,14 +27,14 @@ export default function VmList() {
   )
   const actions = (
     <>
-      <StatusFilter label={w.filter} status={status} choices={w.statuses} />
+      <StatusFilter label={w.filter} status={status} choices={STATUS_CHOICES} />
       {create}
     </>
   )
   const empty = status ? (
     <Empty
       icon="server"
-      title={w.noneWith(w.statuses[status].toLowerCase())}
+      title={w.noneWith(STATUS_CHOICES[status].toLowerCase())}
       about={w.noneWithAbout}
       action={
         <Button variant="default" onClick={() => filter({ status: undefined })}>

@@ -23,6 +23,18 @@ describe('a private network', async () => {
   const givenNetwork = async (nodeId: string, cidr: string): Promise<string> =>
     (await customer.post('/networks', { name: 'lan', nodeId, cidr })).body.data.id
 
+  test('names the VMs that are in it, and says which is not', async () => {
+    const [networkId, empty] = [await givenNetwork(app.host.id, '10.7.0.0/24'), await givenNetwork(app.host.id, '10.6.0.0/24')]
+    const { id } = await app.given.vm(customer, { name: 'db', privateNetworkIds: [networkId] })
+    const refused = await customer.delete(`/networks/${networkId}`)
+    expect([refused.status, refused.body.error]).toEqual([409, 'The network lan is in use by db: detach or delete them first'])
+    const { id: firewallId } = (await customer.post('/firewalls', { name: 'guard' })).body.data
+    await customer.post(`/firewalls/${firewallId}/bindings`, { vmId: id })
+    const packet = { vmId: id, direction: 'IN', protocol: 'TCP', port: 22, address: '10.6.0.9', networkId: empty }
+    const answers = [await customer.delete(`/vms/${id}/networks/${empty}`), await customer.post(`/firewalls/${firewallId}/check`, packet)]
+    expect(answers.map(({ status, body }) => [status, body.error])).toEqual(Array(2).fill([404, 'db is not in the network lan']))
+  })
+
   test('takes VMs on every host of its region, at their creation and later', async () => {
     const networkId = await givenNetwork(app.host.id, '10.9.0.0/24')
     const { id: one } = await placeOn(app, second.id, () => app.given.vm(customer, { privateNetworkIds: [networkId] }))

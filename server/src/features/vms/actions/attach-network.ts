@@ -10,7 +10,7 @@ import { allocateAddress, attachmentsOf, releaseAddress, requireNetworks } from 
 import { markPortsDirty } from '../../ports/service.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { getVmRow, privateNic } from '../model/machine-spec.ts'
-import { controllerForVm, portSpecs } from '../model/ports.ts'
+import { controllerForVm, portSpecs, requireAttachment } from '../model/ports.ts'
 import { recordStaleMachine, recordStaleNics } from '../model/stale-machines.ts'
 import { startAction } from '../model/guards.ts'
 import { prepareNetworks, vmAndDriver, type VmInput } from '../steps.ts'
@@ -93,10 +93,6 @@ export const detach = (tx: Tx, deps: Deps, who: Principal, vmId: string, network
   startAction(tx, deps, who, vmId, {
     verb: 'detach',
     label: 'NETWORK_DETACH',
-    find: async () => {
-      const attachment = (await attachmentsOf(tx, vmId)).find((each) => each.network_id === networkId)
-      if (!attachment) throw apiError('not_found', 'Network not found')
-      return attachment
-    },
+    find: (vm) => requireAttachment(tx, vm, networkId),
     act: (_, start, { mac }) => start(detachNetwork, { vmId, networkId, mac }),
   })

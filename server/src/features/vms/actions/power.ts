@@ -4,6 +4,7 @@ import { apiError } from '../../../kernel/errors.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import { type Deps, workflow } from '../../deps.ts'
 import { recordVmEvent } from '../model/events.ts'
+import { clearFailedRecovery, findFailedRecovery } from '../model/failed-recoveries.ts'
 import { findBlockingRun, startAction } from '../model/guards.ts'
 import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
 import { getVmRow } from '../model/machine-spec.ts'
@@ -60,7 +61,7 @@ export const resetPassword = (tx: Tx, deps: Deps, who: Principal, vmId: string, 
     },
   })
 
-/** When the start fails the VM is STOPPED with the reason in its status. */
+/** When the start fails the VM is STOPPED with the reason in its status; one that has lost its host is still started by itself. */
 export const startVm = workflow<VmInput>('vm.start', { deadline: '15m' })
   .step('networks', { run: prepareNetworks })
   .step('filter', { run: applyPorts, save: savePorts })
@@ -69,11 +70,19 @@ export const startVm = workflow<VmInput>('vm.start', { deadline: '15m' })
   .onSuccess(async (tx, { deps, input, results, runId, now }) => {
     const { readiness, reason } = results.ready
     await sql.setStatus(tx, now, input.vmId, { status: 'RUNNING', readiness, reason, desiredRunning: true })
+    await clearFailedRecovery(tx, input.vmId)
     await recordVmEvent(tx, deps, input.vmId, 'vm.started', { actionId: runId })
   })
-  .onFailure((tx, { input, error, now }) =>
-    sql.setStatus(tx, now, input.vmId, { status: 'STOPPED', reason: error?.userMessage ?? null, desiredRunning: false }),
-  )
+  .onFailure(async (tx, { input, error, now }) => {
+    const isTriedAgain = (await findFailedRecovery(tx, input.vmId)) !== undefined
+    const reason = error?.userMessage ?? null
+    await sql.setStatus(
+      tx,
+      now,
+      input.vmId,
+      isTriedAgain ? { status: 'ERROR', reason } : { status: 'STOPPED', reason, desiredRunning: false },
+    )
+  })
 
 export interface ForceInput extends VmInput {
   force: boolean

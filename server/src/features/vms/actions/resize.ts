@@ -3,13 +3,11 @@
 import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
-import { ApiError, apiError, invalid } from '../../../kernel/errors.ts'
+import { apiError, invalid } from '../../../kernel/errors.ts'
 import { catalogNumbers, getTemplateById, traitsOfPlan } from '../../catalog/service.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import type { Deps } from '../../deps.ts'
-import { reserveCapacity, type Size } from '../../hosts/capacity.ts'
-import { carries, getHost, type HostRow } from '../../hosts/service.ts'
-import { reserveStorage } from '../../storage/service.ts'
+import { carries, getHost } from '../../hosts/service.ts'
 import { balanceOf, charge, paidSince, requireFunds, toQuote } from '../../wallet/service.ts'
 import { absorbPaidAddOns } from '../billing/add-ons.ts'
 import {
@@ -29,9 +27,9 @@ import { startAction, type StartRun } from '../model/guards.ts'
 import { resizeVm } from '../model/hooks.ts'
 import { reserveVmQuotas, sizeOf, sizeOnHost } from '../model/placement.ts'
 import * as sql from '../model/sql.ts'
-import { requireMovable, reserveDestination } from '../move/destination.ts'
 import { add } from '../move/steps.ts'
 import type { ResizeQuote, ResizeVm } from '../schema.ts'
+import { growth, reserveRoom } from './resize-room.ts'
 import { resizeElsewhere, type ResizeInput, type ShapeBefore, upgradeVm } from './resize.workflow.ts'
 
 type Resized = Promise<ActionStarted | DryRunResult<ResizeQuote>>
@@ -145,29 +143,8 @@ export async function changeSize(
   if (!dryRun) return started
   const balanceAfter = (await balanceOf(tx, vm.account_id)) + refundCents
   const quote = toQuote(currency, { charge: price - refundCents, monthly: monthly + vm.copies_price_cents, balanceAfter })
-  return new DryRunResult({ ...quote, restarts, moves: destination !== null })
+  return new DryRunResult({ ...quote, restarts })
 }
-
-/** In the storage backend, and on the host of the VM or on another, which is returned. */
-async function reserveRoom(tx: Tx, vm: sql.VmDetails, size: PricedSize, more: Size): Promise<HostRow | null> {
-  if (vm.storage_id !== null && more.diskGiB > 0 && !(await reserveStorage(tx, vm.storage_id, more.diskGiB)))
-    throw apiError('no_capacity', `The storage of this VM has no room for ${nameOf(size)} at the moment: try again later`)
-  const here = sizeOnHost(vm, more)
-  if ((here.vcpu === 0 && here.ramMiB === 0 && here.diskGiB === 0) || (await reserveCapacity(tx, vm.host_id!, here))) return null
-  try {
-    const source = await requireMovable(tx, vm)
-    const [avoid, { planId, networkMbps, traits }] = [await sql.hostsWithBackups(tx, vm.id), size]
-    return await reserveDestination(tx, vm, source, { size: sizeOnHost(vm, add(sizeOf(vm), more)), avoid, planId, networkMbps, traits })
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    // Other sentences are for operators, and name hosts.
-    const why = error.code === 'in_use' ? `it cannot move to another one: ${error.message}` : 'no other one can take it'
-    const advice = error.code === 'in_use' ? '' : ': try again later, or create a new VM'
-    throw apiError('no_capacity', `The host of this VM has no room for ${nameOf(size)} at the moment, and ${why}${advice}`)
-  }
-}
-
-const nameOf = ({ planId, name }: PricedSize): string => (planId === null ? 'this size' : `plan ${name}`)
 
 /** The disk stays where it is. */
 function requireSameStorage(vm: sql.VmDetails, size: PricedSize): void {
@@ -218,14 +195,6 @@ async function requireCard(tx: Tx, vm: sql.VmDetails, mbps: number): Promise<voi
       `The host of this VM has no network card for ${mbps} Mbit/s: create a new VM with this networkSpeed instead`,
     )
 }
-
-/** Of each part, nothing where it shrinks. */
-const growth = (vm: sql.VmDetails, { vcpu, ramMiB, diskGiB }: Size): Size => ({
-  ...sizeOf(vm),
-  vcpu: Math.max(0, vcpu - vm.vcpu),
-  ramMiB: Math.max(0, ramMiB - vm.ram_mib),
-  diskGiB: Math.max(0, diskGiB - vm.disk_gib),
-})
 
 const machineBefore = (vm: sql.VmDetails): sql.MachineSize => ({
   ...sizeOf(vm),

@@ -1,5 +1,6 @@
 // The workflow of an upgrade or resize, on the host of the VM or on another one. The machine is stopped, defined anew and started, unless only its disk
-// grows: that is done live. Until the end quotas and capacity are those of the larger of both sizes in each part, so either outcome only releases.
+// grows: that is done live, and last of all that can be undone. Until the end quotas and capacity are those of the larger of both sizes in each part, so
+// either outcome only releases.
 import type { MachineSpec } from '../../../hypervisor/driver.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { triggerReconciler } from '../../../workflow/reconciler-loop.ts'
@@ -81,9 +82,20 @@ const dateOf = (text: string | null): Date | null => (text === null ? null : new
 const sizeBefore = ({ vcpu, ramMiB, diskGiB }: ShapeBefore): Size => ({ vcpu, ramMiB, diskGiB })
 const isStopped = ({ wasRunning, restarts = true }: ResizeInput): boolean => wasRunning && restarts
 const isLive = ({ wasRunning, restarts = true }: ResizeInput): boolean => wasRunning && !restarts
+const isGrowing = ({ more }: ResizeInput): boolean => more.diskGiB > 0
 
 /** The row is as large as the larger size in each part. */
 const finalSize = ({ to }: ResizeInput): { vcpu?: number; ramMiB?: number } => (to ? { vcpu: to.vcpu, ramMiB: to.ramMiB } : {})
+const finalSizeOnOldDisk = (input: ResizeInput) => ({ ...finalSize(input), diskGiB: input.before.diskGiB })
+
+interface Disk {
+  diskGiB: number
+}
+type Results = { move?: Outcome; ready?: Ready | null; grow?: Disk }
+
+/** A disk never shrinks: once it has grown nothing is undone, and the new size is sold. */
+const hasGrown = ({ input, results }: { input: ResizeInput; results: unknown }): boolean =>
+  isGrowing(input) && ((results as Results).grow?.diskGiB ?? 0) >= input.before.diskGiB + input.more.diskGiB
 
 type Context = StepContext<Deps, ResizeInput, unknown>
 
@@ -94,66 +106,66 @@ async function specBefore(context: Context): Promise<MachineSpec> {
   return withSize(await machineSpec(context.deps.db, vm), { vcpu, ramMiB, diskGiB, diskLimits })
 }
 
-const defineAsBefore = async (context: Context): Promise<{ diskGiB: number }> =>
+const defineAsBefore = async (context: Context): Promise<Disk> =>
   (await vmAndDriver(context)).driver.ensureDefined(await specBefore(context), context.signal)
+
+/** Measures the disk, too. */
+async function takeBackGrowth(context: Context): Promise<Disk> {
+  const grow = await applySpec(context, finalSizeOnOldDisk(context.input))
+  return isLive(context.input) && !hasGrown({ ...context, results: { grow } }) ? defineAsBefore(context) : grow
+}
 
 const resizing = <I extends ResizeInput, R extends object>(builder: WorkflowBuilder<Deps, I, R>) =>
   builder
     .step('stop', {
       timeout: '3m',
-      run: async (context) => {
-        if (!isLive(context.input)) await powerOff(context, SHUTDOWN_GRACE_MS)
-      },
+      when: isStopped,
+      run: (context) => powerOff(context, SHUTDOWN_GRACE_MS),
       undo: async (context) => {
-        if (!isStopped(context.input)) return
+        if (hasGrown(context)) return
         const { vm } = await vmAndDriver(context)
         await startMachine(context, vm.host_id!, await specBefore(context))
       },
     })
     .step('resize', {
+      when: (input) => !isLive(input) || !isGrowing(input),
       run: async (context) => {
-        if (!isLive(context.input)) await applySpec(context, finalSize(context.input))
+        if (!context.input.wasRunning) await powerOff(context, SHUTDOWN_GRACE_MS)
+        await applySpec(context, finalSizeOnOldDisk(context.input))
       },
       undo: async (context) => {
-        if (!isLive(context.input)) await defineAsBefore(context)
+        if (!hasGrown(context)) await defineAsBefore(context)
       },
     })
     .step('networks', { run: prepareNetworks })
     .step('filter', { run: applyPorts, save: savePorts })
     .step('boot', {
-      run: async (context) => {
-        if (isStopped(context.input)) await boot(context, finalSize(context.input))
-      },
+      when: isStopped,
+      run: (context) => boot(context, finalSizeOnOldDisk(context.input)),
       undo: async (context) => {
-        if (!isLive(context.input)) await powerOff(context, 0)
+        if (!hasGrown(context)) await powerOff(context, 0)
       },
+    })
+    // Only when the machine runs in its new size, and at once: an image that grows its file system when it boots still finds the larger disk.
+    .step('grow', {
+      when: isGrowing,
+      run: (context): Promise<Disk> => applySpec(context, finalSize(context.input)),
+      undo: (context) => takeBackGrowth(context),
     })
     .step('ready', {
+      optional: true,
       timeout: READY_STEP,
-      run: async (context): Promise<Ready | null> => (isStopped(context.input) ? awaitReadyOrEnd(context, finalSize(context.input)) : null),
-    })
-    // Last: a disk that has grown does not shrink.
-    .step('grow', {
-      run: async (context): Promise<{ diskGiB: number } | null> =>
-        isLive(context.input) ? applySpec(context, finalSize(context.input)) : null,
-      // Measures the disk, too.
-      undo: async (context) => (isLive(context.input) ? defineAsBefore(context) : null),
+      when: isStopped,
+      run: (context): Promise<Ready> => awaitReadyOrEnd(context, finalSize(context.input)),
     })
     .onSuccess((tx, context) => complete(tx, context))
-    .onFailure(async (tx, context) => {
-      const { input, results } = context
-      const grown = (results as { grow?: { diskGiB: number } | null }).grow?.diskGiB ?? 0
-      if (isLive(input) && input.more.diskGiB > 0 && grown >= input.before.diskGiB + input.more.diskGiB) return complete(tx, context)
-      await takeBack(tx, context)
-    })
-
-type Results = { move?: Outcome; ready?: Ready | null }
+    .onFailure((tx, context) => (hasGrown(context) ? complete(tx, context) : takeBack(tx, context)))
 
 async function complete(tx: Tx, { deps, input, results, runId, now }: EndContext<Deps, ResizeInput, object>): Promise<void> {
   const { vmId, wasRunning, kind = 'upgrade', before, more, to } = input
   const vm = (await sql.lockVmById(tx, vmId))!
   if (to) await releaseRest(tx, now, vm, subtract(add(sizeBefore(before), more), to), to)
-  const { ready } = results as Results
+  const ready = (results as Results).ready ?? (isStopped(input) ? { readiness: 'booting' as const } : null)
   await sql.setStatus(tx, now, vmId, { status: wasRunning ? 'RUNNING' : 'STOPPED', ...ready })
   await recordVmEvent(tx, deps, vmId, kind === 'upgrade' ? 'vm.upgraded' : 'vm.resized', { actionId: runId })
   await triggerReconciler(tx, DRAIN)
@@ -230,7 +242,7 @@ export const RESIZE_ELSEWHERE = 'vm.resize_elsewhere'
 
 /** Moved as it is, then resized. What fails after the move leaves it there. */
 export const resizeElsewhere = resizing(
-  workflow<ResizeElsewhereInput>(RESIZE_ELSEWHERE, { deadline: '6h', queue: 'migrations' })
+  workflow<ResizeElsewhereInput>(RESIZE_ELSEWHERE, { deadline: '6h', queue: 'moves' })
     .step('open ports', {
       run: applyPorts,
       save: (tx, { input, results, now }) => savePorts(tx, { input, results: { filter: results['open ports'] }, now }),

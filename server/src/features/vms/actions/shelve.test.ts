@@ -64,7 +64,7 @@ describe('POST /vms/{id}/shelve and /unshelve', async () => {
       status: 'STOPPED',
       statusReason: 'Shelved by its owner',
       shelvedAt: app.clock.now().toISOString(),
-      billing: { priceMonthly: '0.50' },
+      billing: { priceMonthly: '2.50' },
       allowedActions: ['delete', 'unshelve'],
     })
     const identity = ['id', 'name', 'hostname', 'ipAddress', 'ipv6Address', 'privateNetworks', 'firewalls', 'plan', 'osTemplate', 'sshKeys']
@@ -125,7 +125,7 @@ describe('POST /vms/{id}/shelve and /unshelve', async () => {
     // Its host is free for another of the group, which then keeps it away.
     const other = await app.given.vm(customer, { placementGroupId: group.id })
     expect(await customer.post(`/vms/${id}/unshelve`)).toMatchObject({ status: 503, headers: { 'x-error-code': 'no_capacity' } })
-    expect(await vm(id)).toMatchObject({ shelvedAt: expect.any(String), billing: { priceMonthly: '0.50' } })
+    expect(await vm(id)).toMatchObject({ shelvedAt: expect.any(String), billing: { priceMonthly: '2.50' } })
     await customer.delete(`/vms/${other.id}`)
     await app.settle()
     await post(id, 'unshelve')
@@ -285,7 +285,7 @@ describe('POST /vms/{id}/shelve and /unshelve', async () => {
       expect([status, headers['x-error-code'], body.error]).toEqual([503, 'no_capacity', expect.stringContaining('in maintenance')])
     }
     await app.db.run(sql`update hosts set maintenance = false`)
-    expect(await vm(id)).toMatchObject({ shelvedAt: expect.any(String), billing: { priceMonthly: '0.50' } })
+    expect(await vm(id)).toMatchObject({ shelvedAt: expect.any(String), billing: { priceMonthly: '2.50' } })
   })
 
   test('makes no daily backups meanwhile', async () => {
@@ -374,7 +374,7 @@ describe('a region without a backup target', async () => {
     await app.settle()
     await reconcileStaleMachines.runOnce(app.deps)
     expect([await host(), await pool()]).toEqual([empty, booked])
-    expect((await customer.get(`/vms/${id}`)).body.data).toMatchObject({ shelvedAt: expect.any(String), billing: { priceMonthly: '2.50' } })
+    expect((await customer.get(`/vms/${id}`)).body.data).toMatchObject({ shelvedAt: expect.any(String), billing: { priceMonthly: '4.50' } })
     const { data: snapshots } = (await customer.get(`/vms/${id}/snapshots`)).body
     expect(await customer.delete(`/vms/${id}/snapshots/${snapshots[0].id}`)).toMatchObject({ status: 409 })
     expect(await customer.post('/images', { name: 'x', snapshotId: snapshots[0].id })).toMatchObject({ status: 409 })

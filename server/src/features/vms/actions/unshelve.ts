@@ -75,7 +75,7 @@ export const unshelve = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRu
       }
       const started = await (disk ? start(unshelveVm, { ...input, diskId: disk.id }, runId) : start(unshelveInPool, input, runId))
       const description = `${vm.name} is unshelved for the rest of the period`
-      const entry = { type: 'VM_UPGRADE', description, referenceType: 'VM', referenceId: vmId, currency } as const
+      const entry = { type: 'VM_UNSHELVE', description, referenceType: 'VM', referenceId: vmId, currency } as const
       const { balance_after_cents: balanceAfter } = await charge(tx, now, vm.account_id, terms.chargeCents, entry)
       if (!dryRun) return started
       return new DryRunResult(

@@ -13,6 +13,7 @@ describe('what a shelved VM costs', async () => {
   const store = await givenBackupTarget(app)
   const { turn, toRenewal, deposit, events } = await billingFixture(app)
   const plans = (await (await app.given.customer()).get('/plans')).body.data as Record<'id' | 'slug' | 'shelvedPriceMonthly', string>[]
+  const shelvedPriceOf = (slug: string) => plans.find((plan) => plan.slug === slug)!.shelvedPriceMonthly
   type Customer = Awaited<ReturnType<typeof app.given.customer>>
 
   const cents = async (customer: Customer) => Math.round(Number((await customer.get('/wallet')).body.data.balance) * 100)
@@ -38,31 +39,31 @@ describe('what a shelved VM costs', async () => {
 
   test('is shown with each plan', () => {
     expect(plans.map(({ slug, shelvedPriceMonthly }) => `${slug} ${shelvedPriceMonthly}`)).toEqual([
-      'nano 0.20',
-      'small 0.50',
-      'medium 1.00',
-      'large 2.00',
-      'xlarge 4.00',
+      'nano 2.20',
+      'small 2.50',
+      'medium 3.00',
+      'large 4.00',
+      'xlarge 6.00',
     ])
   })
 
   test('the rest of the period is credited, and charged again for what is left of it', async () => {
     const { customer, id, spent } = await bought()
-    day('04-11') // 20 of 30 days: 4.00 of the plan, less 0.34 of the shelf
+    day('04-11') // 20 of 30 days: 4.00 of the plan, less 1.67 of the shelf
     const quote = await quoteOf(customer, id, 'shelve')
-    expect(quote).toMatchObject({ charge: '-3.66', monthly: '0.50' })
+    expect(quote).toMatchObject({ charge: '-2.33', monthly: '2.50' })
     expect(await spent()).toBe(0)
     await act(customer, id, 'shelve')
-    expect(await spent()).toBe(-366)
+    expect(await spent()).toBe(-233)
     expect(quote.balanceAfter).toBe((await customer.get('/wallet')).body.data.balance)
     day('04-21') // half of these 20 days
-    expect(await quoteOf(customer, id, 'unshelve')).toMatchObject({ charge: '1.83', monthly: '6.00' })
+    expect(await quoteOf(customer, id, 'unshelve')).toMatchObject({ charge: '1.17', monthly: '6.00' })
     await act(customer, id, 'unshelve')
-    expect(await spent()).toBe(-183)
-    expect((await entries(customer)).slice(0, 2)).toEqual(['VM_UPGRADE -1.83', 'VM_REFUND 3.66'])
+    expect(await spent()).toBe(-116)
+    expect((await entries(customer)).slice(0, 2)).toEqual(['VM_UNSHELVE -1.17', 'VM_REFUND 2.33'])
     await toRenewal(customer, id)
     await turn()
-    expect(await spent()).toBe(-183 + 600)
+    expect(await spent()).toBe(-116 + 600)
   })
 
   test('renewals charge the shelved price, and unshelving the difference for the rest', async () => {
@@ -72,22 +73,22 @@ describe('what a shelved VM costs', async () => {
     const before = await spent()
     await toRenewal(customer, id)
     await turn()
-    expect((await spent()) - before).toBe(50)
-    expect((await customer.get(`/vms/${id}`)).body.data.billing).toMatchObject({ priceMonthly: '0.50', status: 'ACTIVE' })
-    day('05-11') // 21 of 31 days of 7.20 - 0.50, rounded up
-    const price = Math.ceil((670 * 21) / 31)
+    expect((await spent()) - before).toBe(250)
+    expect((await customer.get(`/vms/${id}`)).body.data.billing).toMatchObject({ priceMonthly: '2.50', status: 'ACTIVE' })
+    day('05-11') // 21 of 31 days of 7.20 - 2.50, rounded up
+    const price = Math.ceil((470 * 21) / 31)
     expect(await quoteOf(customer, id, 'unshelve')).toMatchObject({ charge: (price / 100).toFixed(2), monthly: '7.20' })
     await act(customer, id, 'unshelve')
-    expect((await spent()) - before).toBe(50 + price)
+    expect((await spent()) - before).toBe(250 + price)
     // The traffic of the time on the shelf was not paid for.
     const { withheld } = await app.db.one<{ withheld: bigint }>(sql`select bandwidth_withheld_bytes as withheld from vms where id = ${id}`)
     expect(Number(withheld) / 1e9).toBeCloseTo((2000 * 10) / 31, 3)
     await customer.patch(`/vms/${id}`, { dailyBackupEnabled: false })
     await customer.patch(`/vms/${id}`, { dailyBackupEnabled: true })
-    expect((await spent()) - before).toBe(50 + price)
+    expect((await spent()) - before).toBe(250 + price)
     await toRenewal(customer, id)
     await turn()
-    expect((await spent()) - before).toBe(50 + price + 720)
+    expect((await spent()) - before).toBe(250 + price + 720)
     expect(await app.db.one(sql`select bandwidth_withheld_bytes as withheld from vms where id = ${id}`)).toEqual({ withheld: 0n })
   })
 
@@ -120,7 +121,7 @@ describe('what a shelved VM costs', async () => {
     await app.db.run(sql`update catalog_values set value = 0 where name = 'setting.refund_unused_days'`)
     const { customer, id, spent } = await bought()
     day('04-11')
-    expect(await quoteOf(customer, id, 'shelve')).toMatchObject({ charge: '0.00', monthly: '0.50' })
+    expect(await quoteOf(customer, id, 'shelve')).toMatchObject({ charge: '0.00', monthly: '2.50' })
     await act(customer, id, 'shelve')
     await act(customer, id, 'unshelve')
     expect(await spent()).toBe(0)
@@ -138,9 +139,15 @@ describe('what a shelved VM costs', async () => {
     await act(customer, id, 'shelve')
     expect((await customer.get(`/vms/${id}`)).body.data.billing.priceMonthly).toBe('6.00')
     await app.db.run(sql`update catalog_values set value = 2 where name = 'price.shelved_gib'`)
-    await app.db.run(sql`update catalog_values set value = 70 where name = 'price.ipv4'`)
-    expect((await customer.get(`/vms/${id}`)).body.data.billing.priceMonthly).toBe('1.20')
+    const price = async () => (await customer.get(`/vms/${id}`)).body.data.billing.priceMonthly
+    // The address costs as much as a reserved one, or more where VMs with one do.
+    for (const [cents, monthly] of Object.entries({ 0: '2.50', 70: '2.50', 230: '2.80' })) {
+      await app.db.run(sql`update catalog_values set value = ${Number(cents)} where name = 'price.ipv4'`)
+      expect(await price()).toBe(monthly)
+    }
+    await act(customer, id, 'unshelve')
     await app.db.run(sql`update catalog_values set value = 0 where name = 'price.ipv4'`)
+    expect(await quoteOf(customer, id, 'shelve')).toMatchObject({ monthly: shelvedPriceOf('small') })
   })
 
   test('daily backups that are kept cost as copies do from the next renewal on', async () => {
@@ -152,7 +159,7 @@ describe('what a shelved VM costs', async () => {
     const price = async () => (await customer.get(`/vms/${id}`)).body.data.billing.priceMonthly
     expect(await price()).toBe('7.20')
     await act(customer, id, 'shelve')
-    expect(await price()).toBe('3.00')
+    expect(await price()).toBe('5.00')
     await act(customer, id, 'unshelve')
     expect(await price()).toBe('7.20')
     await app.db.run(sql`update catalog_values set value = 0 where name = 'price.copies_gib'`)
@@ -214,7 +221,7 @@ describe('what a shelved VM costs', async () => {
     await turn()
     expect(await spent()).toBe(0)
     await turn()
-    expect(await spent()).toBe(50)
+    expect(await spent()).toBe(250)
     app.clock.set(new Date('2027-05-31T23:59:00Z'))
     await reconcileStaleMachines.runOnce(app.deps)
     await customer.post(`/vms/${id}/unshelve`)
@@ -229,7 +236,9 @@ describe('what a shelved VM costs', async () => {
     const { customer, id } = await bought()
     await act(customer, id, 'shelve')
     const { slug } = await app.db.one<{ slug: string }>(sql`select r.slug from regions r where r.id = ${app.host.region_id}`)
-    await expect(removeTarget(app.db, slug)).rejects.toThrow('shelved VMs: these must be unshelved or deleted first')
+    await expect(removeTarget(app.db, slug)).rejects.toThrow(
+      /the disks of \d+ shelved VMs: these must be unshelved or deleted first|the disk of a shelved VM: it must be/,
+    )
     expect(store.keys('/manifests/').length).toBeGreaterThan(0)
   })
 })

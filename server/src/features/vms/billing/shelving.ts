@@ -3,7 +3,7 @@
 // was renewed shelved, unshelving charges the difference of both prices for the rest.
 import type { Tx } from '../../../kernel/database/db.ts'
 import { type Cents, prorateDown, prorateUp } from '../../../kernel/money.ts'
-import { catalogNumbers, type CatalogNumbers } from '../../catalog/service.ts'
+import { catalogNumbers, keptIpv4Price, type CatalogNumbers } from '../../catalog/service.ts'
 import type { ShelfTerms, VmDetails } from '../model/sql.ts'
 import { GB, monthlyPrice, proratedDifference, proratedForRest, secondsLeft, wholeDaysBetween } from './pricing.ts'
 import { unusedOf } from './refund.ts'
@@ -21,7 +21,7 @@ interface ShelvedSize {
 /** A month of the disk and the public IPv4 address; never more than on a host. Must equal `renewal_price_cents` of the view. */
 export function shelvedPrice(numbers: CatalogNumbers, { diskGiB, storage, publicIpv4 }: ShelvedSize, onHost: Cents): Cents {
   const perGiB = numbers(storage === 'LOCAL' ? 'price.shelved_gib' : 'price.shelved_replicated_gib')
-  const price = BigInt(diskGiB) * perGiB + (publicIpv4 ? numbers('price.ipv4') : 0n)
+  const price = BigInt(diskGiB) * perGiB + (publicIpv4 ? keptIpv4Price(numbers) : 0n)
   return price < onHost ? price : onHost
 }
 

@@ -94,12 +94,21 @@ export async function requireNothingUndone(tx: Tx, { id }: sql.VmRow): Promise<v
 }
 
 /** They copy whole disks, and cost nothing where they are undone at once: one account must not keep the places of all. */
-const SHELVINGS_AT_ONCE = 2
+const COPIES_AT_ONCE = 2
 
 /** For one that copies its disk. */
 export async function requireShelvingPlace(tx: Tx, accountId: string): Promise<void> {
-  if ((await countOpenRuns(tx, accountId, ['vm.shelve', 'vm.unshelve'])) >= SHELVINGS_AT_ONCE)
-    throw apiError('busy', `${SHELVINGS_AT_ONCE} VMs of this account are being shelved or unshelved already: try again when one of them is`)
+  if ((await countOpenRuns(tx, accountId, ['vm.shelve', 'vm.unshelve'])) >= COPIES_AT_ONCE)
+    throw apiError('busy', `${COPIES_AT_ONCE} VMs of this account are being shelved or unshelved already: try again when one of them is`)
+}
+
+/** For a resize on another host. */
+export async function requireMovingPlace(tx: Tx, accountId: string): Promise<void> {
+  if ((await countOpenRuns(tx, accountId, ['vm.resize_elsewhere'])) >= COPIES_AT_ONCE)
+    throw apiError(
+      'busy',
+      `${COPIES_AT_ONCE} VMs of this account move to other hosts to be resized already: try again when one of them has`,
+    )
 }
 
 /** Enforces one action at a time. */

@@ -3,12 +3,12 @@
 import type { NetworkController, PortSpec } from '../../../hypervisor/network-controller.ts'
 import type { Filter } from '../../../hypervisor/spec.ts'
 import type { Queries } from '../../../kernel/database/db.ts'
-import { notFound } from '../../../kernel/errors.ts'
+import { apiError } from '../../../kernel/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { filtersOfVms } from '../../firewalls/service.ts'
 import { floatingAddressesOf, floatingAddressesOfVms } from '../../hosts/public-addresses.ts'
 import { getHost, publicNetworkSpec } from '../../hosts/service.ts'
-import { attachmentsOf, ensureAttachedNetworks, type Attachment } from '../../networks/service.ts'
+import { attachmentsOf, ensureAttachedNetworks, requireNetwork, type Attachment } from '../../networks/service.ts'
 import { desiredVersions } from '../../ports/service.ts'
 import { speedLimit } from './machine-spec.ts'
 import { findDestinations, type VmDetails } from './sql.ts'
@@ -91,13 +91,22 @@ const privatePort = ({ vm_id, mac, network_id, address, ranges }: Attachment, ho
 /** Of the interface in that network; of the public one for null. */
 export async function addressesIn(
   db: Queries,
-  vm: Pick<VmDetails, 'id' | 'ip_address' | 'ipv6_address'>,
+  vm: Pick<VmDetails, 'id' | 'account_id' | 'name' | 'ip_address' | 'ipv6_address'>,
   networkId: string | null,
 ): Promise<string[]> {
   if (networkId === null) return [...publicAddresses(vm), ...(await floatingAddressesOf(db, vm.id))]
-  const attachment = (await attachmentsOf(db, vm.id)).find((each) => each.network_id === networkId)
-  if (!attachment) throw notFound('Network')
-  return [attachment.address]
+  return [(await requireAttachment(db, vm, networkId)).address]
+}
+
+export async function requireAttachment(
+  db: Queries,
+  { id, account_id, name }: Pick<VmDetails, 'id' | 'account_id' | 'name'>,
+  networkId: string,
+): Promise<Attachment> {
+  const attachment = (await attachmentsOf(db, id)).find((each) => each.network_id === networkId)
+  if (attachment) return attachment
+  const network = await requireNetwork(db, account_id, networkId)
+  throw apiError('not_found', `${name} is not in the network ${network.name}`)
 }
 
 type Callers = Pick<Deps, 'db' | 'config' | 'networkControllers'>

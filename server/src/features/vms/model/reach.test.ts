@@ -112,7 +112,8 @@ describe('POST /vms/{id}/reach', () => {
       passes: false,
       detail: expect.stringContaining('Nobody in'),
     })
-    expect((await reach(db, `${cidr}.1`, { protocol: 'ICMP' })).verdict).toBe('REACHABLE')
+    const ping = await reach(db, `${cidr}.1`, { protocol: 'ICMP' })
+    expect([ping.verdict, last(ping).step]).toEqual(['REACHABLE', 'DESTINATION'])
     expect(last(await reach(db, `${cidr}.1`))).toMatchObject({ step: 'DESTINATION', detail: expect.stringContaining('answers pings only') })
   })
 
@@ -123,8 +124,17 @@ describe('POST /vms/{id}/reach', () => {
     const [web, db] = [await vm('web', { privateNetworkIds: [lan] }), await vm('db', { privateNetworkIds: [back] })]
     expect((await reach(web, db)).source.networkId).toBeNull()
     expect((await customer.post(`/networks/${lan}/peerings`, { networkId: back })).status).toBe(201)
-    const { verdict, source, destination } = await reach(web, db)
+    const { verdict, source, destination, steps } = await reach(web, db)
     expect([verdict, source.networkId, destination.address]).toEqual(['REACHABLE', lan, `${other}.2`])
+    expect(steps.find(({ step }) => step === 'ROUTE')).toMatchObject({
+      detail: `By the network lan (${cidr}.0/24) and its peering with the network of ${other}.2`,
+      remedy: `Guests that do not ask DHCP, as those of our images, need to know the way: run "ip route add ${other}.0/24 via ${cidr}.1" in web and "ip route add ${cidr}.0/24 via ${other}.1" in db`,
+    })
+    expect(steps.find(({ step }) => step === 'INBOUND_FILTER')!.detail).toBe(
+      `No firewall filters what goes into db by the network back (${other}.0/24)`,
+    )
+    const toGateway = await reach(web, `${other}.1`, { protocol: 'ICMP' })
+    expect([toGateway.verdict, toGateway.steps[2]!.remedy]).toEqual(['REACHABLE', expect.stringMatching(/in web$/)])
     expect((await reach(web, `${other}.2`)).destination.vmId).toBe(db)
     expect(last(await reach(web, `${other}.9`))).toMatchObject({ step: 'DESTINATION', passes: false })
     const hop = await vm('hop', { privateNetworkIds: [lan] })
@@ -132,6 +142,20 @@ describe('POST /vms/{id}/reach', () => {
     expect((await customer.post(`/networks/${lan}/routes`, route)).status).toBe(201)
     const behind = await reach(web, '192.168.50.7')
     expect([behind.verdict, behind.destination.vmId]).toEqual(['FORWARDED', hop])
+    expect(behind.steps[2]!.remedy).toMatch(`run "ip route add 192.168.50.0/24 via ${cidr}.1" in web`)
+  })
+
+  test('says that a port is kept for hosts, outside of networks', async () => {
+    const { network, vm, reach } = await given()
+    const networkId = await network()
+    const [web, db] = [await vm('web', { privateNetworkIds: [networkId] }), await vm('db', { privateNetworkIds: [networkId] })]
+    const packet = { protocol: 'TCP', port: 16514 }
+    expect((await reach(web, db, packet)).verdict).toBe('REACHABLE')
+    expect(last(await reach(web, '198.51.100.7', packet))).toMatchObject({
+      step: 'CLOSED_RANGE',
+      passes: false,
+      detail: 'TCP port 16514 is kept for the hosts of the service, and closed to VMs outside of their networks',
+    })
   })
 
   test('says what is missing of a family', async () => {
@@ -141,6 +165,7 @@ describe('POST /vms/{id}/reach', () => {
       step: 'ROUTE',
       passes: false,
       detail: 'web has no IPv6 address that leads there',
+      remedy: 'Use IPv4, or VMs with a public IPv6 address: private networks have none',
     })
     const { destination, steps } = await reach(web, db, { protocol: 'ICMPV6' })
     expect([destination.address, steps.at(-1)!.detail]).toEqual([null, 'db has no IPv6 address that leads there'])

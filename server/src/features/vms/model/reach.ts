@@ -26,6 +26,8 @@ interface Machine {
   rules: VmRules
   /** By id. */
   firewalls: Map<string, string>
+  /** Its private ones, in attachment order. */
+  networks: NetworkRow[]
 }
 
 export async function checkReach(tx: Tx, config: Deps['config'], accountId: string, vmId: string, input: CheckReach): Promise<Reach> {
@@ -35,9 +37,8 @@ export async function checkReach(tx: Tx, config: Deps['config'], accountId: stri
   if (address) requireMachineAddress(address, input)
   else if (!VM_ID.test(input.to)) throw invalid('to must be an IP address or the id of a VM', 'to')
   const sender = await loadMachine(tx, await requireVm(tx, accountId, vmId))
-  const networks = await attachedNetworks(tx, vmId)
   const specs: NetworkSpec[] = []
-  for (const network of networks) specs.push(await networkSpec(tx, network))
+  for (const network of sender.networks) specs.push(await networkSpec(tx, network))
   const found = address ? await findReceiver(tx, accountId, specs, address) : { vm: await requireVm(tx, accountId, input.to) }
   if (found.vm?.id === vmId) throw invalid('to is the VM itself: name another VM or address', 'to')
   const receiver = found.vm && (await loadMachine(tx, found.vm))
@@ -48,8 +49,9 @@ export async function checkReach(tx: Tx, config: Deps['config'], accountId: stri
   const traces = sender.vm.status === 'RUNNING' ? destinations.map((destination) => ({ destination, ...ask(destination) })) : []
   const trace = traces.find(({ verdict }) => verdict !== 'BLOCKED') ?? traces[0]
   const destination = trace?.destination ?? destinations[0] ?? null
-  const words = wordsFor({ ...input, port, destination, sender, receiver, networks, attachTo: found.attachTo })
-  const steps = trace ? [...trace.steps.map(words.step), ...(trace.verdict === 'BLOCKED' ? [] : [words.receiver()])] : [words.noRoute()]
+  const words = wordsFor({ ...input, port, destination, sender, receiver, specs, attachTo: found.attachTo })
+  const isDecided = trace?.verdict === 'BLOCKED' || trace?.steps.at(-1)!.kind === 'DESTINATION'
+  const steps = trace ? [...trace.steps.map(words.step), ...(isDecided ? [] : [words.receiver()])] : [words.noRoute()]
   const all = sender.vm.status === 'RUNNING' ? [words.sender(), ...steps] : [words.sender()]
   return {
     verdict: all.every(({ passes }) => passes) ? trace!.verdict : 'BLOCKED',
@@ -73,6 +75,7 @@ async function loadMachine(tx: Tx, vm: VmDetails): Promise<Machine> {
     vm,
     rules,
     firewalls: new Map(firewalls.map(({ id, name }) => [id, name])),
+    networks: await attachedNetworks(tx, vm.id),
     interfaces: ports.map((each) => ({ ...each, filter: each.networkId === null ? ofPublic : ofPrivate })),
   }
 }
@@ -84,8 +87,10 @@ interface Receiver {
   attachTo?: string | undefined
 }
 
+const isIn = (range: string, address: IpRange): boolean => rangeContains(parseIpRange(range)!, address)
+
 async function findReceiver(tx: Tx, accountId: string, networks: NetworkSpec[], address: IpRange): Promise<Receiver> {
-  const contains = (range: string): boolean => rangeContains(parseIpRange(range)!, address)
+  const contains = (range: string): boolean => isIn(range, address)
   const near = [...networks, ...networks.flatMap(({ peers }) => peers)].find(({ cidr }) => contains(cidr))
   const nextHops = networks.flatMap(({ networkId, routes }) =>
     routes.flatMap(({ destination, nextHop }) => (contains(destination) ? [{ networkId, nextHop }] : [])),
@@ -118,7 +123,8 @@ interface Subject {
   destination: string | null
   sender: Machine
   receiver: Machine | undefined
-  networks: NetworkRow[]
+  /** Of the sender's networks. */
+  specs: NetworkSpec[]
   attachTo: string | undefined
 }
 
@@ -134,11 +140,15 @@ const step = (name: ReachStep['step'], passes: boolean, detail: string, remedy: 
 
 const ACTION_WORDS = { ACCEPT: 'accepts', DROP: 'drops', REJECT: 'rejects' }
 
+/** Its default route leads elsewhere than to the router of that network. */
+const needsRoute = ({ vm, networks }: Machine, networkId: string): boolean =>
+  vm.ip_address !== null || networks.find(({ snat_address }) => snat_address !== null)?.id !== networkId
+
 /** What the customer reads of each step. */
-function wordsFor({ protocol, port, to, destination, sender, receiver, networks, attachTo }: Subject) {
+function wordsFor({ protocol, port, to, destination, sender, receiver, specs, attachTo }: Subject) {
   const traffic = port === null ? protocol : `${protocol} port ${port}`
   const nameOf = (networkId: string | null): string => {
-    const network = networks.find(({ id }) => id === networkId)
+    const network = [...sender.networks, ...(receiver?.networks ?? [])].find(({ id }) => id === networkId)
     return network ? `the network ${network.name} (${network.cidr})` : 'the public network'
   }
   const running = (name: 'SENDER' | 'RECEIVER', { vm }: Machine): ReachStep => {
@@ -166,27 +176,52 @@ function wordsFor({ protocol, port, to, destination, sender, receiver, networks,
 
   function route({ way, networkId }: Extract<TraceStep, { kind: 'ROUTE' }>): ReachStep {
     if (way === 'NONE') return noRoute()
-    const address = networks.find(({ id }) => id === networkId)?.snat_address
+    const address = sender.networks.find(({ id }) => id === networkId)?.snat_address
     if (way === 'SNAT') return step('ROUTE', true, `By the gateway of ${nameOf(networkId)}, which translates its address to ${address}`)
     if (way === 'GATEWAY') return step('ROUTE', true, `By the gateway of ${nameOf(null)}, which must know the way to ${destination}`)
-    if (way === 'PEER') return step('ROUTE', true, `By ${nameOf(networkId)} and its peering with the network of ${destination}`)
-    if (way === 'VIA') return step('ROUTE', true, `By a route of ${nameOf(networkId)}`)
+    if (way === 'PEER' || way === 'VIA') return announced(specs.find((each) => each.networkId === networkId)!)
     return step('ROUTE', true, `By ${nameOf(networkId)}`)
   }
 
+  /** What the router of the network leads to, and DHCP announces. */
+  function announced({ networkId, cidr, gateway, peers, routes }: NetworkSpec): ReachStep {
+    const address = parseIp(destination!)!
+    const peer = peers.find((each) => isIn(each.cidr, address))
+    const range = peer?.cidr ?? routes.find((each) => isIn(each.destination, address))!.destination
+    const there = needsRoute(sender, networkId) ? [`"ip route add ${range} via ${gateway}" in ${sender.vm.name}`] : []
+    const answers = peer && receiver && needsRoute(receiver, peer.networkId)
+    const back = answers ? [`"ip route add ${cidr} via ${peer.gateway}" in ${receiver.vm.name}`] : []
+    const detail = peer ? `${nameOf(networkId)} and its peering with the network of ${destination}` : `a route of ${nameOf(networkId)}`
+    const commands = [...there, ...back].join(' and ')
+    const remedy = commands && `Guests that do not ask DHCP, as those of our images, need to know the way: run ${commands}`
+    return { ...step('ROUTE', true, `By ${detail}`), remedy: remedy || null }
+  }
+
   function noRoute(): ReachStep {
-    const family = (destination ?? '').includes(':') || protocol === 'ICMPV6' ? 'IPv6' : 'IPv4'
+    const isIpv6 = (destination ?? '').includes(':') || protocol === 'ICMPV6'
+    const family = isIpv6 ? 'IPv6' : 'IPv4'
     const who = destination === null ? receiver!.vm.name : sender.vm.name
     return step(
       'ROUTE',
       false,
       `${who} has no ${family} address that leads there`,
-      `Use an address of the other family, or attach both VMs to one network`,
+      isIpv6
+        ? `Use IPv4, or VMs with a public IPv6 address: private networks have none`
+        : `Use an address of the other family, or attach both VMs to one network`,
     )
   }
 
-  function closed(passes: boolean): ReachStep {
-    if (passes) return step('CLOSED_RANGE', true, `The public network carries traffic to ${destination}`)
+  function closed(by: Extract<TraceStep, { kind: 'CLOSED_RANGE' }>['closed']): ReachStep {
+    if (by === null) return step('CLOSED_RANGE', true, `The public network carries traffic to ${destination}`)
+    if (by === 'PORT') {
+      const other = `Use another port, or one network for both VMs: in it, ${traffic} is open`
+      return step(
+        'CLOSED_RANGE',
+        false,
+        `${traffic} is kept for the hosts of the service, and closed to VMs outside of their networks`,
+        other,
+      )
+    }
     const remedy = attachTo
       ? `Attach ${sender.vm.name} to the network ${attachTo}, or to a peer of it`
       : receiver
@@ -209,7 +244,7 @@ function wordsFor({ protocol, port, to, destination, sender, receiver, networks,
     noRoute,
     step: (each: TraceStep): ReachStep => {
       if (each.kind === 'ROUTE') return route(each)
-      if (each.kind === 'CLOSED_RANGE') return closed(each.passes)
+      if (each.kind === 'CLOSED_RANGE') return closed(each.closed)
       return each.kind === 'DESTINATION' ? owner(each) : filter(each)
     },
   }

@@ -4,7 +4,7 @@ import { apiError } from '../../../kernel/errors.ts'
 import { catalogNumbers, getRegion, getTemplateById, lockTemplateUse } from '../../catalog/service.ts'
 import { reserveCapacityInRegion, reserveImageRoom, type Size } from '../../hosts/capacity.ts'
 import { findUnservedAddress } from '../../hosts/public-addresses.ts'
-import { getHost, listHostsIn, type HostRow } from '../../hosts/service.ts'
+import { getHost, listHostsIn, type HostRow, type Need } from '../../hosts/service.ts'
 import { ruleForVm } from '../../placement-groups/service.ts'
 import { speedBought } from '../billing/pricing.ts'
 import { requireAllowed } from '../model/allowed-actions.ts'
@@ -30,7 +30,7 @@ export async function requireMovable(db: Queries, vm: sql.VmDetails): Promise<Ho
   if (snapshots > 0)
     throw apiError(
       'in_use',
-      `VM has ${snapshots} snapshots, which are files on its host and do not move: delete them first, or make backups of it`,
+      `VM has ${snapshots === 1 ? 'a snapshot, which is a file on its host and does not move: delete it first, or make a backup instead' : `${snapshots} snapshots, which are files on its host and do not move: delete them first, or make backups instead`}`,
     )
   if (volumes.length > 0)
     throw apiError('in_use', `VM has volumes on its host, which do not move: ${volumes.join(', ')}. Detach them first`)
@@ -45,13 +45,35 @@ function requireReachableByPeers({ driver, uri, name }: HostRow): void {
     )
 }
 
-interface DestinationNeed extends Pick<sql.VmSize, 'planId' | 'networkMbps'> {
+interface SizeThere extends Pick<sql.VmSize, 'planId' | 'networkMbps'> {
   /** What it takes of the host. */
   size: Size
   traits: string[]
+}
+
+interface DestinationNeed extends SizeThere {
   /** By id or name; undefined: the host with most room. */
   to?: string | undefined
   avoid: ReadonlySet<string>
+}
+
+export async function needOf(tx: Tx, vm: sql.VmDetails, { size, traits, ...speed }: SizeThere): Promise<Need> {
+  return {
+    ...size,
+    arch: (await getTemplateById(tx, vm.os_template_id)).arch,
+    traits,
+    network10g: vm.network_10g,
+    boughtMbps: speedBought(await catalogNumbers(tx), speed),
+    publicIpv4: vm.public_ipv4,
+    rule: await ruleForVm(tx, vm.id),
+  }
+}
+
+/** Hosts to which the VM could move, full or not. */
+export async function possibleDestinations(db: Queries, vm: sql.VmDetails, source: HostRow): Promise<Set<string>> {
+  const possible = new Set<string>()
+  for (const host of await listHostsIn(db, vm.region_id)) if (!(await objection(db, vm, source, host))) possible.add(host.id)
+  return possible
 }
 
 /** The room of the VM there, and of its image. */
@@ -59,42 +81,34 @@ export async function reserveDestination(
   tx: Tx,
   vm: sql.VmDetails,
   source: HostRow,
-  { size, traits, to, avoid, ...speed }: DestinationNeed,
+  { to, avoid, ...there }: DestinationNeed,
 ): Promise<HostRow> {
   const region = await getRegion(tx, vm.region_id)
-  const asked = to === undefined ? await listHostsIn(tx, region.id) : [await getHost(tx, to)]
-  const possible = new Set<string>()
-  for (const host of asked) {
-    const problem = await objection(tx, vm, source, host)
-    if (problem === null) possible.add(host.id)
-    else if (to !== undefined) throw problem
-  }
+  const possible = to === undefined ? await possibleDestinations(tx, vm, source) : new Set([await requireDestination(tx, vm, source, to)])
   if (possible.size === 0)
-    throw apiError('no_capacity', `No other host of ${region.slug} can take this VM: --to <host> says why not that one`)
+    throw apiError('no_capacity', `No other host of ${region.slug} can take this VM: name one as its destination to learn why not`)
   const template = await getTemplateById(tx, vm.os_template_id)
-  const bought = speedBought(await catalogNumbers(tx), speed)
-  const need = {
-    arch: template.arch,
-    traits,
-    network10g: vm.network_10g,
-    boughtMbps: bought,
-    publicIpv4: vm.public_ipv4,
-    rule: await ruleForVm(tx, vm.id),
-    avoid,
-  }
+  const need = { ...(await needOf(tx, vm, there)), avoid }
   if (template.account_id !== null) await lockTemplateUse(tx, template.id) // its room there may be about to be released
-  const host = await reserveCapacityInRegion(tx, region, { ...size, ...need }, possible)
+  const host = await reserveCapacityInRegion(tx, region, need, possible)
   await reserveImageRoom(tx, template, { host_id: host.id, storage_id: vm.storage_id })
   return host
 }
 
-async function objection(tx: Tx, vm: sql.VmDetails, source: HostRow, host: HostRow): Promise<Error | null> {
+async function requireDestination(db: Queries, vm: sql.VmDetails, source: HostRow, to: string): Promise<string> {
+  const host = await getHost(db, to)
+  const problem = await objection(db, vm, source, host)
+  if (problem) throw problem
+  return host.id
+}
+
+async function objection(db: Queries, vm: sql.VmDetails, source: HostRow, host: HostRow): Promise<Error | null> {
   try {
     requirePair(source, host)
   } catch (error) {
     return error as Error
   }
-  if (await hasStaleMachine(tx, vm.id, host.id))
+  if (await hasStaleMachine(db, vm.id, host.id))
     return apiError('busy', `${host.name} still has remains of this VM, which are removed first: try again in a minute`)
   return null
 }

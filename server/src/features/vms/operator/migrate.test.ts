@@ -259,7 +259,7 @@ describe('operator migrates a VM', async () => {
     await customer.post(`/vms/${id}/snapshots`, { name: 'before' })
     await expect(start(id, 'other')).rejects.toThrow('VM is busy')
     await app.settle({ subjectId: id })
-    await expect(start(id, 'other')).rejects.toThrow('VM has 1 snapshots, which are files on its host and do not move')
+    await expect(start(id, 'other')).rejects.toThrow('VM has a snapshot, which is a file on its host and does not move')
     await expect(app.db.tx((tx) => startMigration(tx, app.deps, 'cnowhere', {}))).rejects.toThrow('VM not found')
     expect(await broken()).toBe('')
   })

@@ -9,6 +9,7 @@ import { releaseCapacity, reserveImageRoom } from '../../hosts/capacity.ts'
 import { createPortState } from '../../ports/service.ts'
 import { leaveVolumes, moveVolumes } from '../../storage/service.ts'
 import { recordVmEvent } from '../model/events.ts'
+import { clearFailedRecovery, recordFailedRecovery } from '../model/failed-recoveries.ts'
 import { startRunOf } from '../model/guards.ts'
 import { reallocatePlacement, sizeOf, sizeOnHost } from '../model/placement.ts'
 import * as sql from '../model/sql.ts'
@@ -23,7 +24,7 @@ interface Input extends steps.VmInput {
   off: 'STOPPED' | 'SUSPENDED'
 }
 
-/** Of a locked, idle VM whose host is fenced. */
+/** Of a locked, idle VM whose host is fenced, or has its machine off. */
 export async function startOnOtherHost(
   tx: Tx,
   deps: Deps,
@@ -43,14 +44,23 @@ export async function startOnOtherHost(
   await sql.setPlacement(tx, now, vm.id, place)
   await createPortState(tx, vm.id, place.host_id, vm.account_id)
   await recordStaleMachine(tx, now, vm.id, sourceId)
+  return { ...(await startOnHost(tx, deps, vm, sourceId)), hostId: place.host_id }
+}
+
+/** Where it is placed. Of a locked, idle VM that has left the host `sourceId`. */
+export const startOnHost = (tx: Tx, deps: Deps, vm: sql.VmDetails, sourceId: string): Promise<ActionStarted> => {
   const isSuspended = vm.status === 'SUSPENDED' || vm.account_suspended
-  const input: Input = {
+  return startRunOf(
+    tx,
+    deps,
+    vm,
+    'RECOVER',
+  )(recoverVm, {
     vmId: vm.id,
     sourceId,
     isOn: vm.desired_running && !isSuspended && vm.pending_hold === null,
     off: vm.status === 'SUSPENDED' ? 'SUSPENDED' : 'STOPPED',
-  }
-  return { ...(await startRunOf(tx, deps, vm, 'RECOVER')(recoverVm, input)), hostId: place.host_id }
+  })
 }
 
 export const recoverVm = workflow<Input>('vm.recover', { deadline: '30m' })
@@ -65,24 +75,25 @@ export const recoverVm = workflow<Input>('vm.recover', { deadline: '30m' })
   })
   .step('ready', {
     timeout: steps.READY_STEP,
-    run: async (context) => (context.input.isOn ? steps.awaitReady(context) : null),
+    run: async (context) => (context.input.isOn ? steps.awaitReadyOrEnd(context, {}, ['guest']) : null),
   })
   .onSuccess(async (tx, { deps, input: { vmId, off }, results: { ready }, runId, now }) => {
+    await clearFailedRecovery(tx, vmId)
     const reason = ready ? (ready.reason ?? 'Its host failed, and it was started on another') : 'Its host failed, and it is on another now'
-    await sql.setStatus(
-      tx,
-      now,
-      vmId,
-      ready ? { status: 'RUNNING', readiness: ready.readiness, reason } : { status: off, readiness: 'booting', reason },
-    )
+    if (ready) await sql.setStatus(tx, now, vmId, { status: 'RUNNING', readiness: ready.readiness, reason })
+    else if (off !== 'SUSPENDED') await sql.setStatus(tx, now, vmId, { status: off, readiness: 'booting', reason })
     await recordVmEvent(tx, deps, vmId, ready ? 'vm.restarted' : 'vm.migrated', { actionId: runId, reason: 'host' })
   })
-  // It is still wanted: if this host is lost as well, the next one starts it.
-  .onFailure(async (tx, { deps, input: { vmId, off }, error, cleanupFailed, runId, now }) => {
+  // It is still wanted: it is tried again, and if this host is lost as well, the next one starts it.
+  .onFailure(async (tx, { deps, input: { vmId, sourceId, off }, error, cleanupFailed, runId, now }) => {
     const vm = await sql.lockVmById(tx, vmId)
     if (!vm) return
     if (cleanupFailed) await recordStaleMachine(tx, now, vmId, vm.host_id!)
-    const reason = `Its host failed, and another could not start it: ${error?.userMessage ?? 'it was cancelled'}`
-    await sql.setStatus(tx, now, vmId, { status: off, reason, readiness: 'booting' })
-    await recordVmEvent(tx, deps, vmId, 'vm.error', { actionId: runId, reason: 'host' })
+    const failures = await recordFailedRecovery(tx, now, vmId, sourceId)
+    const problem = error?.userMessage ?? 'it was cancelled'
+    deps.log.error({ vmId, hostId: vm.host_id, failures, problem }, 'starting VM of a lost host failed; will retry')
+    if (off === 'SUSPENDED') return
+    const reason = `Its host failed. It is tried again by itself, because another could not start it: ${problem}`
+    await sql.setStatus(tx, now, vmId, { status: 'ERROR', reason, readiness: 'booting' })
+    if (failures === 1) await recordVmEvent(tx, deps, vmId, 'vm.error', { actionId: runId, reason: 'host' })
   })

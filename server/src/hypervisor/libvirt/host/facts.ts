@@ -23,6 +23,7 @@ export function factMethods(context: HostContext): Pick<Monitoring, 'facts'> {
       const cpu = capabilities.find('host/cpu')
       return {
         hostname,
+        uuid: capabilities.find('host/uuid')?.text ?? null,
         vcpu: node.cpus,
         cpuNodes: readCpuNodes(capabilities),
         cpuModel: cpu?.find('model')?.text ?? node.model,
