@@ -240,6 +240,7 @@ function inBatches(
   let wasSmall = false
   /** Small ones among themselves, in turns with the others. */
   const nextOf = (asked: typeof waiting): typeof waiting => {
+    if (asked.length < 2) return asked
     const { small = [], large = [] } = Object.groupBy(asked, (each) => (sizeOf(each, new Map()) <= FEW ? 'small' : 'large'))
     wasSmall = small.length > 0 && !(wasSmall && large.length > 0)
     return firstOf(wasSmall ? small : large)
