@@ -1,12 +1,13 @@
 // A valid call of every operation of the dashboard. A new operation needs an entry here.
 import { Secret, TOTP } from 'otpauth'
 import { issuePasswordLink, issueSignUpLink, issueWelcomeLink } from '../src/features/users/service.ts'
-import { unmanage } from '../src/features/vms/service.ts'
+import { startMigration, unmanage } from '../src/features/vms/service.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { newId } from '../src/kernel/ids.ts'
 import { PASSWORD, type givenBrowser } from './browser.ts'
 import type { Call } from './endpoint-table.ts'
 import type { TestApp } from './harness.ts'
+import { givenHost } from './hosts.ts'
 
 export interface DashboardFixture {
   app: TestApp
@@ -56,6 +57,15 @@ let ranges = 0
 const MONEY = { amount: '5.00', reason: 'Because' }
 const REGION = { name: 'Amsterdam 1', country: 'NL', city: 'Amsterdam' }
 const PLAN = { name: 'Tiny', vcpu: 1, ram: 512, disk: 5, bandwidth: 100, networkSpeed: 100, price: '1.50', regions: ['fra1'] }
+
+/** A host without VMs. */
+const ofHost =
+  (given?: Record<string, unknown>): Arrange =>
+  async ({ app }) => ({ params: { id: (await givenHost(app, newId())).id }, ...(given && { body: given }) })
+const makeMovable = async (app: TestApp): Promise<void> => {
+  await app.db.run(sql`update address_pools set host_id = null`)
+  await givenHost(app, newId())
+}
 
 export const DASHBOARD: Record<string, Arrange> = {
   getSetup: nothing,
@@ -108,6 +118,14 @@ export const DASHBOARD: Record<string, Arrange> = {
 
   operatorListHosts: nothing,
   operatorChangeHost: async ({ app }) => ({ params: { id: app.host.id }, body: { maintenance: false } }),
+  operatorPlanDrain: ofHost(),
+  operatorGetDrain: ofHost(),
+  operatorStartDrain: ofHost({ concurrency: 1, stopOthers: false, partial: false }),
+  operatorCancelDrain: async (fixture) => {
+    const call = await ofHost()(fixture)
+    await fixture.browser.post(`/operator/hosts/${call.params!['id']}/drain`, {})
+    return call
+  },
   operatorGetCapacity: nothing,
   operatorListRegions: nothing,
   operatorCreateRegion: async () => ({ body: { ...REGION, slug: newId() } }),
@@ -152,6 +170,12 @@ export const DASHBOARD: Record<string, Arrange> = {
   },
   operatorUnmanageVm: ofVm(),
   operatorAdoptVm: ofVm((app, id) => app.db.tx((tx) => unmanage(tx, app.deps, id))),
+  operatorPlanMigration: ofVm(makeMovable),
+  operatorStartMigration: async (fixture) => ({ ...(await ofVm(makeMovable)(fixture)), body: { miBPerSecond: 100 } }),
+  operatorCancelMigration: ofVm(async (app, id) => {
+    await makeMovable(app)
+    await app.db.tx((tx) => startMigration(tx, app.deps, id, {}))
+  }),
   operatorListActions: async ({ app }) => {
     await vm(app)
     return {}

@@ -70,7 +70,7 @@ test('a range of which an address is reserved stays', async () => {
   )
   const { status, body } = await customer.post('/addresses', { regionId: small.region_id })
   expect(status).toBe(201)
-  await expect(db.tx((tx) => removePool(tx, '198.51.100.192/28'))).rejects.toThrow('is used by 0 VMs and 1 reserved addresses')
+  await expect(db.tx((tx) => removePool(tx, '198.51.100.192/28'))).rejects.toThrow('is used by 0 VMs and 1 reserved address')
   expect(await freeIn('198.51.100.192/28')).toBe(12n)
   // Released it rests before it is free, and both are listed apart.
   expect((await customer.delete(`/addresses/${body.data.id}`)).status).toBe(200)

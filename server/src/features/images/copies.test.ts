@@ -55,7 +55,7 @@ describe('an image of an account', async () => {
   const { id: targetId } = await app.db.one<{ id: string }>(sql`select id from backup_targets`)
 
   test('stays in the image folder where there is no backup target', () => {
-    const message = 'the 1 images of customers are in the image folder only'
+    const message = 'the image of a customer is in the image folder only'
     expect(alone).toMatchObject({ copies: [], missing: [], finding: { status: 'warning', message } })
   })
 

@@ -1,6 +1,6 @@
 // The workflow of an upgrade or resize, on the host of the VM or on another one. The machine is stopped, defined anew and started, unless it only
-// grows, within the room that it was started with: that is done live. Its disk grows last of all that can be undone. Until the end quotas and capacity are those of the larger of both sizes in each part, so
-// either outcome only releases.
+// grows, within the room that it was started with: that is done live. Its disk grows last of all that can be undone. Until the end quotas and capacity
+// are those of the larger of both sizes in each part, so either outcome only releases.
 import type { Tx } from '../../../kernel/database/db.ts'
 import { triggerReconciler } from '../../../workflow/reconciler-loop.ts'
 import type { EndContext, WorkflowBuilder } from '../../../workflow/workflow-builder.ts'
