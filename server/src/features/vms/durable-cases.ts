@@ -26,8 +26,8 @@ export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: 
   describe(`every VM workflow survives a crash and a failure at any step, on ${storage} storage`, async () => {
     const app = await testApp()
     if (storage === 'REPLICATED') await sellReplicated(app)
-    await app.db.run(sql`update catalog_values set value = 1000000 where name like 'quota.%'`)
-    await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
+    await app.db.run(sql`update catalog_values set value = 100000000 where name like 'quota.%'`)
+    await app.db.run(sql`update hosts set vcpu_total = 100000, ram_total_mib = 100000000, disk_total_gib = 10000000`)
     const customer = await app.given.customer({ credit: '1000000.00' })
     const input = await app.given.vmInput()
     const plans = (await customer.get('/plans')).body.data as { id: string; slug: string }[]
@@ -248,8 +248,8 @@ export function describeMigrationDurability({
     const app = await testApp()
     if (storage === 'REPLICATED') await sellReplicated(app)
     const other = await givenHost(app, 'other')
-    await app.db.run(sql`update catalog_values set value = 1000000 where name like 'quota.%'`)
-    await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
+    await app.db.run(sql`update catalog_values set value = 100000000 where name like 'quota.%'`)
+    await app.db.run(sql`update hosts set vcpu_total = 100000, ram_total_mib = 100000000, disk_total_gib = 10000000`)
     await app.db.run(sql`update address_pools set host_id = null`)
     const customer = await app.given.customer({ credit: '1000000.00' })
     const hosts = [app.host.id, other.id]
@@ -319,8 +319,8 @@ export function describeResizeElsewhereDurability({ thorough }: { thorough: bool
   describe('a resize on another host survives a crash and a failure at any step', async () => {
     const app = await testApp()
     const other = await givenHost(app, 'other')
-    await app.db.run(sql`update catalog_values set value = 1000000 where name like 'quota.%'`)
-    await app.db.run(sql`update hosts set vcpu_total = 10000, disk_total_gib = 1000000`)
+    await app.db.run(sql`update catalog_values set value = 100000000 where name like 'quota.%'`)
+    await app.db.run(sql`update hosts set vcpu_total = 100000, disk_total_gib = 1000000`)
     await app.db.run(sql`update address_pools set host_id = null`)
     const customer = await app.given.customer({ credit: '1000000.00' })
     const plans = (await customer.get('/plans')).body.data as { id: string; slug: string }[]
