@@ -95,7 +95,9 @@ describe('a machine', () => {
     expect(closed({ destination: '192.168.7.1', port: 6642 })).toEqual(drop)
     expect(closed({ destination: '1.1.1.1', protocol: 'UDP', port: 6081 })).toEqual(drop)
     expect(ask({ destination: '1.1.1.1', protocol: 'UDP', port: 16514 })).toContain('FORWARDED')
-    expect(ask({ destination: '2001:db9::1', port: 16514 })).toContain('FORWARDED')
+    expect(closed({ destination: '2001:db9::1', port: 16514 })).toEqual(drop)
+    const withheld = { ...question.publicNetwork, withheld: ['10.77.0.1/32'] }
+    expect(closed({ publicNetwork: withheld, destination: '10.77.0.1', port: 16514 })).toEqual(drop)
     expect(ask({ destination: '10.77.0.3', receiver: other, port: 16514 })).toContain('REACHABLE')
     expect(ask({ receiver: other, port: 16514 })).toContain('REACHABLE')
     const inside = { sender: [port('lan', ['10.0.0.2'])], networks: [{ ...lan, snat }], port: 16514 }

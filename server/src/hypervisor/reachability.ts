@@ -168,9 +168,9 @@ const isClosed = ({ ranges, allowed }: PublicNetworkSpec, address: string): bool
 /** Routers keep guests from ports of hosts everywhere, the public network where no guests of the region are. */
 const isHostPort = ({ publicNetwork, destination, protocol, port }: ReachQuestion, way: 'PUBLIC' | 'SNAT'): boolean => {
   const ports: number[] = protocol === 'TCP' ? HOST_PORTS.tcp : protocol === 'UDP' ? HOST_PORTS.udp : []
-  return (
-    port !== null && ports.includes(port) && (way === 'SNAT' || (!destination.includes(':') && !isIn(publicNetwork.ranges, destination)))
-  )
+  const { ranges, withheld = [] } = publicNetwork
+  const hasGuests = isIn(ranges, destination) && !isIn(withheld, destination)
+  return port !== null && ports.includes(port) && (way === 'SNAT' || !hasGuests)
 }
 
 const hasAddress = ({ addresses, ranges }: Interface, address: string): boolean => isIn([...addresses, ...ranges], address)
