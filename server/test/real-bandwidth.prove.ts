@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { sleep, stopwatch } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/database/db.ts'
+import { LIMIT } from '../src/hypervisor/ovn/rows.ts'
 import { eventually } from './processes.ts'
 import { missingForRealHost, TIMEOUT_MS } from './real-product.ts'
 import { realGuests } from './real-guests.ts'
@@ -46,7 +47,7 @@ describeIf(missingForRealHost())('the traffic of a real VM', { timeout: 6 * TIME
   }
   /** In Mbit/s, by direction: it is the only VM. */
   const limits = async (): Promise<number[]> =>
-    [...(await sandbox.inside('ovn-nbctl', '--columns=bandwidth', 'list', 'QoS')).matchAll(/rate=(\d+)/g)].map(
+    [...(await sandbox.inside('ovn-nbctl', '--columns=bandwidth', 'find', 'QoS', `priority=${LIMIT}`)).matchAll(/rate=(\d+)/g)].map(
       ([, kbit]) => Number(kbit) / 1000,
     )
   const usage = async (): Promise<Usage> => (await customer.get<Usage[]>('/bandwidth')).find(({ vmId }) => vmId === vm.vmId)!

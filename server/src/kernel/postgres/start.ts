@@ -1,5 +1,5 @@
 // Starts PostgreSQL on a folder in any state. Must be called under the folder's lock.
-import { stat } from 'node:fs/promises'
+import { constants, stat } from 'node:fs/promises'
 import { ensureSystemUser, SERVICE_USER, type OsUser } from '../os-user.ts'
 import { chooseOsUser, findLauncher } from './os-user.ts'
 import { findBinaries } from './binaries.ts'
@@ -86,7 +86,8 @@ export async function stopIfClosedToService(folder: Folder): Promise<void> {
   const service = await otherService()
   const live = service && (await findSettledPostmaster(folder.cluster))
   if (!live || (await findOwner(folder.owner)) !== undefined) return
-  if ((await stat(live.socketDir)).gid !== service.gid) await stopPostmaster(folder)
+  const { gid, mode } = await stat(live.socketDir)
+  if (gid !== service.gid || !(mode & constants.S_IXGRP)) await stopPostmaster(folder)
 }
 
 function requireSameMajor(folder: Folder, found: string | undefined, version: string): void {

@@ -3,14 +3,42 @@
 import type { Domain } from '@berth/libvirt'
 import { type ComputeSize, isDriverError } from '../../driver.ts'
 import type { HostContext } from '../core/host-context.ts'
-import { dimmsOf } from '../xml/size-xml.ts'
+import { pollUntilTrue } from '../core/poll.ts'
+import { dimmsOf, sizeOf } from '../xml/size-xml.ts'
 import { callGuestAgent } from './guest-agent.ts'
 import { readDomain } from './lookup.ts'
 
 const MIB = 2 ** 20
 
-/** Says what the guest does not use although it was told to, which its kernel may know of later; null: it uses all. */
-export async function findUnused(
+const LOOK_INTERVAL_MS = 1_000
+
+/** Has the guest use all of it, and says why it does not when `timeoutMs` is over: its kernel may know of it later, and its agent answer later. Null: it does. */
+export async function awaitUse(
+  context: HostContext,
+  domain: Domain,
+  { has, hasDimms, timeoutMs }: { has: ComputeSize; hasDimms: boolean; timeoutMs: number },
+  signal: AbortSignal,
+): Promise<string | null> {
+  const unused: { reason: string | null } = { reason: null }
+  const isUsed = async (): Promise<boolean> => {
+    unused.reason = await findUnused(context, domain, has, hasDimms, signal)
+    return unused.reason === null
+  }
+  const poll = { timeoutMs, intervalMs: LOOK_INTERVAL_MS }
+  await pollUntilTrue(context, `have the guest of ${domain.name} use what it has`, signal, isUsed, poll)
+  return unused.reason
+}
+
+/** Memory of a guest that has booted. Best effort: what it does not use it has nevertheless. */
+export async function bringMemoryOnline(context: HostContext, domain: Domain, timeoutMs: number, signal: AbortSignal): Promise<void> {
+  const xml = await readDomain(context, domain, signal)
+  if (!xml || dimmsOf(xml).length === 0) return
+  const reason = await awaitUse(context, domain, { has: sizeOf(xml), hasDimms: true, timeoutMs }, signal)
+  if (reason !== null)
+    context.log.warn({ hostId: context.hostId, domain: domain.name, reason }, 'guest that has booted does not use what was added')
+}
+
+async function findUnused(
   context: HostContext,
   domain: Domain,
   { vcpu, ramMiB }: ComputeSize,
@@ -26,19 +54,6 @@ export async function findUnused(
     if (isDriverError(error, 'transient', 'invalid_state', 'unsupported')) return 'its guest agent does not answer, or refuses it'
     throw error
   }
-}
-
-/** Memory of a guest that has booted. Best effort: what it does not use it has nevertheless. */
-export async function bringMemoryOnline(context: HostContext, domain: Domain, signal: AbortSignal): Promise<void> {
-  const xml = await readDomain(context, domain, signal)
-  if (!xml || dimmsOf(xml).length === 0) return
-  await onlineMemory(context, domain, signal).catch((error: unknown) => {
-    if (signal.aborted) throw error
-    context.log.warn(
-      { hostId: context.hostId, domain: domain.name, err: error },
-      'onlining memory of guest failed; it has less until it is restarted',
-    )
-  })
 }
 
 async function onlineVcpus(context: HostContext, domain: Domain, signal: AbortSignal): Promise<number> {

@@ -2,19 +2,11 @@
 // a killed process has left out is found by comparing both with the spec.
 import type { Domain } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
-import {
-  type ComputeSize,
-  DriverError,
-  GUEST_TAKES_MS,
-  isDriverError,
-  type LiveSize,
-  type Machines,
-  type MachineSpec,
-} from '../../driver.ts'
+import { DriverError, GUEST_TAKES_MS, isDriverError, type LiveSize, type Machines, type MachineSpec } from '../../driver.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { pollUntilTrue } from '../core/poll.ts'
 import type { Element } from '../core/xml.ts'
-import { findUnused } from '../domain/guest-size.ts'
+import { awaitUse } from '../domain/guest-size.ts'
 import { findMachine, type MachineState, readDefinition, readDomain } from '../domain/lookup.ts'
 import { ignoreIfPending, RETRY_INTERVAL_MS } from '../network/interfaces.ts'
 import { cpuSetOf } from '../xml/cpu-xml.ts'
@@ -45,8 +37,10 @@ async function ensureLiveSize(context: HostContext, found: MachineState, spec: M
   // Also those that stay: QEMU's other threads may run where the removed ones did.
   if (has.vcpu <= spec.vcpu && (spec.cpus ?? cpuSetOf(xml)) !== null) await pinLive(context, { domain, xml }, spec.cpus, signal)
   const isSmaller = spec.vcpu < before.vcpu || spec.ramMiB < before.ramMiB
-  const guest = { hasAgent: metadata.hasAgent, hasDimms: dimmsOf(xml).length > 0 }
-  return { ...has, guestReason: isSmaller ? null : await awaitUse(context, domain, has, guest, signal) }
+  if (isSmaller) return { ...has, guestReason: null }
+  if (!metadata.hasAgent) return { ...has, guestReason: 'its image has no guest agent' }
+  const use = { has, hasDimms: dimmsOf(xml).length > 0, timeoutMs: GUEST_TAKES_MS }
+  return { ...has, guestReason: await awaitUse(context, domain, use, signal) }
 }
 
 function requireRoom({ domain, xml }: MachineState, { vcpu, ramMiB }: MachineSpec): void {
@@ -133,25 +127,4 @@ async function setVcpus(context: HostContext, domain: Domain, { vcpu: wanted }: 
   }
   const what = `remove vCPUs of ${domain.name}`
   await pollUntilTrue(context, what, signal, isReleased, { timeoutMs: GUEST_TAKES_MS, intervalMs: UNPLUG_INTERVAL_MS })
-}
-
-const LOOK_INTERVAL_MS = 1_000
-
-/** Why the guest does not use it; null: it does. */
-async function awaitUse(
-  context: HostContext,
-  domain: Domain,
-  has: ComputeSize,
-  { hasAgent, hasDimms }: { hasAgent: boolean; hasDimms: boolean },
-  signal: AbortSignal,
-): Promise<string | null> {
-  if (!hasAgent) return 'its image has no guest agent'
-  const unused: { reason: string | null } = { reason: null }
-  const isUsed = async (): Promise<boolean> => {
-    unused.reason = await findUnused(context, domain, has, hasDimms, signal)
-    return unused.reason === null
-  }
-  const poll = { timeoutMs: GUEST_TAKES_MS, intervalMs: LOOK_INTERVAL_MS }
-  await pollUntilTrue(context, `have the guest of ${domain.name} use what it has`, signal, isUsed, poll)
-  return unused.reason
 }

@@ -16,7 +16,7 @@ export const readinessMethods = (context: HostContext): Pick<Machines, 'ensureRe
     if (!readiness) throw guestFailed(context, vmId, `was not ready within ${timeoutMs} ms`)
     stopRecording(context, vmId)
     if (readiness === 'reachable') {
-      await bringMemoryOnline(context, found.domain, signal)
+      await bringMemoryOnline(context, found.domain, 0, signal)
       await configureGuestAddresses(context, await getMachine(context, vmId, signal), signal)
     }
     return { readiness }

@@ -1,6 +1,6 @@
 // libvirt events as DriverEvents.
 import { AgentState, DomainLifecycle, StoppedDetail, type Domain, type EventOf } from '@berth/libvirt'
-import type { DriverEvent, Monitoring, StopReason } from '../../driver.ts'
+import { GUEST_TAKES_MS, type DriverEvent, type Monitoring, type StopReason } from '../../driver.ts'
 import { bringMemoryOnline } from '../domain/guest-size.ts'
 import { getMetadata } from '../xml/domain-metadata.ts'
 import { vmIdOfDomain } from '../core/resource-names.ts'
@@ -13,6 +13,7 @@ export function eventMethods(context: HostContext): Pick<Monitoring, 'subscribe'
     subscribe: async (listener, signal) => {
       const ends: (() => void)[] = []
       const notify = inOrder(context, listener)
+      const agent = agentEvents(context)
       const listen = async (listening: (host: HostContext['host']) => Promise<() => void>): Promise<void> => {
         ends.push(await context.call('listen to events', signal, listening))
       }
@@ -20,7 +21,7 @@ export function eventMethods(context: HostContext): Pick<Monitoring, 'subscribe'
       try {
         await listen((host) => host.subscribe('lifecycle', (event) => notify(() => lifecycle(context, event))))
         await listen((host) => host.subscribe('reboot', ({ domain }) => notify(() => eventOf(domain, 'rebooted'))))
-        await listen((host) => host.subscribe('agent', (event) => notify(() => agent(context, event))))
+        await listen((host) => host.subscribe('agent', (event) => notify(() => agent(event))))
       } catch (error) {
         end()
         throw error
@@ -50,16 +51,20 @@ const eventOf = (domain: Domain, type: 'started' | 'rebooted' | 'agent_connected
   return vmId ? { type, vmId } : undefined
 }
 
-const MEMORY_MS = 60_000
-
-/** A guest that has rebooted by itself gets its added memory here. */
-function agent(context: HostContext, { domain, state }: EventOf<'agent'>): DriverEvent | undefined {
-  const event = state === AgentState.connected ? eventOf(domain, 'agent_connected') : undefined
-  if (event)
-    bringMemoryOnline(context, domain, AbortSignal.any([context.closing, AbortSignal.timeout(MEMORY_MS)])).catch((error: unknown) =>
-      context.log.debug({ hostId: context.hostId, domain: domain.name, err: error }, 'looking for added memory failed'),
-    )
-  return event
+/** A guest that has rebooted by itself gets its added memory here, by one attempt at a time: it may open and close its channel as it likes. */
+function agentEvents(context: HostContext): (event: EventOf<'agent'>) => DriverEvent | undefined {
+  const attempts = new Set<string>()
+  return ({ domain, state }) => {
+    const event = state === AgentState.connected ? eventOf(domain, 'agent_connected') : undefined
+    if (!event || attempts.has(domain.name)) return event
+    attempts.add(domain.name)
+    bringMemoryOnline(context, domain, GUEST_TAKES_MS, context.closing)
+      .catch((error: unknown) =>
+        context.log.debug({ hostId: context.hostId, domain: domain.name, err: error }, 'looking for added memory failed'),
+      )
+      .finally(() => attempts.delete(domain.name))
+    return event
+  }
 }
 
 async function lifecycle(context: HostContext, { domain, event, detail }: EventOf<'lifecycle'>): Promise<DriverEvent | undefined> {
