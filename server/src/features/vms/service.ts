@@ -13,6 +13,7 @@ export {
   startUnsuspension,
   suspendAccountVms,
   suspendByOperator,
+  suspendUnpaid,
   unsuspendAccountVms,
   unsuspendByOperator,
   type SuspensionOutcome,
@@ -43,5 +44,5 @@ export {
 } from './billing/copies.ts'
 export { controllerForVm, isPlaced, portSpecs } from './model/ports.ts'
 export { applyPortsNow } from './reconcilers/apply-ports.reconciler.ts'
-export { startVm, suspendUnpaid, unsuspend } from './actions/power.ts'
+export { startVm, unsuspend } from './actions/power.ts'
 export { isPreemptible, requireAllowed, requirePaidPeriod, SHELVED } from './model/allowed-actions.ts'
