@@ -4,7 +4,7 @@ import type { Db, Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { attachedNetworks, networkSpec } from './attachments.ts'
-import { markRoutesOfNetworkDue } from './guest-routes.ts'
+import { markRoutesOfNetworkDue } from './guest-routing.ts'
 import * as sql from './sql.ts'
 
 export const APPLY = 'networks.apply'
