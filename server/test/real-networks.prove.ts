@@ -151,7 +151,9 @@ describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT
 
   /** Routes to the range in the guest: those that its agent configured have a metric of their own, after those of its owner. */
   const routesTo = async (guest: Guest, range: string): Promise<string[]> =>
-    (await inside(guest, 'ip route | grep -F "$0 "', range)).split('\n').flatMap((line) => (line === '' ? [] : [line.trim().replaceAll(/ +/g, ' ')]))
+    (await inside(guest, 'ip route | grep -F "$0 "', range))
+      .split('\n')
+      .flatMap((line) => (line === '' ? [] : [line.trim().replaceAll(/ +/g, ' ')]))
   const OF_AGENT = 'metric 2147483647'
 
   test('guests are told the routes of their network by their agents, and a client of DHCP has its own beside them', async () => {
@@ -189,7 +191,9 @@ describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT
     const { id } = await customer.make(`/networks/${lan}/peerings`, { networkId: far })
     const meet = async (): Promise<boolean[]> => [await pings(ada, there), await pings(bob, here)]
     await expect.poll(meet, { timeout: 20_000 }).toEqual([true, true])
-    const ask = (await customer.make(`/vms/${ada.vmId}/reach`, { to: there, protocol: 'ICMP' })) as unknown as { steps: { remedy: string }[] }
+    const ask = (await customer.make(`/vms/${ada.vmId}/reach`, { to: there, protocol: 'ICMP' })) as unknown as {
+      steps: { remedy: string }[]
+    }
     expect(ask.steps.map(({ remedy }) => remedy)).toEqual(ask.steps.map(() => null))
 
     await rebootsItself(bob)

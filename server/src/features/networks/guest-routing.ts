@@ -71,4 +71,6 @@ export const forgetRoutes = (db: Queries, due: DueRoutes) => db.run(sql`delete f
 
 /** After an answer that came later than a change: an older state may have been told after a newer one. */
 export const retellRoutes = (db: Queries, now: Date, vmId: string) =>
-  db.run(sql`update guest_routes set version = gen_random_uuid(), is_told = false, wanted_at = ${now}, due_at = ${now} where vm_id = ${vmId}`)
+  db.run(
+    sql`update guest_routes set version = gen_random_uuid(), is_told = false, wanted_at = ${now}, due_at = ${now} where vm_id = ${vmId}`,
+  )

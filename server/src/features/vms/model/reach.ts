@@ -196,7 +196,8 @@ function wordsFor({ protocol, port, to, destination, sender, receiver, specs, at
     const back = answers ? [`"ip route add ${cidr} via ${peer.gateway}" in ${receiver.vm.name}`] : []
     const detail = peer ? `${nameOf(networkId)} and its peering with the network of ${destination}` : `a route of ${nameOf(networkId)}`
     const commands = [...there, ...back].join(' and ')
-    const remedy = commands && `The guest agent has not configured the way yet, or there is none: unless the guest asks DHCP, run ${commands}`
+    const remedy =
+      commands && `The guest agent has not configured the way yet, or there is none: unless the guest asks DHCP, run ${commands}`
     return { ...step('ROUTE', true, `By ${detail}`), remedy: remedy || null }
   }
 
