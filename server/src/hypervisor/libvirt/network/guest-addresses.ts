@@ -64,7 +64,7 @@ const OURS = 'proto 98 metric 2147483647'
  * Arguments: gateways, each followed by its ranges. The kernel finds the interface by the gateway: the guest may have a bridge on it. busybox lists routes of all protocols, but
  * deletes only those of the one it is given: whatever else has our metric stays.
  */
-const ROUTES_SCRIPT = `failed=0
+export const ROUTES_SCRIPT = `failed=0
 newline='
 '
 wanted=$newline
