@@ -121,6 +121,28 @@ describe('host', () => {
     expect((await settled).every((one) => one.status === 'rejected')).toBe(true)
   })
 
+  test('guests that do not answer block no other call: they have a connection of their own, on demand', async () => {
+    const { agentCommand } = areas.guests
+    const asked: { call: Frame; peer: Peer }[] = []
+    daemon.on(agentCommand, (call, peer) => asked.push({ call, peer }))
+    daemon.on(areas.domains.destroy, (call, peer) => peer.reply(call))
+    const answered: string[] = []
+    const onCall = ({ procedure, connection }: CallReport & { connection: string }) =>
+      procedure === agentCommand.name && answered.push(connection)
+    const host = start({ onCall })
+    await host.whenUp()
+    const settled = Promise.allSettled(Array.from({ length: 9 }, () => host.guests.agentCommand({ domain, command: '{}' })))
+    await eventually('three calls', () => asked.length === 3 || undefined)
+    await host.domains.destroy({ domain })
+    expect(answered).toEqual([])
+    while (answered.length < 9) {
+      for (const { call, peer } of asked.splice(0)) peer.reply(call, agentCommand.result, '{}')
+      await eventually('the next ones', () => asked.length > 0 || answered.length === 9 || undefined)
+    }
+    expect((await settled).every(({ status }) => status === 'fulfilled')).toBe(true)
+    expect(new Set(answered)).toEqual(new Set(['guests']))
+  })
+
   test('disk copies block no other call: they have a connection of their own, on demand', async () => {
     const { createFrom } = areas.volumes
     const volume = { pool: 'p', name: 'v', key: 'k' }

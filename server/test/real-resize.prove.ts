@@ -10,6 +10,17 @@ interface Size {
   ram: number
 }
 
+/** For two minutes in place of the guest's own: it is there, and says nothing that makes sense. */
+const LYING_AGENT = `sleep 1; port=$(tr '\\0' '\\n' < /proc/$(cat /run/qemu-ga.pid)/cmdline | grep ^/dev/)
+  kill $(cat /run/qemu-ga.pid); sleep 1
+  (exec 3<> "$port"; while read -r line <&3; do
+    case "$line" in
+      *guest-sync*) echo "{\\"return\\": $(echo "$line" | sed 's/.*"id"[^0-9]*\\([0-9]*\\).*/\\1/')}" >&3 ;;
+      *) echo '{"return": {}}' >&3 ;;
+    esac
+  done) & liar=$!
+  sleep 120; kill $liar; qemu-ga -d -m virtio-serial -p "$port" -f /run/qemu-ga.pid -l /run/qemu-ga.log -t /run`
+
 describeIf(missingForLibvirtHost())('a guest that grows', { timeout: 5 * TIMEOUT_MS }, async () => {
   const { vms, hosts, run, migrate, broken, order, ...product } = await movingGuest()
   const answer = async <T>(method: string, path: string, body?: object): Promise<T> => {
@@ -79,12 +90,29 @@ describeIf(missingForLibvirtHost())('a guest that grows', { timeout: 5 * TIMEOUT
     expect(await broken()).toBe('')
   })
 
+  test('has and pays its new size when its agent answers nonsense', async () => {
+    await order('POST', `/vms/${vms.mover}/stop`)
+    await order('POST', `/vms/${vms.mover}/start`)
+    const before = await seen()
+    const balance = async () => Number(((await product.customer().send('GET', '/wallet')).data as unknown as { balance: string }).balance)
+    const paidBefore = await balance()
+    const to = { vcpu: 5, ram: 8192 }
+    await product.inBackground(vms.mover, LYING_AGENT)
+    await resize(to)
+    expect(await answer('GET', '')).toMatchObject({ status: 'RUNNING', statusReason: expect.stringContaining('its guest agent'), ...to })
+    expect(await balance()).toBeLessThan(paidBefore)
+    await expect.poll(() => seen().catch(() => null), { timeout: TIMEOUT_MS, interval: 2_000 }).toMatchObject({ bootId: before.bootId })
+    await order('POST', `/vms/${vms.mover}/restart`)
+    expect((await seen()).vcpu).toBe(to.vcpu)
+    expect(await broken()).toBe('')
+  })
+
   test('has its size and new room after it was stopped and started', async () => {
     await order('POST', `/vms/${vms.mover}/stop`)
     await order('POST', `/vms/${vms.mover}/start`)
-    expect((await seen()).vcpu).toBe(4)
+    expect((await seen()).vcpu).toBe(5)
     expect(await restarts({ vcpu: 8, ram: 16_384 })).toBe(false)
-    expect(await restarts({ vcpu: 2, ram: 7168 })).toBe(true)
+    expect(await restarts({ vcpu: 2, ram: 8192 })).toBe(true)
     expect(await broken()).toBe('')
   })
 })

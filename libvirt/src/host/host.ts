@@ -1,5 +1,5 @@
-// A host that reconnects. Quick calls, slow calls and events have a connection each, disk copies get one on demand, and every stream has its
-// own, so that none blocks another. Lost connections are re-opened with backoff, and events registered again; then `onUp` lets the owner list
+// A host that reconnects. Quick calls, slow calls and events have a connection each, disk copies and calls to guests get one on demand, and every stream
+// has its own, so that none blocks another. Lost connections are re-opened with backoff, and events registered again; then `onUp` lets the owner list
 // everything again, because events in between are lost: treat events as hints, listings as the truth.
 import { Client } from '../client.ts'
 import { Connection } from '../connection/connection.ts'
@@ -17,14 +17,16 @@ import { LazyConnection } from './lazy-connection.ts'
 import { EventRelay } from './event-relay.ts'
 import { Availability } from './availability.ts'
 
-/** A daemon runs twenty calls at a time, of all its clients together: copies must leave workers for the others. */
-const COPIES_AT_ONCE = 3
+/** A daemon runs twenty calls at a time, of all its clients together: what takes long must leave workers for the others. */
+const LONG_AT_ONCE = 3
+
+type LazyName = 'copies' | 'guests'
 
 export interface HostOptions extends Omit<ConnectionOptions, 'onCall'> {
   /** All connections are open and events registered: list everything now. Retried when it rejects. */
   onUp?: (host: Host) => Promise<void> | void
   onDown?: (reason: Error) => void
-  onCall?: (report: CallReport & { connection: ConnectionName | 'copies' | 'stream' }) => void
+  onCall?: (report: CallReport & { connection: ConnectionName | LazyName | 'stream' }) => void
   onConnection?: (report: ConnectionReport) => void
   /** Default: 0.1 s, doubling to 10 s. */
   backoff?: Partial<Backoff>
@@ -36,7 +38,7 @@ export class Host extends Client {
   private readonly uptime: Availability
   private readonly subscriptions: Subscriptions
   private readonly connections: Record<ConnectionName, ManagedConnection>
-  private readonly copies = new LazyConnection(() => this.open('copies', true))
+  private readonly onDemand = { bulk: this.lazy('copies'), guest: this.lazy('guests') }
   private readonly streaming = new Set<Connection>()
   private readonly onProblem: (error: Error) => void
   private relay: EventRelay | undefined
@@ -72,9 +74,10 @@ export class Host extends Client {
   }
 
   override async call<Args, Result>(procedure: Procedure<Args, Result>, args: Args, options?: CallOptions): Promise<Result> {
-    const managed = procedure.pace === 'quick' ? this.connections.quick : this.connections.slow
-    const connection = managed.use(procedure.name)
-    return (procedure.pace === 'bulk' ? await this.copies.use() : connection).call(procedure, args, options)
+    const { pace, name } = procedure
+    const connection = (pace === 'quick' ? this.connections.quick : this.connections.slow).use(name)
+    const chosen = pace === 'bulk' || pace === 'guest' ? await this.onDemand[pace].use() : connection
+    return chosen.call(procedure, args, options)
   }
 
   override async openStream<Args, Result, D extends Direction>(
@@ -112,7 +115,7 @@ export class Host extends Client {
   async close(): Promise<void> {
     this.isClosed = true
     this.uptime.stop()
-    const connections = [...Object.values(this.connections), this.copies]
+    const connections = [...Object.values(this.connections), ...Object.values(this.onDemand)]
     await Promise.all([...connections.map((each) => each.stop()), ...[...this.streaming].map((one) => one.close())])
   }
 
@@ -128,9 +131,13 @@ export class Host extends Client {
     })
   }
 
-  private async open(name: ConnectionName | 'copies' | 'stream', watched: boolean): Promise<Connection> {
+  private lazy(name: LazyName): LazyConnection {
+    return new LazyConnection(() => this.open(name, true))
+  }
+
+  private async open(name: ConnectionName | LazyName | 'stream', watched: boolean): Promise<Connection> {
     const { onCall, keepalive, ...options } = this.options
-    if (name === 'copies') options.maxInFlight = Math.min(COPIES_AT_ONCE, options.maxInFlight ?? COPIES_AT_ONCE)
+    if (name === 'copies' || name === 'guests') options.maxInFlight = Math.min(LONG_AT_ONCE, options.maxInFlight ?? LONG_AT_ONCE)
     const report = onCall && { onCall: (call: CallReport) => onCall({ ...call, connection: name }) }
     const watching = { ...keepalive, watched: watched && (keepalive?.watched ?? true) }
     const connection = await Connection.open({ ...options, ...report, keepalive: watching })

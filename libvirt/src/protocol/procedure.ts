@@ -6,7 +6,7 @@ import type { Fields, StructIn, Type } from '../xdr/types.ts'
 /** Which way the data of a procedure's stream flows, seen from us. */
 export type Direction = 'in' | 'out' | 'both'
 
-export type Pace = 'quick' | 'slow' | 'bulk'
+export type Pace = 'quick' | 'slow' | 'bulk' | 'guest'
 
 export interface Procedure<Args, Result> {
   readonly program: number
@@ -14,7 +14,7 @@ export interface Procedure<Args, Result> {
   readonly name: string
   readonly args: Type<Args, unknown>
   readonly result: Type<never, Result>
-  /** `Host` keeps what may take long away from what is quick, and what moves whole disks away from both. */
+  /** `Host` keeps what may take long away from what is quick, and what moves whole disks or waits for a guest away from both. */
   readonly pace: Pace
 }
 
@@ -44,6 +44,9 @@ export function bulk<F extends Fields, R = void>(number: number, name: string, a
 export function qemu<F extends Fields, R = void>(number: number, name: string, args: F, result?: Type<never, R>): Procedure<ArgsOf<F>, R> {
   return describe(Program.qemu, number, name, args, result, 'slow')
 }
+
+/** Takes as long as the guest likes, up to its timeout. */
+export const byGuest = <Args, Result>(procedure: Procedure<Args, Result>): Procedure<Args, Result> => ({ ...procedure, pace: 'guest' })
 
 export function stream<F extends Fields, D extends Direction, R = void>(
   direction: D,

@@ -37,7 +37,9 @@ const invited = '-m conntrack --ctstate RELATED,ESTABLISHED,DNAT -j RETURN'
  */
 const NEW_CONNECTIONS =
   `${GATEWAY} ! -o ${PUBLIC_BRIDGE} -m conntrack --ctstate NEW -m hashlimit --hashlimit-above 200/sec --hashlimit-burst 2000 ` +
-  '--hashlimit-mode srcip,dstip,dstport --hashlimit-name berth-nat --hashlimit-htable-size 65536 --hashlimit-htable-max 1048576 -j DROP'
+  '--hashlimit-mode srcip,dstip,dstport --hashlimit-name berth-nat --hashlimit-htable-size 65536 --hashlimit-htable-max 1048576 ' +
+  // As long as the first ones take to come back: what is forgotten sooner has them again.
+  '--hashlimit-htable-expire 10000 -j DROP'
 
 /** Whether the kernel can count them. */
 export const canLimitConnections = async (): Promise<boolean> =>

@@ -1,13 +1,10 @@
 // Hosts take tunnelled frames from the addresses of hosts, and a host gives its own address to what it masquerades. So no packet of a guest may
 // reach the end of a tunnel that way: it would be a frame in any customer's network.
-import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { missingCommands } from '../../../libvirt/test/command.ts'
 import { describeIf } from '../../../libvirt/test/describe-if.ts'
-import { missingForOvn, OvnRegion, type Guest } from '../../test/ovn-hosts.ts'
-import { portName, type NetworkController } from '../hypervisor/network-controller.ts'
-import { networkController } from '../hypervisor/ovn/controller.ts'
-import { openNetworkDatabase, type NetworkDatabase } from '../hypervisor/ovn/northbound.ts'
+import { OvnGuests } from '../../test/ovn-guests.ts'
+import { missingForOvn, type Guest } from '../../test/ovn-hosts.ts'
 import { sleep } from '../kernel/clock.ts'
 import { parseCidr } from '../kernel/cidr.ts'
 import { masqueradeCommands } from './masquerade.ts'
@@ -44,50 +41,31 @@ for network in [900, 901, 902, *range(1, 30)]:
 END`
 
 describeIf(missingForOvn() ?? missingCommands('python3', 'iptables'))('the tunnels of other hosts', { timeout: 120_000 }, () => {
-  let region: OvnRegion
-  let database: NetworkDatabase
-  let controller: NetworkController
+  let ovn: OvnGuests
   let victim: Guest
-  const hostShell = (script: string): Promise<string> => region.chassis[0]!.shell(script)
+  const hostShell = (script: string): Promise<string> => ovn.region.chassis[0]!.shell(script)
   const rules = masqueradeCommands({ range: parseCidr(PUBLIC_RANGE)!, allowed: [HOSTS] } as unknown as HostPlan)
 
   beforeAll(async () => {
-    region = await OvnRegion.open(2)
-    database = openNetworkDatabase({ ...region.endpoints, log: pino({ level: 'silent' }) })
-    controller = networkController(database)
-    await controller.ensurePublicNetwork({ ranges: [PUBLIC_RANGE], allowed: [HOSTS], gateways: ['hv1'] }, soon())
+    ovn = await OvnGuests.open(2, { ranges: [PUBLIC_RANGE], allowed: [HOSTS], gateways: ['hv1'] })
     for (const number of [11, 12]) {
       const snat = { address: `100.64.0.${number}`, prefix: 16, gateway: GATEWAYS.routers }
       const [networkId, cidr, gateway] = [`net${number}`, `10.${number}.0.0/24`, `10.${number}.0.1`]
-      await controller.ensureNetwork({ networkId, cidr, gateway, enableDhcp: true, dns: [], snat, routes: [], peers: [] }, soon())
+      await ovn.controller.ensureNetwork({ networkId, cidr, gateway, enableDhcp: true, dns: [], snat, routes: [], peers: [] }, soon())
     }
     await hostShell(`ip addr add ${GATEWAYS.routers}/16 dev br-ex; ip addr add ${GATEWAYS.public}/24 dev br-ex; ip link set br-ex up
       ethtool -K br-ex tx off >/dev/null; echo 1 > /proc/sys/net/ipv4/ip_forward`)
     victim = await plug('net12', '10.12.0.11', 1)
-    await region.chassis[1]!.shell(`python3 -c "
+    await ovn.region.chassis[1]!.shell(`python3 -c "
 import socket
 taker = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 taker.bind(('${OTHER_HOST}', ${OPEN_PORT}))
 while True: open('/run/taken', 'ab').write(taker.recv(2000))" >/dev/null 2>&1 </dev/null &`)
   }, 120_000)
-  afterAll(async () => {
-    database?.close()
-    await region?.close()
-  })
+  afterAll(() => ovn?.close())
 
-  let guests = 0
-  const nextMac = (): string => `52:54:00:00:0d:0${++guests}`
-  const plug = async (networkId: string | null, address: string, host: number): Promise<Guest> => {
-    const mac = nextMac()
-    const name = region.chassis[host]!.name
-    await controller.ensurePort(
-      { vmId: 'vm', mac, networkId, addresses: [address], ranges: [], host: name, limitMbps: null, filter: null },
-      soon(),
-    )
-    const guest = await region.addGuest(region.chassis[host]!, { mac, address, interfaceId: portName(mac) })
-    await database.portUp(portName(mac), soon())
-    return guest
-  }
+  const plug = (networkId: string | null, address: string, host: number): Promise<Guest> =>
+    ovn.plug(ovn.portOf({ networkId, addresses: [address], host: `hv${host + 1}` }))
   const inside = async (): Promise<Guest['shell']> => {
     const { shell } = await plug('net11', '10.11.0.11', 0)
     await shell('ip route add default via 10.11.0.1')
@@ -104,10 +82,10 @@ while True: open('/run/taken', 'ab').write(taker.recv(2000))" >/dev/null 2>&1 </
       ethtool -K through tx off >/dev/null; ip netns exec through ethtool -K e0 tx off >/dev/null
       ip -n through addr add 100.64.0.99/16 dev e0; ip -n through link set e0 up; ip link set through arp off up
       ip -n through route add default via ${GATEWAYS.routers}; ovs-vsctl add-port br-ex through`)
-    return (script) => region.chassis[0]!.inside('ip', 'netns', 'exec', 'through', 'sh', '-ec', script)
+    return (script) => ovn.region.chassis[0]!.inside('ip', 'netns', 'exec', 'through', 'sh', '-ec', script)
   }
 
-  const taken = (): Promise<string> => region.chassis[1]!.shell('cat /run/taken 2>/dev/null || true')
+  const taken = (): Promise<string> => ovn.region.chassis[1]!.shell('cat /run/taken 2>/dev/null || true')
   test.each([
     ['a guest of a private network: by OVN alone', 'from inside', inside, `${rules} iptables -F BERTH-CLOSED`],
     ['a guest of the public network: by OVN alone', 'from outside', outside, `${rules} iptables -F BERTH-CLOSED`],

@@ -1,5 +1,4 @@
 // What one guest or one host that is taken over does to the others of its region.
-import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { missingCommands } from '../../../../libvirt/test/command.ts'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
@@ -14,13 +13,12 @@ import {
   udpFrame,
   type End,
 } from '../../../test/frames.ts'
-import { missingForOvn, OUTSIDE, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
+import { OvnGuests } from '../../../test/ovn-guests.ts'
+import { missingForOvn, OUTSIDE, type Guest } from '../../../test/ovn-hosts.ts'
 import { connectionLimitCommands } from '../../host-setup/connection-limits.ts'
 import { sleep } from '../../kernel/clock.ts'
-import { NAT_GATEWAY, portName, type NetworkController, type PortSpec } from '../network-controller.ts'
+import { NAT_GATEWAY, type PortSpec } from '../network-controller.ts'
 import type { Filter } from '../spec.ts'
-import { networkController } from './controller.ts'
-import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
 import { networkRows } from './network-rows.ts'
 
 const soon = (ms = 20_000): AbortSignal => AbortSignal.timeout(ms)
@@ -71,56 +69,35 @@ for port in range(10000, 10000 + ${count}):
     if port % 100 == 0: time.sleep(0.005)
 END`
 
+const withIpv6 = (port: PortSpec): PortSpec => ({
+  ...port,
+  addresses: [...port.addresses, `2001:db8:2:8::${port.addresses[0]!.split('.').at(-1)}`],
+})
+
 describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { timeout: 120_000 }, () => {
-  let region: OvnRegion
-  let database: NetworkDatabase
-  let controller: NetworkController
+  let ovn: OvnGuests
   beforeAll(async () => {
-    region = await OvnRegion.open(2)
-    database = openNetworkDatabase({ ...region.endpoints, log: pino({ level: 'silent' }) })
-    controller = networkController(database)
-    await controller.ensurePublicNetwork({ ranges: ['10.61.0.0/24', '2001:db8:2::/48'], allowed: [] }, soon())
+    ovn = await OvnGuests.open(2, { ranges: ['10.61.0.0/24', '2001:db8:2::/48'], allowed: [] })
   }, 120_000)
-  afterAll(async () => {
-    database?.close()
-    await region?.close()
-  })
+  afterAll(() => ovn?.close())
 
   let texts = 0
-  let ports = 0
-  const portOf = (changes: Partial<PortSpec>): PortSpec => ({
-    vmId: 'vm',
-    mac: `52:54:00:00:0c:${(++ports).toString(16).padStart(2, '0')}`,
-    networkId: null,
-    addresses: [`10.61.0.${100 + ports}`],
-    ranges: [],
-    host: 'hv1',
-    limitMbps: null,
-    filter: null,
-    ...changes,
-  })
-  const plug = async (port: PortSpec): Promise<Guest> => {
-    await controller.ensurePort(port, soon())
-    const end = { mac: port.mac, address: port.addresses[0]!, interfaceId: portName(port.mac) }
-    const guest = await region.addGuest(region.chassis[0]!, end)
-    await database.portUp(portName(port.mac), soon())
-    return guest
-  }
   const outcomeOf = (port: PortSpec, ms: number): Promise<string> =>
-    controller.ensurePort(port, soon(ms)).then(
+    ovn.controller.ensurePort(port, soon(ms)).then(
       () => 'in force',
       () => 'failed',
     )
   const signal = (name: 'STOP' | 'CONT', chassis: number): Promise<string> =>
-    region.chassis[chassis]!.shell(`kill -${name} $(cat /run/ovn/ovn-controller.pid)`)
+    ovn.region.chassis[chassis]!.shell(`kill -${name} $(cat /run/ovn/ovn-ovn.controller.pid)`)
   const neighbours = async (): Promise<number> =>
-    (await region.central.inside('ovn-sbctl', '--bare', '--columns=ip', 'list', 'MAC_Binding')).split('\n').filter((line) => line !== '')
-      .length
+    (await ovn.region.central.inside('ovn-sbctl', '--bare', '--columns=ip', 'list', 'MAC_Binding'))
+      .split('\n')
+      .filter((line) => line !== '').length
 
   test('a chassis that is no host of the region: it is no gateway', async () => {
     const spec = { ranges: ['10.61.0.0/24', '2001:db8:2::/48'], allowed: [], gateways: ['hv1'] }
-    await controller.ensurePublicNetwork(spec, soon())
-    const chassis = await region.central.inside('ovn-nbctl', '--bare', '--columns=chassis_name', 'list', 'HA_Chassis')
+    await ovn.controller.ensurePublicNetwork(spec, soon())
+    const chassis = await ovn.region.central.inside('ovn-nbctl', '--bare', '--columns=chassis_name', 'list', 'HA_Chassis')
     expect(new Set(chassis.split('\n').filter((line) => line !== ''))).toEqual(new Set(['hv1']))
   })
 
@@ -129,10 +106,10 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
       const [cidr, gateway] = [`10.${number}.0.0/24`, `10.${number}.0.1`]
       const snat = { address: `10.61.0.${20 + number}`, prefix: 24, gateway: OUTSIDE }
       const network = { networkId: `net${number}`, cidr, gateway, enableDhcp: true, dns: [], snat, routes: [], peers: [] }
-      await controller.ensureNetwork(network, soon())
+      await ovn.controller.ensureNetwork(network, soon())
     }
     const prefix = '2001:db8:2:7::'
-    const guest = await plug(portOf({ addresses: [`${prefix}1`], ranges: [`${prefix}/64`] }))
+    const guest = await ovn.plug(ovn.portOf({ addresses: [`${prefix}1`], ranges: [`${prefix}/64`] }))
     await sleep(1_000)
     const before = await neighbours()
     await guest.shell(claims(guest.mac, prefix))
@@ -144,8 +121,8 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
     const { address: gateway, mac } = NAT_GATEWAY
     const snat = { address: '100.64.0.9', prefix: 16, gateway }
     const spec = { networkId: 'netb', cidr: '10.8.0.0/24', gateway: '10.8.0.1', enableDhcp: true, dns: [], snat, routes: [], peers: [] }
-    await controller.ensureNetwork(spec, soon())
-    const guest = await plug(portOf({ networkId: 'netb', addresses: ['10.8.0.11'] }))
+    await ovn.controller.ensureNetwork(spec, soon())
+    const guest = await ovn.plug(ovn.portOf({ networkId: 'netb', addresses: ['10.8.0.11'] }))
     const router = networkRows(spec).flatMap((row) =>
       row.table === 'Logical_Router_Port' && row.key === 'inside' ? [row.columns.mac!] : [],
     )
@@ -154,7 +131,7 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
       const text = `text-${++texts}!`
       await guest.send(udpFrame(guest, { mac: router[0]!, address: '9.9.9.9' }, text))
       await sleep(300)
-      return (await region.outside.received()).split(text).slice(0, -1)
+      return (await ovn.region.outside.received()).split(text).slice(0, -1)
     }
     let seen: string[] = []
     await expect.poll(async () => (seen = await frames()).length, { timeout: 20_000 }).toBe(1)
@@ -163,19 +140,19 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
   })
 
   test('a guest that opens connections without end: its host tracks so many of them, and those of others', async () => {
-    const [host] = region.chassis
+    const [host] = ovn.region.chassis
     const limit = 2_000
     await host!.shell(connectionLimitCommands(limit))
     const filter: Filter = { rules: [], defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' }
-    const [guest, other] = [await plug(portOf({ filter })), await plug(portOf({ filter }))]
+    const [guest, other] = [await ovn.plug(ovn.portOf({ filter })), await ovn.plug(ovn.portOf({ filter }))]
     const tracked = async ({ address }: Guest): Promise<number> =>
       (await host!.shell('ovs-appctl dpctl/dump-conntrack')).split('\n').filter((line) => line.includes(`src=${address},`)).length
     /** An answer passes the firewall only where the question is known. */
     const isAnswered = async (asker: Guest, port: number): Promise<boolean> => {
       const text = `text-${++texts}!`
-      await asker.send(udpFrame(asker, region.outside, 'question', { from: port, to: 4001 }))
+      await asker.send(udpFrame(asker, ovn.region.outside, 'question', { from: port, to: 4001 }))
       await sleep(200)
-      await region.outside.send(udpFrame(region.outside, asker, text, { from: 4001, to: port }))
+      await ovn.region.outside.send(udpFrame(ovn.region.outside, asker, text, { from: 4001, to: port }))
       await sleep(200)
       return (await asker.received()).includes(text)
     }
@@ -193,10 +170,13 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
     const closed: Filter = { rules: [], defaultInbound: 'DROP', defaultOutbound: 'DROP' }
     const snat = { address: '10.61.0.30', prefix: 24, gateway: OUTSIDE }
     const spec = { networkId: 'neta', cidr: '10.9.0.0/24', gateway: '10.9.0.1', enableDhcp: true, dns: [], snat, routes: [], peers: [] }
-    await controller.ensureNetwork(spec, soon())
-    const specs = [portOf({ networkId: 'neta', addresses: ['10.9.0.11'] }), portOf({})]
-    const [guest, open] = [await plug(specs[0]!), await plug(specs[1]!)]
-    const [neighbour, stranger] = [await plug(portOf({ networkId: 'neta', addresses: ['10.9.0.12'] })), await plug(portOf({}))]
+    await ovn.controller.ensureNetwork(spec, soon())
+    const specs = [ovn.portOf({ networkId: 'neta', addresses: ['10.9.0.11'] }), ovn.portOf()]
+    const [guest, open] = [await ovn.plug(specs[0]!), await ovn.plug(specs[1]!)]
+    const [neighbour, stranger] = [
+      await ovn.plug(ovn.portOf({ networkId: 'neta', addresses: ['10.9.0.12'] })),
+      await ovn.plug(ovn.portOf()),
+    ]
     const router = networkRows(spec).flatMap((row) =>
       row.table === 'Logical_Router_Port' && row.key === 'inside' ? [row.columns.mac!] : [],
     )[0]!
@@ -204,11 +184,11 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
     const attacks: [string, Guest, End, Guest][] = [
       ['a neighbour', guest, neighbour, neighbour],
       ['all neighbours', guest, everyone, neighbour],
-      ['the world, through the router', guest, { mac: router, address: OUTSIDE }, region.outside],
+      ['the world, through the router', guest, { mac: router, address: OUTSIDE }, ovn.region.outside],
       ['a public neighbour', open, stranger, stranger],
       ['all public neighbours', open, everyone, stranger],
-      ['the world', open, region.outside, region.outside],
-      ['the uplink', open, everyone, region.outside],
+      ['the world', open, ovn.region.outside, ovn.region.outside],
+      ['the uplink', open, everyone, ovn.region.outside],
     ]
     const arrived = async (from: number, to: number): Promise<string[]> => {
       const names: string[] = []
@@ -223,7 +203,7 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
     // Without a firewall all of them arrive, but for what is for everyone in the public network.
     const open4001 = attacks.flatMap(([name, sender, target]) => (sender === open && target === everyone ? [] : [name]))
     await expect.poll(() => arrived(4000, 4001), { timeout: 30_000 }).toEqual(open4001)
-    for (const port of specs) await controller.ensurePort({ ...port, filter: closed }, soon())
+    for (const port of specs) await ovn.controller.ensurePort({ ...port, filter: closed }, soon())
     expect(await arrived(68, 67)).toEqual([])
     const offer = Buffer.from([0x63, 0x82, 0x53, 0x63, 53, 1, 2]).toString('latin1')
     await guest.send(dhcpDiscover(guest))
@@ -234,16 +214,14 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
     ['none', null],
     ['one that lets everything out', { rules: [], defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' } satisfies Filter],
   ])('a guest that speaks to routers and DHCP servers on the wire: they do not hear it, with a firewall: %s', async (_, filter) => {
-    const address6 = `2001:db8:2:8::${ports + 1}`
-    const port = portOf({ filter })
-    const guest = await plug({ ...port, addresses: [...port.addresses, address6] })
-    const [outside, everyone] = [region.outside, { mac: BROADCAST, address: '255.255.255.255' }]
+    const guest = await ovn.plug(withIpv6(ovn.portOf({ filter })))
+    const [outside, everyone] = [ovn.region.outside, { mac: BROADCAST, address: '255.255.255.255' }]
     const group = (last: number): End => ({ mac: `01:00:5e:00:00:${last.toString(16).padStart(2, '0')}`, address: `224.0.0.${last}` })
     const udp =
       (to: End, dst: number, from = 4000) =>
       (text: string) =>
         udpFrame(guest, to, text, { from, to: dst })
-    const own6 = { ...guest, address: address6 }
+    const own6 = { ...guest, address: guest.port.addresses[1]! }
     const servers6 = { mac: '33:33:00:01:00:02', address: 'ff02::1:2' }
     const messages: Record<string, (text: string) => Buffer> = {
       'another machine': udp(outside, 4001),
@@ -276,11 +254,9 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
     ['none', null],
     ['one that lets everything pass', { rules: [], defaultInbound: 'ACCEPT', defaultOutbound: 'ACCEPT' } satisfies Filter],
   ])('a guest that sends to all: neither strangers nor the wire hear more than its questions, with a firewall: %s', async (_, filter) => {
-    const address6 = `2001:db8:2:9::${ports + 1}`
-    const own = portOf({ filter })
-    const guest = await plug({ ...own, addresses: [...own.addresses, address6] })
-    const [stranger, other] = [await plug(portOf({ filter })), await plug(portOf({ filter }))]
-    const own6 = { ...guest, address: address6 }
+    const guest = await ovn.plug(withIpv6(ovn.portOf({ filter })))
+    const [stranger, other] = [await ovn.plug(ovn.portOf({ filter })), await ovn.plug(ovn.portOf({ filter }))]
+    const own6 = { ...guest, address: guest.port.addresses[1]! }
     const everyone = (address: string): End => ({ mac: BROADCAST, address })
     const messages: Record<string, (text: string) => Buffer> = {
       stranger: (text) => udpFrame(guest, stranger, text),
@@ -301,7 +277,7 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
       return sent.filter(({ text }) => received.includes(text)).map(({ name }) => name)
     }
     await expect.poll(() => arrived(stranger), { timeout: 15_000 }).toEqual(['stranger', 'a question for a neighbour', 'who listens'])
-    expect(await arrived(region.outside)).toEqual(['a question for a neighbour', 'who listens'])
+    expect(await arrived(ovn.region.outside)).toEqual(['a question for a neighbour', 'who listens'])
     // Of 6 MB of questions a trickle arrives. What it may ask is its own: others go on.
     const bytes = async (): Promise<number> => Number(await stranger.shell('cat /sys/class/net/e0/statistics/rx_bytes'))
     const [before, start] = [await bytes(), Date.now()]
@@ -319,12 +295,10 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
 
   test('a guest that sends to ports of hosts: they do not hear it, by IPv4 and IPv6, in ranges of the region and beyond', async () => {
     const withheld = [OUTSIDE, '2001:db8:2::/64']
-    await controller.ensurePublicNetwork({ ranges: ['10.61.0.0/24', '2001:db8:2::/48'], withheld, allowed: [] }, soon())
-    const address6 = `2001:db8:2:a::${ports + 1}`
-    const own = portOf({})
-    const guest = await plug({ ...own, addresses: [...own.addresses, address6] })
-    const own6 = { ...guest, address: address6 }
-    const at = (address: string): End => ({ mac: region.outside.mac, address })
+    await ovn.controller.ensurePublicNetwork({ ranges: ['10.61.0.0/24', '2001:db8:2::/48'], withheld, allowed: [] }, soon())
+    const guest = await ovn.plug(withIpv6(ovn.portOf()))
+    const own6 = { ...guest, address: guest.port.addresses[1]! }
+    const at = (address: string): End => ({ mac: ovn.region.outside.mac, address })
     const [inside, inside6] = ['10.61.0.2', '2001:db8:2:b::1']
     const arrived = async (to: number): Promise<string[]> => {
       const ends = [OUTSIDE, inside, '9.9.9.9', '2001:db8:2::5', inside6, '2001:4860::1']
@@ -336,7 +310,7 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
             : udpFrame(guest, at(address), text, { from: 4000, to }),
         )
       await sleep(500)
-      const received = await region.outside.received()
+      const received = await ovn.region.outside.received()
       return sent.filter(({ text }) => received.includes(text)).map(({ address }) => address)
     }
     await expect.poll(() => arrived(4001), { timeout: 15_000 }).toHaveLength(6)
@@ -345,29 +319,29 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
   })
 
   test('a host that does not answer: its changes are not in force, however often they are asked for', async () => {
-    const port = portOf({})
-    await controller.ensurePort(port, soon())
+    const port = ovn.portOf()
+    await ovn.controller.ensurePort(port, soon())
     await signal('STOP', 0)
     const filter: Filter = { rules: [], defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' }
     const changed = { ...port, filter, version: 2 }
     expect([await outcomeOf(changed, 2_000), await outcomeOf(changed, 2_000)]).toEqual(['failed', 'failed'])
-    await controller.ensurePort(changed, soon(), { unconfirmed: true })
+    await ovn.controller.ensurePort(changed, soon(), { unconfirmed: true })
     await signal('CONT', 0)
     expect(await outcomeOf(changed, 20_000)).toBe('in force')
   })
 
   test('a host that does not answer: what runs on it keeps its addresses, port or no port, until it does', async () => {
-    const port = portOf({})
-    const guest = await plug(port)
+    const port = ovn.portOf()
+    const guest = await ovn.plug(port)
     const arrives = async (): Promise<boolean> => {
       const text = `text-${++texts}!`
-      await guest.send(udpFrame(guest, region.outside, text))
+      await guest.send(udpFrame(guest, ovn.region.outside, text))
       await sleep(300)
-      return (await region.outside.received()).includes(text)
+      return (await ovn.region.outside.received()).includes(text)
     }
     await expect.poll(arrives, { timeout: 10_000 }).toBe(true)
     await signal('STOP', 0)
-    await controller.ensureNoPort(port.mac, soon())
+    await ovn.controller.ensureNoPort(port.mac, soon())
     await sleep(1_000)
     expect(await arrives()).toBe(true)
     await signal('CONT', 0)
@@ -378,15 +352,15 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
     'a host that says it has confirmed %s disturbs no other host',
     async (number) => {
       await signal('STOP', 1)
-      await region.central.inside('ovn-sbctl', 'set', 'Chassis_Private', 'hv2', `nb_cfg=${number}`)
+      await ovn.region.central.inside('ovn-sbctl', 'set', 'Chassis_Private', 'hv2', `nb_cfg=${number}`)
       await sleep(500)
-      expect(await outcomeOf(portOf({}), 10_000)).toBe('in force')
+      expect(await outcomeOf(ovn.portOf(), 10_000)).toBe('in force')
       await signal('STOP', 0)
-      expect(await outcomeOf(portOf({}), 2_000)).toBe('failed')
+      expect(await outcomeOf(ovn.portOf(), 2_000)).toBe('failed')
       await signal('CONT', 0)
       await signal('CONT', 1)
-      expect(await outcomeOf(portOf({ host: 'hv2' }), 20_000)).toBe('in force')
-      expect(Number(await region.central.inside('ovn-nbctl', 'get', 'NB_Global', '.', 'nb_cfg'))).toBeLessThan(1_000)
+      expect(await outcomeOf(ovn.portOf({ host: 'hv2' }), 20_000)).toBe('in force')
+      expect(Number(await ovn.region.central.inside('ovn-nbctl', 'get', 'NB_Global', '.', 'nb_cfg'))).toBeLessThan(1_000)
     },
   )
 })

@@ -1,6 +1,5 @@
 // IPv6 of the public network, by packets: the kernels of guests find each other, and nothing passes that a tenant must not send.
 import { setTimeout as delay } from 'node:timers/promises'
-import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import {
@@ -13,11 +12,10 @@ import {
   udpFrame,
   type End,
 } from '../../../test/frames.ts'
-import { missingForOvn, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
-import { portName, type NetworkController, type PortSpec } from '../network-controller.ts'
+import { OvnGuests, type PluggedGuest } from '../../../test/ovn-guests.ts'
+import { missingForOvn, type Guest } from '../../../test/ovn-hosts.ts'
+import { type PortSpec } from '../network-controller.ts'
 import type { Filter, FilterRule } from '../spec.ts'
-import { networkController } from './controller.ts'
-import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
 const SETTLE_MS = 300
@@ -25,45 +23,23 @@ const [SINGLE, LARGE] = ['2001:db8:1::/64', '2001:db8:2::/48']
 const OUTSIDE6 = '2001:db8:1::1'
 
 describeIf(missingForOvn())('public guests with IPv6', { timeout: 120_000 }, () => {
-  let region: OvnRegion
-  let database: NetworkDatabase
-  let controller: NetworkController
-  let one: Guest
-  let other: Guest
+  let ovn: OvnGuests
+  let one: PluggedGuest
+  let other: PluggedGuest
   /** With a /64 of its own, and with an IPv4 address. */
   let routed: Guest
   beforeAll(async () => {
-    region = await OvnRegion.open(2)
-    database = openNetworkDatabase({ ...region.endpoints, log: pino({ level: 'silent' }) })
-    controller = networkController(database)
-    await controller.ensurePublicNetwork({ ranges: [SINGLE, LARGE, '10.61.0.0/24'], allowed: [] }, soon())
-    await region.outside.shell(`ip addr add ${OUTSIDE6}/64 dev public nodad; ip addr add 2001:db8:2::1/48 dev public nodad; ${ANSWERS}`)
+    ovn = await OvnGuests.open(2, { ranges: [SINGLE, LARGE, '10.61.0.0/24'], allowed: [] })
+    await ovn.region.outside.shell(`ip addr add ${OUTSIDE6}/64 dev public nodad; ip addr add 2001:db8:2::1/48 dev public nodad; ${ANSWERS}`)
     one = await plug('2001:db8:1::11', 0)
     other = await plug('2001:db8:1::12', 1)
-    routed = await plug('2001:db8:2:7::1', 1, { addresses: ['10.61.0.77', '2001:db8:2:7::1'], ranges: ['2001:db8:2:7::/64'] })
+    routed = await plug('2001:db8:2:7::1', 1, { addresses: ['2001:db8:2:7::1', '10.61.0.77'], ranges: ['2001:db8:2:7::/64'] })
     await routed.shell('ip addr add 10.61.0.77/24 dev e0')
   }, 90_000)
-  afterAll(async () => {
-    database?.close()
-    await region?.close()
-  })
+  afterAll(() => ovn?.close())
 
-  let guests = 0
-  const portOf = (mac: string, address: string, host: number): PortSpec => ({
-    vmId: 'c1',
-    mac,
-    networkId: null,
-    addresses: [address],
-    ranges: [],
-    host: region.chassis[host]!.name,
-    limitMbps: null,
-    filter: null,
-  })
-  const plug = async (address: string, host: number, changes: Partial<PortSpec> = {}): Promise<Guest> => {
-    const mac = `52:54:00:00:06:${(++guests).toString(16).padStart(2, '0')}`
-    await controller.ensurePort({ ...portOf(mac, address, host), ...changes }, soon())
-    const guest = await region.addGuest(region.chassis[host]!, { mac, address, interfaceId: portName(mac) })
-    await database.portUp(portName(mac), soon())
+  const plug = async (address: string, host: number, changes: Partial<PortSpec> = {}): Promise<PluggedGuest> => {
+    const guest = await ovn.plug(ovn.portOf({ addresses: [address], host: `hv${host + 1}`, ...changes }))
     // As the seed does: the pool is on link, and the gateway is the default route.
     await guest.shell(`ip -6 route add default via ${OUTSIDE6} dev e0; ${ANSWERS}`)
     return guest
@@ -84,8 +60,8 @@ describeIf(missingForOvn())('public guests with IPv6', { timeout: 120_000 }, () 
     for (const [from, to] of [
       [one, OUTSIDE6],
       [other, one.address],
-      [region.outside, one.address],
-      [region.outside, other.address],
+      [ovn.region.outside, one.address],
+      [ovn.region.outside, other.address],
       [one, routed.address],
       [routed, one.address],
       [routed, OUTSIDE6],
@@ -95,18 +71,18 @@ describeIf(missingForOvn())('public guests with IPv6', { timeout: 120_000 }, () 
 
   test('have every address of a /64 of their own, and none of another', async () => {
     await routed.shell('ip addr add 2001:db8:2:7::77/128 dev e0 nodad')
-    await expect.poll(() => connects(region.outside, '2001:db8:2:7::77'), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => connects(ovn.region.outside, '2001:db8:2:7::77'), { timeout: 20_000 }).toBe(true)
     await routed.shell('ip addr add 2001:db8:2:8::1/128 dev e0 nodad')
-    expect(await connects(region.outside, '2001:db8:2:8::1')).toBe(false)
+    expect(await connects(ovn.region.outside, '2001:db8:2:8::1')).toBe(false)
     const send = (address: string) =>
-      arrives(routed, region.outside, (text) =>
-        udp6Frame({ mac: routed.mac, address }, { ...region.outside, address: '2001:db8:2::1' }, text),
+      arrives(routed, ovn.region.outside, (text) =>
+        udp6Frame({ mac: routed.mac, address }, { ...ovn.region.outside, address: '2001:db8:2::1' }, text),
       )
     expect([await send('2001:db8:2:7::ffff'), await send('2001:db8:2:8::1')]).toEqual([true, false])
   })
 
   test('cannot speak for others or for a DHCP server', async () => {
-    const outside = { ...region.outside, address: OUTSIDE6 }
+    const outside = { ...ovn.region.outside, address: OUTSIDE6 }
     const frames: Record<string, (to: End) => (text: string) => Buffer> = {
       own: (to) => (text) => udp6Frame(one, to, text),
       source: (to) => (text) => udp6Frame({ ...one, address: '2001:db8:1::99' }, to, text),
@@ -127,7 +103,7 @@ describeIf(missingForOvn())('public guests with IPv6', { timeout: 120_000 }, () 
       arp: () => (text) => arpFrame({ ...one, address: '10.61.0.78' }, { mac: BROADCAST, address: '10.61.0.1' }, 'ask', text),
     }
     for (const [to, at] of [
-      [outside, region.outside],
+      [outside, ovn.region.outside],
       [other, other],
     ] as const) {
       const arrived: string[] = []
@@ -160,10 +136,10 @@ describeIf(missingForOvn())('public guests with IPv6', { timeout: 120_000 }, () 
     })
     const set = (...rules: FilterRule[]): Promise<void> => {
       const filter: Filter = { rules, defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' }
-      return controller.ensurePort({ ...portOf(other.mac, other.address, 1), filter }, soon())
+      return ovn.controller.ensurePort({ ...other.port, filter }, soon())
     }
     // Where the machine is busy, Open vSwitch goes by what it has cached for a moment longer.
-    const seen = async () => [await connects(one, other.address), await connects(region.outside, other.address)]
+    const seen = async () => [await connects(one, other.address), await connects(ovn.region.outside, other.address)]
     const becomes = async (expected: boolean[]): Promise<void> => {
       await expect.poll(seen, { timeout: 20_000 }).toEqual(expected)
     }

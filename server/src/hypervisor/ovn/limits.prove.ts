@@ -1,42 +1,26 @@
 // How fast guests are on real OVN, measured by packets: one limit for all that a machine exchanges with the world, none for the rest.
-import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import { udpFrame } from '../../../test/frames.ts'
-import { missingForOvn, OUTSIDE, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
-import { portName, type NetworkController, type NetworkSpec, type PortSpec } from '../network-controller.ts'
-import { networkController } from './controller.ts'
-import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
+import { OvnGuests, type PluggedGuest } from '../../../test/ovn-guests.ts'
+import { missingForOvn, OUTSIDE, type Guest } from '../../../test/ovn-hosts.ts'
+import { type NetworkSpec, type PortSpec } from '../network-controller.ts'
 import { networkRows } from './network-rows.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
 const LIMIT_MBPS = 10
 
 describeIf(missingForOvn())('the limit of a machine on OVN', { timeout: 120_000 }, () => {
-  let region: OvnRegion
-  let database: NetworkDatabase
-  let controller: NetworkController
+  let ovn: OvnGuests
   beforeAll(async () => {
-    region = await OvnRegion.open(2)
-    database = openNetworkDatabase({ ...region.endpoints, log: pino({ level: 'silent' }) })
-    controller = networkController(database)
-    await controller.ensurePublicNetwork({ ranges: ['10.61.0.0/24'], allowed: [] }, soon())
+    ovn = await OvnGuests.open(2, { ranges: ['10.61.0.0/24'], allowed: [] })
   }, 60_000)
-  afterAll(async () => {
-    database?.close()
-    await region?.close()
-  })
+  afterAll(() => ovn?.close())
 
-  let guests = 0
-  const plug = async (networkId: string | null, address: string, host: number): Promise<Guest & { port: PortSpec }> => {
-    const mac = `52:54:00:00:06:${(++guests).toString(16).padStart(2, '0')}`
-    const hostName = region.chassis[host]!.name
-    const port = { vmId: 'c1', mac, networkId, addresses: [address], ranges: [], host: hostName, limitMbps: null, filter: null }
-    await controller.ensurePort(port, soon())
-    const guest = await region.addGuest(region.chassis[host]!, { mac, address, interfaceId: portName(mac) })
-    await database.portUp(portName(mac), soon())
+  const plug = async (networkId: string | null, address: string, host: number): Promise<PluggedGuest> => {
+    const guest = await ovn.plug(ovn.portOf({ networkId, addresses: [address], host: `hv${host + 1}` }))
     if (networkId !== null) await guest.shell(`ip route add default via ${address.replace(/\d+$/, '1')}`)
-    return { ...guest, port }
+    return guest
   }
   const network = async (second: number, changes: Partial<NetworkSpec> = {}): Promise<NetworkSpec> => {
     const spec = {
@@ -50,16 +34,16 @@ describeIf(missingForOvn())('the limit of a machine on OVN', { timeout: 120_000 
       peers: [],
       ...changes,
     }
-    await controller.ensureNetwork(spec, soon())
+    await ovn.controller.ensureNetwork(spec, soon())
     return spec
   }
   /** The interfaces of one machine. */
   const limit = (open: { port: PortSpec }, privates: { port: PortSpec }[], limitMbps: number | null = LIMIT_MBPS): Promise<void> => {
     const limitedWith = privates.map(({ port: { mac, networkId } }) => ({ mac, networkId: networkId! }))
-    return controller.ensurePort({ ...open.port, limitMbps, limitedWith }, soon())
+    return ovn.controller.ensurePort({ ...open.port, limitMbps, limitedWith }, soon())
   }
   const received = async (guest: Guest): Promise<number> =>
-    Number(await guest.shell(`cat /sys/class/net/${guest === region.outside ? 'public' : 'e0'}/statistics/rx_bytes`))
+    Number(await guest.shell(`cat /sys/class/net/${guest === ovn.region.outside ? 'public' : 'e0'}/statistics/rx_bytes`))
   /** Mbit/s that arrive of what all of them send at once, as fast as they can. */
   const arriving = async (at: Guest, senders: Guest[], to = at.address, ports = { from: 4000, to: 4001 }): Promise<number> => {
     const before = await received(at)
@@ -78,13 +62,13 @@ describeIf(missingForOvn())('the limit of a machine on OVN', { timeout: 120_000 
 
   test('holds for its public interface', async () => {
     const [open, other] = [await plug(null, '10.61.0.141', 0), await plug(null, '10.61.0.142', 0)]
-    await expectFree(region.outside, [open])
+    await expectFree(ovn.region.outside, [open])
     await limit(open, [])
-    await expectLimited(region.outside, [open])
+    await expectLimited(ovn.region.outside, [open])
     await expectLimited(open, [other])
-    await expectFree(region.outside, [other])
+    await expectFree(ovn.region.outside, [other])
     await limit(open, [], null)
-    await expectFree(region.outside, [open])
+    await expectFree(ovn.region.outside, [open])
   })
 
   test('holds for what leaves its private network and comes back, and for nothing inside', async () => {
@@ -95,20 +79,20 @@ describeIf(missingForOvn())('the limit of a machine on OVN', { timeout: 120_000 
     await network(12, { peers: [peer(spec)] })
     const [open, inside] = [await plug(null, '10.61.0.143', 0), await plug('net11', '10.11.0.11', 0)]
     const [neighbour, friend] = [await plug('net11', '10.11.0.12', 0), await plug('net12', '10.12.0.11', 0)]
-    await controller.ensurePort({ ...neighbour.port, ranges: ['192.168.7.0/24'] }, soon())
-    await expectFree(region.outside, [inside])
+    await ovn.controller.ensurePort({ ...neighbour.port, ranges: ['192.168.7.0/24'] }, soon())
+    await expectFree(ovn.region.outside, [inside])
     await limit(open, [inside])
-    await expectLimited(region.outside, [inside])
+    await expectLimited(ovn.region.outside, [inside])
     // An answer is what comes in: to the port that the guest has sent from.
     await inside.send(udpFrame(inside, { mac: routerMac(spec), address: OUTSIDE }, 'question'))
-    await expectLimited(inside, [region.outside], spec.snat!.address, { from: 4001, to: 4000 })
+    await expectLimited(inside, [ovn.region.outside], spec.snat!.address, { from: 4001, to: 4000 })
     await expectFree(neighbour, [inside])
     await expectFree(neighbour, [inside], '192.168.7.9')
     await expectFree(inside, [neighbour])
     await expectFree(friend, [inside])
     await expectFree(inside, [friend])
     // The others have limits of their own.
-    await expectFree(region.outside, [neighbour])
+    await expectFree(ovn.region.outside, [neighbour])
   })
 
   test('is one for all its interfaces', async () => {
@@ -116,8 +100,8 @@ describeIf(missingForOvn())('the limit of a machine on OVN', { timeout: 120_000 
     await network(14)
     const machine = [await plug(null, '10.61.0.145', 0), await plug('net13', '10.13.0.11', 0), await plug('net14', '10.14.0.11', 0)]
     await limit(machine[0]!, machine.slice(1))
-    await expectLimited(region.outside, machine)
-    await expectLimited(region.outside, machine.slice(1))
+    await expectLimited(ovn.region.outside, machine)
+    await expectLimited(ovn.region.outside, machine.slice(1))
   })
 
   test('lets nothing pass from outside in the name of what it does not count', async () => {
@@ -126,7 +110,7 @@ describeIf(missingForOvn())('the limit of a machine on OVN', { timeout: 120_000 
     await plug('net15', '10.15.0.12', 0)
     await limit(open, [inside])
     await inside.send(udpFrame(inside, { mac: routerMac(spec), address: OUTSIDE }, 'question'))
-    const answers = () => arriving(inside, [region.outside], spec.snat!.address, { from: 4001, to: 4000 })
+    const answers = () => arriving(inside, [ovn.region.outside], spec.snat!.address, { from: 4001, to: 4000 })
     expect(await answers()).toBeGreaterThan(LIMIT_MBPS / 2)
     // The connection is open still, and its other end is inside now.
     await network(15, { routes: [{ destination: `${OUTSIDE}/32`, nextHop: '10.15.0.12' }] })
@@ -136,7 +120,7 @@ describeIf(missingForOvn())('the limit of a machine on OVN', { timeout: 120_000 
   test('is few flows, however scattered the routes of its networks are', async () => {
     const [routes, networks] = [50, [21, 22, 23, 24, 25]]
     const flows = async (): Promise<number> =>
-      Number(await region.chassis[0]!.shell(`ovs-ofctl -O OpenFlow13 dump-flows br-int | awk '/=meter:/ { n++ } END { print n + 0 }'`))
+      Number(await ovn.region.chassis[0]!.shell(`ovs-ofctl -O OpenFlow13 dump-flows br-int | awk '/=meter:/ { n++ } END { print n + 0 }'`))
     const before = await flows()
     for (const second of networks) {
       const scattered = Array.from({ length: routes }, (_, i) => ({
@@ -162,12 +146,12 @@ describeIf(missingForOvn())('the limit of a machine on OVN', { timeout: 120_000 
     await network(16)
     const [open, inside] = [await plug(null, '10.61.0.147', 0), await plug('net16', '10.16.0.11', 0)]
     await limit(open, [inside])
-    await controller.ensureNoPort(inside.mac, soon())
-    await expect(controller.ensureNoNetwork('net16', soon())).rejects.toMatchObject({ kind: 'in_use' })
-    await expectLimited(region.outside, [open])
+    await ovn.controller.ensureNoPort(inside.mac, soon())
+    await expect(ovn.controller.ensureNoNetwork('net16', soon())).rejects.toMatchObject({ kind: 'in_use' })
+    await expectLimited(ovn.region.outside, [open])
     await limit(open, [])
-    await controller.ensureNoNetwork('net16', soon())
-    await expectLimited(region.outside, [open])
+    await ovn.controller.ensureNoNetwork('net16', soon())
+    await expectLimited(ovn.region.outside, [open])
   })
 })
 

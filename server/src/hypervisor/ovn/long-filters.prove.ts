@@ -1,11 +1,9 @@
-import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
-import { missingForOvn, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
-import { portName, type NetworkController, type PortSpec } from '../network-controller.ts'
+import { OvnGuests } from '../../../test/ovn-guests.ts'
+import { missingForOvn } from '../../../test/ovn-hosts.ts'
+import { type PortSpec } from '../network-controller.ts'
 import type { Filter } from '../spec.ts'
-import { networkController } from './controller.ts'
-import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(200_000)
 const CLOSED: Filter = { rules: [], defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' }
@@ -14,37 +12,11 @@ const CLOSED: Filter = { rules: [], defaultInbound: 'DROP', defaultOutbound: 'AC
 const [LONG, MACHINES] = [500, 10]
 
 describeIf(missingForOvn())('long filters', { timeout: 280_000 }, () => {
-  let region: OvnRegion
-  let database: NetworkDatabase
-  let controller: NetworkController
+  let ovn: OvnGuests
   beforeAll(async () => {
-    region = await OvnRegion.open(1)
-    database = openNetworkDatabase({ ...region.endpoints, log: pino({ level: 'silent' }) })
-    controller = networkController(database)
-    await controller.ensurePublicNetwork({ ranges: ['10.61.0.0/24'], allowed: [] }, soon())
+    ovn = await OvnGuests.open(1, { ranges: ['10.61.0.0/24'], allowed: [] })
   }, 120_000)
-  afterAll(async () => {
-    database?.close()
-    await region?.close()
-  })
-  let ports = 0
-  const portOf = (changes: Partial<PortSpec> = {}): PortSpec => ({
-    vmId: 'vm',
-    mac: `52:54:00:00:1c:${(++ports).toString(16).padStart(2, '0')}`,
-    networkId: null,
-    addresses: [`10.61.0.${100 + ports}`],
-    ranges: [],
-    host: 'hv1',
-    limitMbps: null,
-    filter: null,
-    ...changes,
-  })
-  const plug = async (port: PortSpec): Promise<Guest> => {
-    await controller.ensurePort(port, soon())
-    const guest = await region.addGuest(region.chassis[0]!, { mac: port.mac, address: port.addresses[0]!, interfaceId: portName(port.mac) })
-    await database.portUp(portName(port.mac), soon())
-    return guest
-  }
+  afterAll(() => ovn?.close())
   let addresses = 0
   const filterOf = (rules: number): Filter => ({
     ...CLOSED,
@@ -62,13 +34,13 @@ describeIf(missingForOvn())('long filters', { timeout: 280_000 }, () => {
   })
 
   test('of one machine after the other do not keep a short one of another waiting for all of them', async () => {
-    const machines = Array.from({ length: MACHINES }, () => portOf())
-    const other = portOf()
-    for (const port of machines) await controller.ensurePort({ ...port, filter: filterOf(LONG) }, soon())
-    await plug(other)
+    const machines = Array.from({ length: MACHINES }, () => ovn.portOf())
+    const other = ovn.portOf()
+    for (const port of machines) await ovn.controller.ensurePort({ ...port, filter: filterOf(LONG) }, soon())
+    await ovn.plug(other)
     const order: string[] = []
     const change = async (port: PortSpec, rules: number): Promise<void> => {
-      await controller.ensurePort({ ...port, filter: filterOf(rules), version: 1 }, soon())
+      await ovn.controller.ensurePort({ ...port, filter: filterOf(rules), version: 1 }, soon())
       order.push(port.mac)
     }
     const long = machines.map((port) => change(port, LONG))

@@ -1,15 +1,14 @@
 // What guests can reach on real OVN, seen by packets: tenants with one range on two chassis, spoofing, filters.
 import { setTimeout as delay } from 'node:timers/promises'
-import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import { arpFrame, BROADCAST, dhcpDiscover, echo6Frame, ipv6Frame, routerAdvertisement, udp6Frame, udpFrame } from '../../../test/frames.ts'
-import { missingForOvn, OUTSIDE, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
+import { OvnGuests, type PluggedGuest } from '../../../test/ovn-guests.ts'
+import { missingForOvn, OUTSIDE, type Guest } from '../../../test/ovn-hosts.ts'
 import { collect } from '../conformance/fixture.ts'
 import type { Filter, FilterRule } from '../spec.ts'
-import { portName, type NetworkController, type NetworkSpec, type PortSpec } from '../network-controller.ts'
+import { portName, type NetworkSpec } from '../network-controller.ts'
 import { networkController } from './controller.ts'
-import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
 import { networkRows } from './network-rows.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
@@ -17,39 +16,14 @@ const soon = (): AbortSignal => AbortSignal.timeout(20_000)
 const SETTLE_MS = 300
 
 describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
-  let region: OvnRegion
-  let database: NetworkDatabase
-  let controller: NetworkController
-  const openDatabase = () => openNetworkDatabase({ ...region.endpoints, log: pino({ level: 'silent' }) })
+  let ovn: OvnGuests
   beforeAll(async () => {
-    region = await OvnRegion.open(2)
-    database = openDatabase()
-    controller = networkController(database)
-    await controller.ensurePublicNetwork({ ranges: ['10.61.0.0/24'], allowed: [] }, soon())
+    ovn = await OvnGuests.open(2, { ranges: ['10.61.0.0/24'], allowed: [] })
   }, 60_000)
-  afterAll(async () => {
-    database?.close()
-    await region?.close()
-  })
+  afterAll(() => ovn?.close())
 
-  let guests = 0
-  const portOf = (mac: string, networkId: string | null, address: string, host: number): PortSpec => ({
-    vmId: 'c1',
-    mac,
-    networkId,
-    addresses: [address],
-    ranges: [],
-    host: region.chassis[host]!.name,
-    limitMbps: null,
-    filter: null,
-  })
-  const plug = async (networkId: string | null, address: string, host: number, ...further: string[]): Promise<Guest> => {
-    const mac = `52:54:00:00:01:${(++guests).toString(16).padStart(2, '0')}`
-    await controller.ensurePort({ ...portOf(mac, networkId, address, host), addresses: [address, ...further] }, soon())
-    const guest = await region.addGuest(region.chassis[host]!, { mac, address, interfaceId: portName(mac) })
-    await database.portUp(portName(mac), soon())
-    return guest
-  }
+  const plug = (networkId: string | null, address: string, host: number, ...further: string[]): Promise<PluggedGuest> =>
+    ovn.plug(ovn.portOf({ networkId, addresses: [address, ...further], host: `hv${host + 1}` }))
   const networkOf = (networkId: string): NetworkSpec => ({
     networkId,
     cidr: '10.0.0.0/24',
@@ -60,7 +34,7 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
     routes: [],
     peers: [],
   })
-  const network = (networkId: string): Promise<void> => controller.ensureNetwork(networkOf(networkId), soon())
+  const network = (networkId: string): Promise<void> => ovn.controller.ensureNetwork(networkOf(networkId), soon())
   let texts = 0
   /** Whether a frame with that text arrives. */
   const arrives = async (from: Guest, to: Guest, frame: (text: string) => Buffer): Promise<boolean> => {
@@ -126,7 +100,7 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
   test('are filtered as their rules say, and a change is in force when it is confirmed', async () => {
     await network('netd')
     const [one, other] = [await plug('netd', '10.0.0.31', 0), await plug('netd', '10.0.0.32', 1)]
-    const set = (wanted: Filter) => controller.ensurePort({ ...portOf(other.mac, 'netd', other.address, 1), filter: wanted }, soon())
+    const set = (wanted: Filter) => ovn.controller.ensurePort({ ...other.port, filter: wanted }, soon())
     const seen = async (): Promise<number[]> => {
       const ports: number[] = []
       for (const port of [4001, 4002, 4003]) if (await udp(one, other, port)) ports.push(port)
@@ -154,10 +128,7 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
       { ...other, address: 'fd00::92' },
     ]
     const set = (wanted: Filter) =>
-      controller.ensurePort(
-        { ...portOf(other.mac, 'netj', other.address, 1), addresses: [other.address, 'fd00::92'], filter: wanted },
-        soon(),
-      )
+      ovn.controller.ensurePort({ ...other.port, addresses: [other.address, 'fd00::92'], filter: wanted }, soon())
     const seen = async (): Promise<string[]> => {
       const frames: Record<string, (text: string) => Buffer> = {
         'udp4 4001': (text) => udpFrame(one, other, text),
@@ -197,11 +168,11 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
   })
 
   test('leave a private network by the address of its router only, and never appear in a routing table of a host', async () => {
-    const routes = () => Promise.all(region.chassis.map((box) => box.shell('ip route; ip -6 route')))
+    const routes = () => Promise.all(ovn.region.chassis.map((box) => box.shell('ip route; ip -6 route')))
     const before = await routes()
     const snat = { address: '10.61.0.2', prefix: 24, gateway: OUTSIDE }
     const wanted = { ...networkOf('neth'), snat }
-    await controller.ensureNetwork(wanted, soon())
+    await ovn.controller.ensureNetwork(wanted, soon())
     const guest = await plug('neth', '10.0.0.61', 0)
     const router = { mac: routerMac(wanted, 'inside'), address: OUTSIDE }
     let text = ''
@@ -210,10 +181,10 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
         text = `text-${++texts}!`
         await guest.send(udpFrame(guest, router, text))
         await delay(SETTLE_MS)
-        return (await region.outside.received()).includes(text)
+        return (await ovn.region.outside.received()).includes(text)
       })
       .toBe(true)
-    const [packet] = (await region.outside.received()).split(text)
+    const [packet] = (await ovn.region.outside.received()).split(text)
     expect([...Buffer.from(packet!.slice(-16, -12), 'latin1')]).toEqual([10, 61, 0, 2]) // source, destination, UDP header, text
     expect(await routes()).toEqual(before)
   })
@@ -226,12 +197,12 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
     ] as const) {
       const snat = { address, prefix: 24, gateway: OUTSIDE }
       const wanted = { ...networkOf(networkId), cidr: `${range}.0/24`, gateway: `${range}.1`, snat }
-      await controller.ensureNetwork(wanted, soon())
+      await ovn.controller.ensureNetwork(wanted, soon())
       const guest = await plug(networkId, `${range}.${last}`, 0)
       const stranger = await plug(null, `10.61.0.${last}`, 1)
       const inner = { mac: routerMac(wanted, 'inside'), address: OUTSIDE }
       const outer = routerMac(wanted, 'outside')
-      const { outside } = region
+      const { outside } = ovn.region
       const sends = (from: Guest, to: string, port = 4000) =>
         arrives(from, guest, (text) => udpFrame(from, { mac: outer, address: to }, text, { from: 4001, to: port }))
       await expect.poll(() => arrives(guest, outside, (text) => udpFrame(guest, inner, text))).toBe(true)
@@ -246,38 +217,40 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
 
   test('reach the public network, and no closed range', async () => {
     const guest = await plug(null, '10.61.0.50', 0)
-    const { outside } = region
+    const { outside } = ovn.region
     await expect.poll(() => udp(guest, outside)).toBe(true)
     expect(await arrives(guest, outside, (text) => udpFrame(guest, { ...outside, address: '10.60.0.1' }, text))).toBe(false)
     expect(await udp(outside, guest)).toBe(true)
   })
 
   test('get networks and ports made once by two processes, and filters that go with their last port', async () => {
-    const databases = [openDatabase(), openDatabase()]
+    const databases = [ovn.openDatabase(), ovn.openDatabase()]
     const controllers = databases.map(networkController)
     await Promise.all(controllers.map((each) => each.ensureNetwork(networkOf('netf'), soon())))
-    const names = await region.central.inside('ovn-nbctl', '--bare', '--columns=name', 'find', 'Logical_Switch', 'name=berth-netf')
+    const names = await ovn.region.central.inside('ovn-nbctl', '--bare', '--columns=name', 'find', 'Logical_Switch', 'name=berth-netf')
     expect(names.trim()).toBe('berth-netf')
 
     const filter: Filter = { rules: [], defaultInbound: 'REJECT', defaultOutbound: 'REJECT' }
     const groups = async (): Promise<number> =>
-      (await region.central.inside('ovn-nbctl', '--bare', '--columns=name', 'list', 'Port_Group')).match(/filter/g)?.length ?? 0
+      (await ovn.region.central.inside('ovn-nbctl', '--bare', '--columns=name', 'list', 'Port_Group')).match(/filter/g)?.length ?? 0
     const before = await groups()
-    const ports = ['aa', 'bb'].map((end) => ({ ...portOf(`52:54:00:00:03:${end}`, 'netf', '10.0.0.71', 0), filter }))
+    const ports = ['aa', 'bb'].map((end) =>
+      ovn.portOf({ mac: `52:54:00:00:03:${end}`, networkId: 'netf', addresses: ['10.0.0.71'], filter }),
+    )
     await Promise.all(ports.flatMap((port) => controllers.map((each) => each.ensurePort(port, soon()))))
     expect(await groups()).toBe(before + 1)
-    await expect(controller.ensureNoNetwork('netf', soon())).rejects.toMatchObject({ kind: 'in_use' })
+    await expect(ovn.controller.ensureNoNetwork('netf', soon())).rejects.toMatchObject({ kind: 'in_use' })
     await Promise.all(ports.flatMap(({ mac }) => controllers.map((each) => each.ensureNoPort(mac, soon()))))
     expect(await groups()).toBe(before)
-    expect(await collect(controller.listNetworks(soon()))).toContainEqual({ networkId: 'netf', version: 0 })
+    expect(await collect(ovn.controller.listNetworks(soon()))).toContainEqual({ networkId: 'netf', version: 0 })
     await Promise.all(controllers.map((each) => each.ensureNoNetwork('netf', soon())))
-    expect(await collect(controller.listNetworks(soon()))).not.toContainEqual({ networkId: 'netf', version: 0 })
+    expect(await collect(ovn.controller.listNetworks(soon()))).not.toContainEqual({ networkId: 'netf', version: 0 })
     for (const each of databases) each.close()
   })
 
   test('never run unfiltered while filters come and go', async () => {
     await network('neti')
-    const databases = [openDatabase(), openDatabase()]
+    const databases = [ovn.openDatabase(), ovn.openDatabase()]
     const controllers = databases.map(networkController)
     const filters = ['DROP', 'REJECT'].map((defaultInbound): Filter => ({
       rules: [],
@@ -285,15 +258,15 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
       defaultOutbound: 'ACCEPT',
     }))
     const turn = async (number: number): Promise<void> => {
-      const port = portOf(`52:54:00:00:04:0${number}`, 'neti', `10.0.0.8${number}`, 0)
+      const port = ovn.portOf({ mac: `52:54:00:00:04:0${number}`, networkId: 'neti', addresses: [`10.0.0.8${number}`] })
       for (let i = 0; i < 15; i++) await controllers[number]!.ensurePort({ ...port, filter: filters[(i + number) % 2]! }, soon())
     }
     await Promise.all([turn(0), turn(1)])
-    const members = await region.central.inside('ovn-nbctl', '--bare', '--columns=ports', 'find', 'Port_Group', 'name!=berth_guests')
+    const members = await ovn.region.central.inside('ovn-nbctl', '--bare', '--columns=ports', 'find', 'Port_Group', 'name!=berth_guests')
     expect(members.split(/\s+/).filter((each) => each !== '').length).toBeGreaterThanOrEqual(2)
     for (const number of [0, 1]) {
       const uuid = (
-        await region.central.inside(
+        await ovn.region.central.inside(
           'ovn-nbctl',
           '--bare',
           '--columns=_uuid',

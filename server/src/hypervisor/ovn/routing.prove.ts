@@ -1,13 +1,11 @@
 // What the routers of private networks forward on real OVN, seen by packets: routes to a guest, peers, and nothing beside them.
 import { setTimeout as delay } from 'node:timers/promises'
-import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import { dhcpDiscover, echoAnswer, echoFrame, udpFrame, type End } from '../../../test/frames.ts'
-import { missingForOvn, OUTSIDE, OvnRegion, type Guest } from '../../../test/ovn-hosts.ts'
-import { portName, type NetworkController, type NetworkSpec, type PortSpec } from '../network-controller.ts'
-import { networkController } from './controller.ts'
-import { openNetworkDatabase, type NetworkDatabase } from './northbound.ts'
+import { OvnGuests, type PluggedGuest } from '../../../test/ovn-guests.ts'
+import { missingForOvn, OUTSIDE, type Guest } from '../../../test/ovn-hosts.ts'
+import { type NetworkSpec } from '../network-controller.ts'
 import { networkRows } from './network-rows.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
@@ -15,19 +13,11 @@ const soon = (): AbortSignal => AbortSignal.timeout(20_000)
 const SETTLE_MS = 300
 
 describeIf(missingForOvn())('routers on OVN', { timeout: 120_000 }, () => {
-  let region: OvnRegion
-  let database: NetworkDatabase
-  let controller: NetworkController
+  let ovn: OvnGuests
   beforeAll(async () => {
-    region = await OvnRegion.open(2)
-    database = openNetworkDatabase({ ...region.endpoints, log: pino({ level: 'silent' }) })
-    controller = networkController(database)
-    await controller.ensurePublicNetwork({ ranges: ['10.61.0.0/24'], allowed: [] }, soon())
+    ovn = await OvnGuests.open(2, { ranges: ['10.61.0.0/24'], allowed: [] })
   }, 60_000)
-  afterAll(async () => {
-    database?.close()
-    await region?.close()
-  })
+  afterAll(() => ovn?.close())
 
   const network = async (networkId: string, second: number, changes: Partial<NetworkSpec> = {}): Promise<NetworkSpec> => {
     const spec: NetworkSpec = {
@@ -41,20 +31,12 @@ describeIf(missingForOvn())('routers on OVN', { timeout: 120_000 }, () => {
       peers: [],
       ...changes,
     }
-    await controller.ensureNetwork(spec, soon())
+    await ovn.controller.ensureNetwork(spec, soon())
     return spec
   }
   const snat = (last: number) => ({ address: `10.61.0.${last}`, prefix: 24, gateway: OUTSIDE })
-  let guests = 0
-  const plug = async (networkId: string | null, address: string, host: number): Promise<Guest & { port: PortSpec }> => {
-    const mac = `52:54:00:00:05:${(++guests).toString(16).padStart(2, '0')}`
-    const hostName = region.chassis[host]!.name
-    const port = { vmId: 'c1', mac, networkId, addresses: [address], ranges: [], host: hostName, limitMbps: null, filter: null }
-    await controller.ensurePort(port, soon())
-    const guest = await region.addGuest(region.chassis[host]!, { mac, address, interfaceId: portName(mac) })
-    await database.portUp(portName(mac), soon())
-    return { ...guest, port }
-  }
+  const plug = (networkId: string | null, address: string, host: number): Promise<PluggedGuest> =>
+    ovn.plug(ovn.portOf({ networkId, addresses: [address], host: `hv${host + 1}` }))
   const routerMac = (spec: NetworkSpec, key: 'inside' | 'outside'): string =>
     networkRows(spec).flatMap((row) => (row.table === 'Logical_Router_Port' && row.key === key ? [row.columns.mac!] : []))[0]!
   const via = (spec: NetworkSpec, address: string): End => ({ mac: routerMac(spec, 'inside'), address })
@@ -98,7 +80,7 @@ describeIf(missingForOvn())('routers on OVN', { timeout: 120_000 }, () => {
     expect(await offered(one, announced)).toBe(false)
 
     const spec = await network('neta', 1, { snat: snat(2), routes: [{ destination: '192.168.7.0/24', nextHop: hop.address }] })
-    await controller.ensurePort({ ...hop.port, ranges: ['192.168.7.0/24'] }, soon())
+    await ovn.controller.ensurePort({ ...hop.port, ranges: ['192.168.7.0/24'] }, soon())
     await eventuallyArrives(one, routed, hop)
     expect(await offered(one, announced)).toBe(true)
     // The next hop speaks for the range in its network, and for nothing else.
@@ -109,8 +91,8 @@ describeIf(missingForOvn())('routers on OVN', { timeout: 120_000 }, () => {
     // Neither do other closed ranges pass, nor leaves anything that the range has sent.
     expect(await arrives(one, via(spec, '192.168.8.9'), hop)).toBe(false)
     const world = via(spec, OUTSIDE)
-    await eventuallyArrives(hop, world, region.outside)
-    expect(await arrives(hop, world, region.outside, behind)).toBe(false)
+    await eventuallyArrives(hop, world, ovn.region.outside)
+    expect(await arrives(hop, world, ovn.region.outside, behind)).toBe(false)
 
     await network('neta', 1, { snat: snat(2) })
     await expect.poll(() => arrives(one, routed, hop), { timeout: 5_000 }).toBe(false)
@@ -120,10 +102,10 @@ describeIf(missingForOvn())('routers on OVN', { timeout: 120_000 }, () => {
     const destination = '8.8.8.0/24'
     const spec = await network('netb', 2, { snat: snat(3), routes: [{ destination, nextHop: '10.2.0.12' }] })
     const [one, hop, stranger] = [await plug('netb', '10.2.0.11', 0), await plug('netb', '10.2.0.12', 1), await plug(null, '10.61.0.60', 0)]
-    await controller.ensurePort({ ...hop.port, ranges: [destination] }, soon())
+    await ovn.controller.ensurePort({ ...hop.port, ranges: [destination] }, soon())
     await eventuallyArrives(one, via(spec, '8.8.8.8'), hop)
     const outside = { mac: routerMac(spec, 'outside'), address: '8.8.8.8' }
-    for (const sender of [stranger, region.outside]) expect(await arrives(sender, outside, hop)).toBe(false)
+    for (const sender of [stranger, ovn.region.outside]) expect(await arrives(sender, outside, hop)).toBe(false)
   })
 
   test('connect peers across hosts, and nobody else, until the peering ends', async () => {
@@ -140,7 +122,7 @@ describeIf(missingForOvn())('routers on OVN', { timeout: 120_000 }, () => {
       await plug('peer3', '10.6.0.11', 1),
     ]
     const stranger = await plug(null, '10.61.0.61', 1)
-    await controller.ensurePort({ ...behind.port, ranges: [behindHub.destination] }, soon())
+    await ovn.controller.ensurePort({ ...behind.port, ranges: [behindHub.destination] }, soon())
     expect(await arrives(a, via(one, h.address), h)).toBe(false)
     const announced = [24, 10, 5, 0, 10, 4, 0, 1]
     expect(await offered(a, announced)).toBe(false)
@@ -169,11 +151,11 @@ describeIf(missingForOvn())('routers on OVN', { timeout: 120_000 }, () => {
     await eventuallyArrives(h, via(hub, '192.168.9.9'), behind)
     expect(await arrives(a, via(one, '192.168.9.9'), behind)).toBe(false)
     expect(await arrives(c, via(third, '192.168.9.9'), behind)).toBe(false)
-    await eventuallyArrives(h, via(hub, OUTSIDE), region.outside)
-    expect(await arrives(c, via(third, OUTSIDE), region.outside)).toBe(false)
+    await eventuallyArrives(h, via(hub, OUTSIDE), ovn.region.outside)
+    expect(await arrives(c, via(third, OUTSIDE), ovn.region.outside)).toBe(false)
     expect(await arrives(behind, via(hub, a.address), a)).toBe(true)
     expect(await arrives(behind, via(hub, a.address), a, { address: '192.168.9.9' })).toBe(false)
-    for (const sender of [stranger, region.outside])
+    for (const sender of [stranger, ovn.region.outside])
       for (const spec of [one, hub])
         expect(
           await arrives(sender, { mac: routerMac(spec, 'outside'), address: spec === one ? h.address : a.address }, spec === one ? h : a),
@@ -184,9 +166,9 @@ describeIf(missingForOvn())('routers on OVN', { timeout: 120_000 }, () => {
     expect(await arrives(h, via(hub, a.address), a)).toBe(false)
     expect(await arrives(c, via(third, h.address), h)).toBe(true)
     // A removed network takes its half with it.
-    await controller.ensureNoPort(c.mac, soon())
-    await controller.ensureNoNetwork('peer3', soon())
-    await eventuallyArrives(a, via(one, OUTSIDE), region.outside)
+    await ovn.controller.ensureNoPort(c.mac, soon())
+    await ovn.controller.ensureNoNetwork('peer3', soon())
+    await eventuallyArrives(a, via(one, OUTSIDE), ovn.region.outside)
   })
 
   test('announce as many routes as an option of DHCP holds', async () => {

@@ -26,6 +26,8 @@ import { begin, end, LONG, mayBegin } from './long-filters.ts'
 /** VMs of one host whose ports are applied at once. */
 const CONCURRENCY = 32
 const LOOK_EVERY_MS = 50
+/** While all that waits has to. */
+const REST_MS = 200
 
 export const applyPorts = keyedReconciler(APPLY_PORTS, '5s', {
   busy: async ({ db, clock }) => (await hostsWithPendingPorts(db, clock.now())).map((row) => row.host_id),
@@ -73,7 +75,7 @@ async function applyOnHost(deps: Deps, hostId: string, stopping: AbortSignal): P
       )
     }
     if (running.size === 0 && waiting.every(mayGo)) break
-    await Promise.race([...running.values(), sleep(LOOK_EVERY_MS)])
+    await Promise.race([...running.values(), sleep(running.size > 0 ? LOOK_EVERY_MS : REST_MS)])
   }
   if (failures.length > 0) throw failures[0]
 }

@@ -1,25 +1,49 @@
 // Calls to the QEMU guest agent.
 import type { Domain } from '@berth/libvirt'
+import { Type, type Static, type TSchema } from 'typebox'
+import { Value } from 'typebox/value'
 import { DriverError } from '../../driver.ts'
 import { getRunning, type MachineState } from './lookup.ts'
 import type { Machines } from '../../driver.ts'
 import type { HostContext } from '../core/host-context.ts'
 
+/** Of commands whose reply says nothing. */
+export const Nothing = Type.Unknown()
+
 const TIMEOUT_SECONDS = 10
 
-/** `transient` while the agent does not respond. */
-export async function callGuestAgent(
+/** A guest answers what it likes. */
+const MAX_REPLY = 2 ** 20
+
+/** `transient` while the agent does not respond, or not by the schema. */
+export async function callGuestAgent<S extends TSchema>(
   { call, hostId }: HostContext,
   domain: Domain,
   question: { execute: string; arguments?: Record<string, unknown> },
+  schema: S,
   signal: AbortSignal,
-): Promise<unknown> {
+): Promise<Static<S>> {
   const answer = await call(`call ${question.execute} of the guest agent of ${domain.name}`, signal, (host) =>
     host.guests.agentCommand({ domain, command: JSON.stringify(question), timeoutSeconds: TIMEOUT_SECONDS }),
   )
-  if (answer === null || answer === undefined)
-    throw new DriverError('transient', `The guest agent of ${domain.name} on host ${hostId} sent an empty reply`)
-  return (JSON.parse(answer) as { return?: unknown }).return
+  const reply = readReply(answer, schema)
+  if (reply !== undefined) return reply
+  throw new DriverError('transient', `The guest agent of ${domain.name} on host ${hostId} sent no valid reply to ${question.execute}`)
+}
+
+export function readReply<S extends TSchema>(answer: string | null | undefined, schema: S): Static<S> | undefined {
+  if (!answer || answer.length > MAX_REPLY) return undefined
+  const value = parseJson(answer)
+  const reply = typeof value === 'object' && value !== null && 'return' in value ? value.return : undefined
+  return Value.Check(schema, reply) ? reply : undefined
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** Whether the guest has opened its end of the agent channel. */
@@ -41,6 +65,7 @@ export const passwordMethods = (context: HostContext): Pick<Machines, 'ensurePas
       context,
       domain,
       { execute: 'guest-set-user-password', arguments: { username: user, password, crypted: true } },
+      Nothing,
       signal,
     )
   },

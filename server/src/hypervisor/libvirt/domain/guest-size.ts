@@ -1,6 +1,7 @@
 // Has the guest use vCPUs and memory that were added while it runs. Linux does not by itself, unless its distribution says so: they are brought online through the
 // guest agent. A guest that reboots finds the vCPUs by itself, and the memory not.
 import type { Domain } from '@berth/libvirt'
+import { Type } from 'typebox'
 import { type ComputeSize, isDriverError } from '../../driver.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { pollUntilTrue } from '../core/poll.ts'
@@ -51,27 +52,35 @@ async function findUnused(
     const usesMiB = hasDimms ? await onlineMemory(context, domain, signal) : ramMiB
     return usesMiB < ramMiB ? `its guest uses ${usesMiB} of ${ramMiB} MiB RAM` : null
   } catch (error) {
-    if (isDriverError(error, 'transient', 'invalid_state', 'unsupported')) return 'its guest agent does not answer, or refuses it'
-    throw error
+    // Whatever else a guest does, it has what it pays for.
+    if (isDriverError(error, 'aborted', 'unreachable', 'unknown_outcome', 'not_found')) throw error
+    return 'its guest agent does not answer, or refuses it'
   }
 }
 
+const MAX_UNITS = 2 ** 14
+const Vcpu = Type.Object({ 'logical-id': Type.Integer({ minimum: 0 }), online: Type.Boolean() })
+const Vcpus = Type.Array(Vcpu, { maxItems: MAX_UNITS })
+const BlockInfo = Type.Object({ size: Type.Integer({ minimum: 1 }) })
+const Block = Type.Object({ 'phys-index': Type.Integer({ minimum: 0 }), online: Type.Boolean() })
+const Blocks = Type.Array(Block, { maxItems: MAX_UNITS })
+const Responses = Type.Array(Type.Object({ response: Type.String() }), { maxItems: MAX_UNITS })
+
 async function onlineVcpus(context: HostContext, domain: Domain, signal: AbortSignal): Promise<number> {
-  const all = (await callGuestAgent(context, domain, { execute: 'guest-get-vcpus' }, signal)) as { 'logical-id': number; online: boolean }[]
+  const all = await callGuestAgent(context, domain, { execute: 'guest-get-vcpus' }, Vcpus, signal)
   const vcpus = all.filter(({ online }) => !online).map((each) => ({ 'logical-id': each['logical-id'], online: true }))
   if (vcpus.length === 0) return all.length
-  return (
-    all.length - vcpus.length + Number(await callGuestAgent(context, domain, { execute: 'guest-set-vcpus', arguments: { vcpus } }, signal))
-  )
+  const done = await callGuestAgent(context, domain, { execute: 'guest-set-vcpus', arguments: { vcpus } }, Type.Integer(), signal)
+  return all.length - vcpus.length + done
 }
 
 async function onlineMemory(context: HostContext, domain: Domain, signal: AbortSignal): Promise<number> {
-  const ask = (execute: string, args?: Record<string, unknown>): Promise<unknown> =>
-    callGuestAgent(context, domain, { execute, ...(args && { arguments: args }) }, signal)
-  const { size } = (await ask('guest-get-memory-block-info')) as { size: number }
-  const all = (await ask('guest-get-memory-blocks')) as { 'phys-index': number; online: boolean }[]
+  const { size } = await callGuestAgent(context, domain, { execute: 'guest-get-memory-block-info' }, BlockInfo, signal)
+  const all = await callGuestAgent(context, domain, { execute: 'guest-get-memory-blocks' }, Blocks, signal)
   const blocks = all.filter(({ online }) => !online).map((each) => ({ 'phys-index': each['phys-index'], online: true }))
-  const answers = blocks.length === 0 ? [] : ((await ask('guest-set-memory-blocks', { 'mem-blks': blocks })) as { response: string }[])
+  if (blocks.length === 0) return (all.length * size) / MIB
+  const order = { execute: 'guest-set-memory-blocks', arguments: { 'mem-blks': blocks } }
+  const answers = await callGuestAgent(context, domain, order, Responses, signal)
   const refused = answers.filter(({ response }) => response !== 'success').length
   return ((all.length - refused) * size) / MIB
 }

@@ -11,7 +11,7 @@ import { domainXml, LIMIT_GROUP, limitsByDisk, type DiskFile, type RbdDisk } fro
 import { diskImage } from '../../rbd/names.ts'
 import { growOffline, growLive } from '../storage/resize.ts'
 import { canOffload } from '../host/offload-probe.ts'
-import { findMachine, isOn, type MachineState } from '../domain/lookup.ts'
+import { findMachine, isOn, readDefinition, type MachineState } from '../domain/lookup.ts'
 import type { Metadata } from '../xml/domain-metadata.ts'
 import { diskName, seedName } from '../core/resource-names.ts'
 import { stopReaderDomain } from '../domain/reader-domain.ts'
@@ -30,7 +30,7 @@ export const definitionMethods = (context: HostContext): Pick<Machines, 'ensureD
     context.exclusive(`vm:${spec.vmId}`, signal, async () => {
       const found = await findMachine(context, spec.vmId, signal)
       if (found?.isOn) {
-        requireSameSpec(found, spec)
+        await requireSameSpec(context, found, spec, signal)
         await limitLive(context, found, spec.diskLimits, signal)
       } else await define(context, spec, found?.metadata ?? NO_SAVED_STATE, signal)
       const wanted = spec.diskGiB * GIB
@@ -39,9 +39,18 @@ export const definitionMethods = (context: HostContext): Pick<Machines, 'ensureD
     }),
 })
 
-export function requireSameSpec({ xml, metadata, domain }: MachineState, { vmId, generation, vcpu, ramMiB }: MachineSpec): void {
+/** What was added while it runs its guest may give back by itself: then its definition has its size. */
+export async function requireSameSpec(
+  context: HostContext,
+  { xml, metadata, domain }: MachineState,
+  { vmId, generation, vcpu, ramMiB }: MachineSpec,
+  signal: AbortSignal,
+): Promise<void> {
   const size = sizeOf(xml)
-  if (metadata.generation === generation && size.vcpu === vcpu && size.ramMiB === ramMiB) return
+  const isSame = (each: ComputeSize): boolean => each.vcpu === vcpu && each.ramMiB === ramMiB
+  if (metadata.generation === generation && isSame(size)) return
+  const definition = size.vcpu <= vcpu && size.ramMiB <= ramMiB ? await readDefinition(context, domain, signal) : undefined
+  if (metadata.generation === generation && definition && isSame(sizeOf(definition))) return
   const has = `generation ${metadata.generation}, ${size.vcpu} vCPU, ${size.ramMiB} MiB`
   throw new DriverError('invalid_state', `Machine ${vmId} (${domain.name}) runs with ${has}; stop it first`)
 }

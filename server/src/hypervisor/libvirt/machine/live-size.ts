@@ -10,7 +10,7 @@ import { awaitUse } from '../domain/guest-size.ts'
 import { findMachine, type MachineState, readDefinition, readDomain } from '../domain/lookup.ts'
 import { ignoreIfPending, RETRY_INTERVAL_MS } from '../network/interfaces.ts'
 import { cpuSetOf } from '../xml/cpu-xml.ts'
-import { type Dimm, dimmsOf, dimmXml, roomOf, sizeOf } from '../xml/size-xml.ts'
+import { type Dimm, dimmsOf, dimmXml, freePlace, roomOf, sizeOf } from '../xml/size-xml.ts'
 import { pinLive } from './definition.ts'
 
 export const liveSizeMethods = (context: HostContext): Pick<Machines, 'ensureLiveSize'> => ({
@@ -65,7 +65,7 @@ async function readSide(context: HostContext, domain: Domain, side: Side, signal
 async function setRam(context: HostContext, domain: Domain, side: Side, wantedMiB: number, signal: AbortSignal): Promise<void> {
   const xml = await readSide(context, domain, side, signal)
   const missing = wantedMiB - sizeOf(xml).ramMiB
-  if (missing > 0) await addDimm(context, domain, side, { ramMiB: missing, place: dimmsOf(xml).length, wantedMiB }, signal)
+  if (missing > 0) await addDimm(context, domain, side, { ramMiB: missing, place: freePlace(dimmsOf(xml)), wantedMiB }, signal)
   if (missing < 0) await removeDimms(context, domain, side, wantedMiB, signal)
 }
 

@@ -24,7 +24,7 @@ export const powerMethods = (context: HostContext): Pick<Machines, 'ensureRunnin
 async function ensureRunning(context: HostContext, spec: MachineSpec, signal: AbortSignal): Promise<void> {
   const found = await findStable(context, spec.vmId, signal)
   if (found?.isOn) {
-    requireSameSpec(found, spec)
+    await requireSameSpec(context, found, spec, signal)
     await recordStopIntent(context, found, null, signal)
     return resumeOrWake(context, found, signal)
   }
@@ -62,7 +62,7 @@ async function start(context: HostContext, domain: Domain, spec: MachineSpec, si
   )
   if (isOwn && spec.template.hasAgent) recordConsole(context, spec.vmId, domain, true)
   const found = isOwn ? undefined : await findMachine(context, spec.vmId, signal)
-  if (found) requireSameSpec(found, spec)
+  if (found) await requireSameSpec(context, found, spec, signal)
 }
 
 async function ensureStopped(context: HostContext, vmId: string, graceMs: number, signal: AbortSignal): Promise<{ how: StopOutcome }> {

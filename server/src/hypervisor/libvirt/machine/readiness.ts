@@ -1,7 +1,7 @@
 // Waits until a guest has booted.
 import { DriverError, isDriverError, type Machines, type Readiness } from '../../driver.ts'
 import { configureGuestAddresses } from '../network/guest-addresses.ts'
-import { callGuestAgent, isAgentConnected } from '../domain/guest-agent.ts'
+import { callGuestAgent, isAgentConnected, Nothing } from '../domain/guest-agent.ts'
 import { stopRecording, consoleTail, recordConsole } from '../domain/console-recorder.ts'
 import { bringMemoryOnline } from '../domain/guest-size.ts'
 import { awaitChange, findMachine, getMachine } from '../domain/lookup.ts'
@@ -33,7 +33,7 @@ async function readinessOf(
   if (!found?.isOn) throw guestFailed(context, vmId, 'is off')
   if (!found.metadata.hasAgent && !evenWithoutAgent) return 'booting'
   if (!isAgentConnected(found)) return undefined
-  const answers = callGuestAgent(context, found.domain, { execute: 'guest-ping' }, signal)
+  const answers = callGuestAgent(context, found.domain, { execute: 'guest-ping' }, Nothing, signal)
   return answers.then(
     (): Readiness => 'reachable',
     (error: unknown) => {

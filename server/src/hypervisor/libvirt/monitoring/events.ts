@@ -1,6 +1,6 @@
 // libvirt events as DriverEvents.
 import { AgentState, DomainLifecycle, StoppedDetail, type Domain, type EventOf } from '@berth/libvirt'
-import { GUEST_TAKES_MS, type DriverEvent, type Monitoring, type StopReason } from '../../driver.ts'
+import type { DriverEvent, Monitoring, StopReason } from '../../driver.ts'
 import { bringMemoryOnline } from '../domain/guest-size.ts'
 import { getMetadata } from '../xml/domain-metadata.ts'
 import { vmIdOfDomain } from '../core/resource-names.ts'
@@ -51,18 +51,28 @@ const eventOf = (domain: Domain, type: 'started' | 'rebooted' | 'agent_connected
   return vmId ? { type, vmId } : undefined
 }
 
-/** A guest that has rebooted by itself gets its added memory here, by one attempt at a time: it may open and close its channel as it likes. */
+const AGENT_TAKES_MS = 30_000
+/** Guests that do not answer must leave others their turn. */
+const AT_ONCE = 2
+
+/** A guest that has rebooted by itself gets its added memory here. It may open and close its channel as it likes: one attempt is enough. */
 function agentEvents(context: HostContext): (event: EventOf<'agent'>) => DriverEvent | undefined {
   const attempts = new Set<string>()
-  return ({ domain, state }) => {
-    const event = state === AgentState.connected ? eventOf(domain, 'agent_connected') : undefined
-    if (!event || attempts.has(domain.name)) return event
-    attempts.add(domain.name)
-    bringMemoryOnline(context, domain, GUEST_TAKES_MS, context.closing)
+  const lanes = Array.from({ length: AT_ONCE }, () => Promise.resolve())
+  let turn = 0
+  const attempt = (domain: Domain): Promise<void> =>
+    bringMemoryOnline(context, domain, AGENT_TAKES_MS, context.closing)
       .catch((error: unknown) =>
         context.log.debug({ hostId: context.hostId, domain: domain.name, err: error }, 'looking for added memory failed'),
       )
       .finally(() => attempts.delete(domain.name))
+  return ({ domain, state }) => {
+    const event = state === AgentState.connected ? eventOf(domain, 'agent_connected') : undefined
+    if (event && !attempts.has(domain.name)) {
+      attempts.add(domain.name)
+      turn = (turn + 1) % AT_ONCE
+      lanes[turn] = lanes[turn]!.then(() => attempt(domain))
+    }
     return event
   }
 }

@@ -1,6 +1,7 @@
 // Addresses and routes that the guest agent configures. Private addresses are configured through the guest agent: when an interface is attached, because few systems configure a
 // hotplugged one, and after every start, because cloud-init reads its seed at the first boot only, and DHCP may be off. Scripts get their values as arguments.
 import type { Domain } from '@berth/libvirt'
+import { Type } from 'typebox'
 import { DriverError, type GuestAddress, type GuestRoutes } from '../../driver.ts'
 import { formatCidr, parseCidr } from '../../../kernel/cidr.ts'
 import { callGuestAgent } from '../domain/guest-agent.ts'
@@ -139,12 +140,15 @@ export async function configureGuestAddresses(context: HostContext, { domain, xm
   }
 }
 
+const Begun = Type.Object({ pid: Type.Integer() })
+const Status = Type.Object({ exited: Type.Boolean(), exitcode: Type.Optional(Type.Integer()) })
+
 async function runScript(context: HostContext, domain: Domain, script: string, args: string[], signal: AbortSignal): Promise<number> {
   const command = { path: '/bin/sh', arg: ['-c', script, ...args] }
-  const { pid } = (await callGuestAgent(context, domain, { execute: 'guest-exec', arguments: command }, signal)) as { pid: number }
+  const { pid } = await callGuestAgent(context, domain, { execute: 'guest-exec', arguments: command }, Begun, signal)
   return pollUntil(context, `run a script in the guest of ${domain.name}`, signal, async () => {
-    const answer = await callGuestAgent(context, domain, { execute: 'guest-exec-status', arguments: { pid } }, signal)
-    const { exited, exitcode = -1 } = answer as { exited: boolean; exitcode?: number }
+    const status = { execute: 'guest-exec-status', arguments: { pid } }
+    const { exited, exitcode = -1 } = await callGuestAgent(context, domain, status, Status, signal)
     return exited ? exitcode : undefined
   })
 }

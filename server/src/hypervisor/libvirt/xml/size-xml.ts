@@ -27,13 +27,23 @@ export const nodeXml = (spec: MachineSpec, room: ComputeSize): Xml | false =>
   canGetRam(spec, room) &&
   element('numa', {}, element('cell', { id: 0, cpus: `0-${Math.max(1, room.vcpu) - 1}`, memory: spec.ramMiB, unit: 'MiB' }))
 
+const dimmName = (place: number): string => `ua-ram-${place}`
+
+/** A guest may give back any of them. */
+export function freePlace(dimms: Dimm[]): number {
+  const taken = new Set(dimms.map(({ alias }) => alias))
+  let place = 0
+  while (taken.has(dimmName(place))) place++
+  return place
+}
+
 /** Its name, by its place, lets it be added once. */
 export const dimmXml = (ramMiB: number, place: number): Xml =>
   element(
     'memory',
     { model: 'dimm' },
     element('target', {}, element('size', { unit: 'MiB' }, ramMiB), element('node', {}, 0)),
-    element('alias', { name: `ua-ram-${place}` }),
+    element('alias', { name: dimmName(place) }),
   )
 
 export interface Dimm {
