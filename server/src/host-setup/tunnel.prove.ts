@@ -5,6 +5,7 @@ import { missingCommands } from '../../../libvirt/test/command.ts'
 import { describeIf } from '../../../libvirt/test/describe-if.ts'
 import { OvnGuests } from '../../test/ovn-guests.ts'
 import { missingForOvn, type Guest } from '../../test/ovn-hosts.ts'
+import { NAT_GATEWAY } from '../hypervisor/network-controller.ts'
 import { sleep } from '../kernel/clock.ts'
 import { parseCidr } from '../kernel/cidr.ts'
 import { masqueradeCommands } from './masquerade.ts'
@@ -16,7 +17,7 @@ const HOSTS = '10.60.0.0/24'
 const OTHER_HOST = '10.60.0.12'
 const PUBLIC_RANGE = '10.61.0.0/24'
 /** Of the first host: that of public guests, and that of routers. */
-const GATEWAYS = { public: '10.61.0.2', routers: '100.64.0.1' }
+const GATEWAYS = { public: '10.61.0.2', routers: NAT_GATEWAY.address }
 const GENEVE = 6081
 const OPEN_PORT = 5000
 
@@ -53,7 +54,8 @@ describeIf(missingForOvn() ?? missingCommands('python3', 'iptables'))('the tunne
       const [networkId, cidr, gateway] = [`net${number}`, `10.${number}.0.0/24`, `10.${number}.0.1`]
       await ovn.controller.ensureNetwork({ networkId, cidr, gateway, enableDhcp: true, dns: [], snat, routes: [], peers: [] }, soon())
     }
-    await hostShell(`ip addr add ${GATEWAYS.routers}/16 dev br-ex; ip addr add ${GATEWAYS.public}/24 dev br-ex; ip link set br-ex up
+    await hostShell(`ovs-vsctl set Bridge br-ex other-config:hwaddr='"${NAT_GATEWAY.mac}"'
+      ip addr add ${GATEWAYS.routers}/16 dev br-ex; ip addr add ${GATEWAYS.public}/24 dev br-ex; ip link set br-ex up
       ethtool -K br-ex tx off >/dev/null; echo 1 > /proc/sys/net/ipv4/ip_forward`)
     victim = await plug('net12', '10.12.0.11', 1)
     await ovn.region.chassis[1]!.shell(`python3 -c "
