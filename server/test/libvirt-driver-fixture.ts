@@ -94,6 +94,13 @@ export async function driverFixture(
       },
       passwordHash: async (vmId) => (await shell.run(vmId, 'awk -F: \'$1 == "root" { printf "%s", $2 }\' /etc/shadow')).output,
       hasAddress: async (vmId, address) => (await shell.run(vmId, 'ip addr | grep -F " $0/"', address)).exitCode === 0,
+      routes: async (vmId) => {
+        const { output } = await shell.run(
+          vmId,
+          `ip route | awk '$2 == "via" && $1 != "default" { print ($1 ~ "/" ? $1 : $1 "/32") " via " $3 }'`,
+        )
+        return output.split('\n').filter((line) => line !== '')
+      },
       size: async (vmId) => {
         const { output } = await shell.run(vmId, `nproc; awk '/^MemTotal/ { print int($2 / 1024) }' /proc/meminfo`)
         const [vcpu, ramMiB] = output.trim().split('\n').map(Number)

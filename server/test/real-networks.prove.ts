@@ -1,6 +1,7 @@
 // Private networks with real guests: connectivity, internet access, and what guests reach on the host.
 import { describe, expect, test } from 'vitest'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
+import { sleep } from '../src/kernel/clock.ts'
 import { eventually } from './processes.ts'
 import { missingForRealHost, TIMEOUT_MS, type Customer } from './real-product.ts'
 import { realGuests, type Guest } from './real-guests.ts'
@@ -148,31 +149,65 @@ describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT
     expect(await connect.fromGuest(ada, '10.201.0.1', 7000)).not.toBe('open')
   })
 
-  test('a client of DHCP takes over the routes of its network', async () => {
-    const [target, nextHop] = ['192.168.77.1', await addressIn(lan, bob)]
+  /** Routes to the range in the guest: those that its agent configured have a metric of their own, after those of its owner. */
+  const routesTo = async (guest: Guest, range: string): Promise<string[]> =>
+    (await inside(guest, 'ip route | grep -F "$0 "', range))
+      .split('\n')
+      .flatMap((line) => (line === '' ? [] : [line.trim().replaceAll(/ +/g, ' ')]))
+  const OF_AGENT = 'metric 2147483647'
+
+  test('guests are told the routes of their network by their agents, and a client of DHCP has its own beside them', async () => {
+    const [range, target, nextHop] = ['192.168.77.0/24', '192.168.77.1', await addressIn(lan, bob)]
     await inside(bob, 'ip addr add "$0/32" dev lo; echo 1 > /proc/sys/net/ipv4/ip_forward', target)
-    const { id } = await customer.make(`/networks/${lan}/routes`, { destination: '192.168.77.0/24', nextHop })
+    const { id } = await customer.make(`/networks/${lan}/routes`, { destination: range, nextHop })
+    await expect.poll(() => pings(ada, target), { timeout: 20_000 }).toBe(true)
+    const device = await interfaceWith(ada, await addressIn(lan, ada))
+    const way = `${range} via 10.201.0.1 dev ${device}`
+    expect([await routesTo(ada, range), await routesTo(bob, range)]).toEqual([[`${way} ${OF_AGENT}`], []])
     // Option 121 as pairs of range and gateway; the default route stays that of the public interface.
     const take = `printf '%s\\n' '#!/bin/sh' 'set -- $staticroutes' 'while [ "$2" ]; do [ "$1" = 0.0.0.0/0 ] || ip route replace $1 via $2; shift 2; done' > /tmp/take
-      chmod +x /tmp/take; udhcpc -i "$0" -n -q -f -t 3 -T 2 -O staticroutes -s /tmp/take; ip route`
-    const device = await interfaceWith(ada, await addressIn(lan, ada))
-    expect(await inside(ada, 'ip route')).not.toContain('192.168.77.0/24')
-    await expect.poll(() => inside(ada, take, device), { timeout: 20_000 }).toContain(`192.168.77.0/24 via 10.201.0.1 dev ${device}`)
-    await expect.poll(() => pings(ada, target), { timeout: 20_000 }).toBe(true)
+      chmod +x /tmp/take; udhcpc -i "$0" -n -q -f -t 3 -T 2 -O staticroutes -s /tmp/take`
+    await inside(ada, take, device)
+    expect(await routesTo(ada, range)).toEqual([way, `${way} ${OF_AGENT}`])
     await customer.make(`/networks/${lan}/routes/${id}`, {}, 'DELETE')
+    await expect.poll(() => routesTo(ada, range), { timeout: 20_000 }).toEqual([way])
+    await inside(ada, 'ip route del "$0"', range)
   })
 
-  test('VMs of two networks reach each other as long as these are peers', async () => {
+  test('VMs of two networks reach each other as long as these are peers, also after reboots, and keep routes of their owner', async () => {
+    const rebootsItself = async (guest: Guest): Promise<void> => {
+      await inside(guest, 'touch /run/before; (sleep 1; reboot) > /dev/null 2>&1 &')
+      // A command that the reboot interrupts is waited for in vain.
+      const hasBooted = (): Promise<boolean> =>
+        Promise.race([succeeds(guest, '[ ! -e /run/before ]').catch(() => false), sleep(5_000).then(() => false)])
+      await eventually(hasBooted, TIMEOUT_MS)
+    }
     await detach(bob, lan)
-    const far = await network('10.201.30.0/24', COMBINATIONS[2]!)
+    // Without DHCP, so that after a reboot of its own the guest has to be told its address, too.
+    const far = await network('10.201.30.0/24', COMBINATIONS[1]!)
     await attach(bob, far)
-    const there = await addressIn(far, bob)
-    await inside(ada, 'ip route replace 10.201.30.0/24 via 10.201.0.1')
-    await inside(bob, 'ip route replace 10.201.0.0/24 via 10.201.30.1')
+    const [here, there] = [await addressIn(lan, ada), await addressIn(far, bob)]
     expect(await pings(ada, there)).toBe(false)
     const { id } = await customer.make(`/networks/${lan}/peerings`, { networkId: far })
-    await expect.poll(() => pings(ada, there), { timeout: 20_000 }).toBe(true)
+    const meet = async (): Promise<boolean[]> => [await pings(ada, there), await pings(bob, here)]
+    await expect.poll(meet, { timeout: 20_000 }).toEqual([true, true])
+    const remedies = async (): Promise<string[]> => {
+      const answer = await customer.make(`/vms/${ada.vmId}/reach`, { to: there, protocol: 'ICMP' })
+      return (answer as unknown as { steps: { remedy: string | null }[] }).steps.flatMap(({ remedy }) => remedy ?? [])
+    }
+    await expect.poll(remedies).toEqual([])
+
+    await rebootsItself(bob)
+    await expect.poll(meet, { timeout: 60_000 }).toEqual([true, true])
+    await customer.order('POST', `/vms/${ada.vmId}/restart`)
+    await expect.poll(meet, { timeout: 60_000 }).toEqual([true, true])
+
+    await inside(ada, 'ip route add 10.201.30.0/24 via 10.201.0.1 metric 7')
+    const [own, told] = await routesTo(ada, '10.201.30.0/24')
+    expect([own, told]).toEqual([expect.stringContaining('metric 7'), expect.stringContaining(OF_AGENT)])
     await customer.make(`/networks/${far}/peerings/${id}`, {}, 'DELETE')
+    await expect.poll(() => routesTo(ada, '10.201.30.0/24'), { timeout: 20_000 }).toEqual([own])
+    await expect.poll(() => routesTo(bob, '10.201.0.0/24'), { timeout: 20_000 }).toEqual([])
     await expect.poll(() => pings(ada, there), { timeout: 20_000 }).toBe(false)
   })
 

@@ -94,6 +94,7 @@ import { firewallBindingRoutes } from './vms/firewall-bindings.routes.ts'
 import { subscribeHostEvents } from './vms/reconcilers/power-sync.reconciler.ts'
 import { applyCpus } from './vms/reconcilers/apply-cpus.reconciler.ts'
 import { applyPorts } from './vms/reconcilers/apply-ports.reconciler.ts'
+import { tellRoutes } from './vms/reconcilers/guest-routes.reconciler.ts'
 import { watchPorts } from './vms/reconcilers/port-drift.reconciler.ts'
 import { sweepOrphanImages } from './vms/reconcilers/orphan-images.reconciler.ts'
 import { reconcileStaleMachines } from './vms/reconcilers/stale-machines.reconciler.ts'
@@ -214,6 +215,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   watchNetworks,
   applyCpus,
   applyPorts,
+  tellRoutes,
   watchPorts,
   syncPowerStates,
   subscribeHostEvents,

@@ -153,6 +153,15 @@ export interface Interfaces {
    *  guest agent: `unsupported` for an image without agent, `invalid_state` while it is off, `transient` while the agent does not respond. */
   ensureGuestAddress(vmId: string, address: GuestAddress, signal: AbortSignal): Promise<void>
   ensureNoGuestAddress(vmId: string, address: GuestAddress, signal: AbortSignal): Promise<void>
+  /** The running guest has these routes until it is off, and no others that it was given so. A route of its own to the same range goes first, and is never
+   *  changed. Through the guest agent, as `ensureGuestAddress`. `transient` also while the guest does not reach the gateway. */
+  ensureGuestRoutes(vmId: string, routes: readonly GuestRoutes[], signal: AbortSignal): Promise<void>
+}
+
+/** No range has two gateways. */
+export interface GuestRoutes {
+  gateway: string
+  ranges: readonly string[]
 }
 
 export interface GuestAddress {

@@ -328,6 +328,13 @@ export interface Tables {
     available_at: Date
     account_id: string | null
   }
+  guest_routes: {
+    vm_id: string
+    version: string
+    is_told: boolean
+    wanted_at: Date
+    due_at: Date
+  }
   host_blocks: {
     host_id: string
     storage_id: string
@@ -1241,6 +1248,7 @@ export interface Tables {
     numa_node: number | null
     room_vcpu: number | null
     room_ram_mib: number | null
+    routes: string[]
     dimms: number
   }
   'simulated.networks': {
@@ -1327,6 +1335,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   firewall_rules: 'id, firewall_id, position, direction, action, protocol, port, source_ips, dest_ips, description, created_at, updated_at',
   firewalls: 'id, account_id, name, description, created_at, updated_at, covers_private',
   free_addresses: 'address, pool_id, available_at, account_id',
+  guest_routes: 'vm_id, version, is_told, wanted_at, due_at',
   host_blocks: 'host_id, storage_id, client',
   host_fences: 'host_id, requested_at, recovers, means, error, next_attempt_at',
   host_paths: 'host_id, path, seen_at, silent_since, problem',
@@ -1402,7 +1411,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   'simulated.faults': 'id, host_id, verb, kind, calls, first_call, last_call',
   'simulated.hosts': 'host_id, disk_total_bytes, disk_used_bytes, is_full, is_gone',
   'simulated.machine_volumes': 'host_id, machine, volume_id',
-  'simulated.machines': 'host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch, started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second, cpus, numa_node, room_vcpu, room_ram_mib, dimms',
+  'simulated.machines': 'host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch, started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second, cpus, numa_node, room_vcpu, room_ram_mib, routes, dimms',
   'simulated.networks': 'region_id, network_id, spec',
   'simulated.nics': 'host_id, machine, mac, kind, address, limit_mbps, epoch, bytes_per_second, received_bytes, sent_bytes, counted_at, ipv6, floating',
   'simulated.ports': 'region_id, mac, vm_id, network_id, host, addresses, limit_mbps, filter, ranges, version',

@@ -31,7 +31,7 @@ export const networkMessages = {
   noGateway: 'This network has no gateway, so nothing routes in it.',
   routes: 'Routes',
   routesAbout:
-    'The gateway forwards these ranges to a VM of the network, and DHCP announces them. Guests that do not ask DHCP, as those of our images, need the route: ip route add <range> via <gateway>.',
+    'The gateway forwards these ranges to a VM of the network. The guest agent tells each running VM of the network, and DHCP announces them. Guests with neither need the route: ip route add <range> via <gateway>.',
   noRoutes: 'No routes.',
   addRoute: 'Add route',
   destination: 'Destination',
@@ -46,7 +46,7 @@ export const networkMessages = {
   routeDeleted: (destination: string) => `Route to ${destination} deleted`,
   peerings: 'Peerings',
   peeringsAbout:
-    'Networks of the same region that this one is connected to. Guests in both that do not ask DHCP, as those of our images, need the route: ip route add <range of the other network> via <gateway of their own>.',
+    'Networks of the same region that this one is connected to. The guest agent tells each running VM of both, and DHCP announces them. Guests with neither need the route: ip route add <range of the other network> via <gateway of their own>.',
   noPeerings: 'No peerings.',
   addPeering: 'Add peering',
   noPeers: 'You have no other network with a gateway in this region.',

@@ -1,16 +1,11 @@
 // Tells guests of their floating addresses. The port lets a guest use an address whatever the guest does; without this, nothing in the guest
 // answers at it.
 import { DriverError } from '../../hypervisor/driver.ts'
-import { addDuration, parseDurationMs } from '../../kernel/clock.ts'
+import { addDuration } from '../../kernel/clock.ts'
 import type { Deps } from '../deps.ts'
 import { getPool } from '../hosts/public-addresses.ts'
-import { driverForVm, isPlaced, vmById } from '../vms/service.ts'
+import { driverForVm, isPlaced, LOOK_AGAIN, nextTry, vmById } from '../vms/service.ts'
 import { addressById, type GuestOutcome } from './sql.ts'
-
-/** A guest may lose the address without a reboot, for example when its owner restarts its network. */
-const LOOK_AGAIN = '10m'
-/** A guest is asked again after as long as it has been silent already, within these. */
-const RETRY = { first: '10s', last: '10m' }
 
 export async function configureGuest(deps: Deps, id: string, vmId: string, signal: AbortSignal): Promise<GuestOutcome> {
   const [row, vm] = [await addressById(deps.db, id), await vmById(deps.db, vmId)]
@@ -38,12 +33,6 @@ export async function configureGuest(deps: Deps, id: string, vmId: string, signa
     const reason = 'The guest agent does not answer: the guest gets the address as soon as it does, at the latest when it restarts'
     return { state: 'PENDING', reason, dueAt: nextTry(deps.clock.now(), row.guest_state === 'PENDING' ? row.updated_at : null) }
   }
-}
-
-/** `silentSince`: null for the first time. */
-function nextTry(now: Date, silentSince: Date | null): Date {
-  const silentMs = silentSince === null ? 0 : now.getTime() - silentSince.getTime()
-  return new Date(now.getTime() + Math.min(Math.max(silentMs, parseDurationMs(RETRY.first)), parseDurationMs(RETRY.last)))
 }
 
 /** Best effort: the port enforces it whatever the guest does. */

@@ -4,7 +4,7 @@ import type { ListedNetwork } from '../../hypervisor/network-controller.ts'
 import { keyedReconciler, type Deps } from '../deps.ts'
 import { callController, regionsWithHosts } from '../hosts/service.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
-import { APPLY } from './service.ts'
+import { APPLY, markRoutesOfNetworkDue } from './service.ts'
 import * as sql from './sql.ts'
 
 export const watchNetworks = keyedReconciler('networks.drift', '45s', {
@@ -23,6 +23,12 @@ async function compareRegion(deps: Deps, regionId: string, stopping: AbortSignal
   if (wrong.length > 0) {
     log.warn({ regionId, networkIds: wrong.map((row) => row.id) }, 'networks missing or outdated in region; reapplying')
     await triggerReconciler(db, APPLY)
+    // What guests were told may be newer than a database that was restored from a backup, too.
+    await markRoutesOfNetworkDue(
+      db,
+      clock.now(),
+      wrong.map((row) => row.id),
+    )
   }
   for (const networkId of await sql.unknownOf(
     db,

@@ -105,7 +105,8 @@ export const networkRoutes: Routes = (api, { db, clock }) => {
       ...update,
       operationId: 'createNetworkRoute',
       errorCodes: ['already_exists', 'networks_overlap', 'incompatible', 'quota_exceeded'],
-      summary: "Route a range to one of the network's VMs. The gateway forwards to it, and DHCP announces the route",
+      summary:
+        "Route a range to one of the network's VMs. The gateway forwards to it, and guests learn the route from their agents and from DHCP",
       params,
       body: CreateRoute,
       status: 201,
@@ -150,7 +151,8 @@ export const networkRoutes: Routes = (api, { db, clock }) => {
       ...update,
       operationId: 'createNetworkPeering',
       errorCodes: ['already_exists', 'networks_overlap', 'incompatible', 'region_mismatch', 'quota_exceeded'],
-      summary: 'Connect two networks of a region. Their gateways forward between them, and DHCP announces the routes',
+      summary:
+        'Connect two networks of a region. Their gateways forward between them, and guests learn the routes from their agents and from DHCP',
       params,
       body: CreatePeering,
       status: 201,

@@ -17,6 +17,7 @@ import { APPLY, lockForRouting } from './state.ts'
 import { toNetwork } from './view.ts'
 
 export * from './attachments.ts'
+export * from './guest-routing.ts'
 export * from './peerings.ts'
 export * from './state.ts'
 export * from './routing.ts'

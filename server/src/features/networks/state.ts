@@ -4,6 +4,7 @@ import type { Db, Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { attachedNetworks, networkSpec } from './attachments.ts'
+import { markRoutesOfNetworkDue } from './guest-routing.ts'
 import * as sql from './sql.ts'
 
 export const APPLY = 'networks.apply'
@@ -37,6 +38,7 @@ export async function lockForRouting(tx: Tx, accountId: string, id: string, othe
 export async function markNetworkChanged(tx: Tx, now: Date, id: string): Promise<void> {
   await sql.markChanged(tx, id, now)
   await triggerReconciler(tx, APPLY)
+  await markRoutesOfNetworkDue(tx, now, [id])
 }
 
 /** For workflows, which hold no claim: the reconciler may have applied a newer state before such a call ended. */

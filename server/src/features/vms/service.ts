@@ -42,6 +42,7 @@ export {
   type CountedCopy,
   type CopyTerms,
 } from './billing/copies.ts'
+export { askGuests, GUEST_TIMEOUT_MS, LOOK_AGAIN, nextTry, type DueGuest } from './model/guest-turns.ts'
 export { controllerForVm, isPlaced, portSpecs } from './model/ports.ts'
 export { applyPortsNow } from './reconcilers/apply-ports.reconciler.ts'
 export { startVm, unsuspend } from './actions/power.ts'

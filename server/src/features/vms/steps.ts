@@ -3,10 +3,10 @@ import { isDriverError, type Driver, type MachineSpec, type Readiness, type Stop
 import type { Tx } from '../../kernel/database/db.ts'
 import { StepError, type StepContext } from '../../workflow/workflow-builder.ts'
 import type { Deps } from '../deps.ts'
-import { markGuestAddressesDue } from '../hosts/public-addresses.ts'
 import { getHost } from '../hosts/service.ts'
 import { markPortsApplied, quiescePorts, versionForBoot } from '../ports/service.ts'
 import { FENCED } from './model/guards.ts'
+import { markGuestDue } from './model/guest-turns.ts'
 import { runBeforePowerOff } from './model/hooks.ts'
 import { driverForVm, getVmRow, machineSpec, withSize } from './model/machine-spec.ts'
 import { ensureNetworks, ensureNoPorts, ensurePorts } from './model/ports.ts'
@@ -88,7 +88,7 @@ export async function awaitReady(context: Context, size: OtherSize = {}): Promis
   const { vm, driver } = await vmAndDriver(context)
   try {
     const readiness = await waitUntilReady(context, vm.id, driver, size)
-    await markGuestAddressesDue(context.deps.db, context.deps.clock.now(), vm.id)
+    await markGuestDue(context.deps, vm.id)
     return { readiness, reason: null }
   } catch (error) {
     if (!isDriverError(error, 'guest_failed')) throw error
@@ -121,7 +121,9 @@ export async function awaitReadyOrEnd(
 /** For a create: a guest whose agent never answers has failed to provision. */
 export async function requireReady(context: Context): Promise<Ready> {
   const { vm, driver } = await vmAndDriver(context)
-  return { readiness: await waitUntilReady(context, vm.id, driver), reason: null }
+  const readiness = await waitUntilReady(context, vm.id, driver)
+  await markGuestDue(context.deps, vm.id)
+  return { readiness, reason: null }
 }
 
 /** A machine whose QEMU crashed while its guest booted is started once more. */

@@ -35,6 +35,8 @@ export interface DriverFixture {
     passwordHash(vmId: string): Promise<string | null>
     /** On any of its interfaces. */
     hasAddress(vmId: string, address: string): Promise<boolean>
+    /** Those with a gateway, as `range via gateway`, but the default one. */
+    routes(vmId: string): Promise<string[]>
     /** As the guest sees it, which is somewhat less RAM. */
     size(vmId: string): Promise<ComputeSize>
     /** Another one after each boot. */

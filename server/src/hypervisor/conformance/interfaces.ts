@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
+import type { Driver } from '../driver.ts'
 import type { NetworkSpec } from '../network-controller.ts'
 import { create, ensurePorts, expectKind, soon, stop, unknownId, type ConformanceContract } from './fixture.ts'
 
@@ -58,6 +59,29 @@ export const interfaceContract: ConformanceContract = (fixture) => {
     await stop(fixture(), spec)
     await expectKind(fixture().driver.ensureGuestAddress(spec.vmId, address, soon(fixture())), 'invalid_state')
     await expectKind(fixture().driver.ensureGuestAddress(unknownId(), address, soon(fixture())), 'not_found')
+  })
+
+  test('a guest has the routes that it was given last, until it boots again', async () => {
+    const spec = await create(fixture())
+    const { gateway } = spec.nics[0]!.ipv4!
+    const give = (driver: Driver, ...ranges: string[]) =>
+      driver.ensureGuestRoutes(spec.vmId, ranges.length > 0 ? [{ gateway: gateway!, ranges }] : [], soon(fixture()))
+    const has = async () => (await fixture().guest.routes(spec.vmId)).sort()
+    const via = (...ranges: string[]) => ranges.map((range) => `${range} via ${gateway}`).sort()
+    const [near, far, one] = ['10.121.0.0/24', '172.20.0.0/14', '192.168.7.9/32']
+    for (const driver of [fixture().driver, fixture().other]) await give(driver, near, one)
+    expect(await has()).toEqual(via(near, one))
+    await give(fixture().driver, near, far)
+    expect(await has()).toEqual(via(near, far))
+    for (const driver of [fixture().driver, fixture().other]) await give(driver)
+    expect(await has()).toEqual([])
+    await give(fixture().driver, near)
+    await stop(fixture(), spec)
+    await expectKind(give(fixture().driver, near), 'invalid_state')
+    await expectKind(fixture().driver.ensureGuestRoutes(unknownId(), [], soon(fixture())), 'not_found')
+    await fixture().driver.ensureRunning(spec, soon(fixture()))
+    await fixture().driver.ensureReady(spec.vmId, { timeoutMs: fixture().patienceMs }, soon(fixture()))
+    expect(await has()).toEqual([])
   })
 
   test('attaching fails for a machine that does not exist', async () => {

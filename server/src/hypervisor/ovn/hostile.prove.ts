@@ -88,7 +88,7 @@ describeIf(missingForOvn() ?? missingCommands('python3'))('the region of', { tim
       () => 'failed',
     )
   const signal = (name: 'STOP' | 'CONT', chassis: number): Promise<string> =>
-    ovn.region.chassis[chassis]!.shell(`kill -${name} $(cat /run/ovn/ovn-ovn.controller.pid)`)
+    ovn.region.chassis[chassis]!.shell(`kill -${name} $(cat /run/ovn/ovn-controller.pid)`)
   const neighbours = async (): Promise<number> =>
     (await ovn.region.central.inside('ovn-sbctl', '--bare', '--columns=ip', 'list', 'MAC_Binding'))
       .split('\n')

@@ -31,6 +31,7 @@ const fixtureWith = (storageId: string | null, database?: Db) => async (): Promi
       passwordHash: async (vmId) => (await drift.login(vmId)).passwordHash,
       hasAddress: async (vmId, address) =>
         (await db.maybe(sql`select from simulated.nics where machine = ${vmId} and ${address}::text = any(floating)`)) !== undefined,
+      routes: async (vmId) => (await db.one<{ routes: string[] }>(sql`select routes from simulated.machines where name = ${vmId}`)).routes,
       size: async (vmId) => (await driver.findMachine(vmId, AbortSignal.timeout(10_000)))!,
       bootId: async (vmId) => {
         const { booted_at, epoch } = await db.one<{ booted_at: Date; epoch: bigint }>(

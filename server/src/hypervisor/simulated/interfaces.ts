@@ -48,5 +48,13 @@ export function interfaceMethods(host: SimulatedHost): Interfaces {
         await pause(pace.delays.agentMs)
         await db.run(sql`update simulated.nics set floating = array_remove(floating, ${address}::text) where ${nicOf(vmId, mac)}`)
       }),
+
+    ensureGuestRoutes: (vmId, routes, signal) =>
+      call('ensureGuestRoutes', signal, async (pause) => {
+        await requireAgent(vmId)
+        await pause(pace.delays.agentMs)
+        const told = routes.flatMap(({ gateway, ranges }) => ranges.map((range) => `${range} via ${gateway}`))
+        await db.run(sql`update simulated.machines set routes = ${told}::text[] where host_id = ${hostId} and name = ${vmId}`)
+      }),
   }
 }

@@ -42,7 +42,7 @@ export function powerMethods(host: SimulatedHost): PowerMethods {
           const now = requireMachine(await lockRow(tx, hostId, vmId), hostId, vmId)
           if (now.last_restart_id === actionId) return { how: 'already' }
           requireOn(now, hostId, vmId)
-          await tx.run(sql`update simulated.machines set last_restart_id = ${actionId}, booted_at = ${clock.now()}
+          await tx.run(sql`update simulated.machines set last_restart_id = ${actionId}, booted_at = ${clock.now()}, routes = '{}'
             where host_id = ${hostId} and name = ${vmId}`)
           await tx.run(sql`update simulated.nics set floating = '{}' where host_id = ${hostId} and machine = ${vmId}`)
           await notify(tx, hostId, { type: 'rebooted', vmId })
@@ -110,7 +110,7 @@ async function refuseSecondWriter(tx: Tx, hostId: string, { vmId, storageId }: M
 export async function start(tx: Tx, { hostId, clock }: Pick<SimulatedHost, 'hostId' | 'clock'>, vmId: string): Promise<void> {
   const now = clock.now()
   await tx.run(sql`update simulated.machines set power = 'running', stop_reason = null, epoch = nextval('simulated.epochs'),
-    started_at = ${now}, booted_at = ${now} where host_id = ${hostId} and name = ${vmId}`)
+    started_at = ${now}, booted_at = ${now}, routes = '{}' where host_id = ${hostId} and name = ${vmId}`)
   await tx.run(sql`update simulated.nics set epoch = nextval('simulated.epochs'), received_bytes = 0, sent_bytes = 0, counted_at = ${now},
     floating = '{}' where host_id = ${hostId} and machine = ${vmId}`)
   await notify(tx, hostId, { type: 'started', vmId })
@@ -125,7 +125,7 @@ async function resume(tx: Tx, { hostId, clock }: SimulatedHost, vmId: string): P
 }
 
 export async function stop(queries: Queries, hostId: string, vmId: string, reason: StopReason): Promise<void> {
-  const stopped = await queries.run(sql`update simulated.machines set power = 'stopped', stop_reason = ${reason}
+  const stopped = await queries.run(sql`update simulated.machines set power = 'stopped', stop_reason = ${reason}, routes = '{}'
     where host_id = ${hostId} and name = ${vmId} and power <> 'stopped'`)
   if (stopped === 0) return
   await queries.run(sql`update simulated.nics set floating = '{}' where host_id = ${hostId} and machine = ${vmId}`)

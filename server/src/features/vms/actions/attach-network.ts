@@ -6,7 +6,7 @@ import { apiError } from '../../../kernel/errors.ts'
 import type { StepContext } from '../../../workflow/workflow-builder.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import { workflow, type Deps } from '../../deps.ts'
-import { allocateAddress, attachmentsOf, releaseAddress, requireNetworks } from '../../networks/service.ts'
+import { allocateAddress, attachmentsOf, markGuestRoutesDue, releaseAddress, requireNetworks } from '../../networks/service.ts'
 import { markPortsDirty } from '../../ports/service.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { getVmRow, privateNic } from '../model/machine-spec.ts'
@@ -50,9 +50,10 @@ const toldOf = ({ networkId }: Input) => ({ network: { id: networkId } })
 export const attachNetwork = workflow<Input>('vm.network_attach', { deadline: '6m' })
   .step('network', { run: prepareNetworks })
   .step('attach', { timeout: PLUG_STEP, run: plugIn, undo: unplug })
-  .onSuccess(async (tx, { deps, input, runId }) => {
+  .onSuccess(async (tx, { deps, input, runId, now }) => {
     // A route to it may have been made or deleted after the port was read, and the limit of the public port counts the network.
     await markPortsDirty(tx, [input.vmId])
+    await markGuestRoutesDue(tx, now, input.vmId)
     await recordVmEvent(tx, deps, input.vmId, 'vm.network_attached', { actionId: runId }, toldOf(input))
   })
   .onFailure(async (tx, { input: { vmId, networkId, mac }, cleanupFailed }) => {
@@ -62,14 +63,17 @@ export const attachNetwork = workflow<Input>('vm.network_attach', { deadline: '6
 
 export const detachNetwork = workflow<Input>('vm.network_detach', { deadline: '6m' })
   .step('detach', { timeout: PLUG_STEP, run: unplug, undo: plugIn })
-  .onSuccess(async (tx, { deps, input, runId }) => {
+  .onSuccess(async (tx, { deps, input, runId, now }) => {
     await releaseAddress(tx, input.networkId, input.vmId)
     // The limit of the public port counts the network no longer.
     await markPortsDirty(tx, [input.vmId])
+    // Another network may lead to what this one led to.
+    await markGuestRoutesDue(tx, now, input.vmId)
     await recordVmEvent(tx, deps, input.vmId, 'vm.network_detached', { actionId: runId }, toldOf(input))
   })
   .onFailure(async (tx, { input: { vmId }, cleanupFailed, now }) => {
     if (cleanupFailed) await recordStaleMachine(tx, now, vmId, (await getVmRow(tx, vmId)).host_id!)
+    await markGuestRoutesDue(tx, now, vmId) // those of the interface may be lost
   })
 
 export const attach = (tx: Tx, deps: Deps, who: Principal, vmId: string, networkId: string): Promise<ActionStarted> =>

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Customer } from '../../../../test/endpoint-table.ts'
 import { testApp } from '../../../../test/harness.ts'
+import { sql } from '../../../kernel/database/db.ts'
+import { tellRoutes } from '../reconcilers/guest-routes.reconciler.ts'
 import type { Reach } from '../schema.ts'
 
 const app = await testApp()
@@ -126,9 +128,11 @@ describe('POST /vms/{id}/reach', () => {
     expect((await customer.post(`/networks/${lan}/peerings`, { networkId: back })).status).toBe(201)
     const { verdict, source, destination, steps } = await reach(web, db)
     expect([verdict, source.networkId, destination.address]).toEqual(['REACHABLE', lan, `${other}.2`])
+    const [inWeb, inDb] = [`"ip route add ${other}.0/24 via ${cidr}.1" in web`, `"ip route add ${cidr}.0/24 via ${other}.1" in db`]
+    const remedy = 'The guest agent has not configured the way yet, or there is none: unless the guest asks DHCP, run'
     expect(steps.find(({ step }) => step === 'ROUTE')).toMatchObject({
       detail: `By the network lan (${cidr}.0/24) and its peering with the network of ${other}.2`,
-      remedy: `Guests that do not ask DHCP, as those of our images, need to know the way: run "ip route add ${other}.0/24 via ${cidr}.1" in web and "ip route add ${cidr}.0/24 via ${other}.1" in db`,
+      remedy: `${remedy} ${inWeb} and ${inDb}`,
     })
     expect(steps.find(({ step }) => step === 'INBOUND_FILTER')!.detail).toBe(
       `No firewall filters what goes into db by the network back (${other}.0/24)`,
@@ -143,6 +147,13 @@ describe('POST /vms/{id}/reach', () => {
     const behind = await reach(web, '192.168.50.7')
     expect([behind.verdict, behind.destination.vmId]).toEqual(['FORWARDED', hop])
     expect(behind.steps[2]!.remedy).toMatch(`run "ip route add 192.168.50.0/24 via ${cidr}.1" in web`)
+
+    // Once its agent has configured it, a guest needs no remedy: the other one has none, and does not know the way back.
+    await app.db.run(sql`update simulated.machines set has_agent = false where name = ${db}`)
+    await tellRoutes.runOnce(app.deps)
+    expect((await reach(web, '192.168.50.7')).steps[2]!.remedy).toBeNull()
+    expect((await reach(web, db)).steps.find(({ step }) => step === 'ROUTE')!.remedy).toBe(`${remedy} ${inDb}`)
+    expect((await reach(web, hop)).steps.every((each) => each.remedy === null)).toBe(true)
   })
 
   test('says that a port is kept for hosts, outside of networks', async () => {

@@ -7,7 +7,7 @@ import { formatIpRange, parseIp, parseIpRange, rangeContains, type IpRange } fro
 import type { Deps } from '../../deps.ts'
 import { compileFilters, firewallsOf, requireFamily, requirePort, rulesOf, toRule, type VmRules } from '../../firewalls/service.ts'
 import { publicNetworkSpec } from '../../hosts/service.ts'
-import { attachedNetworks, networkSpec, type NetworkRow } from '../../networks/service.ts'
+import { areRoutesTold, attachedNetworks, networkSpec, type NetworkRow } from '../../networks/service.ts'
 import { arePortsApplied } from '../../ports/service.ts'
 import type { CheckReach, Reach, ReachStep } from '../schema.ts'
 import { requireVm } from './guards.ts'
@@ -28,6 +28,8 @@ interface Machine {
   firewalls: Map<string, string>
   /** Its private ones, in attachment order. */
   networks: NetworkRow[]
+  /** Whether its guest knows what the routers of its networks lead to. */
+  isTold: boolean
 }
 
 export async function checkReach(tx: Tx, config: Deps['config'], accountId: string, vmId: string, input: CheckReach): Promise<Reach> {
@@ -76,6 +78,7 @@ async function loadMachine(tx: Tx, vm: VmDetails): Promise<Machine> {
     rules,
     firewalls: new Map(firewalls.map(({ id, name }) => [id, name])),
     networks: await attachedNetworks(tx, vm.id),
+    isTold: await areRoutesTold(tx, vm.id),
     interfaces: ports.map((each) => ({ ...each, filter: each.networkId === null ? ofPublic : ofPrivate })),
   }
 }
@@ -140,9 +143,9 @@ const step = (name: ReachStep['step'], passes: boolean, detail: string, remedy: 
 
 const ACTION_WORDS = { ACCEPT: 'accepts', DROP: 'drops', REJECT: 'rejects' }
 
-/** Its default route leads elsewhere than to the router of that network. */
-const needsRoute = ({ vm, networks }: Machine, networkId: string): boolean =>
-  vm.ip_address !== null || networks.find(({ snat_address }) => snat_address !== null)?.id !== networkId
+/** Its agent has not said that it knows the way, and its default route leads elsewhere than to the router of that network. */
+const needsRoute = ({ vm, networks, isTold }: Machine, networkId: string): boolean =>
+  !isTold && (vm.ip_address !== null || networks.find(({ snat_address }) => snat_address !== null)?.id !== networkId)
 
 /** What the customer reads of each step. */
 function wordsFor({ protocol, port, to, destination, sender, receiver, specs, attachTo }: Subject) {
@@ -183,7 +186,7 @@ function wordsFor({ protocol, port, to, destination, sender, receiver, specs, at
     return step('ROUTE', true, `By ${nameOf(networkId)}`)
   }
 
-  /** What the router of the network leads to, and DHCP announces. */
+  /** What the router of the network leads to. Guests learn it from their agents, or from DHCP. */
   function announced({ networkId, cidr, gateway, peers, routes }: NetworkSpec): ReachStep {
     const address = parseIp(destination!)!
     const peer = peers.find((each) => isIn(each.cidr, address))
@@ -193,7 +196,8 @@ function wordsFor({ protocol, port, to, destination, sender, receiver, specs, at
     const back = answers ? [`"ip route add ${cidr} via ${peer.gateway}" in ${receiver.vm.name}`] : []
     const detail = peer ? `${nameOf(networkId)} and its peering with the network of ${destination}` : `a route of ${nameOf(networkId)}`
     const commands = [...there, ...back].join(' and ')
-    const remedy = commands && `Guests that do not ask DHCP, as those of our images, need to know the way: run ${commands}`
+    const remedy =
+      commands && `The guest agent has not configured the way yet, or there is none: unless the guest asks DHCP, run ${commands}`
     return { ...step('ROUTE', true, `By ${detail}`), remedy: remedy || null }
   }
 

@@ -6,11 +6,11 @@ import { type Db, type Queries, sql, type Sql } from '../../../kernel/database/d
 import { findMissingIds } from '../../../kernel/database/missing-ids.ts'
 import { hasOpenRun, openRunOf } from '../../../workflow/run-store.ts'
 import { type Deps, reconciler } from '../../deps.ts'
-import { markGuestAddressesDue } from '../../hosts/public-addresses.ts'
 import { callHost, type HostRow, isStable, listHosts } from '../../hosts/service.ts'
 import { startVm, suspendVm } from '../actions/power.ts'
 import { OUT_OF_SPACE } from '../model/allowed-actions.ts'
 import { recordVmEvent } from '../model/events.ts'
+import { markGuestDue } from '../model/guest-turns.ts'
 import { lockVmById, setStatus, vmById, type VmRow } from '../model/sql.ts'
 import { isStale } from '../model/stale-machines.ts'
 
@@ -159,8 +159,8 @@ export const subscribeHostEvents = reconciler('vms.host_events', '30s', async (d
 
 async function note(deps: Deps, event: DriverEvent): Promise<void> {
   if (event.type === 'agent_connected')
-    return markGuestAddressesDue(deps.db, deps.clock.now(), event.vmId).catch((error: unknown) =>
-      deps.log.warn({ err: error, event }, 'marking guest addresses failed; told at the next look'),
+    return markGuestDue(deps, event.vmId).catch((error: unknown) =>
+      deps.log.warn({ err: error, event }, 'marking guest addresses and routes failed; told at the next look'),
     )
   if (event.type !== 'started' && event.type !== 'stopped') return
   const power = event.type === 'started' ? 'running' : 'stopped'

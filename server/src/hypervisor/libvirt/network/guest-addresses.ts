@@ -1,8 +1,9 @@
-// Addresses that the guest agent configures. Private ones are configured through the guest agent: when an interface is attached, because few systems configure a hotplugged one,
-// and after every start, because cloud-init reads its seed at the first boot only, and DHCP may be off.
+// Addresses and routes that the guest agent configures. Private addresses are configured through the guest agent: when an interface is attached, because few systems configure a
+// hotplugged one, and after every start, because cloud-init reads its seed at the first boot only, and DHCP may be off. Scripts get their values as arguments.
 import type { Domain } from '@berth/libvirt'
 import { Type } from 'typebox'
-import { DriverError, type GuestAddress } from '../../driver.ts'
+import { DriverError, type GuestAddress, type GuestRoutes } from '../../driver.ts'
+import { formatCidr, parseCidr } from '../../../kernel/cidr.ts'
 import { callGuestAgent } from '../domain/guest-agent.ts'
 import { interfacesOf, macOf, privateAddressOf } from '../xml/interface-xml.ts'
 import type { MachineState } from '../domain/lookup.ts'
@@ -56,6 +57,55 @@ const FLOATING_SCRIPT = `for each in /sys/class/net/*; do
 done
 exit 1`
 
+/** Nobody else has the number: what has it is ours. The metric is larger than any that a guest chooses itself, so that its own routes to the same range go first; still larger ones
+ *  busybox prints as negative. */
+const OURS = 'proto 98 metric 2147483647'
+
+/**
+ * Arguments: gateways, each followed by its ranges. The kernel finds the interface by the gateway: the guest may have a bridge on it. busybox lists routes of all protocols, but
+ * deletes only those of the one it is given: whatever else has our metric stays.
+ */
+export const ROUTES_SCRIPT = `failed=0
+newline='
+'
+wanted=$newline
+for arg; do
+  case $arg in
+    */*) wanted="$wanted\${arg%/32} via $gateway$newline" ;;
+    *) gateway=$arg ;;
+  esac
+done
+has=$newline$(ip -4 route show proto 98 | while read -r range via gateway rest; do
+  case " $rest " in *' metric 2147483647 '*) echo "$range via $gateway" ;; esac
+done)$newline
+while read -r route; do
+  case $newline$wanted in *"$newline$route$newline"*) ;; *) ip route del $route ${OURS} ;; esac
+done <<END
+$has
+END
+while read -r route; do
+  case $newline$has in *"$newline$route$newline"*) ;; *) ip route add $route ${OURS} || failed=1 ;; esac
+done <<END
+$wanted
+END
+exit $failed`
+
+/** `transient` where the guest refuses. It may lack addresses: after a reboot of its own, those of interfaces that were attached while it ran. */
+export async function configureGuestRoutes(
+  context: HostContext,
+  machine: MachineState,
+  routes: readonly GuestRoutes[],
+  signal: AbortSignal,
+): Promise<void> {
+  const args = routes.flatMap(({ gateway, ranges }) => [gateway, ...ranges.map((range) => formatCidr(parseCidr(range)!))])
+  const configure = (): Promise<number> => runScript(context, machine.domain, ROUTES_SCRIPT, ['sh', ...args], signal)
+  if ((await configure()) === 0) return
+  await configureGuestAddresses(context, machine, signal)
+  const exitCode = await configure()
+  if (exitCode !== 0)
+    throw new DriverError('transient', `The guest of ${machine.domain.name} failed to configure routes: exit code ${exitCode}`)
+}
+
 /** `transient` where the guest refuses. */
 export async function changeFloatingAddress(
   context: HostContext,
@@ -96,7 +146,7 @@ const Status = Type.Object({ exited: Type.Boolean(), exitcode: Type.Optional(Typ
 async function runScript(context: HostContext, domain: Domain, script: string, args: string[], signal: AbortSignal): Promise<number> {
   const command = { path: '/bin/sh', arg: ['-c', script, ...args] }
   const { pid } = await callGuestAgent(context, domain, { execute: 'guest-exec', arguments: command }, Begun, signal)
-  return pollUntil(context, `configure an address of ${domain.name}`, signal, async () => {
+  return pollUntil(context, `run a script in the guest of ${domain.name}`, signal, async () => {
     const status = { execute: 'guest-exec-status', arguments: { pid } }
     const { exited, exitcode = -1 } = await callGuestAgent(context, domain, status, Status, signal)
     return exited ? exitcode : undefined

@@ -2,7 +2,7 @@
 import { ErrorCode, hasCode, type Domain } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
 import { DriverError, NIC_RELEASE_TIMEOUT_MS, type Interfaces, type NicSpec } from '../../driver.ts'
-import { changeFloatingAddress, configureGuestAddress } from './guest-addresses.ts'
+import { changeFloatingAddress, configureGuestAddress, configureGuestRoutes } from './guest-addresses.ts'
 import { interfaceXml, macOf } from '../xml/interface-xml.ts'
 import { canOffload } from '../host/offload-probe.ts'
 import { findMachine, getMachine, getRunning, type MachineState } from '../domain/lookup.ts'
@@ -33,16 +33,18 @@ export function interfaceMethods(context: HostContext): Interfaces {
       }),
 
     ensureGuestAddress: async (vmId, address, signal) =>
-      changeFloatingAddress(context, await withAgent(context, vmId, signal), address, 'add', signal),
+      changeFloatingAddress(context, (await withAgent(context, vmId, signal)).domain, address, 'add', signal),
     ensureNoGuestAddress: async (vmId, address, signal) =>
-      changeFloatingAddress(context, await withAgent(context, vmId, signal), address, 'remove', signal),
+      changeFloatingAddress(context, (await withAgent(context, vmId, signal)).domain, address, 'remove', signal),
+    ensureGuestRoutes: async (vmId, routes, signal) =>
+      configureGuestRoutes(context, await withAgent(context, vmId, signal), routes, signal),
   }
 }
 
-async function withAgent(context: HostContext, vmId: string, signal: AbortSignal): Promise<Domain> {
-  const { domain, metadata } = await getRunning(context, vmId, signal)
-  if (!metadata.hasAgent) throw new DriverError('unsupported', `The image of ${vmId} has no agent`)
-  return domain
+async function withAgent(context: HostContext, vmId: string, signal: AbortSignal): Promise<MachineState> {
+  const machine = await getRunning(context, vmId, signal)
+  if (!machine.metadata.hasAgent) throw new DriverError('unsupported', `The image of ${vmId} has no agent`)
+  return machine
 }
 
 async function attach(context: HostContext, vmId: string, machine: MachineState, nic: NicSpec, signal: AbortSignal): Promise<void> {
