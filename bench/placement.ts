@@ -1,92 +1,111 @@
-// How fast is a placement decision with 1,000 hosts, and how full does the region get before the first VM is refused? A year of arrivals and departures, the same for the
-// scheduler of the product, for first fit and for random. Everything runs in memory: what is timed is the decision alone.
-//   npm run bench:placement -- [hosts] [seed]
+// How fast is a placement decision with 1,000 hosts, and how much is sold? A year of arrivals and departures in which more is asked for than there is, the same for the scheduler
+// of the product, for first fit and for random. Everything runs in memory: what is timed is the decision alone.
+//   npm run bench:placement -- [hosts] [seeds...]
 import {
   firstFit,
+  liveYear,
   randomFit,
   scheduler,
-  SimulatedRegion,
   someHosts,
   yearOf,
   type Policy,
-  type Utilisation,
+  type YearOutcome,
 } from '../server/test/placement-simulator.ts'
 
-const HOSTS = Number(process.argv[2] ?? 1000)
+const [HOSTS = 1000, ...SEEDS] = process.argv.slice(2).map(Number)
 /** On the middle day of the year: so many that the region is full before its end. */
 const PER_DAY = HOSTS * 0.42
-const SEED = Number(process.argv[3] ?? 20)
 const GOAL_MS = 2
 
-const percent = (share: number): string => `${(share * 100).toFixed(1)} %`
+const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
 const at = (sorted: number[], share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
 
-interface Outcome {
-  /** Of the first refusal. */
-  first: { day: number; vms: number; utilisation: Utilisation; fragmentation: number } | null
-  refused: number
-  most: number
-  times: number[]
-  problems: string[]
+/** Every twentieth decision is also repeated, and the fastest of three counted: without what other programs and garbage collection take. It explains a slow p99, and is not the goal. */
+const [EACH, TIMES] = [20, 3]
+
+function measure(work: () => unknown): number {
+  const began = performance.now()
+  work()
+  return performance.now() - began
 }
 
-function live(policy: Policy, arrivals: ReturnType<typeof yearOf>): Outcome {
-  const times: number[] = []
+interface Timed extends YearOutcome {
+  /** Of every decision. */
+  times: number[]
+  /** Empty for random, which decides otherwise when it is asked again. */
+  fastest: number[]
+}
+
+function live(policy: Policy, arrivals: ReturnType<typeof yearOf>, isRepeatable: boolean): Timed {
+  const [times, fastest]: [number[], number[]] = [[], []]
   const timed: Policy = (...asked) => {
     const began = performance.now()
     const host = policy(...asked)
     times.push(performance.now() - began)
+    if (isRepeatable && times.length % EACH === 0)
+      fastest.push(Math.min(...Array.from({ length: TIMES }, () => measure(() => policy(...asked)))))
     return host
   }
-  const region = new SimulatedRegion(someHosts(HOSTS), timed)
-  const problems: string[] = []
-  let first: Outcome['first'] = null
-  let [day, refused, most] = [0, 0, 0]
-  for (const arrival of arrivals) {
-    while (day < arrival.day) {
-      region.endDay(day++)
-      if (day % 30 === 0) problems.push(...region.audit())
-    }
-    if (!region.arrive(arrival)) {
-      refused += 1
-      first ??= { day, vms: region.vms.size, utilisation: region.utilisation(), fragmentation: region.fragmentation() }
-    }
-    most = Math.max(most, region.vms.size)
-  }
-  problems.push(...region.audit())
-  return { first, refused, most, times: times.toSorted((a, b) => a - b), problems }
+  const outcome = liveYear(someHosts(HOSTS), timed, arrivals)
+  return { ...outcome, times: times.toSorted((a, b) => a - b), fastest: fastest.toSorted((a, b) => a - b) }
 }
 
-const arrivals = yearOf(PER_DAY, SEED)
-console.log(`${HOSTS} hosts, ${arrivals.length} arrivals in a year`)
-console.log(
-  'policy      p50 ms  p99 ms  first refusal: day  VMs     RAM sold  vCPU sold  free RAM unusable for the largest  refused in the year  most VMs',
-)
+const HEADS = [
+  'policy   ',
+  'p50 ms',
+  'p99 ms',
+  'p99 of fastest',
+  'RAM sold',
+  'RAM refused',
+  'first refusal',
+  'RAM sold then',
+  'free then, too little for the largest',
+  'refused',
+  'GiB each',
+  'most VMs',
+]
+const show = (cells: string[]): void =>
+  console.log(
+    cells
+      .map((cell, column) => cell.padEnd(HEADS[column]!.length))
+      .join('  ')
+      .trimEnd(),
+  )
+
 let isMissed = false
-for (const [name, policy] of [
-  ['scheduler', scheduler],
-  ['first fit', firstFit],
-  ['random', randomFit(SEED)],
-] as const) {
-  const { first, refused, most, times, problems } = live(policy, arrivals)
-  const p99 = at(times, 0.99)
-  const shown = [at(times, 0.5), p99].map((ms) => ms.toFixed(3).padEnd(6))
-  const full = first
-    ? [
-        String(first.day).padEnd(4),
-        String(first.vms).padEnd(6),
-        percent(first.utilisation.ram).padEnd(8),
-        percent(first.utilisation.vcpu).padEnd(9),
-        percent(first.fragmentation).padEnd(33),
-      ]
-    : ['none'.padEnd(65)]
-  console.log([name.padEnd(10), ...shown, ''.padEnd(13), ...full, String(refused).padEnd(19), most].join('  '))
-  for (const problem of problems) console.error(`oversold: ${problem}`)
-  if (problems.length > 0 || (policy === scheduler && p99 > GOAL_MS)) isMissed = true
+for (const seed of SEEDS.length > 0 ? SEEDS : [20]) {
+  const arrivals = yearOf(PER_DAY, seed)
+  console.log(`${HOSTS} hosts, seed ${seed}: ${arrivals.length} arrivals in a year`)
+  show(HEADS)
+  let best: YearOutcome | undefined
+  for (const [name, policy] of [
+    ['scheduler', scheduler],
+    ['first fit', firstFit],
+    ['random', randomFit(seed)],
+  ] as const) {
+    const outcome = live(policy, arrivals, name !== 'random')
+    const { ramSold, ramRefused, first, refused, most, times, fastest, problems } = outcome
+    const p99 = at(times, 0.99)
+    const gib = refused.reduce((sum, { need }) => sum + need.ramMiB, 0) / 1024 / Math.max(1, refused.length)
+    show([
+      name,
+      ...[at(times, 0.5), p99].map((ms) => ms.toFixed(3)),
+      fastest.length > 0 ? at(fastest, 0.99).toFixed(3) : '-',
+      percent(ramSold),
+      percent(ramRefused),
+      first ? `day ${first.day}` : 'none',
+      first ? percent(first.utilisation.ram) : '',
+      first ? percent(first.fragmentation) : '',
+      String(refused.length),
+      gib.toFixed(1),
+      String(most),
+    ])
+    for (const problem of problems) console.error(`oversold: ${problem}`)
+    best ??= outcome
+    if (problems.length > 0 || (policy === scheduler && p99 > GOAL_MS) || ramSold > best.ramSold || ramRefused < best.ramRefused)
+      isMissed = true
+  }
 }
-console.log(
-  isMissed
-    ? `missed: the goal is a p99 of at most ${GOAL_MS} ms, and nothing oversold`
-    : `reached: a p99 of at most ${GOAL_MS} ms, nothing oversold`,
-)
+const goal = `a p99 of at most ${GOAL_MS} ms, nothing oversold, more memory sold than by first fit and random, and less refused`
+console.log(isMissed ? `missed: the goal is ${goal}` : `reached: ${goal}`)
 process.exitCode = isMissed ? 1 : 0

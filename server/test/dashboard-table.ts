@@ -182,6 +182,11 @@ export const DASHBOARD: Record<string, Arrange> = {
   },
   operatorGetAction: async ({ app }) => ({ params: { id: (await app.given.vm(await customer(app))).actionId } }),
   operatorRetryAction: async ({ app }) => ({ params: { id: (await app.given.vm(await customer(app), {}, { settled: false })).actionId } }),
+  operatorListRecoveries: async ({ app }) => {
+    await app.db.run(sql`
+      insert into failed_recoveries (vm_id, source_id, failures, next_attempt_at) values (${await vm(app)}, ${app.host.id}, 1, ${app.clock.now()})`)
+    return {}
+  },
   operatorListQuarantine: async ({ app }) => {
     await app.db.run(sql`
       insert into orphan_volumes (host_id, kind, id, vm_id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at)

@@ -264,6 +264,10 @@ export const violationSetups: Record<string, ViolationSetup> = {
     host.volumes.push({ ...host.volumes.find((each) => each.kind === 'disk' && each.vmId === vmId)!, generation: 9 })
     return []
   },
+  'volumes.booked': ({ host, vmId }) => {
+    host.volumes = host.volumes.map((each) => (each.kind === 'disk' && each.vmId === vmId ? { ...each, capacityBytes: 2 ** 45 } : each))
+    return []
+  },
   'volumes.present': ({ host, snapshotId }) => {
     host.volumes = host.volumes.filter((each) => each.id !== snapshotId)
     return []

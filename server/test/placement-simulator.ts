@@ -219,3 +219,45 @@ export class SimulatedRegion {
     return problems
   }
 }
+
+/** What an operator wants to know of a year. VMs that were refused are counted by the memory that they would have had, for as long as they wanted it: whoever refuses a large VM
+ *  has room for a hundred small ones instead, so their number alone says that refusing large ones is best. */
+export interface YearOutcome {
+  /** Of what may be sold, on average over all days. */
+  ramSold: number
+  /** Of the memory that was asked for, in GiB days. */
+  ramRefused: number
+  refused: Arrival[]
+  /** Of the first refusal. */
+  first: { day: number; vms: number; utilisation: Utilisation; fragmentation: number } | null
+  most: number
+  problems: string[]
+}
+
+export function liveYear(hosts: HostRow[], policy: Policy, arrivals: Arrival[], days = 365): YearOutcome {
+  const region = new SimulatedRegion(hosts, policy)
+  const outcome: YearOutcome = { ramSold: 0, ramRefused: 0, refused: [], first: null, most: 0, problems: [] }
+  let [day, asked] = [0, 0]
+  const endDays = (until: number): void => {
+    while (day < until) {
+      outcome.ramSold += region.utilisation().ram / days
+      region.endDay(day++)
+      if (day % 30 === 0) outcome.problems.push(...region.audit())
+    }
+  }
+  for (const arrival of arrivals) {
+    endDays(arrival.day)
+    const ramDays = arrival.need.ramMiB * (Math.min(arrival.lastDay, days - 1) - arrival.day + 1)
+    asked += ramDays
+    if (!region.arrive(arrival)) {
+      outcome.refused.push(arrival)
+      outcome.ramRefused += ramDays
+      outcome.first ??= { day, vms: region.vms.size, utilisation: region.utilisation(), fragmentation: region.fragmentation() }
+    }
+    outcome.most = Math.max(outcome.most, region.vms.size)
+  }
+  endDays(days)
+  outcome.ramRefused /= asked
+  outcome.problems.push(...region.audit())
+  return outcome
+}

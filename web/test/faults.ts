@@ -3,9 +3,20 @@ import { openDb, sql } from '../../server/src/kernel/database/db.ts'
 import { faultControl, type FaultOrder } from '../../server/src/hypervisor/simulated/faults.ts'
 import type { Product } from './product.ts'
 
-export async function injectFault({ databaseUrl }: Product, fault: FaultOrder): Promise<void> {
-  const db = openDb({ url: databaseUrl, maxConnections: 1, onError: () => {} })
+const open = ({ databaseUrl }: Product) => openDb({ url: databaseUrl, maxConnections: 1, onError: () => {} })
+
+export async function injectFault(product: Product, fault: FaultOrder): Promise<void> {
+  const db = open(product)
   const { id } = await db.one<{ id: string }>(sql`select id from hosts`)
   await faultControl(db, id).plant(fault)
+  await db.close()
+}
+
+/** Of any VM, as if it had left a lost host: it is tried again in an hour. */
+export async function recordFailedRecovery(product: Product): Promise<void> {
+  const db = open(product)
+  await db.run(sql`
+    insert into failed_recoveries (vm_id, source_id, failures, next_attempt_at)
+    select id, 'rack-that-burnt', 3, now() + interval '1 hour' from vms where host_id is not null limit 1`)
   await db.close()
 }

@@ -4,7 +4,7 @@ import { becomeOwner, button, dialog, expectShown, fill, go, heading, link } fro
 import { expectNoProblems, openBrowser } from './browser.ts'
 import { seedAccount } from './seed-account.ts'
 import { startProduct } from './product.ts'
-import { injectFault } from './faults.ts'
+import { injectFault, recordFailedRecovery } from './faults.ts'
 
 const CUSTOMER = { email: 'ada@example.com', password: 'another long sentence' }
 
@@ -123,6 +123,13 @@ describe('an operator in the dashboard', async () => {
     await menu(CUSTOMER.email).click()
     await pick('Unsuspend account')
     await expectShown(page.getByText('Active', { exact: true }))
+  })
+
+  test('sees which VM of a lost host waits, why and until when', async () => {
+    await recordFailedRecovery(product)
+    await go(page, 'Hosts')
+    await expectShown(page.getByRole('table', { name: 'VMs of lost hosts that did not start' }))
+    for (const name of ['rack-that-burnt', 'Cancelled', '3']) await expectShown(page.getByRole('cell', { name, exact: true }))
   })
 
   test('replies to a ticket', async () => {

@@ -11,6 +11,9 @@ const LEAST_RAM_MIB = 4096
 /** What guests online at a time. RAM grows by whole blocks. */
 export const RAM_BLOCK_MIB = 128
 
+/** Each growth of RAM adds one DIMM, which takes one of them until the next start. */
+export const RAM_SLOTS = 16
+
 const within = (has: number, most: number): number => Math.max(has, Math.min(TIMES * has, most))
 
 export const roomFor = ({ vcpu, ramMiB }: ComputeSize): ComputeSize => ({

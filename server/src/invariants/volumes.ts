@@ -47,6 +47,17 @@ const needed = (hostId: string) => sql`
   select o.id, 'snapshot', s.id, null, null from volume_snapshots s join volumes o on o.id = s.volume_id
   where o.host_id = ${hostId} and s.status = 'AVAILABLE' and o.run_id is null`
 
+/** It is paid and booked as large as its row says, and never shrinks. */
+const booked = hostInvariant(
+  'volumes.booked',
+  'The disk of a VM is no larger than booked',
+  (host) => sql`
+    select v.id, format('VM %s has a disk of %s GiB booked, and one of %s bytes on host %s', v.name, v.disk_gib, f."capacityBytes", ${host.name}::text) as what
+    from ${volumesOf(host)} join vms v on v.id = f."vmId" and v.host_id = ${host.id} and v.generation = f.generation
+    where f.kind = 'disk' and f.complete and f."capacityBytes" > v.disk_gib * 1073741824::bigint and v.provisioned and v.status <> 'UNMANAGED'
+      and not ${isBusy} and not ${isStale(host, sql`v.id`)}`,
+)
+
 const present = hostInvariant(
   'volumes.present',
   'Every VM has its disk, and every snapshot, backup and attached volume its data, where they belong',
@@ -93,4 +104,4 @@ const shelved = invariant(
     where not d.is_unwanted and v.shelved_at is null and (v.id is null or not ${isBusy})`,
 )
 
-export const volumeInvariants: Invariant[] = [known, present, orphans, orphanImages, shelved]
+export const volumeInvariants: Invariant[] = [known, booked, present, orphans, orphanImages, shelved]

@@ -1249,6 +1249,7 @@ export interface Tables {
     room_vcpu: number | null
     room_ram_mib: number | null
     routes: string[]
+    dimms: number
   }
   'simulated.networks': {
     region_id: string
@@ -1410,7 +1411,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   'simulated.faults': 'id, host_id, verb, kind, calls, first_call, last_call',
   'simulated.hosts': 'host_id, disk_total_bytes, disk_used_bytes, is_full, is_gone',
   'simulated.machine_volumes': 'host_id, machine, volume_id',
-  'simulated.machines': 'host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch, started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second, cpus, numa_node, room_vcpu, room_ram_mib, routes',
+  'simulated.machines': 'host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch, started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second, cpus, numa_node, room_vcpu, room_ram_mib, routes, dimms',
   'simulated.networks': 'region_id, network_id, spec',
   'simulated.nics': 'host_id, machine, mac, kind, address, limit_mbps, epoch, bytes_per_second, received_bytes, sent_bytes, counted_at, ipv6, floating',
   'simulated.ports': 'region_id, mac, vm_id, network_id, host, addresses, limit_mbps, filter, ranges, version',

@@ -229,6 +229,7 @@ class RunExecution {
       runId: this.#run.id,
       input: this.#run.input,
       results: this.#results(),
+      begun: this.#begun(),
       tries: row.tries,
       signal,
     }
@@ -254,6 +255,7 @@ class RunExecution {
       runId: id,
       input,
       results: this.#results(),
+      begun: this.#begun(),
       now: this.#now(),
       error: why,
       cancelled: this.#isCancelled(),
@@ -264,6 +266,8 @@ class RunExecution {
   #results(): Record<string, unknown> {
     return Object.fromEntries(this.#steps.filter((row) => row.result !== null).map((row) => [row.name, row.result]))
   }
+
+  #begun = (): string[] => this.#steps.filter(({ status }) => status !== 'PENDING').map(({ name }) => name)
 
   #handler(row: store.StepRow): Handler {
     const handler = this.#workflow.steps.find((step) => step.name === row.name)

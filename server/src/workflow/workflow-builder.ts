@@ -12,6 +12,8 @@ export interface StepContext<D, I, R> {
   input: I
   /** What earlier steps returned from `run`, by step name, after a JSON round trip. */
   results: R
+  /** Names of the steps that were ever started. One without a result may have done its work nevertheless. */
+  begun: string[]
   /** How often this step was started, including this time. */
   tries: number
   /** Aborted at the step's timeout or when the worker has to stop. */
@@ -27,6 +29,8 @@ export interface SaveContext<D, I, R> {
 }
 
 export interface EndContext<D, I, R> extends SaveContext<D, I, R> {
+  /** As that of a step. */
+  begun: string[]
   /** Why it failed or was cancelled; null on success. */
   error: { code: string; userMessage: string } | null
   cancelled: boolean

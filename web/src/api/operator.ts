@@ -35,6 +35,19 @@ export interface Host extends ResourceUsage {
   createdAt: string
 }
 
+export interface WaitingRecovery {
+  vmId: string
+  name: string
+  from: string
+  host: string | null
+  failures: number
+  step: string | null
+  problem: string | null
+  actionId: string | null
+  isUnderWay: boolean
+  nextAttemptAt: string
+}
+
 interface VmRef {
   vmId: string
   name: string
@@ -211,6 +224,7 @@ const list = <T>(name: string, refetchInterval?: number) =>
   queryOptions({ queryKey: ['operator', name], queryFn: () => apiRequest<T>('GET', path(`/${name}`)), refetchInterval })
 
 export const hostsQuery = list<Host[]>('hosts', 5_000)
+export const recoveriesQuery = list<WaitingRecovery[]>('recoveries', 5_000)
 export const capacityQuery = list<RegionCapacity[]>('capacity', 10_000)
 export const operatorRegionsQuery = list<Region[]>('regions')
 export const poolsQuery = list<Pool[]>('pools')

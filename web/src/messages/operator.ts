@@ -28,6 +28,17 @@ export const operatorMessages = {
     ramOvercommitLabel: 'Memory overcommit ratio',
     draining: 'Draining',
   },
+  recoveries: {
+    title: 'VMs of lost hosts that did not start',
+    vm: 'VM',
+    from: 'Lost host',
+    host: 'Host',
+    problem: 'Last failure',
+    unknown: 'Cancelled',
+    failures: 'Attempts',
+    next: 'Next attempt',
+    underWay: 'Under way',
+  },
   drain: {
     open: 'Drain host',
     title: (host: string) => `Drain ${host}`,

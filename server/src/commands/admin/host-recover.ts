@@ -10,6 +10,7 @@ import {
   formatAge,
   isAnswering,
   isSettled,
+  listWaitingRecoveries,
   planRecovery,
   recoveriesFrom,
   removeLost,
@@ -61,6 +62,24 @@ export const recover = (admin: Admin, options: RecoverOptions, name: string): Pr
     const isForgotten = await forgetHost(deps.db, deps.clock.now(), host.id)
     return report(host, { started, runs, lost, isForgotten, isSettled: isSettledNow, certificates })
   })
+
+export async function listRecoveries({ db }: Admin): Promise<Result> {
+  const rows = (await listWaitingRecoveries(db)).map((row) => ({
+    vmId: row.vm_id,
+    name: row.vm_name,
+    from: row.source,
+    host: row.host_name,
+    failures: row.failures,
+    nextAttempt: row.is_under_way ? 'under way' : row.next_attempt_at.toISOString(),
+    actionId: row.action_id,
+    problem: [row.step, row.problem ?? 'cancelled'].filter((each) => each !== null).join(': '),
+  }))
+  return table(
+    rows,
+    ['vmId', 'name', 'from', 'host', 'failures', 'nextAttempt', 'actionId', 'problem'],
+    'No VM of a lost host waits for another attempt to start it',
+  )
+}
 
 /** Actions that were under way on it end first; what a worker has moved meanwhile is found by `watch`. */
 async function startUntilIdle(deps: Deps, hostId: string, among: ReadonlySet<string> | undefined): Promise<Started[]> {

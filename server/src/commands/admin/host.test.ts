@@ -44,6 +44,23 @@ describe('berthd host', { timeout: 120_000 }, () => {
       berthd(settings, 'host', 'recover', 'rack2', '--destroyed', '--yes'),
       berthd(settings, 'host', 'recover', 'rack2', '--dry-run', '--to', 'rack2'),
     ])
+    expect((await berthd(settings, 'host', 'recoveries')).stdout).toContain('No VM of a lost host waits')
+    const nextAttemptAt = app.clock.now()
+    await app.db.run(
+      sql`insert into failed_recoveries (vm_id, source_id, failures, next_attempt_at) values (${id}, ${app.host.id}, 3, ${nextAttemptAt})`,
+    )
+    expect(await berthdJson(settings, 'host', 'recoveries')).toMatchObject([
+      {
+        vmId: id,
+        from: 'local',
+        host: 'rack2',
+        failures: 3,
+        nextAttempt: nextAttemptAt.toISOString(),
+        actionId: null,
+        problem: 'cancelled',
+      },
+    ])
+    await app.db.run(sql`delete from failed_recoveries`)
     expect(refused.map(({ code }) => code)).toEqual([2, 2, 1, 2])
     expect(refused.map(({ stderr }) => stderr)).toEqual([
       expect.stringContaining('add --destroyed'),

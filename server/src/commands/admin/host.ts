@@ -160,6 +160,11 @@ export function hostCommands(program: Command): void {
         : `Host ${name} is given up for good. Its VMs are restored from backups; what was written since, and what has no backup, is lost.`,
   )
   adminCommand(
+    host.command('recoveries').description('list VMs of lost hosts that another host could not start yet, and when it is tried again'),
+    'host recoveries',
+    async (admin: Admin) => (await import('./host-recover.ts')).listRecoveries(admin),
+  )
+  adminCommand(
     host
       .command('remove')
       .description('remove a host')

@@ -1,29 +1,8 @@
 // Nothing is oversold, whatever arrives: the scheduler in a region without a database.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  firstFit,
-  randomFit,
-  scheduler,
-  SimulatedRegion,
-  someHosts,
-  yearOf,
-  type Arrival,
-  type Policy,
-} from '../../../test/placement-simulator.ts'
+import { firstFit, liveYear, randomFit, scheduler, someHosts, yearOf } from '../../../test/placement-simulator.ts'
 import type { Need } from './placement.ts'
-
-function live(policy: Policy, hosts: number, arrivals: Arrival[]): { region: SimulatedRegion; refused: Arrival[]; most: number } {
-  const region = new SimulatedRegion(someHosts(hosts), policy)
-  const refused: Arrival[] = []
-  let [day, most] = [0, 0]
-  for (const arrival of arrivals) {
-    while (day < arrival.day) region.endDay(day++)
-    if (!region.arrive(arrival)) refused.push(arrival)
-    most = Math.max(most, region.vms.size)
-  }
-  return { region, refused, most }
-}
 
 describe('the scheduler sells nothing twice', () => {
   test.for([
@@ -31,16 +10,29 @@ describe('the scheduler sells nothing twice', () => {
     ['first fit', firstFit],
     ['random', randomFit(1)],
   ] as const)('%s, in a year in which more is asked for than there is', ([, policy]) => {
-    const { region, refused } = live(policy, 20, yearOf(20, 7))
-    expect(region.audit()).toEqual([])
+    const { problems, refused } = liveYear(someHosts(20), policy, yearOf(20, 7))
+    expect(problems).toEqual([])
     expect(refused.length).toBeGreaterThan(0)
   })
+
+  test.for([1, 2, 3, 4, 5])(
+    'and in such a year it sells more memory than first fit and random, and refuses later and less of it: year %i',
+    (seed) => {
+      const arrivals = yearOf(60 * 0.42, seed)
+      const [best, ...others] = [scheduler, firstFit, randomFit(seed)].map((policy) => liveYear(someHosts(60), policy, arrivals))
+      for (const other of others) {
+        expect(best!.ramSold).toBeGreaterThan(other.ramSold)
+        expect(best!.ramRefused).toBeLessThan(other.ramRefused)
+        expect(best!.first!.day).toBeGreaterThanOrEqual(other.first!.day)
+      }
+    },
+  )
 
   test('with 200 hosts and 20,000 VMs at once', () => {
     const size = { vcpu: 1, ramMiB: 2048, diskGiB: 20, arch: 'x86_64', traits: [], network10g: false, boughtMbps: 0, publicIpv4: true }
     const arrivals = Array.from({ length: 23_500 }, (_, index) => ({ id: `vm-${index}`, day: 0, lastDay: 1, need: size }))
-    const { region, refused, most } = live(scheduler, 200, arrivals)
-    expect([region.audit(), most, refused.length]).toEqual([[], 23_000, 500]) // 115 of 2 GiB in each of 200 × 230 GiB
+    const { problems, refused, most } = liveYear(someHosts(200), scheduler, arrivals, 1)
+    expect([problems, most, refused.length]).toEqual([[], 23_000, 500]) // 115 of 2 GiB in each of 200 × 230 GiB
   })
 
   const need = fc.record<Omit<Need, 'dedicatedFor'>>({
@@ -69,10 +61,12 @@ describe('the scheduler sells nothing twice', () => {
             const id = `vm-${index}`
             return { id, day, lastDay: day + stays, need: { ...each, ...(isDedicated && { dedicatedFor: id }) } }
           })
-        const { region, refused } = live(scheduler, hosts, arrivals)
-        expect(region.audit()).toEqual([])
-        const last = refused.at(-1) === arrivals.at(-1) ? refused.at(-1) : undefined
-        expect(last && firstFit(region.hosts, last.need, new Map())).toBe(undefined)
+        const rows = someHosts(hosts)
+        const last = arrivals.at(-1)
+        const { problems, refused } = liveYear(rows, scheduler, arrivals, last?.day ?? 0) // until the last has arrived
+        expect(problems).toEqual([])
+        const taker = last && refused.at(-1) === last ? firstFit(rows, last.need, new Map()) : undefined
+        expect(taker).toBe(undefined)
       }),
       { numRuns: 200 },
     )

@@ -30,6 +30,17 @@ export const fleetRoutes: Routes = (api, { db, clock, config: { currency } }) =>
   )
 
   api.get(
+    '/operator/recoveries',
+    {
+      operationId: 'operatorListRecoveries',
+      summary: 'List VMs of lost hosts that another host could not start yet',
+      ...common,
+      data: Type.Array(shapes.WaitingRecovery),
+    },
+    () => fleet.showRecoveries(db),
+  )
+
+  api.get(
     '/operator/capacity',
     { operationId: 'operatorGetCapacity', summary: 'What is left to sell, by region', ...common, data: Type.Array(shapes.RegionCapacity) },
     () => fleet.showCapacity(db, clock.now()),

@@ -4,6 +4,7 @@ import { invalid } from '../../kernel/errors.ts'
 import { changePlan, changeRegion, createPlan, getRegion, listPlans, listRegions, listTemplateRows } from '../catalog/service.ts'
 import { listOpenDrains } from '../fleet/service.ts'
 import { addPool, changeHost, countPins, getHost, listHosts, listPools, toCapacity } from '../hosts/service.ts'
+import { listWaitingRecoveries } from '../recovery/service.ts'
 import type {
   ChangeHost,
   ChangePlan,
@@ -16,9 +17,10 @@ import type {
   Pool,
   Region,
   RegionCapacity,
+  WaitingRecovery,
 } from './schema.ts'
 import * as sql from './sql.ts'
-import { toHost, toPool, toTemplate } from './view.ts'
+import { toHost, toPool, toTemplate, toWaitingRecovery } from './view.ts'
 
 export async function showHosts(db: Queries): Promise<OperatorHost[]> {
   const vms = new Map((await sql.vmsPerHost(db)).map((row) => [row.host_id, row.count]))
@@ -34,6 +36,8 @@ export async function changeHostByOperator(tx: Tx, id: string, change: ChangeHos
   await changeHost(tx, await getHost(tx, id), change)
   return (await showHosts(tx)).find((host) => host.id === id || host.name === id)!
 }
+
+export const showRecoveries = async (db: Queries): Promise<WaitingRecovery[]> => (await listWaitingRecoveries(db)).map(toWaitingRecovery)
 
 type Room = { used: number; total: number }
 const sum = (rooms: Room[]): Room => ({

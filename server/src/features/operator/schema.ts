@@ -33,6 +33,23 @@ export const OperatorHost = object(
 )
 export type OperatorHost = Static<typeof OperatorHost>
 
+export const WaitingRecovery = object(
+  {
+    vmId: Type.String(),
+    name: Type.String(),
+    from: Type.String({ description: 'The host that was lost' }),
+    host: nullable(Type.String({ description: 'Where it is now' })),
+    failures: Type.Integer(),
+    step: nullable(Type.String({ description: 'At which the last attempt failed' })),
+    problem: nullable(Type.String({ description: 'Why the last attempt failed' })),
+    actionId: nullable(Type.String({ description: 'The last attempt' })),
+    isUnderWay: Type.Boolean({ description: 'An attempt is being made' }),
+    nextAttemptAt: Timestamp,
+  },
+  { title: 'WaitingRecovery' },
+)
+export type WaitingRecovery = Static<typeof WaitingRecovery>
+
 export const ChangeHost = object({
   maintenance: Type.Optional(Type.Boolean()),
   overcommit: Type.Optional(Type.Number({ minimum: 1, maximum: 100 })),

@@ -107,6 +107,7 @@ export interface Counts {
   failed_actions: number
   error_vms: number
   unreachable_hosts: number
+  failed_recoveries: number
   open_tickets: number
   quarantined_volumes: number
   failed_mails: number
@@ -123,6 +124,7 @@ export const systemCounts = (db: Queries, now: Date, lateSince: Date, dayAgo: Da
       (select count(*)::int from workflow_runs where status = 'FAILED' and completed_at > ${dayAgo}) as failed_actions,
       (select count(*)::int from vms where status = 'ERROR') as error_vms,
       (select count(*)::int from hosts where unreachable_since is not null and removed_at is null) as unreachable_hosts,
+      (select count(*)::int from failed_recoveries) as failed_recoveries,
       (select count(*)::int from tickets where status = 'OPEN') as open_tickets,
       (select count(*)::int from orphan_volumes) as quarantined_volumes,
       (select count(*)::int from emails where status = 'FAILED') as failed_mails,

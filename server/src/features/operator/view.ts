@@ -5,8 +5,19 @@ import type { QuotaRow } from '../accounts/service.ts'
 import { removedAfter, type OrphanVolumeRow } from '../backups/service.ts'
 import type { TemplateRow } from '../catalog/service.ts'
 import { toCapacity, type HostRow, type ListedPool } from '../hosts/service.ts'
+import type { WaitingRecovery as WaitingRecoveryRow } from '../recovery/service.ts'
 import type { UserRow } from '../users/service.ts'
-import type { AccountDetails, OperatorAccount, OperatorAction, OperatorHost, OperatorTemplate, OperatorVm, Pool, Stray } from './schema.ts'
+import type {
+  AccountDetails,
+  OperatorAccount,
+  OperatorAction,
+  OperatorHost,
+  OperatorTemplate,
+  OperatorVm,
+  Pool,
+  Stray,
+  WaitingRecovery,
+} from './schema.ts'
 import type { AccountRow, ActionRow, VmRow } from './sql.ts'
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null
@@ -35,6 +46,19 @@ export const toHost = (
   unreachableSince: iso(row.unreachable_since),
   lastSeenAt: iso(row.last_seen_at),
   createdAt: row.created_at.toISOString(),
+})
+
+export const toWaitingRecovery = (row: WaitingRecoveryRow): WaitingRecovery => ({
+  vmId: row.vm_id,
+  name: row.vm_name,
+  from: row.source,
+  host: row.host_name,
+  failures: row.failures,
+  step: row.step,
+  problem: row.problem,
+  actionId: row.action_id,
+  isUnderWay: row.is_under_way,
+  nextAttemptAt: row.next_attempt_at.toISOString(),
 })
 
 /** All but network, broadcast and gateway address. */

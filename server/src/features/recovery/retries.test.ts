@@ -1,6 +1,7 @@
 // A VM of a lost host that another could not start is tried again: after longer and longer pauses, first where it is, then elsewhere.
 import { follow, givenLostHosts, leaveOpen, look, lose, placeOf, powerOn, SILENCE } from '../../../test/lost-hosts.ts'
 import { describe, expect, test } from 'vitest'
+import { givenBrowser } from '../../../test/browser.ts'
 import { controlOf } from '../../../test/hosts.ts'
 import { sql } from '../../kernel/database/db.ts'
 import type { HostRow } from '../hosts/service.ts'
@@ -74,6 +75,43 @@ describe('a VM of a lost host that another cannot start', async () => {
       { action: 'RECOVER', status: 'COMPLETED' },
       { action: 'RECOVER', status: 'FAILED' },
     ])
+    await clean()
+  })
+
+  test('is shown to operators until it has been started, also when its old host was removed', async () => {
+    const operator = await givenBrowser(app, { isOperator: true })
+    const shown = async () => (await operator.get('/operator/recoveries')).body.data
+    const host = await hostToLose()
+    const { id } = await vmOn(host)
+    const { name } = await vmOf(id)
+    await lose(app, host)
+    await failOn(app.host, 'ensureRunning', 2)
+    await moved()
+    const [last] = (await customer.get(`/vms/${id}/actions`)).body.data as { id: string; error: string }[]
+    const waiting = {
+      vmId: id,
+      name,
+      from: host.name,
+      host: app.host.name,
+      failures: 1,
+      isUnderWay: false,
+      step: 'boot',
+      problem: last!.error,
+    }
+    expect(last!.error.length).toBeGreaterThan(0)
+    expect(await shown()).toEqual([
+      { ...waiting, actionId: last!.id, nextAttemptAt: new Date(app.clock.now().getTime() + MINUTE).toISOString() },
+    ])
+    expect((await operator.get('/operator/health')).body.data.counts).toContainEqual({ name: 'failedRecoveries', count: 1, isAlert: true })
+    app.clock.advance('60s')
+    await retryRecoveries.runOnce(app.deps)
+    expect(await shown()).toMatchObject([{ ...waiting, isUnderWay: true }])
+    await app.settle()
+    await app.db.run(sql`update failed_recoveries set source_id = 'removed'`)
+    expect(await shown()).toMatchObject([{ ...waiting, from: 'removed', failures: 2 }])
+    await customer.post(`/vms/${id}/start`)
+    await app.settle()
+    expect(await shown()).toEqual([])
     await clean()
   })
 

@@ -19,7 +19,7 @@ import * as fences from './fences.sql.ts'
 import * as sql from './sql.ts'
 
 export { findFence } from './fences.sql.ts'
-export { recoveriesFrom, type RecoveryRun } from './sql.ts'
+export { listWaitingRecoveries, recoveriesFrom, type RecoveryRun, type WaitingRecovery } from './sql.ts'
 
 const DESTROYED = 'The host of this VM was destroyed.'
 const LOST_WITH_HOST = 'It was on the disks of a host that was destroyed'

@@ -55,3 +55,30 @@ export const findStaleElsewhere = (db: Queries, vm: { id: string; host_id: strin
     order by h.name limit 1`)
 
 export const lockHost = (tx: Tx, id: string) => tx.run(sql`select 1 from hosts where id = ${id} for update`)
+
+export interface WaitingRecovery {
+  vm_id: string
+  vm_name: string
+  /** Its id where it was removed since. */
+  source: string
+  host_name: string | null
+  failures: number
+  next_attempt_at: Date
+  action_id: string | null
+  is_under_way: boolean
+  step: string | null
+  problem: string | null
+}
+
+/** VMs of lost hosts that another could not start, with the last action of each and why one failed last. */
+export const listWaitingRecoveries = (db: Queries) =>
+  db.many<WaitingRecovery>(sql`
+    select f.vm_id, v.name as vm_name, coalesce(s.name, f.source_id) as source, h.name as host_name, f.failures, f.next_attempt_at,
+      last.id as action_id, coalesce(last.is_open, false) as is_under_way, failed.step, failed.error as problem
+    from failed_recoveries f join vms v on v.id = f.vm_id left join hosts s on s.id = f.source_id left join hosts h on h.id = v.host_id
+      left join lateral (select r.id, ${isOpen} as is_open from workflow_runs r
+        where r.subject_id = f.vm_id and r.name = 'vm.recover' order by r.id desc limit 1) last on true
+      left join lateral (
+        select r.error, (select s.name from workflow_steps s where s.run_id = r.id and s.error is not null order by s.position limit 1) as step from workflow_runs r
+        where r.subject_id = f.vm_id and r.name = 'vm.recover' and r.error is not null order by r.id desc limit 1) failed on true
+    order by f.next_attempt_at, f.vm_id`)

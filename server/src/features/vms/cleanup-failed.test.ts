@@ -126,6 +126,25 @@ describe('stale state on the host after an action whose cleanup failed', async (
       expect(await vmOf(id)).toMatchObject({ status: 'STOPPED' })
     })
 
+    test.each([
+      ['with a restart', 'begun', { planId }, { vcpu: 4, ramMiB: 8192 }, 100],
+      ['with a restart', 'run', { planId }, { vcpu: 4, ramMiB: 8192 }, 100],
+      ['of the disk alone', 'begun', { disk: 60 }, { vcpu: 1, ramMiB: 1024 }, 60],
+      ['of the disk alone', 'run', { disk: 60 }, { vcpu: 1, ramMiB: 1024 }, 60],
+    ])('%s is kept, and paid, when nobody knows whether its disk has grown: %s', async (_what, where, to, size, gib) => {
+      const { id } = await app.given.vm(customer)
+      const { balanceAfter } = (await customer.post(`/vms/${id}/resize?dryRun=true`, to)).body.data
+      await strand(app, await post(`/vms/${id}/resize`, to), `grow ${where}`)
+      const booked = { status: 'RUNNING', disk: gib, vcpu: size.vcpu, ram: size.ramMiB }
+      expect(await vmOf(id)).toMatchObject({ ...booked, statusReason: expect.stringContaining('its host stopped answering') })
+      await restsWell()
+      expect([await machinesOf(id), await vmOf(id)]).toMatchObject([[{ power: 'running', ...size }], booked])
+      const { disk } = await app.db.one<{ disk: number }>(
+        sql`select (capacity_bytes >> 30)::int as disk from simulated.volumes where vm_id = ${id} and kind = 'disk'`,
+      )
+      expect([disk, (await customer.get('/wallet')).body.data.balance]).toEqual([gib, balanceAfter])
+    })
+
     test('is retried after a delay when the repair fails', async () => {
       const { id } = await app.given.vm(customer)
       await strand(app, await post(`/vms/${id}/upgrade`, { planId }), 'boot saved')

@@ -96,6 +96,31 @@ describe('a VM that grows while it runs', async () => {
     expect(await quote(id, LARGER)).toMatchObject({ restarts: true })
   })
 
+  test('is restarted, as the dry run says, when it got RAM as often as it has slots; then it has them anew', async () => {
+    const id = await make()
+    const { epoch } = await machine(id)
+    const growBy = (times: number) => ({ ...SIZE, ram: SIZE.ram + times * 256 })
+    for (let times = 1; times <= 16; times++) expect(await resize(id, growBy(times))).toMatchObject({ status: 'COMPLETED' })
+    expect(await machine(id)).toMatchObject({ ram: 8192, epoch })
+    expect(await quote(id, { ...growBy(16), vcpu: 3 })).toMatchObject({ restarts: false })
+    expect(await quote(id, growBy(17))).toMatchObject({ restarts: true })
+    expect(await resize(id, growBy(17))).toMatchObject({ status: 'COMPLETED', error: null })
+    const restarted = await machine(id)
+    expect([restarted.ram, restarted.power, restarted.epoch === epoch]).toEqual([8448, 'running', false])
+    expect(await quote(id, growBy(18))).toMatchObject({ restarts: false })
+  })
+
+  test('has a slot again when its RAM was taken back', async () => {
+    const id = await make()
+    const growBy = (times: number) => ({ ...SIZE, ram: SIZE.ram + times * 256 })
+    for (let times = 1; times <= 15; times++) await resize(id, growBy(times))
+    await controls[0]!.faults.plant({ verb: 'ensureDefined', kind: 'permanent', times: 1 })
+    expect(await resize(id, growBy(16))).toMatchObject({ status: 'FAILED' })
+    expect(await quote(id, growBy(16))).toMatchObject({ restarts: false })
+    expect(await resize(id, growBy(16))).toMatchObject({ status: 'COMPLETED' })
+    expect(await quote(id, growBy(17))).toMatchObject({ restarts: true })
+  })
+
   test('has new room after each start', async () => {
     const id = await make()
     await resize(id, { ...SIZE, vcpu: 8 })

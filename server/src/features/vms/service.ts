@@ -13,6 +13,7 @@ export {
   startUnsuspension,
   suspendAccountVms,
   suspendByOperator,
+  suspendUnpaid,
   unsuspendAccountVms,
   unsuspendByOperator,
   type SuspensionOutcome,
@@ -44,5 +45,5 @@ export {
 export { askGuests, GUEST_TIMEOUT_MS, LOOK_AGAIN, nextTry, type DueGuest } from './model/guest-turns.ts'
 export { controllerForVm, isPlaced, portSpecs } from './model/ports.ts'
 export { applyPortsNow } from './reconcilers/apply-ports.reconciler.ts'
-export { startVm, suspendUnpaid, unsuspend } from './actions/power.ts'
+export { startVm, unsuspend } from './actions/power.ts'
 export { isPreemptible, requireAllowed, requirePaidPeriod, SHELVED } from './model/allowed-actions.ts'

@@ -44,12 +44,17 @@ export const savePorts = (
 ) => markPortsApplied(tx, now, input.vmId, results.filter.version)
 
 /** Whatever starts a machine of a VM does it by this: a host that was fenced starts none before it is cleaned. */
-export async function startMachine({ deps, signal }: Pick<Context, 'deps' | 'signal'>, hostId: string, spec: MachineSpec): Promise<void> {
+export async function startMachine(context: Pick<Context, 'deps' | 'signal'>, hostId: string, spec: MachineSpec): Promise<void> {
+  const { deps, signal } = context
   if ((await getHost(deps.db, hostId)).fenced_at !== null) throw new StepError('unreachable', FENCED, { retry: true })
   const driver = await deps.hypervisors.get(hostId)
   await driver.ensureRunning(spec, signal)
-  await setRoom(deps.db, spec.vmId, (await driver.findMachine(spec.vmId, signal))?.room ?? null)
+  await saveRoom({ ...context, input: spec }, driver)
 }
+
+/** A machine that was started has new room, and one that got RAM has a slot less. */
+export const saveRoom = async ({ deps, input: { vmId }, signal }: Omit<Context, 'runId'>, driver: Driver): Promise<unknown> =>
+  setRoom(deps.db, vmId, (await driver.findMachine(vmId, signal))?.room ?? null)
 
 /** Of a machine that is not, or not yet, as large as its row. */
 type OtherSize = Partial<Pick<MachineSpec, 'vcpu' | 'ramMiB' | 'diskGiB'>>

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ComputeSize, MachineSpec } from '../driver.ts'
+import { RAM_BLOCK_MIB } from '../room.ts'
 import { changeTo, create, expectKind, soon, stop, unknownId, type ConformanceContract, type DriverFixture } from './fixture.ts'
 
 /** With room for RAM. */
@@ -39,6 +40,22 @@ export const liveSizeContract: ConformanceContract = (fixture) => {
       await fixture().driver.ensureDefined(larger, soon(fixture()))
     }
     expect(await fixture().guest.bootId(spec.vmId)).toBe(bootId)
+  })
+
+  test('the room of a machine is what it can still get: RAM as often as it has slots', async () => {
+    const spec = await made()
+    let { room, ramMiB } = await found(spec)
+    while (room.ramMiB >= ramMiB + RAM_BLOCK_MIB) {
+      expect(await grow({ ...spec, ramMiB: ramMiB + RAM_BLOCK_MIB })).toMatchObject({ ramMiB: ramMiB + RAM_BLOCK_MIB, guestReason: null })
+      ;({ room, ramMiB } = await found(spec))
+    }
+    expect(room.ramMiB).toBe(ramMiB)
+    await expectKind(grow({ ...spec, ramMiB: ramMiB + RAM_BLOCK_MIB }), 'invalid_state')
+    const larger = { ...spec, ramMiB, vcpu: Math.min(spec.vcpu + 1, room.vcpu) }
+    expect(await grow(larger)).toEqual({ ...sizeIn(larger), guestReason: null })
+    await stop(fixture(), larger)
+    await changeTo(fixture(), larger)
+    expect((await found(spec)).room.ramMiB >= ramMiB).toBe(true)
   })
 
   test('what a machine got is taken back while it runs, as far as it is released', async () => {

@@ -73,7 +73,7 @@ export async function define(tx: Tx, host: SimulatedHost, spec: MachineSpec): Pr
       ${diskLimits.iops}, ${diskLimits.miBPerSecond})
     on conflict do nothing`)
   const defined = await tx.run(sql`update simulated.machines set account_id = ${accountId}, generation = ${generation}, vcpu = ${vcpu},
-      ram_mib = ${ramMiB}, room_vcpu = ${room.vcpu}, room_ram_mib = ${room.ramMiB}, disk_iops = ${diskLimits.iops}, disk_mib_per_second = ${diskLimits.miBPerSecond}, has_agent = ${template.hasAgent},
+      ram_mib = ${ramMiB}, room_vcpu = ${room.vcpu}, room_ram_mib = ${room.ramMiB}, dimms = 0, disk_iops = ${diskLimits.iops}, disk_mib_per_second = ${diskLimits.miBPerSecond}, has_agent = ${template.hasAgent},
       is_stuck = is_stuck and generation = ${generation}
     where host_id = ${host.hostId} and name = ${vmId} and uuid = ${uuid}`)
   if (defined === 0) throw new DriverError('conflict', `Machine ${vmId} exists on simulated host ${host.hostId} with another uuid`)

@@ -1,6 +1,7 @@
 // Grows machines that run, within the room that they were started with.
 import { sql } from '../../kernel/database/db.ts'
 import { DriverError, type ComputeSize, type Machines } from '../driver.ts'
+import { RAM_SLOTS } from '../room.ts'
 import { lockRow, setCpus, type MachineRow } from './definition.ts'
 import type { SimulatedHost } from './host.ts'
 import { agentConnected } from './power.ts'
@@ -27,7 +28,8 @@ export function liveSizeMethods(host: SimulatedHost): Pick<Machines, 'ensureLive
             // A guest that hangs releases nothing.
             if (isSmaller && !isUsed) return { ...has, guestReason: null }
             const size = { ...has, ...to }
-            await tx.run(sql`update simulated.machines set vcpu = ${size.vcpu}, ram_mib = ${size.ramMiB}
+            const dimms = Math.max(0, row.dimms + Math.sign(size.ramMiB - has.ramMiB))
+            await tx.run(sql`update simulated.machines set vcpu = ${size.vcpu}, ram_mib = ${size.ramMiB}, dimms = ${dimms}
               where host_id = ${hostId} and name = ${spec.vmId}`)
             await setCpus(tx, hostId, spec.vmId, spec.cpus)
             return { ...size, guestReason: isSmaller || isUsed ? null : 'its guest agent does not answer' }
@@ -40,4 +42,7 @@ export function liveSizeMethods(host: SimulatedHost): Pick<Machines, 'ensureLive
 }
 
 /** Of one that was started by an older release: none. */
-export const roomOf = (row: MachineRow): ComputeSize => ({ vcpu: row.room_vcpu ?? row.vcpu, ramMiB: row.room_ram_mib ?? row.ram_mib })
+export const roomOf = (row: MachineRow): ComputeSize => ({
+  vcpu: row.room_vcpu ?? row.vcpu,
+  ramMiB: row.dimms < RAM_SLOTS ? (row.room_ram_mib ?? row.ram_mib) : row.ram_mib,
+})

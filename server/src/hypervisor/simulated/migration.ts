@@ -97,9 +97,9 @@ async function leaveFor(tx: Tx, { hostId, clock }: SimulatedHost, to: string, { 
   }
   await tx.run(sql`update simulated.nics set ${countNow(clock.now())} where host_id = ${hostId} and machine = ${vmId}`)
   await tx.run(sql`insert into simulated.machines (host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch,
-      started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second, room_vcpu, room_ram_mib, routes)
+      started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second, room_vcpu, room_ram_mib, routes, dimms)
     select ${to}, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch, started_at, booted_at, last_restart_id,
-      is_stuck, disk_iops, disk_mib_per_second, room_vcpu, room_ram_mib, routes from simulated.machines where host_id = ${hostId} and name = ${vmId}`)
+      is_stuck, disk_iops, disk_mib_per_second, room_vcpu, room_ram_mib, routes, dimms from simulated.machines where host_id = ${hostId} and name = ${vmId}`)
   await tx.run(sql`update simulated.nics set host_id = ${to}, epoch = nextval('simulated.epochs'), received_bytes = 0, sent_bytes = 0
     where host_id = ${hostId} and machine = ${vmId}`)
   await tx.run(sql`update simulated.machine_volumes set host_id = ${to} where host_id = ${hostId} and machine = ${vmId}`)

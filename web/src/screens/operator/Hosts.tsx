@@ -14,6 +14,7 @@ import { operatorMessages } from '../../messages/operator.ts'
 import { CapacityMeter } from './CapacityMeter.tsx'
 import { DrainDialog } from './DrainDialog.tsx'
 import { List } from './List.tsx'
+import { Recoveries } from './Recoveries.tsx'
 
 const w = operatorMessages.hosts
 const TONES: Record<Host['state'], Tone> = { ready: 'good', maintenance: 'held', unreachable: 'bad', unseen: 'idle' }
@@ -72,6 +73,7 @@ export default function Hosts() {
   ]
   return (
     <List messages={w} icon="server" of={hosts} columns={columns} rowKey={({ id }) => id}>
+      <Recoveries />
       {open?.what === 'maintenance' && <EnableMaintenance host={open.host} onClose={close} />}
       {open?.what === 'drain' && <DrainDialog host={open.host} onClose={close} />}
       {open?.what === 'overcommit' && <Overcommit host={open.host} onClose={close} />}

@@ -5,7 +5,7 @@ import type { ActionStarted } from '../../actions/schema.ts'
 import { type Deps, workflow } from '../../deps.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { clearFailedRecovery, findFailedRecovery } from '../model/failed-recoveries.ts'
-import { findBlockingRun, startAction } from '../model/guards.ts'
+import { startAction } from '../model/guards.ts'
 import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import * as sql from '../model/sql.ts'
@@ -36,12 +36,6 @@ export const restart = (tx: Tx, deps: Deps, who: Principal, vmId: string, force 
 /** By an operator, or because the renewal is unpaid (`unpaid`); only an unpaid suspension is lifted by a payment. */
 export const suspend = (tx: Tx, deps: Deps, who: Owner, vmId: string, unpaid = false): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, { verb: 'suspend', label: 'SUSPEND', act: (_, run) => run(suspendVm, { vmId, unpaid }) })
-
-/** After the grace period. A busy VM is suspended by a later call, once its action has ended. */
-export async function suspendUnpaid(tx: Tx, deps: Deps, vm: sql.VmDetails): Promise<void> {
-  await sql.setPendingHold(tx, vm.id, 'UNPAID')
-  if (!(await findBlockingRun(tx, deps, vm))) await suspend(tx, deps, { accountId: vm.account_id }, vm.id, true)
-}
 
 export const unsuspend = (tx: Tx, deps: Deps, who: Owner, vmId: string): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, {

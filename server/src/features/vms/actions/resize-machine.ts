@@ -5,7 +5,7 @@ import type { Deps } from '../../deps.ts'
 import type { Size } from '../../hosts/capacity.ts'
 import { machineSpec, withSize } from '../model/machine-spec.ts'
 import type * as sql from '../model/sql.ts'
-import { applySpec, vmAndDriver, type VmInput } from '../steps.ts'
+import { applySpec, saveRoom, vmAndDriver, type VmInput } from '../steps.ts'
 
 type Stored = 'customPriceCents' | 'periodPriceCents' | 'diskIops' | 'diskMiBPerSecond' | 'bandwidthWithheldBytes'
 
@@ -78,6 +78,7 @@ export async function plug(context: Context): Promise<Plugged> {
   const isSmaller = machine !== null && (machine.vcpu < input.to!.vcpu || machine.ramMiB < input.to!.ramMiB)
   if (machine?.power === 'running' && isSmaller) await requireAgent(driver, vm.id, signal)
   const { guestReason } = await driver.ensureLiveSize(await specAfter(context), signal)
+  await saveRoom(context, driver)
   await applySpec(context, finalSizeOnOldDisk(input))
   return { guestReason, isKept: false }
 }
@@ -101,11 +102,13 @@ export async function unplug(context: Context): Promise<Plugged> {
   const { driver } = await vmAndDriver(context)
   const before = await specBefore(context)
   const { vcpu, ramMiB } = await driver.ensureLiveSize(before, context.signal)
+  await saveRoom(context, driver)
   if (vcpu === before.vcpu && ramMiB === before.ramMiB) {
     await defineAsBefore(context)
     return { guestReason: null, isKept: false }
   }
   const { guestReason } = await driver.ensureLiveSize(await specAfter(context), context.signal)
+  await saveRoom(context, driver)
   await applySpec(context, finalSize(context.input))
   return { guestReason, isKept: true }
 }

@@ -66,9 +66,17 @@ const isPlugged = (input: ResizeInput): boolean => isLive(input) && changesCompu
 
 type Results = { move?: Outcome; ready?: Ready | null; grow?: Disk; plug?: Plugged }
 
-/** A disk never shrinks: once it has grown nothing is undone, and the new size is sold. */
-const hasGrown = ({ input, results }: { input: ResizeInput; results: unknown }): boolean =>
-  isGrowing(input) && ((results as Results).grow?.diskGiB ?? 0) >= input.before.diskGiB + input.more.diskGiB
+type Progress = { input: ResizeInput; results: unknown; begun: string[] }
+
+/** Its host did not answer any more, not even to measure the disk. */
+const mayHaveGrown = ({ input, results, begun }: Progress): boolean =>
+  isGrowing(input) && (results as Results).grow === undefined && begun.includes('grow')
+
+/** A disk never shrinks: once it has grown nothing is undone, and the new size is sold. So it is where nobody knows: the machine gets the rest when its host is back. */
+const hasGrown = (progress: Progress): boolean =>
+  mayHaveGrown(progress) ||
+  (isGrowing(progress.input) &&
+    ((progress.results as Results).grow?.diskGiB ?? 0) >= progress.input.before.diskGiB + progress.input.more.diskGiB)
 
 /** Measures the disk, too. */
 async function takeBackGrowth(context: Parameters<typeof defineAsBefore>[0]): Promise<Disk> {
@@ -129,16 +137,20 @@ const resizing = <I extends ResizeInput, R extends object>(builder: WorkflowBuil
     .onSuccess((tx, context) => complete(tx, context))
     .onFailure((tx, context) => (isSold(context) ? complete(tx, context) : takeBack(tx, context)))
 
-const isSold = (context: { input: ResizeInput; results: unknown }): boolean =>
-  hasGrown(context) || ((context.results as Results).plug?.isKept ?? false)
+const isSold = (context: Progress): boolean => hasGrown(context) || ((context.results as Results).plug?.isKept ?? false)
 
-async function complete(tx: Tx, { deps, input, results, runId, now }: EndContext<Deps, ResizeInput, object>): Promise<void> {
+const AWAY = 'It has its new size, but its host stopped answering meanwhile: it gets what is missing when the host is back'
+
+async function complete(tx: Tx, context: EndContext<Deps, ResizeInput, object>): Promise<void> {
+  const { deps, input, results, runId, now } = context
   const { vmId, wasRunning, kind = 'upgrade', before, more, to } = input
   const vm = (await sql.lockVmById(tx, vmId))!
   if (to) await releaseRest(tx, now, vm, subtract(add(sizeBefore(before), more), to), to)
   const ready = (results as Results).ready ?? (isStopped(input) ? { readiness: 'booting' as const } : null)
   const unused = (results as Results).plug?.guestReason ?? null
-  const reason = unused && `It has its new size, but ${unused}: restart it, or bring the rest online in the guest`
+  const isUnknown = mayHaveGrown(context)
+  if (isUnknown) await recordStaleMachine(tx, now, vmId, vm.host_id!)
+  const reason = isUnknown ? AWAY : unused && `It has its new size, but ${unused}: restart it, or bring the rest online in the guest`
   await sql.setStatus(tx, now, vmId, { status: wasRunning ? 'RUNNING' : 'STOPPED', reason, ...ready })
   await recordVmEvent(tx, deps, vmId, kind === 'upgrade' ? 'vm.upgraded' : 'vm.resized', { actionId: runId })
   await triggerReconciler(tx, DRAIN)

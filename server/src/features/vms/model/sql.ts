@@ -127,7 +127,7 @@ export const setMachineSize = (tx: Tx, now: Date, id: string, size: MachineSize)
       disk_mib_per_second = ${size.diskMiBPerSecond}, updated_at = ${now}
     where id = ${id}`)
 
-/** Of a machine that was started, as its host says. */
+/** Of a machine that was started or has grown, as its host says. */
 export const setRoom = (db: Queries, id: string, room: ComputeSize | null) =>
   db.run(sql`
     update vms set room_vcpu = ${room?.vcpu ?? null}, room_ram_mib = ${room?.ramMiB ?? null}

@@ -29,6 +29,13 @@ export async function startSuspension(tx: Tx, deps: Deps, vmId: string): Promise
   return { actionId: run.label === 'SUSPEND' ? run.id : null, waitsFor: run.label }
 }
 
+/** After the grace period. A busy VM is suspended by a later call, once its action has ended; a move of it, which may take hours, is undone. */
+export async function suspendUnpaid(tx: Tx, deps: Deps, vm: sql.VmDetails): Promise<void> {
+  await sql.setPendingHold(tx, vm.id, 'UNPAID')
+  await makeWayForSuspension(tx, deps, vm.id)
+  if (!(await findBlockingRun(tx, deps, vm))) await suspend(tx, deps, { accountId: vm.account_id }, vm.id, true)
+}
+
 /** Withdraws a suspension that has not begun. */
 export async function startUnsuspension(tx: Tx, deps: Deps, vmId: string): Promise<OrderOutcome> {
   const vm = await lockAnyVm(tx, vmId)

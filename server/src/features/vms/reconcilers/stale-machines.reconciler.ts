@@ -1,7 +1,7 @@
 // Purges stale machines from hosts that came back: their VMs are placed elsewhere or deleted, and two machines must not answer for one
 // VM. Removes stale private interfaces. Repairs machines of VMs that are still placed there but differ from their rows after a failed
 // change.
-import type { Machine } from '../../../hypervisor/driver.ts'
+import type { Driver, Machine } from '../../../hypervisor/driver.ts'
 import { openRunOf } from '../../../workflow/run-store.ts'
 import { keyedReconciler, type Deps } from '../../deps.ts'
 import { callHost, isStable, listHosts } from '../../hosts/service.ts'
@@ -17,6 +17,7 @@ import {
   STALE_MACHINES,
 } from '../model/stale-machines.ts'
 import { matchesRecord, repairVm } from '../recovery/repair.ts'
+import { getVmRow, machineSpec } from '../model/machine-spec.ts'
 import { lockVmById } from '../model/sql.ts'
 
 export const reconcileStaleMachines = keyedReconciler(STALE_MACHINES, '30s', {
@@ -45,20 +46,28 @@ async function repairMachines(deps: Deps, hostId: string, stopping: AbortSignal)
   for (const { vm_id } of await repairableMachines(deps.db, hostId, deps.clock.now())) {
     let machine: Machine | null = null
     const look = callHost(deps, hostId, stopping, async (driver, signal) => (machine = await driver.findMachine(vm_id, signal)))
-    if (!(await look)) await repair(deps, hostId, vm_id, machine)
+    if (!(await look)) await repair(deps, hostId, vm_id, machine, stopping)
   }
 }
 
-async function repair(deps: Deps, hostId: string, vmId: string, machine: Machine | null): Promise<void> {
-  await deps.db.tx(async (tx) => {
+async function repair(deps: Deps, hostId: string, vmId: string, machine: Machine | null, stopping: AbortSignal): Promise<void> {
+  const isRight = await deps.db.tx(async (tx) => {
     const vm = await lockVmById(tx, vmId)
-    if (!vm || vm.host_id !== hostId || vm.status === 'UNMANAGED' || (await openRunOf(tx, vmId))) return
+    if (!vm || vm.host_id !== hostId || vm.status === 'UNMANAGED' || (await openRunOf(tx, vmId))) return false
     const volumes = await volumesOnMachine(tx, vmId, hostId)
-    if (matchesRecord(vm, await attachmentsOf(tx, vmId), volumes, machine)) return void (await clearStaleMachine(tx, vmId, hostId))
+    if (matchesRecord(vm, await attachmentsOf(tx, vmId), volumes, machine)) return true
     const isOn = vm.status === 'RUNNING'
-    if (isOn && vm.account_suspended) return // enforce-suspension stops it first
+    if (isOn && vm.account_suspended) return false // enforce-suspension stops it first
     const options = { label: isOn ? 'RESTART' : 'STOP', ownerId: vm.account_id, subjectId: vmId }
     await deps.workflows.start(tx, repairVm, { vmId, isOn }, options)
+    return false
+  })
+  // What a machine does not show: its disk may have to grow, which needs no restart.
+  const define = async (driver: Driver, signal: AbortSignal) =>
+    driver.ensureDefined(await machineSpec(deps.db, await getVmRow(deps.db, vmId)), signal)
+  if (!isRight || (machine && (await callHost(deps, hostId, stopping, define)))) return
+  await deps.db.tx(async (tx) => {
+    if ((await lockVmById(tx, vmId))?.host_id === hostId && !(await openRunOf(tx, vmId))) await clearStaleMachine(tx, vmId, hostId)
   })
 }
 

@@ -134,6 +134,17 @@ test('memory that another process has added meanwhile is not added twice', async
   expect(sides.live.dimms).toEqual([dimm(0, 1024)])
 })
 
+test('memory is added as often as there are slots, and vCPUs after that too', async () => {
+  const dimms = Array.from({ length: 15 }, (_, place) => dimm(place, 128))
+  for (const side of Object.values(sides)) side.dimms = [...dimms]
+  const ramMiB = ramOf(sides.live) + 256
+  expect(await ensure({ ramMiB })).toMatchObject({ ramMiB })
+  host.calls.splice(0)
+  await expect(ensure({ vcpu: 2, ramMiB: ramMiB + 128 })).rejects.toMatchObject({ kind: 'invalid_state' })
+  expect(host.calls).toEqual([])
+  expect(await ensure({ vcpu: 2, ramMiB })).toMatchObject({ vcpu: 2, ramMiB })
+})
+
 test('what the guest does not use is said', async () => {
   guest.obeys = false
   expect(await ensure({ vcpu: 3, ramMiB: 5120 })).toEqual({ vcpu: 3, ramMiB: 5120, guestReason: 'its guest uses 1 of 3 vCPUs' })

@@ -1,15 +1,13 @@
 // vCPUs and memory of a domain: those it starts with, room for more, and the DIMMs that were added while it runs.
 import { formatNumberRanges } from '../../../kernel/number-ranges.ts'
 import type { ComputeSize, MachineSpec } from '../../driver.ts'
+import { RAM_SLOTS } from '../../room.ts'
 import { element, type Element, type Xml } from '../core/xml.ts'
-
-/** Each growth takes one. */
-const SLOTS = 16
 
 const canGetRam = (spec: MachineSpec, room: ComputeSize): boolean => room.ramMiB > spec.ramMiB
 
 export const sizeXml = (spec: MachineSpec, room: ComputeSize): Xml[] => [
-  ...(canGetRam(spec, room) ? [element('maxMemory', { slots: SLOTS, unit: 'MiB' }, room.ramMiB)] : []),
+  ...(canGetRam(spec, room) ? [element('maxMemory', { slots: RAM_SLOTS, unit: 'MiB' }, room.ramMiB)] : []),
   element('memory', { unit: 'MiB' }, spec.ramMiB),
   element(
     'vcpu',
@@ -63,7 +61,10 @@ export const sizeOf = (domain: Element): ComputeSize => ({
   ramMiB: Math.round(Number(domain.find('memory')?.text ?? 0) / 1024),
 })
 
-export const roomOf = (domain: Element): ComputeSize => ({
-  vcpu: Number(domain.find('vcpu')?.text ?? 0),
-  ramMiB: Math.round(Number((domain.find('maxMemory') ?? domain.find('memory'))?.text ?? 0) / 1024),
-})
+export const roomOf = (domain: Element): ComputeSize => {
+  const hasSlot = dimmsOf(domain).length < Number(domain.attribute('maxMemory/slots') ?? 0)
+  return {
+    vcpu: Number(domain.find('vcpu')?.text ?? 0),
+    ramMiB: Math.round(Number(domain.find(hasSlot ? 'maxMemory' : 'memory')?.text ?? 0) / 1024),
+  }
+}
