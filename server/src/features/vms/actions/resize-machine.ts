@@ -99,9 +99,11 @@ async function requireAgent(driver: Driver, vmId: string, signal: AbortSignal): 
 
 /** What a guest does not give back is sold, and then all of it: the machine has one of both sizes. */
 export async function unplug(context: Context): Promise<Plugged> {
-  const { driver } = await vmAndDriver(context)
+  const { vm, driver } = await vmAndDriver(context)
   const before = await specBefore(context)
   const { vcpu, ramMiB } = await driver.ensureLiveSize(before, context.signal)
+  // Its guest may have taken minutes, in which the operator may have given CPUs to others.
+  await driver.ensureCpus(vm.id, (await specBefore(context)).cpus, context.signal)
   await saveRoom(context, driver)
   if (vcpu === before.vcpu && ramMiB === before.ramMiB) {
     await defineAsBefore(context)
