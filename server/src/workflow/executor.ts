@@ -177,7 +177,6 @@ class RunExecution {
   }
 
   async #backward(): Promise<void> {
-    let cleanupFailed = false
     for (const row of this.#steps.toReversed()) {
       if (row.status === 'PENDING' || row.status === 'UNDONE') continue
       try {
@@ -186,13 +185,13 @@ class RunExecution {
         if (error instanceof store.AttemptLostError) throw error
         this.#runner.deps.log.warn({ err: error, runId: this.#run.id, step: row.name }, 'step compensation failed')
         if (this.#now() < addDuration(this.#run.deadline_at, UNDO_GRACE)) return void (await this.#wait(5))
-        cleanupFailed = true
+        this.#run.cleanup_failed = true
       }
       this.#at(`${row.name} undone`)
-      await this.#journal(`${row.name} undo saved`, this.#run.progress, (tx) => store.markUndone(tx, this.#run.id, row, this.#now()))
+      await this.#journal(`${row.name} undo saved`, this.#run.progress, (tx) => store.markUndone(tx, this.#run, row, this.#now()))
     }
-    if (cleanupFailed) this.#tellOperator()
-    await this.#journal('end', this.#run.progress, (tx) => this.#end(tx, this.#isCancelled() ? 'CANCELLED' : 'FAILED', cleanupFailed))
+    if (this.#run.cleanup_failed) this.#tellOperator()
+    await this.#journal('end', this.#run.progress, (tx) => this.#end(tx, this.#isCancelled() ? 'CANCELLED' : 'FAILED'))
   }
 
   #tellOperator(): void {
@@ -200,10 +199,10 @@ class RunExecution {
     this.#runner.deps.log.error({ runId: this.#run.id, workflow: this.#run.name }, 'compensation abandoned; manual cleanup required')
   }
 
-  async #end(tx: Tx, status: store.RunStatus, cleanupFailed = false): Promise<void> {
+  async #end(tx: Tx, status: store.RunStatus): Promise<void> {
     const hook = status === 'COMPLETED' ? this.#workflow.success : this.#workflow.failure
-    await hook?.(tx, this.#endContext(cleanupFailed) as never)
-    await store.endRun(tx, this.#run.id, status, this.#now(), cleanupFailed)
+    await hook?.(tx, this.#endContext() as never)
+    await store.endRun(tx, this.#run.id, status, this.#now())
     tx.afterCommit(() => this.#runner.deps.metrics.runs.inc({ workflow: this.#run.name, status }))
   }
 
@@ -247,7 +246,7 @@ class RunExecution {
       .then(() => this.#at(where))
   }
 
-  #endContext(cleanupFailed = false): EndContext<unknown, unknown, object> {
+  #endContext(): EndContext<unknown, unknown, object> {
     const { id, input, error, error_code } = this.#run
     const why = this.#run.compensating ? { code: error_code ?? 'internal_error', userMessage: error ?? '' } : null
     return {
@@ -259,7 +258,7 @@ class RunExecution {
       now: this.#now(),
       error: why,
       cancelled: this.#isCancelled(),
-      cleanupFailed,
+      cleanupFailed: this.#run.cleanup_failed,
     }
   }
 

@@ -73,10 +73,13 @@ export const failStep = (tx: Tx, runId: string, position: number, error: string,
     sql`update workflow_steps set status = 'FAILED', error = ${error}, completed_at = ${now} where run_id = ${runId} and position = ${position}`,
   )
 
-export const markUndone = (tx: Tx, runId: string, { position, result }: StepRow, now: Date) =>
-  tx.run(sql`
+/** Or given up, which the run remembers. */
+export async function markUndone(tx: Tx, { id, cleanup_failed }: RunRow, { position, result }: StepRow, now: Date): Promise<void> {
+  await tx.run(sql`
     update workflow_steps set status = 'UNDONE', result = ${result === null ? null : json(result)}, completed_at = ${now}
-    where run_id = ${runId} and position = ${position}`)
+    where run_id = ${id} and position = ${position}`)
+  if (cleanup_failed) await tx.run(sql`update workflow_runs set cleanup_failed = true where id = ${id}`)
+}
 
 /** Releases the run until then. */
 export const postpone = (tx: Tx, runId: string, until: Date) =>
@@ -85,9 +88,9 @@ export const postpone = (tx: Tx, runId: string, until: Date) =>
 export const startCompensation = (tx: Tx, runId: string, code: string, error: string) =>
   tx.run(sql`update workflow_runs set compensating = true, error_code = ${code}, error = ${error} where id = ${runId}`)
 
-export async function endRun(tx: Tx, runId: string, status: RunStatus, now: Date, cleanupFailed: boolean): Promise<void> {
+export async function endRun(tx: Tx, runId: string, status: RunStatus, now: Date): Promise<void> {
   await tx.run(sql`
-    update workflow_runs set status = ${status}, compensating = false, lease_until = null, cleanup_failed = ${cleanupFailed}, completed_at = coalesce(completed_at, ${now}),
+    update workflow_runs set status = ${status}, compensating = false, lease_until = null, completed_at = coalesce(completed_at, ${now}),
       progress = case when ${status} = 'COMPLETED' then 100 else progress end
     where id = ${runId}`)
   await tx.run(sql`select pg_notify('berth_runs', ${runId})`)

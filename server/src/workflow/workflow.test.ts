@@ -120,6 +120,26 @@ describe('workflows', async () => {
     expect((await houseOf(run)).row).toMatchObject({ what: 'failed: The host is gone' })
   })
 
+  test('remember a failed compensation when the worker dies before the next one', async () => {
+    const id = await start()
+    fixture.fault = (verb) => {
+      if (verb !== 'buy') throw new StepError('host', 'The host is gone', { retry: false })
+    }
+    await resumeRun(runner, id)
+    clock.advance('21m')
+    fixture.fault = (verb) => {
+      if (verb === 'tearDown') throw new StepError('host', 'The host is gone', { retry: false })
+    }
+    const checkpoint = (where: string): void => {
+      if (where === 'build undo saved') throw new store.AttemptLostError('killed')
+    }
+    await resumeRun({ ...runner, checkpoint }, id).catch(() => {})
+    expect(await runOf(id)).toMatchObject({ status: 'RUNNING', compensating: true })
+    clock.advance('10m')
+    await resumeRun(runner, id)
+    expect(await runOf(id)).toMatchObject({ status: 'FAILED', cleanup_failed: true })
+  })
+
   test('complete although an optional step fails, even after the deadline', async () => {
     const tidy = workflow<Input>('house.tidy', { deadline: '10m' })
       .step('build', { run: ({ deps, input }) => deps.build(input.house) })
