@@ -65,9 +65,10 @@ export async function throwawayApi(
   return { server, operations, send, exchange, dial, listen }
 }
 
+/** All that came until the connection was closed, also by a reset: the peer may close while we still send. */
 export async function readAll(socket: Socket): Promise<string> {
   let text = ''
   socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
-  if (!socket.destroyed) await once(socket, 'close')
+  if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve))
   return text
 }

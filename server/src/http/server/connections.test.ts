@@ -139,7 +139,7 @@ describe('raw connections', async () => {
     test('that never ends is disconnected after the response', async () => {
       const socket = await api.dial()
       socket.write(announced)
-      const drip = setInterval(() => socket.write('x'), 50)
+      const drip = setInterval(() => socket.writable && socket.write('x'), 50)
       const started = performance.now()
       expect(parse(await readAll(socket)).status).toBe(413)
       clearInterval(drip)
