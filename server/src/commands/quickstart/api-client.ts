@@ -3,6 +3,7 @@
 export interface Api {
   get<T>(path: string): Promise<T>
   post<T>(path: string, body?: object): Promise<T>
+  delete<T>(path: string): Promise<T>
 }
 
 const TIMEOUT_MS = 30_000
@@ -19,7 +20,7 @@ export function apiAt(address: string, token: string): Api {
     if (!answer.success) throw new Error(answer.error)
     return answer.data
   }
-  return { get: (path) => call('GET', path), post: (path, body) => call('POST', path, body) }
+  return { get: (path) => call('GET', path), post: (path, body) => call('POST', path, body), delete: (path) => call('DELETE', path) }
 }
 
 export async function requireRunning(address: string): Promise<void> {

@@ -5,6 +5,8 @@ import { afterAll, expect, test } from 'vitest'
 import { freePort } from '../../../test/free-port.ts'
 import { testDatabase } from '../../../test/harness.ts'
 import { berthd, berthdJson, service, type Settings } from '../../../test/processes.ts'
+import { faultControl, type FaultOrder } from '../../hypervisor/simulated/faults.ts'
+import { openDb, sql } from '../../kernel/database/db.ts'
 
 const home = await mkdtemp(join(tmpdir(), 'berth-quickstart-'))
 afterAll(() => rm(home, { recursive: true }))
@@ -15,7 +17,14 @@ const settings: Settings = {
   BERTH_PORT: await freePort(),
   BERTH_METRICS_PORT: '0',
 }
-const quickstart = () => berthd(settings, 'quickstart')
+const quickstart = (...options: string[]) => berthd(settings, 'quickstart', ...options)
+
+async function plant(...faults: FaultOrder[]): Promise<void> {
+  const db = openDb({ url: settings['BERTH_DATABASE_URL']!, maxConnections: 1, onError: () => {} })
+  const { id } = await db.one<{ id: string }>(sql`select id from hosts`)
+  for (const fault of faults) await faultControl(db, id).plant(fault)
+  await db.close()
+}
 
 test('reports that Berth must be started first', async () => {
   const { code, stderr } = await quickstart()
@@ -57,6 +66,17 @@ test("creates everything once, prints the next command, and its account becomes 
   expect(third.stdout).toContain('account owner@example.com')
   expect(await berthdJson<object[]>(settings, 'vm', 'list')).toHaveLength(1)
   expect(await berthdJson<object[]>(settings, 'account', 'list')).toMatchObject([{ email: 'owner@example.com', balance: '94.00' }])
+
+  await plant({ verb: 'ensureDisk', kind: 'permanent' })
+  const failed = await quickstart('--hostname', 'next')
+  expect(failed).toMatchObject({ code: 1, stderr: expect.stringMatching(/npx berthd doctor.*run npx berthd quickstart again/) })
+  const repeated = await quickstart('--hostname', 'next')
+  expect(repeated).toMatchObject({ code: 0, stderr: '' })
+  expect(repeated.stdout).toMatch(/! next of an earlier run was never up +deleted; it had been refunded\n/)
+  expect(repeated.stdout).toContain(' next is RUNNING.')
+  expect((await berthdJson<{ name: string }[]>(settings, 'vm', 'list')).map(({ name }) => name).toSorted()).toEqual(['first', 'next'])
+  expect(await berthdJson<object[]>(settings, 'account', 'list')).toMatchObject([{ balance: '88.00' }])
+
   expect(await up.kill('SIGTERM')).toBe(0)
   expect(up.output()).toContain('Berth has stopped; VMs keep running')
 })
