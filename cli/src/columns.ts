@@ -1,5 +1,5 @@
 // Columns and fields that several resources print.
-import type { Action, Address, Quote, ResizeQuote, Transaction, Vm } from '@berth/sdk'
+import type { Action, Address, Quote, ResizeQuote, Transaction, Vm, VmListItem } from '@berth/sdk'
 import { bytes, mebibytes, time } from './format.ts'
 import { details, type Columns, type CommandResult } from './result.ts'
 
@@ -14,6 +14,10 @@ const backupPolicy = ({ hour, keepDaily, keepWeekly, keepMonthly }: Vm['backupPo
     ...(keepWeekly > 0 ? [`${keepWeekly} weekly`] : []),
     ...(keepMonthly > 0 ? [`${keepMonthly} monthly`] : []),
   ].join(', ')
+
+/** Nothing is charged for a VM that failed to provision, is unmanaged, or was suspended by an operator. */
+export const isRenewed = ({ status, billing }: Pick<VmListItem, 'status' | 'billing'>): boolean =>
+  billing.status !== 'CANCELLED' && status !== 'UNMANAGED' && (status !== 'SUSPENDED' || billing.status === 'SUSPENDED')
 
 export const VM_FIELDS: Columns<Vm> = {
   Name: (vm) => vm.name,
@@ -41,7 +45,7 @@ export const VM_FIELDS: Columns<Vm> = {
   Networks: (vm) => vm.privateNetworks.map(({ name, ipAddress }) => `${name} ${ipAddress}`),
   'Daily backups': (vm) => (vm.dailyBackupEnabled ? backupPolicy(vm.backupPolicy) : false),
   Protected: (vm) => vm.isProtected,
-  Renews: (vm) => `${time(vm.billing.nextRenewalAt)} for ${vm.billing.priceMonthly}`,
+  Renews: (vm) => (isRenewed(vm) ? `${time(vm.billing.nextRenewalAt)} for ${vm.billing.priceMonthly}` : null),
   Created: (vm) => time(vm.createdAt),
 }
 

@@ -65,6 +65,15 @@ test('a new VM with an SSH key is logged in to with ssh', async () => {
   expect(output).not.toContain('nobody can log in')
 })
 
+test('a VM that could not be built is refunded, and no renewal is shown', async () => {
+  const customer = await app.given.customer({ credit: '100.00' })
+  const env = app.envOf(customer)
+  await app.simulated.faults.plant({ verb: 'ensureDisk', kind: 'permanent' })
+  await app.given.vm(customer)
+  expect((await berth(env, ['vm', 'list'])).stdout).toMatch(/^web-1 +ERROR .* -$/m)
+  expect((await berth(env, ['vm', 'get', 'web-1'])).stdout).toMatch(/^Renews +-$/m)
+})
+
 test("a backup on its VM's host is shown with the warning", async () => {
   const customer = await app.given.customer({ credit: '100.00' })
   const env = app.envOf(customer)

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { Query, ReachStep, UpdateVm, VmListItem, VmMetrics } from '@berth/sdk'
-import { ACTION_COLUMNS, priceOf, quoteDetails, VM_FIELDS } from '../columns.ts'
+import { ACTION_COLUMNS, isRenewed, priceOf, quoteDetails, VM_FIELDS } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
 import { bytes, time } from '../format.ts'
@@ -21,7 +21,7 @@ const VM_COLUMNS: Columns<VmListItem> = {
   // The slug of an own image is its id.
   OS: ({ osTemplate: { slug, name } }) => (slug.startsWith('image-') ? name : slug),
   REGION: (vm) => vm.region.slug,
-  RENEWS: (vm) => time(vm.billing.nextRenewalAt),
+  RENEWS: (vm) => (isRenewed(vm) ? time(vm.billing.nextRenewalAt) : null),
 }
 
 const list = defineCommand<Omit<Query<'listVms'>, 'page' | 'limit' | 'cursor'>>({

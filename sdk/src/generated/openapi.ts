@@ -207,7 +207,7 @@ export interface components {
             billing: {
                 /**
                  * Format: date-time
-                 * @description ISO 8601, UTC
+                 * @description Nothing is charged then while status is CANCELLED (it failed to provision), and of an UNMANAGED VM
                  */
                 nextRenewalAt: string;
                 /** @enum {unknown} */
@@ -1467,7 +1467,7 @@ export interface components {
             billing: {
                 /**
                  * Format: date-time
-                 * @description ISO 8601, UTC
+                 * @description Nothing is charged then while status is CANCELLED (it failed to provision), and of an UNMANAGED VM
                  */
                 nextRenewalAt: string;
                 /** @enum {unknown} */

@@ -7,7 +7,10 @@ const KINDS = {
   /** The host does not respond. Its VMs may still be running. */
   unreachable: { retry: true, userMessage: 'The host of this VM is unreachable.' },
   /** The reply was lost: the call may have succeeded. Every method is idempotent, so it can be repeated. */
-  unknown_outcome: { retry: true, userMessage: 'The connection to the host was lost before it confirmed the result.' },
+  unknown_outcome: {
+    retry: true,
+    userMessage: 'The connection to the host was lost before it confirmed the result: try again, and open a ticket if it fails again.',
+  },
   /** The caller's signal aborted the wait. The call may still take effect. */
   aborted: { retry: true, userMessage: 'This took too long and was aborted.' },
   /** Another process removed what this call was creating. */

@@ -298,5 +298,6 @@ export const operatorMessages = {
     check: 'Check',
     result: 'Result',
     message: 'Message',
+    whichInvariants: 'Which ones, and what to do',
   },
 } as const

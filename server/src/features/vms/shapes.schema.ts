@@ -31,7 +31,10 @@ const listFields = {
   plan: object({ slug: Type.String(), name: Type.String(), priceMonthly: Money }),
   osTemplate: object({ slug: Type.String(), name: Type.String(), version: Type.String() }),
   billing: object({
-    nextRenewalAt: Timestamp,
+    nextRenewalAt: Type.String({
+      ...Timestamp,
+      description: 'Nothing is charged then while status is CANCELLED (it failed to provision), and of an UNMANAGED VM',
+    }),
     status: oneOf(['ACTIVE', 'PAST_DUE', 'SUSPENDED', 'CANCELLED']),
     priceMonthly: Type.String({ description: 'What the next renewal will charge, add-ons included' }),
   }),

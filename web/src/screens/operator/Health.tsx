@@ -39,7 +39,7 @@ export default function Health() {
               <Facts
                 facts={counts.map(({ name, count, isAlert }) => [
                   formatConstant(name.replace(/[A-Z]/g, ' $&')),
-                  <Count key="" count={count} isAlert={isAlert} />,
+                  <Count key="" name={name} count={count} isAlert={isAlert} />,
                 ])}
               />
             </Card>
@@ -50,6 +50,10 @@ export default function Health() {
   )
 }
 
-const Count = ({ count, isAlert }: { count: number; isAlert: boolean }) => (
-  <Status tone={isAlert ? 'bad' : 'good'}>{formatNumber(count)}</Status>
+/** Which invariants they are only the worker knows: its metrics and its log say so. */
+const Count = ({ name, count, isAlert }: State['counts'][number]) => (
+  <>
+    <Status tone={isAlert ? 'bad' : 'good'}>{formatNumber(count)}</Status>{' '}
+    {isAlert && name === 'invariantViolations' && <a href="/docs/operate/runbooks#invariant-violated">{w.whichInvariants}</a>}
+  </>
 )

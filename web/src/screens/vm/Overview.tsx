@@ -11,6 +11,7 @@ import { StatusBadge } from '../../ui/Status.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { commonMessages } from '../../messages/common.ts'
 import { vmMessages as w } from '../../messages/vm.ts'
+import { isRenewed } from '../wallet/renewals.ts'
 import { publicAddresses, TrafficMeter } from './Traffic.tsx'
 
 export function Overview({ vm }: { vm: Vm }) {
@@ -46,7 +47,7 @@ export function Overview({ vm }: { vm: Vm }) {
           facts={[
             [f.price, formatMoney(vm.billing.priceMonthly, currency)],
             ...copiesPrice(vm, currency),
-            [f.renews, <Time key="" at={vm.billing.nextRenewalAt} as="date" />],
+            [f.renews, isRenewed(vm) ? <Time key="" at={vm.billing.nextRenewalAt} as="date" /> : commonMessages.none],
             [f.billing, <StatusBadge key="" status={vm.billing.status} />],
             [f.traffic, <TrafficMeter key="" vm={vm} />],
           ]}

@@ -6,6 +6,7 @@ import { Meter } from '../../ui/Meter.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { vmsMessages as w } from '../../messages/vms.ts'
+import { isRenewed } from '../wallet/renewals.ts'
 import css from './vms.module.css'
 import { VmStatus } from './VmStatus.tsx'
 
@@ -34,7 +35,11 @@ export function VmTable({ vms, running, traffic }: Props) {
     { head: w.columns.plan, cell: (vm) => <Two first={vm.plan.name} second={formatSize(vm)} /> },
     { head: w.columns.region, cell: (vm) => <Two first={vm.region.name} second={formatOs(vm.osTemplate)} /> },
     { head: w.columns.traffic, cell: (vm) => <Traffic name={vm.name} usage={trafficOf.get(vm.id)} /> },
-    { head: w.columns.renewal, cell: (vm) => <Time at={vm.billing.nextRenewalAt} as="date" />, right: true },
+    {
+      head: w.columns.renewal,
+      cell: (vm) => (isRenewed(vm) ? <Time at={vm.billing.nextRenewalAt} as="date" /> : <span className="muted">–</span>),
+      right: true,
+    },
   ]
   return <Table caption={w.title} columns={columns} rows={vms} rowKey={(vm) => vm.id} />
 }
