@@ -138,10 +138,10 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await button(page, 'Attach network').click()
     await button(dialog(page), 'Attach network').click()
     await dialog(page).waitFor({ state: 'detached' })
-    await go(page, 'Networks')
     await link(page, 'lan').click()
     await expectShown(page.getByText(/^10\.9\.0\.0\/24, gateway 10\.9\.0\.1, /))
     await expectShown(link(page.getByRole('main'), 'web-1'))
+    await expectShown(page.getByRole('table', { name: 'VMs' }).getByText(/^10\.9\.0\.\d+$/))
     await button(page, 'Rename').click()
     await fill(dialog(page), { Name: 'backend' })
     await button(dialog(page), 'Rename').click()
@@ -166,6 +166,11 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await page.getByRole('tab', { name: 'Networking' }).click()
     await expectShown(page.getByText('Floating addresses', { exact: true }))
     await expectShown(page.getByText(address, { exact: true }))
+    await berth.addresses.update(id, { reverseName: 'a-rather-long-name.of-a-mail-server.example.com' })
+    await go(page, 'Addresses')
+    await expectShown(button(page, 'Actions for www'))
+    expect(await page.getByRole('table').evaluate((table) => table.scrollWidth - table.parentElement!.clientWidth)).toBeLessThanOrEqual(0)
+    await page.goBack()
     await berth.waitForAction(await berth.addresses.unassign(id))
     await berth.addresses.release(id)
   })
@@ -182,6 +187,17 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await expectShown(page.getByText('mail.example.com'))
     await expectShown(page.getByText(/^(Pending|Not set)$/))
     expect((await berth.vms.get(vm!.id)).reverseName).toBe('mail.example.com')
+    const size = page.viewportSize()!
+    await page.setViewportSize({ width: 390, height: size.height })
+    const line = page.getByRole('listitem').filter({ hasText: 'mail.example.com' })
+    expect(await line.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
+    const linesOf = (code: Element): number => {
+      const text = document.createRange()
+      text.selectNodeContents(code)
+      return text.getClientRects().length
+    }
+    expect(await line.locator('code').evaluate(linesOf)).toBe(1)
+    await page.setViewportSize(size)
   })
 
   test('is told to switch on IPv4 where there is no IPv6', async () => {

@@ -12,6 +12,13 @@ export async function injectFault(product: Product, fault: FaultOrder): Promise<
   await db.close()
 }
 
+/** As the worker does when it has checked the invariants, every five minutes. */
+export async function recordViolations(product: Product, count: number): Promise<void> {
+  const db = open(product)
+  await db.run(sql`insert into invariant_status (violations) values (${count}) on conflict (is_only) do update set violations = ${count}`)
+  await db.close()
+}
+
 /** Of any VM, as if it had left a lost host: it is tried again in an hour. */
 export async function recordFailedRecovery(product: Product): Promise<void> {
   const db = open(product)

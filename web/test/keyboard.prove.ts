@@ -88,6 +88,26 @@ describe('keyboard operation', async () => {
     await expect.poll(() => add.evaluate((element) => element === document.activeElement)).toBe(true)
   })
 
+  test('a dialog that a menu of a row opened returns the focus to the menu', async () => {
+    await product.run('ip-pool', 'add', '--region', 'fra1', '--cidr', '198.51.100.0/28', '--gateway', '198.51.100.1')
+    const [region] = await berth.regions.list()
+    const { id } = await berth.addresses.reserve({ regionId: region!.id, name: 'www' })
+    await page.goto('/addresses')
+    const menu = button(page, 'Actions for www')
+    await menu.focus()
+    await page.keyboard.press('Enter')
+    await expectShown(page.getByRole('menuitem', { name: 'Assign to a VM' }))
+    await page.keyboard.press('ArrowDown')
+    await expect.poll(() => focusedName(page)).toBe('Assign to a VM')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => focusedName(page)).toBe('VM')
+    await tabTo(page, 'Assign to a VM')
+    await page.keyboard.press('Enter')
+    await expect.poll(async () => (await berth.addresses.get(id)).vmId).not.toBeNull()
+    await dialog(page).waitFor({ state: 'detached' })
+    await expect.poll(() => focusedName(page)).toBe('Actions for www')
+  })
+
   test('the write continues after reauthentication', async () => {
     const database = new pg.Client({ connectionString: product.databaseUrl })
     await database.connect()

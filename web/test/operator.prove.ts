@@ -4,7 +4,7 @@ import { becomeOwner, button, dialog, expectShown, fill, go, heading, link } fro
 import { expectNoProblems, openBrowser } from './browser.ts'
 import { seedAccount } from './seed-account.ts'
 import { startProduct } from './product.ts'
-import { injectFault, recordFailedRecovery } from './faults.ts'
+import { injectFault, recordFailedRecovery, recordViolations } from './faults.ts'
 
 const CUSTOMER = { email: 'ada@example.com', password: 'another long sentence' }
 
@@ -141,8 +141,12 @@ describe('an operator in the dashboard', async () => {
     await go(customer.page, 'Support')
     await link(customer.page, 'a question').click()
     await expectShown(customer.page.getByText('Here is the answer.'))
+    await recordViolations(product, 2)
     await go(page, 'System health')
     await expectShown(page.getByRole('table', { name: 'Checks' }))
+    await link(page, 'Which ones, and what to do').click()
+    await expectShown(page.getByRole('heading', { name: 'Invariant violated' }))
+    await page.goBack()
     expectNoProblems(operator)
     expectNoProblems(customer)
   })

@@ -15,6 +15,17 @@ export const networkQuery = (id: string) =>
 export const routesQuery = (id: string) =>
   queryOptions({ queryKey: ['networks', 'routes', id], queryFn: ({ signal }) => berth.networks.routes(id, { signal }) })
 
+/** The address of a VM in the network. It stays while the VM is attached, so it is not asked for again with every change of the VM. */
+export const networkAddressQuery = (networkId: string, vmId: string) =>
+  queryOptions({
+    queryKey: ['network-address', networkId, vmId],
+    queryFn: async ({ signal }) => {
+      const { privateNetworks } = await berth.vms.get(vmId, { signal })
+      return privateNetworks.find(({ id }) => id === networkId)?.ipAddress ?? null
+    },
+    staleTime: 60_000,
+  })
+
 export const peeringsQuery = (id: string) =>
   queryOptions({ queryKey: ['networks', 'peerings', id], queryFn: ({ signal }) => berth.networks.peerings(id, { signal }) })
 

@@ -20,9 +20,10 @@ export const ReverseName = ({ name, state, reason }: Shown) =>
   name === null || state === null ? (
     <span className="muted">{w.none}</span>
   ) : (
-    <span title={reason ?? undefined}>
-      {name} {state !== 'SET' && <Status tone={toneOf(state)}>{w.states[state]}</Status>}
-    </span>
+    <div title={reason ?? undefined}>
+      <div>{name}</div>
+      {state !== 'SET' && <Status tone={toneOf(state)}>{w.states[state]}</Status>}
+    </div>
   )
 
 interface Props {

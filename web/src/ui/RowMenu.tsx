@@ -1,4 +1,5 @@
 import { ActionIcon, Menu } from '@mantine/core'
+import { useRef } from 'react'
 import { commonMessages as w } from '../messages/common.ts'
 import { Icon } from './Icon.tsx'
 
@@ -9,19 +10,31 @@ interface Item {
   disabled?: boolean
 }
 
-export const RowMenu = ({ name, items }: { name: string; items: Item[] }) => (
-  <Menu position="bottom-end" width={210} transitionProps={{ duration: 80 }}>
-    <Menu.Target>
-      <ActionIcon variant="subtle" color="gray" aria-label={w.moreActions(name)}>
-        <Icon name="more" />
-      </ActionIcon>
-    </Menu.Target>
-    <Menu.Dropdown>
-      {items.map(({ label, onClick, danger, disabled }) => (
-        <Menu.Item key={label} onClick={onClick} color={danger ? 'red' : undefined} disabled={disabled}>
-          {label}
-        </Menu.Item>
-      ))}
-    </Menu.Dropdown>
-  </Menu>
-)
+/** Its button gets the focus before an item opens a dialog, which returns the focus there: the item itself is gone by then. */
+export function RowMenu({ name, items }: { name: string; items: Item[] }) {
+  const target = useRef<HTMLButtonElement>(null)
+  return (
+    <Menu position="bottom-end" width={210} transitionProps={{ duration: 80 }}>
+      <Menu.Target>
+        <ActionIcon ref={target} variant="subtle" color="gray" aria-label={w.moreActions(name)}>
+          <Icon name="more" />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {items.map(({ label, onClick, danger, disabled }) => (
+          <Menu.Item
+            key={label}
+            onClick={() => {
+              target.current?.focus()
+              onClick()
+            }}
+            color={danger ? 'red' : undefined}
+            disabled={disabled}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -47,23 +47,35 @@ export default function Addresses() {
   )
   const columns: Column<Address>[] = [
     { head: w.address, cell: ({ address }) => <Copyable text={address} what={w.address} /> },
-    { head: w.name, truncate: ({ name }) => name, cell: ({ name }) => name },
-    { head: w.region, cell: ({ region }) => region.name },
+    {
+      head: w.name,
+      truncate: ({ name }) => name,
+      cell: ({ name, region }) => (
+        <div>
+          <span>{name}</span>
+          <div className="muted">{region.name}</div>
+        </div>
+      ),
+    },
     {
       head: reverseNameMessages.title,
+      truncate: ({ reverseName }) => reverseName ?? reverseNameMessages.none,
       cell: ({ reverseName, reverseNameState, reverseNameReason }) => (
         <ReverseName name={reverseName} state={reverseNameState} reason={reverseNameReason} />
       ),
     },
     {
       head: w.vm,
+      truncate: ({ vmId }) => (vmId === null ? w.unassigned : nameOf(vmId)),
       cell: ({ vmId }) =>
         vmId === null ? (
           w.unassigned
         ) : (
-          <TextLink to="/vms/$vmId" params={{ vmId }}>
-            {nameOf(vmId)}
-          </TextLink>
+          <div>
+            <TextLink to="/vms/$vmId" params={{ vmId }}>
+              {nameOf(vmId)}
+            </TextLink>
+          </div>
         ),
     },
     {
@@ -77,8 +89,18 @@ export default function Addresses() {
           </span>
         ),
     },
-    { head: w.price, cell: ({ billing }) => formatMoney(billing.priceMonthly, currency), right: true },
-    { head: w.renewal, cell: ({ billing }) => <Time at={billing.nextRenewalAt} /> },
+    {
+      head: w.price,
+      right: true,
+      cell: ({ billing }) => (
+        <div>
+          {formatMoney(billing.priceMonthly, currency)}
+          <div className="muted">
+            {w.renews} <Time at={billing.nextRenewalAt} as="date" />
+          </div>
+        </div>
+      ),
+    },
     {
       head: commonMessages.actions,
       quiet: true,

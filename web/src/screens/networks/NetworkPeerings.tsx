@@ -69,10 +69,8 @@ export function NetworkPeerings({ network }: { network: Network }) {
 function AddPeering({ network, peers, onClose }: { network: Network; peers: NetworkPeering[]; onClose: () => void }) {
   const [chosen, setChosen] = useState('')
   const all = useQuery(networksQuery()).data?.items ?? []
-  const choices = all.filter(
-    ({ id, gateway, region }) =>
-      id !== network.id && gateway !== null && region.name === network.region.name && !peers.some(({ networkId }) => networkId === id),
-  )
+  const others = all.filter(({ id, gateway, region }) => id !== network.id && gateway !== null && region.name === network.region.name)
+  const choices = others.filter(({ id }) => !peers.some(({ networkId }) => networkId === id))
   const networkId = chosen || (choices[0]?.id ?? '')
   const add = useWrite(() => berth.networks.addPeering(network.id, networkId), {
     inForm: true,
@@ -91,7 +89,7 @@ function AddPeering({ network, peers, onClose }: { network: Network; peers: Netw
         disabled={networkId === ''}
       >
         {choices.length === 0 ? (
-          <Missing text={w.noPeers} link={<TextLink to="/networks">{w.create}</TextLink>} />
+          <Missing text={others.length === 0 ? w.noPeers : w.allPeers} link={<TextLink to="/networks">{w.create}</TextLink>} />
         ) : (
           <NativeSelect
             label={w.peer}

@@ -1,7 +1,9 @@
 import type { Network, VmListItem } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
+import { networkAddressQuery } from '../../queries/network.ts'
 import { vmsQuery } from '../../queries/vms.ts'
 import { Loaded } from '../../ui/AsyncState.tsx'
+import { Copyable } from '../../ui/CopyButton.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Card } from '../../ui/Page.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
@@ -12,7 +14,7 @@ import css from './networks.module.css'
 
 const SHOWN = 100
 
-const COLUMNS: Column<VmListItem>[] = [
+const columnsIn = (networkId: string): Column<VmListItem>[] => [
   {
     head: vmsMessages.columns.name,
     truncate: ({ name }) => name,
@@ -26,7 +28,13 @@ const COLUMNS: Column<VmListItem>[] = [
     head: vmsMessages.columns.status,
     cell: ({ name, status, shelvedAt }) => <VmStatus name={name} status={status} isShelved={shelvedAt !== null} />,
   },
+  { head: w.address, cell: ({ id, name }) => <AddressIn networkId={networkId} vmId={id} name={name} /> },
 ]
+
+function AddressIn({ networkId, vmId, name }: { networkId: string; vmId: string; name: string }) {
+  const { data } = useQuery(networkAddressQuery(networkId, vmId))
+  return data ? <Copyable text={data} what={w.addressOf(name)} /> : <span className="muted">–</span>
+}
 
 export function NetworkVms({ network: { id } }: { network: Network }) {
   const vms = useQuery(vmsQuery({ network: id, limit: SHOWN, sort: 'name' }))
@@ -38,7 +46,7 @@ export function NetworkVms({ network: { id } }: { network: Network }) {
             <p className={css['none']}>{w.noVms}</p>
           ) : (
             <>
-              <Table caption={w.vms} columns={COLUMNS} rows={items} rowKey={(vm) => vm.id} />
+              <Table caption={w.vms} columns={columnsIn(id)} rows={items} rowKey={(vm) => vm.id} />
               {pagination.total > items.length && <p className={css['none']}>{w.moreVms(pagination.total - items.length)}</p>}
             </>
           )

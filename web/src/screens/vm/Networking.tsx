@@ -57,6 +57,11 @@ export function Networking({ vm }: { vm: Vm }) {
         <AttachmentList
           none={w.noPrivate}
           items={vm.privateNetworks}
+          link={({ id, name }) => (
+            <TextLink to="/networks/$networkId" params={{ networkId: id }}>
+              {name}
+            </TextLink>
+          )}
           action={(network) => (
             <ActionButton
               vm={vm}
@@ -84,7 +89,11 @@ export function Networking({ vm }: { vm: Vm }) {
         <AttachmentList
           none={w.noFirewall}
           items={vm.firewalls}
-          link
+          link={({ id, name }) => (
+            <TextLink to="/firewalls/$firewallId" params={{ firewallId: id }}>
+              {name}
+            </TextLink>
+          )}
           action={(firewall) => (
             <Button
               variant="subtle"
@@ -119,23 +128,17 @@ interface AttachmentListProps {
   none: string
   items: Attachment[]
   action: (item: Attachment) => ReactNode
-  link?: boolean
+  link: (item: Attachment) => ReactNode
 }
 
-const AttachmentList = ({ none, items, action, link = false }: AttachmentListProps) =>
+const AttachmentList = ({ none, items, action, link }: AttachmentListProps) =>
   items.length === 0 ? (
     <p className="muted">{none}</p>
   ) : (
     <ul className={css['simple']}>
       {items.map((item) => (
         <li key={item.id}>
-          {link ? (
-            <TextLink to="/firewalls/$firewallId" params={{ firewallId: item.id }}>
-              {item.name}
-            </TextLink>
-          ) : (
-            <span>{item.name}</span>
-          )}
+          {link(item)}
           {item.ipAddress && <Copyable text={item.ipAddress} what={w.addressIn(item.name)} />}
           {action(item)}
         </li>
