@@ -54,6 +54,8 @@ export class ScriptedHost {
   readonly calls: string[] = []
   readonly warnings: string[] = []
   isOn = true
+  /** Addresses of private interfaces, with their prefixes. */
+  addresses: string[] = []
   hasAgent = true
   isFrozen = false
   domainId = 1
@@ -275,9 +277,12 @@ export class ScriptedHost {
     const agent = `<channel><target name='org.qemu.guest_agent.0' state='${this.hasAgent ? 'connected' : 'disconnected'}'/></channel>`
     const disk = `<disk><source file='${DISK}'/><target dev='vda'/></disk>`
     return `<domain><metadata>${metadata}</metadata><os><type arch='x86_64' machine='q35'>hvm</type></os>
-      <devices>${disk}${agent}</devices></domain>`
+      <devices>${disk}${this.addresses.map(nicXml).join('')}${agent}</devices></domain>`
   }
 }
+
+const nicXml = (address: string, index: number): string =>
+  `<interface type='bridge'><mac address='52:54:00:00:00:0${index}'/><virtualport><parameters profileid='${address}'/></virtualport></interface>`
 
 const UUID = '00000000-0000-4000-8000-000000000001'
 const OTHER_UUID = '00000000-0000-4000-8000-000000000002'
