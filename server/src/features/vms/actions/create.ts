@@ -35,7 +35,7 @@ import { getVmRow, machineSpec } from '../model/machine-spec.ts'
 import { allocatePlacement, releasePlacement, reserveVmQuotas } from '../model/placement.ts'
 import { releaseFetchedRoom, releaseRestoreRoom } from '../model/restore-room.ts'
 import * as sql from '../model/sql.ts'
-import { recordStaleMachine } from '../model/stale-machines.ts'
+import { recordLateMachine, recordStaleMachine } from '../model/stale-machines.ts'
 import type { CreateVm, VmCreated } from '../schema.ts'
 import { withAlternatives } from './alternatives.ts'
 import {
@@ -235,6 +235,9 @@ export interface ProvisionParts<I extends ProvisionInput> {
   onCreated?: (tx: Tx, context: EndContext<Deps, I, unknown>) => Promise<void>
 }
 
+/** Codes of calls that may take effect after they were given up: the undo did not find what they make. */
+const UNANSWERED = ['unknown_outcome', 'aborted', 'unreachable', 'timeout']
+
 export const provisionWorkflow = <I extends ProvisionInput>(parts: ProvisionParts<I>) =>
   parts.begun
     .step('networks', {
@@ -272,7 +275,7 @@ export const provisionWorkflow = <I extends ProvisionInput>(parts: ProvisionPart
       if (cleanupFailed) {
         await pausePorts(tx, vm.id)
         await recordStaleMachine(tx, now, vm.id, vm.host_id!)
-      }
+      } else if (error && UNANSWERED.includes(error.code)) await recordLateMachine(tx, now, vm.id, vm.host_id!)
       await releaseRestoreRoom(tx, runId)
       await releasePlacement(tx, now, vm, cleanupFailed)
       await sql.clearPlacement(tx, now, vm.id)
