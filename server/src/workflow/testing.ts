@@ -25,8 +25,9 @@ export interface CrashTestSetup {
 }
 
 /**
- * Runs all of the above; throws with the name of the case that failed. Unless `thorough`, crashes during compensation are tested only for a
- * failure of the last step, where there is most to compensate, and of two kills that leave the same rows only one is tested.
+ * Runs all of the above; throws with the name of the case that failed. Every kill has a run of its own if `thorough`. Otherwise one run is killed
+ * at all places, one worker after the other; crashes during compensation are tested only for a failure of the last step, where there is most to
+ * compensate; and of two kills that leave the same rows only one is tested.
  */
 export async function testCrashSafety(setup: CrashTestSetup, { thorough = true } = {}): Promise<string[]> {
   const trials: string[] = []
@@ -36,17 +37,18 @@ export async function testCrashSafety(setup: CrashTestSetup, { thorough = true }
       throw new Error(`${setup.workflow.name}: ${name}: ${(error as Error).message}`, { cause: error })
     })
   }
-  const toTry = (seen: string[]): string[] => seen.filter((place) => thorough || !leavesWhatAnotherLeaves(place))
+  const kills = (seen: string[]): string[][] =>
+    thorough ? seen.map((place) => [place]) : [seen.filter((place) => !leavesWhatAnotherLeaves(place))]
   const seen = await checkpoints(setup, setup.workflow)
   const steps = setup.workflow.steps.filter(({ name }) => seen.includes(`${name} begun`)) // the others are not part of these runs
-  for (const place of toTry(seen)) await trial(`killed at "${place}"`, () => killedAt(setup, setup.workflow, place))
+  for (const places of kills(seen)) await trial(`killed at "${places.join('", "')}"`, () => killedAt(setup, setup.workflow, places))
   for (const { name, optional } of steps) {
     const failing = failingAt(setup.workflow, name)
     await trial(`failed at "${name}"`, () => (optional ? endsCompleted(setup, failing) : endsFailed(setup, failing)))
     if (optional) continue
     if (!thorough && name !== steps.findLast((step) => !step.optional)?.name) continue
-    for (const place of toTry(await checkpoints(setup, failing))) {
-      await trial(`failed at "${name}", killed at "${place}"`, () => killedAt(setup, failing, place))
+    for (const places of kills(await checkpoints(setup, failing))) {
+      await trial(`failed at "${name}", killed at "${places.join('", "')}"`, () => killedAt(setup, failing, places))
     }
   }
   return trials
@@ -75,15 +77,16 @@ async function checkpoints(setup: CrashTestSetup, workflow: AnyWorkflow): Promis
   return seen
 }
 
-async function killedAt(setup: CrashTestSetup, workflow: AnyWorkflow, place: string): Promise<void> {
-  let killed = false
+/** A kill may spare the run a place, such as a wait that is over when the next worker comes: another run is killed at what is left. */
+async function killedAt(setup: CrashTestSetup, workflow: AnyWorkflow, places: string[]): Promise<void> {
+  const left = new Set(places)
   const runId = await setup.start()
   const run = await drive(setup, workflow, runId, (where) => {
-    if (killed || where !== place) return
-    killed = true
-    throw new SimulatedCrash(place)
+    if (left.delete(where)) throw new SimulatedCrash(where)
   })
   await (workflow === setup.workflow ? setup.completed(run) : setup.failed(run))
+  if (left.size === places.length) throw new Error('was not killed')
+  if (left.size > 0) await killedAt(setup, workflow, [...left])
 }
 
 async function endsCompleted(setup: CrashTestSetup, workflow: AnyWorkflow): Promise<void> {

@@ -8,23 +8,32 @@ import { testCrashSafety } from './testing.ts'
 describe('workflows', async () => {
   const { db, clock, fixture, queued, runner, start, runOf, houseOf } = await openSampleEngine()
 
-  test('complete with each save exactly once, wherever the worker crashes', async () => {
-    const trials = await testCrashSafety({
-      db,
-      clock,
-      runner,
-      workflow: settle,
-      start,
-      completed: async (run) => {
-        expect(run).toMatchObject({ status: 'COMPLETED', progress: 100, error: null })
-        expect(await houseOf(run)).toEqual({ plot: true, built: true, row: { what: 'owned for 12', times: 1 } })
-      },
-      failed: async (run) => {
-        expect(run).toMatchObject({ status: 'FAILED', error: 'Failed on purpose', error_code: 'planted' })
-        expect(await houseOf(run)).toEqual({ plot: false, built: false, row: { what: 'failed: Failed on purpose', times: 1 } })
-      },
-    })
-    expect(trials.length).toBeGreaterThan(40)
+  const setup = { db, clock, runner, start }
+  const isBuilt = async (run: store.RunRow): Promise<void> => {
+    expect(run).toMatchObject({ status: 'COMPLETED', progress: 100, error: null })
+    expect(await houseOf(run)).toEqual({ plot: true, built: true, row: { what: 'owned for 12', times: 1 } })
+  }
+  const isGone = async (run: store.RunRow): Promise<void> => {
+    expect(run).toMatchObject({ status: 'FAILED', error: 'Failed on purpose', error_code: 'planted' })
+    expect(await houseOf(run)).toEqual({ plot: false, built: false, row: { what: 'failed: Failed on purpose', times: 1 } })
+  }
+
+  test.each([
+    ['at any place', true, 40],
+    ['at every place', false, 4],
+  ])('complete with each save exactly once when the worker crashes %s', async (_, thorough, least) => {
+    const trials = await testCrashSafety({ ...setup, workflow: settle, completed: isBuilt, failed: isGone }, { thorough })
+    expect(trials.length).toBeGreaterThan(least)
+  })
+
+  test.each([true, false])('a step that cannot run twice is detected, thorough: %s', async (thorough) => {
+    const build = async (id: string): Promise<void> => {
+      if (fixture.houses.has(id)) throw new StepError('exists', 'It is there already', { retry: false })
+      await fixture.build(id)
+    }
+    const once = { ...runner, stepDeps: { ...fixture, build } }
+    const proof = testCrashSafety({ ...setup, runner: once, workflow: settle, completed: isBuilt, failed: isGone }, { thorough })
+    await expect(proof).rejects.toThrow(/house.settle: killed at .*build run/)
   })
 
   test('detects a workflow with an incomplete undo', async () => {
@@ -38,15 +47,8 @@ describe('workflows', async () => {
       failure,
       steps: settle.steps.map(({ undo: _, ...step }) => step),
     } as AnyWorkflow
-    const proof = testCrashSafety({
-      db,
-      clock,
-      runner,
-      workflow: careless,
-      start,
-      completed: async () => {},
-      failed: async (run) => expect((await houseOf(run)).plot).toBe(false),
-    })
+    const failed = async (run: store.RunRow): Promise<void> => expect((await houseOf(run)).plot).toBe(false)
+    const proof = testCrashSafety({ ...setup, workflow: careless, completed: async () => {}, failed })
     await expect(proof).rejects.toThrow('house.settle')
   })
 

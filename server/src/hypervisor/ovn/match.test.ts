@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { randomFrom } from '../../../test/property/seeded.ts'
 import type { FilterRule } from '../spec.ts'
-import { matchOf } from './match.ts'
+import { matchOf, merged } from './match.ts'
 
 const rule = (changes: Partial<FilterRule>): FilterRule => ({
   direction: 'IN',
@@ -43,4 +44,61 @@ describe('the match expression of a rule', () => {
     ['ICMPv6 from IPv4, which never happens', { protocol: 'ICMPV6', sources: ['10.0.0.1'] }, null],
     ['IPv4 to IPv6, which never happens', { sources: ['10.0.0.1'], destinations: ['2001:db8::1'] }, null],
   ])('of %s', (_, changes, expected) => expect(matchOf(rule(changes))).toBe(expected))
+})
+
+describe('rules that differ in their ports alone', () => {
+  const port = (from: number, to = from) => ({ ports: [{ from, to }] })
+
+  test('are one, also around others of the same action and of the other direction', () => {
+    const rules = [
+      rule({ protocol: 'TCP', ...port(22) }),
+      rule({ direction: 'OUT', action: 'DROP', protocol: 'TCP', ...port(25) }),
+      rule({ protocol: 'UDP', ...port(53) }),
+      rule({ protocol: 'TCP', ...port(80, 81) }),
+      rule({ protocol: 'TCP', ...port(443), sources: ['10.0.0.1'] }),
+    ]
+    expect(merged(rules)).toEqual([{ ...rules[0], ports: [...rules[0]!.ports, ...rules[3]!.ports] }, rules[2], rules[4], rules[1]])
+  })
+
+  test('keep their order around one with another action', () => {
+    const rules = [rule({ ...port(22) }), rule({ action: 'DROP', ...port(1, 99) }), rule({ ...port(80) })]
+    expect(merged(rules)).toEqual(rules)
+  })
+
+  test('are all ports where one of them is', () =>
+    expect(merged([rule({ ...port(22) }), rule({}), rule({ ...port(80) })])).toEqual([rule({})]))
+
+  test('decide as before', () => {
+    const random = randomFrom(11)
+    const oneOf = <T>(items: readonly T[]): T => random.pick(items)!
+    const randomRule = (): FilterRule => ({
+      direction: oneOf(['IN', 'OUT']),
+      action: oneOf(['ACCEPT', 'DROP']),
+      protocol: oneOf(['TCP', 'UDP']),
+      ports: oneOf([[], [{ from: 1, to: 1 }], [{ from: 2, to: 3 }], [{ from: 3, to: 4 }]]),
+      sources: oneOf([[], ['10.0.0.1'], ['10.0.0.2']]),
+      destinations: [],
+    })
+    const decide = (rules: FilterRule[], packet: { direction: string; protocol: string; port: number; source: string }) =>
+      rules.find(
+        ({ direction, protocol, ports, sources }) =>
+          direction === packet.direction &&
+          protocol === packet.protocol &&
+          (ports.length === 0 || ports.some(({ from, to }) => from <= packet.port && packet.port <= to)) &&
+          (sources.length === 0 || sources.includes(packet.source)),
+      )?.action
+    let mergedAny = 0
+    for (let filter = 0; filter < 300; filter++) {
+      const rules = Array.from({ length: 8 }, randomRule)
+      mergedAny += Number(merged(rules).length < rules.length)
+      for (const direction of ['IN', 'OUT'])
+        for (const protocol of ['TCP', 'UDP'])
+          for (const source of ['10.0.0.1', '10.0.0.2', '10.0.0.3'])
+            for (const port of [1, 2, 3, 4, 5]) {
+              const packet = { direction, protocol, port, source }
+              if (decide(merged(rules), packet) !== decide(rules, packet)) throw new Error(JSON.stringify({ rules, packet }))
+            }
+    }
+    expect(mergedAny).toBeGreaterThan(50)
+  })
 })

@@ -46,3 +46,24 @@ function addresses(field: string, family: 'ip4' | 'ip6', list: readonly string[]
   if (own.length === 0) return null
   return own.some((each) => each.endsWith('/0')) ? '' : `${field} == {${own.toSorted().join(', ')}}`
 }
+
+/**
+ * The same filter with fewer rules. Those of one direction and action that follow each other need no order among themselves, and those of them that
+ * differ in their ports alone are one: a chassis then has a flow for each port and one for each guest, and not one for each pair.
+ */
+export const merged = (rules: readonly FilterRule[]): FilterRule[] =>
+  (['IN', 'OUT'] as const).flatMap((direction) => mergePorts(rules.filter((rule) => rule.direction === direction)))
+
+function mergePorts(rules: readonly FilterRule[]): FilterRule[] {
+  const result: FilterRule[] = []
+  const open = new Map<string, FilterRule>()
+  for (const rule of rules) {
+    if (rule.action !== result.at(-1)?.action) open.clear()
+    const others = JSON.stringify([rule.protocol, rule.sources, rule.destinations])
+    const same = open.get(others)
+    if (same) same.ports = same.ports.length > 0 && rule.ports.length > 0 ? [...same.ports, ...rule.ports] : []
+    else open.set(others, { ...rule })
+    if (!same) result.push(open.get(others)!)
+  }
+  return result
+}

@@ -120,6 +120,32 @@ describeIf(missingForOvn())('guests on OVN', { timeout: 120_000 }, () => {
     expect([await udp(one, other), await udp(other, one)]).toEqual([true, false])
   })
 
+  test('of several firewalls that open the same ports are filtered each by its own', async () => {
+    await network('nets')
+    const names = ['from', 'a1', 'a2', 'b1', 'b2']
+    const [from, ...others] = await Promise.all(names.map((_, i) => plug('nets', `10.0.0.${201 + i}`, i % 2)))
+    const open = (...ports: number[]): Filter => filter(...ports.map((port) => rule({ ports: [{ from: port, to: port }] })))
+    const set = (guests: PluggedGuest[], wanted: Filter) =>
+      Promise.all(guests.map(({ port }) => ovn.controller.ensurePort({ ...port, filter: wanted }, soon())))
+    const opened = async (): Promise<Record<string, number[]>> => {
+      const seen: Record<string, number[]> = {}
+      for (const [i, guest] of others.entries()) {
+        seen[names[i + 1]!] = []
+        for (const port of [4001, 4002, 4003, 4004]) if (await udp(from!, guest, port)) seen[names[i + 1]!]!.push(port)
+      }
+      return seen
+    }
+    const [a, b] = [others.slice(0, 2), others.slice(2)]
+    await Promise.all([set(a, open(4001, 4002)), set(b, open(4002, 4003))])
+    expect(await opened()).toEqual({ a1: [4001, 4002], a2: [4001, 4002], b1: [4002, 4003], b2: [4002, 4003] })
+    await set(a, open(4003, 4004))
+    expect(await opened()).toEqual({ a1: [4003, 4004], a2: [4003, 4004], b1: [4002, 4003], b2: [4002, 4003] })
+    await set(b.slice(0, 1), open(4003, 4004))
+    expect(await opened()).toEqual({ a1: [4003, 4004], a2: [4003, 4004], b1: [4003, 4004], b2: [4002, 4003] })
+    await set(a, open(4001, 4002))
+    expect(await opened()).toEqual({ a1: [4001, 4002], a2: [4001, 4002], b1: [4003, 4004], b2: [4002, 4003] })
+  })
+
   test('are filtered by rules for IPv6 and ICMPv6', async () => {
     await network('netj')
     const [one, other] = [await plug('netj', '10.0.0.91', 0, 'fd00::91'), await plug('netj', '10.0.0.92', 1, 'fd00::92')]

@@ -1,12 +1,12 @@
 // Ports and filters as rows of OVN's northbound database.
 import { hostsOf, portName, type PortSpec } from '../network-controller.ts'
 import type { Filter } from '../spec.ts'
-import { ACTIONS, matchOf, pipelineOf, portIn, type Direction } from './match.ts'
+import { ACTIONS, matchOf, merged, pipelineOf, portIn, type Direction } from './match.ts'
 import type { WantedRow } from './plan.ts'
-import { acl, ALWAYS, digest, LIMIT, networkObject, PUBLIC, versionIds, type Acl } from './rows.ts'
+import { acl, ALWAYS, digest, LAYOUT, LIMIT, networkObject, PUBLIC, versionIds, type Acl } from './rows.ts'
 
 export const portObject = (mac: string): string => `port/${mac}`
-export const filterObject = (filter: Filter): string => `filter/${digest(JSON.stringify(filter)).slice(0, 20)}`
+export const filterObject = (filter: Filter): string => `filter/${digest(LAYOUT + JSON.stringify(filter)).slice(0, 20)}`
 
 const FIRST_RULE = 30_000
 const DEFAULT = 100
@@ -87,7 +87,7 @@ const BURST_KBIT_PER_MBPS = 100
 export function filterRows(filter: Filter): WantedRow[] {
   const group = `berth_${filterObject(filter).replace('/', '_')}`
   const own = (key: string, each: Acl): WantedRow => acl(key, 'group', each)
-  const rules = filter.rules.flatMap((rule, position) => {
+  const rules = merged(filter.rules).flatMap((rule, position) => {
     const match = matchOf(rule)
     const { direction } = rule
     const action = ACTIONS[rule.action]

@@ -44,8 +44,8 @@ export const TO_HOST_PORTS = `(${Object.entries(HOST_PORTS)
   .map(([protocol, ports]) => `${protocol}.dst == {${ports.join(', ')}}`)
   .join(' || ')})`
 
-/** Raise it when the rows of networks or ports change: those of older releases are then listed as outdated, and made anew. */
-const LAYOUT = '2'
+/** Raise it when the rows of networks, ports or filters change: those of older releases are then listed as outdated, and made anew. */
+export const LAYOUT = '3'
 export const versionIds = (version: number): Record<string, string> => ({ version: String(version), layout: LAYOUT })
 /** No version that was ever given, where the rows are of another layout. */
 export const versionIn = ({ version = '0', layout }: Record<string, string>): number => (layout === LAYOUT ? Number(version) : -1)
