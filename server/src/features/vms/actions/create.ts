@@ -97,9 +97,9 @@ export async function createVm(
   const size = { vcpu, ramMiB, diskGiB, ...(shape.dedicatedCpu && { dedicatedFor: id }) }
   // In a storage backend what is fetched becomes the disk.
   const copy = source && shape.storage === 'LOCAL' ? { runId, gib: source.diskGiB, storedOn: null } : undefined
-  const place = await allocatePlacement(tx, now, region, size, where, copy).catch(async (error: unknown) => {
+  const place = await allocatePlacement(tx, now, region, size, where, copy).catch((error: unknown) => {
     const minimum = { ramMiB: template.min_ram_mib, diskGiB: Math.max(template.min_disk_gib, source?.diskGiB ?? 0) }
-    throw await withAlternatives(tx, now, error, { region, shape, where, copy, minimum, isBound: networks.length > 0 })
+    throw withAlternatives(now, error, { region, shape, where, copy, minimum, isBound: networks.length > 0 })
   })
   if (!source) await reserveImageRoom(tx, template, place)
 
