@@ -266,3 +266,15 @@ export async function expectOnce({ app }: Played): Promise<number> {
   expect([periods, charges]).toEqual([renewals, renewals])
   return renewals
 }
+
+/** Returns the number of resizes in either direction. */
+export async function playResizes(days: number): Promise<Record<'up' | 'down', number>> {
+  const from = '2028-01-20T00:00:00.000Z'
+  const played = await playYears({ from, days, buyingDays: 20, accounts: 4, vms: 12, seed: 71, outageDays: 0, resizes: 0.7 })
+  await expectSameLedger(played)
+  await expectSameVms(played)
+  await expectOnce(played)
+  return played.app.db.one(sql`
+    select count(*) filter (where type = 'VM_UPGRADE')::int as up, count(*) filter (where type = 'VM_REFUND' and description like '%resize%')::int as down
+    from wallet_transactions`)
+}

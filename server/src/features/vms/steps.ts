@@ -23,7 +23,9 @@ export const SHUTDOWN_GRACE_MS = 60_000
 const READY_TIMEOUT_MS = 600_000
 /** Whatever the guest does: a step that runs out of time is repeated, and undone at last. */
 const READY_LIMIT_MS = 630_000
-export const READY_STEP = '11m'
+export const READY_STEP = { timeout: '11m', waitsForGuest: true }
+/** Longer than the grace. */
+export const STOP_STEP = { timeout: '3m', waitsForGuest: true }
 
 export async function vmAndDriver({ deps, input }: Context): Promise<{ vm: VmDetails; driver: Driver }> {
   const vm = await getVmRow(deps.db, input.vmId)
