@@ -24,6 +24,8 @@ export interface Runner {
   enqueue: (tx: Tx, run: store.QueuedRun, at: Date) => Promise<void>
   /** Aborted when the process has to stop. */
   stopping: AbortSignal
+  /** The run holds no place until this is done. */
+  aside?: <T>(work: Promise<T>) => Promise<T>
   /** Called around every journal write; crash tests throw here. */
   checkpoint?: (where: string) => void
 }
@@ -232,7 +234,8 @@ class RunExecution {
       tries: row.tries,
       signal,
     }
-    return Promise.race([work(context as never), aborted(signal, handler)])
+    const done = Promise.race([work(context as never), aborted(signal, handler)])
+    return handler.waitsForGuest && this.#runner.aside ? this.#runner.aside(done) : done
   }
 
   #journal(where: string, progress: number, write: (tx: Tx) => Promise<unknown>): Promise<void> {

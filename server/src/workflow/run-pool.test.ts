@@ -24,7 +24,11 @@ describe('a worker', async () => {
     holdIn('moves'),
     holdIn('migrations'),
   ]
-  const openEngine = () => startEngine(deps, { workflows: [hold, bulk, foreign, moves, migrations], supervise: true })
+  const guest = workflowsFor()<object>('hold guest', { deadline: '10m' }).step('hold', {
+    waitsForGuest: true,
+    run: () => new Promise<void>((resolve) => held.push(resolve)),
+  })
+  const openEngine = () => startEngine(deps, { workflows: [hold, bulk, foreign, moves, migrations, guest], supervise: true })
   const runsStarted = async (engine: Awaited<ReturnType<typeof openEngine>>, count: number): Promise<string[]> =>
     Promise.all(Array.from({ length: count }, () => db.tx((tx) => engine.start(tx, hold, {}, { label: 'HOLD' }))))
   const statuses = async (ids: string[]): Promise<string[]> =>
@@ -95,6 +99,25 @@ describe('a worker', async () => {
       return counted([...theirs, own], 'COMPLETED')
     }
     await expect.poll(letGo, { timeout: 10_000 }).toBe(4)
+    await engine.drain(new AbortController().signal)
+    await engine.stop()
+  })
+
+  test('keeps no action waiting for guests, of which it waits for eight times as many as it has places', async () => {
+    const engine = await openEngine()
+    const start = (workflow: typeof hold) => db.tx((tx) => engine.start(tx, workflow, {}, { label: 'HOLD' }))
+    await engine.work({}, 2)
+    const silent = await Promise.all(Array.from({ length: 20 }, () => start(guest)))
+    await expect.poll(() => counted(silent, 'RUNNING'), { timeout: 10_000 }).toBe(18)
+    const next = await start(hold)
+    held.splice(0, 4).forEach((end) => end())
+    await expect.poll(() => statuses([next]), { timeout: 10_000 }).toEqual(['RUNNING'])
+    expect(await counted(silent, 'RUNNING')).toBe(16)
+    const letGo = async (): Promise<number> => {
+      for (const end of held.splice(0)) end()
+      return counted([...silent, next], 'COMPLETED')
+    }
+    await expect.poll(letGo, { timeout: 10_000 }).toBe(21)
     await engine.drain(new AbortController().signal)
     await engine.stop()
   })

@@ -14,24 +14,43 @@ export interface RunPool {
   idle(): Promise<void>
 }
 
+/** Runs that wait for their guests, for each place: hosts need not boot more at once. */
+const MOST_ASIDE = 8
+
 export function createRunPool(runner: Runner, maxRuns: number): RunPool {
   const running = new Set<Promise<void>>()
   const { log } = runner.deps
+  let aside = 0
+  const held = (): number => running.size - Math.min(aside, MOST_ASIDE * maxRuns)
+  let fewer = Promise.withResolvers<void>()
+  const tell = (): void => {
+    fewer.resolve()
+    fewer = Promise.withResolvers()
+  }
   const waitForCapacity = async (count: number): Promise<void> => {
-    while (running.size > 0 && running.size + count > maxRuns) await Promise.race(running)
+    while (held() > 0 && held() + count > maxRuns) await fewer.promise
+  }
+  /** What comes back goes on at once: little is left to do. */
+  const stepAside = async <T>(work: Promise<T>): Promise<T> => {
+    aside++
+    tell()
+    return work.finally(() => aside--)
   }
   return {
     async claim(runId) {
       await waitForCapacity(1)
       const taken = await claimWithSteps(runner, runId)
       if (!taken) return
-      const work: Promise<void> = executeRun(runner, taken)
+      const work: Promise<void> = executeRun({ ...runner, aside: stepAside }, taken)
         .catch((error: unknown) => log.error({ err: error, runId }, 'workflow run crashed; retrying after lease expiry'))
-        .finally(() => running.delete(work))
+        .finally(() => {
+          running.delete(work)
+          tell()
+        })
       running.add(work)
     },
     waitForCapacity,
-    hasCapacity: () => running.size < maxRuns,
+    hasCapacity: () => held() < maxRuns,
     idle: async () => void (await Promise.all(running)),
   }
 }

@@ -48,6 +48,8 @@ export interface Step<D = unknown, I = unknown, R = Record<string, unknown>, T =
   timeout?: string
   /** Maximum number of attempts. */
   tries?: number
+  /** Its guest may draw it out: meanwhile others have the run's place in the worker. */
+  waitsForGuest?: boolean
   /** Cleanup after the result is certain: a failure is logged and the run completes. Only optional steps may follow one. */
   optional?: boolean
 }

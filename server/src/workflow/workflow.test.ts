@@ -31,7 +31,7 @@ describe('workflows', async () => {
       if (fixture.houses.has(id)) throw new StepError('exists', 'It is there already', { retry: false })
       await fixture.build(id)
     }
-    const once = { ...runner, stepDeps: { ...fixture, build } }
+    const once = { ...runner, stepDeps: { buy: fixture.buy, sell: fixture.sell, build, tearDown: fixture.tearDown } }
     const proof = testCrashSafety({ ...setup, runner: once, workflow: settle, completed: isBuilt, failed: isGone }, { thorough })
     await expect(proof).rejects.toThrow(/house.settle: killed at .*build run/)
   })

@@ -266,3 +266,16 @@ export async function expectOnce({ app }: Played): Promise<number> {
   expect([periods, charges]).toEqual([renewals, renewals])
   return renewals
 }
+
+/** With at least so many resizes in either direction. */
+export async function playResizes({ days, least }: { days: number; least: number }): Promise<void> {
+  const from = '2028-01-20T00:00:00.000Z'
+  const played = await playYears({ from, days, buyingDays: 20, accounts: 4, vms: 12, seed: 71, outageDays: 0, resizes: 0.7 })
+  expect(await expectSameLedger(played)).toBeGreaterThan(10 * least)
+  await expectSameVms(played)
+  await expectOnce(played)
+  const { up, down } = await played.app.db.one<Record<'up' | 'down', number>>(sql`
+    select count(*) filter (where type = 'VM_UPGRADE')::int as up, count(*) filter (where type = 'VM_REFUND' and description like '%resize%')::int as down
+    from wallet_transactions`)
+  expect([up, down].filter((count) => count < least)).toEqual([])
+}

@@ -1,7 +1,7 @@
 // Three years of a thousand VMs: month ends, a leap day, late and missing payments, upgrades, add-ons, VMs shelved and unshelved, deletions, two months without any
 // scheduler, three scheduler processes of which one is killed half way. The ledger must equal the model's, entry by entry.
 import { expect, test } from 'vitest'
-import { expectOnce, expectSameLedger, expectSameVms, playYears } from '../../../test/years/simulate.ts'
+import { expectOnce, expectSameLedger, expectSameVms, playResizes, playYears } from '../../../test/years/simulate.ts'
 import { stopwatch } from '../../kernel/clock.ts'
 
 test('three years of 1,000 VMs are charged as the model predicts', async () => {
@@ -25,3 +25,9 @@ test('three years of 1,000 VMs are charged as the model predicts', async () => {
     `${renewals} renewals, ${entries} entries of the ledger, ${played.times.length} looks at the clock: ${Math.round(elapsed() / 1000)} s`,
   )
 }, 1_800_000)
+
+test(
+  'a year of VMs that are resized again and again is charged as the model predicts',
+  () => playResizes({ days: 366, least: 15 }),
+  600_000,
+)

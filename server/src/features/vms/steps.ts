@@ -21,7 +21,9 @@ export type Context = Pick<StepContext<Deps, VmInput, unknown>, 'deps' | 'input'
 export const SHUTDOWN_GRACE_MS = 60_000
 /** A guest takes minutes to boot where its CPU is emulated. */
 const READY_TIMEOUT_MS = 600_000
-export const READY_STEP = '11m'
+export const READY_STEP = { timeout: '11m', waitsForGuest: true }
+/** Longer than the grace. */
+export const STOP_STEP = { timeout: '3m', waitsForGuest: true }
 
 export async function vmAndDriver({ deps, input }: Context): Promise<{ vm: VmDetails; driver: Driver }> {
   const vm = await getVmRow(deps.db, input.vmId)

@@ -19,7 +19,7 @@ import * as sql from './sql.ts'
 
 const MAX_VOLUMES = 8
 /** Longer than the driver waits for a guest to release it; otherwise the step would time out before it reports the reason. */
-const PLUG_STEP = '3m'
+const PLUG_STEP = { timeout: '3m', waitsForGuest: true }
 /** Of the step that asks a guest to release it. */
 const TRIES = 2
 const ATTACH = 'VOLUME_ATTACH'
@@ -69,7 +69,7 @@ export const attachWorkflow = workflow<AttachInput>('volume.attach', { deadline:
       if (isNew) await (await driverForVmId(deps, vmId)).ensureNoVolume(await volumeSpec(deps.db, volumeId), signal)
     },
   })
-  .step('attach', { timeout: PLUG_STEP, run: plugIn, undo: unplug })
+  .step('attach', { ...PLUG_STEP, run: plugIn, undo: unplug })
   .onSuccess(async (tx, { deps, input: { volumeId }, runId, now }) => {
     await sql.markAttached(tx, now, volumeId)
     await recordVolumeEvent(tx, deps, volumeId, 'volume.attached', { actionId: runId })
@@ -103,7 +103,7 @@ async function bootAgain(context: DetachContext): Promise<void> {
 export const detachWorkflow = workflow<DetachInput>('volume.detach', { deadline: '10m' })
   // Retried less often than others: the driver itself waits for the guest.
   .step('detach', {
-    timeout: PLUG_STEP,
+    ...PLUG_STEP,
     tries: TRIES,
     run: takeOut,
     undo: async (context) => {

@@ -17,7 +17,7 @@ import { prepareNetworks, vmAndDriver, type VmInput } from '../steps.ts'
 
 const MAX_NETWORKS = 5
 /** Longer than the driver waits for a guest to release an interface; otherwise the step would time out before it reports the reason. */
-const PLUG_STEP = '4m'
+const PLUG_STEP = { timeout: '4m', waitsForGuest: true }
 
 interface Input extends VmInput {
   networkId: string
@@ -49,7 +49,7 @@ const toldOf = ({ networkId }: Input) => ({ network: { id: networkId } })
 
 export const attachNetwork = workflow<Input>('vm.network_attach', { deadline: '6m' })
   .step('network', { run: prepareNetworks })
-  .step('attach', { timeout: PLUG_STEP, run: plugIn, undo: unplug })
+  .step('attach', { ...PLUG_STEP, run: plugIn, undo: unplug })
   .onSuccess(async (tx, { deps, input, runId, now }) => {
     // A route to it may have been made or deleted after the port was read, and the limit of the public port counts the network.
     await markPortsDirty(tx, [input.vmId])
@@ -62,7 +62,7 @@ export const attachNetwork = workflow<Input>('vm.network_attach', { deadline: '6
   })
 
 export const detachNetwork = workflow<Input>('vm.network_detach', { deadline: '6m' })
-  .step('detach', { timeout: PLUG_STEP, run: unplug, undo: plugIn })
+  .step('detach', { ...PLUG_STEP, run: unplug, undo: plugIn })
   .onSuccess(async (tx, { deps, input, runId, now }) => {
     await releaseAddress(tx, input.networkId, input.vmId)
     // The limit of the public port counts the network no longer.

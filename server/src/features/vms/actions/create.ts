@@ -258,7 +258,7 @@ export const provisionWorkflow = <I extends ProvisionInput>(parts: ProvisionPart
       undo: purge,
     })
     .step('boot', { run: boot, undo: purge })
-    .step('ready', { run: (context): Promise<Ready> => parts.ready(context), timeout: READY_STEP })
+    .step('ready', { run: (context): Promise<Ready> => parts.ready(context), ...READY_STEP })
     .onSuccess(async (tx, context) => {
       const { deps, input, results, runId, now } = context
       const vm = await getVmRow(tx, input.vmId)

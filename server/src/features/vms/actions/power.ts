@@ -20,6 +20,7 @@ import {
   SHUTDOWN_GRACE_MS,
   vmAndDriver,
   type VmInput,
+  STOP_STEP,
 } from '../steps.ts'
 
 type Owner = Pick<Principal, 'accountId'>
@@ -60,7 +61,7 @@ export const startVm = workflow<VmInput>('vm.start', { deadline: '15m' })
   .step('networks', { run: prepareNetworks })
   .step('filter', { run: applyPorts, save: savePorts })
   .step('boot', { run: boot, undo: (context) => powerOff(context, 0) })
-  .step('ready', { run: awaitReady, timeout: READY_STEP })
+  .step('ready', { run: awaitReady, ...READY_STEP })
   .onSuccess(async (tx, { deps, input, results, runId, now }) => {
     const { readiness, reason } = results.ready
     await sql.setStatus(tx, now, input.vmId, { status: 'RUNNING', readiness, reason, desiredRunning: true })
@@ -83,7 +84,7 @@ export interface ForceInput extends VmInput {
 }
 
 export const stopVm = workflow<ForceInput>('vm.stop', { deadline: '10m' })
-  .step('power off', { run: (context) => powerOff(context, context.input.force ? 0 : SHUTDOWN_GRACE_MS), timeout: '3m' })
+  .step('power off', { run: (context) => powerOff(context, context.input.force ? 0 : SHUTDOWN_GRACE_MS), ...STOP_STEP })
   .onSuccess(async (tx, { deps, input, runId, now }) => {
     await sql.setStatus(tx, now, input.vmId, {
       status: 'STOPPED',
@@ -96,13 +97,13 @@ export const stopVm = workflow<ForceInput>('vm.stop', { deadline: '10m' })
 
 export const restartVm = workflow<ForceInput>('vm.restart', { deadline: '15m' })
   .step('reboot', {
-    timeout: '3m',
+    ...STOP_STEP,
     run: async (context) => {
       const { vm, driver } = await vmAndDriver(context)
       await driver.ensureRestarted(vm.id, { actionId: context.runId, graceMs: context.input.force ? 0 : SHUTDOWN_GRACE_MS }, context.signal)
     },
   })
-  .step('ready', { run: awaitReady, timeout: READY_STEP })
+  .step('ready', { run: awaitReady, ...READY_STEP })
   .onSuccess(async (tx, { deps, input, results, runId, now }) => {
     const { readiness, reason } = results.ready
     await sql.setStatus(tx, now, input.vmId, { status: 'RUNNING', readiness, reason })
@@ -117,6 +118,7 @@ export interface PasswordInput extends VmInput {
 
 export const setPassword = workflow<PasswordInput>('vm.reset_password', { deadline: '5m' }).step('password', {
   timeout: '1m',
+  waitsForGuest: true,
   run: async (context) => {
     const { vm, driver } = await vmAndDriver(context)
     const passwordHash = openPasswordHash(context.deps, vm.id, context.input.passwordHash)
@@ -135,7 +137,7 @@ export interface SuspendInput extends VmInput {
 }
 
 export const suspendVm = workflow<SuspendInput>('vm.suspend', { deadline: '15m' })
-  .step('power off', { run: (context) => powerOff(context, SHUTDOWN_GRACE_MS), timeout: '3m' })
+  .step('power off', { run: (context) => powerOff(context, SHUTDOWN_GRACE_MS), ...STOP_STEP })
   .onSuccess(async (tx, { deps, input: { vmId, unpaid, again }, runId, now }) => {
     const { account_suspended, pending_hold } = await getVmRow(tx, vmId)
     const isUnpaid = unpaid && pending_hold !== 'SUSPEND' // the operator may have asked meanwhile
@@ -164,7 +166,7 @@ export const unsuspendVm = workflow<VmInput>('vm.unsuspend', { deadline: '15m' }
     undo: (context) => powerOff(context, 0),
   })
   .step('ready', {
-    timeout: READY_STEP,
+    ...READY_STEP,
     run: async (context) => ((await vmAndDriver(context)).vm.desired_running ? awaitReady(context) : null),
   })
   .onSuccess(async (tx, { deps, input, results, runId, now }) => {

@@ -25,6 +25,7 @@ import {
   vmAndDriver,
   type Ready,
   type VmInput,
+  STOP_STEP,
 } from '../steps.ts'
 
 export interface NewDiskInput extends VmInput {
@@ -53,7 +54,7 @@ export interface NewDiskParts<I extends NewDiskInput> {
 
 export const replaceDiskWorkflow = <I extends NewDiskInput>(name: string, { source, begun, afterDisk }: NewDiskParts<I>) =>
   (begun ?? workflow<I>(name, { deadline: '2h' }))
-    .step('stop', { timeout: '3m', run: (context) => powerOff(context, SHUTDOWN_GRACE_MS), undo: returnToOldDisk })
+    .step('stop', { ...STOP_STEP, run: (context) => powerOff(context, SHUTDOWN_GRACE_MS), undo: returnToOldDisk })
     .step('networks', { run: prepareNetworks })
     .step('filter', { run: movePorts, save: savePorts })
     .step('disk', {
@@ -67,7 +68,7 @@ export const replaceDiskWorkflow = <I extends NewDiskInput>(name: string, { sour
     })
     .step('boot', { run: bootNewDisk, undo: returnToOldDisk })
     .step('ready', {
-      timeout: READY_STEP,
+      ...READY_STEP,
       run: async (context): Promise<Ready> => (context.input.staysOff ? { readiness: 'booting', reason: null } : awaitReady(context)),
       save: (tx, { input, now }) => commitNewDisk(tx, now, input),
     })

@@ -40,6 +40,7 @@ import {
   SHUTDOWN_GRACE_MS,
   startMachine,
   vmAndDriver,
+  STOP_STEP,
 } from '../steps.ts'
 import {
   changesCompute,
@@ -88,7 +89,7 @@ async function takeBackGrowth(context: Parameters<typeof defineAsBefore>[0]): Pr
 const resizing = <I extends ResizeInput, R extends object>(builder: WorkflowBuilder<Deps, I, R>) =>
   builder
     .step('stop', {
-      timeout: '3m',
+      ...STOP_STEP,
       when: isStopped,
       run: (context) => powerOff(context, SHUTDOWN_GRACE_MS),
       undo: async (context) => {
@@ -118,6 +119,7 @@ const resizing = <I extends ResizeInput, R extends object>(builder: WorkflowBuil
     })
     .step('plug', {
       timeout: '5m',
+      waitsForGuest: true,
       when: isPlugged,
       run: (context): Promise<Plugged> => plug(context),
       undo: async (context) => (hasGrown(context) ? undefined : unplug(context)),
@@ -130,7 +132,7 @@ const resizing = <I extends ResizeInput, R extends object>(builder: WorkflowBuil
     })
     .step('ready', {
       optional: true,
-      timeout: READY_STEP,
+      ...READY_STEP,
       when: isStopped,
       run: (context): Promise<Ready> => awaitReadyOrEnd(context, finalSize(context.input)),
     })

@@ -298,6 +298,7 @@ describe('POST /vms/{id}/shelve and /unshelve', async () => {
         await app.settle({ subjectId: id })
       }
     }
+    await dailyBackups.runOnce(app.deps) // its first time is within a day of this
     await aDay()
     expect(await backups()).toBe(1)
     await post(id, 'shelve')

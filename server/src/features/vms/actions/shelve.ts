@@ -31,7 +31,7 @@ import { sizeOf, sizeOnHost } from '../model/placement.ts'
 import { releaseRestoreRoom, reserveRestoreRoom } from '../model/restore-room.ts'
 import * as sql from '../model/sql.ts'
 import { recordStaleMachine, STALE_MACHINES } from '../model/stale-machines.ts'
-import { applyPorts, boot, powerOff, removePorts, SHUTDOWN_GRACE_MS, type VmInput } from '../steps.ts'
+import { applyPorts, boot, powerOff, removePorts, SHUTDOWN_GRACE_MS, STOP_STEP, type VmInput } from '../steps.ts'
 import { ON_SHELF } from './power.ts'
 
 interface PoolInput extends VmInput {
@@ -100,7 +100,7 @@ async function requireNothingBeside(tx: Tx, vm: sql.VmDetails): Promise<void> {
 const begun = <I extends PoolInput>(name: string, options: { deadline: string; queue?: QueueName }) =>
   workflow<I>(name, options)
     .step('stop', {
-      timeout: '3m',
+      ...STOP_STEP,
       run: (context) => powerOff(context, SHUTDOWN_GRACE_MS),
       undo: async (context) => {
         if (context.input.wasRunning) await boot(context)

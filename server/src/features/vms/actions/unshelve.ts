@@ -128,7 +128,7 @@ function ended<I extends PoolInput, R extends object>(begun: WorkflowBuilder<Dep
   return begun
     .step('boot', { run: async (context) => void (await (context.input.isOn ? steps.boot(context) : steps.applySpec(context))) })
     .step('ready', {
-      timeout: steps.READY_STEP,
+      ...steps.READY_STEP,
       run: async (context): Promise<steps.Ready | null> => (context.input.isOn ? steps.awaitReadyOrEnd(context) : null),
     })
     .onSuccess(async (tx, { deps, input: { vmId }, results: { ready }, runId, now }) => {

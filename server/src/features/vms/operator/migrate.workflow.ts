@@ -21,7 +21,7 @@ import {
   type MoveInput,
   type Outcome,
 } from '../move/steps.ts'
-import { applyPorts, awaitReady, boot, powerOff, READY_STEP, savePorts, SHUTDOWN_GRACE_MS, startMachine } from '../steps.ts'
+import { applyPorts, awaitReady, boot, powerOff, READY_STEP, savePorts, SHUTDOWN_GRACE_MS, startMachine, STOP_STEP } from '../steps.ts'
 
 interface MigrateInput extends MoveInput {
   /** It runs, is stopped for the move, and started again. `isOn` is of the move. */
@@ -42,7 +42,7 @@ async function startAgain(context: Context & { results: unknown }): Promise<void
 
 export const migrateVm = workflow<MigrateInput>('vm.migrate', { deadline: '6h', queue: 'migrations' })
   .step('power off', {
-    timeout: '3m',
+    ...STOP_STEP,
     run: async (context) => {
       if (context.input.restarts) await powerOff(context, SHUTDOWN_GRACE_MS)
       return context.input.restarts ?? false
@@ -78,7 +78,7 @@ export const migrateVm = workflow<MigrateInput>('vm.migrate', { deadline: '6h', 
   })
   .step('ready', {
     optional: true,
-    timeout: READY_STEP,
+    ...READY_STEP,
     run: async (context) => (context.results.boot ? awaitReady(context) : null),
   })
   .step('clean up', {

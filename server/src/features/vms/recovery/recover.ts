@@ -74,7 +74,7 @@ export const recoverVm = workflow<Input>('vm.recover', { deadline: '30m' })
     undo: (context) => steps.powerOff(context, 0),
   })
   .step('ready', {
-    timeout: steps.READY_STEP,
+    ...steps.READY_STEP,
     run: async (context) => (context.input.isOn ? steps.awaitReadyOrEnd(context, {}, ['guest']) : null),
   })
   .onSuccess(async (tx, { deps, input: { vmId, off }, results: { ready }, runId, now }) => {

@@ -28,7 +28,7 @@ export function matchesRecord(vm: sql.VmRow, attachments: { mac: string }[], vol
 const TRY_AGAIN = '10m'
 
 export const repairVm = workflow<Input>('vm.repair', { deadline: '30m' })
-  .step('stop', { timeout: '3m', run: (context) => steps.powerOff(context, steps.SHUTDOWN_GRACE_MS) })
+  .step('stop', { ...steps.STOP_STEP, run: (context) => steps.powerOff(context, steps.SHUTDOWN_GRACE_MS) })
   .step('define', { run: steps.applySpec })
   .step('networks', { run: steps.prepareNetworks })
   .step('filter', { run: steps.applyPorts, save: steps.savePorts })
@@ -38,7 +38,7 @@ export const repairVm = workflow<Input>('vm.repair', { deadline: '30m' })
     },
   })
   .step('ready', {
-    timeout: steps.READY_STEP,
+    ...steps.READY_STEP,
     run: async (context) => (context.input.isOn ? steps.awaitReady(context) : null),
   })
   .onSuccess(async (tx, { deps, input: { vmId }, results: { ready }, runId, now }) => {
