@@ -36,7 +36,7 @@ import { getVmRow, machineSpec } from '../model/machine-spec.ts'
 import { allocatePlacement, releasePlacement, reserveVmQuotas } from '../model/placement.ts'
 import { releaseFetchedRoom, releaseRestoreRoom } from '../model/restore-room.ts'
 import * as sql from '../model/sql.ts'
-import { recordStaleMachine } from '../model/stale-machines.ts'
+import { recordLateMachine, recordStaleMachine } from '../model/stale-machines.ts'
 import type { CreateVm, VmCreated } from '../schema.ts'
 import { withAlternatives } from './alternatives.ts'
 import {
@@ -99,9 +99,9 @@ export async function createVm(
   const size = { vcpu, ramMiB, diskGiB, ...(shape.dedicatedCpu && { dedicatedFor: id }) }
   // In a storage backend what is fetched becomes the disk.
   const copy = source && shape.storage === 'LOCAL' ? { runId, gib: source.diskGiB, storedOn: null } : undefined
-  const place = await allocatePlacement(tx, now, region, size, where, copy).catch(async (error: unknown) => {
+  const place = await allocatePlacement(tx, now, region, size, where, copy).catch((error: unknown) => {
     const minimum = { ramMiB: template.min_ram_mib, diskGiB: Math.max(template.min_disk_gib, source?.diskGiB ?? 0) }
-    throw await withAlternatives(tx, now, error, { region, shape, where, copy, minimum, isBound: networks.length > 0 })
+    throw withAlternatives(now, error, { region, shape, where, copy, minimum, isBound: networks.length > 0 })
   })
   if (!source) await reserveImageRoom(tx, template, place)
 
@@ -237,6 +237,9 @@ export interface ProvisionParts<I extends ProvisionInput> {
   onCreated?: (tx: Tx, context: EndContext<Deps, I, unknown>) => Promise<void>
 }
 
+/** Codes of calls that may take effect after they were given up: the undo did not find what they make. */
+const UNANSWERED = ['unknown_outcome', 'aborted', 'unreachable', 'timeout']
+
 export const provisionWorkflow = <I extends ProvisionInput>(parts: ProvisionParts<I>) =>
   parts.begun
     .step('networks', {
@@ -274,7 +277,7 @@ export const provisionWorkflow = <I extends ProvisionInput>(parts: ProvisionPart
       if (cleanupFailed) {
         await pausePorts(tx, vm.id)
         await recordStaleMachine(tx, now, vm.id, vm.host_id!)
-      }
+      } else if (error && UNANSWERED.includes(error.code)) await recordLateMachine(tx, now, vm.id, vm.host_id!)
       await releaseRestoreRoom(tx, runId)
       await releasePlacement(tx, now, vm, cleanupFailed)
       await sql.clearPlacement(tx, now, vm.id)

@@ -131,10 +131,10 @@ export async function returnIfUnsettled(context: Context): Promise<Outcome> {
 const openUnlessLost = async ({ db, hypervisors }: Deps, hostId: string): Promise<Driver | null> =>
   (await getHost(db, hostId)).lost_at === null ? hypervisors.get(hostId) : null
 
-/** On both hosts, where the machine stays at the destination. */
+/** On both hosts, where the machine stays at the destination: there they were before it, and the source, which does not answer or was destroyed, confirms nothing. */
 export async function returnPorts({ deps, input, signal }: Context, hasArrived: boolean): Promise<void> {
   const vm = await sql.vmById(deps.db, input.vmId)
-  if (vm && isPlaced(vm)) await ensurePorts(deps, vm, signal, { sourceOnly: !hasArrived })
+  if (vm && isPlaced(vm)) await ensurePorts(deps, vm, signal, { sourceOnly: !hasArrived, unconfirmed: hasArrived })
 }
 
 export const subtract = (from: Size, size: Size): Size => ({
