@@ -29,6 +29,7 @@ import { noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
 import { requireReplicatedStorage } from '../../storage/service.ts'
 import { balanceOf, charge, type Quote, refund, requireEnough, toQuote } from '../../wallet/service.ts'
 import { monthlyPrice, nextRenewal, type PricedSize, resolveSize, speedBought } from '../billing/pricing.ts'
+import { requireFewRests } from '../model/address-rests.ts'
 import { recordVmEvent, recordVmEventAndShow } from '../model/events.ts'
 import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
@@ -89,6 +90,7 @@ export async function createVm(
   if (boughtMbps > 0) await requireSpeed(tx, region, boughtMbps)
   requireInRegion(region, networks)
   await reserveVmQuotas(tx, accountId, shape, 1n)
+  if (publicIpv4) await requireFewRests(tx, now, accountId)
   const price = monthlyPrice(numbers, shape.priceCents, addOns)
   requireEnough(balance, price, currency)
   const runId = newId()
