@@ -131,7 +131,11 @@ describe('host', () => {
       procedure === agentCommand.name && answered.push(connection)
     const host = start({ onCall })
     await host.whenUp()
-    const settled = Promise.allSettled(Array.from({ length: 9 }, () => host.guests.agentCommand({ domain, command: '{}' })))
+    const settled = Promise.allSettled(
+      Array.from({ length: 9 }, (_, index) =>
+        host.guests.agentCommand({ domain: { ...domain, uuid: domain.uuid.replace(/1$/, `${index}`) }, command: '{}' }),
+      ),
+    )
     await eventually('three calls', () => asked.length === 3 || undefined)
     await host.domains.destroy({ domain })
     expect(answered).toEqual([])

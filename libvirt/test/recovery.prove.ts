@@ -28,7 +28,7 @@ describeIf(missingForSandbox())('a libvirtd that is killed', () => {
 
     // A stopped daemon has four calls of each connection in flight; the others are queued here.
     await sandbox.signalDaemon('STOP')
-    const slow = Promise.allSettled(guests.concat(guests, guests).map((domain) => host.domains.getAddresses({ domain })))
+    const slow = Promise.allSettled(guests.concat(guests, guests).map((domain) => host.domains.resume({ domain })))
     const quick = Promise.allSettled(guests.concat(guests, guests).map((domain) => host.domains.getState({ domain })))
     await sandbox.signalDaemon('KILL')
     for (const outcomes of [await slow, await quick]) {

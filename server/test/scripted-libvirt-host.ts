@@ -11,7 +11,7 @@ import { decode } from '../../libvirt/src/xdr/types.ts'
 import { openHostContext, type HostContext } from '../src/hypervisor/libvirt/core/host-context.ts'
 import { getMachine, type MachineState } from '../src/hypervisor/libvirt/domain/lookup.ts'
 
-const { backups, checkpoints, domains, pools, snapshots, volumes } = areas
+const { backups, checkpoints, domains, guests, pools, volumes } = areas
 
 export const VM = 'cvm'
 export const DISK = '/berth/vm-cvm-1.qcow2'
@@ -34,6 +34,12 @@ interface HostVolume {
   backing?: string | undefined
 }
 
+type AgentScript = (
+  reply: (value: unknown) => void,
+  refuse: (code: number, message: string) => void,
+  asked: { timeoutSeconds: number },
+) => void
+
 export class ScriptedHost {
   readonly daemon: ScriptedDaemon
   /** With pauses that take no time. */
@@ -48,10 +54,13 @@ export class ScriptedHost {
   readonly calls: string[] = []
   readonly warnings: string[] = []
   isOn = true
+  /** Addresses of private interfaces, with their prefixes. */
+  addresses: string[] = []
   hasAgent = true
   isFrozen = false
   domainId = 1
   ended: Ended | undefined
+  private readonly agent = new Map<string, AgentScript>()
   /** Called whenever the driver reads the state of a running job. */
   onPoll: (job: Job, domain: string) => void = (job, domain) => {
     if (job.polls === 2) this.endJob(domain, { type: JobType.completed })
@@ -112,6 +121,20 @@ export class ScriptedHost {
     })
   }
 
+  /** What the guest agent answers to a command: by `reply`, or not at all. */
+  onAgent(execute: string, script: AgentScript): void {
+    this.agent.set(execute, script)
+  }
+
+  /** Answers once as scripted, and as before afterwards. */
+  onceAgent(execute: string, script: AgentScript): void {
+    const before = this.agent.get(execute)!
+    this.onAgent(execute, (...given) => {
+      this.onAgent(execute, before)
+      script(...given)
+    })
+  }
+
   /** As QEMU does when a crash left the dirty bitmap of the parent inconsistent. */
   refuseIncremental(): void {
     const begin = this.daemon.scriptOf(backups.begin)!
@@ -151,15 +174,21 @@ export class ScriptedHost {
       this.helpers.delete(domain.name)
       this.jobs.delete(domain.name)
     })
-    this.on(snapshots.freezeFilesystems, () => {
+    this.onAgent('guest-fsfreeze-freeze', (reply) => {
       this.calls.push('freeze')
       this.isFrozen = true
-      return 1
+      reply(1)
     })
-    this.on(snapshots.thawFilesystems, () => {
+    this.onAgent('guest-fsfreeze-thaw', (reply) => {
       this.calls.push('thaw')
       this.isFrozen = false
-      return 1
+      reply(1)
+    })
+    this.daemon.on(guests.agentCommand, (call, peer) => {
+      const asked = decode(guests.agentCommand.args as never, call.payload) as { command: string; timeoutSeconds: number }
+      const { execute } = JSON.parse(asked.command) as { execute: string }
+      const reply = (value: unknown): void => peer.reply(call, guests.agentCommand.result, JSON.stringify({ return: value }))
+      this.agent.get(execute)?.(reply, (code, message) => peer.refuse(call, code, message), asked)
     })
   }
 
@@ -248,9 +277,12 @@ export class ScriptedHost {
     const agent = `<channel><target name='org.qemu.guest_agent.0' state='${this.hasAgent ? 'connected' : 'disconnected'}'/></channel>`
     const disk = `<disk><source file='${DISK}'/><target dev='vda'/></disk>`
     return `<domain><metadata>${metadata}</metadata><os><type arch='x86_64' machine='q35'>hvm</type></os>
-      <devices>${disk}${agent}</devices></domain>`
+      <devices>${disk}${this.addresses.map(nicXml).join('')}${agent}</devices></domain>`
   }
 }
+
+const nicXml = (address: string, index: number): string =>
+  `<interface type='bridge'><mac address='52:54:00:00:00:0${index}'/><virtualport><parameters profileid='${address}'/></virtualport></interface>`
 
 const UUID = '00000000-0000-4000-8000-000000000001'
 const OTHER_UUID = '00000000-0000-4000-8000-000000000002'

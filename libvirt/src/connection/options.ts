@@ -6,6 +6,8 @@ export interface CallOptions {
   timeoutMs?: number
   /** A call whose signal aborts before it is sent is never sent, and rejects as `not sent`. Later aborts have no effect. */
   signal?: AbortSignal | undefined
+  /** Of a call that waits for a guest, on a `Host`: it goes before those that are not. */
+  urgent?: boolean
 }
 
 /** Reported when a call is settled. `error` is undefined on success. */

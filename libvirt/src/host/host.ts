@@ -10,11 +10,13 @@ import type { Handler } from '../connection/subscriptions.ts'
 import { ConnectionLostError } from '../errors.ts'
 import type { EventName } from '../protocol/events.ts'
 import type { Direction, Procedure, StreamProcedure } from '../protocol/procedure.ts'
+import type { Domain } from '../protocol/structs.ts'
 import type { Backoff } from './backoff.ts'
 import { ManagedConnection } from './managed-connection.ts'
 import type { ConnectionName, ConnectionReport } from './managed-connection.ts'
 import { LazyConnection } from './lazy-connection.ts'
 import { EventRelay } from './event-relay.ts'
+import { GuestTurns } from './guest-turns.ts'
 import { Availability } from './availability.ts'
 
 /** A daemon runs twenty calls at a time, of all its clients together: what takes long must leave workers for the others. */
@@ -39,6 +41,7 @@ export class Host extends Client {
   private readonly subscriptions: Subscriptions
   private readonly connections: Record<ConnectionName, ManagedConnection>
   private readonly onDemand = { bulk: this.lazy('copies'), guest: this.lazy('guests') }
+  private readonly guestTurns = new GuestTurns(LONG_AT_ONCE)
   private readonly streaming = new Set<Connection>()
   private readonly onProblem: (error: Error) => void
   private relay: EventRelay | undefined
@@ -73,11 +76,13 @@ export class Host extends Client {
     return this
   }
 
-  override async call<Args, Result>(procedure: Procedure<Args, Result>, args: Args, options?: CallOptions): Promise<Result> {
+  override async call<Args, Result>(procedure: Procedure<Args, Result>, args: Args, options: CallOptions = {}): Promise<Result> {
     const { pace, name } = procedure
     const connection = (pace === 'quick' ? this.connections.quick : this.connections.slow).use(name)
-    const chosen = pace === 'bulk' || pace === 'guest' ? await this.onDemand[pace].use() : connection
-    return chosen.call(procedure, args, options)
+    if (pace !== 'bulk' && pace !== 'guest') return connection.call(procedure, args, options)
+    const callOnDemand = async () => (await this.onDemand[pace].use()).call(procedure, args, options)
+    if (pace === 'bulk') return callOnDemand()
+    return this.guestTurns.take((args as { domain: Domain }).domain.uuid, name, options, callOnDemand)
   }
 
   override async openStream<Args, Result, D extends Direction>(

@@ -1,4 +1,5 @@
-// Guest agent and QEMU monitor commands.
+// Guest agent and QEMU monitor commands. libvirtd waits for an agent as long as `timeoutSeconds` says; in the calls that have none, for ever unless
+// `setAgentTimeout` has limited it.
 import { array, defaulted, hyper, int, optional, str, uhyper, uint } from '../xdr/types.ts'
 import * as flag from './flags.ts'
 import { parameters } from './parameters.ts'

@@ -2,7 +2,7 @@
 import { array, defaulted, hyper, int, opaque, optional, str, struct, uhyper, uint } from '../xdr/types.ts'
 import * as flag from './flags.ts'
 import { parameters } from './parameters.ts'
-import { quick, slow, stream } from './procedure.ts'
+import { byGuest, quick, slow, stream } from './procedure.ts'
 import { domain, flags, flagsOf, listOf, uuid } from './structs.ts'
 
 const needResults = defaulted(int, 1)
@@ -17,6 +17,8 @@ const keys = { domain, codeset: defaulted(uint, 0), holdMs: defaulted(uint, 0), 
 const blockStats = { domain, disk: str, count: defaulted(int, 0), flags }
 const ioTune = { domain, disk: optional(str), count: defaulted(int, 0), flags: modify }
 const address = struct({ type: int, address: str, prefix: uint })
+/** Without a flag libvirt asks the guest agent first. */
+const powerButton = { domain, flags: defaulted(flagsOf(flag.ShutdownFlag), ['acpiPowerButton']) }
 const addresses = array(struct({ name: str, mac: optional(str), addresses: array(address) }))
 const interfaceStats = struct({
   rxBytes: hyper,
@@ -44,8 +46,8 @@ export const domains = {
   suspend: slow(34, 'DOMAIN_SUSPEND', { domain }),
   resume: slow(28, 'DOMAIN_RESUME', { domain }),
   wakeUp: slow(267, 'DOMAIN_PM_WAKEUP', { domain, flags }),
-  shutdown: slow(258, 'DOMAIN_SHUTDOWN_FLAGS', { domain, flags: flagsOf(flag.ShutdownFlag) }),
-  reboot: slow(27, 'DOMAIN_REBOOT', { domain, flags: flagsOf(flag.ShutdownFlag) }),
+  shutdown: slow(258, 'DOMAIN_SHUTDOWN_FLAGS', powerButton),
+  reboot: slow(27, 'DOMAIN_REBOOT', powerButton),
   reset: slow(245, 'DOMAIN_RESET', { domain, flags }),
   destroy: slow(234, 'DOMAIN_DESTROY_FLAGS', { domain, flags: flagsOf(flag.DestroyFlag) }),
   undefine: slow(231, 'DOMAIN_UNDEFINE_FLAGS', { domain, flags: flagsOf(flag.UndefineFlag) }),
@@ -74,7 +76,8 @@ export const domains = {
   screenshot: stream('in', 211, 'DOMAIN_SCREENSHOT', { domain, screen: defaulted(uint, 0), flags }, optional(str)),
   openConsole: stream('both', 201, 'DOMAIN_OPEN_CONSOLE', { domain, device: optional(str), flags: flagsOf(flag.ConsoleFlag) }),
   openChannel: stream('both', 296, 'DOMAIN_OPEN_CHANNEL', { domain, name: optional(str), flags: flagsOf(flag.ConsoleFlag) }),
-  getAddresses: slow(353, 'DOMAIN_INTERFACE_ADDRESSES', { domain, source: defaulted(uint, 0), flags }, addresses),
+  /** One source is the guest agent. */
+  getAddresses: byGuest(slow(353, 'DOMAIN_INTERFACE_ADDRESSES', { domain, source: defaulted(uint, 0), flags }, addresses)),
   getInterfaceStats: quick(65, 'DOMAIN_INTERFACE_STATS', { domain, device: str }, interfaceStats),
   getAllStats: quick(344, 'CONNECT_GET_ALL_DOMAIN_STATS', statsQuery, array(struct({ domain, stats: parameters }))),
   managedSave: slow(182, 'DOMAIN_MANAGED_SAVE', { domain, flags: flagsOf(flag.SaveFlag) }),

@@ -19,7 +19,8 @@ export const DefineFlag = { validate: 1 } as const
 export const CreateFlag = { paused: 1, autodestroy: 2, bypassCache: 4, forceBoot: 8, validate: 16, resetNvram: 32 } as const
 export const XmlFlag = { secure: 1, inactive: 2, updateCpu: 4, migratable: 8 } as const
 export const NetworkXmlFlag = { inactive: 1 } as const
-export const ShutdownFlag = { acpiPowerButton: 1, guestAgent: 2, initctl: 4, signal: 8, paravirt: 16 } as const
+/** None that asks the guest agent, here and in the others: such a call waits for the guest, and would keep slow ones of others from being sent. */
+export const ShutdownFlag = { acpiPowerButton: 1, initctl: 4, signal: 8, paravirt: 16 } as const
 export const DestroyFlag = { graceful: 1, removeLogs: 2 } as const
 export const UndefineFlag = {
   managedSave: 1,
@@ -30,7 +31,7 @@ export const UndefineFlag = {
   tpm: 32,
   keepTpm: 64,
 } as const
-export const VcpuFlag = { ...ModifyFlag, maximum: 4, guest: 8, hotpluggable: 16 } as const
+export const VcpuFlag = { ...ModifyFlag, maximum: 4, hotpluggable: 16 } as const
 export const MemoryFlag = { ...ModifyFlag, maximum: 4 } as const
 export const BlockResizeFlag = { bytes: 1, capacity: 2 } as const
 export const JobStatsFlag = { completed: 1, keepCompleted: 2 } as const
@@ -68,7 +69,6 @@ export const SnapshotCreateFlag = {
   halt: 8,
   diskOnly: 16,
   reuseExternal: 32,
-  quiesce: 64,
   atomic: 128,
   live: 256,
   validate: 512,
@@ -76,7 +76,7 @@ export const SnapshotCreateFlag = {
 /** The same for snapshots and checkpoints. */
 export const MomentDeleteFlag = { children: 1, metadataOnly: 2, childrenOnly: 4 } as const
 export const RevertFlag = { running: 1, paused: 2, force: 4, resetNvram: 8 } as const
-export const CheckpointCreateFlag = { redefine: 1, quiesce: 2, redefineValidate: 4 } as const
+export const CheckpointCreateFlag = { redefine: 1, redefineValidate: 4 } as const
 export const BackupFlag = { reuseExternal: 1 } as const
 export const BlockCommitFlag = { shallow: 1, delete: 2, active: 4, relative: 8, bandwidthBytes: 16 } as const
 export const BlockCopyFlag = { shallow: 1, reuseExternal: 2, transientJob: 4, synchronousWrites: 8 } as const

@@ -1,5 +1,5 @@
 // Snapshots, checkpoints, backups and the block jobs beneath them.
-import { array, defaulted, int, optional, str, struct, uhyper } from '../xdr/types.ts'
+import { defaulted, int, optional, str, struct, uhyper } from '../xdr/types.ts'
 import * as flag from './flags.ts'
 import { parameters } from './parameters.ts'
 import { quick, slow } from './procedure.ts'
@@ -8,7 +8,6 @@ import { domain, flags, flagsOf, listOf, moment } from './structs.ts'
 const needResults = defaulted(int, 1)
 const bandwidth = defaulted(uhyper, 0n)
 const deleteFlags = flagsOf(flag.MomentDeleteFlag)
-const mountpoints = { domain, mountpoints: defaulted(array(str), []), flags }
 const commit = { domain, disk: str, base: optional(str), top: optional(str), bandwidth, flags: flagsOf(flag.BlockCommitFlag) }
 const copy = { domain, path: str, destinationXml: str, parameters, flags: flagsOf(flag.BlockCopyFlag) }
 /** `found` is 0 when no job runs on that disk. */
@@ -21,8 +20,6 @@ export const snapshots = {
   getXml: quick(186, 'DOMAIN_SNAPSHOT_GET_XML_DESC', { snapshot: moment, flags: flagsOf(flag.XmlFlag) }, str),
   delete: slow(193, 'DOMAIN_SNAPSHOT_DELETE', { snapshot: moment, flags: deleteFlags }),
   revert: slow(192, 'DOMAIN_REVERT_TO_SNAPSHOT', { snapshot: moment, flags: flagsOf(flag.RevertFlag) }),
-  freezeFilesystems: slow(335, 'DOMAIN_FSFREEZE', mountpoints, int),
-  thawFilesystems: slow(336, 'DOMAIN_FSTHAW', mountpoints, int),
 } as const
 
 export const blockJobs = {

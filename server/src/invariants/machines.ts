@@ -9,7 +9,7 @@ const known = hostInvariant(
   'Every machine on a host belongs to a VM of that host',
   (host) => sql`
     select m."vmId" as id, format('host %s has a machine for it, but %s', ${host.name}::text,
-      coalesce(format('VM %s lives on %s', v.name, coalesce(v.host_id, 'no host')), 'there is no such VM')) as what
+      case when v.id is null then 'there is no such VM' else format('VM %s lives on %s', v.name, coalesce(v.host_id, 'no host')) end) as what
     from ${machinesOf(host)} left join vms v on v.id = m."vmId"
     where v.host_id is distinct from ${host.id} and not ${isStale(host, sql`m."vmId"`)} and not ${isWorkedOn(sql`m."vmId"`)}`,
 )

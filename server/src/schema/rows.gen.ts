@@ -327,6 +327,7 @@ export interface Tables {
     pool_id: string
     available_at: Date
     account_id: string | null
+    vm_account_id: string | null
   }
   guest_routes: {
     vm_id: string
@@ -1334,7 +1335,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   firewall_bindings: 'firewall_id, vm_id, account_id, position, created_at',
   firewall_rules: 'id, firewall_id, position, direction, action, protocol, port, source_ips, dest_ips, description, created_at, updated_at',
   firewalls: 'id, account_id, name, description, created_at, updated_at, covers_private',
-  free_addresses: 'address, pool_id, available_at, account_id',
+  free_addresses: 'address, pool_id, available_at, account_id, vm_account_id',
   guest_routes: 'vm_id, version, is_told, wanted_at, due_at',
   host_blocks: 'host_id, storage_id, client',
   host_fences: 'host_id, requested_at, recovers, means, error, next_attempt_at',

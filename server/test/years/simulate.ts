@@ -267,15 +267,14 @@ export async function expectOnce({ app }: Played): Promise<number> {
   return renewals
 }
 
-/** With at least so many resizes in either direction. */
-export async function playResizes({ days, least }: { days: number; least: number }): Promise<void> {
+/** Returns the number of resizes in either direction. */
+export async function playResizes(days: number): Promise<Record<'up' | 'down', number>> {
   const from = '2028-01-20T00:00:00.000Z'
   const played = await playYears({ from, days, buyingDays: 20, accounts: 4, vms: 12, seed: 71, outageDays: 0, resizes: 0.7 })
-  expect(await expectSameLedger(played)).toBeGreaterThan(10 * least)
+  await expectSameLedger(played)
   await expectSameVms(played)
   await expectOnce(played)
-  const { up, down } = await played.app.db.one<Record<'up' | 'down', number>>(sql`
+  return played.app.db.one(sql`
     select count(*) filter (where type = 'VM_UPGRADE')::int as up, count(*) filter (where type = 'VM_REFUND' and description like '%resize%')::int as down
     from wallet_transactions`)
-  expect([up, down].filter((count) => count < least)).toEqual([])
 }

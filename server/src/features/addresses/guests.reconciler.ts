@@ -33,9 +33,10 @@ function byVm(rows: DueRow[]): Guest[] {
 /** An agent that does not answer is asked once, not for each address. Resolves to false where it stays due. */
 async function configure(deps: Deps, { vmId, addressIds }: Guest): Promise<boolean> {
   let [silence, isDone]: [GuestOutcome | undefined, boolean] = [undefined, true]
+  const signal = AbortSignal.timeout(GUEST_TIMEOUT_MS)
   for (const id of addressIds) {
     try {
-      const outcome: GuestOutcome = silence ?? (await configureGuest(deps, id, vmId, AbortSignal.timeout(GUEST_TIMEOUT_MS)))
+      const outcome: GuestOutcome = silence ?? (await configureGuest(deps, id, vmId, signal))
       if (outcome.state === 'PENDING' && outcome.dueAt !== null) silence = outcome
       await setGuestState(deps.db, deps.clock.now(), id, vmId, outcome)
     } catch (error) {

@@ -101,6 +101,21 @@ describe('a guest that does not answer', async () => {
     await run
   })
 
+  test('has one time limit for all of its addresses', async () => {
+    const vmId = await given(await customer(), 3)
+    const signals: AbortSignal[] = []
+    const get: Deps['hypervisors']['get'] = async (hostId) => {
+      const driver = await app.deps.hypervisors.get(hostId)
+      const ensureGuestAddress: typeof driver.ensureGuestAddress = (id, address, signal) => {
+        if (id === vmId) signals.push(signal)
+        return driver.ensureGuestAddress(id, address, signal)
+      }
+      return { ...driver, ensureGuestAddress }
+    }
+    await configureGuests.runOnce({ ...app.deps, hypervisors: { ...app.deps.hypervisors, get } })
+    expect([signals.length, new Set(signals).size]).toEqual([3, 1])
+  })
+
   test('is asked less and less often, and at once after a boot', async () => {
     const owner = await customer()
     const vmId = await given(owner, 1)

@@ -137,7 +137,7 @@ export async function releaseAddress(
 export async function removeAddress(tx: Tx, deps: EventDeps, now: Date, row: sql.ShownAddress, reason: string | null): Promise<void> {
   const isLeft = row.left_at !== null && addDuration(row.left_at, LEFT_REST) > now
   const taken = { address: row.address, poolId: row.pool_id }
-  await releasePublicIp(tx, now, taken, isLeft ? LEFT_REST : RELEASED_REST, row.account_id)
+  await releasePublicIp(tx, now, taken, isLeft ? LEFT_REST : RELEASED_REST, { account_id: row.account_id })
   await recordAddressEvent(tx, deps, row.id, 'address.released', { reason })
   await sql.deleteAddress(tx, row.id)
 }

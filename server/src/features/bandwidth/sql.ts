@@ -34,7 +34,8 @@ export interface Counted {
 
 /**
  * One statement per thousand VMs. The locked VM rows protect their baselines. For an unmanaged VM the baseline advances but the usage
- * does not.
+ * does not. Of a host that the VM has left, only what the interface has counted on since the baseline is accepted: an epoch never comes
+ * back, so nothing counts twice.
  */
 export const countSamples = (tx: Tx, now: Date, hostId: string, tick: bigint, samples: NicCounters[]) =>
   tx.one<Counted>(sql`
@@ -45,8 +46,9 @@ export const countSamples = (tx: Tx, now: Date, hostId: string, tick: bigint, sa
     known as (
       select s.vm_id, s.mac, s.epoch, s.received, s.sent, v.status <> 'UNMANAGED' as counts, b.tick, b.epoch as last_epoch,
         b.received_bytes as last_received, b.sent_bytes as last_sent
-      from sample s join vms v on v.id = s.vm_id and v.mac = s.mac and v.host_id = ${hostId}
-        left join bandwidth_baselines b on b.vm_id = s.vm_id and b.mac = s.mac),
+      from sample s join vms v on v.id = s.vm_id and v.mac = s.mac
+        left join bandwidth_baselines b on b.vm_id = s.vm_id and b.mac = s.mac
+      where v.host_id = ${hostId} or (b.epoch = s.epoch and s.received >= b.received_bytes and s.sent >= b.sent_bytes)),
     fresh as (
       select vm_id, mac, epoch, received, sent, counts, last_epoch, last_received, last_sent,
         received + sent - case when epoch = last_epoch and received >= last_received and sent >= last_sent

@@ -18,8 +18,7 @@ test('60 days of 20 VMs with three schedulers, one killed, are charged as the mo
   expect(await expectOnce(played)).toBeGreaterThan(15)
 }, 300_000)
 
-test(
-  'VMs that are resized up and down again and again are charged as the model predicts',
-  () => playResizes({ days: 90, least: 4 }),
-  300_000,
-)
+test('VMs that are resized up and down again and again are charged as the model predicts', async () => {
+  const { up, down } = await playResizes(90)
+  expect(Math.min(up, down)).toBeGreaterThan(3)
+}, 300_000)

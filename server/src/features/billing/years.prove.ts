@@ -26,8 +26,7 @@ test('three years of 1,000 VMs are charged as the model predicts', async () => {
   )
 }, 1_800_000)
 
-test(
-  'a year of VMs that are resized again and again is charged as the model predicts',
-  () => playResizes({ days: 366, least: 15 }),
-  600_000,
-)
+test('a year of VMs that are resized again and again is charged as the model predicts', async () => {
+  const { up, down } = await playResizes(366)
+  expect(Math.min(up, down)).toBeGreaterThan(15)
+}, 600_000)

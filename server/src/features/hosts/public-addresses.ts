@@ -312,22 +312,28 @@ export const RELEASED_REST = '10m'
 /** The machine may still run on an unreachable host and answer at its addresses. */
 export const LEFT_REST = '24h'
 
+type RestCount = Partial<Pick<Row<'free_addresses'>, 'account_id' | 'vm_account_id'>>
+
 /**
- * `rest`: cooldown before the address is allocated again, so that stale traffic and caches do not reach another customer. `accountId`: whose
- * quota of addresses it counts against until then.
+ * `rest`: cooldown before the address is allocated again, so that stale traffic and caches do not reach another customer. Until then it
+ * counts against the quota of addresses of `account_id`, or beside the VMs of `vm_account_id`.
  */
 export async function releasePublicIp(
   tx: Tx,
   now: Date,
   taken: TakenAddress,
   rest: string,
-  accountId: string | null = null,
+  { account_id = null, vm_account_id = null }: RestCount = {},
 ): Promise<void> {
   await tx.run(sql`
-    insert into free_addresses (address, pool_id, available_at, account_id)
-    values (${taken.address}, ${taken.poolId}, ${addDuration(now, rest)}, ${accountId})`)
+    insert into free_addresses (address, pool_id, available_at, account_id, vm_account_id)
+    values (${taken.address}, ${taken.poolId}, ${addDuration(now, rest)}, ${account_id}, ${vm_account_id})`)
   await clearReverseName(tx, now, taken.address)
 }
+
+export const restsOfVms = (db: Queries, now: Date, accountId: string) =>
+  db.one<{ count: bigint; firstUntil: Date | null }>(sql`
+    select count(*), min(available_at) as "firstUntil" from free_addresses where vm_account_id = ${accountId} and available_at > ${now}`)
 
 /** Allocates a released address again for its previous owner during the cooldown. */
 export async function reclaimPublicIp(tx: Tx, { address, poolId }: TakenAddress): Promise<void> {

@@ -60,11 +60,15 @@ export const lockIdleCopy = (tx: Tx, imageId: string, targetId: string) =>
 export const findCopy = (db: Queries, imageId: string, targetId: string) =>
   db.maybe<CopyRow>(sql`select ${row} from image_copies c where c.image_id = ${imageId} and c.target_id = ${targetId}`)
 
-/** Object lock keeps what there is of it in a target. */
+/** Nobody deletes it before the transaction ends: what object lock keeps of a deleted one counts only where a copy is known. */
+export const lockNeeded = async (tx: Tx, imageId: string): Promise<boolean> =>
+  (await tx.maybe(sql`select from images where id = ${imageId} and status = 'AVAILABLE' for share`)) !== undefined
+
+/** Object lock keeps what there is of it in a target. One that is to be renewed was locked, whatever holds for the target by now. */
 export const isLocked = async (tx: Tx, imageId: string): Promise<boolean> =>
   (await tx.maybe(sql`
-    select from image_copies c join backup_targets t on t.id = c.target_id where c.image_id = ${imageId} and t.lock_days is not null limit 1`)) !==
-  undefined
+    select from image_copies c join backup_targets t on t.id = c.target_id
+    where c.image_id = ${imageId} and (t.lock_days is not null or c.renew_at is not null) limit 1`)) !== undefined
 
 export const findStored = (db: Queries, imageId: string) =>
   db.many<CopyRow>(sql`select ${row} from image_copies c where c.image_id = ${imageId} and c.stored_at is not null order by c.stored_at`)

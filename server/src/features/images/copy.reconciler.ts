@@ -14,7 +14,8 @@ const MOST_RUNS = 2
 export const copyImages = reconciler(COPY, '1m', async (deps: Deps) => {
   const { db, clock } = deps
   await copies.insertMissing(db, clock.now())
-  for (const { id } of await copies.unneededRuns(db)) await db.tx((tx) => deps.workflows.cancel(tx, id, 'The image was deleted'))
+  // Nothing is removed before its worker has ended for sure: what that stores afterwards nobody would find.
+  for (const { id } of await copies.unneededRuns(db)) await db.tx((tx) => deps.workflows.abort(tx, id, 'The image was deleted'))
   const { stores, removals } = await copies.countRuns(db)
   for (const { image_id, target_id } of await copies.unneededCopies(db, clock.now(), Math.max(0, MOST_RUNS - removals)))
     await db.tx((tx) => start(tx, deps, image_id, target_id, removeImageCopy))
@@ -24,7 +25,7 @@ export const copyImages = reconciler(COPY, '1m', async (deps: Deps) => {
 
 async function start(tx: Tx, { workflows }: Deps, imageId: string, targetId: string, work: Workflow<Deps, CopyInput>): Promise<void> {
   const copy = await copies.lockIdleCopy(tx, imageId, targetId)
-  if (!copy) return
+  if (!copy || (work.name === storeImageCopy.name && !(await copies.lockNeeded(tx, imageId)))) return
   const runId = newId()
   await copies.setRun(tx, copy, runId)
   const label = work.name === storeImageCopy.name ? 'IMAGE_COPY' : 'IMAGE_REMOVE_COPY'

@@ -234,6 +234,8 @@ export async function reserveStorageInRegion(tx: Tx, region: RegionRow, gib: num
 
 /** False when the pool has too little room left. */
 export const reserveStorage = sql.reserve
+/** Locks nothing. */
+export const canReserveStorage = sql.canReserve
 export const reserveStorageForATime = sql.reserveForATime
 export const releaseStorage = sql.release
 export const { volumesOnMachine, leaveVolumes, moveVolumes } = sql

@@ -32,6 +32,9 @@ const hasRoom = (gib: number): Sql =>
 export const reserve = async (tx: Tx, id: string, gib: number): Promise<boolean> =>
   (await tx.run(sql`update storage_backends set used_gib = used_gib + ${gib} where id = ${id} and (${gib} <= 0 or (${hasRoom(gib)}))`)) > 0
 
+export const canReserve = async (db: Queries, id: string, gib: number): Promise<boolean> =>
+  (await db.maybe(sql`select id from storage_backends where id = ${id} and ${hasRoom(gib)}`)) !== undefined
+
 /** What a restore takes for a time is taken from what is free above the reserve, and not only from what is for sale. Of that, other restores have booked some and not yet
  *  written it. */
 export const reserveForATime = async (tx: Tx, id: string, gib: number): Promise<boolean> =>

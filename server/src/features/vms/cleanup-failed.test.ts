@@ -6,6 +6,7 @@ import { testApp } from '../../../test/harness.ts'
 import { loseHostAt, strand } from '../../../test/lose-host.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { listHosts } from '../hosts/service.ts'
+import { getVmRow, machineSpec } from './model/machine-spec.ts'
 import { reconcileStaleMachines } from './reconcilers/stale-machines.reconciler.ts'
 
 describe('stale state on the host after an action whose cleanup failed', async () => {
@@ -65,6 +66,25 @@ describe('stale state on the host after an action whose cleanup failed', async (
       await app.settle()
       await restsWell()
       expect([await machinesOf(id), await volumesOf(app, id)]).toEqual([[], []])
+    })
+
+    test('is purged when the host did the work long after it was given up, and the VM was deleted', async () => {
+      const { id } = await app.given.vm(customer, {}, { settled: false })
+      const spec = await machineSpec(app.db, await getVmRow(app.db, id))
+      await app.simulated.faults.plant({ verb: 'ensureRunning', kind: 'lost_answer', times: 5 })
+      await app.settle({ subjectId: id })
+      expect([await machinesOf(id), (await vmOf(id)).status]).toEqual([[], 'ERROR'])
+      expect((await customer.delete(`/vms/${id}`)).status).toBe(202)
+      await app.settle()
+      app.clock.advance('2m')
+      await reconcileStaleMachines.runOnce(app.deps)
+      const driver = await app.deps.hypervisors.get(app.host.id)
+      await driver.ensureDisk(spec, { from: 'template' }, AbortSignal.timeout(5_000))
+      await driver.ensureRunning(spec, AbortSignal.timeout(5_000))
+      await reconcileStaleMachines.runOnce(app.deps)
+      expect([await machinesOf(id), await volumesOf(app, id)]).toEqual([[], []])
+      app.clock.advance('10m')
+      await restsWell()
     })
 
     test.each(['local', 'second'])('does not block a rebuild of the VM on the host %s', async (name) => {

@@ -1,5 +1,5 @@
 // Steps shared by VM workflows. Each is idempotent: a run may repeat it after a crash.
-import { isDriverError, type Driver, type MachineSpec, type Readiness, type StopReason } from '../../hypervisor/driver.ts'
+import { DriverError, isDriverError, type Driver, type MachineSpec, type Readiness, type StopReason } from '../../hypervisor/driver.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { StepError, type StepContext } from '../../workflow/workflow-builder.ts'
 import type { Deps } from '../deps.ts'
@@ -21,6 +21,8 @@ export type Context = Pick<StepContext<Deps, VmInput, unknown>, 'deps' | 'input'
 export const SHUTDOWN_GRACE_MS = 60_000
 /** A guest takes minutes to boot where its CPU is emulated. */
 const READY_TIMEOUT_MS = 600_000
+/** Whatever the guest does: a step that runs out of time is repeated, and undone at last. */
+const READY_LIMIT_MS = 630_000
 export const READY_STEP = { timeout: '11m', waitsForGuest: true }
 /** Longer than the grace. */
 export const STOP_STEP = { timeout: '3m', waitsForGuest: true }
@@ -86,10 +88,10 @@ export interface Ready {
 }
 
 /** A silent agent does not fail a guest that worked before: its owner may have removed the agent. */
-export async function awaitReady(context: Context, size: OtherSize = {}): Promise<Ready> {
+export async function awaitReady(context: Context, size: OtherSize = {}, limitMs = READY_LIMIT_MS): Promise<Ready> {
   const { vm, driver } = await vmAndDriver(context)
   try {
-    const readiness = await waitUntilReady(context, vm.id, driver, size)
+    const readiness = await waitUntilReady(context, vm.id, driver, size, limitMs)
     await markGuestDue(context.deps, vm.id)
     return { readiness, reason: null }
   } catch (error) {
@@ -108,9 +110,10 @@ export async function awaitReadyOrEnd(
   context: Context,
   size: OtherSize = {},
   ends: readonly StopReason[] = ['guest', 'crash'],
+  limitMs = READY_LIMIT_MS,
 ): Promise<Ready> {
   try {
-    return await awaitReady(context, size)
+    return await awaitReady(context, size, limitMs)
   } catch (error) {
     if (!isDriverError(error, 'guest_failed')) throw error
     const { vm, driver } = await vmAndDriver(context)
@@ -129,8 +132,24 @@ export async function requireReady(context: Context): Promise<Ready> {
 }
 
 /** A machine whose QEMU crashed while its guest booted is started once more. */
-async function waitUntilReady(context: Context, vmId: string, driver: Driver, size: OtherSize = {}): Promise<Readiness> {
-  const wait = async () => (await driver.ensureReady(vmId, { timeoutMs: READY_TIMEOUT_MS }, context.signal)).readiness
+async function waitUntilReady(
+  context: Context,
+  vmId: string,
+  driver: Driver,
+  size: OtherSize = {},
+  limitMs = READY_LIMIT_MS,
+): Promise<Readiness> {
+  const limit = AbortSignal.timeout(limitMs)
+  const signal = AbortSignal.any([context.signal, limit])
+  const wait = async (): Promise<Readiness> => {
+    try {
+      return (await driver.ensureReady(vmId, { timeoutMs: READY_TIMEOUT_MS }, signal)).readiness
+    } catch (error) {
+      if (context.signal.aborted || !limit.aborted || !isDriverError(error, 'aborted')) throw error
+      const userMessage = 'The VM was started, but its operating system did not boot.'
+      throw new DriverError('guest_failed', `Machine ${vmId} was not ready within ${limitMs} ms`, { cause: error, userMessage })
+    }
+  }
   try {
     return await wait()
   } catch (error) {

@@ -14,10 +14,10 @@ import {
   type OperationSpec,
 } from './operation.ts'
 import { fromCursor, PageQuery, toCursor, Type, type Paged, type PageRequest, type TProperties, type TSchema } from './schema.ts'
-import { ApiResponse, DryRunResult, runMutation, type WriteDeps } from './mutation.ts'
+import { ApiResponse, DryRunResult, RefusalWithAdvice, runMutation, type WriteDeps } from './mutation.ts'
 import type { DataOf, Exact, ReadResult, WriteResult } from './handler-result.ts'
 
-export { ApiResponse, DryRunResult }
+export { ApiResponse, DryRunResult, RefusalWithAdvice }
 
 export type ApiDeps = WriteDeps
 

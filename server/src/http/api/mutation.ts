@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Vault } from '../../kernel/crypto.ts'
 import type { Db, Tx } from '../../kernel/database/db.ts'
+import { ApiError } from '../../kernel/errors.ts'
 import { toAuditRecord, type Audit } from './audit.ts'
 import {
   claim,
@@ -40,6 +41,17 @@ export class DryRunResult<Data = unknown> {
 
   constructor(preview: Data) {
     this.preview = preview
+  }
+}
+
+/** Thrown by a write whose refusal says more than was needed to refuse: that is looked up when its transaction is rolled back, because others wait for what it has locked. */
+export class RefusalWithAdvice extends ApiError {
+  /** Returns the error to respond with. */
+  readonly advise: (tx: Tx) => Promise<unknown>
+
+  constructor({ code, message, fields, retryAfterSeconds, details }: ApiError, advise: (tx: Tx) => Promise<unknown>) {
+    super(code, message, fields, retryAfterSeconds, details)
+    this.advise = advise
   }
 }
 
@@ -100,7 +112,7 @@ async function runFirstAttempt<Prepared>(
     return attempt
   } catch (error) {
     await releaseClaim()
-    throw error
+    throw error instanceof RefusalWithAdvice ? await deps.db.tx((tx) => error.advise(tx)) : error
   }
 }
 

@@ -1,6 +1,5 @@
 // OVN's northbound database of a region, in which we write what networks shall be, and the southbound one, in which chassis report what is in
 // force. Rows are written by object (replica.ts): all rows of an object change in one transaction.
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   CancelledError,
   ConnectionLostError,
@@ -15,6 +14,7 @@ import {
 } from '@berth/ovsdb'
 import type { Log } from '../../kernel/log.ts'
 import { DriverError, type DriverErrorKind } from '../errors.ts'
+import { inBatches } from './batches.ts'
 import { planChange, type Inserted, type WantedRow } from './plan.ts'
 import { ReplicaIndex } from './replica.ts'
 import { NAT_PHYSICAL_NETWORK } from './public-rows.ts'
@@ -63,10 +63,6 @@ const CALL_MS = 30_000
 /** A living chassis confirms within a tenth of a second, on a busy machine within one. */
 const PROBE_MS = 5_000
 const ATTEMPTS = 5
-/** Operations of a transaction, about. The server answers nobody while it works on one, and its hosts work on all of it before they confirm it. */
-const MANY = 1_000
-/** Of a change that does not wait for larger ones. */
-const FEW = 100
 const FAR_AHEAD = 2 ** 32
 
 const { mutate, select } = operationsOn<Northbound>()
@@ -211,66 +207,6 @@ interface Write {
   plan: Plan
   least: number
   signal: AbortSignal
-}
-
-/** What is asked for while another transaction is under way goes into the next one together: northd and the chassis work on every transaction
- *  anew. Small changes do not wait for many large ones. One that is refused is taken apart, so that nobody fails for another. */
-function inBatches(
-  write: (asked: readonly Write[]) => Promise<number | null>,
-  sizeOf: (asked: Write, inserted: Inserted) => number,
-): (asked: Write) => Promise<number | null> {
-  let waiting: (Write & PromiseWithResolvers<number | null>)[] = []
-  let isWriting = false
-  const finish = async (batch: typeof waiting): Promise<void> => {
-    try {
-      const number = await write(batch)
-      for (const { resolve } of batch) resolve(number)
-    } catch (error) {
-      const isOfOne = error instanceof RefusedError || error instanceof DriverError
-      if (isOfOne && batch.length > 1) for (const each of batch) await finish([each])
-      else for (const { reject } of batch) reject(error)
-    }
-  }
-  /** As many as one transaction may have, in the order of the requests. What several of them share counts once. */
-  const firstOf = (asked: typeof waiting): typeof waiting => {
-    const inserted: Inserted = new Map()
-    let sum = 0
-    return asked.filter((each, i) => sum <= MANY && ((sum += sizeOf(each, inserted)) <= MANY || i === 0))
-  }
-  let wasSmall = false
-  /** Small ones among themselves, in turns with the others. */
-  const nextOf = (asked: typeof waiting): typeof waiting => {
-    if (asked.length < 2) return asked
-    const { small = [], large = [] } = Object.groupBy(asked, (each) => (sizeOf(each, new Map()) <= FEW ? 'small' : 'large'))
-    wasSmall = small.length > 0 && !(wasSmall && large.length > 0)
-    return firstOf(wasSmall ? small : large)
-  }
-  const work = async (): Promise<void> => {
-    isWriting = true
-    while (waiting.length > 0) {
-      await nextTurn() // whoever the last transaction lets go on has asked by then
-      const asked = Map.groupBy(waiting, ({ what }) => what)
-      const changed = new Set<string>()
-      const batch = waiting.filter((each) => {
-        if (changed.has(each.what)) return false // is planned on what the change before it leaves
-        if (asked.get(each.what)!.length > 1 && sizeOf(each, new Map()) > 0) changed.add(each.what)
-        return true
-      })
-      const wanted = batch.filter(({ signal }) => !signal.aborted)
-      const next = nextOf(wanted)
-      waiting = waiting.filter((each) => !next.includes(each) && !each.signal.aborted)
-      if (next.length > 0) await finish(next)
-    }
-    isWriting = false
-  }
-  return (asked) => {
-    const each = { ...asked, ...Promise.withResolvers<number | null>() }
-    const abort = (): void => each.reject(asked.signal.reason)
-    asked.signal.addEventListener('abort', abort)
-    waiting.push(each)
-    if (!isWriting) void work()
-    return each.promise.finally(() => asked.signal.removeEventListener('abort', abort))
-  }
 }
 
 /** A failed attempt is made again by the next caller. */

@@ -43,6 +43,11 @@ export const simulatedNetworkControllers =
     })
     const { call } = region
     const networkOf = (networkId: string) => sql`region_id = ${regionId} and network_id = ${networkId}`
+    const answersOf = async (hosts: readonly string[]): Promise<{ host: string; answers: boolean }[]> => {
+      const gone = await db.many<{ host_id: string }>(sql`select host_id from simulated.hosts where is_gone`)
+      const known = await Promise.all(hosts.map(async (host) => ({ host, id: await findHostId(regionId, host) })))
+      return known.flatMap(({ host, id }) => (id === undefined ? [] : [{ host, answers: gone.every(({ host_id }) => host_id !== id) }]))
+    }
     return {
       ensurePublicNetwork: (_network, signal) => call('ensurePublicNetwork', signal, () => Promise.resolve()),
 
@@ -67,7 +72,11 @@ export const simulatedNetworkControllers =
           })
         }),
 
-      ensurePort: ({ vmId, mac, networkId, addresses, ranges, limitMbps, limitedWith = [], filter, version = 0, ...bound }, signal) =>
+      ensurePort: (
+        { vmId, mac, networkId, addresses, ranges, limitMbps, limitedWith = [], filter, version = 0, ...bound },
+        signal,
+        { unconfirmed = false } = {},
+      ) =>
         call('ensurePort', signal, async (pause) => {
           const changed = await db.tx(async (tx) => {
             for (const each of limitedWith)
@@ -88,6 +97,8 @@ export const simulatedNetworkControllers =
                   excluded.filter, excluded.version)`)
           })
           if (changed > 0) await pause(pace.delays.portMs)
+          const silent = unconfirmed ? undefined : (await answersOf(hostsOf(bound))).find(({ answers }) => !answers)
+          if (silent) throw new DriverError('unreachable', `Simulated host ${silent.host} is gone, so it did not confirm a change`)
         }),
 
       ensureNoPort: (mac, signal) =>
@@ -120,15 +131,7 @@ export const simulatedNetworkControllers =
           ({ vm_id, network_id, limit_mbps, ...rest }) => ({ ...rest, vmId: vm_id, networkId: network_id, limitMbps: limit_mbps }),
         ),
 
-      probeHosts: (hosts, signal) =>
-        call('probeHosts', signal, async () => {
-          const isGone = async (id: string): Promise<boolean> =>
-            (await db.maybe(sql`select from simulated.hosts where host_id = ${id} and is_gone`)) !== undefined
-          const known = await Promise.all(hosts.map(async (host) => ({ host, id: await findHostId(regionId, host) })))
-          return Promise.all(
-            known.flatMap(({ host, id }) => (id === undefined ? [] : isGone(id).then((gone) => ({ host, answers: !gone })))),
-          )
-        }),
+      probeHosts: (hosts, signal) => call('probeHosts', signal, () => answersOf(hosts)),
 
       health: (signal) => call('health', signal, () => Promise.resolve({ problems: [] })),
       close: () => Promise.resolve(),

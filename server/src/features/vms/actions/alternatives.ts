@@ -1,5 +1,6 @@
 // What can be had instead of a VM for which there is no room now. Said of it is what anybody finds out by asking: regions, plans, and whether waiting helps; nothing of hosts,
 // of how much is free, or of other accounts.
+import { RefusalWithAdvice } from '../../../http/api/api.ts'
 import type { Queries } from '../../../kernel/database/db.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { missingIn, noCapacityError } from '../../../kernel/no-capacity.ts'
@@ -24,8 +25,12 @@ interface Asked {
 const MOST = 3
 
 /** Of a refusal for want of room another one that says more; any other error as it is. */
-export async function withAlternatives(db: Queries, now: Date, error: unknown, asked: Asked): Promise<unknown> {
-  if (!(error instanceof ApiError) || error.code !== 'no_capacity') return error
+export const withAlternatives = (now: Date, error: unknown, asked: Asked): unknown =>
+  error instanceof ApiError && error.code === 'no_capacity'
+    ? new RefusalWithAdvice(error, (tx) => findAlternatives(tx, now, error, asked))
+    : error
+
+async function findAlternatives(db: Queries, now: Date, error: ApiError, asked: Asked): Promise<ApiError> {
   const { region, shape } = asked
   const regions: string[] = []
   for (const other of asked.isBound ? [] : await listRegionRows(db))

@@ -29,13 +29,14 @@ import { noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
 import { requireReplicatedStorage } from '../../storage/service.ts'
 import { balanceOf, charge, type Quote, refund, requireEnough, toQuote } from '../../wallet/service.ts'
 import { monthlyPrice, nextRenewal, type PricedSize, resolveSize, speedBought } from '../billing/pricing.ts'
+import { requireFewRests } from '../model/address-rests.ts'
 import { recordVmEvent, recordVmEventAndShow } from '../model/events.ts'
 import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
 import { allocatePlacement, releasePlacement, reserveVmQuotas } from '../model/placement.ts'
 import { releaseFetchedRoom, releaseRestoreRoom } from '../model/restore-room.ts'
 import * as sql from '../model/sql.ts'
-import { recordStaleMachine } from '../model/stale-machines.ts'
+import { recordLateMachine, recordStaleMachine } from '../model/stale-machines.ts'
 import type { CreateVm, VmCreated } from '../schema.ts'
 import { withAlternatives } from './alternatives.ts'
 import {
@@ -89,6 +90,7 @@ export async function createVm(
   if (boughtMbps > 0) await requireSpeed(tx, region, boughtMbps)
   requireInRegion(region, networks)
   await reserveVmQuotas(tx, accountId, shape, 1n)
+  if (publicIpv4) await requireFewRests(tx, now, accountId)
   const price = monthlyPrice(numbers, shape.priceCents, addOns)
   requireEnough(balance, price, currency)
   const runId = newId()
@@ -97,9 +99,9 @@ export async function createVm(
   const size = { vcpu, ramMiB, diskGiB, ...(shape.dedicatedCpu && { dedicatedFor: id }) }
   // In a storage backend what is fetched becomes the disk.
   const copy = source && shape.storage === 'LOCAL' ? { runId, gib: source.diskGiB, storedOn: null } : undefined
-  const place = await allocatePlacement(tx, now, region, size, where, copy).catch(async (error: unknown) => {
+  const place = await allocatePlacement(tx, now, region, size, where, copy).catch((error: unknown) => {
     const minimum = { ramMiB: template.min_ram_mib, diskGiB: Math.max(template.min_disk_gib, source?.diskGiB ?? 0) }
-    throw await withAlternatives(tx, now, error, { region, shape, where, copy, minimum, isBound: networks.length > 0 })
+    throw withAlternatives(now, error, { region, shape, where, copy, minimum, isBound: networks.length > 0 })
   })
   if (!source) await reserveImageRoom(tx, template, place)
 
@@ -235,6 +237,9 @@ export interface ProvisionParts<I extends ProvisionInput> {
   onCreated?: (tx: Tx, context: EndContext<Deps, I, unknown>) => Promise<void>
 }
 
+/** Codes of calls that may take effect after they were given up: the undo did not find what they make. */
+const UNANSWERED = ['unknown_outcome', 'aborted', 'unreachable', 'timeout']
+
 export const provisionWorkflow = <I extends ProvisionInput>(parts: ProvisionParts<I>) =>
   parts.begun
     .step('networks', {
@@ -272,7 +277,7 @@ export const provisionWorkflow = <I extends ProvisionInput>(parts: ProvisionPart
       if (cleanupFailed) {
         await pausePorts(tx, vm.id)
         await recordStaleMachine(tx, now, vm.id, vm.host_id!)
-      }
+      } else if (error && UNANSWERED.includes(error.code)) await recordLateMachine(tx, now, vm.id, vm.host_id!)
       await releaseRestoreRoom(tx, runId)
       await releasePlacement(tx, now, vm, cleanupFailed)
       await sql.clearPlacement(tx, now, vm.id)

@@ -1,11 +1,12 @@
 // Room for the new size of a VM: on its host, or on another one of the region. A refusal says what is missing and which plans there is room for, and names no host.
+import { RefusalWithAdvice } from '../../../http/api/api.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { type Missing, missingIn, noCapacityError } from '../../../kernel/no-capacity.ts'
 import { getRegion, listPlanRows } from '../../catalog/service.ts'
 import { reserveCapacity, type Size } from '../../hosts/capacity.ts'
 import { cpuSetOf, findLacking, freeCpusIn, getHost, type HostRow, type RegionRoom, readRoom } from '../../hosts/service.ts'
-import { releaseStorage, reserveStorage } from '../../storage/service.ts'
+import { canReserveStorage, reserveStorage } from '../../storage/service.ts'
 import { planShape, type PricedSize } from '../billing/pricing.ts'
 import { requireMovingPlace } from '../model/guards.ts'
 import { sizeOf, sizeOnHost } from '../model/placement.ts'
@@ -24,8 +25,10 @@ export const growth = (vm: sql.VmDetails, { vcpu, ramMiB, diskGiB }: Size): Size
 /** In the storage backend, and on the host of the VM or on another, which is returned. */
 export async function reserveRoom(tx: Tx, vm: sql.VmDetails, size: PricedSize, more: Size): Promise<HostRow | null> {
   if (vm.storage_id !== null && more.diskGiB > 0 && !(await reserveStorage(tx, vm.storage_id, more.diskGiB))) {
-    const message = `The storage of this VM has no room for ${nameOf(size)} at the moment`
-    throw await withPlans(tx, vm, size, { message, missing: ['replicated_storage'], source: await findSource(tx, vm), later: true })
+    const [message, missing] = [`The storage of this VM has no room for ${nameOf(size)} at the moment`, ['replicated_storage' as const]]
+    throw new RefusalWithAdvice(noCapacityError(message, missing), async (after) =>
+      withPlans(after, vm, size, { message, missing, source: await findSource(after, vm), later: true }),
+    )
   }
   const here = sizeOnHost(vm, more)
   if ((here.vcpu === 0 && here.ramMiB === 0 && here.diskGiB === 0) || (await reserveCapacity(tx, vm.host_id!, here))) return null
@@ -37,7 +40,7 @@ export async function reserveRoom(tx: Tx, vm: sql.VmDetails, size: PricedSize, m
     return await reserveDestination(tx, vm, source, { size: sizeThere(vm, more), avoid, planId, networkMbps, traits })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    throw await noRoom(tx, vm, size, error)
+    throw new RefusalWithAdvice(noCapacityError(fullHost(size), missingIn(error)), (after) => noRoom(after, vm, size, error))
   }
 }
 
@@ -57,8 +60,12 @@ async function noRoom(tx: Tx, vm: sql.VmDetails, size: PricedSize, error: ApiErr
   const what = missing.size > 0 ? `: ${[...missing].map((each) => WORDS[each] ?? each).join(', ')}` : ''
   // Other sentences are for operators, and name hosts.
   const why = error.code === 'in_use' ? `, and it cannot move to another one: ${error.message}` : ', and no other one can take it'
-  const message = `The host of this VM has no room for ${nameOf(size)} at the moment${what}${why}`
-  return withPlans(tx, vm, size, { message, missing: [...missing], source, later: await fitsEver(tx, vm, size, source) })
+  return withPlans(tx, vm, size, {
+    message: `${fullHost(size)}${what}${why}`,
+    missing: [...missing],
+    source,
+    later: await fitsEver(tx, vm, size, source),
+  })
 }
 
 const WORDS: Partial<Record<Missing, string>> = {
@@ -102,7 +109,7 @@ interface Refusal {
 
 const MOST = 3
 
-/** Plans that grow it less, for which there is room now. The transaction is rolled back: what is booked to find out is not kept. */
+/** Plans that grow it less, for which there is room now. */
 async function withPlans(tx: Tx, vm: sql.VmDetails, size: PricedSize, { message, missing, source, later }: Refusal): Promise<ApiError> {
   const possible = source ? await possibleDestinations(tx, vm, source) : new Set<string>()
   const room = await readRoom(tx, await getRegion(tx, vm.region_id))
@@ -146,11 +153,9 @@ async function fits(
   return need !== null && room.find(need).some(({ id }) => possible.has(id))
 }
 
-async function hasStorage(tx: Tx, { storage_id }: sql.VmDetails, { diskGiB }: Size): Promise<boolean> {
-  if (storage_id === null || diskGiB === 0) return true
-  const isBooked = await reserveStorage(tx, storage_id, diskGiB)
-  if (isBooked) await releaseStorage(tx, storage_id, diskGiB)
-  return isBooked
-}
+const hasStorage = async (tx: Tx, { storage_id }: sql.VmDetails, { diskGiB }: Size): Promise<boolean> =>
+  storage_id === null || diskGiB === 0 || canReserveStorage(tx, storage_id, diskGiB)
+
+const fullHost = (size: PricedSize): string => `The host of this VM has no room for ${nameOf(size)} at the moment`
 
 const nameOf = ({ planId, name }: PricedSize): string => (planId === null ? 'this size' : `plan ${name}`)

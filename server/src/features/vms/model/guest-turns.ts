@@ -5,14 +5,13 @@ import type { Deps } from '../../deps.ts'
 import { markGuestAddressesDue } from '../../hosts/public-addresses.ts'
 import { markGuestRoutesDue } from '../../networks/service.ts'
 
-/** Of a call. */
-export const GUEST_TIMEOUT_MS = 15_000
+/** Of all calls to a guest together, with the wait for their turns at its host: a guest has 15 seconds to answer one. */
+export const GUEST_TIMEOUT_MS = 30_000
 const AT_ONCE = 8
 const AT_ONCE_OF_ACCOUNT = 2
 const AT_ONCE_SILENT = 4
 const LOOK_EVERY_MS = 200
-/** Whoever is silent all the time must not keep a run from ending. */
-const RUN_MS = 60_000
+const RETRY_FAILED_MS = 60_000
 
 /** A guest is asked again after as long as it has been silent already, within these. */
 const RETRY = { first: '10s', last: '10m' }
@@ -32,13 +31,14 @@ export interface DueGuest {
   isSilent: boolean
 }
 
-/** `ask` resolves to false where the guest stays due: it is not asked again in this run. */
+/** Until nobody is due. `ask` resolves to false where the guest stays due: it is asked again after a minute if that has not ended, or in the next run. */
 export async function askGuests<G extends DueGuest>(
   due: () => Promise<G[]>,
   ask: (guest: G) => Promise<boolean>,
   stopping?: AbortSignal,
 ): Promise<void> {
-  const failed = new Set<string>()
+  /** By VM, when. */
+  const failed = new Map<string, number>()
   const running = new Map<G, Promise<void>>()
   const elapsed = stopwatch()
   const count = (which: (guest: G) => boolean): number => [...running.keys()].filter(which).length
@@ -47,12 +47,12 @@ export async function askGuests<G extends DueGuest>(
     count((each) => each.accountId === accountId) < AT_ONCE_OF_ACCOUNT &&
     !(isSilent && count((each) => each.isSilent) >= AT_ONCE_SILENT)
   for (;;) {
-    const isOver = stopping?.aborted || elapsed() > RUN_MS
     // One that finishes while the due ones are read is still among them.
     const asked = new Set([...running.keys()].map(({ vmId }) => vmId))
-    for (const guest of isOver ? [] : await due()) {
-      if (asked.has(guest.vmId) || failed.has(guest.vmId) || !isTurnOf(guest)) continue
-      const answer = ask(guest).then((isDone) => void (isDone || failed.add(guest.vmId)))
+    for (const guest of stopping?.aborted ? [] : await due()) {
+      const failedMs = elapsed() - (failed.get(guest.vmId) ?? -Infinity)
+      if (asked.has(guest.vmId) || failedMs < RETRY_FAILED_MS || !isTurnOf(guest)) continue
+      const answer = ask(guest).then((isDone) => void (isDone || failed.set(guest.vmId, elapsed())))
       running.set(
         guest,
         answer.finally(() => running.delete(guest)),

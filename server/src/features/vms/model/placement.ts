@@ -93,10 +93,17 @@ export const toIpv6Columns = (ipv6: TakenRange | null): Ipv6Columns => ({
 
 type Addresses = Pick<VmRow, 'ip_address' | 'address_pool_id' | 'ipv6_address' | 'ipv6_prefix'>
 
-/** `left`: on an unreachable host. */
-export async function releaseAddresses(tx: Tx, now: Date, vm: Addresses, left: boolean): Promise<void> {
+/** `left`: on an unreachable host. Then they rest for long, and count for nobody: their owner is not to blame for it. */
+export async function releaseAddresses(
+  tx: Tx,
+  now: Date,
+  vm: Addresses,
+  left: boolean,
+  vm_account_id: string | null = null,
+): Promise<void> {
   const rest = left ? LEFT_REST : RELEASED_REST
-  if (vm.ip_address !== null) await releasePublicIp(tx, now, { address: vm.ip_address, poolId: vm.address_pool_id! }, rest)
+  const taken = vm.ip_address !== null && { address: vm.ip_address, poolId: vm.address_pool_id! }
+  if (taken) await releasePublicIp(tx, now, taken, rest, { vm_account_id: left ? null : vm_account_id })
   if (vm.ipv6_address) await releaseIpv6(tx, now, { address: vm.ipv6_address, prefix: vm.ipv6_prefix }, rest)
 }
 
@@ -110,7 +117,7 @@ export async function releasePlacement(tx: Tx, now: Date, vm: VmRow, left = fals
   if (vm.host_id === null && vm.shelved_at === null) return
   if (vm.storage_id !== null) await releaseStorage(tx, vm.storage_id, vm.disk_gib)
   if (vm.host_id !== null) await releaseCapacity(tx, vm.host_id, sizeOnHost(vm, sizeOf(vm)))
-  await releaseAddresses(tx, now, vm, left)
+  await releaseAddresses(tx, now, vm, left, vm.account_id)
 }
 
 export const sizeOf = (vm: Pick<VmRow, 'id' | 'vcpu' | 'ram_mib' | 'disk_gib' | 'dedicated_cpu'>): Size => ({

@@ -1,6 +1,6 @@
 // The ports of a VM's interfaces, built from the database, and the calls that make and remove them. Without its port an interface neither
 // sends nor receives, so ports precede the machine and outlast it.
-import type { NetworkController, PortSpec } from '../../../hypervisor/network-controller.ts'
+import type { NetworkController, PortOptions, PortSpec } from '../../../hypervisor/network-controller.ts'
 import type { Filter } from '../../../hypervisor/spec.ts'
 import type { Queries } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
@@ -35,7 +35,7 @@ const publicAddresses = ({ ip_address, ipv6_address }: Pick<PlacedVm, 'ip_addres
 
 /** The public interface first. It shares the VM's limit with what private ones send out of networks with SNAT. `sourceOnly`: on its host alone, also
  *  while a migration is undone. */
-export const portSpecs = async (db: Queries, vm: PlacedVm, options?: { sourceOnly: boolean }): Promise<PortSpec[]> =>
+export const portSpecs = async (db: Queries, vm: PlacedVm, options?: { sourceOnly?: boolean }): Promise<PortSpec[]> =>
   (await portSpecsOf(db, [vm], options)).get(vm.id)!
 
 /** By the ids of the VMs: with as many statements as for one. */
@@ -121,13 +121,23 @@ export async function ensureNetworks(deps: Callers, vm: PlacedVm, signal: AbortS
   await ensureAttachedNetworks(deps.db, controller, vm.id, signal)
 }
 
-export async function ensurePorts(deps: Callers, vm: PlacedVm, signal: AbortSignal, options?: { sourceOnly: boolean }): Promise<void> {
+export async function ensurePorts(
+  deps: Callers,
+  vm: PlacedVm,
+  signal: AbortSignal,
+  options: { sourceOnly?: boolean } & PortOptions = {},
+): Promise<void> {
   const controller = await controllerForVm(deps, vm)
-  await ensureEach(controller, await portSpecs(deps.db, vm, options), signal)
+  await ensureEach(controller, await portSpecs(deps.db, vm, options), signal, options)
 }
 
-export async function ensureEach(controller: NetworkController, ports: readonly PortSpec[], signal: AbortSignal): Promise<void> {
-  for (const port of ports) await controller.ensurePort(port, signal)
+export async function ensureEach(
+  controller: NetworkController,
+  ports: readonly PortSpec[],
+  signal: AbortSignal,
+  { unconfirmed = false }: PortOptions = {},
+): Promise<void> {
+  for (const port of ports) await controller.ensurePort(port, signal, { unconfirmed })
 }
 
 export async function ensureNoPorts(deps: Callers, vm: PlacedVm, signal: AbortSignal): Promise<void> {

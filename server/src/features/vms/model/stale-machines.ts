@@ -1,5 +1,6 @@
 // Stale machines and interfaces: the host was unreachable when they should have been removed or changed, or a change failed and its
 // compensation failed too. The stale-machines reconciler removes or repairs them when the host answers again.
+import { addDuration } from '../../../kernel/clock.ts'
 import { sql, type Queries, type Sql, type Tx } from '../../../kernel/database/db.ts'
 import { hasOpenRun } from '../../../workflow/run-store.ts'
 
@@ -45,10 +46,17 @@ export const hostsWithStaleMachines = async (db: Queries): Promise<Set<string>> 
     ),
   )
 
-/** Stale machines of VMs that are placed on another host or deleted. */
-export const removableMachines = (db: Queries, hostId: string, vmId: string | null = null) =>
-  db.many<{ vm_id: string }>(sql`
-    select l.vm_id from stale_machines l left join vms v on v.id = l.vm_id
+/** How long a call that was not answered may still take effect on its host. */
+const LATE = '10m'
+
+/** Of an action that failed without an answer of its host: until then the machine may appear again. */
+export const recordLateMachine = (tx: Tx, now: Date, vmId: string, hostId: string) =>
+  recordStaleMachine(tx, addDuration(now, LATE), vmId, hostId)
+
+/** Stale machines of VMs that are placed on another host or deleted. `may_return`: it may appear again. */
+export const removableMachines = (db: Queries, now: Date, hostId: string, vmId: string | null = null) =>
+  db.many<{ vm_id: string; may_return: boolean }>(sql`
+    select l.vm_id, l.next_attempt_at > ${now} as may_return from stale_machines l left join vms v on v.id = l.vm_id
     where l.host_id = ${hostId} and v.host_id is distinct from ${hostId} and (${vmId}::text is null or l.vm_id = ${vmId})`)
 
 const hasAction = hasOpenRun(sql`l.vm_id`)

@@ -1,5 +1,6 @@
 // Steps that move a machine to another host. Its room at the destination is reserved before they begin, and that on the host the VM leaves is released
 // when it runs there. Until then the row is of the old host, and any failure returns the machine to it, unless it has arrived and the old host is away.
+import { setTimeout as pause } from 'node:timers/promises'
 import { isDriverError, type Driver } from '../../../hypervisor/driver.ts'
 import { migrateMachine, returnMachine, type Move, type Returned } from '../../../hypervisor/migrate.ts'
 import type { Queries, Tx } from '../../../kernel/database/db.ts'
@@ -69,11 +70,26 @@ export interface Outcome extends Partial<Returned> {
 export async function moveMachine(context: Context): Promise<Outcome> {
   const { deps, input, signal } = context
   const [from, to] = [await deps.hypervisors.get(input.sourceId), await deps.hypervisors.get(input.destinationId)]
-  // Its interfaces count from zero on the other host.
-  if (input.isOn && (await isOn(from, input.vmId, signal))) await runBeforePowerOff(deps, input.vmId, from, signal)
   const sent = { bytes: 0 }
-  await migrateMachine({ ...(await describeMove(context, 'there', sent)), from, to }, signal)
+  const move = { ...(await describeMove(context, 'there', sent)), from, to }
+  const isMetered = input.isOn && (await isOn(from, input.vmId, signal))
+  const meter = (): Promise<void> => runBeforePowerOff(deps, input.vmId, from, signal)
+  if (isMetered) await meter()
+  const moved = migrateMachine(move, signal)
+  await (isMetered ? repeatUntil(moved, meter) : moved)
   return sent
+}
+
+const METER_MS = 2_000
+
+/** Its interfaces count from zero on the other host, where they may be metered at once. What those here have counted is gone with them. */
+async function repeatUntil(moved: Promise<void>, meter: () => Promise<void>): Promise<void> {
+  const isOver = moved.then(
+    () => true,
+    () => true,
+  )
+  while (!(await Promise.race([isOver, pause(METER_MS, false, { ref: false })]))) await meter()
+  await moved
 }
 
 async function isOn(driver: Driver, vmId: string, signal: AbortSignal): Promise<boolean> {
@@ -115,10 +131,10 @@ export async function returnIfUnsettled(context: Context): Promise<Outcome> {
 const openUnlessLost = async ({ db, hypervisors }: Deps, hostId: string): Promise<Driver | null> =>
   (await getHost(db, hostId)).lost_at === null ? hypervisors.get(hostId) : null
 
-/** On both hosts, where the machine stays at the destination. */
+/** On both hosts, where the machine stays at the destination: there they were before it, and the source, which does not answer or was destroyed, confirms nothing. */
 export async function returnPorts({ deps, input, signal }: Context, hasArrived: boolean): Promise<void> {
   const vm = await sql.vmById(deps.db, input.vmId)
-  if (vm && isPlaced(vm)) await ensurePorts(deps, vm, signal, { sourceOnly: !hasArrived })
+  if (vm && isPlaced(vm)) await ensurePorts(deps, vm, signal, { sourceOnly: !hasArrived, unconfirmed: hasArrived })
 }
 
 export const subtract = (from: Size, size: Size): Size => ({

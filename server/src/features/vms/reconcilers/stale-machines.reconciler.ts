@@ -33,10 +33,11 @@ export const reconcileStaleMachines = keyedReconciler(STALE_MACHINES, '30s', {
 })
 
 async function removeMachines(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
-  for (const { vm_id } of await removableMachines(deps.db, hostId)) {
-    if ((await removableMachines(deps.db, hostId, vm_id)).length === 0) continue // placed here again in the meantime
+  const now = deps.clock.now()
+  for (const { vm_id, may_return } of await removableMachines(deps.db, now, hostId)) {
+    if ((await removableMachines(deps.db, now, hostId, vm_id)).length === 0) continue // placed here again in the meantime
     const error = await callHost(deps, hostId, stopping, (driver, signal) => driver.ensurePurgedKeepBackups(vm_id, signal))
-    if (error) continue
+    if (error || may_return) continue
     await clearStaleMachine(deps.db, vm_id, hostId)
     deps.log.warn({ hostId, vmId: vm_id }, 'stale machine removed from host')
   }

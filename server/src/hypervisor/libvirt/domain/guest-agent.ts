@@ -10,7 +10,10 @@ import type { HostContext } from '../core/host-context.ts'
 /** Of commands whose reply says nothing. */
 export const Nothing = Type.Unknown()
 
+/** From when it is sent. libvirt asks the agent for a sign of life first, for at most 5 seconds. */
 const TIMEOUT_SECONDS = 10
+/** With the wait for its turn: guests that answer late keep each other waiting. */
+const LIMIT_MS = 60_000
 
 /** A guest answers what it likes. */
 const MAX_REPLY = 2 ** 20
@@ -23,9 +26,17 @@ export async function callGuestAgent<S extends TSchema>(
   schema: S,
   signal: AbortSignal,
 ): Promise<Static<S>> {
-  const answer = await call(`call ${question.execute} of the guest agent of ${domain.name}`, signal, (host) =>
-    host.guests.agentCommand({ domain, command: JSON.stringify(question), timeoutSeconds: TIMEOUT_SECONDS }),
-  )
+  const limit = AbortSignal.timeout(LIMIT_MS)
+  const command = { domain, command: JSON.stringify(question), timeoutSeconds: TIMEOUT_SECONDS }
+  const answer = await call(
+    `call ${question.execute} of the guest agent of ${domain.name}`,
+    AbortSignal.any([signal, limit]),
+    // A guest that is frozen does nothing.
+    (host) => host.guests.agentCommand(command, { urgent: question.execute === 'guest-fsfreeze-thaw' }),
+  ).catch((error: unknown) => {
+    if (signal.aborted || !limit.aborted) throw error
+    return null
+  })
   const reply = readReply(answer, schema)
   if (reply !== undefined) return reply
   throw new DriverError('transient', `The guest agent of ${domain.name} on host ${hostId} sent no valid reply to ${question.execute}`)

@@ -121,14 +121,18 @@ export async function changeFloatingAddress(
     })
 }
 
-/** Best effort: a guest whose agent does not respond, or may not run commands, is left to its owner. */
-export async function configureGuestAddress(context: HostContext, domain: Domain, nic: Address, signal: AbortSignal): Promise<void> {
+/** Best effort: a guest whose agent does not respond, does not end the script, or may not run commands, is left to its owner. False for those. */
+export async function configureGuestAddress(context: HostContext, domain: Domain, nic: Address, signal: AbortSignal): Promise<boolean> {
+  const warn = (err: unknown): void =>
+    context.log.warn({ hostId: context.hostId, domain: domain.name, err }, 'configuring guest interface address failed')
   try {
     const exitCode = await runScript(context, domain, SCRIPT, [nic.mac, nic.address], signal)
-    if (exitCode !== 0) throw new Error(`the script exited with ${exitCode}`)
+    if (exitCode !== 0) warn(new Error(`the script exited with ${exitCode}`))
+    return true
   } catch (error) {
     if (signal.aborted) throw error
-    context.log.warn({ hostId: context.hostId, domain: domain.name, err: error }, 'configuring guest interface address failed')
+    warn(error)
+    return false
   }
 }
 
@@ -136,19 +140,27 @@ export async function configureGuestAddress(context: HostContext, domain: Domain
 export async function configureGuestAddresses(context: HostContext, { domain, xml }: MachineState, signal: AbortSignal): Promise<void> {
   for (const nic of interfacesOf(xml)) {
     const address = privateAddressOf(nic)
-    if (address) await configureGuestAddress(context, domain, { mac: macOf(nic), address }, signal)
+    if (address && !(await configureGuestAddress(context, domain, { mac: macOf(nic), address }, signal))) return
   }
 }
 
 const Begun = Type.Object({ pid: Type.Integer() })
 const Status = Type.Object({ exited: Type.Boolean(), exitcode: Type.Optional(Type.Integer()) })
 
+/** Scripts end within seconds, but a guest may say for ever that they have not. */
+const SCRIPT_TIMEOUT_MS = 30_000
+
+/** `transient` where the guest does not end it in time. */
 async function runScript(context: HostContext, domain: Domain, script: string, args: string[], signal: AbortSignal): Promise<number> {
   const command = { path: '/bin/sh', arg: ['-c', script, ...args] }
   const { pid } = await callGuestAgent(context, domain, { execute: 'guest-exec', arguments: command }, Begun, signal)
-  return pollUntil(context, `run a script in the guest of ${domain.name}`, signal, async () => {
+  const read = async (): Promise<number | undefined> => {
     const status = { execute: 'guest-exec-status', arguments: { pid } }
     const { exited, exitcode = -1 } = await callGuestAgent(context, domain, status, Status, signal)
     return exited ? exitcode : undefined
-  })
+  }
+  const poll = { timeoutMs: SCRIPT_TIMEOUT_MS }
+  const exitCode = await pollUntil(context, `run a script in the guest of ${domain.name}`, signal, read, poll)
+  if (exitCode !== undefined) return exitCode
+  throw new DriverError('transient', `The guest of ${domain.name} did not end a script within ${SCRIPT_TIMEOUT_MS} ms`)
 }
