@@ -202,6 +202,7 @@ test('VMs and firewalls are called by their names', async () => {
   const check = ['firewall', 'check', 'fw', 'web-1', '--port', '22', '--from', '198.51.100.7']
   expect(await outputOf(...check)).toBe('ACCEPT: rule 1 of firewall fw\n')
   expect(await outputOf('firewall', 'unbind', 'fw', 'web-2')).toBe('Firewall fw unbound from web-2\n')
+  expect((await berth(env, ['firewall', 'unbind', 'fw', 'web-2'])).stderr).toBe('Error: The firewall fw is not bound to web-2\n')
 
   const reader = await app.given.token(customer.accountId, { scopes: ['addresses:read'] })
   expect((await berth(app.envOf(reader), ['address', 'list'])).stdout).toMatch(/ www +fra1 +c[a-z0-9]{24} /)
