@@ -35,6 +35,8 @@ export class CommandContext {
   readonly options: CommonOptions
   #berth: Berth | undefined
   #progress: Progress | undefined
+  /** How the user calls what has been resolved, by id. */
+  readonly #texts = new Map<string, string>()
 
   constructor(io: Io, options: CommonOptions) {
     this.io = io
@@ -51,8 +53,10 @@ export class CommandContext {
     return new Berth({ baseUrl: url, token, maxRetries, sleep: (ms, signal, error) => this.#pauseBeforeRetry(ms, signal, error), ...more })
   }
 
-  resolveId(kind: ResourceName, text: string, parentId?: string): Promise<string> {
-    return resolveId(this.berth, kind, text, parentId)
+  async resolveId(kind: ResourceName, text: string, parentId?: string): Promise<string> {
+    const id = await resolveId(this.berth, kind, text, parentId, parentId && this.#texts.get(parentId))
+    this.#texts.set(id, text)
+    return id
   }
 
   resolveIds(kind: ResourceName, texts: string[] = []): Promise<string[]> {

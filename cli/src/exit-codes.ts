@@ -54,7 +54,8 @@ export function errorMessage(error: unknown): string {
 /** Fields of the API whose flag has another name. */
 const FLAGS = new Map([['publicIpv4', '--ipv6-only']])
 
-const withFlags = (message: string): string => message.replace(/\b\w+\b/g, (word) => FLAGS.get(word) ?? word)
+const withFlags = (message: string): string =>
+  message.replace(/\b\w+\b/g, (word) => FLAGS.get(word) ?? word).replace(/\bwith disk (?=\d)/, 'with --disk ')
 
 /** Some messages name the request themselves. */
 const requestReference = ({ status, requestId, message }: ApiError): string =>

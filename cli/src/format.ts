@@ -1,4 +1,4 @@
-// Human-readable times and quantities.
+// Human-readable times, quantities and commands.
 
 const pad = (number: number): string => String(number).padStart(2, '0')
 
@@ -21,5 +21,8 @@ export function bytes(count: number | string | null): string {
 }
 
 export const mebibytes = (count: number): string => (count % 1024 === 0 ? `${count / 1024} GiB` : `${count} MiB`)
+
+/** An argument as it is typed. */
+export const shellWord = (text: string): string => (/^[\w.:/@+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
 export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`

@@ -52,7 +52,11 @@ function configure(command: Command, { stdout, stderr }: Io): void {
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
-      outputError: (text, write) => write(text.replace(/^error: ./, (head) => `Error: ${head.at(-1)!.toUpperCase()}`)),
+      outputError: (text, write) => {
+        write(text.replace(/^error: ./, (head) => `Error: ${head.at(-1)!.toUpperCase()}`))
+        if (/^error: (missing required argument|too many arguments)/.test(text))
+          write(`Usage: ${command.createHelp().commandUsage(command)}\n`)
+      },
       getOutHasColors: () => stdout.isTTY === true,
       getErrHasColors: () => stderr.isTTY === true,
     })

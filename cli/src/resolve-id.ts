@@ -1,6 +1,7 @@
 // Resolves a name to an id. Names need not be unique; an ambiguous name is an error that lists the ids.
 import { ApiError, type Berth } from '@berth/sdk'
 import { CliError, EXIT, usageError } from './exit-codes.ts'
+import { shellWord } from './format.ts'
 
 interface NamedItem {
   id: string
@@ -59,7 +60,7 @@ async function ownImages(berth: Berth): Promise<NamedItem[]> {
 
 export type ResourceName = keyof typeof RESOURCES
 
-/** Where it is not `<resource> list`; the reader fills in `<…>`. */
+/** Where it is not `<resource> list`; the reader fills in `<…>` where the owning resource is not known. */
 const LIST_COMMANDS: Partial<Record<ResourceName, string>> = {
   route: 'network route list <network>',
   peering: 'network peering list <network>',
@@ -73,7 +74,7 @@ const ID = /^c[a-z0-9]{24}$/
 
 export const isId = (text: string): boolean => ID.test(text)
 
-export async function resolveId(berth: Berth, kind: ResourceName, text: string, parentId = ''): Promise<string> {
+export async function resolveId(berth: Berth, kind: ResourceName, text: string, parentId = '', parentName?: string): Promise<string> {
   if (isId(text)) return text
   const { label, list }: Resource = RESOURCES[kind]
   const all = await list(berth, parentId)
@@ -83,10 +84,9 @@ export async function resolveId(berth: Berth, kind: ResourceName, text: string, 
   if (found.length === 0) {
     const nearest = nearestName(all, text)
     const suggestion = nearest === undefined ? '' : ` Did you mean "${nearest}"?`
-    throw new CliError(
-      EXIT.notFound,
-      `No ${label} named "${text}".${suggestion} To list them: berth ${LIST_COMMANDS[kind] ?? `${kind} list`}`,
-    )
+    const command = LIST_COMMANDS[kind] ?? `${kind} list`
+    const listing = parentName === undefined ? command : command.replace(/<.*>/, () => shellWord(parentName))
+    throw new CliError(EXIT.notFound, `No ${label} named "${text}".${suggestion} To list them: berth ${listing}`)
   }
   throw usageError(
     `${found.length} ${label}${label.endsWith('s') ? 'es' : 's'} are named "${text}". Use an id: ${found.map(({ id }) => id).join(', ')}`,

@@ -12,7 +12,7 @@ describe('a command exits with', () => {
     [0, 'success', ['vm', 'list'], /^$/],
     [1, 'a region without IPv6', ['vm', 'create', 'six-1', '--os', 'debian-12', '--ipv6-only'], /leave --ipv6-only out\n$/],
     [2, 'an unknown command', ['vm', 'lits'], /^Error: Unknown command 'lits'/],
-    [2, 'a missing argument', ['vm', 'get'], /^Error: Missing required argument 'vm'/],
+    [2, 'a missing argument', ['vm', 'get'], /^Error: Missing required argument 'vm'\nUsage: berth vm get\|show \[options\] <vm>\n$/],
     [2, 'an unknown option', ['vm', 'list', '--fast'], /^Error: Unknown option '--fast'/],
     [2, 'an unknown output format', ['vm', 'list', '-o', 'xml'], /Allowed choices are table, json, name/],
     [2, 'a validation error of the API', ['vm', 'create', '-', '--os', 'debian-12'], /hostname must be/],
@@ -21,6 +21,7 @@ describe('a command exits with', () => {
     [2, 'TCP without a port', ['vm', 'reach', 'web-1', '1.1.1.1'], /^Error: --port is required for TCP/],
     [2, 'no VM as the expected one', ['address', 'unassign', 'www', '--expect-vm', 'none'], /^Error: --expect-vm must be a VM/],
     [4, 'an unknown name', ['vm', 'get', 'web-9'], /^Error: No VM named "web-9"/],
+    [2, 'an argument too many', ['vm', 'get', 'a', 'b'], /^Error: Too many arguments .*\nUsage: berth vm get.* <vm>\n$/],
     [4, 'an unknown id', ['vm', 'get', `c${'a'.repeat(24)}`], /^Error: VM not found/],
     [5, 'a conflict', ['vm', 'delete', 'web-1', '--yes'], /protected/],
     [5, 'a wrong state', ['vm', 'start', 'web-1'], /VM must be/],
@@ -30,6 +31,13 @@ describe('a command exits with', () => {
     const { stdout, ...outcome } = await berth(env, args)
     expect(outcome).toEqual({ code, stderr: expect.stringMatching(message) })
     expect(stdout === '').toBe(code !== 0)
+  })
+
+  test('1 on a disk that never shrinks, with the flag that keeps it', async () => {
+    const { data: plans } = (await customer.get('/plans')).body as { data: { id: string; slug: string }[] }
+    await app.given.vm(customer, { hostname: 'large-1', planId: plans.find(({ slug }) => slug === 'medium')!.id })
+    const { code, stderr } = await berth(env, ['vm', 'resize', 'large-1', '--plan', 'small'])
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/give the plan with --disk 50, which costs more than the plan\n$/)])
   })
 
   test('3 on a missing token, an invalid token and a missing scope', async () => {

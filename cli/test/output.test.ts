@@ -90,6 +90,12 @@ test('an unknown name is answered with the nearest one and the command that list
   const { code, stderr } = await berth(env, ['vm', 'create', 'web-1', '--os', 'debain-12', '--dry-run'])
   expect([code, stderr]).toEqual([4, 'Error: No OS template named "debain-12". Did you mean "debian-12"? To list them: berth os list\n'])
   expect((await berth(env, ['vm', 'get', 'db'])).stderr).toBe('Error: No VM named "db". To list them: berth vm list\n')
+  await berth(env, ['network', 'create', 'my net', '--cidr', '10.9.0.0/24'])
+  expect((await berth(env, ['network', 'route', 'get', 'my net', '10.0.0.0/8'])).stderr).toBe(
+    `Error: No route named "10.0.0.0/8". To list them: berth network route list 'my net'\n`,
+  )
+  await berth(env, ['firewall', 'create', 'fw'])
+  expect((await berth(env, ['firewall', 'rule', 'delete', 'fw', '7', '--yes'])).stderr).toMatch(/berth firewall rule list fw\n$/)
 })
 
 test('a destructive command asks for confirmation on a terminal', async () => {
@@ -205,16 +211,48 @@ test('VMs and firewalls are called by their names', async () => {
   const check = ['firewall', 'check', 'fw', 'web-1', '--port', '22', '--from', '198.51.100.7']
   expect(await outputOf(...check)).toBe('ACCEPT: rule 1 of firewall fw\n')
   expect(await outputOf('firewall', 'unbind', 'fw', 'web-2')).toBe('Firewall fw unbound from web-2\n')
+  expect((await berth(env, ['firewall', 'unbind', 'fw', 'web-2'])).stderr).toBe('Error: The firewall fw is not bound to web-2\n')
 
   const reader = await app.given.token(customer.accountId, { scopes: ['addresses:read'] })
   expect((await berth(app.envOf(reader), ['address', 'list'])).stdout).toMatch(/ www +fra1 +c[a-z0-9]{24} /)
 })
 
-test('vm reach names the steps so that "yes" reads right', async () => {
+test('vm reach names the steps so that "yes" reads right, and says what is not known', async () => {
   const customer = await app.given.customer({ credit: '100.00' })
+  const env = app.envOf(customer)
   await app.given.vm(customer)
-  const { stdout } = await berth(app.envOf(customer), ['vm', 'reach', 'web-1', '1.1.1.1', '--port', '443'])
+  const { stdout } = await berth(env, ['vm', 'reach', 'web-1', '1.1.1.1', '--port', '443'])
   expect(stdout).toMatch(/^public network +yes +The public network carries traffic to 1\.1\.1\.1$/m)
+  expect(stdout).toMatch(/^FORWARDED: web-1 \([\d.]+\) to 1\.1\.1\.1\nIt is handed on .* whether it is dropped there is not known\.$/m)
+  const { code, stderr } = await berth(env, ['vm', 'reach', 'web-1', 'example.com', '--port', '443'])
+  const message = 'No VM named "example.com". To list them: berth vm list. An IP address can be given too, such as 10.0.0.5'
+  expect([code, stderr]).toEqual([4, `Error: ${message}\n`])
+})
+
+test('vm reach gives the commands, and exits with 0 also where the packet is blocked', async () => {
+  const customer = await app.given.customer({ credit: '100.00' })
+  const env = app.envOf(customer)
+  const blocked = async (...args: string[]): Promise<string> => {
+    const { code, stdout } = await berth(env, ['vm', 'reach', 'web-1', ...args, '--protocol', 'icmp'])
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^BLOCKED: web-1 /m)])
+    return stdout.trimEnd().split('\n').at(-1)!
+  }
+  for (const [name, third] of [
+    ['backend', 0],
+    ['my databases', 1],
+  ] as const) {
+    const network = await berth(env, ['network', 'create', name, '--cidr', `10.8.${third}.0/24`, '-o', 'json'])
+    const { id } = JSON.parse(network.stdout) as { id: string }
+    await app.given.vm(customer, { hostname: `web-${third + 1}`, privateNetworkIds: [id] })
+  }
+  expect(await blocked('10.8.1.2')).toBe(
+    "Connect the networks backend and my databases by a peering: berth network peering add backend 'my databases'",
+  )
+  expect((await berth(env, ['network', 'peering', 'add', 'backend', 'my databases'])).code).toBe(0)
+  expect((await berth(env, ['vm', 'reach', 'web-1', 'web-2', '--protocol', 'icmp'])).stdout).toMatch(
+    /^REACHABLE: web-1 \(10\.8\.0\.2\) to web-2 \(10\.8\.1\.2\)$/m,
+  )
+  expect(await blocked('10.8.0.77')).toBe('Use the address of a VM that is attached: berth vm get <vm> shows them.')
 })
 
 test('a VM without a key or a password is said to have none, also when nothing is waited for', async () => {

@@ -63,7 +63,7 @@ const create = defineCommand<CreateOptions>({
   args: '<name>',
   options: [
     ['--cidr <range>', 'IP range, such as 10.0.0.0/24 (required)'],
-    ['--region <region>', 'region; the network spans all its hosts'],
+    ['--region <region>', 'region; the network spans all its hosts; default: the only available one'],
     ['--node <id>', 'host of the region, instead of --region; see berth region nodes'],
     ['--gateway <address>', 'gateway address; default: the first address of the range'],
     ['--no-snat', 'no outbound internet access through this network'],
@@ -72,8 +72,7 @@ const create = defineCommand<CreateOptions>({
   example: 'network create backend --cidr 10.0.0.0/24 --region fra1',
   async run(ctx, { cidr, region, node, gateway, snat, dhcp }, name: string) {
     if (!cidr) throw usageError('--cidr is required, such as --cidr 10.0.0.0/24')
-    if (!region && !node) throw usageError('--region is required; see berth region list')
-    const nodeId = node ?? (await ctx.resolveId('region', region!))
+    const nodeId = node ?? (await ctx.resolveRegionId(region))
     return details(
       await ctx.berth.networks.create({ name, nodeId, cidr, enableSnat: snat, enableDhcp: dhcp, ...omitUndefined({ gateway }) }),
       NETWORK_FIELDS,

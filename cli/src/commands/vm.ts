@@ -1,15 +1,14 @@
-import { isIP } from 'node:net'
-import type { Query, ReachStep, UpdateVm, VmListItem, VmMetrics } from '@berth/sdk'
+import type { Query, UpdateVm, VmListItem, VmMetrics } from '@berth/sdk'
 import { ACTION_COLUMNS, isRenewed, priceOf, quoteDetails, VM_FIELDS } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
 import { bytes, time } from '../format.ts'
 import { isInteractive, type Io } from '../io.ts'
-import { omitUndefined, parseInteger, parseOnOff, parsePacket, readTextOrFile, requireChanges, splitList } from '../options.ts'
+import { omitUndefined, parseInteger, parseOnOff, readTextOrFile, requireChanges, splitList } from '../options.ts'
 import { prompt, readStdin } from '../prompt.ts'
 import { details, message, table, type Columns } from '../result.ts'
-import { sanitizeTerminal } from '../style.ts'
 import { createVm } from './vm-create.ts'
+import { reach } from './vm-reach.ts'
 import { openConsole, ssh } from './vm-remote.ts'
 import { resize, upgrade } from './vm-size.ts'
 
@@ -327,40 +326,6 @@ const METRICS_COLUMNS = {
   'NET IN': ({ received }: Point) => rate(received),
   'NET OUT': ({ sent }: Point) => rate(sent),
 }
-
-const REACH_COLUMNS: Columns<ReachStep> = {
-  STEP: ({ step }) => (step === 'CLOSED_RANGE' ? 'public network' : step.toLowerCase().replaceAll('_', ' ')),
-  PASSES: ({ passes }) => passes,
-  DETAIL: ({ detail }) => detail,
-}
-
-const reach = defineCommand<{ protocol?: string; port?: string }>({
-  name: 'reach',
-  description: 'say whether a VM reaches another VM or an address, and what decides; nothing is sent',
-  args: '<vm> <to>',
-  options: [
-    ['--protocol <protocol>', 'tcp (default), udp, icmp or icmpv6'],
-    ['--port <number>', 'destination port'],
-  ],
-  example: 'vm reach web-1 db-1 --port 5432',
-  async run(ctx, { protocol, port }, vm: string, to: string) {
-    const packet = parsePacket(protocol, port)
-    const [id, target] = await Promise.all([ctx.resolveId('vm', vm), isIP(to) ? to : ctx.resolveId('vm', to)])
-    const answer = await ctx.berth.vms.checkReach(id, { to: target, ...packet })
-    const { verdict, source, destination, applied, steps } = answer
-    const ends = [source.address, destination.address].map((each) => each ?? 'no address')
-    const lines = [
-      `${verdict}: ${vm} (${ends[0]}) to ${to} (${ends[1]})`,
-      ...(applied ? [] : ['The latest rules are not applied on the hosts yet.']),
-      ...steps.flatMap(({ remedy }) => (remedy ? [`${remedy}.`] : [])),
-    ]
-    return {
-      data: answer,
-      names: [verdict],
-      text: (paint) => [table(steps, REACH_COLUMNS, '').text(paint), ...lines.map(sanitizeTerminal)].join('\n'),
-    }
-  },
-})
 
 const power = [start, stop, restart]
 const changes = [upgrade, resize, shelve, unshelve, rebuild, rename, protect, unprotect, update, password, remove]

@@ -1671,6 +1671,10 @@ export interface components {
             detail: string;
             /** @description What to do where it does not pass, or, of a ROUTE, for guests to know the way */
             remedy: string | null;
+            missingPeering: {
+                id: string;
+                name: string;
+            }[] | null;
         };
         Reach: {
             /**

@@ -46,7 +46,7 @@ describe('a machine', () => {
 
   test('reaches nobody at an unused address of its network, though another network has it', () => {
     const step = traceReach({ ...question, receiver: [port('other', ['10.0.0.3'])] }).steps.at(-1)
-    expect(step).toEqual({ kind: 'DESTINATION', owner: 'NOBODY', range: '10.0.0.0/24', passes: false })
+    expect(step).toEqual({ kind: 'DESTINATION', owner: 'NOBODY', range: '10.0.0.0/24', address: '10.0.0.3', passes: false })
   })
 
   test('reaches public addresses of either family by the public interface', () => {
@@ -125,6 +125,7 @@ describe('a machine', () => {
     const behind = { networks, destination: '192.168.9.7' }
     expect(ask({ ...behind, receiver: other })).toBe(`FORWARDED from 10.0.0.2 by ${way} INBOUND_FILTER`)
     expect(ask(behind)).toBe(`BLOCKED from 10.0.0.2 by ${way} DESTINATION`)
+    expect(traceReach({ ...question, ...behind }).steps.at(-1)).toMatchObject({ owner: 'NOBODY', address: '10.0.0.3' })
     expect(ask({ ...peer, networks: [{ ...isolated, peers, routes }] })).toBe(`BLOCKED from 10.77.0.2 by ${PUBLIC_WAY}`)
   })
 

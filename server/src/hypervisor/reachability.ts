@@ -62,8 +62,8 @@ export type Step = { passes: boolean } & (
   /** GATEWAY: by that of the public network, which routes between its ranges, or not. */
   | { kind: 'ROUTE'; way: Way['kind'] | 'GATEWAY' | 'NONE'; networkId: string | null }
   | { kind: 'CLOSED_RANGE'; closed: 'RANGE' | 'PORT' | null }
-  /** Of a private network: its router, or nobody. */
-  | { kind: 'DESTINATION'; owner: 'GATEWAY' | 'NOBODY'; range: string }
+  /** Of a private network: its router, or nobody has the address, which is the next hop where a route leads there. */
+  | { kind: 'DESTINATION'; owner: 'GATEWAY' | 'NOBODY'; range: string; address: string }
 )
 
 export interface Reach {
@@ -98,7 +98,7 @@ export function traceReach(question: ReachQuestion): Reach {
     const owner = way.gateway !== null && isSame(way.gateway, at) ? 'GATEWAY' : 'NOBODY'
     // A router answers pings alone.
     const passes = owner === 'GATEWAY' && question.protocol === 'ICMP'
-    return ends({ kind: 'DESTINATION', owner, range: way.range, passes }) ? blocked() : { verdict: 'REACHABLE', source, steps }
+    return ends({ kind: 'DESTINATION', owner, range: way.range, address: at, passes }) ? blocked() : { verdict: 'REACHABLE', source, steps }
   }
   // Outside, the host of the uplink may translate the router's address once more.
   if (ends(filterStep('INBOUND_FILTER', target, question, way.kind === 'SNAT' ? null : way.address))) return blocked()

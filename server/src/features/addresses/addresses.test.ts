@@ -3,7 +3,7 @@ import { testApp } from '../../../test/harness.ts'
 import { givenHost, givenRegion, placeOn } from '../../../test/hosts.ts'
 import { addDuration, subtractDuration } from '../../kernel/clock.ts'
 import { sql } from '../../kernel/database/db.ts'
-import { addPool } from '../hosts/service.ts'
+import { addPool, allocateFloatingAddress } from '../hosts/public-addresses.ts'
 import { credit } from '../wallet/service.ts'
 import { renewAddresses } from './renew.reconciler.ts'
 
@@ -35,7 +35,14 @@ const balance = async (owner = customer) => (await owner.get('/wallet')).body.da
 
 test('a region without addresses of its own has none to reserve, and a full pool neither', async () => {
   const small = await givenRegion(app, 'small')
-  expect(code(await customer.post('/addresses', { regionId: small.region_id }))).toEqual([422, 'unavailable'])
+  const refused = await customer.post('/addresses', { regionId: small.region_id })
+  expect(code(refused)).toEqual([422, 'unavailable'])
+  expect(refused.body.error).toBe('Region small has no addresses that can move between VMs: choose another region, or ask support')
+  const withoutAny = app.db.tx(async (tx) => {
+    await tx.run(sql`update address_pools set host_id = ${app.host.id}`)
+    return allocateFloatingAddress(tx, app.clock.now(), { id: small.region_id, slug: 'small' })
+  })
+  await expect(withoutAny).rejects.toThrow('Region small has no addresses that can move between VMs: ask support')
   const pool = { regionId: small.region_id, hostId: null, cidr: '10.79.0.0/30', gateway: '10.79.0.1', dns: [] }
   await app.db.tx((tx) => addPool(tx, app.clock.now(), pool))
   const before = await balance()

@@ -22,7 +22,7 @@ const given = async () => {
     return id
   }
   const bind = (firewallId: string, to = vmId) => app.db.tx((tx) => bindFirewall(tx, app.clock.now(), customer.accountId, firewallId, to))
-  const unbind = (firewallId: string) => app.db.tx((tx) => unbindFirewall(tx, customer.accountId, firewallId, vmId))
+  const unbind = (firewallId: string) => app.db.tx((tx) => unbindFirewall(tx, customer.accountId, firewallId, { id: vmId, name: 'db' }))
   const version = () => desiredVersion(app.db, vmId)
   return { customer, vmId, firewall, bind, unbind, version }
 }
@@ -139,7 +139,7 @@ describe('unbinding a firewall', () => {
     expect((await filtersOf(app.db, vmId)).ofPublic).toMatchObject({ defaultInbound: 'DROP', rules: [{ ports: [{ from: 22, to: 22 }] }] })
     await unbind(id)
     expect((await filtersOf(app.db, vmId)).ofPublic).toEqual({ defaultInbound: 'ACCEPT', defaultOutbound: 'ACCEPT', rules: [] })
-    await expect(unbind(id)).rejects.toMatchObject({ code: 'not_found', message: 'Binding not found' })
+    await expect(unbind(id)).rejects.toMatchObject({ code: 'not_found', message: 'The firewall web is not bound to db' })
   })
 
   test('removes all bindings when the VM is deleted', async () => {

@@ -1,6 +1,6 @@
 // Ordered bindings of firewalls to VMs. Callers have checked that the VM belongs to the account.
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
-import { notFound, apiError } from '../../kernel/errors.ts'
+import { apiError } from '../../kernel/errors.ts'
 import { markPortsDirty } from '../ports/service.ts'
 import { requireFewLinesOfVms } from './lines.ts'
 import type { FirewallRow } from './sql.ts'
@@ -23,10 +23,13 @@ export async function bind(tx: Tx, now: Date, firewall: FirewallRow, vmId: strin
   return isNew
 }
 
-export async function unbind(tx: Tx, firewall: FirewallRow, vmId: string): Promise<void> {
-  if (!(await tx.run(sql`delete from firewall_bindings where firewall_id = ${firewall.id} and vm_id = ${vmId}`))) throw notFound('Binding')
+export async function unbind(tx: Tx, firewall: FirewallRow, vmId: string, vmName: string): Promise<void> {
+  const deleted = await tx.run(sql`delete from firewall_bindings where firewall_id = ${firewall.id} and vm_id = ${vmId}`)
+  if (!deleted) throw notBound(firewall, vmName)
   await markPortsDirty(tx, [vmId])
 }
+
+export const notBound = ({ name }: FirewallRow, vmName: string) => apiError('not_found', `The firewall ${name} is not bound to ${vmName}`)
 
 /** For a VM that is deleted together with its ports. */
 export const unbindAll = (tx: Tx, vmId: string) => tx.run(sql`delete from firewall_bindings where vm_id = ${vmId}`)
@@ -35,12 +38,13 @@ export interface BoundFirewall {
   vm_id: string
   id: string
   name: string
+  covers_private: boolean
 }
 
 /** Firewalls of one or several VMs in evaluation order. */
 export const firewallsOf = (db: Queries, vmIds: string | string[]) =>
   db.many<BoundFirewall>(sql`
-    select b.vm_id, f.id, f.name from firewall_bindings b join firewalls f on f.id = b.firewall_id
+    select b.vm_id, f.id, f.name, f.covers_private from firewall_bindings b join firewalls f on f.id = b.firewall_id
     where b.vm_id = any(${[vmIds].flat()}::text[]) order by b.vm_id, b.position`)
 
 /** The same for one VM, as a JSON subquery of another statement. */

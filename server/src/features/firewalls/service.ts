@@ -8,13 +8,13 @@ import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
 import { parseIp } from '../../kernel/ip-range.ts'
 import { markPortsDirty } from '../ports/service.ts'
-import { bind, countBindings, findBinding, listBindings, unbind, vmsBoundTo } from './bindings.ts'
+import { bind, countBindings, findBinding, listBindings, notBound, unbind, vmsBoundTo } from './bindings.ts'
 import { compileFilter } from './compile-filter.ts'
 import type { BindingState, ChangeFirewall, CheckPacket, CreateFirewall, Firewall, FirewallBinding, Verdict } from './schema.ts'
 import * as sql from './sql.ts'
 import { toBindingState, toFirewall, toRule } from './view.ts'
 
-export { bind, firewallsAsJson, firewallsOf, unbindAll } from './bindings.ts'
+export { bind, firewallsAsJson, firewallsOf, unbindAll, type BoundFirewall } from './bindings.ts'
 export { filterSizes, type FilterSize } from './sql.ts'
 export { toRule } from './view.ts'
 
@@ -74,9 +74,14 @@ export async function bindFirewall(
 }
 
 /** The caller has checked that the VM belongs to the account. */
-export async function unbindFirewall(tx: Tx, accountId: string, firewallId: string, vmId: string): Promise<FirewallBinding> {
+export async function unbindFirewall(
+  tx: Tx,
+  accountId: string,
+  firewallId: string,
+  { id: vmId, name }: { id: string; name: string },
+): Promise<FirewallBinding> {
   const [firewall] = await requireFirewalls(tx, accountId, [firewallId])
-  await unbind(tx, firewall!, vmId)
+  await unbind(tx, firewall!, vmId, name)
   return { firewallId, vmId }
 }
 
@@ -86,9 +91,9 @@ export async function listBindingStates(db: Queries, accountId: string, firewall
 }
 
 export async function getBindingState(db: Queries, accountId: string, firewallId: string, vmId: string): Promise<BindingState> {
-  found(await sql.findFirewall(db, accountId, firewallId))
+  const firewall = found(await sql.findFirewall(db, accountId, firewallId))
   const binding = await findBinding(db, firewallId, vmId)
-  if (!binding) throw notFound('Binding')
+  if (!binding) throw notBound(firewall, 'this VM')
   return toBindingState(binding)
 }
 

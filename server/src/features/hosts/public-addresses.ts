@@ -270,11 +270,14 @@ async function takeFrom(tx: Tx, now: Date, pool: PoolRow, start: string): Promis
 
 /** Allocates one that may move between hosts, from a pool of the region itself. */
 export async function allocateFloatingAddress(tx: Tx, now: Date, { id, slug }: Pick<RegionRow, 'id' | 'slug'>): Promise<TakenAddress> {
-  const pools = await tx.many<PoolRow>(
-    sql`select ${allColumns('address_pools')} from address_pools where host_id is null and region_id = ${id} and family(cidr) = 4 order by id`,
+  const all = await tx.many<PoolRow>(
+    sql`select ${allColumns('address_pools')} from address_pools where host_id is null and family(cidr) = 4 order by id`,
   )
-  if (pools.length === 0)
-    throw apiError('unavailable', `Region ${slug} has no addresses that can move between VMs: choose another region, or ask support`)
+  const pools = all.filter(({ region_id }) => region_id === id)
+  if (pools.length === 0) {
+    const advice = all.length === 0 ? 'ask support' : 'choose another region, or ask support'
+    throw apiError('unavailable', `Region ${slug} has no addresses that can move between VMs: ${advice}`)
+  }
   const taken = await takeFromAny(tx, now, pools)
   if (!taken) throw noCapacityError(`No public address is free in ${slug}: try again in a few minutes, or ask support`, ['address'])
   return taken

@@ -41,10 +41,8 @@ export const firewallBindingRoutes: Routes = (api, { clock }) => {
       params: { ...params, vmId: Type.String() },
       data: FirewallBinding,
     },
-    async (tx, { principal: { accountId }, params: { id, vmId } }) => {
-      await lockOwnVm(tx, { accountId }, vmId)
-      return unbindFirewall(tx, accountId, id, vmId)
-    },
+    async (tx, { principal: { accountId }, params: { id, vmId } }) =>
+      unbindFirewall(tx, accountId, id, await lockOwnVm(tx, { accountId }, vmId)),
   )
 
   api.post(

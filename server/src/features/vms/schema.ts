@@ -166,6 +166,11 @@ const ReachStep = object(
     rule: nullable(FirewallRule),
     detail: Type.String({ description: 'What decides here, in a sentence' }),
     remedy: nullable(Type.String({ description: 'What to do where it does not pass, or, of a ROUTE, for guests to know the way' })),
+    missingPeering: nullable(
+      Type.Array(object({ id: Type.String(), name: Type.String() }), {
+        description: 'Two networks of the account, one of each VM, whose peering would lead there; null where no peering is missing',
+      }),
+    ),
   },
   { title: 'ReachStep' },
 )

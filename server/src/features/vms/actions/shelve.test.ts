@@ -75,6 +75,9 @@ describe('POST /vms/{id}/shelve and /unshelve', async () => {
     expect(await volumesOf(app, id)).toEqual([])
     expect(await manifestsOf(id)).toBe(1)
     expect((await customer.get('/vms?shelved=true')).body.data).toMatchObject([{ id }])
+    const other = await app.given.vm(customer)
+    const reach = (await customer.post(`/vms/${other.id}/reach`, { to: id, protocol: 'ICMP' })).body.data
+    expect(reach.steps.at(-1)).toMatchObject({ step: 'RECEIVER', detail: `${before.name} is shelved`, remedy: 'Unshelve it' })
     await app.rest()
     await app.checkInvariants()
 

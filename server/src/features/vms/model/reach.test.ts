@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Customer } from '../../../../test/endpoint-table.ts'
 import { testApp } from '../../../../test/harness.ts'
 import { sql } from '../../../kernel/database/db.ts'
+import { addPool } from '../../hosts/service.ts'
 import { tellRoutes } from '../reconcilers/guest-routes.reconciler.ts'
 import type { Reach } from '../schema.ts'
 
@@ -44,7 +45,16 @@ describe('POST /vms/{id}/reach', () => {
       destination: { vmId: db, address: `${cidr}.3` },
       applied: true,
       steps: [
-        { step: 'SENDER', passes: true, action: null, firewallId: null, rule: null, detail: 'web is RUNNING', remedy: null },
+        {
+          step: 'SENDER',
+          passes: true,
+          action: null,
+          firewallId: null,
+          rule: null,
+          detail: 'web is RUNNING',
+          remedy: null,
+          missingPeering: null,
+        },
         expect.objectContaining({
           step: 'OUTBOUND_FILTER',
           action: 'ACCEPT',
@@ -82,9 +92,14 @@ describe('POST /vms/{id}/reach', () => {
       action: 'DROP',
       rule: null,
       detail: 'No rule matches, and the default drops what goes into db',
-      remedy: 'Add a rule to a firewall with coversPrivate of db that accepts ICMP',
+      remedy: 'Add a rule that accepts ICMP to the firewall guard',
     })
-    expect(last(await reach(web, address, { protocol: 'ICMP' })).remedy).toBe('Add a rule to a firewall of db that accepts ICMP')
+    expect(last(await reach(web, address, { protocol: 'ICMP' })).remedy).toBe('Add a rule that accepts ICMP to the firewall guard')
+    await firewall(db, [], { name: 'outer' })
+    expect(last(await reach(web, db, { protocol: 'ICMP' })).remedy).toBe('Add a rule that accepts ICMP to the firewall guard')
+    expect(last(await reach(web, address, { protocol: 'ICMP' })).remedy).toBe(
+      'Add a rule that accepts ICMP to one of the firewalls guard, outer',
+    )
     expect((await reach(web, db, { protocol: 'TCP', port: 5432 })).verdict).toBe('REACHABLE')
     await firewall(web, [accept('any', { direction: 'OUT', action: 'DROP', destIps: [address] })])
     expect(last(await reach(web, address, { protocol: 'TCP', port: 5432 }))).toMatchObject({ step: 'OUTBOUND_FILTER', action: 'DROP' })
@@ -113,10 +128,35 @@ describe('POST /vms/{id}/reach', () => {
       step: 'DESTINATION',
       passes: false,
       detail: expect.stringContaining('Nobody in'),
+      remedy: 'Use the address of a VM that is attached',
     })
     const ping = await reach(db, `${cidr}.1`, { protocol: 'ICMP' })
     expect([ping.verdict, last(ping).step]).toEqual(['REACHABLE', 'DESTINATION'])
     expect(last(await reach(db, `${cidr}.1`))).toMatchObject({ step: 'DESTINATION', detail: expect.stringContaining('answers pings only') })
+  })
+
+  test('says which peering is missing, or where there can be none', async () => {
+    const { customer, cidr, network, vm, reach } = await given()
+    const [other, alone] = ['10.21.', '10.22.'].map((start) => cidr.replace('10.20.', start)) as [string, string]
+    const [lan, back] = [await network(), await network('back', `${other}.0/24`)]
+    const closed = { name: 'alone', nodeId: app.host.id, cidr: `${alone}.0/24`, enableSnat: false, enableDhcp: false }
+    const { id: aloneId, gateway } = (await customer.post('/networks', closed)).body.data
+    expect(gateway).toBeNull()
+    const [web, free] = [await vm('web', { privateNetworkIds: [lan] }), await vm('free')]
+    await vm('db', { privateNetworkIds: [back, aloneId] })
+    expect(last(await reach(web, `${other}.2`))).toMatchObject({
+      step: 'CLOSED_RANGE',
+      remedy: 'Connect the networks lan and back by a peering',
+      missingPeering: [
+        { id: lan, name: 'lan' },
+        { id: back, name: 'back' },
+      ],
+    })
+    expect(last(await reach(free, `${other}.2`))).toMatchObject({
+      remedy: 'Attach free to the network back, or to a peer of it',
+      missingPeering: null,
+    })
+    expect(last(await reach(web, `${alone}.1`))).toMatchObject({ remedy: 'Attach web to the network alone', missingPeering: null })
   })
 
   test('follows peerings, and routes to their next hop', async () => {
@@ -146,6 +186,13 @@ describe('POST /vms/{id}/reach', () => {
     expect((await customer.post(`/networks/${lan}/routes`, route)).status).toBe(201)
     const behind = await reach(web, '192.168.50.7')
     expect([behind.verdict, behind.destination.vmId]).toEqual(['FORWARDED', hop])
+    expect((await customer.post(`/networks/${lan}/routes`, { destination: '192.168.51.0/24', nextHop: `${cidr}.77` })).status).toBe(201)
+    expect(last(await reach(web, '192.168.51.7'))).toMatchObject({
+      step: 'DESTINATION',
+      passes: false,
+      detail: `No VM in ${cidr}.0/24 has ${cidr}.77, the next hop of the route`,
+      remedy: 'Let the route lead to the address of a VM that is attached',
+    })
     expect(behind.steps[2]!.remedy).toMatch(`run "ip route add 192.168.50.0/24 via ${cidr}.1" in web`)
 
     // Once its agent has configured it, a guest needs no remedy: the other one has none, and does not know the way back.
@@ -179,7 +226,7 @@ describe('POST /vms/{id}/reach', () => {
       remedy: 'Use IPv4, or VMs with a public IPv6 address: private networks have none',
     })
     const { destination, steps } = await reach(web, db, { protocol: 'ICMPV6' })
-    expect([destination.address, steps.at(-1)!.detail]).toEqual([null, 'db has no IPv6 address that leads there'])
+    expect([destination.address, steps.at(-1)!.detail]).toEqual([null, 'db has no IPv6 address'])
   })
 
   test('says that a VM does not run', async () => {
@@ -234,5 +281,32 @@ describe('POST /vms/{id}/reach', () => {
     const ask = (from: string, to: string) => mine.customer.post(`/vms/${from}/reach`, { to, protocol: 'ICMP' })
     const answers = [await ask(web, other), await ask(other, web), await ask(web, web), await ask(web, await addressOf(mine.customer, web))]
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 400, 400])
+  })
+
+  // The last one: VMs that follow have an IPv6 address.
+  test('advises what connects two VMs of different families', async () => {
+    const { customer, cidr, network, vm, reach } = await given()
+    const back = await network('back', `${cidr.replace('10.20.', '10.21.')}.0/24`)
+    const four = await vm('four', { privateNetworkIds: [back] })
+    const pool = { regionId: app.host.region_id, hostId: null, cidr: '2001:db8:7::/64', gateway: '2001:db8:7::1' }
+    await app.db.tx((tx) => addPool(tx, app.clock.now(), pool))
+    const [six, both] = [await vm('six', { publicIpv4: false }), await vm('both')]
+    const remedy = async (from: string, to: string, packet?: object) => last(await reach(from, to, packet)).remedy
+    expect(await remedy(six, four)).toBe('Attach both VMs to one private network')
+    expect(await remedy(six, await addressOf(customer, four))).toBe('Attach both VMs to one private network')
+    expect(await remedy(four, six)).toBe('Attach both VMs to one private network')
+    expect(await remedy(six, await addressOf(customer, both))).toBe('Use IPv6, or attach both VMs to one private network')
+    expect(await remedy(six, '1.1.1.1')).toBe('Use IPv6, or attach six to a network whose gateway leads to the internet (SNAT)')
+    expect(await remedy(six, '192.168.1.1')).toBe('No VM of this account has 192.168.1.1: use the address of one in a network of six')
+    expect(await remedy(four, six, { protocol: 'ICMPV6' })).toBe('Use VMs with a public IPv6 address: private networks have none')
+    expect(await remedy(both, four, { protocol: 'ICMPV6' })).toBe('Use IPv4, or VMs with a public IPv6 address: private networks have none')
+    const lan = await network()
+    const db = await vm('db', { privateNetworkIds: [lan], publicIpv4: false })
+    expect(await remedy(six, `${cidr}.2`)).toBe('Attach six to the network lan, or to a peer of it')
+    expect(last(await reach(four, db))).toMatchObject({
+      step: 'ROUTE',
+      remedy: 'Connect the networks back and lan by a peering',
+      missingPeering: [{ name: 'back' }, { name: 'lan' }],
+    })
   })
 })

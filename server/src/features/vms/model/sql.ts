@@ -40,12 +40,11 @@ export const hasPublicAddress = (vm: Sql, address: string | null): Sql =>
 
 /** The account's VMs that have the address, as their public one or in a private network. */
 export const holdersOf = (db: Queries, accountId: string, address: string) =>
-  db.many<{ vm_id: string; network_id: string | null; network_name: string | null }>(sql`
-    select id as vm_id, null as network_id, null as network_name from vms
+  db.many<{ vm_id: string; network_id: string | null }>(sql`
+    select id as vm_id, null as network_id from vms
     where account_id = ${accountId} and ${hasPublicAddress(sql`vms`, address)}
-    union all select vm_id, null, null from addresses where account_id = ${accountId} and address = ${address}::inet and vm_id is not null
-    union all select a.vm_id, a.network_id, n.name from network_attachments a join networks n on n.id = a.network_id
-    where a.account_id = ${accountId} and a.address = ${address}::inet`)
+    union all select vm_id, null from addresses where account_id = ${accountId} and address = ${address}::inet and vm_id is not null
+    union all select vm_id, network_id from network_attachments where account_id = ${accountId} and address = ${address}::inet`)
 
 /** Locks nothing of another account, whose transactions would wait. */
 export const lockVm = async (tx: Tx, accountId: string, id: string): Promise<VmDetails | undefined> => {
