@@ -21,7 +21,8 @@ export class GuestShell {
   async run(vmId: string, script: string, ...args: string[]): Promise<Ran> {
     const domain = await this.booted(vmId)
     const started = await this.ask(domain, 'guest-exec', { path: '/bin/sh', arg: ['-c', script, ...args], 'capture-output': true })
-    const { pid } = started as { pid: number }
+    const { pid } = started as { pid?: number }
+    if (pid === undefined) throw new Error(`The agent of ${vmId} answers nonsense: ${JSON.stringify(started)}`)
     return eventually(`${script} in ${vmId}`, () => this.outcome(domain, pid), this.patienceMs)
   }
 
