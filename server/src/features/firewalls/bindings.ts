@@ -25,11 +25,9 @@ export async function bind(tx: Tx, now: Date, firewall: FirewallRow, vmId: strin
 
 export async function unbind(tx: Tx, firewall: FirewallRow, vmId: string, vmName: string): Promise<void> {
   const deleted = await tx.run(sql`delete from firewall_bindings where firewall_id = ${firewall.id} and vm_id = ${vmId}`)
-  if (!deleted) throw notBound(firewall, vmName)
+  if (!deleted) throw apiError('not_found', `The firewall ${firewall.name} is not bound to ${vmName}`)
   await markPortsDirty(tx, [vmId])
 }
-
-export const notBound = ({ name }: FirewallRow, vmName: string) => apiError('not_found', `The firewall ${name} is not bound to ${vmName}`)
 
 /** For a VM that is deleted together with its ports. */
 export const unbindAll = (tx: Tx, vmId: string) => tx.run(sql`delete from firewall_bindings where vm_id = ${vmId}`)

@@ -8,7 +8,7 @@ import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
 import { parseIp } from '../../kernel/ip-range.ts'
 import { markPortsDirty } from '../ports/service.ts'
-import { bind, countBindings, findBinding, listBindings, notBound, unbind, vmsBoundTo } from './bindings.ts'
+import { bind, countBindings, findBinding, listBindings, unbind, vmsBoundTo } from './bindings.ts'
 import { compileFilter } from './compile-filter.ts'
 import type { BindingState, ChangeFirewall, CheckPacket, CreateFirewall, Firewall, FirewallBinding, Verdict } from './schema.ts'
 import * as sql from './sql.ts'
@@ -91,9 +91,9 @@ export async function listBindingStates(db: Queries, accountId: string, firewall
 }
 
 export async function getBindingState(db: Queries, accountId: string, firewallId: string, vmId: string): Promise<BindingState> {
-  const firewall = found(await sql.findFirewall(db, accountId, firewallId))
+  found(await sql.findFirewall(db, accountId, firewallId))
   const binding = await findBinding(db, firewallId, vmId)
-  if (!binding) throw notBound(firewall, 'this VM')
+  if (!binding) throw notFound('Binding')
   return toBindingState(binding)
 }
 
