@@ -1,5 +1,5 @@
 // Columns and fields that several resources print.
-import type { Action, Address, Quote, ResizeQuote, Transaction, Vm, VmListItem } from '@berth/sdk'
+import { isRenewed, type Action, type Address, type Quote, type ResizeQuote, type Transaction, type Vm } from '@berth/sdk'
 import { bytes, mebibytes, time } from './format.ts'
 import { details, type Columns, type CommandResult } from './result.ts'
 
@@ -14,10 +14,6 @@ const backupPolicy = ({ hour, keepDaily, keepWeekly, keepMonthly }: Vm['backupPo
     ...(keepWeekly > 0 ? [`${keepWeekly} weekly`] : []),
     ...(keepMonthly > 0 ? [`${keepMonthly} monthly`] : []),
   ].join(', ')
-
-/** Nothing is charged for a VM that failed to provision, is unmanaged, or was suspended by an operator. */
-export const isRenewed = ({ status, billing }: Pick<VmListItem, 'status' | 'billing'>): boolean =>
-  billing.status !== 'CANCELLED' && status !== 'UNMANAGED' && (status !== 'SUSPENDED' || billing.status === 'SUSPENDED')
 
 export const VM_FIELDS: Columns<Vm> = {
   Name: (vm) => vm.name,

@@ -1,6 +1,7 @@
 import type { VmListItem } from '@berth/sdk'
 import { expect, test } from 'vitest'
-import { forecast, isRenewed, type Renewable } from '../src/screens/wallet/renewals.ts'
+import { isRenewed } from '@berth/sdk'
+import { forecast, type Renewable } from '../src/screens/wallet/renewals.ts'
 
 const paid = (name: string, kind: Renewable['kind'], day: number, priceMonthly = '0.10'): Renewable => ({
   id: name,

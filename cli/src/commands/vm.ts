@@ -1,5 +1,5 @@
-import type { Query, UpdateVm, VmListItem, VmMetrics } from '@berth/sdk'
-import { ACTION_COLUMNS, isRenewed, priceOf, quoteDetails, VM_FIELDS } from '../columns.ts'
+import { isRenewed, type Query, type UpdateVm, type VmListItem, type VmMetrics } from '@berth/sdk'
+import { ACTION_COLUMNS, priceOf, quoteDetails, VM_FIELDS } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
 import { bytes, time } from '../format.ts'

@@ -35,6 +35,15 @@ describe('a worker', async () => {
     (await Promise.all(ids.map((id) => store.findRun(db, id)))).map((run) => run!.status)
   const counted = async (ids: string[], status: string): Promise<number> => (await statuses(ids)).filter((each) => each === status).length
 
+  /** Until all of them have completed. */
+  const letGo = (ids: string[]): Promise<void> => {
+    const completed = (): Promise<number> => {
+      for (const end of held.splice(0)) end()
+      return counted(ids, 'COMPLETED')
+    }
+    return expect.poll(completed, { timeout: 10_000 }).toBe(ids.length)
+  }
+
   test.for([1, 3])('runs %i concurrently and claims the next when one has ended', async (most) => {
     const engine = await openEngine()
     const ids = await runsStarted(engine, 2 * most + 1)
@@ -94,11 +103,7 @@ describe('a worker', async () => {
     const own = await begin(migrations)
     await expect.poll(() => statuses([own]), { timeout: 10_000 }).toEqual(['RUNNING'])
     expect(await counted(theirs, 'PENDING')).toBe(2)
-    const letGo = async (): Promise<number> => {
-      for (const end of held.splice(0)) end()
-      return counted([...theirs, own], 'COMPLETED')
-    }
-    await expect.poll(letGo, { timeout: 10_000 }).toBe(4)
+    await letGo([...theirs, own])
     await engine.drain(new AbortController().signal)
     await engine.stop()
   })
@@ -113,11 +118,7 @@ describe('a worker', async () => {
     held.splice(0, 4).forEach((end) => end())
     await expect.poll(() => statuses([next]), { timeout: 10_000 }).toEqual(['RUNNING'])
     expect(await counted(silent, 'RUNNING')).toBe(16)
-    const letGo = async (): Promise<number> => {
-      for (const end of held.splice(0)) end()
-      return counted([...silent, next], 'COMPLETED')
-    }
-    await expect.poll(letGo, { timeout: 10_000 }).toBe(21)
+    await letGo([...silent, next])
     await engine.drain(new AbortController().signal)
     await engine.stop()
   })

@@ -13,7 +13,6 @@ export const addressMessages = {
   unassigned: 'Unassigned',
   guest: 'In the guest',
   guestStates: { PENDING: 'Pending', CONFIGURED: 'Configured', MANUAL: 'Configure yourself' },
-  renews: 'renews',
   price: 'Price a month',
   reserved: (address: string) => `Address ${address} reserved`,
   rename: (name: string) => `Rename ${name}`,

@@ -25,6 +25,7 @@ export const commonMessages = {
   copyOf: (what: string) => `Copy ${what}`,
   all: 'All',
   none: 'None',
+  renews: 'renews',
   never: 'Never',
   unknown: '–',
   yes: 'Yes',

@@ -25,7 +25,6 @@ export const volumeMessages = {
   detached: 'Detached',
   device: 'Path in the guest',
   price: 'Price a month',
-  renews: 'renews',
   created: (name: string) => `Volume ${name} created`,
   rename: (name: string) => `Rename ${name}`,
   attach: 'Attach to a VM',

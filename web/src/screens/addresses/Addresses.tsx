@@ -19,6 +19,7 @@ import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { formatMoney } from '../../ui/format.ts'
 import { Icon } from '../../ui/Icon.tsx'
+import { MonthlyPrice } from '../../ui/MonthlyPrice.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
@@ -28,7 +29,6 @@ import { ReverseName, ReverseNameDialog } from '../../ui/ReverseName.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
 import { Status, toneOf } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
-import { Time } from '../../ui/Time.tsx'
 
 type Open = { what: 'reserve' } | { what: 'rename' | 'reverse' | 'assign' | 'unassign' | 'release'; address: Address } | null
 
@@ -92,14 +92,7 @@ export default function Addresses() {
     {
       head: w.price,
       right: true,
-      cell: ({ billing }) => (
-        <div>
-          {formatMoney(billing.priceMonthly, currency)}
-          <div className="muted">
-            {w.renews} <Time at={billing.nextRenewalAt} as="date" />
-          </div>
-        </div>
-      ),
+      cell: ({ billing }) => <MonthlyPrice billing={billing} currency={currency} />,
     },
     {
       head: commonMessages.actions,

@@ -1,4 +1,4 @@
-import type { Vm } from '@berth/sdk'
+import { isRenewed, type Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useCurrency } from '../../api/session.ts'
@@ -11,7 +11,6 @@ import { StatusBadge } from '../../ui/Status.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { commonMessages } from '../../messages/common.ts'
 import { vmMessages as w } from '../../messages/vm.ts'
-import { isRenewed } from '../wallet/renewals.ts'
 import { publicAddresses, TrafficMeter } from './Traffic.tsx'
 
 export function Overview({ vm }: { vm: Vm }) {

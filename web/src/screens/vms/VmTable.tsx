@@ -1,4 +1,4 @@
-import type { Action, BandwidthUsage, VmListItem } from '@berth/sdk'
+import { isRenewed, type Action, type BandwidthUsage, type VmListItem } from '@berth/sdk'
 import { Link } from '@tanstack/react-router'
 import { Copyable } from '../../ui/CopyButton.tsx'
 import { formatBytes, formatOs, formatSize } from '../../ui/format.ts'
@@ -6,7 +6,6 @@ import { Meter } from '../../ui/Meter.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { vmsMessages as w } from '../../messages/vms.ts'
-import { isRenewed } from '../wallet/renewals.ts'
 import css from './vms.module.css'
 import { VmStatus } from './VmStatus.tsx'
 

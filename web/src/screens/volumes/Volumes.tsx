@@ -17,6 +17,7 @@ import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { formatDisk, formatMoney } from '../../ui/format.ts'
 import { Icon } from '../../ui/Icon.tsx'
+import { MonthlyPrice } from '../../ui/MonthlyPrice.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Page, Stack } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
@@ -25,7 +26,6 @@ import { RenameDialog } from '../../ui/Rename.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
 import { StatusBadge } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
-import { Time } from '../../ui/Time.tsx'
 import { VolumeSnapshots } from './VolumeSnapshots.tsx'
 
 type Open = { what: 'create' } | { what: 'use' | 'rename' | 'attach' | 'detach' | 'grow' | 'snapshots' | 'delete'; volume: Volume } | null
@@ -89,14 +89,7 @@ export default function Volumes() {
     {
       head: w.price,
       right: true,
-      cell: ({ billing }) => (
-        <div>
-          {formatMoney(billing.priceMonthly, currency)}
-          <div className="muted">
-            {w.renews} <Time at={billing.nextRenewalAt} as="date" />
-          </div>
-        </div>
-      ),
+      cell: ({ billing }) => <MonthlyPrice billing={billing} currency={currency} />,
     },
     {
       head: commonMessages.actions,

@@ -1,4 +1,4 @@
-import type { Wallet } from '@berth/sdk'
+import { isRenewed, type Wallet } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { imagesQuery } from '../../queries/images.ts'
 import { addressesQuery } from '../../queries/network.ts'
@@ -8,7 +8,7 @@ import { Card } from '../../ui/Page.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { walletMessages as w } from '../../messages/wallet.ts'
-import { forecast, isRenewed, type Renewable, type Renewal } from './renewals.ts'
+import { forecast, type Renewable, type Renewal } from './renewals.ts'
 
 const newest = { limit: 100 }
 

@@ -1,4 +1,4 @@
-import type { VmListItem, Wallet } from '@berth/sdk'
+import type { Wallet } from '@berth/sdk'
 
 export interface Renewable {
   id: string
@@ -14,10 +14,6 @@ export interface Renewal {
 }
 
 const cents = (amount: string): number => Math.round(Number(amount) * 100)
-
-/** Mirrors the server's renewal rules: not failed, unmanaged or operator-suspended ones. */
-export const isRenewed = ({ status, billing }: Pick<VmListItem, 'status' | 'billing'>): boolean =>
-  billing.status !== 'CANCELLED' && status !== 'UNMANAGED' && (status !== 'SUSPENDED' || billing.status === 'SUSPENDED')
 
 /** The next renewal of each by date, with the projected balance after it. */
 export function forecast(items: Renewable[], { balance }: Pick<Wallet, 'balance'>): Renewal[] {
