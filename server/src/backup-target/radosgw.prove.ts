@@ -7,6 +7,7 @@ import {
   ListObjectVersionsCommand,
   PutBucketVersioningCommand,
   PutObjectCommand,
+  PutObjectLockConfigurationCommand,
   S3Client,
 } from '@aws-sdk/client-s3'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
@@ -19,6 +20,7 @@ import { systemClock } from '../kernel/clock.ts'
 import { vaultFrom, type Vault } from '../kernel/crypto.ts'
 import { createBandwidthLimit } from './bandwidth.ts'
 import { ensureDataKey, listRepositoryIds, openDataKey, resealDataKey } from './data-key.ts'
+import { requireAccess } from './probe.ts'
 import { BackupRepository, type UploadRequest } from './repository.ts'
 import { openS3Store, type S3Settings, type S3Store } from './s3-store.ts'
 
@@ -263,6 +265,19 @@ describeIf(missingForRadosgw())('backups on radosgw', { timeout: 300_000 }, () =
       retry: false,
     })
     await expect(repository.read('a', signal)).rejects.toMatchObject({ kind: 'missing' })
+  })
+
+  test('a bucket that locks everything by itself is refused', async () => {
+    const bucket = await newBucket('lock')
+    const store = storeOf(bucket)
+    await requireAccess(store, { needsLock: true }, signal)
+    const Rule = { DefaultRetention: { Mode: 'COMPLIANCE' as const, Days: 1 } }
+    const ObjectLockConfiguration = { ObjectLockEnabled: 'Enabled' as const, Rule }
+    await admin.send(new PutObjectLockConfigurationCommand({ Bucket: bucket, ObjectLockConfiguration }))
+    await expect(requireAccess(store, { needsLock: true }, signal)).rejects.toMatchObject({
+      kind: 'rejected',
+      message: expect.stringContaining('default retention'),
+    })
   })
 
   test('without the master key objects say nothing; with a new one only the data key changes', async () => {
