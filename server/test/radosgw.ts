@@ -33,7 +33,7 @@ export async function openRadosgw(): Promise<Radosgw> {
   }
 }
 
-const section = (port: string): string => `rgw_frontends = beast endpoint=127.0.0.1:${port}
+const section = (port: string): string => `rgw_frontends = beast endpoint=127.0.0.1:${port} tcp_nodelay=1
 rgw_thread_pool_size = 16
 rgw_dynamic_resharding = false
 rgw_rados_pool_pg_num_min = 1

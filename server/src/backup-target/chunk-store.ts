@@ -2,7 +2,7 @@
 import type { Range } from '../hypervisor/extent.ts'
 import { addDuration, type Clock } from '../kernel/clock.ts'
 import type { BandwidthLimit } from './bandwidth.ts'
-import { sha256OfBytes, type DataKey } from './data-key.ts'
+import type { DataKey } from './data-key.ts'
 import { BackupTargetError } from './errors.ts'
 import { chunksOf, type Chunk, type Manifest, type Piece } from './manifest.ts'
 import { mapOrdered } from './map-ordered.ts'
@@ -53,14 +53,13 @@ export class ChunkStore {
     return stored
   }
 
-  /** The chunk is not sent again when an earlier attempt stored it. */
+  /** The chunk is not sent again when an earlier attempt stored it. `plain` is handed over. */
   async put({ tag, stored, lockDays, signal }: ChunkOwner, index: number, plain: Buffer): Promise<Chunk> {
     const { store, bandwidth } = this.deps
-    const sha256 = await sha256OfBytes(plain)
-    const name = `${tag}/${this.dataKey.nameFor('chunk', tag, String(index), sha256)}`
-    const key = this.keyOf(name)
+    const plainBytes = plain.length
+    const { name: key, sealed, sha256 } = await this.dataKey.sealChunk(this.keyOf(`${tag}/`), ['chunk', tag, String(index)], plain)
+    const facts = { name: key.slice(this.keyOf('').length), plainBytes, sha256 }
     const existing = stored.get(key)
-    const facts = { name, plainBytes: plain.length, sha256 }
     if (existing) {
       // Its lock, if any, is that of an earlier attempt: extendLocks renews it.
       return {
@@ -70,17 +69,20 @@ export class ChunkStore {
         lockedUntil: null,
       }
     }
-    const sealed = await this.dataKey.seal(key, plain)
     await bandwidth(sealed.length, signal)
     const lockedUntil = lockDays === null ? null : this.chunkLock(lockDays)
     const { version } = await store.put(key, sealed, { lockedUntil }, signal)
     return { ...facts, storedBytes: sealed.length, version, lockedUntil: lockedUntil?.getTime() ?? null }
   }
 
-  async get({ name, version, storedBytes, plainBytes, sha256 }: Chunk, signal: AbortSignal): Promise<Buffer> {
-    const key = this.keyOf(name)
-    const plain = await this.dataKey.open(key, await this.deps.store.get(key, version, storedBytes, signal), plainBytes)
-    if (plain.length === plainBytes && (await sha256OfBytes(plain)) === sha256) return plain
+  async get(chunk: Chunk, signal: AbortSignal): Promise<Buffer> {
+    const key = this.keyOf(chunk.name)
+    const { plain, sha256 } = await this.dataKey.open(
+      key,
+      await this.deps.store.get(key, chunk.version, chunk.storedBytes, signal),
+      chunk.plainBytes,
+    )
+    if (plain.length === chunk.plainBytes && sha256 === chunk.sha256) return plain
     throw new BackupTargetError('damaged', `The object ${key} does not have the checksum that its manifest names`)
   }
 
@@ -113,11 +115,17 @@ export class ChunkStore {
     return addDuration(this.deps.clock.now(), `${2 * lockDays}d`)
   }
 
-  /** A rule of the bucket, or somebody, may have deleted chunks of the parent. */
-  async requireAll(manifest: Manifest, signal: AbortSignal): Promise<void> {
+  /** Of every version of every chunk. */
+  async listSizes(signal: AbortSignal): Promise<Map<string, number>> {
     const sizes = new Map<string, number>()
     for await (const { key, version, sizeBytes } of this.list(signal)) sizes.set(`${key} ${version}`, sizeBytes)
+    return sizes
+  }
+
+  /** Those of other backups: a rule of the bucket, or somebody, may have deleted some. */
+  requireOlder(tag: string, manifest: Manifest, sizes: Map<string, number>): void {
     for (const { name, version, storedBytes } of chunksOf(manifest).values()) {
+      if (name.startsWith(`${tag}/`)) continue
       const key = this.keyOf(name)
       const found = sizes.get(`${key} ${version ?? 'null'}`)
       if (found === undefined) throw new BackupTargetError('missing', `The object ${key} is missing`)

@@ -1,27 +1,14 @@
 // The key of one VM's backups. It lies in the bucket, sealed by the master key: with both a lost site can be restored, with one alone
 // nothing. Chunks, manifests and names use keys derived from it, so a new master key changes this one object and no other.
-import { createHmac, hkdfSync, randomBytes, webcrypto } from 'node:crypto'
-import { promisify } from 'node:util'
-import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
+import { hkdfSync, randomBytes } from 'node:crypto'
 import type { Vault } from '../kernel/crypto.ts'
 import { newId } from '../kernel/ids.ts'
 import { BackupTargetError, isTargetError } from './errors.ts'
 import type { ObjectStore } from './object-store.ts'
-
-const { subtle } = webcrypto
-const compress = promisify(zstdCompress)
-const decompress = promisify(zstdDecompress)
+import { inSealThread, nameFor } from './seal-thread.ts'
 
 const KEYS = 'keys/'
 const MAX_KEY_BYTES = 4_096
-const COMPRESSION_LEVEL = 3
-/** Of the buffers that zstd fills: with Node's 16 KiB, half of the CPU time went into them. */
-const ZSTD_BUFFER_BYTES = 1024 ** 2
-
-/** Format and compression, then the nonce. The tag follows the ciphertext. */
-const [HEADER_BYTES, NONCE_BYTES] = [2, 12]
-const FORMAT = 1
-const [STORED, ZSTD] = [0, 1]
 
 export interface DataKey {
   /** Manifests say by it which key they need. */
@@ -29,10 +16,12 @@ export interface DataKey {
   readonly vmId: string
   /** Where it lies, to be locked as long as what it opens. */
   readonly object: { key: string; version: string }
-  /** Compressed where that is smaller, encrypted, and bound to its name: no object can take the place of another. */
+  /** Compressed where that is smaller, encrypted, and bound to its name: no object can take the place of another. `plain` is handed over. */
   seal(name: string, plain: Uint8Array): Promise<Buffer>
-  /** `damaged` when any bit differs. */
-  open(name: string, sealed: Uint8Array, maxBytes: number): Promise<Buffer>
+  /** Under a name in the folder that the parts and the content make: the same for the same. `plain` is handed over. */
+  sealChunk(folder: string, parts: string[], plain: Uint8Array): Promise<{ name: string; sealed: Buffer; sha256: string }>
+  /** `damaged` when any bit differs. `sealed` is handed over. */
+  open(name: string, sealed: Uint8Array, maxBytes: number): Promise<{ plain: Buffer; sha256: string }>
   /** The same for the same parts, and guessable by nobody without the key. */
   nameFor(...parts: string[]): string
 }
@@ -117,48 +106,24 @@ export async function* listRepositoryIds(store: ObjectStore, signal: AbortSignal
   }
 }
 
-async function dataKeyOf({ id, vmId, key }: KeyRecord, object: DataKey['object']): Promise<DataKey> {
+function dataKeyOf(record: KeyRecord, object: DataKey['object']): DataKey {
   const derived = (purpose: string): Buffer =>
-    Buffer.from(hkdfSync('sha256', Buffer.from(key, 'base64'), '', `berth backup ${purpose}`, 32))
-  const encryption = await subtle.importKey('raw', derived('encryption'), 'AES-GCM', false, ['encrypt', 'decrypt'])
-  const naming = derived('names')
-  // Hashes and ciphers of subtle run on the thread pool: 4 MiB would hold up the event loop for 10 ms.
-  const parameters = (name: string, header: Uint8Array, iv: Uint8Array) => ({
-    name: 'AES-GCM',
-    iv,
-    additionalData: Buffer.concat([header, Buffer.from(name)]),
-  })
+    Buffer.from(hkdfSync('sha256', Buffer.from(record.key, 'base64'), '', `berth backup ${purpose}`, 32))
+  const [key, naming] = [derived('encryption'), derived('names')]
   return {
-    id,
-    vmId,
+    id: record.id,
+    vmId: record.vmId,
     object,
-    seal: async (name, plain) => {
-      const small = await compress(plain, {
-        params: { [constants.ZSTD_c_compressionLevel]: COMPRESSION_LEVEL },
-        chunkSize: ZSTD_BUFFER_BYTES,
-      })
-      const isSmaller = small.length < plain.length
-      const header = Buffer.from([FORMAT, isSmaller ? ZSTD : STORED])
-      const nonce = randomBytes(NONCE_BYTES)
-      const encrypted = await subtle.encrypt(parameters(name, header, nonce), encryption, isSmaller ? small : plain)
-      return Buffer.concat([header, nonce, Buffer.from(encrypted)])
+    seal: async (name, plain) => (await inSealThread({ key, name, bytes: plain })).bytes,
+    sealChunk: async (folder, parts, plain) => {
+      const { name, bytes: sealed, sha256 } = await inSealThread({ key, name: folder, naming: { key: naming, parts }, bytes: plain })
+      return { name, sealed, sha256 }
     },
     open: async (name, sealed, maxBytes) => {
-      const header = sealed.subarray(0, HEADER_BYTES)
-      const nonce = sealed.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES)
-      try {
-        const decrypted = await subtle.decrypt(parameters(name, header, nonce), encryption, sealed.subarray(HEADER_BYTES + NONCE_BYTES))
-        const bytes = Buffer.from(decrypted)
-        return header[1] === ZSTD
-          ? await decompress(bytes, { maxOutputLength: Math.max(maxBytes, 1), chunkSize: ZSTD_BUFFER_BYTES })
-          : bytes
-      } catch (error) {
-        throw new BackupTargetError('damaged', `The object ${name} is damaged: it is not what was stored`, error)
-      }
+      const { bytes: plain, sha256, isDamaged } = await inSealThread({ key, name, bytes: sealed, maxBytes })
+      if (isDamaged) throw new BackupTargetError('damaged', `The object ${name} is damaged: it is not what was stored`)
+      return { plain, sha256 }
     },
-    nameFor: (...parts) => createHmac('sha256', naming).update(JSON.stringify(parts)).digest('base64url'),
+    nameFor: (...parts) => nameFor(naming, parts),
   }
 }
-
-export const sha256OfBytes = async (bytes: Uint8Array): Promise<string> =>
-  Buffer.from(await subtle.digest('SHA-256', bytes)).toString('base64url')

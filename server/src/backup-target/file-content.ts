@@ -8,8 +8,9 @@ const READ_BYTES = 1024 ** 2
 export async function* extentsOf(path: string): AsyncGenerator<Extent & { bytes: Buffer }> {
   let offset = 0
   for await (const bytes of createReadStream(path, { highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>) {
+    const { length } = bytes
     yield { offset, bytes }
-    offset += bytes.length
+    offset += length
   }
 }
 

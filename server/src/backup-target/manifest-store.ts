@@ -39,7 +39,7 @@ export class ManifestStore {
       if (found.key !== key || found.isDeleteMarker) continue
       const sealed = await this.deps.store.get(key, found.version, MAX_MANIFEST_BYTES, signal)
       try {
-        return decodeManifest(key, await this.dataKey.open(key, sealed, MAX_MANIFEST_BYTES))
+        return decodeManifest(key, (await this.dataKey.open(key, sealed, MAX_MANIFEST_BYTES)).plain)
       } catch (error) {
         if (!isTargetError(error, 'damaged')) throw error
         failure ??= error

@@ -192,7 +192,7 @@ describe('a backup', () => {
       }
     }
     await repository.upload({ backupId: 'a', parentId: null, sizeBytes: 200 * BLOCK, extents: extents(), lockDays: null }, signal)
-    expect(most).toBeLessThanOrEqual(6)
+    expect(most).toBeLessThanOrEqual(8)
   })
 })
 

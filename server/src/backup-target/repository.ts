@@ -22,8 +22,8 @@ import { removeUnlessLocked, removeVersions, type StoredObject } from './object-
 
 /** 4 MiB: large enough for few requests, small enough for several in memory. */
 const BLOCK_BYTES = 4 * 1024 ** 2
-/** Blocks in work at a time, each with its plaintext, ciphertext and their like: 50 MiB in all. */
-const WIDTH = 4
+/** Blocks in work at a time, each as plaintext or ciphertext: 50 MiB in all, with what is to be collected. */
+const WIDTH = 6
 /** A block that would have more is stored anew as one chunk: neither manifests nor restores grow with the number of backups. */
 const [MAX_CHUNKS, MAX_PIECES] = [8, 16]
 const TOKEN_BYTES = 16
@@ -105,11 +105,16 @@ export class BackupRepository {
     }
     const token = randomBytes(TOKEN_BYTES)
     await store.put(this.markKey(tag), token, {}, signal)
-    const parent = parentId === null ? undefined : await this.getManifest(parentId, signal)
+    const [parent, stored] = await Promise.all([
+      parentId === null ? undefined : this.getManifest(parentId, signal),
+      this.chunks.listOf(tag, signal),
+    ])
     if (parent && parent.sizeBytes > sizeBytes) throw new Error(`BUG: the disk of backup ${backupId} is smaller than that of its parent`)
 
     const blockBytes = parent?.blockBytes ?? this.deps.blockBytes ?? BLOCK_BYTES
-    const upload = { tag, disk: { sizeBytes, blockBytes }, lockDays, stored: await this.chunks.listOf(tag, signal), signal }
+    const upload = { tag, disk: { sizeBytes, blockBytes }, lockDays, stored, signal }
+    const older = parent ? this.chunks.listSizes(signal) : Promise.resolve(new Map<string, number>())
+    older.catch(() => {}) // awaited below: it takes its time beside the upload
     const blocks = parent ? piecesByBlock(parent) : new Map<number, Piece[]>()
     const work = (block: Block) => this.storeBlock(upload, block, blocks.get(block.index) ?? [])
     for await (const { index, pieces } of mapOrdered(cutIntoBlocks(extents, upload.disk), WIDTH, work)) blocks.set(index, pieces)
@@ -125,7 +130,7 @@ export class BackupRepository {
       pieces: [...blocks].toSorted(([a], [b]) => a - b).flatMap(([, pieces]) => pieces),
     }
     if (lockDays !== null) await this.chunks.extendLocks(manifest, lockDays, signal)
-    await this.chunks.requireAll(manifest, signal)
+    this.chunks.requireOlder(tag, manifest, await older)
     await this.requireMark(tag, token, signal)
     await this.manifests.put(tag, manifest, lockDays, signal)
     await this.removeMark(tag, signal)
@@ -250,9 +255,10 @@ export class BackupRepository {
       data = [{ offset, bytes }]
     }
     if (data.length === 0) return { index, pieces: kept }
-    const chunk = await this.chunks.put(upload, index, contentOf(data))
     let from = 0
-    const added = data.map(({ offset, bytes }) => ({ offset, length: bytes.length, chunk, from: (from += bytes.length) - bytes.length }))
+    const runs = data.map(({ offset, bytes: { length } }) => ({ offset, length, from: (from += length) - length }))
+    const chunk = await this.chunks.put(upload, index, contentOf(data))
+    const added = runs.map((run) => ({ ...run, chunk }))
     return { index, pieces: [...kept, ...added].toSorted((a, b) => a.offset - b.offset) }
   }
 

@@ -3,7 +3,7 @@ export interface Range {
   length: number
 }
 
-/** Part of a disk: bytes, or so many zeros. A reader does not change bytes that it has handed over. */
+/** Part of a disk: bytes, or so many zeros. Bytes are handed over: a reader does not use them any more. */
 export type Extent = { offset: number; bytes: Buffer } | { offset: number; zeros: number }
 
 export interface DiskExtents {

@@ -19,10 +19,17 @@ interface Thread<Result> {
 }
 
 /** Runs nothing but in the thread that `openThread` starts for the same role. */
-export function serveThread<Order, Result>(role: string, work: (order: Order) => Result): void {
+export function serveThread<Order, Result>(
+  role: string,
+  work: (order: Order) => Result,
+  handedOver: (result: Result) => ArrayBuffer[] = () => [],
+): void {
   if (isMainThread || workerData !== role) return
   lowerPriority()
-  parentPort!.on('message', ({ id, order }: { id: number; order: Order }) => parentPort!.postMessage({ id, ...attempt(() => work(order)) }))
+  parentPort!.on('message', ({ id, order }: { id: number; order: Order }) => {
+    const answer = { id, ...attempt(() => work(order)) }
+    parentPort!.postMessage(answer, answer.result === undefined ? [] : handedOver(answer.result))
+  })
 }
 
 function attempt<Result>(work: () => Result): Omit<Answer<Result>, 'id'> {
@@ -32,6 +39,10 @@ function attempt<Result>(work: () => Result): Omit<Answer<Result>, 'id'> {
     return { error: error as Error }
   }
 }
+
+/** What can be handed to another thread without a copy: nothing where the bytes are part of a larger buffer. */
+export const wholeBuffer = ({ buffer, length }: Uint8Array): ArrayBuffer[] =>
+  buffer instanceof ArrayBuffer && buffer.byteLength === length ? [buffer] : []
 
 /** Linux takes the id of a thread for that of a process. Elsewhere the priority stays. */
 function lowerPriority(): void {
@@ -46,13 +57,12 @@ function lowerPriority(): void {
  * Orders are worked off one after the other: callers keep the queue short. The thread starts with the first order and does not keep the
  * process alive. Whatever ends it fails its open orders, and the next one starts another.
  */
-export function openThread<Order, Result>(file: string, role: string): (order: Order) => Promise<Result> {
+export function openThread<Order, Result>(file: string, role: string): (order: Order, handedOver?: ArrayBuffer[]) => Promise<Result> {
   let thread: Thread<Result> | undefined
   let orders = 0
   const start = (): Thread<Result> => {
     const worker = new Worker(new URL(file), { workerData: role, execArgv: [] })
     const pending: Thread<Result>['pending'] = new Map()
-    worker.unref()
     worker.on('message', ({ id, result, error }: Answer<Result>) => {
       const open = pending.get(id)
       pending.delete(id)
@@ -66,14 +76,15 @@ export function openThread<Order, Result>(file: string, role: string): (order: O
     }
     worker.on('error', end)
     worker.on('exit', () => end(new Error(`the thread of ${role} ended`)))
+    worker.unref() // not before: each listener for messages keeps the process alive anew
     return { worker, pending }
   }
-  return (order) => {
+  return (order, handedOver = []) => {
     const { worker, pending } = (thread ??= start())
     const answer = Promise.withResolvers<Result>()
     const id = ++orders
     pending.set(id, answer)
-    worker.postMessage({ id, order })
+    worker.postMessage({ id, order }, handedOver)
     return answer.promise
   }
 }

@@ -20,7 +20,8 @@ const DIRTY = 1n
 const OFFSET = 0x00ff_ffff_ffff_fe00n
 const COMPRESSED = 1n << 62n
 const ZERO = 1n
-const MAX_READ_BYTES = 4 * 1024 ** 2
+/** Runs of bytes end at multiples of it, as blocks of backups do. */
+const READ_BYTES = 4 * 1024 ** 2
 
 interface Header {
   version: number
@@ -102,7 +103,7 @@ async function* joined(runs: AsyncIterable<Run>): AsyncGenerator<Run> {
     const continues =
       last !== undefined &&
       last.offset + last.length === run.offset &&
-      (last.at === null ? run.at === null : last.at + last.length === run.at && last.length + run.length <= MAX_READ_BYTES)
+      (last.at === null ? run.at === null : last.at + last.length === run.at && run.offset % READ_BYTES !== 0)
     if (continues) last!.length += run.length
     else {
       if (last) yield last

@@ -1,0 +1,25 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, onTestFinished, test } from 'vitest'
+import { scratchFolder } from '../../test/scratch-folder.ts'
+
+const program = `
+import { openThread, serveThread, wholeBuffer } from '${new URL('low-priority-thread.ts', import.meta.url).href}'
+serveThread('upper', (bytes) => Buffer.from(Buffer.from(bytes).toString().toUpperCase()))
+const order = openThread(import.meta.url, 'upper')
+const bytes = new Uint8Array(Buffer.from('handed over'))
+const answer = order(bytes, wholeBuffer(bytes))
+const part = Buffer.from('a part of a pool')
+console.log(bytes.length, Buffer.from(await answer).toString(), wholeBuffer(part).length)
+`
+
+test('a thread gets bytes without a copy, and does not keep its process alive', async () => {
+  const folder = await scratchFolder()
+  onTestFinished(() => folder.remove())
+  const file = join(folder.path, 'program.ts')
+  await writeFile(file, program)
+  const { stdout } = await promisify(execFile)(process.execPath, [file], { timeout: 30_000 })
+  expect(stdout).toBe('0 HANDED OVER 0\n')
+})
