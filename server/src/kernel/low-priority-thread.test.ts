@@ -18,7 +18,7 @@ console.log(bytes.length, Buffer.from(await answer).toString(), wholeBuffer(part
 test('a thread gets bytes without a copy, and does not keep its process alive', async () => {
   const folder = await scratchFolder()
   onTestFinished(() => folder.remove())
-  const file = join(folder.path, 'program.ts')
+  const file = join(folder.path, 'program.mts')
   await writeFile(file, program)
   const { stdout } = await promisify(execFile)(process.execPath, [file], { timeout: 30_000 })
   expect(stdout).toBe('0 HANDED OVER 0\n')
