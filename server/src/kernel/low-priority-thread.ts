@@ -54,8 +54,8 @@ function lowerPriority(): void {
 }
 
 /**
- * Orders are worked off one after the other: callers keep the queue short. The thread starts with the first order and does not keep the
- * process alive. Whatever ends it fails its open orders, and the next one starts another.
+ * Orders are worked off one after the other: callers keep the queue short. The thread starts with the first order and keeps
+ * the process alive only while orders are open. Whatever ends it fails its open orders, and the next one starts another.
  */
 export function openThread<Order, Result>(file: string, role: string): (order: Order, handedOver?: ArrayBuffer[]) => Promise<Result> {
   let thread: Thread<Result> | undefined
@@ -66,6 +66,7 @@ export function openThread<Order, Result>(file: string, role: string): (order: O
     worker.on('message', ({ id, result, error }: Answer<Result>) => {
       const open = pending.get(id)
       pending.delete(id)
+      if (pending.size === 0) worker.unref()
       if (error) open?.reject(error)
       else open?.resolve(result!)
     })
@@ -76,15 +77,15 @@ export function openThread<Order, Result>(file: string, role: string): (order: O
     }
     worker.on('error', end)
     worker.on('exit', () => end(new Error(`the thread of ${role} ended`)))
-    worker.unref() // not before: each listener for messages keeps the process alive anew
     return { worker, pending }
   }
   return (order, handedOver = []) => {
     const { worker, pending } = (thread ??= start())
     const answer = Promise.withResolvers<Result>()
     const id = ++orders
-    pending.set(id, answer)
     worker.postMessage({ id, order }, handedOver)
+    worker.ref()
+    pending.set(id, answer)
     return answer.promise
   }
 }
