@@ -185,7 +185,9 @@ export async function reserveImageRoom(
   if (account_id === null || hostId === null) return
   const gib = storage_id === null ? Math.ceil(Number(size_bytes) / 2 ** 30) : 0
   const isNew =
-    (await tx.run(sql`insert into image_rooms (image_id, host_id, gib) values (${id}, ${hostId}, ${gib}) on conflict do nothing`)) > 0
+    (await tx.run(sql`
+      insert into image_rooms as r (image_id, host_id, gib) values (${id}, ${hostId}, ${gib})
+      on conflict (image_id, host_id) do update set gib = excluded.gib where r.gib = 0 and excluded.gib > 0`)) > 0
   if (isNew && gib > 0 && !(await reserveDisk(tx, [hostId], gib)))
     throw noCapacityError(`The host has no room for this image (${gib} GiB) at the moment: try again later`, ['disk'])
 }
