@@ -219,6 +219,18 @@ describe('the restore of a backup of a replicated disk', async () => {
     expect(await used()).toBe(before)
   })
 
+  test('that of a snapshot has room in the pool for the copy that becomes the disk', async () => {
+    await app.db.run(sql`update storage_backends set capacity_gib = 1000000, free_gib = 1000000`)
+    const { id: vmId } = await app.given.vm(customer)
+    const { snapshot } = (await customer.post(`/vms/${vmId}/snapshots`, { name: 'x' })).body.data
+    await app.settle()
+    const before = await used()
+    const { actionId } = (await customer.post(`/vms/${vmId}/snapshots/${snapshot.id}/restore`)).body.data
+    expect([await rooms(actionId), await used()]).toEqual([{ DISK }, before + DISK])
+    await app.settle()
+    expect([await rooms(actionId), await used()]).toEqual([{}, before])
+  })
+
   test('a VM from one needs no more than its disk', async () => {
     const { id: vmId } = await app.given.vm(customer)
     await app.db.run(sql`update storage_backends set capacity_gib = 1000000, free_gib = 1000000`)
