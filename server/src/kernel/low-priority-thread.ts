@@ -54,8 +54,8 @@ function lowerPriority(): void {
 }
 
 /**
- * Orders are worked off one after the other: callers keep the queue short. The thread starts with the first order and keeps
- * the process alive only while orders are open. Whatever ends it fails its open orders, and the next one starts another.
+ * Orders are worked off one after the other: callers keep the queue short. The thread starts with the first order and keeps the
+ * process alive while there are orders. Whatever ends it fails its open orders, and the next one starts another.
  */
 export function openThread<Order, Result>(file: string, role: string): (order: Order, handedOver?: ArrayBuffer[]) => Promise<Result> {
   let thread: Thread<Result> | undefined
@@ -66,9 +66,9 @@ export function openThread<Order, Result>(file: string, role: string): (order: O
     worker.on('message', ({ id, result, error }: Answer<Result>) => {
       const open = pending.get(id)
       pending.delete(id)
-      if (pending.size === 0) worker.unref()
       if (error) open?.reject(error)
       else open?.resolve(result!)
+      if (pending.size === 0) worker.unref()
     })
     const end = (error: Error): void => {
       if (thread?.worker === worker) thread = undefined
@@ -83,9 +83,9 @@ export function openThread<Order, Result>(file: string, role: string): (order: O
     const { worker, pending } = (thread ??= start())
     const answer = Promise.withResolvers<Result>()
     const id = ++orders
-    worker.postMessage({ id, order }, handedOver)
-    worker.ref()
     pending.set(id, answer)
+    worker.ref()
+    worker.postMessage({ id, order }, handedOver)
     return answer.promise
   }
 }
