@@ -14,7 +14,7 @@ import type { Deps, EventDeps } from '../deps.ts'
 import { reserveDisk } from '../hosts/capacity.ts'
 import { quoteRemoval, refundUnused, unusedDays } from '../renewals/service.ts'
 import { requireSnapshotAsSource } from '../snapshots/service.ts'
-import { startAction } from '../vms/service.ts'
+import { requireNotHeld, startAction } from '../vms/service.ts'
 import { balanceOf, type Quote, requireFunds, toQuote } from '../wallet/service.ts'
 import { createImageWorkflow, importImageWorkflow, STORAGE_QUOTA, type ImageInput, type SystemFacts } from './create.workflow.ts'
 import { isLocked } from './copies.sql.ts'
@@ -65,6 +65,7 @@ export async function createImage(
     act: async (vm, start) => {
       if (vm.status === 'UNMANAGED')
         throw apiError('invalid_state', 'VM is UNMANAGED: no image is made of it until the operator adopts it again')
+      requireNotHeld(vm)
       const system = await systemOf(tx, (snapshot ?? backup ?? vm).os_template_id)
       const estimatedGib = snapshot?.counted_gib ?? (backup ? diskOfBackup(backup) : vm.disk_gib)
       const [type, id] = snapshot

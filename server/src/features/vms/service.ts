@@ -46,4 +46,4 @@ export { askGuests, GUEST_TIMEOUT_MS, LOOK_AGAIN, nextTry, type DueGuest } from 
 export { controllerForVm, isPlaced, portSpecs } from './model/ports.ts'
 export { applyPortsNow } from './reconcilers/apply-ports.reconciler.ts'
 export { startVm, unsuspend } from './actions/power.ts'
-export { isPreemptible, requireAllowed, requirePaidPeriod, SHELVED } from './model/allowed-actions.ts'
+export { isPreemptible, requireAllowed, requireNotHeld, requirePaidPeriod, SHELVED } from './model/allowed-actions.ts'

@@ -96,6 +96,12 @@ export function requirePaidPeriod(vm: Pick<VmDetails, 'billing_status' | 'next_r
   if (vm.next_renewal_at <= now) throw apiError('invalid_state', 'The month of this VM is over and being renewed: try again in a minute')
 }
 
+/** For what is allowed in every state, and as often as one likes: a VM that is never idle would be neither suspended nor deleted. */
+export function requireNotHeld({ pending_hold, billing_status }: Pick<VmDetails, 'pending_hold' | 'billing_status'>): void {
+  if (pending_hold) throw apiError('invalid_state', HELD[pending_hold])
+  if (billing_status === 'SUSPENDED') throw apiError('invalid_state', UNPAID)
+}
+
 export const allowedActions = (vm: ActionSubject): Verb[] =>
   (Object.keys(ALLOWED) as Verb[]).filter((verb) => !OPERATORS_ONLY.has(verb) && denialReason(vm, verb) === null)
 
