@@ -176,6 +176,23 @@ describe('a backup', () => {
     for (const i of [0, 7, 8, 31, 59]) expect((await restored(await repository.read(`i${i}`, signal))).equals(contents[i]!)).toBe(true)
   })
 
+  test.each([
+    [8, 'a small disk', 100],
+    [2, 'a large one, whose manifest would be too long', 300_000],
+  ])('has at most %i chunks in a block of %s', async (most, _, blocks) => {
+    const repository = await open(new MemoryObjectStore(systemClock))
+    const counts: number[] = []
+    for (let i = 0; i < 12; i++) {
+      async function* extents(): AsyncGenerator<Extent> {
+        yield { offset: i * UNIT, bytes: randomBytes(UNIT) }
+      }
+      const parentId = i === 0 ? null : `i${i - 1}`
+      await repository.upload({ backupId: `i${i}`, parentId, sizeBytes: blocks * BLOCK, extents: extents(), lockDays: null }, signal)
+      counts.push((await repository.verify(`i${i}`, signal)).chunks)
+    }
+    expect(Math.max(...counts)).toBe(most)
+  })
+
   test('holds few blocks in memory at a time', async () => {
     const store = new MemoryObjectStore(systemClock)
     const repository = await open(store)

@@ -25,7 +25,10 @@ const BLOCK_BYTES = 4 * 1024 ** 2
 /** Blocks in work at a time, each as plaintext or ciphertext: 50 MiB in all, with what is to be collected. */
 const WIDTH = 6
 /** A block that would have more is stored anew as one chunk: neither manifests nor restores grow with the number of backups. */
-const [MAX_CHUNKS, MAX_PIECES] = [8, 16]
+const MAX_CHUNKS = 8
+const PIECES_PER_CHUNK = 2
+/** Of a disk, whose blocks have fewer then: a manifest is decoded as one text, of at most 512 MiB. */
+const MAX_CHUNKS_OF_DISK = 400_000
 const TOKEN_BYTES = 16
 
 export interface RepositoryDeps extends StoreDeps {
@@ -247,7 +250,8 @@ export class BackupRepository {
     const { index } = block
     let kept = withoutRanges(before, block.reported)
     let data = joined(block.data)
-    if (kept.length + data.length > MAX_PIECES || new Set(kept.map(({ chunk }) => chunk)).size >= MAX_CHUNKS) {
+    const maxChunks = Math.max(2, Math.min(MAX_CHUNKS, Math.floor((MAX_CHUNKS_OF_DISK * blockBytes) / sizeBytes)))
+    if (kept.length + data.length > maxChunks * PIECES_PER_CHUNK || new Set(kept.map(({ chunk }) => chunk)).size >= maxChunks) {
       const offset = index * blockBytes
       const bytes = await this.chunks.assemble(kept, { offset, length: Math.min(blockBytes, sizeBytes - offset) }, upload.signal)
       for (const run of data) run.bytes.copy(bytes, run.offset - offset)
