@@ -128,6 +128,8 @@ describe('berthd up', { timeout: 120_000 }, () => {
       ])
       expect(await findPortHolder(Number(new URL(up.url).port))).toMatchObject({ pid })
       expect((await stat(join(settings['BERTH_DATA_DIR']!, 'master.key'))).mode & 0o777).toBe(0o600)
+      const keys = await stat(join(settings['BERTH_DATA_DIR']!, 'ceph')) // of storage backends, which it writes
+      expect([keys.uid, keys.mode & 0o777]).toEqual([uid, 0o700])
       await expect.poll(up.output).toMatch(/^ ✓ API and worker run as berth, PostgreSQL as berth-postgres$/m)
       await expect.poll(up.output).toMatch(/^ ✓ as root: the supervisor that starts them, template builds +why: SECURITY\.md$/m)
       await up.kill('SIGTERM')

@@ -16,7 +16,7 @@ export const storageBackends = databaseCheck('storage backends', async (db) => {
   if (problems.length > 0)
     return warning(
       `storage backends: ${problems.join(', ')}`,
-      'check the cluster with ceph -s, add OSDs or delete what is not needed, or lower the reserve with npx berthd storage set <name> --reserve',
+      'check the cluster with ceph -s (the log of the worker says why a pool does not answer), add OSDs or delete what is not needed, or lower the reserve with npx berthd storage set <name> --reserve',
     )
   const rooms = rows.map((row) => `${row.name} has ${storageAboveReserveGiB(row) ?? 'an unknown number of'} GiB above its reserve`)
   return ok(`storage backends: ${rooms.join(', ') || 'none, disks are on their hosts'}`)

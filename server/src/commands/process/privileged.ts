@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { CLIENT_FILES, issueChassis, pkiFolder, renewClientCertificate } from '../../host-setup/certificate-authority.ts'
 import { readPkiFile } from '../../hypervisor/local-access.ts'
+import { accessFolder } from '../../hypervisor/rbd/access.ts'
 import { ownImagesFolder } from '../../images/own-images.ts'
 import { asUser, ensureSystemUser, run, SERVICE_USER, type OsUser } from '../../kernel/os-user.ts'
 import { findPortHolder } from '../port-owner.ts'
@@ -34,6 +35,7 @@ export async function launchUnprivileged(serving: ProcessContext): Promise<Launc
     const user = await ensureSystemUser(SERVICE_USER)
     await mkdir(config.imagesDir, { recursive: true, mode: 0o755 })
     await ensureOwnFolder(ownImagesFolder(config.imagesDir), user, 0o711)
+    await ensureOwnFolder(accessFolder(config.dataDir), user, 0o700)
     const { prefix, readsAll } = await findPrefix(config, user)
     const cache = await compiledFolder(config, user)
     const command = [...prefix, ...(cache ? ['env', `NODE_COMPILE_CACHE=${cache}`] : []), ...PROGRAM, 'serve']

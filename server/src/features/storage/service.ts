@@ -3,7 +3,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GIB } from '../../hypervisor/driver.ts'
-import type { RbdBackend } from '../../hypervisor/rbd/access.ts'
+import { accessFolder, type RbdBackend } from '../../hypervisor/rbd/access.ts'
 import { openRbdPool, type RbdPool } from '../../hypervisor/rbd/pool.ts'
 import { openSimulatedPool } from '../../hypervisor/simulated/pool.ts'
 import type { PoolSpace, StoragePool } from '../../hypervisor/storage-pool.ts'
@@ -173,7 +173,7 @@ export interface StoragePools extends StorageSource {
 /** Pools are opened once, and again when their settings change. */
 export function openStoragePools({ db, vault, dataDir }: { db: Db; vault: Vault; dataDir: string }): StoragePools {
   const opened = new Map<string, { settings: string; pool: RbdPool }>()
-  const folder = join(dataDir, 'ceph')
+  const folder = accessFolder(dataDir)
   const openRbd = (row: sql.StorageBackendRow): RbdPool => {
     const settings = JSON.stringify([row.monitors, row.pool, row.user_name, row.sealed_key.toString('base64')])
     const known = opened.get(row.id)

@@ -27,6 +27,9 @@ export interface PoolAccess {
   ceph<T>(what: string, args: string[], signal: AbortSignal): Promise<T>
 }
 
+/** Of the worker's user, who alone may read it. */
+export const accessFolder = (dataDir: string): string => join(dataDir, 'ceph')
+
 /** `folder` is private to this installation; the user's key is written to a file in it. */
 export function openAccess(backend: RbdBackend, folder: string): PoolAccess {
   const conf = join(folder, `${backend.id}.conf`)
