@@ -54,8 +54,8 @@ function lowerPriority(): void {
 }
 
 /**
- * Orders are worked off one after the other: callers keep the queue short. The thread starts with the first order and does not keep the
- * process alive. Whatever ends it fails its open orders, and the next one starts another.
+ * Orders are worked off one after the other: callers keep the queue short. The thread starts with the first order and keeps the
+ * process alive while there are orders. Whatever ends it fails its open orders, and the next one starts another.
  */
 export function openThread<Order, Result>(file: string, role: string): (order: Order, handedOver?: ArrayBuffer[]) => Promise<Result> {
   let thread: Thread<Result> | undefined
@@ -68,6 +68,7 @@ export function openThread<Order, Result>(file: string, role: string): (order: O
       pending.delete(id)
       if (error) open?.reject(error)
       else open?.resolve(result!)
+      if (pending.size === 0) worker.unref()
     })
     const end = (error: Error): void => {
       if (thread?.worker === worker) thread = undefined
@@ -76,7 +77,6 @@ export function openThread<Order, Result>(file: string, role: string): (order: O
     }
     worker.on('error', end)
     worker.on('exit', () => end(new Error(`the thread of ${role} ended`)))
-    worker.unref() // not before: each listener for messages keeps the process alive anew
     return { worker, pending }
   }
   return (order, handedOver = []) => {
@@ -84,6 +84,7 @@ export function openThread<Order, Result>(file: string, role: string): (order: O
     const answer = Promise.withResolvers<Result>()
     const id = ++orders
     pending.set(id, answer)
+    worker.ref()
     worker.postMessage({ id, order }, handedOver)
     return answer.promise
   }
