@@ -94,8 +94,7 @@ export const restoreSnapshot = (tx: Tx, deps: Deps, who: Principal, vmId: string
     act: async (vm, start, { status, os_template_id }) => {
       if (status !== 'AVAILABLE') throw apiError('invalid_state', `Snapshot must be AVAILABLE to restore; it is ${status}`)
       await sql.setStatus(tx, id, 'RESTORING')
-      // In a storage backend the new disk is a clone.
-      const need = { copy: { gib: 0, storedOn: null }, diskGiB: vm.storage_id === null ? vm.disk_gib : 0 }
+      const need = { copy: { gib: 0, storedOn: null }, diskGiB: vm.disk_gib }
       return startRestore(tx, deps, vm, restoreFromSnapshot, { runId: newId(), copyId: id, templateId: os_template_id, ...need }, start)
     },
   })

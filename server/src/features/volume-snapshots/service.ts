@@ -124,8 +124,7 @@ export async function restoreVolumeSnapshot(tx: Tx, deps: Deps, who: Principal, 
       if (row.is_protected) throw apiError('protected', 'The volume is protected against restore: set isProtected to false first')
       await sql.setStatus(tx, id, 'RESTORING')
       const runId = newId()
-      // In a storage backend the new data is a clone.
-      await reserveRestoreRoom(tx, runId, row, { copyGiB: 0, diskGiB: row.storage_id === null ? row.size_gib : 0 })
+      await reserveRestoreRoom(tx, runId, row, { copyGiB: 0, diskGiB: row.size_gib })
       const generations = { generation: await nextGeneration(tx, volumeId), generationBefore: row.generation }
       const started = await start(restoreVolume, { volumeId, snapshotId: id, ...generations }, runId)
       await beginRun(tx, now, volumeId, started.actionId)

@@ -1,10 +1,11 @@
-// Disks of VMs and volumes of customers: copy-on-write clones of a template or a snapshot, or empty images.
+// Disks of VMs and volumes of customers: copy-on-write clones of a template, copies of a snapshot, or empty images. A clone of a snapshot would
+// keep all that it was taken of in the pool, when snapshot and money are given back: nobody would pay for it.
 import { DriverError } from '../errors.ts'
 import type { VolumeData } from '../driver.ts'
 import { GIB } from '../spec.ts'
 import type { PoolAccess } from './access.ts'
 import type { PoolImages } from './images.ts'
-import { diskImage, volumeImage, type DiskId, type VolumeId } from './names.ts'
+import { diskImage, readImageName, volumeImage, type DiskId, type VolumeId } from './names.ts'
 import type { Parent, PoolSnapshots } from './snapshots.ts'
 
 export interface PoolDisks extends VolumeData {
@@ -31,7 +32,9 @@ export function poolDisks({ backend, rbd }: PoolAccess, images: PoolImages, snap
       const image = diskImage(disk)
       if ((await images.findSize(image, signal)) !== undefined) return
       await images.publish(image, signal, async (draft) => {
-        await rbd(`clone ${parent.spec}`, ['clone', parent.spec, `${backend.pool}/${draft}`], signal)
+        const isTemplate = readImageName(parent.spec.split('@')[0]!)?.kind === 'template'
+        const args = isTemplate ? ['clone'] : ['cp', '--no-progress']
+        await rbd(`copy ${parent.spec}`, [...args, parent.spec, `${backend.pool}/${draft}`], signal)
         if (bytes > parent.bytes) await images.resize(draft, bytes, signal)
       })
     },
@@ -56,9 +59,7 @@ export function poolDisks({ backend, rbd }: PoolAccess, images: PoolImages, snap
       const parent = source && (await snapshots.getSnapshot(source.volumeId, source.snapshotId, signal))
       await images.publish(image, signal, async (draft) => {
         if (!parent) return images.create(draft, bytes, signal)
-        // Volumes do not depend on each other: what is of another one is copied.
-        const args = source?.volumeId === volume.volumeId ? ['clone'] : ['cp', '--no-progress']
-        await rbd(`copy ${parent.spec}`, [...args, parent.spec, `${backend.pool}/${draft}`], signal)
+        await rbd(`copy ${parent.spec}`, ['cp', '--no-progress', parent.spec, `${backend.pool}/${draft}`], signal)
         if (bytes > parent.bytes) await images.resize(draft, bytes, signal)
       })
     },

@@ -125,6 +125,8 @@ export function poolImages({ rbd, json }: PoolAccess): PoolImages {
       for (const { name } of bases)
         await undefinedIfNotFound(rbd(`remove ${name}`, ['snap', 'rm', '--no-progress', `${image}@${name}`], signal))
       const isKept = snapshots.length > bases.length
+      // What was written since the last snapshot would be kept with it, and count nowhere.
+      if (isKept) await undefinedIfNotFound(rbd(`empty ${image}`, ['resize', '--no-progress', '--allow-shrink', '--size=0', image], signal))
       await (isKept ? undefinedIfNotFound(move(image, keptImage(of), signal)) : remove(image, signal))
       await removeDraftsOf(image, signal)
       await emptyTrash(of.id, signal)

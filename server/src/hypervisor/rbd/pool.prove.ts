@@ -46,6 +46,8 @@ describeIf(missingForCeph() ?? missingCommands('qemu-img', 'qemu-io'))('a pool o
   const open = (): Promise<Image> => Promise.resolve(image)
   const names = async (): Promise<string[]> => JSON.parse(await cluster.rbd('ls', backend.pool, '--format=json')) as string[]
   const trash = async (): Promise<unknown> => JSON.parse(await cluster.rbd('trash', 'ls', backend.pool, '--format=json'))
+  const sizeOf = async (name: string): Promise<number> =>
+    (JSON.parse(await cluster.rbd('info', `${backend.pool}/${name}`, '--format=json')) as { size: number }).size
   const bytesOf = async (name: string): Promise<Buffer> => {
     const path = join(folder.path, newId())
     await cluster.rbd('export', '--no-progress', `${backend.pool}/${name}`, path)
@@ -126,6 +128,7 @@ describeIf(missingForCeph() ?? missingCommands('qemu-img', 'qemu-io'))('a pool o
     await pool.ensureNoDisk({ vmId, generation: 1 }, soon())
     await pool.ensureNoDisk({ vmId, generation: 1 }, soon())
     expect(await pool.findDisk({ vmId, generation: 1 }, soon())).toBeUndefined()
+    expect(await sizeOf(`kept-${vmId}-1`)).toBe(0) // without what was written after the last snapshot
     expect(await firstOf(`vm-${vmId}-2`)).toBe('a')
     await pool.ensureDisk({ vmId, generation: 3 }, (await pool.findSnapshot(vmId, ids[1], soon()))!, 20 * MIB, soon())
     expect(await firstOf(`vm-${vmId}-3`)).toBe('b')
@@ -134,7 +137,10 @@ describeIf(missingForCeph() ?? missingCommands('qemu-img', 'qemu-io'))('a pool o
     )
     for (const snapshotId of [ids[0], ids[0], ids[1]]) await pool.ensureNoSnapshot(vmId, snapshotId, soon())
     expect(await pool.findSnapshot(vmId, ids[0], soon())).toBeUndefined()
-    expect([await firstOf(`vm-${vmId}-2`), await firstOf(`vm-${vmId}-3`)]).toEqual(['a', 'b']) // their parent is in the trash
+    expect([await firstOf(`vm-${vmId}-2`), await firstOf(`vm-${vmId}-3`)]).toEqual(['a', 'b'])
+    // Nothing of what the snapshots were taken of is left, which nobody pays for.
+    expect((await names()).filter((name) => name.includes(vmId))).toEqual([`vm-${vmId}-2`, `vm-${vmId}-3`])
+    expect(await trash()).toEqual([])
     expect(summaryOf(await pool.listVolumes(new Set([vmId]), soon()))).toEqual(['disk 2', 'disk 3'])
     await pool.ensurePurged(vmId, soon())
     expect((await names()).filter((name) => name.includes(vmId))).toEqual([])
@@ -168,7 +174,9 @@ describeIf(missingForCeph() ?? missingCommands('qemu-img', 'qemu-io'))('a pool o
     await take(pool, current, second)
     await pool.ensureVolume(copy, { volumeId, snapshotId: second }, soon())
     for (const snapshotId of [first, first, second]) await pool.ensureNoVolumeSnapshot(current, { snapshotId, vmId: null }, soon())
-    expect(await holds(imageOf(current), 'c')).toBe(true) // its parent is in the trash
+    expect(await holds(imageOf(current), 'c')).toBe(true)
+    expect((await names()).filter((name) => name.includes(volumeId))).toEqual([imageOf(current)])
+    expect(await trash()).toEqual([])
     const qemu = spawn('qemu-io', ['--image-opts', target(imageOf(current))], { env, stdio: ['pipe', 'ignore', 'ignore'] })
     await eventually('the watcher', async () => (await cluster.rbd('status', `${backend.pool}/${imageOf(current)}`)).includes('watcher='))
     await expectKind(pool.ensureNoVolume(current, soon()), 'in_use')
