@@ -54,8 +54,23 @@ export function errorMessage(error: unknown): string {
 /** Fields of the API whose flag has another name. */
 const FLAGS = new Map([['publicIpv4', '--ipv6-only']])
 
+/** How to do it here, by what the message begins with. */
+const UNPROTECT: Record<string, string> = {
+  VM: 'berth vm unprotect',
+  'The volume': 'berth volume update --protect off',
+  Image: 'berth image update --protect off',
+}
+
+const withCommands = (message: string): string =>
+  message.replace(
+    /^(VM|The volume|Image)( .*: )set isProtected to false first$/,
+    (_, what: string, why: string) => `${what}${why}${UNPROTECT[what]}`,
+  )
+
 const withFlags = (message: string): string =>
-  message.replace(/\b\w+\b/g, (word) => FLAGS.get(word) ?? word).replace(/\bwith disk (?=\d)/, 'with --disk ')
+  withCommands(message)
+    .replace(/\b\w+\b/g, (word) => FLAGS.get(word) ?? word)
+    .replace(/\bwith disk (?=\d)/, 'with --disk ')
 
 /** Some messages name the request themselves. */
 const requestReference = ({ status, requestId, message }: ApiError): string =>

@@ -23,7 +23,7 @@ describe('a command exits with', () => {
     [4, 'an unknown name', ['vm', 'get', 'web-9'], /^Error: No VM named "web-9"/],
     [2, 'an argument too many', ['vm', 'get', 'a', 'b'], /^Error: Too many arguments .*\nUsage: berth vm get.* <vm>\n$/],
     [4, 'an unknown id', ['vm', 'get', `c${'a'.repeat(24)}`], /^Error: VM not found/],
-    [5, 'a conflict', ['vm', 'delete', 'web-1', '--yes'], /protected/],
+    [5, 'a conflict', ['vm', 'delete', 'web-1', '--yes'], /protected against delete: berth vm unprotect\n$/],
     [5, 'a wrong state', ['vm', 'start', 'web-1'], /VM must be/],
     [6, 'an exceeded quota', ['vm', 'create', 'big', '--os', 'debian-12', '--vcpu', '64', '--ram', '512', '--disk', '5'], /./],
   ]

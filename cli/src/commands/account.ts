@@ -16,6 +16,16 @@ const show = defineCommand({
     ),
 })
 
+/** Of limits that do not count things. */
+const UNITS: Record<string, string> = {
+  copies: 'GiB',
+  disk: 'GiB',
+  failedImportGibPerDay: 'GiB',
+  imageStorage: 'GiB',
+  ram: 'MiB',
+  volumeStorage: 'GiB',
+}
+
 const limits = defineCommand({
   name: 'limits',
   description: 'show account limits and usage',
@@ -23,7 +33,12 @@ const limits = defineCommand({
   run: async ({ berth }) =>
     table(
       await berth.account.limits(),
-      { NAME: (each: AccountLimit) => each.name, USED: (each) => each.used, LIMIT: (each) => each.limit },
+      {
+        NAME: (each: AccountLimit) => each.name,
+        USED: (each) => each.used,
+        LIMIT: (each) => each.limit,
+        UNIT: (each) => UNITS[each.name],
+      },
       'No limits',
     ),
 })
@@ -44,7 +59,7 @@ const audit = defineCommand<{ from?: string; to?: string; action?: string; token
       await ctx.list(ctx.berth.account.auditLog(omitUndefined({ dateFrom: from, dateTo: to, action, tokenId: token }))),
       {
         TIME: (each: AuditEntry) => time(each.createdAt),
-        ACTIRESOURCE: (each) => each.action,
+        ACTION: (each) => each.action,
         ACTOR: (each) => each.actor.name,
         IP: (each) => each.ip,
         RESULT: (each) => each.result,

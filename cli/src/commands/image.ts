@@ -102,10 +102,17 @@ const create = defineCommand<CreateOptions>({
   supportsDryRun: true,
   async run(ctx, options, name: string) {
     const body = { name, ...(await sourceOf(ctx, options)), ...omitUndefined({ labels: parseLabels(options.label) }) }
-    if (options.dryRun) return quoteDetails(await ctx.berth.images.quoteCreate(body))
+    const isImport = options.url !== undefined
+    if (options.dryRun)
+      return {
+        ...quoteDetails(await ctx.berth.images.quoteCreate(body)),
+        hint: isImport
+          ? 'This is the price of one GiB: the image is charged by its size, once it is there'
+          : 'This is the most it can cost: the image is charged by its size, once it is made',
+      }
     await ctx.ask(async () => {
       const quote = await ctx.berth.images.quoteCreate(body)
-      return isFree(quote) ? undefined : `An image of this size at most ${priceOf(quote)}`
+      return isFree(quote) ? undefined : `${isImport ? 'Each GiB of the image' : 'An image of this size at most'} ${priceOf(quote)}`
     })
     const started = await ctx.berth.images.create(body)
     if (ctx.options.wait === false)

@@ -197,7 +197,7 @@ function toTargetError(error: unknown, bucket: string, what: string): BackupTarg
       `${what} in the bucket ${bucket} failed: ${why} (${name}${message && message !== name ? `: ${message}` : ''})`,
       error,
     )
-  if (name === 'AbortError') return failed('aborted', 'it was aborted')
+  if (name === 'AbortError') return failed('aborted', 'it was cancelled, or the server took too long')
   if (name === 'NoSuchBucket') return failed('no_bucket', 'the bucket does not exist')
   if (status === 404) return failed('missing', 'the object is missing')
   if (status === 401 || status === 403) return failed('refused', 'access was refused')

@@ -71,6 +71,7 @@ describeIf(missingForRadosgw())('berthd backup-target with radosgw', { timeout: 
       await writeFile(other, randomBytes(32).toString('hex'))
       expect(await berthdJson(settings, 'backup-target', 'rekey', '--old-key', other)).toEqual({ changed: 0, unchanged: 1 })
       expect(await target('set', '--bandwidth', '10')).toMatchObject({ code: 0 })
+      expect(await berthdJson(settings, 'backup-target', 'set', '--bandwidth', 'none')).toMatchObject({ bandwidth: null })
       expect(await target('remove', '--yes')).toMatchObject({ code: 1, stderr: expect.stringContaining('has a backup of VMs') })
 
       const { Versions = [] } = await s3.send(new ListObjectVersionsCommand({ Bucket: 'vms', Prefix: 'fra1/data/' }))

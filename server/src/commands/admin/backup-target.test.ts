@@ -38,7 +38,7 @@ describe('berthd backup-target', { timeout: 120_000 }, () => {
         '--secret-file',
         '-',
       ),
-      add('--endpoint', 'http://127.0.0.1:9'),
+      add('--endpoint', 'http://127.0.0.1:9', '--lock-days', 'none', '--bandwidth', 'none'),
       berthd(settings, 'backup-target', 'set'),
       berthd(settings, 'backup-target', 'remove', '--yes'),
     ])
@@ -63,6 +63,11 @@ describe('berthd backup-target', { timeout: 120_000 }, () => {
     const [listed] = await berthdJson<Record<string, string>[]>(settings, 'backup-target', 'list')
     expect(listed).toMatchObject({ kind: 's3', endpoint: 'http://127.0.0.1:9', lockDays: 5, bandwidth: null })
     expect(Object.keys(listed!).join()).not.toMatch(/secret/i)
+    for (const [given, stored] of [
+      ['14', 14],
+      ['none', null],
+    ] as const)
+      expect(await berthdJson(settings, 'backup-target', 'set', '--control-plane-days', given)).toMatchObject({ controlPlaneDays: stored })
     const checked = await berthd(settings, 'doctor', 'backups')
     expect([checked.code, checked.stdout]).toEqual([1, expect.stringContaining('sealed by another master key')])
 
@@ -71,7 +76,7 @@ describe('berthd backup-target', { timeout: 120_000 }, () => {
     await customer.post(`/vms/${vmId}/backups`, { name: 'x' })
     await app.settle()
     const refused = await berthd(settings, 'backup-target', 'remove', '--yes')
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('has a backup of VMs')])
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/has a backup of VMs: .* until its lock ends\n$/)])
     expect(await app.db.many(sql`select id from backup_targets`)).toHaveLength(1)
   })
 })

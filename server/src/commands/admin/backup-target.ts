@@ -110,9 +110,9 @@ interface Settings extends RegionOption {
   secretFile?: string
   prefix?: string
   regionName?: string
-  bandwidth?: number | null
-  lockDays?: number | null
-  controlPlaneDays?: number | null
+  bandwidth?: Limit
+  lockDays?: Limit
+  controlPlaneDays?: Limit
 }
 
 function parseKind(kind: string): string {
@@ -120,8 +120,14 @@ function parseKind(kind: string): string {
   return kind
 }
 
-function parseLimit(value: string): number | null {
-  if (value === 'none') return null
+/** Commander makes an empty text of null. */
+type Limit = number | 'none'
+
+const liftNone = <T extends Limit | undefined>(limit: T): Exclude<T, 'none'> | null =>
+  limit === 'none' ? null : (limit as Exclude<T, 'none'>)
+
+function parseLimit(value: string): Limit {
+  if (value === 'none') return value
   if (!/^\d{1,6}$/.test(value)) throw new InvalidArgumentError('It must be a whole number, or none.')
   return Number(value)
 }
@@ -191,11 +197,11 @@ async function add(admin: Admin, options: Settings): Promise<Result> {
     secretKey: await readSecret(options.secretFile!),
     prefix: options.prefix ?? '',
     regionName: options.regionName ?? 'us-east-1',
-    bandwidthMib: options.bandwidth ?? null,
-    lockDays: options.lockDays ?? null,
+    bandwidthMib: liftNone(options.bandwidth ?? 'none'),
+    lockDays: liftNone(options.lockDays ?? 'none'),
   }
   const row = await addTarget({ db: admin.db, now: admin.now, vault: await vaultOf(admin) }, region, input, AbortSignal.timeout(TRY_MS))
-  if (options.controlPlaneDays !== undefined) await setControlPlaneDays(admin.db, admin.now, row.id, options.controlPlaneDays)
+  if (options.controlPlaneDays !== undefined) await setControlPlaneDays(admin.db, admin.now, row.id, liftNone(options.controlPlaneDays))
   return {
     data: shown(row, region, await stateOf(admin.db, row.id)),
     text: `The bucket ${row.bucket} was tried and is the backup target of region ${region}.`,
@@ -210,8 +216,8 @@ async function set(admin: Admin, options: Settings): Promise<Result> {
     accessKey,
     prefix,
     regionName,
-    lockDays,
-    bandwidthMib: bandwidth,
+    lockDays: liftNone(lockDays),
+    bandwidthMib: liftNone(bandwidth),
     secretKey: secretFile === undefined ? undefined : await readSecret(secretFile),
   }
   const { controlPlaneDays } = options
@@ -222,7 +228,7 @@ async function set(admin: Admin, options: Settings): Promise<Result> {
   const row = isChanged
     ? await changeTarget({ db: admin.db, vault: await vaultOf(admin) }, region, change as Partial<TargetInput>, AbortSignal.timeout(TRY_MS))
     : await getTarget(admin.db, region)
-  if (controlPlaneDays !== undefined) await setControlPlaneDays(admin.db, admin.now, row.id, controlPlaneDays)
+  if (controlPlaneDays !== undefined) await setControlPlaneDays(admin.db, admin.now, row.id, liftNone(controlPlaneDays))
   const data = shown(row, region, await stateOf(admin.db, row.id))
   return { data, text: table([data], [...COLUMNS], '').text }
 }

@@ -101,7 +101,10 @@ export async function removeTarget(db: Db, region: string): Promise<sql.TargetRo
     const row = await getTarget(tx, region)
     const count = await sql.countBackupsIn(tx, row.id)
     if (count > 0)
-      throw apiError('in_use', `The backup target has ${count === 1 ? 'a backup' : `${count} backups`} of VMs: delete them first`)
+      throw apiError(
+        'in_use',
+        `The backup target has ${count === 1 ? 'a backup' : `${count} backups`} of VMs: delete them first${row.lock_days === null ? '' : '. A deleted one stays until its lock ends'}`,
+      )
     const shelved = await countShelvedDisksIn(tx, row.id)
     if (shelved > 0)
       throw apiError(

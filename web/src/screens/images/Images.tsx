@@ -49,18 +49,13 @@ export default function Images() {
   const columns: Column<Image>[] = [
     {
       head: w.name,
-      truncate: (image) => `${image.name}: ${sourceOf(image, vms)}`,
+      truncate: (image) => [`${image.name}: ${sourceOf(image, vms)}`, ...labelLines(image.labels)].join('\n'),
       cell: (image) => <Named image={image} source={sourceOf(image, vms)} />,
     },
     { head: w.kind, cell: ({ kind }) => w.kinds[kind] },
     { head: w.status, cell: (image) => <ImageStatus image={image} /> },
     { head: w.size, cell: (image) => <Size image={image} />, right: true },
     { head: w.price, cell: ({ billing }) => (billing ? formatMoney(billing.priceMonthly, currency) : commonMessages.unknown), right: true },
-    {
-      head: w.labels,
-      truncate: ({ labels }) => labelLines(labels).join(', '),
-      cell: ({ labels }) => labelLines(labels).join(', ') || commonMessages.none,
-    },
     { head: w.created, cell: ({ createdAt }) => <Time at={createdAt} />, right: true },
     {
       head: commonMessages.actions,
@@ -125,6 +120,7 @@ const Named = ({ image, source }: { image: Image; source: string }) => (
   <div>
     <strong>{image.name}</strong>
     <div className="muted">{source}</div>
+    <div className="muted">{labelLines(image.labels).join(', ')}</div>
     {image.isProtected && <div className="muted">{w.isProtected}</div>}
   </div>
 )

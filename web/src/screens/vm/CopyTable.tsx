@@ -88,12 +88,14 @@ const Named = ({ copy }: { copy: Copy }) => (
     {copy.description && <div className="muted">{copy.description}</div>}
     {copy.consistency === 'CRASH' && (
       <div className="muted" data-wrap>
-        <Status tone="held">{w.crashConsistent}</Status> {w.crashConsistentHint}
+        <Status tone="held">{w.crashConsistent}</Status>
+        <div>{w.crashConsistentHint}</div>
       </div>
     )}
     {copy.warning && (
       <div className="muted" data-wrap>
-        <Status tone="held">{w.sameHost}</Status> {copy.warning}
+        <Status tone="held">{w.sameHost}</Status>
+        <div>{copy.warning}</div>
       </div>
     )}
   </div>
@@ -109,7 +111,12 @@ function Proof({ copy }: { copy: Copy }) {
   const boot = bootSeconds === null ? null : w.proof.seconds(bootSeconds)
   return (
     <div data-wrap>
-      <Status tone={tone}>{label}</Status> {verifiedAt && <Time at={verifiedAt} />}
+      <Status tone={tone}>{label}</Status>
+      {verifiedAt && (
+        <div>
+          <Time at={verifiedAt} />
+        </div>
+      )}
       {restoreSeconds !== null && <div className="muted">{w.proof.times(w.proof.seconds(restoreSeconds), boot)}</div>}
       {verification === 'RUNNING' && <div className="muted">{w.proof.runningHint}</div>}
       {verificationError && <div className="muted">{verificationError}</div>}
