@@ -25,6 +25,15 @@ export function poolDisks({ backend, rbd }: PoolAccess, images: PoolImages, snap
     return bytes === undefined ? undefined : { bytes }
   }
 
+  const clone = (parent: Parent, draft: string, signal: AbortSignal): Promise<unknown> =>
+    rbd(`clone ${parent.spec}`, ['clone', parent.spec, `${backend.pool}/${draft}`], signal)
+
+  /** Not by `rbd cp`: of a snapshot of a clone that has grown since, that leaves out what is the template's. */
+  const copy = async (parent: Parent, draft: string, signal: AbortSignal): Promise<void> => {
+    await clone(parent, draft, signal)
+    await rbd(`flatten ${draft}`, ['flatten', '--no-progress', draft], signal)
+  }
+
   return {
     findDisk: (disk, signal) => findImage(diskImage(disk), signal),
 
@@ -33,8 +42,7 @@ export function poolDisks({ backend, rbd }: PoolAccess, images: PoolImages, snap
       if ((await images.findSize(image, signal)) !== undefined) return
       await images.publish(image, signal, async (draft) => {
         const isTemplate = readImageName(parent.spec.split('@')[0]!)?.kind === 'template'
-        const args = isTemplate ? ['clone'] : ['cp', '--no-progress']
-        await rbd(`copy ${parent.spec}`, [...args, parent.spec, `${backend.pool}/${draft}`], signal)
+        await (isTemplate ? clone : copy)(parent, draft, signal)
         if (bytes > parent.bytes) await images.resize(draft, bytes, signal)
       })
     },
@@ -59,7 +67,7 @@ export function poolDisks({ backend, rbd }: PoolAccess, images: PoolImages, snap
       const parent = source && (await snapshots.getSnapshot(source.volumeId, source.snapshotId, signal))
       await images.publish(image, signal, async (draft) => {
         if (!parent) return images.create(draft, bytes, signal)
-        await rbd(`copy ${parent.spec}`, ['cp', '--no-progress', parent.spec, `${backend.pool}/${draft}`], signal)
+        await copy(parent, draft, signal)
         if (bytes > parent.bytes) await images.resize(draft, bytes, signal)
       })
     },

@@ -120,24 +120,30 @@ describeIf(missingForCeph() ?? missingCommands('qemu-img', 'qemu-io'))('a pool o
       await Promise.all([pool, other].map((each) => each.ensureSnapshot({ vmId, generation: 1 }, snapshotId, soon())))
     }
     await write(`vm-${vmId}-1`, 'c')
+    const taken = await Promise.all(ids.map(async (id) => sha256(await bytesOf(`vm-${vmId}-1@snapshot-${id}`))))
+    const restoredAs = async (generation: number): Promise<string> =>
+      sha256((await bytesOf(`vm-${vmId}-${generation}`)).subarray(0, 20 * MIB))
+    await pool.growDisk({ vmId, generation: 1 }, 32 * MIB, soon())
     const [first, second] = [(await pool.findSnapshot(vmId, ids[0], soon()))!, (await pool.findSnapshot(vmId, ids[1], soon()))!]
     const sizes = [await pool.snapshotBytes(first, soon()), await pool.snapshotBytes(second, soon())]
     expect(sizes[0]).toBeGreaterThanOrEqual(5 * MIB)
     expect(sizes[1]).toBe(sizes[0]) // not only what changed between the two
-    await pool.ensureDisk({ vmId, generation: 2 }, first, 20 * MIB, soon())
+    await pool.ensureDisk({ vmId, generation: 2 }, first, 32 * MIB, soon())
+    expect(await restoredAs(2)).toBe(taken[0])
     await pool.ensureNoDisk({ vmId, generation: 1 }, soon())
     await pool.ensureNoDisk({ vmId, generation: 1 }, soon())
     expect(await pool.findDisk({ vmId, generation: 1 }, soon())).toBeUndefined()
     expect(await sizeOf(`kept-${vmId}-1`)).toBe(0) // without what was written after the last snapshot
     expect(await firstOf(`vm-${vmId}-2`)).toBe('a')
-    await pool.ensureDisk({ vmId, generation: 3 }, (await pool.findSnapshot(vmId, ids[1], soon()))!, 20 * MIB, soon())
+    await pool.ensureDisk({ vmId, generation: 3 }, (await pool.findSnapshot(vmId, ids[1], soon()))!, 32 * MIB, soon())
     expect(await firstOf(`vm-${vmId}-3`)).toBe('b')
+    expect(await restoredAs(3)).toBe(taken[1])
     expect(summaryOf(await pool.listVolumes(new Set([vmId]), soon()))).toEqual(
       [`disk 2`, `disk 3`, ...ids.map((id) => `snapshot ${id}`)].toSorted(),
     )
     for (const snapshotId of [ids[0], ids[0], ids[1]]) await pool.ensureNoSnapshot(vmId, snapshotId, soon())
     expect(await pool.findSnapshot(vmId, ids[0], soon())).toBeUndefined()
-    expect([await firstOf(`vm-${vmId}-2`), await firstOf(`vm-${vmId}-3`)]).toEqual(['a', 'b'])
+    expect([await restoredAs(2), await restoredAs(3)]).toEqual(taken)
     // Nothing of what the snapshots were taken of is left, which nobody pays for.
     expect((await names()).filter((name) => name.includes(vmId))).toEqual([`vm-${vmId}-2`, `vm-${vmId}-3`])
     expect(await trash()).toEqual([])
