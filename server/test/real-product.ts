@@ -62,11 +62,16 @@ function customerOf({ db }: Fleet, token: string, api: () => Service) {
   const { send } = clientOf(token, api)
   const get = async <T = Seen>(path: string) => (await send('GET', path)).data as unknown as T
 
-  const action = async (vmId: string, actionId: string) =>
-    eventually(async () => {
-      const found = await get(`/vms/${vmId}/actions/${actionId}?wait=5`)
+  const action = async (vmId: string, actionId: string) => {
+    const look = () => get(`/vms/${vmId}/actions/${actionId}?wait=5`)
+    const hasEnded = async () => {
+      const found = await look()
       return ['COMPLETED', 'FAILED', 'CANCELLED'].includes(found.status) && found
-    }, TIMEOUT_MS)
+    }
+    return eventually(hasEnded, TIMEOUT_MS).catch(async (cause: unknown) => {
+      throw new Error(`It has not ended: ${JSON.stringify(await look(), null, 1)}`, { cause })
+    })
+  }
 
   /** Returns the VM when its action has completed. */
   const order = async (method: string, path: string, body?: object) => {

@@ -5,7 +5,7 @@ import type { BandwidthLimit } from './bandwidth.ts'
 import type { DataKey } from './data-key.ts'
 import { BackupTargetError } from './errors.ts'
 import { chunksOf, type Chunk, type Manifest, type Piece } from './manifest.ts'
-import { mapOrdered } from './map-ordered.ts'
+import { forEachConcurrently } from './concurrency.ts'
 import type { ObjectStore, StoredObject } from './object-store.ts'
 
 /** At a time. */
@@ -106,7 +106,7 @@ export class ChunkStore {
       await store.extendLock(this.keyOf(chunk.name), chunk.version, until, signal)
       chunk.lockedUntil = until.getTime()
     }
-    for await (const _ of mapOrdered(short, REQUESTS, extend)) continue
+    await forEachConcurrently(short, REQUESTS, extend)
     await store.extendLock(this.dataKey.object.key, this.dataKey.object.version, until, signal)
   }
 

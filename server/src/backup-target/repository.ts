@@ -13,16 +13,16 @@ import { randomBytes } from 'node:crypto'
 import type { Extent, Range } from '../hypervisor/extent.ts'
 import { cutIntoBlocks, type Block } from './blocks.ts'
 import { ChunkStore, REQUESTS, type ChunkOwner, type StoreDeps } from './chunk-store.ts'
+import { forEachConcurrently, mapOrdered } from './concurrency.ts'
 import type { DataKey } from './data-key.ts'
 import { BackupTargetError, isTargetError } from './errors.ts'
 import { checksumOf, chunksOf, piecesByBlock, withoutRanges, type Chunk, type Manifest, type Piece } from './manifest.ts'
 import { ManifestStore } from './manifest-store.ts'
-import { mapOrdered } from './map-ordered.ts'
 import { removeUnlessLocked, removeVersions, type StoredObject } from './object-store.ts'
 
 /** 4 MiB: large enough for few requests, small enough for several in memory. */
 const BLOCK_BYTES = 4 * 1024 ** 2
-/** Blocks in work at a time, each as plaintext or ciphertext: 50 MiB in all, with what is to be collected. */
+/** Blocks in work at a time, each as plaintext or ciphertext: under 150 MB in all, with what is to be collected (bench:backup-s3). */
 const WIDTH = 6
 /** A block that would have more is stored anew as one chunk: neither manifests nor restores grow with the number of backups. */
 const MAX_CHUNKS = 8
@@ -101,13 +101,12 @@ export class BackupRepository {
     const { backupId, parentId, sizeBytes, extents, lockDays } = request
     const { store, clock } = this.deps
     const tag = this.tagOf(backupId)
-    const existing = await this.manifests.find(tag, signal)
+    const token = randomBytes(TOKEN_BYTES)
+    const [existing] = await Promise.all([this.manifests.find(tag, signal), store.put(this.markKey(tag), token, {}, signal)])
     if (existing) {
       await this.removeMark(tag, signal)
       return this.summaryOf(existing)
     }
-    const token = randomBytes(TOKEN_BYTES)
-    await store.put(this.markKey(tag), token, {}, signal)
     const [parent, stored] = await Promise.all([
       parentId === null ? undefined : this.getManifest(parentId, signal),
       this.chunks.listOf(tag, signal),
@@ -119,8 +118,9 @@ export class BackupRepository {
     const older = parent ? this.chunks.listSizes(signal) : Promise.resolve(new Map<string, number>())
     older.catch(() => {}) // awaited below: it takes its time beside the upload
     const blocks = parent ? piecesByBlock(parent) : new Map<number, Piece[]>()
-    const work = (block: Block) => this.storeBlock(upload, block, blocks.get(block.index) ?? [])
-    for await (const { index, pieces } of mapOrdered(cutIntoBlocks(extents, upload.disk), WIDTH, work)) blocks.set(index, pieces)
+    await forEachConcurrently(cutIntoBlocks(extents, upload.disk), WIDTH, async (block) => {
+      blocks.set(block.index, await this.storeBlock(upload, block, blocks.get(block.index) ?? []))
+    })
 
     const manifest: Manifest = {
       backupId,
@@ -133,8 +133,8 @@ export class BackupRepository {
       pieces: [...blocks].toSorted(([a], [b]) => a - b).flatMap(([, pieces]) => pieces),
     }
     if (lockDays !== null) await this.chunks.extendLocks(manifest, lockDays, signal)
-    this.chunks.requireOlder(tag, manifest, await older)
-    await this.requireMark(tag, token, signal)
+    const [sizes] = await Promise.all([older, this.requireMark(tag, token, signal)])
+    this.chunks.requireOlder(tag, manifest, sizes)
     await this.manifests.put(tag, manifest, lockDays, signal)
     await this.removeMark(tag, signal)
     return this.summaryOf(manifest)
@@ -159,7 +159,7 @@ export class BackupRepository {
         problems.push(error.message)
       }
     }
-    for await (const _ of mapOrdered(chunks, WIDTH, check)) continue
+    await forEachConcurrently(chunks, WIDTH, check)
     return { chunks: chunks.length, storedBytes: sumOf(chunks), problems }
   }
 
@@ -240,12 +240,12 @@ export class BackupRepository {
     }
     const isUploading = (key: string): boolean => uploading.some((tag) => key.startsWith(this.chunks.keyOf(`${tag}/`)))
     const unneeded = chunks.filter(({ key }) => !needed.has(key) && !isUploading(key))
-    for await (const _ of mapOrdered(unneeded, REQUESTS, sweep)) continue
+    await forEachConcurrently(unneeded, REQUESTS, sweep)
     result.lockedBytes = result.lockedIds.reduce((sum, id) => sum + (result.heldBytes.get(id) ?? 0), result.lockedChunkBytes)
     return result
   }
 
-  private async storeBlock(upload: Upload, block: Block, before: Piece[]): Promise<{ index: number; pieces: Piece[] }> {
+  private async storeBlock(upload: Upload, block: Block, before: Piece[]): Promise<Piece[]> {
     const { blockBytes, sizeBytes } = upload.disk
     const { index } = block
     let kept = withoutRanges(before, block.reported)
@@ -258,12 +258,12 @@ export class BackupRepository {
       kept = []
       data = [{ offset, bytes }]
     }
-    if (data.length === 0) return { index, pieces: kept }
+    if (data.length === 0) return kept
     let from = 0
     const runs = data.map(({ offset, bytes: { length } }) => ({ offset, length, from: (from += length) - length }))
     const chunk = await this.chunks.put(upload, index, contentOf(data))
     const added = runs.map((run) => ({ ...run, chunk }))
-    return { index, pieces: [...kept, ...added].toSorted((a, b) => a.offset - b.offset) }
+    return [...kept, ...added].toSorted((a, b) => a.offset - b.offset)
   }
 
   /** Fails when the backup was removed meanwhile, or another process has begun the same upload. */
