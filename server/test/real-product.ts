@@ -13,7 +13,7 @@ import { berthdJson, eventually, type Service, type Settings } from './processes
 import { tinyImage } from './tiny-image.ts'
 
 /** Generous, for emulated guests on a loaded machine. */
-export const TIMEOUT_MS = 150_000
+export const TIMEOUT_MS = 300_000
 
 /** Whether this machine can run it; `npm test` installs the packages. */
 export const missingForRealHost = (): string | undefined =>
