@@ -104,16 +104,17 @@ describe('a VM at its cap', async () => {
     expect([(await usage(vm)).throttled, await vm.events('bandwidth.%')]).toEqual([true, ['bandwidth.throttled']])
   })
 
-  test('is unthrottled at once by an upgrade, at the speed of the new plan', async () => {
+  test('is unthrottled by an upgrade when that has succeeded, at the speed of the new plan', async () => {
     const vm = await usedUp()
     await customer.post(`/vms/${vm.id}/upgrade`, { planId: plan('large') })
-    expect((await usage(vm)).throttled).toBe(false)
+    expect((await usage(vm)).throttled).toBe(true)
     await app.settle({ subjectId: vm.id })
+    expect((await usage(vm)).throttled).toBe(false)
     await applyPorts.runOnce(app.deps)
     expect([await vm.limitMbps(), await vm.events('bandwidth.%')]).toEqual([2000, ['bandwidth.throttled', 'bandwidth.unthrottled']])
   })
 
-  test('is throttled again when the upgrade fails', async () => {
+  test('stays throttled when the upgrade fails', async () => {
     const vm = await usedUp()
     await app.simulated.faults.plant({ verb: 'ensureDefined', kind: 'permanent' })
     await customer.post(`/vms/${vm.id}/upgrade`, { planId: plan('large') })

@@ -222,6 +222,7 @@ describe('a VM whose host is full', async () => {
     const answers = await Promise.all(ids.map((id) => ask(id, { planId: planId('medium') })))
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([202, 503])
     await app.settle()
+    await applyPorts.runOnce(app.deps)
     await app.checkInvariants()
   })
 })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { testApp, type Answer } from '../../../test/harness.ts'
 import { allowManyVms } from '../../../test/snapshot-backup-fixture.ts'
 import { sql } from '../../kernel/database/db.ts'
+import { applyPorts } from './reconcilers/apply-ports.reconciler.ts'
 
 const soon = () => AbortSignal.timeout(10_000)
 
@@ -30,6 +31,7 @@ describe('a resize', async () => {
     const { status, body } = await ask(id, to)
     expect(status, body.error).toBe(202)
     await app.settle({ subjectId: id })
+    await applyPorts.runOnce(app.deps)
     return (await customer.get(`/vms/${id}/actions/${body.data.actionId}`)).body.data
   }
   const events = async (id: string) =>
@@ -48,6 +50,7 @@ describe('a resize', async () => {
     expect([await used(), await quotas()]).toEqual([hostBefore, quotasBefore])
     await app.checkInvariants()
     await app.settle({ subjectId: id })
+    await applyPorts.runOnce(app.deps)
     expect((await customer.get(`/vms/${id}/actions/${body.data.actionId}`)).body.data).toMatchObject({
       status: 'COMPLETED',
       action: 'RESIZE',

@@ -21,6 +21,10 @@ export interface ShapeBefore extends Omit<sql.VmSize, Stored> {
   network10gPaidUntil: string | null
 }
 
+export interface Traffic extends Omit<sql.VmTraffic, 'bandwidthWithheldBytes'> {
+  bandwidthWithheldBytes: string
+}
+
 export interface ResizeInput extends VmInput {
   wasRunning: boolean
   before: ShapeBefore
@@ -31,6 +35,8 @@ export interface ResizeInput extends VmInput {
   kind?: 'upgrade' | 'resize'
   /** The machine in the end. */
   to?: sql.MachineSize
+  /** Its traffic and speed in the end, where these are not as in the meantime. */
+  traffic?: Traffic
   /** Whether a machine that runs is stopped for it. */
   restarts?: boolean
   refundCents?: string

@@ -1,5 +1,6 @@
 // POST /vms/{id}/resize, and what an upgrade has in common with it. The transaction reserves the growth, on the host of the VM or, where that is full, the whole
 // VM on another one, and charges a dearer month; what a cheaper one gives back is refunded in the end.
+import { isDeepStrictEqual } from 'node:util'
 import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
 import type { ComputeSize } from '../../../hypervisor/driver.ts'
@@ -15,6 +16,7 @@ import { absorbPaidAddOns } from '../billing/add-ons.ts'
 import {
   cheaperMonth,
   currentSize,
+  includedTraffic,
   monthlyPrice,
   type PricedSize,
   proratedDifference,
@@ -113,11 +115,14 @@ export async function changeSize(
   const before = shapeBefore(vm, paidAddOns)
   // The larger of both in each part is reserved; at the destination alone until the VM is there.
   const reserved = { ...to, ...(destination ? machineBefore(vm) : add(sizeOf(vm), more)) }
+  const { bandwidthGb, networkMbps, throttleMbps } = size
+  const traffic = { bandwidthGb, networkMbps, throttleMbps, bandwidthWithheldBytes: withheldTraffic(vm, now, bandwidthGb) }
+  const meanwhile = lesserTraffic(vm, traffic)
   await resizeVm(tx, deps, vm.id, {
     ...size,
     ...reserved,
+    ...meanwhile,
     periodPriceCents: monthly > vm.period_price_cents ? monthly : periodPriceCents,
-    bandwidthWithheldBytes: withheldTraffic(vm, now, size.bandwidthGb),
   })
   await sql.setStatus(tx, now, vm.id, { status: 'UPGRADING' })
   const wasRunning = vm.status === 'RUNNING'
@@ -130,6 +135,9 @@ export async function changeSize(
     before,
     to,
     more,
+    ...(!isDeepStrictEqual(meanwhile, traffic) && {
+      traffic: { ...traffic, bandwidthWithheldBytes: traffic.bandwidthWithheldBytes.toString() },
+    }),
     name: size.name,
     chargedCents: price.toString(),
     refundCents: refundCents.toString(),
@@ -203,6 +211,18 @@ async function requireCard(tx: Tx, vm: sql.VmDetails, mbps: number): Promise<voi
       'unavailable',
       `The host of this VM has no network card for ${mbps} Mbit/s: create a new VM with this networkSpeed instead`,
     )
+}
+
+/** Until it has succeeded: a guest can make it fail, and would have traffic and speed for nothing by that over and over. */
+function lesserTraffic(vm: sql.VmDetails, after: sql.VmTraffic): sql.VmTraffic {
+  const before = { bandwidthGb: vm.bandwidth_gb, bandwidthWithheldBytes: vm.bandwidth_withheld_bytes }
+  const [has, gets] = [before, after].map((each) => includedTraffic(each.bandwidthGb, each.bandwidthWithheldBytes))
+  return {
+    ...after,
+    ...(has !== null && (gets === null || gets! > has!) && before),
+    networkMbps: Math.min(vm.network_mbps, after.networkMbps),
+    throttleMbps: Math.min(vm.throttle_mbps, after.throttleMbps),
+  }
 }
 
 const machineBefore = (vm: sql.VmDetails): sql.MachineSize => ({

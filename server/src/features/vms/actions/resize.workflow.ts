@@ -10,7 +10,7 @@ import { markPortsDirty } from '../../ports/service.ts'
 import { releaseStorage } from '../../storage/service.ts'
 import { refund, refundable } from '../../wallet/service.ts'
 import { recordVmEvent } from '../model/events.ts'
-import { resizeVm } from '../model/hooks.ts'
+import { notifyResized, resizeVm } from '../model/hooks.ts'
 import { releaseVmQuotas, sizeOnHost } from '../model/placement.ts'
 import * as sql from '../model/sql.ts'
 import { clearStaleMachine, recordStaleMachine } from '../model/stale-machines.ts'
@@ -145,9 +145,13 @@ const AWAY = 'It has its new size, but its host stopped answering meanwhile: it 
 
 async function complete(tx: Tx, context: EndContext<Deps, ResizeInput, object>): Promise<void> {
   const { deps, input, results, runId, now } = context
-  const { vmId, wasRunning, kind = 'upgrade', before, more, to } = input
+  const { vmId, wasRunning, kind = 'upgrade', before, more, to, traffic } = input
   const vm = (await sql.lockVmById(tx, vmId))!
   if (to) await releaseRest(tx, now, vm, subtract(add(sizeBefore(before), more), to), to)
+  if (traffic) {
+    await sql.setTraffic(tx, now, vmId, { ...traffic, bandwidthWithheldBytes: BigInt(traffic.bandwidthWithheldBytes) })
+    await notifyResized(tx, deps, vmId)
+  }
   const ready = (results as Results).ready ?? (isStopped(input) ? { readiness: 'booting' as const } : null)
   const unused = (results as Results).plug?.guestReason ?? null
   const isUnknown = mayHaveGrown(context)

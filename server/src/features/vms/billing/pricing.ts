@@ -163,14 +163,22 @@ export const trafficPackPrice = (numbers: Numbers, bytes: bigint): Cents => pror
 /**
  * What a resize now leaves out of the new plan's traffic in this period. Its price is prorated, so the additional traffic is: else the
  * traffic of a month could be had for the price of its last day. Negative where the VM had a plan with more traffic for a part of it.
+ * Of a VM that is not metered: by how much it had used more than its share of the time when it became so. What it uses from then on is not counted later.
  */
 export function withheldTraffic(vm: VmDetails, now: Date, bandwidthGb: number): bigint {
-  if (vm.bandwidth_gb === 0 || bandwidthGb === 0) return 0n // unmetered before or after
-  const more = BigInt(bandwidthGb - vm.bandwidth_gb) * GB
   const [left, all] = [secondsLeft(now, vm.next_renewal_at), secondsLeft(vm.period_started_at, vm.next_renewal_at)]
+  const [before, after] = [BigInt(vm.bandwidth_gb) * GB, BigInt(bandwidthGb) * GB]
+  const { bandwidth_withheld_bytes: withheld, bandwidth_used_bytes: used } = vm
+  if (after === 0n) return before === 0n ? withheld : used - (before - withheld - prorateUp(before, left, all))
+  if (before === 0n) return after - (used - withheld + prorateDown(after, left, all))
+  const more = after - before
   const added = more < 0n ? -prorateUp(-more, left, all) : prorateDown(more, left, all)
-  return vm.bandwidth_withheld_bytes + more - added
+  return withheld + more - added
 }
+
+/** The traffic of the period so far and to come; null where it is not metered. */
+export const includedTraffic = (bandwidthGb: number, withheldBytes: bigint): bigint | null =>
+  bandwidthGb === 0 ? null : BigInt(bandwidthGb) * GB - withheldBytes
 
 /**
  * Refund of a deleted VM: its unused whole days, reduced by the share of the included traffic it used. What remains of `paid`, all that
@@ -185,15 +193,17 @@ function refundOf(numbers: Numbers, vm: VmDetails, now: Date, paid: Cents, part:
   const days = wholeDaysBetween(now, vm.next_renewal_at)
   const all = wholeDaysBetween(vm.period_started_at, vm.next_renewal_at)
   if (all === 0n) return 0n
-  const price = vm.period_price_cents
+  const { period_price_cents: price, bandwidth_withheld_bytes: withheld } = vm
+  const included = includedTraffic(vm.bandwidth_gb, withheld)
   // Unmetered traffic has no share, and what a shelved VM has used was settled when it was shelved.
-  if (vm.bandwidth_gb === 0 || vm.shelved_at !== null) return prorateDown(part, days, all)
-  const included = BigInt(vm.bandwidth_gb) * GB - vm.bandwidth_withheld_bytes
-  const used = vm.bandwidth_used_bytes < included ? vm.bandwidth_used_bytes : included
-  const unused = prorateDown(part, days * (included - used), all * included)
-  const most = (paid < price ? paid : price) - trafficPackPrice(numbers, used)
-  return most < 0n ? 0n : most < unused ? most : unused
+  if (vm.shelved_at !== null || (included === null && withheld <= 0n)) return prorateDown(part, days, all)
+  const used = least(vm.bandwidth_used_bytes, included ?? withheld)
+  const unused = included === null ? prorateDown(part, days, all) : prorateDown(part, days * (included - used), all * included)
+  const most = least(paid, price) - trafficPackPrice(numbers, used)
+  return most < 0n ? 0n : least(most, unused)
 }
+
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
 /**
  * What a cheaper month gives back now: of the difference as much as a delete gives back of the whole. The price of the period falls by what

@@ -117,6 +117,14 @@ export const setShape = (tx: Tx, now: Date, id: string, shape: VmSize) =>
       bandwidth_withheld_bytes = ${shape.bandwidthWithheldBytes}, updated_at = ${now}
     where id = ${id}`)
 
+export type VmTraffic = Pick<VmSize, 'bandwidthGb' | 'bandwidthWithheldBytes' | 'networkMbps' | 'throttleMbps'>
+
+export const setTraffic = (tx: Tx, now: Date, id: string, traffic: VmTraffic) =>
+  tx.run(sql`
+    update vms set bandwidth_gb = ${traffic.bandwidthGb}, bandwidth_withheld_bytes = ${traffic.bandwidthWithheldBytes},
+      network_mbps = ${traffic.networkMbps}, throttle_mbps = ${traffic.throttleMbps}, updated_at = ${now}
+    where id = ${id}`)
+
 /** What the machine itself is like. */
 export type MachineSize = Pick<VmSize, 'vcpu' | 'ramMiB' | 'diskGiB' | 'diskIops' | 'diskMiBPerSecond'>
 
