@@ -221,4 +221,24 @@ describe('dedicated CPUs', async () => {
     await app.db.run(sql`update hosts set traits = '{}'`)
     await app.db.tx((tx) => changePlan(tx, 's2', { traits: [] }))
   })
+
+  test('a host that was chosen for its traits is not had for the price of another plan', async () => {
+    await app.db.tx((tx) => changePlan(tx, 's2', { traits: ['gpu'] }))
+    await app.db.run(sql`update hosts set traits = '{gpu}' where id = ${app.host.id}`)
+    const { id } = await app.given.vm(customer, { planId: shared })
+    const nano = ((await customer.get('/plans')).body.data as { id: string; slug: string }[]).find(({ slug }) => slug === 'nano')!
+    for (const to of [{ planId: nano.id }, { customConfig: { vcpu: 1, ram: 512, disk: 10 } }, { customConfig: { vcpu: 4, ram: 4096, disk: 10 } }]) {
+      const { status, headers, body } = await customer.post(`/vms/${id}/resize`, to)
+      expect([status, headers['x-error-code'], body.error]).toEqual([
+        422,
+        'incompatible',
+        expect.stringContaining('is on a host with gpu, which'),
+      ])
+    }
+    await app.db.tx((tx) => changePlan(tx, 'nano', { traits: ['gpu'] }))
+    expect((await customer.post(`/vms/${id}/resize`, { planId: nano.id })).status).toBe(202)
+    await app.settle()
+    await app.db.run(sql`update hosts set traits = '{}'`)
+    for (const slug of ['s2', 'nano']) await app.db.tx((tx) => changePlan(tx, slug, { traits: [] }))
+  })
 })

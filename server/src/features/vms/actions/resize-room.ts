@@ -3,7 +3,7 @@ import { RefusalWithAdvice } from '../../../http/api/api.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { type Missing, missingIn, noCapacityError } from '../../../kernel/no-capacity.ts'
-import { getRegion, listPlanRows } from '../../catalog/service.ts'
+import { getRegion, listPlanRows, traitsOfPlan } from '../../catalog/service.ts'
 import { reserveCapacity, type Size } from '../../hosts/capacity.ts'
 import { cpuSetOf, findLacking, freeCpusIn, getHost, type HostRow, type RegionRoom, readRoom } from '../../hosts/service.ts'
 import { canReserveStorage, reserveStorage } from '../../storage/service.ts'
@@ -21,6 +21,12 @@ export const growth = (vm: sql.VmDetails, { vcpu, ramMiB, diskGiB }: Size): Size
   ramMiB: Math.max(0, ramMiB - vm.ram_mib),
   diskGiB: Math.max(0, diskGiB - vm.disk_gib),
 })
+
+/** What its host was chosen for, by the words of the operator: it stays there, so another size has to pay for it too. */
+export async function traitsPaidFor(tx: Tx, vm: sql.VmDetails): Promise<string[]> {
+  const { traits } = await getHost(tx, vm.host_id!)
+  return (await traitsOfPlan(tx, vm.plan_id)).filter((trait) => traits.includes(trait))
+}
 
 /** In the storage backend, and on the host of the VM or on another, which is returned. */
 export async function reserveRoom(tx: Tx, vm: sql.VmDetails, size: PricedSize, more: Size): Promise<HostRow | null> {
@@ -148,6 +154,7 @@ async function fits(
   const more = growth(vm, size)
   const { all_traits } = await getHost(tx, vm.host_id!)
   if (!traits.every((trait) => all_traits.includes(trait)) || !(await hasStorage(tx, vm, more))) return false
+  if (!(await traitsPaidFor(tx, vm)).every((trait) => traits.includes(trait))) return false
   if (await isFree(tx, vm, more)) return true
   const need = possible.size > 0 ? await needOf(tx, vm, { size: sizeThere(vm, more), traits, planId, networkMbps }) : null
   return need !== null && room.find(need).some(({ id }) => possible.has(id))

@@ -34,7 +34,7 @@ import * as sql from '../model/sql.ts'
 import { add } from '../move/steps.ts'
 import type { ResizeQuote, ResizeVm } from '../schema.ts'
 import type { ResizeInput, ShapeBefore } from './resize-machine.ts'
-import { growth, reserveRoom } from './resize-room.ts'
+import { growth, reserveRoom, traitsPaidFor } from './resize-room.ts'
 import { resizeElsewhere, upgradeVm } from './resize.workflow.ts'
 
 type Resized = Promise<ActionStarted | DryRunResult<ResizeQuote>>
@@ -191,6 +191,12 @@ async function requireSameCpus(tx: Tx, vm: sql.VmDetails, size: PricedSize): Pro
   const { all_traits } = await getHost(tx, vm.host_id!)
   if (!size.traits.every((trait) => all_traits.includes(trait)))
     throw apiError('incompatible', `The host of this VM has not what plan ${size.name} needs: create a new VM with it instead`)
+  const unpaid = (await traitsPaidFor(tx, vm)).filter((trait) => !size.traits.includes(trait))
+  if (unpaid.length > 0)
+    throw apiError(
+      'incompatible',
+      `This VM is on a host with ${unpaid.join(', ')}, which ${size.planId === null ? 'a custom configuration' : `plan ${size.name}`} does not include: create a new VM with it instead`,
+    )
 }
 
 function requireAvailable(vm: sql.VmDetails, size: PricedSize): void {
