@@ -96,13 +96,14 @@ export async function requireNothingUndone(tx: Tx, { id }: sql.VmRow): Promise<v
 /** They copy whole disks, and cost nothing where they are undone at once: one account must not keep the places of all. */
 const COPIES_AT_ONCE = 2
 
-/** For one that copies its disk. */
+/** For one that copies its disk. Before hosts are locked. */
 export async function requireShelvingPlace(tx: Tx, accountId: string): Promise<void> {
+  await sql.queueForPlace(tx, accountId)
   if ((await countOpenRuns(tx, accountId, ['vm.shelve', 'vm.unshelve'])) >= COPIES_AT_ONCE)
     throw apiError('busy', `${COPIES_AT_ONCE} VMs of this account are being shelved or unshelved already: try again when one of them is`)
 }
 
-/** For a resize on another host. */
+/** For a resize on another host. Requests at the same time have queued for the quotas. */
 export async function requireMovingPlace(tx: Tx, accountId: string): Promise<void> {
   if ((await countOpenRuns(tx, accountId, ['vm.resize_elsewhere'])) >= COPIES_AT_ONCE)
     throw apiError(

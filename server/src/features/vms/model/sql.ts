@@ -157,6 +157,10 @@ export const updateVm = (
       period_price_cents = ${vm.period_price_cents}, updated_at = ${now}
     where id = ${vm.id}`)
 
+/** Requests of an account at the same time count each other. */
+export const queueForPlace = (tx: Tx, accountId: string) =>
+  tx.run(sql`select pg_advisory_xact_lock(hashtextextended('places ' || ${accountId}, 0))`)
+
 export const deleteVm = (tx: Tx, id: string) => tx.run(sql`delete from vms where id = ${id}`)
 
 export const countEvent = (tx: Tx, id: string) => tx.run(sql`update vms set event_sequence = event_sequence + 1 where id = ${id}`)
