@@ -227,7 +227,11 @@ describe('dedicated CPUs', async () => {
     await app.db.run(sql`update hosts set traits = '{gpu}' where id = ${app.host.id}`)
     const { id } = await app.given.vm(customer, { planId: shared })
     const nano = ((await customer.get('/plans')).body.data as { id: string; slug: string }[]).find(({ slug }) => slug === 'nano')!
-    for (const to of [{ planId: nano.id }, { customConfig: { vcpu: 1, ram: 512, disk: 10 } }, { customConfig: { vcpu: 4, ram: 4096, disk: 10 } }]) {
+    for (const to of [
+      { planId: nano.id },
+      { customConfig: { vcpu: 1, ram: 512, disk: 10 } },
+      { customConfig: { vcpu: 4, ram: 4096, disk: 10 } },
+    ]) {
       const { status, headers, body } = await customer.post(`/vms/${id}/resize`, to)
       expect([status, headers['x-error-code'], body.error]).toEqual([
         422,

@@ -5,6 +5,8 @@ import { allowManyVms } from '../../../../test/snapshot-backup-fixture.ts'
 import { GB, quietVm } from '../../../../test/traffic.ts'
 import { sql } from '../../../kernel/database/db.ts'
 import { meter } from '../../bandwidth/meter.reconciler.ts'
+import { lockVmById } from '../model/sql.ts'
+import { loseVm } from '../operator/lose.ts'
 import { applyPorts } from '../reconcilers/apply-ports.reconciler.ts'
 
 describe('the traffic of a VM that is resized', async () => {
@@ -112,5 +114,19 @@ describe('the traffic of a VM that is resized', async () => {
     await resize(vm.id, { planId: planId('medium') })
     expect(await cap(vm.id)).toBeCloseTo(3100, 0)
     await remove(vm.id)
+  })
+
+  test('begins anew with a VM that is rebuilt after it was lost', async () => {
+    const vm = await quietVm(app, customer, { planId: planId('medium') })
+    await customer.post(`/vms/${vm.id}/bandwidth/packs`, { gigabytes: 100 })
+    await resize(vm.id, { planId: planId('large') })
+    app.clock.advance('10d')
+    await resize(vm.id, { planId: planId('medium'), disk: 100 })
+    expect(await cap(vm.id)).toBeGreaterThan(3600)
+    await app.db.tx(async (tx) => loseVm(tx, app.deps, (await lockVmById(tx, vm.id))!, 'Its host was destroyed', () => Promise.resolve([])))
+    const osTemplateId = ((await customer.get('/os-templates/debian-12')).body.data as { id: string }).id
+    expect((await customer.post(`/vms/${vm.id}/rebuild`, { osTemplateId })).status).toBe(202)
+    await app.settle({ subjectId: vm.id })
+    expect(await cap(vm.id)).toBe(3000)
   })
 })

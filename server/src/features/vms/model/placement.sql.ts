@@ -27,7 +27,7 @@ export const assignPlacement = (
   tx.run(sql`
     update vms set ${placeColumns(place)},
       generation = last_generation + 1, last_generation = last_generation + 1,
-      billing_status = 'ACTIVE', throttled_at = null,
+      billing_status = 'ACTIVE', throttled_at = null, bandwidth_pack_bytes = 0, bandwidth_withheld_bytes = 0,
       renewal_day = extract(day from ${now}::timestamptz at time zone 'UTC'), period_started_at = ${now},
       period_price_cents = ${place.period_price_cents}, next_renewal_at = ${place.next_renewal_at}, updated_at = ${now},
       daily_backup_paid_until = case when daily_backup then ${place.next_renewal_at}::timestamptz end,
