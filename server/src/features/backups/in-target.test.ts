@@ -159,7 +159,7 @@ describe('a backup in a target', async () => {
     await app.checkInvariants()
   })
 
-  test('is not restored when an object is damaged: the VM keeps its disk', async () => {
+  test('is not restored when an object is damaged: the VM keeps its disk, and the backup is marked', async () => {
     const { id: vmId } = await app.given.vm(customer)
     await diskOf(app, vmId).write('before')
     const { id } = await make(vmId)
@@ -171,6 +171,16 @@ describe('a backup in a target', async () => {
     expect(vm).toMatchObject({ status: 'RUNNING', statusReason: expect.stringContaining('Data of the backup is damaged') })
     expect(await diskOf(app, vmId).read()).toBe('after')
     expect(await volumesOf(app, vmId)).toEqual(['disk 1', 'seed 1'])
+    await app.settle()
+    const { regionId } = await app.given.vmInput()
+    const { id: newId } = (await customer.post('/vms', { regionId, hostname: 'new', fromBackupId: id })).body.data.vm as { id: string }
+    await app.settle()
+    expect((await customer.get(`/vms/${newId}`)).body.data).toMatchObject({ status: 'ERROR' })
+    const marked = { status: 'AVAILABLE', verification: 'FAILED', verificationError: 'Data of the backup is damaged.' }
+    expect((await customer.get(`/vms/${vmId}/backups/${id}`)).body.data).toMatchObject(marked)
+    expect(await app.db.many(sql`select type from events where subject_id = ${vmId} and type = 'backup.verification_failed'`)).toHaveLength(
+      1,
+    )
   })
 
   test('restores on another host when that of its VM is lost', async () => {

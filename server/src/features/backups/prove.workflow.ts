@@ -4,7 +4,6 @@
 import type { MachineSpec } from '../../hypervisor/driver.ts'
 import { isDriverError } from '../../hypervisor/driver.ts'
 import { shrinkPng } from '../../hypervisor/shrink-png.ts'
-import { isTargetError } from '../../backup-target/errors.ts'
 import { storeAsBackup } from '../../hypervisor/store-as-backup.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { stepsOf } from '../../workflow/run-store.ts'
@@ -12,10 +11,11 @@ import { StepError, type EndContext, type StepContext } from '../../workflow/wor
 import { workflow, type Deps } from '../deps.ts'
 import { cpuSetOf } from '../hosts/service.ts'
 import { lockVmById, recordVmEvent, templateRef } from '../vms/service.ts'
+import { damageOf } from './damage.ts'
 import * as proofs from './proofs.ts'
 import { chainOf, findById } from './sql.ts'
 import { readFromTarget } from './target.ts'
-import { DamagedBackupError, readFromHost } from './transfer.ts'
+import { readFromHost } from './transfer.ts'
 import { toBackup } from './view.ts'
 
 export interface ProofInput {
@@ -41,8 +41,6 @@ type Seen = { verification: 'BOOTED' | 'RUNNING' } | { verification: 'FAILED'; f
 /** A guest takes minutes to boot where its CPU is emulated. */
 const AGENT_TIMEOUT_MS = 600_000
 const SCREENSHOT_MS = 30_000
-/** A transfer that arrives damaged so often is no accident of the network. */
-const DAMAGED_TRIES = 3
 /** Customers' disks come first. */
 const DISK_LIMITS = { iops: 1_000, miBPerSecond: 100 }
 
@@ -77,13 +75,6 @@ async function fetchBackup(context: Context): Promise<Found> {
     deps.log.error({ err: error, backupId: backup.id, vmId: input.vmId }, 'backup cannot be read; it is marked')
     return { failure }
   }
-}
-
-/** What the error says about the backup; null where it says something about the way to it only. */
-function damageOf(error: unknown, tries: number): string | null {
-  if (isTargetError(error, 'missing', 'damaged', 'wrong_key', 'unsupported', 'no_bucket')) return error.userMessage
-  if (error instanceof DamagedBackupError) return tries >= DAMAGED_TRIES ? 'Data of the backup is damaged.' : null
-  return isDriverError(error, 'not_found') ? 'Data of the backup is missing.' : null
 }
 
 function unlessFailed(run: (context: Context) => Promise<void>) {

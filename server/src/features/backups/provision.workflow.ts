@@ -13,6 +13,7 @@ import {
   recordVmEvent,
   type ProvisionInput,
 } from '../vms/service.ts'
+import { readOrMark } from './damage.ts'
 import { findById, VM_FROM_BACKUP } from './sql.ts'
 import { openBackupDisk } from './transfer.ts'
 import { toBackup } from './view.ts'
@@ -39,10 +40,13 @@ export const provisionFromBackup = provisionWorkflow<Input>({
   },
 })
 
-async function fetchBackup({ deps, input: { vmId, backupId }, signal }: Context): Promise<void> {
+async function fetchBackup(context: Context): Promise<void> {
+  const { deps, input, signal } = context
+  const { vmId, backupId } = input
   const vm = await getVmRow(deps.db, vmId)
   const place = { vmId, backupId, storageId: vm.storage_id }
-  await storeAsBackup(await driverForVm(deps, vm), place, () => openBackupDisk(deps, backupId, signal), signal)
+  const driver = await driverForVm(deps, vm)
+  await readOrMark(context, backupId, () => storeAsBackup(driver, place, () => openBackupDisk(deps, backupId, signal), signal))
 }
 
 async function deleteFetched({ deps, input: { vmId, backupId }, signal }: Context): Promise<void> {

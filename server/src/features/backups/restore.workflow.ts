@@ -1,6 +1,7 @@
 import { workflow } from '../deps.ts'
 import { failAllSnapshots } from '../snapshots/service.ts'
 import { restoreWorkflow, type RestoreInput } from '../vms/service.ts'
+import { readOrMark } from './damage.ts'
 import { deleteFetchedChain, fetchChain } from './transfer.ts'
 import { triggerRemoval } from './reconciler-names.ts'
 import { endRestoring } from './sql.ts'
@@ -12,7 +13,7 @@ export const restoreFromBackup = restoreWorkflow({
   begun: (name) =>
     workflow<RestoreInput>(name, { deadline: '5h', queue: 'restores' }).step('fetch', {
       timeout: '2h',
-      run: fetchChain,
+      run: (context) => readOrMark(context, context.input.copyId, () => fetchChain(context)),
       undo: deleteFetchedChain,
     }),
   afterDisk: deleteFetchedChain,

@@ -67,8 +67,9 @@ export function poolImages({ rbd, json }: PoolAccess): PoolImages {
     await undefinedIfNotFound(rbd(`remove snapshots of ${draft}`, ['snap', 'purge', '--no-progress', draft], signal))
     const removed = retryWhile(isWatched, patienceMs, signal, () => rbd(`remove ${draft}`, ['rm', '--no-progress', draft], signal))
     await undefinedIfNotFound(
-      removed.catch((error: unknown) => {
-        if (!hasExit(error, 'ENOTEMPTY')) throw error
+      removed.catch(async (error: unknown) => {
+        // A snapshot that is there again is of the process that makes the draft.
+        if (!hasExit(error, 'ENOTEMPTY') || (await snapshotsOf(draft, signal)).length > 0) throw error
         return rbd(`move ${draft} to the trash`, ['trash', 'mv', draft], signal) // it has clones
       }),
     )

@@ -173,13 +173,14 @@ function CreateVolume({ vms, onClose }: { vms: VmListItem[]; onClose: () => void
   const [name, setName] = useState('')
   const [sizeGiB, setSize] = useState(10)
   const [vmId, setVm] = useState('')
+  const [storage, setStorage] = useState<Volume['storage'] | ''>('')
   const regionId = region || (regions[0]?.id ?? '')
   const slug = regions.find(({ id }) => id === regionId)?.slug
   const choices = vms.filter((vm) => vm.region.slug === slug)
-  const order = { name, sizeGiB, regionId, ...(vmId !== '' && { vmId }) }
+  const order = { name, sizeGiB, regionId, ...(vmId !== '' && { vmId }), ...(storage !== '' && { storage }) }
   const isComplete = regionId !== '' && sizeGiB >= 1
   const quote = useQuery({
-    queryKey: ['volumes', 'quote', regionId, sizeGiB, vmId],
+    queryKey: ['volumes', 'quote', regionId, sizeGiB, vmId, storage],
     queryFn: ({ signal }) => berth.volumes.quoteCreate({ ...order, name: name || '-' }, { signal }),
     enabled: isComplete,
   })
@@ -224,6 +225,13 @@ function CreateVolume({ vms, onClose }: { vms: VmListItem[]; onClose: () => void
           onChange={(event) => setVm(event.currentTarget.value)}
           data={[{ value: '', label: w.noVm }, ...choices.map((vm) => ({ value: vm.id, label: vm.name }))]}
           error={fieldError(create.error, 'vmId')}
+        />
+        <NativeSelect
+          label={w.storage}
+          value={storage}
+          onChange={(event) => setStorage(event.currentTarget.value as Volume['storage'] | '')}
+          data={[{ value: '', label: w.anyStorage }, ...Object.entries(w.storageChoices).map(([value, label]) => ({ value, label }))]}
+          error={fieldError(create.error, 'storage')}
         />
         {quote.data && <div>{w.createAbout(formatMoney(quote.data.charge, quote.data.currency))}</div>}
       </Form>
