@@ -71,18 +71,21 @@ describe('transactions of one VM or account do not deadlock', async () => {
     expect((await customer.get(`/vms/${id}`)).status).toBe(404)
   })
 
-  test('an upgrade being rolled back and a new VM', async () => {
+  test.each([
+    ['being rolled back', true, 'vm.upgrade_failed'],
+    ['that ends', false, 'bandwidth.unthrottled'],
+  ])('an upgrade %s and a new VM', async (_what, fails, event) => {
     const plans = (await customer.get('/plans')).body.data as { id: string; slug: string }[]
     const plan = (slug: string) => plans.find((each) => each.slug === slug)!.id
     const vm = await quietVm(app, customer, { planId: plan('small') })
     await vm.receive(2_000 * GB)
     await meter.runOnce(app.deps)
     const { actionId } = (await customer.post(`/vms/${vm.id}/upgrade`, { planId: plan('large') })).body.data
-    await app.simulated.faults.plant({ verb: 'ensureDefined', kind: 'permanent', times: 1 })
-    const throttled = `insert on events for each row when (new.type = 'bandwidth.throttled')`
+    if (fails) await app.simulated.faults.plant({ verb: 'ensureDefined', kind: 'permanent', times: 1 })
+    const isTold = `insert on events for each row when (new.type = '${event}')`
     const input = await app.given.vmInput()
     const created: Answer = await meet(
-      throttled,
+      isTold,
       () => work(actionId),
       () => customer.post('/vms', input),
     )

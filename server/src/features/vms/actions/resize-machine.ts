@@ -23,6 +23,8 @@ export interface ShapeBefore extends Omit<sql.VmSize, Stored> {
 
 export interface Traffic extends Omit<sql.VmTraffic, 'bandwidthWithheldBytes'> {
   bandwidthWithheldBytes: string
+  /** Of a VM that is metered until then: what it had used at the request. */
+  usedBytes?: string
 }
 
 export interface ResizeInput extends VmInput {

@@ -149,7 +149,8 @@ async function complete(tx: Tx, context: EndContext<Deps, ResizeInput, object>):
   const vm = (await sql.lockVmById(tx, vmId))!
   if (to) await releaseRest(tx, now, vm, subtract(add(sizeBefore(before), more), to), to)
   if (traffic) {
-    await sql.setTraffic(tx, now, vmId, { ...traffic, bandwidthWithheldBytes: BigInt(traffic.bandwidthWithheldBytes) })
+    const meanwhile = traffic.usedBytes === undefined ? 0n : vm.bandwidth_used_bytes - BigInt(traffic.usedBytes)
+    await sql.setTraffic(tx, now, vmId, { ...traffic, bandwidthWithheldBytes: BigInt(traffic.bandwidthWithheldBytes) + meanwhile })
     await notifyResized(tx, deps, vmId)
   }
   const ready = (results as Results).ready ?? (isStopped(input) ? { readiness: 'booting' as const } : null)

@@ -87,6 +87,17 @@ describe('the traffic of a VM that is resized', async () => {
     expect(before - (await balance())).toBe(3600)
   })
 
+  test('that is used before a size without a cap is there is not given back either', async () => {
+    const before = await balance()
+    const vm = await quietVm(app, customer, { planId: planId('large') })
+    await customer.post(`/vms/${vm.id}/resize`, { planId: planId('nano'), disk: 100 })
+    await use(vm, 5000)
+    await settle(vm.id)
+    const paid = before - (await balance())
+    await remove(vm.id)
+    expect(before - (await balance())).toBe(paid)
+  })
+
   test('is that of the rest of the period after a time without a cap', async () => {
     app.clock.set(new Date('2027-04-01T00:00:00Z'))
     const vm = await quietVm(app, customer, { planId: planId('nano') })
