@@ -114,7 +114,8 @@ export function poolImages({ rbd, json }: PoolAccess): PoolImages {
         await make(draft)
         await move(draft, image, signal)
       } catch (error) {
-        await removeDraft(draft, AbortSignal.timeout(CLEANUP_TIMEOUT_MS), 0).catch(() => undefined) // the next call or the purge removes it
+        // Others that look at it too keep it busy for a moment. What is left is removed by the next call or the purge.
+        await removeDraft(draft, AbortSignal.timeout(CLEANUP_TIMEOUT_MS), CLEANUP_TIMEOUT_MS / 2).catch(() => undefined)
         if (!isDriverError(error, 'conflict', 'not_found') || (await findSize(image, signal)) === undefined) throw error
       }
       await removeDraftsOf(image, signal)
