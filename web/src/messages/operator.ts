@@ -14,7 +14,7 @@ export const operatorMessages = {
       fenced: 'Fenced',
       unseen: 'Never connected',
     },
-    whatToDo: 'What to do',
+    runbook: 'Runbook',
     seen: 'Last seen',
     vms: 'VMs',
     vcpu: 'vCPU',

@@ -58,7 +58,7 @@ export default function Hosts() {
           <Status tone={TONES[state]}>{draining && state === 'maintenance' ? w.draining : w.states[state]}</Status>
           {RUNBOOKS[state] && (
             <div>
-              <a href={RUNBOOKS[state]}>{w.whatToDo}</a>
+              <a href={RUNBOOKS[state]}>{w.runbook}</a>
             </div>
           )}
         </div>
