@@ -67,8 +67,9 @@ export function poolImages({ rbd, json }: PoolAccess): PoolImages {
     await undefinedIfNotFound(rbd(`remove snapshots of ${draft}`, ['snap', 'purge', '--no-progress', draft], signal))
     const removed = retryWhile(isWatched, patienceMs, signal, () => rbd(`remove ${draft}`, ['rm', '--no-progress', draft], signal))
     await undefinedIfNotFound(
-      removed.catch((error: unknown) => {
-        if (!hasExit(error, 'ENOTEMPTY')) throw error
+      removed.catch(async (error: unknown) => {
+        // A snapshot that is there again is of the process that makes the draft.
+        if (!hasExit(error, 'ENOTEMPTY') || (await snapshotsOf(draft, signal)).length > 0) throw error
         return rbd(`move ${draft} to the trash`, ['trash', 'mv', draft], signal) // it has clones
       }),
     )
@@ -113,7 +114,8 @@ export function poolImages({ rbd, json }: PoolAccess): PoolImages {
         await make(draft)
         await move(draft, image, signal)
       } catch (error) {
-        await removeDraft(draft, AbortSignal.timeout(CLEANUP_TIMEOUT_MS), 0).catch(() => undefined) // the next call or the purge removes it
+        // Others that look at it too keep it busy for a moment. What is left is removed by the next call or the purge.
+        await removeDraft(draft, AbortSignal.timeout(CLEANUP_TIMEOUT_MS), CLEANUP_TIMEOUT_MS / 2).catch(() => undefined)
         if (!isDriverError(error, 'conflict', 'not_found') || (await findSize(image, signal)) === undefined) throw error
       }
       await removeDraftsOf(image, signal)

@@ -76,6 +76,7 @@ describeIf(missingForCeph() ?? missingCommands('qemu-img', 'qemu-io'))('a pool o
     const made = await Promise.all([pool, other].map((each) => each.ensureTemplate('tiny', open, soon())))
     expect(made).toEqual(Array.from({ length: 2 }, () => ({ spec: 'template-tiny@base', bytes: content.length })))
     expect(await names()).toEqual(['template-tiny'])
+    expect(await trash()).toEqual([])
     expect(sha256(await bytesOf('template-tiny@base'))).toBe(sha256(content))
     const again = pool.ensureTemplate('tiny', () => Promise.reject(new Error('it is there already')), soon())
     expect(await again).toEqual(made[0])
