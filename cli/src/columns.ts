@@ -34,7 +34,7 @@ export const VM_FIELDS: Columns<Vm> = {
   Plan: (vm) => `${vm.plan.slug}, ${vm.plan.priceMonthly} per month`,
   OS: (vm) => vm.osTemplate.name,
   Region: (vm) => vm.region.slug,
-  Traffic: (vm) => `${bytes(vm.bandwidthUsedBytes)} of ${vm.bandwidth === 0 ? 'unmetered' : `${vm.bandwidth} GB`}`,
+  Traffic: (vm) => `${bytes(vm.bandwidthUsedBytes)}${vm.bandwidth === 0 ? ', unmetered' : ` of ${vm.bandwidth} GB`}`,
   Keys: (vm) => vm.sshKeys.map(({ name }) => name),
   Firewalls: (vm) => vm.firewalls.map(({ name }) => name),
   'Placement group': (vm) => vm.placementGroup?.name,

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { ApiError, Berth, type Action, type Pages, type Vm } from '@berth/sdk'
 import { resolveServer } from './contexts.ts'
 import { CliError, EXIT, usageError } from './exit-codes.ts'
+import { shellWord } from './format.ts'
 import { isInteractive, type Io } from './io.ts'
 import { startProgress, type Progress } from './progress.ts'
 import { prompt } from './prompt.ts'
@@ -147,7 +148,11 @@ export class CommandContext {
     const id = await this.resolveId('vm', text)
     return this.finish(await start(this.berth, id), `${label} ${text}`, async (action) => {
       const vm = await this.berth.vms.get(id)
-      return message(action, vm.name, `${vm.name} is ${vm.status}`)
+      return message(
+        action,
+        vm.name,
+        `${vm.name} is ${vm.status}${vm.shelvedAt === null ? '' : `, shelved: berth vm unshelve ${shellWord(vm.name)} brings it back`}`,
+      )
     })
   }
 

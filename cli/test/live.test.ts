@@ -167,6 +167,9 @@ test('maintenance list shows the names of VMs to people, and their ids to progra
     expect.not.stringContaining(id),
   ])
   expect(JSON.parse(data.stdout)).toMatchObject([{ vmIds: expect.arrayContaining([id]) }])
+  expect((await berth(env, ['event', 'list', '--limit', '100'])).stdout).toMatch(
+    /maintenance\.announced +\d{4}-\d\d-\d\d \d\d:\d\d: New power supply/,
+  )
 })
 
 test('api calls any operation and reports errors', async () => {

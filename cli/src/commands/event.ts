@@ -19,16 +19,18 @@ interface EventSubject {
   image?: Named
   address?: Named
   ticket?: { subject: string }
-  maintenance?: { text: string }
+  maintenance?: { startsAt: string; text: string }
   transaction?: { description: string } | null
   reason?: string | null
 }
+
+const announcement = ({ maintenance: of }: EventSubject): string | undefined => of && `${time(of.startsAt)}: ${of.text}`
 
 function describeSubject(data: EventSubject): string {
   const named = data.volume ?? data.image ?? data.address
   const copy = data.snapshot ?? data.backup
   const ofVm = data.vm && [data.vm, ...(copy ? [copy] : [])].map(({ name }) => name).join('/')
-  const subject = ofVm ?? named?.name ?? data.ticket?.subject ?? data.maintenance?.text ?? data.transaction?.description ?? ''
+  const subject = ofVm ?? named?.name ?? data.ticket?.subject ?? announcement(data) ?? data.transaction?.description ?? ''
   return data.reason ? `${subject} (${data.reason})` : subject
 }
 

@@ -7,11 +7,19 @@ export class UsageError extends Error {}
 
 export function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error instanceof ApiError)
+  if (error instanceof ApiError) {
+    const advice = NOT_FOUND[error.message]
+    if (advice) return `${error.message}: ${advice}`
     return error.message.replace(/^Validation failed: /, '').replace(/^[a-z]/, (letter) => letter.toUpperCase())
+  }
   const database = explainDatabase(error)
   if (database) return database
   return isBug(error) ? (error.stack ?? error.message) : error.message
+}
+
+const NOT_FOUND: Record<string, string> = {
+  'VM not found': 'give its id, as names may repeat; npx berthd vm list shows them',
+  'Host not found': 'npx berthd host list shows them',
 }
 
 const isBug = (error: Error): boolean =>

@@ -29,7 +29,7 @@ export interface Host extends ResourceUsage {
   vmCount: number
   maintenance: boolean
   draining: boolean
-  state: 'ready' | 'maintenance' | 'unreachable' | 'unseen'
+  state: 'ready' | 'maintenance' | 'unreachable' | 'lost' | 'fenced' | 'unseen'
   unreachableSince: string | null
   lastSeenAt: string | null
   createdAt: string

@@ -20,8 +20,9 @@ export const homeMessages = {
     throttled: (name: string) => `${name} has reached its traffic limit and is throttled. Buy traffic to restore full speed.`,
     buy: 'Buy traffic',
     error: (name: string) => `${name} is in an error state.`,
-    maintenance: (from: string, to: string, vms: number, text: string) =>
-      `Maintenance from ${from} to ${to}, ${vms === 1 ? '1 of your VMs is' : `${vms} of your VMs are`} on the host concerned: ${text}`,
+    maintenance: (from: string, to: string, text: string) => `Maintenance from ${from} to ${to}: ${text}`,
+    concerns: 'Concerns',
+    more: (vms: number) => `${vms} more`,
     view: 'View',
   },
   next: {

@@ -99,6 +99,7 @@ export const vmMessages = {
   pastDue: 'Payment overdue. Add funds before the VM is suspended.',
   suspended:
     'This VM is suspended because of an overdue payment. The disk and the IP address are kept; the VM restarts automatically once the balance covers the renewal.',
+  maintenance: (from: string, to: string, text: string) => `Maintenance of its host from ${from} to ${to}: ${text}`,
   shelved: 'This VM is shelved: it is on no host, and costs its disk and addresses only. Unshelve it to use it again.',
   unmanaged: 'The operator no longer manages this VM. Billing has stopped, and the only available action is delete.',
   failedCreate: 'Provisioning failed. The charge was refunded.',

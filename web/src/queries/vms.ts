@@ -19,7 +19,10 @@ export const vmsQuery = (query: Query<'listVms'>) =>
 export const maintenancesQuery = queryOptions({
   queryKey: ['maintenances'],
   queryFn: ({ signal }) => berth.maintenances.list({ limit: 20 }, { signal }).page(),
-  select: ({ items }) => items.filter(({ state, vmIds }) => (state === 'SCHEDULED' || state === 'IN_PROGRESS') && vmIds.length > 0),
+  select: ({ items }) =>
+    items
+      .filter(({ state, vmIds }) => (state === 'SCHEDULED' || state === 'IN_PROGRESS') && vmIds.length > 0)
+      .toSorted((a, b) => (a.startsAt < b.startsAt ? -1 : 1)),
   refetchInterval: 60_000,
 })
 

@@ -19,6 +19,8 @@ export function fleetCommands(program: Command): void {
   )
 }
 
+const NOTHING = 'Nothing to move: the hosts are about equally full, or what fills them fits on no other'
+
 interface BalanceOptions {
   region?: string
   limit: string
@@ -32,7 +34,7 @@ async function balance(admin: Admin, { region: slug, limit, dryRun = false }: Ba
   const region = await getRegion(admin.db, slug ?? (await onlyRegion(admin.db)))
   if (dryRun) {
     const plan = await previewBalance(admin.db, region, maxMoves)
-    const moves = table(plan.moves, ['vmId', 'name', 'from', 'to'], 'Nothing to move: the hosts are about equally full')
+    const moves = table(plan.moves, ['vmId', 'name', 'from', 'to'], NOTHING)
     const hosts = table(
       plan.hosts.map(({ name, before, after }) => ({ host: name, before: `${before} %`, after: `${after} %` })),
       ['host', 'before', 'after'],
@@ -45,5 +47,5 @@ async function balance(admin: Admin, { region: slug, limit, dryRun = false }: Ba
     ...started.map(({ name, vmId, to, actionId }) => `VM ${name} (${vmId}) is being moved to ${to}: action ${actionId}`),
     ...refused.map(({ name, vmId, reason }) => `VM ${name} (${vmId}) stays: ${reason}`),
   ]
-  return { data: { started, refused }, text: lines.join('\n') || 'Nothing to move: the hosts are about equally full' }
+  return { data: { started, refused }, text: lines.join('\n') || NOTHING }
 }

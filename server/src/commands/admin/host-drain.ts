@@ -41,7 +41,8 @@ export const drain = (admin: Admin, options: DrainOptions, name: string): Promis
     if (options.status) return report(host, await findDrainStatus(deps.db, host))
     const preview = await previewDrain(deps, host)
     if (options.dryRun) return showPlan(host, preview)
-    if (!isJson(options)) print(showPlan(host, preview).text)
+    const isRefused = !options.partial && preview.stays.some(({ isTemporary }) => !isTemporary) // with the same reasons
+    if (!isJson(options) && !isRefused) print(showPlan(host, preview).text)
     const order = { concurrency, stopsOthers: options.stopOthers ?? false, isPartial: options.partial ?? false }
     await deps.db.tx((tx) => startDrain(tx, deps, host, order))
     const status = options.wait ? await watch(deps, host, !isJson(options)) : await findDrainStatus(deps.db, host)

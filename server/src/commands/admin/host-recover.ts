@@ -42,8 +42,12 @@ export const recover = (admin: Admin, options: RecoverOptions, name: string): Pr
   withCore(admin, async (deps) => {
     const host = await getHost(deps.db, name)
     const among = options.to && new Set(await Promise.all(options.to.map((each) => targetOf(deps, host, each))))
-    if (options.dryRun) return showPlan(host, await planRecovery(deps, host, among), await isAnswering(deps, host))
-    if (!options.destroyed && host.fenced_at !== null && host.lost_at === null) {
+    const isDestroyed = Boolean(options.destroyed) || host.fenced_at === null || host.lost_at !== null
+    if (options.dryRun) {
+      const plan = await planRecovery(deps, host, among, isDestroyed)
+      return showPlan(host, plan, { answers: await isAnswering(deps, host), isDestroyed, isAsked: Boolean(options.destroyed) })
+    }
+    if (!isDestroyed) {
       await requestRecovery(deps, host)
       const started = await startUntilIdle(deps, host.id, among)
       return reportStarted(host, started, await watch(deps, host, started, !isJson(options)))
@@ -134,7 +138,15 @@ function showRun(run: RecoveryRun): void {
   showLine(run.status === 'COMPLETED' ? '✓' : '✗', label, run.status === 'COMPLETED' ? `${took?.toFixed(1)} s` : (run.error ?? run.status))
 }
 
-function showPlan(host: HostRow, plan: RecoveryPlan, answers: boolean): Result {
+interface Circumstances {
+  answers: boolean
+  /** The plan is that of `--destroyed`. */
+  isDestroyed: boolean
+  /** `--destroyed` was given. */
+  isAsked: boolean
+}
+
+function showPlan(host: HostRow, plan: RecoveryPlan, { answers, isDestroyed, isAsked }: Circumstances): Result {
   const rows = plan.vms.map(({ backup, ...vm }) => ({
     ...vm,
     backup: backup && { ...backup, size_bytes: Number(backup.size_bytes), takenAt: backup.takenAt.toISOString() },
@@ -158,9 +170,15 @@ function showPlan(host: HostRow, plan: RecoveryPlan, answers: boolean): Result {
   const count = (outcome: string): number => plan.vms.filter((vm) => vm.outcome === outcome).length
   const lines = [
     shown.text,
-    `${count('RESTARTED')} VMs would start with their disks, ${count('RESTORED')} would be restored, ${count('WAITS')} wait, ${count('LOST')} are lost. Ages are of when the host was last seen.`,
-    `Also on its disks, and lost: ${counted(plan.snapshots, 'snapshot')}, ${counted(plan.backups, 'backup')}, volumes: ${plan.volumes.join(', ') || 'none'}.`,
-    ...(host.lost_at === null
+    ...(isDestroyed
+      ? [
+          `${counted(count('RESTARTED'), 'VM')} would start with their disks, ${count('RESTORED')} would be restored, ${count('WAITS')} wait, ${count('LOST')} are lost. Ages are of when the host was last seen.`,
+          `Also on its disks, and lost: ${counted(plan.snapshots, 'snapshot')}, ${counted(plan.backups, 'backup')}, volumes: ${plan.volumes.join(', ') || 'none'}.`,
+        ]
+      : [
+          `${counted(count('RESTARTED'), 'VM')} would start elsewhere, ${count('WAITS')} wait, ${count('STAYS')} go on when ${host.name} returns. If it never does: npx berthd host recover ${host.name} --destroyed --dry-run`,
+        ]),
+    ...(isDestroyed && !isAsked && host.lost_at === null
       ? [
           `That is with --destroyed. Without it nothing is lost: VMs with disks on ${host.name} go on when it returns, the others start elsewhere once it is fenced.`,
         ]

@@ -71,6 +71,20 @@ describe('berthd host', { timeout: 120_000 }, () => {
     expect(await getHost(app.db, 'rack2')).toMatchObject({ lost_at: null })
   })
 
+  test('simulates the loss of a simulated host', async () => {
+    const host = await givenHost(app, 'rack9')
+    const isGone = async () =>
+      (await app.db.one<{ is_gone: boolean }>(sql`select is_gone from simulated.hosts where host_id = ${host.id}`)).is_gone
+    expect((await berthd(settings, 'host', 'set', 'rack9', '--simulate-loss', 'on')).stdout).toContain('--simulate-loss off')
+    expect(await isGone()).toBe(true)
+    expect((await berthd(settings, 'host', 'set', 'rack9', '--simulate-loss', 'maybe')).code).toBe(2)
+    await berthdJson(settings, 'host', 'set', 'rack9', '--simulate-loss', 'off')
+    expect(await isGone()).toBe(false)
+    await app.db.run(sql`update hosts set driver = 'libvirt' where id = ${host.id}`)
+    expect((await berthd(settings, 'host', 'set', 'rack9', '--simulate-loss', 'on')).stderr).toContain('rack9 is a real host')
+    await app.db.run(sql`update hosts set driver = 'simulated' where id = ${host.id}`)
+  })
+
   test('keeps the power controller of a host only if that answers, and its password sealed', async () => {
     const card = await redfishServer()
     card.uuid = uuidOf((await givenHost(app, 'rack3')).id)
@@ -185,7 +199,7 @@ describe('berthd host', { timeout: 120_000 }, () => {
       expect.stringContaining('is no address of a libvirt host'),
       expect.stringContaining('npx berthd host certificate'),
       '--maintenance is on or off\n',
-      'Host not found\n',
+      'Host not found: npx berthd host list shows them\n',
       expect.stringContaining('/nowhere cannot be read'),
     ])
   })
@@ -246,14 +260,14 @@ describe('berthd host drain and fleet balance', { timeout: 120_000 }, async () =
       [
         1,
         expect.stringMatching(
-          /1 of 1 VM of local cannot move, so nothing was changed.*There is nothing to move: npx berthd host set local --maintenance on/,
+          /1 of 1 VM of local cannot move, so nothing was changed.*There is nothing to move: npx berthd host set local --maintenance on/s,
         ),
       ],
       [2, expect.stringContaining('--concurrency is a whole number from 1 to 16')],
       [2, expect.stringContaining('exclude each other')],
       [2, expect.stringMatching(/Nothing was changed: .* are restarted\./)],
       [1, 'Host local is not being drained\n'],
-      [1, 'Host not found\n'],
+      [1, 'Host not found: npx berthd host list shows them\n'],
     ])
     await drained.db.run(sql`update hosts set maintenance = false where id = ${rack.id}`)
     expect(await berthdJson(own, 'host', 'drain', 'local', '--no-wait')).toMatchObject({ status: 'RUNNING', vms: 1, moved: [] })
@@ -275,6 +289,7 @@ describe('berthd host drain and fleet balance', { timeout: 120_000 }, async () =
     expect(await berthdJson(own, 'vm', 'migrate', id, '--cancel')).toEqual({ id, actionId })
     await drained.settle({ subjectId: id })
     expect((await berthd(own, 'vm', 'migrate', id, '--cancel')).stderr).toBe('VM is not being moved\n')
+    expect((await berthd(own, 'vm', 'migrate', 'web-1')).stderr).toContain('VM not found: give its id')
     expect((await berthd(own, 'fleet', 'balance', '--dry-run')).stdout).toContain('Nothing to move: the hosts are about equally full')
     expect((await berthd(own, 'fleet', 'balance', '--limit', '0')).code).toBe(2)
     await placeOn(drained, drained.host.id, () => drained.given.vm(customer))

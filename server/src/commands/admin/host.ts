@@ -18,7 +18,7 @@ import {
   toCapacity,
 } from '../../features/hosts/service.ts'
 import { regionsWithStorage } from '../../features/catalog/service.ts'
-import { sql } from '../../kernel/database/db.ts'
+import { sql, type Db } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { formatNumberRanges, parseNumberRanges } from '../../kernel/number-ranges.ts'
 import { type Admin, adminCommand, type OutputOptions, withCore } from '../admin-command.ts'
@@ -98,7 +98,8 @@ export function hostCommands(program: Command): void {
       )
       .option('--disk-reserve <percent>', 'share of the disk below which nothing new is written; 5 by default')
       .option('--uplink-mbps <number>', 'link speed of its network card, where the host does not know it; 10G needs 10000')
-      .option('--refresh-capacity', 'read CPU, memory and disk of the host again'),
+      .option('--refresh-capacity', 'read CPU, memory and disk of the host again')
+      .option('--simulate-loss <on or off>', 'of a simulated host: on, and it answers nobody; to try out what follows'),
     'host set rack1 --maintenance on',
     set,
   )
@@ -281,11 +282,21 @@ interface Change {
   diskReserve?: string
   uplinkMbps?: string
   refreshCapacity?: boolean
+  simulateLoss?: string
+}
+
+async function simulateLoss(db: Db, { id, name, driver }: HostRow, loss: string): Promise<void> {
+  if (!['on', 'off'].includes(loss)) throw new UsageError('--simulate-loss is on or off')
+  if (driver !== 'simulated') throw new UsageError(`${name} is a real host: only the loss of a simulated one is simulated`)
+  const { faultControl } = await import('../../hypervisor/simulated/faults.ts')
+  const faults = faultControl(db, id)
+  await (loss === 'on' ? faults.loseHost() : faults.returnHost())
 }
 
 async function set({ config, db }: Admin, change: Change, name?: string): Promise<Result> {
   if (change.maintenance !== undefined && !['on', 'off'].includes(change.maintenance)) throw new UsageError('--maintenance is on or off')
   const host = await getHost(db, name!)
+  if (change.simulateLoss !== undefined) await simulateLoss(db, host, change.simulateLoss)
   const overcommit = change.cpuOvercommit ?? change.overcommit
   const changed = await db.tx(async (tx) =>
     changeHost(tx, host, {
@@ -312,8 +323,9 @@ async function set({ config, db }: Admin, change: Change, name?: string): Promis
     diskGiB: changed.disk_total_gib,
     diskReserveGiB: changed.disk_reserve_gib,
   }
+  const gone = change.simulateLoss === 'on' ? `. It answers nobody until: npx berthd host set ${host.name} --simulate-loss off` : ''
   return {
     data,
-    text: describe(changed),
+    text: `${describe(changed)}${gone}`,
   }
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { adminCommand, loadEventDeps, type Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import { table, type Result } from '../output.ts'
+import { counted } from '../../kernel/counted.ts'
 
 export function maintenanceCommands(program: Command): void {
   const maintenance = program.command('maintenance').description('maintenances of hosts, announced to the customers concerned')
@@ -44,7 +45,7 @@ async function create(admin: Admin, { host, from, to, text }: CreateOptions): Pr
   const deps = await loadEventDeps(admin)
   const { announceMaintenance } = await import('../../features/maintenances/service.ts')
   const data = await admin.db.tx((tx) => announceMaintenance(tx, deps, order))
-  return { data, text: `Maintenance ${data.id} is announced to ${data.accounts} accounts` }
+  return { data, text: `Maintenance ${data.id} is announced to ${counted(data.accounts, 'account')}` }
 }
 
 async function list({ db, now }: Admin): Promise<Result> {

@@ -13,7 +13,10 @@ export const hosts = databaseCheck('hosts', async (db) => {
   const waiting = await listFailedRecoveries(db)
   if (waiting.length > 0) problems.push(`${waiting.length} VMs of lost hosts could not be started on others yet; it is tried again`)
   if (problems.length > 0)
-    return warning(`hosts: ${problems.join('; ')}`, 'see docs/operate/runbooks.md, "Host unreachable" and "A host is lost"')
+    return warning(
+      `hosts: ${problems.join('; ')}`,
+      'see docs/operate/runbooks.md, "Host unreachable", "A host is lost, its VMs are on Ceph" and "A host is lost"',
+    )
   return ok(`hosts: ${rows.length} answer`)
 })
 

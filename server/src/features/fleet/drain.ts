@@ -136,7 +136,7 @@ export async function startDrain(tx: Tx, deps: Deps, host: HostRow, { concurrenc
   if (stuck.length > 0 && !isPartial)
     throw apiError(
       'in_use',
-      `${stuck.length} of ${counted(moves.length + stays.length, 'VM')} of ${host.name} cannot move, so nothing was changed: ${stuck.map(({ vm, reason }) => `${vm.name} (${vm.id}): ${reason}`).join('; ')}. ${
+      `${stuck.length} of ${counted(moves.length + stays.length, 'VM')} of ${host.name} cannot move, so nothing was changed:\n${stuck.map(({ vm, reason }) => `${vm.name} (${vm.id}): ${reason}`).join('\n')}\n${
         stuck.length === moves.length + stays.length
           ? `There is nothing to move: npx berthd host set ${host.name} --maintenance on has it take no new VMs`
           : 'To move the others only, add --partial'

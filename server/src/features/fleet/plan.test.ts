@@ -103,11 +103,11 @@ describe('the plan of a drain', () => {
     expect(drain(hosts, vms)).toMatchObject({
       moves: { small: 'full' },
       stays: {
-        big: 'No other host can take it: 1 full, 1 in maintenance, 1 that cannot take its machine.',
-        fast: 'No other host can take it: 2 without a 10G card, 1 that cannot take its machine.',
+        big: 'No other host can take it: 1 full (RAM), 1 in maintenance, 1 that cannot take its machine',
+        fast: 'No other host can take it: 2 without a 10G card, 1 that cannot take its machine',
       },
     })
-    expect(drain([host('old')], [vm('a', 'old')]).stays).toEqual({ a: 'No other host can take it: there is none.' })
+    expect(drain([host('old')], [vm('a', 'old')]).stays).toEqual({ a: 'No other host can take it: there is none' })
   })
 
   test('names a strict group that keeps a VM on the host, and what to do', () => {

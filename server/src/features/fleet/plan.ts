@@ -1,6 +1,6 @@
 // Plans which VMs move where, to empty a host or to level the load of a region: pure functions of hosts, VMs and placement groups. Each move is
 // planned on what the moves before it have left. A drain takes O(VMs × hosts), a proposal of a balance O(VMs of one host × hosts).
-import { pickNode, rankHosts, type HostRow, type Need, type PlacementRule } from '../hosts/service.ts'
+import { describeRejected, pickNode, rankHosts, type HostRow, type Need, type PlacementRule } from '../hosts/service.ts'
 
 export interface FleetVm {
   id: string
@@ -156,12 +156,12 @@ class Occupancy {
     const possible = others.filter((host) => this.#fleet.isPair(source, host) && !vm.never.has(host.id))
     const rule = this.#ruleFor(vm)
     const facts = { withIpv6: this.#fleet.withIpv6, freeCpus: this.#freeCpus }
-    const { fitting, rejected } = rankHosts(possible, { ...vm.need, ...(rule && { rule }) }, facts)
-    const why = [...rejected].map(([reason, count]) => `${count} ${reason}`)
+    const { fitting, rejected, lacking } = rankHosts(possible, { ...vm.need, ...(rule && { rule }) }, facts)
+    const why = describeRejected({ rejected, lacking })
     const unlike = others.length - possible.length
     if (unlike > 0) why.push(`${unlike} that cannot take its machine`)
     const group = rejected.has('with a VM of its placement group') ? this.#explainGroup(vm, possible) : ''
-    return { fitting, reason: `No other host can take it: ${why.join(', ') || 'there is none'}.${group}` }
+    return { fitting, reason: `No other host can take it: ${why.join(', ') || 'there is none'}${group}` }
   }
 
   /** For a VM that has not moved. */
@@ -179,7 +179,7 @@ class Occupancy {
     const { name } = this.#fleet.groups.get(vm.groupId!)!
     const counts = this.#ruleFor(vm)!.vmsByHost
     const taken = hosts.filter(({ id }) => counts.has(id)).map((host) => host.name)
-    return ` Its placement group ${name} is STRICT_SPREAD and has VMs on ${taken.join(', ')}: add a host, make room on another, or ask its owner to take a VM out of the group`
+    return `. Its placement group ${name} is STRICT_SPREAD and has VMs on ${taken.join(', ')}: add a host, make room on another, or ask its owner to take a VM out of the group`
   }
 
   /** Further from what the group prefers than where it is. */

@@ -108,7 +108,7 @@ describe('placement', () => {
     expect(ranking.fitting).toEqual([])
     const refusal = noCapacity('fra1', need(), hosts.length, ranking)
     expect(refusal.message).toBe(
-      'No capacity in fra1 for 1 GiB RAM and 10 GiB disk: 5 hosts checked, 2 full (vCPU, disk), 1 in maintenance, 1 unreachable, 1 of another architecture',
+      'No capacity in fra1 for 1 vCPU, 1 GiB RAM and 10 GiB disk: 5 hosts checked, 2 full (vCPU, disk), 1 in maintenance, 1 unreachable, 1 of another architecture',
     )
     expect(refusal.details).toEqual({
       missing: ['vcpu', 'disk', 'host', 'architecture'],

@@ -240,11 +240,17 @@ const bookableGiB = ({ disk_used_gib, disk_total_gib, disk_reserve_gib }: DiskOf
 const measuredRoomGiB = ({ disk_free_gib, disk_total_gib, disk_reserve_gib }: DiskOf): number =>
   (disk_free_gib ?? disk_total_gib) - disk_reserve_gib
 
+/** "2 full (RAM)", "1 in maintenance" */
+export function describeRejected({ rejected, lacking }: Omit<HostRanking, 'fitting'>): string[] {
+  const short = lacking.size > 0 ? ` (${[...lacking].join(', ')})` : ''
+  return [...rejected].map(([reason, count]) => `${count} ${reason}${reason === 'full' ? short : ''}`)
+}
+
 /** "No capacity in fra1 for 4 GiB RAM and 80 GiB disk: 3 hosts checked, 2 full (RAM), 1 in maintenance" */
 export function noCapacity(regionSlug: string, need: Need, checked: number, { rejected, lacking }: Omit<HostRanking, 'fitting'>): ApiError {
-  const short = lacking.size > 0 ? ` (${[...lacking].join(', ')})` : ''
-  const reasons = [...rejected].map(([reason, count]) => `${count} ${reason}${reason === 'full' ? short : ''}`)
-  const cpus = need.dedicatedFor === undefined ? '' : `${counted(need.vcpu, 'dedicated CPU')}, `
+  const reasons = describeRejected({ rejected, lacking })
+  const cpus =
+    need.dedicatedFor !== undefined ? `${counted(need.vcpu, 'dedicated CPU')}, ` : lacking.has('vCPU') ? `${need.vcpu} vCPU, ` : ''
   const size = need.ramMiB % 1024 === 0 ? `${need.ramMiB / 1024} GiB` : `${need.ramMiB} MiB`
   const disk = need.diskGiB > 0 ? ` and ${need.diskGiB} GiB disk` : ''
   const copy = need.copy ? ` with ${need.copy.gib} GiB for a time for the copy it is made from` : ''

@@ -195,7 +195,7 @@ async function changeDedicatedCpus(tx: Tx, hostId: string, cpus: number[]): Prom
   const host = await sql.lockHost(tx, hostId) // nobody pins meanwhile
   const pinned = await pinnedCpus(tx, hostId)
   const objection = objectionTo(host, cpus, pinned)
-  if (objection !== null) throw invalid(`${host.name}: ${objection}`, 'dedicatedCpus')
+  if (objection !== null) throw invalid(`Host ${host.name}: ${objection}`, 'dedicatedCpus')
   await sql.writeDedicatedCpus(tx, hostId, cpus)
   await triggerReconciler(tx, APPLY_CPUS)
 }

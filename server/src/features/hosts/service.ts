@@ -31,6 +31,7 @@ export {
   findLacking,
   has10g,
   hasDiskRoom,
+  describeRejected,
   rankHosts,
   supportsArch,
   type Need,

@@ -28,6 +28,20 @@ describe('hosts', () => {
     await app.given.vm(customer)
   })
 
+  test('say whether nobody hears from them, and whether they are fenced', async () => {
+    const now = app.clock.now()
+    const state = async (): Promise<string> => (await operator.get('/operator/hosts')).body.data[0].state
+    await app.db.run(sql`update hosts set unreachable_since = ${now}`)
+    await app.db.run(sql`insert into host_paths (host_id, path, seen_at) values (${app.host.id}, 'CHASSIS', ${now})`)
+    expect(await state()).toBe('unreachable')
+    await app.db.run(sql`update host_paths set silent_since = ${now}`)
+    expect(await state()).toBe('lost')
+    await app.db.run(sql`update hosts set fenced_at = ${now}`)
+    expect(await state()).toBe('fenced')
+    await app.db.run(sql`update hosts set unreachable_since = null, fenced_at = null`)
+    await app.db.run(sql`delete from host_paths`)
+  })
+
   test('have a regional capacity equal to their sum', async () => {
     const [hosts, capacity] = [(await operator.get('/operator/hosts')).body.data, (await operator.get('/operator/capacity')).body.data]
     expect(capacity[0]).toMatchObject({ region: 'fra1', hosts: 1, vcpu: hosts[0].vcpu, ramMiB: hosts[0].ramMiB, diskGiB: hosts[0].diskGiB })

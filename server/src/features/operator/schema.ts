@@ -24,7 +24,7 @@ export const OperatorHost = object(
     vmCount: Type.Integer(),
     maintenance: Type.Boolean({ description: 'It gets no new VMs' }),
     draining: Type.Boolean({ description: 'Its VMs are being moved to other hosts' }),
-    state: oneOf(['ready', 'maintenance', 'unreachable', 'unseen']),
+    state: oneOf(['ready', 'maintenance', 'unreachable', 'lost', 'fenced', 'unseen']),
     unreachableSince: nullable(Timestamp),
     lastSeenAt: nullable(Timestamp),
     createdAt: Timestamp,

@@ -22,9 +22,16 @@ import type { AccountRow, ActionRow, VmRow } from './sql.ts'
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null
 
+function stateOf(row: HostRow, isLost: boolean): OperatorHost['state'] {
+  if (row.fenced_at) return 'fenced'
+  if (row.unreachable_since) return isLost ? 'lost' : 'unreachable'
+  if (row.maintenance) return 'maintenance'
+  return row.last_seen_at ? 'ready' : 'unseen'
+}
+
 export const toHost = (
   row: HostRow & { region_slug: string },
-  { vmCount, pins, draining }: { vmCount: number; pins: number; draining: boolean },
+  { vmCount, pins, draining, isLost }: { vmCount: number; pins: number; draining: boolean; isLost: boolean },
 ): OperatorHost => ({
   id: row.id,
   name: row.name,
@@ -42,7 +49,7 @@ export const toHost = (
   vmCount,
   maintenance: row.maintenance,
   draining,
-  state: row.unreachable_since ? 'unreachable' : row.maintenance ? 'maintenance' : row.last_seen_at ? 'ready' : 'unseen',
+  state: stateOf(row, isLost),
   unreachableSince: iso(row.unreachable_since),
   lastSeenAt: iso(row.last_seen_at),
   createdAt: row.created_at.toISOString(),

@@ -170,6 +170,13 @@ describe('without automatic recovery a lost host', async () => {
     expect(await stateOf(app, host)).toMatchObject({ isFenced: true, fence: { recovers: false } })
     expect([(await placeOf(app, id)).host_id, (await vmOf(id)).status]).toEqual([host.id, 'RUNNING'])
     expect((await planRecovery(app.deps, host, undefined)).vms[0]).toMatchObject({ id, outcome: 'RESTARTED', host: 'local' })
+    expect(await planRecovery(app.deps, host, undefined, false)).toMatchObject({
+      vms: [
+        { id, outcome: 'RESTARTED', host: 'local' },
+        { id: local.id, outcome: 'STAYS', problem: expect.stringMatching(/^Its disk is on rack1\..*it has no backup elsewhere/) },
+      ],
+      backups: 0,
+    })
     await requestRecovery(app.deps, host)
     const started = await startRecoveries(app.deps, host.id, undefined)
     expect(started).toEqual([

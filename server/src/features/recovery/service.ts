@@ -33,8 +33,9 @@ export interface VmPlan {
   id: string
   name: string
   status: VmDetails['status']
-  /** RESTARTED: with its disk. LOST: no backup outside of the host. WAITS: it can be recovered later, `problem` says why. */
-  outcome: 'RESTARTED' | 'RESTORED' | 'LOST' | 'WAITS'
+  /** RESTARTED: with its disk. LOST: no backup outside of the host. WAITS: it can be recovered later, `problem` says why. STAYS:
+   *  its disk comes back with its host. */
+  outcome: 'RESTARTED' | 'RESTORED' | 'LOST' | 'WAITS' | 'STAYS'
   backup: Backup | null
   /** Where it goes. */
   host: string | null
@@ -114,17 +115,24 @@ export const isSettled = async (db: Queries, { id }: HostRow): Promise<boolean> 
 
 class RolledBack extends Error {}
 
-/** As the recovery would place them, one after the other. Changes nothing. */
-export async function planRecovery(deps: Deps, host: HostRow, among: ReadonlySet<string> | undefined): Promise<RecoveryPlan> {
+/** As the recovery would place them, one after the other. Changes nothing. Not destroyed: of a fenced host, whose disks come back with it. */
+export async function planRecovery(
+  deps: Deps,
+  host: HostRow,
+  among: ReadonlySet<string> | undefined,
+  isDestroyed = true,
+): Promise<RecoveryPlan> {
   const plan: RecoveryPlan = { vms: [], snapshots: 0, volumes: [], backups: 0 }
   try {
     await deps.db.tx(async (tx) => {
-      await markLost(tx, deps.clock.now(), host.id)
+      if (isDestroyed) await markLost(tx, deps.clock.now(), host.id)
       const lost = (await getHost(tx, host.id))!
       for (const { id } of await sql.vmsOf(tx, host.id)) plan.vms.push(await planVm(tx, deps, lost, id, among))
-      plan.snapshots = await sql.countSnapshots(tx, host.id)
-      plan.volumes = (await volumesOn(tx, host.id)).map(({ name }) => name)
-      plan.backups = (await countHostResources(tx, host.id)).backups
+      if (isDestroyed) {
+        plan.snapshots = await sql.countSnapshots(tx, host.id)
+        plan.volumes = (await volumesOn(tx, host.id)).map(({ name }) => name)
+        plan.backups = (await countHostResources(tx, host.id)).backups
+      }
       throw new RolledBack()
     })
   } catch (error) {
@@ -138,6 +146,7 @@ async function planVm(tx: Tx, deps: Deps, host: HostRow, vmId: string, among: Re
   const { id, name, status, ip_address: addressBefore } = vm
   const seen = { id, name, status, host: null, addressBefore, addressAfter: null, backup: null, problem: null }
   if (vm.storage !== 'LOCAL') return planRestart(tx, deps, host, vm, seen, among)
+  if (host.lost_at === null) return { ...seen, outcome: 'STAYS', problem: await whatIsOffered(tx, deps, host, vm) }
   const found = await sourceOf(tx, host, vm)
   if (!found.backup) return { ...seen, outcome: found.isLost ? 'LOST' : 'WAITS', problem: found.problem }
   const backup = describeBackup(found.backup, host, deps.clock.now())

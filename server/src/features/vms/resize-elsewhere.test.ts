@@ -148,6 +148,11 @@ describe('a VM whose host is full', async () => {
       'The host of this VM has no room for plan medium at the moment: too little RAM, too little disk, and no other one can take it. Try again later, or create a new VM',
     ])
     expect(refused.body.error).not.toContain('other host')
+    await app.db.run(sql`update hosts set maintenance = true where id = ${other.id}`)
+    expect((await ask(full, { planId: planId('medium') })).body.error).toContain(
+      'too little RAM, too little disk, and no other one can take it (some are in maintenance or unreachable). Try again later',
+    )
+    await app.db.run(sql`update hosts set maintenance = false where id = ${other.id}`)
     await app.checkInvariants()
   })
 

@@ -1,4 +1,4 @@
-// Control of a simulated host from outside, for tests and demos; the product never uses it.
+// Control of a simulated host from outside, for tests and demos. Of the product only `berthd host set --simulate-loss` uses it.
 import type { Clock } from '../../kernel/clock.ts'
 import type { Db } from '../../kernel/database/db.ts'
 import { driftControl, type DriftControl } from './drift.ts'

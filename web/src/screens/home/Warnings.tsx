@@ -2,7 +2,7 @@ import { Alert } from '@mantine/core'
 import type { BandwidthUsage, Wallet } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { maintenancesQuery, vmsQuery } from '../../queries/vms.ts'
+import { maintenancesQuery, vmQuery, vmsQuery } from '../../queries/vms.ts'
 import { formatDateTime, formatMoney } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { homeMessages } from '../../messages/home.ts'
@@ -22,8 +22,8 @@ export function Warnings({ wallet, throttled }: { wallet: Wallet | undefined; th
         </Warning>
       )}
       {maintenances.map(({ id, startsAt, endsAt, vmIds, text }) => (
-        <Warning key={id} colour="blue" link={<TextLink to="/vms">{w.view}</TextLink>}>
-          {w.maintenance(formatDateTime(startsAt), formatDateTime(endsAt), vmIds.length, text)}
+        <Warning key={id} colour="blue" link={<Concerned vmIds={vmIds} />}>
+          {w.maintenance(formatDateTime(startsAt), formatDateTime(endsAt), text)}
         </Warning>
       ))}
       {throttled.slice(0, 3).map(({ vmId, vmName }) => (
@@ -45,6 +45,30 @@ export function Warnings({ wallet, throttled }: { wallet: Wallet | undefined; th
         </Warning>
       ))}
     </>
+  )
+}
+
+const NAMED = 5
+
+function Concerned({ vmIds }: { vmIds: string[] }) {
+  const more = vmIds.length - NAMED
+  return (
+    <span className={css['concerned']}>
+      {w.concerns}
+      {vmIds.slice(0, NAMED).map((vmId) => (
+        <NamedVm key={vmId} vmId={vmId} />
+      ))}
+      {more > 0 && <TextLink to="/vms">{w.more(more)}</TextLink>}
+    </span>
+  )
+}
+
+function NamedVm({ vmId }: { vmId: string }) {
+  const { data: vm } = useQuery({ ...vmQuery(vmId), refetchInterval: false })
+  return (
+    <TextLink to="/vms/$vmId" params={{ vmId }}>
+      {vm?.name ?? vmId}
+    </TextLink>
   )
 }
 

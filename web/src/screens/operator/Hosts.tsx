@@ -17,7 +17,20 @@ import { List } from './List.tsx'
 import { Recoveries } from './Recoveries.tsx'
 
 const w = operatorMessages.hosts
-const TONES: Record<Host['state'], Tone> = { ready: 'good', maintenance: 'held', unreachable: 'bad', unseen: 'idle' }
+const TONES: Record<Host['state'], Tone> = {
+  ready: 'good',
+  maintenance: 'held',
+  unreachable: 'bad',
+  lost: 'bad',
+  fenced: 'bad',
+  unseen: 'idle',
+}
+/** What to do is done by commands. */
+const RUNBOOKS: Partial<Record<Host['state'], string>> = {
+  unreachable: '/docs/operate/runbooks#host-unreachable',
+  lost: '/docs/operate/runbooks#a-host-is-lost-its-vms-are-on-ceph',
+  fenced: '/docs/operate/runbooks#a-host-is-lost-its-vms-are-on-ceph',
+}
 
 export default function Hosts() {
   const [open, setOpen] = useState<{ what: 'maintenance' | 'overcommit' | 'drain'; host: Host } | null>(null)
@@ -41,7 +54,14 @@ export default function Hosts() {
     {
       head: w.state,
       cell: ({ state, draining }) => (
-        <Status tone={TONES[state]}>{draining && state === 'maintenance' ? w.draining : w.states[state]}</Status>
+        <div>
+          <Status tone={TONES[state]}>{draining && state === 'maintenance' ? w.draining : w.states[state]}</Status>
+          {RUNBOOKS[state] && (
+            <div>
+              <a href={RUNBOOKS[state]}>{w.runbook}</a>
+            </div>
+          )}
+        </div>
       ),
     },
     { head: w.vms, cell: ({ vmCount }) => vmCount, right: true },

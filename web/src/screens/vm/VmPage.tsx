@@ -5,8 +5,9 @@ import { useParams } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { templatesQuery } from '../../queries/catalog.ts'
 import { bootableImagesQuery, templateSlugOf } from '../../queries/images.ts'
-import { vmQuery } from '../../queries/vms.ts'
+import { maintenancesQuery, vmQuery } from '../../queries/vms.ts'
 import { Copyable } from '../../ui/CopyButton.tsx'
+import { formatDateTime } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { Page, Row } from '../../ui/Page.tsx'
 import { usePaging } from '../../ui/paging.ts'
@@ -50,6 +51,7 @@ function VmView({ vm }: { vm: Vm }) {
   return (
     <Page title={vm.name} about={about} above={<TextLink to="/vms">{w.back}</TextLink>} actions={<Power vm={vm} />}>
       <StatusAlert vm={vm} />
+      <Maintenances vmId={vm.id} />
       {vm.currentAction && <ActionProgress vmId={vm.id} current={vm.currentAction} />}
       <Tabs
         value={tab}
@@ -102,6 +104,16 @@ function TabContent({ tab, vm }: { tab: Tab; vm: Vm }) {
       return <VmSettings vm={vm} />
   }
 }
+
+/** Those of its host that the provider has announced. */
+const Maintenances = ({ vmId }: { vmId: string }) =>
+  (useQuery(maintenancesQuery).data ?? [])
+    .filter(({ vmIds }) => vmIds.includes(vmId))
+    .map(({ id, startsAt, endsAt, text }) => (
+      <Alert key={id} color="blue">
+        {w.maintenance(formatDateTime(startsAt), formatDateTime(endsAt), text)}
+      </Alert>
+    ))
 
 /** The most important warning about the VM, if any. */
 function StatusAlert({ vm }: { vm: Vm }) {

@@ -63,9 +63,11 @@ async function noRoom(tx: Tx, vm: sql.VmDetails, size: PricedSize, error: ApiErr
   const source = await findSource(tx, vm)
   const more = growth(vm, size)
   const missing = new Set([...(await lackingHere(tx, vm, more)), ...missingIn(error)])
-  const what = missing.size > 0 ? `: ${[...missing].map((each) => WORDS[each] ?? each).join(', ')}` : ''
+  const words = [...missing].flatMap((each) => (each === 'host' ? [] : (WORDS[each] ?? each)))
+  const what = words.length > 0 ? `: ${words.join(', ')}` : ''
+  const away = missing.has('host') ? ' (some are in maintenance or unreachable)' : ''
   // Other sentences are for operators, and name hosts.
-  const why = error.code === 'in_use' ? `, and it cannot move to another one: ${error.message}` : ', and no other one can take it'
+  const why = error.code === 'in_use' ? `, and it cannot move to another one: ${error.message}` : `, and no other one can take it${away}`
   return withPlans(tx, vm, size, {
     message: `${fullHost(size)}${what}${why}`,
     missing: [...missing],
@@ -80,7 +82,6 @@ const WORDS: Partial<Record<Missing, string>> = {
   ram: 'too little RAM',
   disk: 'too little disk',
   placement_group: 'its placement group',
-  host: 'hosts that are away',
 }
 
 /** Of its own host, of whose dedicated CPUs it gets more of the same NUMA node. */
