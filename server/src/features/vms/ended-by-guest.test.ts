@@ -7,6 +7,7 @@ import { allowManyVms } from '../../../test/snapshot-backup-fixture.ts'
 import { resumeRun } from '../../workflow/executor.ts'
 import { testRunner } from '../../../test/run-workflows.ts'
 import { sql } from '../../kernel/database/db.ts'
+import { applyPorts } from './reconcilers/apply-ports.reconciler.ts'
 import { syncPowerStates } from './reconcilers/power-sync.reconciler.ts'
 import { reconcileStaleMachines } from './reconcilers/stale-machines.reconciler.ts'
 
@@ -29,6 +30,7 @@ describe('a guest that switches itself off while it boots', async () => {
       app.clock.advance('1m')
       await syncPowerStates.runOnce(app.deps)
     }
+    await applyPorts.runOnce(app.deps)
     expect((await read(id)).status).toBe('STOPPED')
     await app.checkInvariants()
   }

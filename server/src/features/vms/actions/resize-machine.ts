@@ -23,6 +23,8 @@ export interface ShapeBefore extends Omit<sql.VmSize, Stored> {
 
 export interface Traffic extends Omit<sql.VmTraffic, 'bandwidthWithheldBytes'> {
   bandwidthWithheldBytes: string
+  /** Of a VM that is metered until then: what it had used at the request. */
+  usedBytes?: string
 }
 
 export interface ResizeInput extends VmInput {
@@ -37,8 +39,6 @@ export interface ResizeInput extends VmInput {
   to?: sql.MachineSize
   /** Its traffic and speed in the end, where these are not as in the meantime. */
   traffic?: Traffic
-  /** At the request, of a VM that is metered until the end. */
-  usedBytes?: string
   /** Whether a machine that runs is stopped for it. */
   restarts?: boolean
   refundCents?: string

@@ -136,9 +136,12 @@ export async function changeSize(
     to,
     more,
     ...(!isDeepStrictEqual(meanwhile, traffic) && {
-      traffic: { ...traffic, bandwidthWithheldBytes: traffic.bandwidthWithheldBytes.toString() },
+      traffic: {
+        ...traffic,
+        bandwidthWithheldBytes: traffic.bandwidthWithheldBytes.toString(),
+        ...(vm.bandwidth_gb > 0 && bandwidthGb === 0 && { usedBytes: vm.bandwidth_used_bytes.toString() }),
+      },
     }),
-    ...(vm.bandwidth_gb > 0 && { usedBytes: vm.bandwidth_used_bytes.toString() }),
     name: size.name,
     chargedCents: price.toString(),
     refundCents: refundCents.toString(),

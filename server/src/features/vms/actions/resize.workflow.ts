@@ -2,16 +2,13 @@
 // grows, within the room that it was started with: that is done live. Its disk grows last of all that can be undone. Until the end quotas and capacity
 // are those of the larger of both sizes in each part, so either outcome only releases.
 import type { Tx } from '../../../kernel/database/db.ts'
-import { type Cents, prorateDown } from '../../../kernel/money.ts'
 import { triggerReconciler } from '../../../workflow/reconciler-loop.ts'
 import type { EndContext, WorkflowBuilder } from '../../../workflow/workflow-builder.ts'
-import { catalogNumbers } from '../../catalog/service.ts'
 import { type Deps, workflow } from '../../deps.ts'
 import { releaseCapacity, type Size } from '../../hosts/capacity.ts'
 import { markPortsDirty } from '../../ports/service.ts'
 import { releaseStorage } from '../../storage/service.ts'
 import { refund, refundable } from '../../wallet/service.ts'
-import { GB } from '../billing/pricing.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { notifyResized, resizeVm } from '../model/hooks.ts'
 import { releaseVmQuotas, sizeOnHost } from '../model/placement.ts'
@@ -151,10 +148,9 @@ async function complete(tx: Tx, context: EndContext<Deps, ResizeInput, object>):
   const { vmId, wasRunning, kind = 'upgrade', before, more, to, traffic } = input
   const vm = (await sql.lockVmById(tx, vmId))!
   if (to) await releaseRest(tx, now, vm, subtract(add(sizeBefore(before), more), to), to)
-  const usedMeanwhile = input.usedBytes === undefined ? 0n : vm.bandwidth_used_bytes - BigInt(input.usedBytes)
   if (traffic) {
-    const withheld = BigInt(traffic.bandwidthWithheldBytes) + (traffic.bandwidthGb === 0 ? usedMeanwhile : 0n)
-    await sql.setTraffic(tx, now, vmId, { ...traffic, bandwidthWithheldBytes: withheld })
+    const meanwhile = traffic.usedBytes === undefined ? 0n : vm.bandwidth_used_bytes - BigInt(traffic.usedBytes)
+    await sql.setTraffic(tx, now, vmId, { ...traffic, bandwidthWithheldBytes: BigInt(traffic.bandwidthWithheldBytes) + meanwhile })
     await notifyResized(tx, deps, vmId)
   }
   const ready = (results as Results).ready ?? (isStopped(input) ? { readiness: 'booting' as const } : null)
@@ -166,17 +162,11 @@ async function complete(tx: Tx, context: EndContext<Deps, ResizeInput, object>):
   await recordVmEvent(tx, deps, vmId, kind === 'upgrade' ? 'vm.upgraded' : 'vm.resized', { actionId: runId })
   await triggerReconciler(tx, DRAIN)
   const most = await refundable(tx, vm.account_id, vmId)
-  const owed = await owedWith(tx, BigInt(input.refundCents ?? 0), usedMeanwhile)
+  const owed = BigInt(input.refundCents ?? 0)
   const cents = owed < most ? owed : most
   const description = `Unused days after the resize of ${vm.name} to ${input.name ?? vm.plan_slug}`
   if (cents > 0n) await refund(tx, now, vm.account_id, cents, { type: 'VM_REFUND', description, referenceType: 'VM', referenceId: vmId })
 }
-
-/** A refund is reckoned by what the VM had used at the request. */
-const owedWith = async (tx: Tx, cents: Cents, usedMeanwhile: bigint): Promise<Cents> =>
-  cents === 0n || usedMeanwhile <= 0n
-    ? cents
-    : cents - prorateDown((await catalogNumbers(tx))('price.bandwidth_100_gb'), usedMeanwhile, 100n * GB)
 
 /** What was kept in case that it fails. */
 async function releaseRest(tx: Tx, now: Date, vm: sql.VmDetails, rest: Size, to: sql.MachineSize): Promise<void> {
