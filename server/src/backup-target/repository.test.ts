@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { restored, testDisk } from '../../test/backup-disk.ts'
@@ -275,6 +276,37 @@ describe('an interrupted upload', () => {
     }
     await expect(repository.upload(order('b', 'a', disk), signal)).rejects.toMatchObject({ kind: 'cancelled' })
     await expect(repository.read('b', signal)).rejects.toMatchObject({ kind: 'missing' })
+  })
+
+  test('fails when it was removed while it looks for the chunks of its parent', async () => {
+    const { store, disk, repository } = await withBackup()
+    disk.write(0, randomBytes(BLOCK))
+    const removed = Promise.withResolvers<void>()
+    store.before = async (call, key) => {
+      if (call === 'list' && key.endsWith('/chunks/')) await removed.promise
+    }
+    const upload = repository.upload(order('b', 'a', disk), signal)
+    upload.catch(() => {})
+    await sleep(50) // everything else is done
+    store.before = async () => {}
+    await repository.remove(['b'], signal)
+    removed.resolve()
+    await expect(upload).rejects.toMatchObject({ kind: 'cancelled' })
+    await expect(repository.read('b', signal)).rejects.toMatchObject({ kind: 'missing' })
+  })
+
+  test('leaves no mark behind its end when it cannot look for its manifest', async () => {
+    const { store, disk, repository } = await withBackup()
+    const before = store.keys()
+    store.before = async (call, key) => {
+      if (call === 'put' && key.includes('/uploads/')) await sleep(20)
+      else if (call === 'list' && key.includes('/manifests/')) throw new BackupTargetError('refused', 'the keys were withdrawn')
+    }
+    await expect(repository.upload(order('b', 'a', disk), signal)).rejects.toMatchObject({ kind: 'refused' })
+    store.before = async () => {}
+    await repository.discard('b', signal)
+    await sleep(30)
+    expect(store.keys()).toEqual(before)
   })
 
   test('without its parent, or without a chunk of it, is refused', async () => {

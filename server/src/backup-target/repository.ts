@@ -102,7 +102,12 @@ export class BackupRepository {
     const { store, clock } = this.deps
     const tag = this.tagOf(backupId)
     const token = randomBytes(TOKEN_BYTES)
-    const [existing] = await Promise.all([this.manifests.find(tag, signal), store.put(this.markKey(tag), token, {}, signal)])
+    const marking = store.put(this.markKey(tag), token, {}, signal)
+    // A mark that is written after the failure would stay behind, and postpone every removal.
+    const [looked] = await Promise.allSettled([this.manifests.find(tag, signal), marking])
+    await marking
+    if (looked.status === 'rejected') throw looked.reason
+    const existing = looked.value
     if (existing) {
       await this.removeMark(tag, signal)
       return this.summaryOf(existing)
@@ -133,8 +138,8 @@ export class BackupRepository {
       pieces: [...blocks].toSorted(([a], [b]) => a - b).flatMap(([, pieces]) => pieces),
     }
     if (lockDays !== null) await this.chunks.extendLocks(manifest, lockDays, signal)
-    const [sizes] = await Promise.all([older, this.requireMark(tag, token, signal)])
-    this.chunks.requireOlder(tag, manifest, sizes)
+    this.chunks.requireOlder(tag, manifest, await older)
+    await this.requireMark(tag, token, signal) // last: the list of chunks may take long
     await this.manifests.put(tag, manifest, lockDays, signal)
     await this.removeMark(tag, signal)
     return this.summaryOf(manifest)

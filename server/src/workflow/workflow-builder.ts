@@ -6,6 +6,9 @@
 import { parseDurationMs } from '../kernel/clock.ts'
 import type { Tx } from '../kernel/database/db.ts'
 
+/** Of a step that says nothing else. */
+export const DEFAULT_TRIES = 5
+
 export interface StepContext<D, I, R> {
   deps: D
   runId: string
@@ -125,7 +128,7 @@ export class WorkflowBuilder<D, I, R extends object> implements Workflow<D, I> {
   step<const N extends string, T = undefined>(name: N, step: Step<D, I, R, T, N>): WorkflowBuilder<D, I, R & { [K in N]: T }> {
     if (this.steps.some((each) => each.name === name)) throw new Error(`BUG: ${this.name} has two steps named ${name}`)
     if (this.steps.at(-1)?.optional && !step.optional) throw new Error(`BUG: ${name} of ${this.name} follows an optional step`)
-    const next = { timeout: '2m', tries: 5, ...step, name } as unknown as Workflow<D, I>['steps'][number]
+    const next = { timeout: '2m', tries: DEFAULT_TRIES, ...step, name } as unknown as Workflow<D, I>['steps'][number]
     return new WorkflowBuilder({ ...this.#parts, steps: [...this.steps, next] })
   }
 

@@ -1,22 +1,19 @@
 // Backups whose data turns out to be damaged or missing are marked, so that their owner need not find out a second time.
 import { isTargetError } from '../../backup-target/errors.ts'
-import { isDriverError } from '../../hypervisor/driver.ts'
-import type { StepContext } from '../../workflow/workflow-builder.ts'
+import { DEFAULT_TRIES, type StepContext } from '../../workflow/workflow-builder.ts'
 import type { Deps } from '../deps.ts'
 import { lockVmById, recordVmEvent } from '../vms/service.ts'
 import { recordVerdict } from './proofs.ts'
 import { findById } from './sql.ts'
-import { DamagedBackupError } from './transfer.ts'
+import { DamagedBackupError, MissingBackupError } from './transfer.ts'
 import { toBackup } from './view.ts'
-
-/** A transfer that arrives damaged so often is no accident of the network. */
-const DAMAGED_TRIES = 3
 
 /** What the error says about the backup; null where it says something about the way to it only. */
 export function damageOf(error: unknown, tries: number): string | null {
   if (isTargetError(error, 'missing', 'damaged', 'wrong_key', 'unsupported', 'no_bucket')) return error.userMessage
-  if (error instanceof DamagedBackupError) return tries >= DAMAGED_TRIES ? 'Data of the backup is damaged.' : null
-  return isDriverError(error, 'not_found') ? 'Data of the backup is missing.' : null
+  // One that arrives whole in the end was damaged on its way.
+  if (error instanceof DamagedBackupError) return tries >= DEFAULT_TRIES ? 'Data of the backup is damaged.' : null
+  return error instanceof MissingBackupError ? 'Data of the backup is missing.' : null
 }
 
 type Context = Pick<StepContext<Deps, unknown, unknown>, 'deps' | 'runId' | 'tries'>
@@ -37,7 +34,8 @@ async function markDamaged({ deps, runId }: Context, backupId: string, reason: s
   await deps.db.tx(async (tx) => {
     const found = await findById(tx, backupId)
     if (!found) return
-    await lockVmById(tx, found.vm_id)
+    const vm = await lockVmById(tx, found.vm_id)
+    if (!vm || vm.status === 'DELETING') return // its backups go with it
     const verdict = { verification: 'FAILED', reason, restoreSeconds: null, bootSeconds: null } as const
     const recorded = await recordVerdict(tx, deps.clock.now(), backupId, verdict)
     if (!recorded || recorded.had_failed) return

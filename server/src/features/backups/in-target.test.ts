@@ -6,6 +6,7 @@ import { controlOf } from '../../../test/hosts.ts'
 import { testRunner } from '../../../test/run-workflows.ts'
 import { allowManyVms, diskOf, givenSecondHost, startDailyBackup, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { BackupTargetError } from '../../backup-target/errors.ts'
+import { DriverError, type Driver } from '../../hypervisor/driver.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { resumeRun } from '../../workflow/executor.ts'
 import { removeInTargets } from './purge-targets.reconciler.ts'
@@ -181,6 +182,26 @@ describe('a backup in a target', async () => {
     expect(await app.db.many(sql`select type from events where subject_id = ${vmId} and type = 'backup.verification_failed'`)).toHaveLength(
       1,
     )
+  })
+
+  test('is not marked for what the host of its VM, or of a new one, lacks', async () => {
+    const { id: vmId } = await app.given.vm(customer)
+    const { id } = await make(vmId)
+    const get = async (hostId: string): Promise<Driver> => ({
+      ...(await app.deps.hypervisors.get(hostId)),
+      ensureBackupFromExtents: async () => {
+        throw new DriverError('not_found', 'The region has no such storage backend')
+      },
+    })
+    const runner = testRunner({ ...app.deps, hypervisors: { ...app.deps.hypervisors, get } })
+    const { regionId } = await app.given.vmInput()
+    const restoring = await customer.post(`/vms/${vmId}/backups/${id}/restore`)
+    await resumeRun(runner, restoring.body.data.actionId)
+    const creating = await customer.post('/vms', { regionId, hostname: 'new', fromBackupId: id })
+    await resumeRun(runner, creating.body.data.actionId)
+    await app.settle()
+    expect((await customer.get(`/vms/${creating.body.data.vm.id}`)).body.data).toMatchObject({ status: 'ERROR' })
+    expect((await customer.get(`/vms/${vmId}/backups/${id}`)).body.data).toMatchObject({ status: 'AVAILABLE', verification: null })
   })
 
   test('restores on another host when that of its VM is lost', async () => {

@@ -70,8 +70,38 @@ describe('a backup stored on another host', async () => {
     await app.db.run(sql`update simulated.volumes set content = content || '{"files": {"moment": "forged"}}' where id = ${id}`)
     await restore(vmId, id)
     expect(await vmOf(vmId)).toMatchObject({ status: 'RUNNING', statusReason: expect.stringContaining('arrived damaged') })
+    const marked = { verification: 'FAILED', verificationError: 'Data of the backup is damaged.' }
+    expect((await customer.get(`/vms/${vmId}/backups/${id}`)).body.data).toMatchObject(marked)
     expect(await diskOf(app, vmId).read()).toBe('after')
     expect(await volumesOf(app, vmId)).toEqual(['backup on second', 'disk 1', 'seed 1'])
+  })
+
+  test('is not marked when it arrives whole in the end', async () => {
+    const { id: vmId } = await app.given.vm(customer)
+    const { id } = await make(vmId)
+    const { content } = await app.db.one<{ content: unknown }>(sql`select content from simulated.volumes where id = ${id}`)
+    await app.db.run(sql`update simulated.volumes set content = content || '{"files": {"moment": "forged"}}' where id = ${id}`)
+    const { actionId } = (await customer.post(`/vms/${vmId}/backups/${id}/restore`)).body.data
+    for (let tries = 0; tries < 4; tries++) {
+      await resumeRun(testRunner(app.deps), actionId)
+      app.clock.advance('1h')
+    }
+    await app.db.run(sql`update simulated.volumes set content = ${JSON.stringify(content)}::jsonb where id = ${id}`)
+    await app.settle()
+    expect(await vmOf(vmId)).toMatchObject({ status: 'RUNNING', statusReason: null })
+    expect((await customer.get(`/vms/${vmId}/backups/${id}`)).body.data).toMatchObject({ status: 'AVAILABLE', verification: null })
+  })
+
+  test('is not marked as missing when it goes with its VM', async () => {
+    const { id: vmId } = await app.given.vm(customer)
+    const { id } = await make(vmId)
+    const { regionId } = await app.given.vmInput()
+    const { actionId } = (await customer.post('/vms', { regionId, hostname: 'new', fromBackupId: id })).body.data
+    expect((await customer.delete(`/vms/${vmId}`)).status).toBeLessThan(300)
+    await app.db.run(sql`delete from simulated.volumes where id = ${id}`)
+    await resumeRun(testRunner(app.deps), actionId)
+    await app.settle()
+    expect(await app.db.many(sql`select type from events where type = 'backup.verification_failed' and subject_id = ${vmId}`)).toEqual([])
   })
 
   test('that found no free space reports it, and the next one uses another host', async () => {

@@ -1,7 +1,7 @@
 // Transfers backups between hosts through this process. A checksum verifies each transfer; a mismatch fails the step, which is retried.
 import { createHash } from 'node:crypto'
 import { pipeline, Transform, type Readable } from 'node:stream'
-import { DriverError, type BackupRequest, type Driver } from '../../hypervisor/driver.ts'
+import { DriverError, isDriverError, type BackupRequest, type Driver } from '../../hypervisor/driver.ts'
 import { stackLayers, type DiskContent, type DiskLayer } from '../../hypervisor/extent.ts'
 import { storeAsBackup } from '../../hypervisor/store-as-backup.ts'
 import { StepError, type StepContext } from '../../workflow/workflow-builder.ts'
@@ -56,6 +56,14 @@ async function checksumOf(bytes: Readable): Promise<string> {
 
 export class DamagedBackupError extends DriverError {}
 
+/** The host that stores the backup does not have it; the one that receives it may lack something else. */
+export class MissingBackupError extends DriverError {}
+
+const ofSource = <T>(read: Promise<T>): Promise<T> =>
+  read.catch((error: unknown) => {
+    throw isDriverError(error, 'not_found') ? new MissingBackupError('not_found', error.message, { cause: error }) : error
+  })
+
 const damaged = (backupId: string, { hostId }: Driver): DriverError =>
   new DamagedBackupError('transient', `Backup ${backupId} did not arrive on host ${hostId} as it was sent`, {
     userMessage: 'The backup arrived damaged.',
@@ -83,7 +91,7 @@ export async function fetchChain(context: Context): Promise<void> {
       continue
     }
     const open = async (): Promise<Readable> =>
-      hashing(await (await deps.hypervisors.get(host_id)).readBackup(input.vmId, id, signal), (sum) =>
+      hashing(await ofSource((await deps.hypervisors.get(host_id)).readBackup(input.vmId, id, signal)), (sum) =>
         checksum !== null && sum !== checksum ? damaged(id, here) : undefined,
       )
     await here.ensureBackupCopy(input.vmId, { backupId: id, parentId: parent_id }, open, signal)
@@ -95,9 +103,9 @@ export async function readFromHost(deps: Deps, chain: BackupRow[], signal: Abort
   const { vm_id, host_id } = chain.at(-1)!
   const there = await deps.hypervisors.get(host_id!)
   for (const { id, checksum } of chain)
-    if (checksum !== null && (await checksumOf(await there.readBackup(vm_id, id, signal))) !== checksum) throw damaged(id, there)
+    if (checksum !== null && (await checksumOf(await ofSource(there.readBackup(vm_id, id, signal)))) !== checksum) throw damaged(id, there)
   const layers: DiskLayer[] = []
-  for (const { id } of chain) layers.push(await there.readBackupExtents(vm_id, id, signal))
+  for (const { id } of chain) layers.push(await ofSource(there.readBackupExtents(vm_id, id, signal)))
   return stackLayers(layers)
 }
 
