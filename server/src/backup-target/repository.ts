@@ -101,17 +101,13 @@ export class BackupRepository {
     const { backupId, parentId, sizeBytes, extents, lockDays } = request
     const { store, clock } = this.deps
     const tag = this.tagOf(backupId)
-    const token = randomBytes(TOKEN_BYTES)
-    const marking = store.put(this.markKey(tag), token, {}, signal)
-    // A mark that is written after the failure would stay behind, and postpone every removal.
-    const [looked] = await Promise.allSettled([this.manifests.find(tag, signal), marking])
-    await marking
-    if (looked.status === 'rejected') throw looked.reason
-    const existing = looked.value
+    const existing = await this.manifests.find(tag, signal)
     if (existing) {
       await this.removeMark(tag, signal)
       return this.summaryOf(existing)
     }
+    const token = randomBytes(TOKEN_BYTES)
+    await store.put(this.markKey(tag), token, {}, signal)
     const [parent, stored] = await Promise.all([
       parentId === null ? undefined : this.getManifest(parentId, signal),
       this.chunks.listOf(tag, signal),
