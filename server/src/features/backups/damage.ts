@@ -4,7 +4,7 @@ import { DEFAULT_TRIES, type StepContext } from '../../workflow/workflow-builder
 import type { Deps } from '../deps.ts'
 import { lockVmById, recordVmEvent } from '../vms/service.ts'
 import { recordVerdict } from './proofs.ts'
-import { findById } from './sql.ts'
+import { findById, isVmBeingDeleted } from './sql.ts'
 import { DamagedBackupError, MissingBackupError } from './transfer.ts'
 import { toBackup } from './view.ts'
 
@@ -34,8 +34,8 @@ async function markDamaged({ deps, runId }: Context, backupId: string, reason: s
   await deps.db.tx(async (tx) => {
     const found = await findById(tx, backupId)
     if (!found) return
-    const vm = await lockVmById(tx, found.vm_id)
-    if (!vm || vm.status === 'DELETING') return // its backups go with it
+    await lockVmById(tx, found.vm_id)
+    if (await isVmBeingDeleted(tx, found.vm_id)) return // its backups go with it
     const verdict = { verification: 'FAILED', reason, restoreSeconds: null, bootSeconds: null } as const
     const recorded = await recordVerdict(tx, deps.clock.now(), backupId, verdict)
     if (!recorded || recorded.had_failed) return
