@@ -160,7 +160,8 @@ export const markDeleting = (tx: Queries, id: string, reason: string) =>
 export const findById = (tx: Tx, id: string) => tx.maybe<BackupRow>(sql`select ${row} from backups b where id = ${id}`)
 
 export const isVmBeingDeleted = async (tx: Tx, vmId: string): Promise<boolean> =>
-  (await tx.maybe(sql`select from workflow_runs r where r.subject_id = ${vmId} and r.name = 'vm.delete' and ${isOpen} limit 1`)) !== undefined
+  (await tx.maybe(sql`select from workflow_runs r where r.subject_id = ${vmId} and r.name = 'vm.delete' and ${isOpen} limit 1`)) !==
+  undefined
 
 export const hasDaily = async (tx: Tx, vmId: string): Promise<boolean> =>
   (await tx.maybe(sql`select from backups where vm_id = ${vmId} and type = 'DAILY' and status in ('AVAILABLE', 'RESTORING') limit 1`)) !==
