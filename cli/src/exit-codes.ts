@@ -57,8 +57,8 @@ const FLAGS = new Map([['publicIpv4', '--ipv6-only']])
 /** How to do it here, by what the message begins with. */
 const UNPROTECT: Record<string, string> = {
   VM: 'berth vm unprotect',
-  'The volume': 'berth volume update --protect off',
-  Image: 'berth image update --protect off',
+  'The volume': 'berth volume update <volume> --protect off',
+  Image: 'berth image update <image> --protect off',
 }
 
 const withCommands = (message: string): string =>

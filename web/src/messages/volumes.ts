@@ -13,6 +13,11 @@ export const volumeMessages = {
   storage: 'Storage',
   anyStorage: 'Replicated where the region has it',
   storageChoices: { LOCAL: 'Local: for VMs on one host', REPLICATED: 'Replicated: for any VM of the region' },
+  storageAbout: (storage: 'LOCAL' | 'REPLICATED' | '', vm: string | undefined) => {
+    if (storage === 'REPLICATED') return 'Several copies of the data, apart from the hosts.'
+    const place = `on ${vm === undefined ? 'one host, if possible one that has VMs of yours' : `the host of ${vm}`}. Only VMs there can have it.`
+    return storage === '' ? `Where it has none, local: ${place}` : `The data is ${place}`
+  },
   status: 'Status',
   vm: 'VM',
   noVm: 'None',
@@ -41,6 +46,7 @@ export const volumeMessages = {
   grow: 'Grow volume',
   growTitle: (name: string) => `Grow ${name}`,
   growAbout: (price: string) => `${price} now, for the rest of the month. A volume cannot shrink.`,
+  growOnly: (size: string) => `It has ${size} already, and a volume cannot shrink.`,
   grown: (name: string) => `Growth of ${name} started`,
   protect: 'Protect against deletion',
   unprotect: 'Remove protection',

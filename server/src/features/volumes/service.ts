@@ -112,7 +112,7 @@ export async function insertVolume(
 async function storageFor(tx: Tx, region: RegionRow, wanted: sql.VolumeRow['storage'] | undefined): Promise<sql.VolumeRow['storage']> {
   const isReplicated = await hasReplicatedStorage(tx, region)
   if (wanted === 'REPLICATED' && !isReplicated)
-    throw apiError('unavailable', `Region ${region.slug} has no replicated storage: choose LOCAL, or another region`)
+    throw apiError('unavailable', `Region ${region.slug} has no replicated storage: choose local storage, or another region`)
   return wanted ?? (isReplicated ? 'REPLICATED' : 'LOCAL')
 }
 

@@ -190,12 +190,18 @@ function CreateVolume({ vms, onClose }: { vms: VmListItem[]; onClose: () => void
     successMessage: (made) => w.created(made.name),
     onDone: onClose,
   })
+  const problem = create.error ?? quote.error
+  /** A refusal is about what was sent: it does not stay beside another choice. */
+  const change = (apply: () => void): void => {
+    if (create.isError) create.reset()
+    apply()
+  }
   return (
     <Dialog title={w.create} onClose={onClose}>
       <Form
         onSubmit={() => create.mutate()}
         busy={create.isPending}
-        error={create.error ?? quote.error}
+        error={problem}
         submit={w.create}
         onCancel={onClose}
         disabled={!isComplete}
@@ -203,35 +209,38 @@ function CreateVolume({ vms, onClose }: { vms: VmListItem[]; onClose: () => void
         <TextInput
           label={w.name}
           value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          error={fieldError(create.error, 'name')}
+          onChange={({ currentTarget: { value } }) => change(() => setName(value))}
+          error={fieldError(problem, 'name')}
           maxLength={100}
           data-autofocus
         />
-        <Size value={sizeGiB} min={1} onChange={setSize} error={fieldError(create.error, 'sizeGiB')} />
+        <Size value={sizeGiB} min={1} onChange={(size) => change(() => setSize(size))} error={fieldError(problem, 'sizeGiB')} />
         <NativeSelect
           label={w.region}
           value={regionId}
-          onChange={(event) => {
-            setRegion(event.currentTarget.value)
-            setVm('')
-          }}
+          onChange={({ currentTarget: { value } }) =>
+            change(() => {
+              setRegion(value)
+              setVm('')
+            })
+          }
           data={regions.map(({ id, name: label }) => ({ value: id, label }))}
-          error={fieldError(create.error, 'regionId')}
+          error={fieldError(problem, 'regionId')}
         />
         <NativeSelect
           label={w.vm}
           value={vmId}
-          onChange={(event) => setVm(event.currentTarget.value)}
+          onChange={({ currentTarget: { value } }) => change(() => setVm(value))}
           data={[{ value: '', label: w.noVm }, ...choices.map((vm) => ({ value: vm.id, label: vm.name }))]}
-          error={fieldError(create.error, 'vmId')}
+          error={fieldError(problem, 'vmId')}
         />
         <NativeSelect
           label={w.storage}
+          description={w.storageAbout(storage, choices.find(({ id }) => id === vmId)?.name)}
           value={storage}
-          onChange={(event) => setStorage(event.currentTarget.value as Volume['storage'] | '')}
+          onChange={({ currentTarget: { value } }) => change(() => setStorage(value as typeof storage))}
           data={[{ value: '', label: w.anyStorage }, ...Object.entries(w.storageChoices).map(([value, label]) => ({ value, label }))]}
-          error={fieldError(create.error, 'storage')}
+          error={fieldError(problem, 'storage')}
         />
         {quote.data && <div>{w.createAbout(formatMoney(quote.data.charge, quote.data.currency))}</div>}
       </Form>
@@ -286,17 +295,16 @@ function GrowVolume({ volume, onClose }: VolumeProps) {
     successMessage: w.grown(volume.name),
     onDone: onClose,
   })
+  const problem = grow.error ?? quote.error
+  const change = (size: number): void => {
+    if (grow.isError) grow.reset()
+    setSize(size)
+  }
   return (
     <Dialog title={w.growTitle(volume.name)} onClose={onClose}>
-      <Form
-        onSubmit={() => grow.mutate()}
-        busy={grow.isPending}
-        error={grow.error ?? quote.error}
-        submit={w.grow}
-        onCancel={onClose}
-        disabled={!isLarger}
-      >
-        <Size value={sizeGiB} min={volume.sizeGiB + 1} onChange={setSize} error={fieldError(grow.error, 'sizeGiB')} />
+      <Form onSubmit={() => grow.mutate()} busy={grow.isPending} error={problem} submit={w.grow} onCancel={onClose} disabled={!isLarger}>
+        <Size value={sizeGiB} min={volume.sizeGiB + 1} onChange={change} error={fieldError(problem, 'sizeGiB')} />
+        {!isLarger && <div>{w.growOnly(formatDisk(volume.sizeGiB))}</div>}
         {quote.data && <div>{w.growAbout(formatMoney(quote.data.charge, quote.data.currency))}</div>}
       </Form>
     </Dialog>
