@@ -16,7 +16,7 @@ export const volumeMessages = {
   storageAbout: (storage: 'LOCAL' | 'REPLICATED' | '', vm: string | undefined) => {
     if (storage === 'REPLICATED') return 'Several copies of the data, apart from the hosts.'
     const place = `on ${vm === undefined ? 'one host, if possible one that has VMs of yours' : `the host of ${vm}`}. Only VMs there can have it.`
-    return storage === '' ? `Where it has none, local: ${place}` : `The data is ${place}`
+    return storage === '' ? `In a region without replicated storage: ${place}` : `The data is ${place}`
   },
   status: 'Status',
   vm: 'VM',
