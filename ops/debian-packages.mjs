@@ -70,6 +70,15 @@ const ceph = {
   without: 'storage backends and backups in S3 are not tested with real servers',
 }
 
+// Of a database that fails over, which a proof starts on network namespaces.
+const databaseCluster = {
+  package: 'patroni etcd-server etcd-client haproxy postgresql-15',
+  command: 'patroni',
+  also: ['etcd', 'haproxy', '/usr/lib/postgresql/15/bin/postgres'],
+  service: 'patroni etcd haproxy postgresql',
+  without: 'databases that fail over are not tested',
+}
+
 // Of a Redfish emulator, which its proof installs itself.
 const bindings = {
   package: 'python3-libvirt python3-venv',
@@ -94,7 +103,7 @@ const needs = {
   check: [],
   test: testNeeds,
   coverage: testNeeds,
-  prove: [...testNeeds, ceph, x86, dnsmasq, bindings],
+  prove: [...testNeeds, ceph, x86, dnsmasq, databaseCluster, bindings],
 }
 
 export async function installPackages(purpose) {

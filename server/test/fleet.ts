@@ -21,7 +21,7 @@ const WELL_AGAIN_MS = 60_000
 
 export async function fleet(more: Settings = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-fleet-'))
-  const url = await testDatabase()
+  const url = more['BERTH_DATABASE_URL'] ?? (await testDatabase())
   const settings: Settings = {
     BERTH_DATABASE_URL: url,
     BERTH_DATA_DIR: dataDir,
@@ -42,8 +42,8 @@ export async function fleet(more: Settings = {}) {
     await rm(dataDir, { recursive: true })
   })
 
-  const start = async (role: 'api' | 'worker'): Promise<Service> => {
-    const started = await service(settings, role)
+  const start = async (role: 'api' | 'worker', own: Settings = {}): Promise<Service> => {
+    const started = await service({ ...settings, ...own }, role)
     running.add(started)
     void started.ended.then(() => running.delete(started))
     return started

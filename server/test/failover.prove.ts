@@ -1,0 +1,166 @@
+// The product on a database that fails over: two APIs and two workers on three machines with PostgreSQL, by the files of ops/ha. Whatever is killed,
+// hangs or is cut off under load: what was acknowledged exists once, and nothing is missing in event streams and webhooks.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeIf } from '../../libvirt/test/describe-if.ts'
+import { Berth } from '../../sdk/src/index.ts'
+import { sleep, stopwatch } from '../src/kernel/clock.ts'
+import { sql } from '../src/kernel/database/db.ts'
+import { missingForDatabaseCluster, startDatabaseCluster, type DatabaseCluster } from './database-cluster.ts'
+import { fleet, type Fleet } from './fleet.ts'
+import { freePort } from './free-port.ts'
+import { berthdJson, eventually, type Service } from './processes.ts'
+import { receiver } from './receiver.ts'
+
+const TIMEOUT_MS = 300_000
+const CLIENTS = 4
+/** Without an acknowledged write: where a machine is gone or hangs, and where a process is gone. */
+const [MACHINE_SECONDS, PROCESS_SECONDS] = [30, 5]
+/** Load before each disturbance. */
+const REST_MS = 3_000
+
+describeIf(missingForDatabaseCluster())('a control plane on three databases', { timeout: TIMEOUT_MS }, async () => {
+  const ports = [await freePort(), await freePort()]
+  let cluster: DatabaseCluster
+  let product: Fleet
+  let [api, worker]: Service[] = []
+  let accountId = ''
+  let berth: Berth
+
+  /** Of everything that was acknowledged: the VM by the key of its order. */
+  const acknowledged = new Map<string, string>()
+  const streamed: string[] = []
+  const reconnects: string[] = []
+  const stop = new AbortController()
+  let lastAcknowledged = stopwatch()
+  let longestGapMs = 0
+  let load: Promise<unknown>
+  const hook = await receiver()
+
+  const startApi = (number: number): Promise<Service> => product.start('api', { BERTH_PORT: ports[number]! })
+  async function order(key: string, input: { regionId: string; osTemplateId: string }): Promise<void> {
+    while (!stop.signal.aborted) {
+      try {
+        const { vm } = await berth.vms.create({ ...input, hostname: key }, { idempotencyKey: key, timeoutMs: 10_000, maxRetries: 0 })
+        acknowledged.set(key, vm.id)
+        longestGapMs = Math.max(longestGapMs, lastAcknowledged())
+        lastAcknowledged = stopwatch()
+        return
+      } catch (error) {
+        const { status } = error as { status?: number }
+        if (status !== undefined && status < 500 && status !== 409) throw error
+        await sleep(100)
+      }
+    }
+  }
+
+  beforeAll(async () => {
+    cluster = await startDatabaseCluster([`127.0.0.1:${ports[0]}`, `127.0.0.1:${ports[1]}`])
+    const settings = { BERTH_DATABASE_URL: cluster.url, BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' }
+    await berthdJson(settings, 'migrate')
+    product = await fleet(settings)
+    const { db } = product
+    const started = await Promise.all([startApi(0), startApi(1), product.start('worker'), product.start('worker')])
+    ;[api, , worker] = started
+    const { token, ...account } = await product.account(100_000_000n)
+    accountId = account.accountId
+    berth = new Berth({ baseUrl: cluster.apiUrl, token })
+    await eventually(
+      () =>
+        berth.account.get().then(
+          () => true,
+          () => false,
+        ),
+      TIMEOUT_MS,
+    )
+    await berth.webhooks.create({ url: hook.url, events: ['vm.provisioning'] })
+    const input = await db.one<{ regionId: string; osTemplateId: string; planId: string }>(sql`
+      select (select id from regions where slug = 'fra1') as "regionId", (select id from os_templates where slug = 'debian-12') as "osTemplateId",
+        (select id from plans where slug = 'nano') as "planId"`)
+    const client = async (_: unknown, number: number): Promise<void> => {
+      for (let i = 0; !stop.signal.aborted; i++) {
+        await order(`client-${number}-${i}`, input)
+        await sleep(200)
+      }
+    }
+    const stream = async (): Promise<void> => {
+      const options = { after: '0', signal: stop.signal, onReconnect: (reason: Error) => void reconnects.push(reason.message) }
+      for await (const { id } of berth.events.stream(options)) streamed.push(id)
+    }
+    load = Promise.allSettled([stream(), ...Array.from({ length: CLIENTS }, client)])
+  }, TIMEOUT_MS)
+  afterAll(async () => {
+    stop.abort()
+    await load
+    await cluster?.close()
+  }, TIMEOUT_MS)
+
+  /** Returns for how many seconds nothing was acknowledged. */
+  async function disturb(what: string, seconds: number, act: () => Promise<unknown>): Promise<void> {
+    await sleep(REST_MS)
+    longestGapMs = 0
+    const before = acknowledged.size
+    await act()
+    await eventually(async () => acknowledged.size >= before + 2 * CLIENTS && lastAcknowledged() < 1_000, TIMEOUT_MS)
+    console.log(`${what}: ${(longestGapMs / 1000).toFixed(1)} s without an acknowledged write`)
+    expect(longestGapMs).toBeLessThan(seconds * 1_000)
+  }
+  const isWhole = () => eventually(() => cluster.isWhole(), TIMEOUT_MS)
+
+  test('goes on when the postmaster of the primary is killed', async () => {
+    await disturb('postmaster killed', PROCESS_SECONDS, async () => (await cluster.primary()).killPostmaster())
+    await isWhole()
+  })
+
+  test('goes on when the machine of the primary is gone', async () => {
+    const machine = await cluster.primary()
+    await disturb('machine of the primary killed', MACHINE_SECONDS, () => machine.kill())
+    await machine.start()
+    await isWhole()
+  })
+
+  test('goes on when Patroni of the primary hangs', async () => {
+    const machine = await cluster.primary()
+    await disturb('Patroni of the primary frozen', MACHINE_SECONDS, () => machine.freezePatroni())
+    await machine.thawPatroni()
+    await isWhole()
+  })
+
+  test('goes on when the machine of the primary is cut off', async () => {
+    const machine = await cluster.primary()
+    await disturb('machine of the primary cut off', MACHINE_SECONDS, () => machine.cutOff())
+    await machine.reconnect()
+    await isWhole()
+  })
+
+  test('goes on when HAProxy, an API and a worker are killed', async () => {
+    await disturb('HAProxy killed', PROCESS_SECONDS, () => cluster.restartHaproxy())
+    await disturb('an API killed', PROCESS_SECONDS, () => api!.kill('SIGKILL'))
+    await disturb('a worker killed', PROCESS_SECONDS, () => worker!.kill('SIGKILL'))
+  })
+
+  test('has everything that was acknowledged once, and no gap in streams and webhooks', async () => {
+    const { db } = product
+    const keys = [...acknowledged.keys()]
+    stop.abort()
+    await load
+    await product.ended(TIMEOUT_MS)
+    const vms = await db.many<{ id: string; hostname: string }>(sql`select id, hostname from vms where account_id = ${accountId}`)
+    expect(new Set(vms.map(({ hostname }) => hostname)).size).toBe(vms.length)
+    const byKey = new Map(vms.map(({ id, hostname }) => [hostname, id]))
+    expect(keys.filter((key) => byKey.get(key) !== acknowledged.get(key))).toEqual([])
+    const charges = await db.one<{ count: number }>(
+      sql`select count(*)::int as count from wallet_transactions where account_id = ${accountId} and type = 'VM_CHARGE'`,
+    )
+    expect(charges.count).toBe(vms.length)
+    const events = await db.many<{ id: string; type: string }>(
+      sql`select id, type from events where account_id = ${accountId} order by number`,
+    )
+    expect(new Set(streamed).size).toBe(streamed.length)
+    expect(streamed).toEqual(events.slice(0, streamed.length).map(({ id }) => id))
+    const sent = events.filter(({ type }) => type === 'vm.provisioning').map(({ id }) => id)
+    const received = () => new Set(hook.received.map(({ body }) => (JSON.parse(body) as { id: string }).id))
+    await eventually(async () => sent.every((id) => received().has(id)), TIMEOUT_MS)
+    console.log(`${keys.length} VMs, ${streamed.length} of ${events.length} events streamed with ${reconnects.length} reconnects`)
+    expect(await product.broken()).toBe('')
+  })
+})
