@@ -3,6 +3,14 @@ import { testDatabase } from '../../../test/harness.ts'
 import { toApiError } from '../../http/server/error-response.ts'
 import { openDb, sql, type Tx } from './db.ts'
 
+test('a standby is not used', async () => {
+  const url = new URL(await testDatabase())
+  url.searchParams.set('options', '-c default_transaction_read_only=on')
+  const db = openDb({ url: url.href, maxConnections: 1, onError: () => {} })
+  await expect(db.one(sql`select 1`)).rejects.toThrow('PostgreSQL is a standby, or read-only')
+  await db.close()
+})
+
 describe('a transaction', async () => {
   const db = openDb({ url: await testDatabase(), maxConnections: 4, onError: () => {} })
   await db.raw('create table notes (number int primary key)')
@@ -38,6 +46,13 @@ describe('a transaction', async () => {
       return (await tx.many(sql`select 1 from notes`)).length
     })
     expect([result, await noted(), hints]).toEqual([3, [1, 2], 0])
+  })
+
+  test('fails when no standby has confirmed it, although PostgreSQL calls that a success', async () => {
+    const warning = 'canceling wait for synchronous replication due to user request'
+    const failing = db.tx((tx) => tx.raw(`do $$ begin raise warning '${warning}'; end $$`))
+    await expect(failing).rejects.toThrow('The commit was not confirmed by a standby')
+    expect(await db.tx((tx) => tx.one(sql`select 1 as one`))).toEqual({ one: 1 }) // on another connection
   })
 
   test('rejects a statement after its end', async () => {

@@ -156,7 +156,7 @@ const STATEMENT_MS = 30_000
 const SLACK_MS = 5_000
 
 export function openDb({ url, maxConnections, onError, onDeadlock = () => {}, unresponsiveMs = STATEMENT_MS + SLACK_MS }: DbOptions): Db {
-  const options: pg.PoolConfig & { pipeline: boolean } = {
+  const options: pg.PoolConfig & { pipeline: boolean; verify: typeof requirePrimary } = {
     connectionString: url,
     pipeline: true,
     max: maxConnections,
@@ -166,9 +166,15 @@ export function openDb({ url, maxConnections, onError, onDeadlock = () => {}, un
     allowExitOnIdle: true,
     statement_timeout: STATEMENT_MS,
     idle_in_transaction_session_timeout: 60_000,
+    verify: requirePrimary,
   }
   const pool = new pg.Pool(options)
-  pool.on('connect', (client) => closeWhenUnresponsive(client, unresponsiveMs))
+  pool.on('connect', (client) => {
+    closeWhenUnresponsive(client, unresponsiveMs)
+    client.on('notice', ({ message }) => {
+      if (message?.startsWith(UNREPLICATED)) unreplicated.add(client)
+    })
+  })
   // An idle connection died and the pool replaces it. The pool attaches the whole client to the error, which does not belong in a log.
   pool.on('error', (error: Error & { client?: unknown }) => {
     delete error.client
@@ -194,6 +200,20 @@ export function openDb({ url, maxConnections, onError, onDeadlock = () => {}, un
     close: () => pool.end(),
   }
 }
+
+/** A proxy that has just started, or has not noticed a failover yet, may lead to a standby. */
+function requirePrimary(client: pg.ClientBase, done: (error?: Error) => void): void {
+  client
+    .query<{ transaction_read_only: string }>('show transaction_read_only')
+    .then(
+      ({ rows }) => done(rows[0]!.transaction_read_only === 'on' ? new Error('PostgreSQL is a standby, or read-only') : undefined),
+      done,
+    )
+}
+
+/** PostgreSQL says so when a commit that waits for a standby runs out of time, and then reports success. With the primary it may be lost. */
+const UNREPLICATED = 'canceling wait for synchronous replication'
+const unreplicated = new WeakSet<pg.ClientBase>()
 
 const DEADLOCK = '40P01'
 const MAX_ATTEMPTS = 5
@@ -265,6 +285,7 @@ async function once<T>(pool: pg.Pool, names: StatementNames, work: (tx: Tx) => P
     }
     const final = last.filter(({ isNeeded }) => isNeeded())
     await Promise.all([begun, ...final.map(({ query }) => client.query(names.current(query))), client.query('commit')]) // a commit after a failure is a rollback
+    if (unreplicated.has(client)) throw (broken = new Error('The commit was not confirmed by a standby'))
     queueMicrotask(() => hints.forEach((hint) => attempt(hint, onError)))
     return result
   } catch (error) {
