@@ -23,14 +23,14 @@ export interface Machine {
   name: string
   address: string
   /** With everything on it, as by a loss of power. */
-  kill(): Promise<void>
-  start(): Promise<void>
-  killPostmaster(): Promise<void>
+  kill: () => Promise<void>
+  start: () => Promise<void>
+  killPostmaster: () => Promise<void>
   /** Patroni hangs, PostgreSQL runs on. */
-  freezePatroni(): Promise<void>
-  thawPatroni(): Promise<void>
-  cutOff(): Promise<unknown>
-  reconnect(): Promise<unknown>
+  freezePatroni: () => Promise<void>
+  thawPatroni: () => Promise<void>
+  cutOff: () => Promise<unknown>
+  reconnect: () => Promise<unknown>
 }
 
 export interface DatabaseCluster {
@@ -41,7 +41,7 @@ export interface DatabaseCluster {
   primary(): Promise<Machine>
   /** A primary with a synchronous standby, and the third machine too. */
   isWhole(): Promise<boolean>
-  restartHaproxy(): Promise<void>
+  restartHaproxy: () => Promise<void>
   close(): Promise<void>
 }
 
@@ -169,16 +169,16 @@ export async function startDatabaseCluster(apis: [string, string]): Promise<Data
     await eventually(isWhole, READY_MS)
     await startHaproxy()
     const { PATRONI_SUPERUSER_PASSWORD: password } = await settingsOf('patroni.env', 1)
-    const admin = `postgres://postgres:${password}@${here}:5432/postgres`
+    const create = ['-c', `create role berth login password 'secret'`, '-c', 'create database berth owner berth']
+    // Until its first check HAProxy takes standbys for the primary.
     await eventually(
       () =>
-        run(`${BIN}/psql`, admin, '-c', 'select 1').then(
+        run(`${BIN}/psql`, '-v', 'ON_ERROR_STOP=1', `postgres://postgres:${password}@${here}:5432/postgres`, ...create).then(
           () => true,
           () => false,
         ),
       READY_MS,
     )
-    await run(`${BIN}/psql`, admin, '-c', `create role berth login password 'secret'`, '-c', 'create database berth owner berth')
   } catch (cause) {
     const said = await run('sh', '-c', 'tail -n 8 "$0"/*.log', folder.path)
     await close()
