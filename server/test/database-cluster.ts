@@ -45,6 +45,11 @@ export interface DatabaseCluster {
   close(): Promise<void>
 }
 
+interface State {
+  role: string
+  replication?: { state: string; sync_state: string }[]
+}
+
 /** `apis`: addresses of two. */
 export async function startDatabaseCluster(apis: [string, string]): Promise<DatabaseCluster> {
   const folder = await scratchFolder()
@@ -142,26 +147,16 @@ export async function startDatabaseCluster(apis: [string, string]): Promise<Data
     await folder.remove()
   }
 
-  interface Member {
-    name: string
-    role: string
-    state: string
+  const ask = async <T>({ address }: Machine, what: string): Promise<T> => {
+    const response = await fetch(`http://${address}:8008/${what}`, { signal: AbortSignal.timeout(2_000) })
+    return (await response.json()) as T
   }
-  const members = async (): Promise<Member[]> => {
-    const asked = machines.map(async ({ address }) => {
-      const response = await fetch(`http://${address}:8008/cluster`, { signal: AbortSignal.timeout(2_000) })
-      return ((await response.json()) as { members: Member[] }).members
-    })
-    return Promise.any(asked).catch(() => [])
-  }
-  const isUp = ({ state }: Member): boolean => ['running', 'streaming'].includes(state)
   const isWhole = async (): Promise<boolean> => {
-    const all = await members()
-    return (
-      all.filter(isUp).length === NUMBERS.length &&
-      all.some(({ role }) => role === 'leader') &&
-      all.some(({ role }) => role === 'sync_standby')
-    )
+    // Of themselves: what Patroni says of the others is old where one hangs.
+    const states = await Promise.all(machines.map((machine) => ask<State>(machine, 'patroni'))).catch(() => [])
+    const [primary, ...more] = states.filter(({ role }) => role !== 'replica')
+    const standbys = primary?.replication?.filter(({ state }) => state === 'streaming') ?? []
+    return more.length === 0 && standbys.length === NUMBERS.length - 1 && standbys.some(({ sync_state: mode }) => mode === 'sync')
   }
 
   try {
@@ -191,7 +186,8 @@ export async function startDatabaseCluster(apis: [string, string]): Promise<Data
     apiUrl: `http://${here}:${apiPort}`,
     isWhole,
     async primary() {
-      const leader = (await members()).find(({ role }) => role === 'leader')
+      const asked = machines.map((machine) => ask<{ members: { name: string; role: string }[] }>(machine, 'cluster'))
+      const leader = (await Promise.any(asked)).members.find(({ role }) => role === 'leader')
       return machines.find(({ name }) => name.endsWith(`-${leader?.name}`))!
     },
     async restartHaproxy() {
