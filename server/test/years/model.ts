@@ -191,7 +191,7 @@ export class ModelAccount {
   }
 
   unshelve(at: number, vm: ModelVm): void {
-    this.add(at, 'VM_UNSHELVE', -this.costOfReturn(at, vm), vm)
+    this.add(at, 'VM_UNSHELVE', 0 - this.costOfReturn(at, vm), vm)
     Object.assign(vm, { away: false, shelf: null, rate: vm.shelf?.rate ?? this.monthly(vm) })
   }
 
