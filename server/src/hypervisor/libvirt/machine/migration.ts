@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { dirname } from 'node:path'
 import { DomainState, ErrorCode, hasCode, JobOperation, JobType, Param, type Domain, type Host, type Scalar } from '@berth/libvirt'
 import { DriverError, type DiskShape, type MachineSpec, type MigrationRequest, type Migrations, type Receiver } from '../../driver.ts'
+import { stopwatch } from '../../../kernel/clock.ts'
 import { peerOf } from '../core/endpoint.ts'
 import { copySeclabel } from '../core/guest-user.ts'
 import { hasText, undefinedIfNotFound } from '../core/errors.ts'
@@ -99,7 +100,7 @@ async function ensureMigrated(context: HostContext, spec: MachineSpec, request: 
   const found = await findMachine(context, spec.vmId, signal)
   if (!found) return
   if (await findJob(context, found.domain, signal)) {
-    await watch(context, found.domain, request, signal)
+    await watch(context, found.domain, request, UNLISTED_MS, signal)
     if (await findDomain(context, spec.vmId, signal))
       throw new DriverError(
         'transient',
@@ -188,12 +189,20 @@ async function migrate(
     return perform(...storage)
   })
   const stop = new AbortController()
-  const watching = watch(context, domain, request, AbortSignal.any([signal, stop.signal])).catch((error: unknown) => {
-    if (!stop.signal.aborted && !signal.aborted)
-      context.log.warn({ hostId: context.hostId, domain: domain.name, err: error }, 'watching migration failed')
+  const isSilent = watch(context, domain, request, STALLED_MS, AbortSignal.any([signal, stop.signal])).then(
+    () => true,
+    (error: unknown) => {
+      if (!stop.signal.aborted && !signal.aborted)
+        context.log.warn({ hostId: context.hostId, domain: domain.name, err: error }, 'watching migration failed')
+      return false
+    },
+  )
+  const answered = isSilent.then((yes) => {
+    if (yes) throw new DriverError('unknown_outcome', `Host ${context.hostId} does not say how the migration of ${domain.name} ended`)
+    return performed
   })
-  await performed.finally(() => stop.abort())
-  await watching
+  await Promise.race([performed, answered]).finally(() => stop.abort())
+  await isSilent
 }
 
 /** What a running guest was promised cannot change. */
@@ -242,32 +251,41 @@ async function xmlThere(
 }
 
 const WATCH_INTERVAL_MS = 1_000
+/** A job that begins needs a moment until it is listed. */
+const UNLISTED_MS = 3_000
+/** A migration that sends nothing for so long is aborted, and a daemon that does not say how one ended is not waited for any longer. */
+const STALLED_MS = 60_000
 /** Rounds over the memory that did not end in time, after which it follows the guest. */
 const MAX_ROUNDS = 30
 
-/** Until no migration runs. */
+/** Until no migration has run for `patienceMs`. */
 async function watch(
   context: HostContext,
   domain: Domain,
   { downtimeMs, onProgress }: MigrationRequest,
+  patienceMs: number,
   signal: AbortSignal,
 ): Promise<void> {
   const what = `watch the migration of ${domain.name}`
-  let isTold = false
+  let sent: Scalar | undefined
+  let [idleMs, stalledMs] = [stopwatch(), stopwatch()]
   let follows = false
-  // A job that begins needs a moment until it is listed.
-  for (let checks = 0; ; checks++) {
+  for (;;) {
     const job = await findJob(context, domain, signal)
-    if (!job && (checks >= 3 || isTold)) return
+    if (!job && idleMs() > patienceMs) return
     if (job) {
-      if (!isTold)
+      idleMs = stopwatch()
+      if (sent === undefined)
         await atRunningJob(context, what, signal, (host) => host.migration.setMaxDowntime({ domain, downtimeMs: BigInt(downtimeMs) }))
-      isTold = true
+      const { data_processed: now = 0 } = job
+      if (now !== sent) stalledMs = stopwatch()
+      sent = now
       onProgress?.(progressOf(job))
       if (!follows && Number(job['memory_iteration'] ?? 0) > MAX_ROUNDS) {
         follows = true
         await atRunningJob(context, what, signal, (host) => host.migration.startPostCopy({ domain }))
       }
+      if (stalledMs() > STALLED_MS) await atRunningJob(context, what, signal, (host) => host.domains.abortJob({ domain }))
     }
     await context.pause(what, WATCH_INTERVAL_MS, signal)
   }
