@@ -16,7 +16,7 @@ export interface ChunkOwner {
   tag: string
   lockDays: number | null
   /** Chunks of an earlier attempt. */
-  stored: Map<string, StoredObject>
+  stored: Promise<Map<string, StoredObject>>
   signal: AbortSignal
 }
 
@@ -59,7 +59,7 @@ export class ChunkStore {
     const plainBytes = plain.length
     const { name: key, sealed, sha256 } = await this.dataKey.sealChunk(this.keyOf(`${tag}/`), ['chunk', tag, String(index)], plain)
     const facts = { name: key.slice(this.keyOf('').length), plainBytes, sha256 }
-    const existing = stored.get(key)
+    const existing = (await stored).get(key)
     if (existing) {
       // Its lock, if any, is that of an earlier attempt: extendLocks renews it.
       return {

@@ -101,18 +101,19 @@ export class BackupRepository {
     const { backupId, parentId, sizeBytes, extents, lockDays } = request
     const { store, clock } = this.deps
     const tag = this.tagOf(backupId)
+    const parenting = parentId === null ? Promise.resolve(undefined) : this.getManifest(parentId, signal)
+    parenting.catch(() => {}) // awaited below
     const existing = await this.manifests.find(tag, signal)
     if (existing) {
       await this.removeMark(tag, signal)
       return this.summaryOf(existing)
     }
+    const parent = await parenting
+    if (parent && parent.sizeBytes > sizeBytes) throw new Error(`BUG: the disk of backup ${backupId} is smaller than that of its parent`)
     const token = randomBytes(TOKEN_BYTES)
     await store.put(this.markKey(tag), token, {}, signal)
-    const [parent, stored] = await Promise.all([
-      parentId === null ? undefined : this.getManifest(parentId, signal),
-      this.chunks.listOf(tag, signal),
-    ])
-    if (parent && parent.sizeBytes > sizeBytes) throw new Error(`BUG: the disk of backup ${backupId} is smaller than that of its parent`)
+    const stored = this.chunks.listOf(tag, signal)
+    stored.catch(() => {}) // awaited by every chunk
 
     const blockBytes = parent?.blockBytes ?? this.deps.blockBytes ?? BLOCK_BYTES
     const upload = { tag, disk: { sizeBytes, blockBytes }, lockDays, stored, signal }
