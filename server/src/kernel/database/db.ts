@@ -240,6 +240,7 @@ async function inTransaction<T>(
 
 async function once<T>(pool: pg.Pool, names: StatementNames, work: (tx: Tx) => Promise<T>, onError: (error: Error) => void): Promise<T> {
   const client = await pool.connect()
+  unreplicated.delete(client) // of a statement before
   const hints: (() => void)[] = []
   const last: { query: Sql; isNeeded: () => boolean }[] = []
   let broken: Error | undefined
