@@ -100,7 +100,7 @@ export async function startDatabaseCluster(apis: [string, string]): Promise<Data
           await mkdir(path(name))
           await run('chown', 'postgres:', path(name))
         }
-        const etcd = { ...(await settingsOf('etcd.env', number)), ETCD_DATA_DIR: path(name, 'etcd'), ETCD_UNSUPPORTED_ARCH: 'arm64' }
+        const etcd = { ...(await settingsOf('etcd.env', number)), ETCD_DATA_DIR: path(name, 'etcd') }
         startIn(name, 'etcd', ['etcd'], etcd)
         const settings = {
           ...(await settingsOf('patroni.env', number)),
