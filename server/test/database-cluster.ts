@@ -86,7 +86,13 @@ export async function startDatabaseCluster(apis: [string, string]): Promise<Data
     const [name, address] = [`${bridge}-db${number}`, `${network}.${number}`]
     const [outside, inside] = [`${bridge}v${number}`, 'eth0']
     let patroni: ChildProcess | undefined
-    const signal = (pid: number | undefined, name: NodeJS.Signals): void => void (pid && process.kill(pid, name))
+    const signal = (pid: number | undefined, name: NodeJS.Signals): void => {
+      try {
+        if (pid) process.kill(pid, name)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // it has just ended
+      }
+    }
     return {
       name,
       address,
@@ -112,8 +118,11 @@ export async function startDatabaseCluster(apis: [string, string]): Promise<Data
         patroni = startIn(name, 'patroni', [...asPostgres, 'patroni', path('patroni.yml')], settings)
       },
       async kill() {
-        for (const pid of (await run('ip', 'netns', 'pids', name)).trim().split('\n')) signal(Number(pid), 'SIGKILL')
-        await eventually(async () => (await run('ip', 'netns', 'pids', name)).trim() === '')
+        await eventually(async () => {
+          const pids = (await run('ip', 'netns', 'pids', name)).split('\n').filter(Boolean)
+          for (const pid of pids) signal(Number(pid), 'SIGKILL')
+          return pids.length === 0
+        })
       },
       async killPostmaster() {
         signal(Number((await readFile(path(name, 'data/postmaster.pid'), 'utf8')).split('\n')[0]), 'SIGKILL')
