@@ -203,12 +203,10 @@ export function openDb({ url, maxConnections, onError, onDeadlock = () => {}, un
 
 /** A proxy that has just started, or has not noticed a failover yet, may lead to a standby. */
 function requirePrimary(client: pg.ClientBase, done: (error?: Error) => void): void {
-  client
-    .query<{ transaction_read_only: string }>('show transaction_read_only')
-    .then(
-      ({ rows }) => done(rows[0]!.transaction_read_only === 'on' ? new Error('PostgreSQL is a standby, or read-only') : undefined),
-      done,
-    )
+  client.query<{ transaction_read_only: string }>('show transaction_read_only', (error: Error | null, result) => {
+    const isStandby = !error && result.rows[0]!.transaction_read_only === 'on'
+    done(error ?? (isStandby ? new Error('PostgreSQL is a standby, or read-only') : undefined))
+  })
 }
 
 /** PostgreSQL says so when a commit that waits for a standby runs out of time, and then reports success. With the primary it may be lost. */
