@@ -225,6 +225,14 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   }
 }
 
+/** Those that are set. Of free text, which may be a secret or contain one, only that it is. */
+export const describeSettings = (environment: NodeJS.ProcessEnv = process.env): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.values<Setting<unknown>>(SETTINGS).flatMap((each) =>
+      environment[each.variable] === undefined ? [] : [[each.variable, each.read === text ? '(set)' : readOne(each, environment)]],
+    ),
+  )
+
 function readOne<T>(each: Setting<T>, environment: NodeJS.ProcessEnv): T | null {
   const given = environment[each.variable] ?? each.fallback
   if (given === null || (given === '' && each.fallback === null)) return null

@@ -20,6 +20,7 @@ import { regionCommands } from './admin/region.ts'
 import { processCommands } from './process-commands.ts'
 import { ticketCommands } from './admin/ticket.ts'
 import { storageCommands } from './admin/storage.ts'
+import { supportBundleCommands } from './admin/support-bundle.ts'
 import { templateCommands } from './admin/template.ts'
 import { tokenCommands } from './admin/token.ts'
 import { VERSION } from '../kernel/version.ts'
@@ -51,6 +52,7 @@ export function createProgram(json: boolean): Command {
     vmCommands,
     actionCommands,
     ticketCommands,
+    supportBundleCommands,
   ])
     add(program)
   program.addHelpText(

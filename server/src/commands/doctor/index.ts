@@ -56,12 +56,17 @@ export async function doctor(config: Config, topic: string | undefined, json: bo
   if (topic !== undefined && !Object.hasOwn(CHECKS, topic)) {
     throw new UsageError(`There is no check named "${topic}". The checks are: ${Object.keys(CHECKS).join(', ')}`)
   }
-  const findings: (Finding & { check: string })[] = []
-  for (const [check, look] of Object.entries(CHECKS)) {
-    if (topic === undefined || topic === check) findings.push({ check, ...(await look(config)) })
-  }
+  const findings = await examine(config, topic)
   const ok = findings.every(({ status }) => status !== 'failure')
   if (json) print(toJson({ ok, checks: findings }))
   else for (const finding of findings) print(findingLine(finding))
   return ok ? 0 : 1
+}
+
+export async function examine(config: Config, topic?: string): Promise<(Finding & { check: string })[]> {
+  const findings: (Finding & { check: string })[] = []
+  for (const [check, look] of Object.entries(CHECKS)) {
+    if (topic === undefined || topic === check) findings.push({ check, ...(await look(config)) })
+  }
+  return findings
 }
