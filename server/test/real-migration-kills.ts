@@ -28,8 +28,9 @@ const killDaemon = async ({ sandbox }: TlsHost): Promise<void> => {
   await sandbox.inside('pkill', '-9', '-x', 'libvirtd')
   await sandbox.startDaemon()
 }
-const killMachine = ({ sandbox }: TlsHost, vmId: string): Promise<unknown> =>
-  sandbox.inside('pkill', '-9', '-f', `guest=berth-${vmId},`).catch(() => undefined) // not there yet, or not any more
+const signalMachine = ({ sandbox }: TlsHost, vmId: string, signal: string): Promise<unknown> =>
+  sandbox.inside('pkill', `-${signal}`, '-f', `guest=berth-${vmId},`)
+const killMachine = (host: TlsHost, vmId: string): Promise<unknown> => signalMachine(host, vmId, 'KILL').catch(() => undefined) // not there yet, or not any more
 
 const VICTIMS: Record<string, (moving: Moving) => Promise<unknown>> = {
   'libvirtd of the source': ({ from }) => killDaemon(from),
@@ -93,6 +94,19 @@ export async function proveMigrationKills({ replicated }: { replicated: boolean 
         expect(status).toBe(isMoved ? 'COMPLETED' : 'FAILED')
       },
     )
+
+  test('is begun again when QEMU of the destination hangs', async () => {
+    const hang = ({ to, vmId }: Moving) =>
+      eventually(
+        () =>
+          signalMachine(to, vmId, 'STOP').then(
+            () => true,
+            () => false,
+          ),
+        TIMEOUT_MS,
+      )
+    expect(await moveAnd('move', 0, hang)).toEqual({ status: 'COMPLETED', isMoved: true })
+  })
 
   if (replicated) return // no host has its disk
 

@@ -124,6 +124,8 @@ export interface MigrationRequest {
   isOn: boolean
   /** Whether the receiver has taken the machine over, which may be off again: asked where this host cannot tell, after a crash of its daemon. */
   hasArrived: () => Promise<boolean>
+  /** Ends the machine that arrives there, when it no longer takes anything. */
+  dropReceiver: () => Promise<unknown>
   /** Of the guest, at the end. A guest that writes too fast for it is slowed down, and after some minutes its memory follows it. */
   downtimeMs: number
   /** Of memory and disk; null = unlimited. */

@@ -1,7 +1,7 @@
 // Moves a machine between two hosts, as one call that can be repeated after any crash: what both hosts have says how far it is.
 import { isDriverError, type Driver, type MachineSpec, type MigrationRequest } from './driver.ts'
 
-export interface Move extends Omit<MigrationRequest, 'receiver' | 'hasArrived'> {
+export interface Move extends Omit<MigrationRequest, 'receiver' | 'hasArrived' | 'dropReceiver'> {
   spec: MachineSpec
   from: Driver
   to: Driver
@@ -19,7 +19,8 @@ export async function migrateMachine({ spec, from, to, ...request }: Move, signa
     const receiver = await to.ensureReceiver(there, await from.describeDisk(vmId, signal), signal)
     // Its guest may have powered itself off there. One that is paused may still be arriving.
     const hasArrived = async (): Promise<boolean> => ((await to.findMachine(vmId, signal))?.power ?? 'paused') !== 'paused'
-    await from.ensureMigrated(spec, { ...request, receiver, hasArrived }, signal)
+    const dropReceiver = () => to.ensurePurgedKeepBackups(vmId, signal)
+    await from.ensureMigrated(spec, { ...request, receiver, hasArrived, dropReceiver }, signal)
   }
   await to.ensureReceived(there, request, signal)
 }

@@ -5,7 +5,15 @@
 import { randomUUID } from 'node:crypto'
 import { dirname } from 'node:path'
 import { DomainState, ErrorCode, hasCode, JobOperation, JobType, Param, type Domain, type Host, type Scalar } from '@berth/libvirt'
-import { DriverError, type DiskShape, type MachineSpec, type MigrationRequest, type Migrations, type Receiver } from '../../driver.ts'
+import {
+  DriverError,
+  isDriverError,
+  type DiskShape,
+  type MachineSpec,
+  type MigrationRequest,
+  type Migrations,
+  type Receiver,
+} from '../../driver.ts'
 import { stopwatch } from '../../../kernel/clock.ts'
 import { peerOf } from '../core/endpoint.ts'
 import { copySeclabel } from '../core/guest-user.ts'
@@ -255,6 +263,7 @@ const WATCH_INTERVAL_MS = 1_000
 const UNLISTED_MS = 3_000
 /** A migration that sends nothing for so long is aborted, and a daemon that does not say how one ended is not waited for any longer. */
 const STALLED_MS = 60_000
+const ABORT_MS = 10_000
 /** Rounds over the memory that did not end in time, after which it follows the guest. */
 const MAX_ROUNDS = 30
 
@@ -262,7 +271,7 @@ const MAX_ROUNDS = 30
 async function watch(
   context: HostContext,
   domain: Domain,
-  { downtimeMs, onProgress }: MigrationRequest,
+  { downtimeMs, onProgress, ...request }: MigrationRequest,
   patienceMs: number,
   signal: AbortSignal,
 ): Promise<void> {
@@ -286,8 +295,18 @@ async function watch(
         await atRunningJob(context, what, signal, (host) => host.migration.startPostCopy({ domain }))
       }
       if (stalledMs() > STALLED_MS) await atRunningJob(context, what, signal, (host) => host.domains.abortJob({ domain }))
+      // A daemon that waits for its peer cannot abort: QEMU there was never asked to take anything, or does not say that it has.
+      if (stalledMs() > STALLED_MS + ABORT_MS) await dropUnlessArrived(request)
     }
     await context.pause(what, WATCH_INTERVAL_MS, signal)
+  }
+}
+
+async function dropUnlessArrived({ hasArrived, dropReceiver }: Pick<MigrationRequest, 'hasArrived' | 'dropReceiver'>): Promise<void> {
+  try {
+    if (!(await hasArrived())) await dropReceiver()
+  } catch (error) {
+    if (!isDriverError(error, 'unreachable', 'unknown_outcome')) throw error // it is asked again
   }
 }
 
