@@ -94,7 +94,7 @@ export interface components {
             createdAt: string;
         };
         AccountLimit: {
-            /** @description vms, vcpu, ram (MiB), disk (GiB), copies (GiB of snapshots and backups), networks, addresses, images, imageStorage (GiB of images), failedImportGibPerDay (GiB that imports of images that failed received in 24 hours), volumes, volumeStorage (GiB), firewalls, rulesPerFirewall, snapshotsPerVm, snapshotsPerVolume, webhooks, sshKeys, tokens, openTickets or repliesPerTicket; others may follow */
+            /** @description vms, vcpu, ram (MiB), disk (GiB), copies (GiB of snapshots and backups), networks, addresses, images, imageStorage (GiB of images), failedImportGibPerDay (GiB that imports of images that failed received and unpacked in 24 hours), volumes, volumeStorage (GiB), firewalls, rulesPerFirewall, snapshotsPerVm, snapshotsPerVolume, webhooks, sshKeys, tokens, openTickets or repliesPerTicket; others may follow */
             name: string;
             /** @description The most the account, or each single thing, may hold */
             limit: number;

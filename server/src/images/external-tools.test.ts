@@ -5,6 +5,12 @@ test('tools that build images run at the lowest priority', async () => {
   expect(await run('prlimit', ['--core=0', 'nice'])).toBe('19\n')
 })
 
+test('tools that read files of customers are stopped when they say too much', async () => {
+  await expect(run('prlimit', ['--core=0', 'yes'], { limits: {} })).rejects.toThrow(
+    'prlimit says too much about the file: more than 1024 KiB',
+  )
+})
+
 test('tools that read files of customers get neither our environment nor more rights', async () => {
   const unprivileged = { isUnprivileged: true, limits: { fileBytes: 0 } }
   const names = (await run('prlimit', ['--core=0', 'env'], unprivileged)).trim().split('\n')

@@ -65,16 +65,23 @@ const LOW_PRIORITY = ['nice', '-n', '19', 'ionice', '-c', '3', '-t']
 
 const KEPT_CHARS = 4_000
 const LIMIT_MS = 30 * 60_000
+/** What a program says about an untrusted file is kept in memory: such a file can have it name thousands of things in it. */
+const MAX_OUTPUT_BYTES = 1024 ** 2
 
 /** Resolves to stdout. */
 export async function run(tool: Tool, args: string[], options: RunOptions = {}): Promise<string> {
   const { child, note, succeeded } = begin(tool, args, options)
   const output: Buffer[] = []
+  let left = options.limits ? MAX_OUTPUT_BYTES : Infinity
   child.stdout.on('data', (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) return void child.kill('SIGKILL')
     output.push(chunk)
     note(chunk)
   })
-  await succeeded()
+  await succeeded().catch((error: unknown) => {
+    throw left < 0 ? new Error(`${tool} says too much about the file: more than ${MAX_OUTPUT_BYTES / 1024} KiB`) : error
+  })
   return Buffer.concat(output).toString()
 }
 

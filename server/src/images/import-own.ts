@@ -14,6 +14,8 @@ export interface ImportOrder {
   /** `sha256:` and 64 hex digits, of the file as it is received. */
   checksum: string
   maxBytes: number
+  /** Passes on what is unpacked. */
+  count?: (bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>
 }
 
 const [GZIP, ZSTD, XZ] = [Buffer.from('1f8b', 'hex'), Buffer.from('28b52ffd', 'hex'), Buffer.from('fd377a585a00', 'hex')]
@@ -26,7 +28,7 @@ const XZ_MEMORY = '256MiB'
 export async function importOwn(
   work: WorkFolder,
   received: string,
-  { kind, checksum, maxBytes }: ImportOrder,
+  { kind, checksum, maxBytes, count = (bytes) => bytes }: ImportOrder,
   signal: AbortSignal,
 ): Promise<string> {
   const found = await checksumOf(received)
@@ -34,7 +36,9 @@ export async function importOwn(
     throw new ImageRefusedError(`The file has the checksum ${found}, not ${checksum}: it is damaged, modified or a newer version`)
   const limits = { memoryBytes: MEMORY_BYTES, cpuSeconds: CONVERT_CPU_SECONDS, fileBytes: 0 }
   const reading: RunOptions = { signal, cwd: work.path, isUnprivileged: true, limits }
-  const file = await unpack(work, received, maxBytes, reading)
+  const save = (bytes: AsyncIterable<Buffer>): Promise<string> =>
+    work.save('unpacked', Readable.from(count(bytes), { objectMode: false }), maxBytes)
+  const file = await unpack(received, save, reading)
   if (kind === 'ISO') return requireIso(file)
   const room = Math.max(0, await work.room())
   const isolated: RunOptions = { ...reading, limits: { ...limits, fileBytes: Math.min(maxBytes, room) } }
@@ -59,15 +63,17 @@ function refuse(error: unknown): never {
   throw isOurs ? error : new ImageRefusedError(message.split('\n')[0]!)
 }
 
-async function unpack(work: WorkFolder, file: string, maxBytes: number, isolated: RunOptions): Promise<string> {
+type Save = (bytes: AsyncIterable<Buffer>) => Promise<string>
+
+async function unpack(file: string, save: Save, isolated: RunOptions): Promise<string> {
   const head = await readAt(file, 0, 8)
-  if (startsWith(head, XZ)) return unpackXz(work, file, maxBytes, isolated)
+  if (startsWith(head, XZ)) return unpackXz(file, save, isolated)
   const unpacking = startsWith(head, GZIP) ? createGunzip() : startsWith(head, ZSTD) ? createZstdDecompress() : null
   if (!unpacking) return file
   const source = createReadStream(file)
   source.on('error', (error) => unpacking.destroy(error))
   try {
-    return await work.save('unpacked', source.pipe(unpacking), maxBytes)
+    return await save(source.pipe(unpacking))
   } catch (error) {
     const { code = '' } = error as { code?: string }
     throw code.startsWith('Z_') || code.startsWith('ZSTD') ? new ImageRefusedError('The file is compressed, and damaged') : error
@@ -77,11 +83,11 @@ async function unpack(work: WorkFolder, file: string, maxBytes: number, isolated
 }
 
 /** Node.js cannot read it. */
-async function unpackXz(work: WorkFolder, file: string, maxBytes: number, isolated: RunOptions): Promise<string> {
+async function unpackXz(file: string, save: Save, isolated: RunOptions): Promise<string> {
   if (!isInstalled('xz'))
     throw new ImageRefusedError('The file is compressed with xz: compress it with zstd or gzip instead, or not at all')
   const args = ['--decompress', '--stdout', '--format=xz', '--threads=1', `--memlimit-decompress=${XZ_MEMORY}`, `./${basename(file)}`]
-  return work.save('unpacked', Readable.from(stream('xz', args, isolated), { objectMode: false }), maxBytes).catch((error: unknown) => {
+  return save(stream('xz', args, isolated)).catch((error: unknown) => {
     throw (error as Error).message.startsWith('xz failed') ? new ImageRefusedError('The file is compressed, and damaged') : error
   })
 }

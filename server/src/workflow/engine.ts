@@ -20,6 +20,7 @@ const QUEUES: Record<QueueName, string> = {
   foreign: 'workflow_foreign',
   migrations: 'workflow_migrations',
   moves: 'workflow_moves',
+  copies: 'workflow_copies',
 }
 const queueNames = Object.keys(QUEUES) as QueueName[]
 const SCHEMA = 'pgboss'
@@ -34,7 +35,15 @@ const REQUEUE_BUSY_AFTER_MS = 5 * 60_000
 /** Jobs fetched per poll. */
 const BATCH = 8
 /** Runs at a time, beside those of the others. Of restores and bulk runs each has tens of MiB in memory. */
-const SHARES: Record<QueueName, number> = { actions: 1, restores: 1 / 4, bulk: 1 / 4, foreign: 1 / 8, migrations: 1 / 8, moves: 1 / 8 }
+const SHARES: Record<QueueName, number> = {
+  actions: 1,
+  restores: 1 / 4,
+  bulk: 1 / 4,
+  copies: 1 / 4,
+  foreign: 1 / 8,
+  migrations: 1 / 8,
+  moves: 1 / 8,
+}
 
 export interface WorkflowEngine extends Engine {
   /** Starts running workflows in this process. */

@@ -17,18 +17,19 @@ describe('a worker', async () => {
     workflowsFor()<object>(`hold ${queue}`, { deadline: '10m', queue }).step('hold', {
       run: () => new Promise<void>((resolve) => held.push(resolve)),
     })
-  const [hold, bulk, foreign, moves, migrations] = [
+  const [hold, bulk, foreign, moves, migrations, copies] = [
     holdIn('actions'),
     holdIn('bulk'),
     holdIn('foreign'),
     holdIn('moves'),
     holdIn('migrations'),
+    holdIn('copies'),
   ]
   const guest = workflowsFor()<object>('hold guest', { deadline: '10m' }).step('hold', {
     waitsForGuest: true,
     run: () => new Promise<void>((resolve) => held.push(resolve)),
   })
-  const openEngine = () => startEngine(deps, { workflows: [hold, bulk, foreign, moves, migrations, guest], supervise: true })
+  const openEngine = () => startEngine(deps, { workflows: [hold, bulk, foreign, moves, migrations, copies, guest], supervise: true })
   const runsStarted = async (engine: Awaited<ReturnType<typeof openEngine>>, count: number): Promise<string[]> =>
     Promise.all(Array.from({ length: count }, () => db.tx((tx) => engine.start(tx, hold, {}, { label: 'HOLD' }))))
   const statuses = async (ids: string[]): Promise<string[]> =>
@@ -91,6 +92,20 @@ describe('a worker', async () => {
     const drained = engine.drain(new AbortController().signal)
     for (const end of held.splice(0)) end()
     await drained
+    await engine.stop()
+  })
+
+  test('keeps no action and no backup waiting for copies, of which it runs a quarter as many', async () => {
+    const engine = await openEngine()
+    const begin = (workflow: typeof hold) => db.tx((tx) => engine.start(tx, workflow, {}, { label: 'HOLD' }))
+    const theirs = await Promise.all(Array.from({ length: 4 }, () => begin(copies)))
+    await engine.work({}, 8)
+    await expect.poll(() => counted(theirs, 'RUNNING'), { timeout: 10_000 }).toBe(2)
+    const others = [await begin(hold), await begin(bulk)]
+    await expect.poll(() => statuses(others), { timeout: 10_000 }).toEqual(['RUNNING', 'RUNNING'])
+    expect(await counted(theirs, 'PENDING')).toBe(2)
+    await letGo([...theirs, ...others])
+    await engine.drain(new AbortController().signal)
     await engine.stop()
   })
 

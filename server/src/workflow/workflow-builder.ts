@@ -60,9 +60,10 @@ export interface Step<D = unknown, I = unknown, R = Record<string, unknown>, T =
 /**
  * Its runs have places of their own in a worker, so that they keep none of another kind waiting. `bulk`: moves whole disks for hours. `restores`:
  * the same, and somebody waits for it. `foreign`: waits for servers of customers, as slow as these like. `migrations`: hosts move machines, as
- * fast as their guests let them. `moves`: the same for customers, who must not keep an operator's drain waiting.
+ * fast as their guests let them. `moves`: the same for customers, who must not keep an operator's drain waiting. `copies`: hosts and storage
+ * backends copy whole disks, which costs little and can be had again and again.
  */
-export type QueueName = 'actions' | 'restores' | 'bulk' | 'foreign' | 'migrations' | 'moves'
+export type QueueName = 'actions' | 'restores' | 'bulk' | 'foreign' | 'migrations' | 'moves' | 'copies'
 
 export interface Workflow<D = never, I = never> {
   readonly name: string

@@ -190,15 +190,16 @@ async function fetchFile(
   const image = await getImportedImage(deps, input.imageId)
   await requireImportBudget(deps.db, deps.clock.now(), image.account_id, Number(image.received_bytes)).catch(endRun)
   const maxBytes = Math.min(MAX_IMPORT_BYTES, (await freeQuotaGib(deps, image)) * GIB)
-  const counted = countReceived(deps.db, image.id, await deps.outbound.download(url, signal).catch(explainFetch))
+  const sent = await deps.outbound.download(url, signal).catch(explainFetch)
+  const { count, end } = countReceived(deps.db, image.id)
   const received = await work
-    .save('received', Readable.from(counted.bytes, { objectMode: false }), maxBytes)
+    .save('received', Readable.from(count(sent), { objectMode: false }), maxBytes)
     .catch((error: unknown) => {
       if (error instanceof ImageRefusedError || signal.aborted) throw error
       return explainFetch(error)
     })
-    .finally(counted.end)
-  return importOwn(work, received, { kind: input.kind, checksum, maxBytes }, signal)
+    .finally(end)
+  return importOwn(work, received, { kind: input.kind, checksum, maxBytes, count }, signal).finally(end)
 }
 
 function explainFetch(error: unknown): never {

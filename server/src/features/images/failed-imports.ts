@@ -1,4 +1,5 @@
-// An import that fails costs nothing, and may have received 64 GiB before. So what failed imports of an account have received in a day is limited.
+// An import that fails costs nothing, and may have received 64 GiB before, and written as much when it unpacked a small file. So what failed imports of an
+// account have received and unpacked in a day is limited.
 import { addDuration, subtractDuration } from '../../kernel/clock.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { ApiError } from '../../kernel/errors.ts'
@@ -8,7 +9,7 @@ import * as sql from './sql.ts'
 const PERIOD = '24h'
 const GIB = 1024 ** 3
 
-/** `receivedBytes`: by earlier tries of the same import. */
+/** `receivedBytes`: and unpacked, by earlier tries of the same import. */
 export async function requireImportBudget(db: Queries, now: Date, accountId: string, receivedBytes = 0): Promise<void> {
   const limitGib = await quotaLimit(db, accountId, 'failed_import_gib_per_day')
   const failed = await sql.failedImports(db, accountId, subtractDuration(now, PERIOD))
@@ -24,7 +25,7 @@ export async function requireImportBudget(db: Queries, now: Date, accountId: str
   }
   throw new ApiError(
     'quota_exceeded',
-    `Quota exceeded: imports that failed have received ${received} GiB in 24 hours, and ${limitGib} GiB are allowed. Check URL and checksum, and try again after ${until.toISOString()}, or ask support for more`,
+    `Quota exceeded: imports that failed have received and unpacked ${received} GiB in 24 hours, and ${limitGib} GiB are allowed. Check URL and checksum, and try again after ${until.toISOString()}, or ask support for more`,
     [],
     Math.max(1, Math.ceil((until.getTime() - now.getTime()) / 1000)),
   )
@@ -33,23 +34,23 @@ export async function requireImportBudget(db: Queries, now: Date, accountId: str
 export const recordFailedImport = (tx: Tx, now: Date, image: sql.ImageRow): Promise<void> =>
   sql.recordFailedImport(tx, now, subtractDuration(now, PERIOD), image)
 
-/** How much is received between two notes, so that a worker that dies loses little of it. */
+/** How much is received or unpacked between two notes, so that a worker that dies loses little of it. */
 const NOTE_EVERY_BYTES = 256 * 1024 ** 2
 
-/** Notes what an import receives. Call `end` when it was read, or not read further. */
-export function countReceived(db: Queries, imageId: string, bytes: AsyncIterable<Buffer>) {
+/** Notes what is read of an import. Call `end` when it was read, or not read further. */
+export function countReceived(db: Queries, imageId: string) {
   let unnoted = 0
   const note = async (): Promise<void> => {
     const more = unnoted
     unnoted = 0
     if (more > 0) await sql.addReceived(db, imageId, more)
   }
-  const read = async function* (): AsyncGenerator<Buffer> {
+  const count = async function* (bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of bytes) {
       unnoted += chunk.length
       if (unnoted >= NOTE_EVERY_BYTES) await note()
       yield chunk
     }
   }
-  return { bytes: read(), end: note }
+  return { count, end: note }
 }

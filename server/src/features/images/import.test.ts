@@ -107,6 +107,23 @@ describeIf(missing())('an image from a URL', async () => {
     return copy
   }
 
+  /** Names 1,000 snapshots, which qemu-img lists with each byte of their names as six characters. */
+  const talkative = (): Buffer => {
+    const entry = Buffer.alloc(40 + 16 + 127 + 255 + 2, 1)
+    entry.fill(0, 0, 56)
+    entry.writeBigUInt64BE(qcow2.readBigUInt64BE(40))
+    entry.writeUInt32BE(1, 8)
+    entry.writeUInt16BE(127, 12)
+    entry.writeUInt16BE(255, 14)
+    entry.writeUInt32BE(16, 36)
+    entry.writeBigUInt64BE(BigInt(raw.length), 48)
+    const start = Math.ceil(qcow2.length / 65_536) * 65_536
+    const head = Buffer.concat([qcow2, Buffer.alloc(start - qcow2.length)])
+    head.writeUInt32BE(1_000, 60)
+    head.writeBigUInt64BE(BigInt(start), 64)
+    return Buffer.concat([head, ...Array.from({ length: 1_000 }, () => entry)])
+  }
+
   test('hostile files are refused, with the reason, and nothing is left or paid', async () => {
     const secret = join(folder, 'secret')
     writeFileSync(secret, 'secret of the worker')
@@ -123,6 +140,7 @@ describeIf(missing())('an image from a URL', async () => {
       [patched(72, 2n ** 20n), /unknown features/],
       [corrupt, /damaged|Invalid|failed/],
       [qcow2.subarray(0, qcow2.length / 2), /cut off|damaged|failed/],
+      [talkative(), /says too much about the file/],
       [Buffer.from('#!/bin/sh\n'), /neither a qcow2 image nor a raw disk/],
       [Buffer.concat([gzipSync(raw).subarray(0, 2_000), Buffer.alloc(100)]), /compressed, and damaged/],
       [Buffer.concat([Buffer.from('fd377a585a00', 'hex'), Buffer.alloc(100)]), /compressed, and damaged/],
@@ -253,7 +271,7 @@ describeIf(missing())('an image from a URL', async () => {
       'quota_exceeded',
       String(23 * 3600),
     ])
-    expect(refused.body.error).toContain('imports that failed have received 100.0 GiB in 24 hours, and 100 GiB are allowed')
+    expect(refused.body.error).toContain('imports that failed have received and unpacked 100.0 GiB in 24 hours, and 100 GiB are allowed')
     expect((await impatient.get('/images')).body.data.filter(({ status }: { status: string }) => status === 'CREATING')).toEqual([])
     await app.db.tx((tx) => setQuotaLimit(tx, impatient.accountId, 'failed_import_gib_per_day', 101n))
     await fail()
@@ -275,12 +293,22 @@ describeIf(missing())('an image from a URL', async () => {
     await app.settle()
     expect((await unlucky.get(`/images/${image.id}`)).body.data).toMatchObject({
       status: 'FAILED',
-      error: expect.stringContaining('have received 1.0 GiB'),
+      error: expect.stringContaining('have received and unpacked 1.0 GiB'),
     })
     const [{ bytes }] = (await app.db.many<{ bytes: bigint }>(sql`select bytes from failed_imports where image_id = ${image.id}`)) as [
       { bytes: bigint },
     ]
     expect(bytes).toBeGreaterThanOrEqual(BigInt(1024 ** 3))
+  })
+
+  test('counts what failed imports unpacked, of whatever kind', async () => {
+    const zeros = Buffer.alloc(8 * MIB)
+    for (const bytes of [gzipSync(zeros), zstdCompressSync(zeros), xz(zeros)]) {
+      const image = await imported(bytes)
+      expect(image.error).toMatch(/neither a qcow2 image nor a raw disk/)
+      const failed = await app.db.many<{ bytes: bigint }>(sql`select bytes from failed_imports where image_id = ${image.id}`)
+      expect(failed).toEqual([{ bytes: BigInt(bytes.length + zeros.length) }])
+    }
   })
 
   test('that is there counts nothing', async () => {

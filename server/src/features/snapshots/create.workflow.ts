@@ -15,6 +15,7 @@ interface Input extends SnapshotInput {
 
 export const takeSnapshot = workflow<Input>('snapshot.create', {
   deadline: '3h',
+  queue: 'copies',
   locks: (tx, { vmId }) => lockVmById(tx, vmId), // a renewal meanwhile would change the period that is charged
 })
   .step('copy', {

@@ -32,7 +32,7 @@ async function volumeOf({ db }: Deps, volumeId: string) {
   return row
 }
 
-export const takeVolumeSnapshot = workflow<Input>('volume_snapshot.create', { deadline: '3h', locks: lockBoth })
+export const takeVolumeSnapshot = workflow<Input>('volume_snapshot.create', { deadline: '3h', queue: 'copies', locks: lockBoth })
   .step('copy', {
     timeout: '1h',
     run: async ({ deps, input: { volumeId, snapshotId }, signal }) => {

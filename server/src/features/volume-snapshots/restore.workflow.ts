@@ -23,6 +23,7 @@ async function open({ deps, input: { volumeId } }: Context) {
 
 export const restoreVolume = workflow<RestoreInput>('volume.restore', {
   deadline: '8h',
+  queue: 'copies',
   locks: (tx, { volumeId }) => lockVolumeById(tx, volumeId),
 })
   .step('copy', {

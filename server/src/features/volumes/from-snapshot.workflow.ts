@@ -24,6 +24,7 @@ async function open(deps: Deps, id: string) {
 
 export const createFromSnapshotWorkflow = workflow<Input>('volume.create', {
   deadline: '8h',
+  queue: 'copies',
   locks: (tx, { volumeId }) => sql.lockVolumeById(tx, volumeId),
 })
   .step('copy', {

@@ -39,7 +39,7 @@ export interface RestoreSource {
 export const restoreWorkflow = ({ name, source, release, begun, afterDisk, onMoved }: RestoreSource): RestoreWorkflow =>
   replaceDiskWorkflow<RestoreInput>(name, {
     source: ({ copyId }) => source(copyId),
-    begun: begun?.(name) ?? workflow<RestoreInput>(name, { deadline: '3h' }),
+    begun: begun?.(name) ?? workflow<RestoreInput>(name, { deadline: '3h', queue: 'copies' }),
     ...(afterDisk && { afterDisk }),
   })
     .onSuccess(async (tx, { deps, input, results, runId, now }) => {

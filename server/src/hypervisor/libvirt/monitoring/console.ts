@@ -1,6 +1,5 @@
 // Serial and VNC consoles, and screenshots.
 import { addAbortSignal, type Duplex } from 'node:stream'
-import { buffer } from 'node:stream/consumers'
 import { DriverError, type Monitoring } from '../../driver.ts'
 import { getRunning, type MachineState } from '../domain/lookup.ts'
 import { ppmToPng } from './ppm.ts'
@@ -22,13 +21,27 @@ export function consoleMethods(context: HostContext): Pick<Monitoring, 'openCons
       const { domain } = await getRunning(context, vmId, signal)
       const { type, bytes } = await context.call(`take a screenshot of ${vmId}`, signal, async (host) => {
         const picture = await host.domains.screenshot({ domain })
-        return { type: picture.reply, bytes: await buffer(picture) }
+        return { type: picture.reply, bytes: await readPicture(picture) }
       })
       const png = type === 'image/png' ? bytes : ppmToPng(bytes)
       if (!png) throw new DriverError('unsupported', `The screenshot of ${vmId} on host ${context.hostId} has the unknown type ${type}`)
       return png
     },
   }
+}
+
+/** Twice as much as the memory of a PC's graphics card holds. Where that is the guest's memory, as with ramfb, the guest decides. */
+const MAX_PICTURE_BYTES = 32 * 2 ** 20
+
+export async function readPicture(stream: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    bytes += chunk.length
+    if (bytes > MAX_PICTURE_BYTES) throw new DriverError('unsupported', `The screenshot has more than ${MAX_PICTURE_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
 }
 
 const openSerial = ({ call }: HostContext, { domain }: MachineState, signal: AbortSignal): Promise<Duplex> =>
