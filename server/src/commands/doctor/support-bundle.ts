@@ -42,7 +42,7 @@ const MOST_FAILURES = 500
 const LOG_LINES = 2_000
 
 async function collect({ config, db, now }: Admin): Promise<Record<string, unknown>> {
-  const { examine } = await import('../doctor/index.ts')
+  const { examine } = await import('./index.ts')
   const since = new Date(now.getTime() - DAYS * 86_400_000)
   return {
     berth: { version: VERSION, writtenAt: now },
@@ -84,7 +84,7 @@ async function describeDatabase(db: Db): Promise<unknown> {
     settings: await db.many(
       sql`select name, setting, unit from pg_settings where source not in ('default', 'client') and vartype <> 'string' order by 1`,
     ),
-    migrations: await db.many(sql`select * from schema_migrations order by 1`),
+    migrations: await db.many(sql`select name, checksum from schema_migrations order by name`),
     connections: await db.many(sql`
       select application_name as application, state, wait_event_type as waits, count(*)::int,
         max(extract(epoch from clock_timestamp() - xact_start))::float8 as "longestSeconds"
