@@ -1,6 +1,6 @@
 // Backups between the VM's host and the backup target of its region. Bytes go through this process, and lie nowhere unencrypted but on the
 // host.
-import { BackupTargetError } from '../../backup-target/errors.ts'
+import { BackupTargetError, isTargetError } from '../../backup-target/errors.ts'
 import type { DiskContent } from '../../hypervisor/extent.ts'
 import type { StepContext } from '../../workflow/workflow-builder.ts'
 import type { Deps } from '../deps.ts'
@@ -20,10 +20,15 @@ export async function uploadBackup({ deps, input, signal }: Upload, targetId: st
   return { sizeBytes: addedBytes, checksum }
 }
 
-/** What was sent so far is deleted by the purge. */
+/** What was sent so far is deleted by the purge. So is what ends the upload, where the target does not answer: the VM is not kept busy for it. */
 export async function discardUpload({ deps, input, signal }: Upload, targetId: string): Promise<void> {
-  const { repository } = await openRepository(deps, targetId, input.vmId, signal)
-  await repository.discard(input.backupId, signal)
+  try {
+    const { repository } = await openRepository(deps, targetId, input.vmId, signal)
+    await repository.discard(input.backupId, signal)
+  } catch (error) {
+    if (!isTargetError(error) || signal.aborted) throw error
+    deps.log.warn({ err: error, targetId, backupId: input.backupId }, 'upload is discarded later')
+  }
   await scheduleSweep(deps.db, targetId, input.vmId, deps.clock.now())
 }
 
