@@ -87,16 +87,22 @@ export class CommandContext {
 
   async waitFor(vmId: string, actionId: string, label: string): Promise<Action> {
     const { timeout, retries: maxRetries = WAIT_RETRIES } = this.options
+    return this.showing(label, `The action continues. To wait again: berth action wait ${vmId} ${actionId}`, (signal, progress) =>
+      this.berth.waitForAction(
+        { vmId, actionId },
+        { signal, onProgress: (action) => progress.update(action), timeoutMs: timeout && timeout * 1000, maxRetries },
+      ),
+    )
+  }
+
+  /** Shows `label` meanwhile. Ctrl-C ends the wait, not what is waited for: `again` says how to look at that. */
+  async showing<T>(label: string, again: string, wait: (signal: AbortSignal, progress: Progress) => Promise<T>): Promise<T> {
     const progress = (this.#progress = startProgress(this.io, label))
     const abort = new AbortController()
-    const onInterrupt = (): void =>
-      abort.abort(new CliError(EXIT.timeout, `The action continues. To wait again: berth action wait ${vmId} ${actionId}`))
+    const onInterrupt = (): void => abort.abort(new CliError(EXIT.timeout, again))
     process.once('SIGINT', onInterrupt)
     try {
-      return await this.berth.waitForAction(
-        { vmId, actionId },
-        { signal: abort.signal, onProgress: (action) => progress.update(action), timeoutMs: timeout && timeout * 1000, maxRetries },
-      )
+      return await wait(abort.signal, progress)
     } finally {
       process.off('SIGINT', onInterrupt)
       progress.end()
@@ -181,5 +187,5 @@ function retryReason(error: unknown): string {
 }
 
 /** Throws the signal's reason, where Node throws an AbortError. */
-const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
   setTimeout(ms, undefined, { signal }).catch(() => signal!.throwIfAborted())

@@ -1,8 +1,7 @@
-import { setTimeout } from 'node:timers/promises'
 import type { Image } from '@berth/sdk'
 import { isFree, priceOf, quoteDetails } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
-import type { CommandContext } from '../command-context.ts'
+import { sleep, type CommandContext } from '../command-context.ts'
 import { CliError, EXIT, usageError } from '../exit-codes.ts'
 import { bytes, time } from '../format.ts'
 import { LABEL, omitUndefined, parseLabels, parseOnOff, requireChanges } from '../options.ts'
@@ -123,14 +122,17 @@ const create = defineCommand<CreateOptions>({
 
 const POLL_MS = 1_000
 
-async function waitForImage(ctx: CommandContext, started: Image): Promise<Image> {
+function waitForImage(ctx: CommandContext, started: Image): Promise<Image> {
   const { timeout = Infinity } = ctx.options
-  for (let image = started, waitedMs = 0; ; waitedMs += POLL_MS, image = await ctx.berth.images.get(started.id)) {
-    if (image.status === 'FAILED') throw new CliError(EXIT.failed, `Image ${image.name} could not be made: ${image.error}`)
-    if (image.status !== 'CREATING') return image
-    if (waitedMs >= timeout * 1_000) throw new CliError(EXIT.timeout, `The image is still being made. To look: berth image get ${image.id}`)
-    await setTimeout(POLL_MS)
-  }
+  const again = `The image is still being made. To look: berth image get ${started.id}`
+  return ctx.showing(`making image ${started.name}`, again, async (signal) => {
+    for (let image = started, waitedMs = 0; ; waitedMs += POLL_MS, image = await ctx.berth.images.get(started.id)) {
+      if (image.status === 'FAILED') throw new CliError(EXIT.failed, `Image ${image.name} could not be made: ${image.error}`)
+      if (image.status !== 'CREATING') return image
+      if (waitedMs >= timeout * 1_000) throw new CliError(EXIT.timeout, again)
+      await sleep(POLL_MS, signal)
+    }
+  })
 }
 
 async function sourceOf(ctx: CommandContext, { vm, snapshot, backup, url, checksum, iso, arch, user, agent }: CreateOptions) {

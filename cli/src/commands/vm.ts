@@ -2,7 +2,7 @@ import { isRenewed, type Query, type UpdateVm, type VmListItem, type VmMetrics }
 import { ACTION_COLUMNS, priceOf, quoteDetails, VM_FIELDS } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
-import { bytes, time } from '../format.ts'
+import { bytes, shellWord, time } from '../format.ts'
 import { isInteractive, type Io } from '../io.ts'
 import { omitUndefined, parseInteger, parseOnOff, readTextOrFile, requireChanges, splitList } from '../options.ts'
 import { prompt, readStdin } from '../prompt.ts'
@@ -222,7 +222,13 @@ const update = defineCommand<UpdateOptions>({
     if (dryRun) return quoteDetails(await ctx.berth.vms.quoteUpdate(id, body))
     if (dailyBackups !== undefined || network10g !== undefined)
       await ctx.ask(async () => `Changing the add-ons of ${vm} ${priceOf(await ctx.berth.vms.quoteUpdate(id, body))}`)
-    return details(await ctx.berth.vms.update(id, body), VM_FIELDS)
+    const updated = await ctx.berth.vms.update(id, body)
+    const shown = details(updated, VM_FIELDS)
+    if (body.backupPolicy === undefined || updated.dailyBackupEnabled) return shown
+    return {
+      ...shown,
+      hint: `Daily backups are off, so none are made yet. To switch them on: berth vm update ${shellWord(vm)} --daily-backups on`,
+    }
   },
 })
 

@@ -1,7 +1,6 @@
-import { setTimeout } from 'node:timers/promises'
 import type { Volume, VolumeSnapshot } from '@berth/sdk'
 import { isFree, priceOf, quoteDetails } from '../columns.ts'
-import type { CommandContext } from '../command-context.ts'
+import { sleep, type CommandContext } from '../command-context.ts'
 import { defineCommand, group } from '../command.ts'
 import { CliError, EXIT } from '../exit-codes.ts'
 import { bytes, time } from '../format.ts'
@@ -30,10 +29,13 @@ export async function finishOnVolume(
   if (vmId !== null) return ctx.finish({ vmId, actionId }, label, done)
   if (ctx.options.wait === false) return message({ actionId }, actionId, `Action ${actionId} started. To look: berth volume get ${id}`)
   const { timeout = Infinity } = ctx.options
-  for (let waitedMs = 0; (await ctx.berth.volumes.get(id)).currentAction?.id === actionId; waitedMs += POLL_MS) {
-    if (waitedMs >= timeout * 1_000) throw new CliError(EXIT.timeout, `The action continues. To look: berth volume get ${id}`)
-    await setTimeout(POLL_MS)
-  }
+  const again = `The action continues. To look: berth volume get ${id}`
+  await ctx.showing(label, again, async (signal) => {
+    for (let waitedMs = 0; (await ctx.berth.volumes.get(id)).currentAction?.id === actionId; waitedMs += POLL_MS) {
+      if (waitedMs >= timeout * 1_000) throw new CliError(EXIT.timeout, again)
+      await sleep(POLL_MS, signal)
+    }
+  })
   const { items } = await ctx.berth.actions.list({ status: 'FAILED' }).page()
   const failed = items.find((action) => action.id === actionId)
   if (failed) throw new CliError(EXIT.failed, `${label} failed: ${failed.error}`)

@@ -191,12 +191,10 @@ const CHANGED_ON_THE_WAY = ['BadDigest', 'XAmzContentSHA256Mismatch', 'Incomplet
 function toTargetError(error: unknown, bucket: string, what: string): BackupTargetError {
   const { name, message } = error as SdkError
   const status = statusOf(error)
+  // The client says UnknownError where the server sends a code without a text; OpenSSL's texts have several lines.
+  const detail = message === name || message === 'UnknownError' ? '' : message.trim().replaceAll(/\s+/g, ' ')
   const failed = (kind: ConstructorParameters<typeof BackupTargetError>[0], why: string) =>
-    new BackupTargetError(
-      kind,
-      `${what} in the bucket ${bucket} failed: ${why} (${name}${message && message !== name ? `: ${message}` : ''})`,
-      error,
-    )
+    new BackupTargetError(kind, `${what} in the bucket ${bucket} failed: ${why} (${name}${detail && `: ${detail}`})`, error)
   if (name === 'AbortError') return failed('aborted', 'it was cancelled, or the server took too long')
   if (name === 'NoSuchBucket') return failed('no_bucket', 'the bucket does not exist')
   if (status === 404) return failed('missing', 'the object is missing')

@@ -20,6 +20,7 @@ export function explain(error: unknown): string {
 const NOT_FOUND: Record<string, string> = {
   'VM not found': 'give its id, as names may repeat; npx berthd vm list shows them',
   'Host not found': 'npx berthd host list shows them',
+  'Region not found': 'npx berthd region list shows them',
 }
 
 const isBug = (error: Error): boolean =>

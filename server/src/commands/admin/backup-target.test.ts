@@ -49,7 +49,7 @@ describe('berthd backup-target', { timeout: 120_000 }, () => {
       [1, expect.stringContaining('from 1 to 3650')],
       [2, expect.stringContaining('whole number, or none')],
       [2, expect.stringContaining('/nowhere cannot be read')],
-      [1, 'Region not found\n'],
+      [1, 'Region not found: npx berthd region list shows them\n'],
       [2, expect.stringContaining('must be s3')],
       [1, expect.stringContaining('the server does not answer')],
       [2, expect.stringContaining('Nothing to change')],

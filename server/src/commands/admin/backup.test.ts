@@ -107,6 +107,16 @@ describe('restore', () => {
       code: 1,
       stderr: expect.stringMatching(/without the master key: nothing authenticates it/),
     })
+    const target = ['restore', '--from', 'http://127.0.0.1:9/bucket', '--access-key', 'AK', '--secret-file', file]
+    const missing = await berthd(after, ...target)
+    expect([missing.code, missing.stderr]).toEqual([
+      1,
+      expect.stringMatching(/master\.key is missing. Put it there first: (?!.*--without-key)/),
+    ])
+    expect(await berthd(here, ...target, '--without-key')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('needs the master key'),
+    })
   })
 
   test('fails on a database that is not empty', async () => {

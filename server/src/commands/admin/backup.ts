@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isTargetError } from '../../backup-target/errors.ts'
 import type { Config } from '../../config.ts'
 import { migrateAndSeed, MIGRATIONS } from '../../database.ts'
 import { getTarget } from '../../features/backup-targets/service.ts'
@@ -145,15 +146,28 @@ async function notIncluded({ db, config }: Pick<Admin, 'db' | 'config'>, targetI
   return `Not included are the images (${config.imagesDir}), the certificates of hosts (pki/ in the data folder), and the disks and backups of VMs.${own}`
 }
 
+const NOTHING_THERE =
+  'There is no backup of a control plane: --from must name the bucket, and the prefix as `npx berthd backup-target list` showed it'
+
 async function restoreFrom(config: Config, file: string | undefined, options: RestoreOptions): Promise<Result> {
   if ((file === undefined) === (options.from === undefined)) throw new UsageError('Give either a file or --from')
   if (file !== undefined) return restore(config, file, options)
+  if (options.withoutKey || options.unauthenticated)
+    throw new UsageError(
+      'What is in a backup target is encrypted: --from needs the master key, without --without-key and --unauthenticated',
+    )
   const { signal } = new AbortController()
-  const vault = existingVault(config)
+  if (!existsSync(config.masterKeyFile))
+    throw new Error(
+      `The master key ${config.masterKeyFile} is missing. Put it there first: without it nothing in a backup target can be read`,
+    )
+  const vault = openVault(config.masterKeyFile)
   const bucket = await openBucket(options)
   const folder = await mkdtemp(join(tmpdir(), 'berth-restore-'))
   try {
-    const repository = await openControlPlaneBackups(bucket, vault, signal)
+    const repository = await openControlPlaneBackups(bucket, vault, signal).catch((error: unknown) => {
+      throw isTargetError(error, 'missing') ? new UsageError(NOTHING_THERE, { cause: error }) : error
+    })
     const stored = await listStored(repository, signal)
     if (options.list)
       return table(
@@ -163,9 +177,7 @@ async function restoreFrom(config: Config, file: string | undefined, options: Re
       )
     const chosen = stored.find(({ backupId }) => backupId === (options.at ?? backupId))
     if (!chosen)
-      throw new UsageError(
-        `There is no such backup of a control plane in this target: see npx berthd restore --from ${options.from} --list`,
-      )
+      throw new UsageError(`There is no such backup of a control plane in this target: see the same command with --list instead of --at`)
     const archive = join(folder, 'archive')
     await fetchArchive(repository, chosen.backupId, archive, signal)
     const { data, text } = await restore(config, archive, options)

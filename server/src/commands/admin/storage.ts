@@ -25,6 +25,7 @@ import { openVerifiedVault } from '../../kernel/database/master-key.ts'
 import { adminCommand, type Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import { table, type Result } from '../output.ts'
+import { explainCephFailure } from './ceph-failure.ts'
 
 export function storageCommands(program: Command): void {
   const storage = program.command('storage').description('pools of Ceph that hold disks apart from hosts')
@@ -188,8 +189,10 @@ const requireAnswer = (backend: RbdBackend): Promise<PoolSpace> =>
     await pool.claim(signal)
     return space
   }).catch((error: unknown) => {
-    const why = isDriverError(error, 'conflict') ? 'is taken' : 'does not answer'
-    throw new Error(`Pool ${backend.pool} ${why}, so nothing was changed: ${(error as Error).message}`, { cause: error })
+    const { message } = error as Error
+    const what = isDriverError(error, 'conflict') ? 'is taken' : 'cannot be used'
+    const why = explainCephFailure(message, backend) ?? message
+    throw new Error(`Pool ${backend.pool} ${what}, so nothing was changed: ${why}`, { cause: error })
   })
 
 function parseGiB(text: string): number {

@@ -145,7 +145,8 @@ function checked(input: StorageBackendInput): StorageBackendInput {
   const isMonitor = (text: string): boolean => /^(\[[0-9a-f:.]{2,45}\]|[A-Za-z0-9][A-Za-z0-9.-]{0,252})(:\d{1,5})?$/.test(text)
   if (input.monitors.length === 0 || !input.monitors.every(isMonitor))
     throw invalid('monitors must be addresses such as 10.0.0.1 or [fd00::1]:3300', 'monitors')
-  if (!/^[A-Za-z0-9][\w.-]{0,63}$/.test(input.user)) throw invalid('user must be the name of a Ceph user without client.', 'user')
+  if (!/^(?!client\.)[A-Za-z0-9][\w.-]{0,63}$/.test(input.user))
+    throw invalid('user must be the name of a Ceph user without client.', 'user')
   if (!/^[A-Za-z0-9+/]{38}==$/.test(input.key)) throw invalid('key must be the key of a Ceph user, as `ceph auth get-key` prints it', 'key')
   requirePercent(input.reservePercent)
   return input

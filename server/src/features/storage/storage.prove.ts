@@ -41,7 +41,7 @@ describeIf(missingForCeph())('berthd storage with a real pool', { timeout: 120_0
     const args = ['real', '--region', 'fra1', '--monitors', ...monitors, '--pool', pool, '--user', user, '--key-file']
     const wrong = await file('wrong', (await cluster.addPool()).key)
     const refused = await command('add', ...args, wrong)
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(`Pool ${pool} does not answer, so nothing was changed`)])
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(`Pool ${pool} cannot be used, so nothing was changed`)])
     expect(await berthdJson(settings, 'storage', 'list')).toEqual([])
     const added = await berthdJson(settings, 'storage', 'add', ...args, keyring)
     expect(added).toMatchObject({ name: 'real', region: 'fra1', pool, monitors, user, reserve: 10, state: 'reachable' })

@@ -56,6 +56,7 @@ describe('a storage backend', () => {
     ['monitors', { name: 'x', monitors: ['10.0.0.1\nkeyring = /etc/passwd'] }],
     ['monitors', { name: 'x', monitors: ['10.0.0.1,10.0.0.2'] }],
     ['user', { name: 'x', user: 'a]\n[b' }],
+    ['user', { name: 'x', user: 'client.berth' }],
     ['key', { name: 'x', key: 'secret' }],
     ['reserve', { name: 'x', reservePercent: 91 }],
   ])('is refused with a %s that is none: %j', async (field, changes) => {
