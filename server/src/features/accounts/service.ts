@@ -177,7 +177,7 @@ async function takeMissing(tx: Tx, accountId: string, name: string, amount: bigi
   const keptWords = kept?.gib ? `. ${kept.gib} GiB of it were deleted and are kept by object lock${end}` : ''
   throw apiError(
     'quota_exceeded',
-    `Quota exceeded: ${quota.used} of ${quota.limit} ${quotaWords(name)} are in use. Delete some, or ask support for more${keptWords}`,
+    `Quota exceeded: ${quota.used} of ${quota.limit} ${quotaWords(name)} are in use${amount > 1n ? `, and this needs ${amount} more` : ''}. Delete some, or ask support for more${keptWords}`,
   )
 }
 

@@ -81,7 +81,7 @@ describe('room and quota', async () => {
     const { id: vmId } = await app.given.vm(customer, TEN)
     await limit(15n)
     expect((await snapshot(vmId)).status).toBe(202)
-    const sentence = 'Quota exceeded: 10 of 15 GiB of copies are in use. Delete some, or ask support for more'
+    const sentence = 'Quota exceeded: 10 of 15 GiB of copies are in use, and this needs 10 more. Delete some, or ask support for more'
     expect(refusal(await snapshot(vmId))).toEqual([422, 'quota_exceeded', sentence])
     expect(refusal(await backup(vmId))).toEqual([422, 'quota_exceeded', sentence])
     await limit(null)
@@ -183,7 +183,7 @@ describe('daily backups', async () => {
     app.clock.set(nextBackupTime(vmId, app.clock.now()))
     await dailyBackups.runOnce(app.deps)
     await dailyBackups.runOnce(app.deps)
-    const error = 'Quota exceeded: 0 of 5 GiB of copies are in use. Delete some, or ask support for more'
+    const error = 'Quota exceeded: 0 of 5 GiB of copies are in use, and this needs 10 more. Delete some, or ask support for more'
     expect((await customer.get(`/vms/${vmId}/backups`)).body.data).toMatchObject([{ status: 'FAILED', error }])
     const events = await app.db.many(sql`select from events where subject_id = ${vmId} and type = 'backup.failed'`)
     expect(events).toHaveLength(1)

@@ -271,7 +271,7 @@ describe('images', async () => {
     expect(await refusal('/images', { name: 'x', vmId })).toEqual([
       422,
       'quota_exceeded',
-      `Quota exceeded: ${storage} of ${storage + 24} GiB of image storage are in use. Delete some, or ask support for more`,
+      `Quota exceeded: ${storage} of ${storage + 24} GiB of image storage are in use, and this needs 25 more. Delete some, or ask support for more`,
     ])
     await app.db.tx((tx) => setQuotaLimit(tx, customer.accountId, 'image_storage_gib', null))
     const poor = await app.given.customer({ credit: '6.00' })

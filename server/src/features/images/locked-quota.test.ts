@@ -83,7 +83,7 @@ describe('a deleted image that object lock keeps', async () => {
     expect(await refusal('/images', { name: 'next', vmId })).toEqual([
       422,
       'quota_exceeded',
-      `Quota exceeded: 1 of 25 GiB of image storage are in use. Delete some, or ask support for more. 1 GiB of it were deleted and are kept by object lock, the first of it until ${lockedUntil} at the latest`,
+      `Quota exceeded: 1 of 25 GiB of image storage are in use, and this needs 25 more. Delete some, or ask support for more. 1 GiB of it were deleted and are kept by object lock, the first of it until ${lockedUntil} at the latest`,
     ])
     app.clock.advance('15d')
     await reconcile()
