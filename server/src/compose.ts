@@ -13,6 +13,7 @@ import { hooks, messages, personalRoutes, reconcilers, routes, workflows } from 
 import { findNetworkController } from './features/catalog/service.ts'
 import { findHostIdIn, findHostToCall, syncDriverPool, listHosts } from './features/hosts/service.ts'
 import { imageFinder } from './features/images/copies.ts'
+import { withFetching } from './features/images/template-images.ts'
 import { openStoragePools } from './features/storage/service.ts'
 import { serveInvoices } from './features/invoices/page.ts'
 import { servePayments } from './features/payments/stripe-webhook-endpoint.ts'
@@ -120,6 +121,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   const backupTargets = createBackupTargetPool(options.openStore ?? ((target) => openTarget(vault, target)))
   const images = openOwnImages(ownImagesFolder(config.imagesDir))
   const findImage = imageFinder(images, { db, vault, clock, backupTargets })
+  const templates = withFetching(openImageStore(config.imagesDir, clock), { db, vault, clock, backupTargets })
   const simulated = { db, clock, findImage, ...(options.pace && { pace: options.pace }) }
   const storage = openStoragePools({ db, vault, dataDir: config.dataDir })
   const hypervisors = createDriverPool({
@@ -127,8 +129,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
       simulated: simulatedDrivers(simulated),
       libvirt: async (host) => {
         const { libvirtDrivers } = await import('./hypervisor/libvirt/driver.ts') // imported on demand: a hundred files that simulated hosts do not need
-        const shared = openImageStore(config.imagesDir, clock)
-        const all: ImageSource = { open: async (template) => (await findImage(template)) ?? shared.open(template) }
+        const all: ImageSource = { open: async (template) => (await findImage(template)) ?? templates.open(template) }
         return libvirtDrivers({ log, images: all, storage, dataDir: config.dataDir, access: root })(host)
       },
     },
@@ -167,6 +168,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
     backupTargets,
     storage,
     images,
+    templates,
     issueChassis: root?.issueChassis ?? ((name) => issueChassis(config.dataDir, name)),
     hooks,
   }

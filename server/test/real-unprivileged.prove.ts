@@ -153,7 +153,7 @@ describeIf(missingForRealHost())('berthd up as root', { timeout: 3 * TIMEOUT_MS 
     const berths = await inSandbox(
       `cd ${settings['BERTH_DATA_DIR']}; find . -user berth -not -path './compiled/*' | sort; stat -c %a master.key`,
     )
-    expect(berths).toBe('./compiled\n./images/accounts\n600\n')
+    expect(berths).toBe('./compiled\n./images/accounts\n./images/fetched\n600\n')
   })
 
   test('continues on the data and the database that an older version left behind, killed', async () => {

@@ -142,6 +142,10 @@ export class BackupRepository {
     return this.summaryOf(manifest)
   }
 
+  async has(backupId: string, signal: AbortSignal): Promise<boolean> {
+    return (await this.manifests.find(this.tagOf(backupId), signal)) !== undefined
+  }
+
   /** Everything of the disk that is not zero, in order; each chunk is checked before its bytes are handed over. */
   async read(backupId: string, signal: AbortSignal): Promise<BackupStored & { allocated: Range[]; extents: AsyncIterable<Extent> }> {
     const manifest = await this.getManifest(backupId, signal)

@@ -6,6 +6,7 @@ import type { Driver } from '../hypervisor/driver.ts'
 import type { DriverPool } from '../hypervisor/driver-pool.ts'
 import type { NetworkControllerPool } from '../hypervisor/network-controller-pool.ts'
 import type { OwnImages } from '../images/own-images.ts'
+import type { ImageStore } from '../images/store.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Vault } from '../kernel/crypto.ts'
 import type { Db, Tx } from '../kernel/database/db.ts'
@@ -44,6 +45,8 @@ export interface Deps {
   backupTargets: BackupTargetPool
   storage: StoragePools
   images: OwnImages
+  /** Images of OS templates. `open` fetches one that is not on this machine. */
+  templates: ImageStore
   /** Certificate and key of a chassis in PEM; null where the authority of chassis is on another machine. */
   issueChassis(name: string): Promise<{ cert: string; key: string } | null>
   hooks: Hooks

@@ -12,6 +12,6 @@ export interface Image {
 }
 
 export interface ImageSource {
-  /** Rejects with a plain Error when the image does not exist yet. */
+  /** Rejects with a plain Error when the image does not exist yet, and with a DriverError when it could not be fetched. */
   open(template: TemplateRef): Promise<Image>
 }

@@ -139,5 +139,5 @@ test('a store names the command for a missing image', async () => {
   const empty = openImageStore(join(tmpdir(), 'berth-no-such-folder'), systemClock)
   const template = { id: 'c1', slug: 'debian-13', arch: 'aarch64', hasAgent: false } as const
   await expect(empty.open({ ...template, checksum: '' })).rejects.toThrow('npx berthd template build debian-13 (or import)')
-  await expect(empty.open({ ...template, checksum: `sha256:${'ab'.repeat(32)}` })).rejects.toThrow('is not in')
+  await expect(empty.open({ ...template, checksum: `sha256:${'ab'.repeat(32)}` })).rejects.toThrow('is neither in')
 })

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ImageSource } from '../hypervisor/image-source.ts'
+import { withFileLock } from '../kernel/file-lock.ts'
 import { NOBODY } from './external-tools.ts'
 import { virtualBytesOf } from './validate-image.ts'
 
@@ -18,16 +19,21 @@ export interface StoredImage {
   checksum: string
 }
 
-export interface OwnImages extends ImageSource {
+/** Files of images in a folder that this process may write. */
+export interface ImageFiles {
   has(id: string, kind?: ImageKind): Promise<boolean>
   pathOf(id: string, kind: ImageKind): string
   /** Replaces the file of the image by the one that `make` returns, made in an empty folder. */
   write(id: string, kind: ImageKind, make: (work: WorkFolder) => Promise<string>): Promise<StoredImage>
+  /** As `write`, unless the file is there by now. One at a time on this machine, in whichever process. */
+  fetch(id: string, kind: ImageKind, make: (work: WorkFolder) => Promise<string>, signal: AbortSignal): Promise<void>
   /** Also what is left of an attempt to write it. */
   remove(id: string): Promise<void>
   /** The ids of files, complete or not, that were last changed before then. */
   list(before: Date): Promise<string[]>
 }
+
+export interface OwnImages extends ImageFiles, ImageSource {}
 
 export interface WorkFolder {
   path: string
@@ -45,8 +51,27 @@ export class ImageRefusedError extends Error {}
 
 const EXTENSIONS: Record<ImageKind, string> = { DISK: 'qcow2', ISO: 'iso' }
 const WORK = 'work-'
+const LOCK = 'fetch.lock'
+/** Longer than any fetch. */
+const LOCK_WAIT_SECONDS = 4 * 3600
 
 export function openOwnImages(folder: string): OwnImages {
+  const files = openImageFiles(folder)
+  return {
+    ...files,
+    async open({ id, checksum, arch }) {
+      const path = files.pathOf(id, 'DISK')
+      const { size } = await stat(path).catch(() => {
+        throw new Error(
+          `its file is neither in ${folder} nor in a backup target: with several workers that folder has to be shared by all of them, or the region to have a backup target`,
+        )
+      })
+      return { path, format: 'qcow2', arch, virtualBytes: await virtualBytesOf(path), fileBytes: size, checksum }
+    },
+  }
+}
+
+export function openImageFiles(folder: string): ImageFiles {
   const pathOf = (id: string, kind: ImageKind): string => join(folder, `${id}.${EXTENSIONS[kind]}`)
   const workOf = (id: string): string => join(folder, WORK + id)
   return {
@@ -56,15 +81,6 @@ export function openOwnImages(folder: string): OwnImages {
         () => true,
         () => false,
       ),
-    async open({ id, checksum, arch }) {
-      const path = pathOf(id, 'DISK')
-      const { size } = await stat(path).catch(() => {
-        throw new Error(
-          `its file is neither in ${folder} nor in a backup target: with several workers that folder has to be shared by all of them, or the region to have a backup target`,
-        )
-      })
-      return { path, format: 'qcow2', arch, virtualBytes: await virtualBytesOf(path), fileBytes: size, checksum }
-    },
     async write(id, kind, make) {
       const work = workOf(id)
       await mkdir(folder, { recursive: true, mode: 0o711 })
@@ -85,6 +101,11 @@ export function openOwnImages(folder: string): OwnImages {
       await rm(work, { recursive: true, force: true })
       return { sizeBytes: (await stat(pathOf(id, kind))).size, checksum }
     },
+    async fetch(id, kind, make, signal) {
+      await mkdir(folder, { recursive: true, mode: 0o711 })
+      const missing = async () => void ((await this.has(id, kind)) || (await this.write(id, kind, make)))
+      await withFileLock(join(folder, LOCK), missing, { timeoutSeconds: LOCK_WAIT_SECONDS, signal })
+    },
     async remove(id) {
       for (const path of [pathOf(id, 'DISK'), pathOf(id, 'ISO'), workOf(id)]) await rm(path, { recursive: true, force: true })
     },
@@ -92,7 +113,7 @@ export function openOwnImages(folder: string): OwnImages {
       const ids = new Set<string>()
       for (const name of await readdir(folder).catch(() => [])) {
         const file = await stat(join(folder, name)).catch(() => undefined)
-        if (file && file.mtime < before) ids.add(name.replace(/^work-/, '').replace(/\.(qcow2|iso)$/, ''))
+        if (file && file.mtime < before && name !== LOCK) ids.add(name.replace(/^work-/, '').replace(/\.(qcow2|iso)$/, ''))
       }
       return [...ids]
     },

@@ -3,6 +3,9 @@ import { mkdir } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { addTemplate, findTemplate, getTemplate, publishImage, type TemplateRow } from '../../features/catalog/service.ts'
 import { readCatalog } from '../../features/catalog/seed.ts'
+import { listTargets } from '../../features/backup-targets/service.ts'
+import { recordStored, storeNewImage, type Attempt } from '../../features/images/service.ts'
+import type { Image } from '../../hypervisor/image-source.ts'
 import { isArch, nativeArch } from '../../kernel/arch.ts'
 import { parseChecksum, type Checksum } from '../../images/checksum.ts'
 import { buildImage, importImage, type From, type MakeOptions } from '../../images/build-or-import.ts'
@@ -10,21 +13,28 @@ import { fetchPublishedChecksum } from '../../images/published-checksum.ts'
 import { recordProgress } from '../../images/progress.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { withFileLock } from '../../kernel/file-lock.ts'
-import type { Admin } from '../admin-command.ts'
-import { UsageError } from '../errors.ts'
+import { withCore, type Admin } from '../admin-command.ts'
+import { explain, UsageError } from '../errors.ts'
 import type { Result } from '../output.ts'
-import { facts, imagesOf, type ImportOptions } from './template-facts.ts'
+import { facts, imagesOf, targetsOf, type ImportOptions } from './template-facts.ts'
 
 export async function build(admin: Admin, slug: string): Promise<Result> {
   const template = await getTemplate(admin.db, slug)
-  return withProgress(template, (options) => buildTemplate(admin, template, options))
+  return withProgress(template, (options) => buildTemplate(admin, template, options, storeInTargets))
 }
 
 /** Longer than any build: the next one begins when it has ended. */
 const BUILD_WAIT_SECONDS = 3 * 3600
 
-/** One at a time on this machine, whoever asks: each takes all CPUs. */
-export async function buildTemplate(admin: Admin, { slug, recipe }: TemplateRow, options: MakeOptions): Promise<Result> {
+type Store = (admin: Admin, image: Image, options: MakeOptions) => Promise<Attempt[]>
+
+/** One at a time on this machine, whoever asks: each takes all CPUs. Without `store` a worker that has the file stores it in backup targets. */
+export async function buildTemplate(
+  admin: Admin,
+  { slug, recipe }: TemplateRow,
+  options: MakeOptions,
+  store: Store = async () => [],
+): Promise<Result> {
   if (!recipe) throw new Error(`OS template ${slug} has no build recipe. Import its image: npx berthd template import ${slug}`)
   const { imagesDir } = admin.config
   const progress = (doing: string): void => {
@@ -36,7 +46,7 @@ export async function buildTemplate(admin: Admin, { slug, recipe }: TemplateRow,
     progress('waiting for another build')
     const build = () => buildImage(imagesOf(admin), recipe, { ...options, progress })
     const image = await withFileLock(join(imagesDir, 'build.lock'), build, { timeoutSeconds: BUILD_WAIT_SECONDS, signal: options.signal })
-    return await publish(admin, slug, { ...image, origin: 'built here' })
+    return await publish(admin, slug, { ...image, origin: 'built here' }, await store(admin, image, { ...options, progress }))
   } finally {
     await recordProgress(imagesDir, slug, null)
   }
@@ -48,12 +58,23 @@ export async function importTemplate(admin: Admin, options: ImportOptions, slug:
   const from = sourceOf(options, known)
   const target = known ?? { slug, arch: newArch(options) }
   const checksum = checksumOf(admin, options, target, from)
-  const { sourceChecksum, ...image } = await withProgress(target, async (make) =>
-    importImage(imagesOf(admin), from, await checksum(make), make),
-  )
+  const { image, attempts } = await withProgress(target, async (make) => {
+    const imported = await importImage(imagesOf(admin), from, await checksum(make), make)
+    return { image: imported, attempts: await storeInTargets(admin, imported, make) }
+  })
   if (!known) await admin.db.tx((tx) => addTemplate(tx, admin.now, draftOf(slug, options)))
   const origin = 'url' in from ? from.url : basename(from.file)
-  return publish(admin, slug, { ...image, origin }, sourceChecksum)
+  return publish(admin, slug, { ...image, origin }, attempts, image.sourceChecksum)
+}
+
+/** What fails, or is interrupted, a worker of this machine does later: the image is published in any case. */
+const storeInTargets: Store = async (admin, image, { progress, signal }) => {
+  if ((await listTargets(admin.db)).length === 0) return []
+  const onTarget = (region: string): void => progress(`storing it in the backup target of ${region}`)
+  return withCore(admin, (deps) => storeNewImage(deps, image, onTarget, signal)).catch((error: unknown) => {
+    process.stderr.write(`The image could not be stored in a backup target: ${explain(error)}\n`)
+    return []
+  })
 }
 
 function sourceOf(options: ImportOptions, known: TemplateRow | undefined): From {
@@ -130,19 +151,26 @@ interface Published {
   origin: string
 }
 
-async function publish(admin: Admin, slug: string, image: Published, sourceChecksum?: string): Promise<Result> {
+async function publish(admin: Admin, slug: string, image: Published, attempts: Attempt[], sourceChecksum?: string): Promise<Result> {
   const { row, orphan } = await admin.db.tx(async (tx) => {
     const template = await findTemplate(tx, slug)
     if (!template) throw notFound('OS template')
     const left = await publishImage(tx, admin.now, template, image)
+    await recordStored(tx, admin.now, image.checksum, attempts)
     return { row: await getTemplate(tx, slug), orphan: left }
   })
   if (orphan) await imagesOf(admin).remove(orphan)
+  const { stored, missing } = (await targetsOf(admin.db))(row.checksum)
   const text = [
     `OS template ${slug} (${row.arch}) is available: ${Math.ceil(image.fileBytes / 1024 ** 2)} MiB, ${row.checksum}`,
     ...(sourceChecksum ? [`The file received has ${sourceChecksum}`] : []),
+    ...(stored.length > 0 ? [`It is in the backup target of ${stored.join(' and ')}`] : []),
+    ...missing.map(
+      ({ region_slug, error }) =>
+        `It is not in the backup target of ${region_slug} yet${error ? ` (${error})` : ''}: a worker of this machine stores it there`,
+    ),
   ]
-  return { data: { ...facts(row), ...(sourceChecksum && { sourceChecksum }) }, text: text.join('\n') }
+  return { data: { ...facts(row), ...(sourceChecksum && { sourceChecksum }), targets: stored }, text: text.join('\n') }
 }
 
 /** Runs `make` until it ends or Ctrl-C is pressed, and shows its progress. */

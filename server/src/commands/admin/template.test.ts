@@ -29,7 +29,11 @@ describe('berthd template', { timeout: 120_000 }, () => {
     expect(made).toMatchObject({ slug: 'mine', arch: 'x86_64', virtualBytes: 2 * 1024 ** 2, origin: 'disk.raw' })
     expect(await readdir(join(dataDir, 'images'))).toEqual([`${String(made['checksum']).replace('sha256:', '')}.qcow2`])
     const rows = await json<{ slug: string; state: string; next: string | null }[]>('list')
-    expect(rows.find(({ slug }) => slug === 'mine')).toMatchObject({ state: 'available', next: null })
+    expect(rows.find(({ slug }) => slug === 'mine')).toMatchObject({ state: 'available', here: true, targets: [], next: null })
+    expect((await run('list')).stdout).toMatch(/mine .* available +this machine +disk\.raw/)
+    settings['BERTH_IMAGES_DIR'] = join(dataDir, 'elsewhere')
+    expect((await run('list')).stdout).toMatch(/mine .* image lost +nowhere +disk\.raw/)
+    delete settings['BERTH_IMAGES_DIR']
     expect(rows.find(({ slug }) => slug === 'tiny')).toMatchObject({ state: 'simulated', next: 'npx berthd template build tiny' })
     expect(await json('remove', 'mine', '--yes')).toMatchObject({ removed: true })
     expect(await readdir(join(dataDir, 'images'))).toEqual([])

@@ -3,7 +3,7 @@ import { getTemplate, listTemplateRows, withdrawTemplate, type TemplateRow } fro
 import { readProgress } from '../../images/progress.ts'
 import { adminCommand, type Admin } from '../admin-command.ts'
 import { table, type Result } from '../output.ts'
-import { facts, imagesOf, type ImportOptions } from './template-facts.ts'
+import { facts, imagesOf, targetsOf, type ImportOptions } from './template-facts.ts'
 
 export function templateCommands(program: Command): void {
   const template = program.command('template').description('OS templates and their images')
@@ -41,22 +41,33 @@ export function templateCommands(program: Command): void {
 }
 
 async function list(admin: Admin): Promise<Result> {
-  const images = imagesOf(admin)
+  const [images, targets] = [imagesOf(admin), await targetsOf(admin.db)]
   const rows = await Promise.all(
-    (await listTemplateRows(admin.db)).map(async (row) => ({
-      ...facts(row),
-      state:
-        (await readProgress(admin.config.imagesDir, row.slug)) ?? stateOf(row, row.checksum !== '' && (await images.has(row.checksum))),
-      next: row.checksum === '' ? nextStep(row) : null,
-    })),
+    (await listTemplateRows(admin.db)).map(async (row) => {
+      const isHere = row.checksum !== '' && (await images.has(row.checksum))
+      const { stored } = targets(row.checksum)
+      return {
+        ...facts(row),
+        state: (await readProgress(admin.config.imagesDir, row.slug)) ?? stateOf(row, isHere || stored.length > 0),
+        here: isHere,
+        targets: stored,
+        next: row.checksum === '' ? nextStep(row) : null,
+      }
+    }),
   )
-  const shown = rows.map((row) => ({ ...row, mib: Math.ceil(row.sizeBytes / 1024 ** 2), from: row.origin || row.next }))
-  return { data: rows, text: table(shown, ['slug', 'name', 'arch', 'mib', 'state', 'from'], 'No templates').text }
+  const shown = rows.map((row) => ({
+    ...row,
+    mib: Math.ceil(row.sizeBytes / 1024 ** 2),
+    where: row.checksum === '' ? '' : [...(row.here ? ['this machine'] : []), ...row.targets].join(', ') || 'nowhere',
+    from: row.origin || row.next,
+  }))
+  return { data: rows, text: table(shown, ['slug', 'name', 'arch', 'mib', 'state', 'where', 'from'], 'No templates').text }
 }
 
-function stateOf(row: TemplateRow, isHere: boolean): string {
+/** `isFound`: here or in a backup target. */
+function stateOf(row: TemplateRow, isFound: boolean): string {
   if (row.checksum === '') return row.lacks_image ? 'no image' : 'simulated'
-  if (!isHere) return 'image lost'
+  if (!isFound) return 'image lost'
   return row.deprecated_at ? 'deprecated' : row.available ? 'available' : 'not offered'
 }
 

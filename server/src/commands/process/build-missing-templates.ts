@@ -6,7 +6,7 @@ import type { Db } from '../../kernel/database/db.ts'
 import { explain } from '../errors.ts'
 import { showLine } from '../output.ts'
 import type { ProcessContext } from './service.ts'
-import { imagesOf } from '../admin/template-facts.ts'
+import { imagesOf, targetsOf } from '../admin/template-facts.ts'
 
 const isSmallest = ({ slug }: TemplateRow): boolean => slug === 'tiny'
 
@@ -29,12 +29,14 @@ export async function buildMissingTemplates(serving: ProcessContext, db: Db, not
   })
 }
 
-/** Templates of this architecture with a recipe whose image libvirt hosts need and do not have. */
+/** Templates of this architecture with a recipe whose image libvirt hosts need and nobody has. */
 async function buildable({ config }: ProcessContext, db: Db): Promise<TemplateRow[]> {
   if (process.getuid?.() !== 0) return []
-  const images = imagesOf({ config })
+  const [images, targets] = [imagesOf({ config }), await targetsOf(db)]
   const rows = (await listTemplateRows(db)).filter(({ recipe, arch }) => recipe && arch === nativeArch())
-  const lacking = await Promise.all(rows.map(async (row) => (row.checksum === '' ? row.lacks_image : !(await images.has(row.checksum)))))
+  // One that is in a backup target is fetched when it is needed: built anew it would be another.
+  const isLost = async (checksum: string): Promise<boolean> => !(await images.has(checksum)) && targets(checksum).stored.length === 0
+  const lacking = await Promise.all(rows.map(async (row) => (row.checksum === '' ? row.lacks_image : isLost(row.checksum))))
   return rows.filter((_, i) => lacking[i]).sort((a, b) => Number(isSmallest(b)) - Number(isSmallest(a)))
 }
 

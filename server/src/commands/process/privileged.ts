@@ -11,6 +11,7 @@ import { CLIENT_FILES, issueChassis, pkiFolder, renewClientCertificate } from '.
 import { readPkiFile } from '../../hypervisor/local-access.ts'
 import { accessFolder } from '../../hypervisor/rbd/access.ts'
 import { ownImagesFolder } from '../../images/own-images.ts'
+import { fetchedFolder } from '../../images/store.ts'
 import { asUser, ensureSystemUser, run, SERVICE_USER, type OsUser } from '../../kernel/os-user.ts'
 import { findPortHolder } from '../port-owner.ts'
 import type { FromService, Question, Ready, Start, ToService } from './messages.ts'
@@ -34,7 +35,7 @@ export async function launchUnprivileged(serving: ProcessContext): Promise<Launc
   try {
     const user = await ensureSystemUser(SERVICE_USER)
     await mkdir(config.imagesDir, { recursive: true, mode: 0o755 })
-    await ensureOwnFolder(ownImagesFolder(config.imagesDir), user, 0o711)
+    for (const folder of [ownImagesFolder, fetchedFolder]) await ensureOwnFolder(folder(config.imagesDir), user, 0o711)
     await ensureOwnFolder(accessFolder(config.dataDir), user, 0o700)
     const { prefix, readsAll } = await findPrefix(config, user)
     const cache = await compiledFolder(config, user)

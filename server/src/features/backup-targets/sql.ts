@@ -37,12 +37,13 @@ export const findTarget = (db: Queries, id: string) => db.maybe<TargetRow>(sql`s
 export const countBackupsIn = async (tx: Tx, id: string): Promise<number> =>
   Number((await tx.one<{ count: bigint }>(sql`select count(*) from backups where target_id = ${id}`)).count)
 
-/** Backups that customers can restore, their images, and the disks of shelved VMs. */
+/** Backups that customers can restore, their images and those of OS templates, and the disks of shelved VMs. */
 export const restorableIn = (db: Queries, id: string) =>
   db.many<{ id: string; vm_id: string; checksum: string | null }>(sql`
     select id, vm_id, checksum from backups where target_id = ${id} and status in ('AVAILABLE', 'RESTORING')
-    union all select c.image_id, 'image-' || c.image_id, c.checksum from image_copies c join images i on i.id = c.image_id
-    where c.target_id = ${id} and c.stored_at is not null and i.status = 'AVAILABLE'
+    union all select c.image_id, 'image-' || c.image_id, c.checksum from image_copies c
+    where c.target_id = ${id} and c.stored_at is not null and (exists (select from images i where i.id = c.image_id and i.status = 'AVAILABLE')
+      or exists (select from os_templates o where o.account_id is null and o.checksum = 'sha256:' || c.image_id))
     union all select id, vm_id, checksum from shelved_disks where target_id = ${id} and checksum is not null and not is_unwanted order by 1`)
 
 export type RepositoryRow = Row<'backup_repositories'>

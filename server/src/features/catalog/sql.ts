@@ -114,6 +114,10 @@ export const listTemplates = (db: Queries) => db.many<TemplateRow>(sql`${templat
 export const findTemplate = (db: Queries, key: string) =>
   db.maybe<TemplateRow>(sql`${templates} where (t.id = ${key} or t.slug = ${key}) and ${isPublic}`)
 
+/** One of those that have this image. */
+export const findTemplateByChecksum = (db: Queries, checksum: string) =>
+  db.maybe<TemplateRow>(sql`${templates} where t.checksum = ${checksum} and ${isPublic} limit 1`)
+
 export const templateById = (db: Queries, id: string) => db.maybe<TemplateRow>(sql`${templates} where t.id = ${id}`)
 
 /** An image of the account stays until the transaction ends. */

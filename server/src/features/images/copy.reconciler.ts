@@ -1,4 +1,4 @@
-// Has every image stored in the backup targets that are to have it, few at a time, and removed from them when it is deleted.
+// Has every image, of accounts and of OS templates, stored in the backup targets that are to have it, few at a time, and removed from them when it is deleted.
 import type { Tx } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Workflow } from '../../workflow/workflow-builder.ts'
@@ -27,7 +27,8 @@ async function start(tx: Tx, { workflows }: Deps, imageId: string, targetId: str
   const copy = await copies.lockIdleCopy(tx, imageId, targetId)
   if (!copy || (work.name === storeImageCopy.name && !(await copies.lockNeeded(tx, imageId)))) return
   const runId = newId()
-  await copies.setRun(tx, copy, runId)
-  const label = work.name === storeImageCopy.name ? 'IMAGE_COPY' : 'IMAGE_REMOVE_COPY'
+  const isStore = work.name === storeImageCopy.name
+  await (isStore ? copies.setRun : copies.setRemoval)(tx, copy, runId)
+  const label = isStore ? 'IMAGE_COPY' : 'IMAGE_REMOVE_COPY'
   await workflows.start(tx, work, { imageId, targetId }, { label, subjectId: `${imageId}.${targetId}`, runId })
 }

@@ -1,25 +1,21 @@
 // Stores an image in a backup target, and removes it there. Neither is anybody's action.
-import { createHash } from 'node:crypto'
-import { extentsOf } from '../../backup-target/file-content.ts'
-import type { Extent } from '../../hypervisor/extent.ts'
-import { addDuration, parseDurationMs } from '../../kernel/clock.ts'
+import { addDuration } from '../../kernel/clock.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
-import { StepError, type StepContext } from '../../workflow/workflow-builder.ts'
+import type { StepContext } from '../../workflow/workflow-builder.ts'
 import { workflow, type Deps } from '../deps.ts'
-import { openCopy, type CopyInput } from './copies.ts'
+import { openCopy, toFile, uploadImage, type CopyInput, type Uploaded } from './copies.ts'
 import * as copies from './copies.sql.ts'
 import { COPY, PURGE } from './reconciler-names.ts'
-import { imageById, postpone, type ImageRow } from './sql.ts'
+import { imageById, postpone } from './sql.ts'
+import { findTemplateFile } from './template-images.ts'
 
 type Context = Pick<StepContext<Deps, CopyInput, unknown>, 'deps' | 'input' | 'signal'>
 
 const RETRY = '1h'
-const DAY_MS = parseDurationMs('1d')
 
 const idOf = ({ imageId, targetId }: CopyInput) => ({ image_id: imageId, target_id: targetId })
 
-/** What an attempt has stored is found by the next. */
 export const storeImageCopy = workflow<CopyInput>(copies.COPY_IMAGE, { deadline: '1d', queue: 'bulk' })
   .step('upload', { timeout: '8h', tries: 50, run: upload })
   .onSuccess(async (tx, { input, results: { upload: stored }, now }) => {
@@ -31,28 +27,17 @@ export const storeImageCopy = workflow<CopyInput>(copies.COPY_IMAGE, { deadline:
     await triggerReconciler(tx, COPY)
   })
 
-async function upload({ deps, input, signal }: Context): Promise<{ checksum: string; renewAt: string | null } | null> {
-  const [image, copy] = [await imageById(deps.db, input.imageId), await copies.findCopy(deps.db, input.imageId, input.targetId)]
-  if (image?.status !== 'AVAILABLE' || !copy) return null // it was deleted meanwhile
-  const { repository, lockDays } = await openCopy(deps, input, signal)
-  const file = { sizeBytes: Number(image.size_bytes), extents: checkedFile(deps, image) }
-  const { checksum } = await repository.upload({ backupId: image.id, parentId: null, ...file, lockDays }, signal)
-  if (lockDays === null) return { checksum, renewAt: null }
-  if (copy.stored_at !== null) await repository.renewLock(image.id, lockDays, signal)
-  return { checksum, renewAt: new Date(deps.clock.now().getTime() + (lockDays * DAY_MS) / 2).toISOString() }
+async function upload({ deps, input: { imageId, targetId }, signal }: Context): Promise<Uploaded | null> {
+  const file = await findFile(deps, imageId)
+  return file && (await copies.findCopy(deps.db, imageId, targetId)) ? uploadImage(deps, targetId, file, signal) : null // or it was deleted meanwhile
 }
 
-/** Read only where it is not in the target already. */
-async function* checkedFile({ images }: Deps, { id, kind, checksum }: ImageRow): AsyncGenerator<Extent> {
-  const hash = createHash('sha256')
-  if (!(await images.has(id, kind)))
-    throw new StepError('image_elsewhere', 'The file of the image is not on this machine.', { retry: true })
-  for await (const extent of extentsOf(images.pathOf(id, kind))) {
-    hash.update(extent.bytes)
-    yield extent
-  }
-  if (`sha256:${hash.digest('hex')}` !== checksum)
-    throw new StepError('image_damaged', 'The file of the image is not as it was made.', { retry: false })
+async function findFile(deps: Deps, id: string) {
+  const image = await imageById(deps.db, id)
+  if (!image) return findTemplateFile(deps, id)
+  if (image.status !== 'AVAILABLE') return undefined
+  const { images } = deps
+  return { ...toFile(image), path: (await images.has(id, image.kind)) ? images.pathOf(id, image.kind) : undefined }
 }
 
 export const removeImageCopy = workflow<CopyInput>('image.remove_copy', { deadline: '1d', queue: 'bulk' })

@@ -6,7 +6,7 @@ import { lockTemplateUse } from '../catalog/service.ts'
 import { reconciler, type Deps } from '../deps.ts'
 import { hostsOfImage, releaseImageRoom } from '../hosts/capacity.ts'
 import { callHost, retryDelay } from '../hosts/service.ts'
-import { isLocked } from './copies.sql.ts'
+import { isLocked, unneededTemplateImages } from './copies.sql.ts'
 import { STORAGE_QUOTA } from './create.workflow.ts'
 import { recordImageEvent } from './events.ts'
 import { PURGE } from './reconciler-names.ts'
@@ -56,13 +56,18 @@ export const evictImages = reconciler('images.evict', '1h', async (deps: Deps) =
   }
 })
 
-/** A file without a row: of a process that died, or of an image that is newer than the database that was restored. */
+/** A file without a row: of a process that died, or of an image that is newer than the database that was restored. Or fetched, of a template that was removed. */
 const QUARANTINE = '24h'
 
 export const sweepImageFiles = reconciler('images.sweep_files', '1h', async (deps: Deps) => {
-  const old = await deps.images.list(subtractDuration(deps.clock.now(), QUARANTINE))
-  for (const id of await sql.unknownAmong(deps.db, old)) {
-    await deps.images.remove(id)
-    deps.log.warn({ imageId: id }, 'orphan image file removed')
+  const { db, log, images, templates } = deps
+  const before = subtractDuration(deps.clock.now(), QUARANTINE)
+  for (const id of await sql.unknownAmong(db, await images.list(before))) {
+    await images.remove(id)
+    log.warn({ imageId: id }, 'orphan image file removed')
+  }
+  for (const id of await unneededTemplateImages(db, await templates.fetched.list(before))) {
+    await templates.fetched.remove(id)
+    log.info({ imageId: id }, 'fetched image of a removed template removed')
   }
 })

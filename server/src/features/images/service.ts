@@ -27,7 +27,8 @@ import { toImage } from './view.ts'
 
 export { countAvailable, IMAGE_RENEWAL_PRICE } from './sql.ts'
 export { repositoryIdOf } from './copies.ts'
-export { notStored } from './copies.sql.ts'
+export { notStored, templateCopies } from './copies.sql.ts'
+export { recordStored, storeNewImage, type Attempt } from './template-images.ts'
 
 const LABEL = 'IMAGE_CREATE'
 /** Whoever makes a VM from the image, with keys of their own, reads the VM: as one can who sets its password. */

@@ -64,6 +64,7 @@ async function fill(context: HostContext, volume: Volume, image: Image, signal: 
 
 export async function openImage({ images, hostId }: HostContext, template: TemplateRef): Promise<Image> {
   const image = await images.open(template).catch((error: unknown) => {
+    if (error instanceof DriverError) throw error
     throw new DriverError('not_found', `There is no image of template ${template.slug} for host ${hostId}: ${(error as Error).message}`, {
       cause: error,
     })
