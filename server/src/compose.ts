@@ -21,7 +21,9 @@ import { openPayments } from './features/payments/create-provider.ts'
 import { bySession } from './features/sessions/authenticate.ts'
 import { sendNewCookies } from './features/sessions/cookie.ts'
 import { serveSignIn, type SignInRoutes } from './features/sessions/sign-in.routes.ts'
-import { issueChassis, pkiFolder, renewClientCertificate } from './host-setup/certificate-authority.ts'
+import { readAuthorityFiles, type AuthorityStore } from './host-setup/authority-files.ts'
+import { issueChassis, renewClientCertificate } from './host-setup/certificate-authority.ts'
+import { pkiFolder, takePkiFolder } from './host-setup/pki-folder.ts'
 import { directAccess } from './hypervisor/local-access.ts'
 import type { Api } from './http/api/api.ts'
 import { serveDocs } from './http/docs/docs.ts'
@@ -54,6 +56,7 @@ import {
   type Counters,
 } from './kernel/database/window-counters.ts'
 import { openDb, type Db } from './kernel/database/db.ts'
+import { pruneJoinTokens } from './kernel/database/join-token.ts'
 import { openClock } from './kernel/database/test-clock.ts'
 import { rateLimitedWarn, type Log } from './kernel/log.ts'
 import { openMailer, type Mailer } from './kernel/net/smtp.ts'
@@ -74,16 +77,13 @@ export const PUBLIC_PREFIX = '/api/public/v1'
 export const DASHBOARD_PREFIX = '/api/dashboard'
 
 /** What a process without root has from the one that started it. */
-export interface RootAccess extends LocalAccess {
+export interface RootAccess extends Pick<LocalAccess, 'connect'> {
   masterKey: Buffer
-  renewCertificate(): Promise<void>
-  issueChassis: Deps['issueChassis']
 }
 
 export interface Core {
   deps: Deps
   engine: WorkflowEngine
-  renewCertificate(): Promise<void>
   /** Every `close` drains until `deadline` is aborted; by default after BERTH_DRAIN_SECONDS. */
   close(deadline?: AbortSignal): Promise<void>
 }
@@ -114,6 +114,8 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   })
   const { root } = options
   const vault = root ? vaultFrom(root.masterKey) : await openVerifiedVault(db, config.masterKeyFile)
+  if (!root) await takeOldAuthorities({ db, vault }, config, log)
+  const access = { ...directAccess((names) => readAuthorityFiles({ db, vault }, names)), ...(root && { connect: root.connect }) }
   const time = options.clock ? null : await openClock(db, config.testClock)
   const clock = options.clock ?? time!.clock
   const known = [...workflows, ...(options.workflows ?? [])]
@@ -130,7 +132,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
       libvirt: async (host) => {
         const { libvirtDrivers } = await import('./hypervisor/libvirt/driver.ts') // imported on demand: a hundred files that simulated hosts do not need
         const all: ImageSource = { open: async (template) => (await findImage(template)) ?? templates.open(template) }
-        return libvirtDrivers({ log, images: all, storage, dataDir: config.dataDir, access: root })(host)
+        return libvirtDrivers({ log, images: all, storage, access })(host)
       },
     },
     lookup: (hostId) => findHostToCall(db, hostId),
@@ -140,7 +142,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
     open: async (regionId, uri) => {
       if (uri === null) return simulatedNetworkControllers({ ...simulated, findHostId: (id, name) => findHostIdIn(db, id, name) })(regionId)
       const { openOvn } = await import('./hypervisor/ovn/controller.ts') // imported on demand: simulated regions do not need it
-      return openOvn(uri, { log, access: root ?? directAccess(pkiFolder(config.dataDir)) })
+      return openOvn(uri, { log, access })
     },
   })
   const unfollow = syncDriverPool({ db, hypervisors, log })
@@ -169,13 +171,12 @@ export async function openCore(config: Config, url: string, log: Log, options: C
     storage,
     images,
     templates,
-    issueChassis: root?.issueChassis ?? ((name) => issueChassis(config.dataDir, name)),
+    issueChassis: (name) => issueChassis({ db, vault }, name),
     hooks,
   }
   return {
     deps,
     engine,
-    renewCertificate: root?.renewCertificate ?? (() => renewClientCertificate(config.dataDir)),
     async close(deadline = drainDeadline(config)) {
       await engine.drain(deadline)
       await engine.stop()
@@ -190,6 +191,12 @@ export async function openCore(config: Config, url: string, log: Log, options: C
       await db.close()
     },
   }
+}
+
+async function takeOldAuthorities(store: AuthorityStore, { dataDir }: Config, log: Log): Promise<void> {
+  const others = await takePkiFolder(store, dataDir)
+  if (others.length > 0)
+    log.warn({ folder: pkiFolder(dataDir), others }, 'folder has other certificate authorities than the database; not taken')
 }
 
 /** Email is disabled without an SMTP server. */
@@ -303,15 +310,16 @@ async function pruneRuns({ db, clock }: Deps): Promise<void> {
 }
 
 /** Runs workflows and reconcilers. */
-export async function openWorker({ deps, engine, renewCertificate }: Core): Promise<{ close(deadline?: AbortSignal): Promise<void> }> {
+export async function openWorker({ deps, engine }: Core): Promise<{ close(deadline?: AbortSignal): Promise<void> }> {
   await engine.work(deps, deps.config.workerConcurrency)
   const loops = startReconcilers(deps, [
     ...reconcilers,
     { name: 'workflow.rescue', everyMs: 5_000, runOnce: () => engine.requeueAbandonedRuns() },
     { name: 'idempotency_keys.prune', everyMs: 60_000, runOnce: ({ db, clock }) => deleteExpiredKeys(db, clock.now()) },
     { name: 'rate_limits.prune', everyMs: 60_000, runOnce: ({ db, clock }) => deleteExpiredCounters(db, clock.now()) },
+    { name: 'join_tokens.prune', everyMs: 60_000, runOnce: ({ db, clock }) => pruneJoinTokens(db, clock.now()) },
     { name: 'workflow_runs.prune', everyMs: 3_600_000, runOnce: pruneRuns },
-    { name: 'certificate.renew', everyMs: 86_400_000, runOnce: renewCertificate },
+    { name: 'certificate.renew', everyMs: 86_400_000, runOnce: renewClientCertificate },
     { name: 'invariants.check', everyMs: 300_000, runOnce: createInvariantMonitor() },
   ])
   const stopListening = await listenForTriggers(deps.db, loops)

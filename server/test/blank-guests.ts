@@ -11,6 +11,7 @@ import { TEMPLATE } from '../src/hypervisor/conformance/fixture.ts'
 import type { Driver, MachineSpec } from '../src/hypervisor/driver.ts'
 import { libvirtDrivers } from '../src/hypervisor/libvirt/driver.ts'
 import type { Image } from '../src/hypervisor/image-source.ts'
+import { directAccess, type LocalAccess } from '../src/hypervisor/local-access.ts'
 import { nativeArch } from '../src/kernel/arch.ts'
 import { newId } from '../src/kernel/ids.ts'
 import { openLibvirtHost, type LibvirtHost } from './libvirt-host.ts'
@@ -35,9 +36,9 @@ export function blankGuests() {
   })
   afterAll(() => host.close())
 
-  const open = (options: { image?: Image; uri?: string; dataDir?: string } = {}): Driver => {
+  const open = (options: { image?: Image; uri?: string; access?: LocalAccess } = {}): Driver => {
     const images = { open: () => Promise.resolve(options.image ?? image) }
-    const drivers = libvirtDrivers({ log: pino({ level: 'silent' }), images, dataDir: options.dataDir ?? host.sandbox.folder })
+    const drivers = libvirtDrivers({ log: pino({ level: 'silent' }), images, access: options.access ?? directAccess() })
     const driver = drivers({ id: newId(), driver: 'libvirt', uri: options.uri ?? host.uri })
     opened.push(driver)
     return driver

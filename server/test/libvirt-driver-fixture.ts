@@ -6,7 +6,7 @@ import { eventually } from '../../libvirt/test/eventually.ts'
 import { libvirtDrivers } from '../src/hypervisor/libvirt/driver.ts'
 import { collect, expectKind, type DriverFixture } from '../src/hypervisor/conformance/fixture.ts'
 import { volumeSerial, type MachineSpec, type NicSpec, type TemplateRef, type VolumeSpec } from '../src/hypervisor/driver.ts'
-import { directAccess } from '../src/hypervisor/local-access.ts'
+import { directAccess, type LocalAccess } from '../src/hypervisor/local-access.ts'
 import type { StorageSource } from '../src/hypervisor/storage-source.ts'
 import { openOvn } from '../src/hypervisor/ovn/controller.ts'
 import { newId } from '../src/kernel/ids.ts'
@@ -50,16 +50,16 @@ export async function cephDriverFixture(osds = 1): Promise<CephDriverFixture> {
 
 export const libvirtDriverFixture = async (): Promise<DriverFixture> => driverFixture(await openLibvirtHost())
 
-/** `dataDir`: of certificates, where the host is a remote one. */
+/** `access`: with certificates, where the host is a remote one. */
 export async function driverFixture(
   host: LibvirtHost,
-  { storage, storageId = null, dataDir = '' }: { storage?: StorageSource; storageId?: string | null; dataDir?: string } = {},
+  { storage, storageId = null, access = directAccess() }: { storage?: StorageSource; storageId?: string | null; access?: LocalAccess } = {},
 ): Promise<DriverFixture> {
   const image = await tinyImage()
   const log = pino({ level: 'silent' })
-  const networks = openOvn(host.networkController, { log, access: directAccess(join(dataDir, 'pki')) })
+  const networks = openOvn(host.networkController, { log, access })
   await networks.ensurePublicNetwork({ ranges: ['10.77.0.0/16'], allowed: [] }, AbortSignal.timeout(TIMEOUT_MS))
-  const open = libvirtDrivers({ log, images: { open: () => Promise.resolve(image) }, storage, dataDir })
+  const open = libvirtDrivers({ log, images: { open: () => Promise.resolve(image) }, storage, access })
   const ref = { id: newId(), driver: 'libvirt', uri: host.uri } as const
   const [driver, other] = [open(ref), open(ref)]
   const shell = new GuestShell(host.sandboxes.unix(host.sandbox), TIMEOUT_MS)

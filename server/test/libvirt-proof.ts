@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import type { Driver, MachineSpec } from '../src/hypervisor/driver.ts'
 import { libvirtDrivers } from '../src/hypervisor/libvirt/driver.ts'
+import { directAccess } from '../src/hypervisor/local-access.ts'
 import { newId } from '../src/kernel/ids.ts'
 import { openLibvirtHost, type LibvirtHost } from './libvirt-host.ts'
 import { tinyImage } from './tiny-image.ts'
@@ -28,7 +29,7 @@ export async function openProof(uriOf?: (host: LibvirtHost) => Promise<string>):
   const host = await openLibvirtHost()
   const uri = (await uriOf?.(host)) ?? host.uri
   const images = { open: () => Promise.resolve(image) }
-  const open = libvirtDrivers({ log: pino({ level: 'silent' }), images, dataDir: host.sandbox.folder })
+  const open = libvirtDrivers({ log: pino({ level: 'silent' }), images, access: directAccess() })
   const [driver, other] = [open({ id: 'host', driver: 'libvirt', uri }), open({ id: 'host', driver: 'libvirt', uri })]
   const template = { id: 'tiny', slug: 'tiny', checksum: image.checksum, arch: image.arch, hasAgent: true }
   let machines = 1

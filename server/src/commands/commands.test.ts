@@ -381,6 +381,7 @@ describe('destructive commands', { timeout: 120_000 }, () => {
     ['token', 'delete', 'x'],
     ['host', 'remove', 'x'],
     ['certificate', 'revoke', 'x'],
+    ['certificate', 'replace-authority', 'chassis'],
     ['host', 'recover', 'x', '--destroyed'],
     ['host', 'fence', 'x'],
     ['ip-pool', 'remove', 'x'],

@@ -10,6 +10,7 @@ import { asError } from './errors.ts'
 import { fleetCommands } from './admin/fleet.ts'
 import { hostCommands } from './admin/host.ts'
 import { hostPrepareCommands } from './admin/host-prepare.ts'
+import { joinCommands } from './admin/join.ts'
 import { maintenanceCommands } from './admin/maintenance.ts'
 import { networkControllerCommands } from './admin/network-controller.ts'
 import { paymentCommands } from './admin/payment.ts'
@@ -31,6 +32,7 @@ export function createProgram(json: boolean): Command {
   for (const add of [
     processCommands,
     backupCommands,
+    joinCommands,
     accountCommands,
     ownerCommands,
     userCommands,

@@ -47,7 +47,7 @@ export interface Deps {
   images: OwnImages
   /** Images of OS templates. `open` fetches one that is not on this machine. */
   templates: ImageStore
-  /** Certificate and key of a chassis in PEM; null where the authority of chassis is on another machine. */
+  /** Certificate and key of a chassis in PEM; null where there is no authority yet. */
   issueChassis(name: string): Promise<{ cert: string; key: string } | null>
   hooks: Hooks
 }

@@ -45,7 +45,7 @@ describe('a host that is verified', () => {
 
   test.each([
     ['connect ECONNREFUSED 10.0.0.5:16514', 'does not listen'],
-    ["ENOENT: no such file or directory, open '/data/pki/client.pem'", 'host certificate --address'],
+    ['the control plane has no certificates yet', 'host certificate --address'],
     ["Hostname/IP does not match certificate's altnames: IP: 10.0.0.6 is not in the cert's list", 'another address'],
     ['certificate has expired', 'renew it'],
     ['certificate revoked', 'issue another one'],

@@ -79,7 +79,7 @@ describeIf(missingForMachine())('guests of a prepared host', { timeout: 120_000 
     if (failed) throw new Error(failed.message)
     controller = openOvn(`unix:${join(machine.sandbox.folder, 'ovn/run')}`, {
       log: pino({ level: 'silent' }),
-      access: directAccess(''),
+      access: directAccess(),
     })
     await controller.ensurePublicNetwork({ ranges: [RANGE], allowed: [OFFICE_RANGE] }, soon())
     await controller.ensureNetwork(

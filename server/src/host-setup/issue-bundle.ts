@@ -4,30 +4,40 @@ import { join } from 'node:path'
 import { parseCidr, formatCidr, type Cidr } from '../kernel/cidr.ts'
 import { chassisName } from '../hypervisor/host-address.ts'
 import { isAddress } from '../hypervisor/network-controller-address.ts'
-import { openAuthority, peerName, pkiFolder, type Authority } from './certificate-authority.ts'
+import { readAuthorityFiles, withAuthorityFiles, type AuthorityStore } from './authority-files.ts'
+import { openAuthority, peerName, type Authority } from './certificate-authority.ts'
 import type { Bundle, ChassisBundle, ControllerBundle } from './setup-step.ts'
 import { freeRange } from './address-range.ts'
 import { readFileOrNull, writeFileAtomic } from './shell.ts'
 
 type Issued = Record<string, string>
 
-const issuedFile = (dataDir: string): string => join(pkiFolder(dataDir), 'ranges.json')
+const ISSUED = 'ranges.json'
 
-const readIssued = async (dataDir: string): Promise<Issued> => JSON.parse((await readFileOrNull(issuedFile(dataDir))) ?? '{}') as Issued
+const parse = (text: string | null | undefined): Issued => JSON.parse(text ?? '{}') as Issued
 
-export const issuedRange = async (dataDir: string, address: string): Promise<string | undefined> => (await readIssued(dataDir))[address]
+export const issuedRange = async (store: AuthorityStore, address: string): Promise<string | undefined> =>
+  parse((await readAuthorityFiles(store, [ISSUED])).get(ISSUED))[address]
+
+/** The one that it has already, or a free one. */
+const reserveRange = (store: AuthorityStore, address: string, inUse: string[]): Promise<string> =>
+  withAuthorityFiles(store, async (folder) => {
+    const issued = parse(await readFileOrNull(join(folder, ISSUED)))
+    const range = issued[address] ?? formatCidr(freeRange(ranges([...inUse, ...Object.values(issued)])))
+    await writeFileAtomic(join(folder, ISSUED), JSON.stringify({ ...issued, [address]: range }), 0o600)
+    return range
+  })
 
 /** `controllers`: of the region's OVN; null: the host has one of its own, and is alone in its region. */
 export async function issueBundle(
-  dataDir: string,
+  store: AuthorityStore,
   address: string,
   { regionId, inUse, controllers }: { regionId: string; inUse: string[]; controllers: string[] | null },
   out: string,
 ): Promise<Bundle> {
   requireAddress(address)
-  const authority = await openAuthority(dataDir)
-  const issued = await readIssued(dataDir)
-  const range = issued[address] ?? formatCidr(freeRange(ranges([...inUse, ...Object.values(issued)])))
+  const authority = await openAuthority(store)
+  const range = await reserveRange(store, address, inUse)
   const bundle = {
     address,
     ca: authority.ca,
@@ -42,7 +52,6 @@ export async function issueBundle(
       qemu: await authority.issueMigration(address, regionId),
     },
   }
-  await writeFileAtomic(issuedFile(dataDir), JSON.stringify({ ...issued, [address]: range }), 0o600)
   await writeFileAtomic(out, `${JSON.stringify(bundle)}\n`, 0o600)
   return bundle
 }
@@ -53,9 +62,14 @@ async function chassisBundle(authority: Authority, address: string, controllers:
 }
 
 /** Of a machine that shall hold the databases of a region's OVN; `members` are all of them, this one included. */
-export async function issueControllerBundle(dataDir: string, address: string, members: string[], out: string): Promise<ControllerBundle> {
+export async function issueControllerBundle(
+  store: AuthorityStore,
+  address: string,
+  members: string[],
+  out: string,
+): Promise<ControllerBundle> {
   for (const each of [address, ...members]) requireAddress(each)
-  const authority = await openAuthority(dataDir)
+  const authority = await openAuthority(store)
   const bundle = {
     address,
     members,

@@ -1,5 +1,5 @@
 // Three machines become the network controllers of a region, a fourth one its host: with the commands of the handbook, over TLS only.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -7,16 +7,18 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { describeIf } from '../../../libvirt/test/describe-if.ts'
 import { Sandboxes } from '../../../libvirt/test/sandbox-fleet.ts'
 import type { Sandbox } from '../../../libvirt/test/sandboxed-libvirtd.ts'
+import { openAuthorities, type TestAuthorities } from '../../test/authorities.ts'
 import { bareMachine, done, failure, missingForMachine, type BareMachine, type Report } from '../../test/bare-machine.ts'
 import { testDatabase } from '../../test/harness.ts'
 import { berthd, berthdJson, service, type Settings } from '../../test/processes.ts'
 import { libvirtDrivers } from '../hypervisor/libvirt/driver.ts'
-import { directAccess } from '../hypervisor/local-access.ts'
 import type { NetworkController } from '../hypervisor/network-controller.ts'
 import { openOvn } from '../hypervisor/ovn/controller.ts'
 import { addDuration, sleep, systemClock } from '../kernel/clock.ts'
-import { daysLeft, issueChassis, openAuthority } from './certificate-authority.ts'
+import { readAuthorityFiles, type AuthorityStore } from './authority-files.ts'
+import { issueChassis, openAuthority } from './certificate-authority.ts'
 import { run } from './shell.ts'
+import { daysLeft } from './signing.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 
@@ -27,10 +29,12 @@ describeIf(missingForMachine())('network controllers', { timeout: 300_000 }, () 
   let members: BareMachine[]
   let host: BareMachine
   let controller: NetworkController | undefined
+  let authorities: TestAuthorities
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'berth-controllers-'))
     settings = { BERTH_DATABASE_URL: await testDatabase(), BERTH_DATA_DIR: folder }
+    authorities = await openAuthorities(settings['BERTH_DATABASE_URL']!, folder)
     sandboxes = await Sandboxes.open()
     members = []
     for (let number = 1; number <= 3; number++) members.push(await bareMachine(await sandboxes.add()))
@@ -39,9 +43,19 @@ describeIf(missingForMachine())('network controllers', { timeout: 300_000 }, () 
   }, 120_000)
   afterAll(async () => {
     await controller?.close()
+    await authorities?.close()
+    await (await strangers)?.close()
     await sandboxes?.close()
     await rm(folder, { recursive: true, force: true })
   })
+
+  /** Another control plane. */
+  let strangers: Promise<TestAuthorities> | undefined
+  const openStranger = (): Promise<TestAuthorities> =>
+    (strangers ??= (async () => {
+      await mkdir(join(folder, 'stranger'))
+      return openAuthorities(await testDatabase(), join(folder, 'stranger'))
+    })())
 
   const addressOf = ({ sandbox }: { sandbox: Sandbox }): string => sandbox.address
   const uri = (): string => `ssl:${members.map(addressOf).join(',')}`
@@ -111,7 +125,7 @@ describeIf(missingForMachine())('network controllers', { timeout: 300_000 }, () 
   })
 
   test('changes reach the host through any of them, also when the leader is killed', async () => {
-    controller = openOvn(uri(), { log: pino({ level: 'silent' }), access: directAccess(join(folder, 'pki')) })
+    controller = openOvn(uri(), { log: pino({ level: 'silent' }), access: authorities.access })
     const name = (await host.shell('hostname')).trim()
     const port = {
       vmId: 'vm',
@@ -158,15 +172,15 @@ describeIf(missingForMachine())('network controllers', { timeout: 300_000 }, () 
 
   test('the certificate of a host is renewed over libvirt, and used without a restart', async () => {
     const images = { open: () => Promise.reject(new Error('none')) }
-    const driver = libvirtDrivers({ log: pino({ level: 'silent' }), images, dataDir: folder })({
+    const driver = libvirtDrivers({ log: pino({ level: 'silent' }), images, access: authorities.access })({
       id: 'rack1',
       driver: 'libvirt',
       uri: `qemu+tls://${addressOf(host)}/system`,
     })
     const serial = (): Promise<string> => host.shell('openssl x509 -noout -serial -in /etc/libvirt/berth/chassis.pem')
-    const renew = async (left: string, dataDir = folder): Promise<[string[], string]> => {
+    const renew = async (left: string, by: AuthorityStore = authorities): Promise<[string[], string]> => {
       const asked: string[] = []
-      const issue = (name: string) => (asked.push(name), issueChassis(dataDir, name))
+      const issue = (name: string) => (asked.push(name), issueChassis(by, name))
       await driver.ensureChassisCertificate(addDuration(systemClock.now(), left), issue, soon())
       return [asked, await serial()]
     }
@@ -177,7 +191,7 @@ describeIf(missingForMachine())('network controllers', { timeout: 300_000 }, () 
     }
     const first = await serial()
     expect(await renew('20d')).toEqual([[], first])
-    const stranger = join(folder, 'stranger')
+    const stranger = await openStranger()
     await openAuthority(stranger)
     expect(await renew('31d', stranger)).toEqual([[addressOf(host)], expect.not.stringContaining(first)])
     await expect.poll(status, { timeout: 30_000 }).toBe('not connected\n')
@@ -189,7 +203,8 @@ describeIf(missingForMachine())('network controllers', { timeout: 300_000 }, () 
   })
 
   test('the worker renews it when it ends within 20 days', async () => {
-    const pki = (name: string): string => join(folder, 'pki', name)
+    const pki = (name: string): string => join(folder, name)
+    for (const [name, text] of await readAuthorityFiles(authorities, ['chassis-ca.pem', 'chassis-ca.key'])) await writeFile(pki(name), text)
     const [cert, key] = [join(folder, 'ending.pem'), join(folder, 'ending.key')]
     const signed = ['-CA', pki('chassis-ca.pem'), '-CAkey', pki('chassis-ca.key'), '-days', '5', '-subj', `/CN=${addressOf(host)}`]
     await run(
@@ -215,7 +230,7 @@ describeIf(missingForMachine())('network controllers', { timeout: 300_000 }, () 
   })
 
   test('a certificate of another control plane is refused', async () => {
-    const stranger = { ...settings, BERTH_DATA_DIR: join(folder, 'stranger') }
+    const stranger = { ...settings, BERTH_DATABASE_URL: (await openStranger()).db.url, BERTH_DATA_DIR: join(folder, 'stranger') }
     await berthdJson(stranger, 'network-controller', 'certificate', '--address', '10.0.0.1', '--out', join(folder, 'other'))
     const refused = await berthd(stranger, 'region', 'set', 'fra1', '--network-controller', uri())
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('does not answer')])

@@ -14,7 +14,7 @@ const { pools, volumes } = areas
 test('hosts whose list of revoked certificates is old are named', async () => {
   const app = await testApp()
   const config = { ...app.config, databaseUrl: app.db.url }
-  const authority = await openAuthority(config.dataDir)
+  const authority = await openAuthority(app.deps)
   const { daemon, port } = await ScriptedDaemon.startTls({ ...(await authority.issue('127.0.0.1')), ca: authority.ca })
   onTestFinished(() => daemon.stop())
   const pool = { name: 'berth-setup', uuid: '5a1b2c3d-0000-4000-8000-000000000001' }
@@ -37,11 +37,11 @@ test('hosts whose list of revoked certificates is old are named', async () => {
   expect(await certificates(config)).toMatchObject({ status: 'ok' })
   await authority.issuePeer('10.0.0.5', app.host.region_id)
   await authority.revoke('10.0.0.5')
-  expect(await revokedSerials(config.dataDir)).toHaveLength(1)
+  expect(await revokedSerials(app.deps)).toHaveLength(1)
   const old = { status: 'warning', message: 'hosts that accept revoked certificates, because their list is old: local' }
   expect(await certificates(config)).toMatchObject(old)
   crl = null
   expect(await certificates(config)).toMatchObject(old)
-  crl = (await openAuthority(config.dataDir)).crl
+  crl = (await openAuthority(app.deps)).crl
   expect(await certificates(config)).toMatchObject({ status: 'ok' })
 })

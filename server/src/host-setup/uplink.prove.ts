@@ -10,13 +10,13 @@ import { describeIf } from '../../../libvirt/test/describe-if.ts'
 import { env, run } from '../../../libvirt/test/command.ts'
 import { Sandboxes } from '../../../libvirt/test/sandbox-fleet.ts'
 import type { Sandbox } from '../../../libvirt/test/sandboxed-libvirtd.ts'
+import { openAuthorities, type TestAuthorities } from '../../test/authorities.ts'
 import { bareMachine, done, failure, missingForMachine, type BareMachine } from '../../test/bare-machine.ts'
 import { installTools, sendCommand } from '../../test/frame-tools.ts'
 import { neighbourAdvertisement, ownRouterAdvertisement } from '../../test/frames.ts'
 import { testDatabase } from '../../test/harness.ts'
 import { berthdJson, BERTHD, eventually, type Settings } from '../../test/processes.ts'
 import { addController, requireDone } from '../../test/tls-hosts.ts'
-import { directAccess } from '../hypervisor/local-access.ts'
 import { portName, type NetworkController, type PortSpec } from '../hypervisor/network-controller.ts'
 import { openOvn } from '../hypervisor/ovn/controller.ts'
 import { nativeArch } from '../kernel/arch.ts'
@@ -51,6 +51,7 @@ describeIf(missingForMachine())('hosts with an uplink', { timeout: 600_000 }, ()
   let outside: Sandbox
   let hosts: BareMachine[]
   let controller: NetworkController
+  let authorities: TestAuthorities | undefined
 
   const outsideShell = (script: string): Promise<string> => outside.inside('sh', '-ec', script)
 
@@ -82,6 +83,7 @@ describeIf(missingForMachine())('hosts with an uplink', { timeout: 600_000 }, ()
     for (const { shell } of hosts) await serve(shell)
   }, 240_000)
   afterAll(async () => {
+    await authorities?.close()
     await controller?.close()
     await sandboxes?.close()
     await rm(folder, { recursive: true, force: true })
@@ -248,8 +250,8 @@ describeIf(missingForMachine())('hosts with an uplink', { timeout: 600_000 }, ()
       berthdJson(settings, 'ip-pool', 'add', '--region', 'fra1', '--cidr', cidr, '--gateway', gateway)
     await add(RANGE, GATEWAY)
     await add(RANGE6, GATEWAY6)
-    const access = directAccess(join(folder, 'pki'))
-    controller = openOvn(`ssl:${controllerMachine.address}`, { log: pino({ level: 'silent' }), access })
+    authorities = await openAuthorities(settings['BERTH_DATABASE_URL']!, folder)
+    controller = openOvn(`ssl:${controllerMachine.address}`, { log: pino({ level: 'silent' }), access: authorities.access })
     await controller.ensurePublicNetwork({ ranges: [RANGE, RANGE6], allowed: [] }, soon())
     guests = []
     for (const [i, machine] of hosts.entries())

@@ -34,7 +34,7 @@ export async function verifyHost(endpoint: Endpoint): Promise<Verified> {
 
 /** Known failures of the first connection, with their fixes. */
 const REASONS: [RegExp, string][] = [
-  [/ENOENT.*(ca|client)\.(pem|key)/, 'issue the certificates: npx berthd host certificate --address <host> --out bundle'],
+  [/has no certificates yet/, 'issue the certificates: npx berthd host certificate --address <host> --out bundle'],
   [
     /does not accept our certificate/,
     'the host trusts another control plane: issue a bundle here, and run on the host: berthd host prepare --certificate bundle',

@@ -69,16 +69,16 @@ export function openVault(path: string): Vault {
 
 /** Reads the key file (64 hex digits), or creates it with mode 0600. Without it webhook secrets are lost: back it up. */
 export function readOrCreateKey(path: string): Buffer {
-  if (!existsSync(path)) createKey(path)
+  if (!existsSync(path)) storeKey(path, randomBytes(32))
   const key = readFileSync(path, 'utf8').trim()
   if (!/^[0-9a-f]{64}$/.test(key)) throw new Error(`The master key file ${path} must hold 64 hex digits. Restore it from your backup`)
   return Buffer.from(key, 'hex')
 }
 
-/** Created atomically by link(2): a concurrent process never reads a partial file. */
-function createKey(path: string): void {
+/** Leaves a file that is there as it is. Created atomically by link(2): a concurrent process never reads a partial file. */
+export function storeKey(path: string, key: Buffer): void {
   const draft = `${path}.${randomText(8, BASE62)}`
-  writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, { flag: 'wx', mode: 0o600, flush: true })
+  writeFileSync(draft, `${key.toString('hex')}\n`, { flag: 'wx', mode: 0o600, flush: true })
   try {
     linkSync(draft, path)
   } catch (error) {

@@ -507,6 +507,12 @@ export interface Tables {
     pool_id: string
     available_at: Date | null
   }
+  join_tokens: {
+    hash: Buffer
+    sealed_key: Buffer | null
+    created_at: Date
+    expires_at: Date
+  }
   known_ips: {
     user_id: string
     address: string
@@ -702,6 +708,11 @@ export interface Tables {
     transaction_id: string | null
     created_at: Date
     updated_at: Date
+  }
+  pki_files: {
+    name: string
+    sealed: Buffer
+    changed_at: Date
   }
   placement_group_members: {
     vm_id: string
@@ -1352,6 +1363,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   invoice_counter: 'is_only, last_number',
   invoices: 'id, account_id, number, month, first_entry, last_entry, currency, opening_cents, charged_cents, paid_cents, closing_cents, seller, customer, issued_at',
   ipv6_ranges: 'range, pool_id, available_at',
+  join_tokens: 'hash, sealed_key, created_at, expires_at',
   known_ips: 'user_id, address, last_used_at',
   low_balance_warnings: 'account_id, warned_at',
   maintenance_accounts: 'maintenance_id, account_id',
@@ -1372,6 +1384,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   os_templates: 'id, slug, name, version, distribution, arch, min_disk_gib, min_ram_mib, default_user, cloud_init, has_agent, size_bytes, virtual_bytes, checksum, recipe, image_url, origin, imported_at, available, deprecated_at, position, created_at, account_id',
   payment_events: 'id, provider, type, object_id, intent_id, change, payment_id, received_at',
   payments: 'id, account_id, provider, status, amount_cents, currency, session_id, intent_id, checkout_url, instructions, received_cents, refunded_cents, disputed_cents, reversed_cents, transaction_id, created_at, updated_at',
+  pki_files: 'name, sealed, changed_at',
   placement_group_members: 'vm_id, group_id',
   placement_groups: 'id, account_id, name, policy, created_at',
   plans: 'id, slug, name, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, price_cents, available, is_default, region_slugs, position, created_at, disk_iops, disk_mib_per_second, storage, dedicated_cpu, traits',

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { constants, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateKey } from '../../../test/openssh-keys.ts'
 import { testDatabase } from '../../../test/harness.ts'
@@ -34,6 +35,15 @@ let target: Awaited<ReturnType<typeof receiver>>
 let webhook: Record<string, string> & { id: string }
 let seen: unknown[]
 let vmId: string
+let joinToken: string
+
+/** The authority by which the hosts of an installation know it. */
+async function authorityOf(settings: Settings): Promise<string> {
+  const out = join(folder, `bundle-${randomUUID()}`)
+  await berthdJson(settings, 'host', 'certificate', '--address', '10.0.0.5', '--out', out)
+  return (JSON.parse(await readFile(out, 'utf8')) as { ca: string }).ca
+}
+let authority: string
 
 /** Creates a customer with one resource of each kind. */
 async function populate(up: Service): Promise<void> {
@@ -70,6 +80,8 @@ beforeAll(async () => {
   const up = await service(before, 'up')
   await populate(up)
   seen = await readAll(client(up.url, token))
+  authority = await authorityOf(before)
+  joinToken = (await berthdJson(before, 'join-token'))['token']!
   await berthdJson(before, 'backup', file)
   await up.kill('SIGTERM')
 }, 180_000)
@@ -130,6 +142,7 @@ describe('restore', () => {
     const up = await service(after, 'up')
     const call = client(up.url, token)
     expect(await readAll(call)).toEqual(seen)
+    expect(await authorityOf(after)).toBe(authority)
     await call('POST', `/webhooks/${webhook.id}/test`)
     expect(verified(webhook['secret']!, target.received.at(-1)!)).toMatchObject({ type: 'webhook.test' })
     const { actionId } = await call('POST', `/vms/${vmId}/stop`, { force: true })
@@ -137,12 +150,19 @@ describe('restore', () => {
     expect(await up.kill('SIGTERM')).toBe(0)
   })
 
-  test('restores without the key on request and then uses a new key', { timeout: 120_000 }, async () => {
+  test('restores no token that gives away the master key', async () => {
+    const text = gunzipSync(await readFile(file), { finishFlush: constants.Z_SYNC_FLUSH }).toString('latin1')
+    expect([text.includes('pki_files'), text.includes('join_tokens')]).toEqual([true, false])
+    expect(text).not.toContain(joinToken)
+  })
+
+  test('restores without the key on request and then uses a new key', { timeout: 180_000 }, async () => {
     const without = { ...common, BERTH_DATA_DIR: join(folder, 'without') }
     await berthdJson(without, 'restore', file, '--without-key')
     const up = await service(without, 'up')
     expect(await client(up.url, token)('GET', '/account')).toMatchObject({ email: 'ada@example.com' })
     expect(await berthd(without, 'doctor', 'key')).toMatchObject({ code: 0 })
+    expect(await authorityOf(without)).not.toBe(authority)
     await up.kill('SIGTERM')
   })
 })

@@ -25,7 +25,7 @@ import {
 import type { Head, NewMac } from '../../kernel/dump/format.ts'
 import { inspectArchive, restoreDump, dropAllSchemas, requireAuthentic, requireEmpty } from '../../kernel/dump/restore.ts'
 import { openVault, type Vault } from '../../kernel/crypto.ts'
-import { openDb } from '../../kernel/database/db.ts'
+import { openDb, sql } from '../../kernel/database/db.ts'
 import { clearFingerprint, keyFingerprint, storedFingerprint } from '../../kernel/database/master-key.ts'
 import { knownMigrations, migrate } from '../../kernel/database/migrate.ts'
 import { adminCommand, isJson, withCore, withExample, withFormat, type Admin, type OutputOptions } from '../admin-command.ts'
@@ -61,7 +61,7 @@ export function backupCommands(program: Command): void {
         .option('--list', 'only list what is in the target')
         .option(
           '--without-key',
-          'restore without the master key: webhook and two-factor secrets are lost, and the file is not authenticated',
+          'restore without the master key: webhook and two-factor secrets and certificates for hosts are lost, and the file is not authenticated',
         )
         .option('--unauthenticated', 'accept a file that the master key does not authenticate: only if nobody else could have written it'),
     ),
@@ -112,7 +112,7 @@ async function backUpToFile({ db, config }: Admin, file: string): Promise<Result
       masterKeyFile: config.masterKeyFile,
       missing: await missingIn(db, null),
     },
-    text: `${rows} rows of ${tables} tables were written to ${file}${unsigned}\nStore this file as well, in another place: ${config.masterKeyFile}\nWithout it the file cannot be authenticated, and the secrets of webhooks and of two-factor sign-in cannot be decrypted.\n${await notIncluded({ db, config }, null)}`,
+    text: `${rows} rows of ${tables} tables were written to ${file}${unsigned}\nStore this file as well, in another place: ${config.masterKeyFile}\nWithout it the file cannot be authenticated, and the secrets of webhooks and of two-factor sign-in and the certificates for hosts cannot be decrypted.\n${await notIncluded({ db, config }, null)}`,
   }
 }
 
@@ -143,7 +143,7 @@ async function notIncluded({ db, config }: Pick<Admin, 'db' | 'config'>, targetI
     count === 0
       ? ''
       : ` Among them ${count === 1 ? 'is 1 image' : `are ${count} images`} of customers (${(ownImagesBytes / 2 ** 30).toFixed(1)} GiB), which ${where}: copy that folder too.`
-  return `Not included are the images (${config.imagesDir}), the certificates of hosts (pki/ in the data folder), and the disks and backups of VMs.${own}`
+  return `Not included are the images (${config.imagesDir}), and the disks and backups of VMs.${own}`
 }
 
 const NOTHING_THERE =
@@ -220,7 +220,7 @@ async function restore(config: Config, file: string, { withoutKey = false, unaut
       await migrate(url, MIGRATIONS, new Set(head.migrations.map(({ name }) => name)))
       const loaded = await restoreDump(url, file, EXCLUDED, newMac)
       await migrateAndSeed(config, url)
-      if (withoutKey) await clearKeyFingerprint(url)
+      if (withoutKey) await forgetKey(url)
       return loaded
     } catch (error) {
       await dropAllSchemas(url) // leaves an empty database, so that the restore can be retried
@@ -262,7 +262,13 @@ const missingKey = (path: string, what: string): Error =>
     `The master key ${path} ${what}. Put the right one there first, or restore without the secrets and unauthenticated: --without-key`,
   )
 
-async function clearKeyFingerprint(url: string): Promise<void> {
+/** And what nothing can read any more and would be in the way of new ones. */
+async function forgetKey(url: string): Promise<void> {
   const db = openDb({ url, maxConnections: 1, onError: () => {} })
-  await clearFingerprint(db).finally(() => db.close())
+  await db
+    .tx(async (tx) => {
+      await clearFingerprint(tx)
+      await tx.run(sql`delete from pki_files`)
+    })
+    .finally(() => db.close())
 }

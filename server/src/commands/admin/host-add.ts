@@ -1,16 +1,15 @@
 // `berthd host add` checks a host over the connection that Berth will use, and registers it only when no check fails.
-import type { Config } from '../../config.ts'
 import { registerHost, type HostRow } from '../../features/hosts/service.ts'
 import type { Facts } from '../../host-setup/facts.ts'
 import type { Finding } from '../../host-setup/finding.ts'
 import { addressIn } from '../../hypervisor/host-address.ts'
 import { endpointOf } from '../../hypervisor/libvirt/core/endpoint.ts'
-import { directAccess } from '../../hypervisor/local-access.ts'
+import type { LocalAccess } from '../../hypervisor/local-access.ts'
 import { sellableCapacity, type Capacity } from '../../hypervisor/sellable-capacity.ts'
-import { join } from 'node:path'
 import type { Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import { findingLine, type Result } from '../output.ts'
+import { openAccess, openAuthorityStore } from './authority-store.ts'
 import { onlyRegion } from './only-region.ts'
 import { counted } from '../../kernel/counted.ts'
 
@@ -22,16 +21,12 @@ export interface NewHost {
   dns: string[]
 }
 
-export async function add(
-  { config, db, now }: Admin,
-  { name, region, range, networkController, dns }: NewHost,
-  uri?: string,
-): Promise<Result> {
-  const { facts, findings } = await inspectHost(config, uri!)
+export async function add(admin: Admin, { name, region, range, networkController, dns }: NewHost, uri?: string): Promise<Result> {
+  const { db, now } = admin
+  const { facts, findings } = await inspectHost(admin, uri!)
   const failures = findings.filter(({ status }) => status === 'failure')
   if (!facts || failures.length > 0) throw new Error(`The host was not added.\n${findings.map(findingLine).join('\n')}`)
-  const { issuedRange } = await import('../../host-setup/issue-bundle.ts')
-  const cidr = range === 'none' ? null : (range ?? (await issuedRange(config.dataDir, addressIn(uri!))))
+  const cidr = range === 'none' ? null : (range ?? (await findIssuedRange(admin, uri!)))
   const host = await db.tx(async (tx) =>
     registerHost(tx, now, {
       name: name ?? facts.hostname.split('.')[0]!.toLowerCase(),
@@ -53,25 +48,32 @@ export async function add(
   return { data: { id: host.id, name: host.name, uri, range: cidr ?? null, checks: findings }, text: lines.join('\n') }
 }
 
+/** A host on this machine has no bundle. */
+async function findIssuedRange(admin: Admin, uri: string): Promise<string | undefined> {
+  if (!uri.startsWith('qemu+tls:')) return undefined
+  const { issuedRange } = await import('../../host-setup/issue-bundle.ts')
+  return issuedRange(await openAuthorityStore(admin), addressIn(uri))
+}
+
 /** What QEMU offers; the KVM probe of the driver decides whether guests really run with it. */
 export const accelerationOf = ({ domainTypes }: Facts): 'kvm' | 'emulation' => (domainTypes.includes('kvm') ? 'kvm' : 'emulation')
 
-async function inspectHost(config: Config, uri: string): Promise<{ facts: Facts | null; findings: Finding[] }> {
+async function inspectHost(admin: Admin, uri: string): Promise<{ facts: Facts | null; findings: Finding[] }> {
   const { verifyHost } = await import('../../host-setup/verify.ts')
-  return verifyHost(endpoint(config, uri))
+  return verifyHost(endpoint(await openAccess(admin), uri))
 }
 
-function endpoint(config: Config, uri: string): ReturnType<typeof endpointOf> {
+function endpoint(access: LocalAccess, uri: string): ReturnType<typeof endpointOf> {
   try {
-    return endpointOf(uri, directAccess(join(config.dataDir, 'pki')))
+    return endpointOf(uri, access)
   } catch (error) {
     throw new UsageError((error as Error).message, { cause: error })
   }
 }
 
-export async function readCapacity(config: Config, host: HostRow): Promise<Capacity> {
+export async function readCapacity(admin: Admin, host: HostRow): Promise<Capacity> {
   if (host.driver !== 'libvirt') throw new Error(`${host.name} is simulated: it has no capacity to read`)
-  const { facts, findings } = await inspectHost(config, host.uri)
+  const { facts, findings } = await inspectHost(admin, host.uri)
   if (!facts) throw new Error(findings.map(findingLine).join('\n'))
   return sellableCapacity(facts)
 }

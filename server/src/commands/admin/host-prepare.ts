@@ -8,6 +8,7 @@ import type { Queries } from '../../kernel/database/db.ts'
 import { adminCommand, withExample, withFormat, type Admin, type OutputOptions } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import type { Result } from '../output.ts'
+import { openAuthorityStore } from './authority-store.ts'
 import { onlyRegion } from './only-region.ts'
 import { loadBundle, reportOutcomes } from './prepare-report.ts'
 
@@ -77,14 +78,13 @@ async function prepare({
 const nextCommand = (address: string | null, range: string): string | null =>
   address && `npx berthd host add qemu+tls://${address.includes(':') ? `[${address}]` : address}/system --range ${range}`
 
-async function certificate(
-  { config, db }: Admin,
-  { address, region, out }: { address: string; region?: string; out: string },
-): Promise<Result> {
+async function certificate(admin: Admin, { address, region, out }: { address: string; region?: string; out: string }): Promise<Result> {
+  const { db } = admin
   const { issueBundle: makeBundle } = await import('../../host-setup/issue-bundle.ts')
   const { id: regionId, slug } = await getRegion(db, region ?? (await onlyRegion(db)))
   const controllers = await controllersOf(db, slug)
-  const bundle = await makeBundle(config.dataDir, address, { regionId, inUse: await rangesInUse(db), controllers }, out)
+  const order = { regionId, inUse: await rangesInUse(db), controllers }
+  const bundle = await makeBundle(await openAuthorityStore(admin), address, order, out)
   const text = [
     `The certificate for ${address} is in ${out}. It contains a private key: copy it to the host, then delete it here.`,
     `On the host:   sudo npx berthd host prepare --certificate ${out}`,

@@ -205,7 +205,7 @@ describe('berthd host', { timeout: 120_000 }, () => {
   })
 
   test('revokes the certificates of a host that is removed or destroyed, and names who accepts them still', async () => {
-    const authority = await openAuthority(app.config.dataDir)
+    const authority = await openAuthority(app.deps)
     const hosts = ['stolen', 'gone', 'stays', 'elsewhere']
     await givenRegion(app, 'ber1')
     for (const [i, name] of hosts.entries()) {

@@ -293,7 +293,8 @@ async function simulateLoss(db: Db, { id, name, driver }: HostRow, loss: string)
   await (loss === 'on' ? faults.loseHost() : faults.returnHost())
 }
 
-async function set({ config, db }: Admin, change: Change, name?: string): Promise<Result> {
+async function set(admin: Admin, change: Change, name?: string): Promise<Result> {
+  const { db } = admin
   if (change.maintenance !== undefined && !['on', 'off'].includes(change.maintenance)) throw new UsageError('--maintenance is on or off')
   const host = await getHost(db, name!)
   if (change.simulateLoss !== undefined) await simulateLoss(db, host, change.simulateLoss)
@@ -307,7 +308,7 @@ async function set({ config, db }: Admin, change: Change, name?: string): Promis
       ...(change.dedicatedCpus !== undefined && { dedicatedCpus: parseCpus(change.dedicatedCpus) }),
       ...(change.diskReserve !== undefined && { diskReserve: Number(change.diskReserve) }),
       ...(change.uplinkMbps !== undefined && { uplinkMbps: Number(change.uplinkMbps) }),
-      ...(change.refreshCapacity && { capacity: await (await import('./host-add.ts')).readCapacity(config, host) }),
+      ...(change.refreshCapacity && { capacity: await (await import('./host-add.ts')).readCapacity(admin, host) }),
     }),
   )
   const data = {

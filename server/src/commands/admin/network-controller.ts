@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { adminCommand, withExample, withFormat, type Admin, type OutputOptions } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import type { Result } from '../output.ts'
+import { openAuthorityStore } from './authority-store.ts'
 import { loadBundle, reportOutcomes } from './prepare-report.ts'
 
 export function networkControllerCommands(program: Command): void {
@@ -50,7 +51,7 @@ async function prepare({ certificate: file, dryRun = false, ...output }: Prepare
 }
 
 async function certificate(
-  { config }: Admin,
+  admin: Admin,
   { address, members = [address], out }: { address: string; members?: string[]; out: string },
 ): Promise<Result> {
   if (!members.includes(address)) throw new UsageError(`--members must contain ${address}, the machine itself`)
@@ -60,7 +61,7 @@ async function certificate(
     )
   if (new Set(members).size < members.length) throw new UsageError('--members contains a machine twice')
   const { issueControllerBundle } = await import('../../host-setup/issue-bundle.ts')
-  await issueControllerBundle(config.dataDir, address, members, out)
+  await issueControllerBundle(await openAuthorityStore(admin), address, members, out)
   const text = [
     `The certificate for ${address} is in ${out}. It contains a private key: copy it to the machine, then delete it here.`,
     `On the machine: sudo npx berthd network-controller prepare --certificate ${out}`,

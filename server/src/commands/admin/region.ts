@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import type { Config } from '../../config.ts'
 import { changeRecovery, changeRegion, createRegion, getRegion, listRegions, type RegionInput } from '../../features/catalog/service.ts'
 import { changeNetworkController } from '../../features/hosts/service.ts'
 import type { Queries } from '../../kernel/database/db.ts'
@@ -7,6 +6,7 @@ import { isNetworkController } from '../../hypervisor/network-controller-address
 import { adminCommand, silentLog, type Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import { parseBoolean, table, type Result } from '../output.ts'
+import { openAccess } from './authority-store.ts'
 
 export function regionCommands(program: Command): void {
   const region = program.command('region').description('places where VMs run')
@@ -68,13 +68,14 @@ async function add({ db, now }: Admin, { name, country, city, available }: Regio
 type Change = Partial<RegionInput> & { networkController?: string; lostAfter?: string; autoRecovery?: boolean; json?: boolean }
 
 async function set(
-  { config, db }: Admin,
+  admin: Admin,
   { json: _, networkController, lostAfter, autoRecovery, ...change }: Change,
   slug?: string,
 ): Promise<Result> {
+  const { db } = admin
   if (Object.keys(change).length === 0 && [networkController, lostAfter, autoRecovery].every((each) => each === undefined))
     throw new UsageError('Nothing to change. For example: npx berthd region set ams1 --available false')
-  if (networkController !== undefined) await requireController(config, networkController)
+  if (networkController !== undefined) await requireController(admin, networkController)
   const region = await db.tx(async (tx) => {
     if (networkController !== undefined) await changeNetworkController(tx, await getRegion(tx, slug!), networkController)
     const recovery = {
@@ -90,14 +91,10 @@ async function set(
 const ANSWER_MS = 10_000
 
 /** It is asked over the connection that Berth will use, so that a wrong address changes nothing. */
-async function requireController(config: Config, uri: string): Promise<void> {
+async function requireController(admin: Admin, uri: string): Promise<void> {
   if (!isNetworkController(uri)) throw new UsageError(`"${uri}" is no network controller: such as ssl:10.0.0.1`)
-  const [{ openOvn }, { directAccess }, { pkiFolder }] = await Promise.all([
-    import('../../hypervisor/ovn/controller.ts'),
-    import('../../hypervisor/local-access.ts'),
-    import('../../host-setup/certificate-authority.ts'),
-  ])
-  const controller = openOvn(uri, { log: await silentLog(), access: directAccess(pkiFolder(config.dataDir)) })
+  const { openOvn } = await import('../../hypervisor/ovn/controller.ts')
+  const controller = openOvn(uri, { log: await silentLog(), access: await openAccess(admin) })
   try {
     await controller.health(AbortSignal.timeout(ANSWER_MS))
   } catch (error) {

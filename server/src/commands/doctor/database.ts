@@ -57,7 +57,8 @@ export const clock = databaseCheck('clock', async (db) => {
   return apart < FAILURE_MS ? warning(message, fix) : failure(`${message}: leases of running work would expire early`, fix)
 })
 
-const RESTORE_KEY = 'restore it from your backup, or copy it from another machine that runs Berth on this database'
+const RESTORE_KEY =
+  'restore it from your backup, or on another machine that runs Berth on this database: npx berthd join-token; then here: npx berthd join'
 
 export const masterKey: Check = async (config) => {
   const path = config.masterKeyFile

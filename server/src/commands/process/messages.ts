@@ -1,5 +1,4 @@
 // What `up`, which stays root, and the process of API and worker, which has no root, tell each other over their IPC channel.
-import type { Identity } from '../../host-setup/certificate-authority.ts'
 import type { Holder } from '../port-owner.ts'
 
 export interface Start {
@@ -16,9 +15,6 @@ export interface Ready {
 /** What the process without root may ask for, and what it gets; a connection comes as the handle of the message. */
 export interface Questions {
   connect: { given: string; answer: null }
-  certificate: { given: string; answer: string }
-  renewCertificate: { given: null; answer: null }
-  chassisCertificate: { given: string; answer: Identity | null }
   portHolder: { given: number; answer: Holder | null }
 }
 

@@ -7,8 +7,6 @@ import { lchown, mkdir, open, readFile, stat } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config.ts'
-import { CLIENT_FILES, issueChassis, pkiFolder, renewClientCertificate } from '../../host-setup/certificate-authority.ts'
-import { readPkiFile } from '../../hypervisor/local-access.ts'
 import { accessFolder } from '../../hypervisor/rbd/access.ts'
 import { ownImagesFolder } from '../../images/own-images.ts'
 import { fetchedFolder } from '../../images/store.ts'
@@ -99,7 +97,7 @@ function stopper({ lifecycle }: ProcessContext, child: ChildProcess): () => Prom
 }
 
 function operate(
-  { config, lifecycle, stack }: ProcessContext,
+  { lifecycle, stack }: ProcessContext,
   child: ChildProcess,
   stop: () => Promise<void>,
   readsAll: boolean,
@@ -113,7 +111,7 @@ function operate(
   let mayConnect = false
   const answer = async (question: Question): Promise<void> => {
     try {
-      if (question.ask !== 'connect') return tell({ id: question.id, answer: await answerTo(config, question) })
+      if (question.ask === 'portHolder') return tell({ id: question.id, answer: (await findPortHolder(Number(question.given))) ?? null })
       if (!mayConnect) throw new Error('this machine is no host')
       tell({ id: question.id, answer: null }, await openHostSocket(String(question.given)))
     } catch (error) {
@@ -141,20 +139,6 @@ function operate(
     },
     noteBuilding: (building) => tell({ building }),
     noteBuilt: (built) => tell({ built }),
-  }
-}
-
-async function answerTo({ dataDir }: Config, question: Exclude<Question, { ask: 'connect' }>): Promise<unknown> {
-  switch (question.ask) {
-    case 'certificate':
-      if (!CLIENT_FILES.includes(question.given)) throw new Error(`${question.given} is none of ${CLIENT_FILES.join(', ')}`)
-      return (await readPkiFile(pkiFolder(dataDir), question.given)).toString('base64')
-    case 'renewCertificate':
-      return renewClientCertificate(dataDir).then(() => null)
-    case 'chassisCertificate':
-      return issueChassis(dataDir, String(question.given))
-    case 'portHolder':
-      return (await findPortHolder(Number(question.given))) ?? null
   }
 }
 

@@ -5,7 +5,9 @@ import { migrateAndSeed } from '../../database.ts'
 import { listAccounts } from '../../features/accounts/service.ts'
 import { noteBuilding, noteBuilt } from '../../features/catalog/service.ts'
 import { hasOperator, issueWelcomeLink } from '../../features/users/service.ts'
+import { takePkiFolder } from '../../host-setup/pki-folder.ts'
 import { sleep, stopwatch } from '../../kernel/clock.ts'
+import { vaultFrom } from '../../kernel/crypto.ts'
 import { openDb, type Db } from '../../kernel/database/db.ts'
 import { readVerifiedKey } from '../../kernel/database/master-key.ts'
 import { SERVICE_USER } from '../../kernel/os-user.ts'
@@ -51,8 +53,9 @@ async function openHere(serving: ProcessContext, url: string): Promise<Opened> {
 
 async function openApart({ config, stack }: ProcessContext, service: UnprivilegedService, url: string, isHost: boolean): Promise<Opened> {
   const db = stack.adopt(openDb({ url, maxConnections: 2, onError: () => {} }), (each) => each.close())
-  const masterKey = (await readVerifiedKey(db, config.masterKeyFile)).toString('hex')
-  return { db, ...(await service.open({ url, masterKey }, isHost)) }
+  const key = await readVerifiedKey(db, config.masterKeyFile)
+  await takePkiFolder({ db, vault: vaultFrom(key) }, config.dataDir) // the other process may not read it
+  return { db, ...(await service.open({ url, masterKey: key.toString('hex') }, isHost)) }
 }
 
 type Opened = Pick<Service, 'db' | 'api'>

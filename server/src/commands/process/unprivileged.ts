@@ -28,9 +28,6 @@ export async function serveUnprivileged(): Promise<number> {
         root: {
           masterKey: Buffer.from(start.masterKey, 'hex'),
           connect: async (path) => (await root.ask('connect', path)).socket!,
-          readCertificate: async (name) => Buffer.from((await root.ask('certificate', name)).answer, 'base64'),
-          renewCertificate: async () => void (await root.ask('renewCertificate', null)),
-          issueChassis: async (name) => (await root.ask('chassisCertificate', name)).answer,
           findPortHolder: async (port) => (await root.ask('portHolder', port)).answer ?? undefined,
         },
       })

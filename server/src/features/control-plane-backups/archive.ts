@@ -8,8 +8,13 @@ import { FORMAT, type NewMac, type Summary } from '../../kernel/dump/format.ts'
 import { VERSION } from '../../kernel/version.ts'
 
 export const KIND = 'backup of Berth'
-/** The queue is rebuilt from workflow_runs, migrations are applied instead of copied, and triggers count the idempotency keys again. */
-export const EXCLUDED = { schemas: ['pgboss'], tables: ['schema_migrations', 'idempotency_usage'], filledFrom: ['idempotency_keys'] }
+/** The queue is rebuilt from workflow_runs, migrations are applied instead of copied, triggers count the idempotency keys again, and tokens that give
+ *  away the master key end with their hour. */
+export const EXCLUDED = {
+  schemas: ['pgboss'],
+  tables: ['schema_migrations', 'idempotency_usage', 'join_tokens'],
+  filledFrom: ['idempotency_keys'],
+}
 
 export const macOf =
   (vault: Vault): NewMac =>

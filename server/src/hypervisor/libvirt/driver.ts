@@ -1,11 +1,10 @@
 // The libvirt driver: QEMU guests on hosts that run libvirtd. No agent of Berth runs on a host; everything goes over libvirt's protocol.
-import { join } from 'node:path'
 import type { Log } from '../../kernel/log.ts'
 import type { HostRef } from '../driver-pool.ts'
 import type { Driver, Machines, Monitoring, SnapshotsAndBackups } from '../driver.ts'
 import type { ImageSource } from '../image-source.ts'
 import type { StorageSource } from '../storage-source.ts'
-import { directAccess, type LocalAccess } from '../local-access.ts'
+import type { LocalAccess } from '../local-access.ts'
 import { backupTransferMethods } from './copies/backup-transfer.ts'
 import { backupMethods } from './copies/backups.ts'
 import { snapshotMethods } from './copies/snapshots.ts'
@@ -38,14 +37,11 @@ export interface LibvirtOptions {
   images: ImageSource
   /** Where disks are that are not on their host. */
   storage?: StorageSource | undefined
-  /** Holds `pki/`, the certificates for hosts reached over TLS. */
-  dataDir: string
-  /** Of a process without root. */
-  access?: LocalAccess | undefined
+  access: LocalAccess
 }
 
 export const libvirtDrivers =
-  ({ log, images, storage, dataDir, access = directAccess(join(dataDir, 'pki')) }: LibvirtOptions) =>
+  ({ log, images, storage, access }: LibvirtOptions) =>
   ({ id: hostId, uri }: HostRef): Driver => {
     const context = openHostContext({
       hostId,

@@ -1,6 +1,6 @@
 // What only a real host can get wrong: a daemon that dies, bytes that arrive damaged, a guest that never comes up. Most guests here have an
 // empty disk: their firmware looks for a system in vain, which is all the life these promises need.
-import { copyFile, mkdir, statfs } from 'node:fs/promises'
+import { readFile, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { missingCommands } from '../../../../libvirt/test/command.ts'
@@ -11,6 +11,7 @@ import { nativeArch } from '../../kernel/arch.ts'
 import { newId } from '../../kernel/ids.ts'
 import { collect, expectKind } from '../conformance/fixture.ts'
 import { isDriverError } from '../driver.ts'
+import { directAccess, type LocalAccess } from '../local-access.ts'
 import { rootOf } from './core/endpoint.ts'
 
 /** Of which this machine has an emulator. */
@@ -129,11 +130,13 @@ async function repeated<T>(verb: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The certificates of the sandbox, where a control plane keeps its own. */
-async function overTls({ sandbox }: LibvirtHost): Promise<{ uri: string; dataDir: string }> {
-  const dataDir = join(sandbox.folder, 'control-plane')
-  await mkdir(join(dataDir, 'pki'), { recursive: true })
-  const files = { 'cacert.pem': 'ca.pem', 'clientcert.pem': 'client.pem', 'private/clientkey.pem': 'client.key' }
-  for (const [from, to] of Object.entries(files)) await copyFile(join(sandbox.folder, 'pki', from), join(dataDir, 'pki', to))
-  return { uri: `qemu+tls://${sandbox.address}/system`, dataDir }
+/** With the certificates of the sandbox. */
+async function overTls({ sandbox }: LibvirtHost): Promise<{ uri: string; access: LocalAccess }> {
+  const read = (name: string): Promise<string> => readFile(join(sandbox.folder, 'pki', name), 'utf8')
+  const files = new Map([
+    ['ca.pem', await read('cacert.pem')],
+    ['client.pem', await read('clientcert.pem')],
+    ['client.key', await read('private/clientkey.pem')],
+  ])
+  return { uri: `qemu+tls://${sandbox.address}/system`, access: directAccess(() => Promise.resolve(files)) }
 }

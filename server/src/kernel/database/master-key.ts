@@ -11,6 +11,10 @@ const markOf = (vault: Vault): Buffer => vault.digest('which key is this')
 export const storedFingerprint = async (db: Queries): Promise<Buffer | undefined> =>
   (await db.maybe<{ fingerprint: Buffer }>(sql`select fingerprint from master_key`))?.fingerprint
 
+/** Whether it is the one of this database. */
+export const isStoredKey = async (db: Queries, key: Buffer): Promise<boolean> =>
+  (await storedFingerprint(db))?.equals(markOf(vaultFrom(key))) ?? false
+
 /** After the key was lost: the next process stores a new fingerprint. */
 export const clearFingerprint = (db: Queries): Promise<number> => db.run(sql`delete from master_key`)
 
@@ -28,5 +32,5 @@ export async function readVerifiedKey(db: Queries, path: string): Promise<Buffer
 
 const wrongKey = (path: string, how: string): Error =>
   new Error(
-    `The master key ${path} ${how}, and the secrets in the database cannot be read without the right one. Put that there: from your backup, or from another machine that runs Berth on this database`,
+    `The master key ${path} ${how}, and the secrets in the database cannot be read without the right one. Put that there from your backup, or on a machine that runs Berth on this database run npx berthd join-token, and here what it prints`,
   )

@@ -32,7 +32,7 @@ describeIf(missingForLibvirtHost())('the interface of a real guest', { timeout: 
 
   beforeAll(async () => {
     proof = await openProof()
-    networks = openOvn(proof.host.networkController, { log: pino({ level: 'silent' }), access: directAccess('') })
+    networks = openOvn(proof.host.networkController, { log: pino({ level: 'silent' }), access: directAccess() })
     await networks.ensurePublicNetwork({ ranges: ['10.77.0.0/16'], allowed: [] }, soon())
     shell = new GuestShell(proof.host.sandboxes.unix(proof.host.sandbox), TIMEOUT_MS)
     for (const spec of [proof.spec(), proof.spec()]) {
