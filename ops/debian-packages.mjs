@@ -89,6 +89,8 @@ const bindings = {
 
 const systemd = { package: 'systemd', command: 'systemd-analyze', without: 'the systemd units are not checked' }
 
+const manual = { package: 'man-db', command: 'man', also: ['groff'], without: 'manual pages are not checked' }
+
 const examples = {
   package: 'curl perl python3',
   command: 'curl',
@@ -96,7 +98,7 @@ const examples = {
   without: 'examples of the documentation are not tested',
 }
 
-const testNeeds = [redis, openssl, ssh, ovsdb, powerdns, systemd, examples, browser, ...forTests]
+const testNeeds = [redis, openssl, ssh, ovsdb, powerdns, systemd, manual, examples, browser, ...forTests]
 const needs = {
   start: process.env.BERTH_HYPERVISOR === 'simulated' ? [] : forVms,
   doctor: [],

@@ -1,9 +1,10 @@
-// npm run release: packs all workspaces into release/VERSION with SHA256SUMS, and tags the commit vVERSION. Run it again on the same commit to rebuild
-// the packages; nothing is published or pushed.
+// npm run release: packs all workspaces, and a Debian package for each architecture, into release/VERSION with SHA256SUMS, and tags the commit vVERSION. Run
+// it again on the same commit to rebuild the packages; nothing is published or pushed.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ARCHITECTURES, buildDeb, type Architecture } from './deb/build.ts'
 
 interface Package {
   name: string
@@ -13,7 +14,7 @@ interface Package {
 }
 
 /** Returns the paths of what it made. */
-export function release(root: string, packAll: (into: string) => string[] = (into) => npmPack(root, into)): string[] {
+export function release(root: string, packAll: (into: string) => string[] = (into) => makePackages(root, into)): string[] {
   const { version, workspaces } = readPackage(root)
   requireVersions(root, version, workspaces)
   requireChangelog(root, version)
@@ -52,8 +53,16 @@ function requireChangelog(root: string, version: string): void {
 
 const readPackage = (folder: string): Package => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Package
 
+function makePackages(root: string, into: string): string[] {
+  const packed = npmPack(root, into)
+  const source = { root, version: readPackage(root).version, epochSeconds: Number(git(root, 'log', '-1', '--format=%ct')) }
+  const tarballs = new Map(packed.map(({ name, filename }) => [name, join(into, filename)]))
+  const architectures = Object.keys(ARCHITECTURES) as Architecture[]
+  return [...packed.map(({ filename }) => filename), ...architectures.map((arch) => buildDeb(source, arch, tarballs, into))]
+}
+
 /** `npm pack` builds each package first (prepack). */
-function npmPack(root: string, into: string): string[] {
+function npmPack(root: string, into: string): { name: string; filename: string }[] {
   const stdout = execFileSync('npm', ['pack', '--json', '--pack-destination', into, '--workspaces'], {
     cwd: root,
     encoding: 'utf8',
@@ -61,7 +70,7 @@ function npmPack(root: string, into: string): string[] {
     maxBuffer: 2 ** 24,
   })
   // Output of the builds comes before the JSON.
-  return (JSON.parse(stdout.slice(stdout.indexOf('[\n'))) as { filename: string }[]).map(({ filename }) => filename)
+  return JSON.parse(stdout.slice(stdout.indexOf('[\n'))) as { name: string; filename: string }[]
 }
 
 const git = (root: string, ...args: string[]): string => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()

@@ -58,7 +58,7 @@ const ORDERS: Record<string, string[]> = {
     'output.ts errors.ts load-config.ts database.ts dashboard-url.ts port-owner.ts',
     'admin-command.ts',
     'admin',
-    'process doctor quickstart',
+    'process doctor quickstart setup',
     '*',
   ],
 }

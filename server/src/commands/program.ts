@@ -19,6 +19,7 @@ import { planCommands } from './admin/plan.ts'
 import { ipPoolCommands } from './admin/ip-pool.ts'
 import { regionCommands } from './admin/region.ts'
 import { processCommands } from './process-commands.ts'
+import { setupCommands } from './setup-command.ts'
 import { ticketCommands } from './admin/ticket.ts'
 import { storageCommands } from './admin/storage.ts'
 import { supportBundleCommands } from './doctor/support-bundle.ts'
@@ -31,6 +32,7 @@ export function createProgram(json: boolean): Command {
   const program = createCommand('berthd').description('Runs Berth and administers it.').version(VERSION)
   for (const add of [
     processCommands,
+    setupCommands,
     backupCommands,
     joinCommands,
     accountCommands,

@@ -42,6 +42,8 @@ export function serveHealth(app: FastifyInstance, db: Db, migrations: string): H
     return [...(await latest.results), ['process', draining ? 'stopping' : 'ok']]
   }
 
+  // The first look is at the migrations of this process: an upgrade of a package replaces their folder while it runs on.
+  app.addHook('onListen', async () => void (await runChecks()))
   app.get('/healthz', async (_, reply) => reply.headers(UNLIMITED_HEADERS).send({ status: 'ok' }))
   app.get('/readyz', async (_, reply) => {
     const results = await runChecks()

@@ -1,0 +1,159 @@
+// What `berthd setup` is told: by its options, else by a person at the terminal, else by the settings that are there already.
+import { readConfig } from '../../config.ts'
+import { UsageError } from '../errors.ts'
+import type { Settings } from './settings-file.ts'
+
+export const TLS = ['acme', 'certificate', 'proxy'] as const
+export type Tls = (typeof TLS)[number]
+
+export interface SetupOptions {
+  domain?: string
+  tls?: Tls
+  certificate?: string
+  key?: string
+  databaseUrl?: string
+  localDatabase?: boolean
+  smtpUrl?: string
+  mailFrom?: string
+  hypervisor?: string
+}
+
+/** Asks a question, with the answer that Enter gives. */
+export type Ask = (question: string, usual: string) => Promise<string>
+
+export interface Answers {
+  domain: string
+  tls: Tls
+  certificate: string
+  key: string
+  /** Null: PostgreSQL of this machine. */
+  databaseUrl: string | null
+  smtpUrl: string
+  mailFrom: string
+  hypervisor: string
+}
+
+/** Without a terminal `ask` is null. `tls`: as it was set up before. */
+export async function collectAnswers(options: SetupOptions, before: Settings, tls: Tls | undefined, ask: Ask | null): Promise<Answers> {
+  if (options.localDatabase && options.databaseUrl) throw new UsageError('Give either --database-url or --local-database')
+  const answer = asker(ask)
+  const domain = await answer({
+    given: options.domain,
+    usual: domainOf(before),
+    question: 'Domain of the dashboard and the API',
+    option: '--domain',
+    check: checkDomain,
+  })
+  const how = await answer({
+    given: options.tls,
+    usual: options.certificate ? 'certificate' : (tls ?? (ask && !before['BERTH_PUBLIC_URL'] ? 'acme' : 'proxy')),
+    question: 'TLS: acme (Caddy obtains a certificate), certificate (Caddy with yours) or proxy (your own)',
+    check: checkTls,
+  })
+  const ofCertificate = how === 'certificate' && (options.certificate || tls !== 'certificate')
+  const file = (option: '--certificate' | '--key', given: string | undefined, question: string): Promise<string> =>
+    ofCertificate ? answer({ given, question, option, check: (text) => required(text, option) }) : Promise.resolve('')
+  const certificate = await file('--certificate', options.certificate, 'File with the certificate and its chain (PEM)')
+  const key = await file('--key', options.key, 'File with its private key (PEM)')
+  const databaseUrl = await answer({
+    given: options.localDatabase ? '' : options.databaseUrl,
+    usual: before['BERTH_DATABASE_URL'] ?? '',
+    question: 'URL of the database; empty: PostgreSQL of this machine',
+    check: (text) => (text === '' ? text : checkUrl(text, '--database-url', 'postgres:', 'postgresql:')),
+    ...(!options.localDatabase && !before['BERTH_DATABASE_URL'] && { option: '--database-url or --local-database' }),
+  })
+  const smtpUrl = await answer({
+    given: options.smtpUrl,
+    usual: before['BERTH_SMTP_URL'] ?? '',
+    question: 'SMTP server, such as smtp://user:password@mail.example.com:587; empty: no mail',
+    check: (text) => (text === '' ? text : checkUrl(text, '--smtp-url', 'smtp:', 'smtps:')),
+  })
+  const mailFrom = smtpUrl
+    ? await answer({
+        given: options.mailFrom,
+        usual: before['BERTH_MAIL_FROM'] ?? '',
+        question: 'Sender of mails, such as Example Cloud <noreply@example.com>',
+        check: checkSender,
+      })
+    : (options.mailFrom ?? before['BERTH_MAIL_FROM'] ?? '')
+  const hypervisor = options.hypervisor ?? before['BERTH_HYPERVISOR'] ?? 'libvirt'
+  return { domain, tls: how as Tls, certificate, key, databaseUrl: databaseUrl || null, smtpUrl, mailFrom, hypervisor }
+}
+
+interface Question {
+  given: string | undefined
+  usual?: string
+  question: string
+  /** Required without a terminal, unless there is a usual answer. */
+  option?: string
+  check: (text: string) => string
+}
+
+function asker(ask: Ask | null) {
+  return async ({ given, usual = '', question, option, check }: Question): Promise<string> => {
+    if (given !== undefined) return check(given.trim())
+    if (!ask) {
+      if (option && usual === '') throw new UsageError(`Give ${option}: without a terminal nothing is asked`)
+      return check(usual)
+    }
+    for (let asked = question; ;) {
+      const answer = (await ask(asked, usual)).trim() || usual
+      try {
+        return check(answer)
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error
+        asked = `${error.message}.\n${question}`
+      }
+    }
+  }
+}
+
+/** The settings that follow from the answers, checked together with all others. */
+export function settingsFor(answers: Answers, databaseUrl: string, before: Settings): Settings {
+  const proxies = answers.tls !== 'proxy' && !before['BERTH_TRUSTED_PROXIES'] ? { BERTH_TRUSTED_PROXIES: '127.0.0.1' } : {}
+  const mail = answers.smtpUrl ? { BERTH_SMTP_URL: answers.smtpUrl, BERTH_MAIL_FROM: answers.mailFrom } : {}
+  const changes = {
+    BERTH_DATABASE_URL: databaseUrl,
+    BERTH_PUBLIC_URL: `https://${answers.domain}`,
+    BERTH_HYPERVISOR: answers.hypervisor,
+    ...proxies,
+    ...mail,
+  }
+  try {
+    readConfig({ ...before, ...changes })
+  } catch (error) {
+    throw new UsageError((error as Error).message, { cause: error })
+  }
+  return changes
+}
+
+const domainOf = (before: Settings): string => URL.parse(before['BERTH_PUBLIC_URL'] ?? '')?.hostname ?? ''
+
+function checkDomain(text: string): string {
+  const domain = text.toLowerCase()
+  if (!/^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/.test(domain))
+    throw new UsageError(`"${text}" is not a domain such as cloud.example.com`)
+  return domain
+}
+
+function checkTls(text: string): string {
+  if (!TLS.some((each) => each === text)) throw new UsageError(`"${text}" is none of ${TLS.join(', ')}`)
+  return text
+}
+
+function required(text: string, option: string): string {
+  if (text === '') throw new UsageError(`${option} must be a file`)
+  return text
+}
+
+function checkUrl(text: string, option: string, ...protocols: string[]): string {
+  if (!protocols.includes(URL.parse(text)?.protocol ?? ''))
+    throw new UsageError(`${option} must be a URL that begins with ${protocols[0]}//`)
+  return text
+}
+
+function checkSender(text: string): string {
+  if (!/^[^<>@]*<[^<>@\s]+@[^<>@\s]+>$|^[^<>@\s]+@[^<>@\s]+$/.test(text))
+    throw new UsageError(`"${text}" is not a sender such as Example Cloud <noreply@example.com>: give --mail-from`)
+  return text
+}
