@@ -149,11 +149,11 @@ describeIf(missingForRealHost())('berthd up as root', { timeout: 3 * TIMEOUT_MS 
     await consoleSays('vnc', 'RFB 003.')
   })
 
-  test('leaves no file that the service wrote but its cache, and the folder for images of customers', async () => {
+  test('leaves no file that the service wrote but its cache, images, and the keys of storage backends', async () => {
     const berths = await inSandbox(
       `cd ${settings['BERTH_DATA_DIR']}; find . -user berth -not -path './compiled/*' | sort; stat -c %a master.key`,
     )
-    expect(berths).toBe('./compiled\n./images/accounts\n./images/fetched\n600\n')
+    expect(berths).toBe('./ceph\n./compiled\n./images/accounts\n./images/fetched\n600\n')
   })
 
   test('continues on the data and the database that an older version left behind, killed', async () => {
