@@ -8,8 +8,10 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { missingCommands } from '../libvirt/test/command.ts'
 import { describeIf } from '../libvirt/test/describe-if.ts'
 import { SETTINGS } from '../server/src/config.ts'
+import { CLOSE_TIMEOUT_MS } from '../server/src/commands/process/lifecycle.ts'
 import { createProgram } from '../server/src/commands/program.ts'
 import { anchorOf } from '../server/src/http/docs/markdown.ts'
+import { isContract } from '../server/src/kernel/database/migrate.ts'
 import { createMetrics } from '../server/src/kernel/metrics.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -49,6 +51,12 @@ describe('the systemd units', () => {
     }
   })
 
+  test.each(['api', 'worker'])('give %s the time to drain', (role) => {
+    const { drainDelaySeconds, drainSeconds } = SETTINGS
+    const seconds = Number(drainSeconds.fallback) + (role === 'api' ? Number(drainDelaySeconds.fallback) : 0) + CLOSE_TIMEOUT_MS / 1000
+    expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(read(`ops/systemd/berth-${role}.service`))![1])).toBeGreaterThan(seconds)
+  })
+
   test('use the same user, settings, data and program as ops/berthd', () => {
     const wrapper = read('ops/berthd')
     for (const unit of units.filter((each) => each.endsWith('.service'))) {
@@ -57,6 +65,19 @@ describe('the systemd units', () => {
       expect(wrapper).toContain(`--env-file=${valueOf(/^EnvironmentFile=-(.+)$/m)} ${valueOf(/^ExecStart=.* (\S+) \w+$/m)} `)
     }
   })
+})
+
+test('HAProxy notices that an API stops before it closes', () => {
+  const api = read('ops/ha/haproxy.cfg').split('listen api')[1]!
+  const valueOf = (pattern: RegExp): number => Number(pattern.exec(api)![1])
+  const checkSeconds = Number(/timeout check (\d+)s/.exec(read('ops/ha/haproxy.cfg'))![1])
+  const noticed = (valueOf(/ fall (\d+)/) * valueOf(/ inter (\d+)ms/)) / 1000 + checkSeconds
+  expect(noticed).toBeLessThan(Number(SETTINGS.drainDelaySeconds.fallback))
+})
+
+test('upgrades.md knows the schema of the queue, of which processes accept their own only', () => {
+  const { pgboss } = JSON.parse(read('node_modules/pg-boss/package.json')) as { pgboss: { schema: number } }
+  expect(read('docs/operate/upgrades.md')).toContain(`schema ${pgboss.schema} of pg-boss`)
 })
 
 describe.each(['ops/Containerfile', 'ops/compose.yaml'])('%s', (path) => {
@@ -93,7 +114,7 @@ describe('a migration that the previous version cannot run with', () => {
   test('is named in upgrades.md', () => {
     const names = readdirSync(join(root, 'server/migrations'))
     expect(names).toContain(BASELINE)
-    const later = names.filter((name) => name > BASELINE && breaking.test(read(`server/migrations/${name}`)))
+    const later = names.filter((name) => name > BASELINE && !isContract(name) && breaking.test(read(`server/migrations/${name}`)))
     for (const name of later) expect(read('docs/operate/upgrades.md')).toContain(name.replace('.sql', ''))
   })
 

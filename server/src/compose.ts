@@ -46,7 +46,7 @@ import { simulatedNetworkControllers } from './hypervisor/simulated/network-cont
 import { openOwnImages, ownImagesFolder } from './images/own-images.ts'
 import { openImageStore } from './images/store.ts'
 import { createInvariantMonitor } from './invariants/monitor.ts'
-import { subtractDuration, type Clock } from './kernel/clock.ts'
+import { sleepUnless, subtractDuration, type Clock } from './kernel/clock.ts'
 import {
   deleteExpiredCounters,
   memoryCounters,
@@ -234,6 +234,7 @@ export async function openApi({ deps }: Core, options: { isOnlyProcess: boolean 
     rateLimit: limits,
     trustedProxies: config.trustedProxies,
     pages: createStaticSite(config.webDir, config.publicUrl),
+    isDraining: () => health.isDraining(),
   })
   allowOrigins(app, PUBLIC_PREFIX, config.corsOrigins)
   const health = serveHealth(app, db, MIGRATIONS)
@@ -257,6 +258,8 @@ export async function openApi({ deps }: Core, options: { isOnlyProcess: boolean 
     dashboardOperations: dashboard.operations,
     async close(deadline = drainDeadline(config)) {
       health.drain()
+      if (!options.isOnlyProcess) await sleepUnless(deadline, config.drainDelaySeconds * 1000) // until load balancers know
+      deps.watch.release()
       await Promise.all([deps.feed.close(), consoles.close()]) // long-lived streams and WebSockets never end by themselves
       clearInterval(flushing)
       await closeServer(app, deadline)

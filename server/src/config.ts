@@ -193,6 +193,12 @@ export const SETTINGS = {
     'How long a stopping process waits for open requests and workflow steps',
     whole(0, 600),
   ),
+  drainDelaySeconds: setting(
+    'BERTH_DRAIN_DELAY_SECONDS',
+    '5',
+    'How long before that `api` goes on as ever while /readyz answers 503: longer than load balancers take to notice',
+    whole(0, 600),
+  ),
 }
 
 type Values = { [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never }

@@ -2,8 +2,17 @@
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 import { seedDatabase } from './features/seed.ts'
-import { openDb, sql, type Queries } from './kernel/database/db.ts'
-import { migrate, missingMigration, type Migrated } from './kernel/database/migrate.ts'
+import { openDb, sql, type Db, type Queries } from './kernel/database/db.ts'
+import {
+  contractedBy,
+  lastNumber,
+  migrate,
+  missingMigration,
+  unknownContract,
+  type Migrated,
+  type MigrateOptions,
+} from './kernel/database/migrate.ts'
+import { nameConnections, START_LOCK } from './kernel/database/named-connections.ts'
 import { createTestClock, readClock } from './kernel/database/test-clock.ts'
 
 export const MIGRATIONS = join(import.meta.dirname, '../migrations')
@@ -14,8 +23,9 @@ const UNDEFINED_TABLE = '42P01'
 export async function migrateAndSeed(
   config: Pick<Config, 'catalogFile' | 'hypervisor'> & Partial<Pick<Config, 'testClock'>>,
   url: string,
+  options: Pick<MigrateOptions, 'contract'> = {},
 ): Promise<Migrated> {
-  const migrated = await migrate(url, MIGRATIONS)
+  const migrated = await migrate(url, MIGRATIONS, options)
   const { prepareQueue } = await import('./workflow/engine.ts')
   await prepareQueue(url)
   const db = openDb({ url, maxConnections: 1, onError: () => {} })
@@ -45,7 +55,14 @@ export async function findPendingUpgrade(db: Queries): Promise<string | null> {
 }
 
 /** For processes that leave migrations to the operator. */
-export async function requireMigrated(db: Queries): Promise<void> {
+export async function requireMigrated(db: Db): Promise<void> {
   const missing = await findPendingUpgrade(db)
   if (missing) throw new Error(`The database is not up to date: ${missing} is missing. Run: npx berthd migrate`)
+  await db.tx(async (tx) => {
+    await tx.run(sql`select pg_advisory_xact_lock_shared(${START_LOCK})`)
+    const contract = await unknownContract(tx, MIGRATIONS)
+    if (contract) throw new Error(contractedBy(contract))
+  })
 }
+
+export const nameProgram = (url: string, program: string): string => nameConnections(url, program, lastNumber(MIGRATIONS))

@@ -9,9 +9,9 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { env, missingCommands, run } from '../../libvirt/test/command.ts'
 import { eventually } from './processes.ts'
+import { HA_FILES as FILES, spawnHaproxy } from './haproxy.ts'
 import { scratchFolder } from './scratch-folder.ts'
 
-const FILES = join(import.meta.dirname, '../../ops/ha')
 const BIN = '/usr/lib/postgresql/15/bin'
 const NUMBERS = [1, 2, 3]
 const READY_MS = 60_000
@@ -137,13 +137,9 @@ export async function startDatabaseCluster(apis: [string, string]): Promise<Data
   let haproxy: ChildProcess
   const apiPort = 8080
   const startHaproxy = async (): Promise<void> => {
-    const shipped = parseEnv(addressOf(await readFile(join(FILES, 'haproxy.env'), 'utf8'))) as Record<string, string>
-    const settings = { ...shipped, DATABASE_BIND: `${here}:5432`, API_BIND: `${here}:${apiPort}`, API1: apis[0], API2: apis[1] }
-    haproxy = spawn('haproxy', ['-db', '-f', join(FILES, 'haproxy.cfg')], {
-      cwd: path('.'),
-      env: { ...env, ...settings },
-      stdio: ['ignore', log('haproxy'), log('haproxy')],
-    })
+    const databases = Object.fromEntries(NUMBERS.map((number) => [`DB${number}`, `${network}.${number}`]))
+    const settings = { ...databases, DATABASE_BIND: `${here}:5432`, API_BIND: `${here}:${apiPort}`, API1: apis[0], API2: apis[1] }
+    haproxy = await spawnHaproxy(folder.path, settings)
   }
 
   const close = async (): Promise<void> => {

@@ -16,8 +16,8 @@ import { testDatabase } from './harness.ts'
 import { controlOf, givenRegion } from './hosts.ts'
 import { eventually, service, type Service, type Settings } from './processes.ts'
 
-/** All invariants hold again within this time after a crash. */
-const WELL_AGAIN_MS = 60_000
+/** All invariants hold again within this time after a crash: an Idempotency-Key that it left is held for a minute, and pruned in the next. */
+const WELL_AGAIN_MS = 150_000
 
 export async function fleet(more: Settings = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-fleet-'))
@@ -42,8 +42,8 @@ export async function fleet(more: Settings = {}) {
     await rm(dataDir, { recursive: true })
   })
 
-  const start = async (role: 'api' | 'worker', own: Settings = {}): Promise<Service> => {
-    const started = await service({ ...settings, ...own }, role)
+  const start = async (role: 'api' | 'worker', own: Settings = {}, berthd?: string): Promise<Service> => {
+    const started = await service({ ...settings, ...own }, role, berthd)
     running.add(started)
     void started.ended.then(() => running.delete(started))
     return started

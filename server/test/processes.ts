@@ -45,8 +45,11 @@ export interface Outcome {
 }
 
 /** Runs a command to its end. */
-export async function berthd(settings: Settings, ...args: string[]): Promise<Outcome> {
-  const { text, ended } = start(BERTHD, args, settings)
+export const berthd = (settings: Settings, ...args: string[]): Promise<Outcome> => berthdAt(BERTHD, settings, ...args)
+
+/** The same of another release. */
+export async function berthdAt(program: string, settings: Settings, ...args: string[]): Promise<Outcome> {
+  const { text, ended } = start(program, args, settings)
   return { code: await ended, ...text }
 }
 

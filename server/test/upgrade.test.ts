@@ -1,10 +1,8 @@
 // The product is upgraded while VMs run and one is being built: the schema changes under the old version, the processes are replaced one by
 // one, nothing stops and nothing is lost. And what a real older release left behind is taken over by this one.
-import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import { openCore } from '../src/compose.ts'
@@ -12,11 +10,11 @@ import { readConfig } from '../src/config.ts'
 import { checkInvariants, formatFailures } from '../src/invariants/check.ts'
 import { createLog } from '../src/kernel/log.ts'
 import { testDatabase } from './harness.ts'
+import { nextRelease } from './next-release.ts'
 import { BALANCE, olderRelease, TOKEN, VM_ID } from './older-release/older-release.ts'
 import { receiver } from './receiver.ts'
-import { berthd, berthdJson, cleanEnvironment, eventually, service, type Settings } from './processes.ts'
+import { berthd, berthdAt, berthdJson, eventually, service, type Settings } from './processes.ts'
 
-const root = join(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'berth-upgrade-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -30,27 +28,12 @@ const settings: Settings = {
 /** Each is read by statements that the old processes have prepared. */
 const CHANGED = ['workflow_runs', 'hosts', 'vms']
 
-/** The next release: the same product with one more migration. */
-function nextRelease() {
-  const release = join(folder, 'next')
-  cpSync(join(root, 'server'), join(release, 'server'), {
-    recursive: true,
-    filter: (path) => !/node_modules|server\/dist|\.test\.ts$/.test(path),
-  })
-  for (const name of ['node_modules', 'docs', 'ops']) symlinkSync(join(root, name), join(release, name))
-  writeFileSync(
-    join(release, 'server/migrations/9999_next.sql'),
-    CHANGED.map((table) => `alter table ${table} add column of_next_release text not null default 'new';\n`).join(''),
-  )
-  const berth = join(release, 'server/bin/berthd.mjs')
-  const program = (role: string): string => {
-    const path = join(release, `${role}.mjs`)
-    writeFileSync(path, `process.argv.splice(2, Infinity, '${role}')\nawait import('${berth}')\n`)
-    return path
-  }
-  const run = (...args: string[]) =>
-    promisify(execFile)(process.execPath, [berth, ...args], { env: { ...cleanEnvironment(), ...settings } })
-  return { run, program }
+/** The same product with one more migration. */
+function withOneMore() {
+  const release = nextRelease(join(folder, 'next'))
+  const text = CHANGED.map((table) => `alter table ${table} add column of_next_release text not null default 'new';\n`).join('')
+  release.write('migrations/9999_next.sql', text)
+  return release
 }
 
 async function ask<Row extends object>({ BERTH_DATABASE_URL }: Settings, question: string, given: string[] = []): Promise<Row[]> {
@@ -97,9 +80,9 @@ test('VMs keep running during an upgrade, and the new version finishes open acti
   await ended(before, running.vm.id, running.actionId)
   const asStarted = await lifeOf(running.vm.id, settings)
 
-  const next = nextRelease()
+  const next = withOneMore()
   const inProgress = await create('web-2')
-  expect((await next.run('migrate')).stdout).toContain('applied 9999_next')
+  expect((await berthdAt(next.program, settings, 'migrate')).stdout).toContain('applied 9999_next')
   // The old processes go on with the statements that their connections have prepared for the tables as they were.
   expect((await before(`/vms/${running.vm.id}`)).status).toBe('RUNNING')
   const beside = await create('web-3')
@@ -108,16 +91,16 @@ test('VMs keep running during an upgrade, and the new version finishes open acti
   expect((await fetch(new URL('/readyz', oldApi.url))).status).toBe(200)
 
   expect(await oldWorker.kill('SIGTERM')).toBe(0)
-  const newWorker = await service(settings, next.program('worker'))
-  const newApi = await service(settings, next.program('api'))
+  const newWorker = await service(settings, 'worker', next.program)
+  const newApi = await service(settings, 'api', next.program)
   expect(await oldApi.kill('SIGTERM')).toBe(0)
   const after = caller(newApi.url, token!)
   await ended(after, inProgress.vm.id, inProgress.actionId)
 
   for (const { vm } of [running, inProgress, beside]) expect((await after(`/vms/${vm.id}`)).status).toBe('RUNNING')
   expect(await lifeOf(running.vm.id, settings)).toEqual(asStarted)
-  const { code, stderr } = await berthd(settings, 'migrate')
-  expect([code, stderr]).toEqual([1, expect.stringContaining('Start the newer version')])
+  const { code, stdout } = await berthd(settings, 'migrate')
+  expect([code, stdout]).toEqual([0, expect.stringContaining('A newer version has added 9999_next, with which this version works')])
   await Promise.all([newApi.kill('SIGTERM'), newWorker.kill('SIGTERM')])
 })
 

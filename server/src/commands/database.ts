@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Config } from '../config.ts'
-import { migrateAndSeed, findPendingUpgrade, requireMigrated } from '../database.ts'
+import { findPendingUpgrade, migrateAndSeed, nameProgram, requireMigrated } from '../database.ts'
 import { sleep, stopwatch } from '../kernel/clock.ts'
 import { openDb, type Db } from '../kernel/database/db.ts'
 import { borrowEmbeddedPostgres, inspectEmbeddedPostgres } from '../kernel/postgres/embedded.ts'
@@ -53,14 +53,14 @@ async function untilUpToDate(config: Config, db: Db): Promise<void> {
 
 /** `ours`: no other process runs this database, so this command migrates it. */
 export async function withDatabaseUrl<T>(config: Config, work: (url: string, ours: boolean) => Promise<T>): Promise<T> {
-  if (config.databaseUrl) return work(config.databaseUrl, false)
+  if (config.databaseUrl) return work(nameProgram(config.databaseUrl, 'command'), false)
   const borrowed = await borrowEmbeddedPostgres({ dataDir: postgresFolder(config) })
   // Stops the PostgreSQL started for this command on Ctrl-C too.
   const interrupted = (): void => void borrowed.stop().finally(() => process.exit(130))
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
   for (const signal of signals) process.on(signal, interrupted)
   try {
-    return await work(borrowed.url, borrowed.how !== 'joined')
+    return await work(nameProgram(borrowed.url, 'command'), borrowed.how !== 'joined')
   } finally {
     await borrowed.stop()
     for (const signal of signals) process.off(signal, interrupted)

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { migrateAndSeed } from '../database.ts'
+import type { Migrated } from '../kernel/database/migrate.ts'
 import { isJson, withExample, withFormat, type OutputOptions } from './admin-command.ts'
 import { loadConfig } from './load-config.ts'
 import { requireServer, withDatabaseUrl } from './database.ts'
@@ -21,9 +22,15 @@ export function processCommands(program: Command): void {
     ).action(async () => exit(await (await import('./process/roles.ts')).serve(loadConfig(), role)))
   }
   addQuickstart(program)
-  withExample(withFormat(program.command('migrate').description('apply database migrations and seed the catalog')), 'migrate').action(
-    migrateDatabase,
-  )
+  withExample(
+    withFormat(
+      program
+        .command('migrate')
+        .description('apply database migrations and seed the catalog')
+        .option('--contract', 'remove what only older versions use as well: they cannot be started any more'),
+    ),
+    'migrate',
+  ).action(migrateDatabase)
   withExample(
     withFormat(program.command('doctor').description('check prerequisites and print fixes').argument('[topic]', 'only this check')),
     'doctor database',
@@ -44,12 +51,23 @@ function addQuickstart(program: Command): void {
   ).action(async (options: QuickstartOptions) => (await import('./quickstart/index.ts')).quickstart(loadConfig(), options))
 }
 
-async function migrateDatabase(options: OutputOptions): Promise<void> {
+async function migrateDatabase(options: OutputOptions & { contract?: boolean }): Promise<void> {
   const config = loadConfig()
-  const { version, applied } = await withDatabaseUrl(config, async (url) => {
+  const { contract = false } = options
+  const migrated = await withDatabaseUrl(config, async (url) => {
     await requireServer(url)
-    return migrateAndSeed(config, url)
+    return migrateAndSeed(config, url, { contract })
   })
+  show({ data: migrated, text: describeMigrated(migrated) }, isJson(options))
+}
+
+function describeMigrated({ version, applied, waiting, unknown }: Migrated): string {
   const did = applied.length === 0 ? 'no migrations to apply' : `applied ${applied.join(', ')}`
-  show({ data: { version, applied }, text: `The database is at ${version}: ${did}` }, isJson(options))
+  return [
+    `The database is at ${version}: ${did}`,
+    ...(unknown.length > 0 ? [`A newer version has added ${unknown.join(', ')}, with which this version works`] : []),
+    ...(waiting.length > 0
+      ? [`When all processes have this version and are to keep it, run berthd migrate --contract. It applies ${waiting.join(', ')}`]
+      : []),
+  ].join('\n')
 }

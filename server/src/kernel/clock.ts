@@ -1,4 +1,5 @@
 // The only file that reads the system time. Everything scheduled, dated or expiring uses a Clock, so that tests can control it.
+import { setTimeout as pause } from 'node:timers/promises'
 
 export interface Clock {
   now(): Date
@@ -33,6 +34,9 @@ export function parseDurationMs(duration: string): number {
 export const addDuration = (from: Date, duration: string): Date => new Date(from.getTime() + parseDurationMs(duration))
 
 export const subtractDuration = (to: Date, duration: string): Date => new Date(to.getTime() - parseDurationMs(duration))
+
+/** Until then, or until the signal is aborted. */
+export const sleepUnless = (signal: AbortSignal, ms: number): Promise<void> => pause(ms, undefined, { signal }).catch(() => {})
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 

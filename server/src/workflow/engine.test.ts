@@ -4,11 +4,11 @@ import { sql, type Sql } from '../kernel/database/db.ts'
 import { createMetrics } from '../kernel/metrics.ts'
 import { StepError } from './workflow-builder.ts'
 import { startEngine } from './engine.ts'
-import { resumeRun, type Runner } from './executor.ts'
+import { resumeRun, type AnyWorkflow, type Runner } from './executor.ts'
 import * as store from './run-store.ts'
 
 describe('the workflow engine', async () => {
-  const { db, clock, fixture, deps, engine, runner, start, runOf, houseOf } = await openSampleEngine()
+  const { db, clock, fixture, deps, engine, queued, runner, start, runOf, houseOf } = await openSampleEngine()
 
   test('fences the write of a worker whose run was taken over', async () => {
     const id = await start()
@@ -118,6 +118,25 @@ describe('the workflow engine', async () => {
     await expect.poll(async () => (await runOf(id)).status).toBe('COMPLETED')
     await other.drain(AbortSignal.timeout(5_000))
     await other.stop()
+  })
+
+  test('leaves a run to workers of another version where it does not know a step or the workflow', async () => {
+    const nextSettle = settle.step('insure', {})
+    const newer: Runner = { ...runner, workflows: new Map<string, AnyWorkflow>([[settle.name, nextSettle]]) }
+    const older: Runner = { ...runner, workflows: new Map() }
+    const next = await startEngine(deps, { workflows: [nextSettle], supervise: false })
+    const id = await db.tx((tx) => next.start(tx, nextSettle, { house: 'insured' }, { label: 'SETTLE' }))
+    for (const each of [runner, older]) {
+      queued.length = 0
+      await resumeRun(each, id)
+      expect(queued).toEqual([{ runId: id, at: new Date(clock.now().getTime() + 2_000) }])
+      const run = await runOf(id)
+      expect(run).toMatchObject({ status: 'RUNNING', lease_until: null, compensating: false, progress: 0 })
+      expect(await houseOf(run)).toMatchObject({ plot: false, built: false })
+    }
+    await resumeRun(newer, id)
+    expect(await runOf(id)).toMatchObject({ status: 'COMPLETED' })
+    await next.stop()
   })
 
   test('counts failures from zero, so that the first one raises the alert', async () => {

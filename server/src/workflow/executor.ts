@@ -37,6 +37,9 @@ export const UNDO_GRACE = '10m'
 const LEASE = '15s'
 const EXTEND_EVERY_MS = 4_000
 
+/** Until a run that this version does not know is offered again, to any worker. */
+const LEFT_FOR = '2s'
+
 export async function resumeRun(runner: Runner, runId: string): Promise<void> {
   const taken = await claimWithSteps(runner, runId)
   if (taken) await executeRun(runner, taken)
@@ -49,14 +52,35 @@ export interface ClaimedRun {
 
 const leaseUntil = ({ deps }: Runner): Date => addDuration(deps.clock.now(), LEASE)
 
-/** Claims the run for one lease. Returns undefined when it has ended or another worker holds it. */
+/** Claims the run for one lease. Returns undefined when it has ended, another worker holds it, or only a newer version knows it. */
 export async function claimWithSteps(runner: Runner, runId: string): Promise<ClaimedRun | undefined> {
   const { db, clock } = runner.deps
   const [run, asWritten] = await Promise.all([
     store.claimRun(db, runId, clock.now(), leaseUntil(runner)),
     store.stepsOf(db, [runId]), // valid for the first attempt
   ])
-  return run && { run, steps: run.attempt === 1 ? asWritten : await store.stepsOf(db, [runId]) }
+  if (!run) return undefined
+  const steps = run.attempt === 1 ? asWritten : await store.stepsOf(db, [runId])
+  if (isKnown(runner, run, steps)) return { run, steps }
+  await leaveToOthers(runner, run)
+  return undefined
+}
+
+function isKnown({ workflows }: Runner, { name }: store.RunRow, steps: store.StepRow[]): boolean {
+  const workflow = workflows.get(name)
+  return workflow !== undefined && steps.every((row) => workflow.steps.some((step) => step.name === row.name))
+}
+
+/** During an upgrade a worker of the version that has started it is there too. */
+async function leaveToOthers(runner: Runner, run: store.RunRow): Promise<void> {
+  const { db, clock, log } = runner.deps
+  const until = addDuration(clock.now(), LEFT_FOR)
+  await db.tx(async (tx) => {
+    await store.lockRun(tx, run, run.progress)
+    await store.postpone(tx, run.id, until)
+    await runner.enqueue(tx, run, until)
+  })
+  log.warn({ runId: run.id, workflow: run.name }, 'run has steps of another version; left to its workers')
 }
 
 export async function executeRun(runner: Runner, { run, steps }: ClaimedRun): Promise<void> {

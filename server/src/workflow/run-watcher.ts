@@ -6,8 +6,10 @@ import { findRun } from './run-store.ts'
 export const RUN_ENDED = 'berth_runs'
 
 export interface RunWatcher {
-  /** Resolves when the run has ended, `ms` have passed, or the signal is aborted. */
+  /** Resolves when the run has ended, `ms` have passed, the signal is aborted, or the process stops. */
   ended(runId: string, ms: number, signal: AbortSignal): Promise<void>
+  /** Resolves all of them now: they may last longer than a stopping process waits. */
+  release(): void
   close(): Promise<void>
 }
 
@@ -15,6 +17,7 @@ const POLL_INTERVAL_MS = 2_000
 
 export async function createRunWatcher(db: Db): Promise<RunWatcher> {
   const waiting = new Map<string, Set<() => void>>()
+  let released = false
   const stop = await db.listen(
     RUN_ENDED,
     (runId) => waiting.get(runId)?.forEach((wake) => wake()),
@@ -25,7 +28,7 @@ export async function createRunWatcher(db: Db): Promise<RunWatcher> {
       const elapsed = stopwatch()
       const mine = waiting.get(runId) ?? new Set()
       waiting.set(runId, mine)
-      for (let left = ms; left > 0 && !signal.aborted; left = ms - elapsed()) {
+      for (let left = ms; left > 0 && !signal.aborted && !released; left = ms - elapsed()) {
         let wake = (): void => {}
         const woken = new Promise<void>((resolve) => mine.add((wake = resolve)))
         const run = await findRun(db, runId)
@@ -35,6 +38,10 @@ export async function createRunWatcher(db: Db): Promise<RunWatcher> {
         if (left === 0) break
       }
       if (mine.size === 0) waiting.delete(runId)
+    },
+    release() {
+      released = true
+      waiting.forEach((wakes) => wakes.forEach((wake) => wake()))
     },
     close: stop,
   }

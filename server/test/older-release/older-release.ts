@@ -23,7 +23,7 @@ export async function olderRelease(dataDir: string): Promise<string> {
   const { head } = await inspectArchive(ARCHIVE, KIND, null)
   const url = await testDatabase()
   await dropAllSchemas(url)
-  await migrate(url, MIGRATIONS, new Set(head.migrations.map(({ name }) => name)))
+  await migrate(url, MIGRATIONS, { only: new Set(head.migrations.map(({ name }) => name)) })
   await restoreDump(url, ARCHIVE, EXCLUDED, null)
   await moveTimes(url, systemClock.now().getTime() - Date.parse(head.createdAt))
   mkdirSync(dataDir, { recursive: true })

@@ -217,7 +217,7 @@ async function restore(config: Config, file: string, { withoutKey = false, unaut
     await requireServer(url)
     await requireEmpty(url)
     try {
-      await migrate(url, MIGRATIONS, new Set(head.migrations.map(({ name }) => name)))
+      await migrate(url, MIGRATIONS, { only: new Set(head.migrations.map(({ name }) => name)) })
       const loaded = await restoreDump(url, file, EXCLUDED, newMac)
       await migrateAndSeed(config, url)
       if (withoutKey) await forgetKey(url)

@@ -7,7 +7,7 @@ import { stopwatch } from '../../kernel/clock.ts'
 /** A terminal and npm both forward Ctrl-C: a signal within this time is a duplicate. */
 const DEBOUNCE_MS = 500
 /** How long closing may take after the drain deadline; then the process exits without it. */
-const CLOSE_TIMEOUT_MS = 3_000
+export const CLOSE_TIMEOUT_MS = 3_000
 
 export class ProcessLifecycle {
   readonly #drainTimer = new AbortController()

@@ -1,16 +1,16 @@
 // `api` and `worker`: one role per process, on an existing, migrated database.
 import type { Config } from '../../config.ts'
-import { requireMigrated } from '../../database.ts'
+import { nameProgram, requireMigrated } from '../../database.ts'
 import { openDb } from '../../kernel/database/db.ts'
 import { borrowEmbeddedPostgres, inspectEmbeddedPostgres } from '../../kernel/postgres/embedded.ts'
 import { postgresFolder, requireServer } from '../database.ts'
 import { runUntilStopped, openService, type ProcessContext } from './service.ts'
 
-export const serve = (config: Config, role: 'api' | 'worker'): Promise<number> =>
-  runUntilStopped(config, async (serving) => {
+export function serve(config: Config, role: 'api' | 'worker'): Promise<number> {
+  const start = async (serving: ProcessContext): Promise<void> => {
     const loading = import('../../compose.ts')
     loading.catch(() => {}) // awaited below, unless the database fails first
-    const url = await joinDatabase(serving)
+    const url = await joinDatabase(serving, role)
     serving.lifecycle.throwIfStopping()
     const { api, metrics } = await openService(await loading, serving, url, {
       api: role === 'api',
@@ -18,13 +18,17 @@ export const serve = (config: Config, role: 'api' | 'worker'): Promise<number> =
       isOnlyProcess: false,
     })
     serving.log.info({ role, ...(api && { address: api }), metrics }, 'process ready')
-  })
+  }
+  const { drainSeconds, drainDelaySeconds } = config
+  return runUntilStopped(config, start, { drainSeconds: role === 'api' ? drainDelaySeconds + drainSeconds : drainSeconds })
+}
 
-async function joinDatabase(serving: ProcessContext): Promise<string> {
-  const url = serving.config.databaseUrl ?? (await joinEmbedded(serving))
+async function joinDatabase(serving: ProcessContext, role: string): Promise<string> {
+  const url = nameProgram(serving.config.databaseUrl ?? (await joinEmbedded(serving)), role)
   await requireServer(url)
-  const db = openDb({ url, maxConnections: 1, onError: () => {} })
-  await requireMigrated(db).finally(() => db.close())
+  // Stays open, so that the process is connected all the time from here on: a contract waits for it.
+  const db = serving.stack.adopt(openDb({ url, maxConnections: 1, onError: () => {} }), (each) => each.close())
+  await requireMigrated(db)
   return url
 }
 

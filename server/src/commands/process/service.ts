@@ -23,9 +23,9 @@ export interface ProcessContext {
 export async function runUntilStopped(
   config: Config,
   start: (serving: ProcessContext) => Promise<void>,
-  { quiet = false } = {},
+  { quiet = false, drainSeconds = config.drainSeconds } = {},
 ): Promise<number> {
-  const lifecycle = new ProcessLifecycle(config.drainSeconds)
+  const lifecycle = new ProcessLifecycle(drainSeconds)
   const log = createLog({
     level: config.logLevel,
     pretty: config.logFormat === 'auto' ? process.stdout.isTTY : config.logFormat === 'pretty',

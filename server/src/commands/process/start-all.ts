@@ -1,7 +1,7 @@
 // What `up` starts, in order: PostgreSQL, this machine as a host, API and worker, template builds.
 import type * as Compose from '../../compose.ts'
 import { SETTINGS, type Config } from '../../config.ts'
-import { migrateAndSeed } from '../../database.ts'
+import { migrateAndSeed, nameProgram } from '../../database.ts'
 import { listAccounts } from '../../features/accounts/service.ts'
 import { noteBuilding, noteBuilt } from '../../features/catalog/service.ts'
 import { hasOperator, issueWelcomeLink } from '../../features/users/service.ts'
@@ -85,7 +85,7 @@ async function openDatabase(serving: ProcessContext, isApart: boolean): Promise<
     ? { url: config.databaseUrl, label: `PostgreSQL ${await requireServer(config.databaseUrl)} at ${describeUrl(config.databaseUrl)}` }
     : await startPostgres(serving, isApart)
   const { version } = await migrateAndSeed(config, url)
-  return { url, label: `${label}, schema ${version.split('_')[0]}` }
+  return { url: nameProgram(url, 'up'), label: `${label}, schema ${version.split('_')[0]}` }
 }
 
 async function startPostgres({ config, log, stack }: ProcessContext, isApart: boolean): Promise<Database> {

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { PREFIX, readAll, throwawayApi } from '../../../test/throwaway-api.ts'
+import { openApi } from '../../compose.ts'
+import { openEventFeed } from '../../features/events/feed.ts'
+import { createRunWatcher } from '../../workflow/run-watcher.ts'
 import { Type } from '../api/schema.ts'
 
 describe('a stopping server', async () => {
@@ -28,6 +31,25 @@ describe('a stopping server', async () => {
     expect(answer).toContain('200 OK')
     expect(answer).toContain('{"success":true,"data":"done"}')
     await closed
+  })
+
+  test('serves as ever until load balancers know, asks to keep no connection, and then answers those who wait', async () => {
+    const customer = await app.given.customer({ credit: '100.00' })
+    const { id, actionId } = await app.given.vm(customer, {}, { settled: false })
+    const own = { config: { ...app.config, drainDelaySeconds: 600 }, feed: openEventFeed(app.db), watch: await createRunWatcher(app.db) }
+    const api = await openApi({ ...app.core, deps: { ...app.deps, ...own } }, { isOnlyProcess: false })
+    const ask = (url: string) => api.app.inject({ url: `${PREFIX}${url}`, headers: { 'x-api-key': customer.token } })
+    expect((await ask('/wallet')).headers['connection']).not.toBe('close')
+    const noLonger = new AbortController()
+    const closed = api.close(noLonger.signal)
+    expect((await api.app.inject('/readyz')).statusCode).toBe(503)
+    const waiting = ask(`/vms/${id}/actions/${actionId}?wait=60`)
+    const served = await ask('/wallet')
+    expect([served.statusCode, served.headers['connection']]).toEqual([200, 'close'])
+    noLonger.abort()
+    expect((await waiting).json()).toMatchObject({ data: { id: actionId, status: 'PENDING' } })
+    await closed
+    await own.watch.close()
   })
 
   test('serves /readyz and /healthz without rate limit', async () => {

@@ -33,6 +33,17 @@ test('/readyz asks at most once a second, however often it is asked, and knows a
   await db.close()
 })
 
+test('/readyz says that a newer version has removed what this one uses', async () => {
+  const db = openDb({ url: await testDatabase(), maxConnections: 4, onError: () => {} })
+  const { app } = serve(db)
+  expect((await app.inject('/readyz')).statusCode).toBe(200)
+  await db.run(sql`insert into schema_migrations (name, checksum) values ('9998_add', 'x'), ('9999_contract_notes', 'x')`)
+  const ready = async () => (await app.inject('/readyz')).json<object>()
+  await expect.poll(ready).toMatchObject({ status: 'not ready', checks: { migrations: '9999_contract_notes needs a newer version' } })
+  await app.close()
+  await db.close()
+})
+
 test('/healthz is up and /readyz names the database while PostgreSQL is unresponsive', async () => {
   const proxy = await silentProxy(await testDatabase())
   const db = openDb({ url: proxy.url, maxConnections: 4, onError: () => {}, unresponsiveMs: 6_000 })

@@ -3,12 +3,13 @@
 import type { FastifyInstance } from 'fastify'
 import { stopwatch, withTimeout } from '../../kernel/clock.ts'
 import { sql, type Db } from '../../kernel/database/db.ts'
-import { missingMigration } from '../../kernel/database/migrate.ts'
+import { missingMigration, unknownContract } from '../../kernel/database/migrate.ts'
 import { UNLIMITED_HEADERS } from '../api/rate-limit.ts'
 
 export interface Health {
   /** From now on /readyz returns 503, so that load balancers send no new traffic. */
   drain(): void
+  isDraining(): boolean
   /** Adds a check that returns what is wrong, or null. The result is public, so error details are not shown. */
   check(name: string, look: () => Promise<string | null>): void
   /** All checks by name: `ok`, or what is wrong. */
@@ -28,7 +29,8 @@ export function serveHealth(app: FastifyInstance, db: Db, migrations: string): H
   checks.set('migrations', async () => {
     const missing = migrated ? null : await missingMigration(db, migrations)
     migrated = missing === null
-    return missing && `${missing} is missing: run berthd migrate`
+    const contract = migrated ? await unknownContract(db, migrations) : null
+    return missing ? `${missing} is missing: run berthd migrate` : contract && `${contract} needs a newer version`
   })
 
   const askAll = (): Promise<[string, string][]> =>
@@ -46,7 +48,7 @@ export function serveHealth(app: FastifyInstance, db: Db, migrations: string): H
   app.addHook('onListen', async () => void (await runChecks()))
   app.get('/healthz', async (_, reply) => reply.headers(UNLIMITED_HEADERS).send({ status: 'ok' }))
   app.get('/readyz', async (_, reply) => {
-    const results = await runChecks()
+    const results: [string, string][] = draining ? [['process', 'stopping']] : await runChecks()
     const ready = results.every(([, result]) => result === 'ok')
     const answer = { status: ready ? 'ready' : 'not ready', checks: Object.fromEntries(results) }
     return reply
@@ -54,5 +56,10 @@ export function serveHealth(app: FastifyInstance, db: Db, migrations: string): H
       .headers(UNLIMITED_HEADERS)
       .send(answer)
   })
-  return { drain: () => void (draining = true), check: (name, each) => void checks.set(name, each), runChecks }
+  return {
+    drain: () => void (draining = true),
+    isDraining: () => draining,
+    check: (name, each) => void checks.set(name, each),
+    runChecks,
+  }
 }

@@ -19,9 +19,11 @@ export interface ServerDeps {
   rateLimit: RateLimit
   trustedProxies: string[]
   pages?: Pages | undefined
+  /** Answers while no new requests are wanted, so that clients keep no connection. */
+  isDraining?: () => boolean
 }
 
-export function createServer({ log, metrics, rateLimit, trustedProxies, pages }: ServerDeps): FastifyInstance {
+export function createServer({ log, metrics, rateLimit, trustedProxies, pages, isDraining = () => false }: ServerDeps): FastifyInstance {
   const app: FastifyInstance = fastify({
     loggerInstance: log.child({}) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -56,7 +58,7 @@ export function createServer({ log, metrics, rateLimit, trustedProxies, pages }:
   const isStopping = closeConnectionsOnShutdown(app)
   app.addHook('onSend', (request, reply, payload, done) => {
     reply.header('x-request-id', request.id)
-    if (isStopping()) reply.header('connection', 'close')
+    if (isStopping() || isDraining()) reply.header('connection', 'close')
     if (reply.hasHeader('x-ratelimit-limit')) done(null, payload)
     else void toCallback(rateLimit.describe(request, reply), (error) => (error ? done(error) : done(null, payload)))
   })

@@ -1,12 +1,14 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { emptyDatabase } from '../../../test/harness.ts'
 import { MIGRATIONS } from '../../database.ts'
+import { VERSION } from '../version.ts'
 import { knownMigrations, migrate, type LockWait } from './migrate.ts'
+import { nameConnections, START_LOCK } from './named-connections.ts'
 
 function folderOf(files: Record<string, string>): string {
   const folder = mkdtempSync(join(tmpdir(), 'berth-migrations-'))
@@ -62,10 +64,10 @@ describe('migration files', () => {
     )
   })
 
-  test('one that a newer version applied is refused', async () => {
+  test('one that a newer version applied is no problem', async () => {
     const { url } = await migrated()
     const older = folderOf({ '0001_notes.sql': FIRST['0001_notes.sql'] })
-    await expect(migrate(url, older)).rejects.toThrow('has migration 0002_tags, which this version does not know. Start the newer version')
+    expect(await migrate(url, older)).toEqual({ version: '0002_tags', applied: [], waiting: [], unknown: ['0002_tags'] })
   })
 
   test('a new one before an applied one is refused', async () => {
@@ -80,6 +82,72 @@ describe('migration files', () => {
     await expect(migrate(url, folder)).rejects.toThrow('Migration 0003_users failed: division by zero')
     add('0003_users.sql', 'create table users (id int);')
     expect((await migrate(url, folder)).applied).toEqual(['0003_users'])
+  })
+})
+
+describe('a contract', () => {
+  const CONTRACT = '0003_contract_tags'
+  const contracted = async () => {
+    const { url, folder, add } = await migrated()
+    add(`${CONTRACT}.sql`, 'drop table tags;\n')
+    return { url, folder, add }
+  }
+  /** A process of the version that knows migrations up to that number. */
+  const connected = async (url: string, migration: string) => {
+    const client = new pg.Client({ connectionString: nameConnections(url, 'api', migration) })
+    await client.connect()
+    onTestFinished(() => client.end())
+    return client
+  }
+
+  test('waits until it is asked for', async () => {
+    const { url, folder } = await contracted()
+    expect(await migrate(url, folder)).toMatchObject({ version: '0002_tags', applied: [], waiting: [CONTRACT] })
+    expect(await migrate(url, folder, { contract: true })).toMatchObject({ version: CONTRACT, applied: [CONTRACT], waiting: [] })
+  })
+
+  test('is applied to a new database, and to one that is built again', async () => {
+    const { folder } = await contracted()
+    expect((await migrate(await emptyDatabase(), folder)).applied).toContain(CONTRACT)
+    const only = new Set(['0001_notes', '0002_tags', CONTRACT])
+    expect((await migrate(await emptyDatabase(), folder, { only })).applied).toEqual([...only])
+  })
+
+  test('is applied with what comes after it: its own version has no process any more that is older', async () => {
+    const { url, folder, add } = await contracted()
+    add('0004_labels.sql', 'create table labels (id int);\n')
+    await connected(url, '0003')
+    expect(await migrate(url, folder)).toMatchObject({ applied: [CONTRACT, '0004_labels'], waiting: [] })
+  })
+
+  test('is refused while a process that does not know it is connected, which is named', async () => {
+    const { url, folder, add } = await contracted()
+    const [older] = [await connected(url, '0002'), await connected(url, '0003')]
+    const refused = `Migration ${CONTRACT} failed: it removes what older versions use, and these are connected: api of version ${VERSION} on ${hostname()}. Replace`
+    await expect(migrate(url, folder, { contract: true })).rejects.toThrow(refused)
+    add('0004_labels.sql', 'create table labels (id int);\n')
+    await expect(migrate(url, folder)).rejects.toThrow(refused)
+    await older!.end()
+    expect((await migrate(url, folder, { contract: true })).applied).toEqual([CONTRACT, '0004_labels'])
+  })
+
+  test('tells a version that does not know it why it cannot run', async () => {
+    const { url, folder } = await contracted()
+    await migrate(url, folder, { contract: true })
+    await expect(migrate(url, folderOf(FIRST))).rejects.toThrow(
+      `Migration ${CONTRACT} of a newer version has removed what this version (${VERSION}) uses. Start the newer version`,
+    )
+  })
+
+  test('waits for a process that is just about to start, and then sees it', async () => {
+    const { url, folder } = await contracted()
+    const starting = await connected(url, '0002')
+    await starting.query('begin')
+    await starting.query('select pg_advisory_xact_lock_shared($1)', [START_LOCK])
+    const contracting = migrate(url, folder, { contract: true }).catch((error: Error) => error.message)
+    await pause(200)
+    await starting.query('commit')
+    expect(await contracting).toContain('these are connected')
   })
 })
 
@@ -106,7 +174,7 @@ describe('a migration whose table is locked', () => {
   test('lets other statements pass while it waits, and gets through when the reader has ended', async () => {
     const { url, folder, reader, read } = await withOpenReader()
     let ended = false
-    const migrating = migrate(url, folder, undefined, WAIT).finally(() => (ended = true))
+    const migrating = migrate(url, folder, { lockWait: WAIT }).finally(() => (ended = true))
     const durations: number[] = []
     for (const until = performance.now() + 1_500; performance.now() < until; await pause(10)) durations.push(await read())
     expect(ended).toBe(false)
@@ -120,13 +188,13 @@ describe('a migration whose table is locked', () => {
     const { url, folder, reader } = await withOpenReader()
     const { rows } = await reader.query<{ pid: number }>('select pg_backend_pid() as pid')
     await reader.query('select id from notes')
-    await expect(migrate(url, folder, undefined, { ...WAIT, totalMs: 500 })).rejects.toThrow(
+    await expect(migrate(url, folder, { lockWait: { ...WAIT, totalMs: 500 } })).rejects.toThrow(
       new RegExp(
         `^Migration 0003_text gave up waiting for a table lock\\. It is held by pid ${rows[0]!.pid} \\(report\\), idle in transaction, ` +
           'in a transaction for \\d+ s, last statement: select id from notes\\. End that transaction',
       ),
     )
     await reader.query('commit')
-    expect((await migrate(url, folder, undefined, WAIT)).applied).toEqual(['0003_text'])
+    expect((await migrate(url, folder, { lockWait: WAIT })).applied).toEqual(['0003_text'])
   })
 })
