@@ -30,6 +30,7 @@ describeIf(missingForLibvirtHost() ?? missingForRadosgw())('backups in S3', { ti
   let shells: GuestShell[]
   let customer: ReturnType<typeof clientOf>
   let vmId = ''
+  let repositoryId = ''
   const moments: { id: string; files: string[] }[] = []
 
   const hostOf = async (id: string): Promise<TlsHost> => {
@@ -79,9 +80,10 @@ describeIf(missingForLibvirtHost() ?? missingForRadosgw())('backups in S3', { ti
       .map((line) => line.trim().split(/\s+/)[0] ?? '')
       .filter((name) => name.startsWith('backup-') && name.endsWith('.qcow2'))
 
+  /** Of the VM: that of its template is there too. */
   const objects = async (part: string): Promise<string[]> => {
     const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: 'vms' }))
-    return Contents.map(({ Key }) => Key!).filter((key) => key.includes(part))
+    return Contents.map(({ Key }) => Key!).filter((key) => key.includes(repositoryId) && key.includes(part))
   }
 
   test('a full and an incremental backup go to the bucket, and no data stays on hosts', async () => {
@@ -93,6 +95,7 @@ describeIf(missingForLibvirtHost() ?? missingForRadosgw())('backups in S3', { ti
       sizes.push(backup.size_bytes)
       moments.push({ id: backup.id, files: await listed(vmId) })
     }
+    repositoryId = (await db.one<{ id: string }>(sql`select id from backup_repositories where vm_id = ${vmId}`)).id
     console.log(`added to the bucket: ${sizes[0]} bytes, then ${sizes[1]} bytes that changed`)
     expect(sizes[1]! * 2n).toBeLessThan(sizes[0]!)
     expect(await objects('/manifests/')).toHaveLength(2)

@@ -29,11 +29,13 @@ describeIf(missingForLibvirtHost() ?? missingForRadosgw())('shelving to S3', { t
   let shell: GuestShell
   let customer: ReturnType<typeof clientOf>
   let vmId = ''
+  let repositoryId = ''
 
   const order = (method: string, path: string, body?: object) => orderCompleted(db, customer, TIMEOUT_MS, method, path, body)
+  /** Of the VM: that of its template is there too. */
   const objects = async (part: string): Promise<string[]> => {
     const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: 'vms' }))
-    return Contents.map(({ Key }) => Key!).filter((key) => key.includes(part))
+    return Contents.map(({ Key }) => Key!).filter((key) => key.includes(repositoryId) && key.includes(part))
   }
   const onHost = async (): Promise<string[]> => {
     const [domains, volumes] = [await host.sandbox.virsh('list', '--all', '--name'), await host.sandbox.virsh('vol-list', 'berth')]
@@ -82,6 +84,7 @@ describeIf(missingForLibvirtHost() ?? missingForRadosgw())('shelving to S3', { t
     await order('POST', `/vms/${vmId}/shelve`)
     console.log(`shelved in ${(elapsed() / 1000).toFixed(1)} s`)
     await eventually(async () => (await onHost()).length === 0, TIMEOUT_MS)
+    repositoryId = (await db.one<{ id: string }>(sql`select id from backup_repositories where vm_id = ${vmId}`)).id
     expect(await objects('/manifests/')).toHaveLength(1)
     expect(await db.one(sql`select vcpu_used, ram_used_mib, disk_used_gib from hosts where id = ${host.id}`)).toEqual({
       vcpu_used: 0,
