@@ -138,12 +138,14 @@ const missingIn = async (db: Admin['db'], targetId: string | null) => {
 
 async function notIncluded({ db, config }: Pick<Admin, 'db' | 'config'>, targetId: string | null): Promise<string> {
   const { ownImages: count, ownImagesBytes } = await missingIn(db, targetId)
-  const where = targetId === null ? 'are in no backup target' : 'are not in this target yet'
-  const own =
-    count === 0
-      ? ''
-      : ` Among them ${count === 1 ? 'is 1 image' : `are ${count} images`} of customers (${(ownImagesBytes / 2 ** 30).toFixed(1)} GiB), which ${where}: copy that folder too.`
-  return `Not included are the images (${config.imagesDir}), and the disks and backups of VMs.${own}`
+  const what =
+    targetId === null
+      ? `Not included are the images (${config.imagesDir}), and the disks and backups of VMs.`
+      : 'Not included are the disks of VMs; backups of VMs in this region, and images, are in the bucket beside it.'
+  if (count === 0) return what
+  const where = targetId === null ? 'in no backup target' : 'not in this target yet'
+  const images = count === 1 ? '1 image of customers is' : `${count} images of customers are`
+  return `${what} ${images} ${where} (${(ownImagesBytes / 2 ** 30).toFixed(1)} GiB): copy ${config.imagesDir} too.`
 }
 
 const NOTHING_THERE =
