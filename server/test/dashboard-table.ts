@@ -1,7 +1,9 @@
 // A valid call of every operation of the dashboard. A new operation needs an entry here.
 import { Secret, TOTP } from 'otpauth'
+import { announceMaintenance } from '../src/features/maintenances/service.ts'
 import { issuePasswordLink, issueSignUpLink, issueWelcomeLink } from '../src/features/users/service.ts'
 import { startMigration, unmanage } from '../src/features/vms/service.ts'
+import { addDuration } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { newId } from '../src/kernel/ids.ts'
 import { PASSWORD, type givenBrowser } from './browser.ts'
@@ -66,6 +68,14 @@ const makeMovable = async (app: TestApp): Promise<void> => {
   await app.db.run(sql`update address_pools set host_id = null`)
   await givenHost(app, newId())
 }
+
+const maintenanceOf = ({ clock, host }: TestApp) => ({
+  host: host.name,
+  startsAt: addDuration(clock.now(), '1d'),
+  endsAt: addDuration(clock.now(), '2d'),
+  text: 'New memory',
+})
+const announced = (app: TestApp) => app.db.tx((tx) => announceMaintenance(tx, app.deps, maintenanceOf(app)))
 
 export const DASHBOARD: Record<string, Arrange> = {
   getSetup: nothing,
@@ -182,6 +192,12 @@ export const DASHBOARD: Record<string, Arrange> = {
   },
   operatorGetAction: async ({ app }) => ({ params: { id: (await app.given.vm(await customer(app))).actionId } }),
   operatorRetryAction: async ({ app }) => ({ params: { id: (await app.given.vm(await customer(app), {}, { settled: false })).actionId } }),
+  operatorListMaintenances: async ({ app }) => {
+    await announced(app)
+    return {}
+  },
+  operatorAnnounceMaintenance: async ({ app }) => ({ body: JSON.parse(JSON.stringify(maintenanceOf(app))) }),
+  operatorCancelMaintenance: async ({ app }) => ({ params: { id: (await announced(app)).id } }),
   operatorListRecoveries: async ({ app }) => {
     await app.db.run(sql`
       insert into failed_recoveries (vm_id, source_id, failures, next_attempt_at) values (${await vm(app)}, ${app.host.id}, 1, ${app.clock.now()})`)

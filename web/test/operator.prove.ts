@@ -45,6 +45,23 @@ describe('an operator in the dashboard', async () => {
     await expectShown(page.getByText('Ready', { exact: true }))
   })
 
+  test('announces a maintenance, and cancels it', async () => {
+    await menu('local').click()
+    await pick('Announce maintenance')
+    await button(dialog(page), 'Announce maintenance').click()
+    await expectShown(dialog(page).getByText('Check the marked fields.'))
+    await fill(dialog(page), { Start: '2099-03-01T22:00', End: '2099-03-01T23:00', 'Message to customers': 'New memory' })
+    await button(dialog(page), 'Announce maintenance').click()
+    await expectShown(page.getByText('Announced to 0 accounts'))
+    const announced = page.getByRole('table', { name: 'Announced maintenances' })
+    await expectShown(announced.getByText('New memory'))
+    await menu('maintenance of local').click()
+    await pick('Cancel maintenance')
+    await button(dialog(page), 'Cancel maintenance').click()
+    await expectShown(page.getByText('Maintenance cancelled'))
+    await announced.waitFor({ state: 'detached' })
+  })
+
   test('adds and edits a region', async () => {
     await go(page, 'Regions')
     await button(page, 'Add region').click()

@@ -48,6 +48,17 @@ export interface WaitingRecovery {
   nextAttemptAt: string
 }
 
+export interface OperatorMaintenance {
+  id: string
+  host: string
+  state: 'SCHEDULED' | 'IN_PROGRESS' | 'COMPLETED' | 'CANCELLED'
+  startsAt: string
+  endsAt: string
+  accounts: number
+  vms: number
+  text: string
+}
+
 interface VmRef {
   vmId: string
   name: string
@@ -225,6 +236,7 @@ const list = <T>(name: string, refetchInterval?: number) =>
 
 export const hostsQuery = list<Host[]>('hosts', 5_000)
 export const recoveriesQuery = list<WaitingRecovery[]>('recoveries', 5_000)
+export const operatorMaintenancesQuery = list<OperatorMaintenance[]>('maintenances', 30_000)
 export const capacityQuery = list<RegionCapacity[]>('capacity', 10_000)
 export const operatorRegionsQuery = list<Region[]>('regions')
 export const poolsQuery = list<Pool[]>('pools')

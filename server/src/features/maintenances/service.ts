@@ -29,7 +29,7 @@ export interface Announced {
 
 export async function announceMaintenance(tx: Tx, deps: EventDeps, { host, startsAt, endsAt, text }: NewMaintenance): Promise<Announced> {
   const now = deps.clock.now()
-  if (!(endsAt > startsAt && endsAt > now)) throw invalid('it must end after it begins, and in the future', 'to')
+  if (!(endsAt > startsAt && endsAt > now)) throw invalid('it must end after it begins, and in the future', 'endsAt')
   if (text.trim() === '' || text.length > LONGEST_TEXT || !TEXT.test(text))
     throw invalid(`it must be 1-${LONGEST_TEXT} characters, without control characters`, 'text')
   const { id: hostId } = await getHost(tx, host)

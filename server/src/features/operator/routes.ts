@@ -2,10 +2,18 @@
 import type { Routes } from '../deps.ts'
 import { customerRoutes } from './customers.routes.ts'
 import { fleetRoutes } from './fleet.routes.ts'
+import { maintenanceRoutes } from './maintenances.routes.ts'
 import { moveRoutes } from './moves.routes.ts'
 import { ticketRoutes } from './tickets.routes.ts'
 import { workRoutes } from './work.routes.ts'
 import type { HealthChecks } from './actions-health.ts'
 
 /** `look`: the health checks of this process. */
-export const operatorRoutes = (look: HealthChecks): Routes[] => [fleetRoutes, moveRoutes, customerRoutes, workRoutes(look), ticketRoutes]
+export const operatorRoutes = (look: HealthChecks): Routes[] => [
+  fleetRoutes,
+  maintenanceRoutes,
+  moveRoutes,
+  customerRoutes,
+  workRoutes(look),
+  ticketRoutes,
+]

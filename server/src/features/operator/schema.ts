@@ -1,6 +1,7 @@
 // Schemas of the operator area.
 import { Bytes, IPV6, Money, nullable, object, oneOf, QUAD, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
 import { Plan, Region, Storage } from '../catalog/schema.ts'
+import { MAINTENANCE_STATES } from '../maintenances/schema.ts'
 import { Reply, Ticket, TicketWithReplies } from '../support/schema.ts'
 
 const UsedOf = (unit: string) => object({ used: Type.Integer(), total: Type.Integer({ description: unit }) })
@@ -49,6 +50,32 @@ export const WaitingRecovery = object(
   { title: 'WaitingRecovery' },
 )
 export type WaitingRecovery = Static<typeof WaitingRecovery>
+
+export const OperatorMaintenance = object(
+  {
+    id: Type.String(),
+    host: Type.String(),
+    state: oneOf([...MAINTENANCE_STATES]),
+    startsAt: Timestamp,
+    endsAt: Timestamp,
+    accounts: Type.Integer({ description: 'How many were told of it' }),
+    vms: Type.Integer({ description: 'On the host now' }),
+    text: Type.String(),
+  },
+  { title: 'OperatorMaintenance' },
+)
+
+export const AnnounceMaintenance = object({
+  host: Type.String({ description: 'Its id or name, which customers do not see' }),
+  startsAt: Timestamp,
+  endsAt: Timestamp,
+  text: Type.String({ description: 'What customers read: plain text, and not the name of the host' }),
+})
+
+export const AnnouncedMaintenance = object(
+  { id: Type.String(), accounts: Type.Integer({ description: 'How many were told of it' }) },
+  { title: 'AnnouncedMaintenance' },
+)
 
 export const ChangeHost = object({
   maintenance: Type.Optional(Type.Boolean()),

@@ -14,6 +14,7 @@ import { operatorMessages } from '../../messages/operator.ts'
 import { CapacityMeter } from './CapacityMeter.tsx'
 import { DrainDialog } from './DrainDialog.tsx'
 import { List } from './List.tsx'
+import { AnnounceMaintenance, Maintenances } from './Maintenances.tsx'
 import { Recoveries } from './Recoveries.tsx'
 
 const w = operatorMessages.hosts
@@ -33,7 +34,7 @@ const RUNBOOKS: Partial<Record<Host['state'], string>> = {
 }
 
 export default function Hosts() {
-  const [open, setOpen] = useState<{ what: 'maintenance' | 'overcommit' | 'drain'; host: Host } | null>(null)
+  const [open, setOpen] = useState<{ what: 'maintenance' | 'overcommit' | 'drain' | 'announce'; host: Host } | null>(null)
   const close = (): void => setOpen(null)
   const hosts = useQuery(hostsQuery)
   const end = useWrite(({ id }: Host) => operatorRequest('PATCH', `/hosts/${id}`, { maintenance: false }), {
@@ -85,6 +86,7 @@ export default function Hosts() {
               label: host.draining ? operatorMessages.drain.progress : operatorMessages.drain.open,
               onClick: () => setOpen({ what: 'drain', host }),
             },
+            { label: operatorMessages.maintenances.open, onClick: () => setOpen({ what: 'announce', host }) },
             { label: w.overcommit, onClick: () => setOpen({ what: 'overcommit', host }) },
           ]}
         />
@@ -94,8 +96,10 @@ export default function Hosts() {
   return (
     <List messages={w} icon="server" of={hosts} columns={columns} rowKey={({ id }) => id}>
       <Recoveries />
+      <Maintenances />
       {open?.what === 'maintenance' && <EnableMaintenance host={open.host} onClose={close} />}
       {open?.what === 'drain' && <DrainDialog host={open.host} onClose={close} />}
+      {open?.what === 'announce' && <AnnounceMaintenance host={open.host} onClose={close} />}
       {open?.what === 'overcommit' && <Overcommit host={open.host} onClose={close} />}
     </List>
   )
