@@ -12,7 +12,7 @@ describeIf(missingForRealHost())('a real VM', { timeout: 2 * TIMEOUT_MS }, async
   const { customer, ssh, sandbox, broken, boot, answerOn, connect, pings, inside: run } = await realGuests()
   const known = { vmId: '', address: '', hostKey: '', bootId: '' }
   const vm = () => customer.get(`/vms/${known.vmId}`)
-  const inside = (command: string) => ssh.reached(known.address, command)
+  const inside = (command: string) => ssh.reached(known.address, command, 120_000)
   const bootId = () => inside('cat /proc/sys/kernel/random/boot_id')
 
   test('boots and accepts key and password logins', async () => {
