@@ -5,6 +5,7 @@ const VERBS: Record<string, string> = {
   add: 'Added',
   adjust: 'Adjusted',
   adopt: 'Adopted',
+  announce: 'Announced',
   attach: 'Attached',
   begin: 'Began',
   bind: 'Attached',
