@@ -78,7 +78,7 @@ const ADDITIONAL_ENTRY_POINTS: Record<string, string[]> = {
   'audit-log': ['operator.ts'],
   hosts: ['public-addresses.ts', 'ipv6-ranges.ts', 'capacity.ts'],
   support: ['staff.ts'],
-  operator: ['actions-health.ts'],
+  operator: ['actions-health.ts', 'work.schema.ts'],
 }
 /** These are allowed to know every file of every feature. */
 const ASSEMBLERS = ['src/features/index.ts', 'src/features/seed.ts', 'src/features/deps.ts', 'src/compose.ts']

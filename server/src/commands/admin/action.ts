@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
 import { getAccount } from '../../features/accounts/service.ts'
-import type { OperatorActionDetails } from '../../features/operator/schema.ts'
+import type { OperatorActionDetails } from '../../features/operator/work.schema.ts'
 import { adminCommand, type Admin } from '../admin-command.ts'
 import { withCore } from '../admin-command.ts'
 import { oneLine, table, type Result } from '../output.ts'

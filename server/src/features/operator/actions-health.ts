@@ -8,7 +8,7 @@ import { stepsOf } from '../../workflow/run-store.ts'
 import { recordByOperator } from '../audit-log/service.ts'
 import { listOrphanVolumes } from '../backups/service.ts'
 import type { Deps } from '../deps.ts'
-import type { OperatorAction, OperatorActionDetails, Stray, SystemHealth } from './schema.ts'
+import type { OperatorAction, OperatorActionDetails, Stray, SystemHealth } from './work.schema.ts'
 import * as sql from './sql.ts'
 import { toAction, toStep, toStray } from './view.ts'
 

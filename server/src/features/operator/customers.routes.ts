@@ -4,7 +4,7 @@ import type { Routes } from '../deps.ts'
 import { OPERATOR } from '../sessions/service.ts'
 import { adoptInPowerState, probeUnmanagedVm, startSuspension, startUnsuspension, unmanageWhenIdle } from '../vms/service.ts'
 import * as customers from './customers.ts'
-import * as shapes from './schema.ts'
+import * as shapes from './customers.schema.ts'
 
 const common = { tag: 'Operator', scope: OPERATOR }
 const params = { id: Type.String() }

@@ -10,7 +10,7 @@ import { issuePasswordLink, listUsers, ensureUser } from '../users/service.ts'
 import { unsuspendAccountVms, suspendAccountVms, type SuspensionOutcome } from '../vms/service.ts'
 import { notifyCredited } from '../wallet/service.ts'
 import { adjustByOperator, creditByOperator } from '../wallet/adjustments.ts'
-import type { AccountDetails, AccountSuspended, CreateAccount, MoneyOrder, OperatorAccount, OperatorVm } from './schema.ts'
+import type { AccountDetails, AccountSuspended, CreateAccount, MoneyOrder, OperatorAccount, OperatorVm } from './customers.schema.ts'
 import * as sql from './sql.ts'
 import { toAccount, toLimit, toUser, toVm } from './view.ts'
 

@@ -3,7 +3,7 @@ import { createRegion, listPlans, listRegions } from '../catalog/service.ts'
 import type { Routes } from '../deps.ts'
 import { OPERATOR } from '../sessions/service.ts'
 import * as fleet from './fleet.ts'
-import * as shapes from './schema.ts'
+import * as shapes from './fleet.schema.ts'
 
 const common = { tag: 'Operator', scope: OPERATOR }
 const params = { id: Type.String() }

@@ -18,7 +18,7 @@ import type {
   Region,
   RegionCapacity,
   WaitingRecovery,
-} from './schema.ts'
+} from './fleet.schema.ts'
 import * as sql from './sql.ts'
 import { toHost, toPool, toTemplate, toWaitingRecovery } from './view.ts'
 

@@ -3,7 +3,7 @@ import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
 import { announceMaintenance, cancelMaintenance, listAllMaintenances } from '../maintenances/service.ts'
 import { OPERATOR } from '../sessions/service.ts'
-import * as shapes from './schema.ts'
+import * as shapes from './moves.schema.ts'
 
 const common = { tag: 'Operator', scope: OPERATOR }
 

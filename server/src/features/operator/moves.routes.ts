@@ -5,7 +5,8 @@ import { cancelDrain, findDrainStatus, previewDrain, startDrain } from '../fleet
 import { getHost } from '../hosts/service.ts'
 import { OPERATOR } from '../sessions/service.ts'
 import { cancelMigration, planMigration, startMigration } from '../vms/service.ts'
-import * as shapes from './schema.ts'
+import { Done } from './customers.schema.ts'
+import * as shapes from './moves.schema.ts'
 
 const common = { tag: 'Operator', scope: OPERATOR, params: { id: Type.String() } }
 
@@ -75,7 +76,7 @@ export const moveRoutes: Routes = (api, deps) => {
       ...common,
       body: shapes.StartMigration,
       status: 202,
-      data: shapes.Done,
+      data: Done,
       errorCodes: ['busy', 'invalid_state', 'no_capacity', 'unavailable'],
     },
     async (tx, { params: { id }, body }) => {
@@ -90,7 +91,7 @@ export const moveRoutes: Routes = (api, deps) => {
       operationId: 'operatorCancelMigration',
       summary: 'Abort a migration: the VM stays on its old host',
       ...common,
-      data: shapes.Done,
+      data: Done,
       errorCodes: ['busy', 'invalid_state'],
     },
     async (tx, { params: { id } }) => ({ message: 'The VM stays on its host', ...(await cancelMigration(tx, deps, id)) }),

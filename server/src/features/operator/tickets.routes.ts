@@ -3,7 +3,7 @@ import type { Routes } from '../deps.ts'
 import { OPERATOR } from '../sessions/service.ts'
 import { Ticket } from '../support/schema.ts'
 import { closeTicket } from '../support/staff.ts'
-import * as shapes from './schema.ts'
+import * as shapes from './tickets.schema.ts'
 import { reply, showTicket, showTickets } from './tickets.ts'
 
 const common = { tag: 'Operator', scope: OPERATOR }

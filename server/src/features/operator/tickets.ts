@@ -2,7 +2,7 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import type { EventDeps } from '../deps.ts'
 import { listForStaff, replyAsStaff, showToStaff } from '../support/staff.ts'
 import type { TicketStatus } from '../support/schema.ts'
-import type { StaffReply } from './schema.ts'
+import type { StaffReply } from './tickets.schema.ts'
 
 const named = <T extends { account: string }>({ account, ...ticket }: T) => ({ ...ticket, email: account })
 

@@ -7,17 +7,9 @@ import type { TemplateRow } from '../catalog/service.ts'
 import { toCapacity, type HostRow, type ListedPool } from '../hosts/service.ts'
 import type { WaitingRecovery as WaitingRecoveryRow } from '../recovery/service.ts'
 import type { UserRow } from '../users/service.ts'
-import type {
-  AccountDetails,
-  OperatorAccount,
-  OperatorAction,
-  OperatorHost,
-  OperatorTemplate,
-  OperatorVm,
-  Pool,
-  Stray,
-  WaitingRecovery,
-} from './schema.ts'
+import type { AccountDetails, OperatorAccount, OperatorVm } from './customers.schema.ts'
+import type { OperatorHost, OperatorTemplate, Pool, WaitingRecovery } from './fleet.schema.ts'
+import type { OperatorAction, Stray } from './work.schema.ts'
 import type { AccountRow, ActionRow, VmRow } from './sql.ts'
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null

@@ -1,7 +1,7 @@
 import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
 import { OPERATOR } from '../sessions/service.ts'
-import * as shapes from './schema.ts'
+import * as shapes from './work.schema.ts'
 import * as work from './actions-health.ts'
 
 const common = { tag: 'Operator', scope: OPERATOR }
