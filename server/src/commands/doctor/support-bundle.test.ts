@@ -70,6 +70,7 @@ test.each([
   [String.raw`{\"password\":\"hidden\",\"a\":1}`, String.raw`{\"password\":\"…\",\"a\":1}`],
   ['authorization: Bearer hidden, then', 'authorization: Bearer …, then'],
   ['apikey=hidden&x=1', 'apikey=…&x=1'],
+  ['with berthjoin_0123456789ABCDEFGHIJabcdefghij0123456789abcdef', 'with …'],
   ['with whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'with …'],
   ['berth_workflow_step_seconds_bucket 12', 'berth_workflow_step_seconds_bucket 12'],
 ])('%s is masked', (given, shown) => {

@@ -121,7 +121,7 @@ export const masked = (json: string): string =>
   json
     .replace(/:\/\/[^\s/"'@]+@/g, '://…@')
     .replace(/[\w.%+-]+@[\w-]+(\.[\w-]+)+/g, '…@…')
-    .replace(/\b[a-z]{2,6}_(live_|test_)?[A-Za-z0-9+/=]{16,}/g, '…')
+    .replace(/\b[a-z]{2,10}_(live_|test_)?[A-Za-z0-9+/=]{16,}/g, '…')
     .replace(SECRET, '$1…')
 const SECRET =
   /((?:password|secret|token|authorization|cookie|api[-_]?key)[\w-]*(?:\\?["'])?\s*[:=]\s*(?:\\?["'])?(?:Bearer )?)[^\s"'\\,;&]+/gi
