@@ -189,6 +189,22 @@ describeIf(missingForRadosgw() ?? missingCommands('qemu-img', 'qemu-io'))('a dis
     expect(await namesOf(pool, vmId)).toEqual([])
   })
 
+  test('loses bases of no use to a backup that is being read, and only those', async () => {
+    const [idle, busy] = [await created(32 * MIB), await created(32 * MIB)]
+    const [first, second] = [newId(), newId()]
+    for (const { vmId } of [idle, busy]) {
+      await backUp(vmId, first, null)
+      await pool.ensureBackupOffloaded(vmId, first, true, soon())
+    }
+    const request = { backupId: second, parentId: first, parentIsRemote: true }
+    await pool.ensureBackup(busy.disk, request, soon())
+    for (const expected of [1, 0]) expect(await pool.removeBases(20, soon())).toBe(expected)
+    expect([await snapshots(idle.image), await snapshots(busy.image)]).toEqual([[], [`base-${first}`, `backup-${second}-${first}`]])
+    await pool.ensureBackup(idle.disk, request, soon())
+    expect(await pool.findBackup(idle.vmId, second, soon())).toMatchObject({ parentId: null })
+    for (const { vmId } of [idle, busy]) await pool.ensurePurged(vmId, soon())
+  })
+
   test('is restored however often the restore is killed, and nothing else is left', async () => {
     const { vmId, image } = await created(64 * MIB)
     await io(pool, image, 'write -P 17 0 60M')

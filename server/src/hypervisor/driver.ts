@@ -142,7 +142,7 @@ export interface MigrationProgress {
 export interface Templates {
   /** The image is on the host, and its checksum was verified there. */
   ensureTemplate(template: TemplateRef, signal: AbortSignal): Promise<void>
-  /** Nor in a storage backend of its region. `in_use` while a disk is built on it. */
+  /** `in_use` while a disk on the host is built on it. */
   ensureNoTemplate(templateId: string, signal: AbortSignal): Promise<void>
 }
 

@@ -30,6 +30,13 @@ export interface StoragePool extends VolumeData, Fencing {
   listOwnerIds(signal: AbortSignal): Promise<string[]>
   /** Whether a machine has something of the VM, or the volume, open, on whatever host. */
   isOpen(ownerId: string, signal: AbortSignal): Promise<boolean>
+  /** `in_use` while a disk is a clone of it. */
+  ensureNoTemplate(templateId: string, signal: AbortSignal): Promise<void>
+  /**
+   * Removes up to `most` snapshots that nothing but the next incremental backup needs: they hold what was overwritten since the last one, and
+   * without them the next one is full. Resolves to how many.
+   */
+  removeBases(most: number, signal: AbortSignal): Promise<number>
   /** Removes what killed processes left half made of something that is complete by now. */
   ensureNoDrafts(signal: AbortSignal): Promise<void>
   /** Removes all that it has of the VM, or the volume. */

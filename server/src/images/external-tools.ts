@@ -104,6 +104,7 @@ function begin(tool: Tool, args: string[], options: RunOptions) {
   const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit
   const command = [
     'LC_ALL=C',
+    'MALLOC_ARENA_MAX=1', // each thread would reserve 64 MiB of address space, which is what is limited
     ...LOW_PRIORITY,
     ...limitedBy(options.limits),
     ...(options.isUnprivileged ? withoutRoot() : []),

@@ -74,15 +74,15 @@ const pins = invariant(
 
 const storage = invariant(
   'storage.capacity',
-  'The room booked in a storage backend is the sum of its disks, snapshots, volumes and restores',
+  'The room booked in a storage backend is the sum of its disks, snapshots, images, volumes and restores',
   () => sql`
-    select s.id, format('storage backend %s counts %s GiB; its VMs have %s with their snapshots', s.name, s.used_gib, coalesce(b.gib, 0)) as what
+    select s.id, format('storage backend %s counts %s GiB; its VMs have %s with their snapshots and images', s.name, s.used_gib, coalesce(b.gib, 0)) as what
     from storage_backends s left join (
       select storage_id, sum(gib) as gib from (
         select storage_id, disk_gib as gib from ${sizes} union all select storage_id, counted_gib from snapshots
         union all select storage_id, size_gib from volumes
         union all select o.storage_id, s.counted_gib from volume_snapshots s join volumes o on o.id = s.volume_id
-        union all select storage_id, gib from restore_rooms) each group by storage_id) b
+        union all select storage_id, gib from image_storage_rooms union all select storage_id, gib from restore_rooms) each group by storage_id) b
       on b.storage_id = s.id
     where s.used_gib <> coalesce(b.gib, 0)`,
 )

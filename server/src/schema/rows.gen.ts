@@ -447,6 +447,11 @@ export interface Tables {
     host_id: string
     gib: number
   }
+  image_storage_rooms: {
+    image_id: string
+    storage_id: string
+    gib: number
+  }
   images: {
     id: string
     account_id: string
@@ -1358,6 +1363,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   image_copies: 'image_id, target_id, run_id, stored_at, checksum, renew_at, next_try_at, error, locked_bytes, created_at',
   image_periods: 'image_id, started_at, ends_at, transaction_id',
   image_rooms: 'image_id, host_id, gib',
+  image_storage_rooms: 'image_id, storage_id, gib',
   images: 'id, account_id, name, labels, kind, status, reason, is_protected, source_type, source, vm_id, run_id, size_bytes, disk_gib, checksum, consistency, counted_gib, staging_host_id, staging_gib, next_try_at, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, created_at, updated_at, received_bytes',
   invariant_status: 'is_only, violations',
   invoice_counter: 'is_only, last_number',

@@ -5,6 +5,7 @@ import { testApp } from '../../../test/harness.ts'
 import { sellReplicated } from '../../../test/replicated-storage.ts'
 import { allowManyVms, checkpointsOf, diskOf, givenSecondHost, startDailyBackup, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { sql } from '../../kernel/database/db.ts'
+import { watchStorage } from '../storage/watch.reconciler.ts'
 import { dailyBackups } from './daily.reconciler.ts'
 import { proveBackups } from './prove.reconciler.ts'
 import { removeInTargets } from './purge-targets.reconciler.ts'
@@ -86,10 +87,18 @@ describe.each(['its own host', 'another host', 'a backup target'])('a backup of 
     await app.checkInvariants()
   })
 
-  test('is full when the base is lost, and right', async () => {
+  test('is full, and right, when the pool was below its reserve: the base gives way', async () => {
     const { id: vmId } = await app.given.vm(customer)
-    await daily(vmId, 'one')
-    await app.db.run(sql`update simulated.volumes set checkpoints = '{}' where vm_id = ${vmId}`)
+    const { id } = await daily(vmId, 'one')
+    const measure = async (gib: number) => {
+      await app.db.run(sql`update storage_backends set monitors = ${[`simulated:///?diskGiB=${gib}`]}`)
+      await watchStorage.runOnce(app.deps)
+    }
+    await measure(1_000_000)
+    expect(await checkpointsOf(app, vmId)).toEqual([id])
+    await measure(1)
+    expect(await checkpointsOf(app, vmId)).toEqual([])
+    await measure(1_000_000)
     const second = await daily(vmId, 'two')
     expect(second.parentId).toBeNull()
     await diskOf(app, vmId).write('later')

@@ -3,6 +3,7 @@ import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.t
 import { noCapacityError } from '../../kernel/no-capacity.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { plansSoldIn, type RegionRow } from '../catalog/service.ts'
+import { reserveImageInStorage } from '../storage/service.ts'
 import { hostsWithIpv6 } from './ipv6-ranges.ts'
 import { freeByNode, freeCpusIn, pinCpus, unpinCpus } from './cpus.ts'
 import { aboveReserveGiB, copyGiBOn, noCapacity, rankHosts, type ForSale, type HostRanking, type Need } from './placement.ts'
@@ -174,22 +175,33 @@ interface OwnImage {
 }
 
 /**
- * Room for an image of an account on a host, whose disks of VMs are layers on it; once, until the image is deleted. Templates of all are not
- * counted. In a storage backend the image counts nothing, but which host can remove it is noted too.
+ * Room for an image of an account where a VM from it has its disk, which is a layer on it, on a host, or a clone of it, in a storage backend; once,
+ * until the image is removed from there. Templates of all are not counted.
  */
 export async function reserveImageRoom(
   tx: Tx,
   { id, account_id, size_bytes }: OwnImage,
-  { host_id: hostId, storage_id }: { host_id: string | null; storage_id: string | null },
+  { host_id: hostId, storage_id: storageId }: { host_id: string | null; storage_id: string | null },
 ): Promise<void> {
-  if (account_id === null || hostId === null) return
-  const gib = storage_id === null ? Math.ceil(Number(size_bytes) / 2 ** 30) : 0
-  const isNew =
-    (await tx.run(sql`
-      insert into image_rooms as r (image_id, host_id, gib) values (${id}, ${hostId}, ${gib})
-      on conflict (image_id, host_id) do update set gib = excluded.gib where r.gib = 0 and excluded.gib > 0`)) > 0
-  if (isNew && gib > 0 && !(await reserveDisk(tx, [hostId], gib)))
-    throw noCapacityError(`The host has no room for this image (${gib} GiB) at the moment: try again later`, ['disk'])
+  if (account_id === null) return
+  const gib = Math.max(1, Math.ceil(Number(size_bytes) / 2 ** 30))
+  const isReserved =
+    storageId !== null
+      ? await reserveImageInStorage(tx, id, storageId, gib)
+      : hostId === null || (await reserveImageOnHost(tx, id, hostId, gib))
+  if (!isReserved)
+    throw noCapacityError(
+      `The ${storageId === null ? 'host' : 'replicated storage'} has no room for this image (${gib} GiB) at the moment: try again later`,
+      [storageId === null ? 'disk' : 'replicated_storage'],
+    )
+}
+
+/** A row with no GiB is of a release that noted the hosts of VMs in storage backends too. */
+async function reserveImageOnHost(tx: Tx, imageId: string, hostId: string, gib: number): Promise<boolean> {
+  const isNew = await tx.run(sql`
+    insert into image_rooms as r (image_id, host_id, gib) values (${imageId}, ${hostId}, ${gib})
+    on conflict (image_id, host_id) do update set gib = excluded.gib where r.gib = 0`)
+  return isNew === 0 || reserveDisk(tx, [hostId], gib)
 }
 
 export async function releaseImageRoom(tx: Tx, imageId: string, hostId: string): Promise<void> {

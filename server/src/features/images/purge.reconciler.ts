@@ -6,6 +6,13 @@ import { lockTemplateUse } from '../catalog/service.ts'
 import { reconciler, type Deps } from '../deps.ts'
 import { hostsOfImage, releaseImageRoom } from '../hosts/capacity.ts'
 import { callHost, retryDelay } from '../hosts/service.ts'
+import {
+  backendsOfImage,
+  bookUncountedImages,
+  getStorageBackend,
+  releaseImageInStorage,
+  type StorageBackendRow,
+} from '../storage/service.ts'
 import { isLocked, unneededTemplateImages } from './copies.sql.ts'
 import { STORAGE_QUOTA } from './create.workflow.ts'
 import { recordImageEvent } from './events.ts'
@@ -15,6 +22,8 @@ import * as sql from './sql.ts'
 const REMOVE_MS = 120_000
 /** It is purged as soon as its last copy is gone. */
 const LOOK_AGAIN = '1d'
+/** A storage backend that did not remove it. */
+const ASK_AGAIN = '60s'
 
 export const purgeImages = reconciler(PURGE, '1m', async (deps: Deps) => {
   for (const { id } of await sql.deletedImages(deps.db, deps.clock.now()))
@@ -31,6 +40,10 @@ async function purge(deps: Deps, id: string): Promise<void> {
     if (error) return void (await sql.postpone(deps.db, id, addDuration(deps.clock.now(), retryDelay(error))))
     await deps.db.tx((tx) => releaseImageRoom(tx, id, host_id))
   }
+  for (const backend of await backendsOfImage(deps.db, id)) {
+    if (!(await removeFrom(deps, backend, id))) return void (await sql.postpone(deps.db, id, addDuration(deps.clock.now(), ASK_AGAIN)))
+    await deps.db.tx((tx) => releaseImageInStorage(tx, id, backend.id))
+  }
   await deps.db.tx(async (tx) => {
     const row = await sql.lockImageById(tx, id)
     if (!row) return
@@ -43,8 +56,20 @@ async function purge(deps: Deps, id: string): Promise<void> {
   })
 }
 
-/** Its owner pays for one file of it, and it would take the room of every host that ever had a VM from it. It is brought again with the next. */
+/** False when the storage backend did not do it. */
+async function removeFrom({ storage, log }: Deps, backend: StorageBackendRow, imageId: string): Promise<boolean> {
+  try {
+    await storage.open(backend).ensureNoTemplate(imageId, AbortSignal.timeout(REMOVE_MS))
+    return true
+  } catch (error) {
+    log.info({ err: error, storage: backend.name, imageId }, 'removing an image from a storage backend failed; will retry')
+    return false
+  }
+}
+
+/** Its owner pays for one file of it, and it would take the room of every host and storage backend that ever had a VM from it. It is brought again with the next. */
 export const evictImages = reconciler('images.evict', '1h', async (deps: Deps) => {
+  await deps.db.tx(bookUncountedImages)
   for (const { image_id, host_id } of await sql.unusedRooms(deps.db)) {
     const stopping = new AbortController().signal
     const error = await callHost(deps, host_id, stopping, (driver, signal) => driver.ensureNoTemplate(image_id, signal), REMOVE_MS)
@@ -52,6 +77,13 @@ export const evictImages = reconciler('images.evict', '1h', async (deps: Deps) =
     await deps.db.tx(async (tx) => {
       await lockTemplateUse(tx, image_id)
       if (await sql.isRoomUnused(tx, image_id, host_id)) await releaseImageRoom(tx, image_id, host_id)
+    })
+  }
+  for (const { image_id, storage_id } of await sql.unusedStorageRooms(deps.db)) {
+    if (!(await removeFrom(deps, await getStorageBackend(deps.db, storage_id), image_id))) continue
+    await deps.db.tx(async (tx) => {
+      await lockTemplateUse(tx, image_id)
+      if (await sql.isStorageRoomUnused(tx, image_id, storage_id)) await releaseImageInStorage(tx, image_id, storage_id)
     })
   }
 })

@@ -179,20 +179,33 @@ export const unknownAmong = async (db: Queries, ids: string[]): Promise<string[]
         select from images i where i.id = f.id and (i.status <> 'FAILED' or exists (select from workflow_runs r where r.id = i.run_id and ${isOpen})))`)
   ).map(({ id }) => id)
 
-const isUnused = sql`not exists (select from vms v where v.host_id = m.host_id and (v.os_template_id = m.image_id
+const isUnused = sql`not exists (select from vms v where v.host_id = m.host_id and v.storage_id is null and (v.os_template_id = m.image_id
   or exists (select from workflow_runs r where r.subject_id = v.id and ${isOpen} and r.input ->> 'templateId' = m.image_id)))
   and not exists (select from workflow_runs r join vms v on v.id = r.subject_id
     where r.name in ('vm.migrate', 'vm.resize_elsewhere') and ${isOpen} and r.input ->> 'destinationId' = m.host_id and v.os_template_id = m.image_id)`
 
-/** Available images on hosts that have no VM from them, and in storage backends where no VM has one. In any order: a host that is away keeps its own. */
+/** Available images on hosts that have no VM from them. In any order: a host that is away keeps its own. */
 export const unusedRooms = (db: Queries) =>
   db.many<{ image_id: string; host_id: string }>(sql`
     select m.image_id, m.host_id from image_rooms m join images i on i.id = m.image_id
-    where i.status = 'AVAILABLE' and ${isUnused}
-      and (m.gib > 0 or not exists (select from vms v where v.os_template_id = m.image_id and v.storage_id is not null)) order by random() limit 100`)
+    where i.status = 'AVAILABLE' and ${isUnused} order by random() limit 100`)
 
 export const isRoomUnused = async (tx: Tx, imageId: string, hostId: string): Promise<boolean> =>
   (await tx.maybe(sql`select from image_rooms m where m.image_id = ${imageId} and m.host_id = ${hostId} and ${isUnused}`)) !== undefined
+
+const isUnusedInStorage = sql`not exists (select from vms v where v.storage_id = m.storage_id and (v.os_template_id = m.image_id
+  or exists (select from workflow_runs r where r.subject_id = v.id and ${isOpen} and r.input ->> 'templateId' = m.image_id)))`
+
+/** The same in storage backends. */
+export const unusedStorageRooms = (db: Queries) =>
+  db.many<{ image_id: string; storage_id: string }>(sql`
+    select m.image_id, m.storage_id from image_storage_rooms m join images i on i.id = m.image_id
+    where i.status = 'AVAILABLE' and ${isUnusedInStorage} order by random() limit 100`)
+
+export const isStorageRoomUnused = async (tx: Tx, imageId: string, storageId: string): Promise<boolean> =>
+  (await tx.maybe(
+    sql`select from image_storage_rooms m where m.image_id = ${imageId} and m.storage_id = ${storageId} and ${isUnusedInStorage}`,
+  )) !== undefined
 
 /** Unpaid ones only where the balance covers them now, or a deadline has passed. One that VMs need stays until they are gone. */
 export const dueImages = (db: Queries, { now, graceOver, retentionOver }: Deadlines) =>

@@ -131,9 +131,9 @@ export async function changeStorageBackend(
 /** What the pool holds stays in it, so it must hold nothing of ours any more. */
 export async function removeStorageBackend(tx: Tx, idOrName: string): Promise<sql.StorageBackendRow> {
   const row = await getStorageBackend(tx, idOrName)
-  const { vms, snapshots, volumes } = await sql.countUses(tx, row.id)
-  if (vms + snapshots + volumes > 0) {
-    const what = `the disks of ${counted(vms, 'VM')}, ${counted(snapshots, 'snapshot')} and ${counted(volumes, 'volume')}`
+  const { vms, snapshots, volumes, images } = await sql.countUses(tx, row.id)
+  if (vms + snapshots + volumes + images > 0) {
+    const what = `the disks of ${counted(vms, 'VM')}, ${counted(snapshots, 'snapshot')}, ${counted(volumes, 'volume')} and ${counted(images, 'image')}`
     throw apiError('in_use', `Storage backend ${row.name} has ${what}: delete them first`)
   }
   await sql.deleteBackend(tx, row.id)
@@ -239,4 +239,7 @@ export const reserveStorage = sql.reserve
 export const canReserveStorage = sql.canReserve
 export const reserveStorageForATime = sql.reserveForATime
 export const releaseStorage = sql.release
-export const { volumesOnMachine, leaveVolumes, moveVolumes } = sql
+export const reserveImageInStorage = sql.reserveImage
+export const releaseImageInStorage = sql.releaseImage
+export const backendsOfImage = sql.imageRooms
+export const { bookUncountedImages, volumesOnMachine, leaveVolumes, moveVolumes } = sql

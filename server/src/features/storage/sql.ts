@@ -45,10 +45,45 @@ export const reserveForATime = async (tx: Tx, id: string, gib: number): Promise<
 export const release = (tx: Tx, id: string, gib: number) =>
   tx.run(sql`update storage_backends set used_gib = used_gib - ${gib} where id = ${id}`)
 
+/** Of an image that VMs in the storage backend are made from; once. */
+export async function reserveImage(tx: Tx, imageId: string, id: string, gib: number): Promise<boolean> {
+  const isNew = await tx.run(
+    sql`insert into image_storage_rooms (image_id, storage_id, gib) values (${imageId}, ${id}, ${gib}) on conflict do nothing`,
+  )
+  return isNew === 0 || reserve(tx, id, gib)
+}
+
+export async function releaseImage(tx: Tx, imageId: string, id: string): Promise<void> {
+  const room = await tx.maybe<{ gib: number }>(
+    sql`delete from image_storage_rooms where image_id = ${imageId} and storage_id = ${id} returning gib`,
+  )
+  if (room) await release(tx, id, room.gib)
+}
+
+/**
+ * Books what VMs of a release that did not book it are made from, full or not: it is there already. That release noted their hosts instead,
+ * any of whose storage backends may have the image.
+ */
+export async function bookUncountedImages(tx: Tx): Promise<void> {
+  await tx.run(sql`
+    with uncounted as (delete from image_rooms where gib = 0 returning image_id, host_id),
+      booked as (
+        insert into image_storage_rooms (image_id, storage_id, gib)
+        select distinct u.image_id, s.id, greatest(1, ceil(i.size_bytes / 1073741824.0))::int
+        from uncounted u join images i on i.id = u.image_id join hosts h on h.id = u.host_id join storage_backends s on s.region_id = h.region_id
+        order by 2, 1 on conflict do nothing returning storage_id, gib)
+    update storage_backends s set used_gib = s.used_gib + b.gib from (select storage_id, sum(gib) as gib from booked group by 1) b where b.storage_id = s.id`)
+}
+
+export const imageRooms = (db: Queries, imageId: string) =>
+  db.many<StorageBackendRow>(sql`
+    select ${allColumns('storage_backends', 's')} from storage_backends s join image_storage_rooms r on r.storage_id = s.id
+    where r.image_id = ${imageId} order by s.id`)
+
 export const countUses = (db: Queries, id: string) =>
-  db.one<{ vms: number; snapshots: number; volumes: number }>(sql`
+  db.one<{ vms: number; snapshots: number; volumes: number; images: number }>(sql`
     select (select count(*)::int from vms where storage_id = ${id}) as vms, (select count(*)::int from snapshots where storage_id = ${id}) as snapshots,
-      (select count(*)::int from volumes where storage_id = ${id}) as volumes`)
+      (select count(*)::int from volumes where storage_id = ${id}) as volumes, (select count(*)::int from image_storage_rooms where storage_id = ${id}) as images`)
 
 /** Those that the VM's machine on this host is to be defined with. */
 export const volumesOnMachine = (db: Queries, vmId: string, hostId: string | null) =>

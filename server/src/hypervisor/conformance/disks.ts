@@ -109,11 +109,11 @@ export const diskContract: ConformanceContract = (fixture) => {
   })
 
   test('a template stays while a disk is a layer on it', async () => {
-    const { template } = fixture().spec()
-    await fixture().driver.ensureTemplate(template, soon(fixture()))
-    await fixture().driver.ensureTemplate(template, soon(fixture()))
-    await fixture().driver.ensureDisk(fixture().spec(), TEMPLATE, soon(fixture()))
-    await expectKind(fixture().driver.ensureNoTemplate(template.id, soon(fixture())), 'in_use')
+    const spec = fixture().spec({ storageId: null })
+    await fixture().driver.ensureTemplate(spec.template, soon(fixture()))
+    await fixture().driver.ensureTemplate(spec.template, soon(fixture()))
+    await fixture().driver.ensureDisk(spec, TEMPLATE, soon(fixture()))
+    await expectKind(fixture().driver.ensureNoTemplate(spec.template.id, soon(fixture())), 'in_use')
   })
 
   test('two machines cannot share a uuid', async () => {

@@ -4,6 +4,7 @@
 import type { BackupRequest } from '../driver.ts'
 import { DriverError, isDriverError } from '../errors.ts'
 import type { DiskContent, DiskLayer, Range } from '../extent.ts'
+import type { StoragePool } from '../storage-pool.ts'
 import type { PoolAccess } from './access.ts'
 import { undefinedIfNotFound } from './command.ts'
 import { readDiff, writeDiff } from './diff.ts'
@@ -14,6 +15,7 @@ import {
   baseSnapshot,
   diskImage,
   readBackupSnapshot,
+  readImageName,
   type BackupSnapshot,
   type DiskId,
   type ImageName,
@@ -38,7 +40,7 @@ export interface Changes {
   zeroed: Range[]
 }
 
-export interface PoolBackups {
+export interface PoolBackups extends Pick<StoragePool, 'removeBases'> {
   /** A snapshot to read it from; incremental on `parentId` where the disk has its snapshot. */
   ensureBackup(disk: DiskId, request: BackupRequest, signal: AbortSignal): Promise<void>
   findBackup(vmId: string, backupId: string, signal: AbortSignal): Promise<PoolBackup | undefined>
@@ -146,6 +148,19 @@ export function poolBackups({ rbd, json, read: readOutput }: PoolAccess, images:
       if (isBase && all.some((each) => each.backupId === backupId))
         for (const each of all) if (each.isBase && each.backupId !== backupId) await removeSnapshot(each, signal)
       await images.removeKept(vmId, signal)
+    },
+
+    async removeBases(most, signal) {
+      const all = (await json<{ image: string; snapshot?: string; size: number }[]>('list snapshots', ['ls', '--long'], signal)).flatMap(
+        ({ image, snapshot, size: bytes }): Listed[] => {
+          const [name, read] = [readImageName(image), snapshot === undefined ? undefined : readBackupSnapshot(snapshot)]
+          return name && read && !name.isDraft ? [{ ...read, image, imageKind: name.kind, bytes }] : []
+        },
+      )
+      const isRead = (base: Listed): boolean => all.some(({ image, parentId }) => image === base.image && parentId === base.backupId)
+      const bases = all.filter((each) => each.isBase && !isRead(each)).slice(0, most)
+      for (const base of bases) await removeSnapshot(base, signal)
+      return bases.length
     },
 
     listChanges: (what, signal) => listRanges(what, signal, '--whole-object'),

@@ -4,17 +4,16 @@ import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { DriverError } from '../errors.ts'
 import type { Image } from '../image-source.ts'
+import type { StoragePool } from '../storage-pool.ts'
 import type { PoolAccess } from './access.ts'
 import { runTool, undefinedIfNotFound } from './command.ts'
 import type { PoolImages } from './images.ts'
 import { BASE, templateImage } from './names.ts'
 import type { Parent } from './snapshots.ts'
 
-export interface PoolTemplates {
+export interface PoolTemplates extends Pick<StoragePool, 'ensureNoTemplate'> {
   /** Imports the image once. `open` is called only when it is missing. */
   ensureTemplate(templateId: string, open: () => Promise<Image>, signal: AbortSignal): Promise<Parent>
-  /** `in_use` while a disk is a clone of it. */
-  ensureNoTemplate(templateId: string, signal: AbortSignal): Promise<void>
 }
 
 export function poolTemplates({ backend, conf, rbd, json }: PoolAccess, images: PoolImages): PoolTemplates {

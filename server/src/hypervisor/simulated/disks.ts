@@ -1,6 +1,6 @@
 // Disks, their seeds and the templates they are layers on.
 import { open } from 'node:fs/promises'
-import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { GIB, DriverError, type DiskSource, type Machines, type MachineSpec, type TemplateRef, type Templates } from '../driver.ts'
 import type { Image } from '../image-source.ts'
 import { openQcow2Layer } from '../qcow2/read-layer.ts'
@@ -46,7 +46,7 @@ export function diskMethods(host: SimulatedHost): Pick<Machines, 'ensureDisk' | 
         const name = templateName(templateId)
         await db.tx(async (tx) => {
           await tx.maybe(sql`select from simulated.volumes where host_id = ${hostId} and name = ${name} for update`)
-          if ((await isParent(tx, hostId, name)) || (await isParentInStorage(tx, name)))
+          if (await isParent(tx, hostId, name, sql`storage_id is null`))
             throw new DriverError('in_use', `Disks on simulated host ${hostId} are built on ${name}`)
           await removeVolumes(tx, hostId, sql`name = ${name}`)
         })
@@ -55,11 +55,9 @@ export function diskMethods(host: SimulatedHost): Pick<Machines, 'ensureDisk' | 
   }
 }
 
-export const isParent = async (queries: Queries, hostId: string, name: string): Promise<boolean> =>
-  (await queries.maybe(sql`select from simulated.volumes where host_id = ${hostId} and parent = ${name} limit 1`)) !== undefined
-
-const isParentInStorage = async (queries: Queries, name: string): Promise<boolean> =>
-  (await queries.maybe(sql`select from simulated.volumes where storage_id is not null and parent = ${name} limit 1`)) !== undefined
+export const isParent = async (queries: Queries, hostId: string, name: string, which: Sql = sql`true`): Promise<boolean> =>
+  (await queries.maybe(sql`select from simulated.volumes where host_id = ${hostId} and parent = ${name} and ${which} limit 1`)) !==
+  undefined
 
 export async function ensureTemplate({ hostId, db, pace }: SimulatedHost, { id }: TemplateRef, pause: Pause): Promise<void> {
   const name = templateName(id)
@@ -102,7 +100,10 @@ async function firstContent(tx: Tx, hostId: string, spec: MachineSpec, source: D
   const wanted = spec.diskGiB * GIB
   const parent = templateName(spec.template.id)
   const fresh = { capacityBytes: wanted, sizeBytes: usedOf(wanted), content: { ...freshGuest(spec), files }, parent }
-  if (source.from === 'template' && spec.storageId !== null) return fresh
+  if (source.from === 'template' && spec.storageId !== null) {
+    await keepInStorage(tx, spec.storageId, spec.template.id)
+    return fresh
+  }
   if (source.from === 'template') {
     const kept = await tx.maybe(sql`select from simulated.volumes where host_id = ${hostId} and name = ${parent} for key share`)
     if (!kept) throw new DriverError('transient', `${parent} was removed from simulated host ${hostId} a moment ago`)
@@ -117,6 +118,13 @@ async function firstContent(tx: Tx, hostId: string, spec: MachineSpec, source: D
   const { capacity_bytes, content } = await requireComplete(tx, hostId, copied)
   const capacityBytes = Math.max(wanted, Number(capacity_bytes))
   return { capacityBytes, sizeBytes: usedOf(capacityBytes), content: isOwn(content, spec) ? content : configured(content, spec) }
+}
+
+/** The template, until the end of the transaction at least. A storage backend stands in for the host of what no machine has. */
+async function keepInStorage(tx: Tx, storageId: string, templateId: string): Promise<void> {
+  const size = { capacityBytes: TEMPLATE_BYTES, sizeBytes: TEMPLATE_BYTES }
+  await beginVolume(tx, storageId, { name: templateName(templateId), kind: 'template', id: templateId, ...size, storageId })
+  await completeVolume(tx, storageId, templateName(templateId))
 }
 
 const isOwn = ({ instanceId }: Partial<Content>, { vmId, seed }: MachineSpec): boolean =>

@@ -1,12 +1,13 @@
 // A storage backend of simulated hosts: the volumes with its id, whichever host has the machine.
-import { sql, type Db, type NotNull } from '../../kernel/database/db.ts'
+import { sql, type Db, type NotNull, type Queries } from '../../kernel/database/db.ts'
 import { DriverError, GIB } from '../driver.ts'
 import type { StoragePool } from '../storage-pool.ts'
 import { volumeData } from './customer-volumes.ts'
 import { instantPace } from './latency.ts'
+import { removeVolumes, templateName } from './volumes.ts'
 
 /** Made unreachable by its id, as a host is. */
-async function requireReachable(db: Db, storageId: string): Promise<void> {
+async function requireReachable(db: Queries, storageId: string): Promise<void> {
   if (await db.maybe(sql`select from simulated.hosts where host_id = ${storageId} and is_gone`))
     throw new DriverError('unreachable', `Simulated storage backend ${storageId} is gone`)
 }
@@ -33,6 +34,22 @@ export const openSimulatedPool = (db: Db, storageId: string, sizeGiB: number): S
     (await db.maybe(sql`select from simulated.machines m where power <> 'stopped' and (vm_id = ${ownerId} or exists (
       select from simulated.machine_volumes a where a.host_id = m.host_id and a.machine = m.name and a.volume_id = ${ownerId})) limit 1`)) !==
     undefined,
+
+  ensureNoTemplate: (templateId) =>
+    db.tx(async (tx) => {
+      await requireReachable(tx, storageId)
+      const name = templateName(templateId)
+      await tx.maybe(sql`select from simulated.volumes where host_id = ${storageId} and name = ${name} for update`)
+      if (await tx.maybe(sql`select from simulated.volumes where storage_id = ${storageId} and parent = ${name} limit 1`))
+        throw new DriverError('in_use', `Disks in simulated storage backend ${storageId} are built on ${name}`)
+      await removeVolumes(tx, storageId, sql`name = ${name}`)
+    }),
+
+  removeBases: (most) =>
+    db.run(sql`
+      update simulated.volumes v set checkpoints = '{}' from (
+        select host_id, name from simulated.volumes where storage_id = ${storageId} and checkpoints <> '{}' order by name limit ${most}) b
+      where v.host_id = b.host_id and v.name = b.name`),
 
   ensureNoDrafts: async () => {},
 

@@ -11,9 +11,9 @@ import { newId } from '../../../kernel/ids.ts'
 import type { EndContext, StepContext, WorkflowBuilder } from '../../../workflow/workflow-builder.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import { discardShelvedDisks, findShelvedDisk, openRepository, type ShelvedDiskRow } from '../../backup-targets/service.ts'
-import { getRegion, getTemplateById, lockTemplateUse } from '../../catalog/service.ts'
+import { getRegion, getTemplateById } from '../../catalog/service.ts'
 import { type Deps, workflow } from '../../deps.ts'
-import { releaseCapacity, reserveImageRoom } from '../../hosts/capacity.ts'
+import { releaseCapacity } from '../../hosts/capacity.ts'
 import { createPortState, pausePorts } from '../../ports/service.ts'
 import { charge, type Quote, refund, requireFunds, toQuote } from '../../wallet/service.ts'
 import { unshelveTerms } from '../billing/shelving.ts'
@@ -100,12 +100,10 @@ async function placeAgain(tx: Tx, now: Date, vm: sql.VmDetails, runId: string): 
       'no_capacity',
       `No host of ${vm.region_slug} serves the addresses of this VM any more: open a ticket, or create a VM from one of its backups`,
     )
-  const template = await getTemplateById(tx, vm.os_template_id)
-  if (template.account_id !== null) await lockTemplateUse(tx, template.id) // its room there may be about to be released
-  const wishes = { ...(await wishesOf(tx, vm, template.arch)), isSpeedOptional: false }
+  const { arch } = await getTemplateById(tx, vm.os_template_id)
+  const wishes = { ...(await wishesOf(tx, vm, arch)), isSpeedOptional: false }
   const copy = vm.storage_id === null ? { runId, gib: vm.disk_gib, storedOn: null } : undefined
   const place = await reallocatePlacement(tx, now, await getRegion(tx, vm.region_id), vm, wishes, copy, among)
-  if (vm.storage_id !== null) await reserveImageRoom(tx, template, place)
   return place.host_id
 }
 

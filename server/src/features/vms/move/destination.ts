@@ -76,7 +76,7 @@ export async function possibleDestinations(db: Queries, vm: sql.VmDetails, sourc
   return possible
 }
 
-/** The room of the VM there, and of its image. */
+/** The room of the VM there, and of its image where its disk moves with it. */
 export async function reserveDestination(
   tx: Tx,
   vm: sql.VmDetails,
@@ -89,9 +89,10 @@ export async function reserveDestination(
     throw apiError('no_capacity', `No other host of ${region.slug} can take this VM: name one as its destination to learn why not`)
   const template = await getTemplateById(tx, vm.os_template_id)
   const need = { ...(await needOf(tx, vm, there)), avoid }
+  if (vm.storage_id !== null) return reserveCapacityInRegion(tx, region, need, possible)
   if (template.account_id !== null) await lockTemplateUse(tx, template.id) // its room there may be about to be released
   const host = await reserveCapacityInRegion(tx, region, need, possible)
-  await reserveImageRoom(tx, template, { host_id: host.id, storage_id: vm.storage_id })
+  await reserveImageRoom(tx, template, { host_id: host.id, storage_id: null })
   return host
 }
 

@@ -3,9 +3,9 @@
 // capacity is booked, before anything is done: whatever fails then, the VM is on its new host, and what the old one has of it is stale.
 import type { Tx } from '../../../kernel/database/db.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
-import { getRegion, getTemplateById, lockTemplateUse } from '../../catalog/service.ts'
+import { getRegion, getTemplateById } from '../../catalog/service.ts'
 import { type Deps, workflow } from '../../deps.ts'
-import { releaseCapacity, reserveImageRoom } from '../../hosts/capacity.ts'
+import { releaseCapacity } from '../../hosts/capacity.ts'
 import { createPortState } from '../../ports/service.ts'
 import { leaveVolumes, moveVolumes } from '../../storage/service.ts'
 import { recordVmEvent } from '../model/events.ts'
@@ -33,11 +33,8 @@ export async function startOnOtherHost(
 ): Promise<ActionStarted & { hostId: string }> {
   const now = deps.clock.now()
   const sourceId = vm.host_id!
-  const template = await getTemplateById(tx, vm.os_template_id)
-  if (template.account_id !== null) await lockTemplateUse(tx, template.id) // its room there may be about to be released
-  const wishes = await wishesOf(tx, vm, template.arch)
+  const wishes = await wishesOf(tx, vm, (await getTemplateById(tx, vm.os_template_id)).arch)
   const place = await reallocatePlacement(tx, now, await getRegion(tx, vm.region_id), vm, wishes, undefined, among)
-  await reserveImageRoom(tx, template, place)
   await releaseCapacity(tx, sourceId, sizeOnHost(vm, sizeOf(vm)))
   await moveVolumes(tx, now, vm.id, sourceId, place.host_id)
   await leaveVolumes(tx, now, vm.id, sourceId) // those that are on the old host itself

@@ -24,10 +24,7 @@ import { readXml } from '../core/xml.ts'
 export const templateMethods = (context: HostContext): Templates => ({
   ensureTemplate: async (template, signal) => void (await ensureTemplate(context, template, signal)),
   ensureNoTemplate: (templateId, signal) =>
-    context.exclusive(`template:${templateId}`, signal, async () => {
-      for (const pool of await context.storage.poolsOf(context.hostId)) await pool.ensureNoTemplate(templateId, signal)
-      await removeTemplate(context, templateId, signal)
-    }),
+    context.exclusive(`template:${templateId}`, signal, () => removeTemplate(context, templateId, signal)),
 })
 
 export interface TemplateOnHost {
