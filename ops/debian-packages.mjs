@@ -87,6 +87,14 @@ const bindings = {
   without: 'power controllers are not tested with a real implementation of Redfish',
 }
 
+// The image is read and run by the programs of others.
+const containers = {
+  package: 'crun skopeo umoci',
+  command: 'crun',
+  also: ['skopeo', 'umoci'],
+  without: 'the OCI image is not tested',
+}
+
 const systemd = { package: 'systemd', command: 'systemd-analyze', without: 'the systemd units are not checked' }
 
 const manual = { package: 'man-db', command: 'man', also: ['groff'], without: 'manual pages are not checked' }
@@ -105,7 +113,7 @@ const needs = {
   check: [],
   test: testNeeds,
   coverage: testNeeds,
-  prove: [...testNeeds, ceph, x86, dnsmasq, databaseCluster, bindings],
+  prove: [...testNeeds, ceph, x86, dnsmasq, databaseCluster, bindings, containers],
 }
 
 export async function installPackages(purpose) {

@@ -40,8 +40,8 @@ beforeEach(() => {
   if (git('tag', '--list', tag)) git('tag', '--delete', tag)
 })
 
-test('packages are written with checksums that sha256sum accepts, and the commit is tagged', () => {
-  const files = release(clone, pack)
+test('packages are written with checksums that sha256sum accepts, and the commit is tagged', async () => {
+  const files = await release(clone, pack)
   expect(files).toEqual(['a.tgz', 'b.tgz', 'SHA256SUMS'].map((name) => join(clone, 'release', version, name)))
   const check = execFileSync('sha256sum', ['--check', 'SHA256SUMS'], { cwd: join(clone, 'release', version), encoding: 'utf8' })
   expect(check).toBe('a.tgz: OK\nb.tgz: OK\n')
@@ -51,12 +51,12 @@ test('packages are written with checksums that sha256sum accepts, and the commit
   expect(git('status', '--porcelain')).toBe('')
 })
 
-test('a second run on the same commit rebuilds the packages, one on another commit is refused', () => {
-  release(clone, pack)
-  release(clone, pack)
+test('a second run on the same commit rebuilds the packages, one on another commit is refused', async () => {
+  await release(clone, pack)
+  await release(clone, pack)
   const first = git('rev-parse', 'HEAD')
   commit()
-  expect(() => release(clone, pack)).toThrow(`The tag ${tag} exists on ${first.slice(0, 12)}`)
+  await expect(release(clone, pack)).rejects.toThrow(`The tag ${tag} exists on ${first.slice(0, 12)}`)
   expect(git('rev-list', '-n', '1', tag)).toBe(first)
 })
 
@@ -70,15 +70,15 @@ test.each<[string, string, (text: string) => string, string]>([
     (text) => text.replace(/("@berth\/sdk": )"[^"]+"/, '$1"9.9.9"'),
     '@berth/sdk 9.9.9',
   ],
-])('%s is refused', (_, path, change, message) => {
+])('%s is refused', async (_, path, change, message) => {
   edit(path, change)
   commit()
-  expect(() => release(clone, pack)).toThrow(message)
+  await expect(release(clone, pack)).rejects.toThrow(message)
   expect(git('tag', '--list')).toBe('')
 })
 
-test('uncommitted changes are refused', () => {
+test('uncommitted changes are refused', async () => {
   edit('README.md', (text) => `${text}\n`)
-  expect(() => release(clone, pack)).toThrow('uncommitted changes')
+  await expect(release(clone, pack)).rejects.toThrow('uncommitted changes')
   expect(git('tag', '--list')).toBe('')
 })

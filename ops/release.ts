@@ -1,10 +1,11 @@
-// npm run release: packs all workspaces, and a Debian package for each architecture, into release/VERSION with SHA256SUMS, and tags the commit vVERSION. Run
-// it again on the same commit to rebuild the packages; nothing is published or pushed.
+// npm run release: packs all workspaces, a Debian package for each architecture and, where root runs it, an OCI image for that of this machine into
+// release/VERSION with SHA256SUMS, and tags the commit vVERSION. Run it again on the same commit to rebuild the packages; nothing is published or pushed.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ARCHITECTURES, buildDeb, type Architecture } from './deb/build.ts'
+import { buildImage } from './oci/build.ts'
 
 interface Package {
   name: string
@@ -14,7 +15,10 @@ interface Package {
 }
 
 /** Returns the paths of what it made. */
-export function release(root: string, packAll: (into: string) => string[] = (into) => makePackages(root, into)): string[] {
+export async function release(
+  root: string,
+  packAll: (into: string) => string[] | Promise<string[]> = (into) => makePackages(root, into),
+): Promise<string[]> {
   const { version, workspaces } = readPackage(root)
   requireVersions(root, version, workspaces)
   requireChangelog(root, version)
@@ -27,7 +31,7 @@ export function release(root: string, packAll: (into: string) => string[] = (int
   const folder = join(root, 'release', version)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  const files = packAll(folder).sort()
+  const files = (await packAll(folder)).sort()
   const sums = files.map((file) => `${sha256(join(folder, file))}  ${file}\n`).join('')
   writeFileSync(join(folder, 'SHA256SUMS'), sums)
   if (!tagged) git(root, 'tag', '--annotate', tag, '--message', `Berth ${version}`)
@@ -53,12 +57,19 @@ function requireChangelog(root: string, version: string): void {
 
 const readPackage = (folder: string): Package => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Package
 
-function makePackages(root: string, into: string): string[] {
+async function makePackages(root: string, into: string): Promise<string[]> {
   const packed = npmPack(root, into)
   const source = { root, version: readPackage(root).version, epochSeconds: Number(git(root, 'log', '-1', '--format=%ct')) }
   const tarballs = new Map(packed.map(({ name, filename }) => [name, join(into, filename)]))
   const architectures = Object.keys(ARCHITECTURES) as Architecture[]
-  return [...packed.map(({ filename }) => filename), ...architectures.map((arch) => buildDeb(source, arch, tarballs, into))]
+  const debs = architectures.map((arch) => buildDeb(source, arch, tarballs, into))
+  const files = [...packed.map(({ filename }) => filename), ...debs]
+  if (process.getuid?.() !== 0) {
+    console.error('No OCI image is made: that takes root')
+    return files
+  }
+  const arch = architectures.find((each) => ARCHITECTURES[each] === process.arch)!
+  return [...files, ...(await buildImage({ ...source, arch, deb: join(into, debs[architectures.indexOf(arch)]!) }, into))]
 }
 
 /** `npm pack` builds each package first (prepack). */
@@ -79,7 +90,7 @@ const sha256 = (path: string): string => createHash('sha256').update(readFileSyn
 
 if (import.meta.main) {
   try {
-    for (const path of release(join(import.meta.dirname, '..'))) console.log(path)
+    for (const path of await release(join(import.meta.dirname, '..'))) console.log(path)
   } catch (error) {
     console.error((error as Error).message)
     process.exitCode = 1
