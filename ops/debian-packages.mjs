@@ -97,6 +97,9 @@ const containers = {
 
 const systemd = { package: 'systemd', command: 'systemd-analyze', without: 'the systemd units are not checked' }
 
+// Its promtool evaluates the alert rules.
+const prometheus = { package: 'prometheus', command: 'promtool', service: 'prometheus', without: 'alert rules are not tested' }
+
 const manual = { package: 'man-db', command: 'man', also: ['groff'], without: 'manual pages are not checked' }
 
 const examples = {
@@ -106,7 +109,7 @@ const examples = {
   without: 'examples of the documentation are not tested',
 }
 
-const testNeeds = [redis, openssl, ssh, ovsdb, powerdns, systemd, manual, examples, browser, ...forTests]
+const testNeeds = [redis, openssl, ssh, ovsdb, powerdns, systemd, prometheus, manual, examples, browser, ...forTests]
 const needs = {
   start: process.env.BERTH_HYPERVISOR === 'simulated' ? [] : forVms,
   doctor: [],

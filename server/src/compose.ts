@@ -37,8 +37,10 @@ import { createStaticSite } from './http/server/static-site.ts'
 import { rateLimit, type RateLimit } from './http/api/rate-limit.ts'
 import { createServer } from './http/server/server.ts'
 import { createDriverPool } from './hypervisor/driver-pool.ts'
+import type { Driver } from './hypervisor/driver.ts'
 import type { ImageSource } from './hypervisor/image-source.ts'
 import type { LocalAccess } from './hypervisor/local-access.ts'
+import type { NetworkController } from './hypervisor/network-controller.ts'
 import { createNetworkControllerPool } from './hypervisor/network-controller-pool.ts'
 import { simulatedDrivers } from './hypervisor/simulated/driver.ts'
 import type { Pace } from './hypervisor/simulated/latency.ts'
@@ -63,6 +65,7 @@ import { openMailer, type Mailer } from './kernel/net/smtp.ts'
 import { vaultFrom } from './kernel/crypto.ts'
 import { openVerifiedVault } from './kernel/database/master-key.ts'
 import { createMetrics, type Metrics } from './kernel/metrics.ts'
+import { traceCalls } from './kernel/tracing.ts'
 import { openOutbound, type OutboundOptions } from './kernel/net/outbound-http.ts'
 import { startEngine, type WorkflowEngine } from './workflow/engine.ts'
 import { listenForTriggers, startReconcilers } from './workflow/reconciler-loop.ts'
@@ -120,7 +123,9 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   const clock = options.clock ?? time!.clock
   const known = [...workflows, ...(options.workflows ?? [])]
   const engine = await startEngine({ db, clock, log, metrics }, { workflows: known, supervise: options.worker })
-  const backupTargets = createBackupTargetPool(options.openStore ?? ((target) => openTarget(vault, target)))
+  const backupTargets = createBackupTargetPool(async (target) =>
+    traceCalls(await (options.openStore?.(target) ?? openTarget(vault, target)), 's3', { 'berth.target_id': target.id }),
+  )
   const images = openOwnImages(ownImagesFolder(config.imagesDir))
   const findImage = imageFinder(images, { db, vault, clock, backupTargets })
   const templates = withFetching(openImageStore(config.imagesDir, clock), { db, vault, clock, backupTargets })
@@ -128,11 +133,11 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   const storage = openStoragePools({ db, vault, dataDir: config.dataDir })
   const hypervisors = createDriverPool({
     factories: {
-      simulated: simulatedDrivers(simulated),
+      simulated: (host) => traceDriver(simulatedDrivers(simulated)(host)),
       libvirt: async (host) => {
         const { libvirtDrivers } = await import('./hypervisor/libvirt/driver.ts') // imported on demand: a hundred files that simulated hosts do not need
         const all: ImageSource = { open: async (template) => (await findImage(template)) ?? templates.open(template) }
-        return libvirtDrivers({ log, images: all, storage, access })(host)
+        return traceDriver(libvirtDrivers({ log, images: all, storage, access })(host))
       },
     },
     lookup: (hostId) => findHostToCall(db, hostId),
@@ -140,9 +145,11 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   const networkControllers = createNetworkControllerPool({
     lookup: (regionId) => findNetworkController(db, regionId),
     open: async (regionId, uri) => {
-      if (uri === null) return simulatedNetworkControllers({ ...simulated, findHostId: (id, name) => findHostIdIn(db, id, name) })(regionId)
+      const traced = (controller: NetworkController) => traceCalls(controller, 'network', { 'berth.region_id': regionId })
+      if (uri === null)
+        return traced(simulatedNetworkControllers({ ...simulated, findHostId: (id, name) => findHostIdIn(db, id, name) })(regionId))
       const { openOvn } = await import('./hypervisor/ovn/controller.ts') // imported on demand: simulated regions do not need it
-      return openOvn(uri, { log, access })
+      return traced(openOvn(uri, { log, access }))
     },
   })
   const unfollow = syncDriverPool({ db, hypervisors, log })
@@ -192,6 +199,8 @@ export async function openCore(config: Config, url: string, log: Log, options: C
     },
   }
 }
+
+const traceDriver = (driver: Driver): Driver => traceCalls(driver, 'host', { 'berth.host_id': driver.hostId })
 
 async function takeOldAuthorities(store: AuthorityStore, { dataDir }: Config, log: Log): Promise<void> {
   const others = await takePkiFolder(store, dataDir)

@@ -31,6 +31,14 @@ function rangeList(value: string): string[] {
   return ranges.map((range) => formatCidr(parseCidr(range)!))
 }
 
+/** Without a password, so that it can be shown: that is for a header. */
+function collectorUrl(value: string): string {
+  const url = URL.parse(value)
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search)
+    throw new Error('must be a URL such as http://127.0.0.1:4318, without user, password and query')
+  return value
+}
+
 function currency(value: string): string {
   if (!/^[a-z]{3}$/i.test(value)) throw new Error('must be three letters, such as EUR')
   return value.toUpperCase()
@@ -169,6 +177,13 @@ export const SETTINGS = {
   mailFrom: optional('BERTH_MAIL_FROM', 'Sender of emails, such as "Example Cloud <noreply@example.com>"', text),
   metricsHost: setting('BERTH_METRICS_HOST', '127.0.0.1', 'Address /metrics listens on', text),
   metricsPort: optional('BERTH_METRICS_PORT', 'Port of /metrics; default the API port + 1; 0 picks a free one', whole(0, 65_535)),
+  otlpUrl: optional(
+    'BERTH_OTLP_URL',
+    'OpenTelemetry collector that traces are sent to by OTLP over HTTP, such as http://127.0.0.1:4318; unset: no traces',
+    collectorUrl,
+  ),
+  otlpHeaders: setting('BERTH_OTLP_HEADERS', '', 'Headers for the collector, such as authorization=Bearer abc, separated by commas', text),
+  tracePercent: setting('BERTH_TRACE_PERCENT', '100', 'Percent of the requests that are traced', whole(0, 100)),
   logLevel: setting(
     'BERTH_LOG_LEVEL',
     'info',

@@ -70,6 +70,7 @@ import { watchNetworks } from './networks/drift.reconciler.ts'
 import { networkRoutes } from './networks/routes.ts'
 import { queueMail } from './notifications/queue-email.ts'
 import { pruneMails, sendMails } from './notifications/send.reconciler.ts'
+import { measureBusiness } from './operator/measure.reconciler.ts'
 import { operatorRoutes } from './operator/routes.ts'
 import type { HealthChecks } from './operator/actions-health.ts'
 import { fenceHost } from './recovery/fence.workflow.ts'
@@ -254,6 +255,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   deliverWebhooks,
   pruneWebhooks,
   sendMails,
+  measureBusiness,
   pruneMails,
 ]
 

@@ -4,10 +4,10 @@ import { systemClock } from './clock.ts'
 
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz'
 
-export function newId(): string {
-  const time = systemClock.now().getTime().toString(36).slice(-8).padStart(8, '0')
-  return `c${time}${randomText(16, ALPHABET)}`
-}
+export const newId = (): string => `${idsSince(systemClock.now())}${randomText(16, ALPHABET)}`
+
+/** What all ids from then on are greater than. */
+export const idsSince = (time: Date): string => `c${time.getTime().toString(36).slice(-8).padStart(8, '0')}`
 
 /** Uniform over the alphabet: bytes that would bias towards its first letters are discarded (rejection sampling). */
 export function randomText(length: number, alphabet: string): string {

@@ -1,12 +1,13 @@
 // Prometheus metrics on a separate port, which listens on loopback by default.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type Metric, type OpenMetricsContentType } from 'prom-client'
 
 export function createMetrics() {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
+  const withExemplars = { enableExemplars: true, registers: [] } // registered below: prom-client wants another format for them at this point
   const metrics = {
     registry,
     requests: new Histogram({
@@ -14,7 +15,7 @@ export function createMetrics() {
       help: 'Duration of HTTP requests by operation and status',
       labelNames: ['operation', 'status'],
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
-      registers,
+      ...withExemplars,
     }),
     limiterFallbacks: new Counter({
       name: 'berth_rate_limit_fallback_total',
@@ -26,7 +27,7 @@ export function createMetrics() {
       help: 'Duration of workflow steps by workflow, step and outcome',
       labelNames: ['workflow', 'step', 'outcome'],
       buckets: [0.01, 0.05, 0.25, 1, 5, 15, 60, 300],
-      registers,
+      ...withExemplars,
     }),
     runs: new Counter({
       name: 'berth_workflow_runs_total',
@@ -140,6 +141,35 @@ export function createMetrics() {
       labelNames: ['region'],
       registers,
     }),
+    machines: new Gauge({
+      name: 'berth_machines',
+      help: 'Machines of customers by region, status and billing status',
+      labelNames: ['region', 'status', 'billing'],
+      registers,
+    }),
+    accounts: new Gauge({
+      name: 'berth_accounts',
+      help: 'Accounts of customers by state: active or suspended',
+      labelNames: ['state'],
+      registers,
+    }),
+    openTickets: new Gauge({
+      name: 'berth_open_tickets',
+      help: 'Tickets that wait for an answer',
+      registers,
+    }),
+    walletBalance: new Gauge({
+      name: 'berth_wallet_balance',
+      help: 'What customers have in their wallets, all together, by currency',
+      labelNames: ['currency'],
+      registers,
+    }),
+    walletDay: new Gauge({
+      name: 'berth_wallet_day_amount',
+      help: 'Sum of the transactions of all wallets in the last 24 hours by type; charges are negative',
+      labelNames: ['type', 'currency'],
+      registers,
+    }),
     violations: new Gauge({
       name: 'berth_invariant_violations',
       help: 'Rows that violate an invariant; zero unless something is wrong',
@@ -147,11 +177,20 @@ export function createMetrics() {
       registers,
     }),
   }
+  for (const each of [metrics.requests, metrics.steps]) registry.registerMetric(each as Metric)
   for (const outcome of ['SENT', 'PENDING', 'FAILED']) metrics.emails.inc({ outcome }, 0) // rate() and increase() need a first sample of zero
   return metrics
 }
 
 export type Metrics = ReturnType<typeof createMetrics>
+
+/** The format that has exemplars. prom-client takes `_total` from the names of counters for it, which must stay in those of the other format. */
+function openMetricsOf(registry: Registry): Registry<OpenMetricsContentType> {
+  const openMetrics = new Registry<OpenMetricsContentType>()
+  openMetrics.setContentType(Registry.OPENMETRICS_CONTENT_TYPE)
+  for (const metric of registry.getMetricsAsArray()) openMetrics.registerMetric(Object.create(metric as object) as Metric)
+  return openMetrics
+}
 
 export interface MetricsServer {
   port: number
@@ -159,10 +198,13 @@ export interface MetricsServer {
 }
 
 export async function serveMetrics(metrics: Metrics, host: string, port: number): Promise<MetricsServer> {
+  const openMetrics = openMetricsOf(metrics.registry)
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') return void response.writeHead(404).end()
-    metrics.registry.metrics().then(
-      (text) => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text),
+    const { accept = '' } = request.headers
+    const registry = accept.includes('application/openmetrics-text') ? openMetrics : metrics.registry
+    registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
       (error: Error) => response.writeHead(500).end(error.message),
     )
   })

@@ -1205,6 +1205,7 @@ export interface Tables {
     created_at: Date
     started_at: Date | null
     completed_at: Date | null
+    trace_parent: string | null
   }
   workflow_steps: {
     run_id: string
@@ -1425,7 +1426,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   webhook_deliveries: 'id, webhook_id, event_id, type, status, attempts, claims, next_attempt_at, claimed_until, created_at, completed_at',
   webhooks: 'id, account_id, url, events, description, is_active, disabled_reason, fail_count, last_success_at, active_since, secret, previous_secret, previous_secret_until, created_at, updated_at, deleted_at',
   worker_addresses: 'address, seen_at',
-  workflow_runs: 'id, name, label, owner_id, subject_id, input, status, compensating, cleanup_failed, attempt, progress, error, error_code, next_attempt_at, lease_until, deadline_at, created_at, started_at, completed_at',
+  workflow_runs: 'id, name, label, owner_id, subject_id, input, status, compensating, cleanup_failed, attempt, progress, error, error_code, next_attempt_at, lease_until, deadline_at, created_at, started_at, completed_at, trace_parent',
   workflow_steps: 'run_id, position, name, status, tries, result, error, started_at, completed_at',
   'simulated.blocklist': 'storage_id, client',
   'simulated.faults': 'id, host_id, verb, kind, calls, first_call, last_call',

@@ -7,6 +7,7 @@ import { apiError } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { rateLimitedWarn } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
+import { trace, traceParent } from '../kernel/tracing.ts'
 import type { Engine, QueueName, Workflow } from './workflow-builder.ts'
 import { createRunPool, type RunPool } from './run-pool.ts'
 import { UNDO_GRACE, type AnyWorkflow, type RunnerDeps } from './executor.ts'
@@ -117,8 +118,10 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
       const run = { id, name: workflow.name, label, ownerId: ownerId ?? null, subjectId: subjectId ?? null, input, now }
       const deadlineAt = new Date(now.getTime() + workflow.deadlineMs)
       const steps = workflow.steps.filter((step) => step.when?.(input) ?? true).map((step) => step.name)
-      const inserted = store.insertRun(tx, { ...run, deadlineAt, steps }).catch(busy)
-      await Promise.all([inserted, enqueue(tx, { ...run, compensating: false }, now)])
+      await trace(`start ${run.name}`, 'PRODUCER', { 'berth.run_id': id }, null, () => {
+        const inserted = store.insertRun(tx, { ...run, deadlineAt, steps, traceParent: traceParent() }).catch(busy)
+        return Promise.all([inserted, enqueue(tx, { ...run, compensating: false }, now)])
+      })
       return id
     },
 

@@ -3,6 +3,7 @@ import { addDuration, parseDurationMs, stopwatch, type Clock } from '../kernel/c
 import type { Db, Tx } from '../kernel/database/db.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
+import { exemplarLabels, span, trace, traceParent } from '../kernel/tracing.ts'
 import { StepError, type EndContext, type Workflow } from './workflow-builder.ts'
 import * as store from './run-store.ts'
 
@@ -96,7 +97,10 @@ export async function executeRun(runner: Runner, { run, steps }: ClaimedRun): Pr
     )
   const timer = setInterval(extend, EXTEND_EVERY_MS)
   try {
-    await new RunExecution(runner, run, workflow, steps, lost.signal).go()
+    const ids = { 'berth.run_id': runId, 'berth.attempt': run.attempt, ...(run.subject_id && { 'berth.subject_id': run.subject_id }) }
+    await trace(`run ${run.name}`, 'CONSUMER', ids, run.trace_parent, () =>
+      new RunExecution(runner, run, workflow, steps, lost.signal).go(),
+    )
   } catch (error) {
     if (!(error instanceof store.FencedError)) throw error
     log.info({ runId, attempt: run.attempt }, 'run fenced by newer attempt')
@@ -258,7 +262,9 @@ class RunExecution {
       tries: row.tries,
       signal,
     }
-    const done = Promise.race([work(context as never), aborted(signal, handler)])
+    const done = span(`${verb} ${this.#run.name}.${row.name}`, { 'berth.run_id': this.#run.id, 'berth.tries': row.tries }, () =>
+      Promise.race([work(context as never), aborted(signal, handler)]),
+    )
     return handler.waitsForGuest && this.#runner.aside ? this.#runner.aside(done) : done
   }
 
@@ -307,7 +313,11 @@ class RunExecution {
   #now = (): Date => this.#runner.deps.clock.now()
   #at = (where: string): void => this.#runner.checkpoint?.(where)
   #observe = (row: store.StepRow, outcome: string, ms: number): void =>
-    this.#runner.deps.metrics.steps.observe({ workflow: this.#run.name, step: row.name, outcome }, ms / 1000)
+    this.#runner.deps.metrics.steps.observe({
+      labels: { workflow: this.#run.name, step: row.name, outcome },
+      value: ms / 1000,
+      ...exemplarLabels(traceParent()),
+    })
 
   get #db(): Db {
     return this.#runner.deps.db

@@ -25,13 +25,14 @@ export interface NewRun {
   now: Date
   deadlineAt: Date
   steps: string[]
+  traceParent: string | null
 }
 
 export async function insertRun(tx: Tx, run: NewRun): Promise<void> {
   await tx.run(sql`
     with run as (
-      insert into workflow_runs (id, name, label, owner_id, subject_id, input, next_attempt_at, deadline_at, created_at)
-      values (${run.id}, ${run.name}, ${run.label}, ${run.ownerId}, ${run.subjectId}, ${json(run.input)}, ${run.now}, ${run.deadlineAt}, ${run.now})
+      insert into workflow_runs (id, name, label, owner_id, subject_id, input, next_attempt_at, deadline_at, created_at, trace_parent)
+      values (${run.id}, ${run.name}, ${run.label}, ${run.ownerId}, ${run.subjectId}, ${json(run.input)}, ${run.now}, ${run.deadlineAt}, ${run.now}, ${run.traceParent})
       returning id)
     insert into workflow_steps (run_id, position, name, status)
     select run.id, step.position, step.name, 'PENDING' from run, unnest(${run.steps}::text[]) with ordinality as step(name, position)`)

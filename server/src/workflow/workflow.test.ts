@@ -150,7 +150,8 @@ describe('workflows', async () => {
     const withTidy: Runner = { ...runner, workflows: new Map<string, AnyWorkflow>([[tidy.name, tidy]]) }
     const begin = (house: string) =>
       db.tx(async (tx) => {
-        const run = { id: house, name: tidy.name, label: 'TIDY', ownerId: null, subjectId: null, input: { house }, now: clock.now() }
+        const whose = { ownerId: null, subjectId: null, traceParent: null }
+        const run = { id: house, name: tidy.name, label: 'TIDY', ...whose, input: { house }, now: clock.now() }
         await store.insertRun(tx, { ...run, deadlineAt: new Date(clock.now().getTime() + 600_000), steps: ['build', 'sweep'] })
       })
     fixture.fault = (verb) => {

@@ -74,6 +74,7 @@ export async function openService(
   roles: Roles,
 ): Promise<Service> {
   const parts: { close(deadline: AbortSignal): Promise<void> }[] = []
+  await openTracing(config, log, stack, roles)
   const core = await compose.openCore(config, url, log, { worker: roles.worker, root: roles.root })
   stack.defer(() => lifecycle.waitFor(core.close(lifecycle.drainDeadline)))
   stack.defer(() => lifecycle.waitFor(Promise.all(parts.map((part) => part.close(lifecycle.drainDeadline)))))
@@ -83,6 +84,22 @@ export async function openService(
   lifecycle.throwIfStopping()
   const address = api && (await listen(api.app, config, roles.root?.findPortHolder ?? findPortHolder))
   return { db: core.deps.db, api: address, metrics: await openMetrics(core, config, log, stack) }
+}
+
+/** Before anything else is opened: what is off then stays so. */
+async function openTracing(config: Config, log: Log, stack: AsyncDisposableStack, { api, worker }: Roles): Promise<void> {
+  const { otlpUrl: url, otlpHeaders, tracePercent: percent } = config
+  if (url === null) return
+  const { startTracing } = await import('../../kernel/otlp.ts') // on demand: it takes memory and time to start
+  const role = api && worker ? 'up' : api ? 'api' : 'worker'
+  stack.defer(startTracing({ url, headers: parseHeaders(otlpHeaders), percent, role, log }))
+}
+
+/** `name=value` separated by commas, as OpenTelemetry writes them. */
+function parseHeaders(text: string): Record<string, string> {
+  const pairs = text.split(',').filter((pair) => pair.trim() !== '')
+  if (!pairs.every((pair) => pair.includes('='))) throw new Error('BERTH_OTLP_HEADERS must be name=value, separated by commas')
+  return Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf('=')).trim(), pair.slice(pair.indexOf('=') + 1).trim()]))
 }
 
 async function listen(app: Compose.ApiProcess['app'], { host, port }: Config, findHolder: typeof findPortHolder): Promise<string> {

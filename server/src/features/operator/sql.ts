@@ -134,3 +134,20 @@ export const systemCounts = (db: Queries, now: Date, lateSince: Date, dayAgo: Da
 
 export const newestMigration = async (db: Queries): Promise<string> =>
   (await db.one<{ name: string }>(sql`select max(name) as name from schema_migrations`)).name
+
+export const vmsByStatus = (db: Queries) =>
+  db.many<{ region: string; status: string; billing: string; count: number }>(sql`
+    select r.slug as region, v.status, v.billing_status as billing, count(*)::int as count
+    from vms v join regions r on r.id = v.region_id group by r.slug, v.status, v.billing_status`)
+
+export const businessCounts = (db: Queries) =>
+  db.one<{ active: number; suspended: number; tickets: number; balance_cents: bigint }>(sql`
+    select (select count(*)::int from accounts where suspended_at is null) as active,
+      (select count(*)::int from accounts where suspended_at is not null) as suspended,
+      (select count(*)::int from tickets where status = 'OPEN') as tickets,
+      (select coalesce(sum(balance_cents), 0)::int8 from wallets) as balance_cents`)
+
+/** From that id on: the ledger has no index of time over all accounts, and its ids are sorted by it. */
+export const sumTransactions = (db: Queries, sinceId: string) =>
+  db.many<{ type: string; cents: NotNull<bigint> }>(sql`
+    select type, sum(amount_cents)::int8 as cents from wallet_transactions where id >= ${sinceId} group by type`)

@@ -5,6 +5,7 @@ import { apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
+import { exemplarLabels } from '../../kernel/tracing.ts'
 import type { RateLimit } from '../api/rate-limit.ts'
 import { closeConnectionsOnShutdown, dropUnreadBody, handleClientError } from './connections.ts'
 import { sendError } from './error-response.ts'
@@ -12,6 +13,7 @@ import { handleNotFound, toCallback } from './not-found.ts'
 import type { Pages } from './static-site.ts'
 import { validatorCompiler } from './validation.ts'
 import { isWebSocket } from './websocket.ts'
+import { traceOf, traceRequests } from './trace-requests.ts'
 
 export interface ServerDeps {
   log: Log
@@ -56,6 +58,7 @@ export function createServer({ log, metrics, rateLimit, trustedProxies, pages, i
   app.removeAllContentTypeParsers()
   parseJson(app)
   const isStopping = closeConnectionsOnShutdown(app)
+  traceRequests(app)
   app.addHook('onSend', (request, reply, payload, done) => {
     reply.header('x-request-id', request.id)
     if (isStopping() || isDraining()) reply.header('connection', 'close')
@@ -111,7 +114,7 @@ function record(metrics: Metrics, request: FastifyRequest, reply: FastifyReply):
   const { operationId } = request.routeOptions.config
   if (!operationId) return
   const { statusCode: status, elapsedTime } = reply
-  metrics.requests.observe({ operation: operationId, status }, elapsedTime / 1000)
+  metrics.requests.observe({ labels: { operation: operationId, status }, value: elapsedTime / 1000, ...exemplarLabels(traceOf(request)) })
   const level = request.method === 'GET' ? 'debug' : 'info'
   const actor = request.principal?.actorId
   request.log[level]({ requestId: request.id, operationId, status, ms: Math.round(elapsedTime), actor }, 'request completed')

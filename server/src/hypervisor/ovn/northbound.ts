@@ -13,6 +13,7 @@ import {
   type Operation,
 } from '@berth/ovsdb'
 import type { Log } from '../../kernel/log.ts'
+import { span } from '../../kernel/tracing.ts'
 import { DriverError, type DriverErrorKind } from '../errors.ts'
 import { inBatches } from './batches.ts'
 import { planChange, type Inserted, type WantedRow } from './plan.ts'
@@ -74,6 +75,9 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
   })
   const north = new Database<Northbound>({ name: 'OVN_Northbound', endpoints: northbound, ...report('OVN_Northbound') })
   const south = new Database<Southbound>({ name: 'OVN_Southbound', endpoints: southbound, ...report('OVN_Southbound') })
+  /** What is written for several at once is a span of the first. */
+  const transact: typeof north.transact = (operations, options) =>
+    span('ovsdb transact', { 'ovsdb.operations': operations.length }, () => north.transact(operations, options))
   const index = new ReplicaIndex()
   const wanted = once(() => north.monitor(MONITORED, (changes) => index.apply(changes), { timeoutMs: CALL_MS }))
   const reported = once(() => south.monitor(SOUTHBOUND_COLUMNS, undefined, { timeoutMs: CALL_MS }))
@@ -90,7 +94,7 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
       const step = Math.max(least - numberOf(replica), 0) + 1
       const numbered = [...operations, mutate('NB_Global', [], [['nb_cfg', '+=', step]]), select('NB_Global', [], ['nb_cfg'])]
       try {
-        const number = (await north.transact(numbered, { timeoutMs: CALL_MS, ...signal })).at(-1)!.rows![0]!['nb_cfg'] as number
+        const number = (await transact(numbered, { timeoutMs: CALL_MS, ...signal })).at(-1)!.rows![0]!['nb_cfg'] as number
         // The replica has what was written, so that the next change is planned on it.
         await replica.until('the change', () => numberOf(replica) >= number, { timeoutMs: CALL_MS, ...signal })
         return number
@@ -156,7 +160,7 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
     catchUp: (signal) =>
       guarded('read rows', signal, async () => {
         const replica = await wanted()
-        const [answer] = await north.transact([select('NB_Global', [], ['nb_cfg'])], { timeoutMs: CALL_MS, signal })
+        const [answer] = await transact([select('NB_Global', [], ['nb_cfg'])], { timeoutMs: CALL_MS, signal })
         const number = answer!.rows![0]!['nb_cfg'] as number
         await replica.until('what was written', () => numberOf(replica) >= number, { timeoutMs: CALL_MS, signal })
       }),
@@ -179,7 +183,7 @@ export function openNetworkDatabase({ northbound, southbound, log }: NorthboundO
         if (known.length === 0) return []
         const step = Math.max((await lastConfirmed(known)) - numberOf(await wanted()), 0) + 1
         const next = [mutate('NB_Global', [], [['nb_cfg', '+=', step]]), select('NB_Global', [], ['nb_cfg'])]
-        const number = (await north.transact(next, { timeoutMs: CALL_MS, signal })).at(-1)!.rows![0]!['nb_cfg'] as number
+        const number = (await transact(next, { timeoutMs: CALL_MS, signal })).at(-1)!.rows![0]!['nb_cfg'] as number
         const pending = await pendingOf(number, known)
         await until('the hosts', () => pending().length === 0, { timeoutMs: PROBE_MS, signal }).catch((error: unknown) => {
           if (!(error instanceof TimeoutError)) throw error

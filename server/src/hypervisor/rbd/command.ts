@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
+import { span } from '../../kernel/tracing.ts'
 import { DriverError, isDriverError, type DriverErrorKind } from '../errors.ts'
 
 const { errno } = constants
@@ -69,13 +70,10 @@ function start(tool: Tool, what: string, args: string[], signal: AbortSignal, st
 }
 
 /** Resolves to stdout. `input` is piped to the program; its failure is the result's. */
-export async function runTool(
-  tool: Tool,
-  what: string,
-  args: string[],
-  signal: AbortSignal,
-  input?: AsyncIterable<Buffer>,
-): Promise<string> {
+export const runTool: typeof carryOut = (tool, what, args, signal, input) =>
+  span(`run ${tool}`, {}, () => carryOut(tool, what, args, signal, input))
+
+async function carryOut(tool: Tool, what: string, args: string[], signal: AbortSignal, input?: AsyncIterable<Buffer>): Promise<string> {
   const { child, ended } = start(tool, what, args, signal, input ? 'pipe' : 'ignore')
   const output: Buffer[] = []
   child.stdout!.on('data', (chunk: Buffer) => void output.push(chunk))

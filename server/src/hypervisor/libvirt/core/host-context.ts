@@ -8,6 +8,7 @@ import { NO_STORAGE, type StorageSource } from '../../storage-source.ts'
 import { connectDirectly, type LocalAccess } from '../../local-access.ts'
 import { abortable, keyedMutex, sleep, type KeyedMutex } from './abortable.ts'
 import { abortedError, toDriverError } from './errors.ts'
+import { traceClient } from './trace-client.ts'
 
 export interface HostContext {
   readonly hostId: string
@@ -92,6 +93,7 @@ export function openHostContext(options: HostContextOptions): HostContext & { cl
     },
     onProblem: (error) => log.warn({ hostId, err: error }, 'libvirt connection error'),
   })
+  const traced = traceClient(host, hostId)
   const exclusive = keyedMutex()
 
   const guarded = async <T>(what: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
@@ -105,7 +107,7 @@ export function openHostContext(options: HostContextOptions): HostContext & { cl
   }
   return {
     hostId,
-    host,
+    host: traced,
     images,
     storage,
     log,
@@ -115,7 +117,7 @@ export function openHostContext(options: HostContextOptions): HostContext & { cl
     call: (what, signal, work) =>
       guarded(what, signal, async () => {
         if (!host.isUp) await abortable(host.whenUp(Math.max(1, Math.ceil(DOWN_GRACE_MS - downMs()))), signal)
-        return abortable(work(host.within(signal)), signal)
+        return abortable(work(traced.within(signal)), signal)
       }),
     pause: (what, ms, signal) => guarded(what, signal, () => abortable(sleep(ms, signal), signal)),
     exclusive: (key, signal, work) => guarded(`wait for ${key}`, signal, () => exclusive(key, signal, work)),
