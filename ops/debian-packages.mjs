@@ -19,11 +19,36 @@ const openssl = { package: 'openssl', command: 'openssl', without: 'TLS connecti
 const lists = JSON.parse(readFileSync(join(dirname(fileURLToPath(import.meta.url)), '../server/src/host-setup/packages.json'), 'utf8'))
 const listed = (name) => [...lists[name].all, ...(lists[name][process.arch] ?? [])].join(' ')
 
+const EMULATORS = { x64: 'qemu-system-x86_64', arm64: 'qemu-system-aarch64' }
+
+const FIRMWARE = { x64: ['/usr/share/OVMF/OVMF_CODE_4M.fd'], arm64: ['/usr/share/AAVMF/AAVMF_CODE.fd'] }
+
 const host = {
   package: listed('host'),
-  command: process.arch === 'arm64' ? 'qemu-system-aarch64' : 'qemu-system-x86_64',
-  also: ['libvirtd', 'virtlogd', 'ovs-vswitchd', 'ovn-northd', 'ovn-controller', 'iptables', 'ip', 'ethtool', 'openssl', 'tini'],
+  command: EMULATORS[process.arch],
+  also: [
+    'libvirtd',
+    'virtlogd',
+    'ovs-vswitchd',
+    'ovn-northd',
+    'ovn-controller',
+    'iptables',
+    'ip',
+    'ethtool',
+    'openssl',
+    'swtpm',
+    'swtpm_setup',
+    'tini',
+    ...FIRMWARE[process.arch],
+  ],
   service: 'libvirtd openvswitch-switch ovn-central ovn-host',
+}
+// Of the architecture that this machine is not.
+const OTHER = process.arch === 'arm64' ? 'x64' : 'arm64'
+const emulation = {
+  package: listed('emulation'),
+  command: EMULATORS[OTHER],
+  also: FIRMWARE[OTHER],
 }
 const templates = { package: listed('templates'), command: 'mmdebstrap', also: ['sfdisk', 'grub-mkimage', 'mke2fs', 'mcopy', 'cpio'] }
 const forVms = [
@@ -33,15 +58,16 @@ const forVms = [
 ]
 const forTests = [
   { ...host, without: 'real VMs are not tested' },
+  { ...emulation, without: 'VMs of the other architecture are not tested' },
   { ...templates, without: 'template builds are not tested' },
 ]
 const ssh = { package: 'openssh-client', command: 'ssh', also: ['ssh-keyscan'], without: 'SSH login to real VMs is not tested' }
 const browser = { package: 'chromium', command: 'chromium', without: 'the dashboard is not tested in a browser' }
-// Emulated x86 guests, so that the tests of the libvirt client are the same on every machine.
-const x86 = {
-  package: 'qemu-system-x86',
-  command: 'qemu-system-x86_64',
-  without: 'the libvirt client is not tested with real guests',
+const foreignTemplates = {
+  package: listed('foreignTemplates'),
+  command: 'arch-test',
+  also: ['qemu-aarch64-static'],
+  without: 'Debian for the other architecture is not built',
 }
 
 // For networks of libvirt, which only its client is tested with.
@@ -116,7 +142,7 @@ const needs = {
   check: [],
   test: testNeeds,
   coverage: testNeeds,
-  prove: [...testNeeds, ceph, x86, dnsmasq, databaseCluster, bindings, containers],
+  prove: [...testNeeds, ceph, foreignTemplates, dnsmasq, databaseCluster, bindings, containers],
 }
 
 export async function installPackages(purpose) {

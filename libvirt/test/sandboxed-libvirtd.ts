@@ -100,7 +100,7 @@ async function furnish(folder: string, options: SandboxOptions): Promise<void> {
   await writeFile(join(folder, 'etc/libvirtd.conf'), daemonConf(options))
   await writeFile(
     join(folder, 'etc/qemu.conf'),
-    `cgroup_controllers = []\nuser = "root"\ngroup = "+${await groupOfKvm()}"\nsecurity_driver = "none"\nremember_owner = 0\n`,
+    `cgroup_controllers = []\nuser = "root"\ngroup = "+${await groupOfKvm()}"\nswtpm_group = "+${await groupOfKvm()}"\nsecurity_driver = "none"\nremember_owner = 0\n`,
   )
   await writeFile(join(folder, 'pki/cacert.pem'), options.ca)
   for (const role of ['server', 'client']) {

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { access, mkdtemp, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { nativeArch } from '../src/kernel/arch.ts'
+import { nativeArch, type Arch } from '../src/kernel/arch.ts'
 import type { Build } from '../src/images/build-options.ts'
 import type { Image } from '../src/hypervisor/image-source.ts'
 
@@ -19,18 +19,17 @@ interface Recipe {
   buildMs: number
 }
 
-export async function builtImage(recipe: Recipe): Promise<Image> {
-  const arch = nativeArch()
+export async function builtImage(recipe: Recipe, arch = nativeArch()): Promise<Image> {
   const path = join(tmpdir(), `berth-${recipe.name}-${arch}-${recipeHash(recipe.name)}.qcow2`)
-  await access(path).catch(() => build(recipe, path))
+  await access(path).catch(() => build(recipe, arch, path))
   const checksum = `sha256:${createHash('sha256').update(readFileSync(path)).digest('hex')}`
   return { path, format: 'qcow2', arch, virtualBytes: recipe.virtualBytes, fileBytes: (await stat(path)).size, checksum }
 }
 
-async function build({ name, build, buildMs }: Recipe, path: string): Promise<void> {
+async function build({ name, build, buildMs }: Recipe, arch: Arch, path: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), `berth-${name}-`))
   const output = join(folder, 'made.qcow2')
-  await build({ arch: nativeArch(), folder, progress: () => undefined, signal: AbortSignal.timeout(buildMs) }, output)
+  await build({ arch, folder, progress: () => undefined, signal: AbortSignal.timeout(buildMs) }, output)
   await rename(output, path)
   await rm(folder, { recursive: true, force: true })
 }

@@ -19,7 +19,9 @@ import { requireDone, tunnelBridge } from './tls-hosts.ts'
 const REGION = 'here'
 
 /** Their pools are at different paths, so that what a machine is defined with differs between them. `storage`: where disks are. */
-export async function libvirtMigrationFixture(storage: 'host' | 'ceph' = 'host'): Promise<MigrationFixture> {
+export async function libvirtMigrationFixture(
+  storage: 'host' | 'ceph' = 'host',
+): Promise<MigrationFixture & { sandboxes: { here: Sandbox; there: Sandbox } }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-migration-'))
   const authorities = await openAuthorities(await testDatabase(), dataDir)
   const sandboxes = await Sandboxes.open()
@@ -54,6 +56,7 @@ export async function libvirtMigrationFixture(storage: 'host' | 'ceph' = 'host')
     here,
     there,
     uris: { here: left.uri, there: right.uri },
+    sandboxes: { here: left.sandbox, there: right.sandbox },
     close: async () => {
       await Promise.all([here.close(), there.close()])
       await sandboxes.close()

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { run } from '../../libvirt/test/command.ts'
 import type { Sandbox } from '../../libvirt/test/sandboxed-libvirtd.ts'
-import { nativeArch } from '../src/kernel/arch.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { clientOf, fleet, type Fleet } from './fleet.ts'
 import { missingForLibvirtHost, openLibvirtHost, type LibvirtHost } from './libvirt-host.ts'
@@ -17,7 +16,7 @@ export const TIMEOUT_MS = 300_000
 
 /** Whether this machine can run it; `npm test` installs the packages. */
 export const missingForRealHost = (): string | undefined =>
-  missingForLibvirtHost(`qemu-system-${nativeArch()}`, 'ssh', 'ssh-keygen', 'ssh-keyscan', 'sfdisk', 'mcopy')
+  missingForLibvirtHost('qemu-system-x86_64', 'qemu-system-aarch64', 'ssh', 'ssh-keygen', 'ssh-keyscan', 'sfdisk', 'mcopy')
 
 export type RealProduct = Awaited<ReturnType<typeof realProduct>>
 

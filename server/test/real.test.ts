@@ -1,15 +1,17 @@
 // The life of a customer's VM on a real host with a real guest: every operation, verified from inside the guest.
 import { expect, test } from 'vitest'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
-import { eventually } from './processes.ts'
+import { foreignArch, nativeArch } from '../src/kernel/arch.ts'
+import { berthdJson, eventually } from './processes.ts'
 import { missingForRealHost, TIMEOUT_MS } from './real-product.ts'
 import { realGuests } from './real-guests.ts'
+import { tinyImage } from './tiny-image.ts'
 
 const PASSWORD = 'correct horse 7'
 const TRAFFIC = 5_000_000
 
 describeIf(missingForRealHost())('a real VM', { timeout: 2 * TIMEOUT_MS }, async () => {
-  const { customer, ssh, sandbox, broken, boot, answerOn, connect, pings, inside: run } = await realGuests()
+  const { customer, settings, ssh, sandbox, broken, boot, answerOn, connect, pings, inside: run } = await realGuests()
   const known = { vmId: '', address: '', hostKey: '', bootId: '' }
   const vm = () => customer.get(`/vms/${known.vmId}`)
   const inside = (command: string) => ssh.reached(known.address, command, 120_000)
@@ -126,8 +128,22 @@ describeIf(missingForRealHost())('a real VM', { timeout: 2 * TIMEOUT_MS }, async
     expect(await ssh.hostKey(known.address)).not.toBe(known.hostKey)
   })
 
+  test('runs beside one of the other architecture', async () => {
+    const arch = foreignArch()
+    const template = (await berthdJson(settings, 'template', 'import', 'tiny', '--arch', arch, '--file', (await tinyImage(arch)).path)) as {
+      id: string
+    }
+    const [{ id }] = await customer.get<[{ id: string }]>('/ssh-keys')
+    const guest = await boot('web-2', { osTemplateId: template.id, sshKeyIds: [id] })
+    expect(await customer.get(`/vms/${guest.vmId}`)).toMatchObject({ status: 'RUNNING', readiness: 'reachable', osTemplate: { arch } })
+    expect(await ssh.reached(guest.address, 'uname -m', 120_000)).toBe(arch)
+    expect(await inside('uname -m')).toBe(nativeArch())
+    await customer.order('DELETE', `/vms/${guest.vmId}`)
+  })
+
   test('leaves nothing behind', async () => {
     await customer.order('DELETE', `/vms/${known.vmId}`)
+    expect(await sandbox.inside('sh', '-c', 'ls -A /var/lib/libvirt/qemu/nvram')).toBe('')
     expect((await customer.send('GET', `/vms/${known.vmId}`)).status).toBe(404)
     expect(await sandbox.virsh('list', '--all', '--name')).toBe('\n')
     expect(await sandbox.inside('ovn-nbctl', '--bare', '--columns=external_ids', 'list', 'Logical_Switch_Port')).not.toContain(known.vmId)

@@ -23,7 +23,7 @@ const vmInList = {
   ipAddress: 'string or null',
   region: { slug: 'string', name: 'string' },
   plan: { slug: 'string', name: 'string', priceMonthly: 'money' },
-  osTemplate: { slug: 'string', name: 'string', version: 'string' },
+  osTemplate: { slug: 'string', name: 'string', version: 'string', arch: 'string' }, // arch: ours
   billing: { nextRenewalAt: 'date-time', status: 'string', priceMonthly: 'money' },
   createdAt: 'date-time',
   // ours
@@ -180,6 +180,9 @@ const osTemplate = {
   available: 'boolean',
   deprecatedAt: 'date-time or null',
   createdAt: 'date-time',
+  // ours
+  firmware: 'string',
+  tpm: 'boolean',
 } as const
 
 interface Answer {

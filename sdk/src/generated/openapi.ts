@@ -61,7 +61,15 @@ export interface components {
             name: string;
             version: string;
             distribution: string;
+            /** @description Of its VMs: x86_64 or aarch64 */
             arch: string;
+            /**
+             * @description Of its VMs; secure-boot: UEFI that starts only what is signed
+             * @enum {unknown}
+             */
+            firmware: "bios" | "uefi" | "secure-boot";
+            /** @description Whether its VMs have a TPM 2.0 */
+            tpm: boolean;
             /** @description GiB */
             minDisk: number;
             /** @description MiB */
@@ -203,6 +211,7 @@ export interface components {
                 slug: string;
                 name: string;
                 version: string;
+                arch: string;
             };
             billing: {
                 /**
@@ -1463,6 +1472,7 @@ export interface components {
                 slug: string;
                 name: string;
                 version: string;
+                arch: string;
             };
             billing: {
                 /**

@@ -7,7 +7,7 @@ const capabilities = `<capabilities><host><uuid>x</uuid><cpu><arch>aarch64</arch
 <guest><os_type>hvm</os_type><arch name='x86_64'><domain type='qemu'/></arch></guest>
 <guest><os_type>hvm</os_type><arch name='aarch64'><domain type='qemu'/><domain type='kvm'/></arch></guest></capabilities>`
 
-const known = { hostname: 'h', libvirt: '9.0', qemu: '7.2', arch: 'x86_64', domainTypes: ['qemu'] }
+const known = { hostname: 'h', libvirt: '9.0', qemu: '7.2', arch: 'x86_64', domainTypes: ['qemu'], guestTypes: ['x86_64'] }
 const facts = (cpus: number, memoryMiB: number, diskFreeGiB: number | null, diskTakenGiB = 0): Facts => ({
   ...known,
   cpus,

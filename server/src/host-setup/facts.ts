@@ -1,6 +1,7 @@
 // What a host has according to its libvirtd.
 import type { Connection } from '@berth/libvirt'
 import { GIB } from '../hypervisor/driver.ts'
+import { readGuestTypes } from '../hypervisor/libvirt/host/guest-types.ts'
 import { STORAGE_POOL } from '../hypervisor/libvirt/core/resource-names.ts'
 import type { HostSize } from '../hypervisor/sellable-capacity.ts'
 import { versionText } from './libvirt.ts'
@@ -12,6 +13,8 @@ export interface Facts extends HostSize {
   arch: string
   /** Domain types that QEMU offers for the host's architecture. */
   domainTypes: string[]
+  /** Architectures, and what guests of each can have there. */
+  guestTypes: string[]
 }
 
 export async function readFacts(libvirt: Connection): Promise<Facts> {
@@ -24,6 +27,7 @@ export async function readFacts(libvirt: Connection): Promise<Facts> {
     qemu: versionText(await libvirt.connect.getVersion()),
     arch,
     domainTypes: domainTypesIn(capabilities, arch),
+    guestTypes: await readGuestTypes(libvirt),
     cpus,
     memoryMiB: Number(memoryKiB / 1024n),
     ...(await diskOf(libvirt)),

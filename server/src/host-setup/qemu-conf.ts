@@ -16,7 +16,16 @@ const MIGRATION: Settings = { migrate_tls_x509_cert_dir: QEMU_PKI, migrate_tls_x
 export const qemuSettings = (text: string, { systemd, hasKvmGroup }: { systemd: boolean; hasKvmGroup: boolean }): Settings => ({
   ...(!systemd && WITHOUT_SYSTEMD),
   ...(hasKvmGroup && conflicts(text, KVM_GROUP).length === 0 && KVM_GROUP),
+  ...tpmGroup(text, hasKvmGroup),
 })
+
+/** The folder with the sockets of TPM emulators has this group, so it must be that of QEMU. */
+function tpmGroup(text: string, hasKvmGroup: boolean): Settings {
+  const group = /^\s*group\s*=\s*"([^"]+)"/m.exec(text)?.[1] ?? (hasKvmGroup ? 'kvm' : undefined)
+  if (group === undefined) return {}
+  const settings = { swtpm_group: group }
+  return conflicts(text, settings).length === 0 ? settings : {}
+}
 
 const settingsFor = async ({ systemd, bundle }: HostPlan): Promise<Settings> => ({
   ...qemuSettings(await readFile(QEMU_CONF, 'utf8').catch(() => ''), { systemd, hasKvmGroup: (await kvmGroup()) !== null }),

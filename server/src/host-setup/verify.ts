@@ -65,9 +65,12 @@ const version = ({ libvirt, qemu }: Facts): Finding =>
     ? ok(`libvirt ${libvirt}, QEMU ${qemu}`)
     : failure(`libvirt ${libvirt} is too old: ${MIN_LIBVIRT}.0 or later is needed`, 'install Debian 12, or Ubuntu 22.04 or later')
 
-function guests({ arch, domainTypes }: Facts): Finding {
-  if (domainTypes.includes('kvm')) return ok(`KVM for ${arch} guests`)
-  if (domainTypes.includes('qemu')) return warning(`no KVM: ${arch} guests are emulated, slower`, 'run on that host: npx berthd doctor kvm')
+function guests({ arch, domainTypes, guestTypes }: Facts): Finding {
+  const more = guestTypes.filter((type) => type !== arch)
+  const offered = more.length === 0 ? '' : `, also ${more.join(', ')}`
+  if (domainTypes.includes('kvm')) return ok(`KVM for ${arch} guests${offered}`)
+  if (domainTypes.includes('qemu'))
+    return warning(`no KVM: ${arch} guests are emulated, slower${offered}`, 'run on that host: npx berthd doctor kvm')
   return failure(`QEMU for ${arch} is not installed`, PREPARE)
 }
 

@@ -82,6 +82,8 @@ export interface HostFacts {
   cpuNodes: number[] | null
   cpuModel: string
   arch: string
+  /** Architectures, and what guests of each can have: `aarch64`, `x86_64:secure-boot`. Those of another architecture than the host's are emulated. */
+  guestTypes: string[]
   ramMiB: number
   diskGiB: number
   diskFreeGiB: number

@@ -8,12 +8,19 @@ export type { Arch } from '../kernel/arch.ts'
 /** Bytes per GiB. */
 export const GIB = 2 ** 30
 
+export const FIRMWARES = ['bios', 'uefi', 'secure-boot'] as const
+export type Firmware = (typeof FIRMWARES)[number]
+
 export interface TemplateRef {
   id: string
   slug: string
   /** Of the image, which never changes once the template is in use. */
   checksum: string
   arch: Arch
+  /** By default BIOS on x86_64 and UEFI on aarch64. `secure-boot`: UEFI that starts only what is signed. */
+  firmware?: Firmware | null
+  /** Whether its guests have a TPM, whose state is the host's and moves with the machine. */
+  tpm?: boolean
   /** Whether its guests run the guest agent, which readiness checks and password resets need. */
   hasAgent: boolean
 }

@@ -11,6 +11,7 @@ const FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '
 const PACKAGES = {
   'apt-config': 'apt',
   'apt-get': 'apt',
+  'arch-test': 'arch-test',
   chroot: 'coreutils',
   cpio: 'cpio',
   depmod: 'kmod',
@@ -22,7 +23,9 @@ const PACKAGES = {
   mmd: 'mtools',
   mmdebstrap: 'mmdebstrap',
   prlimit: 'util-linux',
+  'qemu-aarch64-static': 'qemu-user-static',
   'qemu-img': 'qemu-utils',
+  'qemu-x86_64-static': 'qemu-user-static',
   sfdisk: 'fdisk',
   unshare: 'util-linux',
   xz: 'xz-utils',

@@ -408,6 +408,7 @@ export interface Tables {
     ram_sellable_mib: number
     all_traits: string[]
     power_system_uuid: string | null
+    guest_types: string[] | null
   }
   idempotency_keys: {
     account_id: string
@@ -684,6 +685,9 @@ export interface Tables {
     position: number
     created_at: Date
     account_id: string | null
+    firmware: 'bios' | 'uefi' | 'secure-boot' | null
+    tpm: boolean
+    guest_types: string[]
   }
   payment_events: {
     id: string
@@ -988,6 +992,7 @@ export interface Tables {
     shelved_at: Date | null
     shelved_credit_cents: bigint | null
     shelved_price_cents: bigint | null
+    template_arch: string
   }
   vm_ports: {
     vm_id: string
@@ -1358,7 +1363,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   host_fences: 'host_id, requested_at, recovers, means, error, next_attempt_at',
   host_paths: 'host_id, path, seen_at, silent_since, problem',
   host_storage_clients: 'host_id, storage_id, owner_id, address, nonce, is_certain, seen_at',
-  hosts: 'id, region_id, name, driver, uri, arch, acceleration, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at, disk_reserve_percent, disk_reserve_gib, disk_free_gib, uplink_mbps, hostname, lost_at, power_url, power_user, sealed_power_password, power_ca, fenced_at, disk_restoring_gib, traits, ram_overcommit, cpu_nodes, dedicated_cpus, cpus_version, cpus_applied, vcpu_sellable, ram_sellable_mib, all_traits, power_system_uuid',
+  hosts: 'id, region_id, name, driver, uri, arch, acceleration, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at, disk_reserve_percent, disk_reserve_gib, disk_free_gib, uplink_mbps, hostname, lost_at, power_url, power_user, sealed_power_password, power_ca, fenced_at, disk_restoring_gib, traits, ram_overcommit, cpu_nodes, dedicated_cpus, cpus_version, cpus_applied, vcpu_sellable, ram_sellable_mib, all_traits, power_system_uuid, guest_types',
   idempotency_keys: 'account_id, key, fingerprint, status, body, location, created_at, expires_at',
   idempotency_usage: 'account_id, keys, bytes',
   image_copies: 'image_id, target_id, run_id, stored_at, checksum, renew_at, next_try_at, error, locked_bytes, created_at',
@@ -1388,7 +1393,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   one_time_links: 'hash, kind, user_id, created_at, expires_at, email, name',
   orphan_images: 'storage_id, vm_id, first_seen_at, last_seen_at',
   orphan_volumes: 'host_id, kind, id, vm_id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at',
-  os_templates: 'id, slug, name, version, distribution, arch, min_disk_gib, min_ram_mib, default_user, cloud_init, has_agent, size_bytes, virtual_bytes, checksum, recipe, image_url, origin, imported_at, available, deprecated_at, position, created_at, account_id',
+  os_templates: 'id, slug, name, version, distribution, arch, min_disk_gib, min_ram_mib, default_user, cloud_init, has_agent, size_bytes, virtual_bytes, checksum, recipe, image_url, origin, imported_at, available, deprecated_at, position, created_at, account_id, firmware, tpm, guest_types',
   payment_events: 'id, provider, type, object_id, intent_id, change, payment_id, received_at',
   payments: 'id, account_id, provider, status, amount_cents, currency, session_id, intent_id, checkout_url, instructions, received_cents, refunded_cents, disputed_cents, reversed_cents, transaction_id, created_at, updated_at',
   pki_files: 'name, sealed, changed_at',
@@ -1413,7 +1418,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   tickets: 'id, account_id, subject, body, status, reply_count, created_at, updated_at, closed_at',
   unconfirmed_releases: 'address, vm_id, host_id',
   users: 'id, account_id, email, name, password_hash, is_operator, totp_secret, totp_enabled_at, totp_step, created_at',
-  vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents, copies_price_cents, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, dedicated_cpu, shelved_at, shelved_credit_cents, shelved_price_cents',
+  vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents, copies_price_cents, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, dedicated_cpu, shelved_at, shelved_credit_cents, shelved_price_cents, template_arch',
   vm_ports: 'vm_id, host_id, account_id, desired_version, applied_version, applied_at, error, is_managed, claimed_until, next_try_at',
   vms: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, lost_at, dedicated_cpu, shelved_at, shelved_credit_cents, shelved_price_cents, room_vcpu, room_ram_mib',
   volume_periods: 'volume_id, started_at, ends_at, transaction_id',

@@ -36,6 +36,7 @@ export async function add(admin: Admin, { name, region, range, networkController
       uri: uri!,
       arch: facts.arch,
       acceleration: accelerationOf(facts),
+      guestTypes: facts.guestTypes,
       ...sellableCapacity(facts),
       range: cidr ? { cidr, gateway: await gatewayIn(cidr), dns } : null,
     }),

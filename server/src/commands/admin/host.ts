@@ -211,6 +211,7 @@ async function list({ db }: Admin): Promise<Result> {
     driver: row.driver,
     uri: row.uri,
     arch: row.arch,
+    guestTypes: row.guest_types,
     acceleration: row.acceleration,
     ...toCapacity(row),
     diskGiB: { ...toCapacity(row).diskGiB, reserve: row.disk_reserve_gib, free: row.disk_free_gib },

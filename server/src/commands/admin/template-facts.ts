@@ -18,6 +18,8 @@ export interface ImportOptions {
   arch?: string
   user: string
   agent?: boolean
+  firmware?: string
+  tpm?: boolean
 }
 
 export const imagesOf = ({ config }: Pick<Admin, 'config'>) => openImageStore(config.imagesDir, systemClock)
@@ -27,6 +29,8 @@ export const facts = (row: TemplateRow) => ({
   slug: row.slug,
   name: row.name,
   arch: row.arch,
+  firmware: row.firmware,
+  tpm: row.tpm,
   sizeBytes: Number(row.size_bytes),
   virtualBytes: Number(row.virtual_bytes),
   checksum: row.checksum,

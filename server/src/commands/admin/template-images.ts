@@ -1,12 +1,13 @@
 // The commands that build or import images. Progress goes to stderr, so that stdout holds only the result.
 import { mkdir } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import { addTemplate, findTemplate, getTemplate, publishImage, type TemplateRow } from '../../features/catalog/service.ts'
+import { addTemplate, findTemplate, getTemplate, publishImage, templateForArch, type TemplateRow } from '../../features/catalog/service.ts'
 import { readCatalog } from '../../features/catalog/seed.ts'
 import { listTargets } from '../../features/backup-targets/service.ts'
 import { recordStored, storeNewImage, type Attempt } from '../../features/images/service.ts'
+import { FIRMWARES, type Firmware } from '../../hypervisor/driver.ts'
 import type { Image } from '../../hypervisor/image-source.ts'
-import { isArch, nativeArch } from '../../kernel/arch.ts'
+import { ARCHITECTURES, isArch, nativeArch, type Arch } from '../../kernel/arch.ts'
 import { parseChecksum, type Checksum } from '../../images/checksum.ts'
 import { buildImage, importImage, type From, type MakeOptions } from '../../images/build-or-import.ts'
 import { fetchPublishedChecksum } from '../../images/published-checksum.ts'
@@ -18,8 +19,8 @@ import { explain, UsageError } from '../errors.ts'
 import type { Result } from '../output.ts'
 import { facts, imagesOf, targetsOf, type ImportOptions } from './template-facts.ts'
 
-export async function build(admin: Admin, slug: string): Promise<Result> {
-  const template = await getTemplate(admin.db, slug)
+export async function build(admin: Admin, { arch }: { arch?: string }, slug: string): Promise<Result> {
+  const template = await forArch(admin, await getTemplate(admin.db, slug), checkedArch(arch))
   return withProgress(template, (options) => buildTemplate(admin, template, options, storeInTargets))
 }
 
@@ -53,18 +54,20 @@ export async function buildTemplate(
 }
 
 export async function importTemplate(admin: Admin, options: ImportOptions, slug: string): Promise<Result> {
-  const known = await findTemplate(admin.db, slug)
-  if (!known && !options.name) throw new UsageError(`OS template ${slug} is not in the catalog. To add it, give at least --name`)
+  const found = await findTemplate(admin.db, slug)
+  if (!found && !options.name) throw new UsageError(`OS template ${slug} is not in the catalog. To add it, give at least --name`)
+  const known = found && (await forArch(admin, found, checkedArch(options.arch)))
+  const draft = known ? null : draftOf(slug, options)
   const from = sourceOf(options, known)
-  const target = known ?? { slug, arch: newArch(options) }
+  const target = known ?? draft!
   const checksum = checksumOf(admin, options, target, from)
   const { image, attempts } = await withProgress(target, async (make) => {
     const imported = await importImage(imagesOf(admin), from, await checksum(make), make)
     return { image: imported, attempts: await storeInTargets(admin, imported, make) }
   })
-  if (!known) await admin.db.tx((tx) => addTemplate(tx, admin.now, draftOf(slug, options)))
+  if (draft) await admin.db.tx((tx) => addTemplate(tx, admin.now, draft))
   const origin = 'url' in from ? from.url : basename(from.file)
-  return publish(admin, slug, { ...image, origin }, attempts, image.sourceChecksum)
+  return publish(admin, target.slug, { ...image, origin }, attempts, image.sourceChecksum)
 }
 
 /** What fails, or is interrupted, a worker of this machine does later: the image is published in any case. */
@@ -88,9 +91,9 @@ function sourceOf(options: ImportOptions, known: TemplateRow | undefined): From 
 
 /** The operator's, or the distributor's own: fails when an image from the network has neither. */
 function checksumOf(
-  { config }: Admin,
+  admin: Admin,
   options: ImportOptions,
-  { slug, arch }: { slug: string; arch: string },
+  { arch }: { arch: string },
   from: From,
 ): (make: MakeOptions) => Promise<Checksum | null> {
   if (options.checksum !== undefined) {
@@ -98,7 +101,7 @@ function checksumOf(
     return async () => given
   }
   if ('file' in from) return async () => null
-  const url = options.checksums ?? publishedChecksums(config.catalogFile, slug, arch, from.url)
+  const url = options.checksums ?? publishedChecksums(admin, arch, from.url)
   if (url !== undefined && !URL.canParse(url)) throw new UsageError(`"${url}" is not a URL`)
   if (url !== undefined)
     return ({ progress, signal }) => {
@@ -111,10 +114,11 @@ function checksumOf(
   )
 }
 
+const catalogOf = ({ config }: Admin) => readCatalog(config.catalogFile).osTemplates
+
 /** Of the catalog, for its own URL only. */
-function publishedChecksums(catalogFile: string | null, slug: string, arch: string, url: string): string | undefined {
-  const template = readCatalog(catalogFile).osTemplates.find((each) => each.slug === slug)
-  return template?.urls?.[arch] === url ? template.checksums?.[arch] : undefined
+function publishedChecksums(admin: Admin, arch: string, url: string): string | undefined {
+  return catalogOf(admin).find(({ urls }) => urls?.[arch] === url)?.checksums?.[arch]
 }
 
 function readChecksum(text: string): ReturnType<typeof parseChecksum> {
@@ -125,21 +129,37 @@ function readChecksum(text: string): ReturnType<typeof parseChecksum> {
   }
 }
 
-function newArch({ arch }: ImportOptions): string {
-  if (arch !== undefined && !isArch(arch)) throw new UsageError(`--arch must be x86_64 or aarch64, not "${arch}"`)
-  return arch ?? nativeArch()
+function checkedArch(arch: string | undefined): Arch | undefined {
+  if (arch !== undefined && !isArch(arch)) throw new UsageError(`--arch must be ${ARCHITECTURES.join(' or ')}, not "${arch}"`)
+  return arch
 }
+
+function checkedFirmware({ firmware, arch }: ImportOptions): Firmware | null {
+  if (firmware === undefined) return null
+  const known = FIRMWARES.find((each) => each === firmware)
+  if (!known) throw new UsageError(`--firmware must be ${FIRMWARES.join(' or ')}, not "${firmware}"`)
+  if (known !== 'uefi' && (arch ?? nativeArch()) !== 'x86_64') throw new UsageError(`Only guests of x86_64 can have --firmware ${known}`)
+  return known
+}
+
+const forArch = (admin: Admin, template: TemplateRow, arch = template.arch): Promise<TemplateRow> =>
+  admin.db.tx((tx) => {
+    const inCatalog = catalogOf(admin).find(({ slug }) => slug === template.slug)
+    return templateForArch(tx, admin.now, template, arch, inCatalog?.urls?.[arch] ?? null)
+  })
 
 const draftOf = (slug: string, options: ImportOptions) => ({
   slug,
   name: options.name!,
   version: options.osVersion,
   distribution: options.distribution,
-  arch: newArch(options),
+  arch: checkedArch(options.arch) ?? nativeArch(),
   minDiskGib: 1,
   minRamMib: 128,
   defaultUser: options.user,
   hasAgent: options.agent ?? false,
+  firmware: checkedFirmware(options),
+  tpm: options.tpm ?? false,
   imageUrl: options.url ?? null,
 })
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
+import { foreignArch, nativeArch } from '../../kernel/arch.ts'
 import { testDatabase } from '../../../test/harness.ts'
 import { BERTHD, berthd, berthdJson, cleanEnvironment, type Outcome, type Settings } from '../../../test/processes.ts'
 
@@ -37,6 +38,21 @@ describe('berthd template', { timeout: 120_000 }, () => {
     expect(rows.find(({ slug }) => slug === 'tiny')).toMatchObject({ state: 'simulated', next: 'npx berthd template build tiny' })
     expect(await json('remove', 'mine', '--yes')).toMatchObject({ removed: true })
     expect(await readdir(join(dataDir, 'images'))).toEqual([])
+  })
+
+  test('gives a template of the catalog a twin for the other architecture', async () => {
+    const [arch, file] = [foreignArch(), join(dataDir, 'disk.raw')]
+    const slug = `tiny-${arch.replace('_', '-')}`
+    const made = await json('import', 'tiny', '--arch', arch, '--file', file)
+    expect(made).toMatchObject({ slug, name: `Tiny Linux (${arch})`, arch })
+    const found = (await json<{ slug: string; arch: string; state: string }[]>('list')).filter((row) => row.slug.startsWith('tiny'))
+    expect(found.map((row) => [row.slug, row.arch, row.state])).toEqual([
+      ['tiny', nativeArch(), 'simulated'],
+      [slug, arch, 'available'],
+    ])
+    expect(await json('import', 'tiny', '--arch', arch, '--file', file)).toMatchObject({ id: made['id'], slug })
+    expect((await run('build', 'tiny', '--arch', 'arm')).stderr).toContain('--arch must be x86_64 or aarch64, not "arm"')
+    await json('remove', slug, '--yes')
   })
 
   test('reports missing and invalid options', async () => {

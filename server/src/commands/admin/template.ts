@@ -9,9 +9,13 @@ export function templateCommands(program: Command): void {
   const template = program.command('template').description('OS templates and their images')
   adminCommand(template.command('list').description('list templates and the state of their images'), 'template list', list)
   adminCommand(
-    template.command('build').description('build a template image on this machine from Debian packages').argument('<slug>'),
+    template
+      .command('build')
+      .description('build a template image on this machine from Debian packages')
+      .argument('<slug>')
+      .option('--arch <arch>', 'x86_64 or aarch64; for another than its own it becomes a template of its own, <slug>-<arch>'),
     'template build debian-12',
-    async (admin, _options, slug) => (await import('./template-images.ts')).build(admin, slug), // imported on demand: it loads the image builders
+    async (admin, options: { arch?: string }, slug) => (await import('./template-images.ts')).build(admin, options, slug), // imported on demand: it loads the image builders
   )
   adminCommand(
     template
@@ -26,9 +30,14 @@ export function templateCommands(program: Command): void {
       .option('--name <name>', 'for a new one: display name')
       .option('--os-version <version>', 'for a new one', '1')
       .option('--distribution <name>', 'for a new one', 'custom')
-      .option('--arch <arch>', 'for a new one: x86_64 or aarch64; by default that of this machine')
+      .option(
+        '--arch <arch>',
+        'x86_64 or aarch64: for another than its own it becomes a template of its own, <slug>-<arch>; for a new one that of this machine by default',
+      )
       .option('--user <name>', 'for a new one: login user', 'root')
-      .option('--agent', 'for a new one: the image includes the QEMU guest agent'),
+      .option('--agent', 'for a new one: the image includes the QEMU guest agent')
+      .option('--firmware <firmware>', 'for a new one: bios, uefi or secure-boot; by default bios on x86_64 and uefi on aarch64')
+      .option('--tpm', 'for a new one: its guests have a TPM'),
     'template import debian-13',
     async (admin, options: ImportOptions, slug) => (await import('./template-images.ts')).importTemplate(admin, options, slug),
   )

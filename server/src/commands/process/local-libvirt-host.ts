@@ -97,6 +97,7 @@ async function register(db: Db, { host: wanted, dns }: Local, plan: HostPlan, fa
           uri: 'qemu:///system',
           arch: facts.arch,
           acceleration: accelerationOf(facts),
+          guestTypes: facts.guestTypes,
           ...sellableCapacity(facts),
           range: plan.uplink ? null : { cidr: formatCidr(plan.range), gateway: plan.gateway, dns },
         })

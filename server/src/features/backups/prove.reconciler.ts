@@ -12,7 +12,8 @@ import {
   listHosts,
   PROVE,
   reserveCapacity,
-  supportsArch,
+  findMissingGuestType,
+  guestNeed,
   toCapacity,
   type HostRow,
 } from '../hosts/service.ts'
@@ -106,7 +107,7 @@ async function takeHost(
   size: Size,
   isPatient: boolean,
 ): Promise<HostRow | undefined> {
-  const [region, { arch }] = [await getRegion(tx, vm.region_id), await getTemplateById(tx, backup.os_template_id)]
+  const [region, template] = [await getRegion(tx, vm.region_id), await getTemplateById(tx, backup.os_template_id)]
   const hosts = await listHosts(tx)
   const isReachable = (host: HostRow): boolean => isStable(host, clock.now())
   if (backup.host_id !== null && !hosts.some((host) => host.id === backup.host_id && isReachable(host))) return undefined
@@ -117,7 +118,7 @@ async function takeHost(
     isReachable(host) &&
     !host.maintenance &&
     !occupied.has(host.id) &&
-    supportsArch(host, arch) &&
+    findMissingGuestType(host, guestNeed(template)) === undefined &&
     isWithinShare(host, size, config.backupProofShare / 100)
   const freeRam = (host: HostRow): number => host.ram_total_mib - host.ram_used_mib
   const [best] = hosts.filter(isUsable).toSorted((a, b) => freeRam(b) - freeRam(a))

@@ -1,6 +1,7 @@
 // Publishes, replaces and withdraws the image of a template. Disks on hosts reference their backing image by template id, so one id never
 // stands for two images: a replacement gets a new id, and the old row is kept while it is used.
 import type { Tx } from '../../kernel/database/db.ts'
+import type { Firmware } from '../../hypervisor/driver.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import * as sql from './sql.ts'
@@ -24,6 +25,8 @@ export interface TemplateDraft {
   minRamMib: number
   defaultUser: string
   hasAgent: boolean
+  firmware: Firmware | null
+  tpm: boolean
   imageUrl: string | null
 }
 
@@ -40,6 +43,8 @@ export async function addTemplate(tx: Tx, now: Date, draft: TemplateDraft): Prom
     default_user: draft.defaultUser,
     cloud_init: true,
     has_agent: draft.hasAgent,
+    firmware: draft.firmware,
+    tpm: draft.tpm,
     ...WITHOUT_IMAGE,
     recipe: null,
     image_url: draft.imageUrl,
@@ -47,6 +52,23 @@ export async function addTemplate(tx: Tx, now: Date, draft: TemplateDraft): Prom
     position: (await sql.listTemplates(tx)).length,
     created_at: now,
   })
+}
+
+/** Its twin for another architecture, such as debian-12-aarch64; added, without an image, when it is first asked for. */
+export async function templateForArch(
+  tx: Tx,
+  now: Date,
+  template: sql.TemplateRow,
+  arch: string,
+  imageUrl: string | null,
+): Promise<sql.TemplateRow> {
+  if (arch === template.arch) return template
+  const slug = `${template.slug}-${arch.replaceAll('_', '-')}`
+  const { lacks_image: _, deprecated_at: __, guest_types: ___, ...row } = template
+  const names = { id: newId(), slug, name: `${template.name} (${arch})`, arch, firmware: null }
+  if (!(await sql.findTemplate(tx, slug)))
+    await sql.insertTemplate(tx, { ...row, ...WITHOUT_IMAGE, ...names, image_url: imageUrl, available: true, created_at: now })
+  return (await sql.findTemplate(tx, slug))!
 }
 
 const WITHOUT_IMAGE = { size_bytes: 0n, checksum: '', virtual_bytes: 0n, origin: '', imported_at: null }
@@ -80,7 +102,7 @@ export async function withdrawTemplate(tx: Tx, now: Date, template: sql.Template
 
 /** Inserts a row without an image in place of this one, which is retired while disks depend on it and deleted otherwise. */
 async function replace(tx: Tx, now: Date, template: sql.TemplateRow): Promise<string | null> {
-  const { lacks_image: _, deprecated_at: __, ...row } = template
+  const { lacks_image: _, deprecated_at: __, guest_types: ___, ...row } = template
   const use = await sql.lockTemplateUse(tx, template.id)
   const isUsed = use.vms > 0n || use.copies > 0n
   if (isUsed) await sql.retireTemplate(tx, template.id, `${template.slug}-${template.checksum.replace('sha256:', '').slice(0, 8)}`, now)

@@ -39,6 +39,8 @@ interface CatalogFile {
     defaultUser: string
     cloudInit: boolean
     hasAgent: boolean
+    firmware?: 'bios' | 'uefi' | 'secure-boot'
+    tpm?: boolean
     available?: boolean
     /** Name of the recipe that builds the image locally. */
     recipe?: string
@@ -105,6 +107,8 @@ export async function seedCatalog(tx: Tx, now: Date, catalog: CatalogFile): Prom
       default_user: template.defaultUser,
       cloud_init: template.cloudInit,
       has_agent: template.hasAgent,
+      firmware: arch === 'x86_64' ? (template.firmware ?? null) : null,
+      tpm: template.tpm ?? false,
       size_bytes: 0n,
       checksum: '',
       virtual_bytes: 0n,

@@ -38,14 +38,15 @@ export const insertPlan = (tx: Tx, row: PlanRow) =>
       ${row.region_slugs}, ${row.position}, ${row.created_at})
     on conflict (slug) do nothing`)
 
-export type NewTemplate = Omit<TemplateRow, 'lacks_image' | 'deprecated_at' | 'account_id'> & Partial<Pick<TemplateRow, 'account_id'>>
+export type NewTemplate = Omit<TemplateRow, 'lacks_image' | 'deprecated_at' | 'account_id' | 'guest_types'> &
+  Partial<Pick<TemplateRow, 'account_id'>>
 
 export const insertTemplate = (tx: Tx, row: NewTemplate) =>
   tx.run(sql`
-    insert into os_templates (id, slug, name, version, distribution, arch, min_disk_gib, min_ram_mib, default_user, cloud_init, has_agent,
+    insert into os_templates (id, slug, name, version, distribution, arch, min_disk_gib, min_ram_mib, default_user, cloud_init, has_agent, firmware, tpm,
       size_bytes, checksum, virtual_bytes, recipe, image_url, origin, imported_at, available, position, account_id, created_at)
     values (${row.id}, ${row.slug}, ${row.name}, ${row.version}, ${row.distribution}, ${row.arch}, ${row.min_disk_gib}, ${row.min_ram_mib},
-      ${row.default_user}, ${row.cloud_init}, ${row.has_agent}, ${row.size_bytes}, ${row.checksum}, ${row.virtual_bytes}, ${row.recipe},
+      ${row.default_user}, ${row.cloud_init}, ${row.has_agent}, ${row.firmware}, ${row.tpm}, ${row.size_bytes}, ${row.checksum}, ${row.virtual_bytes}, ${row.recipe},
       ${row.image_url}, ${row.origin}, ${row.imported_at}, ${row.available}, ${row.position}, ${row.account_id ?? null}, ${row.created_at})
     on conflict (slug) do nothing`)
 
@@ -101,7 +102,7 @@ export const updatePlan = (tx: Tx, row: PlanRow) =>
 
 /** Simulated hosts boot any template; real hosts need an image. */
 const templates = sql`
-  select t.id, t.slug, t.name, t.version, t.distribution, t.arch, t.min_disk_gib, t.min_ram_mib, t.default_user, t.cloud_init, t.has_agent,
+  select t.id, t.slug, t.name, t.version, t.distribution, t.arch, t.min_disk_gib, t.min_ram_mib, t.default_user, t.cloud_init, t.has_agent, t.firmware, t.tpm, t.guest_types,
     t.size_bytes, t.checksum, t.virtual_bytes, t.recipe, t.image_url, t.origin, t.imported_at, t.deprecated_at, t.position, t.created_at, t.account_id,
     t.available and not l.lacks_image as available, l.lacks_image
   from os_templates t, lateral (select t.checksum = '' and exists (select from hosts where driver = 'libvirt' and removed_at is null) as lacks_image) l`

@@ -57,6 +57,8 @@ export const toOsTemplate = (row: TemplateRow): OsTemplate => ({
   version: row.version,
   distribution: row.distribution,
   arch: row.arch,
+  firmware: row.firmware ?? (row.arch === 'x86_64' ? 'bios' : 'uefi'),
+  tpm: row.tpm,
   minDisk: row.min_disk_gib,
   minRam: row.min_ram_mib,
   defaultUser: row.default_user,

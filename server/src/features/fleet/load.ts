@@ -5,7 +5,7 @@ import { openRunOf } from '../../workflow/run-store.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
 import { hostsWithIpv6 } from '../hosts/ipv6-ranges.ts'
-import { freeCpusIn, listHostsIn, type HostRow } from '../hosts/service.ts'
+import { freeCpusIn, guestNeed, listHostsIn, type HostRow } from '../hosts/service.ts'
 import { isPreemptible, requireMovable, requirePair, speedBought, vmById } from '../vms/service.ts'
 import type { Fleet, FleetGroup, FleetVm } from './plan.ts'
 import * as sql from './sql.ts'
@@ -24,7 +24,7 @@ export async function loadFleet(
       ...toFleetVm(row, diskBytes.get(row.id)),
       need: {
         ...sizesOf(row),
-        arch: row.arch,
+        ...guestNeed(row),
         traits: row.traits,
         network10g: row.network_10g,
         boughtMbps: speedBought(numbers, { planId: row.plan_id, networkMbps: row.network_mbps }),

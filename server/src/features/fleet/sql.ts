@@ -22,6 +22,7 @@ export interface PlannedRow extends Pick<
 > {
   host_id: NotNull<string>
   arch: string
+  guest_types: string[]
   /** Of its plan. */
   traits: string[]
   group_id: string | null
@@ -34,7 +35,7 @@ export interface PlannedRow extends Pick<
 /** What the planner needs to know of VMs on the host, or of all of the region. */
 export const vmsToPlan = (db: Queries, { regionId, hostId }: { regionId: string; hostId: string | null }) =>
   db.many<PlannedRow>(sql`
-    select v.id, v.name, v.host_id, v.status, v.vcpu, v.ram_mib, v.disk_gib, v.storage_id, v.plan_id, v.network_mbps, v.network_10g, v.public_ipv4, v.dedicated_cpu, t.arch,
+    select v.id, v.name, v.host_id, v.status, v.vcpu, v.ram_mib, v.disk_gib, v.storage_id, v.plan_id, v.network_mbps, v.network_10g, v.public_ipv4, v.dedicated_cpu, t.arch, t.guest_types,
       coalesce((select p.traits from plans p where p.id = v.plan_id), '{}') as traits,
       (select m.group_id from placement_group_members m where m.vm_id = v.id) as group_id,
       array(select distinct b.host_id from backups b where b.vm_id = v.id and b.host_id is not null and b.status not in ('DELETING', 'FAILED')) as backup_hosts,

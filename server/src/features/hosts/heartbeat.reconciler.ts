@@ -95,13 +95,13 @@ const usableFree = ({ diskFreeGiB, diskGiB }: HostFacts): number => Math.max(0, 
 
 /** A link speed set by the operator stays where the host does not know its own. */
 function writeFacts(db: Db, id: string, facts: HostFacts): Promise<number> {
-  const { acceleration, arch, uplinkMbps, cpuNodes } = facts
+  const { acceleration, arch, guestTypes, uplinkMbps, cpuNodes } = facts
   const free = usableFree(facts)
   return db.run(sql`
     update hosts set acceleration = ${acceleration}, arch = ${arch}, disk_free_gib = ${free}, uplink_mbps = coalesce(${uplinkMbps}, uplink_mbps),
-      cpu_nodes = ${cpuNodes}
-    where id = ${id} and (acceleration, arch, disk_free_gib, uplink_mbps, cpu_nodes)
-      is distinct from (${acceleration}, ${arch}, ${free}::int, coalesce(${uplinkMbps}, uplink_mbps), ${cpuNodes}::int[])`)
+      cpu_nodes = ${cpuNodes}, guest_types = ${guestTypes}
+    where id = ${id} and (acceleration, arch, disk_free_gib, uplink_mbps, cpu_nodes, guest_types)
+      is distinct from (${acceleration}, ${arch}, ${free}::int, coalesce(${uplinkMbps}, uplink_mbps), ${cpuNodes}::int[], ${guestTypes}::text[])`)
 }
 
 /** The ports of a host's VMs name it. */

@@ -95,6 +95,36 @@ describe('placement', () => {
     expect(namesOf(rankHosts(hosts, need({ arch: 'aarch64' })).fitting)).toEqual(['arm', 'simulated'])
   })
 
+  test('emulates another architecture where the host has an emulator, after hosts that run it natively, and never for a plan with KVM', () => {
+    const both = { arch: 'x86_64', guest_types: ['x86_64', 'aarch64'], all_traits: ['x86_64', 'kvm'] }
+    const hosts = [host('emulator', both), host('intel'), host('arm', { arch: 'aarch64', all_traits: ['kvm'], ram_used_mib: 4096 })]
+    expect(namesOf(rankHosts(hosts, need({ arch: 'aarch64' })).fitting)).toEqual(['arm', 'emulator'])
+    const { fitting, rejected } = rankHosts(hosts, need({ arch: 'aarch64', traits: ['kvm'] }))
+    expect([namesOf(fitting), [...rejected]]).toEqual([
+      ['arm'],
+      [
+        ['without kvm', 1],
+        ['of another architecture than aarch64', 1],
+      ],
+    ])
+    expect(namesOf(rankHosts(hosts, need({ traits: ['kvm'] })).fitting)).toEqual(['emulator'])
+  })
+
+  test('requires the firmware and the TPM of the image; a simulated host has any', () => {
+    const hosts = [
+      host('old', { guest_types: null }),
+      host('uefi', { guest_types: ['x86_64', 'x86_64:uefi'] }),
+      host('all', { guest_types: ['x86_64', 'x86_64:uefi', 'x86_64:secure-boot', 'x86_64:tpm'] }),
+      host('simulated', { arch: null }),
+    ]
+    const guest = (...guestTypes: string[]) => rankHosts(hosts, need({ guestTypes: ['x86_64', ...guestTypes] }))
+    expect(namesOf(guest().fitting)).toEqual(['old', 'uefi', 'all', 'simulated'])
+    expect(namesOf(guest('x86_64:uefi').fitting)).toEqual(['uefi', 'all', 'simulated'])
+    const { fitting, rejected } = guest('x86_64:secure-boot', 'x86_64:tpm')
+    expect([namesOf(fitting), [...rejected]]).toEqual([['all', 'simulated'], [['without x86_64:secure-boot', 2]]])
+    expect(noCapacity('fra1', need(), 2, { rejected, lacking: new Set() }).details).toMatchObject({ missing: ['trait'] })
+  })
+
   test('reports a reason for every rejected host', () => {
     const hosts = [
       host('few CPUs', { vcpu_used: 8 }),
@@ -108,7 +138,7 @@ describe('placement', () => {
     expect(ranking.fitting).toEqual([])
     const refusal = noCapacity('fra1', need(), hosts.length, ranking)
     expect(refusal.message).toBe(
-      'No capacity in fra1 for 1 vCPU, 1 GiB RAM and 10 GiB disk: 5 hosts checked, 2 full (vCPU, disk), 1 in maintenance, 1 unreachable, 1 of another architecture',
+      'No capacity in fra1 for 1 vCPU, 1 GiB RAM and 10 GiB disk: 5 hosts checked, 2 full (vCPU, disk), 1 in maintenance, 1 unreachable, 1 of another architecture than x86_64',
     )
     expect(refusal.details).toEqual({
       missing: ['vcpu', 'disk', 'host', 'architecture'],

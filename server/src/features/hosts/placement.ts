@@ -16,6 +16,8 @@ export interface Need {
   copy?: CopyNeed
   /** The architecture of the image. */
   arch: string
+  /** What its guests need of a host beside the architecture, such as `x86_64:tpm`. */
+  guestTypes?: readonly string[]
   /** Of its plan: only a host with all of them will do. */
   traits?: readonly string[]
   /** Only a host with such a card will do. */
@@ -63,7 +65,7 @@ export type Rejection =
   | 'full'
   | 'in maintenance'
   | 'unreachable'
-  | 'of another architecture'
+  | `of another architecture than ${string}`
   | 'without a 10G card'
   | 'without a network card for this speed'
   | 'without IPv6 addresses'
@@ -102,6 +104,7 @@ export function rankHosts(hosts: readonly HostRow[], need: Need, facts: Placemen
 /** In the order in which they count; lower is better. */
 interface Ranked {
   host: HostRow
+  isForeign: number
   isAvoided: number
   isTooSlow: number
   /** By its placement group. */
@@ -112,6 +115,7 @@ interface Ranked {
 
 const rank = (host: HostRow, need: Need): Ranked => ({
   host,
+  isForeign: isForeign(host, need) ? 1 : 0,
   isAvoided: need.avoid?.has(host.id) ? 1 : 0,
   isTooSlow: isTooSlow(host, need) ? 1 : 0,
   preference: preference(host, need),
@@ -120,7 +124,12 @@ const rank = (host: HostRow, need: Need): Ranked => ({
 })
 
 const compareRanks = (a: Ranked, b: Ranked): number =>
-  a.isAvoided - b.isAvoided || a.isTooSlow - b.isTooSlow || a.preference - b.preference || a.isKept - b.isKept || a.load - b.load
+  a.isForeign - b.isForeign ||
+  a.isAvoided - b.isAvoided ||
+  a.isTooSlow - b.isTooSlow ||
+  a.preference - b.preference ||
+  a.isKept - b.isKept ||
+  a.load - b.load
 
 /**
  * Hosts that keep room for the largest plan come first, the least loaded of them before the others: VMs are spread. Then those that had none before, the fullest first, and last
@@ -167,10 +176,11 @@ const lacks10g = (host: HostRow, { network10g }: Need): boolean => network10g &&
 
 function rejection(host: HostRow, need: Need, facts: PlacementFacts, lacking: Set<Resource>): Rejection | null {
   if (!need.publicIpv4 && !facts.withIpv6?.has(host.id)) return 'without IPv6 addresses'
-  if (!supportsArch(host, need.arch)) return 'of another architecture'
+  const type = findMissingGuestType(host, need)
+  if (type !== undefined) return type === need.arch ? `of another architecture than ${type}` : `without ${type}`
   if (!need.isSpeedOptional && lacks10g(host, need)) return 'without a 10G card'
   if (!need.isSpeedOptional && !carries(host, need.boughtMbps)) return 'without a network card for this speed'
-  const trait = need.traits?.find((each) => !host.all_traits.includes(each))
+  const trait = need.traits?.find((each) => !host.all_traits.includes(each) || (each === 'kvm' && isForeign(host, need)))
   if (trait !== undefined) return `without ${trait}`
   if (host.maintenance) return 'in maintenance'
   if (host.unreachable_since) return 'unreachable'
@@ -184,8 +194,22 @@ function preference({ id }: HostRow, { rule }: Need): number {
   return rule?.policy === 'TOGETHER' ? -others : others
 }
 
-/** A simulated host has no architecture of its own. */
-export const supportsArch = (host: Pick<HostRow, 'arch'>, arch: string): boolean => host.arch === null || host.arch === arch
+/** A simulated host has no architecture of its own; others emulate what they have an emulator for. */
+export const findMissingGuestType = (
+  host: Pick<HostRow, 'arch' | 'guest_types'>,
+  { arch, guestTypes = [] }: GuestNeed,
+): string | undefined =>
+  host.arch === null ? undefined : [arch, ...guestTypes].find((type) => type !== host.arch && !host.guest_types?.includes(type))
+
+type GuestNeed = Pick<Need, 'arch' | 'guestTypes'>
+
+export const guestNeed = (template: { arch: string; guest_types: string[] }): GuestNeed => ({
+  arch: template.arch,
+  guestTypes: template.guest_types,
+})
+
+/** It would emulate the guest, whatever acceleration it has for those of its own architecture. */
+const isForeign = (host: HostRow, { arch }: Need): boolean => host.arch !== null && host.arch !== arch
 
 export const has10g = ({ uplink_mbps }: Pick<HostRow, 'uplink_mbps'>): boolean => (uplink_mbps ?? 0) >= TEN_GIGABIT
 
@@ -264,17 +288,18 @@ export function noCapacity(regionSlug: string, need: Need, checked: number, { re
 /** What would have to be there; nothing of how much there is. */
 const missingOf = (rejected: HostRanking['rejected'], lacking: HostRanking['lacking']): Missing[] => {
   const missing = [...rejected.keys()].flatMap((reason): Missing[] =>
-    reason === 'full' ? [...lacking].map((resource) => RESOURCES[resource]) : [REASONS[reason] ?? 'trait'],
+    reason === 'full' ? [...lacking].map((resource) => RESOURCES[resource]) : [REASONS[reason] ?? missingFor(reason)],
   )
   return [...new Set(missing)]
 }
+
+const missingFor = (reason: Rejection): Missing => (reason.startsWith('of another architecture') ? 'architecture' : 'trait')
 
 const RESOURCES: Record<Resource, Missing> = { vCPU: 'vcpu', RAM: 'ram', disk: 'disk', 'dedicated CPUs': 'dedicated_cpu' }
 
 const REASONS: Partial<Record<Rejection, Missing>> = {
   'in maintenance': 'host',
   unreachable: 'host',
-  'of another architecture': 'architecture',
   'without a 10G card': 'network_speed',
   'without a network card for this speed': 'network_speed',
   'without IPv6 addresses': 'ipv6_address',

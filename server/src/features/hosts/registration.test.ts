@@ -24,6 +24,7 @@ const rack = (change: Partial<Registration> = {}): Registration => ({
   uri: 'qemu+tls://10.0.0.5/system',
   arch: 'x86_64',
   acceleration: 'kvm',
+  guestTypes: ['x86_64'],
   vcpu: 8,
   ramMiB: 30_000,
   diskGiB: 400,

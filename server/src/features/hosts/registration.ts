@@ -22,6 +22,7 @@ export interface Registration {
   networkController?: string
   arch: string
   acceleration: 'kvm' | 'emulation'
+  guestTypes: string[]
   vcpu: number
   ramMiB: number
   diskGiB: number
@@ -53,7 +54,7 @@ export async function registerHost(tx: Tx, now: Date, host: Registration): Promi
   const size = { vcpu_total: host.vcpu, ram_total_mib: host.ramMiB, disk_total_gib: host.diskGiB }
   const names = { id, region_id: region.id, name: host.name, hostname: host.hostname }
   await sql.insertHost(tx, { ...names, driver: 'libvirt', uri: host.uri, created_at: now, ...size })
-  await sql.writeFacts(tx, id, host)
+  await sql.writeFacts(tx, id, { ...host, guest_types: host.guestTypes })
   if (known && known.hostname !== host.hostname) await markPortsOfHostDirty(tx, id)
   await sql.writeCapacity(tx, id, host)
   if (host.range) await keepRange(tx, now, { regionId: region.id, hostId: id, ...host.range })

@@ -33,7 +33,8 @@ export {
   hasDiskRoom,
   describeRejected,
   rankHosts,
-  supportsArch,
+  findMissingGuestType,
+  guestNeed,
   type Need,
   type PlacementRule,
 } from './placement.ts'

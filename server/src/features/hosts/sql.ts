@@ -45,9 +45,9 @@ export const findHost = (db: Queries, idOrName: string) =>
   db.maybe<HostRow>(sql`select ${allColumns('hosts')} from hosts where id = ${idOrName} or name = ${idOrName}`)
 
 /** Facts of a host that is new or has come back. */
-export const writeFacts = (tx: Tx, id: string, host: Pick<HostRow, 'hostname' | 'uri' | 'arch' | 'acceleration'>) =>
+export const writeFacts = (tx: Tx, id: string, host: Pick<HostRow, 'hostname' | 'uri' | 'arch' | 'acceleration' | 'guest_types'>) =>
   tx.run(sql`
-    update hosts set hostname = ${host.hostname}, uri = ${host.uri}, arch = ${host.arch}, acceleration = ${host.acceleration}, removed_at = null, unreachable_since = null
+    update hosts set hostname = ${host.hostname}, uri = ${host.uri}, arch = ${host.arch}, acceleration = ${host.acceleration}, guest_types = ${host.guest_types}, removed_at = null, unreachable_since = null
     where id = ${id}`)
 
 /** Where less is found than is sold, nothing more is. Of the disk never less than is booked. */

@@ -1,7 +1,7 @@
 // Makes an image: from a consistent copy of a VM's disk on its host, from a snapshot or backup, or from a file that is fetched and checked. The bytes
 // go through this process into the image folder; hosts get the image when the first VM from it is made there. It is charged once it is there.
 import { Readable } from 'node:stream'
-import type { Consistency } from '../../hypervisor/driver.ts'
+import type { Consistency, Firmware } from '../../hypervisor/driver.ts'
 import { stackLayers, type DiskContent } from '../../hypervisor/extent.ts'
 import { writeQcow2Image } from '../../hypervisor/qcow2/write-image.ts'
 import { importOwn } from '../../images/import-own.ts'
@@ -29,6 +29,9 @@ import * as sql from './sql.ts'
 /** Of the system in the image. */
 export interface SystemFacts {
   arch: string
+  /** Absent for an import, and in runs from before there was a choice. */
+  firmware?: Firmware | null
+  tpm?: boolean
   version: string
   distribution: string
   minRamMib: number
@@ -93,6 +96,8 @@ const imageWorkflow = (name: string, queue: QueueName) =>
           default_user: input.system.defaultUser,
           cloud_init: true,
           has_agent: input.system.hasAgent,
+          firmware: input.system.firmware ?? null,
+          tpm: input.system.tpm ?? false,
           size_bytes: BigInt(sizeBytes),
           checksum,
           virtual_bytes: BigInt(virtualBytes),

@@ -106,8 +106,8 @@ async function requireReadable(snapshot: { status: string } | null): Promise<voi
 }
 
 async function systemOf(tx: Tx, templateId: string): Promise<SystemFacts> {
-  const { arch, version, distribution, min_ram_mib, default_user, has_agent } = await getTemplateById(tx, templateId)
-  return { arch, version, distribution, minRamMib: min_ram_mib, defaultUser: default_user, hasAgent: has_agent }
+  const { arch, version, distribution, min_ram_mib, default_user, has_agent, firmware, tpm } = await getTemplateById(tx, templateId)
+  return { arch, version, distribution, minRamMib: min_ram_mib, defaultUser: default_user, hasAgent: has_agent, firmware, tpm }
 }
 
 interface Source {

@@ -57,7 +57,14 @@ async function twoMachines() {
     await app.db.tx(async (tx) => {
       const draft = { slug, name: slug, version: '1', distribution: 'test', arch: nativeArch(), minDiskGib: 1, minRamMib: 128 }
       if (!(await findTemplate(tx, slug)))
-        await addTemplate(tx, app.clock.now(), { ...draft, defaultUser: 'root', hasAgent: false, imageUrl: null })
+        await addTemplate(tx, app.clock.now(), {
+          ...draft,
+          defaultUser: 'root',
+          hasAgent: false,
+          firmware: null,
+          tpm: false,
+          imageUrl: null,
+        })
       await publishImage(tx, app.clock.now(), await getTemplate(tx, slug), { ...image, origin: 'test' })
       await recordStored(tx, app.clock.now(), image.checksum, attempts)
     })

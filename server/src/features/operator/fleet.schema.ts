@@ -14,6 +14,11 @@ export const OperatorHost = object(
     uri: Type.String(),
     arch: nullable(Type.String()),
     acceleration: nullable(Type.String({ description: 'kvm or emulation' })),
+    guestTypes: nullable(
+      Type.Array(Type.String(), {
+        description: 'Architectures of guests that it can run, and what they can have, such as x86_64:secure-boot; null: not known',
+      }),
+    ),
     ...rooms,
     overcommit: Type.Number({ description: 'vCPU sold for each CPU that is not dedicated' }),
     ramOvercommit: Type.Number({ description: 'MiB sold for each MiB of memory' }),

@@ -32,6 +32,7 @@ export const toHost = (
   uri: row.uri,
   arch: row.arch,
   acceleration: row.acceleration,
+  guestTypes: row.guest_types,
   ...toCapacity(row),
   overcommit: row.vcpu_overcommit,
   ramOvercommit: row.ram_overcommit,

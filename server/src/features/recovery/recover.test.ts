@@ -291,6 +291,7 @@ describe('a destroyed host', async () => {
           uri: 'qemu+tls://10.0.0.9/system',
           arch: 'x86_64',
           acceleration: 'kvm',
+          guestTypes: [],
           vcpu: 1,
           ramMiB: 1,
           diskGiB: 1,

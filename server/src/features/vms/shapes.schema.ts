@@ -29,7 +29,7 @@ const listFields = {
   ipv6Prefix: nullable(Type.String({ description: 'The /64 of its own, with ipv6Address in it; null where it has that address alone' })),
   region: object({ slug: Type.String(), name: Type.String() }),
   plan: object({ slug: Type.String(), name: Type.String(), priceMonthly: Money }),
-  osTemplate: object({ slug: Type.String(), name: Type.String(), version: Type.String() }),
+  osTemplate: object({ slug: Type.String(), name: Type.String(), version: Type.String(), arch: Type.String() }),
   billing: object({
     nextRenewalAt: Type.String({
       ...Timestamp,

@@ -54,6 +54,7 @@ export function monitoringMethods(host: SimulatedHost, hub: EventHub, size: Host
         cpuNodes: null,
         cpuModel: 'Simulated CPU',
         arch: 'x86_64',
+        guestTypes: ['x86_64', 'x86_64:uefi', 'x86_64:secure-boot', 'x86_64:tpm', 'aarch64', 'aarch64:uefi'],
         diskFreeGiB: Math.max(0, Math.floor(Number((await disk()).free) / GIB)),
         acceleration: 'emulation',
         versions: { simulated: '1' },

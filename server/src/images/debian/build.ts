@@ -1,10 +1,11 @@
 // Debian 12 as a cloud image: cloud-init, guest agent and sshd on a minimal system, installed by mmdebstrap from this machine's apt
-// sources. root/ is copied into the guest, setup.sh runs inside it.
+// sources. root/ is copied into the guest, setup.sh runs inside it. For the other architecture QEMU emulates the programs that run meanwhile.
 import { chmod, copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { debianArch, serialConsole } from '../arch.ts'
-import { nativeArch, type Arch } from '../../kernel/arch.ts'
+import { type Arch } from '../../kernel/arch.ts'
 import { EFI_TOOLS, makeDisk } from '../disk.ts'
+import { requirePrograms, withPrograms } from '../foreign-programs.ts'
 import { grubPackage, platformOf } from '../grub.ts'
 import type { Build } from '../build-options.ts'
 import { requireTools, run } from '../external-tools.ts'
@@ -41,8 +42,8 @@ const PACKAGES = [
 const EXCLUDED_PATHS = ['/usr/share/man/*', '/usr/share/doc/*', '/usr/share/locale/*']
 
 export const buildDebian: Build = async ({ arch, folder, progress, signal }, output) => {
-  requireTools('mmdebstrap', 'unshare', 'chroot', 'mke2fs', 'sfdisk', 'grub-mkimage', 'qemu-img', ...(arch === 'aarch64' ? EFI_TOOLS : []))
-  if (arch !== nativeArch()) throw new Error(`Debian for ${arch} can only be built on an ${arch} machine. Import its image instead`)
+  requireTools('mmdebstrap', 'unshare', 'chroot', 'mke2fs', 'sfdisk', 'grub-mkimage', 'qemu-img', ...EFI_TOOLS)
+  requirePrograms(arch)
   const root = join(folder, 'root')
   await chmod(folder, 0o755) // apt drops root's privileges while it works in the folder
   progress('installing packages (some minutes)')
@@ -52,8 +53,12 @@ export const buildDebian: Build = async ({ arch, folder, progress, signal }, out
   progress('writing the disk')
   const modulesFolder = join(root, 'usr/lib/grub')
   const boot = { arch, modulesFolder, modules: GRUB_MODULES, config: BOOT_CONFIG, prefix: '/boot/grub' }
-  await makeDisk({ root, label: LABEL, table: 'gpt', sizeMiB: SIZE_MIB, boot, folder, signal }, output)
+  const efi = arch === 'x86_64' ? { efiFiles: await signedLoader(root, folder) } : {}
+  await makeDisk({ root, label: LABEL, table: 'gpt', sizeMiB: SIZE_MIB, boot, ...efi, folder, signal }, output)
 }
+
+/** For the other architecture, where each program is emulated. */
+const INSTALL_MS = 3 * 3600_000
 
 async function install(root: string, arch: Arch, folder: string, signal: AbortSignal): Promise<void> {
   const sources = await debianSources(RELEASE)
@@ -63,7 +68,7 @@ async function install(root: string, arch: Arch, folder: string, signal: AbortSi
     .split('\n')
     .filter((line) => /^Acquire::(https?::|Check-Valid-Until)/.test(line))
   await writeFile(join(folder, 'apt.conf'), [...settings, 'Apt::Install-Recommends "false";', ''].join('\n'))
-  const packages = [...PACKAGES, `linux-image-cloud-${debianArch(arch)}`, grubPackage(arch)]
+  const packages = [...PACKAGES, `linux-image-cloud-${debianArch(arch)}`, grubPackage(arch), ...(arch === 'x86_64' ? SIGNED_LOADER : [])]
   // mmdebstrap mounts /proc, /sys and /dev into the new system. In its own mount namespace the mounts end with it, so removing the folder
   // cannot delete anything of this machine.
   await run(
@@ -73,7 +78,8 @@ async function install(root: string, arch: Arch, folder: string, signal: AbortSi
       '--pid',
       '--fork',
       '--kill-child',
-      'mmdebstrap',
+      // setup.sh makes the initrd, once: it takes minutes under emulation.
+      ...withPrograms(arch, 'env', 'INITRD=No', 'mmdebstrap'),
       '--mode=root',
       '--variant=minbase',
       '--quiet',
@@ -85,7 +91,7 @@ async function install(root: string, arch: Arch, folder: string, signal: AbortSi
       root,
       ...files.map(([ending]) => join(folder, `debian.${ending}`)),
     ],
-    { signal },
+    { signal, timeoutMs: INSTALL_MS },
   )
 }
 
@@ -95,10 +101,8 @@ async function setUp(root: string, arch: Arch, signal: AbortSignal): Promise<voi
   const defaults = join(root, 'etc/default/grub')
   await writeFile(defaults, (await readFile(defaults, 'utf8')).replace('@SERIAL@', serial))
   const script = await readFile(join(HERE, 'setup.sh'), 'utf8')
-  await run('chroot', [root, '/usr/bin/env', '-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', `SERIAL=${serial}`, '/bin/sh'], {
-    input: script,
-    signal,
-  })
+  const shell = ['chroot', root, '/usr/bin/env', '-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', `SERIAL=${serial}`, '/bin/sh']
+  await run('unshare', ['--mount', ...withPrograms(arch, ...shell)], { input: script, signal })
   await setUpBoot(root, arch, serial)
 }
 
@@ -123,6 +127,19 @@ async function setUpBoot(root: string, arch: Arch, serial: string): Promise<void
   ]
   await writeFile(join(root, 'boot/grub/grub.cfg'), config.join('\n'))
 }
+
+/** What distributions sign for secure boot: firmware trusts shim, shim trusts GRUB and the kernel. It boots UEFI without secure boot too. */
+async function signedLoader(root: string, folder: string): Promise<Record<string, string>> {
+  const config = join(folder, 'efi.cfg')
+  await writeFile(config, BOOT_CONFIG)
+  return {
+    'EFI/BOOT/BOOTX64.EFI': join(root, 'usr/lib/shim/shimx64.efi.signed'),
+    'EFI/BOOT/grubx64.efi': join(root, 'usr/lib/grub/x86_64-efi-signed/grubx64.efi.signed'),
+    'EFI/debian/grub.cfg': config,
+  }
+}
+
+const SIGNED_LOADER = ['shim-signed', 'grub-efi-amd64-signed']
 
 const GRUB_MODULES = ['search', 'search_label', 'search_fs_uuid', 'linux', 'normal', 'configfile', 'echo', 'test', 'gzio', 'boot', 'smbios']
 const BOOT_CONFIG = [`search.fs_label ${LABEL} root`, 'set prefix=($root)/boot/grub', 'configfile ($root)/boot/grub/grub.cfg', ''].join(

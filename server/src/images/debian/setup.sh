@@ -19,7 +19,7 @@ rm -f /etc/ssh/ssh_host_* /var/lib/dbus/machine-id /var/lib/systemd/random-seed
 
 sed -i 's/^MODULES=.*/MODULES=list/; s/^COMPRESS=.*/COMPRESS=gzip/' /etc/initramfs-tools/initramfs.conf
 printf '%s\n' virtio_pci virtio_blk virtio_scsi sd_mod >> /etc/initramfs-tools/modules
-update-initramfs -u -k all
+update-initramfs -c -k all
 
 rm -rf /var/cache/apt/archives/*.deb /var/cache/apt/*.bin /var/lib/apt/lists/* /var/log/*.log /var/log/apt /etc/apt/apt.conf.d/99mmdebstrap
 # Without these stamps, the first boot treats /usr as upgraded and rebuilds hwdb and ld.so.cache: minutes under emulation.

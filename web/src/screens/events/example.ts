@@ -25,7 +25,7 @@ const vm: VmListItem = {
   ipv6Prefix: null,
   region: { slug: 'local', name: 'Local' },
   plan: { slug: 'medium', name: 'Medium', priceMonthly: '12.00' },
-  osTemplate: { slug: 'debian-12', name: 'Debian', version: '12' },
+  osTemplate: { slug: 'debian-12', name: 'Debian', version: '12', arch: 'x86_64' },
   billing: { nextRenewalAt: '2027-04-01T09:30:00.000Z', status: 'ACTIVE', priceMonthly: '12.00' },
   createdAt: at,
   shelvedAt: null,

@@ -21,7 +21,7 @@ import {
 import { type Deps, type VmSource, workflow } from '../../deps.ts'
 import { bind, requireFirewalls } from '../../firewalls/service.ts'
 import { reserveImageRoom } from '../../hosts/capacity.ts'
-import { require10g, requireIpv6, requireSpeed } from '../../hosts/service.ts'
+import { guestNeed, require10g, requireIpv6, requireSpeed } from '../../hosts/service.ts'
 import { allocateAddress, type NetworkRow, requireNetworks } from '../../networks/service.ts'
 import { joinGroup, ruleForNewVm } from '../../placement-groups/service.ts'
 import { createPortState, pausePorts } from '../../ports/service.ts'
@@ -94,7 +94,7 @@ export async function createVm(
   const price = monthlyPrice(numbers, shape.priceCents, addOns)
   requireEnough(balance, price, currency)
   const runId = newId()
-  const where = { storage: shape.storage, arch: template.arch, traits: shape.traits, network10g, boughtMbps, publicIpv4, rule }
+  const where = { storage: shape.storage, ...guestNeed(template), traits: shape.traits, network10g, boughtMbps, publicIpv4, rule }
   const { vcpu, ramMiB, diskGiB } = shape
   const size = { vcpu, ramMiB, diskGiB, ...(shape.dedicatedCpu && { dedicatedFor: id }) }
   // In a storage backend what is fetched becomes the disk.

@@ -10,7 +10,7 @@ import type { Deps } from '../../deps.ts'
 import { findIpv6 } from '../../hosts/ipv6-ranges.ts'
 import { poolsFor } from '../../hosts/public-addresses.ts'
 import { reserveImageRoom } from '../../hosts/capacity.ts'
-import { supportsArch, getHost } from '../../hosts/service.ts'
+import { findMissingGuestType, getHost, guestNeed } from '../../hosts/service.ts'
 import { ruleForVm } from '../../placement-groups/service.ts'
 import { createPortState, markPortsDirty } from '../../ports/service.ts'
 import { forgetKeyUse, keysOf, noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
@@ -85,8 +85,11 @@ async function quoteFor(tx: Tx, { config }: Deps, vm: sql.VmDetails, charge: Cen
 /** A rebuild stays on the VM's host, whose architecture may not support the new image. */
 async function requireRuns(tx: Tx, vm: sql.VmDetails, template: TemplateRow): Promise<void> {
   const host = await getHost(tx, vm.host_id!)
-  if (!supportsArch(host, template.arch))
+  const type = findMissingGuestType(host, guestNeed(template))
+  if (type === template.arch)
     throw apiError('incompatible', `OS template ${template.name} is for ${template.arch}, but this VM runs on ${host.arch}: choose another`)
+  if (type !== undefined)
+    throw apiError('incompatible', `OS template ${template.name} needs ${type}, which the host of this VM does not have: choose another`)
 }
 
 /** For a VM from before its host had a pool of IPv6: only a new guest is told of the address. None where the pool is full. */
@@ -112,7 +115,7 @@ async function provisionAgain(
   const boughtMbps = speedBought(await catalogNumbers(tx), { planId: vm.plan_id, networkMbps: vm.network_mbps })
   const where = {
     storage: vm.storage,
-    arch: template.arch,
+    ...guestNeed(template),
     traits: await traitsOfPlan(tx, vm.plan_id),
     network10g: vm.network_10g,
     boughtMbps,

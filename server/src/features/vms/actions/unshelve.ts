@@ -100,8 +100,7 @@ async function placeAgain(tx: Tx, now: Date, vm: sql.VmDetails, runId: string): 
       'no_capacity',
       `No host of ${vm.region_slug} serves the addresses of this VM any more: open a ticket, or create a VM from one of its backups`,
     )
-  const { arch } = await getTemplateById(tx, vm.os_template_id)
-  const wishes = { ...(await wishesOf(tx, vm, arch)), isSpeedOptional: false }
+  const wishes = { ...(await wishesOf(tx, vm, await getTemplateById(tx, vm.os_template_id))), isSpeedOptional: false }
   const copy = vm.storage_id === null ? { runId, gib: vm.disk_gib, storedOn: null } : undefined
   const place = await reallocatePlacement(tx, now, await getRegion(tx, vm.region_id), vm, wishes, copy, among)
   return place.host_id

@@ -60,8 +60,8 @@ export function withSize(spec: MachineSpec, size: Partial<Pick<MachineSpec, 'vcp
 }
 
 export async function templateRef(db: Queries, templateId: string): Promise<TemplateRef> {
-  const { id, slug, checksum, arch, has_agent } = await getTemplateById(db, templateId)
-  return { id, slug, checksum, arch: arch as Arch, hasAgent: has_agent }
+  const { id, slug, checksum, arch, firmware, tpm, has_agent } = await getTemplateById(db, templateId)
+  return { id, slug, checksum, arch: arch as Arch, firmware, tpm, hasAgent: has_agent }
 }
 
 /** The current speed of the public interface: throttled, 10G, or the plan's. */

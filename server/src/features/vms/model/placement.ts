@@ -20,7 +20,7 @@ export type Placement = Pick<VmRow, 'host_id' | 'storage_id' | 'ip_address' | 'a
  *  storage backends. */
 export type PreviousPlacement = Placement & { host_id: string; mac: string }
 
-export type Wishes = Pick<Need, 'arch' | 'traits' | 'network10g' | 'boughtMbps' | 'isSpeedOptional' | 'publicIpv4' | 'rule'>
+export type Wishes = Pick<Need, 'arch' | 'guestTypes' | 'traits' | 'network10g' | 'boughtMbps' | 'isSpeedOptional' | 'publicIpv4' | 'rule'>
 
 export async function allocatePlacement(
   tx: Tx,

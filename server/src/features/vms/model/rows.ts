@@ -46,6 +46,7 @@ export type VmListRow = Pick<
   | 'template_slug'
   | 'template_name'
   | 'template_version'
+  | 'template_arch'
   | 'next_renewal_at'
   | 'billing_status'
   | 'renewal_price_cents'

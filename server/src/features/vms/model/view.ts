@@ -26,7 +26,7 @@ export const toVmListItem = (row: VmListRow): VmListItem => ({
   ipv6Prefix: row.ipv6_prefix,
   region: { slug: row.region_slug, name: row.region_name },
   plan: { slug: row.plan_slug, name: row.plan_name, priceMonthly: formatCents(row.plan_price_cents) },
-  osTemplate: { slug: row.template_slug, name: row.template_name, version: row.template_version },
+  osTemplate: { slug: row.template_slug, name: row.template_name, version: row.template_version, arch: row.template_arch },
   billing: {
     nextRenewalAt: row.next_renewal_at.toISOString(),
     status: row.billing_status,

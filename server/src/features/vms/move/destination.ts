@@ -4,7 +4,7 @@ import { apiError } from '../../../kernel/errors.ts'
 import { catalogNumbers, getRegion, getTemplateById, lockTemplateUse } from '../../catalog/service.ts'
 import { reserveCapacityInRegion, reserveImageRoom, type Size } from '../../hosts/capacity.ts'
 import { findUnservedAddress } from '../../hosts/public-addresses.ts'
-import { getHost, listHostsIn, type HostRow, type Need } from '../../hosts/service.ts'
+import { getHost, guestNeed, listHostsIn, type HostRow, type Need } from '../../hosts/service.ts'
 import { ruleForVm } from '../../placement-groups/service.ts'
 import { speedBought } from '../billing/pricing.ts'
 import { requireAllowed } from '../model/allowed-actions.ts'
@@ -60,7 +60,7 @@ interface DestinationNeed extends SizeThere {
 export async function needOf(tx: Tx, vm: sql.VmDetails, { size, traits, ...speed }: SizeThere): Promise<Need> {
   return {
     ...size,
-    arch: (await getTemplateById(tx, vm.os_template_id)).arch,
+    ...guestNeed(await getTemplateById(tx, vm.os_template_id)),
     traits,
     network10g: vm.network_10g,
     boughtMbps: speedBought(await catalogNumbers(tx), speed),

@@ -38,10 +38,10 @@ export async function evacuateVm(
   { templateId, copy, among }: { templateId: string; copy: FetchedCopy; among: ReadonlySet<string> | undefined },
 ): Promise<PreviousPlacement> {
   const now = deps.clock.now()
-  const { arch } = await getTemplateById(tx, templateId)
+  const template = await getTemplateById(tx, templateId)
   if (vm.storage !== 'LOCAL') throw new Error(`BUG: VM ${vm.id} has no backup to be restored from`)
   const region = await getRegion(tx, vm.region_id)
-  const wishes = await wishesOf(tx, vm, arch)
+  const wishes = await wishesOf(tx, vm, template)
   if ((await getHost(tx, vm.host_id!)).lost_at !== null) {
     const place = await reallocatePlacement(tx, now, region, vm, wishes, copy, among)
     await moveVolumes(tx, now, vm.id, vm.host_id!, place.host_id)

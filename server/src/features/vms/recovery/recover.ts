@@ -33,7 +33,7 @@ export async function startOnOtherHost(
 ): Promise<ActionStarted & { hostId: string }> {
   const now = deps.clock.now()
   const sourceId = vm.host_id!
-  const wishes = await wishesOf(tx, vm, (await getTemplateById(tx, vm.os_template_id)).arch)
+  const wishes = await wishesOf(tx, vm, await getTemplateById(tx, vm.os_template_id))
   const place = await reallocatePlacement(tx, now, await getRegion(tx, vm.region_id), vm, wishes, undefined, among)
   await releaseCapacity(tx, sourceId, sizeOnHost(vm, sizeOf(vm)))
   await moveVolumes(tx, now, vm.id, sourceId, place.host_id)

@@ -136,3 +136,9 @@ export async function findInterfaceXml(
     live: machine.isOn ? pick(await readDomain(context, machine.domain, signal)) : undefined,
   }
 }
+
+/** Of a domain that is off, with all that libvirt keeps for it: also the variables of its firmware and its TPM. */
+export const undefine = async ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<void> => {
+  const flags = ['managedSave', 'snapshotsMetadata', 'checkpointsMetadata', 'nvram'] as const
+  await call(`undefine ${domain.name}`, signal, (host) => undefinedIfNotFound(host.domains.undefine({ domain, flags: [...flags] })))
+}

@@ -2,6 +2,7 @@
 import { GIB, type HostFacts, type Monitoring } from '../../driver.ts'
 import { detectAcceleration } from './kvm-probe.ts'
 import type { HostContext } from '../core/host-context.ts'
+import { readGuestTypes } from './guest-types.ts'
 import { freeSpaceRefresher, readPoolSpace } from './free-space.ts'
 import { readXml, type Element } from '../core/xml.ts'
 import { readUplinkMbps } from './uplink-speed.ts'
@@ -17,9 +18,17 @@ export function factMethods(context: HostContext): Pick<Monitoring, 'facts'> {
         const space = await readPoolSpace(host, context)
         const capabilities = readXml(await host.connect.getCapabilities())
         const versions = { libvirt: version(await host.connect.getLibVersion()), qemu: version(await host.connect.getVersion()) }
-        return { hostname, node, space, capabilities, versions, uplinkMbps: await readUplinkMbps(host) }
+        return {
+          hostname,
+          node,
+          space,
+          capabilities,
+          versions,
+          guestTypes: await readGuestTypes(host),
+          uplinkMbps: await readUplinkMbps(host),
+        }
       })
-      const { hostname, node, space, capabilities, versions, uplinkMbps } = read
+      const { hostname, node, space, capabilities, versions, guestTypes, uplinkMbps } = read
       const cpu = capabilities.find('host/cpu')
       return {
         hostname,
@@ -28,6 +37,7 @@ export function factMethods(context: HostContext): Pick<Monitoring, 'facts'> {
         cpuNodes: readCpuNodes(capabilities),
         cpuModel: cpu?.find('model')?.text ?? node.model,
         arch: cpu?.find('arch')?.text ?? node.model,
+        guestTypes,
         ramMiB: Number(node.memoryKiB / 1024n),
         diskGiB: Math.floor(Number(space.capacity) / GIB),
         diskFreeGiB: Math.floor(Number(space.available) / GIB),

@@ -3,8 +3,9 @@
 // Firmware that boots is not enough either: a KVM for processors without virtualization (kvm_pvm) interprets every instruction of a guest
 // whose kernel was not built for it, many times slower than QEMU's own emulation. So the processor must have the feature.
 import { CpuComparison, RemoteError, type Host } from '@berth/libvirt'
+import { isArch } from '../../../kernel/arch.ts'
 import type { Acceleration, Arch } from '../../driver.ts'
-import { processorXml } from '../xml/domain-xml.ts'
+import { MACHINE, processorXml } from '../xml/domain-xml.ts'
 import { KVM_PROBE_DOMAIN } from '../core/resource-names.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { isNameTaken } from '../core/errors.ts'
@@ -32,7 +33,7 @@ async function detect(context: HostContext): Promise<{ arch: string; acceleratio
   const capabilities = await context.call('read host capabilities', signal, async (host) => readXml(await host.connect.getCapabilities()))
   const arch = capabilities.find('host/cpu/arch')?.text ?? ''
   const runsOnCpu =
-    isKnown(arch) &&
+    isArch(arch) &&
     offersKvm(capabilities, arch) &&
     (await cpuVirtualizes(context, arch, signal)) &&
     (await bootsWithKvm(context, arch, signal))
@@ -41,8 +42,6 @@ async function detect(context: HostContext): Promise<{ arch: string; acceleratio
   context.log[level]({ hostId: context.hostId, arch, acceleration }, 'acceleration detected')
   return { arch, acceleration }
 }
-
-const isKnown = (arch: string): arch is Arch => arch === 'x86_64' || arch === 'aarch64'
 
 /** QEMU offers KVM where it could open /dev/kvm, which is missing while virtualization is off in the firmware. */
 function offersKvm(capabilities: Element, arch: string): boolean {
@@ -103,7 +102,7 @@ async function runProbeDomain(context: HostContext, host: Host, xml: string): Pr
 function probeXml(arch: Arch): Xml {
   const [firmware, ...processor] = processorXml(arch, 'kvm')
   // SeaBIOS writes to the serial port only when told to.
-  const talking = element('os', {}, element('type', { arch, machine: 'q35' }, 'hvm'), element('bios', { useserial: 'yes' }))
+  const talking = element('os', {}, element('type', { arch, machine: MACHINE[arch] }, 'hvm'), element('bios', { useserial: 'yes' }))
   return element(
     'domain',
     { type: 'kvm' },

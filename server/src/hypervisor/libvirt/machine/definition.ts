@@ -11,7 +11,7 @@ import { domainXml, LIMIT_GROUP, limitsByDisk, type DiskFile, type RbdDisk } fro
 import { diskImage } from '../../rbd/names.ts'
 import { growOffline, growLive } from '../storage/resize.ts'
 import { canOffload } from '../host/offload-probe.ts'
-import { findMachine, isOn, readDefinition, type MachineState } from '../domain/lookup.ts'
+import { findMachine, isOn, readDefinition, undefine, type MachineState } from '../domain/lookup.ts'
 import type { Metadata } from '../xml/domain-metadata.ts'
 import { diskName, seedName } from '../core/resource-names.ts'
 import { stopReaderDomain } from '../domain/reader-domain.ts'
@@ -120,6 +120,13 @@ const roomOn = (spec: MachineSpec): ComputeSize => (spec.template.arch === 'x86_
 /** Metadata of a domain that was never defined. */
 export const NO_SAVED_STATE = { restartId: null, stop: null }
 
+/** Another system on its disk: the variables of its firmware and its TPM begin anew. They are deleted with the definition, and only then. */
+async function resetHostState(context: HostContext, { vmId, template }: MachineSpec, signal: AbortSignal): Promise<void> {
+  const found = await findMachine(context, vmId, signal)
+  if (!found || found.metadata.templateId === template.id || !(found.xml.find('os/nvram') ?? found.xml.find('devices/tpm'))) return
+  await undefine(context, found.domain, signal)
+}
+
 /** For a VM that is off. */
 export async function define(
   context: HostContext,
@@ -127,6 +134,7 @@ export async function define(
   { restartId, stop }: Pick<Metadata, 'restartId' | 'stop'>,
   signal: AbortSignal,
 ): Promise<Domain> {
+  await resetHostState(context, spec, signal)
   const disk = await openDisk(context, spec, signal)
   const seed = await findVolume(context, seedName(spec.vmId, spec.generation), signal)
   if (!seed) throw new DriverError('not_found', `Host ${context.hostId} has no seed of ${spec.vmId}, generation ${spec.generation}`)

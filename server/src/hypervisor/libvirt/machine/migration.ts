@@ -116,7 +116,7 @@ async function ensureMigrated(context: HostContext, spec: MachineSpec, request: 
       )
     return
   }
-  if (!request.isOn && spec.storageId !== null && !found.isOn) return removeDomain(context, spec.vmId, signal)
+  if (!request.isOn && spec.storageId !== null && !found.isOn && !hasHostState(spec)) return removeDomain(context, spec.vmId, signal)
   const domain = request.isOn ? await whileOn(context, found, request, signal) : await startPaused(context, spec, found, signal)
   if (!domain) return
   try {
@@ -128,6 +128,9 @@ async function ensureMigrated(context: HostContext, spec: MachineSpec, request: 
     throw error
   }
 }
+
+/** Variables of its firmware or a TPM, which only QEMU takes along. */
+const hasHostState = ({ template: { firmware, tpm } }: MachineSpec): boolean => (firmware ?? 'bios') !== 'bios' || (tpm ?? false)
 
 /** Undefined when it has left: the daemon died after the receiver had taken over. */
 async function whileOn(

@@ -1,9 +1,10 @@
 // Purges a VM from the host: the domain first, then what it used, so that a running guest never loses a resource.
 import type { Machines } from '../../driver.ts'
-import { findDomain } from '../domain/lookup.ts'
+import { findDomain, undefine } from '../domain/lookup.ts'
 import { undefinedIfNotFound } from '../core/errors.ts'
 import { stopRecording } from '../domain/console-recorder.ts'
-import { STORAGE_POOL, readVolumeName, type VolumeName } from '../core/resource-names.ts'
+import { openFolder } from '../host/setup-files.ts'
+import { domainName, STORAGE_POOL, readVolumeName, type VolumeName } from '../core/resource-names.ts'
 import { forceOff } from './power.ts'
 import { stopReaderDomain } from '../domain/reader-domain.ts'
 import type { HostContext } from '../core/host-context.ts'
@@ -14,6 +15,7 @@ export function purgeMethods(context: HostContext): Pick<Machines, 'ensurePurged
   const remove = (vmId: string, signal: AbortSignal, isKept: (volume: VolumeName) => boolean, fromPool: boolean): Promise<void> =>
     context.exclusive(`vm:${vmId}`, signal, async () => {
       await removeDomain(context, vmId, signal)
+      await removeVariables(context, vmId, signal)
       await stopReaderDomain(context, vmId, signal)
       if (fromPool) await (await findPool(context, vmId, signal))?.ensurePurged(vmId, signal)
       for (const name of await volumesOf(context, vmId, signal))
@@ -31,9 +33,19 @@ export async function removeDomain(context: HostContext, vmId: string, signal: A
   const domain = await findDomain(context, vmId, signal)
   if (!domain) return
   await forceOff(context, domain, signal)
-  const flags = ['managedSave', 'snapshotsMetadata', 'checkpointsMetadata', 'nvram'] as const
-  await context.call(`undefine ${domain.name}`, signal, (host) => undefinedIfNotFound(host.domains.undefine({ domain, flags })))
+  await undefine(context, domain, signal)
 }
+
+const VARIABLES_POOL = 'berth-variables'
+const VARIABLES_FOLDER = '/var/lib/libvirt/qemu/nvram'
+
+/** Those of the firmware of a machine that has moved away: libvirt deletes them with a definition only, which went with it. */
+const removeVariables = ({ call }: HostContext, vmId: string, signal: AbortSignal): Promise<void> =>
+  call(`remove firmware variables of ${vmId}`, signal, async (host) => {
+    const pool = await openFolder(host, VARIABLES_POOL, VARIABLES_FOLDER)
+    const left = (await host.pools.listAllVolumes({ pool })).find(({ name }) => name === `${domainName(vmId)}_VARS.fd`)
+    if (left) await undefinedIfNotFound(host.volumes.delete({ volume: left }))
+  })
 
 /** Layers before their backing; markers are removed with their volumes. */
 const ORDER = ['seed', 'disk', 'snapshot', 'backup', 'marker', 'template', 'unknown']

@@ -10,7 +10,7 @@ import { CLEANUP_TIMEOUT_MS } from '../core/poll.ts'
 import { seclabelXml } from '../core/guest-user.ts'
 import { diskHelperName, readVolumeName } from '../core/resource-names.ts'
 import { guestGroup } from '../host/guest-user-probe.ts'
-import { diskXml, pausedDomainXml } from '../xml/domain-xml.ts'
+import { diskXml, MACHINE, pausedDomainXml } from '../xml/domain-xml.ts'
 import { readDiskFile } from './volumes.ts'
 
 export const capacityOf = ({ call }: HostContext, volume: Volume, signal: AbortSignal): Promise<number> =>
@@ -96,7 +96,7 @@ export async function withDiskOpen<T>(
     })
   await close() // one of a dead process, whose connection the daemon has not closed yet
   try {
-    const type = { arch, machine: arch === 'aarch64' ? 'virt' : 'q35' }
+    const type = { arch, machine: MACHINE[arch] }
     const label = seclabelXml(readVolumeName(disk.name).vmId ?? '', await guestGroup(context, signal))
     const { xml } = pausedDomainXml(name, type, diskXml(await readDiskFile(context, disk, signal)), label)
     return await work(

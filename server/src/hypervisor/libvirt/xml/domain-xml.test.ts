@@ -115,6 +115,31 @@ describe.each(['x86_64', 'aarch64'] as const)('the domain XML for %s', (arch) =>
   })
 })
 
+test('x86_64 has BIOS, UEFI or secure boot, and a TPM where its template says so; aarch64 has UEFI', () => {
+  const machine = (arch: Arch, change: Partial<MachineSpec['template']> = {}) => {
+    const made = spec(arch)
+    const xml = readXml(domainXml({ ...made, template: { ...made.template, ...change } }, options).xml)
+    return {
+      firmware: xml.attribute('os/firmware') ?? 'bios',
+      signatures: xml.all('os/firmware/feature').map(({ attributes }) => `${attributes['name']}=${attributes['enabled']}`),
+      smm: xml.attribute('features/smm/state') ?? 'off',
+      tpm: xml.attribute('devices/tpm/model') ?? 'none',
+    }
+  }
+  const uefi = { firmware: 'efi', signatures: ['secure-boot=no'], smm: 'off', tpm: 'none' }
+  expect(machine('x86_64')).toEqual({ firmware: 'bios', signatures: [], smm: 'off', tpm: 'none' })
+  expect(machine('x86_64', { firmware: 'bios', tpm: true })).toEqual({ firmware: 'bios', signatures: [], smm: 'off', tpm: 'tpm-crb' })
+  expect(machine('x86_64', { firmware: 'uefi' })).toEqual(uefi)
+  expect(machine('x86_64', { firmware: 'secure-boot', tpm: true })).toEqual({
+    firmware: 'efi',
+    signatures: ['secure-boot=yes', 'enrolled-keys=yes'],
+    smm: 'on',
+    tpm: 'tpm-crb',
+  })
+  expect(machine('aarch64')).toEqual(uefi)
+  expect(machine('aarch64', { firmware: null, tpm: true })).toEqual({ ...uefi, tpm: 'tpm-tis' })
+})
+
 test('ACPI sleep is disabled where the machine type has it', () => {
   const offers = (arch: Arch) => readXml(domainXml(spec(arch), options).xml).find('pm')
   expect(offers('x86_64')?.children.map(({ name, attributes }) => [name, attributes['enabled']])).toEqual([

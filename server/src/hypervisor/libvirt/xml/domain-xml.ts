@@ -1,6 +1,14 @@
 // Domain XML: of VMs, from ids, numbers and allocated addresses only (text chosen by customers is in the cloud-init seed); and of paused
 // helper domains with one disk, for work on a disk that only QEMU can do.
-import { volumeSerial, type Acceleration, type Arch, type ComputeSize, type DiskLimits, type MachineSpec } from '../../driver.ts'
+import {
+  volumeSerial,
+  type Acceleration,
+  type Arch,
+  type ComputeSize,
+  type DiskLimits,
+  type Firmware,
+  type MachineSpec,
+} from '../../driver.ts'
 import { seclabelXml } from '../core/guest-user.ts'
 import { pinXml } from './cpu-xml.ts'
 import { domainName } from '../core/resource-names.ts'
@@ -50,7 +58,7 @@ export interface AttachedVolume {
 const SLOTS = 20
 
 export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
-  const { arch } = spec.template
+  const { arch, firmware, tpm } = spec.template
   return element(
     'domain',
     { type: options.acceleration === 'kvm' ? 'kvm' : 'qemu' },
@@ -59,7 +67,7 @@ export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
     element('metadata', {}, metadataXml(metadataFor(spec, options.remembered), 'definition')),
     ...sizeXml(spec, options.room),
     ...pinXml(spec.cpus, spec.vcpu),
-    ...processorXml(arch, options.acceleration, nodeXml(spec, options.room)),
+    ...processorXml(arch, options.acceleration, nodeXml(spec, options.room), firmware ?? defaultFirmware(arch)),
     element('clock', { offset: 'utc' }),
     element('on_poweroff', {}, 'destroy'),
     element('on_reboot', {}, 'restart'),
@@ -74,6 +82,7 @@ export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
       options.volumes.map((volume, index) => volumeDiskXml(volume, volumeTargets[index]!, spec.diskLimits)),
       spec.nics.map((nic) => interfaceXml(nic, options.canOffload)),
       platformXml(arch),
+      tpm && tpmXml(arch),
     ),
   )
 }
@@ -90,20 +99,44 @@ const metadataFor = (spec: MachineSpec, remembered: DomainOptions['remembered'])
   ...remembered,
 })
 
+export const MACHINE: Record<Arch, string> = { x86_64: 'q35', aarch64: 'virt' }
+
 /** Firmware, features and processor, which differ by architecture. */
-export function processorXml(arch: Arch, acceleration: Acceleration, nodes: Xml | false = false): Xml[] {
+export function processorXml(
+  arch: Arch,
+  acceleration: Acceleration,
+  nodes: Xml | false = false,
+  firmware: Firmware = defaultFirmware(arch),
+): Xml[] {
   const isArm = arch === 'aarch64'
-  const machine = element('type', { arch, machine: isArm ? 'virt' : 'q35' }, 'hvm')
-  const isInsecure = element('firmware', {}, element('feature', { enabled: 'no', name: 'secure-boot' }))
+  const machine = element('type', { arch, machine: MACHINE[arch] }, 'hvm')
   return [
     // Without this element EFI firmware shows its menu for some seconds before it boots.
-    isArm
-      ? element('os', { firmware: 'efi' }, machine, isInsecure, element('bootmenu', { enable: 'yes', timeout: 0 }))
-      : element('os', {}, machine, element('bootmenu', { enable: 'no' })),
-    element('features', {}, element('acpi'), isArm ? acceleration === 'emulation' && element('gic', { version: 3 }) : element('apic')),
+    firmware === 'bios'
+      ? element('os', {}, machine, element('bootmenu', { enable: 'no' }))
+      : element('os', { firmware: 'efi' }, machine, signaturesXml(firmware), element('bootmenu', { enable: 'yes', timeout: 0 })),
+    element(
+      'features',
+      {},
+      element('acpi'),
+      isArm ? acceleration === 'emulation' && element('gic', { version: 3 }) : element('apic'),
+      firmware === 'secure-boot' && element('smm', { state: 'on' }),
+    ),
     acceleration === 'kvm' ? element('cpu', { mode: isArm ? 'host-passthrough' : 'host-model' }, nodes) : emulatedCpu(arch, nodes),
   ]
 }
+
+export const defaultFirmware = (arch: Arch): Firmware => (arch === 'x86_64' ? 'bios' : 'uefi')
+
+/** With the keys that distributions sign for, whose firmware alone starts only what is signed. */
+const signaturesXml = (firmware: Firmware): Xml => {
+  const features = firmware === 'secure-boot' ? { 'secure-boot': 'yes', 'enrolled-keys': 'yes' } : { 'secure-boot': 'no' }
+  return element('firmware', {}, ...Object.entries(features).map(([name, enabled]) => element('feature', { enabled, name })))
+}
+
+/** Its state is a folder of the host named after the machine's UUID, which libvirt moves with the machine and deletes with its definition. */
+const tpmXml = (arch: Arch): Xml =>
+  element('tpm', { model: arch === 'x86_64' ? 'tpm-crb' : 'tpm-tis' }, element('backend', { type: 'emulator', version: '2.0' }))
 
 /** Models that are cheap to emulate and that current distributions still support. Newer ARM models authenticate pointers, which takes twice as
  *  long under emulation. */

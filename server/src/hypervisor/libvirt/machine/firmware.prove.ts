@@ -1,0 +1,87 @@
+// UEFI, secure boot and a TPM: what the host keeps for them follows the machine, and nothing of it stays behind.
+import { expect, onTestFinished, test } from 'vitest'
+import { missingCommands } from '../../../../../libvirt/test/command.ts'
+import { describeIf } from '../../../../../libvirt/test/describe-if.ts'
+import { blankGuests, soon } from '../../../../test/blank-guests.ts'
+import { debianImage } from '../../../../test/debian-image.ts'
+import { GuestShell } from '../../../../test/guest-shell.ts'
+import { missingForLibvirtHost } from '../../../../test/libvirt-host.ts'
+import type { MachineSpec, TemplateRef } from '../../driver.ts'
+
+const TIMEOUT = { timeout: 300_000 }
+
+describeIf(missingForLibvirtHost() ?? missingCommands('qemu-system-x86_64', 'swtpm', 'swtpm_setup'))('the firmware of a machine', () => {
+  const guests = blankGuests()
+  const inside = (script: string): Promise<string> => guests.host.sandbox.inside('sh', '-c', script)
+  /** Of the machine: the variables of its firmware, and the state of its TPM. */
+  const stateOf = async ({ vmId, uuid }: MachineSpec) => ({
+    variables: (await inside(`ls /var/lib/libvirt/qemu/nvram | grep -c ${vmId} || true`)).trim() === '1',
+    tpm: (await inside(`ls /var/lib/libvirt/swtpm/${uuid}/tpm2 2> /dev/null | wc -l`)).trim() !== '0',
+  })
+  const withFirmware = (change: Partial<TemplateRef>): MachineSpec => {
+    const made = guests.blank(false)
+    return { ...made, template: { ...made.template, arch: 'x86_64', id: `f${change.firmware}`.replace('-', ''), ...change } }
+  }
+  const driverOf = () => guests.open({ image: { ...guests.image, arch: 'x86_64' } })
+  const definition = ({ vmId }: MachineSpec): Promise<string> => guests.host.sandbox.virsh('dumpxml', `berth-${vmId}`)
+
+  test('is offered by a host that has its files', async () => {
+    const { guestTypes } = await driverOf().facts(soon())
+    expect(guestTypes).toEqual(expect.arrayContaining(['x86_64', 'x86_64:uefi', 'x86_64:secure-boot', 'x86_64:tpm']))
+  })
+
+  test('is BIOS, UEFI, or UEFI with secure boot', TIMEOUT, async () => {
+    const driver = driverOf()
+    const loaders: boolean[][] = []
+    for (const firmware of ['bios', 'uefi', 'secure-boot'] as const) {
+      const spec = withFirmware({ firmware })
+      await guests.start(driver, spec)
+      const xml = await definition(spec)
+      loaders.push([xml.includes("type='pflash'"), /<loader [^>]*secure='yes'/.test(xml)])
+      expect(await stateOf(spec)).toEqual({ variables: firmware !== 'bios', tpm: false })
+      await driver.ensurePurged(spec.vmId, soon())
+      expect(await stateOf(spec)).toEqual({ variables: false, tpm: false })
+    }
+    expect(loaders).toEqual([
+      [false, false],
+      [true, false],
+      [true, true],
+    ])
+  })
+
+  test('boots Debian by its signatures, with a TPM that the guest sees', { timeout: 1_800_000 }, async () => {
+    const image = await debianImage('x86_64')
+    const driver = guests.open({ image })
+    const made = withFirmware({ id: 'debian', checksum: image.checksum, hasAgent: true, firmware: 'secure-boot', tpm: true })
+    const spec = { ...made, ramMiB: 512, diskGiB: 4 }
+    await guests.start(driver, spec)
+    expect(await driver.ensureReady(spec.vmId, { timeoutMs: 1_500_000 }, AbortSignal.timeout(1_500_000))).toMatchObject({
+      readiness: 'reachable',
+    })
+    const shell = new GuestShell(guests.host.sandboxes.unix(guests.host.sandbox), 120_000)
+    onTestFinished(() => shell.close())
+    const variable = '/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c'
+    const { output } = await shell.run(spec.vmId, `od -An -tu1 -j4 ${variable}; cat /sys/class/tpm/tpm0/tpm_version_major`)
+    expect(output.split(/\s+/).filter(Boolean)).toEqual(['1', '2'])
+    await driver.ensurePurged(spec.vmId, soon())
+    expect(await stateOf(spec)).toEqual({ variables: false, tpm: false })
+  })
+
+  test('keeps its variables and its TPM over a stop, and begins anew with another system', TIMEOUT, async () => {
+    const driver = driverOf()
+    const spec = withFirmware({ firmware: 'secure-boot', tpm: true })
+    await guests.start(driver, spec)
+    expect(await stateOf(spec)).toEqual({ variables: true, tpm: true })
+    const endorsement = () => inside(`sha256sum < /var/lib/libvirt/swtpm/${spec.uuid}/tpm2/tpm2-00.permall`)
+    const first = await endorsement()
+    await driver.ensureStopped(spec.vmId, { graceMs: 0 }, soon())
+    expect(await stateOf(spec)).toEqual({ variables: true, tpm: true })
+    await driver.ensureDefined(spec, soon())
+    expect(await endorsement()).toBe(first)
+
+    const rebuilt: MachineSpec = { ...spec, generation: 2, template: { ...spec.template, id: 'other', firmware: 'bios', tpm: false } }
+    await guests.start(driver, rebuilt)
+    expect(await stateOf(spec)).toEqual({ variables: false, tpm: false })
+    await driver.ensurePurged(spec.vmId, soon())
+  })
+})
