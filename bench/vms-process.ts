@@ -53,7 +53,7 @@ export function childrenOf(pid: number): number[] {
 }
 
 /** Processor time of all threads, in microseconds. */
-function cpuOf(pid: number): number {
+export function cpuOf(pid: number): number {
   let tasks: string[] = []
   try {
     tasks = readdirSync(`/proc/${pid}/task`)

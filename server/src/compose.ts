@@ -68,7 +68,7 @@ import { createMetrics, type Metrics } from './kernel/metrics.ts'
 import { traceCalls } from './kernel/tracing.ts'
 import { openOutbound, type OutboundOptions } from './kernel/net/outbound-http.ts'
 import { startEngine, type WorkflowEngine } from './workflow/engine.ts'
-import { listenForTriggers, startReconcilers } from './workflow/reconciler-loop.ts'
+import { listenForTriggers, startReconcilers, type Reconciler } from './workflow/reconciler-loop.ts'
 import type { AnyWorkflow } from './workflow/executor.ts'
 import { deleteRunsEndedBefore } from './workflow/run-store.ts'
 import { createRunWatcher } from './workflow/run-watcher.ts'
@@ -321,19 +321,23 @@ async function pruneRuns({ db, clock }: Deps): Promise<void> {
   while ((await deleteRunsEndedBefore(db, subtractDuration(clock.now(), KEEP_RUNS))) > 0);
 }
 
+/** Everything that a worker does by itself, and how often. */
+export const loopsOf = ({ engine }: Pick<Core, 'engine'>): Reconciler<Deps>[] => [
+  ...reconcilers,
+  { name: 'workflow.rescue', everyMs: 5_000, runOnce: () => engine.requeueAbandonedRuns() },
+  { name: 'idempotency_keys.prune', everyMs: 60_000, runOnce: ({ db, clock }) => deleteExpiredKeys(db, clock.now()) },
+  { name: 'rate_limits.prune', everyMs: 60_000, runOnce: ({ db, clock }) => deleteExpiredCounters(db, clock.now()) },
+  { name: 'join_tokens.prune', everyMs: 60_000, runOnce: ({ db, clock }) => pruneJoinTokens(db, clock.now()) },
+  { name: 'workflow_runs.prune', everyMs: 3_600_000, runOnce: pruneRuns },
+  { name: 'certificate.renew', everyMs: 86_400_000, runOnce: renewClientCertificate },
+  { name: 'invariants.check', everyMs: 300_000, runOnce: createInvariantMonitor() },
+]
+
 /** Runs workflows and reconcilers. */
-export async function openWorker({ deps, engine }: Core): Promise<{ close(deadline?: AbortSignal): Promise<void> }> {
+export async function openWorker(core: Core): Promise<{ close(deadline?: AbortSignal): Promise<void> }> {
+  const { deps, engine } = core
   await engine.work(deps, deps.config.workerConcurrency)
-  const loops = startReconcilers(deps, [
-    ...reconcilers,
-    { name: 'workflow.rescue', everyMs: 5_000, runOnce: () => engine.requeueAbandonedRuns() },
-    { name: 'idempotency_keys.prune', everyMs: 60_000, runOnce: ({ db, clock }) => deleteExpiredKeys(db, clock.now()) },
-    { name: 'rate_limits.prune', everyMs: 60_000, runOnce: ({ db, clock }) => deleteExpiredCounters(db, clock.now()) },
-    { name: 'join_tokens.prune', everyMs: 60_000, runOnce: ({ db, clock }) => pruneJoinTokens(db, clock.now()) },
-    { name: 'workflow_runs.prune', everyMs: 3_600_000, runOnce: pruneRuns },
-    { name: 'certificate.renew', everyMs: 86_400_000, runOnce: renewClientCertificate },
-    { name: 'invariants.check', everyMs: 300_000, runOnce: createInvariantMonitor() },
-  ])
+  const loops = startReconcilers(deps, loopsOf(core))
   const stopListening = await listenForTriggers(deps.db, loops)
   return {
     close: async (deadline = drainDeadline(deps.config)) =>

@@ -99,7 +99,7 @@ import { tellRoutes } from './vms/reconcilers/guest-routes.reconciler.ts'
 import { watchPorts } from './vms/reconcilers/port-drift.reconciler.ts'
 import { sweepOrphanImages } from './vms/reconcilers/orphan-images.reconciler.ts'
 import { reconcileStaleMachines } from './vms/reconcilers/stale-machines.reconciler.ts'
-import { syncPowerStates } from './vms/reconcilers/power-sync.reconciler.ts'
+import { confirmPowerStates, syncPowerStates } from './vms/reconcilers/power-sync.reconciler.ts'
 import { enforceSuspension } from './vms/reconcilers/enforce-suspension.reconciler.ts'
 import { vmRoutes } from './vms/routes.ts'
 import { vmEvents } from './vms/schema.ts'
@@ -219,6 +219,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   tellRoutes,
   watchPorts,
   syncPowerStates,
+  confirmPowerStates,
   subscribeHostEvents,
   reconcileStaleMachines,
   sweepOrphanImages,

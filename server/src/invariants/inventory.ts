@@ -68,6 +68,8 @@ export async function loadInventories(
       (err, { slug }) => log.info({ err, region: slug }, 'region skipped in invariant check: its network controller is unreachable'),
     ),
   ])
+  // Each host is asked for its own.
+  await tx.raw('create index on found_machines (host_id); create index on found_volumes (host_id)')
   await tx.raw('analyze found_machines, found_volumes, found_networks, found_ports')
   return { hosts: loaded[0], regions: loaded[1] }
 }

@@ -1,5 +1,5 @@
 // Checks the invariants of a running installation: a violation that a reconciler repairs is reported only when it lasts.
-import { parseDurationMs } from '../kernel/clock.ts'
+import { parseDurationMs, stopwatch } from '../kernel/clock.ts'
 import { sql } from '../kernel/database/db.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { checkInvariants, type FailedInvariant, type CheckDeps } from './check.ts'
@@ -13,14 +13,19 @@ export interface WatchDeps extends CheckDeps {
 /** How far back ledger and journal are checked: each row is checked about 500 times. */
 const LOOK_BACK_MS = 2 * 86_400_000
 const MAX_LOGGED = 20
+/** So many times as long as a check took is the pause after it: of a large fleet it takes a minute. */
+export const REST_AFTER_CHECK = 100
 
 const settleMs = new Map(invariants.map(({ name, settle }) => [name, parseDurationMs(settle)]))
 
 /** Keeps since when each violation exists; a restarted worker starts counting again. */
 export function createInvariantMonitor(): (deps: WatchDeps, stopping?: AbortSignal) => Promise<void> {
   let before = new Map<string, Date>()
+  let restsUntil = 0
   return async (deps, stopping) => {
     const now = deps.clock.now()
+    if (now.getTime() < restsUntil) return
+    const elapsed = stopwatch()
     const seen = new Map<string, Date>()
     const lasts = (invariant: string, { id }: Violation): boolean => {
       const key = `${invariant} ${id}`
@@ -37,6 +42,7 @@ export function createInvariantMonitor(): (deps: WatchDeps, stopping?: AbortSign
       deps,
       broken.filter(({ violations }) => violations.length > 0),
     )
+    restsUntil = now.getTime() + elapsed() * REST_AFTER_CHECK
   }
 }
 

@@ -575,6 +575,11 @@ export interface Tables {
     network_in_rate: number | null
     network_out_rate: number | null
   }
+  metrics_counters: {
+    host_id: string
+    sampled_at: Date
+    counters: string
+  }
   metrics_latest: {
     vm_id: string
     sampled_at: Date
@@ -1383,6 +1388,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   master_key: 'is_only, fingerprint',
   metrics_15m: 'vm_id, at, rate_samples, ram_samples, cpu_percent, cpu_percent_max, ram_used_mib, ram_used_mib_max, ram_mib, disk_read_rate, disk_read_rate_max, disk_write_rate, disk_write_rate_max, network_in_rate, network_in_rate_max, network_out_rate, network_out_rate_max',
   metrics_1m: 'vm_id, at, cpu_percent, ram_used_mib, ram_mib, disk_read_rate, disk_write_rate, network_in_rate, network_out_rate',
+  metrics_counters: 'host_id, sampled_at, counters',
   metrics_latest: 'vm_id, sampled_at, epoch, cpu_ns, disk_read_bytes, disk_written_bytes, received_bytes, sent_bytes',
   metrics_rollup: 'is_only, until',
   metrics_sample_claims: 'host_id, minute',

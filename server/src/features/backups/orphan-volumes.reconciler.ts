@@ -10,7 +10,7 @@ import * as strays from './orphan-volumes.ts'
 
 const BATCH = 500
 
-export const sweepOrphanVolumes = keyedReconciler('backups.orphan_volumes', '10m', {
+export const sweepOrphanVolumes = keyedReconciler('backups.orphan_volumes', '1h', {
   busy: async ({ db, clock }) => (await listHosts(db)).filter((host) => isStable(host, clock.now())).map((host) => host.id),
   runOnce: sweepHost,
 })

@@ -69,7 +69,8 @@ export async function endProof(tx: Tx, id: string): Promise<void> {
   if (row) await releaseCapacity(tx, row.host_id, { vcpu: row.vcpu, ramMiB: row.ram_mib, diskGiB: row.disk_gib })
 }
 
-const hasRun = sql`exists (select from workflow_runs r where r.id = p.run_id and ${isOpen})`
+/** Not as `exists`: joined, it would read all runs for the few proofs that there are, and usually none. */
+const hasRun = sql`coalesce((select ${isOpen} from workflow_runs r where r.id = p.run_id), false)`
 
 /** The backup was deleted meanwhile, or the room was given to a VM. */
 export const unwantedProofs = (db: Queries) =>

@@ -1,20 +1,21 @@
+import type { Driver } from '../../hypervisor/driver.ts'
+import type { Reconciler } from '../../workflow/reconciler-loop.ts'
 import { keyedReconciler, type Deps } from '../deps.ts'
 import { callHost, listHosts } from '../hosts/service.ts'
-import { meterEnded, meterTraffic } from './metering.ts'
+import { findWatchedHosts, meterHost, watchHost } from './looks.ts'
 
 const TIMEOUT_MS = 55_000
 
 const reachableHosts = async ({ db }: Deps): Promise<string[]> =>
   (await listHosts(db)).filter((host) => host.unreachable_since === null).map((host) => host.id)
 
-/** One run per host, so that a slow host does not delay the others. */
-export const meter = keyedReconciler('bandwidth.meter', '60s', {
-  busy: reachableHosts,
-  runOnce: (deps, hostId, stopping) =>
-    callHost(deps, hostId, stopping, (driver, signal) => meterTraffic(deps, driver, 'all', signal), TIMEOUT_MS),
-})
+/** One run per host, so that a slow host does not delay the others. The loop is thrifty; a single run leaves nothing uncounted. */
+function perHost(name: string, every: string, busy: (deps: Deps) => Promise<string[]>, work: typeof meterHost): Reconciler<Deps> {
+  const runOn = (how: 'thorough' | 'thrifty') => (deps: Deps, hostId: string, stopping: AbortSignal) =>
+    callHost(deps, hostId, stopping, (driver: Driver, signal) => work(deps, driver, how, signal), TIMEOUT_MS)
+  const { runOnce } = keyedReconciler(name, every, { busy: reachableHosts, runOnce: runOn('thorough') })
+  return { ...keyedReconciler(name, every, { busy, runOnce: runOn('thrifty') }), runOnce }
+}
 
-export const watchTraffic = keyedReconciler('bandwidth.watch', '5s', {
-  busy: reachableHosts,
-  runOnce: (deps, hostId, stopping) => callHost(deps, hostId, stopping, (driver, signal) => meterEnded(deps, driver, signal)),
-})
+export const meter = perHost('bandwidth.meter', '60s', reachableHosts, meterHost)
+export const watchTraffic = perHost('bandwidth.watch', '5s', findWatchedHosts, watchHost)

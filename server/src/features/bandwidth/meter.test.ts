@@ -143,6 +143,37 @@ describe('metering', async () => {
       expect(await vm.used()).toBe(1_001)
     })
 
+    test('in the loop: looks often at those that are busy or have ended lately, and writes the little of others later', async () => {
+      const [idle, busy, short] = [await newVm(), await newVm(), await newVm()]
+      const loop = (reconciler: typeof meter) => reconciler.keyed!.runOnce(app.deps, app.host.id, signal())
+      await loop(meter)
+      await idle.receive(9_999_999)
+      await busy.receive(60_000_000)
+      await switchOff(short)
+      await app.simulated.drift.startMachine(short.id)
+      await loop(meter)
+      expect([await idle.used(), await busy.used()]).toEqual([0, 60_000_000])
+      for (const vm of [idle, busy, short]) await vm.receive(1_000)
+      await loop(watchTraffic)
+      for (const vm of [idle, busy, short]) await switchOff(vm)
+      await loop(watchTraffic)
+      expect([await idle.used(), await busy.used(), await short.used()]).toEqual([0, 60_001_000, 1_000])
+      await loop(meter) // what the last minute saw
+      expect(await idle.used()).toBe(9_999_999)
+    })
+
+    test('in the loop: the little that an idle one has moved is counted in a quarter of an hour', async () => {
+      const vm = await newVm()
+      const loop = () => meter.keyed!.runOnce(app.deps, app.host.id, signal())
+      await loop()
+      await vm.receive(5)
+      await loop()
+      expect(await vm.used()).toBe(0)
+      app.clock.advance('15m')
+      await loop()
+      expect(await vm.used()).toBe(5)
+    })
+
     test('nothing of a look that a newer sample has overtaken', async () => {
       const vm = await newVm()
       await vm.receive(1_000)

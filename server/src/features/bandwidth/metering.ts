@@ -11,7 +11,7 @@ import * as sql from './sql.ts'
 const BATCH = 1000
 const MAX_ATTEMPTS = 3
 
-type CountDeps = Pick<Deps, 'db' | 'clock' | 'hooks'>
+export type CountDeps = Pick<Deps, 'db' | 'clock' | 'hooks'>
 
 /** Returns the number of stale samples, which were not counted. */
 export async function meterTraffic(deps: CountDeps, driver: Driver, vmIds: string[] | 'all', signal: AbortSignal): Promise<number> {
@@ -44,23 +44,9 @@ const countBatch = (deps: CountDeps, hostId: string, tick: bigint, samples: NicC
     return stale
   })
 
-interface Look {
-  tick: bigint
-  samples: Map<string, NicCounters>
-}
-
-/** By driver: what the last look at its host saw. */
-const looks = new WeakMap<Driver, Look>()
-
-/** The counters of a guest that switches itself off, or crashes, are gone with its interface: libvirt keeps neither. So they are looked at often,
- *  without a write, and of machines that have ended meanwhile the last look counts. */
-export async function meterEnded(deps: CountDeps, driver: Driver, signal: AbortSignal): Promise<void> {
-  const look: Look = { tick: await sql.nextTick(deps.db), samples: new Map() }
-  for await (const sample of driver.counters('all', signal)) look.samples.set(`${sample.vmId} ${sample.mac}`, sample)
-  const last = looks.get(driver)
-  const ended = last ? [...last.samples].flatMap(([key, sample]) => (look.samples.get(key)?.epoch === sample.epoch ? [] : [sample])) : []
-  for (let i = 0; i < ended.length; i += BATCH) await countBatch(deps, driver.hostId, last!.tick, ended.slice(i, i + BATCH))
-  looks.set(driver, look)
+/** Counts, without asking the host again, what a reading that drew `tick` saw. */
+export async function countRead(deps: CountDeps, hostId: string, tick: bigint, samples: NicCounters[]): Promise<void> {
+  for (let i = 0; i < samples.length; i += BATCH) await countBatch(deps, hostId, tick, samples.slice(i, i + BATCH))
 }
 
 /** A power off resets the counters, so the last traffic is metered before. */

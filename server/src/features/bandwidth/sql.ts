@@ -1,5 +1,6 @@
-import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { sql, type NotNull, type Queries, type Tx } from '../../kernel/database/db.ts'
 import type { NicCounters } from '../../hypervisor/driver.ts'
+import { isOpen } from '../../workflow/run-store.ts'
 import type { VmDetails } from '../vms/service.ts'
 
 const capBytes = sql`(v.bandwidth_gb * 1000000000::int8 - v.bandwidth_withheld_bytes + v.bandwidth_pack_bytes)`
@@ -20,6 +21,10 @@ export const listUsage = (db: Queries, accountId: string) =>
 
 export const nextTick = async (db: Queries): Promise<bigint> =>
   (await db.one<{ tick: bigint }>(sql`select nextval('bandwidth_ticks') as tick`)).tick
+
+export const vmsInAction = (db: Queries) =>
+  db.many<{ id: string; host_id: NotNull<string> }>(sql`
+    select distinct v.id, v.host_id from workflow_runs r join vms v on v.id = r.subject_id where ${isOpen} and v.host_id is not null`)
 
 /** Lock order: VMs by id, before their baselines, so that metering and VM deletion cannot deadlock. */
 export const lockVms = (tx: Tx, vmIds: string[]) =>

@@ -16,6 +16,8 @@ const measured = new WeakMap<Driver, Date>()
 const MEASURE_EVERY = '24h'
 
 export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock, hypervisors, log, metrics }) => {
+  /** Those that were reachable before, written together in the end. */
+  const seen = new Map<string, Date>()
   /** Returns the host's problems, or null when it is unreachable. */
   const ask = async (host: HostRow): Promise<string[] | null> => {
     try {
@@ -23,7 +25,8 @@ export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock
       const { problems } = await driver.health(AbortSignal.timeout(8_000))
       problems.push(...diskProblem(host))
       if (problems.length > 0) log.warn({ host: host.name, problems }, 'host health check reported problems')
-      await markReachable(db, host.id, clock.now())
+      if (host.unreachable_since !== null) await markReachable(db, new Map([[host.id, clock.now()]]))
+      else seen.set(host.id, clock.now())
       void learnFacts(host, driver)
       return problems
     } catch (error) {
@@ -51,7 +54,9 @@ export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock
     }
   }
   const hosts = await listHosts(db)
-  report(metrics, hosts, await Promise.all(hosts.map(ask)))
+  const answers = await Promise.all(hosts.map(ask))
+  await markReachable(db, seen)
+  report(metrics, hosts, answers)
 })
 
 /** Resets the gauges first, so that removed hosts and outdated maintenance labels disappear. */
@@ -81,11 +86,11 @@ function diskProblem(host: HostRow): string[] {
   ]
 }
 
-const markReachable = (db: Db, id: string, now: Date) =>
+const markReachable = (db: Db, seen: Map<string, Date>) =>
   db.run(sql`
-    update hosts set last_seen_at = ${now}, reachable_since = case when unreachable_since is null then reachable_since else ${now} end,
+    update hosts h set last_seen_at = s.at, reachable_since = case when unreachable_since is null then reachable_since else s.at end,
       unreachable_since = null
-    where id = ${id}`)
+    from unnest(${[...seen.keys()]}::text[], ${[...seen.values()]}::timestamptz[]) as s(id, at) where h.id = s.id`)
 
 const markUnreachable = (db: Db, id: string, now: Date) =>
   db.run(sql`update hosts set unreachable_since = coalesce(unreachable_since, ${now}) where id = ${id}`)

@@ -4,7 +4,7 @@ import { quietVm } from '../../../test/traffic.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { pruneMetrics } from './prune.reconciler.ts'
 import { rollUpMetrics } from './roll-up.reconciler.ts'
-import { sampleMetrics } from './sample.reconciler.ts'
+import { sampleHost, sampleMetrics } from './sample.reconciler.ts'
 import type { VmMetrics } from './schema.ts'
 
 describe('GET /vms/{id}/metrics', async () => {
@@ -50,6 +50,18 @@ describe('GET /vms/{id}/metrics', async () => {
     expect(maxima.networkInBytesPerSecond).toEqual(series.networkInBytesPerSecond)
     for (const cpu of [series.cpuPercent[1], series.cpuPercent[3]]) expect(cpu).toSatisfy((value: number) => value > 0 && value <= 100)
     expect(series.ramUsed[0]).toSatisfy((value: number) => value > 0 && value < 1024)
+  })
+
+  test('returns rates also where another worker has taken the sample before', async () => {
+    const from = nextMinute()
+    const vm = await quiet()
+    await sample()
+    const minute = nextMinute()
+    await vm.receive(6_000, 12_000)
+    const anotherDriver = { ...(await app.deps.hypervisors.get(app.host.id)) }
+    await sampleHost(app.deps, anotherDriver, minute, AbortSignal.timeout(10_000))
+    const { series } = await read(vm.id, { from })
+    expect(series.networkInBytesPerSecond).toEqual([null, 100])
   })
 
   test('returns no rate across a restart', async () => {

@@ -1,13 +1,17 @@
 // Samples the VMs of every host once a minute. It runs more often, so that no minute is missed; a claim per host and minute in the
 // database lets any number of workers call a host once.
 import type { Driver, MetricsSample } from '../../hypervisor/driver.ts'
+import type { Db } from '../../kernel/database/db.ts'
 import { keyedReconciler, type Deps } from '../deps.ts'
 import { callHost } from '../hosts/service.ts'
 import { ensurePart, MINUTES } from './partitions.ts'
+import { fromText, toPoint, toSampled, toText, type Sampled } from './rates.ts'
 import * as sql from './sql.ts'
 
 const BATCH = 1000
 const TIMEOUT_MS = 45_000
+/** Within it nobody else has sampled that host: minutes are claimed. */
+const OWN_MS = 75_000
 
 type SampleDeps = Pick<Deps, 'db' | 'clock'>
 
@@ -23,18 +27,29 @@ export const sampleMetrics = keyedReconciler('metrics.sample', '15s', {
 
 const minuteOf = (time: Date): Date => new Date(Math.floor(time.getTime() / 60_000) * 60_000)
 
+/** What this process stored last, so that it need not be read. */
+const stored = new WeakMap<Driver, Sampled>()
+
 export async function sampleHost({ db, clock }: SampleDeps, driver: Driver, minute: Date, signal: AbortSignal): Promise<void> {
+  const { hostId } = driver
   await ensurePart(db, MINUTES, minute)
-  let batch: MetricsSample[] = []
-  let at = clock.now()
-  const flush = async (): Promise<void> => {
-    if (batch.length > 0) await sql.storeSamples(db, driver.hostId, minute, at, batch)
-    batch = []
+  const last = await lastSampled(db, driver, clock.now())
+  const at = clock.now()
+  const samples: MetricsSample[] = []
+  for await (const sample of driver.metrics('all', signal)) samples.push(sample)
+  for (let i = 0; i < samples.length; i += BATCH) {
+    const points = samples.slice(i, i + BATCH).map((sample) => toPoint(sample, at, last))
+    await sql.storePoints(db, hostId, minute, points)
   }
-  for await (const sample of driver.metrics('all', signal)) {
-    if (batch.length === 0) at = clock.now()
-    batch.push(sample)
-    if (batch.length === BATCH) await flush()
-  }
-  await flush()
+  const sampled = toSampled(at, samples)
+  await sql.storeCounters(db, hostId, at, toText(sampled))
+  stored.set(driver, sampled)
+}
+
+/** Another worker has sampled in between where this one's own is not of the last minute. */
+async function lastSampled(db: Db, driver: Driver, now: Date): Promise<Sampled | null> {
+  const own = stored.get(driver)
+  if (own && now.getTime() - own.at.getTime() < OWN_MS) return own
+  const row = await sql.findCounters(db, driver.hostId)
+  return row ? fromText(row.sampled_at, row.counters) : null
 }

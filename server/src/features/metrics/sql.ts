@@ -1,5 +1,5 @@
-import type { MetricsSample } from '../../hypervisor/driver.ts'
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import type { Point } from './rates.ts'
 import type { Window } from './time-range.ts'
 
 /** Reachable hosts without a sample in this minute. */
@@ -14,42 +14,28 @@ export const claimMinute = async (db: Queries, hostId: string, minute: Date): Pr
     insert into metrics_sample_claims as m (host_id, minute) values (${hostId}, ${minute})
     on conflict (host_id) do update set minute = excluded.minute where m.minute <> excluded.minute`)) > 0
 
-/**
- * One statement per thousand VMs. A rate needs a sample of about a minute ago from the same boot whose counters are not higher: there is
- * none after a restart, a gap or a clock change.
- */
-export const storeSamples = (db: Queries, hostId: string, minute: Date, at: Date, samples: MetricsSample[]) =>
-  db.run(sql`
-    with sample as (
-      select vm_id, epoch, vcpu, cpu_ns, ram_mib, ram_used_mib, disk_read, disk_written, received, sent
-      from unnest(${samples.map((each) => each.vmId)}::text[], ${samples.map((each) => each.epoch)}::text[],
-        ${samples.map((each) => each.vcpu)}::int[], ${samples.map((each) => each.cpuNs)}::int8[],
-        ${samples.map((each) => each.ramMiB)}::int[], ${samples.map((each) => each.ramUsedMiB)}::int[],
-        ${samples.map((each) => each.diskReadBytes)}::int8[], ${samples.map((each) => each.diskWrittenBytes)}::int8[],
-        ${samples.map((each) => each.receivedBytes)}::int8[], ${samples.map((each) => each.sentBytes)}::int8[])
-        as s(vm_id, epoch, vcpu, cpu_ns, ram_mib, ram_used_mib, disk_read, disk_written, received, sent)),
-    known as (
-      select s.vm_id, s.epoch, s.vcpu, s.cpu_ns, s.ram_mib, s.ram_used_mib, s.disk_read, s.disk_written, s.received, s.sent,
-        s.cpu_ns - l.cpu_ns as cpu_step, s.disk_read - l.disk_read_bytes as read_step,
-        s.disk_written - l.disk_written_bytes as written_step, s.received - l.received_bytes as received_step, s.sent - l.sent_bytes as sent_step,
-        case when s.epoch = l.epoch then extract(epoch from ${at}::timestamptz - l.sampled_at)::float8 end as seconds
-      from sample s join vms v on v.id = s.vm_id and v.host_id = ${hostId} left join metrics_latest l on l.vm_id = s.vm_id),
-    timed as (
-      select vm_id, epoch, vcpu, cpu_ns, ram_mib, ram_used_mib, disk_read, disk_written, received, sent,
-        cpu_step, read_step, written_step, received_step, sent_step, case when seconds between 10 and 150 and least(cpu_step, read_step, written_step, received_step, sent_step) >= 0
-        then seconds end as span
-      from known order by vm_id),
-    moved as (
-      insert into metrics_latest (vm_id, sampled_at, epoch, cpu_ns, disk_read_bytes, disk_written_bytes, received_bytes, sent_bytes)
-      select vm_id, ${at}, epoch, cpu_ns, disk_read, disk_written, received, sent from timed
-      on conflict (vm_id) do update set sampled_at = excluded.sampled_at, epoch = excluded.epoch, cpu_ns = excluded.cpu_ns,
-        disk_read_bytes = excluded.disk_read_bytes, disk_written_bytes = excluded.disk_written_bytes,
-        received_bytes = excluded.received_bytes, sent_bytes = excluded.sent_bytes)
-    insert into metrics_1m (vm_id, at, cpu_percent, ram_used_mib, ram_mib, disk_read_rate, disk_write_rate, network_in_rate, network_out_rate)
-    select vm_id, ${minute}, case when span > 0 then least(100, cpu_step / (span * 1e7 * vcpu)) end, ram_used_mib, ram_mib, read_step / span, written_step / span,
-      received_step / span, sent_step / span
-    from timed on conflict do nothing`)
+export const findCounters = (db: Queries, hostId: string) =>
+  db.maybe<{ sampled_at: Date; counters: string }>(sql`select sampled_at, counters from metrics_counters where host_id = ${hostId}`)
 
+export const storeCounters = (db: Queries, hostId: string, at: Date, counters: string) =>
+  db.run(sql`
+    insert into metrics_counters (host_id, sampled_at, counters) values (${hostId}, ${at}, ${counters})
+    on conflict (host_id) do update set sampled_at = excluded.sampled_at, counters = excluded.counters`)
+
+/** One statement per thousand VMs: of those that are on this host. */
+export const storePoints = (db: Queries, hostId: string, minute: Date, points: Point[]) =>
+  db.run(sql`
+    insert into metrics_1m (vm_id, at, cpu_percent, ram_used_mib, ram_mib, disk_read_rate, disk_write_rate, network_in_rate, network_out_rate)
+    select p.vm_id, ${minute}, cpu, ram_used, ram, disk_read, disk_write, network_in, network_out
+    from unnest(${points.map((each) => each.vmId)}::text[], ${points.map((each) => each.cpuPercent)}::float8[],
+      ${points.map((each) => each.ramUsedMiB)}::int[], ${points.map((each) => each.ramMiB)}::int[],
+      ${points.map((each) => each.diskReadRate)}::float8[], ${points.map((each) => each.diskWriteRate)}::float8[],
+      ${points.map((each) => each.networkInRate)}::float8[], ${points.map((each) => each.networkOutRate)}::float8[])
+      as p(vm_id, cpu, ram_used, ram, disk_read, disk_write, network_in, network_out)
+      join vms v on v.id = p.vm_id and v.host_id = ${hostId}
+    order by p.vm_id on conflict do nothing`)
+
+/** metrics_latest, which the version before fills. */
 export const forgetLatestBefore = (db: Queries, time: Date) => db.run(sql`delete from metrics_latest where sampled_at < ${time}`)
 
 const rolledUp = sql`coalesce((select until from metrics_rollup), 'epoch')`

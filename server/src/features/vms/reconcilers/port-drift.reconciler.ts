@@ -9,7 +9,7 @@ import { callController, regionsWithHosts } from '../../hosts/service.ts'
 import { APPLY_PORTS } from '../../ports/service.ts'
 import { currentSpeed } from '../model/machine-spec.ts'
 
-export const watchPorts = keyedReconciler('vms.port_drift', '45s', {
+export const watchPorts = keyedReconciler('vms.port_drift', '10m', {
   busy: ({ db }) => regionsWithHosts(db),
   runOnce: compareRegion,
 })

@@ -3,7 +3,7 @@ import { testApp } from '../../../../test/harness.ts'
 import { sql } from '../../../kernel/database/db.ts'
 import { heartbeat } from '../../hosts/heartbeat.reconciler.ts'
 import { suspendByOperator } from '../operator/suspend.ts'
-import { syncPowerStates } from './power-sync.reconciler.ts'
+import { confirmPowerStates, recordPowerEvent, syncPowerStates } from './power-sync.reconciler.ts'
 
 describe('power reconciler', async () => {
   const app = await testApp()
@@ -33,6 +33,22 @@ describe('power reconciler', async () => {
     await looks(1)
     expect(await vm(id)).toMatchObject({ status: 'STOPPED', statusReason: 'Shut down from inside the guest' })
     expect((await events(id)).at(-1)).toBe('vm.stopped')
+  })
+
+  test('corrects without a sweep a VM of which an event told, and looks at no other', async () => {
+    const customer = await app.given.customer({ credit: '1000.00' })
+    const vm = async (vmId: string) => (await customer.get(`/vms/${vmId}`)).body.data
+    const [{ id }, { id: other }] = [await app.given.vm(customer), await app.given.vm(customer)]
+    for (const each of [id, other]) await drift.stopMachine(each, 'guest')
+    await app.db.run(sql`update vms set observed_power = null, observed_at = null where id = any(${[id, other]})`)
+    await recordPowerEvent(app.db, app.clock.now(), id, 'stopped')
+    await confirmPowerStates.runOnce(app.deps)
+    expect(await vm(id)).toMatchObject({ status: 'RUNNING' })
+    app.clock.advance('11s')
+    await confirmPowerStates.runOnce(app.deps)
+    expect([await vm(id), await vm(other)]).toMatchObject([{ status: 'STOPPED' }, { status: 'RUNNING' }])
+    await looks(2)
+    expect(await vm(other)).toMatchObject({ status: 'STOPPED' })
   })
 
   test('does not act on a single observation', async () => {

@@ -1,9 +1,11 @@
 // The power state on the host wins. A VM whose row differs from its host is observed twice, at least ten seconds apart and never while an
 // action is open; then the row is corrected. A VM that its host paused, or lost in a power failure, is started again. A SUSPENDED VM is
 // always stopped. A guest that found the disk of its host full is STOPPED too and resumed until it stays running. An event from the host counts as the first of the two observations.
+// Hosts are swept now and then, for what no event told; VMs in doubt are looked at often.
 import type { Driver, DriverEvent, Machine, Power, StopReason } from '../../../hypervisor/driver.ts'
-import { type Db, type Queries, sql, type Sql } from '../../../kernel/database/db.ts'
+import { type Db, type NotNull, type Queries, sql } from '../../../kernel/database/db.ts'
 import { findMissingIds } from '../../../kernel/database/missing-ids.ts'
+import { triggerReconciler } from '../../../workflow/reconciler-loop.ts'
 import { hasOpenRun, openRunOf } from '../../../workflow/run-store.ts'
 import { type Deps, reconciler } from '../../deps.ts'
 import { callHost, type HostRow, isStable, listHosts } from '../../hosts/service.ts'
@@ -19,10 +21,29 @@ const BATCH = 500
 
 type Seen = Pick<Machine, 'power' | 'stopReason' | 'isOutOfSpace'> | null
 
-export const syncPowerStates = reconciler('vms.power_sync', '15s', async (deps) => {
-  const hosts = await listHosts(deps.db)
-  await Promise.all(hosts.filter((host) => isStable(host, deps.clock.now())).map((host) => sweepHost(deps, host)))
+const SYNC = 'vms.power_sync'
+
+export const syncPowerStates = reconciler(SYNC, '5m', async (deps) => {
+  await Promise.all((await stableHosts(deps)).map((host) => sweepHost(deps, host)))
 })
+
+/** Those with a first observation, and those to be resumed. */
+export const confirmPowerStates = reconciler('vms.power_confirm', '15s', async (deps) => {
+  const hosts = new Map((await stableHosts(deps)).map((host) => [host.id, host]))
+  const doubtful = Map.groupBy(await doubtfulVms(deps.db), ({ host_id }) => host_id)
+  await Promise.all([...doubtful].flatMap(([hostId, vms]) => (hosts.has(hostId) ? [lookAt(deps, hosts.get(hostId)!, vms)] : [])))
+})
+
+const stableHosts = async ({ db, clock }: Deps): Promise<HostRow[]> => (await listHosts(db)).filter((host) => isStable(host, clock.now()))
+
+async function lookAt(deps: Deps, host: HostRow, vms: ComparableVm[]): Promise<void> {
+  try {
+    const driver = await deps.hypervisors.get(host.id)
+    for (const vm of vms) await compareOne(deps, driver, vm, await driver.findMachine(vm.id, AbortSignal.timeout(30_000)))
+  } catch (error) {
+    deps.log.warn({ err: error, host: host.name }, 'looking at machines on host failed')
+  }
+}
 
 async function sweepHost(deps: Deps, host: HostRow): Promise<void> {
   const driver = await deps.hypervisors.get(host.id)
@@ -61,10 +82,14 @@ async function compare(deps: Deps, host: HostRow, driver: Driver, machines: Mach
   )
   for (const machine of machines) {
     const vm = known.get(machine.vmId!)
-    if (vm && vm.status === 'STOPPED' && vm.desired_running && machine.power === 'paused') await resume(deps, driver, vm.id)
-    else if (vm) await comparePower(deps, vm, machine)
+    if (vm) await compareOne(deps, driver, vm, machine)
   }
 }
+
+const compareOne = (deps: Deps, driver: Driver, vm: ComparableVm, machine: Machine | null): Promise<void> =>
+  vm.status === 'STOPPED' && vm.desired_running && machine?.power === 'paused'
+    ? resume(deps, driver, vm.id)
+    : comparePower(deps, vm, machine)
 
 /** Without a workflow: undoing a failed start would power the guest off, and it would lose what it has not written yet. */
 async function resume({ db, log }: Deps, driver: Driver, vmId: string): Promise<void> {
@@ -162,6 +187,7 @@ async function note(deps: Deps, event: DriverEvent): Promise<void> {
     return markGuestDue(deps, event.vmId).catch((error: unknown) =>
       deps.log.warn({ err: error, event }, 'marking guest addresses and routes failed; told at the next look'),
     )
+  if (event.type === 'missed') return void (await triggerReconciler(deps.db, SYNC).catch(() => {})) // else at its next interval
   if (event.type !== 'started' && event.type !== 'stopped') return
   const power = event.type === 'started' ? 'running' : 'stopped'
   await recordPowerEvent(deps.db, deps.clock.now(), event.vmId, power).catch((error: unknown) =>
@@ -171,14 +197,19 @@ async function note(deps: Deps, event: DriverEvent): Promise<void> {
 
 export type ComparableVm = Pick<VmRow, 'id' | 'status' | 'desired_running' | 'observed_power' | 'observed_at' | 'generation' | 'account_id'>
 
-/** VMs whose power state is compared: stable status, no open action, and no stale machine awaiting repair. */
-const comparable = (hostId: string, which: Sql) => sql`
-    select id, status, desired_running, observed_power, observed_at, generation, account_id from vms v
-    where host_id = ${hostId} and ${which} and status in ('RUNNING', 'STOPPED', 'SUSPENDED', 'ERROR') and provisioned
-      and not ${hasOpenRun(sql`v.id`)} and not ${isStale(sql`v.id`, sql`v.host_id`)}`
+/** Whether its power state is compared: stable status, no open action, and no stale machine awaiting repair. */
+const isComparable = sql`status in ('RUNNING', 'STOPPED', 'SUSPENDED', 'ERROR') and provisioned
+  and not ${hasOpenRun(sql`v.id`)} and not ${isStale(sql`v.id`, sql`v.host_id`)}`
+
+const doubtfulVms = (db: Queries) =>
+  db.many<ComparableVm & { host_id: NotNull<string> }>(sql`
+    select id, host_id, status, desired_running, observed_power, observed_at, generation, account_id from vms v
+    where (observed_power is not null or (status = 'STOPPED' and desired_running)) and host_id is not null and ${isComparable} order by id`)
 
 export const idleVms = (db: Queries, hostId: string, ids: string[]) =>
-  db.many<ComparableVm>(comparable(hostId, sql`id = any(${ids}::text[])`))
+  db.many<ComparableVm>(sql`
+    select id, status, desired_running, observed_power, observed_at, generation, account_id from vms v
+    where host_id = ${hostId} and id = any(${ids}::text[]) and ${isComparable}`)
 
 export const vmsOnHost = (db: Queries, hostId: string, after: string, limit: number) =>
   db.many<{ id: string }>(sql`select id from vms where host_id = ${hostId} and id > ${after} order by id limit ${limit}`)
