@@ -95,7 +95,7 @@ export interface HostFacts {
 }
 
 export type DriverEvent =
-  | { type: 'started' | 'rebooted' | 'agent_connected'; vmId: string }
+  | { type: 'started' | 'paused' | 'rebooted' | 'agent_connected'; vmId: string }
   | { type: 'stopped'; vmId: string; reason: StopReason }
   /** Events may have been lost: list again. */
   | { type: 'missed' }

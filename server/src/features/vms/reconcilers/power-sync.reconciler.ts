@@ -188,8 +188,8 @@ async function note(deps: Deps, event: DriverEvent): Promise<void> {
       deps.log.warn({ err: error, event }, 'marking guest addresses and routes failed; told at the next look'),
     )
   if (event.type === 'missed') return void (await triggerReconciler(deps.db, SYNC).catch(() => {})) // else at its next interval
-  if (event.type !== 'started' && event.type !== 'stopped') return
-  const power = event.type === 'started' ? 'running' : 'stopped'
+  if (event.type === 'rebooted') return
+  const power = event.type === 'started' ? 'running' : event.type
   await recordPowerEvent(deps.db, deps.clock.now(), event.vmId, power).catch((error: unknown) =>
     deps.log.warn({ err: error, event }, 'recording host power event failed'),
   )

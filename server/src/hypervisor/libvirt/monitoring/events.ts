@@ -46,7 +46,7 @@ function inOrder(
   }
 }
 
-const eventOf = (domain: Domain, type: 'started' | 'rebooted' | 'agent_connected'): DriverEvent | undefined => {
+const eventOf = (domain: Domain, type: 'started' | 'paused' | 'rebooted' | 'agent_connected'): DriverEvent | undefined => {
   const vmId = vmIdOfDomain(domain.name)
   return vmId ? { type, vmId } : undefined
 }
@@ -79,6 +79,7 @@ function agentEvents(context: HostContext): (event: EventOf<'agent'>) => DriverE
 
 async function lifecycle(context: HostContext, { domain, event, detail }: EventOf<'lifecycle'>): Promise<DriverEvent | undefined> {
   if (event === DomainLifecycle.started) return eventOf(domain, 'started')
+  if (event === DomainLifecycle.suspended) return eventOf(domain, 'paused')
   const vmId = vmIdOfDomain(domain.name)
   if (event !== DomainLifecycle.stopped || !vmId || MOVED.includes(detail)) return undefined
   return { type: 'stopped', vmId, reason: await whyStopped(context, domain, detail) }
