@@ -324,6 +324,7 @@ describe('quarantine and health', () => {
     await app.db.run(sql`update hosts set vcpu_used = vcpu_used + 1`)
     expect(await look()).toContainEqual({ name: 'invariantViolations', count: 1, isAlert: true })
     await app.db.run(sql`update hosts set vcpu_used = vcpu_used - 1`)
+    app.clock.advance('10m') // it rests after a check
     expect(await look()).toContainEqual({ name: 'invariantViolations', count: 0, isAlert: false })
   })
 
