@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../../test/harness.ts'
+import { nativeArch } from '../../../kernel/arch.ts'
 import { sql } from '../../../kernel/database/db.ts'
 import { noteBuilding, noteBuilt, type TemplateRow } from '../../catalog/service.ts'
 import { requireFits } from './create.ts'
@@ -103,7 +104,7 @@ describe('POST /vms', async () => {
     expect(body.pagination).toEqual({ page: 1, limit: 20, total: 1, totalPages: 1 })
     expect(Object.keys(body.data[0]).sort()).toEqual(listFields.sort())
     expect(vm.region).toEqual({ slug: 'fra1', name: 'Frankfurt 1' })
-    expect(vm.osTemplate).toEqual({ slug: 'debian-12', name: 'Debian 12', version: '12' })
+    expect(vm.osTemplate).toEqual({ slug: 'debian-12', name: 'Debian 12', version: '12', arch: nativeArch() })
     expect(vm.billing).toMatchObject({ status: 'ACTIVE', priceMonthly: '6.00' })
     expect(vm.bandwidthPackBytes).toBe('0')
   })
