@@ -19,7 +19,7 @@ export const REST_AFTER_CHECK = 100
 const settleMs = new Map(invariants.map(({ name, settle }) => [name, parseDurationMs(settle)]))
 
 /** Keeps since when each violation exists; a restarted worker starts counting again. */
-export function createInvariantMonitor(): (deps: WatchDeps, stopping?: AbortSignal) => Promise<void> {
+export function createInvariantMonitor(restAfterCheck = REST_AFTER_CHECK): (deps: WatchDeps, stopping?: AbortSignal) => Promise<void> {
   let before = new Map<string, Date>()
   let restsUntil = 0
   return async (deps, stopping) => {
@@ -42,7 +42,7 @@ export function createInvariantMonitor(): (deps: WatchDeps, stopping?: AbortSign
       deps,
       broken.filter(({ violations }) => violations.length > 0),
     )
-    restsUntil = now.getTime() + elapsed() * REST_AFTER_CHECK
+    restsUntil = now.getTime() + elapsed() * restAfterCheck
   }
 }
 
