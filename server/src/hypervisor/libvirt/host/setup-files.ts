@@ -7,7 +7,7 @@ import { element } from '../core/xml.ts'
 type Libvirt = Pick<Host, 'pools' | 'volumes'>
 
 export async function findSetupFile(libvirt: Libvirt, name: string): Promise<Volume | undefined> {
-  const pool = await openFolder(libvirt, SETUP_POOL, SETUP_FOLDER)
+  const pool = await openPool(libvirt)
   return (await libvirt.pools.listAllVolumes({ pool })).find((volume) => volume.name === name)
 }
 
@@ -24,10 +24,12 @@ export async function readSetupFile({ volumes }: Libvirt, volume: Volume, mostBy
   return Buffer.concat(chunks).toString()
 }
 
-/** Files of a folder of the host as volumes. Transient: libvirt drops it when the daemon ends. */
-export async function openFolder({ pools }: Libvirt, pool: string, folder: string): Promise<Named> {
-  const known = (await pools.listAll({ flags: ['active'] })).find(({ name }) => name === pool)
+/** Transient: libvirt drops it when the daemon ends. */
+async function openPool({ pools }: Libvirt): Promise<Named> {
+  const known = (await pools.listAll({ flags: ['active'] })).find(({ name }) => name === SETUP_POOL)
   if (known) await pools.refresh({ pool: known })
-  const path = element('target', {}, element('path', {}, folder))
-  return known ?? pools.createXml({ xml: element('pool', { type: 'dir' }, element('name', {}, pool), path).xml, flags: ['withBuild'] })
+  const path = element('target', {}, element('path', {}, SETUP_FOLDER))
+  return (
+    known ?? pools.createXml({ xml: element('pool', { type: 'dir' }, element('name', {}, SETUP_POOL), path).xml, flags: ['withBuild'] })
+  )
 }

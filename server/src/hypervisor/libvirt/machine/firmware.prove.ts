@@ -84,4 +84,22 @@ describeIf(missingForLibvirtHost() ?? missingCommands('qemu-system-x86_64', 'swt
     expect(await stateOf(spec)).toEqual({ variables: false, tpm: false })
     await driver.ensurePurged(spec.vmId, soon())
   })
+
+  test(
+    'is removed of a machine that has moved away, and what a guest wrote into it names no file that the daemon opens',
+    TIMEOUT,
+    async () => {
+      const [folder, { vmId }, other] = ['/var/lib/libvirt/qemu/nvram', withFirmware({}), withFirmware({})]
+      const [own, kept] = [vmId, other.vmId].map((id) => `${folder}/berth-${id}_VARS.fd`)
+      await inside(
+        `mkdir -p ${folder}; touch /var/tmp/named-by-guest ${own}; qemu-img create -q -u -f qcow2 -F raw -b /var/tmp/named-by-guest ${kept} 1M`,
+      )
+      await driverOf().ensurePurged(vmId, soon())
+      expect(await inside(`ls ${folder}`)).toBe(`berth-${other.vmId}_VARS.fd\n`)
+      const pools = (await guests.host.sandbox.virsh('pool-list', '--all', '--name')).split(/\s+/).filter(Boolean)
+      const paths = await Promise.all(pools.map((name) => guests.host.sandbox.virsh('pool-dumpxml', name)))
+      expect(paths.filter((xml) => xml.includes(folder))).toEqual([])
+      expect((await guests.host.sandbox.virsh('list', '--all', '--name')).trim()).toBe('')
+    },
+  )
 })

@@ -116,7 +116,8 @@ async function ensureMigrated(context: HostContext, spec: MachineSpec, request: 
       )
     return
   }
-  if (!request.isOn && spec.storageId !== null && !found.isOn && !hasHostState(spec)) return removeDomain(context, spec.vmId, signal)
+  if (!request.isOn && spec.storageId !== null && !found.isOn && !hasHostState(spec))
+    return void (await removeDomain(context, spec.vmId, signal))
   const domain = request.isOn ? await whileOn(context, found, request, signal) : await startPaused(context, spec, found, signal)
   if (!domain) return
   try {

@@ -1,10 +1,9 @@
 // Purges a VM from the host: the domain first, then what it used, so that a running guest never loses a resource.
 import type { Machines } from '../../driver.ts'
 import { findDomain, undefine } from '../domain/lookup.ts'
-import { undefinedIfNotFound } from '../core/errors.ts'
 import { stopRecording } from '../domain/console-recorder.ts'
-import { openFolder } from '../host/setup-files.ts'
 import { domainName, STORAGE_POOL, readVolumeName, type VolumeName } from '../core/resource-names.ts'
+import { element } from '../core/xml.ts'
 import { forceOff } from './power.ts'
 import { stopReaderDomain } from '../domain/reader-domain.ts'
 import type { HostContext } from '../core/host-context.ts'
@@ -14,8 +13,7 @@ import { removeVolume } from '../storage/volumes.ts'
 export function purgeMethods(context: HostContext): Pick<Machines, 'ensurePurged' | 'ensurePurgedKeepBackups'> {
   const remove = (vmId: string, signal: AbortSignal, isKept: (volume: VolumeName) => boolean, fromPool: boolean): Promise<void> =>
     context.exclusive(`vm:${vmId}`, signal, async () => {
-      await removeDomain(context, vmId, signal)
-      await removeVariables(context, vmId, signal)
+      if (!(await removeDomain(context, vmId, signal))) await removeVariables(context, vmId, signal)
       await stopReaderDomain(context, vmId, signal)
       if (fromPool) await (await findPool(context, vmId, signal))?.ensurePurged(vmId, signal)
       for (const name of await volumesOf(context, vmId, signal))
@@ -28,24 +26,40 @@ export function purgeMethods(context: HostContext): Pick<Machines, 'ensurePurged
   }
 }
 
-/** Running jobs, such as a backup, end with the domain. */
-export async function removeDomain(context: HostContext, vmId: string, signal: AbortSignal): Promise<void> {
+/** Running jobs, such as a backup, end with the domain. False when there is none. */
+export async function removeDomain(context: HostContext, vmId: string, signal: AbortSignal): Promise<boolean> {
   const domain = await findDomain(context, vmId, signal)
-  if (!domain) return
+  if (!domain) return false
   await forceOff(context, domain, signal)
   await undefine(context, domain, signal)
+  return true
 }
 
-const VARIABLES_POOL = 'berth-variables'
 const VARIABLES_FOLDER = '/var/lib/libvirt/qemu/nvram'
 
-/** Those of the firmware of a machine that has moved away: libvirt deletes them with a definition only, which went with it. */
-const removeVariables = ({ call }: HostContext, vmId: string, signal: AbortSignal): Promise<void> =>
-  call(`remove firmware variables of ${vmId}`, signal, async (host) => {
-    const pool = await openFolder(host, VARIABLES_POOL, VARIABLES_FOLDER)
-    const left = (await host.pools.listAllVolumes({ pool })).find(({ name }) => name === `${domainName(vmId)}_VARS.fd`)
-    if (left) await undefinedIfNotFound(host.volumes.delete({ volume: left }))
-  })
+/**
+ * Those of the firmware of a machine that has moved away: libvirt deletes them with a definition only, which went with it, so they get another one. Not
+ * as volumes of a pool: libvirtd would look into all of them, and open as root whatever path a guest has written into its own as that of a backing file.
+ */
+async function removeVariables(context: HostContext, vmId: string, signal: AbortSignal): Promise<void> {
+  const name = domainName(vmId)
+  const xml = element(
+    'domain',
+    { type: 'qemu' },
+    element('name', {}, name),
+    element('memory', { unit: 'MiB' }, 64),
+    element(
+      'os',
+      {},
+      element('type', {}, 'hvm'),
+      element('loader', { readonly: 'yes', type: 'pflash' }, '/never/started'),
+      element('nvram', {}, `${VARIABLES_FOLDER}/${name}_VARS.fd`),
+    ),
+    element('features', {}, element('acpi')), // without which libvirt refuses firmware of this kind
+  ).xml
+  const domain = await context.call(`define ${vmId} to remove its firmware variables`, signal, (host) => host.domains.define({ xml }))
+  await undefine(context, domain, signal)
+}
 
 /** Layers before their backing; markers are removed with their volumes. */
 const ORDER = ['seed', 'disk', 'snapshot', 'backup', 'marker', 'template', 'unknown']
