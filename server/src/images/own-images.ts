@@ -25,7 +25,8 @@ export interface ImageFiles {
   pathOf(id: string, kind: ImageKind): string
   /** Replaces the file of the image by the one that `make` returns, made in an empty folder. */
   write(id: string, kind: ImageKind, make: (work: WorkFolder) => Promise<string>): Promise<StoredImage>
-  /** As `write`, unless the file is there by now. One at a time on this machine, in whichever process. */
+  /** As `write`, unless the file is there by now. Of an image one at a time on this machine, in whichever process; a large one of one account keeps
+   *  those of others waiting for nothing. */
   fetch(id: string, kind: ImageKind, make: (work: WorkFolder) => Promise<string>, signal: AbortSignal): Promise<void>
   /** Also what is left of an attempt to write it. */
   remove(id: string): Promise<void>
@@ -51,7 +52,6 @@ export class ImageRefusedError extends Error {}
 
 const EXTENSIONS: Record<ImageKind, string> = { DISK: 'qcow2', ISO: 'iso' }
 const WORK = 'work-'
-const LOCK = 'fetch.lock'
 /** Longer than any fetch. */
 const LOCK_WAIT_SECONDS = 4 * 3600
 
@@ -74,6 +74,7 @@ export function openOwnImages(folder: string): OwnImages {
 export function openImageFiles(folder: string): ImageFiles {
   const pathOf = (id: string, kind: ImageKind): string => join(folder, `${id}.${EXTENSIONS[kind]}`)
   const workOf = (id: string): string => join(folder, WORK + id)
+  const lockOf = (id: string): string => join(folder, `${id}.lock`)
   return {
     pathOf,
     has: (id, kind = 'DISK') =>
@@ -104,16 +105,16 @@ export function openImageFiles(folder: string): ImageFiles {
     async fetch(id, kind, make, signal) {
       await mkdir(folder, { recursive: true, mode: 0o711 })
       const missing = async () => void ((await this.has(id, kind)) || (await this.write(id, kind, make)))
-      await withFileLock(join(folder, LOCK), missing, { timeoutSeconds: LOCK_WAIT_SECONDS, signal })
+      await withFileLock(lockOf(id), missing, { timeoutSeconds: LOCK_WAIT_SECONDS, signal })
     },
     async remove(id) {
-      for (const path of [pathOf(id, 'DISK'), pathOf(id, 'ISO'), workOf(id)]) await rm(path, { recursive: true, force: true })
+      for (const path of [pathOf(id, 'DISK'), pathOf(id, 'ISO'), workOf(id), lockOf(id)]) await rm(path, { recursive: true, force: true })
     },
     async list(before) {
       const ids = new Set<string>()
       for (const name of await readdir(folder).catch(() => [])) {
         const file = await stat(join(folder, name)).catch(() => undefined)
-        if (file && file.mtime < before && name !== LOCK) ids.add(name.replace(/^work-/, '').replace(/\.(qcow2|iso)$/, ''))
+        if (file && file.mtime < before) ids.add(name.replace(/^work-/, '').replace(/\.(qcow2|iso|lock)$/, ''))
       }
       return [...ids]
     },

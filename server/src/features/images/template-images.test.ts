@@ -88,7 +88,7 @@ async function twoMachines() {
   const remove = (slug: string) => app.db.tx(async (tx) => withdrawTemplate(tx, app.clock.now(), await getTemplate(tx, slug)))
   const fetched = (): string[] => {
     const folder = join(dataDir, 'images/fetched')
-    return existsSync(folder) ? readdirSync(folder).filter((name) => name !== 'fetch.lock') : []
+    return existsSync(folder) ? readdirSync(folder).filter((name) => !name.endsWith('.lock')) : []
   }
   const doctor = (config = other.deps.config) => doctorOfTemplates({ ...config, databaseUrl: app.db.url })
   return { app, first: app.deps, second: other.deps, dataDir, importTemplate, open, copy, remove, fetched, doctor }
