@@ -69,6 +69,7 @@ test.each([
   ['"url":"redis://:hidden@10.0.0.2"', '"url":"redis://…@10.0.0.2"'],
   [String.raw`{\"password\":\"hidden\",\"a\":1}`, String.raw`{\"password\":\"…\",\"a\":1}`],
   ['authorization: Bearer hidden, then', 'authorization: Bearer …, then'],
+  ['authorization=Basic aGlkZGVu,x-org=1', 'authorization=Basic …,x-org=1'],
   ['apikey=hidden&x=1', 'apikey=…&x=1'],
   ['with berthjoin_0123456789ABCDEFGHIJabcdefghij0123456789abcdef', 'with …'],
   ['with whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'with …'],

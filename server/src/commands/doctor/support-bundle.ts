@@ -124,4 +124,4 @@ export const masked = (json: string): string =>
     .replace(/\b[a-z]{2,10}_(live_|test_)?[A-Za-z0-9+/=]{16,}/g, '…')
     .replace(SECRET, '$1…')
 const SECRET =
-  /((?:password|secret|token|authorization|cookie|api[-_]?key)[\w-]*(?:\\?["'])?\s*[:=]\s*(?:\\?["'])?(?:Bearer )?)[^\s"'\\,;&]+/gi
+  /((?:password|secret|token|authorization|cookie|api[-_]?key)[\w-]*(?:\\?["'])?\s*[:=]\s*(?:\\?["'])?(?:(?:Bearer|Basic|ApiKey|Token) )?)[^\s"'\\,;&]+/gi
