@@ -83,6 +83,16 @@ describe('an API and a worker with a collector', { timeout: 120_000 }, async () 
     expect(request.parentSpanId ?? '').toBe('')
   })
 
+  test('strangers cost the collector nothing', async () => {
+    for (let i = 0; i < 150; i++) await get(`${api.url}/wallet`, 'vmk_unknown')
+    expect((await get(`${api.url}/wallet`, customer.token)).status).toBe(200)
+    const traced = await eventually(async () => {
+      const found = spans().filter(({ name }) => name === 'getWallet')
+      return found.length > 0 && found
+    })
+    expect(traced.map((span) => valueOf(span, 'http.response.status_code'))).toEqual([200])
+  })
+
   test('the collector gets the headers of the operator', () => {
     expect(received[0]!.headers).toMatchObject({ 'x-collector': 'known', 'x-second': 'a=b' })
   })

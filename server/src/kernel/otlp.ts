@@ -39,8 +39,8 @@ export function startTracing({ url, headers, percent, role, log }: OtlpOptions):
   const tracer = provider.getTracer('berth', VERSION)
   useTracer({
     current: new AsyncLocalStorage<Context>(),
-    start(name, kind, attributes, parent = ROOT_CONTEXT) {
-      const span = tracer.startSpan(name, { kind: SpanKind[kind], attributes }, parent)
+    start(name, kind, attributes, parent = ROOT_CONTEXT, since) {
+      const span = tracer.startSpan(name, { kind: SpanKind[kind], attributes, ...(since && { startTime: since }) }, parent)
       return { span, context: trace.setSpan(parent, span) }
     },
     end(span, error) {

@@ -13,8 +13,8 @@ interface Begun {
 
 export interface Tracer {
   current: AsyncLocalStorage<Context>
-  /** The first of a new trace where there is no parent. */
-  start(name: string, kind: Kind, attributes: Attributes, parent: Context | undefined): Begun
+  /** The first of a new trace where there is no parent. `since`: it has begun before. */
+  start(name: string, kind: Kind, attributes: Attributes, parent: Context | undefined, since?: Date): Begun
   end(span: Span, error?: unknown): void
   /** The W3C's `traceparent`. */
   format(context: Context): string
@@ -65,10 +65,10 @@ export interface OpenTrace {
 }
 
 /** Null while traces are off. */
-export function openTrace(name: string, kind: Kind, attributes: Attributes): OpenTrace | null {
+export function openTrace(name: string, kind: Kind, attributes: Attributes, since: Date): OpenTrace | null {
   if (!tracer) return null
   const used = tracer
-  const { span: own, context } = used.start(name, kind, attributes, undefined)
+  const { span: own, context } = used.start(name, kind, attributes, undefined, since)
   return {
     parent: used.format(context),
     enter: (work) => used.current.run(context, work),

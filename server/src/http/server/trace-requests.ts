@@ -1,6 +1,8 @@
-// A trace for each request of an operation, while traces are on. A `traceparent` of the client is not read: customers would choose which
-// of their requests are exported, and could join them to the traces of others. What they may name is `X-Request-Id`.
+// A trace for each request of an operation that is admitted, while traces are on: whoever is refused before, by credential or by count, costs no span, or
+// a flood of strangers would fill the collector and push the traces of customers out of the queue. A `traceparent` of the client is not read: customers
+// would choose which of their requests are exported, and could join them to the traces of others. What they may name is `X-Request-Id`.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { systemClock } from '../../kernel/clock.ts'
 import { isTracing, openTrace, type OpenTrace } from '../../kernel/tracing.ts'
 
 const traces = new WeakMap<FastifyRequest, OpenTrace>()
@@ -10,18 +12,14 @@ export const traceOf = (request: FastifyRequest): string | null => traces.get(re
 
 export function traceRequests(app: FastifyInstance): void {
   if (!isTracing()) return
-  app.addHook('onRequest', (request, _, done) => {
-    const { operationId } = request.routeOptions.config
-    const ids = { 'http.request.method': request.method, 'berth.request_id': request.id }
-    const opened = operationId ? openTrace(operationId, 'SERVER', ids) : null
-    if (opened) traces.set(request, opened)
-    done()
-  })
   // The last hook before the handler: reading the body has left any context that an earlier one entered.
-  app.addHook('preHandler', (request, _, done) => {
-    const opened = traces.get(request)
-    if (opened) opened.enter(done)
-    else done()
+  app.addHook('preHandler', (request, reply, done) => {
+    const { operationId } = request.routeOptions.config
+    if (!operationId) return done()
+    const ids = { 'http.request.method': request.method, 'berth.request_id': request.id }
+    const opened = openTrace(operationId, 'SERVER', ids, new Date(systemClock.now().getTime() - reply.elapsedTime))!
+    traces.set(request, opened)
+    opened.enter(done)
   })
   app.addHook('onResponse', (request, { statusCode }, done) => {
     const account = request.principal?.accountId
