@@ -246,6 +246,15 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   }
 }
 
+/** As this process was given them, for another one. */
+export const givenSettings = (environment: NodeJS.ProcessEnv = process.env): Record<string, string> =>
+  Object.fromEntries(
+    Object.values<Setting<unknown>>(SETTINGS).flatMap(({ variable }) => {
+      const given = environment[variable]
+      return given === undefined ? [] : [[variable, given]]
+    }),
+  )
+
 /** Those that are set. Of free text, which may be a secret or contain one, only that it is. */
 export const describeSettings = (environment: NodeJS.ProcessEnv = process.env): Record<string, unknown> =>
   Object.fromEntries(

@@ -55,7 +55,7 @@ const ORDERS: Record<string, string[]> = {
     '*',
   ],
   'src/commands': [
-    'output.ts errors.ts load-config.ts database.ts dashboard-url.ts port-owner.ts',
+    'output.ts errors.ts load-config.ts database.ts dashboard-url.ts port-owner.ts berthd-as.ts',
     'admin-command.ts',
     'admin',
     'process doctor quickstart setup',

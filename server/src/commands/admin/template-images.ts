@@ -1,6 +1,7 @@
 // The commands that build or import images. Progress goes to stderr, so that stdout holds only the result.
-import { mkdir } from 'node:fs/promises'
+import { chmod, lstat, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
+import { givenSettings } from '../../config.ts'
 import { addTemplate, findTemplate, getTemplate, publishImage, templateForArch, type TemplateRow } from '../../features/catalog/service.ts'
 import { readCatalog } from '../../features/catalog/seed.ts'
 import { listTargets } from '../../features/backup-targets/service.ts'
@@ -12,16 +13,53 @@ import { parseChecksum, type Checksum } from '../../images/checksum.ts'
 import { buildImage, importImage, type From, type MakeOptions } from '../../images/build-or-import.ts'
 import { fetchPublishedChecksum } from '../../images/published-checksum.ts'
 import { recordProgress } from '../../images/progress.ts'
+import { openImageStore } from '../../images/store.ts'
+import { systemClock } from '../../kernel/clock.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { withFileLock } from '../../kernel/file-lock.ts'
+import type { OsUser } from '../../kernel/os-user.ts'
 import { withCore, type Admin } from '../admin-command.ts'
+import { berthdAs } from '../berthd-as.ts'
 import { explain, UsageError } from '../errors.ts'
 import type { Result } from '../output.ts'
 import { facts, imagesOf, targetsOf, type ImportOptions } from './template-facts.ts'
 
 export async function build(admin: Admin, { arch }: { arch?: string }, slug: string): Promise<Result> {
   const template = await forArch(admin, await getTemplate(admin.db, slug), checkedArch(arch))
-  return withProgress(template, (options) => buildTemplate(admin, template, options, storeInTargets))
+  const user = await foreignOwner(admin)
+  return withProgress(template, (options) =>
+    user ? buildForUser(template, options, user) : buildTemplate(admin, template, options, storeInTargets),
+  )
+}
+
+/** Who owns the data or the images, where that is not root. */
+async function foreignOwner({ config: { imagesDir, dataDir } }: Admin): Promise<OsUser | null> {
+  if (process.getuid?.() !== 0) return null
+  const found = await Promise.all([dataDir, imagesDir].map((folder) => lstat(folder).catch(() => null)))
+  return found.find((folder) => folder !== null && folder.uid !== 0) ?? null
+}
+
+/**
+ * Where API and worker own the images, who runs code as them could put links there, or folders in the place of root's, and root would follow. So root builds
+ * in a folder of its own, and that user imports the image.
+ */
+async function buildForUser({ slug, recipe, arch }: TemplateRow, options: MakeOptions, user: OsUser): Promise<Result> {
+  const folder = await mkdtemp('/var/tmp/berth-build-')
+  try {
+    await chmod(folder, 0o711) // apt drops root's privileges
+    const image = await buildImage(openImageStore(folder, systemClock), requireRecipe(slug, recipe), options)
+    options.progress('importing the image')
+    const berthd = berthdAs(user, [process.execPath, ...process.execArgv, process.argv[1]!], givenSettings())
+    const data = (await berthd('template', 'import', slug, '--file', image.path)) as { checksum: string }
+    return { data, text: `OS template ${slug} (${arch}) is available: ${Math.ceil(image.fileBytes / 1024 ** 2)} MiB, ${data.checksum}` }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function requireRecipe(slug: string, recipe: string | null): string {
+  if (!recipe) throw new Error(`OS template ${slug} has no build recipe. Import its image: npx berthd template import ${slug}`)
+  return recipe
 }
 
 /** Longer than any build: the next one begins when it has ended. */
@@ -36,7 +74,7 @@ export async function buildTemplate(
   options: MakeOptions,
   store: Store = async () => [],
 ): Promise<Result> {
-  if (!recipe) throw new Error(`OS template ${slug} has no build recipe. Import its image: npx berthd template import ${slug}`)
+  const known = requireRecipe(slug, recipe)
   const { imagesDir } = admin.config
   const progress = (doing: string): void => {
     void recordProgress(imagesDir, slug, doing).catch(() => {}) // only `template list` shows it
@@ -45,7 +83,7 @@ export async function buildTemplate(
   try {
     await mkdir(imagesDir, { recursive: true })
     progress('waiting for another build')
-    const build = () => buildImage(imagesOf(admin), recipe, { ...options, progress })
+    const build = () => buildImage(imagesOf(admin), known, { ...options, progress })
     const image = await withFileLock(join(imagesDir, 'build.lock'), build, { timeoutSeconds: BUILD_WAIT_SECONDS, signal: options.signal })
     return await publish(admin, slug, { ...image, origin: 'built here' }, await store(admin, image, { ...options, progress }))
   } finally {

@@ -1,35 +1,8 @@
-// What setup does as the user of the service, and with systemd.
-import { execFile } from 'node:child_process'
+// What setup does with systemd.
 import type { Config } from '../../config.ts'
 import { run, succeeds } from '../../host-setup/shell.ts'
 import { sleep, stopwatch } from '../../kernel/clock.ts'
-import { asUser, ENVIRONMENT, type OsUser } from '../../kernel/os-user.ts'
 import { dashboardUrl } from '../dashboard-url.ts'
-import type { Settings } from './settings-file.ts'
-
-export type Berthd = (...args: string[]) => Promise<unknown>
-
-/** Runs a command of `berthd` with these settings, which need not be in a file yet. Returns its JSON. */
-export const berthdAs =
-  (user: OsUser, program: string[], settings: Settings): Berthd =>
-  (...args) => {
-    const [command, ...rest] = [...asUser(user), ...program, ...args, '--json']
-    const env = { ...ENVIRONMENT, NODE_ENV: 'production', NODE_DISABLE_COMPILE_CACHE: '1', ...settings }
-    return new Promise((resolve, reject) => {
-      execFile(command, rest, { env, cwd: '/', maxBuffer: 1 << 24 }, (error, stdout, stderr) => {
-        if (!error) resolve(JSON.parse(stdout))
-        else reject(new Error(messageOf(stderr) ?? `berthd ${args.join(' ')} failed: ${stderr.trim() || error.message}`))
-      })
-    })
-  }
-
-function messageOf(stderr: string): string | undefined {
-  try {
-    return (JSON.parse(stderr) as { error: string }).error
-  } catch {
-    return undefined
-  }
-}
 
 const READY_MS = 90_000
 
