@@ -4,6 +4,8 @@ import { exists, run, succeeds, SYSTEM_PATH } from './shell.ts'
 
 export const OVS_SERVICE = 'openvswitch-switch.service'
 const UNITS = [OVS_SERVICE, 'ovsdb-server.service', 'ovs-vswitchd.service']
+/** At every boot it overwrites the name by which the control plane asks for this chassis with that of `hostname -f`. */
+const RECORD_HOSTNAME = 'ovs-record-hostname.service'
 /** A kernel that has it forwards packets itself; otherwise ovs-vswitchd does, in user space. */
 export const KERNEL_DATAPATH = '/sys/module/openvswitch'
 
@@ -15,6 +17,7 @@ export const openVswitch: Step = {
     const running = (await answers('ovs-appctl', 'ovs-vswitchd', 'version')) && (await succeeds('ovs-vsctl', '--timeout=5', 'show'))
     if (!running) return missing('Open vSwitch is not running')
     if (systemd && !(await isEnabled(OVS_SERVICE))) return missing(`${OVS_SERVICE} is not enabled`)
+    if (systemd && (await isEnabled(RECORD_HOSTNAME))) return missing(`${RECORD_HOSTNAME} would change the name of the chassis`)
     return satisfied((await hasKernelDatapath()) ? 'Open vSwitch, in the kernel' : 'Open vSwitch, in user space: no module openvswitch')
   },
   async apply(plan) {
@@ -28,6 +31,7 @@ export const openVswitch: Step = {
       '--system-id=random',
       'start',
     )
+    if (plan.systemd) await succeeds('systemctl', '--quiet', 'disable', RECORD_HOSTNAME)
   },
 }
 

@@ -50,8 +50,9 @@ export const ovn: Step = {
     else if (plan.chassis && (await exists(OLD_KEY)))
       await writeFileAtomic(chassisFiles.identity, `${await readFileOrNull(chassisFiles.identity)}${await readFileOrNull(OLD_KEY)}`, 0o600)
     await rm(OLD_KEY, { force: true })
-    // Under its old name the chassis would keep its address in the southbound database: it takes its row along when it is stopped.
-    if (known['system-id'] !== wanted['system-id']) await stopController(plan)
+    // Under its old name the chassis would keep its address in the southbound database, and RBAC lets it change its address there but not its host
+    // name: it takes its row along when it is stopped.
+    if (['system-id', 'hostname'].some((name) => known[name] !== wanted[name])) await stopController(plan)
     await writeFileAtomic(SYSTEM_ID_FILE, `${wanted['system-id']}\n`)
     if (plan.chassis) await run('ovs-vsctl', '--timeout=30', 'set-ssl', chassisFiles.identity, chassisFiles.identity, chassisFiles.ca)
     const assignments = Object.entries(wanted).map(([name, value]) => `external_ids:${name}="${value}"`)
