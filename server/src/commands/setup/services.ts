@@ -6,7 +6,7 @@ import { dashboardUrl } from '../dashboard-url.ts'
 
 const READY_MS = 90_000
 
-/** Restarts what runs only if its settings changed. Returns when the API serves. */
+/** Restarts what runs only if its settings changed. Returns when the API serves; a host is added later. */
 export async function startUnits(config: Config, changed: boolean): Promise<void> {
   const running = await succeeds('systemctl', 'is-active', '--quiet', 'berth-api.service', 'berth-worker.service')
   await run('systemctl', 'enable', '--quiet', 'berth.target')
@@ -14,14 +14,21 @@ export async function startUnits(config: Config, changed: boolean): Promise<void
   await run('systemctl', 'start', 'berth.target')
   const url = `${dashboardUrl({ ...config, publicUrl: null })}/readyz`
   const elapsed = stopwatch()
-  while (!(await isReady(url))) {
-    if (elapsed() > READY_MS) throw new Error(`The API does not answer at ${url}. Its log: journalctl -u berth-api -u berth-migrate`)
+  for (;;) {
+    const problem = await findProblem(url)
+    if (problem === null) return
+    if (elapsed() > READY_MS) throw new Error(`The API at ${url}: ${problem}. Its log: journalctl -u berth-api -u berth-migrate`)
     await sleep(200)
   }
 }
 
-const isReady = (url: string): Promise<boolean> =>
-  fetch(url, { signal: AbortSignal.timeout(5_000) }).then(
-    ({ ok }) => ok,
-    () => false,
-  )
+async function findProblem(url: string): Promise<string | null> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(5_000) })
+    const { checks } = (await answer.json()) as { checks: Record<string, string> }
+    const failed = Object.entries(checks).find(([name, result]) => name !== 'host' && result !== 'ok')
+    return failed ? failed.join(' ') : null
+  } catch (error) {
+    return `no answer (${(error as Error).message})`
+  }
+}
