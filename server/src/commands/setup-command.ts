@@ -15,6 +15,8 @@ export function setupCommands(program: Command): void {
       )
       .option('--certificate <file>', 'for --tls certificate: the certificate and its chain')
       .option('--key <file>', 'for --tls certificate: its private key')
+      .option('--acme-directory <url>', "for --tls acme: of another authority than Let's Encrypt; empty: Let's Encrypt again")
+      .option('--acme-root <file>', 'for --acme-directory: its root certificate, where this machine does not trust it anyway')
       .option('--database-url <url>', 'such as postgres://berth:secret@db.example.com/berth')
       .option('--local-database', 'create role and database in PostgreSQL of this machine')
       .option('--smtp-url <url>', 'such as smtp://user:password@mail.example.com:587')

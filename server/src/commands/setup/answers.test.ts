@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { collectAnswers, settingsFor, type Ask, type SetupOptions } from './answers.ts'
 
 const GIVEN: SetupOptions = { domain: 'Cloud.example.com', databaseUrl: 'postgres://a@b/c' }
+const CA = 'https://ca.example.com/acme/directory'
 const BEFORE = { BERTH_PUBLIC_URL: 'https://old.example.com', BERTH_DATABASE_URL: 'postgres://x@y/z' }
 
 /** Answers one question after the other; the questions are in `asked`. */
@@ -21,6 +22,8 @@ describe('without a terminal', () => {
       tls: 'proxy',
       certificate: '',
       key: '',
+      acmeDirectory: '',
+      acmeRoot: '',
       databaseUrl: 'postgres://a@b/c',
       smtpUrl: '',
       mailFrom: '',
@@ -28,11 +31,19 @@ describe('without a terminal', () => {
     }))
 
   test('what was set up before is kept', async () =>
-    expect(await collectAnswers({}, BEFORE, 'acme', null)).toMatchObject({
+    expect(await collectAnswers({}, BEFORE, { tls: 'acme', acmeDirectory: CA }, null)).toMatchObject({
       domain: 'old.example.com',
       tls: 'acme',
+      acmeDirectory: CA,
       databaseUrl: 'postgres://x@y/z',
     }))
+
+  test("another authority than Let's Encrypt means ACME, until it is Let's Encrypt again", async () => {
+    expect(await collectAnswers({ ...GIVEN, acmeDirectory: CA }, {}, undefined, null)).toMatchObject({ tls: 'acme', acmeDirectory: CA })
+    const before = { tls: 'acme', acmeDirectory: CA } as const
+    expect(await collectAnswers({ ...GIVEN, acmeDirectory: '' }, BEFORE, before, null)).toMatchObject({ tls: 'acme', acmeDirectory: '' })
+    expect(await collectAnswers({ ...GIVEN, tls: 'proxy' }, BEFORE, before, null)).toMatchObject({ acmeDirectory: '' })
+  })
 
   test('PostgreSQL of this machine is chosen explicitly', async () => {
     expect(await collectAnswers({ domain: 'a.example', localDatabase: true }, {}, undefined, null)).toMatchObject({ databaseUrl: null })
@@ -48,6 +59,14 @@ describe('without a terminal', () => {
     ['two databases', { ...GIVEN, localDatabase: true }, 'either --database-url or --local-database'],
     ['no certificate', { ...GIVEN, tls: 'certificate' }, 'Give --certificate'],
     ['no key', { ...GIVEN, certificate: '/tmp/a' }, 'Give --key'],
+    [
+      'a directory without TLS',
+      { ...GIVEN, acmeDirectory: 'http://ca.example.com' },
+      '--acme-directory must be a URL that begins with https://',
+    ],
+    ['settings in a directory', { ...GIVEN, acmeDirectory: 'https://ca.example.com/ {' }, 'is not a URL that Caddy'],
+    ['a directory for a proxy', { ...GIVEN, tls: 'proxy', acmeDirectory: CA }, 'are for --tls acme'],
+    ["a root for Let's Encrypt", { ...GIVEN, tls: 'acme', acmeRoot: '/tmp/a' }, 'Give --acme-directory'],
     ['no SMTP server', { ...GIVEN, smtpUrl: 'mail.example.com' }, '--smtp-url must be a URL that begins with smtp://'],
     ['no sender', { ...GIVEN, smtpUrl: 'smtp://mail.example.com' }, 'give --mail-from'],
   ])('%s is refused', (_, options, message) => expect(collectAnswers(options, {}, undefined, null)).rejects.toThrow(message))
@@ -61,6 +80,8 @@ describe('with a terminal', () => {
       tls: 'acme',
       certificate: '',
       key: '',
+      acmeDirectory: '',
+      acmeRoot: '',
       databaseUrl: null,
       smtpUrl: 'smtp://m.example',
       mailFrom: 'Cloud <a@a.example>',

@@ -11,11 +11,19 @@ export interface SetupOptions {
   tls?: Tls
   certificate?: string
   key?: string
+  acmeDirectory?: string
+  acmeRoot?: string
   databaseUrl?: string
   localDatabase?: boolean
   smtpUrl?: string
   mailFrom?: string
   hypervisor?: string
+}
+
+/** How Caddy was set up before. */
+export interface Site {
+  tls: Tls
+  acmeDirectory: string
 }
 
 /** Asks a question, with the answer that Enter gives. */
@@ -26,6 +34,10 @@ export interface Answers {
   tls: Tls
   certificate: string
   key: string
+  /** For `acme`. Empty: Let's Encrypt. */
+  acmeDirectory: string
+  /** A file with the root certificate by which the directory is trusted; empty: as it is. */
+  acmeRoot: string
   /** Null: PostgreSQL of this machine. */
   databaseUrl: string | null
   smtpUrl: string
@@ -33,8 +45,8 @@ export interface Answers {
   hypervisor: string
 }
 
-/** Without a terminal `ask` is null. `tls`: as it was set up before. */
-export async function collectAnswers(options: SetupOptions, before: Settings, tls: Tls | undefined, ask: Ask | null): Promise<Answers> {
+/** Without a terminal `ask` is null. */
+export async function collectAnswers(options: SetupOptions, before: Settings, site: Site | undefined, ask: Ask | null): Promise<Answers> {
   if (options.localDatabase && options.databaseUrl) throw new UsageError('Give either --database-url or --local-database')
   const answer = asker(ask)
   const domain = await answer({
@@ -46,15 +58,20 @@ export async function collectAnswers(options: SetupOptions, before: Settings, tl
   })
   const how = await answer({
     given: options.tls,
-    usual: options.certificate ? 'certificate' : (tls ?? (ask && !before['BERTH_PUBLIC_URL'] ? 'acme' : 'proxy')),
+    usual: options.certificate
+      ? 'certificate'
+      : options.acmeDirectory
+        ? 'acme'
+        : (site?.tls ?? (ask && !before['BERTH_PUBLIC_URL'] ? 'acme' : 'proxy')),
     question: 'TLS: acme (Caddy obtains a certificate), certificate (Caddy with yours) or proxy (your own)',
     check: checkTls,
   })
-  const ofCertificate = how === 'certificate' && (options.certificate || tls !== 'certificate')
+  const ofCertificate = how === 'certificate' && (options.certificate || site?.tls !== 'certificate')
   const file = (option: '--certificate' | '--key', given: string | undefined, question: string): Promise<string> =>
     ofCertificate ? answer({ given, question, option, check: (text) => required(text, option) }) : Promise.resolve('')
   const certificate = await file('--certificate', options.certificate, 'File with the certificate and its chain (PEM)')
   const key = await file('--key', options.key, 'File with its private key (PEM)')
+  const acme = acmeOf(options, how as Tls, site)
   const databaseUrl = await answer({
     given: options.localDatabase ? '' : options.databaseUrl,
     usual: before['BERTH_DATABASE_URL'] ?? '',
@@ -77,7 +94,22 @@ export async function collectAnswers(options: SetupOptions, before: Settings, tl
       })
     : (options.mailFrom ?? before['BERTH_MAIL_FROM'] ?? '')
   const hypervisor = options.hypervisor ?? before['BERTH_HYPERVISOR'] ?? 'libvirt'
-  return { domain, tls: how as Tls, certificate, key, databaseUrl: databaseUrl || null, smtpUrl, mailFrom, hypervisor }
+  return { domain, tls: how as Tls, certificate, key, ...acme, databaseUrl: databaseUrl || null, smtpUrl, mailFrom, hypervisor }
+}
+
+/** Never asked for: few have an authority of their own. */
+function acmeOf(options: SetupOptions, tls: Tls, site: Site | undefined): Pick<Answers, 'acmeDirectory' | 'acmeRoot'> {
+  const acmeRoot = options.acmeRoot ?? ''
+  if (tls !== 'acme') {
+    if (options.acmeDirectory || acmeRoot) throw new UsageError(`--acme-directory and --acme-root are for --tls acme, not for --tls ${tls}`)
+    return { acmeDirectory: '', acmeRoot: '' }
+  }
+  const acmeDirectory = options.acmeDirectory ?? site?.acmeDirectory ?? ''
+  if (acmeDirectory) checkUrl(acmeDirectory, '--acme-directory', 'https:')
+  if (!/^[\w.:/~%?=&[\]-]*$/.test(acmeDirectory))
+    throw new UsageError(`--acme-directory ${acmeDirectory} is not a URL that Caddy's settings can hold`)
+  if (acmeRoot && !acmeDirectory) throw new UsageError("Give --acme-directory: Let's Encrypt needs no --acme-root")
+  return { acmeDirectory, acmeRoot }
 }
 
 interface Question {

@@ -7,7 +7,7 @@ import { exists, findCommand, hasSystemd, run, writeFileAtomic } from '../../hos
 import { systemClock } from '../../kernel/clock.ts'
 import { findUser } from '../../kernel/os-user.ts'
 import { UsageError } from '../errors.ts'
-import type { Answers, Tls } from './answers.ts'
+import type { Answers, Site } from './answers.ts'
 
 export interface CaddyFiles {
   /** Of the machine. */
@@ -19,11 +19,13 @@ export interface CaddyFiles {
 const site = ({ folder }: CaddyFiles): string => join(folder, 'berth.caddy')
 const certificateFile = ({ folder }: CaddyFiles): string => join(folder, 'certificate.pem')
 const keyFile = ({ folder }: CaddyFiles): string => join(folder, 'key.pem')
+const acmeRootFile = ({ folder }: CaddyFiles): string => join(folder, 'acme-root.pem')
 
 /** What an earlier setup has chosen. */
-export async function findTls(files: CaddyFiles): Promise<Tls | undefined> {
+export async function findSite(files: CaddyFiles): Promise<Site | undefined> {
   const text = await readFile(site(files), 'utf8').catch(() => null)
-  return text === null ? undefined : text.includes('\ttls ') ? 'certificate' : 'acme'
+  if (text === null) return undefined
+  return { tls: /^\ttls \//m.test(text) ? 'certificate' : 'acme', acmeDirectory: /^\t\tca (.*)$/m.exec(text)?.[1] ?? '' }
 }
 
 /** Reads and checks everything first. Returns what puts it in force. */
@@ -33,6 +35,8 @@ export async function planCaddy(answers: Answers, files: CaddyFiles, upstream: s
   if (!caddy || !(await exists(files.caddyfile)))
     throw new UsageError('Caddy is not installed: sudo apt install caddy, or --tls proxy with a proxy of your own. Nothing was changed')
   const pair = answers.certificate ? await readPair(answers) : null
+  const root = answers.acmeRoot ? await readRoot(answers.acmeRoot) : null
+  const keepsRoot = (await findSite(files))?.acmeDirectory === answers.acmeDirectory
   return async () => {
     await mkdir(files.folder, { recursive: true, mode: 0o755 })
     if (pair) {
@@ -41,26 +45,43 @@ export async function planCaddy(answers: Answers, files: CaddyFiles, upstream: s
       await chown(`${keyFile(files)}.new`, 0, caddy.gid)
       await writeFileAtomic(keyFile(files), pair.key, 0o640)
     }
-    const tls = answers.tls === 'certificate' ? `\ttls ${certificateFile(files)} ${keyFile(files)}\n` : ''
-    await writeFileAtomic(site(files), `${answers.domain} {\n${tls}\treverse_proxy ${upstream}\n}\n`)
+    if (root) await writeFileAtomic(acmeRootFile(files), root)
+    else if (!keepsRoot) await rm(acmeRootFile(files), { force: true })
+    await writeFileAtomic(site(files), `${answers.domain} {\n${await tlsLines(answers, files)}\treverse_proxy ${upstream}\n}\n`)
     await importSite(files)
     await reload()
   }
 }
 
-async function readPair({ certificate, key, domain }: Answers): Promise<{ certificate: string; key: string }> {
-  const read = (file: string): Promise<string> =>
-    readFile(file, 'utf8').catch((error: Error) => {
-      throw new UsageError(`${file} cannot be read: ${error.message}`)
-    })
-  const texts = { certificate: await read(certificate), key: await read(key) }
-  const parse = <T>(file: string, what: string, make: () => T): T => {
-    try {
-      return make()
-    } catch {
-      throw new UsageError(`${file} is not ${what} in PEM`)
-    }
+/** Without them Caddy asks Let's Encrypt, and ZeroSSL where that fails. */
+async function tlsLines({ tls, acmeDirectory }: Answers, files: CaddyFiles): Promise<string> {
+  if (tls === 'certificate') return `\ttls ${certificateFile(files)} ${keyFile(files)}\n`
+  if (!acmeDirectory) return ''
+  const root = (await exists(acmeRootFile(files))) ? `\t\tca_root ${acmeRootFile(files)}\n` : ''
+  return `\ttls {\n\t\tca ${acmeDirectory}\n${root}\t}\n`
+}
+
+const read = (file: string): Promise<string> =>
+  readFile(file, 'utf8').catch((error: Error) => {
+    throw new UsageError(`${file} cannot be read: ${error.message}`)
+  })
+
+function parse<T>(file: string, what: string, make: () => T): T {
+  try {
+    return make()
+  } catch {
+    throw new UsageError(`${file} is not ${what} in PEM`)
   }
+}
+
+async function readRoot(file: string): Promise<string> {
+  const text = await read(file)
+  parse(file, 'a certificate', () => new X509Certificate(text))
+  return text
+}
+
+async function readPair({ certificate, key, domain }: Answers): Promise<{ certificate: string; key: string }> {
+  const texts = { certificate: await read(certificate), key: await read(key) }
   const parsed = parse(certificate, 'a certificate', () => new X509Certificate(texts.certificate))
   const secret = parse(key, 'a private key without password', () => createPrivateKey(texts.key))
   if (!parsed.checkPrivateKey(secret)) throw new UsageError(`${key} is not the key of ${certificate}`)

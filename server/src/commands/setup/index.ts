@@ -9,7 +9,7 @@ import { berthdAs, type Berthd } from '../berthd-as.ts'
 import { UsageError } from '../errors.ts'
 import { print, step } from '../output.ts'
 import { collectAnswers, settingsFor, type Ask, type SetupOptions } from './answers.ts'
-import { findTls, planCaddy } from './caddy.ts'
+import { findSite, planCaddy } from './caddy.ts'
 import { ensureLocalDatabase } from './local-database.ts'
 import { startUnits } from './services.ts'
 import { changeSettings, readSettings, type Settings } from './settings-file.ts'
@@ -46,7 +46,7 @@ export async function setup(options: SetupOptions, ask: Ask | null, places: Plac
   })
   const before = readSettings(text)
   const caddyFiles = { caddyfile: places.caddyfile, folder: join(dirname(settingsFile), 'caddy') }
-  const answers = await collectAnswers(options, before, await findTls(caddyFiles), ask)
+  const answers = await collectAnswers(options, before, await findSite(caddyFiles), ask)
 
   // With a URL that has no meaning, so that bad settings are refused before a database is made.
   const draft = changeSettings(text, settingsFor(answers, answers.databaseUrl ?? 'postgres://', before))
