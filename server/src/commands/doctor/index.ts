@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts'
 import { UsageError } from '../errors.ts'
 import { findingLine, print, toJson } from '../output.ts'
 import { backupTargets } from './backup-targets.ts'
-import type { Check, Finding } from './check.ts'
+import { isService, type Check, type Finding } from './check.ts'
 import { clock, database, masterKey, migrations } from './database.ts'
 import { controlPlaneBackups } from './control-plane-backups.ts'
 import { ownImages } from './own-images.ts'
@@ -51,6 +51,9 @@ const CHECKS: Record<string, Check> = {
   images: ownImages,
 }
 
+/** Of this machine as a host. */
+const OF_HOST = new Set(['kvm', 'qemu', 'libvirt', 'confinement', 'pool', 'range', 'ovn', 'datapath', 'network', 'nat'])
+
 /** Returns the exit code: 1 when a failure must be fixed before Berth can work. */
 export async function doctor(config: Config, topic: string | undefined, json: boolean): Promise<number> {
   if (topic !== undefined && !Object.hasOwn(CHECKS, topic)) {
@@ -66,7 +69,8 @@ export async function doctor(config: Config, topic: string | undefined, json: bo
 export async function examine(config: Config, topic?: string): Promise<(Finding & { check: string })[]> {
   const findings: (Finding & { check: string })[] = []
   for (const [check, look] of Object.entries(CHECKS)) {
-    if (topic === undefined || topic === check) findings.push({ check, ...(await look(config)) })
+    const isDue = topic === undefined ? !(isService(config) && OF_HOST.has(check)) : topic === check
+    if (isDue) findings.push({ check, ...(await look(config)) })
   }
   return findings
 }

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { failure, ok, warning, type Check } from './check.ts'
+import { failure, isService, ok, warning, type Check } from './check.ts'
 
 const MIN_NODE = 24
 
@@ -40,7 +40,10 @@ async function nearestFolder(path: string): Promise<string> {
 }
 
 /** What `npm start` would use on new data. */
-export const hypervisor: Check = async ({ hypervisor: setting }) => {
+export const hypervisor: Check = async (config) => {
+  const { hypervisor: setting } = config
+  if (isService(config))
+    return ok('VMs are real, on hosts that are reached over TLS; a host looks at itself: sudo npx berthd host prepare --dry-run')
   if (setting === 'simulated') return ok('simulated hypervisor, as BERTH_HYPERVISOR says')
   if (process.getuid?.() === 0) return ok('VMs are real: libvirt on this machine')
   const fix = 'sudo npm start, or BERTH_HYPERVISOR=simulated'

@@ -23,7 +23,8 @@ const isFree = (host: string, number: number): Promise<boolean> =>
 async function answers(host: string, number: number): Promise<boolean> {
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   const name = reachable.includes(':') ? `[${reachable}]` : reachable
-  const response = await fetch(`http://${name}:${number}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(() => null)
+  // A process that is emulated, or on a busy machine, takes seconds.
+  const response = await fetch(`http://${name}:${number}/readyz`, { signal: AbortSignal.timeout(15_000) }).catch(() => null)
   const body: unknown = await response?.json().catch(() => null)
   return typeof body === 'object' && body !== null && 'checks' in body
 }

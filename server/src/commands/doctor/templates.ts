@@ -33,6 +33,6 @@ export const templates: Check = async (config) => {
     if (ready.length > 0) return ok(`templates with an image: ${ready.map(({ slug }) => slug).join(', ')}${fetched}`)
     return rows.some((row) => row.lacks_image)
       ? warning('no template has an image', 'npx berthd template build tiny')
-      : ok('templates: no images are needed, VMs are simulated')
+      : ok('templates: no images are needed: no host runs real VMs')
   })(config)
 }
