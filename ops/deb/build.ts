@@ -94,7 +94,12 @@ export function stageSystemFiles({ root, version, epochSeconds }: Source, stage:
   }
   const read = (path: string): string => readFileSync(join(root, path), 'utf8')
   for (const name of ['berth', 'berthd']) write(`usr/bin/${name}`, read(`ops/deb/${name}`), 0o755)
-  for (const name of ['postinst', 'prerm', 'postrm']) write(`DEBIAN/${name}`, read(`ops/deb/${name}`), 0o755)
+  for (const name of ['postinst', 'prerm', 'postrm'])
+    write(
+      `DEBIAN/${name}`,
+      read(`ops/deb/${name}`).replace('@UNDO_HOST@', () => undoHost(read('docs/operate/hosts.md'))),
+      0o755,
+    )
   for (const unit of readdirSync(join(root, 'ops/systemd'))) {
     const text = UNIT_PATHS.reduce((before, [from, to]) => before.replaceAll(from, to), read(`ops/systemd/${unit}`))
     write(`usr/lib/systemd/system/${unit}`, text)
@@ -116,6 +121,12 @@ export function stageSystemFiles({ root, version, epochSeconds }: Source, stage:
   }
   write('usr/share/doc/berth/copyright', read('LICENSE'))
   write('usr/share/doc/berth/changelog.gz', compressed(read('CHANGELOG.md')))
+}
+
+/** The commands of the handbook for a machine with systemd. */
+function undoHost(handbook: string): string {
+  const section = /^### Undo the host setup$([^]*?)^### /m.exec(handbook)![1]!
+  return [...section.matchAll(/^```console\n([^]*?)^```$/gm)].map(([, commands]) => commands).join('')
 }
 
 const compressed = (text: string): Uint8Array => gzipSync(text, { level: 9 })
