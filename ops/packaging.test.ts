@@ -61,7 +61,8 @@ describe('the systemd units', () => {
     const wrapper = read('ops/berthd')
     for (const unit of units.filter((each) => each.endsWith('.service'))) {
       const valueOf = (pattern: RegExp): string => pattern.exec(read(`ops/systemd/${unit}`))![1]!
-      expect(wrapper).toContain(`runuser -u ${valueOf(/^User=(.+)$/m)} -- env ${valueOf(/^Environment=(BERTH_DATA_DIR=.+)$/m)} `)
+      expect(wrapper).toContain(`runuser -u ${valueOf(/^User=(.+)$/m)} `)
+      expect(wrapper).toContain(` -- env ${valueOf(/^Environment=(BERTH_DATA_DIR=.+)$/m)} `)
       expect(wrapper).toContain(`--env-file=${valueOf(/^EnvironmentFile=-(.+)$/m)} ${valueOf(/^ExecStart=.* (\S+) \w+$/m)} `)
     }
   })

@@ -255,6 +255,9 @@ export const givenSettings = (environment: NodeJS.ProcessEnv = process.env): Rec
     }),
   )
 
+/** How an operator calls `berthd` here: the wrappers of package and units say it, in a variable that is no setting. */
+export const berthdCommand = (environment: NodeJS.ProcessEnv = process.env): string => environment['BERTHD_COMMAND'] ?? 'npx berthd'
+
 /** Those that are set. Of free text, which may be a secret or contain one, only that it is. */
 export const describeSettings = (environment: NodeJS.ProcessEnv = process.env): Record<string, unknown> =>
   Object.fromEntries(

@@ -359,6 +359,19 @@ describe('berthd', { timeout: 120_000 }, () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('Example:\n  $ npx berthd account credit --account you@example.com')])
   })
 
+  test('names itself as the wrapper of a package says: there npx would run a package of somebody else', async () => {
+    const installed = { ...settings, BERTHD_COMMAND: 'sudo berthd' }
+    const help = await berthd(installed, 'host', 'prepare', '--help')
+    const error = await berthd(installed, 'vm', 'migrate', 'nonesuch')
+    const json = await berthd(installed, 'vm', 'migrate', 'nonesuch', '--json')
+    expect([help.stdout, error.stderr, json.stderr]).toEqual([
+      expect.stringContaining('  $ sudo berthd host prepare'),
+      expect.stringContaining('sudo berthd vm list shows them'),
+      expect.stringContaining('sudo berthd vm list shows them'),
+    ])
+    expect(help.stdout + error.stderr + json.stderr).not.toContain('npx')
+  })
+
   test('does not load the libraries of the API, nor the features of VMs', () => {
     const program = `
       const loaded = new Set()

@@ -43,4 +43,4 @@ function explainDatabase(error: Error & { code?: unknown; syscall?: string }): s
   return message && `${message} (${error.message})`
 }
 
-export const asError = (message: string, json: boolean): string => `${json ? toJson({ error: message }) : printable(message)}\n`
+export const asError = (message: string, json: boolean): string => `${printable(json ? toJson({ error: message }) : message)}\n`

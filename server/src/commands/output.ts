@@ -1,6 +1,7 @@
 // One line per step with its duration, aligned like those of ops/bootstrap.mjs. On a terminal the line appears while the step runs.
 import { InvalidArgumentError } from 'commander'
 import { relative } from 'node:path'
+import { berthdCommand } from '../config.ts'
 import type { Finding } from '../host-setup/finding.ts'
 import { stopwatch } from '../kernel/clock.ts'
 
@@ -16,8 +17,14 @@ export const show = ({ data, text }: Result, json: boolean): void => print(json 
 /** Replaces control and bidirectional characters: text of customers must not move the operator's cursor or fake a line. */
 export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, '\ufffd')
 
+/** Messages say `npx berthd`. Where that is not how to call it, npx would fetch a stranger's package of that name and run it as root. */
+const withCommand = (text: string): string => {
+  const command = berthdCommand()
+  return command === 'npx berthd' ? text : text.replaceAll(/(?:sudo )?npx berthd\b/g, command)
+}
+
 /** Keeps line breaks and tabs. */
-export const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]|\p{Bidi_Control}/gu, '\ufffd')
+export const printable = (text: string): string => withCommand(text).replace(/[^\P{Cc}\n\t]|\p{Bidi_Control}/gu, '\ufffd')
 
 /** Escapes what JSON.stringify leaves in strings, so that no data is lost. */
 export const toJson = (data: unknown): string =>

@@ -13,6 +13,7 @@ import { hostPrepareCommands } from './admin/host-prepare.ts'
 import { joinCommands } from './admin/join.ts'
 import { maintenanceCommands } from './admin/maintenance.ts'
 import { networkControllerCommands } from './admin/network-controller.ts'
+import { printable } from './output.ts'
 import { paymentCommands } from './admin/payment.ts'
 import { userCommands } from './admin/user.ts'
 import { planCommands } from './admin/plan.ts'
@@ -77,5 +78,8 @@ function behave(command: Command, json: boolean): void {
     .exitOverride()
     .helpCommand(false)
     .showSuggestionAfterError(!json)
-    .configureOutput({ outputError: (text, write) => write(asError(text.replace(/^error: /, '').trim(), json)) })
+    .configureOutput({
+      writeOut: (text) => process.stdout.write(printable(text)),
+      outputError: (text, write) => write(asError(text.replace(/^error: /, '').trim(), json)),
+    })
 }
