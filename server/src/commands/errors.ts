@@ -12,6 +12,8 @@ export function explain(error: unknown): string {
     if (advice) return `${error.message}: ${advice}`
     return error.message.replace(/^Validation failed: /, '').replace(/^[a-z]/, (letter) => letter.toUpperCase())
   }
+  if (isForbidden(error))
+    return `This user may not open ${error.path}. With sudo berthd that is user berth: name a file in a folder of its own, such as /var/lib/berth`
   const database = explainDatabase(error)
   if (database) return database
   return isBug(error) ? (error.stack ?? error.message) : error.message
@@ -20,8 +22,13 @@ export function explain(error: unknown): string {
 const NOT_FOUND: Record<string, string> = {
   'VM not found': 'give its id, as names may repeat; npx berthd vm list shows them',
   'Host not found': 'npx berthd host list shows them',
+  'Maintenance not found': 'npx berthd maintenance list shows them',
   'Region not found': 'npx berthd region list shows them',
 }
+
+/** Through the wrappers commands run as the user of the service, not as who calls them. */
+const isForbidden = (error: NodeJS.ErrnoException): error is NodeJS.ErrnoException & { path: string } =>
+  error.code === 'EACCES' && error.syscall === 'open' && error.path !== undefined
 
 const isBug = (error: Error): boolean =>
   error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError || error.message.startsWith('BUG')

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { explain } from './errors.ts'
 import { printable, table, toJson } from './output.ts'
 
 const EVIL = 'a\u001b[2J\u009b\nb\u202e'
@@ -16,4 +17,9 @@ test('text keeps line breaks and tabs only', () => {
 test('JSON has the same data in printable characters', () => {
   expect(toJson({ EVIL })).toMatch(/^[ -~]*$/)
   expect(JSON.parse(toJson({ EVIL }))).toEqual({ EVIL })
+})
+
+test('a file that may not be opened is explained with where one may be', () => {
+  const error = Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES', syscall: 'open', path: '/root/bundle.gz' })
+  expect(explain(error)).toMatch(/^This user may not open \/root\/bundle.gz. .* such as \/var\/lib\/berth$/)
 })
