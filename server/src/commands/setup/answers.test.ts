@@ -67,6 +67,12 @@ describe('without a terminal', () => {
     ['settings in a directory', { ...GIVEN, acmeDirectory: 'https://ca.example.com/ {' }, 'is not a URL that Caddy'],
     ['a directory for a proxy', { ...GIVEN, tls: 'proxy', acmeDirectory: CA }, 'are for --tls acme'],
     ["a root for Let's Encrypt", { ...GIVEN, tls: 'acme', acmeRoot: '/tmp/a' }, 'Give --acme-directory'],
+    [
+      'a certificate that nobody would use',
+      { ...GIVEN, tls: 'acme', certificate: '/tmp/a', key: '/tmp/b' },
+      'are for --tls certificate, not for --tls acme',
+    ],
+    ['a key alone', { ...GIVEN, key: '/tmp/b' }, 'are for --tls certificate, not for --tls proxy'],
     ['no SMTP server', { ...GIVEN, smtpUrl: 'mail.example.com' }, '--smtp-url must be a URL that begins with smtp://'],
     ['no sender', { ...GIVEN, smtpUrl: 'smtp://mail.example.com' }, 'give --mail-from'],
   ])('%s is refused', (_, options, message) => expect(collectAnswers(options, {}, undefined, null)).rejects.toThrow(message))

@@ -66,6 +66,8 @@ export async function collectAnswers(options: SetupOptions, before: Settings, si
     question: 'TLS: acme (Caddy obtains a certificate), certificate (Caddy with yours) or proxy (your own)',
     check: checkTls,
   })
+  if (how !== 'certificate' && (options.certificate ?? options.key) !== undefined)
+    throw new UsageError(`--certificate and --key are for --tls certificate, not for --tls ${how}`)
   const ofCertificate = how === 'certificate' && (options.certificate || site?.tls !== 'certificate')
   const file = (option: '--certificate' | '--key', given: string | undefined, question: string): Promise<string> =>
     ofCertificate ? answer({ given, question, option, check: (text) => required(text, option) }) : Promise.resolve('')
@@ -89,7 +91,7 @@ export async function collectAnswers(options: SetupOptions, before: Settings, si
     ? await answer({
         given: options.mailFrom,
         usual: before['BERTH_MAIL_FROM'] ?? '',
-        question: 'Sender of mails, such as Example Cloud <noreply@example.com>',
+        question: 'Sender of emails, such as Example Cloud <noreply@example.com>',
         check: checkSender,
       })
     : (options.mailFrom ?? before['BERTH_MAIL_FROM'] ?? '')
@@ -185,6 +187,7 @@ function checkUrl(text: string, option: string, ...protocols: string[]): string 
 }
 
 function checkSender(text: string): string {
+  if (text === '') throw new UsageError('With an SMTP server give --mail-from, such as "Example Cloud <noreply@example.com>"')
   if (!/^[^<>@]*<[^<>@\s]+@[^<>@\s]+>$|^[^<>@\s]+@[^<>@\s]+$/.test(text))
     throw new UsageError(`"${text}" is not a sender such as Example Cloud <noreply@example.com>: give --mail-from`)
   return text
