@@ -42,7 +42,7 @@ export const operatorMessages = {
     name: (host: string) => `maintenance of ${host}`,
     dialog: (host: string) => `Announce a maintenance of ${host}`,
     about:
-      'Every account with a VM on the host gets a mail and sees it in the dashboard, without the name of the host. Nothing about the host changes.',
+      'Every account with a VM on the host gets an email and sees it in the dashboard, without the name of the host. Nothing about the host changes.',
     host: 'Host',
     state: 'Status',
     states: { SCHEDULED: 'Scheduled', IN_PROGRESS: 'In progress', COMPLETED: 'Completed', CANCELLED: 'Cancelled' },
@@ -50,13 +50,15 @@ export const operatorMessages = {
     endsAt: 'End',
     zone: (zone: string) => `Time zone: ${zone}`,
     text: 'Message to customers',
-    accounts: 'Accounts told',
+    accounts: 'Accounts notified',
     vms: 'VMs on the host',
     announced: (accounts: number) => (accounts === 1 ? 'Announced to 1 account' : `Announced to ${accounts} accounts`),
     cancel: 'Cancel maintenance',
     cancelTitle: (host: string) => `Cancel the maintenance of ${host}?`,
     cancelAbout: (accounts: number) =>
-      accounts === 1 ? 'The account that was told of it gets a mail.' : `The ${accounts} accounts that were told of it get a mail.`,
+      accounts === 1
+        ? 'The account that was notified gets another email.'
+        : `The ${accounts} accounts that were notified get another email.`,
     cancelled: 'Maintenance cancelled',
   },
   recoveries: {

@@ -320,7 +320,7 @@ describe('berthd maintenance', { timeout: 120_000 }, () => {
     expect(await berthdJson<object[]>(settings, 'maintenance', 'list')).toMatchObject([
       { id, host: 'rack2', state: 'SCHEDULED', accounts: 1 },
     ])
-    expect((await berthd(settings, 'maintenance', 'cancel', id!)).stdout).toBe(`Maintenance ${id} is cancelled: 1 accounts are notified\n`)
+    expect((await berthd(settings, 'maintenance', 'cancel', id!)).stdout).toBe(`Maintenance ${id} is cancelled: 1 account notified\n`)
     const refused = await Promise.all([
       berthd(settings, 'maintenance', 'create', ...order, '--from', 'tomorrow', '--to', to),
       berthd(settings, 'maintenance', 'create', ...order, '--from', '2127-03-01T22:00', '--to', to),

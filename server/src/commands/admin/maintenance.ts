@@ -19,7 +19,7 @@ export function maintenanceCommands(program: Command): void {
   )
   adminCommand(maintenance.command('list').description('list maintenances, newest first'), 'maintenance list', list)
   adminCommand(
-    maintenance.command('cancel').description('cancel a maintenance; those who were told of it are notified').argument('<id>'),
+    maintenance.command('cancel').description('cancel a maintenance and notify the accounts concerned').argument('<id>'),
     'maintenance cancel cabc123',
     cancel,
   )
@@ -62,5 +62,5 @@ async function cancel(admin: Admin, _: object, id?: string): Promise<Result> {
   const deps = await loadEventDeps(admin)
   const { cancelMaintenance } = await import('../../features/maintenances/service.ts')
   const data = await admin.db.tx((tx) => cancelMaintenance(tx, deps, id!))
-  return { data, text: `Maintenance ${data.id} is cancelled: ${data.accounts} accounts are notified` }
+  return { data, text: `Maintenance ${data.id} is cancelled: ${counted(data.accounts, 'account')} notified` }
 }

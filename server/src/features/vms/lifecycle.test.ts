@@ -84,7 +84,7 @@ describe('VM lifecycle', async () => {
     const { id } = await app.given.vm(customer, { planId: plan('medium') })
     const { status, body } = await customer.post(`/vms/${id}/upgrade`, { planId: plan('small') })
     expect(status).toBe(422)
-    expect(body.error).toBe('Plan small is not larger than the current plan medium')
+    expect(body.error).toBe('Plan small is not larger than the current plan medium. Use resize to make the VM smaller')
   })
 
   test('a failed upgrade restores plan, size, power state and money', async () => {

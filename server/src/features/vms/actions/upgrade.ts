@@ -39,5 +39,8 @@ function requireLarger(vm: VmDetails, size: PricedSize): void {
       'plan_not_larger',
       'The custom configuration is not larger than the current one: no part of it may be smaller, bandwidth and networkSpeed included',
     )
-  throw apiError('plan_not_larger', `Plan ${size.name} is not larger than the current plan ${vm.plan_slug}`)
+  throw apiError(
+    'plan_not_larger',
+    `Plan ${size.name} is not larger than the current plan ${vm.plan_slug}. Use resize to make the VM smaller`,
+  )
 }
