@@ -48,6 +48,29 @@ describe('a transaction', async () => {
     expect([result, await noted(), hints]).toEqual([3, [1, 2], 0])
   })
 
+  test('goes on without what an attempt changed, locked and put off', async () => {
+    const hints: string[] = []
+    const outcome = await db.tx(async (tx) => {
+      tx.afterCommit(() => hints.push('before'))
+      await tx.attempt(() => note(tx, 20))
+      const failing = tx.attempt(async () => {
+        await note(tx, 21)
+        await tx.run(sql`update notes set number = 19 where number = 1`)
+        tx.afterCommit(() => hints.push('within'))
+        tx.beforeCommit(sql`insert into notes (number) values (22)`)
+        await tx.attempt(() => note(tx, 23))
+        await note(tx, 2) // which exists
+      })
+      await expect(failing).rejects.toMatchObject({ code: '23505' })
+      await db.run(sql`update notes set number = 1 where number = 1`) // waits for nobody
+      await note(tx, 24)
+      return tx.attempt(async () => 'done')
+    })
+    await expect.poll(() => hints).toEqual(['before'])
+    expect([outcome, await noted()]).toEqual(['done', [1, 2, 20, 24]])
+    await db.run(sql`delete from notes where number > 2`)
+  })
+
   test('fails when no standby has confirmed it, although PostgreSQL calls that a success', async () => {
     const warning = 'canceling wait for synchronous replication due to user request'
     const failing = db.tx((tx) => tx.raw(`do $$ begin raise warning '${warning}'; end $$`))

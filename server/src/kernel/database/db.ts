@@ -76,6 +76,8 @@ export interface Tx extends Queries {
   beforeCommit(query: Sql): void
   /** `isNeeded` is asked at the very end. */
   beforeCommitIf(query: Sql, isNeeded: () => boolean): void
+  /** When `work` throws, what it changed, what it locked and what it put off are undone, and the transaction goes on: whoever catches the error may try something else. */
+  attempt<T>(work: () => Promise<T>): Promise<T>
   /** What was changed is rolled back at the end instead of committed; what `work` returns is returned nevertheless. */
   rollBack(): void
   /** Every statement from now on may take so long, such as `10m`. */
@@ -244,6 +246,7 @@ async function once<T>(pool: pg.Pool, names: StatementNames, work: (tx: Tx) => P
   let broken: Error | undefined
   let changed = false
   let isRolledBack = false
+  let attempts = 0
   const lose = (error: Error): void => void (broken = error) // while nothing is asked, nobody else would hear of it
   client.on('error', lose)
   let over = false
@@ -266,6 +269,18 @@ async function once<T>(pool: pg.Pool, names: StatementNames, work: (tx: Tx) => P
       afterCommit: (hint: () => void) => void hints.push(hint),
       beforeCommit: (query: Sql) => void last.push({ query, isNeeded: () => true }),
       beforeCommitIf: (query: Sql, isNeeded: () => boolean) => void last.push({ query, isNeeded }),
+      attempt: async <R>(attempted: () => Promise<R>): Promise<R> => {
+        const savepoint = `attempt_${++attempts}`
+        const before = [hints.length, last.length] as const
+        await send(`savepoint ${savepoint}`)
+        try {
+          return await attempted()
+        } catch (error) {
+          ;[hints.length, last.length] = before
+          await send(`rollback to savepoint ${savepoint}`)
+          throw error
+        }
+      },
       rollBack: () => void (isRolledBack = true),
       setStatementTimeout: (duration: string) => {
         changed = true
