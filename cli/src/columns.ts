@@ -1,5 +1,15 @@
 // Columns and fields that several resources print.
-import { isRenewed, type Action, type Address, type Quote, type ResizeQuote, type Transaction, type Vm } from '@berth/sdk'
+import {
+  isRenewed,
+  type Action,
+  type Address,
+  type CreateQuote,
+  type Quote,
+  type ResizeQuote,
+  type Transaction,
+  type Vm,
+  type VmListItem,
+} from '@berth/sdk'
 import { bytes, mebibytes, time } from './format.ts'
 import { details, type Columns, type CommandResult } from './result.ts'
 
@@ -64,7 +74,18 @@ export const TRANSACTION_COLUMNS: Columns<Transaction> = {
   FOR: (entry) => entry.referenceId,
 }
 
-export const quoteDetails = (quote: Quote & Partial<ResizeQuote>): CommandResult =>
+export const VM_COLUMNS: Columns<VmListItem> = {
+  NAME: (vm) => vm.name,
+  STATUS: (vm) => (vm.shelvedAt === null ? vm.status : `${vm.status}, shelved`),
+  ADDRESS: (vm) => vm.ipAddress ?? vm.ipv6Address,
+  PLAN: (vm) => vm.plan.slug,
+  // The slug of an own image is its id.
+  OS: ({ osTemplate: { slug, name } }) => (slug.startsWith('image-') ? name : slug),
+  REGION: (vm) => vm.region.slug,
+  RENEWS: (vm) => (isRenewed(vm) ? time(vm.billing.nextRenewalAt) : null),
+}
+
+export const quoteDetails = (quote: Quote & Partial<ResizeQuote & CreateQuote>): CommandResult =>
   details(
     quote,
     {
@@ -73,6 +94,7 @@ export const quoteDetails = (quote: Quote & Partial<ResizeQuote>): CommandResult
       'Monthly price': ({ monthly, currency }) => `${monthly} ${currency}`,
       'Balance after': ({ balanceAfter, currency }) => `${balanceAfter} ${currency}`,
       Restarts: ({ restarts }) => restarts,
+      Taken: ({ alternative }) => (typeof alternative === 'number' ? `alternative ${alternative + 1}` : undefined),
     },
     ({ charge }: { charge?: string }) => charge ?? '',
   )

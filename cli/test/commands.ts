@@ -21,6 +21,7 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   listRegions: commandLine('region', 'list'),
   listNodes: commandLine('region', 'nodes', ':id'),
   listPlans: commandLine('plan', 'list'),
+  listAvailability: commandLine('plan', 'availability'),
   listOsTemplates: commandLine('os', 'list'),
   getOsTemplate: commandLine('os', 'get', ':slug'),
 

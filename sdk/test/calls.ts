@@ -20,6 +20,7 @@ export const CALLS: Record<string, CallBySdk> = {
   listRegions: (berth) => berth.regions.list(),
   listNodes: (berth, { id }) => berth.regions.nodes(id),
   listPlans: (berth) => berth.plans.list(),
+  listAvailability: (berth) => berth.plans.availability(),
   listOsTemplates: (berth) => berth.osTemplates.list(),
   getOsTemplate: (berth, { slug }) => berth.osTemplates.get(slug),
 

@@ -225,6 +225,7 @@ const rule = async (fixture: Fixture): Promise<Call> => {
 export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   listRegions: nothing,
   listPlans: nothing,
+  listAvailability: nothing,
   listOsTemplates: nothing,
   getOsTemplate: async () => ({ params: { slug: 'debian-12' }, shared: true }),
   listNodes: async (fixture) => ({ params: { id: await fixture.region() }, shared: true }),

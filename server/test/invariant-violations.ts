@@ -88,6 +88,9 @@ export const violationSetups: Record<string, ViolationSetup> = {
   'charges.made': ({ vmId }) => [
     sql`update wallet_transactions set type = 'ADJUSTMENT' where reference_id = ${vmId} and type = 'VM_CHARGE'`,
   ],
+  'charges.as_ordered': ({ vmId }) => [
+    sql`update workflow_runs set input = input || '{"chargedCents": "1"}' where subject_id = ${vmId} and label = 'CREATE'`,
+  ],
   'charges.refunds': (fixture) => [entry(fixture, 'VM_REFUND', 100_000, fixture.vmId)],
   'charges.first_month': (fixture) => [entry(fixture, 'VM_CHARGE', -100, fixture.vmId)],
   'ledger.causes': (fixture) => [

@@ -2,9 +2,11 @@
 // hundred.
 import { describe, expect, test } from 'vitest'
 import { setQuotaLimit } from '../src/features/accounts/service.ts'
+import { getPlan } from '../src/features/catalog/service.ts'
 import { addPool } from '../src/features/hosts/public-addresses.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { testApp, type Answer } from './harness.ts'
+import { givenRegion } from './hosts.ts'
 
 export const describeRaces = (atOnce: number) =>
   describe(`${atOnce} requests at once`, { timeout: 300_000 }, async () => {
@@ -89,6 +91,41 @@ export const describeRaces = (atOnce: number) =>
       const customer = await buyer({ credit: `${quarter * 6}.00` })
       expect(counts(await together(create(customer)))).toEqual({ 202: quarter, 402: atOnce - quarter })
       expect((await customer.get('/wallet')).body.data.balance).toBe('0.00')
+    })
+
+    test(`for two VMs each and a quota of ${half + 1}: ${half} VMs, each paid`, async () => {
+      const customer = await buyer({ credit: '10000.00', vms: BigInt(half + 1) })
+      const answers = await together(() => customer.post('/vms', { ...input, hostname: 'web-{n}', count: 2 }))
+      expect(counts(answers)).toEqual({ 202: half / 2, 422: atOnce - half / 2 })
+      expect(await charges(customer)).toBe(half)
+      expect((await customer.get('/vms')).body.pagination.total).toBe(half)
+    })
+
+    test('for two VMs each and regions that are soon full: the alternatives in their order, and a charge for what was placed', async () => {
+      const { ram_mib } = await getPlan(app.db, 'small')
+      const regionIds: string[] = []
+      for (const [index, slug] of ['first', 'second'].entries()) {
+        const { id, region_id: regionId } = await givenRegion(app, slug)
+        await app.db.run(sql`update hosts set ram_total_mib = ${2 * quarter * ram_mib} where id = ${id}`)
+        const net = `198.18.${16 * index}`
+        await app.db.tx((tx) => addPool(tx, app.clock.now(), { regionId, hostId: null, cidr: `${net}.0/22`, gateway: `${net}.1`, dns: [] }))
+        regionIds.push(regionId)
+      }
+      const medium = { regionId: input.regionId, planId: (await getPlan(app.db, 'medium')).id }
+      const customer = await buyer({ credit: `${2 * quarter * (6 + 6 + 12)}.00` })
+      const body = { ...input, hostname: 'web-{n}', count: 2, regionId: regionIds[0], alternatives: [{ regionId: regionIds[1] }, medium] }
+      const answers = await together(() => customer.post('/vms', body))
+      expect(counts(answers)).toEqual({ 202: 3 * quarter, 402: quarter })
+      const taken = Map.groupBy(answers, ({ status, body }) => (status === 202 ? String(body.data.alternative) : 'none'))
+      expect(Object.fromEntries([...taken].map(([which, each]) => [which, each.length]))).toEqual({
+        null: quarter,
+        0: quarter,
+        1: quarter,
+        none: quarter,
+      })
+      expect(await charges(customer)).toBe(6 * quarter)
+      expect((await customer.get('/wallet')).body.data.balance).toBe('0.00')
+      expect((await app.deps.metrics.deadlocks.get()).values).toMatchObject([{ value: 0 }])
     })
 
     test('with the same Idempotency-Key: one VM, returned by all successful responses', async () => {

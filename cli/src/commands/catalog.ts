@@ -1,6 +1,7 @@
-import type { Node, OsTemplate, Plan, Region } from '@berth/sdk'
+import type { Availability, Node, OsTemplate, Plan, Query, Region } from '@berth/sdk'
 import { defineCommand, group } from '../command.ts'
 import { bytes, mebibytes, time } from '../format.ts'
+import { omitUndefined } from '../options.ts'
 import { details, table } from '../result.ts'
 
 const listRegions = defineCommand({
@@ -59,7 +60,36 @@ const listPlans = defineCommand({
     ),
 })
 
-export const plan = group('plan', 'VM sizes and prices', [listPlans])
+const nameOfAvailability = (row: object): string => {
+  const { region, plan, architecture } = row as Availability
+  return `${region.slug}/${plan.slug}/${architecture}`
+}
+
+const availability = defineCommand<{ region?: string; plan?: string; arch?: string }>({
+  name: 'availability',
+  description: 'list which plan can be had in which region now, and why not',
+  options: [
+    ['--region <region>', 'only this region'],
+    ['--plan <plan>', 'only this plan'],
+    ['--arch <arch>', 'x86_64 or aarch64, for OS templates of this architecture'],
+  ],
+  example: 'plan availability --region fra1',
+  run: async ({ berth }, { region, plan, arch }) =>
+    table(
+      await berth.plans.availability(omitUndefined({ region, plan, architecture: arch as Query<'listAvailability'>['architecture'] })),
+      {
+        REGION: (each: Availability) => each.region.slug,
+        PLAN: (each) => each.plan.slug,
+        ARCH: (each) => each.architecture,
+        AVAILABLE: (each) => each.available,
+        REASON: (each) => each.reason,
+      },
+      'No plan matches',
+      nameOfAvailability,
+    ),
+})
+
+export const plan = group('plan', 'VM sizes and prices', [listPlans, availability])
 
 const listOsTemplates = defineCommand({
   name: 'list',

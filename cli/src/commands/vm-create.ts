@@ -1,12 +1,12 @@
-import type { Body } from '@berth/sdk'
-import { priceOf, quoteDetails, VM_FIELDS } from '../columns.ts'
+import type { Body, Vm } from '@berth/sdk'
+import { priceOf, quoteDetails, VM_COLUMNS, VM_FIELDS } from '../columns.ts'
 import type { CommandContext } from '../command-context.ts'
 import { defineCommand } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
 import { isInteractive } from '../io.ts'
 import { omitUndefined, parseInteger, readTextOrFile, splitList } from '../options.ts'
 import { isId } from '../resolve-id.ts'
-import { details } from '../result.ts'
+import { details, message, table, type CommandResult } from '../result.ts'
 
 interface Options {
   os?: string
@@ -28,6 +28,8 @@ interface Options {
   network10g?: true
   ipv6Only?: true
   protect?: true
+  count?: string
+  alternative?: string[]
   dryRun?: true
 }
 
@@ -61,6 +63,11 @@ export const createVm = defineCommand<Options>({
     ['--network-10g', '10 Gbit/s network'],
     ['--ipv6-only', 'no public IPv4 address, for less where it has a price'],
     ['--protect', 'protect from delete, rebuild and restore'],
+    ['--count <number>', 'so many VMs that are alike, 1-20, all or none; {n} in hostname and name is the number of each'],
+    [
+      '--alternative <choice...>',
+      'what to take if there is no room, tried in this order: plan=<plan>, region=<region> or both with a comma; vcpu=, ram= and disk= for a custom size',
+    ],
   ],
   example: 'vm create web-1 --os debian-12 --plan small --key laptop',
   waits: true,
@@ -75,6 +82,9 @@ export const createVm = defineCommand<Options>({
       ctx.printNote(`Warning: without --key or --password nobody can log in to ${hostname} until a password is set`)
     await ctx.ask(async () => `Creating ${hostname} ${priceOf(await ctx.berth.vms.quoteCreate(body))}`)
     const created = await ctx.berth.vms.create(body)
+    if (typeof created.alternative === 'number')
+      ctx.printNote(`There was no room for what was asked for: ${options.alternative![created.alternative]} was taken instead`)
+    if (created.vms) return finishAll(ctx, created.vms, created.actionIds!)
     const done = await ctx.finish(created, `creating ${created.vm.name}`, async () => {
       const vm = await ctx.berth.vms.get(created.vmId)
       return { ...details(vm, VM_FIELDS), hint: `To log in: berth vm ssh ${vm.name}` }
@@ -82,6 +92,18 @@ export const createVm = defineCommand<Options>({
     return hasLogin ? done : { ...done, hint: noLoginHint(created.vm.name) }
   },
 })
+
+/** They are built at the same time, so that waiting for one after the other takes no longer. */
+async function finishAll(ctx: CommandContext, vms: Vm[], actionIds: string[]): Promise<CommandResult> {
+  if (ctx.options.wait === false) {
+    const each = vms.map(
+      ({ id, name }, index) => `Action ${actionIds[index]} started for ${name}. To wait: berth action wait ${id} ${actionIds[index]}`,
+    )
+    return message({ vms, actionIds }, actionIds.join('\n'), each.join('\n'))
+  }
+  for (const [index, { id, name }] of vms.entries()) await ctx.waitFor(id, actionIds[index]!, `creating ${name}`)
+  return table(await Promise.all(vms.map(({ id }) => ctx.berth.vms.get(id))), VM_COLUMNS, 'No VMs')
+}
 
 const noLoginHint = (name: string): string =>
   `It has no SSH key and no password. To log in: berth vm password ${name}, then berth vm console ${name}; for SSH, create VMs with --key`
@@ -113,7 +135,31 @@ async function buildRequest(ctx: CommandContext, options: Options, hostname: str
       network10gEnabled: options.network10g,
       publicIpv4: options.ipv6Only && false,
       isProtected: options.protect,
+      count: options.count === undefined ? undefined : parseInteger('--count', options.count),
+      alternatives: options.alternative && (await Promise.all(options.alternative.map((text) => parseAlternative(ctx, text)))),
     }),
+  }
+}
+
+type Alternative = NonNullable<Body<'createVm'>['alternatives']>[number]
+
+/** `region=ams1,plan=medium` */
+async function parseAlternative(ctx: CommandContext, text: string): Promise<Alternative> {
+  const fields = new Map<string, string>()
+  for (const part of text.split(',')) {
+    const [, key, value] = /^(region|plan|vcpu|ram|disk)=(.+)$/.exec(part) ?? []
+    if (!key || !value || fields.has(key))
+      throw usageError(
+        `--alternative ${text}: give region=, plan= or a custom size with vcpu=, ram= and disk=, such as region=ams1,plan=small`,
+      )
+    fields.set(key, value)
+  }
+  const [region, plan] = [fields.get('region'), fields.get('plan')]
+  const size = customSize(omitUndefined({ vcpu: fields.get('vcpu'), ram: fields.get('ram'), disk: fields.get('disk') }))
+  return {
+    ...(region && { regionId: await ctx.resolveId('region', region) }),
+    ...(plan && { planId: await ctx.resolveId('plan', plan) }),
+    ...(size && { customConfig: size }),
   }
 }
 

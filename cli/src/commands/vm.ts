@@ -1,27 +1,16 @@
-import { isRenewed, type Query, type UpdateVm, type VmListItem, type VmMetrics } from '@berth/sdk'
-import { ACTION_COLUMNS, priceOf, quoteDetails, VM_FIELDS } from '../columns.ts'
+import type { Query, UpdateVm, VmMetrics } from '@berth/sdk'
+import { ACTION_COLUMNS, priceOf, quoteDetails, VM_COLUMNS, VM_FIELDS } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
 import { bytes, shellWord, time } from '../format.ts'
 import { isInteractive, type Io } from '../io.ts'
 import { omitUndefined, parseInteger, parseOnOff, readTextOrFile, requireChanges, splitList } from '../options.ts'
 import { prompt, readStdin } from '../prompt.ts'
-import { details, message, table, type Columns } from '../result.ts'
+import { details, message, table } from '../result.ts'
 import { createVm } from './vm-create.ts'
 import { reach } from './vm-reach.ts'
 import { openConsole, ssh } from './vm-remote.ts'
 import { resize, upgrade } from './vm-size.ts'
-
-const VM_COLUMNS: Columns<VmListItem> = {
-  NAME: (vm) => vm.name,
-  STATUS: (vm) => (vm.shelvedAt === null ? vm.status : `${vm.status}, shelved`),
-  ADDRESS: (vm) => vm.ipAddress ?? vm.ipv6Address,
-  PLAN: (vm) => vm.plan.slug,
-  // The slug of an own image is its id.
-  OS: ({ osTemplate: { slug, name } }) => (slug.startsWith('image-') ? name : slug),
-  REGION: (vm) => vm.region.slug,
-  RENEWS: (vm) => (isRenewed(vm) ? time(vm.billing.nextRenewalAt) : null),
-}
 
 const list = defineCommand<Omit<Query<'listVms'>, 'page' | 'limit' | 'cursor'>>({
   name: 'list',

@@ -1414,6 +1414,23 @@ export interface components {
              */
             nextTryAt: string | null;
         };
+        /** @description Whether a VM of this plan would be placed in this region now, with a public IPv4 address and without add-ons. A few seconds old. Quotas and money are not looked at */
+        Availability: {
+            region: {
+                id: string;
+                slug: string;
+            };
+            plan: {
+                id: string;
+                slug: string;
+            };
+            /** @description Of the OS template: x86_64 or aarch64 */
+            architecture: string;
+            available: boolean;
+            code: ("region_closed" | "plan_not_offered" | "architecture_not_offered" | "never" | "full" | "no_address") | null;
+            /** @description The same as a sentence */
+            reason: string | null;
+        };
         /** @description Of daily backups, where they are switched on */
         BackupPolicy: {
             /** @description UTC, in which daily backups begin; null: a time of its own between 22:00 and 06:00 */
@@ -1552,8 +1569,15 @@ export interface components {
         VmCreated: {
             vm: components["schemas"]["Vm"];
             actionId: string;
+            /** @description Only with count: all of them, in the order of their numbers */
+            vms?: components["schemas"]["Vm"][] | undefined;
+            /** @description Only with count: of each in the order of vms */
+            actionIds?: string[] | undefined;
+            /** @description Only with alternatives: the index of the one that is placed; null: the request itself */
+            alternative?: (number | null) | undefined;
         };
-        Quote: {
+        /** @description Of all VMs of a count */
+        CreateQuote: {
             /** @description What would be taken from the wallet now, for example "12.00"; negative: given back */
             charge: string;
             /** @description What the VM would cost a month from then on */
@@ -1561,6 +1585,8 @@ export interface components {
             currency: string;
             /** @description Decimal with two places, for example "12.00"; debits are negative */
             balanceAfter: string;
+            /** @description Only with alternatives: the index of the one that is placed; null: the request itself */
+            alternative?: (number | null) | undefined;
         };
         CustomConfig: {
             vcpu: number;
@@ -1573,6 +1599,14 @@ export interface components {
             /** @description Mbit/s, where the catalog has a price for it; what is included when absent */
             networkSpeed?: number | undefined;
         };
+        /** @description At least one of them. What is left out is as in the request */
+        VmAlternative: {
+            /** @description must be an id: c and at least 8 more characters */
+            regionId?: string | undefined;
+            /** @description must be an id: c and at least 8 more characters */
+            planId?: string | undefined;
+            customConfig?: components["schemas"]["CustomConfig"] | undefined;
+        };
         CreateVm: {
             /** @description must be an id: c and at least 8 more characters */
             regionId: string;
@@ -1580,7 +1614,7 @@ export interface components {
             osTemplateId?: string | undefined;
             /** @description Instead of osTemplateId: the VM begins with the disk of this backup of any VM of the account, as a guest of its own. The plan needs a disk as large, the token the scope backups:restore */
             fromBackupId?: string | undefined;
-            /** @description must be 1-63 letters, digits or hyphens, and begin and end with a letter or digit */
+            /** @description Letters, digits and hyphens; with count also {n}, which stands for the number of the VM, such as web-{n} */
             hostname: string;
             /** @description must be an id: c and at least 8 more characters */
             planId?: string | undefined;
@@ -1604,6 +1638,19 @@ export interface components {
              * @default true
              */
             publicIpv4?: boolean | undefined;
+            /** @description So many VMs that are alike, all or none. In hostname and name {n} stands for the number of each, from 1; without {n} a hyphen and the number are appended where there are several */
+            count?: number | undefined;
+            /** @description What to try, in this order, where the request itself cannot be had now (no_capacity, unavailable). What is placed is charged; all VMs of a count are placed alike. Any other refusal, such as too little money for it, ends the request */
+            alternatives?: components["schemas"]["VmAlternative"][] | undefined;
+        };
+        Quote: {
+            /** @description What would be taken from the wallet now, for example "12.00"; negative: given back */
+            charge: string;
+            /** @description What the VM would cost a month from then on */
+            monthly: string;
+            currency: string;
+            /** @description Decimal with two places, for example "12.00"; debits are negative */
+            balanceAfter: string;
         };
         /** @description What is not given stays. It holds from the next daily backup on. Backups beyond the seven newest cost as much as those on demand, from the next renewal on. keepWeekly and keepMonthly need a region with a backup target */
         BackupPolicyChange: {
@@ -2232,12 +2279,15 @@ export type RuleInput = components['schemas']['RuleInput'];
 export type ReplaceRules = components['schemas']['ReplaceRules'];
 export type ChangeRule = components['schemas']['ChangeRule'];
 export type FirewallBindingState = components['schemas']['FirewallBindingState'];
+export type Availability = components['schemas']['Availability'];
 export type BackupPolicy = components['schemas']['BackupPolicy'];
 export type Vm = components['schemas']['Vm'];
 export type VmCreated = components['schemas']['VmCreated'];
-export type Quote = components['schemas']['Quote'];
+export type CreateQuote = components['schemas']['CreateQuote'];
 export type CustomConfig = components['schemas']['CustomConfig'];
+export type VmAlternative = components['schemas']['VmAlternative'];
 export type CreateVm = components['schemas']['CreateVm'];
+export type Quote = components['schemas']['Quote'];
 export type BackupPolicyChange = components['schemas']['BackupPolicyChange'];
 export type UpdateVm = components['schemas']['UpdateVm'];
 export type ActionStarted = components['schemas']['ActionStarted'];
@@ -3932,6 +3982,36 @@ export interface operations {
             };
         };
     };
+    listAvailability: {
+        parameters: {
+            query?: {
+                /** @description Slug or id of a region */
+                region?: string;
+                /** @description Slug or id of a plan */
+                plan?: string;
+                architecture?: "x86_64" | "aarch64";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Availability"][];
+                    };
+                };
+            };
+        };
+    };
     listVms: {
         parameters: {
             query?: {
@@ -4006,7 +4086,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         success: true;
-                        data: components["schemas"]["Quote"];
+                        data: components["schemas"]["CreateQuote"];
                     };
                 };
             };

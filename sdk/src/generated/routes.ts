@@ -60,6 +60,7 @@ export const ROUTES = {
   bindFirewall: { method: 'POST', path: '/firewalls/{id}/bindings' },
   getFirewallBinding: { method: 'GET', path: '/firewalls/{id}/bindings/{vmId}' },
   unbindFirewall: { method: 'DELETE', path: '/firewalls/{id}/bindings/{vmId}' },
+  listAvailability: { method: 'GET', path: '/availability' },
   createVm: { method: 'POST', path: '/vms' },
   listVms: { method: 'GET', path: '/vms' },
   getVm: { method: 'GET', path: '/vms/{id}' },

@@ -1,3 +1,4 @@
+import type { Query } from '../api.ts'
 import type { CallOptions } from '../options.ts'
 import { Resource } from './resource.ts'
 
@@ -15,6 +16,11 @@ export class Regions extends Resource {
 export class Plans extends Resource {
   list(options?: CallOptions) {
     return this.api.call('listPlans', {}, options)
+  }
+
+  /** Which plan can be had in which region now, for which architecture, and why not. */
+  availability(query?: Query<'listAvailability'>, options?: CallOptions) {
+    return this.api.call('listAvailability', { query }, options)
   }
 }
 

@@ -9,6 +9,7 @@ export class Vms extends Resource {
     return this.api.pages('listVms', { query }, options)
   }
 
+  /** With `count`, `vms` and `actionIds` have all of them; with `alternatives`, `alternative` says which was placed. */
   async create(body: Body<'createVm'>, options?: CallOptions): Promise<Started<VmCreated>> {
     const created = await this.api.call('createVm', { body }, options)
     return { ...created, vmId: created.vm.id }

@@ -91,6 +91,7 @@ import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { watchStorage } from './storage/watch.reconciler.ts'
 import { ticketRoutes } from './support/routes.ts'
 import { ticketEvents } from './support/schema.ts'
+import { availabilityRoutes } from './vms/availability.routes.ts'
 import { firewallBindingRoutes } from './vms/firewall-bindings.routes.ts'
 import { subscribeHostEvents } from './vms/reconcilers/power-sync.reconciler.ts'
 import { applyCpus } from './vms/reconcilers/apply-cpus.reconciler.ts'
@@ -159,6 +160,7 @@ export const routes: Routes[] = [
   placementGroupRoutes,
   networkRoutes,
   firewallRoutes,
+  availabilityRoutes,
   vmRoutes,
   maintenanceRoutes,
   consoleRoutes,

@@ -67,6 +67,17 @@ const refunds = invariant(
     group by reference_id having sum(amount_cents) > 0 and max(created_at) >= ${since}`,
 )
 
+const ordered = invariant(
+  'charges.as_ordered',
+  'Each VM of a request was charged what its action says',
+  ({ since }) => sql`
+    select r.id, format('action %s says that VM %s costs %s cents, but %s were charged', r.id, r.subject_id, r.input ->> 'chargedCents',
+      coalesce(first.cents::text, 'none')) as what
+    from workflow_runs r left join lateral (
+      select -amount_cents as cents from wallet_transactions t where t.reference_id = r.subject_id and t.type = 'VM_CHARGE' order by number limit 1) first on true
+    where r.label = 'CREATE' and r.input ? 'chargedCents' and r.created_at >= ${since} and first.cents is distinct from (r.input ->> 'chargedCents')::int8`,
+)
+
 /** Charged again only after a full refund, because provisioning failed, or after the VM was lost with its host; and it was rebuilt. */
 const firstMonth = invariant(
   'charges.first_month',
@@ -107,4 +118,15 @@ const payments = invariant(
     where t.received <> coalesce(p.received_cents, 0) or t.deposits <> (p.status = 'SUCCEEDED')::int or t.taken_back <> p.reversed_cents`,
 )
 
-export const moneyInvariants: Invariant[] = [balance, running, notNegative, paidFor, charged, refunds, firstMonth, causes, payments]
+export const moneyInvariants: Invariant[] = [
+  balance,
+  running,
+  notNegative,
+  paidFor,
+  charged,
+  ordered,
+  refunds,
+  firstMonth,
+  causes,
+  payments,
+]

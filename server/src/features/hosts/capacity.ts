@@ -1,12 +1,23 @@
 // Host capacity, reserved and released in the caller's transaction by one conditional statement each.
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
-import { noCapacityError } from '../../kernel/no-capacity.ts'
+import { noCapacityError, type Missing } from '../../kernel/no-capacity.ts'
+import type { Row } from '../../schema/rows.gen.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { plansSoldIn, type RegionRow } from '../catalog/service.ts'
 import { reserveImageInStorage } from '../storage/service.ts'
 import { hostsWithIpv6 } from './ipv6-ranges.ts'
 import { freeByNode, freeCpusIn, pinCpus, unpinCpus } from './cpus.ts'
-import { aboveReserveGiB, copyGiBOn, noCapacity, rankHosts, type ForSale, type HostRanking, type Need } from './placement.ts'
+import {
+  aboveReserveGiB,
+  copyGiBOn,
+  chooseHosts,
+  missingOf,
+  noCapacity,
+  rankHosts,
+  type ForSale,
+  type HostRanking,
+  type Need,
+} from './placement.ts'
 import { listHostsIn, type HostRow } from './sql.ts'
 
 export { copyGiBOn, type CopyNeed } from './placement.ts'
@@ -28,6 +39,57 @@ export async function reserveCapacityInRegion(tx: Tx, region: RegionRow, need: N
   throw noCapacity(region.slug, need, hosts.length, { rejected, lacking })
 }
 
+/** A host was filled by somebody else after it was chosen. */
+class HostFilledError extends Error {}
+
+/**
+ * For several VMs, or for none: the hosts in the order of the needs. They are chosen first and then booked in the order of their ids, so that those who book several do not
+ * wait for each other in a circle. `onBooked` is told of each need.
+ */
+export async function reserveCapacitiesInRegion(
+  tx: Tx,
+  region: RegionRow,
+  needs: readonly Need[],
+  onBooked: (host: HostRow, index: number) => Promise<unknown>,
+): Promise<HostRow[]> {
+  for (;;) {
+    const chosen = await chooseIn(tx, region, needs)
+    const inOrder = chosen
+      .map((host, index) => ({ host, index }))
+      .toSorted((a, b) => (a.host.id < b.host.id ? -1 : a.host.id > b.host.id ? 1 : 0))
+    try {
+      return await tx.attempt(async () => {
+        for (const { host, index } of inOrder) {
+          const need = needs[index]!
+          if (!(await reserveCapacity(tx, host.id, need, copyGiBOn(host.id, need.copy)))) throw new HostFilledError()
+          await onBooked(host, index)
+        }
+        return chosen
+      })
+    } catch (error) {
+      if (!(error instanceof HostFilledError)) throw error // each time somebody else has got room: it ends
+    }
+  }
+}
+
+async function chooseIn(tx: Tx, region: RegionRow, needs: readonly Need[]): Promise<HostRow[]> {
+  const [all, forSale] = await Promise.all([listHostsIn(tx, region.id), whatIsSoldIn(tx, region)])
+  const hosts = all.filter((host) => isConnected(region, host))
+  const first = needs[0]!
+  const facts = {
+    ...(!first.publicIpv4 && { withIpv6: await hostsWithIpv6(tx, region.id) }),
+    ...(first.dedicatedFor !== undefined && { freeCpus: await freeCpusIn(tx, hosts) }),
+  }
+  const chosen = chooseHosts(
+    hosts,
+    needs.map((need) => ({ ...need, forSale })),
+    facts,
+  )
+  if (Array.isArray(chosen)) return chosen
+  if (await freeProofRoom(tx, sql`h.region_id = ${region.id}`)) return chooseIn(tx, region, needs)
+  throw noCapacity(region.slug, first, hosts.length, chosen, needs.length)
+}
+
 const whatIsSoldIn = async (db: Queries, region: RegionRow): Promise<ForSale> => {
   const plans = await plansSoldIn(db, region.slug)
   const [largest] = plans.filter((plan) => !plan.dedicated_cpu).toSorted((a, b) => b.ram_mib - a.ram_mib || b.vcpu - a.vcpu)
@@ -46,23 +108,54 @@ const rankIn = async (db: Queries, region: RegionRow, hosts: HostRow[], need: Ne
   })
 
 export interface RegionRoom {
-  /** The hosts that have room now. */
+  /** The hosts that have room now, in the order in which `reserveCapacityInRegion` tries them. */
   find(need: Need): HostRow[]
   /** Whether a host would do if nothing else were there. */
   couldTake(need: Need): boolean
+  /** What no host there has, whatever else is on it; empty where `couldTake`. */
+  neverThere(need: Need): Missing[]
 }
 
 /** As it is now, booking nothing. */
 export async function readRoom(db: Queries, region: RegionRow): Promise<RegionRoom> {
   const hosts = (await listHostsIn(db, region.id)).filter((host) => isConnected(region, host))
-  const facts = { withIpv6: await hostsWithIpv6(db, region.id), freeCpus: await freeCpusIn(db, hosts) }
+  const [withIpv6, freeCpus, forSale, proofs] = await Promise.all([
+    hostsWithIpv6(db, region.id),
+    freeCpusIn(db, hosts),
+    whatIsSoldIn(db, region),
+    proofRoom(db, region.id),
+  ])
+  const facts = { withIpv6, freeCpus }
+  const withoutProofs = proofs.length > 0 ? hosts.map((host) => proofs.filter(({ host_id }) => host_id === host.id).reduce(less, host)) : []
   const empty = hosts.map(emptied)
   const ever = { ...facts, freeCpus: new Map(hosts.map((host) => [host.id, freeByNode(host, new Set())])) }
+  const rankEver = ({ rule: _, ...need }: Need) => rankHosts(empty, need, ever)
   return {
-    find: (need) => rankHosts(hosts, need, facts).fitting,
-    couldTake: ({ rule: _, ...need }) => rankHosts(empty, need, ever).fitting.length > 0,
+    find: (need) => {
+      const { fitting } = rankHosts(hosts, { ...need, forSale }, facts)
+      return fitting.length > 0 ? fitting : rankHosts(withoutProofs, { ...need, forSale }, facts).fitting
+    },
+    couldTake: (need) => rankEver(need).fitting.length > 0,
+    neverThere: (need) => {
+      const { fitting, rejected, lacking } = rankEver(need)
+      return fitting.length > 0 ? [] : missingOf(rejected, lacking)
+    },
   }
 }
+
+type Booked = Pick<Row<'backup_proofs'>, 'vcpu' | 'ram_mib' | 'disk_gib'>
+
+/** What guests that prove backups have booked, and give way with. */
+const proofRoom = (db: Queries, regionId: string) =>
+  db.many<Booked & Pick<Row<'backup_proofs'>, 'host_id'>>(sql`
+    select p.host_id, p.vcpu, p.ram_mib, p.disk_gib from backup_proofs p join hosts h on h.id = p.host_id where h.region_id = ${regionId} and p.vcpu > 0`)
+
+const less = (host: HostRow, { vcpu, ram_mib, disk_gib }: Booked): HostRow => ({
+  ...host,
+  vcpu_used: host.vcpu_used - vcpu,
+  ram_used_mib: host.ram_used_mib - ram_mib,
+  disk_used_gib: host.disk_used_gib - disk_gib,
+})
 
 const emptied = (host: HostRow): HostRow => ({
   ...host,

@@ -101,6 +101,49 @@ export function rankHosts(hosts: readonly HostRow[], need: Need, facts: Placemen
   return { fitting: fitting.sort(compareRanks).map(({ host }) => host), rejected, lacking }
 }
 
+/**
+ * Hosts for several VMs that are placed at the same time, in the order of the needs: each is chosen as if those before it were there already. What stands in the way of
+ * the first that has none, where there is one.
+ */
+export function chooseHosts(
+  all: readonly HostRow[],
+  needs: readonly Need[],
+  { freeCpus, ...facts }: PlacementFacts,
+): HostRow[] | HostRanking {
+  const hosts = new Map(all.map((host) => [host.id, host]))
+  const free = new Map(freeCpus)
+  const together = new Map<string, number>()
+  const chosen: HostRow[] = []
+  for (const { rule, ...need } of needs) {
+    const vmsByHost = new Map(rule?.vmsByHost)
+    for (const [id, vms] of together) vmsByHost.set(id, vms + (vmsByHost.get(id) ?? 0))
+    const ranking = rankHosts([...hosts.values()], { ...need, ...(rule && { rule: { ...rule, vmsByHost } }) }, { ...facts, freeCpus: free })
+    const [best] = ranking.fitting
+    if (!best) return ranking
+    chosen.push(best)
+    hosts.set(best.id, withVm(best, need))
+    together.set(best.id, 1 + (together.get(best.id) ?? 0))
+    if (need.dedicatedFor !== undefined) free.set(best.id, withoutCpus(free.get(best.id)!, need.vcpu))
+  }
+  return chosen
+}
+
+function withVm(host: HostRow, need: Need): HostRow {
+  const copyGiB = copyGiBOn(host.id, need.copy)
+  return {
+    ...host,
+    vcpu_used: host.vcpu_used + (need.dedicatedFor === undefined ? need.vcpu : 0),
+    ram_used_mib: host.ram_used_mib + need.ramMiB,
+    disk_used_gib: host.disk_used_gib + need.diskGiB + copyGiB,
+    disk_restoring_gib: host.disk_restoring_gib + copyGiB,
+  }
+}
+
+function withoutCpus(free: ReadonlyMap<number, readonly unknown[]>, count: number): Map<number, readonly unknown[]> {
+  const node = pickNode(free, count)!
+  return new Map(free).set(node, free.get(node)!.slice(count))
+}
+
 /** In the order in which they count; lower is better. */
 interface Ranked {
   host: HostRow
@@ -271,7 +314,13 @@ export function describeRejected({ rejected, lacking }: Omit<HostRanking, 'fitti
 }
 
 /** "No capacity in fra1 for 4 GiB RAM and 80 GiB disk: 3 hosts checked, 2 full (RAM), 1 in maintenance" */
-export function noCapacity(regionSlug: string, need: Need, checked: number, { rejected, lacking }: Omit<HostRanking, 'fitting'>): ApiError {
+export function noCapacity(
+  regionSlug: string,
+  need: Need,
+  checked: number,
+  { rejected, lacking }: Omit<HostRanking, 'fitting'>,
+  vms = 1,
+): ApiError {
   const reasons = describeRejected({ rejected, lacking })
   const cpus =
     need.dedicatedFor !== undefined ? `${counted(need.vcpu, 'dedicated CPU')}, ` : lacking.has('vCPU') ? `${need.vcpu} vCPU, ` : ''
@@ -281,12 +330,12 @@ export function noCapacity(regionSlug: string, need: Need, checked: number, { re
   const advice = rejected.has('with a VM of its placement group')
     ? '. A STRICT_SPREAD group has one VM on a host at most: choose a SPREAD group, or another region'
     : ''
-  const text = `No capacity in ${regionSlug} for ${cpus}${size} RAM${disk}${copy}: ${[`${counted(checked, 'host')} checked`, ...reasons].join(', ')}${advice}`
+  const text = `No capacity in ${regionSlug} for ${vms > 1 ? `${vms} VMs of ` : ''}${cpus}${size} RAM${disk}${copy}: ${[`${counted(checked, 'host')} checked`, ...reasons].join(', ')}${advice}`
   return noCapacityError(text, missingOf(rejected, lacking))
 }
 
 /** What would have to be there; nothing of how much there is. */
-const missingOf = (rejected: HostRanking['rejected'], lacking: HostRanking['lacking']): Missing[] => {
+export const missingOf = (rejected: HostRanking['rejected'], lacking: HostRanking['lacking']): Missing[] => {
   const missing = [...rejected.keys()].flatMap((reason): Missing[] =>
     reason === 'full' ? [...lacking].map((resource) => RESOURCES[resource]) : [REASONS[reason] ?? missingFor(reason)],
   )

@@ -230,13 +230,13 @@ export const poolsFor = (db: Queries, host: HostRow) =>
 
 export const isIpv6 = ({ cidr }: Pick<PoolRow, 'cidr'>): boolean => cidr.includes(':')
 
-/** Whether one of the hosts has an IPv4 address to give now. */
-export const hasFreeAddress = async (db: Queries, now: Date, hosts: HostRow[]): Promise<boolean> =>
-  (await db.maybe(sql`
-    select from address_pools p where family(p.cidr) = 4
-      and (p.host_id = any(${hosts.map(({ id }) => id)}::text[]) or (p.host_id is null and p.region_id = any(${hosts.map(({ region_id }) => region_id)}::text[])))
-      and exists (select from free_addresses f where f.pool_id = p.id and case when f.account_id is null then f.available_at end <= ${now}) limit 1`)) !==
-  undefined
+/** Which hosts of the region have an IPv4 address to give now. */
+export async function readFreeAddresses(db: Queries, now: Date, regionId: string): Promise<(host: Pick<HostRow, 'id'>) => boolean> {
+  const pools = await db.many<Pick<PoolRow, 'host_id'>>(sql`
+    select p.host_id from address_pools p where family(p.cidr) = 4 and p.region_id = ${regionId}
+      and exists (select from free_addresses f where f.pool_id = p.id and case when f.account_id is null then f.available_at end <= ${now})`)
+  return ({ id }) => pools.some(({ host_id }) => host_id === null || host_id === id)
+}
 
 /** Allocates an IPv4 address from one of the pools of a host. */
 export async function allocatePublicIp(tx: Tx, now: Date, pools: PoolRow[], regionSlug: string): Promise<TakenAddress> {

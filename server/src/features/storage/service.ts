@@ -218,11 +218,15 @@ export async function requireReplicatedStorage(db: Queries, region: RegionRow): 
     throw apiError('unavailable', `Region ${region.slug} has no replicated storage: choose a plan with local storage, or another region`)
 }
 
-/** Whether there is room now, booking nothing. */
-export const hasStorageRoom = async (db: Queries, region: RegionRow, gib: number): Promise<boolean> =>
-  (await sql.backendsIn(db, region.id, kindOf(region))).some(
-    (row) => row.unreachable_since === null && (storageAboveReserveGiB(row) ?? -1) >= gib,
-  )
+/** How large a disk there is room for now, by the rule of `reserveStorageInRegion`, booking nothing; null where the region has no pools. */
+export async function largestStorageRoom(db: Queries, region: RegionRow): Promise<number | null> {
+  const rows = await sql.backendsIn(db, region.id, kindOf(region))
+  const roomOf = ({ capacity_gib, free_gib, reserve_gib, used_gib, unreachable_since }: sql.StorageBackendRow): number =>
+    capacity_gib === null || free_gib === null || reserve_gib === null || free_gib < reserve_gib || unreachable_since !== null
+      ? 0
+      : capacity_gib - reserve_gib - used_gib
+  return rows.length === 0 ? null : Math.max(...rows.map(roomOf))
+}
 
 /** Books room in the pool that has most of it. Pools are locked before hosts, by every transaction that locks both. */
 export async function reserveStorageInRegion(tx: Tx, region: RegionRow, gib: number): Promise<sql.StorageBackendRow> {

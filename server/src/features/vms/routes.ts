@@ -17,6 +17,7 @@ import { hashGuestPassword } from './model/guest-password.ts'
 import {
   AttachNetwork,
   CheckReach,
+  CreateQuote,
   CreateVm,
   ForceOption,
   Reach,
@@ -65,13 +66,14 @@ export const vmRoutes: Routes = (api, deps) => {
         'insufficient_funds',
         'no_capacity',
       ],
-      summary: 'Create a VM',
+      summary: 'Create a VM, or several that are alike',
       tag,
       scope: 'vms:create',
       body: CreateVm,
       status: 202,
       data: VmCreated,
       ...quotedOnDryRun,
+      dryRunData: CreateQuote,
       ...ofPassword,
     },
     async (tx, { principal, body, query }, passwordHash) => {

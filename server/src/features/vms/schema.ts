@@ -7,15 +7,21 @@ import { BackupPolicyChange, Status, Vm } from './shapes.schema.ts'
 export * from './shapes.schema.ts'
 export * from './events.schema.ts'
 
-export const Hostname = Type.String({
+export const HOSTNAME_RULE = 'must be 1-63 letters, digits or hyphens, and begin and end with a letter or digit'
+export const isHostname = (text: string): boolean => text.length <= 63 && /^[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?$/.test(text)
+
+/** Without a count it must be a host name as it is. */
+const Hostname = Type.String({
   minLength: 1,
   maxLength: 63,
-  pattern: '^[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?$',
-  rule: 'must be 1-63 letters, digits or hyphens, and begin and end with a letter or digit',
+  pattern: '^([a-zA-Z0-9]|\\{n\\})(([a-zA-Z0-9-]|\\{n\\})*([a-zA-Z0-9]|\\{n\\}))?$',
+  rule: HOSTNAME_RULE,
+  description: 'Letters, digits and hyphens; with count also {n}, which stands for the number of the VM, such as web-{n}',
 })
 
 export const Password = text(8, 128)
-export const VmName = nameText(1, 100)
+export const MAX_NAME = 100
+export const VmName = nameText(1, MAX_NAME)
 
 export const CustomConfig = object(
   {
@@ -42,6 +48,11 @@ export const CustomConfig = object(
     ),
   },
   { title: 'CustomConfig' },
+)
+
+const VmAlternative = object(
+  { regionId: Type.Optional(Id), planId: Type.Optional(Id), customConfig: Type.Optional(CustomConfig) },
+  { title: 'VmAlternative', description: 'At least one of them. What is left out is as in the request' },
 )
 
 export const CreateVm = object(
@@ -73,13 +84,82 @@ export const CreateVm = object(
         description: 'False: IPv6 alone, where the region has it, for ipv4PriceMonthly of the plan less',
       }),
     ),
+    count: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 20,
+        rule: 'must be 1-20',
+        description:
+          'So many VMs that are alike, all or none. In hostname and name {n} stands for the number of each, from 1; without {n} a hyphen and the number are appended where there are several',
+      }),
+    ),
+    alternatives: Type.Optional(
+      Type.Array(VmAlternative, {
+        maxItems: 5,
+        description:
+          'What to try, in this order, where the request itself cannot be had now (no_capacity, unavailable). What is placed is charged; all VMs of a count are placed alike. Any other refusal, such as too little money for it, ends the request',
+      }),
+    ),
   },
   { title: 'CreateVm' },
 )
 export type CreateVm = Static<typeof CreateVm>
 
-export const VmCreated = object({ vm: Vm, actionId: Type.String() }, { title: 'VmCreated' })
+const Place = object({ id: Type.String(), slug: Type.String() })
+
+export const Availability = object(
+  {
+    region: Place,
+    plan: Place,
+    architecture: Type.String({ description: 'Of the OS template: x86_64 or aarch64' }),
+    available: Type.Boolean(),
+    code: nullable(
+      Type.Enum(['region_closed', 'plan_not_offered', 'architecture_not_offered', 'never', 'full', 'no_address'], {
+        description:
+          'Why not. never: no host of the region is large enough for the plan, or has what it needs. full: there is no room now. no_address: no public IPv4 address is free. Null where it is available',
+      }),
+    ),
+    reason: nullable(Type.String({ description: 'The same as a sentence' })),
+  },
+  {
+    title: 'Availability',
+    description:
+      'Whether a VM of this plan would be placed in this region now, with a public IPv4 address and without add-ons. A few seconds old. Quotas and money are not looked at',
+  },
+)
+export type Availability = Static<typeof Availability>
+
+const filterOf = (what: string) => Type.Optional(Type.String({ maxLength: 64, description: `Slug or id of a ${what}` }))
+export const AvailabilityQuery = {
+  region: filterOf('region'),
+  plan: filterOf('plan'),
+  architecture: Type.Optional(Type.Enum(['x86_64', 'aarch64'])),
+}
+export type AvailabilityQuery = Static<ReturnType<typeof Type.Object<typeof AvailabilityQuery>>>
+
+const alternative = Type.Optional(
+  nullable(
+    Type.Integer({
+      minimum: 0,
+      description: 'Only with alternatives: the index of the one that is placed; null: the request itself',
+    }),
+  ),
+)
+
+export const VmCreated = object(
+  {
+    vm: Vm,
+    actionId: Type.String(),
+    vms: Type.Optional(Type.Array(Vm, { description: 'Only with count: all of them, in the order of their numbers' })),
+    actionIds: Type.Optional(Type.Array(Type.String(), { description: 'Only with count: of each in the order of vms' })),
+    alternative,
+  },
+  { title: 'VmCreated' },
+)
 export type VmCreated = Static<typeof VmCreated>
+
+export const CreateQuote = object({ ...Quote.properties, alternative }, { title: 'CreateQuote', description: 'Of all VMs of a count' })
+export type CreateQuote = Static<typeof CreateQuote>
 
 export const UpdateVm = object(
   {

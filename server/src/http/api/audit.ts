@@ -89,13 +89,17 @@ const isOurId = (value: unknown): value is string => typeof value === 'string' &
 
 function resourceIds(params: unknown, data: unknown): string[] {
   const named = Object.values(params ?? {}).filter(isOurId)
-  return [...new Set([...named, ...[idOf(data)].filter(isOurId)])]
+  return [...new Set([...named, ...idsOf(data).filter(isOurId)])]
 }
 
 /** The id in a response: `{ id, … }` or `{ thing: { id, … }, … }`. */
-function idOf(data: unknown): unknown {
-  if (typeof data !== 'object' || data === null) return undefined
-  if ('id' in data) return data.id
-  const inner: unknown = Object.values(data).find((value: unknown) => typeof value === 'object' && value !== null && 'id' in value)
-  return (inner as { id?: unknown } | undefined)?.id
+/** Of what was made: one thing, or several in a list of the answer. */
+function idsOf(data: unknown): unknown[] {
+  if (typeof data !== 'object' || data === null) return []
+  if ('id' in data) return [data.id]
+  const values: unknown[] = Object.values(data)
+  const inner = [values.find(hasId), ...values.filter(Array.isArray).flat()].filter(hasId)
+  return inner.map(({ id }) => id)
 }
+
+const hasId = (value: unknown): value is { id: unknown } => typeof value === 'object' && value !== null && 'id' in value

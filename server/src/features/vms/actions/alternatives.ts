@@ -5,11 +5,10 @@ import type { Queries } from '../../../kernel/database/db.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { missingIn, noCapacityError } from '../../../kernel/no-capacity.ts'
 import { listPlanRows, listRegionRows, type RegionRow } from '../../catalog/service.ts'
-import { hasFreeAddress } from '../../hosts/public-addresses.ts'
-import { readRoom, type Need, type RegionRoom } from '../../hosts/service.ts'
-import { hasStorageRoom } from '../../storage/service.ts'
+import type { Need } from '../../hosts/service.ts'
 import { planShape, type PricedSize } from '../billing/pricing.ts'
 import type { Wishes } from '../model/placement.ts'
+import { findObstacle, needOf, readRegionState } from './room.ts'
 
 interface Asked {
   region: RegionRow
@@ -31,15 +30,15 @@ export const withAlternatives = (now: Date, error: unknown, asked: Asked): unkno
     : error
 
 async function findAlternatives(db: Queries, now: Date, error: ApiError, asked: Asked): Promise<ApiError> {
-  const { region, shape } = asked
+  const { region, shape, where, copy } = asked
   const regions: string[] = []
   for (const other of asked.isBound ? [] : await listRegionRows(db))
-    if (other.id !== region.id && regions.length < MOST && (await fits(db, now, other, await readRoom(db, other), shape, asked)))
+    if (other.id !== region.id && regions.length < MOST && !findObstacle(await readRegionState(db, now, other), shape, where, copy))
       regions.push(other.slug)
-  const [room, plans] = [await readRoom(db, region), new Array<string>()]
+  const [here, plans] = [await readRegionState(db, now, region), new Array<string>()]
   for (const other of smaller(shape, asked, (await listPlanRows(db)).map(planShape)))
-    if (plans.length < MOST && (await fits(db, now, region, room, other, asked))) plans.push(other.name)
-  const later = room.couldTake(needOf(shape, asked))
+    if (plans.length < MOST && !findObstacle(here, other, where, copy)) plans.push(other.name)
+  const later = here.room.couldTake(needOf(shape, where, copy))
   const isAdvised = regions.length + plans.length > 0 || String(missingIn(error)) === 'placement_group' // which says what to do
   const text = [
     error.message,
@@ -59,20 +58,3 @@ function smaller(shape: PricedSize, { minimum }: Asked, plans: PricedSize[]): Pr
     .filter((plan) => plan.planId !== shape.planId && isSmaller(plan) && isEnough(plan))
     .toSorted((a, b) => b.ramMiB - a.ramMiB || b.vcpu - a.vcpu || Number(b.priceCents - a.priceCents))
 }
-
-async function fits(db: Queries, now: Date, region: RegionRow, room: RegionRoom, shape: PricedSize, asked: Asked): Promise<boolean> {
-  if (!region.available || !shape.available || !(shape.regionSlugs?.includes(region.slug) ?? true)) return false
-  if (shape.storage === 'REPLICATED' && !(await hasStorageRoom(db, region, shape.diskGiB))) return false
-  const hosts = room.find(needOf(shape, asked))
-  return hosts.length > 0 && (!asked.where.publicIpv4 || (await hasFreeAddress(db, now, hosts)))
-}
-
-const needOf = ({ vcpu, ramMiB, diskGiB, storage, dedicatedCpu, traits }: PricedSize, { where, copy }: Asked): Need => ({
-  ...where,
-  vcpu,
-  ramMiB,
-  diskGiB: storage === 'LOCAL' ? diskGiB : 0,
-  traits,
-  ...(dedicatedCpu && { dedicatedFor: 'anyone' }),
-  ...(copy && storage === 'LOCAL' && { copy }),
-})

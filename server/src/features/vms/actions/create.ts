@@ -1,5 +1,5 @@
-// POST /vms. One transaction writes quota, capacity, address, row, action, event and charge, or none of them. The wallet is locked last,
-// because all creates of an account queue for that lock. The workflow provisions the paid VM or compensates everything; a rebuild of a VM
+// POST /vms. One transaction writes quota, capacity, address, row, action, event and charge of all its VMs, or none of them: first what is reserved of all, then their
+// rows, then the events, and the charges last, because all creates of an account queue for the lock of its wallet. The workflow provisions the paid VM or compensates everything; a rebuild of a VM
 // that failed to provision uses it too.
 import { randomUUID } from 'node:crypto'
 import { DryRunResult } from '../../../http/api/api.ts'
@@ -8,6 +8,7 @@ import type { DiskSource } from '../../../hypervisor/driver.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError, invalid } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
+import type { Cents } from '../../../kernel/money.ts'
 import type { EndContext, StepContext, WorkflowBuilder } from '../../../workflow/workflow-builder.ts'
 import {
   catalogNumbers,
@@ -27,18 +28,20 @@ import { joinGroup, ruleForNewVm } from '../../placement-groups/service.ts'
 import { createPortState, pausePorts } from '../../ports/service.ts'
 import { noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
 import { requireReplicatedStorage } from '../../storage/service.ts'
-import { balanceOf, charge, type Quote, refund, requireEnough, toQuote } from '../../wallet/service.ts'
+import { balanceOf, charge, refund, requireEnough, toQuote } from '../../wallet/service.ts'
 import { monthlyPrice, nextRenewal, type PricedSize, resolveSize, speedBought } from '../billing/pricing.ts'
 import { requireFewRests } from '../model/address-rests.ts'
 import { recordVmEvent, recordVmEventAndShow } from '../model/events.ts'
 import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
-import { allocatePlacement, releasePlacement, reserveVmQuotas } from '../model/placement.ts'
+import { allocatePlacement, allocatePlacements, type Placement, releasePlacement, reserveVmQuotas, times } from '../model/placement.ts'
 import { releaseFetchedRoom, releaseRestoreRoom } from '../model/restore-room.ts'
 import * as sql from '../model/sql.ts'
 import { recordLateMachine, recordStaleMachine } from '../model/stale-machines.ts'
-import type { CreateVm, VmCreated } from '../schema.ts'
+import type { CreateQuote, CreateVm, Vm, VmCreated } from '../schema.ts'
 import { withAlternatives } from './alternatives.ts'
+import { alternativesOf, type Choice, namesOf, placeFirst } from './choices.ts'
+import { isOffered } from './room.ts'
 import {
   applyPorts,
   awaitReadyOrEnd,
@@ -61,11 +64,11 @@ export async function createVm(
   input: CreateVm,
   dryRun = false,
   passwordHash: string | null = null,
-): Promise<VmCreated | DryRunResult<Quote>> {
+): Promise<VmCreated | DryRunResult<CreateQuote>> {
   const { accountId } = who
   const { currency } = deps.config
   const now = deps.clock.now()
-  const id = newId()
+  const names = namesOf(input)
   const source = await findSource(tx, deps, who, input)
   const [region, template, numbers, shape, balance, keys, firewalls, networks, rule] = await Promise.all([
     getRegion(tx, input.regionId),
@@ -78,91 +81,122 @@ export async function createVm(
     requireNetworks(tx, accountId, unique(input.privateNetworkIds)),
     ruleForNewVm(tx, accountId, input.placementGroupId),
   ])
-
-  requireAvailable(region, shape)
-  requireFits(template, shape, source)
   const { dailyBackupEnabled: dailyBackup = false, network10gEnabled: network10g = false, publicIpv4 = true } = input
   const addOns = { dailyBackup, network10g, publicIpv4 }
-  if (shape.storage === 'REPLICATED') await requireReplicatedStorage(tx, region)
-  if (!publicIpv4) await requireIpv6(tx, region)
-  if (network10g) await require10g(tx, region)
-  const boughtMbps = speedBought(numbers, shape)
-  if (boughtMbps > 0) await requireSpeed(tx, region, boughtMbps)
-  requireInRegion(region, networks)
-  await reserveVmQuotas(tx, accountId, shape, 1n)
-  if (publicIpv4) await requireFewRests(tx, now, accountId)
-  const price = monthlyPrice(numbers, shape.priceCents, addOns)
-  requireEnough(balance, price, currency)
-  const runId = newId()
-  const where = { storage: shape.storage, ...guestNeed(template), traits: shape.traits, network10g, boughtMbps, publicIpv4, rule }
-  const { vcpu, ramMiB, diskGiB } = shape
-  const size = { vcpu, ramMiB, diskGiB, ...(shape.dedicatedCpu && { dedicatedFor: id }) }
-  // In a storage backend what is fetched becomes the disk.
-  const copy = source && shape.storage === 'LOCAL' ? { runId, gib: source.diskGiB, storedOn: null } : undefined
-  const place = await allocatePlacement(tx, now, region, size, where, copy).catch((error: unknown) => {
-    const minimum = { ramMiB: template.min_ram_mib, diskGiB: Math.max(template.min_disk_gib, source?.diskGiB ?? 0) }
-    throw withAlternatives(now, error, { region, shape, where, copy, minimum, isBound: networks.length > 0 })
-  })
-  if (!source) await reserveImageRoom(tx, template, place)
 
-  const renewalDay = now.getUTCDate()
-  const row = {
-    ...place,
-    id,
-    account_id: accountId,
-    region_id: region.id,
-    plan_id: shape.planId,
-    os_template_id: template.id,
-    uuid: randomUUID(),
-    name: input.name ?? input.hostname,
-    hostname: input.hostname,
-    vcpu: shape.vcpu,
-    ram_mib: shape.ramMiB,
-    disk_gib: shape.diskGiB,
-    storage: shape.storage,
-    bandwidth_gb: shape.bandwidthGb,
-    network_mbps: shape.networkMbps,
-    throttle_mbps: shape.throttleMbps,
-    disk_iops: shape.diskIops,
-    disk_mib_per_second: shape.diskMiBPerSecond,
-    dedicated_cpu: shape.dedicatedCpu,
-    custom_price_cents: shape.customPriceCents,
-    network_10g: network10g,
-    daily_backup: dailyBackup,
-    public_ipv4: publicIpv4,
-    is_protected: input.isProtected ?? false,
-    renewal_day: renewalDay,
-    period_started_at: now,
-    period_price_cents: price,
-    next_renewal_at: nextRenewal(now, renewalDay),
-    created_at: now,
+  /** Reserves what all the VMs need, and checks that they can be paid. */
+  async function place({ region, shape }: Choice): Promise<Placed> {
+    requireAvailable(region, shape)
+    requireFits(template, shape, source)
+    if (shape.storage === 'REPLICATED') await requireReplicatedStorage(tx, region)
+    if (!publicIpv4) await requireIpv6(tx, region)
+    if (network10g) await require10g(tx, region)
+    const boughtMbps = speedBought(numbers, shape)
+    if (boughtMbps > 0) await requireSpeed(tx, region, boughtMbps)
+    requireInRegion(region, networks)
+    await reserveVmQuotas(tx, accountId, times(shape, names.length), BigInt(names.length))
+    if (publicIpv4) await requireFewRests(tx, now, accountId)
+    const price = monthlyPrice(numbers, shape.priceCents, addOns)
+    requireEnough(balance, price * BigInt(names.length), currency)
+    const where = { storage: shape.storage, ...guestNeed(template), traits: shape.traits, network10g, boughtMbps, publicIpv4, rule }
+    const { vcpu, ramMiB, diskGiB } = shape
+    const wanted = names.map((name) => {
+      const [id, runId] = [newId(), newId()]
+      // In a storage backend what is fetched becomes the disk.
+      const copy = source && shape.storage === 'LOCAL' ? { runId, gib: source.diskGiB, storedOn: null } : undefined
+      return { ...name, id, runId, size: { vcpu, ramMiB, diskGiB, ...(shape.dedicatedCpu && { dedicatedFor: id }) }, copy }
+    })
+    const [first, ...others] = wanted
+    const allocated =
+      others.length === 0
+        ? allocatePlacement(tx, now, region, first!.size, where, first!.copy).then((place) => [place])
+        : allocatePlacements(tx, now, region, wanted, where)
+    const places = await allocated.catch((error: unknown) => {
+      if (others.length > 0) throw error
+      const minimum = { ramMiB: template.min_ram_mib, diskGiB: Math.max(template.min_disk_gib, source?.diskGiB ?? 0) }
+      throw withAlternatives(now, error, { region, shape, where, copy: first!.copy, minimum, isBound: networks.length > 0 })
+    })
+    if (!source) for (const place of places) await reserveImageRoom(tx, template, place)
+    return { region, shape, price, vms: wanted.map((vm, index) => ({ ...vm, place: places[index]! })) }
   }
-  const run = { vmId: id, chargedCents: price.toString(), passwordHash: sealPassword(deps, id, passwordHash) }
-  const options = { label: 'CREATE', ownerId: accountId, subjectId: id, runId }
-  const [, actionId] = await Promise.all([
-    sql.insertVm(tx, row),
-    source ? source.start(run, options) : deps.workflows.start(tx, provisionVm, run, options),
-    createPortState(tx, id, place.host_id, accountId),
-    noteKeyUse(
-      tx,
+
+  const alternatives = await alternativesOf(tx, input, (choice) => {
+    requireSize(template, choice.shape, source)
+    requireInRegion(choice.region, networks)
+  })
+  const { alternative, placed } = await placeFirst(tx, { region, shape }, alternatives, place)
+  const { price, vms } = placed
+  const renewalDay = now.getUTCDate()
+  const actionIds: string[] = []
+  for (const { id, runId, hostname, name, place } of vms) {
+    const row = {
+      ...place,
       id,
-      keys.map((key) => key.id),
-    ),
-  ])
-  await joinGroup(tx, id, input.placementGroupId)
-  for (const firewall of firewalls) await bind(tx, now, firewall, id)
-  for (const network of networks) await allocateAddress(tx, network, id)
-  const vm = await recordVmEventAndShow(tx, deps, accountId, id, 'vm.provisioning', { actionId })
-  const entry = {
-    type: 'VM_CHARGE',
-    description: `First month of ${input.name ?? input.hostname}`,
-    referenceType: 'VM',
-    referenceId: id,
-    currency,
-  } as const
-  const { balance_after_cents } = await charge(tx, now, accountId, price, entry)
-  if (dryRun) return new DryRunResult(toQuote(currency, { charge: price, monthly: price, balanceAfter: balance_after_cents }))
-  return { vm, actionId }
+      account_id: accountId,
+      region_id: placed.region.id,
+      plan_id: placed.shape.planId,
+      os_template_id: template.id,
+      uuid: randomUUID(),
+      name,
+      hostname,
+      vcpu: placed.shape.vcpu,
+      ram_mib: placed.shape.ramMiB,
+      disk_gib: placed.shape.diskGiB,
+      storage: placed.shape.storage,
+      bandwidth_gb: placed.shape.bandwidthGb,
+      network_mbps: placed.shape.networkMbps,
+      throttle_mbps: placed.shape.throttleMbps,
+      disk_iops: placed.shape.diskIops,
+      disk_mib_per_second: placed.shape.diskMiBPerSecond,
+      dedicated_cpu: placed.shape.dedicatedCpu,
+      custom_price_cents: placed.shape.customPriceCents,
+      network_10g: network10g,
+      daily_backup: dailyBackup,
+      public_ipv4: publicIpv4,
+      is_protected: input.isProtected ?? false,
+      renewal_day: renewalDay,
+      period_started_at: now,
+      period_price_cents: price,
+      next_renewal_at: nextRenewal(now, renewalDay),
+      created_at: now,
+    }
+    const run = { vmId: id, chargedCents: price.toString(), passwordHash: sealPassword(deps, id, passwordHash) }
+    const options = { label: 'CREATE', ownerId: accountId, subjectId: id, runId }
+    const [, actionId] = await Promise.all([
+      sql.insertVm(tx, row),
+      source ? source.start(run, options) : deps.workflows.start(tx, provisionVm, run, options),
+      createPortState(tx, id, place.host_id, accountId),
+      noteKeyUse(
+        tx,
+        id,
+        keys.map((key) => key.id),
+      ),
+    ])
+    actionIds.push(actionId)
+    await joinGroup(tx, id, input.placementGroupId)
+    for (const firewall of firewalls) await bind(tx, now, firewall, id)
+    for (const network of networks) await allocateAddress(tx, network, id)
+  }
+  const shown: Vm[] = []
+  for (const [index, { id }] of vms.entries())
+    shown.push(await recordVmEventAndShow(tx, deps, accountId, id, 'vm.provisioning', { actionId: actionIds[index]! }))
+  let balanceAfter = balance
+  for (const { id, name } of vms) {
+    const entry = { type: 'VM_CHARGE', description: `First month of ${name}`, referenceType: 'VM', referenceId: id, currency } as const
+    balanceAfter = (await charge(tx, now, accountId, price, entry)).balance_after_cents
+  }
+  const taken = input.alternatives && { alternative }
+  if (dryRun) {
+    const total = price * BigInt(vms.length)
+    return new DryRunResult({ ...toQuote(currency, { charge: total, monthly: total, balanceAfter }), ...taken })
+  }
+  return { vm: shown[0]!, actionId: actionIds[0]!, ...(input.count !== undefined && { vms: shown, actionIds }), ...taken }
+}
+
+interface Placed extends Choice {
+  /** Of each. */
+  price: Cents
+  vms: { id: string; runId: string; hostname: string; name: string; place: Placement & { host_id: string } }[]
 }
 
 const unique = (ids: string[] = []): string[] => [...new Set(ids)]
@@ -178,15 +212,17 @@ async function findSource(tx: Tx, deps: Deps, who: Principal, { osTemplateId, fr
 
 export function requireAvailable(region: RegionRow, shape: PricedSize): void {
   if (!region.available) throw apiError('unavailable', `Region ${region.slug} takes no new VMs at the moment`)
-  if (!shape.available || (shape.regionSlugs && !shape.regionSlugs.includes(region.slug))) {
-    throw apiError('unavailable', `Plan ${shape.name} is not available in ${region.slug}`)
-  }
+  if (!isOffered(region, shape)) throw apiError('unavailable', `Plan ${shape.name} is not available in ${region.slug}`)
 }
 
 /** A copy needs no image, but a disk as large as its own. */
 export function requireFits(template: TemplateRow, size: { ramMiB: number; diskGiB: number }, source: VmSource | null = null): void {
   if (!source) requireImage(template)
-  else if (size.diskGiB < source.diskGiB)
+  requireSize(template, size, source)
+}
+
+function requireSize(template: TemplateRow, size: { ramMiB: number; diskGiB: number }, source: VmSource | null): void {
+  if (source && size.diskGiB < source.diskGiB)
     throw apiError('incompatible', `The disk of the backup has ${source.diskGiB} GiB: choose a plan with at least as much`)
   if (size.diskGiB < template.min_disk_gib || size.ramMiB < template.min_ram_mib) {
     throw apiError(

@@ -5,8 +5,8 @@ import { releaseQuotas, reserveQuotas } from '../../accounts/service.ts'
 import type { RegionRow } from '../../catalog/service.ts'
 import { allocateIpv6, reclaimIpv6, releaseIpv6, type TakenRange } from '../../hosts/ipv6-ranges.ts'
 import { allocatePublicIp, poolsFor, LEFT_REST, reclaimPublicIp, releasePublicIp, RELEASED_REST } from '../../hosts/public-addresses.ts'
-import { releaseCapacity, reserveCapacityInRegion, type Size } from '../../hosts/capacity.ts'
-import type { Need } from '../../hosts/service.ts'
+import { releaseCapacity, reserveCapacitiesInRegion, reserveCapacityInRegion, type Size } from '../../hosts/capacity.ts'
+import type { HostRow, Need } from '../../hosts/service.ts'
 import { randomMac } from '../../networks/service.ts'
 import { releaseStorage, reserveStorageInRegion } from '../../storage/service.ts'
 import { recordCopyRoom, type FetchedCopy } from './restore-room.ts'
@@ -22,6 +22,47 @@ export type PreviousPlacement = Placement & { host_id: string; mac: string }
 
 export type Wishes = Pick<Need, 'arch' | 'guestTypes' | 'traits' | 'network10g' | 'boughtMbps' | 'isSpeedOptional' | 'publicIpv4' | 'rule'>
 
+/** Of several VMs of one size, in one region, with one pool of replicated storage where they need it. */
+export async function allocatePlacements(
+  tx: Tx,
+  now: Date,
+  region: RegionRow,
+  vms: readonly { size: Size; copy: FetchedCopy | undefined }[],
+  { storage, ...where }: { storage: VmRow['storage'] } & Wishes,
+): Promise<(Placement & { host_id: string })[]> {
+  const gib = vms.reduce((sum, { size }) => sum + size.diskGiB, 0)
+  const backend = storage === 'LOCAL' ? null : await reserveStorageInRegion(tx, region, gib)
+  const needs = vms.map(({ size, copy }) => ({ ...size, ...where, ...(backend && { diskGiB: 0 }), ...(copy && { copy }) }))
+  const hosts = await reserveCapacitiesInRegion(tx, region, needs, async (host, index) => {
+    const { copy } = vms[index]!
+    if (copy) await recordCopyRoom(tx, host.id, copy)
+  })
+  const places: (Placement & { host_id: string })[] = []
+  for (const host of hosts) places.push(await allocateAddresses(tx, now, region, host, backend?.id ?? null, where.publicIpv4))
+  return places
+}
+
+async function allocateAddresses(
+  tx: Tx,
+  now: Date,
+  region: RegionRow,
+  host: HostRow,
+  storageId: string | null,
+  publicIpv4: boolean,
+): Promise<Placement & { host_id: string }> {
+  const pools = await poolsFor(tx, host)
+  const ipv4 = publicIpv4 ? await allocatePublicIp(tx, now, pools, region.slug) : null
+  const ipv6 = await allocateIpv6(tx, now, pools, region.slug)
+  return {
+    host_id: host.id,
+    storage_id: storageId,
+    ip_address: ipv4?.address ?? null,
+    address_pool_id: ipv4?.poolId ?? null,
+    mac: randomMac(),
+    ...toIpv6Columns(ipv6),
+  }
+}
+
 export async function allocatePlacement(
   tx: Tx,
   now: Date,
@@ -33,17 +74,7 @@ export async function allocatePlacement(
   const backend = storage === 'LOCAL' ? null : await reserveStorageInRegion(tx, region, size.diskGiB)
   const host = await reserveCapacityInRegion(tx, region, { ...size, ...where, ...(backend && { diskGiB: 0 }), ...(copy && { copy }) })
   if (copy) await recordCopyRoom(tx, host.id, copy)
-  const pools = await poolsFor(tx, host)
-  const ipv4 = where.publicIpv4 ? await allocatePublicIp(tx, now, pools, region.slug) : null
-  const ipv6 = await allocateIpv6(tx, now, pools, region.slug)
-  return {
-    host_id: host.id,
-    storage_id: backend?.id ?? null,
-    ip_address: ipv4?.address ?? null,
-    address_pool_id: ipv4?.poolId ?? null,
-    mac: randomMac(),
-    ...toIpv6Columns(ipv6),
-  }
+  return allocateAddresses(tx, now, region, host, backend?.id ?? null, where.publicIpv4)
 }
 
 /** For a VM whose machine is gone for good, or fenced: it keeps its MAC, and each address that its new host serves too. */
@@ -135,6 +166,13 @@ export const reserveVmQuotas = (tx: Tx, accountId: string, size: Size, vms: bigi
 
 export const releaseVmQuotas = (tx: Tx, accountId: string, size: Size, vms: bigint): Promise<void> =>
   releaseQuotas(tx, accountId, quotasOf(size, vms))
+
+/** Of so many VMs. */
+export const times = (size: Pick<Size, 'vcpu' | 'ramMiB' | 'diskGiB'>, count: number): Size => ({
+  vcpu: size.vcpu * count,
+  ramMiB: size.ramMiB * count,
+  diskGiB: size.diskGiB * count,
+})
 
 /** The fixed key order is the lock order: concurrent transactions of one account queue instead of deadlocking. */
 const quotasOf = (size: Size, vms: bigint): Record<string, bigint> => ({
