@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Backup, Image, OsTemplate, Plan, SshKey, Vm } from '../../sdk/src/index.ts'
-import { initialForm, type BackupSource, type Choices } from '../src/screens/create-vm/choices.ts'
+import type { Availability, Backup, Image, OsTemplate, Plan, SshKey, Vm } from '../../sdk/src/index.ts'
+import { initialForm, obstacleIn, obstacleTo, type BackupSource, type Choices } from '../src/screens/create-vm/choices.ts'
 import { toRequest } from '../src/screens/create-vm/vm-form.ts'
 import { filterBy, findChoice } from '../src/screens/vms/status-choices.ts'
 import { formatSize } from '../src/ui/format.ts'
@@ -86,5 +86,36 @@ describe('the list of VMs', () => {
     expect(
       [formatSize(size), formatSize({ ...size, dedicatedCpu: true })].map((text) => text.split(' · ')[0]!.replace(/\s/g, ' ')),
     ).toEqual(['2 vCPU', '2 dedicated vCPU'])
+  })
+})
+
+describe('what cannot be had', () => {
+  const row = (region: string, plan: string, code: Availability['code'], architecture = 'x86_64') =>
+    ({ region: { id: region, slug: region }, plan: { id: plan, slug: plan }, architecture, code }) as Availability
+  const rows = [
+    row('fra', 'small', 'full'),
+    row('fra', 'large', 'never'),
+    row('fra', 'old', 'plan_not_offered'),
+    row('fra', 'small', null, 'aarch64'),
+    row('ams', 'small', 'no_address'),
+  ]
+
+  test('says why, by region, plan and architecture', () => {
+    const form = { regionId: 'fra', publicIpv4: true }
+    expect(obstacleTo(rows, form, 'x86_64', 'small')).toBe('full')
+    expect(obstacleTo(rows, form, 'aarch64', 'small')).toBeNull()
+    expect(obstacleTo([], form, 'x86_64', 'small')).toBeNull()
+  })
+
+  test('needs no public address where the VM has none', () => {
+    expect(obstacleTo(rows, { regionId: 'ams', publicIpv4: true }, 'x86_64', 'small')).toBe('no_address')
+    expect(obstacleTo(rows, { regionId: 'ams', publicIpv4: false }, 'x86_64', 'small')).toBeNull()
+  })
+
+  test('is a region where none of its plans can be had', () => {
+    expect(obstacleIn(rows, { publicIpv4: true }, 'x86_64', 'fra')).toBe('full')
+    expect(obstacleIn(rows, { publicIpv4: true }, 'x86_64', 'ams')).toBe('no_address')
+    expect(obstacleIn(rows, { publicIpv4: true }, 'aarch64', 'fra')).toBeNull()
+    expect(obstacleIn(rows, { publicIpv4: true }, 'aarch64', 'ams')).toBeNull()
   })
 })

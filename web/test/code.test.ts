@@ -5,11 +5,19 @@ test('the TypeScript example logs in as the default user of the image', () => {
   const request = { regionId: 'cregion000', osTemplateId: 'cubuntu000', planId: 'csmall0000', hostname: 'web-1' }
   const lines = asTypeScript(request, 'https://berth.example', 'ubuntu').split('\n')
   expect(lines.at(-1)).toBe('console.log(`ssh ubuntu@${vm.ipAddress}`)')
+  const names = { region: 'fra1', os: 'ubuntu', plan: 'small', user: 'ubuntu', alternatives: [] }
   const without = { ...request, publicIpv4: false }
   expect(asTypeScript(without, 'https://berth.example', 'ubuntu').split('\n').at(-1)).toBe('console.log(`ssh ubuntu@${vm.ipv6Address}`)')
   const copy = { regionId: 'cregion000', fromBackupId: 'cbackup000', planId: 'csmall0000', hostname: 'web-2' }
-  expect(asCli(copy, { region: 'fra1', os: 'ubuntu', plan: 'small', user: 'ubuntu' })).toMatch(
-    /--from-backup cbackup000 \\\n {2}--plan small$/,
+  expect(asCli(copy, names)).toMatch(/--from-backup cbackup000 \\\n {2}--plan small$/)
+  expect(asCli(without, names)).toContain('--ipv6-only')
+})
+
+test('several VMs are waited for one after the other, and alternatives are named by slug', () => {
+  const request = { regionId: 'cregion000', osTemplateId: 'cubuntu000', planId: 'csmall0000', hostname: 'web-{n}', count: 3 }
+  const names = { region: 'fra1', os: 'ubuntu', plan: 'small', user: 'root', alternatives: ['region=ams1,plan=nano'] }
+  expect(asCli(request, names)).toMatch(/^berth vm create web-\{n\} [\s\S]*--count 3 \\\n {2}--alternative region=ams1,plan=nano$/)
+  expect(asTypeScript(request, 'https://berth.example', 'root')).toContain(
+    '  await berth.waitForAction({ vmId: id, actionId: created.actionIds![index]! })\n',
   )
-  expect(asCli(without, { region: 'fra1', os: 'ubuntu', plan: 'small', user: 'ubuntu' })).toContain('--ipv6-only')
 })

@@ -6,25 +6,25 @@ import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { sessionQuery, type Session } from '../../api/session.ts'
 import { sshKeysQuery } from '../../queries/account.ts'
-import { plansQuery, regionsQuery, templatesQuery } from '../../queries/catalog.ts'
+import { availabilityQuery, plansQuery, regionsQuery, templatesQuery } from '../../queries/catalog.ts'
 import { bootableImagesQuery, templateSlugOf } from '../../queries/images.ts'
 import { firewallsQuery, networksQuery } from '../../queries/network.ts'
 import { backupQuery, placementGroupsQuery, vmQuery } from '../../queries/vms.ts'
-import { formatDisk, formatOs, formatSize } from '../../ui/format.ts'
+import { formatDisk, formatMoney, formatOs, formatSize } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Columns, Page, Stack } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
 import type { ListSearch } from '../../ui/paging.ts'
 import { createVmMessages as w } from '../../messages/create-vm.ts'
 import { Choice } from './Choice.tsx'
-import { availableFirst, hasImage, initialForm, type BackupSource, type Choices } from './choices.ts'
+import { availableFirst, hasImage, initialForm, obstacleIn, obstacleTo, type BackupSource, type Choices } from './choices.ts'
 import { CodeDialog } from './CodeDialog.tsx'
 import css from './create-vm.module.css'
 import { dropDraft, readDraft, saveDraft } from './draft.ts'
 import { AddOnStep, NetworkStep } from './Extras.tsx'
 import { LoginStep } from './LoginStep.tsx'
 import { useQuote } from './quote.ts'
-import { toRequest, type VmForm } from './vm-form.ts'
+import { alternativeOf, toRequest, type VmForm } from './vm-form.ts'
 import { SizeStep } from './SizeStep.tsx'
 import { Summary } from './Summary.tsx'
 
@@ -107,9 +107,9 @@ function CreateVmForm({ choices, session: { user }, source, imageId }: FormProps
   const create = useWrite((request: Request) => berth.vms.create(request), {
     inForm: true,
     invalidates: ['vms', 'wallet', 'actions'],
-    successMessage: ({ vm }) => w.accepted(vm.name),
-    onDone: async ({ vm }) => {
-      await navigate({ to: '/vms/$vmId', params: { vmId: vm.id } })
+    successMessage: ({ vm, vms }) => (vms ? w.acceptedSeveral(vms.length) : w.accepted(vm.name)),
+    onDone: async ({ vm, vms }) => {
+      await (vms ? navigate({ to: '/vms' }) : navigate({ to: '/vms/$vmId', params: { vmId: vm.id } }))
       dropDraft(user.id)
     },
   })
@@ -123,10 +123,29 @@ function CreateVmForm({ choices, session: { user }, source, imageId }: FormProps
   const defaultUser = image?.defaultUser ?? template?.defaultUser ?? 'root'
   const plans = choices.plans.filter((plan) => plan.available && (!region || plan.regions.includes(region.slug)))
   const plan = plans.find(({ id }) => id === form.planId)
+  const availability = useQuery(availabilityQuery).data ?? []
+  const arch = source?.vm.osTemplate.arch ?? image?.arch ?? template?.arch ?? ''
+  const inWords = (code: keyof typeof w.obstacles | null): string | null => code && w.obstacles[code]
+  const others = choices.regions
+    .filter(({ available }) => available)
+    .flatMap((each) =>
+      choices.plans.filter(({ available, regions }) => available && regions.includes(each.slug)).map((size) => ({ region: each, size })),
+    )
+    .map(({ region: { id, name, slug }, size }) => ({
+      value: alternativeOf(id, size.id),
+      label: w.alternative(size.name, name, formatMoney(size.priceMonthly, size.currency)),
+      option: `region=${slug},plan=${size.slug}`,
+    }))
+    .filter(
+      ({ value }) => form.alternatives.includes(value) || form.kind === 'custom' || value !== alternativeOf(form.regionId, form.planId),
+    )
+  const chosen = form.alternatives.map((value) => others.find((each) => each.value === value))
+  const taken = typeof price?.alternative === 'number' ? (chosen[price.alternative]?.label ?? null) : null
   const facts: [string, string][] = [
     [w.region, region?.name ?? ''],
     source ? [w.backup, w.backupOf(source.backup.name, source.vm.name)] : [w.os, image?.name ?? (template ? formatOs(template) : '')],
     [w.size, form.kind === 'custom' ? formatSize(form) : (plan?.name ?? '')],
+    ...(form.count > 1 ? [[w.count, w.countValue(form.count)] as [string, string]] : []),
     ...(form.publicIpv4 ? [] : [[w.publicAddress, w.ipv6Only] as [string, string]]),
   ]
   return (
@@ -142,12 +161,14 @@ function CreateVmForm({ choices, session: { user }, source, imageId }: FormProps
             disabled={({ available }) => !available}
             onChange={(regionId) => set({ regionId })}
           >
-            {({ name, city, flag, available }) => (
+            {({ id, name, city, flag, available }) => (
               <>
                 <span className={css['optionName']}>
                   <span aria-hidden="true">{flag}</span> {name}
                 </span>
-                <span className={css['optionText']}>{available ? city : w.regionFull}</span>
+                <span className={css['optionText']}>
+                  {available ? (inWords(obstacleIn(availability, form, arch, id)) ?? city) : w.regionFull}
+                </span>
               </>
             )}
           </Choice>
@@ -177,7 +198,13 @@ function CreateVmForm({ choices, session: { user }, source, imageId }: FormProps
           </Card>
         )}
         <Card title={w.size}>
-          <SizeStep form={form} set={set} plans={plans} />
+          <SizeStep
+            form={form}
+            set={set}
+            plans={plans}
+            obstacleOf={({ id }) => inWords(obstacleTo(availability, form, arch, id))}
+            alternatives={others.map(({ value, label }) => ({ value, label }))}
+          />
         </Card>
         <Card title={w.login}>
           <LoginStep form={form} set={set} user={defaultUser} keys={choices.keys} error={problem} />
@@ -193,6 +220,7 @@ function CreateVmForm({ choices, session: { user }, source, imageId }: FormProps
         form={form}
         facts={facts}
         price={price}
+        taken={taken}
         busy={create.isPending}
         error={problem}
         onSubmit={() => create.mutate(toRequest(form))}
@@ -201,7 +229,13 @@ function CreateVmForm({ choices, session: { user }, source, imageId }: FormProps
       {showsCode && (
         <CodeDialog
           request={toRequest(form)}
-          names={{ region: region?.slug ?? '', os: image?.id ?? template?.slug ?? '', plan: plan?.slug ?? '', user: defaultUser }}
+          names={{
+            region: region?.slug ?? '',
+            os: image?.id ?? template?.slug ?? '',
+            plan: plan?.slug ?? '',
+            user: defaultUser,
+            alternatives: chosen.flatMap((each) => each?.option ?? []),
+          }}
           onClose={() => setShowsCode(false)}
         />
       )}

@@ -1,4 +1,4 @@
-import { Alert, Checkbox, PasswordInput, TextInput } from '@mantine/core'
+import { Alert, Checkbox, NumberInput, PasswordInput, TextInput } from '@mantine/core'
 import type { SshKey } from '@berth/sdk'
 import { useState } from 'react'
 import { fieldError } from '../../api/errors.ts'
@@ -25,7 +25,7 @@ export function LoginStep({ form, set, user, keys, error }: Props) {
       <div className={css['fields']}>
         <TextInput
           label={w.hostname}
-          description={w.hostnameHint}
+          description={form.count > 1 ? w.hostnamesHint : w.hostnameHint}
           value={form.hostname}
           onChange={(event) => set({ hostname: event.currentTarget.value.trim() })}
           error={fieldError(error, 'hostname')}
@@ -42,6 +42,16 @@ export function LoginStep({ form, set, user, keys, error }: Props) {
           error={fieldError(error, 'name')}
           maxLength={100}
           autoComplete="off"
+        />
+        <NumberInput
+          label={w.count}
+          description={w.countHint}
+          min={1}
+          max={20}
+          clampBehavior="strict"
+          allowDecimal={false}
+          value={form.count}
+          onChange={(value) => set({ count: Number(value) || 1 })}
         />
       </div>
       <Checkbox.Group label={w.sshKeys} value={form.sshKeyIds} onChange={(sshKeyIds) => set({ sshKeyIds })}>

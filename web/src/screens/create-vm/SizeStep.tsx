@@ -1,4 +1,4 @@
-import { NumberInput, SegmentedControl } from '@mantine/core'
+import { MultiSelect, NumberInput, SegmentedControl } from '@mantine/core'
 import type { Plan } from '@berth/sdk'
 import { formatDisk, formatMoney, formatRam, formatSpeed, formatTraffic } from '../../ui/format.ts'
 import { Stack } from '../../ui/Page.tsx'
@@ -11,9 +11,12 @@ interface Props {
   form: VmForm
   set: (change: Partial<VmForm>) => void
   plans: Plan[]
+  /** Why it cannot be had, in words; null where it can. */
+  obstacleOf: (plan: Plan) => string | null
+  alternatives: { value: string; label: string }[]
 }
 
-export const SizeStep = ({ form, set, plans }: Props) => (
+export const SizeStep = ({ form, set, plans, obstacleOf, alternatives }: Props) => (
   <Stack gap={16}>
     <SegmentedControl
       aria-label={w.sizeKind}
@@ -26,8 +29,16 @@ export const SizeStep = ({ form, set, plans }: Props) => (
       style={{ alignSelf: 'flex-start' }}
     />
     {form.kind === 'plan' ? (
-      <Choice legend={w.plan} name="plan" items={plans} value={form.planId} idOf={(plan) => plan.id} onChange={(planId) => set({ planId })}>
-        {(plan) => <PlanCard plan={plan} />}
+      <Choice
+        legend={w.plan}
+        name="plan"
+        items={plans}
+        value={form.planId}
+        idOf={(plan) => plan.id}
+        disabled={(plan) => obstacleOf(plan) !== null}
+        onChange={(planId) => set({ planId })}
+      >
+        {(plan) => <PlanCard plan={plan} obstacle={obstacleOf(plan)} />}
       </Choice>
     ) : (
       <div className={css['fields']}>
@@ -51,10 +62,23 @@ export const SizeStep = ({ form, set, plans }: Props) => (
         />
       </div>
     )}
+    {alternatives.length > 0 && (
+      <MultiSelect
+        label={w.alternatives}
+        description={w.alternativesHint}
+        placeholder={form.alternatives.length === 0 ? w.alternativesNone : ''}
+        data={alternatives}
+        value={form.alternatives}
+        onChange={(chosen) => set({ alternatives: chosen })}
+        maxValues={5}
+        searchable
+        clearable
+      />
+    )}
   </Stack>
 )
 
-const PlanCard = ({ plan }: { plan: Plan }) => (
+const PlanCard = ({ plan, obstacle }: { plan: Plan; obstacle: string | null }) => (
   <>
     <span className={css['optionName']}>{plan.name}</span>
     <span className={css['optionText']}>
@@ -71,6 +95,12 @@ const PlanCard = ({ plan }: { plan: Plan }) => (
         <>
           <br />
           {w.replicated}
+        </>
+      )}
+      {obstacle !== null && (
+        <>
+          <br />
+          {obstacle}
         </>
       )}
     </span>

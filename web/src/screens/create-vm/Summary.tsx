@@ -1,5 +1,5 @@
 import { Alert, Button } from '@mantine/core'
-import type { Quote } from '@berth/sdk'
+import type { CreateQuote } from '@berth/sdk'
 import { hasCode } from '../../api/errors.ts'
 import { formatMoney } from '../../ui/format.ts'
 import { ErrorAlert } from '../../ui/Form.tsx'
@@ -13,7 +13,9 @@ import { isComplete, type VmForm } from './vm-form.ts'
 interface Props {
   form: VmForm
   facts: [string, string][]
-  price: Quote | undefined
+  price: CreateQuote | undefined
+  /** What would be placed instead of what was asked for. */
+  taken: string | null
   busy: boolean
   error: unknown
   onSubmit: () => void
@@ -21,7 +23,7 @@ interface Props {
 }
 
 /** Submit is disabled until the price of exactly this request is shown. */
-export function Summary({ form, facts, price, busy, error, onSubmit, onShowCode }: Props) {
+export function Summary({ form, facts, price, taken, busy, error, onSubmit, onShowCode }: Props) {
   const amount = (of: 'charge' | 'monthly' | 'balanceAfter'): string => (price ? formatMoney(price[of], price.currency) : '…')
   const submit = (
     <Button size="md" loading={busy} disabled={!isComplete(form) || !price} onClick={onSubmit}>
@@ -44,6 +46,7 @@ export function Summary({ form, facts, price, busy, error, onSubmit, onShowCode 
               </>
             )}
           </dl>
+          {taken !== null && <Alert color="yellow">{w.alternativeTaken(taken)}</Alert>}
           {!isComplete(form) && <p className="muted">{w.incomplete}</p>}
           {needsIpv4(error) ? (
             <Alert color="red" role="alert">

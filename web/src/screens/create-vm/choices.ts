@@ -1,6 +1,6 @@
 // What can be chosen, and what the form begins with.
-import type { Backup, Firewall, Image, Network, OsTemplate, PlacementGroup, Plan, Region, SshKey, Vm } from '@berth/sdk'
-import { EMPTY_FORM, type VmForm } from './vm-form.ts'
+import type { Availability, Backup, Firewall, Image, Network, OsTemplate, PlacementGroup, Plan, Region, SshKey, Vm } from '@berth/sdk'
+import { EMPTY_FORM, partsOf, type VmForm } from './vm-form.ts'
 
 export interface Choices {
   regions: Region[]
@@ -54,7 +54,27 @@ export function initialForm(
     privateNetworkIds: within(networks, draft.privateNetworkIds) ?? [],
     firewallIds: within(firewalls, draft.firewallIds) ?? [],
     placementGroupId: among(groups, draft.placementGroupId) ?? '',
+    alternatives: (draft.alternatives ?? []).filter((each) => {
+      const { regionId, planId } = partsOf(each)
+      return among(regions, regionId) !== undefined && among(plans, planId) !== undefined
+    }),
   }
+}
+
+type Code = NonNullable<Availability['code']>
+
+/** Why a plan cannot be had in the region; null: it can, or nothing is known. Without a public IPv4 address none has to be free. */
+export function obstacleTo(rows: Availability[], form: Pick<VmForm, 'regionId' | 'publicIpv4'>, arch: string, planId: string): Code | null {
+  const row = rows.find(({ region, plan, architecture }) => region.id === form.regionId && plan.id === planId && architecture === arch)
+  return !row?.code || (row.code === 'no_address' && !form.publicIpv4) ? null : row.code
+}
+
+/** Where no plan that is sold in the region can be had: why; the same for all of them, or `full`. */
+export function obstacleIn(rows: Availability[], form: Pick<VmForm, 'publicIpv4'>, arch: string, regionId: string): Code | null {
+  const sold = rows.filter((row) => row.region.id === regionId && row.architecture === arch && row.code !== 'plan_not_offered')
+  const codes = sold.map(({ plan }) => obstacleTo(rows, { ...form, regionId }, arch, plan.id))
+  if (codes.length === 0 || codes.includes(null)) return null
+  return new Set(codes).size === 1 ? codes[0]! : 'full'
 }
 
 /** Those that can be chosen come first. */

@@ -13,16 +13,24 @@ export const asCurl = (request: CreateVm, origin: string): string =>
     `  -d ${quoted(JSON.stringify(withoutSecret(request), null, 2))}`,
   ].join('\n')
 
-export const asTypeScript = (request: CreateVm, origin: string, user: string): string =>
-  [
+export function asTypeScript(request: CreateVm, origin: string, user: string): string {
+  const login = `console.log(\`ssh ${user}@\${vm.${request.publicIpv4 === false ? 'ipv6Address' : 'ipAddress'}}\`)`
+  return [
     `import { Berth } from '@berth/sdk'`,
     ``,
     `const berth = new Berth({ baseUrl: '${origin}', token: process.env.BERTH_TOKEN! })`,
     `const created = await berth.vms.create(${JSON.stringify(withoutSecret(request), null, 2)})`,
-    `await berth.waitForAction(created)`,
-    `const vm = await berth.vms.get(created.vmId)`,
-    `console.log(\`ssh ${user}@\${vm.${request.publicIpv4 === false ? 'ipv6Address' : 'ipAddress'}}\`)`,
+    ...(request.count === undefined
+      ? [`await berth.waitForAction(created)`, `const vm = await berth.vms.get(created.vmId)`, login]
+      : [
+          `for (const [index, { id }] of created.vms!.entries()) {`,
+          `  await berth.waitForAction({ vmId: id, actionId: created.actionIds![index]! })`,
+          `  const vm = await berth.vms.get(id)`,
+          `  ${login}`,
+          `}`,
+        ]),
   ].join('\n')
+}
 
 /** Slugs for the options of the CLI that accept them; the other options take ids. */
 export interface Names {
@@ -31,9 +39,11 @@ export interface Names {
   plan: string
   /** The default user of the image. */
   user: string
+  /** `region=fra1,plan=small`, in the order of the request. */
+  alternatives: string[]
 }
 
-export function asCli(request: CreateVm, { region, os, plan }: Names): string {
+export function asCli(request: CreateVm, { region, os, plan, alternatives }: Names): string {
   const { customConfig } = request
   const options = [
     `--region ${region}`,
@@ -49,6 +59,8 @@ export function asCli(request: CreateVm, { region, os, plan }: Names): string {
     ...(request.network10gEnabled ? ['--network-10g'] : []),
     ...(request.publicIpv4 === false ? ['--ipv6-only'] : []),
     ...(request.isProtected ? ['--protect'] : []),
+    ...(request.count === undefined ? [] : [`--count ${request.count}`]),
+    ...alternatives.map((each) => `--alternative ${each}`),
   ]
   return [`berth vm create ${request.hostname}`, ...options.map((option) => `  ${option}`)].join(' \\\n')
 }

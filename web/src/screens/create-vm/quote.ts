@@ -1,4 +1,4 @@
-import type { Quote } from '@berth/sdk'
+import type { CreateQuote } from '@berth/sdk'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { berth } from '../../api/berth.ts'
@@ -8,7 +8,7 @@ import { isPriceable, toRequest, type VmForm } from './vm-form.ts'
 const ANY_HOSTNAME = 'vm'
 
 /** Price from a dry run of the exact request: validation and placement run, nothing changes. Neither is given while the form changes. */
-export function useQuote(form: VmForm): { price: Quote | undefined; refusal: Error | null } {
+export function useQuote(form: VmForm): { price: CreateQuote | undefined; refusal: Error | null } {
   const [settled] = useDebouncedValue(form, 300)
   const request = toRequest({ ...settled, hostname: settled.hostname || ANY_HOSTNAME })
   const quote = useQuery({

@@ -23,6 +23,9 @@ export interface VmForm {
   network10gEnabled: boolean
   publicIpv4: boolean
   isProtected: boolean
+  count: number
+  /** Ids of a region and a plan each, in the order in which they are tried. */
+  alternatives: string[]
 }
 
 export const EMPTY_FORM: VmForm = {
@@ -45,6 +48,14 @@ export const EMPTY_FORM: VmForm = {
   network10gEnabled: false,
   publicIpv4: true,
   isProtected: false,
+  count: 1,
+  alternatives: [],
+}
+
+export const alternativeOf = (regionId: string, planId: string): string => `${regionId} ${planId}`
+export const partsOf = (alternative: string): { regionId: string; planId: string } => {
+  const [regionId = '', planId = ''] = alternative.split(' ')
+  return { regionId, planId }
 }
 
 export const isPriceable = ({ regionId, osTemplateId, fromBackupId, kind, planId }: VmForm): boolean =>
@@ -70,5 +81,7 @@ export function toRequest(form: VmForm): CreateVm {
     ...(form.network10gEnabled && { network10gEnabled: true }),
     ...(!form.publicIpv4 && { publicIpv4: false }),
     ...(form.isProtected && { isProtected: true }),
+    ...(form.count > 1 && { count: form.count }),
+    ...(form.alternatives.length > 0 && { alternatives: form.alternatives.map(partsOf) }),
   }
 }
