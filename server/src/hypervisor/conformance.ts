@@ -6,6 +6,7 @@ import { backendContract, backupContract, hostContract, snapshotContract } from 
 import { cpuContract } from './conformance/cpus.ts'
 import { crashContract } from './conformance/crashes.ts'
 import { diskContract } from './conformance/disks.ts'
+import { initializationContract } from './conformance/initialization.ts'
 import { interfaceContract } from './conformance/interfaces.ts'
 import { liveSizeContract } from './conformance/live-size.ts'
 import { powerContract } from './conformance/power.ts'
@@ -27,6 +28,7 @@ export function describeDriver(
     afterAll(() => made.close())
     powerContract(fixture)
     cpuContract(fixture)
+    initializationContract(fixture)
     liveSizeContract(fixture)
     diskContract(fixture)
     crashContract(fixture)

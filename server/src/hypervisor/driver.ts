@@ -16,6 +16,7 @@ import type {
   ConsoleType,
   CpuSet,
   DiskSource,
+  Initialization,
   LiveSize,
   StopOutcome,
   MachineSpec,
@@ -68,6 +69,9 @@ export interface Machines {
     request: { timeoutMs: number; evenWithoutAgent?: boolean },
     signal: AbortSignal,
   ): Promise<{ readiness: Readiness }>
+  /** How far cloud-init is in the running guest, through its agent. `unsupported` for an image without agent, `invalid_state` while it is off, `transient`
+   *  while the agent does not respond, or not in a form that can be read. */
+  readInitialization(vmId: string, signal: AbortSignal): Promise<Initialization>
   /** Through the guest agent. `unsupported` for an image without agent, `transient` while the agent does not respond. */
   ensurePassword(vmId: string, login: { user: string; passwordHash: string }, signal: AbortSignal): Promise<void>
   /** Purges everything of the VM from the host and from its storage backend: jobs, domain, disks, seeds, snapshots, backups; incomplete ones

@@ -35,6 +35,29 @@ export interface CloudInitData {
   sshKeys: string[]
   /** crypt(3) hash; null = no password login. */
   passwordHash: string | null
+  /** Of the customer; what is above stays as it is whatever they say. */
+  userData?: UserDataPart[]
+}
+
+/** As cloud-init takes it. */
+export interface UserDataPart {
+  /** Its MIME type, such as text/x-shellscript. */
+  type: string
+  filename: string | null
+  /** How cloud configuration is merged with that of the parts before it; null: as cloud-init does by default. */
+  mergeType: string | null
+  text: string
+}
+
+/** What the guest says of cloud-init: it may say what it likes. */
+export interface Initialization {
+  /** `none`: the guest runs nothing of the kind. */
+  state: 'running' | 'completed' | 'failed' | 'none'
+  /** How long it took; null while it runs, and where the guest does not say. */
+  seconds: number | null
+  errors: string[]
+  /** The last lines of its output; empty until it has ended. */
+  output: string
 }
 
 export interface NicSpec {

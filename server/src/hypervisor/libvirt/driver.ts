@@ -16,6 +16,7 @@ import { factMethods } from './host/facts.ts'
 import { healthMethods } from './host/health.ts'
 import { detectAcceleration } from './host/kvm-probe.ts'
 import { definitionMethods } from './machine/definition.ts'
+import { initializationMethods } from './machine/initialization.ts'
 import { liveSizeMethods } from './machine/live-size.ts'
 import { migrationMethods } from './machine/migration.ts'
 import { powerMethods } from './machine/power.ts'
@@ -83,6 +84,7 @@ export const machines = (context: HostContext): Machines => ({
   ...powerMethods(context),
   ...restartMethods(context),
   ...readinessMethods(context),
+  ...initializationMethods(context),
   ...passwordMethods(context),
   ...purgeMethods(context),
 })

@@ -5,6 +5,7 @@ import { GIB, DriverError, type DiskSource, type Machines, type MachineSpec, typ
 import type { Image } from '../image-source.ts'
 import { openQcow2Layer } from '../qcow2/read-layer.ts'
 import { contentOf } from './content.ts'
+import { initialize } from './initialization.ts'
 import type { Pause, SimulatedHost } from './host.ts'
 import { lockRow } from './definition.ts'
 import {
@@ -137,7 +138,13 @@ const configured = (content: Partial<Content>, spec: MachineSpec): Partial<Conte
   files: content.files ?? {},
 })
 
-const freshGuest = ({ vmId, generation, seed }: MachineSpec): Content => ({ instanceId: `${vmId}-${generation}`, ...seed, files: {} })
+/** User data may hold secrets: only what came of it is kept. */
+const freshGuest = ({ vmId, generation, seed: { userData, ...seed } }: MachineSpec): Content => ({
+  instanceId: `${vmId}-${generation}`,
+  ...seed,
+  ...(userData && { initialization: initialize(userData) }),
+  files: {},
+})
 
 /** Of the guest that the image was made of; none in an image that was imported. */
 async function filesOf(image: Image | undefined): Promise<Content['files']> {

@@ -1,12 +1,14 @@
-// Password resets, and purging of VMs.
+// What guests say of their initialization, password resets, and purging of VMs.
 import { json, sql, type Sql } from '../../kernel/database/db.ts'
 import { DriverError, type Machines } from '../driver.ts'
 import type { Pause, SimulatedHost } from './host.ts'
 import { agentConnected, stop } from './power.ts'
 import { findRow, lockRow, requireOn } from './definition.ts'
-import { diskName, leaveInStorage, removeVolumes } from './volumes.ts'
+import { diskName, findVolume, leaveInStorage, removeVolumes } from './volumes.ts'
 
-export function guestMethods(host: SimulatedHost): Pick<Machines, 'ensurePassword' | 'ensurePurged' | 'ensurePurgedKeepBackups'> {
+export function guestMethods(
+  host: SimulatedHost,
+): Pick<Machines, 'readInitialization' | 'ensurePassword' | 'ensurePurged' | 'ensurePurgedKeepBackups'> {
   const { hostId, db, call, pace } = host
   // Two transactions, as on a real host: a crash between them leaves volumes without a machine, never the reverse.
   const remove = async (vmId: string, volumes: Sql, pause: Pause, isKept = false): Promise<void> => {
@@ -22,6 +24,16 @@ export function guestMethods(host: SimulatedHost): Pick<Machines, 'ensurePasswor
     })
   }
   return {
+    readInitialization: (vmId, signal) =>
+      call('readInitialization', signal, async (pause) => {
+        const row = requireOn(await findRow(db, hostId, vmId), hostId, vmId)
+        if (!row.has_agent) throw new DriverError('unsupported', `The image of ${vmId} has no agent`)
+        if (!agentConnected(host, row)) throw new DriverError('transient', `The agent of ${vmId} does not answer`)
+        await pause(pace.delays.agentMs)
+        const disk = await findVolume(db, hostId, diskName(vmId, row.generation ?? 0))
+        return disk?.content.initialization ?? { state: 'none', seconds: null, errors: [], output: '' }
+      }),
+
     ensurePassword: (vmId, { user, passwordHash }, signal) =>
       call('ensurePassword', signal, async (pause) => {
         const row = requireOn(await findRow(db, hostId, vmId), hostId, vmId)

@@ -3,7 +3,7 @@
 import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
-import { GIB, DriverError, type VolumeRef } from '../driver.ts'
+import { GIB, DriverError, type Initialization, type VolumeRef } from '../driver.ts'
 
 export interface Content {
   instanceId: string
@@ -11,6 +11,8 @@ export interface Content {
   user: string
   sshKeys: string[]
   passwordHash: string | null
+  /** What came of the user data of its first boot; missing where there was none. */
+  initialization?: Initialization
   files: Record<string, string>
 }
 

@@ -1,14 +1,12 @@
 // Addresses and routes that the guest agent configures. Private addresses are configured through the guest agent: when an interface is attached, because few systems configure a
 // hotplugged one, and after every start, because cloud-init reads its seed at the first boot only, and DHCP may be off. Scripts get their values as arguments.
 import type { Domain } from '@berth/libvirt'
-import { Type } from 'typebox'
 import { DriverError, type GuestAddress, type GuestRoutes } from '../../driver.ts'
 import { formatCidr, parseCidr } from '../../../kernel/cidr.ts'
-import { callGuestAgent } from '../domain/guest-agent.ts'
+import { runScript } from '../domain/guest-script.ts'
 import { interfacesOf, macOf, privateAddressOf } from '../xml/interface-xml.ts'
 import type { MachineState } from '../domain/lookup.ts'
 import type { HostContext } from '../core/host-context.ts'
-import { pollUntil } from '../core/poll.ts'
 
 /** With its prefix. */
 interface Address {
@@ -98,7 +96,7 @@ export async function configureGuestRoutes(
   signal: AbortSignal,
 ): Promise<void> {
   const args = routes.flatMap(({ gateway, ranges }) => [gateway, ...ranges.map((range) => formatCidr(parseCidr(range)!))])
-  const configure = (): Promise<number> => runScript(context, machine.domain, ROUTES_SCRIPT, ['sh', ...args], signal)
+  const configure = async (): Promise<number> => (await runScript(context, machine.domain, ROUTES_SCRIPT, ['sh', ...args], signal)).exitCode
   if ((await configure()) === 0) return
   await configureGuestAddresses(context, machine, signal)
   const exitCode = await configure()
@@ -114,7 +112,7 @@ export async function changeFloatingAddress(
   change: 'add' | 'remove',
   signal: AbortSignal,
 ): Promise<void> {
-  const exitCode = await runScript(context, domain, FLOATING_SCRIPT, [mac, address, gateway, change], signal)
+  const { exitCode } = await runScript(context, domain, FLOATING_SCRIPT, [mac, address, gateway, change], signal)
   if (exitCode !== 0)
     throw new DriverError('transient', `The guest of ${domain.name} failed to ${change} ${address}: exit code ${exitCode}`, {
       userMessage: 'The guest failed to configure the address.',
@@ -126,7 +124,7 @@ export async function configureGuestAddress(context: HostContext, domain: Domain
   const warn = (err: unknown): void =>
     context.log.warn({ hostId: context.hostId, domain: domain.name, err }, 'configuring guest interface address failed')
   try {
-    const exitCode = await runScript(context, domain, SCRIPT, [nic.mac, nic.address], signal)
+    const { exitCode } = await runScript(context, domain, SCRIPT, [nic.mac, nic.address], signal)
     if (exitCode !== 0) warn(new Error(`the script exited with ${exitCode}`))
     return true
   } catch (error) {
@@ -142,25 +140,4 @@ export async function configureGuestAddresses(context: HostContext, { domain, xm
     const address = privateAddressOf(nic)
     if (address && !(await configureGuestAddress(context, domain, { mac: macOf(nic), address }, signal))) return
   }
-}
-
-const Begun = Type.Object({ pid: Type.Integer() })
-const Status = Type.Object({ exited: Type.Boolean(), exitcode: Type.Optional(Type.Integer()) })
-
-/** Scripts end within seconds, but a guest may say for ever that they have not. */
-const SCRIPT_TIMEOUT_MS = 30_000
-
-/** `transient` where the guest does not end it in time. */
-async function runScript(context: HostContext, domain: Domain, script: string, args: string[], signal: AbortSignal): Promise<number> {
-  const command = { path: '/bin/sh', arg: ['-c', script, ...args] }
-  const { pid } = await callGuestAgent(context, domain, { execute: 'guest-exec', arguments: command }, Begun, signal)
-  const read = async (): Promise<number | undefined> => {
-    const status = { execute: 'guest-exec-status', arguments: { pid } }
-    const { exited, exitcode = -1 } = await callGuestAgent(context, domain, status, Status, signal)
-    return exited ? exitcode : undefined
-  }
-  const poll = { timeoutMs: SCRIPT_TIMEOUT_MS }
-  const exitCode = await pollUntil(context, `run a script in the guest of ${domain.name}`, signal, read, poll)
-  if (exitCode !== undefined) return exitCode
-  throw new DriverError('transient', `The guest of ${domain.name} did not end a script within ${SCRIPT_TIMEOUT_MS} ms`)
 }

@@ -36,6 +36,42 @@ describe('the seed of a guest', () => {
     expect(lines).toContain('"ssh-ed25519 AAAA me"')
   })
 
+  describe('with user data', () => {
+    const theirs = '#cloud-config\nusers: []\nhostname: other\n--==berth==--\nhashed_passwd: $6$theirs'
+    const part = { type: 'text/cloud-config', filename: 'mine.txt', mergeType: 'list(append)+dict()+str()', text: theirs }
+    const sections = (text: string): string[] => text.split('\n--==berth==').map((each) => each.trim())
+    const bodyOf = (section: string): string => section.slice(section.indexOf('\n\n') + 2)
+
+    test('has that between its own settings, which replace it, or are put before it in lists', () => {
+      const [head, first, customers, lists, last, end] = sections(userData({ ...seed, userData: [part] }))
+      expect([head, end]).toEqual(['MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="==berth=="', '--'])
+      expect(settingsOf(bodyOf(first!))).toEqual({ disable_root: false, ssh_pwauth: true })
+      expect(customers).toContain('Content-Type: text/cloud-config; charset="utf-8"\nContent-Disposition: attachment; filename="mine.txt"')
+      expect(customers).toContain('\nMerge-Type: list(append)+dict()+str()\nContent-Transfer-Encoding: base64\n')
+      expect(Buffer.from(bodyOf(customers!), 'base64').toString()).toBe(theirs)
+      expect(lists).toContain('Merge-Type: list(prepend)+dict(recurse_list)+str()')
+      expect(settingsOf(bodyOf(lists!))).toMatchObject({
+        users: [{ name: 'root', ssh_authorized_keys: seed.sshKeys }],
+        chpasswd: { expire: false, users: [{ name: 'root', password: seed.passwordHash }] },
+      })
+      expect(settingsOf(bodyOf(last!))).toEqual({ hostname: 'guest', disable_root: false, ssh_pwauth: true })
+    })
+
+    test('leaves to that what only a password or the user root decides', () => {
+      const [, , , lists, last] = sections(userData({ ...seed, user: 'debian', passwordHash: null, userData: [part] }))
+      expect(Object.keys(settingsOf(bodyOf(lists!)))).toEqual(['users'])
+      expect(settingsOf(bodyOf(last!))).toEqual({ hostname: 'guest' })
+    })
+
+    test('has no line of it as it was given, so that it can neither end its part nor be taken for a setting', () => {
+      const text = userData({ ...seed, userData: [part, { ...part, text: '#!/bin/sh\n\u{1f600}\n' }] })
+      const lines = text.split('\n')
+      for (const line of ['users: []', 'hostname: other', 'hashed_passwd: $6$theirs', '#!/bin/sh']) expect(lines).not.toContain(line)
+      expect(lines.filter((line) => line === '--==berth==--')).toHaveLength(1)
+      expect(text).toMatch(/^[\n\x20-\x7e]*$/)
+    })
+  })
+
   test('configures interfaces by MAC, with a default route over the public one alone', () => {
     const [nic] = someSpec().nics
     const own = {
