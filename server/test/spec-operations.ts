@@ -43,6 +43,15 @@ const placementGroup: Check = (value, where) => {
   if (value !== null) expectShape(value, named, where)
 }
 
+const initialization: Check = (value, where) => {
+  if (value !== null) expectShape(value, { status: 'string', seconds: 'integer or null', errors: ['string'] }, where)
+}
+
+const actionInitialization: Check = (value, where) => {
+  if (value !== null)
+    expectShape(value, { status: 'string', seconds: 'integer or null', errors: ['string'], output: 'string or null' }, where)
+}
+
 const vm: Shape = {
   ...vmInList,
   bandwidthUsedBytes: 'integer',
@@ -60,6 +69,7 @@ const vm: Shape = {
   allowedActions: ['string'],
   readiness: 'string',
   statusReason: 'string or null',
+  initialization,
   reverseName: 'string or null',
   reverseNameState: 'string or null',
   reverseNameReason: 'string or null',
@@ -106,6 +116,7 @@ const action: Shape = {
   addressId: 'string or null',
   imageId: 'string or null',
   volumeId: 'string or null',
+  initialization: actionInitialization,
 }
 
 const sshKey = { ...named, type: 'string', fingerprint: 'string', publicKey: 'string', vmCount: 'integer', createdAt: 'date-time' } as const

@@ -22,6 +22,8 @@ export const EVENT_TYPES = [
   'vm.shelve_failed',
   'vm.unshelved',
   'vm.unshelve_failed',
+  'vm.initialized',
+  'vm.initialization_failed',
   'vm.network_attached',
   'vm.network_detached',
   'vm.recovered',

@@ -109,6 +109,19 @@ export interface components {
             /** @description How much of it is in use; null where the limit holds for each single thing */
             used: number | null;
         };
+        ActionInitialization: {
+            /**
+             * @description What came of userData. PENDING: the guest has not said anything yet. UNSUPPORTED: the image has no cloud-init, or no guest agent to ask. UNKNOWN: the guest did not say within 24 hours
+             * @enum {unknown}
+             */
+            status: "PENDING" | "RUNNING" | "COMPLETED" | "FAILED" | "UNSUPPORTED" | "UNKNOWN";
+            /** @description From the start of cloud-init to its end; null before, and where the guest does not say */
+            seconds: number | null;
+            /** @description What went wrong, as the guest says: at most 10 */
+            errors: string[];
+            /** @description The last lines that cloud-init has written, at most 4,096 characters; null until it has ended */
+            output: string | null;
+        };
         Action: {
             id: string;
             /** @description The VM; of an action of a floating address the one that gets it, or else loses it; empty for an image that is imported and a volume that is detached */
@@ -142,6 +155,7 @@ export interface components {
                  */
                 completedAt: string | null;
             }[];
+            initialization: components["schemas"]["ActionInitialization"] | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -259,6 +273,44 @@ export interface components {
              */
             timestamp: string;
             data: components["schemas"]["VmEventData"];
+        };
+        /** @description Of a VM with userData */
+        Initialization: {
+            /**
+             * @description What came of userData. PENDING: the guest has not said anything yet. UNSUPPORTED: the image has no cloud-init, or no guest agent to ask. UNKNOWN: the guest did not say within 24 hours
+             * @enum {unknown}
+             */
+            status: "PENDING" | "RUNNING" | "COMPLETED" | "FAILED" | "UNSUPPORTED" | "UNKNOWN";
+            /** @description From the start of cloud-init to its end; null before, and where the guest does not say */
+            seconds: number | null;
+            /** @description What went wrong, as the guest says: at most 10 */
+            errors: string[];
+        };
+        InitializationEventData: {
+            initialization: components["schemas"]["Initialization"];
+            vm: components["schemas"]["VmListItem"];
+            /** @description The action that caused it; null where none did */
+            actionId: string | null;
+            /** @description Why, where its owner did not ask for it */
+            reason: string | null;
+            /** @description Rises with every event of the VM: of two events, the one with the larger sequence is later */
+            sequence: number;
+        };
+        InitializationEvent: {
+            id: string;
+            /** @description The event's number in the account, from 1 without a gap; old events are removed: pass the last one as `after` */
+            cursor: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "vm.initialized" | "vm.initialization_failed";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            timestamp: string;
+            data: components["schemas"]["InitializationEventData"];
         };
         NetworkEventData: {
             network: {
@@ -985,7 +1037,7 @@ export interface components {
             data: components["schemas"]["WebhookDisabledEventData"];
         };
         /** @description Its data is typed by its type */
-        Event: components["schemas"]["VmEvent"] | components["schemas"]["NetworkEvent"] | components["schemas"]["LowBalanceEvent"] | components["schemas"]["PaymentEvent"] | components["schemas"]["TicketReplyEvent"] | components["schemas"]["TicketClosedEvent"] | components["schemas"]["SnapshotEvent"] | components["schemas"]["BackupEvent"] | components["schemas"]["RestoreFailedEvent"] | components["schemas"]["ImageEvent"] | components["schemas"]["ConsoleEvent"] | components["schemas"]["AddressEvent"] | components["schemas"]["VolumeEvent"] | components["schemas"]["VolumeSnapshotEvent"] | components["schemas"]["MaintenanceEvent"] | components["schemas"]["WebhookDisabledEvent"];
+        Event: components["schemas"]["VmEvent"] | components["schemas"]["InitializationEvent"] | components["schemas"]["NetworkEvent"] | components["schemas"]["LowBalanceEvent"] | components["schemas"]["PaymentEvent"] | components["schemas"]["TicketReplyEvent"] | components["schemas"]["TicketClosedEvent"] | components["schemas"]["SnapshotEvent"] | components["schemas"]["BackupEvent"] | components["schemas"]["RestoreFailedEvent"] | components["schemas"]["ImageEvent"] | components["schemas"]["ConsoleEvent"] | components["schemas"]["AddressEvent"] | components["schemas"]["VolumeEvent"] | components["schemas"]["VolumeSnapshotEvent"] | components["schemas"]["MaintenanceEvent"] | components["schemas"]["WebhookDisabledEvent"];
         Wallet: {
             /** @description Decimal with two places, for example "12.00"; debits are negative */
             balance: string;
@@ -1565,6 +1617,7 @@ export interface components {
             /** @enum {unknown} */
             readiness: "booting" | "reachable";
             statusReason: string | null;
+            initialization: components["schemas"]["Initialization"] | null;
         };
         VmCreated: {
             vm: components["schemas"]["Vm"];
@@ -1633,6 +1686,8 @@ export interface components {
             privateNetworkIds?: string[] | undefined;
             /** @description must be an id: c and at least 8 more characters */
             placementGroupId?: string | undefined;
+            /** @description What cloud-init does at the first boot: a script (#!), cloud configuration (#cloud-config), a MIME multipart message of such parts, or either as gzip in base64. At most 64 KiB when decoded. It can never be read back */
+            userData?: string | undefined;
             /**
              * @description False: IPv6 alone, where the region has it, for ipv4PriceMonthly of the plan less
              * @default true
@@ -1710,6 +1765,8 @@ export interface components {
             osTemplateId: string;
             password?: string | undefined;
             sshKeyIds?: string[] | undefined;
+            /** @description As in createVm; by default what the VM was made with, and null for none */
+            userData?: (string | null) | undefined;
         };
         SetPassword: {
             password: string;
@@ -2205,11 +2262,15 @@ export type Plan = components['schemas']['Plan'];
 export type OsTemplate = components['schemas']['OsTemplate'];
 export type Account = components['schemas']['Account'];
 export type AccountLimit = components['schemas']['AccountLimit'];
+export type ActionInitialization = components['schemas']['ActionInitialization'];
 export type Action = components['schemas']['Action'];
 export type Pagination = components['schemas']['Pagination'];
 export type VmListItem = components['schemas']['VmListItem'];
 export type VmEventData = components['schemas']['VmEventData'];
 export type VmEvent = components['schemas']['VmEvent'];
+export type Initialization = components['schemas']['Initialization'];
+export type InitializationEventData = components['schemas']['InitializationEventData'];
+export type InitializationEvent = components['schemas']['InitializationEvent'];
 export type NetworkEventData = components['schemas']['NetworkEventData'];
 export type NetworkEvent = components['schemas']['NetworkEvent'];
 export type LowBalanceEventData = components['schemas']['LowBalanceEventData'];
@@ -6039,7 +6100,7 @@ export interface operations {
                      */
                     url: string;
                     /** @description What to be told of; a name given twice counts once */
-                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "webhook.disabled")[];
+                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "webhook.disabled")[];
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                 };
@@ -6133,7 +6194,7 @@ export interface operations {
                      */
                     url?: string | undefined;
                     /** @description What to be told of; a name given twice counts once */
-                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "webhook.disabled")[] | undefined;
+                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "webhook.disabled")[] | undefined;
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                     /** @description true begins anew with a failCount of 0; false cancels what is still to be sent */

@@ -68,7 +68,10 @@ export interface VmSource {
   templateId: string
   diskGiB: number
   /** In the transaction that found it. */
-  start(run: { vmId: string; chargedCents: string; passwordHash: string | null }, options: StartOptions): Promise<string>
+  start(
+    run: { vmId: string; chargedCents: string; passwordHash: string | null; hasUserData?: boolean },
+    options: StartOptions,
+  ): Promise<string>
 }
 
 /** What features do when something happens in a feature to the left of them, which must not import them. Those with a `tx` run in the

@@ -94,6 +94,7 @@ import { ticketEvents } from './support/schema.ts'
 import { availabilityRoutes } from './vms/availability.routes.ts'
 import { firewallBindingRoutes } from './vms/firewall-bindings.routes.ts'
 import { subscribeHostEvents } from './vms/reconcilers/power-sync.reconciler.ts'
+import { askInitializations } from './vms/reconcilers/initializations.reconciler.ts'
 import { applyCpus } from './vms/reconcilers/apply-cpus.reconciler.ts'
 import { applyPorts } from './vms/reconcilers/apply-ports.reconciler.ts'
 import { tellRoutes } from './vms/reconcilers/guest-routes.reconciler.ts'
@@ -219,6 +220,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   applyCpus,
   applyPorts,
   tellRoutes,
+  askInitializations,
   watchPorts,
   syncPowerStates,
   confirmPowerStates,

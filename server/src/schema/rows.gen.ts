@@ -1011,6 +1011,17 @@ export interface Tables {
     claimed_until: Date | null
     next_try_at: Date | null
   }
+  vm_user_data: {
+    vm_id: string
+    generation: number
+    sealed: Buffer | null
+    run_id: string
+    status: 'PENDING' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'UNSUPPORTED' | 'UNKNOWN'
+    seconds: number | null
+    errors: string[]
+    wanted_at: Date | null
+    due_at: Date | null
+  }
   vms: {
     id: string
     account_id: string
@@ -1216,6 +1227,7 @@ export interface Tables {
     started_at: Date | null
     completed_at: Date | null
     trace_parent: string | null
+    follow_up: unknown
   }
   workflow_steps: {
     run_id: string
@@ -1426,6 +1438,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   users: 'id, account_id, email, name, password_hash, is_operator, totp_secret, totp_enabled_at, totp_step, created_at',
   vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents, copies_price_cents, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, dedicated_cpu, shelved_at, shelved_credit_cents, shelved_price_cents, template_arch',
   vm_ports: 'vm_id, host_id, account_id, desired_version, applied_version, applied_at, error, is_managed, claimed_until, next_try_at',
+  vm_user_data: 'vm_id, generation, sealed, run_id, status, seconds, errors, wanted_at, due_at',
   vms: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, lost_at, dedicated_cpu, shelved_at, shelved_credit_cents, shelved_price_cents, room_vcpu, room_ram_mib',
   volume_periods: 'volume_id, started_at, ends_at, transaction_id',
   volume_snapshots: 'id, volume_id, name, description, status, size_gib, size_bytes, size_refreshed_at, counted_gib, price_cents, missing_since, created_at',
@@ -1437,7 +1450,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   webhook_deliveries: 'id, webhook_id, event_id, type, status, attempts, claims, next_attempt_at, claimed_until, created_at, completed_at',
   webhooks: 'id, account_id, url, events, description, is_active, disabled_reason, fail_count, last_success_at, active_since, secret, previous_secret, previous_secret_until, created_at, updated_at, deleted_at',
   worker_addresses: 'address, seen_at',
-  workflow_runs: 'id, name, label, owner_id, subject_id, input, status, compensating, cleanup_failed, attempt, progress, error, error_code, next_attempt_at, lease_until, deadline_at, created_at, started_at, completed_at, trace_parent',
+  workflow_runs: 'id, name, label, owner_id, subject_id, input, status, compensating, cleanup_failed, attempt, progress, error, error_code, next_attempt_at, lease_until, deadline_at, created_at, started_at, completed_at, trace_parent, follow_up',
   workflow_steps: 'run_id, position, name, status, tries, result, error, started_at, completed_at',
   'simulated.blocklist': 'storage_id, client',
   'simulated.faults': 'id, host_id, verb, kind, calls, first_call, last_call',

@@ -145,6 +145,10 @@ export const requeueAbandoned = (tx: Tx, runId: string, now: Date, lostBefore: D
   tx.run(sql`
     update workflow_runs set next_attempt_at = ${now}, lease_until = null where id = ${runId} and ${isAbandoned(now, lostBefore)}`)
 
+/** What comes after the run has ended, or while it is open, as its owner sees it. */
+export const setFollowUp = (tx: Tx, runId: string, followUp: object | null) =>
+  tx.run(sql`update workflow_runs set follow_up = ${followUp && json(followUp)} where id = ${runId}`)
+
 export const openRunOf = (db: Queries, subjectId: string) =>
   db.maybe<RunRow>(
     sql`select ${allColumns('workflow_runs')} from workflow_runs where subject_id = ${subjectId} and status in ('PENDING', 'RUNNING')`,

@@ -11,6 +11,41 @@ const ActionStep = object({
   completedAt: nullable(Timestamp),
 })
 
+const INITIALIZATION_STATUSES = ['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'UNSUPPORTED', 'UNKNOWN'] as const
+
+const initializationFields = {
+  status: Type.Enum([...INITIALIZATION_STATUSES], {
+    description:
+      'What came of userData. PENDING: the guest has not said anything yet. UNSUPPORTED: the image has no cloud-init, or no guest agent to ask. UNKNOWN: the guest did not say within 24 hours',
+  }),
+  seconds: nullable(
+    Type.Integer({ description: 'From the start of cloud-init to its end; null before, and where the guest does not say' }),
+  ),
+  errors: Type.Array(Type.String(), { description: 'What went wrong, as the guest says: at most 10' }),
+}
+
+export const Initialization = object(initializationFields, { title: 'Initialization', description: 'Of a VM with userData' })
+export type Initialization = Static<typeof Initialization>
+
+const ActionInitialization = object(
+  {
+    ...initializationFields,
+    output: nullable(
+      Type.String({ description: 'The last lines that cloud-init has written, at most 4,096 characters; null until it has ended' }),
+    ),
+  },
+  { title: 'ActionInitialization' },
+)
+export type ActionInitialization = Static<typeof ActionInitialization>
+
+/** While the guest has not said anything yet. */
+export const PENDING_INITIALIZATION: ActionInitialization = { status: 'PENDING', seconds: null, errors: [], output: null }
+
+/** `workflow_runs.follow_up`. */
+export interface FollowUp {
+  initialization?: ActionInitialization
+}
+
 export const Action = object(
   {
     id: Type.String(),
@@ -27,6 +62,7 @@ export const Action = object(
     error: nullable(Type.String({ description: 'Why it failed or was cancelled' })),
     errorCode: nullable(Type.String()),
     steps: Type.Array(ActionStep),
+    initialization: nullable(ActionInitialization),
     startedAt: nullable(Timestamp),
     completedAt: nullable(Timestamp),
     createdAt: Timestamp,

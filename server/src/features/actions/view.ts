@@ -1,5 +1,5 @@
 import type { RunRow, StepRow } from '../../workflow/run-store.ts'
-import type { Action } from './schema.ts'
+import { PENDING_INITIALIZATION, type Action, type FollowUp } from './schema.ts'
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null
 
@@ -20,10 +20,17 @@ export const toAction = (run: RunRow, steps: StepRow[]): Action => ({
     startedAt: iso(started_at),
     completedAt: iso(completed_at),
   })),
+  initialization: initializationOf(run),
   startedAt: iso(run.started_at),
   completedAt: iso(run.completed_at),
   createdAt: run.created_at.toISOString(),
 })
+
+function initializationOf({ follow_up, input, status }: RunRow): Action['initialization'] {
+  const { hasUserData } = input as { hasUserData?: boolean }
+  const isComing = hasUserData === true && status !== 'FAILED' && status !== 'CANCELLED'
+  return (follow_up as FollowUp | null)?.initialization ?? (isComing ? PENDING_INITIALIZATION : null)
+}
 
 interface Subjects {
   addressId?: string

@@ -13,7 +13,7 @@ describe('the orphan volume reconciler', async () => {
   const driver = await app.deps.hypervisors.get(app.host.id)
   const signal = AbortSignal.timeout(60_000)
   const { id: vmId } = await app.given.vm(customer)
-  const specOf = async () => machineSpec(app.db, await getVmRow(app.db, vmId))
+  const specOf = async () => machineSpec(app.deps, await getVmRow(app.db, vmId))
   const sweep = () => sweepOrphanVolumes.runOnce(app.deps)
   const strays = async () => (await listOrphanVolumes(app.db)).map(({ kind, generation }) => `${kind} ${generation}`).toSorted()
 

@@ -70,7 +70,7 @@ describe('stale state on the host after an action whose cleanup failed', async (
 
     test('is purged when the host did the work long after it was given up, and the VM was deleted', async () => {
       const { id } = await app.given.vm(customer, {}, { settled: false })
-      const spec = await machineSpec(app.db, await getVmRow(app.db, id))
+      const spec = await machineSpec(app.deps, await getVmRow(app.db, id))
       await app.simulated.faults.plant({ verb: 'ensureRunning', kind: 'lost_answer', times: 5 })
       await app.settle({ subjectId: id })
       expect([await machinesOf(id), (await vmOf(id)).status]).toEqual([[], 'ERROR'])

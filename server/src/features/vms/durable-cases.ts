@@ -42,6 +42,7 @@ export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: 
       vm: Record<string, unknown> | undefined
       power: string | undefined
       volumes: string[]
+      userData: { is_due: boolean }[]
       diskGiB: number | null
     }
     const diskOf = async (vmId: string): Promise<number | null> =>
@@ -64,6 +65,7 @@ export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: 
         free: await app.db.one(sql`select count(*) from free_addresses`),
         vm: await app.db.maybe<Record<string, unknown>>(sql`
         select status, vcpu, ram_mib, disk_gib, plan_id, os_template_id, generation, billing_status, period_price_cents from vms where id = ${vmId}`),
+        userData: await app.db.many<{ is_due: boolean }>(sql`select due_at is not null as is_due from vm_user_data where vm_id = ${vmId}`),
         power: (await driver.findMachine(vmId, signal))?.power,
         volumes: volumes.sort(),
         diskGiB: await diskOf(vmId),
@@ -193,11 +195,12 @@ export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: 
     )
 
     test('vm.rebuild', { timeout: MINUTES }, async () => {
-      await prove('vm.rebuild', running, post('rebuild', { osTemplateId: input.osTemplateId }), (fixture) =>
+      await prove('vm.rebuild', running, post('rebuild', { osTemplateId: input.osTemplateId, userData: '#!/bin/sh' }), (fixture) =>
         expect(fixture).toMatchObject({
           power: 'running',
           vm: { status: 'RUNNING', generation: 2 },
           volumes: ['disk 2 true', 'seed 2 true'],
+          userData: [{ is_due: true }],
         }),
       )
     })
@@ -212,7 +215,7 @@ export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: 
         vmId = await running()
         const vm = await getVmRow(app.db, vmId)
         await driver.ensureStopped(vmId, { graceMs: 0 }, signal)
-        await driver.ensureRunning({ ...(await machineSpec(app.db, vm)), vcpu: 4 }, signal)
+        await driver.ensureRunning({ ...(await machineSpec(app.deps, vm)), vcpu: 4 }, signal)
         return app.db.tx(async (tx) => {
           await recordStaleMachine(tx, app.clock.now(), vmId, app.host.id)
           const options = { label: 'RESTART', ownerId: vm.account_id, subjectId: vmId }

@@ -1,5 +1,6 @@
 // What happens to VMs, as webhooks and the event log tell it.
 import { nullable, object, Type, type Static, type TProperties } from '../../http/api/schema.ts'
+import { Initialization } from '../actions/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
 import { VmListItem } from './shapes.schema.ts'
 
@@ -15,6 +16,8 @@ export const vmEventDataWith = <About extends TProperties>(title: string, about:
 
 export const VmEventData = object(vmEventFields, { title: 'VmEventData' })
 export type VmEventData = Static<typeof VmEventData>
+
+const InitializationEventData = vmEventDataWith('InitializationEventData', { initialization: Initialization })
 
 const NetworkEventData = vmEventDataWith('NetworkEventData', { network: object({ id: Type.String() }) })
 
@@ -58,6 +61,14 @@ export const vmEvents = {
   'vm.unshelve_failed': defineEvent(VmEventData, 'The VM stayed shelved, and what unshelving cost was refunded', {
     sometimesBy: ['unshelveVm'],
   }),
+  'vm.initialized': defineEvent(InitializationEventData, 'cloud-init has ended, and what `userData` says is done', {
+    sometimesBy: ['createVm', 'rebuildVm'],
+  }),
+  'vm.initialization_failed': defineEvent(
+    InitializationEventData,
+    'cloud-init has ended with errors; or the guest cannot say, or did not say within 24 hours, what came of `userData`',
+    { sometimesBy: ['createVm', 'rebuildVm'] },
+  ),
   'vm.network_attached': defineEvent(NetworkEventData, 'The VM has an interface in the network', { by: ['attachNetwork'] }),
   'vm.network_detached': defineEvent(NetworkEventData, 'The VM has left the network', {
     by: ['detachNetwork'],

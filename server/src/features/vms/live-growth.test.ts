@@ -45,7 +45,7 @@ describe('a VM that grows while it runs', async () => {
   }
   /** As a worker leaves it that is killed after the host has done it. */
   const growMachine = async (id: string, { vcpu, ram }: typeof SIZE) => {
-    const spec = { ...(await machineSpec(app.db, await getVmRow(app.db, id))), vcpu, ramMiB: ram }
+    const spec = { ...(await machineSpec(app.deps, await getVmRow(app.db, id))), vcpu, ramMiB: ram }
     await (await driverOf(id)).ensureLiveSize(spec, soon())
   }
 

@@ -55,6 +55,13 @@ const VmAlternative = object(
   { title: 'VmAlternative', description: 'At least one of them. What is left out is as in the request' },
 )
 
+const UserData = Type.String({
+  minLength: 1,
+  maxLength: 131_072,
+  description:
+    'What cloud-init does at the first boot: a script (#!), cloud configuration (#cloud-config), a MIME multipart message of such parts, or either as gzip in base64. At most 64 KiB when decoded. It can never be read back',
+})
+
 export const CreateVm = object(
   {
     regionId: Id,
@@ -78,6 +85,7 @@ export const CreateVm = object(
     firewallIds: Type.Optional(Type.Array(Id, { maxItems: 10 })),
     privateNetworkIds: Type.Optional(Type.Array(Id, { maxItems: 5 })),
     placementGroupId: Type.Optional(Id),
+    userData: Type.Optional(UserData),
     publicIpv4: Type.Optional(
       Type.Boolean({
         default: true,
@@ -216,7 +224,14 @@ export const ForceOption = object({
   force: Type.Optional(Type.Boolean({ description: 'Cut it off at once instead of asking the guest first' })),
 })
 export const RebuildVm = object(
-  { osTemplateId: Id, password: Type.Optional(Password), sshKeyIds: Type.Optional(Type.Array(Id, { maxItems: 20 })) },
+  {
+    osTemplateId: Id,
+    password: Type.Optional(Password),
+    sshKeyIds: Type.Optional(Type.Array(Id, { maxItems: 20 })),
+    userData: Type.Optional(
+      nullable(Type.String({ ...UserData, description: 'As in createVm; by default what the VM was made with, and null for none' })),
+    ),
+  },
   { title: 'RebuildVm' },
 )
 export type RebuildVm = Static<typeof RebuildVm>

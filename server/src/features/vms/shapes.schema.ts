@@ -1,5 +1,6 @@
 // VMs as answers and events show them.
 import { Bytes, Money, nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { Initialization } from '../actions/schema.ts'
 import { Storage } from '../catalog/schema.ts'
 import { ipv6ReverseFields, reverseFields } from '../reverse-names/schema.ts'
 
@@ -112,6 +113,7 @@ export const Vm = object(
     allowedActions: Type.Array(Type.String(), { description: 'What the API would accept now' }),
     readiness: oneOf(['booting', 'reachable']),
     statusReason: nullable(Type.String()),
+    initialization: nullable(Initialization),
   },
   { title: 'Vm' },
 )

@@ -11,6 +11,7 @@ import { runBeforePowerOff } from './model/hooks.ts'
 import { driverForVm, getVmRow, machineSpec, withSize } from './model/machine-spec.ts'
 import { ensureNetworks, ensureNoPorts, ensurePorts } from './model/ports.ts'
 import { setRoom, type VmDetails } from './model/sql.ts'
+import { markInitializationDue, type UserDataChange } from './model/user-data.ts'
 
 export interface VmInput {
   vmId: string
@@ -24,6 +25,11 @@ const READY_TIMEOUT_MS = 600_000
 /** Whatever the guest does: a step that runs out of time is repeated, and undone at last. */
 const READY_LIMIT_MS = 630_000
 export const READY_STEP = { timeout: '11m', waitsForGuest: true }
+/** Old workers, which would make the disk without it, know no such step. Nobody asks the guest before its VM is RUNNING. */
+export const USER_DATA_STEP = {
+  when: ({ hasUserData }: UserDataChange) => hasUserData !== undefined,
+  save: (tx: Tx, { input, runId, now }: { input: VmInput; runId: string; now: Date }) => markInitializationDue(tx, now, input.vmId, runId),
+}
 /** Longer than the grace. */
 export const STOP_STEP = { timeout: '3m', waitsForGuest: true }
 
@@ -77,7 +83,7 @@ export async function applySpec(context: Context, size: OtherSize = {}): Promise
 /** A host that has never had the VM gets what it needs beside a disk in a storage backend: the one before it may have been lost. */
 async function specWithDisk(context: Context): Promise<{ vm: VmDetails; spec: MachineSpec; driver: Driver }> {
   const { vm, driver } = await vmAndDriver(context)
-  const spec = await machineSpec(context.deps.db, vm)
+  const spec = await machineSpec(context.deps, vm)
   if (spec.storageId !== null) await driver.ensureDisk(spec, { from: 'pool' }, context.signal)
   return { vm, spec, driver }
 }

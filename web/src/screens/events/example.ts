@@ -207,6 +207,11 @@ const OTHERS: { [Type in EventType as VmEventData extends EventData<Type> ? neve
   'backup.restored': ofBackup,
   'backup.verified': ofBackup,
   'backup.verification_failed': ofBackup,
+  'vm.initialized': { initialization: { status: 'COMPLETED', seconds: 42, errors: [] }, ...ofVm },
+  'vm.initialization_failed': {
+    initialization: { status: 'FAILED', seconds: 42, errors: ['part-001 exited with code 1'] },
+    ...ofVm,
+  },
   'vm.network_attached': { network, ...ofVm },
   'vm.network_detached': { network, ...ofVm },
   'vm.console_opened': { console: { type: 'serial', sessionId: 'cmb3v8k2p0011examplecs001' }, ...ofVm },

@@ -37,6 +37,8 @@ import { getVmRow, machineSpec } from '../model/machine-spec.ts'
 import { allocatePlacement, allocatePlacements, type Placement, releasePlacement, reserveVmQuotas, times } from '../model/placement.ts'
 import { releaseFetchedRoom, releaseRestoreRoom } from '../model/restore-room.ts'
 import * as sql from '../model/sql.ts'
+import { parseUserData } from '../model/user-data-parts.ts'
+import { dropEarlierUserData, storeUserData, type UserDataChange } from '../model/user-data.ts'
 import { recordLateMachine, recordStaleMachine } from '../model/stale-machines.ts'
 import type { CreateQuote, CreateVm, Vm, VmCreated } from '../schema.ts'
 import { withAlternatives } from './alternatives.ts'
@@ -53,6 +55,7 @@ import {
   type Ready,
   requireReady,
   savePorts,
+  USER_DATA_STEP,
   vmAndDriver,
   type VmInput,
 } from '../steps.ts'
@@ -67,6 +70,7 @@ export async function createVm(
 ): Promise<VmCreated | DryRunResult<CreateQuote>> {
   const { accountId } = who
   const { currency } = deps.config
+  const userData = input.userData === undefined ? null : parseUserData(input.userData)
   const now = deps.clock.now()
   const names = namesOf(input)
   const source = await findSource(tx, deps, who, input)
@@ -160,7 +164,12 @@ export async function createVm(
       next_renewal_at: nextRenewal(now, renewalDay),
       created_at: now,
     }
-    const run = { vmId: id, chargedCents: price.toString(), passwordHash: sealPassword(deps, id, passwordHash) }
+    const run = {
+      vmId: id,
+      chargedCents: price.toString(),
+      passwordHash: sealPassword(deps, id, passwordHash),
+      ...(userData && { hasUserData: true }),
+    }
     const options = { label: 'CREATE', ownerId: accountId, subjectId: id, runId }
     const [, actionId] = await Promise.all([
       sql.insertVm(tx, row),
@@ -173,6 +182,7 @@ export async function createVm(
       ),
     ])
     actionIds.push(actionId)
+    if (userData) await storeUserData(tx, deps, { vmId: id, generation: 1, runId }, userData)
     await joinGroup(tx, id, input.placementGroupId)
     for (const firewall of firewalls) await bind(tx, now, firewall, id)
     for (const network of networks) await allocateAddress(tx, network, id)
@@ -250,7 +260,7 @@ function requireInRegion(region: RegionRow, networks: NetworkRow[]): void {
     throw apiError('region_mismatch', `The private networks are not in region ${region.slug}`)
 }
 
-export interface ProvisionInput extends VmInput {
+export interface ProvisionInput extends VmInput, UserDataChange {
   chargedCents: string
   /** Encrypted; null = no password login. */
   passwordHash: string | null
@@ -268,7 +278,7 @@ export interface ProvisionParts<I extends ProvisionInput> {
   source: (input: I) => DiskSource
   diskTimeout: string
   afterDisk?: (context: StepContext<Deps, I, unknown>) => Promise<void>
-  ready: (context: Context) => Promise<Ready>
+  ready: (context: Context & { input: ProvisionInput }) => Promise<Ready>
   /** After the events of the VM. */
   onCreated?: (tx: Tx, context: EndContext<Deps, I, unknown>) => Promise<void>
 }
@@ -290,18 +300,20 @@ export const provisionWorkflow = <I extends ProvisionInput>(parts: ProvisionPart
       run: async (context) => {
         const { vm, driver } = await vmAndDriver(context)
         const passwordHash = openPasswordHash(context.deps, vm.id, context.input.passwordHash)
-        await driver.ensureDisk(await machineSpec(context.deps.db, vm, passwordHash), parts.source(context.input), context.signal)
+        await driver.ensureDisk(await machineSpec(context.deps, vm, passwordHash), parts.source(context.input), context.signal)
         await parts.afterDisk?.(context)
       },
       ...(parts.afterDisk && { save: releaseFetchedRoom }),
       undo: purge,
     })
     .step('boot', { run: boot, undo: purge })
+    .step('user data', USER_DATA_STEP)
     .step('ready', { run: (context): Promise<Ready> => parts.ready(context), ...READY_STEP })
     .onSuccess(async (tx, context) => {
       const { deps, input, results, runId, now } = context
       const vm = await getVmRow(tx, input.vmId)
       await sql.markProvisioned(tx, now, vm.id, vm.generation)
+      if (input.hasUserData) await dropEarlierUserData(tx, vm.id, vm.generation)
       await sql.setStatus(tx, now, vm.id, { status: 'RUNNING', ...results.ready, desiredRunning: true })
       await recordVmEvent(tx, deps, vm.id, 'vm.created', { actionId: runId })
       await recordVmEvent(tx, deps, vm.id, 'vm.started', { actionId: runId })
@@ -328,11 +340,11 @@ export const provisionWorkflow = <I extends ProvisionInput>(parts: ProvisionPart
       })
     })
 
-/** The guest of an image is its owner's: its agent may have been removed. */
-async function readyOnTemplate(context: Context): Promise<Ready> {
+/** The guest of an image is its owner's: its agent may have been removed. So is one that does what its owner says before the agent answers. */
+async function readyOnTemplate(context: Context & { input: ProvisionInput }): Promise<Ready> {
   const { vm } = await vmAndDriver(context)
   const { account_id } = await getTemplateById(context.deps.db, vm.os_template_id)
-  return account_id === null ? requireReady(context) : awaitReadyOrEnd(context)
+  return account_id === null && !context.input.hasUserData ? requireReady(context) : awaitReadyOrEnd(context)
 }
 
 export const provisionVm = provisionWorkflow<ProvisionInput>({

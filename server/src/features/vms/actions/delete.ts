@@ -23,6 +23,7 @@ import { refundUnused, unusedOf } from '../billing/refund.ts'
 import { requireAllowed } from '../model/allowed-actions.ts'
 import { preemptOpenRun, startAction, startRunOf } from '../model/guards.ts'
 import * as sql from '../model/sql.ts'
+import { abandonInitialization } from '../model/user-data.ts'
 import { purge, removePorts, type Context, type VmInput } from '../steps.ts'
 
 const DELETE = 'DELETE'
@@ -85,6 +86,7 @@ async function deleteVmRecords(tx: Tx, deps: EventDeps, actionId: string, { vmId
   await discardShelvedDisks(tx, now, vmId)
   if (isLeft) await recordStaleMachine(tx, now, vmId, vm.host_id!)
   await recordVmEvent(tx, deps, vmId, 'vm.terminated', { actionId, reason })
+  await abandonInitialization(tx, vmId)
   await sql.deleteVm(tx, vmId)
   await refundUnused(tx, now, vm, copiesCents)
 }

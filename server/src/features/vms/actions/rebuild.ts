@@ -1,8 +1,10 @@
 // POST /vms/{id}/rebuild: a new disk, same addresses. A VM that failed to provision is placed and charged again.
 import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
+import type { UserDataPart } from '../../../hypervisor/driver.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
+import { newId } from '../../../kernel/ids.ts'
 import type { Cents } from '../../../kernel/money.ts'
 import { catalogNumbers, getRegion, getTemplateFor, traitsOfPlan, type TemplateRow } from '../../catalog/service.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
@@ -21,6 +23,9 @@ import { startAction, type StartRun } from '../model/guards.ts'
 import { sealPassword } from '../model/guest-password.ts'
 import { allocatePlacement, sizeOf, toIpv6Columns } from '../model/placement.ts'
 import * as sql from '../model/sql.ts'
+import { getVmRow } from '../model/machine-spec.ts'
+import { parseUserData } from '../model/user-data-parts.ts'
+import { dropUserData, revokeUserData, storeUserData } from '../model/user-data.ts'
 import type { RebuildVm } from '../schema.ts'
 import { provisionVm, requireFits } from './create.ts'
 import { finishOnNewDisk, finishOnOldDisk, type NewDiskInput, replaceDiskWorkflow } from './replace-disk.ts'
@@ -33,8 +38,9 @@ export const rebuild = (
   input: RebuildVm,
   dryRun = false,
   plainHash: string | null = null,
-): Promise<ActionStarted | DryRunResult<Quote>> =>
-  startAction(tx, deps, who, vmId, {
+): Promise<ActionStarted | DryRunResult<Quote>> => {
+  const userData = typeof input.userData === 'string' ? parseUserData(input.userData) : input.userData
+  return startAction(tx, deps, who, vmId, {
     verb: 'rebuild',
     label: 'REBUILD',
     find: async (vm) => {
@@ -52,7 +58,7 @@ export const rebuild = (
       const passwordHash = sealPassword(deps, vmId, plainHash)
       if (!vm.provisioned) {
         await sql.setTemplate(tx, vmId, template.id)
-        const started = await provisionAgain(tx, deps, vm, template, passwordHash, start)
+        const started = await provisionAgain(tx, deps, vm, template, { passwordHash, userData }, start)
         if (dryRun) return quoteFor(tx, deps, vm, vm.renewal_price_cents)
         return started
       }
@@ -62,19 +68,27 @@ export const rebuild = (
       if (vm.ipv6_address === null) await addIpv6(tx, now, vm)
       const generation = await sql.nextGeneration(tx, vmId)
       await sql.setStatus(tx, now, vmId, { status: 'REBUILDING' })
-      const started = await start(rebuildVm, {
-        vmId,
-        statusBefore: vm.status,
-        generationBefore: vm.generation,
-        generation,
-        templateId: template.id,
-        passwordHash,
-        keysBefore,
-      })
+      const runId = newId()
+      const change = await storeUserData(tx, deps, { vmId, generation, runId }, userData)
+      const started = await start(
+        rebuildVm,
+        {
+          vmId,
+          statusBefore: vm.status,
+          generationBefore: vm.generation,
+          generation,
+          templateId: template.id,
+          passwordHash,
+          keysBefore,
+          ...change,
+        },
+        runId,
+      )
       await recordVmEvent(tx, deps, vmId, 'vm.rebuilding', started)
       return started
     },
   })
+}
 
 /** `charge` is already deducted from the balance. */
 async function quoteFor(tx: Tx, { config }: Deps, vm: sql.VmDetails, charge: Cents): Promise<DryRunResult<Quote>> {
@@ -105,7 +119,7 @@ async function provisionAgain(
   deps: Deps,
   vm: sql.VmDetails,
   template: TemplateRow,
-  passwordHash: string | null,
+  { passwordHash, userData }: { passwordHash: string | null; userData: UserDataPart[] | null | undefined },
   start: StartRun,
 ): Promise<ActionStarted> {
   const now = deps.clock.now()
@@ -127,7 +141,11 @@ async function provisionAgain(
   await sql.assignPlacement(tx, now, vm.id, { ...place, period_price_cents: price, next_renewal_at: nextRenewal(now, now.getUTCDate()) })
   await createPortState(tx, vm.id, place.host_id, vm.account_id)
   await sql.setStatus(tx, now, vm.id, { status: 'PROVISIONING', desiredRunning: true })
-  const started = await start(provisionVm, { vmId: vm.id, chargedCents: price.toString(), passwordHash })
+  const runId = newId()
+  const { generation } = await getVmRow(tx, vm.id)
+  if (userData === null) await dropUserData(tx, vm.id)
+  const change = await storeUserData(tx, deps, { vmId: vm.id, generation, runId }, userData ?? undefined)
+  const started = await start(provisionVm, { vmId: vm.id, chargedCents: price.toString(), passwordHash, ...change }, runId)
   await recordVmEvent(tx, deps, vm.id, 'vm.provisioning', started)
   await charge(tx, now, vm.account_id, price, {
     type: 'VM_CHARGE',
@@ -152,6 +170,7 @@ export const rebuildVm = replaceDiskWorkflow<RebuildInput>('vm.rebuild', { sourc
   .onFailure(async (tx, { deps, input, error, runId, now, cleanupFailed }) => {
     const reason = `The rebuild failed and the old disk was kept: ${error?.userMessage ?? 'it was cancelled'}`
     await finishOnOldDisk(tx, now, input, { reason, cleanupFailed })
+    if (input.hasUserData !== undefined) await revokeUserData(tx, input.vmId, runId)
     await forgetKeyUse(tx, input.vmId)
     await noteKeyUse(tx, input.vmId, input.keysBefore)
     await recordVmEvent(tx, deps, input.vmId, 'vm.rebuild_failed', { actionId: runId, reason })

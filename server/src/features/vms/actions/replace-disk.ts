@@ -11,6 +11,7 @@ import type { PreviousPlacement } from '../model/placement.ts'
 import { controllerForVm } from '../model/ports.ts'
 import { releaseFetchedRoom } from '../model/restore-room.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
+import { dropEarlierUserData, type UserDataChange } from '../model/user-data.ts'
 import type { VmStatus } from '../schema.ts'
 import * as sql from '../model/sql.ts'
 import {
@@ -26,9 +27,10 @@ import {
   type Ready,
   type VmInput,
   STOP_STEP,
+  USER_DATA_STEP,
 } from '../steps.ts'
 
-export interface NewDiskInput extends VmInput {
+export interface NewDiskInput extends VmInput, UserDataChange {
   statusBefore: VmStatus
   generationBefore: number
   generation: number
@@ -67,6 +69,7 @@ export const replaceDiskWorkflow = <I extends NewDiskInput>(name: string, { sour
       undo: dropNewDisk,
     })
     .step('boot', { run: bootNewDisk, undo: returnToOldDisk })
+    .step('user data', USER_DATA_STEP)
     .step('ready', {
       ...READY_STEP,
       run: async (context): Promise<Ready> => (context.input.staysOff ? { readiness: 'booting', reason: null } : awaitReady(context)),
@@ -97,7 +100,7 @@ async function newSpec({ deps, input }: Context): Promise<MachineSpec> {
   const vm = await getVmRow(deps.db, input.vmId)
   const template = await getTemplateById(deps.db, input.templateId)
   const installed = { os_template_id: template.id, default_user: template.default_user }
-  return machineSpec(deps.db, { ...vm, ...installed, generation: input.generation }, openPasswordHash(deps, vm.id, input.passwordHash))
+  return machineSpec(deps, { ...vm, ...installed, generation: input.generation }, openPasswordHash(deps, vm.id, input.passwordHash))
 }
 
 async function makeDisk(context: Context, source: DiskSource): Promise<void> {
@@ -111,8 +114,9 @@ async function bootNewDisk(context: Context): Promise<void> {
   await (context.input.staysOff ? driver.ensureDefined(spec, context.signal) : startMachine(context, vm.host_id!, spec))
 }
 
-async function commitNewDisk(tx: Tx, now: Date, { vmId, generation, templateId }: NewDiskInput): Promise<void> {
+async function commitNewDisk(tx: Tx, now: Date, { vmId, generation, templateId, hasUserData }: NewDiskInput): Promise<void> {
   await sql.markProvisioned(tx, now, vmId, generation)
+  if (hasUserData !== undefined) await dropEarlierUserData(tx, vmId, generation)
   await sql.setTemplate(tx, vmId, templateId)
 }
 
@@ -133,7 +137,7 @@ async function returnToOldDisk(context: Context): Promise<void> {
     return removePublicPort(context, vm.mac!)
   }
   await driver.ensureStopped(vm.id, { graceMs: 0 }, signal)
-  const spec = await machineSpec(deps.db, vm)
+  const spec = await machineSpec(deps, vm)
   const returned = input.statusBefore === 'RUNNING' ? startMachine(context, vm.host_id!, spec) : driver.ensureDefined(spec, signal)
   await returned.catch((error: unknown) => {
     if (input.statusBefore !== 'ERROR' || !isDriverError(error, 'not_found')) throw error

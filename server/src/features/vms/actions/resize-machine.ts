@@ -59,7 +59,7 @@ export async function specBefore(context: Context): Promise<MachineSpec> {
   const { vm } = await vmAndDriver(context)
   const { vcpu, ramMiB, diskGiB, diskIops = null, diskMiBPerSecond = null } = context.input.before
   const diskLimits = { iops: diskIops, miBPerSecond: diskMiBPerSecond }
-  return withSize(await machineSpec(context.deps.db, vm), { vcpu, ramMiB, diskGiB, diskLimits })
+  return withSize(await machineSpec(context.deps, vm), { vcpu, ramMiB, diskGiB, diskLimits })
 }
 
 export const defineAsBefore = async (context: Context): Promise<Disk> =>
@@ -93,7 +93,7 @@ export async function plug(context: Context): Promise<Plugged> {
 
 const specAfter = async (context: Context): Promise<MachineSpec> => {
   const { vm } = await vmAndDriver(context)
-  return withSize(await machineSpec(context.deps.db, vm), finalSize(context.input))
+  return withSize(await machineSpec(context.deps, vm), finalSize(context.input))
 }
 
 /** Before it gets anything. */

@@ -188,7 +188,7 @@ async function makeDisk(context: Context): Promise<void> {
   const { deps, input, signal } = context
   const { vmId, diskId } = input
   const { vm, driver } = await steps.vmAndDriver(context)
-  await driver.ensureDisk(await machineSpec(deps.db, vm), { from: 'backup', backupId: diskId }, signal)
+  await driver.ensureDisk(await machineSpec(deps, vm), { from: 'backup', backupId: diskId }, signal)
   await driver.ensureBackupOffloaded(vmId, { backupId: diskId, keepCheckpoint: false }, signal)
 }
 

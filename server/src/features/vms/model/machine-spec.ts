@@ -10,6 +10,7 @@ import { attachmentsOf, type Attachment } from '../../networks/service.ts'
 import { keysOf } from '../../ssh-keys/service.ts'
 import { volumesOnMachine } from '../../storage/service.ts'
 import { vmById, type VmDetails } from './sql.ts'
+import { openUserData } from './user-data.ts'
 
 export async function getVmRow(db: Queries, vmId: string): Promise<VmDetails> {
   const vm = await vmById(db, vmId)
@@ -25,7 +26,12 @@ export function driverForVm({ hypervisors }: Pick<Deps, 'hypervisors'>, vm: Pick
 export const driverForVmId = async (deps: Pick<Deps, 'db' | 'hypervisors'>, vmId: string): Promise<Driver> =>
   driverForVm(deps, await getVmRow(deps.db, vmId))
 
-export async function machineSpec(db: Queries, vm: VmDetails, passwordHash: string | null = null): Promise<MachineSpec> {
+export async function machineSpec(
+  { db, vault }: Pick<Deps, 'db' | 'vault'>,
+  vm: VmDetails,
+  passwordHash: string | null = null,
+): Promise<MachineSpec> {
+  const userData = await openUserData({ db, vault }, vm)
   const [keys, attachments] = [await keysOf(db, vm.id), await attachmentsOf(db, vm.id)]
   const volumes = await volumesOnMachine(db, vm.id, vm.host_id)
   const wayOut = vm.ip_address === null ? attachments.find(({ way_out }) => way_out !== null) : undefined
@@ -41,7 +47,13 @@ export async function machineSpec(db: Queries, vm: VmDetails, passwordHash: stri
     diskLimits: { iops: vm.disk_iops, miBPerSecond: vm.disk_mib_per_second },
     storageId: vm.storage_id,
     template: await templateRef(db, vm.os_template_id),
-    seed: { hostname: vm.hostname, user: vm.default_user, sshKeys: keys.map((key) => key.public_key), passwordHash },
+    seed: {
+      hostname: vm.hostname,
+      user: vm.default_user,
+      sshKeys: keys.map((key) => key.public_key),
+      passwordHash,
+      ...(userData && { userData }),
+    },
     nics: [await publicNic(db, vm), ...attachments.map((each) => privateNic(each, each === wayOut))],
     volumes: volumes.map(({ id, generation, size_gib, storage_id }) => ({
       volumeId: id,

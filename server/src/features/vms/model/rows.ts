@@ -2,6 +2,7 @@
 import type { OpenRun } from '../../../workflow/run-store.ts'
 import type { ReverseName } from '../../reverse-names/service.ts'
 import type { Row } from '../../../schema/rows.gen.ts'
+import type { Initialization } from '../../actions/schema.ts'
 import type { BackupPolicy } from '../schema.ts'
 
 /** `lost_at` is for the invariants of money alone, the room of its machine for those who change its size. */
@@ -86,6 +87,7 @@ export interface VmDetailRow
   ipv6_reverse: ReverseName | null
   /** Null for the default. */
   backup_policy: BackupPolicy | null
+  initialization: Initialization | null
 }
 
 export type NewVm = Omit<

@@ -54,6 +54,7 @@ export const toVm = (row: VmDetailRow): Vm => ({
   allowedActions: row.open_run && !isPreemptible(row.open_run) ? [] : allowedActions(row),
   readiness: row.readiness,
   statusReason: row.status_reason,
+  initialization: row.initialization,
 })
 
 const toCurrentAction = ({ id, label, status, progress }: NonNullable<VmDetailRow['open_run']>): Vm['currentAction'] => ({

@@ -45,7 +45,7 @@ async function describeMove(
   sent = { bytes: 0 },
 ): Promise<Omit<Move, 'from' | 'to'>> {
   const vm = await getVmRow(deps.db, input.vmId)
-  const spec = await machineSpec(deps.db, { ...vm, host_id: input.sourceId })
+  const spec = await machineSpec(deps, { ...vm, host_id: input.sourceId })
   const target = await getHost(deps.db, direction === 'there' ? input.destinationId : input.sourceId)
   const onProgress: Move['onProgress'] = (progress) => {
     sent.bytes = Math.max(sent.bytes, progress.totalBytes)
@@ -56,7 +56,7 @@ async function describeMove(
 }
 
 export async function uploadTemplate({ deps, input, signal }: Context): Promise<void> {
-  const { template, storageId } = await machineSpec(deps.db, await getVmRow(deps.db, input.vmId))
+  const { template, storageId } = await machineSpec(deps, await getVmRow(deps.db, input.vmId))
   if (storageId === null) await (await deps.hypervisors.get(input.destinationId)).ensureTemplate(template, signal)
 }
 

@@ -37,7 +37,7 @@ async function startAgain(context: Context & { results: unknown }): Promise<void
   if (!input.restarts || !vm) return
   const { hasArrived } = (context.results as { move?: Outcome }).move ?? {}
   const hostId = hasArrived ? input.destinationId : vm.host_id!
-  await startMachine(context, hostId, await machineSpec(deps.db, { ...vm, host_id: hostId }))
+  await startMachine(context, hostId, await machineSpec(deps, { ...vm, host_id: hostId }))
 }
 
 export const migrateVm = workflow<MigrateInput>('vm.migrate', { deadline: '6h', queue: 'migrations' })

@@ -65,7 +65,7 @@ async function repair(deps: Deps, hostId: string, vmId: string, machine: Machine
   })
   // What a machine does not show: its disk may have to grow, which needs no restart.
   const define = async (driver: Driver, signal: AbortSignal) =>
-    driver.ensureDefined(await machineSpec(deps.db, await getVmRow(deps.db, vmId)), signal)
+    driver.ensureDefined(await machineSpec(deps, await getVmRow(deps.db, vmId)), signal)
   if (!isRight || (machine && (await callHost(deps, hostId, stopping, define)))) return
   await deps.db.tx(async (tx) => {
     if ((await lockVmById(tx, vmId))?.host_id === hostId && !(await openRunOf(tx, vmId))) await clearStaleMachine(tx, vmId, hostId)
