@@ -30,6 +30,8 @@ export const VM_FIELDS: Columns<Vm> = {
   Id: (vm) => vm.id,
   Status: (vm) => vm.status,
   Reason: (vm) => vm.statusReason ?? undefined,
+  Initialization: (vm) => initialization(vm.initialization) ?? undefined,
+  'Initialization errors': (vm) => (vm.initialization?.errors.length ? vm.initialization.errors : undefined),
   Shelved: (vm) => (vm.shelvedAt === null ? undefined : time(vm.shelvedAt)),
   'In progress': (vm) => (vm.currentAction ? `${vm.currentAction.action} ${vm.currentAction.progress} %` : undefined),
   Address: (vm) => vm.ipAddress,
@@ -54,6 +56,10 @@ export const VM_FIELDS: Columns<Vm> = {
   Renews: (vm) => (isRenewed(vm) ? `${time(vm.billing.nextRenewalAt)} for ${vm.billing.priceMonthly}` : null),
   Created: (vm) => time(vm.createdAt),
 }
+
+/** What came of user data. */
+export const initialization = (of: Vm['initialization']): string | null =>
+  of && `${of.status}${of.seconds === null ? '' : ` after ${of.seconds} s`}`
 
 export const ACTION_COLUMNS: Columns<Action> = {
   ID: (action) => action.id,

@@ -1,5 +1,5 @@
 import type { Action, Query } from '@berth/sdk'
-import { ACTION_COLUMNS } from '../columns.ts'
+import { ACTION_COLUMNS, initialization } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
 import { time } from '../format.ts'
 import { omitUndefined } from '../options.ts'
@@ -13,6 +13,9 @@ const ACTION_FIELDS: Columns<Action> = {
   Progress: (action) => `${action.progress} %`,
   Steps: (action) => action.steps.map(({ name, status }) => `${name} ${status.toLowerCase()}`),
   Error: (action) => action.error,
+  Initialization: (action) => initialization(action.initialization) ?? undefined,
+  'Initialization errors': (action) => (action.initialization?.errors.length ? action.initialization.errors : undefined),
+  'Initialization output': (action) => action.initialization?.output?.trimEnd() || undefined,
   Started: (action) => time(action.startedAt),
   Completed: (action) => time(action.completedAt),
 }

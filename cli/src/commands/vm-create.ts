@@ -24,6 +24,7 @@ interface Options {
   firewall?: string[]
   network?: string[]
   placementGroup?: string
+  userData?: string
   dailyBackups?: true
   network10g?: true
   ipv6Only?: true
@@ -59,6 +60,7 @@ export const createVm = defineCommand<Options>({
     ['--firewall <firewall...>', 'firewalls to bind'],
     ['--network <network...>', 'private networks to attach'],
     ['--placement-group <group>', 'placement group; see berth placement-group list'],
+    ['--user-data <text>', 'what cloud-init does at the first boot: a script or #cloud-config; - reads stdin, @file reads a file'],
     ['--daily-backups', 'enable daily backups'],
     ['--network-10g', '10 Gbit/s network'],
     ['--ipv6-only', 'no public IPv4 address, for less where it has a price'],
@@ -131,6 +133,7 @@ async function buildRequest(ctx: CommandContext, options: Options, hostname: str
       name: options.name,
       placementGroupId: placementGroupId || undefined,
       password: options.password && readTextOrFile(options.password).trim(),
+      userData: options.userData && readTextOrFile(options.userData),
       dailyBackupEnabled: options.dailyBackups,
       network10gEnabled: options.network10g,
       publicIpv4: options.ipv6Only && false,

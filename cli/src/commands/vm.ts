@@ -81,7 +81,7 @@ const restart = defineCommand<{ force?: true }>({
   },
 })
 
-const rebuild = defineCommand<{ os?: string; key?: string[]; password?: string; dryRun?: true }>({
+const rebuild = defineCommand<{ os?: string; key?: string[]; password?: string; userData?: string; dryRun?: true }>({
   name: 'rebuild',
   description: 'reinstall from an OS template or own image; all data is lost',
   args: '<vm>',
@@ -89,16 +89,18 @@ const rebuild = defineCommand<{ os?: string; key?: string[]; password?: string; 
     ['--os <os>', 'OS template or own image; see berth os list, berth image list (required)'],
     ['--key <key...>', 'SSH keys to install'],
     ['--password <password>', 'console password; - reads stdin, @file reads a file'],
+    ['--user-data <text>', 'what cloud-init does at the first boot; - reads stdin, @file reads a file, none: nothing; default: as before'],
   ],
   example: 'vm rebuild web-1 --os debian-12 --key laptop',
   waits: true,
   confirms: true,
   supportsDryRun: true,
-  async run(ctx, { os, key, password, dryRun }, vm: string) {
+  async run(ctx, { os, key, password, userData, dryRun }, vm: string) {
     if (!os) throw usageError('--os is required, such as --os debian-12; see berth os list')
     const [osTemplateId, sshKeyIds] = await Promise.all([ctx.resolveId('os', os), key && ctx.resolveIds('key', splitList(key))])
     if (!dryRun) await ctx.confirm(`All data on the disk of ${vm} will be permanently deleted.`, vm)
-    const body = { osTemplateId, ...omitUndefined({ sshKeyIds, password: password && readTextOrFile(password).trim() }) }
+    const login = omitUndefined({ sshKeyIds, password: password && readTextOrFile(password).trim() })
+    const body = { osTemplateId, ...login, ...(userData && { userData: userData === 'none' ? null : readTextOrFile(userData) }) }
     if (dryRun) return quoteDetails(await ctx.berth.vms.quoteRebuild(await ctx.resolveId('vm', vm), body))
     return ctx.changeVm(vm, 'rebuilding', (berth, id) => berth.vms.rebuild(id, body))
   },

@@ -77,6 +77,8 @@ export const createVmMessages = {
   tenGigAbout: 'Replaces the network speed of the plan.',
   protect: 'Delete protection',
   protectAbout: 'Prevents deleting, rebuilding and restoring the VM.',
+  userData: 'User data',
+  userDataHint: 'Done at the first boot: a script (#!/bin/sh) or cloud configuration (#cloud-config). It cannot be shown again.',
   placementGroup: 'Placement group',
   placementGroupAbout: 'Keeps VMs on different hosts, or together on one.',
   noPlacementGroup: 'None',

@@ -1,4 +1,4 @@
-import { Alert, Checkbox, NumberInput, PasswordInput, TextInput } from '@mantine/core'
+import { Alert, Checkbox, NumberInput, PasswordInput, Textarea, TextInput } from '@mantine/core'
 import type { SshKey } from '@berth/sdk'
 import { useState } from 'react'
 import { fieldError } from '../../api/errors.ts'
@@ -76,6 +76,20 @@ export function LoginStep({ form, set, user, keys, error }: Props) {
         error={fieldError(error, 'password')}
         autoComplete="new-password"
         maw={380}
+      />
+      <Textarea
+        label={w.userData}
+        description={w.userDataHint}
+        value={form.userData}
+        onChange={(event) => set({ userData: event.currentTarget.value })}
+        error={fieldError(error, 'userData')}
+        autosize
+        minRows={3}
+        maxRows={16}
+        maxLength={65_536}
+        spellCheck={false}
+        autoComplete="off"
+        styles={{ input: { fontFamily: 'monospace' } }}
       />
       {form.sshKeyIds.length === 0 && form.password === '' && <Alert color="yellow">{w.noLogin}</Alert>}
       {adding && <AddSshKey onClose={() => setAdding(false)} onAdded={(key) => set({ sshKeyIds: [...form.sshKeyIds, key.id] })} />}

@@ -1,7 +1,11 @@
-// The request of the form as code. The password is omitted, because code ends up in files.
+// The request of the form as code. The password and user data are omitted, because code ends up in files.
 import type { CreateVm } from '@berth/sdk'
 
-const withoutSecret = (request: CreateVm): CreateVm => ({ ...request, ...(request.password && { password: '…' }) })
+const withoutSecret = (request: CreateVm): CreateVm => ({
+  ...request,
+  ...(request.password && { password: '…' }),
+  ...(request.userData && { userData: '…' }),
+})
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
@@ -55,6 +59,7 @@ export function asCli(request: CreateVm, { region, os, plan, alternatives }: Nam
     ...(request.privateNetworkIds ?? []).map((id) => `--network ${id}`),
     ...(request.firewallIds ?? []).map((id) => `--firewall ${id}`),
     ...(request.placementGroupId ? [`--placement-group ${request.placementGroupId}`] : []),
+    ...(request.userData ? ['--user-data @user-data'] : []),
     ...(request.dailyBackupEnabled ? ['--daily-backups'] : []),
     ...(request.network10gEnabled ? ['--network-10g'] : []),
     ...(request.publicIpv4 === false ? ['--ipv6-only'] : []),

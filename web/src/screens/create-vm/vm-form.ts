@@ -19,6 +19,7 @@ export interface VmForm {
   firewallIds: string[]
   /** Empty for none. */
   placementGroupId: string
+  userData: string
   dailyBackupEnabled: boolean
   network10gEnabled: boolean
   publicIpv4: boolean
@@ -44,6 +45,7 @@ export const EMPTY_FORM: VmForm = {
   privateNetworkIds: [],
   firewallIds: [],
   placementGroupId: '',
+  userData: '',
   dailyBackupEnabled: false,
   network10gEnabled: false,
   publicIpv4: true,
@@ -77,6 +79,7 @@ export function toRequest(form: VmForm): CreateVm {
     ...(form.privateNetworkIds.length > 0 && { privateNetworkIds: form.privateNetworkIds }),
     ...(form.firewallIds.length > 0 && { firewallIds: form.firewallIds }),
     ...(form.placementGroupId && { placementGroupId: form.placementGroupId }),
+    ...(form.userData.trim() && { userData: form.userData }),
     ...(form.dailyBackupEnabled && { dailyBackupEnabled: true }),
     ...(form.network10gEnabled && { network10gEnabled: true }),
     ...(!form.publicIpv4 && { publicIpv4: false }),

@@ -50,9 +50,15 @@ function ActionEntry({ action }: { action: Action }) {
         </span>
       </button>
       {action.error && <p className={css['entryError']}>{action.error}</p>}
+      {action.initialization?.errors.map((error) => (
+        <p key={error} className={css['entryError']}>
+          {error}
+        </p>
+      ))}
       <Collapse expanded={open}>
         <div className={css['entrySteps']}>
           <Steps steps={action.steps} />
+          {action.initialization?.output && <pre aria-label={w.initializationOutput}>{action.initialization.output}</pre>}
         </div>
       </Collapse>
     </li>

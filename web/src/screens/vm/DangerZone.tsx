@@ -90,7 +90,8 @@ export function RebuildVm({ vm, onClose }: Props) {
   const current =
     images.find((image) => templateSlugOf(image) === currentSlug) ?? choices.find(({ slug }) => slug === currentSlug) ?? choices[0]
   const osTemplateId = chosen || (current?.id ?? '')
-  const body = { osTemplateId, sshKeyIds }
+  const [keepsUserData, setKeepsUserData] = useState(true)
+  const body = { osTemplateId, sshKeyIds, ...(!keepsUserData && { userData: null }) }
   const isCharged = failedToProvision(vm)
   const quote = useQuery({
     queryKey: ['quote', vm.id, 'rebuild', body],
@@ -128,6 +129,9 @@ export function RebuildVm({ vm, onClose }: Props) {
             ))}
           </Stack>
         </Checkbox.Group>
+        {vm.initialization && (
+          <Checkbox label={w.userDataAgain} checked={keepsUserData} onChange={(event) => setKeepsUserData(event.currentTarget.checked)} />
+        )}
       </Stack>
     </ConfirmDialog>
   )

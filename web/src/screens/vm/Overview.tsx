@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { useCurrency } from '../../api/session.ts'
 import { volumesQuery } from '../../queries/vms.ts'
 import { Copyable } from '../../ui/CopyButton.tsx'
-import { formatDisk, formatMoney, formatOs, formatSize, formatSpeed } from '../../ui/format.ts'
+import { formatDisk, formatDuration, formatMoney, formatOs, formatSize, formatSpeed } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Facts, Stack } from '../../ui/Page.tsx'
 import { StatusBadge } from '../../ui/Status.tsx'
@@ -32,6 +32,7 @@ export function Overview({ vm }: { vm: Vm }) {
             [f.speed, formatSpeed(vm.networkSpeed)],
             [f.volumes, <Volumes key="" vm={vm} />],
             [f.placementGroup, vm.placementGroup?.name ?? commonMessages.none],
+            ...initializationOf(vm),
             [f.keys, vm.sshKeys.map(({ name }) => name).join(', ') || w.noKeys],
             [f.backups, vm.dailyBackupEnabled ? commonMessages.on : commonMessages.off],
             [f.protection, vm.isProtected ? commonMessages.on : commonMessages.off],
@@ -54,6 +55,25 @@ export function Overview({ vm }: { vm: Vm }) {
       </Card>
     </Stack>
   )
+}
+
+function initializationOf({ initialization }: Vm): [string, ReactNode][] {
+  if (!initialization) return []
+  const { status, seconds, errors } = initialization
+  const text = w.initialization[status]
+  return [
+    [
+      w.facts.initialization,
+      <Stack key="" gap={2}>
+        <span>{seconds === null ? text : w.initialized(text, formatDuration(seconds * 1000))}</span>
+        {errors.map((error) => (
+          <span key={error} className="muted">
+            {error}
+          </span>
+        ))}
+      </Stack>,
+    ],
+  ]
 }
 
 const shelvedSince = ({ shelvedAt }: Vm): [string, ReactNode][] =>

@@ -122,6 +122,7 @@ function StatusAlert({ vm }: { vm: Vm }) {
   if (vm.status === 'ERROR') return <Alert color="red">{vm.statusReason ?? w.failedCreate}</Alert>
   if (vm.billing.status === 'PAST_DUE') return <Alert color="orange">{w.pastDue}</Alert>
   if (vm.shelvedAt !== null && !vm.currentAction) return <Alert color="gray">{w.shelved}</Alert>
+  if (vm.initialization?.status === 'FAILED' && !vm.currentAction) return <Alert color="orange">{w.initializationFailed}</Alert>
   if (vm.status === 'RUNNING' && vm.readiness === 'booting' && !vm.currentAction) return <Alert>{w.booting}</Alert>
   return null
 }
