@@ -38,7 +38,7 @@ export default function Health() {
             <Card title={w.counts}>
               <Facts
                 facts={counts.map(({ name, count, isAlert }) => [
-                  formatConstant(name.replace(/[A-Z]/g, ' $&')),
+                  formatConstant(name.replace(/[A-Z]/g, ' $&')).replace(/\bvms\b/, 'VMs'),
                   <Count key="" name={name} count={count} isAlert={isAlert} />,
                 ])}
               />
