@@ -5,10 +5,9 @@
 import type { Driver, DriverEvent, Machine, Power, StopReason } from '../../../hypervisor/driver.ts'
 import { type Db, type NotNull, type Queries, sql } from '../../../kernel/database/db.ts'
 import { findMissingIds } from '../../../kernel/database/missing-ids.ts'
-import { triggerReconciler } from '../../../workflow/reconciler-loop.ts'
 import { hasOpenRun, openRunOf } from '../../../workflow/run-store.ts'
-import { type Deps, reconciler } from '../../deps.ts'
-import { callHost, type HostRow, isStable, listHosts } from '../../hosts/service.ts'
+import { type Deps, keyedReconciler, reconciler } from '../../deps.ts'
+import { callHost, getHost, type HostRow, isStable, listHosts } from '../../hosts/service.ts'
 import { startVm, suspendVm } from '../actions/power.ts'
 import { OUT_OF_SPACE } from '../model/allowed-actions.ts'
 import { recordVmEvent } from '../model/events.ts'
@@ -21,28 +20,34 @@ const BATCH = 500
 
 type Seen = Pick<Machine, 'power' | 'stopReason' | 'isOutOfSpace'> | null
 
-const SYNC = 'vms.power_sync'
-
-export const syncPowerStates = reconciler(SYNC, '5m', async (deps) => {
+export const syncPowerStates = reconciler('vms.power_sync', '5m', async (deps) => {
   await Promise.all((await stableHosts(deps)).map((host) => sweepHost(deps, host)))
 })
 
-/** Those with a first observation, and those to be resumed. */
-export const confirmPowerStates = reconciler('vms.power_confirm', '15s', async (deps) => {
-  const hosts = new Map((await stableHosts(deps)).map((host) => [host.id, host]))
-  const doubtful = Map.groupBy(await doubtfulVms(deps.db), ({ host_id }) => host_id)
-  await Promise.all([...doubtful].flatMap(([hostId, vms]) => (hosts.has(hostId) ? [lookAt(deps, hosts.get(hostId)!, vms)] : [])))
+/** Hosts of which this process has missed events. */
+const missed = new Set<string>()
+
+/** Those with a first observation, those to be resumed, and all of a host whose events were missed. One run per host: what a host does delays no other. */
+export const confirmPowerStates = keyedReconciler('vms.power_confirm', '15s', {
+  busy: async (deps) => {
+    const doubtful = await doubtfulHosts(deps.db)
+    return (await stableHosts(deps)).map(({ id }) => id).filter((id) => missed.has(id) || doubtful.has(id))
+  },
+  runOnce: lookAt,
 })
 
 const stableHosts = async ({ db, clock }: Deps): Promise<HostRow[]> => (await listHosts(db)).filter((host) => isStable(host, clock.now()))
 
-async function lookAt(deps: Deps, host: HostRow, vms: ComparableVm[]): Promise<void> {
-  try {
-    const driver = await deps.hypervisors.get(host.id)
-    for (const vm of vms) await compareOne(deps, driver, vm, await driver.findMachine(vm.id, AbortSignal.timeout(30_000)))
-  } catch (error) {
-    deps.log.warn({ err: error, host: host.name }, 'looking at machines on host failed')
-  }
+async function lookAt(deps: Deps, hostId: string): Promise<void> {
+  const { db, hypervisors, log } = deps
+  if (missed.delete(hostId)) await sweepHost(deps, await getHost(db, hostId))
+  for (const vm of await doubtfulVms(db, hostId))
+    try {
+      const driver = await hypervisors.get(hostId)
+      await compareOne(deps, driver, vm, await driver.findMachine(vm.id, AbortSignal.timeout(30_000)))
+    } catch (error) {
+      log.warn({ err: error, hostId, vmId: vm.id }, 'looking at machine on host failed')
+    }
 }
 
 async function sweepHost(deps: Deps, host: HostRow): Promise<void> {
@@ -176,18 +181,18 @@ const subscribedDrivers = new WeakSet<Driver>()
 export const subscribeHostEvents = reconciler('vms.host_events', '30s', async (deps, stopping = new AbortController().signal) => {
   const hear = async (driver: Driver, signal: AbortSignal): Promise<void> => {
     if (subscribedDrivers.has(driver)) return
-    await driver.subscribe((event) => void note(deps, event), signal)
+    await driver.subscribe((event) => void note(deps, driver, event), signal)
     subscribedDrivers.add(driver)
   }
   await Promise.all((await listHosts(deps.db)).map(({ id }) => callHost(deps, id, stopping, hear)))
 })
 
-async function note(deps: Deps, event: DriverEvent): Promise<void> {
+async function note(deps: Deps, { hostId }: Driver, event: DriverEvent): Promise<void> {
   if (event.type === 'agent_connected')
     return markGuestDue(deps, event.vmId).catch((error: unknown) =>
       deps.log.warn({ err: error, event }, 'marking guest addresses and routes failed; told at the next look'),
     )
-  if (event.type === 'missed') return void (await triggerReconciler(deps.db, SYNC).catch(() => {})) // else at its next interval
+  if (event.type === 'missed') return void missed.add(hostId)
   if (event.type === 'rebooted') return
   const power = event.type === 'started' ? 'running' : event.type
   await recordPowerEvent(deps.db, deps.clock.now(), event.vmId, power).catch((error: unknown) =>
@@ -201,10 +206,18 @@ export type ComparableVm = Pick<VmRow, 'id' | 'status' | 'desired_running' | 'ob
 const isComparable = sql`status in ('RUNNING', 'STOPPED', 'SUSPENDED', 'ERROR') and provisioned
   and not ${hasOpenRun(sql`v.id`)} and not ${isStale(sql`v.id`, sql`v.host_id`)}`
 
-const doubtfulVms = (db: Queries) =>
-  db.many<ComparableVm & { host_id: NotNull<string> }>(sql`
-    select id, host_id, status, desired_running, observed_power, observed_at, generation, account_id from vms v
-    where (observed_power is not null or (status = 'STOPPED' and desired_running)) and host_id is not null and ${isComparable} order by id`)
+const isDoubtful = sql`(observed_power is not null or (status = 'STOPPED' and desired_running))`
+
+const doubtfulHosts = async (db: Queries): Promise<Set<string>> => {
+  const rows = await db.many<{ host_id: NotNull<string> }>(sql`
+    select distinct host_id from vms v where ${isDoubtful} and host_id is not null and ${isComparable}`)
+  return new Set(rows.map(({ host_id }) => host_id))
+}
+
+const doubtfulVms = (db: Queries, hostId: string) =>
+  db.many<ComparableVm>(sql`
+    select id, status, desired_running, observed_power, observed_at, generation, account_id from vms v
+    where host_id = ${hostId} and ${isDoubtful} and ${isComparable} order by id`)
 
 export const idleVms = (db: Queries, hostId: string, ids: string[]) =>
   db.many<ComparableVm>(sql`
