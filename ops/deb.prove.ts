@@ -8,13 +8,32 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeIf } from '../libvirt/test/describe-if.ts'
 import { pack } from '../sdk/test/packed-package.ts'
 import { eventually } from '../server/test/processes.ts'
-import { createBox, missingForBox, type Box, type Outcome } from './deb/box.ts'
+import { BOX_ADDRESS, createBox, missingForBox, type Box, type Outcome } from './deb/box.ts'
 import { buildDeb, type Architecture } from './deb/build.ts'
 
 const root = join(import.meta.dirname, '..')
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
 const arch: Architecture = process.arch === 'arm64' ? 'arm64' : 'amd64'
 const other: Architecture = arch === 'amd64' ? 'arm64' : 'amd64'
+const CA = 'https://ca.example.com/acme/acme/directory'
+const DIRECTORY = 'https://ca.example.com:9443/acme/local/directory'
+/** A certificate authority that speaks ACME: a second Caddy. */
+const AUTHORITY = `{
+  admin off
+  skip_install_trust
+  auto_https disable_redirects
+  storage file_system /root/authority
+  pki {
+    ca local {
+      name "Berth test authority"
+    }
+  }
+}
+ca.example.com:9443 {
+  tls internal
+  acme_server
+}
+`
 const NEXT = '99.0.0'
 const BROKEN = '99.1.0'
 const MIGRATIONS = 'usr/lib/berth/node_modules/@berth/server/migrations'
@@ -152,11 +171,45 @@ describeIf(missingForBox())('the Debian package', { timeout: 1_200_000 }, () => 
     expect(settings()).toContain('\nBERTH_PUBLIC_URL=https://cloud.example.com\n')
   })
 
-  test('setup with ACME has Caddy ask for a certificate, which it cannot get here', async () => {
+  test("setup with ACME has Caddy ask Let's Encrypt for a certificate, which it does not reach", async () => {
     await succeed('sudo berthd setup --tls acme < /dev/null')
     const plain = 'curl --silent --write-out "%{http_code} %{redirect_url}" --header "Host: cloud.example.com" http://127.0.0.1/'
     expect(await succeed(plain)).toBe('308 https://cloud.example.com/')
     await eventually(async () => /tls.obtain.*cloud\.example\.com/.test((await box.run('journalctl --no-pager -u caddy')).output), 60_000)
+  })
+
+  const served = (): Promise<string> =>
+    succeed(
+      'openssl s_client -connect 127.0.0.1:443 -servername cloud.example.com < /dev/null 2>/dev/null | openssl x509 -noout -issuer -serial',
+    )
+
+  test('setup with another directory of ACME obtains a certificate, serves it and renews it', async () => {
+    await succeed(`echo ${BOX_ADDRESS} cloud.example.com ca.example.com >> /etc/hosts`)
+    writeFileSync(join(box.root, 'root/authority.caddy'), AUTHORITY)
+    await succeed('systemd-run --quiet --unit authority --setenv HOME=/root caddy run --adapter caddyfile --config /root/authority.caddy')
+    const root = '/root/authority/pki/authorities/local/root.crt'
+    await eventually(async () => (await box.run(`curl --fail --cacert ${root} ${DIRECTORY}`)).code === 0, 60_000)
+    const missing = await box.run(`sudo berthd setup --acme-directory ${DIRECTORY} --acme-root /none < /dev/null`)
+    expect([missing.code, missing.output]).toEqual([2, expect.stringContaining('/none cannot be read')])
+
+    const command = documented(`sudo berthd setup --tls acme --acme-directory ${CA} --acme-root root.crt`)
+    await succeed(`cp ${root} . && ${command.replace(CA, DIRECTORY)} < /dev/null`)
+    const serves = async (): Promise<boolean> =>
+      (await box.run(`curl --silent --fail --cacert ${root} https://cloud.example.com/healthz`)).code === 0
+    await eventually(serves, 120_000)
+    const first = await served()
+    expect(first).toContain('Berth test authority')
+
+    // As after a night without power: Caddy comes back with a certificate that has expired, and settings that setup has kept.
+    await succeed('sudo berthd setup < /dev/null')
+    await succeed('systemctl stop caddy')
+    await succeed(`cd /var/lib/caddy/.local/share/caddy/certificates/*/cloud.example.com && openssl x509 -in cloud.example.com.crt -key cloud.example.com.key \\
+      -days 0 -out /root/expired.crt && cat /root/expired.crt > cloud.example.com.crt`)
+    await succeed('systemctl start caddy')
+    await eventually(async () => (await serves()) && (await served()) !== first, 120_000)
+    expect(await served()).toContain('Berth test authority')
+    await succeed("systemctl stop authority && sudo berthd setup --acme-directory '' < /dev/null")
+    expect((await box.run('cat /etc/berth/caddy/berth.caddy; ls /etc/berth/caddy')).output).not.toMatch(/ca\.example\.com|acme-root/)
   })
 
   test('setup again, with TLS by a certificate, keeps what it was not told to change', async () => {

@@ -7,13 +7,20 @@ import { access, copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { env, missingCommands } from '../../libvirt/test/command.ts'
+import lists from '../../server/src/host-setup/packages.json' with { type: 'json' }
 import { debianSources } from '../../server/src/images/debian/sources.ts'
 import { eventually } from '../../server/test/processes.ts'
 import { scratchFolder } from '../../server/test/scratch-folder.ts'
 
 const RELEASE = 'bookworm'
-/** What the package depends on and recommends, so that apt needs no network, and what operators have. */
-const PACKAGES = 'adduser,bsdutils,caddy,ca-certificates,curl,dbus,openssl,postgresql,qemu-utils,sudo,systemd,systemd-sysv,xz-utils'
+/** On its network card, whose other end nothing is at. */
+export const BOX_ADDRESS = '10.9.0.1'
+/** What the package depends on and recommends, and what hosts need, so that apt needs no network; and what operators have. */
+const PACKAGES = [
+  'adduser,bsdutils,caddy,ca-certificates,curl,dbus,openssh-client,openssl,postgresql,qemu-utils,sudo,systemd,systemd-sysv,xz-utils',
+  ...lists.host.all,
+  ...lists.host[process.arch === 'arm64' ? 'arm64' : 'x64'],
+].join()
 
 export function missingForBox(): string | undefined {
   if (process.getuid?.() !== 0) return 'needs root'
@@ -68,7 +75,10 @@ export async function createBox(...files: string[]): Promise<Box> {
   async function boot(): Promise<void> {
     const command = ['--pdeathsig', 'KILL', 'sh', '-ec', 'echo $$ > "$1/cgroup.procs"; shift; exec "$@"', 'sh', group]
     const namespaces = ['--mount', '--pid', '--fork', '--kill-child', '--uts', '--ipc', '--net', '--cgroup', '--propagation', 'private']
-    const supervisor = spawn('setpriv', [...command, 'unshare', ...namespaces, 'sh', '-ec', ENTER, root], { env, stdio: 'ignore' })
+    const supervisor = spawn('setpriv', [...command, 'unshare', ...namespaces, 'sh', '-ec', ENTER, root, `${BOX_ADDRESS}/24`], {
+      env,
+      stdio: 'ignore',
+    })
     const pid = await eventually(async () => (await childOf(supervisor.pid!)) ?? (supervisor.exitCode === null ? null : 'none'))
     init = { supervisor, pid }
     await eventually(async () => {
@@ -120,14 +130,19 @@ mount -t cgroup2 cgroup2 sys/fs/cgroup
 mount -t tmpfs -o mode=755 tmpfs run
 mount -t tmpfs tmpfs tmp
 mount -t tmpfs -o mode=755 tmpfs dev
-mkdir dev/pts dev/shm
-for name in null zero full random urandom tty; do touch dev/$name; mount --bind /dev/$name dev/$name; done
+mkdir dev/pts dev/shm dev/net
+for name in null zero full random urandom tty net/tun; do touch dev/$name; mount --bind /dev/$name dev/$name; done
 mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,gid=5 devpts dev/pts
 mount -t tmpfs tmpfs dev/shm
 ln -s pts/ptmx dev/ptmx
 ln -s /proc/self/fd dev/fd
 pivot_root . mnt
 umount -l mnt
+ip link set lo up
+ip link add eth0 type veth peer name wire
+ip addr add $1 dev eth0
+ip link set eth0 up
+ip link set wire up
 exec env -i container=berth PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 /lib/systemd/systemd --show-status=false`
 
 /** Made once, kept for the next run. */
@@ -141,12 +156,21 @@ async function rootArchive(): Promise<string> {
   const sources = Object.entries(await debianSources(RELEASE)).filter(([, text]) => text !== '')
   const files = await Promise.all(
     sources.map(async ([suffix, text]) => {
-      const file = `${path}.${process.pid}.${suffix}`
+      const file = join(tmpdir(), `debian-${process.pid}.${suffix}`) // apt in the box has the name
       await writeFile(file, text as string)
       return file
     }),
   )
-  await succeed('mmdebstrap', '--variant=minbase', '--format=tar', `--include=${PACKAGES}`, RELEASE, `${path}.${process.pid}`, ...files)
+  await succeed(
+    'mmdebstrap',
+    '--variant=minbase',
+    '--format=tar',
+    '--dpkgopt=force-unsafe-io',
+    `--include=${PACKAGES}`,
+    RELEASE,
+    `${path}.${process.pid}`,
+    ...files,
+  )
   await rename(`${path}.${process.pid}`, path)
   await succeed('rm', '-f', ...files)
   return path
