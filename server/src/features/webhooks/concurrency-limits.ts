@@ -22,10 +22,19 @@ export const SLOW_MS = 200
 type Receiver = Pick<Lane, 'webhook_id' | 'account_id' | 'failing' | 'url'>
 type Place = [name: string, most: number]
 
+type Addressed = Pick<Lane, 'account_id' | 'url'>
+
+/** Every pass asks for those of all attempts in flight. */
+const targets = new WeakMap<Addressed, string | null>()
+
 /** Account and host; null for an address that is not public, which only development allows. */
-export function targetOf({ account_id, url }: Pick<Lane, 'account_id' | 'url'>): string | null {
-  const host = hostOf(new URL(url))
-  return isIP(host) !== 0 && !isPublicAddress(host) ? null : `${account_id} to ${host}`
+export function targetOf(receiver: Addressed): string | null {
+  const known = targets.get(receiver)
+  if (known !== undefined) return known
+  const host = hostOf(new URL(receiver.url))
+  const target = isIP(host) !== 0 && !isPublicAddress(host) ? null : `${receiver.account_id} to ${host}`
+  targets.set(receiver, target)
+  return target
 }
 
 export interface Pacer {
