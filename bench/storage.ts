@@ -95,10 +95,10 @@ await withPostgres(folder, async (postgres) => {
     const page = (last: number) => ({ page: deep ? last : 1, limit: 10 })
     await compare(`${name} of volumes`, (side, round) => listVolumes(side.deps.db, accountOf(side, round), {}, page(9)))
     await compare(`${name} of snapshots of a volume`, (side, round) =>
-      listVolumeSnapshots(side.deps.db, accountOf(side, round), idOf('volume', numberOf(round), 0), page(5)),
+      listVolumeSnapshots(side.deps.db, accountOf(side, round), idOf('volume', numberOf(round), 0), undefined, page(5)),
     )
     await compare(`${name} of backups`, (side, round) =>
-      listBackups(side.deps.db, accountOf(side, round), idOf('vm', numberOf(round), 0), page(10)),
+      listBackups(side.deps.db, accountOf(side, round), idOf('vm', numberOf(round), 0), undefined, page(10)),
     )
     await compare(`${name} of images`, (side, round) => listImages(side.deps.db, accountOf(side, round), {}, page(5)))
     const after = deep ? { after: [`cvx${'0'.repeat(4)}20`] } : {}

@@ -10,7 +10,7 @@ import {
   type Vm,
   type VmListItem,
 } from '@berth/sdk'
-import { bytes, mebibytes, time } from './format.ts'
+import { bytes, labelText, mebibytes, time } from './format.ts'
 import { details, type Columns, type CommandResult } from './result.ts'
 
 /** Of a VM's own address or a floating one. */
@@ -52,6 +52,7 @@ export const VM_FIELDS: Columns<Vm> = {
   'Placement group': (vm) => vm.placementGroup?.name,
   Networks: (vm) => vm.privateNetworks.map(({ name, ipAddress }) => `${name} ${ipAddress}`),
   'Daily backups': (vm) => (vm.dailyBackupEnabled ? backupPolicy(vm.backupPolicy) : false),
+  Labels: ({ labels }) => labelText(labels) || undefined,
   Protected: (vm) => vm.isProtected,
   Renews: (vm) => (isRenewed(vm) ? `${time(vm.billing.nextRenewalAt)} for ${vm.billing.priceMonthly}` : null),
   Created: (vm) => time(vm.createdAt),

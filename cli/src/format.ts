@@ -26,3 +26,8 @@ export const mebibytes = (count: number): string => (count % 1024 === 0 ? `${cou
 export const shellWord = (text: string): string => (/^[\w.:/@+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
 export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+
+export const labelText = (labels: Record<string, string>): string =>
+  Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(', ')

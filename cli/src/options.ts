@@ -14,8 +14,16 @@ export function parseInteger(flag: string, text: string): number {
   return Number(text)
 }
 
-/** The option and its values, of whatever has labels. */
-export const LABEL: [string, string] = ['--label <key=value...>', 'labels; replaces those that it has']
+/** Of whatever has labels. */
+export const LABEL: [string, string] = ['--label <key=value...>', 'labels; of an update, instead of those that it has']
+export const SELECTOR: [string, string] = ['--selector <labels>', 'only with such labels: env=prod,role!=db,tier,!old']
+
+/** Empty without the option. */
+export const labelsOf = ({ label }: { label?: string[] }): { labels?: Record<string, string> } =>
+  omitUndefined({ labels: parseLabels(label) })
+
+/** Empty without the option. */
+export const selectorOf = ({ selector }: { selector?: string }): { labelSelector?: string } => omitUndefined({ labelSelector: selector })
 
 export const parseLabels = (texts: string[] | undefined): Record<string, string> | undefined =>
   texts &&

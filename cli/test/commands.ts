@@ -92,6 +92,7 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   listVolumeSnapshots: commandLine('volume', 'snapshot', 'list', ':volumeId'),
   createVolumeSnapshot: commandLine('volume', 'snapshot', 'create', ':volumeId', '=name', '--no-wait'),
   getVolumeSnapshot: commandLine('volume', 'snapshot', 'get', ':volumeId', ':id'),
+  updateVolumeSnapshot: (params) => ({ args: ['label', 'volume-snapshot', `${params['volumeId']}/${params['id']}`, 'env=prod'] }),
   restoreVolumeSnapshot: commandLine('volume', 'snapshot', 'restore', ':volumeId', ':id', '--no-wait'),
   deleteVolumeSnapshot: commandLine('volume', 'snapshot', 'delete', ':volumeId', ':id', '--no-wait'),
 
@@ -143,9 +144,12 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   openConsole: commandLine('vm', 'console', ':id', '--url'),
   getVmMetrics: commandLine('vm', 'metrics', ':id'),
 
+  startBulkAction: commandLine('vm', 'bulk', '=action', '--selector', '=labelSelector', '--yes'),
+
   listSnapshots: commandLine('snapshot', 'list', ':vmId'),
   createSnapshot: commandLine('snapshot', 'create', ':vmId', '=name', '--no-wait'),
   getSnapshot: commandLine('snapshot', 'get', ':vmId', 'snapshot'),
+  updateSnapshot: (params) => ({ args: ['label', 'snapshot', `${params['vmId']}/${params['id']}`, 'env=prod'] }),
   restoreSnapshot: commandLine('snapshot', 'restore', ':vmId', ':id', '--no-wait'),
   deleteSnapshot: commandLine('snapshot', 'delete', ':vmId', ':id', '--no-wait'),
 
@@ -153,6 +157,7 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   createBackup: commandLine('backup', 'create', ':vmId', '=name', '--no-wait'),
   getBackup: commandLine('backup', 'get', ':vmId', 'backup'),
   getBackupScreenshot: commandLine('backup', 'screenshot', ':vmId', ':id', '/dev/null'),
+  updateBackup: (params) => ({ args: ['label', 'backup', `${params['vmId']}/${params['id']}`, 'env=prod'] }),
   restoreBackup: commandLine('backup', 'restore', ':vmId', ':id', '--no-wait'),
   deleteBackup: commandLine('backup', 'delete', ':vmId', ':id'),
 

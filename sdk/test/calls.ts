@@ -92,6 +92,7 @@ export const CALLS: Record<string, CallBySdk> = {
   listVolumeSnapshots: (berth, { volumeId }) => berth.volumeSnapshots.list(volumeId).page(),
   createVolumeSnapshot: (berth, { volumeId }, body) => berth.volumeSnapshots.create(volumeId, body),
   getVolumeSnapshot: (berth, { volumeId, id }) => berth.volumeSnapshots.get(volumeId, id),
+  updateVolumeSnapshot: (berth, { volumeId, id }, body) => berth.volumeSnapshots.update(volumeId, id, body),
   restoreVolumeSnapshot: (berth, { volumeId, id }) => berth.volumeSnapshots.restore(volumeId, id),
   deleteVolumeSnapshot: (berth, { volumeId, id }) => berth.volumeSnapshots.delete(volumeId, id),
 
@@ -132,9 +133,12 @@ export const CALLS: Record<string, CallBySdk> = {
   openConsole: (berth, { id }) => berth.vms.openConsole(id, 'serial'),
   getVmMetrics: (berth, { id }) => berth.vms.metrics(id),
 
+  startBulkAction: (berth, _, body) => berth.vms.bulk(body),
+
   listSnapshots: (berth, { vmId }) => berth.snapshots.list(vmId).page(),
   createSnapshot: (berth, { vmId }, body) => berth.snapshots.create(vmId, body),
   getSnapshot: (berth, { vmId, id }) => berth.snapshots.get(vmId, id),
+  updateSnapshot: (berth, { vmId, id }, body) => berth.snapshots.update(vmId, id, body),
   restoreSnapshot: (berth, { vmId, id }) => berth.snapshots.restore(vmId, id),
   deleteSnapshot: (berth, { vmId, id }) => berth.snapshots.delete(vmId, id),
 
@@ -142,6 +146,7 @@ export const CALLS: Record<string, CallBySdk> = {
   createBackup: (berth, { vmId }, body) => berth.backups.create(vmId, body),
   getBackup: (berth, { vmId, id }) => berth.backups.get(vmId, id),
   getBackupScreenshot: (berth, { vmId, id }) => berth.backups.screenshot(vmId, id),
+  updateBackup: (berth, { vmId, id }, body) => berth.backups.update(vmId, id, body),
   restoreBackup: (berth, { vmId, id }, body) => berth.backups.restore(vmId, id, body),
   deleteBackup: (berth, { vmId, id }) => berth.backups.delete(vmId, id),
 

@@ -49,7 +49,11 @@ describe('the generated types', () => {
     expectTypeOf<{ page: undefined }>().toExtend<sdk.Query<'listVms'>>()
     expectTypeOf<Required<sdk.Operations['listVms']['input']>>().not.toExtend<{ body?: object }>()
     expectTypeOf<sdk.Operations['restartVm']['input']>().toExtend<{ path: { id: string }; body?: object | undefined }>()
-    expectTypeOf<sdk.Body<'createSshKey'>>().toEqualTypeOf<{ name: string; publicKey: string }>()
+    expectTypeOf<sdk.Body<'createSshKey'>>().toEqualTypeOf<{
+      name: string
+      publicKey: string
+      labels?: Record<string, string> | undefined
+    }>()
     expectTypeOf<sdk.Query<'listVms'>['status']>().toEqualTypeOf<sdk.Vm['status'] | undefined>()
   })
 

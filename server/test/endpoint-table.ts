@@ -306,6 +306,7 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   listVolumeSnapshots: async (fixture) => ({ params: { volumeId: (await volumeSnapshot(fixture)).params!['volumeId']! } }),
   createVolumeSnapshot: async (fixture) => ({ params: { volumeId: await fixture.attachedVolume() }, body: { name: 'before' } }),
   getVolumeSnapshot: volumeSnapshot,
+  updateVolumeSnapshot: async (fixture) => ({ ...(await volumeSnapshot(fixture)), body: { labels: { env: 'test' } } }),
   restoreVolumeSnapshot: volumeSnapshot,
   deleteVolumeSnapshot: volumeSnapshot,
 
@@ -368,9 +369,15 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
     return { params: { id: await fixture.vm({ privateNetworkIds: [networkId] }), networkId } }
   },
 
+  startBulkAction: async (fixture) => {
+    await fixture.vm({ labels: { env: 'test' } })
+    return { body: { labelSelector: 'env=test', action: 'START' }, otherScopes: ['vms:power'] }
+  },
+
   listSnapshots: async (fixture) => ({ params: { vmId: (await snapshot(fixture)).params!['vmId']! } }),
   createSnapshot: ofVm({ name: 'before' }),
   getSnapshot: snapshot,
+  updateSnapshot: async (fixture) => ({ ...(await snapshot(fixture)), body: { labels: { env: 'test' } } }),
   restoreSnapshot: snapshot,
   deleteSnapshot: snapshot,
 
@@ -378,6 +385,7 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   createBackup: ofVm({ name: 'before' }),
   getBackup: backup,
   getBackupScreenshot: backupWithScreenshot,
+  updateBackup: async (fixture) => ({ ...(await backup(fixture)), body: { labels: { env: 'test' } } }),
   restoreBackup: async (fixture) => ({ ...(await backup(fixture)), body: { withoutNetworks: false } }),
   deleteBackup: backup,
 

@@ -56,7 +56,7 @@ const RESOURCES: Record<string, Resource> = {
     path: '/volumes/:volume/snapshots',
     create: async () => ({ name: 'before' }),
     within: 'snapshot',
-    unchangeable: 'a snapshot is what it was when it was taken',
+    change: { name: 'changed', description: 'why' },
   },
   firewall: { path: '/firewalls', create: async () => ({ name: 'fw' }), change: { name: 'changed', description: 'why' } },
   'firewall rule': {
@@ -91,13 +91,13 @@ const RESOURCES: Record<string, Resource> = {
     path: '/vms/:vm/snapshots',
     create: async () => ({ name: 'before' }),
     within: 'snapshot',
-    unchangeable: 'a snapshot is what it was when it was taken',
+    change: { name: 'changed', description: 'why' },
   },
   backup: {
     path: '/vms/:vm/backups',
     create: async () => ({ name: 'monday' }),
     within: 'backup',
-    unchangeable: 'a backup is what it was when it was taken',
+    change: { name: 'changed' },
   },
   ticket: {
     path: '/tickets',
@@ -138,6 +138,37 @@ describe.each(Object.entries(RESOURCES))('a %s', (_, resource) => {
     expect(String(after.body.error)).toMatch(deletable ? / not found$/ : /^undefined$/)
     const again = await customer.delete(one)
     expect(again.status).toBe(deletable ? 404 : 405)
+  })
+})
+
+const LABELLED = Object.entries(RESOURCES).filter(([name]) => !/rule|binding|route|peering|ticket/.test(name))
+
+describe.each(LABELLED)('the labels of a %s', (_, resource) => {
+  test('are given, replaced, selected by and checked', async () => {
+    const customer = await app.given.customer({ credit: '1000.00' })
+    const fixture = fixtureOf(app, customer)
+    const path = await pathOf(resource.path, fixture)
+    const order = await resource.create(fixture, path)
+    const refused = await customer.post(path, { ...order, labels: { 'not a key': '' } })
+    expect([refused.status, refused.body.error]).toEqual([
+      400,
+      expect.stringMatching(/^Validation failed: labels must have keys of 1-63 letters, digits/),
+    ])
+    const created = await customer.post(path, { ...order, labels: { env: 'prod', tier: '' } })
+    const made = resource.within ? created.body.data[resource.within] : created.body.data
+    expect(made.labels).toEqual({ env: 'prod', tier: '' })
+    await app.settle()
+    const selected = async (selector: string) => {
+      const { status, body } = await customer.get(`${path}?labelSelector=${encodeURIComponent(selector)}`)
+      return status === 200 ? [body.data.map((each: { id: string }) => each.id), body.pagination.total] : body.error
+    }
+    expect(await selected('env=prod,tier')).toEqual([[made.id], 1])
+    expect(await selected('env=prod,!tier')).toEqual([[], 0])
+    expect(await selected('env is prod')).toMatch(/^Validation failed: labelSelector: "env is prod" is not understood/)
+    const changed = await customer.patch(`${path}/${made.id}`, { labels: { env: 'test' } })
+    expect([changed.status, changed.body.data.labels]).toEqual([200, { env: 'test' }])
+    expect(await selected('env in (dev, test)')).toEqual([[made.id], 1])
+    expect(await selected('env!=test')).not.toContain(made.id)
   })
 })
 

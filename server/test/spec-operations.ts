@@ -8,6 +8,10 @@ export type Shape = Leaf | Check | [Shape] | { [field: string]: Shape }
 
 const named = { id: 'string', name: 'string' } as const
 
+const labels: Check = (value, where) => {
+  for (const [key, each] of Object.entries(value as object)) expectShape(each, 'string', `${where}.${key}`)
+}
+
 const vmInList = {
   ...named,
   hostname: 'string',
@@ -33,6 +37,7 @@ const vmInList = {
   ipv6Address: 'string or null',
   ipv6Prefix: 'string or null',
   shelvedAt: 'date-time or null',
+  labels,
 } as const satisfies Shape
 
 const currentAction: Check = (value, where) => {
@@ -88,7 +93,8 @@ const network = {
   attachmentCount: 'integer',
   createdAt: 'date-time',
   updatedAt: 'date-time',
-} as const
+  labels, // ours
+} as const satisfies Shape
 
 const snapshot = {
   ...named,
@@ -98,7 +104,8 @@ const snapshot = {
   size: 'bytes',
   sizeRefreshedAt: 'date-time or null',
   createdAt: 'date-time',
-} as const
+  labels, // ours
+} as const satisfies Shape
 
 const action: Shape = {
   id: 'string',
@@ -119,7 +126,15 @@ const action: Shape = {
   initialization: actionInitialization,
 }
 
-const sshKey = { ...named, type: 'string', fingerprint: 'string', publicKey: 'string', vmCount: 'integer', createdAt: 'date-time' } as const
+const sshKey = {
+  ...named,
+  type: 'string',
+  fingerprint: 'string',
+  publicKey: 'string',
+  vmCount: 'integer',
+  createdAt: 'date-time',
+  labels,
+} as const // labels: ours
 
 const rule = {
   id: 'string',
@@ -174,6 +189,8 @@ const webhook = {
   // ours
   disabledReason: 'string or null',
   lastSuccessAt: 'date-time or null',
+  labels,
+  labelSelector: 'string or null',
 } as const satisfies Shape
 
 const osTemplate = {

@@ -2,8 +2,8 @@ import type { Address } from '@berth/sdk'
 import { priceOf, quoteDetails, reverseNameState } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
-import { time } from '../format.ts'
-import { omitUndefined } from '../options.ts'
+import { labelText, time } from '../format.ts'
+import { LABEL, labelsOf, omitUndefined, SELECTOR, selectorOf } from '../options.ts'
 import { details, message, table, type CommandResult, type Columns } from '../result.ts'
 import type { CommandContext } from '../command-context.ts'
 
@@ -17,6 +17,7 @@ const ADDRESS_FIELDS: Columns<Address> = {
   Reason: (address) => address.guestReason,
   'Reverse name': (address) => address.reverseName,
   'Reverse name state': reverseNameState,
+  Labels: ({ labels }) => labelText(labels) || undefined,
   'Price a month': (address) => address.billing.priceMonthly,
   Billing: (address) => address.billing.status,
   'Next renewal': (address) => time(address.billing.nextRenewalAt),
@@ -28,19 +29,16 @@ async function addressDetails(ctx: CommandContext, address: Address): Promise<Co
   return details(address, { ...ADDRESS_FIELDS, VM: ({ vmId }) => vmId && nameOf(vmId) })
 }
 
-const list = defineCommand<{ region?: string; vm?: string }>({
+const list = defineCommand<{ region?: string; vm?: string; selector?: string }>({
   name: 'list',
   description: 'list floating addresses',
-  options: [
-    ['--region <region>', 'only those of this region'],
-    ['--vm <vm>', 'only those of this VM'],
-  ],
+  options: [['--region <region>', 'only those of this region'], ['--vm <vm>', 'only those of this VM'], SELECTOR],
   example: 'address list --vm web-1',
   lists: true,
-  async run(ctx, { region, vm }) {
+  async run(ctx, { region, vm, ...options }) {
     const regionId = region === undefined ? undefined : await ctx.resolveId('region', region)
     const vmId = vm === undefined ? undefined : await ctx.resolveId('vm', vm)
-    const addresses = await ctx.list(ctx.berth.addresses.list(omitUndefined({ regionId, vmId })))
+    const addresses = await ctx.list(ctx.berth.addresses.list({ ...omitUndefined({ regionId, vmId }), ...selectorOf(options) }))
     const nameOf = await ctx.vmNames(addresses)
     return table(
       addresses,
@@ -65,18 +63,19 @@ const get = defineCommand({
   run: async (ctx, _, address: string) => addressDetails(ctx, await ctx.berth.addresses.get(await ctx.resolveId('address', address))),
 })
 
-const reserve = defineCommand<{ region?: string; name?: string; dryRun?: true }>({
+const reserve = defineCommand<{ region?: string; name?: string; label?: string[]; dryRun?: true }>({
   name: 'reserve',
   description: 'reserve a public address that can move between VMs',
   options: [
     ['--region <region>', 'region whose VMs can have it; default: the only available one'],
     ['--name <name>', 'name; default: the address itself'],
+    LABEL,
   ],
   example: 'address reserve --region fra1 --name www',
   asks: true,
   supportsDryRun: true,
-  async run(ctx, { region, name, dryRun }) {
-    const order = { regionId: await ctx.resolveRegionId(region), ...omitUndefined({ name }) }
+  async run(ctx, { region, name, dryRun, ...options }) {
+    const order = { regionId: await ctx.resolveRegionId(region), ...omitUndefined({ name }), ...labelsOf(options) }
     if (dryRun) return quoteDetails(await ctx.berth.addresses.quoteReserve(order))
     await ctx.ask(async () => `Reserving an address ${priceOf(await ctx.berth.addresses.quoteReserve(order))}`)
     return details(await ctx.berth.addresses.reserve(order), ADDRESS_FIELDS)

@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs'
 import type { Backup } from '@berth/sdk'
 import { isFree, priceOf, quoteDetails } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
-import { bytes, time } from '../format.ts'
+import { bytes, labelText, time } from '../format.ts'
+import { LABEL, labelsOf, SELECTOR, selectorOf } from '../options.ts'
 import { details, message, table, type Columns } from '../result.ts'
 
 const BACKUP_FIELDS: Columns<Backup> = {
@@ -19,6 +20,7 @@ const BACKUP_FIELDS: Columns<Backup> = {
   'Boot took': (backup) => (backup.bootSeconds === null ? undefined : `${backup.bootSeconds} s`),
   Error: (backup) => backup.error,
   Warning: (backup) => backup.warning ?? undefined,
+  Labels: ({ labels }) => labelText(labels) || undefined,
   Created: (backup) => time(backup.createdAt),
 }
 
@@ -40,14 +42,15 @@ const LIST_COLUMNS: Columns<Backup> = {
   ID: (backup) => backup.id,
 }
 
-const list = defineCommand({
+const list = defineCommand<{ selector?: string }>({
   name: 'list',
   description: 'list the backups of a VM',
   args: '<vm>',
+  options: [SELECTOR],
   example: 'backup list web-1',
   lists: true,
-  async run(ctx, _, vm: string) {
-    const backups = await ctx.list(ctx.berth.backups.list(await ctx.resolveId('vm', vm)))
+  async run(ctx, options, vm: string) {
+    const backups = await ctx.list(ctx.berth.backups.list(await ctx.resolveId('vm', vm), selectorOf(options)))
     const listed = table(backups, LIST_COLUMNS, `No backups yet. Create one: berth backup create ${vm} <name>`)
     const warned = backups.filter(({ warning }) => warning)
     if (warned.length === 0) return listed
@@ -67,23 +70,24 @@ const get = defineCommand({
   },
 })
 
-const create = defineCommand<{ dryRun?: true }>({
+const create = defineCommand<{ label?: string[]; dryRun?: true }>({
   name: 'create',
   description: 'back up a VM now',
   args: '<vm> <name>',
+  options: [LABEL],
   example: 'backup create web-1 monday',
   waits: true,
   asks: true,
   supportsDryRun: true,
-  async run(ctx, { dryRun }, vm: string, name: string) {
-    const vmId = await ctx.resolveId('vm', vm)
-    const quote = () => ctx.berth.backups.quoteCreate(vmId, { name })
+  async run(ctx, { dryRun, ...options }, vm: string, name: string) {
+    const [vmId, body] = [await ctx.resolveId('vm', vm), { name, ...labelsOf(options) }]
+    const quote = () => ctx.berth.backups.quoteCreate(vmId, body)
     if (dryRun) return quoteDetails(await quote())
     await ctx.ask(async () => {
       const price = await quote()
       return isFree(price) ? undefined : `Creating backup ${name} of ${vm} ${priceOf(price)}`
     })
-    const started = await ctx.berth.backups.create(vmId, { name })
+    const started = await ctx.berth.backups.create(vmId, body)
     const reload = () => ctx.berth.backups.get(started.vmId, started.backup.id)
     return ctx.finish(started, `backup ${name}`, async () => details(await reload(), BACKUP_FIELDS))
   },

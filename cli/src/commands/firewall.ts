@@ -1,8 +1,8 @@
 import type { Firewall, FirewallBindingState } from '@berth/sdk'
 import { defineCommand, group } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
-import { time } from '../format.ts'
-import { omitUndefined, parseOnOff, parsePacket, requireChanges } from '../options.ts'
+import { labelText, time } from '../format.ts'
+import { LABEL, labelsOf, omitUndefined, parseOnOff, parsePacket, requireChanges, SELECTOR, selectorOf } from '../options.ts'
 import { details, message, table, type Columns } from '../result.ts'
 import { rule } from './firewall-rule.ts'
 
@@ -16,16 +16,18 @@ const FIREWALL_FIELDS: Columns<Firewall> = {
   Rules: (firewall) => firewall.ruleCount,
   VMs: (firewall) => firewall.bindingCount,
   Applied: (firewall) => firewall.applied,
+  Labels: ({ labels }) => labelText(labels) || undefined,
 }
 
-const list = defineCommand({
+const list = defineCommand<{ selector?: string }>({
   name: 'list',
   description: 'list firewalls',
+  options: [SELECTOR],
   example: 'firewall list',
   lists: true,
-  run: async (ctx) =>
+  run: async (ctx, options) =>
     table(
-      await ctx.list(ctx.berth.firewalls.list()),
+      await ctx.list(ctx.berth.firewalls.list(selectorOf(options))),
       {
         NAME: (each: Firewall) => each.name,
         INBOUND: (each) => each.defaultInbound,
@@ -49,17 +51,17 @@ const get = defineCommand({
     details(await ctx.berth.firewalls.get(await ctx.resolveId('firewall', firewall)), FIREWALL_FIELDS),
 })
 
-const create = defineCommand<{ description?: string; coversPrivate?: true }>({
+const create = defineCommand<{ description?: string; coversPrivate?: true; label?: string[] }>({
   name: 'create',
   description: 'create a firewall; without rules it drops all inbound traffic',
   args: '<name>',
-  options: [
-    ['--description <text>', 'description'],
-    ['--covers-private', 'also filter the private interfaces of its VMs'],
-  ],
+  options: [['--description <text>', 'description'], ['--covers-private', 'also filter the private interfaces of its VMs'], LABEL],
   example: 'firewall create web',
-  run: async ({ berth }, { description, coversPrivate }, name: string) =>
-    details(await berth.firewalls.create({ name, ...omitUndefined({ description, coversPrivate }) }), FIREWALL_FIELDS),
+  run: async ({ berth }, { description, coversPrivate, ...options }, name: string) =>
+    details(
+      await berth.firewalls.create({ name, ...omitUndefined({ description, coversPrivate }), ...labelsOf(options) }),
+      FIREWALL_FIELDS,
+    ),
 })
 
 const update = defineCommand<{ name?: string; description?: string; coversPrivate?: string }>({

@@ -4,7 +4,7 @@ import { defineCommand, group } from '../command.ts'
 import { sleep, type CommandContext } from '../command-context.ts'
 import { CliError, EXIT, usageError } from '../exit-codes.ts'
 import { bytes, time } from '../format.ts'
-import { LABEL, omitUndefined, parseLabels, parseOnOff, requireChanges } from '../options.ts'
+import { LABEL, omitUndefined, parseLabels, parseOnOff, requireChanges, SELECTOR, selectorOf } from '../options.ts'
 import { details, message, table, type Columns, type CommandResult } from '../result.ts'
 
 const IMAGE_FIELDS: Columns<Image> = {
@@ -36,14 +36,15 @@ async function imageDetails(ctx: CommandContext, image: Image): Promise<CommandR
   return details(image, { ...IMAGE_FIELDS, Source: sourceOf })
 }
 
-const list = defineCommand({
+const list = defineCommand<{ selector?: string }>({
   name: 'list',
   description: 'list own images',
+  options: [SELECTOR],
   example: 'image list',
   lists: true,
-  run: async (ctx) =>
+  run: async (ctx, options) =>
     table(
-      await ctx.list(ctx.berth.images.list()),
+      await ctx.list(ctx.berth.images.list(selectorOf(options))),
       {
         NAME: (each: Image) => each.name,
         KIND: (each) => each.kind,

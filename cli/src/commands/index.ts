@@ -14,6 +14,7 @@ import { firewall } from './firewall.ts'
 import { image } from './image.ts'
 import { invoice } from './invoice.ts'
 import { maintenance } from './maintenance.ts'
+import { label } from './label.ts'
 import { network } from './network.ts'
 import { placementGroup } from './placement-group.ts'
 import { snapshot } from './snapshot.ts'
@@ -24,7 +25,7 @@ import { volume } from './volume.ts'
 import { wallet } from './wallet.ts'
 import { webhook } from './webhook.ts'
 
-const resources = [vm, snapshot, backup, image, network, address, volume, firewall, key, placementGroup]
+const resources = [vm, snapshot, backup, image, network, address, volume, firewall, key, placementGroup, label]
 const catalog = [region, plan, os]
 const billing = [wallet, invoice, bandwidth]
 const accountAndEvents = [event, webhook, action, maintenance, account, ticket]

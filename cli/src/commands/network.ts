@@ -1,8 +1,8 @@
 import type { Network } from '@berth/sdk'
 import { defineCommand, group } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
-import { time } from '../format.ts'
-import { omitUndefined } from '../options.ts'
+import { labelText, time } from '../format.ts'
+import { LABEL, labelsOf, omitUndefined, SELECTOR, selectorOf } from '../options.ts'
 import { details, message, table, type Columns } from '../result.ts'
 import { peering } from './network-peering.ts'
 import { route } from './network-route.ts'
@@ -16,17 +16,19 @@ const NETWORK_FIELDS: Columns<Network> = {
   DHCP: (network) => network.enableDhcp,
   Region: (network) => network.region.name,
   VMs: (network) => network.attachmentCount,
+  Labels: ({ labels }) => labelText(labels) || undefined,
   Created: (network) => time(network.createdAt),
 }
 
-const list = defineCommand({
+const list = defineCommand<{ selector?: string }>({
   name: 'list',
   description: 'list private networks',
+  options: [SELECTOR],
   example: 'network list',
   lists: true,
-  run: async (ctx) =>
+  run: async (ctx, options) =>
     table(
-      await ctx.list(ctx.berth.networks.list()),
+      await ctx.list(ctx.berth.networks.list(selectorOf(options))),
       {
         NAME: (each: Network) => each.name,
         CIDR: (each) => each.cidr,
@@ -55,6 +57,7 @@ interface CreateOptions {
   gateway?: string
   snat: boolean
   dhcp: boolean
+  label?: string[]
 }
 
 const create = defineCommand<CreateOptions>({
@@ -68,15 +71,14 @@ const create = defineCommand<CreateOptions>({
     ['--gateway <address>', 'gateway address; default: the first address of the range'],
     ['--no-snat', 'no outbound internet access through this network'],
     ['--no-dhcp', 'do not assign addresses by DHCP'],
+    LABEL,
   ],
   example: 'network create backend --cidr 10.0.0.0/24 --region fra1',
-  async run(ctx, { cidr, region, node, gateway, snat, dhcp }, name: string) {
+  async run(ctx, { cidr, region, node, gateway, snat, dhcp, ...options }, name: string) {
     if (!cidr) throw usageError('--cidr is required, such as --cidr 10.0.0.0/24')
     const nodeId = node ?? (await ctx.resolveRegionId(region))
-    return details(
-      await ctx.berth.networks.create({ name, nodeId, cidr, enableSnat: snat, enableDhcp: dhcp, ...omitUndefined({ gateway }) }),
-      NETWORK_FIELDS,
-    )
+    const order = { name, nodeId, cidr, enableSnat: snat, enableDhcp: dhcp, ...omitUndefined({ gateway }), ...labelsOf(options) }
+    return details(await ctx.berth.networks.create(order), NETWORK_FIELDS)
   },
 })
 

@@ -1,6 +1,7 @@
 import type { PlacementGroup } from '@berth/sdk'
 import { defineCommand, group } from '../command.ts'
-import { time } from '../format.ts'
+import { labelText, time } from '../format.ts'
+import { LABEL, labelsOf, SELECTOR, selectorOf } from '../options.ts'
 import { details, message, table, type Columns } from '../result.ts'
 
 const FIELDS: Columns<PlacementGroup> = {
@@ -9,17 +10,19 @@ const FIELDS: Columns<PlacementGroup> = {
   Policy: (each) => each.policy,
   VMs: (each) => each.vms.map(({ name }) => name),
   Hosts: (each) => each.hostCount,
+  Labels: ({ labels }) => labelText(labels) || undefined,
   Created: (each) => time(each.createdAt),
 }
 
-const list = defineCommand({
+const list = defineCommand<{ selector?: string }>({
   name: 'list',
   description: 'list placement groups',
+  options: [SELECTOR],
   example: 'placement-group list',
   lists: true,
-  run: async (ctx) =>
+  run: async (ctx, options) =>
     table(
-      await ctx.list(ctx.berth.placementGroups.list()),
+      await ctx.list(ctx.berth.placementGroups.list(selectorOf(options))),
       {
         NAME: (each: PlacementGroup) => each.name,
         POLICY: (each) => each.policy,
@@ -38,16 +41,20 @@ const get = defineCommand({
   run: async (ctx, _, text: string) => details(await ctx.berth.placementGroups.get(await ctx.resolveId('placement-group', text)), FIELDS),
 })
 
-const create = defineCommand<{ policy?: string }>({
+const create = defineCommand<{ policy?: string; label?: string[] }>({
   name: 'create',
   description: 'create a placement group; VMs join it with berth vm create --placement-group',
   args: '<name>',
   options: [
     ['--policy <policy>', 'SPREAD (on different hosts if possible; default), STRICT_SPREAD (always) or TOGETHER (on one host if possible)'],
+    LABEL,
   ],
   example: 'placement-group create web --policy STRICT_SPREAD',
-  run: async ({ berth }, { policy = 'SPREAD' }, name: string) =>
-    details(await berth.placementGroups.create({ name, policy: policy.toUpperCase() as PlacementGroup['policy'] }), FIELDS),
+  run: async ({ berth }, { policy = 'SPREAD', ...options }, name: string) =>
+    details(
+      await berth.placementGroups.create({ name, policy: policy.toUpperCase() as PlacementGroup['policy'], ...labelsOf(options) }),
+      FIELDS,
+    ),
 })
 
 const rename = defineCommand({

@@ -1,8 +1,8 @@
 import type { Snapshot } from '@berth/sdk'
 import { isFree, priceOf, quoteDetails } from '../columns.ts'
 import { defineCommand, group } from '../command.ts'
-import { bytes, time } from '../format.ts'
-import { omitUndefined } from '../options.ts'
+import { bytes, labelText, time } from '../format.ts'
+import { LABEL, labelsOf, omitUndefined, SELECTOR, selectorOf } from '../options.ts'
 import { details, message, table, type Columns } from '../result.ts'
 
 const SNAPSHOT_FIELDS: Columns<Snapshot> = {
@@ -11,18 +11,20 @@ const SNAPSHOT_FIELDS: Columns<Snapshot> = {
   Status: (snapshot) => snapshot.status,
   Size: (snapshot) => bytes(snapshot.size),
   Description: (snapshot) => snapshot.description,
+  Labels: ({ labels }) => labelText(labels) || undefined,
   Created: (snapshot) => time(snapshot.createdAt),
 }
 
-const list = defineCommand({
+const list = defineCommand<{ selector?: string }>({
   name: 'list',
   description: 'list the snapshots of a VM',
   args: '<vm>',
+  options: [SELECTOR],
   example: 'snapshot list web-1',
   lists: true,
-  run: async (ctx, _, vm: string) =>
+  run: async (ctx, options, vm: string) =>
     table(
-      await ctx.list(ctx.berth.snapshots.list(await ctx.resolveId('vm', vm))),
+      await ctx.list(ctx.berth.snapshots.list(await ctx.resolveId('vm', vm), selectorOf(options))),
       {
         NAME: (each: Snapshot) => each.name,
         STATUS: (each) => each.status,
@@ -45,17 +47,17 @@ const get = defineCommand({
   },
 })
 
-const create = defineCommand<{ description?: string; dryRun?: true }>({
+const create = defineCommand<{ description?: string; label?: string[]; dryRun?: true }>({
   name: 'create',
   description: 'create a snapshot',
   args: '<vm> <name>',
-  options: [['--description <text>', 'description']],
+  options: [['--description <text>', 'description'], LABEL],
   example: 'snapshot create web-1 before-upgrade',
   waits: true,
   asks: true,
   supportsDryRun: true,
-  async run(ctx, { description, dryRun }, vm: string, name: string) {
-    const [vmId, body] = [await ctx.resolveId('vm', vm), { name, ...omitUndefined({ description }) }]
+  async run(ctx, { description, dryRun, ...options }, vm: string, name: string) {
+    const [vmId, body] = [await ctx.resolveId('vm', vm), { name, ...omitUndefined({ description }), ...labelsOf(options) }]
     const quote = () => ctx.berth.snapshots.quoteCreate(vmId, body)
     if (dryRun) return quoteDetails(await quote())
     await ctx.ask(async () => {

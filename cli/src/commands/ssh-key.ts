@@ -1,8 +1,8 @@
 import { homedir } from 'node:os'
 import type { SshKey } from '@berth/sdk'
 import { defineCommand, group } from '../command.ts'
-import { time } from '../format.ts'
-import { readTextOrFile } from '../options.ts'
+import { labelText, time } from '../format.ts'
+import { LABEL, labelsOf, readTextOrFile, SELECTOR, selectorOf } from '../options.ts'
 import { details, message, table, type Columns } from '../result.ts'
 
 const KEY_FIELDS: Columns<SshKey> = {
@@ -12,17 +12,19 @@ const KEY_FIELDS: Columns<SshKey> = {
   Fingerprint: (key) => key.fingerprint,
   'Public key': (key) => key.publicKey,
   VMs: (key) => key.vmCount,
+  Labels: ({ labels }) => labelText(labels) || undefined,
   Created: (key) => time(key.createdAt),
 }
 
-const list = defineCommand({
+const list = defineCommand<{ selector?: string }>({
   name: 'list',
   description: 'list SSH keys',
+  options: [SELECTOR],
   example: 'key list',
   lists: true,
-  run: async (ctx) =>
+  run: async (ctx, options) =>
     table(
-      await ctx.list(ctx.berth.sshKeys.list()),
+      await ctx.list(ctx.berth.sshKeys.list(selectorOf(options))),
       {
         NAME: (each: SshKey) => each.name,
         TYPE: (each) => each.type,
@@ -41,13 +43,17 @@ const get = defineCommand({
   run: async (ctx, _, key: string) => details(await ctx.berth.sshKeys.get(await ctx.resolveId('key', key)), KEY_FIELDS),
 })
 
-const add = defineCommand({
+const add = defineCommand<{ label?: string[] }>({
   name: 'add',
   description: 'add a public key: text, @file, or - for stdin',
   args: '<name> <public-key>',
+  options: [LABEL],
   example: 'key add laptop @~/.ssh/id_ed25519.pub',
-  run: async ({ berth }, _, name: string, publicKey: string) =>
-    details(await berth.sshKeys.create({ name, publicKey: readTextOrFile(expandHome(publicKey)).trim() }), KEY_FIELDS),
+  run: async ({ berth }, options, name: string, publicKey: string) =>
+    details(
+      await berth.sshKeys.create({ name, publicKey: readTextOrFile(expandHome(publicKey)).trim(), ...labelsOf(options) }),
+      KEY_FIELDS,
+    ),
 })
 
 /** Shells do not expand the ~ of @~/… */

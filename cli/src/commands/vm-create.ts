@@ -4,7 +4,7 @@ import type { CommandContext } from '../command-context.ts'
 import { defineCommand } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
 import { isInteractive } from '../io.ts'
-import { omitUndefined, parseInteger, readTextOrFile, splitList } from '../options.ts'
+import { LABEL, labelsOf, omitUndefined, parseInteger, readTextOrFile, splitList } from '../options.ts'
 import { isId } from '../resolve-id.ts'
 import { details, message, table, type CommandResult } from '../result.ts'
 
@@ -31,6 +31,7 @@ interface Options {
   protect?: true
   count?: string
   alternative?: string[]
+  label?: string[]
   dryRun?: true
 }
 
@@ -70,6 +71,7 @@ export const createVm = defineCommand<Options>({
       '--alternative <choice...>',
       'what to take if there is no room, tried in this order: plan=<plan>, region=<region> or both with a comma; vcpu=, ram= and disk= for a custom size',
     ],
+    LABEL,
   ],
   example: 'vm create web-1 --os debian-12 --plan small --key laptop',
   waits: true,
@@ -127,6 +129,7 @@ async function buildRequest(ctx: CommandContext, options: Options, hostname: str
     sshKeyIds,
     firewallIds,
     privateNetworkIds,
+    ...labelsOf(options),
     ...omitUndefined({
       planId: planId || undefined,
       customConfig: customSize(options),

@@ -4,15 +4,16 @@ import { defineCommand, group } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
 import { bytes, shellWord, time } from '../format.ts'
 import { isInteractive, type Io } from '../io.ts'
-import { omitUndefined, parseInteger, parseOnOff, readTextOrFile, requireChanges, splitList } from '../options.ts'
+import { omitUndefined, parseInteger, parseOnOff, readTextOrFile, requireChanges, SELECTOR, splitList } from '../options.ts'
 import { prompt, readStdin } from '../prompt.ts'
 import { details, message, table } from '../result.ts'
+import { bulk } from './vm-bulk.ts'
 import { createVm } from './vm-create.ts'
 import { reach } from './vm-reach.ts'
 import { openConsole, ssh } from './vm-remote.ts'
 import { resize, upgrade } from './vm-size.ts'
 
-const list = defineCommand<Omit<Query<'listVms'>, 'page' | 'limit' | 'cursor'>>({
+const list = defineCommand<Omit<Query<'listVms'>, 'page' | 'limit' | 'cursor' | 'labelSelector'> & { selector?: string }>({
   name: 'list',
   description: 'list VMs',
   options: [
@@ -24,13 +25,14 @@ const list = defineCommand<Omit<Query<'listVms'>, 'page' | 'limit' | 'cursor'>>(
     ['--shelved', 'only shelved VMs'],
     ['--name <text>', 'filter by part of the name'],
     ['--address <ip>', 'filter by public or private address'],
+    SELECTOR,
     ['--sort <field>', 'name, createdAt or nextRenewalAt; -name and so on for descending'],
   ],
   example: 'vm list --status RUNNING',
   lists: true,
-  async run(ctx, { status, region, plan, network, firewall, shelved, name, address, sort }) {
+  async run(ctx, { status, region, plan, network, firewall, shelved, name, address, selector, sort }) {
     const query = {
-      ...omitUndefined({ status, region, plan, shelved, name, address, sort }),
+      ...omitUndefined({ status, region, plan, shelved, name, address, sort, labelSelector: selector }),
       ...(network && { network: await ctx.resolveId('network', network) }),
       ...(firewall && { firewall: await ctx.resolveId('firewall', firewall) }),
     }
@@ -324,7 +326,7 @@ const METRICS_COLUMNS = {
   'NET OUT': ({ sent }: Point) => rate(sent),
 }
 
-const power = [start, stop, restart]
+const power = [start, stop, restart, bulk]
 const changes = [upgrade, resize, shelve, unshelve, rebuild, rename, protect, unprotect, update, password, remove]
 
 export const vm = group('vm', 'virtual machines', [list, get, createVm, ssh, openConsole, reach, ...power, ...changes, actions, metrics])

@@ -3,8 +3,8 @@ import { isFree, priceOf, quoteDetails } from '../columns.ts'
 import { sleep, type CommandContext } from '../command-context.ts'
 import { defineCommand, group } from '../command.ts'
 import { CliError, EXIT } from '../exit-codes.ts'
-import { bytes, time } from '../format.ts'
-import { omitUndefined } from '../options.ts'
+import { bytes, labelText, time } from '../format.ts'
+import { LABEL, labelsOf, omitUndefined, SELECTOR, selectorOf } from '../options.ts'
 import { details, message, table, type Columns, type CommandResult } from '../result.ts'
 
 const SNAPSHOT_FIELDS: Columns<VolumeSnapshot> = {
@@ -13,6 +13,7 @@ const SNAPSHOT_FIELDS: Columns<VolumeSnapshot> = {
   Status: (snapshot) => snapshot.status,
   Size: (snapshot) => bytes(snapshot.size),
   Description: (snapshot) => snapshot.description,
+  Labels: ({ labels }) => labelText(labels) || undefined,
   Created: (snapshot) => time(snapshot.createdAt),
 }
 
@@ -42,15 +43,16 @@ export async function finishOnVolume(
   return done()
 }
 
-const list = defineCommand({
+const list = defineCommand<{ selector?: string }>({
   name: 'list',
   description: 'list the snapshots of a volume',
   args: '<volume>',
+  options: [SELECTOR],
   example: 'volume snapshot list data',
   lists: true,
-  run: async (ctx, _, volume: string) =>
+  run: async (ctx, options, volume: string) =>
     table(
-      await ctx.list(ctx.berth.volumeSnapshots.list(await ctx.resolveId('volume', volume))),
+      await ctx.list(ctx.berth.volumeSnapshots.list(await ctx.resolveId('volume', volume), selectorOf(options))),
       {
         NAME: (each: VolumeSnapshot) => each.name,
         STATUS: (each) => each.status,
@@ -74,18 +76,18 @@ const get = defineCommand({
   },
 })
 
-const create = defineCommand<{ description?: string; dryRun?: true }>({
+const create = defineCommand<{ description?: string; label?: string[]; dryRun?: true }>({
   name: 'create',
   description: 'create a snapshot of a volume, attached or not',
   args: '<volume> <name>',
-  options: [['--description <text>', 'description']],
+  options: [['--description <text>', 'description'], LABEL],
   example: 'volume snapshot create data before-upgrade',
   waits: true,
   asks: true,
   supportsDryRun: true,
-  async run(ctx, { description, dryRun }, volume: string, name: string) {
+  async run(ctx, { description, dryRun, ...options }, volume: string, name: string) {
     const found = await ctx.berth.volumes.get(await ctx.resolveId('volume', volume))
-    const body = { name, ...omitUndefined({ description }) }
+    const body = { name, ...omitUndefined({ description }), ...labelsOf(options) }
     const quote = () => ctx.berth.volumeSnapshots.quoteCreate(found.id, body)
     if (dryRun) return quoteDetails(await quote())
     await ctx.ask(async () => {

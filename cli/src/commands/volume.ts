@@ -3,8 +3,8 @@ import { isFree, priceOf, quoteDetails } from '../columns.ts'
 import type { CommandContext } from '../command-context.ts'
 import { defineCommand, group } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
-import { time } from '../format.ts'
-import { LABEL, omitUndefined, parseInteger, parseLabels, parseOnOff, requireChanges } from '../options.ts'
+import { labelText, time } from '../format.ts'
+import { LABEL, omitUndefined, parseInteger, parseLabels, parseOnOff, requireChanges, SELECTOR, selectorOf } from '../options.ts'
 import { details, message, table, type Columns, type CommandResult } from '../result.ts'
 import { finishOnVolume, volumeSnapshot } from './volume-snapshot.ts'
 
@@ -17,18 +17,13 @@ const VOLUME_FIELDS: Columns<Volume> = {
   Region: (volume) => volume.region.name,
   VM: (volume) => volume.vmId,
   'In the guest': (volume) => volume.devicePath,
-  Labels: (volume) => labelText(volume) || null,
+  Labels: (volume) => labelText(volume.labels) || null,
   Protected: (volume) => (volume.isProtected ? 'yes' : 'no'),
   'Price a month': (volume) => volume.billing.priceMonthly,
   Billing: (volume) => volume.billing.status,
   'Next renewal': (volume) => time(volume.billing.nextRenewalAt),
   Created: (volume) => time(volume.createdAt),
 }
-
-const labelText = ({ labels }: Volume): string =>
-  Object.entries(labels)
-    .map(([key, value]) => `${key}=${value}`)
-    .join(', ')
 
 async function volumeDetails(ctx: CommandContext, volume: Volume): Promise<CommandResult> {
   const nameOf = await ctx.vmNames([volume])
@@ -41,19 +36,16 @@ const finished = (ctx: CommandContext, volume: Volume, label: string): Promise<C
     ? volumeDetails(ctx, volume)
     : finishOnVolume(ctx, volume, volume.currentAction.id, label, async () => volumeDetails(ctx, await ctx.berth.volumes.get(volume.id)))
 
-const list = defineCommand<{ region?: string; vm?: string }>({
+const list = defineCommand<{ region?: string; vm?: string; selector?: string }>({
   name: 'list',
   description: 'list volumes',
-  options: [
-    ['--region <region>', 'only those of this region'],
-    ['--vm <vm>', 'only those of this VM'],
-  ],
+  options: [['--region <region>', 'only those of this region'], ['--vm <vm>', 'only those of this VM'], SELECTOR],
   example: 'volume list --vm web-1',
   lists: true,
-  async run(ctx, { region, vm }) {
+  async run(ctx, { region, vm, ...options }) {
     const regionId = region === undefined ? undefined : await ctx.resolveId('region', region)
     const vmId = vm === undefined ? undefined : await ctx.resolveId('vm', vm)
-    const volumes = await ctx.list(ctx.berth.volumes.list(omitUndefined({ regionId, vmId })))
+    const volumes = await ctx.list(ctx.berth.volumes.list({ ...omitUndefined({ regionId, vmId }), ...selectorOf(options) }))
     const nameOf = await ctx.vmNames(volumes)
     return table(
       volumes,

@@ -1,7 +1,7 @@
 import { WEBHOOK_EVENTS, type Query, type Webhook, type WebhookDelivery } from '@berth/sdk'
 import { defineCommand, group } from '../command.ts'
-import { time } from '../format.ts'
-import { omitUndefined, parseEventTypes, parseOnOff, requireChanges } from '../options.ts'
+import { labelText, time } from '../format.ts'
+import { LABEL, labelsOf, omitUndefined, parseEventTypes, parseOnOff, requireChanges, SELECTOR, selectorOf } from '../options.ts'
 import { details, message, table, type Columns } from '../result.ts'
 import { listenAndForward } from './webhook-listen.ts'
 
@@ -14,16 +14,19 @@ const WEBHOOK_FIELDS: Columns<Webhook> = {
   Failures: (webhook) => webhook.failCount,
   'Last success': (webhook) => time(webhook.lastSuccessAt),
   Description: (webhook) => webhook.description,
+  Labels: ({ labels }) => labelText(labels) || undefined,
+  'Only events with labels': (webhook) => webhook.labelSelector ?? undefined,
 }
 
-const list = defineCommand({
+const list = defineCommand<{ selector?: string }>({
   name: 'list',
   description: 'list webhooks',
+  options: [SELECTOR],
   example: 'webhook list',
   lists: true,
-  run: async (ctx) =>
+  run: async (ctx, options) =>
     table(
-      await ctx.list(ctx.berth.webhooks.list()),
+      await ctx.list(ctx.berth.webhooks.list(selectorOf(options))),
       {
         ID: (each: Webhook) => each.id,
         URL: (each) => each.url,
@@ -43,42 +46,51 @@ const get = defineCommand({
   run: async (ctx, _, webhook: string) => details(await ctx.berth.webhooks.get(await ctx.resolveId('webhook', webhook)), WEBHOOK_FIELDS),
 })
 
-const create = defineCommand<{ event?: string[]; description?: string }>({
+const EVENT_LABELS: [string, string] = [
+  '--event-labels <selector>',
+  'only events of VMs, volumes, images and addresses with such labels: env=prod,!old',
+]
+
+const create = defineCommand<{ event?: string[]; eventLabels?: string; description?: string; label?: string[] }>({
   name: 'create',
   description: 'create a webhook; the signing secret is shown only once',
   args: '<url>',
-  options: [
-    ['--event <event...>', 'event types; default: all'],
-    ['--description <text>', 'description'],
-  ],
+  options: [['--event <event...>', 'event types; default: all'], EVENT_LABELS, ['--description <text>', 'description'], LABEL],
   example: 'webhook create https://example.com/hook --event vm.created,vm.terminated',
-  run: async ({ berth }, { event, description }, url: string) =>
+  run: async ({ berth }, { event, eventLabels, description, ...options }, url: string) =>
     details(
-      await berth.webhooks.create({ url, events: parseEventTypes(event) ?? [...WEBHOOK_EVENTS], ...omitUndefined({ description }) }),
+      await berth.webhooks.create({
+        url,
+        events: parseEventTypes(event) ?? [...WEBHOOK_EVENTS],
+        ...omitUndefined({ description, labelSelector: eventLabels }),
+        ...labelsOf(options),
+      }),
       { ...WEBHOOK_FIELDS, Secret: ({ secret }) => secret },
       ({ id }: { id?: string }) => id ?? '',
     ),
 })
 
-const update = defineCommand<{ url?: string; event?: string[]; description?: string; active?: string }>({
+const update = defineCommand<{ url?: string; event?: string[]; eventLabels?: string; description?: string; active?: string }>({
   name: 'update',
   description: 'change, enable or disable a webhook',
   args: '<webhook>',
   options: [
     ['--url <url>', 'endpoint URL'],
     ['--event <event...>', 'event types'],
+    [EVENT_LABELS[0], `${EVENT_LABELS[1]}; "all" for all`],
     ['--description <text>', 'description'],
     ['--active <on|off>', 'enable or disable deliveries'],
   ],
   example: 'webhook update https://example.com/hook --active on',
-  async run(ctx, { url, event, description, active }, webhook: string) {
+  async run(ctx, { url, event, eventLabels, description, active }, webhook: string) {
     const fields = omitUndefined({
       url,
       events: parseEventTypes(event),
+      labelSelector: eventLabels === 'all' ? null : eventLabels,
       description,
       isActive: parseOnOff('--active', active),
     })
-    const body = requireChanges(fields, '--url, --event, --description, --active')
+    const body = requireChanges(fields, '--url, --event, --event-labels, --description, --active')
     return details(await ctx.berth.webhooks.update(await ctx.resolveId('webhook', webhook), body), WEBHOOK_FIELDS)
   },
 })

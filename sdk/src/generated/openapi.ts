@@ -243,6 +243,9 @@ export interface components {
              * @description ISO 8601, UTC
              */
             createdAt: string;
+            labels: {
+                [key: string]: string;
+            };
             /**
              * Format: date-time
              * @description Since when it is shelved: on no host, STOPPED, and paid for its disk and addresses only
@@ -496,6 +499,9 @@ export interface components {
             vmId: string;
             name: string;
             description: string;
+            labels: {
+                [key: string]: string;
+            };
             /** @enum {unknown} */
             status: "CREATING" | "AVAILABLE" | "RESTORING" | "DELETING" | "FAILED";
             /** @description Bytes as a decimal string */
@@ -541,6 +547,9 @@ export interface components {
             id: string;
             vmId: string;
             name: string;
+            labels: {
+                [key: string]: string;
+            };
             /** @enum {unknown} */
             type: "DAILY" | "MANUAL";
             /** @enum {unknown} */
@@ -646,7 +655,6 @@ export interface components {
             /** @description Given as osTemplateId where a VM is made or rebuilt */
             id: string;
             name: string;
-            /** @description Texts by name, for whatever you need */
             labels: {
                 [key: string]: string;
             };
@@ -762,6 +770,9 @@ export interface components {
         Address: {
             id: string;
             name: string;
+            labels: {
+                [key: string]: string;
+            };
             /** @description IPv4 */
             address: string;
             region: {
@@ -906,6 +917,9 @@ export interface components {
             volumeId: string;
             name: string;
             description: string;
+            labels: {
+                [key: string]: string;
+            };
             /** @enum {unknown} */
             status: "CREATING" | "AVAILABLE" | "RESTORING" | "DELETING" | "FAILED";
             /** @description Bytes as a decimal string */
@@ -996,6 +1010,11 @@ export interface components {
             /** @description False after a 410, after 10 failures in a row with no success for 5 days, or when switched off */
             isActive: boolean;
             description: string;
+            labels: {
+                [key: string]: string;
+            };
+            /** @description Only events of resources with such labels are sent; null: all */
+            labelSelector: string | null;
             /** @description Attempts that have failed in a row */
             failCount: number;
             /** @description Why isActive became false by itself */
@@ -1188,6 +1207,9 @@ export interface components {
         SshKey: {
             id: string;
             name: string;
+            labels: {
+                [key: string]: string;
+            };
             /** @description As in the key, for example ssh-ed25519 */
             type: string;
             /** @description SHA256:… as ssh-keygen -l shows it */
@@ -1205,6 +1227,9 @@ export interface components {
         PlacementGroup: {
             id: string;
             name: string;
+            labels: {
+                [key: string]: string;
+            };
             /** @enum {unknown} */
             policy: "SPREAD" | "STRICT_SPREAD" | "TOGETHER";
             vms: {
@@ -1227,10 +1252,17 @@ export interface components {
              * @enum {unknown}
              */
             policy: "SPREAD" | "STRICT_SPREAD" | "TOGETHER";
+            /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
+            labels?: {
+                [key: string]: string;
+            } | undefined;
         };
         Network: {
             id: string;
             name: string;
+            labels: {
+                [key: string]: string;
+            };
             cidr: string;
             /** @description Null only with SNAT and DHCP both off */
             gateway: string | null;
@@ -1273,10 +1305,19 @@ export interface components {
              * @default true
              */
             enableDhcp?: boolean | undefined;
+            /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
+            labels?: {
+                [key: string]: string;
+            } | undefined;
         };
+        /** @description At least one of them */
         RenameNetwork: {
             /** @description must be 1-100 characters on one line, without control characters */
-            name: string;
+            name?: string | undefined;
+            /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
+            labels?: {
+                [key: string]: string;
+            } | undefined;
         };
         DeletedNetwork: {
             id: string;
@@ -1319,6 +1360,9 @@ export interface components {
         Firewall: {
             id: string;
             name: string;
+            labels: {
+                [key: string]: string;
+            };
             description: string;
             /** @description What happens to packets to a VM that no rule matches */
             defaultInbound: string;
@@ -1347,6 +1391,10 @@ export interface components {
             name: string;
             /** @description must be 0-500 characters, without control characters */
             description?: string | undefined;
+            /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
+            labels?: {
+                [key: string]: string;
+            } | undefined;
             /**
              * @description Whether its rules also filter the private interfaces of the VMs that it is bound to
              * @default false
@@ -1358,6 +1406,10 @@ export interface components {
             name?: string | undefined;
             /** @description must be 0-500 characters, without control characters */
             description?: string | undefined;
+            /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
+            labels?: {
+                [key: string]: string;
+            } | undefined;
             /** @description Whether its rules also filter the private interfaces of the VMs that it is bound to */
             coversPrivate?: boolean | undefined;
         };
@@ -1559,6 +1611,9 @@ export interface components {
              * @description ISO 8601, UTC
              */
             createdAt: string;
+            labels: {
+                [key: string]: string;
+            };
             /**
              * Format: date-time
              * @description Since when it is shelved: on no host, STOPPED, and paid for its disk and addresses only
@@ -1688,6 +1743,10 @@ export interface components {
             placementGroupId?: string | undefined;
             /** @description What cloud-init does at the first boot: a script (#!), cloud configuration (#cloud-config), a MIME multipart message of such parts, or either as gzip in base64. At most 64 KiB when decoded. It can never be read back */
             userData?: string | undefined;
+            /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
+            labels?: {
+                [key: string]: string;
+            } | undefined;
             /**
              * @description False: IPv6 alone, where the region has it, for ipv4PriceMonthly of the plan less
              * @default true
@@ -1727,6 +1786,10 @@ export interface components {
             backupPolicy?: components["schemas"]["BackupPolicyChange"] | undefined;
             /** @description The VM stays on its host; null takes it out of its group */
             placementGroupId?: (string | null) | undefined;
+            /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
+            labels?: {
+                [key: string]: string;
+            } | undefined;
             /** @description What reverse DNS (PTR) says of the address; null: nothing */
             reverseName?: (string | null) | undefined;
             /** @description What reverse DNS (PTR) says of the address; null: nothing */
@@ -1895,6 +1958,71 @@ export interface components {
             name: string;
             /** @description must be 0-500 characters, without control characters */
             description?: string | undefined;
+            /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
+            labels?: {
+                [key: string]: string;
+            } | undefined;
+        };
+        /** @description At least one of them */
+        UpdateSnapshot: {
+            /** @description must be 1-100 characters on one line, without control characters */
+            name?: string | undefined;
+            /** @description must be 0-500 characters, without control characters */
+            description?: string | undefined;
+            /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
+            labels?: {
+                [key: string]: string;
+            } | undefined;
+        };
+        BulkActionStarted: {
+            /** @description Each that the selector selects, by name */
+            vms: {
+                vmId: string;
+                vmName: string;
+                /** @description Null where nothing stands against it */
+                errorCode: string | null;
+                /** @description Why this VM was refused; the others were not */
+                error: string | null;
+                /** @description Null of a VM that was refused */
+                actionId: string | null;
+            }[];
+            started: number;
+            refused: number;
+        };
+        BulkActionQuote: {
+            /** @description Each that the selector selects, by name */
+            vms: {
+                vmId: string;
+                vmName: string;
+                /** @description Null where nothing stands against it */
+                errorCode: string | null;
+                /** @description Why this VM was refused; the others were not */
+                error: string | null;
+                /** @description Of this VM; negative: given back. Null where it would be refused */
+                charge: string | null;
+            }[];
+            /** @description How many would be */
+            started: number;
+            /** @description How many would be */
+            refused: number;
+            /** @description Of all together; negative: given back */
+            charge: string;
+            currency: string;
+            /** @description Decimal with two places, for example "12.00"; debits are negative */
+            balanceAfter: string;
+        };
+        StartBulkAction: {
+            /** @description The VMs, at most 100: as in the list of VMs, such as `env=test,!keep` */
+            labelSelector: string;
+            /**
+             * @description As for a single VM, with its scope: vms:power for START, STOP and RESTART, vms:delete for DELETE, snapshots:create for SNAPSHOT
+             * @enum {unknown}
+             */
+            action: "START" | "STOP" | "RESTART" | "DELETE" | "SNAPSHOT";
+            /** @description Of STOP and RESTART: cut them off at once instead of asking the guests first */
+            force?: boolean | undefined;
+            /** @description Of the snapshots; required for SNAPSHOT */
+            name?: string | undefined;
         };
         BackupCreated: {
             backup: components["schemas"]["Backup"];
@@ -1903,6 +2031,19 @@ export interface components {
         CreateBackup: {
             /** @description must be 1-100 characters on one line, without control characters */
             name: string;
+            /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
+            labels?: {
+                [key: string]: string;
+            } | undefined;
+        };
+        /** @description At least one of them */
+        UpdateBackup: {
+            /** @description must be 1-100 characters on one line, without control characters */
+            name?: string | undefined;
+            /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
+            labels?: {
+                [key: string]: string;
+            } | undefined;
         };
         BackupScreenshot: {
             /**
@@ -1934,7 +2075,7 @@ export interface components {
         CreateImage: {
             /** @description must be 1-100 characters on one line, without control characters */
             name: string;
-            /** @description Texts by name, for whatever you need */
+            /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
             labels?: {
                 [key: string]: string;
             } | undefined;
@@ -1966,7 +2107,7 @@ export interface components {
         UpdateImage: {
             /** @description must be 1-100 characters on one line, without control characters */
             name?: string | undefined;
-            /** @description Texts by name, for whatever you need */
+            /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
             labels?: {
                 [key: string]: string;
             } | undefined;
@@ -2037,10 +2178,18 @@ export interface components {
             regionId: string;
             /** @description Left out, it is the address itself */
             name?: string | undefined;
+            /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
+            labels?: {
+                [key: string]: string;
+            } | undefined;
         };
         UpdateAddress: {
             /** @description must be 1-100 characters on one line, without control characters */
             name?: string | undefined;
+            /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
+            labels?: {
+                [key: string]: string;
+            } | undefined;
             /** @description What reverse DNS (PTR) says of the address; null: nothing */
             reverseName?: (string | null) | undefined;
         };
@@ -2074,7 +2223,7 @@ export interface components {
              * @enum {unknown}
              */
             storage?: ("LOCAL" | "REPLICATED") | undefined;
-            /** @description Yours: at most 20 texts of up to 63 characters, by keys such as team or env/stage */
+            /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
             labels?: {
                 [key: string]: string;
             } | undefined;
@@ -2084,7 +2233,7 @@ export interface components {
         UpdateVolume: {
             /** @description must be 1-100 characters on one line, without control characters */
             name?: string | undefined;
-            /** @description Yours: at most 20 texts of up to 63 characters, by keys such as team or env/stage */
+            /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
             labels?: {
                 [key: string]: string;
             } | undefined;
@@ -2115,6 +2264,11 @@ export interface components {
             /** @description False after a 410, after 10 failures in a row with no success for 5 days, or when switched off */
             isActive: boolean;
             description: string;
+            labels: {
+                [key: string]: string;
+            };
+            /** @description Only events of resources with such labels are sent; null: all */
+            labelSelector: string | null;
             /** @description Attempts that have failed in a row */
             failCount: number;
             /** @description Why isActive became false by itself */
@@ -2366,8 +2520,13 @@ export type OpenConsole = components['schemas']['OpenConsole'];
 export type VmMetrics = components['schemas']['VmMetrics'];
 export type SnapshotCreated = components['schemas']['SnapshotCreated'];
 export type CreateSnapshot = components['schemas']['CreateSnapshot'];
+export type UpdateSnapshot = components['schemas']['UpdateSnapshot'];
+export type BulkActionStarted = components['schemas']['BulkActionStarted'];
+export type BulkActionQuote = components['schemas']['BulkActionQuote'];
+export type StartBulkAction = components['schemas']['StartBulkAction'];
 export type BackupCreated = components['schemas']['BackupCreated'];
 export type CreateBackup = components['schemas']['CreateBackup'];
+export type UpdateBackup = components['schemas']['UpdateBackup'];
 export type BackupScreenshot = components['schemas']['BackupScreenshot'];
 export type RestoreBackup = components['schemas']['RestoreBackup'];
 export type BackupDeleted = components['schemas']['BackupDeleted'];
@@ -2949,6 +3108,8 @@ export interface operations {
                 limit?: number;
                 /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
                 cursor?: string;
+                /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
+                labelSelector?: string;
             };
             header?: never;
             path?: never;
@@ -2988,6 +3149,10 @@ export interface operations {
                     name: string;
                     /** @description One OpenSSH public key: ssh-ed25519, ssh-rsa of at least 2048 bits, ecdsa-sha2-nistp256/384/521, or a security key (sk-…) */
                     publicKey: string;
+                    /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
+                    labels?: {
+                        [key: string]: string;
+                    } | undefined;
                 };
             };
         };
@@ -3074,7 +3239,11 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @description must be 1-100 characters on one line, without control characters */
-                    name: string;
+                    name?: string | undefined;
+                    /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
+                    labels?: {
+                        [key: string]: string;
+                    } | undefined;
                 };
             };
         };
@@ -3101,6 +3270,8 @@ export interface operations {
                 limit?: number;
                 /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
                 cursor?: string;
+                /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
+                labelSelector?: string;
             };
             header?: never;
             path?: never;
@@ -3221,7 +3392,11 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @description must be 1-100 characters on one line, without control characters */
-                    name: string;
+                    name?: string | undefined;
+                    /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
+                    labels?: {
+                        [key: string]: string;
+                    } | undefined;
                 };
             };
         };
@@ -3248,6 +3423,8 @@ export interface operations {
                 limit?: number;
                 /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
                 cursor?: string;
+                /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
+                labelSelector?: string;
             };
             header?: never;
             path?: never;
@@ -3610,6 +3787,8 @@ export interface operations {
                 limit?: number;
                 /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
                 cursor?: string;
+                /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
+                labelSelector?: string;
             };
             header?: never;
             path?: never;
@@ -4095,6 +4274,8 @@ export interface operations {
                 name?: string;
                 /** @description A public address, or the address in a private network */
                 address?: string;
+                /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
+                labelSelector?: string;
                 /** @description A leading - means descending */
                 sort?: "name" | "-name" | "createdAt" | "-createdAt" | "nextRenewalAt" | "-nextRenewalAt";
             };
@@ -4800,6 +4981,8 @@ export interface operations {
                 limit?: number;
                 /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
                 cursor?: string;
+                /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
+                labelSelector?: string;
             };
             header?: never;
             path: {
@@ -4927,6 +5110,37 @@ export interface operations {
             };
         };
     };
+    updateSnapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vmId: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateSnapshot"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Snapshot"];
+                    };
+                };
+            };
+        };
+    };
     restoreSnapshot: {
         parameters: {
             query?: never;
@@ -4954,6 +5168,50 @@ export interface operations {
             };
         };
     };
+    startBulkAction: {
+        parameters: {
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartBulkAction"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["BulkActionQuote"];
+                    };
+                };
+            };
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["BulkActionStarted"];
+                    };
+                };
+            };
+        };
+    };
     listBackups: {
         parameters: {
             query?: {
@@ -4961,6 +5219,8 @@ export interface operations {
                 limit?: number;
                 /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
                 cursor?: string;
+                /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
+                labelSelector?: string;
             };
             header?: never;
             path: {
@@ -5088,6 +5348,37 @@ export interface operations {
             };
         };
     };
+    updateBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vmId: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateBackup"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Backup"];
+                    };
+                };
+            };
+        };
+    };
     getBackupScreenshot: {
         parameters: {
             query?: never;
@@ -5155,6 +5446,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only those of this kind */
                 kind?: "DISK" | "ISO";
+                /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
+                labelSelector?: string;
             };
             header?: never;
             path?: never;
@@ -5454,6 +5747,8 @@ export interface operations {
                 regionId?: string;
                 /** @description Only those of this VM */
                 vmId?: string;
+                /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
+                labelSelector?: string;
             };
             header?: never;
             path?: never;
@@ -5678,6 +5973,8 @@ export interface operations {
                 regionId?: string;
                 /** @description Only those of this VM */
                 vmId?: string;
+                /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
+                labelSelector?: string;
             };
             header?: never;
             path?: never;
@@ -5898,6 +6195,8 @@ export interface operations {
                 limit?: number;
                 /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
                 cursor?: string;
+                /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
+                labelSelector?: string;
             };
             header?: never;
             path: {
@@ -6025,6 +6324,37 @@ export interface operations {
             };
         };
     };
+    updateVolumeSnapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                volumeId: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateSnapshot"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["VolumeSnapshot"];
+                    };
+                };
+            };
+        };
+    };
     restoreVolumeSnapshot: {
         parameters: {
             query?: never;
@@ -6059,6 +6389,8 @@ export interface operations {
                 limit?: number;
                 /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
                 cursor?: string;
+                /** @description Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not) */
+                labelSelector?: string;
             };
             header?: never;
             path?: never;
@@ -6103,6 +6435,12 @@ export interface operations {
                     events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "webhook.disabled")[];
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
+                    /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
+                    labels?: {
+                        [key: string]: string;
+                    } | undefined;
+                    /** @description Only events of VMs, volumes, images and addresses whose labels, as the event shows them, meet this, such as `env=prod,!canary`; other events count as without labels. Null: all */
+                    labelSelector?: (string | null) | undefined;
                 };
             };
         };
@@ -6197,6 +6535,12 @@ export interface operations {
                     events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "webhook.disabled")[] | undefined;
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
+                    /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
+                    labels?: {
+                        [key: string]: string;
+                    } | undefined;
+                    /** @description Only events of VMs, volumes, images and addresses whose labels, as the event shows them, meet this, such as `env=prod,!canary`; other events count as without labels. Null: all */
+                    labelSelector?: (string | null) | undefined;
                     /** @description true begins anew with a failCount of 0; false cancels what is still to be sent */
                     isActive?: boolean | undefined;
                 };

@@ -19,6 +19,10 @@ export class Backups extends Resource {
     return this.api.call('getBackup', { path: { vmId, id } }, options)
   }
 
+  update(vmId: string, id: string, body: Body<'updateBackup'>, options?: CallOptions) {
+    return this.api.call('updateBackup', { path: { vmId, id }, body }, options)
+  }
+
   /** Of the guest that it was restored into on trial: a PNG in base64. */
   screenshot(vmId: string, id: string, options?: CallOptions) {
     return this.api.call('getBackupScreenshot', { path: { vmId, id } }, options)

@@ -16,6 +16,10 @@ export class Networks extends Resource {
     return this.api.call('getNetwork', { path: { id } }, options)
   }
 
+  update(id: string, body: Body<'renameNetwork'>, options?: CallOptions) {
+    return this.api.call('renameNetwork', { path: { id }, body }, options)
+  }
+
   rename(id: string, name: string, options?: CallOptions) {
     return this.api.call('renameNetwork', { path: { id }, body: { name } }, options)
   }

@@ -15,6 +15,10 @@ export class PlacementGroups extends Resource {
     return this.api.call('getPlacementGroup', { path: { id } }, options)
   }
 
+  update(id: string, body: Body<'renamePlacementGroup'>, options?: CallOptions) {
+    return this.api.call('renamePlacementGroup', { path: { id }, body }, options)
+  }
+
   rename(id: string, name: string, options?: CallOptions) {
     return this.api.call('renamePlacementGroup', { path: { id }, body: { name } }, options)
   }

@@ -19,6 +19,10 @@ export class Snapshots extends Resource {
     return this.api.call('getSnapshot', { path: { vmId, id } }, options)
   }
 
+  update(vmId: string, id: string, body: Body<'updateSnapshot'>, options?: CallOptions) {
+    return this.api.call('updateSnapshot', { path: { vmId, id }, body }, options)
+  }
+
   /** Replaces the VM's disk. Data written since the snapshot is lost. */
   restore(vmId: string, id: string, options?: CallOptions) {
     return this.api.start(vmId, 'restoreSnapshot', { path: { vmId, id } }, options)

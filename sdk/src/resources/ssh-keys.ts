@@ -15,6 +15,10 @@ export class SshKeys extends Resource {
     return this.api.call('getSshKey', { path: { id } }, options)
   }
 
+  update(id: string, body: Body<'renameSshKey'>, options?: CallOptions) {
+    return this.api.call('renameSshKey', { path: { id }, body }, options)
+  }
+
   rename(id: string, name: string, options?: CallOptions) {
     return this.api.call('renameSshKey', { path: { id }, body: { name } }, options)
   }

@@ -1,5 +1,5 @@
 import type { Body, Query, Started } from '../api.ts'
-import type { VmCreated } from '../generated/openapi.ts'
+import type { BulkActionQuote, BulkActionStarted, VmCreated } from '../generated/openapi.ts'
 import type { CallOptions } from '../options.ts'
 import { Resource } from './resource.ts'
 
@@ -98,6 +98,16 @@ export class Vms extends Resource {
 
   quoteUnshelve(id: string, options?: CallOptions) {
     return this.api.quote('unshelveVm', { path: { id } }, options)
+  }
+
+  /** One action for each VM with such labels. A VM that cannot is named with the reason, and keeps no other from it. */
+  async bulk(body: Body<'startBulkAction'>, options?: CallOptions): Promise<BulkActionStarted> {
+    return (await this.api.call('startBulkAction', { body }, options)) as BulkActionStarted
+  }
+
+  /** Which VMs it would be, what stands against each, and what all together would cost or give back. */
+  async quoteBulk(body: Body<'startBulkAction'>, options?: CallOptions): Promise<BulkActionQuote> {
+    return (await this.api.call('startBulkAction', { body, query: { dryRun: true } }, options)) as BulkActionQuote
   }
 
   setPassword(id: string, password: string, options?: CallOptions) {

@@ -20,6 +20,10 @@ export class VolumeSnapshots extends Resource {
     return this.api.call('getVolumeSnapshot', { path: { volumeId, id } }, options)
   }
 
+  update(volumeId: string, id: string, body: Body<'updateVolumeSnapshot'>, options?: CallOptions) {
+    return this.api.call('updateVolumeSnapshot', { path: { volumeId, id }, body }, options)
+  }
+
   /** Of a detached volume. Data written since the snapshot is lost. */
   restore(volumeId: string, id: string, options?: CallOptions) {
     return this.api.call('restoreVolumeSnapshot', { path: { volumeId, id } }, options)

@@ -33,6 +33,7 @@ import { renewals, triggerRenewals } from './billing/renew.reconciler.ts'
 import { billingEvents } from './billing/schema.ts'
 import { forecast } from './billing/service.ts'
 import { lowBalance } from './billing/low-balance.reconciler.ts'
+import { bulkActionRoutes } from './bulk-actions/routes.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import { pruneConsoles } from './consoles/prune.reconciler.ts'
 import { consoleRoutes } from './consoles/routes.ts'
@@ -167,6 +168,7 @@ export const routes: Routes[] = [
   consoleRoutes,
   metricsRoutes,
   snapshotRoutes,
+  bulkActionRoutes,
   backupRoutes,
   imageRoutes,
   firewallBindingRoutes,

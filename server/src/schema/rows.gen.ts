@@ -1,5 +1,5 @@
 // The rows of all tables and views. Generated from the migrations by `npm run db:types`: do not edit.
-// A column that a check constraint limits to a list is typed as that list. jsonb is unknown here: who reads it says what it holds.
+// A column that a check constraint limits to a list is typed as that list. jsonb is unknown here, but for labels: who reads it says what it holds.
 
 /** A row of this table or view. */
 export type Row<Name extends keyof Tables> = Tables[Name]
@@ -55,6 +55,7 @@ export interface Tables {
     created_at: Date
     updated_at: Date
     left_at: Date | null
+    labels: Record<string, string>
   }
   api_tokens: {
     id: string
@@ -183,6 +184,7 @@ export interface Tables {
     verification_error: string | null
     restore_seconds: number | null
     boot_seconds: number | null
+    labels: Record<string, string>
   }
   bandwidth_baselines: {
     vm_id: string
@@ -321,6 +323,7 @@ export interface Tables {
     created_at: Date
     updated_at: Date
     covers_private: boolean
+    labels: Record<string, string>
   }
   free_addresses: {
     address: string
@@ -457,7 +460,7 @@ export interface Tables {
     id: string
     account_id: string
     name: string
-    labels: unknown
+    labels: Record<string, string>
     kind: 'DISK' | 'ISO'
     status: 'CREATING' | 'AVAILABLE' | 'FAILED' | 'DELETING'
     reason: string | null
@@ -639,6 +642,7 @@ export interface Tables {
     updated_at: Date
     snat_address: string | null
     version: number
+    labels: Record<string, string>
   }
   one_time_links: {
     hash: Buffer
@@ -738,6 +742,7 @@ export interface Tables {
     name: string
     policy: 'SPREAD' | 'STRICT_SPREAD' | 'TOGETHER'
     created_at: Date
+    labels: Record<string, string>
   }
   plans: {
     id: string
@@ -841,6 +846,7 @@ export interface Tables {
     counted_gib: number
     price_cents: bigint
     storage_id: string | null
+    labels: Record<string, string>
   }
   ssh_key_uses: {
     ssh_key_id: string
@@ -854,6 +860,7 @@ export interface Tables {
     fingerprint: string
     public_key: string
     created_at: Date
+    labels: Record<string, string>
   }
   stale_machines: {
     host_id: string
@@ -998,6 +1005,7 @@ export interface Tables {
     shelved_credit_cents: bigint | null
     shelved_price_cents: bigint | null
     template_arch: string
+    labels: Record<string, string>
   }
   vm_ports: {
     vm_id: string
@@ -1085,6 +1093,7 @@ export interface Tables {
     shelved_price_cents: bigint | null
     room_vcpu: number | null
     room_ram_mib: number | null
+    labels: Record<string, string>
   }
   volume_periods: {
     volume_id: string
@@ -1105,13 +1114,14 @@ export interface Tables {
     price_cents: bigint
     missing_since: Date | null
     created_at: Date
+    labels: Record<string, string>
   }
   volumes: {
     id: string
     account_id: string
     region_id: string
     name: string
-    labels: unknown
+    labels: Record<string, string>
     is_protected: boolean
     size_gib: number
     storage: 'LOCAL' | 'REPLICATED'
@@ -1201,6 +1211,9 @@ export interface Tables {
     created_at: Date
     updated_at: Date
     deleted_at: Date | null
+    labels: Record<string, string>
+    label_selector: string | null
+    selector: unknown
   }
   worker_addresses: {
     address: string
@@ -1346,7 +1359,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   accounts: 'id, email, name, suspended_at, suspension_reason, created_at',
   address_periods: 'address_id, started_at, ends_at, transaction_id',
   address_pools: 'id, region_id, host_id, cidr, gateway, dns, created_at',
-  addresses: 'id, account_id, region_id, name, address, pool_id, vm_id, releasing_vm_id, guest_state, guest_reason, guest_due_at, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, created_at, updated_at, left_at',
+  addresses: 'id, account_id, region_id, name, address, pool_id, vm_id, releasing_vm_id, guest_state, guest_reason, guest_due_at, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, created_at, updated_at, left_at, labels',
   api_tokens: 'id, account_id, name, prefix, hash, scopes, requests_per_minute, allowed_ips, expires_at, revoked_at, last_used_at, last_used_ip, created_at',
   audit_log: 'account_id, created_at, id, actor_type, actor_id, actor_name, ip, action, method, route, resource_ids, status, code, request_id, count',
   backup_policies: 'vm_id, hour, keep_daily, keep_weekly, keep_monthly',
@@ -1356,7 +1369,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   backup_schedules: 'vm_id, next_at, failures, hour, done_at',
   backup_screenshots: 'backup_id, taken_at, png',
   backup_targets: 'id, region_id, kind, endpoint, bucket, prefix, region_name, access_key, secret_key, bandwidth_mib, lock_days, created_at',
-  backups: 'id, vm_id, account_id, host_id, os_template_id, name, type, status, parent_id, depth, size_bytes, checksum, run_id, started_at, completed_at, expires_at, error, delete_reason, is_tombstone, next_try_at, missing_since, created_at, counted_gib, price_cents, staging_host_id, consistency, target_id, disk_gib, is_extra, verification, verified_at, verification_error, restore_seconds, boot_seconds',
+  backups: 'id, vm_id, account_id, host_id, os_template_id, name, type, status, parent_id, depth, size_bytes, checksum, run_id, started_at, completed_at, expires_at, error, delete_reason, is_tombstone, next_try_at, missing_since, created_at, counted_gib, price_cents, staging_host_id, consistency, target_id, disk_gib, is_extra, verification, verified_at, verification_error, restore_seconds, boot_seconds, labels',
   bandwidth_baselines: 'vm_id, mac, epoch, received_bytes, sent_bytes, tick, used_bytes',
   catalog_values: 'name, value',
   console_sessions: 'vm_id, type, id, account_id, opened_at, alive_until',
@@ -1373,7 +1386,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   failed_recoveries: 'vm_id, source_id, failures, next_attempt_at',
   firewall_bindings: 'firewall_id, vm_id, account_id, position, created_at',
   firewall_rules: 'id, firewall_id, position, direction, action, protocol, port, source_ips, dest_ips, description, created_at, updated_at',
-  firewalls: 'id, account_id, name, description, created_at, updated_at, covers_private',
+  firewalls: 'id, account_id, name, description, created_at, updated_at, covers_private, labels',
   free_addresses: 'address, pool_id, available_at, account_id, vm_account_id',
   guest_routes: 'vm_id, version, is_told, wanted_at, due_at',
   host_blocks: 'host_id, storage_id, client',
@@ -1407,7 +1420,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   network_attachments: 'network_id, vm_id, account_id, mac, address, number',
   network_peerings: 'id, network_id, peer_id, account_id, region_id, created_at',
   network_routes: 'id, network_id, destination, next_hop, created_at',
-  networks: 'id, account_id, region_id, name, cidr, gateway, enable_snat, enable_dhcp, last_address, is_applied, claimed_until, next_try_at, deleted_at, created_at, updated_at, snat_address, version',
+  networks: 'id, account_id, region_id, name, cidr, gateway, enable_snat, enable_dhcp, last_address, is_applied, claimed_until, next_try_at, deleted_at, created_at, updated_at, snat_address, version, labels',
   one_time_links: 'hash, kind, user_id, created_at, expires_at, email, name',
   orphan_images: 'storage_id, vm_id, first_seen_at, last_seen_at',
   orphan_volumes: 'host_id, kind, id, vm_id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at',
@@ -1416,7 +1429,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   payments: 'id, account_id, provider, status, amount_cents, currency, session_id, intent_id, checkout_url, instructions, received_cents, refunded_cents, disputed_cents, reversed_cents, transaction_id, created_at, updated_at',
   pki_files: 'name, sealed, changed_at',
   placement_group_members: 'vm_id, group_id',
-  placement_groups: 'id, account_id, name, policy, created_at',
+  placement_groups: 'id, account_id, name, policy, created_at, labels',
   plans: 'id, slug, name, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, price_cents, available, is_default, region_slugs, position, created_at, disk_iops, disk_mib_per_second, storage, dedicated_cpu, traits',
   recovery_codes: 'user_id, hash, created_at',
   regions: 'id, slug, name, country, city, flag, available, position, created_at, network_controller, lost_after_seconds, auto_recovery',
@@ -1425,9 +1438,9 @@ export const COLUMNS: Record<keyof Tables, string> = {
   reverse_names: 'address, account_id, name, version, state, error, claimed_until, next_try_at, updated_at',
   sessions: 'id, hash, previous_hash, previous_until, user_id, authenticated_at, ip, user_agent, created_at, last_seen_at, expires_at',
   shelved_disks: 'id, vm_id, target_id, checksum, is_unwanted, created_at',
-  snapshots: 'id, vm_id, account_id, os_template_id, name, description, status, size_bytes, size_refreshed_at, missing_since, created_at, host_id, counted_gib, price_cents, storage_id',
+  snapshots: 'id, vm_id, account_id, os_template_id, name, description, status, size_bytes, size_refreshed_at, missing_since, created_at, host_id, counted_gib, price_cents, storage_id, labels',
   ssh_key_uses: 'ssh_key_id, vm_id',
-  ssh_keys: 'id, account_id, name, type, fingerprint, public_key, created_at',
+  ssh_keys: 'id, account_id, name, type, fingerprint, public_key, created_at, labels',
   stale_machines: 'host_id, vm_id, next_attempt_at',
   stale_nics: 'host_id, vm_id, mac',
   storage_backends: 'id, region_id, name, kind, monitors, pool, user_name, sealed_key, reserve_percent, capacity_gib, free_gib, measured_at, unreachable_since, created_at, used_gib, reserve_gib, restoring_gib',
@@ -1436,19 +1449,19 @@ export const COLUMNS: Record<keyof Tables, string> = {
   tickets: 'id, account_id, subject, body, status, reply_count, created_at, updated_at, closed_at',
   unconfirmed_releases: 'address, vm_id, host_id',
   users: 'id, account_id, email, name, password_hash, is_operator, totp_secret, totp_enabled_at, totp_step, created_at',
-  vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents, copies_price_cents, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, dedicated_cpu, shelved_at, shelved_credit_cents, shelved_price_cents, template_arch',
+  vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents, copies_price_cents, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, dedicated_cpu, shelved_at, shelved_credit_cents, shelved_price_cents, template_arch, labels',
   vm_ports: 'vm_id, host_id, account_id, desired_version, applied_version, applied_at, error, is_managed, claimed_until, next_try_at',
   vm_user_data: 'vm_id, generation, sealed, run_id, status, seconds, errors, wanted_at, due_at',
-  vms: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, lost_at, dedicated_cpu, shelved_at, shelved_credit_cents, shelved_price_cents, room_vcpu, room_ram_mib',
+  vms: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, lost_at, dedicated_cpu, shelved_at, shelved_credit_cents, shelved_price_cents, room_vcpu, room_ram_mib, labels',
   volume_periods: 'volume_id, started_at, ends_at, transaction_id',
-  volume_snapshots: 'id, volume_id, name, description, status, size_gib, size_bytes, size_refreshed_at, counted_gib, price_cents, missing_since, created_at',
+  volume_snapshots: 'id, volume_id, name, description, status, size_gib, size_bytes, size_refreshed_at, counted_gib, price_cents, missing_since, created_at, labels',
   volumes: 'id, account_id, region_id, name, labels, is_protected, size_gib, storage, host_id, storage_id, has_data, status, vm_id, vm_host_id, run_id, left_vm_id, left_host_id, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, deleted_at, created_at, updated_at, generation, last_generation',
   wallet_adjustments: 'id, account_id, amount_cents, reason, created_at',
   wallet_transactions: 'id, account_id, number, type, amount_cents, balance_after_cents, description, reference_type, reference_id, created_at',
   wallets: 'account_id, balance_cents, transaction_count',
   webhook_attempts: 'delivery_id, number, url, signature, status, error, response, latency_ms, attempted_at',
   webhook_deliveries: 'id, webhook_id, event_id, type, status, attempts, claims, next_attempt_at, claimed_until, created_at, completed_at',
-  webhooks: 'id, account_id, url, events, description, is_active, disabled_reason, fail_count, last_success_at, active_since, secret, previous_secret, previous_secret_until, created_at, updated_at, deleted_at',
+  webhooks: 'id, account_id, url, events, description, is_active, disabled_reason, fail_count, last_success_at, active_since, secret, previous_secret, previous_secret_until, created_at, updated_at, deleted_at, labels, label_selector, selector',
   worker_addresses: 'address, seen_at',
   workflow_runs: 'id, name, label, owner_id, subject_id, input, status, compensating, cleanup_failed, attempt, progress, error, error_code, next_attempt_at, lease_until, deadline_at, created_at, started_at, completed_at, trace_parent, follow_up',
   workflow_steps: 'run_id, position, name, status, tries, result, error, started_at, completed_at',

@@ -59,7 +59,7 @@ type Env = ReadonlyMap<number, () => Value[]>
 type Fn = ArrowFunction | FunctionDeclaration
 type Value = { parts: Parts } | { fn: Fn; env: Env }
 
-const MAX_VARIANTS = 512
+const MAX_VARIANTS = 1_536
 const METHODS = ['many', 'maybe', 'one', 'run', 'beforeCommit', 'beforeCommitIf']
 const NOTHING: Env = new Map()
 /** Where `Queries` is implemented: a query is a parameter there. */

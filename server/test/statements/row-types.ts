@@ -24,6 +24,9 @@ export const TYPES: Record<string, string> = {
   uuid: 'string',
 }
 
+/** What columns of these names hold, in every table. */
+const JSON_COLUMNS: Record<string, string> = { labels: 'Record<string, string>' }
+
 interface CatalogColumn {
   relation: string
   isView: boolean
@@ -33,7 +36,7 @@ interface CatalogColumn {
 }
 
 const HEADER = `// The rows of all tables and views. Generated from the migrations by \`npm run db:types\`: do not edit.
-// A column that a check constraint limits to a list is typed as that list. jsonb is unknown here: who reads it says what it holds.
+// A column that a check constraint limits to a list is typed as that list. jsonb is unknown here, but for labels: who reads it says what it holds.
 
 /** A row of this table or view. */
 export type Row<Name extends keyof Tables> = Tables[Name]
@@ -64,7 +67,7 @@ export async function rowTypes(url: string): Promise<string> {
     columns.forEach(({ column, type }, i) => {
       const { nullable, source } = described[i]!
       const isJson = TYPES[type] === 'unknown'
-      text += `    ${column}: ${(source && lists.get(source)) ?? typeText(type)}${nullable === false || isJson ? '' : ' | null'}\n`
+      text += `    ${column}: ${(source && lists.get(source)) ?? JSON_COLUMNS[column] ?? typeText(type)}${nullable === false || isJson ? '' : ' | null'}\n`
     })
     text += '  }\n'
   }

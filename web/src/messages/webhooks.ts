@@ -28,6 +28,8 @@ export const webhookMessages = {
   selectAll: 'Select all events',
   selectNone: 'Clear selection',
   description: 'Description',
+  labelSelector: 'Only events of resources with labels',
+  labelSelectorHint: 'VMs, volumes, images and floating addresses, such as env=prod,!old. Empty: all events',
   state: 'Status',
   active: 'Active',
   off: 'Disabled',

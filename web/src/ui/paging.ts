@@ -16,10 +16,12 @@ export interface ListSearch {
   vm?: string
   backup?: string
   image?: string
+  /** A label selector. */
+  labels?: string
 }
 
 const NUMBERS = ['page', 'limit'] as const
-const TEXTS = ['status', 'type', 'dateFrom', 'dateTo', 'action', 'tokenId', 'tab', 'range', 'vm', 'backup', 'image'] as const
+const TEXTS = ['status', 'type', 'dateFrom', 'dateTo', 'action', 'tokenId', 'tab', 'range', 'vm', 'backup', 'image', 'labels'] as const
 
 /** Parses the known parameters of a URL and ignores the rest. */
 export function readSearch(search: Record<string, unknown>): ListSearch {

@@ -5,7 +5,7 @@ import { invalid } from '../../kernel/errors.ts'
 const VERBS = {
   account: ['read'],
   addresses: ['read', 'create', 'update', 'delete'],
-  backups: ['create', 'read', 'restore', 'delete'],
+  backups: ['create', 'read', 'update', 'restore', 'delete'],
   bandwidth: ['read', 'create'],
   catalog: ['read'],
   events: ['read'],
@@ -13,7 +13,7 @@ const VERBS = {
   images: ['read', 'create', 'update', 'delete'],
   networks: ['read', 'create', 'update', 'delete'],
   placement_groups: ['read', 'create', 'update', 'delete'],
-  snapshots: ['create', 'read', 'restore', 'delete'],
+  snapshots: ['create', 'read', 'update', 'restore', 'delete'],
   ssh_keys: ['read', 'create', 'update', 'delete'],
   tickets: ['read', 'create'],
   vms: ['create', 'read', 'update', 'delete', 'power', 'console'],

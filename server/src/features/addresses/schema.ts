@@ -1,5 +1,6 @@
 import { Id, nullable, object, oneOf, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
+import { labelQuery, Labels, ShownLabels } from '../labels/schema.ts'
 import { reverseFields, ReverseName } from '../reverse-names/schema.ts'
 
 export const GUEST_STATES = ['PENDING', 'CONFIGURED', 'MANUAL'] as const
@@ -8,6 +9,7 @@ export const Address = object(
   {
     id: Type.String(),
     name: Type.String(),
+    labels: ShownLabels,
     address: Type.String({ description: 'IPv4' }),
     region: object({ slug: Type.String(), name: Type.String() }),
     vmId: nullable(Type.String({ description: 'The VM that has it; null while it is unassigned' })),
@@ -39,12 +41,16 @@ export const ReserveAddress = object(
   {
     regionId: Type.String({ ...Id, description: 'The region whose VMs can have it' }),
     name: Type.Optional(Type.String({ ...Name, description: 'Left out, it is the address itself' })),
+    labels: Type.Optional(Labels),
   },
   { title: 'ReserveAddress' },
 )
 export type ReserveAddress = Static<typeof ReserveAddress>
 
-export const UpdateAddress = object({ name: Type.Optional(Name), reverseName: Type.Optional(ReverseName) }, { title: 'UpdateAddress' })
+export const UpdateAddress = object(
+  { name: Type.Optional(Name), labels: Type.Optional(Labels), reverseName: Type.Optional(ReverseName) },
+  { title: 'UpdateAddress' },
+)
 export type UpdateAddress = Static<typeof UpdateAddress>
 
 const ExpectedVm = nullable(
@@ -72,6 +78,7 @@ export type AddressMoving = Static<typeof AddressMoving>
 export const AddressQuery = {
   regionId: Type.Optional(Type.String({ ...Id, description: 'Only those of this region' })),
   vmId: Type.Optional(Type.String({ ...Id, description: 'Only those of this VM' })),
+  ...labelQuery,
 }
 
 export const UnassignQuery = {

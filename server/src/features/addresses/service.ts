@@ -27,7 +27,7 @@ export async function reserveAddress(
   tx: Tx,
   deps: Deps,
   accountId: string,
-  { regionId, name }: ReserveAddress,
+  { regionId, name, labels = {} }: ReserveAddress,
   dryRun = false,
 ): Promise<Address | DryRunResult<Quote>> {
   const now = deps.clock.now()
@@ -45,6 +45,7 @@ export async function reserveAddress(
     account_id: accountId,
     region_id: region.id,
     name: name ?? address,
+    labels,
     address,
     pool_id: poolId,
     renewal_day: period.renewalDay,
@@ -99,11 +100,11 @@ export async function lockOwnAddress(tx: Tx, accountId: string, id: string): Pro
 }
 
 export async function updateAddress(tx: Tx, deps: Deps, accountId: string, id: string, change: UpdateAddress): Promise<Address> {
-  if (Object.keys(change).length === 0) throw invalid('give at least one of name, reverseName')
+  if (Object.keys(change).length === 0) throw invalid('give at least one of name, labels, reverseName')
   const now = deps.clock.now()
   const row = await lockOwnAddress(tx, accountId, id)
   if (change.reverseName !== undefined) await setReverseName(tx, deps.config, now, accountId, row.address, change.reverseName)
-  await sql.renameAddress(tx, id, change.name ?? row.name, now)
+  await sql.describeAddress(tx, { id, name: change.name ?? row.name, labels: change.labels ?? row.labels }, now)
   return getAddress(tx, accountId, id)
 }
 

@@ -1,10 +1,11 @@
 import { addDuration, parseDurationMs } from '../../kernel/clock.ts'
-import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { hasOpenRun, openRunAsJson, type OpenRun } from '../../workflow/run-store.ts'
 import { isSuspended } from '../accounts/service.ts'
+import { selectedBy } from '../labels/service.ts'
 import { LEFT_REST, RELEASED_REST } from '../hosts/public-addresses.ts'
 import { paid, unpaid, type Deadlines, type Period } from '../renewals/service.ts'
 import { reverseNameAsJson, type ReverseName } from '../reverse-names/service.ts'
@@ -30,6 +31,7 @@ export type NewAddress = Pick<
   | 'account_id'
   | 'region_id'
   | 'name'
+  | 'labels'
   | 'address'
   | 'pool_id'
   | 'renewal_day'
@@ -41,17 +43,19 @@ export type NewAddress = Pick<
 
 export const insertAddress = (tx: Tx, row: NewAddress) =>
   tx.run(sql`
-    insert into addresses (id, account_id, region_id, name, address, pool_id, renewal_day, period_started_at, period_price_cents, next_renewal_at, created_at, updated_at)
-    values (${row.id}, ${row.account_id}, ${row.region_id}, ${row.name}, ${row.address}, ${row.pool_id}, ${row.renewal_day}, ${row.period_started_at},
+    insert into addresses (id, account_id, region_id, name, labels, address, pool_id, renewal_day, period_started_at, period_price_cents, next_renewal_at, created_at, updated_at)
+    values (${row.id}, ${row.account_id}, ${row.region_id}, ${row.name}, ${json(row.labels)}, ${row.address}, ${row.pool_id}, ${row.renewal_day}, ${row.period_started_at},
       ${row.period_price_cents}, ${row.next_renewal_at}, ${row.created_at}, ${row.created_at})`)
 
 export interface AddressFilter {
   regionId?: string
   vmId?: string
+  labelSelector?: string
 }
 
-const matching = (accountId: string, { regionId, vmId }: AddressFilter) => sql`
-  a.account_id = ${accountId} and (${regionId ?? null}::text is null or a.region_id = ${regionId ?? null}) and (${vmId ?? null}::text is null or a.vm_id = ${vmId ?? null})`
+const matching = (accountId: string, { regionId, vmId, labelSelector }: AddressFilter) => sql`
+  a.account_id = ${accountId} and (${regionId ?? null}::text is null or a.region_id = ${regionId ?? null}) and (${vmId ?? null}::text is null or a.vm_id = ${vmId ?? null})
+  ${selectedBy(sql`a.labels`, labelSelector)}`
 
 export const countAddresses = async (db: Queries, accountId: string, filter: AddressFilter): Promise<number> =>
   Number((await db.one<{ count: bigint }>(sql`select count(*) from addresses a where ${matching(accountId, filter)}`)).count)
@@ -80,8 +84,8 @@ export const lockAddressById = async (tx: Tx, id: string): Promise<ShownAddress 
   return row
 }
 
-export const renameAddress = (tx: Tx, id: string, name: string, now: Date) =>
-  tx.run(sql`update addresses set name = ${name}, updated_at = ${now} where id = ${id}`)
+export const describeAddress = (tx: Tx, { id, name, labels }: Pick<AddressRow, 'id' | 'name' | 'labels'>, now: Date) =>
+  tx.run(sql`update addresses set name = ${name}, labels = ${json(labels)}, updated_at = ${now} where id = ${id}`)
 
 /** The port of the VM that had it must lose it before that of the new one gets it. */
 export const setOwner = (tx: Tx, now: Date, id: string, vmId: string | null, releasingVmId: string | null) =>

@@ -6,6 +6,7 @@ import type { ShownAddress } from './sql.ts'
 export const toAddress = (row: ShownAddress): Address => ({
   id: row.id,
   name: row.name,
+  labels: row.labels,
   address: row.address,
   region: { slug: row.region_slug, name: row.region_name },
   vmId: row.vm_id,

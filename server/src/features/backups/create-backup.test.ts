@@ -22,6 +22,7 @@ describe('POST /vms/{vmId}/backups', async () => {
       id: expect.stringMatching(/^c[0-9a-z]{24}$/),
       vmId,
       name: 'before',
+      labels: {},
       type: 'MANUAL',
       status: 'PENDING',
       size: '0',

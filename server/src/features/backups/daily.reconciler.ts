@@ -37,6 +37,7 @@ async function recordRefusal(deps: Deps, { id, account_id }: DueVm, { message }:
     const vm = await lockOwnVm(tx, { accountId: account_id }, id)
     await sql.retireFailed(tx, id)
     const { id: backupId } = await sql.insertBackup(tx, {
+      labels: {},
       id: newId(),
       vm_id: id,
       account_id,

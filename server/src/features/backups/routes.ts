@@ -3,8 +3,8 @@ import { ActionStarted } from '../actions/schema.ts'
 import { accepted } from '../actions/service.ts'
 import type { Routes } from '../deps.ts'
 import { quotedOnDryRun } from '../wallet/schema.ts'
-import { Backup, BackupCreated, BackupDeleted, BackupScreenshot, CreateBackup, RestoreBackup } from './schema.ts'
-import { createBackup, deleteBackup, getBackup, getBackupScreenshot, listBackups, restoreBackup } from './service.ts'
+import { Backup, BackupCreated, BackupDeleted, BackupQuery, BackupScreenshot, CreateBackup, RestoreBackup, UpdateBackup } from './schema.ts'
+import { createBackup, deleteBackup, getBackup, getBackupScreenshot, listBackups, restoreBackup, updateBackup } from './service.ts'
 
 const tag = 'Backups'
 const ofVm = { vmId: Type.String() }
@@ -21,9 +21,10 @@ export const backupRoutes: Routes = (api, deps) => {
       tag,
       scope: 'backups:read',
       params: ofVm,
+      query: BackupQuery,
       data: Backup,
     },
-    ({ principal, params: { vmId } }, page) => listBackups(db, principal.accountId, vmId, page),
+    ({ principal, params: { vmId }, query }, page) => listBackups(db, principal.accountId, vmId, query.labelSelector, page),
   )
 
   api.post(
@@ -48,6 +49,20 @@ export const backupRoutes: Routes = (api, deps) => {
     '/vms/:vmId/backups/:id',
     { operationId: 'getBackup', summary: 'Get a backup', tag, scope: 'backups:read', params, data: Backup },
     ({ principal, params: { vmId, id } }) => getBackup(db, principal.accountId, vmId, id),
+  )
+
+  api.patch(
+    '/vms/:vmId/backups/:id',
+    {
+      operationId: 'updateBackup',
+      summary: 'Rename or label a backup',
+      tag,
+      scope: 'backups:update',
+      params,
+      body: UpdateBackup,
+      data: Backup,
+    },
+    (tx, { principal, params: { vmId, id }, body }) => updateBackup(tx, principal.accountId, vmId, id, body),
   )
 
   api.get(

@@ -1,5 +1,6 @@
 import { Bytes, nullable, object, oneOf, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
+import { labelQuery, Labels, ShownLabels } from '../labels/schema.ts'
 import { Snapshot } from '../snapshots/schema.ts'
 import { vmEventDataWith } from '../vms/schema.ts'
 
@@ -12,6 +13,7 @@ export const Backup = object(
     id: Type.String(),
     vmId: Type.String(),
     name: Type.String(),
+    labels: ShownLabels,
     type: oneOf([...TYPES]),
     status: oneOf([...STATUSES]),
     size: Bytes,
@@ -58,8 +60,16 @@ export const BackupScreenshot = object(
 )
 export type BackupScreenshot = Static<typeof BackupScreenshot>
 
-export const CreateBackup = object({ name: nameText(1, 100) }, { title: 'CreateBackup' })
+export const CreateBackup = object({ name: nameText(1, 100), labels: Type.Optional(Labels) }, { title: 'CreateBackup' })
 export type CreateBackup = Static<typeof CreateBackup>
+
+export const UpdateBackup = object(
+  { name: Type.Optional(nameText(1, 100)), labels: Type.Optional(Labels) },
+  { title: 'UpdateBackup', description: 'At least one of them' },
+)
+export type UpdateBackup = Static<typeof UpdateBackup>
+
+export const BackupQuery = labelQuery
 
 export const RestoreBackup = object(
   {

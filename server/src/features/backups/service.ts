@@ -4,12 +4,13 @@ import type { DryRunResult } from '../../http/api/api.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
-import { notFound, apiError } from '../../kernel/errors.ts'
+import { notFound, apiError, invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { quotaLimit } from '../accounts/service.ts'
 import type { ActionStarted } from '../actions/schema.ts'
 import { ensureRepository, findTargetOfRegion, scheduleSweepsOfVm } from '../backup-targets/service.ts'
 import type { Deps, VmSource } from '../deps.ts'
+import type { Labels } from '../labels/service.ts'
 import type { CopyNeed } from '../hosts/capacity.ts'
 import { getHost, isHostLost } from '../hosts/service.ts'
 import {
@@ -36,7 +37,7 @@ import { forget } from './purge.reconciler.ts'
 import { provisionFromBackup } from './provision.workflow.ts'
 import { restoreFromBackup } from './restore.workflow.ts'
 import { findScreenshot } from './proofs.ts'
-import type { Backup, BackupScreenshot, CreateBackup } from './schema.ts'
+import type { Backup, BackupScreenshot, CreateBackup, UpdateBackup } from './schema.ts'
 import * as sql from './sql.ts'
 import { toBackup, toScreenshot } from './view.ts'
 
@@ -68,13 +69,20 @@ export const createBackup = (
           `Quota exceeded: this VM has ${count} of ${limit} manual backups. Delete one, or ask support for more`,
         )
       const failures = await sql.countFailures(tx, vmId, new Date(deps.clock.now().getTime() - DAY_MS))
-      const { row, terms } = await startBackup(tx, deps, vm, { name: input.name, type: 'MANUAL', parent: null, failures }, start)
+      const { row, terms } = await startBackup(
+        tx,
+        deps,
+        vm,
+        { name: input.name, labels: input.labels ?? {}, type: 'MANUAL', parent: null, failures },
+        start,
+      )
       if (dryRun) return quoteCopy(tx, deps, vm, terms)
       return { backup: toBackup(row), actionId: row.run_id }
     },
   })
 
 interface NewBackup extends Pick<sql.BackupRow, 'name' | 'type'> {
+  labels?: Labels
   /** The backup that this one may be incremental to. */
   parent: sql.BackupRow | null
   /** Consecutive failed attempts before this one. */
@@ -86,7 +94,7 @@ export async function startBackup(
   tx: Tx,
   deps: Deps,
   vm: VmDetails,
-  { name, type, parent, failures }: NewBackup,
+  { name, labels = {}, type, parent, failures }: NewBackup,
   start: StartRun = startRunOf(tx, deps, vm, BACKUP_CREATE),
 ): Promise<{ row: sql.BackupRow; terms: CopyTerms }> {
   const { id: vmId, account_id, os_template_id, disk_gib } = vm
@@ -98,6 +106,7 @@ export async function startBackup(
   const terms = await reserveCopy(tx, deps, vm, { hostIds, isPriced: type === 'MANUAL' })
   const row = await sql.insertBackup(tx, {
     name,
+    labels,
     type,
     parent_id: targetId === null ? parentId : null,
     host_id: hostId,
@@ -131,11 +140,25 @@ interface Place {
   parentId: string | null
 }
 
-export async function listBackups(db: Queries, accountId: string, vmId: string, page: PageRequest): Promise<Paged<Backup>> {
+export async function listBackups(
+  db: Queries,
+  accountId: string,
+  vmId: string,
+  labelSelector: string | undefined,
+  page: PageRequest,
+): Promise<Paged<Backup>> {
   await requireVm(db, accountId, vmId)
-  const total = await sql.countBackups(db, vmId)
-  const { items } = await pageOf(page, total, (range) => sql.listBackups(db, vmId, range))
+  const total = await sql.countBackups(db, vmId, labelSelector)
+  const { items } = await pageOf(page, total, (range) => sql.listBackups(db, vmId, labelSelector, range))
   return { total, items: items.map(toBackup) }
+}
+
+export async function updateBackup(tx: Tx, accountId: string, vmId: string, id: string, { name, labels }: UpdateBackup): Promise<Backup> {
+  if (name === undefined && labels === undefined) throw invalid('give at least one of name, labels')
+  await requireVm(tx, accountId, vmId)
+  const row = await sql.describeBackup(tx, vmId, id, name ?? null, labels ?? null)
+  if (!row) throw notFound('Backup')
+  return toBackup(row)
 }
 
 export async function getBackup(db: Queries, accountId: string, vmId: string, id: string): Promise<Backup> {

@@ -1,7 +1,8 @@
-import { sql, type NotNull, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { json, sql, type NotNull, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import type { Consistency } from '../../hypervisor/driver.ts'
 import { isOpen } from '../../workflow/run-store.ts'
+import { selectedBy, type Labels } from '../labels/service.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import type { CountedCopy } from '../vms/service.ts'
@@ -29,6 +30,7 @@ export type NewBackup = Pick<
   | 'account_id'
   | 'os_template_id'
   | 'name'
+  | 'labels'
   | 'type'
   | 'parent_id'
   | 'host_id'
@@ -42,9 +44,9 @@ export type NewBackup = Pick<
 
 export const insertBackup = (tx: Tx, made: NewBackup) =>
   tx.one<BackupRow>(sql`
-    insert into backups as b (id, vm_id, account_id, os_template_id, name, type, parent_id, host_id, target_id, staging_host_id, counted_gib,
+    insert into backups as b (id, vm_id, account_id, os_template_id, name, labels, type, parent_id, host_id, target_id, staging_host_id, counted_gib,
       disk_gib, run_id, created_at)
-    values (${made.id}, ${made.vm_id}, ${made.account_id}, ${made.os_template_id}, ${made.name}, ${made.type}, ${made.parent_id},
+    values (${made.id}, ${made.vm_id}, ${made.account_id}, ${made.os_template_id}, ${made.name}, ${json(made.labels)}, ${made.type}, ${made.parent_id},
       ${made.host_id}, ${made.target_id}, ${made.staging_host_id}, ${made.counted_gib}, ${made.disk_gib}, ${made.run_id}, ${made.created_at})
     returning ${row}`)
 
@@ -58,12 +60,20 @@ export const findOwnBackup = (db: Queries, accountId: string, id: string) =>
 export const lockBackup = (tx: Tx, id: string) =>
   tx.maybe<BackupRow>(sql`select ${row} from backups b where id = ${id} and not is_tombstone for share of b`)
 
-export const listBackups = (db: Queries, vmId: string, range: PageRange) =>
-  db.many<BackupRow>(sql`
-    select ${row} from backups b where vm_id = ${vmId} and not is_tombstone ${newestFirst(sql`id`, range)}`)
+const listed = (vmId: string, labelSelector: string | undefined) =>
+  sql`b.vm_id = ${vmId} and not b.is_tombstone ${selectedBy(sql`b.labels`, labelSelector)}`
 
-export const countBackups = async (db: Queries, vmId: string): Promise<number> =>
-  Number((await db.one<{ count: bigint }>(sql`select count(*) from backups where vm_id = ${vmId} and not is_tombstone`)).count)
+export const listBackups = (db: Queries, vmId: string, labelSelector: string | undefined, range: PageRange) =>
+  db.many<BackupRow>(sql`select ${row} from backups b where ${listed(vmId, labelSelector)} ${newestFirst(sql`id`, range)}`)
+
+export const countBackups = async (db: Queries, vmId: string, labelSelector: string | undefined): Promise<number> =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from backups b where ${listed(vmId, labelSelector)}`)).count)
+
+/** What is null stays. */
+export const describeBackup = (tx: Tx, vmId: string, id: string, name: string | null, labels: Labels | null) =>
+  tx.maybe<BackupRow>(sql`
+    update backups b set name = coalesce(${name}, name), labels = coalesce(${labels && json(labels)}::jsonb, labels)
+    where id = ${id} and vm_id = ${vmId} and not is_tombstone returning ${row}`)
 
 export const countManual = async (tx: Tx, vmId: string): Promise<number> =>
   Number(

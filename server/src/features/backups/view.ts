@@ -8,6 +8,7 @@ export const toBackup = (row: BackupRow): Backup => ({
   id: row.id,
   vmId: row.vm_id,
   name: row.name,
+  labels: row.labels,
   type: row.type,
   status: row.status,
   size: row.size_bytes.toString(),

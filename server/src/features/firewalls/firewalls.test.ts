@@ -17,6 +17,7 @@ describe('POST /firewalls', () => {
     expect(body.data).toEqual({
       id: expect.stringMatching(/^c[a-z0-9]{24}$/),
       name: 'web',
+      labels: {},
       description: 'ssh and https',
       defaultInbound: 'DROP',
       defaultOutbound: 'ACCEPT',

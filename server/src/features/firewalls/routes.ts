@@ -9,6 +9,7 @@ import {
   CreateFirewall,
   Deleted,
   Firewall,
+  FirewallQuery,
   FirewallRule,
   ReplaceRules,
 } from './schema.ts'
@@ -31,8 +32,8 @@ const update = { tag, scope: 'firewalls:update' }
 export const firewallRoutes: Routes = (api, { db, clock }) => {
   api.page(
     '/firewalls',
-    { ...read, operationId: 'listFirewalls', summary: 'List firewalls, newest first', data: Firewall },
-    ({ principal }, page) => listFirewalls(db, principal.accountId, page),
+    { ...read, operationId: 'listFirewalls', summary: 'List firewalls, newest first', query: FirewallQuery, data: Firewall },
+    ({ principal, query }, page) => listFirewalls(db, principal.accountId, query.labelSelector, page),
   )
 
   api.post(
@@ -61,7 +62,7 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
     {
       ...update,
       operationId: 'changeFirewall',
-      summary: 'Rename or describe a firewall, or change whether it covers private interfaces',
+      summary: 'Rename, describe or label a firewall, or change whether it covers private interfaces',
       params,
       body: ChangeFirewall,
       data: Firewall,

@@ -1,4 +1,5 @@
 import { Id, IPV6, nullable, object, oneOf, plainText, QUAD, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { labelQuery, Labels, ShownLabels } from '../labels/schema.ts'
 
 const Direction = oneOf(['IN', 'OUT'])
 const Action = oneOf(['ACCEPT', 'DROP', 'REJECT'])
@@ -25,6 +26,7 @@ export const Firewall = object(
   {
     id: Type.String(),
     name: Type.String(),
+    labels: ShownLabels,
     description: Type.String(),
     defaultInbound: Type.String({ description: 'What happens to packets to a VM that no rule matches' }),
     defaultOutbound: Type.String({ description: 'What happens to packets from a VM that no rule matches' }),
@@ -43,6 +45,7 @@ export const CreateFirewall = object(
   {
     name: nameText(1, 100),
     description: Type.Optional(plainText(0, 500)),
+    labels: Type.Optional(Labels),
     coversPrivate: Type.Optional({ ...CoversPrivate, default: false }),
   },
   { title: 'CreateFirewall' },
@@ -50,10 +53,17 @@ export const CreateFirewall = object(
 export type CreateFirewall = Static<typeof CreateFirewall>
 
 export const ChangeFirewall = object(
-  { name: Type.Optional(nameText(1, 100)), description: Type.Optional(plainText(0, 500)), coversPrivate: Type.Optional(CoversPrivate) },
+  {
+    name: Type.Optional(nameText(1, 100)),
+    description: Type.Optional(plainText(0, 500)),
+    labels: Type.Optional(Labels),
+    coversPrivate: Type.Optional(CoversPrivate),
+  },
   { title: 'ChangeFirewall' },
 )
 export type ChangeFirewall = Static<typeof ChangeFirewall>
+
+export const FirewallQuery = labelQuery
 
 export const FirewallRule = object(
   {

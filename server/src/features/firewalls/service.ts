@@ -5,7 +5,7 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
-import { releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
+import { releaseQuota, reserveQuota } from '../accounts/service.ts'
 import { parseIp } from '../../kernel/ip-range.ts'
 import { markPortsDirty } from '../ports/service.ts'
 import { bind, countBindings, findBinding, listBindings, unbind, vmsBoundTo } from './bindings.ts'
@@ -20,14 +20,28 @@ export { toRule } from './view.ts'
 
 const QUOTA = 'firewalls'
 
-export async function listFirewalls(db: Queries, accountId: string, page: PageRequest): Promise<Paged<Firewall>> {
-  const total = Number(await quotaUsed(db, accountId, QUOTA))
-  return pageOf(page, total, async (range) => (await sql.listFirewalls(db, accountId, range)).map(toFirewall))
+export async function listFirewalls(
+  db: Queries,
+  accountId: string,
+  labelSelector: string | undefined,
+  page: PageRequest,
+): Promise<Paged<Firewall>> {
+  const total = await sql.countFirewalls(db, accountId, labelSelector)
+  return pageOf(page, total, async (range) => (await sql.listFirewalls(db, accountId, labelSelector, range)).map(toFirewall))
 }
 
 export async function createFirewall(tx: Tx, now: Date, accountId: string, input: CreateFirewall): Promise<Firewall> {
-  const { name, description = '', coversPrivate = false } = input
-  const row = { id: newId(), account_id: accountId, name, description, covers_private: coversPrivate, created_at: now, updated_at: now }
+  const { name, labels = {}, description = '', coversPrivate = false } = input
+  const row = {
+    id: newId(),
+    account_id: accountId,
+    name,
+    labels,
+    description,
+    covers_private: coversPrivate,
+    created_at: now,
+    updated_at: now,
+  }
   await sql.insertFirewall(tx, row)
   await reserveQuota(tx, accountId, QUOTA, 1n)
   return toFirewall({ ...row, rule_count: 0, binding_count: 0, applied: true })
@@ -40,9 +54,9 @@ export const getFirewall = async (db: Queries, accountId: string, id: string): P
 
 export async function changeFirewall(tx: Tx, now: Date, accountId: string, id: string, change: ChangeFirewall): Promise<Firewall> {
   const before = found(await sql.lockFirewall(tx, accountId, id))
-  const { name = before.name, description = before.description, coversPrivate = before.covers_private } = change
+  const { name = before.name, labels = before.labels, description = before.description, coversPrivate = before.covers_private } = change
   if (coversPrivate !== before.covers_private) await markPortsDirty(tx, await vmsBoundTo(tx, id))
-  return toFirewall(await sql.updateFirewall(tx, { ...before, name, description, covers_private: coversPrivate, updated_at: now }))
+  return toFirewall(await sql.updateFirewall(tx, { ...before, name, labels, description, covers_private: coversPrivate, updated_at: now }))
 }
 
 export async function deleteFirewall(tx: Tx, accountId: string, id: string): Promise<{ id: string }> {

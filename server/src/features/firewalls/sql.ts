@@ -1,5 +1,6 @@
 import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import { selectedBy } from '../labels/service.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
@@ -18,12 +19,18 @@ const counts = sql`
 
 export const insertFirewall = (tx: Tx, row: FirewallRow) =>
   tx.run(sql`
-    insert into firewalls (id, account_id, name, description, covers_private, created_at, updated_at)
-    values (${row.id}, ${row.account_id}, ${row.name}, ${row.description}, ${row.covers_private}, ${row.created_at}, ${row.updated_at})`)
+    insert into firewalls (id, account_id, name, labels, description, covers_private, created_at, updated_at)
+    values (${row.id}, ${row.account_id}, ${row.name}, ${json(row.labels)}, ${row.description}, ${row.covers_private}, ${row.created_at}, ${row.updated_at})`)
 
-export const listFirewalls = (db: Queries, accountId: string, range: PageRange) =>
+const listed = (accountId: string, labelSelector: string | undefined) =>
+  sql`f.account_id = ${accountId} ${selectedBy(sql`f.labels`, labelSelector)}`
+
+export const countFirewalls = async (db: Queries, accountId: string, labelSelector: string | undefined): Promise<number> =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from firewalls f where ${listed(accountId, labelSelector)}`)).count)
+
+export const listFirewalls = (db: Queries, accountId: string, labelSelector: string | undefined, range: PageRange) =>
   db.many<CountedRow>(sql`
-    select ${allColumns('firewalls', 'f')}, ${counts} from firewalls f where account_id = ${accountId} ${newestFirst(sql`id`, range)}`)
+    select ${allColumns('firewalls', 'f')}, ${counts} from firewalls f where ${listed(accountId, labelSelector)} ${newestFirst(sql`id`, range)}`)
 
 export const findFirewall = (db: Queries, accountId: string, id: string) =>
   db.maybe<CountedRow>(
@@ -31,9 +38,9 @@ export const findFirewall = (db: Queries, accountId: string, id: string) =>
   )
 
 /** Of a locked row. */
-export const updateFirewall = (tx: Tx, { id, name, description, covers_private, updated_at }: FirewallRow) =>
+export const updateFirewall = (tx: Tx, { id, name, labels, description, covers_private, updated_at }: FirewallRow) =>
   tx.one<CountedRow>(sql`
-    update firewalls f set name = ${name}, description = ${description}, covers_private = ${covers_private}, updated_at = ${updated_at}
+    update firewalls f set name = ${name}, labels = ${json(labels)}, description = ${description}, covers_private = ${covers_private}, updated_at = ${updated_at}
     where id = ${id} returning ${allColumns('firewalls', 'f')}, ${counts}`)
 
 /** Exclusive lock until the transaction ends: no concurrent rule change and no binding. */

@@ -7,6 +7,7 @@ import type { CountedRow, RuleRow } from './sql.ts'
 export const toFirewall = (row: CountedRow): Firewall => ({
   id: row.id,
   name: row.name,
+  labels: row.labels,
   description: row.description,
   ...DEFAULTS,
   coversPrivate: row.covers_private,

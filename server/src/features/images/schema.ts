@@ -1,26 +1,17 @@
-import { Bytes, Id, nullable, object, oneOf, Timestamp, Type, type Static, nameText, NAME_PATTERN } from '../../http/api/schema.ts'
+import { Bytes, Id, nullable, object, oneOf, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
+import { labelQuery, Labels, ShownLabels } from '../labels/schema.ts'
 
 const STATUSES = ['CREATING', 'AVAILABLE', 'FAILED', 'DELETING'] as const
 const KINDS = ['DISK', 'ISO'] as const
 const SOURCES = ['VM', 'SNAPSHOT', 'BACKUP', 'URL'] as const
 const ARCHITECTURES = ['x86_64', 'aarch64'] as const
 
-const MAX_LABELS = 32
-const Labels = Type.Unsafe<Record<string, string>>({
-  type: 'object',
-  maxProperties: MAX_LABELS,
-  propertyNames: { type: 'string', pattern: '^[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$' },
-  additionalProperties: { type: 'string', maxLength: 255, pattern: NAME_PATTERN },
-  rule: `must be at most ${MAX_LABELS} texts of up to 255 characters by names of letters, digits, ".", "_", "/" and "-"`,
-  description: 'Texts by name, for whatever you need',
-})
-
 export const Image = object(
   {
     id: Type.String({ description: 'Given as osTemplateId where a VM is made or rebuilt' }),
     name: Type.String(),
-    labels: Labels,
+    labels: ShownLabels,
     kind: Type.Enum([...KINDS], { description: 'DISK: VMs are made from it. ISO: only kept' }),
     status: oneOf([...STATUSES]),
     error: nullable(Type.String({ description: 'Why it failed' })),
@@ -116,7 +107,7 @@ export type UpdateImage = Static<typeof UpdateImage>
 export const ImageCreated = object({ image: Image, actionId: Type.String() }, { title: 'ImageCreated' })
 export type ImageCreated = Static<typeof ImageCreated>
 
-export const ImageQuery = { kind: Type.Optional(Type.Enum([...KINDS], { description: 'Only those of this kind' })) }
+export const ImageQuery = { kind: Type.Optional(Type.Enum([...KINDS], { description: 'Only those of this kind' })), ...labelQuery }
 
 const ImageEventData = object(
   {

@@ -4,12 +4,11 @@ import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { isOpen } from '../../workflow/run-store.ts'
+import { selectedBy } from '../labels/service.ts'
 import { isSuspended, type KeptGib } from '../accounts/service.ts'
 import { paid, unpaid, type Deadlines, type Period } from '../renewals/service.ts'
 
-export interface ImageRow extends Row<'images'> {
-  labels: Record<string, string>
-}
+export type ImageRow = Row<'images'>
 
 export interface ShownImage extends ImageRow {
   arch: string | null
@@ -64,10 +63,11 @@ export const insertImage = (tx: Tx, row: NewImage) =>
 
 export interface ImageFilter {
   kind?: ImageRow['kind']
+  labelSelector?: string
 }
 
-const matching = (accountId: string, { kind }: ImageFilter) =>
-  sql`i.account_id = ${accountId} and (${kind ?? null}::text is null or i.kind = ${kind ?? null})`
+const matching = (accountId: string, { kind, labelSelector }: ImageFilter) =>
+  sql`i.account_id = ${accountId} and (${kind ?? null}::text is null or i.kind = ${kind ?? null}) ${selectedBy(sql`i.labels`, labelSelector)}`
 
 export const countImages = async (db: Queries, accountId: string, filter: ImageFilter): Promise<number> =>
   Number((await db.one<{ count: bigint }>(sql`select count(*) from images i where ${matching(accountId, filter)}`)).count)

@@ -32,6 +32,7 @@ describe('POST /networks', () => {
     expect(body.data).toEqual({
       id: expect.stringMatching(/^c[a-z0-9]{24}$/),
       name: 'backend',
+      labels: {},
       cidr: '192.168.40.0/24',
       gateway: '192.168.40.1',
       enableSnat: true,

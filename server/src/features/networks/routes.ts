@@ -7,6 +7,7 @@ import {
   DeletedNetwork,
   Network,
   NetworkPeering,
+  NetworkQuery,
   NetworkRoute,
   RenameNetwork,
 } from './schema.ts'
@@ -34,8 +35,15 @@ const update = { tag, scope: 'networks:update' }
 export const networkRoutes: Routes = (api, { db, clock }) => {
   api.page(
     '/networks',
-    { operationId: 'listNetworks', summary: 'List private networks, newest first', tag, scope: 'networks:read', data: Network },
-    ({ principal }, page) => listNetworks(db, principal.accountId, page),
+    {
+      operationId: 'listNetworks',
+      summary: 'List private networks, newest first',
+      tag,
+      scope: 'networks:read',
+      query: NetworkQuery,
+      data: Network,
+    },
+    ({ principal, query }, page) => listNetworks(db, principal.accountId, query.labelSelector, page),
   )
 
   api.post(
@@ -63,14 +71,14 @@ export const networkRoutes: Routes = (api, { db, clock }) => {
     '/networks/:id',
     {
       operationId: 'renameNetwork',
-      summary: 'Rename a private network. Its range, gateway, SNAT and DHCP stay as they were created',
+      summary: 'Rename or label a private network. Its range, gateway, SNAT and DHCP stay as they were created',
       tag,
       scope: 'networks:update',
       params,
       body: RenameNetwork,
       data: Network,
     },
-    (tx, { principal, params: { id }, body }) => renameNetwork(tx, clock.now(), principal.accountId, id, body.name),
+    (tx, { principal, params: { id }, body }) => renameNetwork(tx, clock.now(), principal.accountId, id, body),
   )
 
   api.delete(

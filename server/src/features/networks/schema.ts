@@ -1,4 +1,5 @@
 import { Id, nullable, object, QUAD, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { labelQuery, Labels, ShownLabels } from '../labels/schema.ts'
 
 const Cidr = Type.String({
   pattern: `^${QUAD}/([1-9]|[12]\\d|3[0-2])$`,
@@ -21,6 +22,7 @@ export const Network = object(
   {
     id: Type.String(),
     name: Type.String(),
+    labels: ShownLabels,
     cidr: Type.String(),
     gateway: nullable(Type.String({ description: 'Null only with SNAT and DHCP both off' })),
     enableSnat: Type.Boolean(),
@@ -42,12 +44,19 @@ export const CreateNetwork = object(
     gateway: Type.Optional(nullable(Gateway)),
     enableSnat: Type.Optional(Type.Boolean({ default: true, description: 'VMs reach the internet through the gateway' })),
     enableDhcp: Type.Optional(Type.Boolean({ default: true, description: 'VMs are told their addresses by DHCP' })),
+    labels: Type.Optional(Labels),
   },
   { title: 'CreateNetwork' },
 )
 export type CreateNetwork = Static<typeof CreateNetwork>
 
-export const RenameNetwork = object({ name: nameText(1, 100) }, { title: 'RenameNetwork' })
+export const RenameNetwork = object(
+  { name: Type.Optional(nameText(1, 100)), labels: Type.Optional(Labels) },
+  { title: 'RenameNetwork', description: 'At least one of them' },
+)
+export type RenameNetwork = Static<typeof RenameNetwork>
+
+export const NetworkQuery = labelQuery
 
 export const NetworkRoute = object(
   { id: Type.String(), destination: Type.String(), nextHop: Type.String(), createdAt: Timestamp },

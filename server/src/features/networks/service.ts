@@ -2,15 +2,15 @@
 // network controller never fails a request. Lock order: region, network, then quota.
 import { formatAddress, formatCidr, lastAddress, parseCidr } from '../../kernel/cidr.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
-import { notFound, apiError } from '../../kernel/errors.ts'
+import { notFound, apiError, invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
-import { releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
+import { releaseQuota, reserveQuota } from '../accounts/service.ts'
 import { findRegion, getRegion, listRegions, type RegionRow } from '../catalog/service.ts'
 import { findHost, listHosts, SNAT_RANGE } from '../hosts/service.ts'
 import { chooseGateway, refusePublicOverlap, requireUsableCidr } from './cidr-policy.ts'
-import type { CreateNetwork, Network } from './schema.ts'
+import type { CreateNetwork, Network, RenameNetwork } from './schema.ts'
 import * as sql from './sql.ts'
 import { endPeerings } from './peerings.ts'
 import { APPLY, lockForRouting } from './state.ts'
@@ -40,7 +40,7 @@ export async function createNetwork(tx: Tx, now: Date, accountId: string, input:
   await refuseOwnOverlap(tx, accountId, region.id, cidr) // created while this one waited for the lock
   const snatAddress = enableSnat ? await allocateSnatAddress(tx, region) : null
   const switches = { enable_snat: enableSnat, snat_address: snatAddress, enable_dhcp: enableDhcp }
-  const names = { id: newId(), account_id: accountId, region_id: region.id, name: input.name }
+  const names = { id: newId(), account_id: accountId, region_id: region.id, name: input.name, labels: input.labels ?? {} }
   const row = await sql.insertNetwork(tx, { ...names, cidr, gateway, ...switches, created_at: now })
   await reserveQuota(tx, accountId, QUOTA, 1n)
   await triggerReconciler(tx, APPLY)
@@ -71,11 +71,16 @@ async function allocateSnatAddress(tx: Tx, region: RegionRow): Promise<string> {
   return free.address
 }
 
-export async function listNetworks(db: Queries, accountId: string, page: PageRequest): Promise<Paged<Network>> {
-  const total = Number(await quotaUsed(db, accountId, QUOTA))
+export async function listNetworks(
+  db: Queries,
+  accountId: string,
+  labelSelector: string | undefined,
+  page: PageRequest,
+): Promise<Paged<Network>> {
+  const total = await sql.countNetworks(db, accountId, labelSelector)
   return pageOf(page, total, async (range) => {
     const regions = new Map((await listRegions(db)).map((region) => [region.id, region]))
-    return (await sql.listNetworks(db, accountId, range)).map((row) => toNetwork(row, regions.get(row.region_id)!))
+    return (await sql.listNetworks(db, accountId, labelSelector, range)).map((row) => toNetwork(row, regions.get(row.region_id)!))
   })
 }
 
@@ -84,8 +89,10 @@ export const findNetwork = sql.findNetwork
 export const getNetwork = async (db: Queries, accountId: string, id: string): Promise<Network> =>
   found(db, await sql.findNetwork(db, accountId, id))
 
-export const renameNetwork = async (tx: Tx, now: Date, accountId: string, id: string, name: string): Promise<Network> =>
-  found(tx, await sql.renameNetwork(tx, accountId, id, name, now))
+export async function renameNetwork(tx: Tx, now: Date, accountId: string, id: string, { name, labels }: RenameNetwork): Promise<Network> {
+  if (name === undefined && labels === undefined) throw invalid('give at least one of name, labels')
+  return found(tx, await sql.describeNetwork(tx, accountId, id, name ?? null, labels ?? null, now))
+}
 
 async function found(db: Queries, row: sql.CountedRow | undefined): Promise<Network> {
   if (!row) throw notFound('Network')

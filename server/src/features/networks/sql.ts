@@ -1,6 +1,7 @@
 import type { ListedNetwork } from '../../hypervisor/network-controller.ts'
 import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import { selectedBy, type Labels } from '../labels/service.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
@@ -10,7 +11,7 @@ export type CountedRow = NetworkRow & { attachment_count: number }
 
 export type NewNetwork = Pick<
   NetworkRow,
-  'id' | 'account_id' | 'region_id' | 'name' | 'cidr' | 'gateway' | 'enable_snat' | 'snat_address' | 'enable_dhcp' | 'created_at'
+  'id' | 'account_id' | 'region_id' | 'name' | 'labels' | 'cidr' | 'gateway' | 'enable_snat' | 'snat_address' | 'enable_dhcp' | 'created_at'
 >
 
 export type RouteRow = Row<'network_routes'>
@@ -34,8 +35,8 @@ export const lockRegion = (tx: Tx, regionId: string) => tx.run(sql`select from r
 
 export const insertNetwork = (tx: Tx, row: NewNetwork) =>
   tx.one<CountedRow>(sql`
-    insert into networks (id, account_id, region_id, name, cidr, gateway, enable_snat, snat_address, enable_dhcp, created_at, updated_at)
-    values (${row.id}, ${row.account_id}, ${row.region_id}, ${row.name}, ${row.cidr}, ${row.gateway}, ${row.enable_snat},
+    insert into networks (id, account_id, region_id, name, labels, cidr, gateway, enable_snat, snat_address, enable_dhcp, created_at, updated_at)
+    values (${row.id}, ${row.account_id}, ${row.region_id}, ${row.name}, ${json(row.labels)}, ${row.cidr}, ${row.gateway}, ${row.enable_snat},
       ${row.snat_address}, ${row.enable_dhcp}, ${row.created_at}, ${row.created_at})
     returning ${allColumns('networks')}, 0 as attachment_count`)
 
@@ -51,18 +52,24 @@ export const nextSnatAddress = (tx: Tx, regionId: string, first: string, last: s
     select host(address) as address from (select ${first}::inet as address union select address + 1 from taken) candidates
     where address between ${first}::inet and ${last}::inet and address not in (select address from taken) order by candidates.address limit 1`)
 
-export const listNetworks = (db: Queries, accountId: string, range: PageRange) =>
+const listed = (accountId: string, labelSelector: string | undefined) =>
+  sql`n.account_id = ${accountId} and n.deleted_at is null ${selectedBy(sql`n.labels`, labelSelector)}`
+
+export const countNetworks = async (db: Queries, accountId: string, labelSelector: string | undefined): Promise<number> =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from networks n where ${listed(accountId, labelSelector)}`)).count)
+
+export const listNetworks = (db: Queries, accountId: string, labelSelector: string | undefined, range: PageRange) =>
   db.many<CountedRow>(sql`
-    select ${allColumns('networks', 'n')}, ${attachmentCount} from networks n where account_id = ${accountId} and deleted_at is null
-    ${newestFirst(sql`id`, range)}`)
+    select ${allColumns('networks', 'n')}, ${attachmentCount} from networks n where ${listed(accountId, labelSelector)} ${newestFirst(sql`id`, range)}`)
 
 export const findNetwork = (db: Queries, accountId: string, id: string) =>
   db.maybe<CountedRow>(sql`
     select ${allColumns('networks', 'n')}, ${attachmentCount} from networks n where id = ${id} and account_id = ${accountId} and deleted_at is null`)
 
-export const renameNetwork = (tx: Tx, accountId: string, id: string, name: string, now: Date) =>
+/** What is null stays. */
+export const describeNetwork = (tx: Tx, accountId: string, id: string, name: string | null, labels: Labels | null, now: Date) =>
   tx.maybe<CountedRow>(sql`
-    update networks n set name = ${name}, updated_at = ${now}
+    update networks n set name = coalesce(${name}, name), labels = coalesce(${labels && json(labels)}::jsonb, labels), updated_at = ${now}
     where id = ${id} and account_id = ${accountId} and deleted_at is null returning ${allColumns('networks', 'n')}, ${attachmentCount}`)
 
 /** A route of the account's networks in the region to a part of that range, or to more. */

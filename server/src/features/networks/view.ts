@@ -6,6 +6,7 @@ type Place = Network['region']
 export const toNetwork = (row: CountedRow, { name, country, flag }: Place): Network => ({
   id: row.id,
   name: row.name,
+  labels: row.labels,
   cidr: row.cidr,
   gateway: row.gateway,
   enableSnat: row.enable_snat,

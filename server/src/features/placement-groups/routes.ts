@@ -1,6 +1,6 @@
 import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
-import { CreatePlacementGroup, DeletedPlacementGroup, PlacementGroup, RenamePlacementGroup } from './schema.ts'
+import { CreatePlacementGroup, DeletedPlacementGroup, PlacementGroup, PlacementGroupQuery, RenamePlacementGroup } from './schema.ts'
 import { createGroup, deleteGroup, getGroup, listGroups, renameGroup } from './service.ts'
 
 const tag = 'Placement groups'
@@ -14,9 +14,10 @@ export const placementGroupRoutes: Routes = (api, { db, clock }) => {
       summary: 'List placement groups, newest first',
       tag,
       scope: 'placement_groups:read',
+      query: PlacementGroupQuery,
       data: PlacementGroup,
     },
-    ({ principal }, page) => listGroups(db, principal.accountId, page),
+    ({ principal, query }, page) => listGroups(db, principal.accountId, query.labelSelector, page),
   )
 
   api.post(
@@ -51,14 +52,14 @@ export const placementGroupRoutes: Routes = (api, { db, clock }) => {
     '/placement-groups/:id',
     {
       operationId: 'renamePlacementGroup',
-      summary: 'Rename a placement group. Its policy stays as it was created',
+      summary: 'Rename or label a placement group. Its policy stays as it was created',
       tag,
       scope: 'placement_groups:update',
       params,
       body: RenamePlacementGroup,
       data: PlacementGroup,
     },
-    (tx, { principal, params: { id }, body }) => renameGroup(tx, principal.accountId, id, body.name),
+    (tx, { principal, params: { id }, body }) => renameGroup(tx, principal.accountId, id, body),
   )
 
   api.delete(

@@ -1,25 +1,35 @@
 // Placement groups: how VMs of an account are placed among hosts, relative to each other. Whoever places a VM of a group holds the lock of
 // the group until the transaction ends, so that two that are placed at the same time see each other.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
-import { apiError, notFound } from '../../kernel/errors.ts'
+import { apiError, invalid, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
-import { quotaUsed, releaseQuota, reserveQuota } from '../accounts/service.ts'
+import { releaseQuota, reserveQuota } from '../accounts/service.ts'
 import type { PlacementRule } from '../hosts/service.ts'
-import type { CreatePlacementGroup, PlacementGroup } from './schema.ts'
+import type { CreatePlacementGroup, PlacementGroup, RenamePlacementGroup } from './schema.ts'
 import * as sql from './sql.ts'
 
 export { groupAsJson } from './sql.ts'
 
 const QUOTA = 'placement_groups'
 
-export async function listGroups(db: Queries, accountId: string, page: PageRequest): Promise<Paged<PlacementGroup>> {
-  const total = Number(await quotaUsed(db, accountId, QUOTA))
-  return pageOf(page, total, async (range) => (await sql.listGroups(db, accountId, range)).map(toGroup))
+export async function listGroups(
+  db: Queries,
+  accountId: string,
+  labelSelector: string | undefined,
+  page: PageRequest,
+): Promise<Paged<PlacementGroup>> {
+  const total = await sql.countGroups(db, accountId, labelSelector)
+  return pageOf(page, total, async (range) => (await sql.listGroups(db, accountId, labelSelector, range)).map(toGroup))
 }
 
-export async function createGroup(tx: Tx, now: Date, accountId: string, { name, policy }: CreatePlacementGroup): Promise<PlacementGroup> {
-  const row = { id: newId(), account_id: accountId, name, policy, created_at: now }
+export async function createGroup(
+  tx: Tx,
+  now: Date,
+  accountId: string,
+  { name, policy, labels = {} }: CreatePlacementGroup,
+): Promise<PlacementGroup> {
+  const row = { id: newId(), account_id: accountId, name, labels, policy, created_at: now }
   await sql.insertGroup(tx, row)
   await reserveQuota(tx, accountId, QUOTA, 1n)
   return toGroup({ ...row, vms: [], host_count: 0 })
@@ -28,8 +38,10 @@ export async function createGroup(tx: Tx, now: Date, accountId: string, { name, 
 export const getGroup = async (db: Queries, accountId: string, id: string): Promise<PlacementGroup> =>
   found(await sql.findGroup(db, accountId, id))
 
-export const renameGroup = async (tx: Tx, accountId: string, id: string, name: string): Promise<PlacementGroup> =>
-  found(await sql.renameGroup(tx, accountId, id, name))
+export async function renameGroup(tx: Tx, accountId: string, id: string, { name, labels }: RenamePlacementGroup): Promise<PlacementGroup> {
+  if (name === undefined && labels === undefined) throw invalid('give at least one of name, labels')
+  return found(await sql.describeGroup(tx, accountId, id, name ?? null, labels ?? null))
+}
 
 export async function deleteGroup(tx: Tx, accountId: string, id: string): Promise<{ id: string }> {
   const group = await lockGroup(tx, accountId, id)
@@ -87,9 +99,10 @@ function found(row: sql.ShownGroup | undefined): PlacementGroup {
   return toGroup(row)
 }
 
-const toGroup = ({ id, name, policy, vms, host_count, created_at }: sql.ShownGroup): PlacementGroup => ({
+const toGroup = ({ id, name, labels, policy, vms, host_count, created_at }: sql.ShownGroup): PlacementGroup => ({
   id,
   name,
+  labels,
   policy,
   vms: vms.map((vm) => ({ id: vm.id, name: vm.name })),
   hostCount: host_count,

@@ -1,5 +1,6 @@
-import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import { selectedBy, type Labels } from '../labels/service.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
@@ -17,18 +18,26 @@ const shown = sql`${allColumns('placement_groups', 'g')},
 
 export const insertGroup = (tx: Tx, row: GroupRow) =>
   tx.run(sql`
-    insert into placement_groups (id, account_id, name, policy, created_at)
-    values (${row.id}, ${row.account_id}, ${row.name}, ${row.policy}, ${row.created_at})`)
+    insert into placement_groups (id, account_id, name, labels, policy, created_at)
+    values (${row.id}, ${row.account_id}, ${row.name}, ${json(row.labels)}, ${row.policy}, ${row.created_at})`)
 
-export const listGroups = (db: Queries, accountId: string, range: PageRange) =>
-  db.many<ShownGroup>(sql`select ${shown} from placement_groups g where account_id = ${accountId} ${newestFirst(sql`id`, range)}`)
+const listed = (accountId: string, labelSelector: string | undefined) =>
+  sql`g.account_id = ${accountId} ${selectedBy(sql`g.labels`, labelSelector)}`
+
+export const countGroups = async (db: Queries, accountId: string, labelSelector: string | undefined): Promise<number> =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from placement_groups g where ${listed(accountId, labelSelector)}`)).count)
+
+export const listGroups = (db: Queries, accountId: string, labelSelector: string | undefined, range: PageRange) =>
+  db.many<ShownGroup>(sql`select ${shown} from placement_groups g where ${listed(accountId, labelSelector)} ${newestFirst(sql`id`, range)}`)
 
 export const findGroup = (db: Queries, accountId: string, id: string) =>
   db.maybe<ShownGroup>(sql`select ${shown} from placement_groups g where id = ${id} and account_id = ${accountId}`)
 
-export const renameGroup = (tx: Tx, accountId: string, id: string, name: string) =>
+/** What is null stays. */
+export const describeGroup = (tx: Tx, accountId: string, id: string, name: string | null, labels: Labels | null) =>
   tx.maybe<ShownGroup>(sql`
-    update placement_groups g set name = ${name} where id = ${id} and account_id = ${accountId} returning ${shown}`)
+    update placement_groups g set name = coalesce(${name}, name), labels = coalesce(${labels && json(labels)}::jsonb, labels)
+    where id = ${id} and account_id = ${accountId} returning ${shown}`)
 
 export const deleteGroup = (tx: Tx, id: string) => tx.run(sql`delete from placement_groups where id = ${id}`)
 

@@ -22,6 +22,7 @@ describe('POST /vms/{vmId}/snapshots', async () => {
       vmId,
       name: 'before',
       description: 'the upgrade',
+      labels: {},
       status: 'CREATING',
       size: '0',
       sizeRefreshedAt: null,

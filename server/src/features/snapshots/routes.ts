@@ -3,8 +3,8 @@ import { ActionStarted } from '../actions/schema.ts'
 import { accepted } from '../actions/service.ts'
 import type { Routes } from '../deps.ts'
 import { quotedOnDryRun } from '../wallet/schema.ts'
-import { CreateSnapshot, Snapshot, SnapshotCreated } from './schema.ts'
-import { createSnapshot, getSnapshot, listSnapshots, removeSnapshot, restoreSnapshot } from './service.ts'
+import { CreateSnapshot, Snapshot, SnapshotCreated, SnapshotQuery, UpdateSnapshot } from './schema.ts'
+import { createSnapshot, getSnapshot, listSnapshots, removeSnapshot, restoreSnapshot, updateSnapshot } from './service.ts'
 
 const tag = 'Snapshots'
 const ofVm = { vmId: Type.String() }
@@ -39,15 +39,30 @@ export const snapshotRoutes: Routes = (api, deps) => {
       tag,
       scope: 'snapshots:read',
       params: ofVm,
+      query: SnapshotQuery,
       data: Snapshot,
     },
-    ({ principal, params: { vmId } }, page) => listSnapshots(db, principal.accountId, vmId, page),
+    ({ principal, params: { vmId }, query }, page) => listSnapshots(db, principal.accountId, vmId, query.labelSelector, page),
   )
 
   api.get(
     '/vms/:vmId/snapshots/:id',
     { operationId: 'getSnapshot', summary: 'Get a snapshot', tag, scope: 'snapshots:read', params, data: Snapshot },
     ({ principal, params: { vmId, id } }) => getSnapshot(db, principal.accountId, vmId, id),
+  )
+
+  api.patch(
+    '/vms/:vmId/snapshots/:id',
+    {
+      operationId: 'updateSnapshot',
+      summary: 'Rename, describe or label a snapshot',
+      tag,
+      scope: 'snapshots:update',
+      params,
+      body: UpdateSnapshot,
+      data: Snapshot,
+    },
+    (tx, { principal, params: { vmId, id }, body }) => updateSnapshot(tx, principal.accountId, vmId, id, body),
   )
 
   api.post(

@@ -2,7 +2,7 @@ import type { Principal } from '../../http/api/principal.ts'
 import type { DryRunResult } from '../../http/api/api.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
-import { notFound, apiError } from '../../kernel/errors.ts'
+import { notFound, apiError, invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { quotaLimit } from '../accounts/service.ts'
 import type { ActionStarted } from '../actions/schema.ts'
@@ -11,7 +11,7 @@ import { quoteCopy, releaseCopies, requireVm, reserveCopy, SHELVED, startAction,
 import type { Quote } from '../wallet/service.ts'
 import { deleteSnapshot } from './delete.workflow.ts'
 import { restoreFromSnapshot } from './restore.workflow.ts'
-import type { CreateSnapshot, Snapshot } from './schema.ts'
+import type { CreateSnapshot, Snapshot, UpdateSnapshot } from './schema.ts'
 import * as sql from './sql.ts'
 import { takeSnapshot } from './create.workflow.ts'
 import { toSnapshot } from './view.ts'
@@ -39,6 +39,7 @@ export const createSnapshot = (
         os_template_id: vm.os_template_id,
         name: input.name,
         description: input.description ?? '',
+        labels: input.labels ?? {},
         host_id: place.hostIds[0] ?? null,
         storage_id: vm.storage_id,
         counted_gib: terms.countedGib,
@@ -57,16 +58,30 @@ async function requireFewer(tx: Tx, accountId: string, vmId: string): Promise<vo
     throw apiError('quota_exceeded', `Quota exceeded: this VM has ${count} of ${limit} snapshots. Delete one, or ask support for more`)
 }
 
-export async function listSnapshots(db: Queries, accountId: string, vmId: string, page: PageRequest): Promise<Paged<Snapshot>> {
+export async function listSnapshots(
+  db: Queries,
+  accountId: string,
+  vmId: string,
+  labelSelector: string | undefined,
+  page: PageRequest,
+): Promise<Paged<Snapshot>> {
   await requireVm(db, accountId, vmId)
-  const total = await sql.countSnapshots(db, vmId)
-  const { items } = await pageOf(page, total, (range) => sql.listSnapshots(db, vmId, range))
+  const total = await sql.countSnapshots(db, vmId, labelSelector)
+  const { items } = await pageOf(page, total, (range) => sql.listSnapshots(db, vmId, labelSelector, range))
   return { total, items: items.map(toSnapshot) }
 }
 
 export async function getSnapshot(db: Queries, accountId: string, vmId: string, id: string): Promise<Snapshot> {
   await requireVm(db, accountId, vmId)
   return toSnapshot(await requireSnapshot(db, vmId, id))
+}
+
+export async function updateSnapshot(tx: Tx, accountId: string, vmId: string, id: string, change: UpdateSnapshot): Promise<Snapshot> {
+  if (Object.keys(change).length === 0) throw invalid('give at least one of name, description, labels')
+  await requireVm(tx, accountId, vmId)
+  const row = await sql.lockSnapshot(tx, vmId, id)
+  if (!row) throw notFound('Snapshot')
+  return toSnapshot(await sql.describeSnapshot(tx, { ...row, ...change }))
 }
 
 async function requireSnapshot(db: Queries, vmId: string, id: string): Promise<sql.SnapshotRow> {

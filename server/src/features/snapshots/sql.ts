@@ -1,5 +1,6 @@
-import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import { selectedBy } from '../labels/service.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import type { CountedCopy } from '../vms/service.ts'
@@ -11,22 +12,34 @@ export type NewSnapshot = Omit<SnapshotRow, 'status' | 'size_bytes' | 'size_refr
 
 export const insertSnapshot = (tx: Tx, row: NewSnapshot) =>
   tx.one<SnapshotRow>(sql`
-    insert into snapshots (id, vm_id, account_id, os_template_id, name, description, host_id, storage_id, counted_gib, created_at)
-    values (${row.id}, ${row.vm_id}, ${row.account_id}, ${row.os_template_id}, ${row.name}, ${row.description}, ${row.host_id},
+    insert into snapshots (id, vm_id, account_id, os_template_id, name, description, labels, host_id, storage_id, counted_gib, created_at)
+    values (${row.id}, ${row.vm_id}, ${row.account_id}, ${row.os_template_id}, ${row.name}, ${row.description}, ${json(row.labels)}, ${row.host_id},
       ${row.storage_id}, ${row.counted_gib}, ${row.created_at})
     returning ${allColumns('snapshots')}`)
 
 export const findSnapshot = (db: Queries, vmId: string, id: string) =>
   db.maybe<SnapshotRow>(sql`select ${allColumns('snapshots')} from snapshots where id = ${id} and vm_id = ${vmId}`)
 
+export const lockSnapshot = (tx: Tx, vmId: string, id: string) =>
+  tx.maybe<SnapshotRow>(sql`select ${allColumns('snapshots')} from snapshots where id = ${id} and vm_id = ${vmId} for no key update`)
+
 export const findOwnSnapshot = (db: Queries, accountId: string, id: string) =>
   db.maybe<SnapshotRow>(sql`select ${allColumns('snapshots')} from snapshots where id = ${id} and account_id = ${accountId}`)
 
-export const listSnapshots = (db: Queries, vmId: string, range: PageRange) =>
-  db.many<SnapshotRow>(sql`select ${allColumns('snapshots')} from snapshots where vm_id = ${vmId} ${newestFirst(sql`id`, range)}`)
+const listed = (vmId: string, labelSelector: string | undefined) => sql`vm_id = ${vmId} ${selectedBy(sql`labels`, labelSelector)}`
 
-export const countSnapshots = async (db: Queries, vmId: string): Promise<number> =>
-  Number((await db.one<{ count: bigint }>(sql`select count(*) from snapshots where vm_id = ${vmId}`)).count)
+export const listSnapshots = (db: Queries, vmId: string, labelSelector: string | undefined, range: PageRange) =>
+  db.many<SnapshotRow>(
+    sql`select ${allColumns('snapshots')} from snapshots where ${listed(vmId, labelSelector)} ${newestFirst(sql`id`, range)}`,
+  )
+
+export const countSnapshots = async (db: Queries, vmId: string, labelSelector?: string): Promise<number> =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from snapshots where ${listed(vmId, labelSelector)}`)).count)
+
+/** Of a locked row. */
+export const describeSnapshot = (tx: Tx, { id, name, description, labels }: Pick<SnapshotRow, 'id' | 'name' | 'description' | 'labels'>) =>
+  tx.one<SnapshotRow>(sql`
+    update snapshots set name = ${name}, description = ${description}, labels = ${json(labels)} where id = ${id} returning ${allColumns('snapshots')}`)
 
 export const setStatus = (tx: Tx, id: string, status: SnapshotStatus) =>
   tx.one<SnapshotRow>(sql`update snapshots set status = ${status} where id = ${id} returning ${allColumns('snapshots')}`)

@@ -6,6 +6,7 @@ export const toSnapshot = (row: SnapshotRow): Snapshot => ({
   vmId: row.vm_id,
   name: row.name,
   description: row.description,
+  labels: row.labels,
   status: row.status,
   size: row.size_bytes.toString(),
   sizeRefreshedAt: row.size_refreshed_at?.toISOString() ?? null,

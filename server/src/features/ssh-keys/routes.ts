@@ -1,6 +1,6 @@
 import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
-import { CreateSshKey, DeletedSshKey, RenameSshKey, SshKey } from './schema.ts'
+import { CreateSshKey, DeletedSshKey, RenameSshKey, SshKey, SshKeyQuery } from './schema.ts'
 import { createKey, deleteKey, getKey, listKeys, renameKey } from './service.ts'
 
 const tag = 'SSH keys'
@@ -9,8 +9,8 @@ const params = { id: Type.String() }
 export const sshKeyRoutes: Routes = (api, { db, clock }) => {
   api.page(
     '/ssh-keys',
-    { operationId: 'listSshKeys', summary: 'List SSH keys, newest first', tag, scope: 'ssh_keys:read', data: SshKey },
-    ({ principal }, page) => listKeys(db, principal.accountId, page),
+    { operationId: 'listSshKeys', summary: 'List SSH keys, newest first', tag, scope: 'ssh_keys:read', query: SshKeyQuery, data: SshKey },
+    ({ principal, query }, page) => listKeys(db, principal.accountId, query.labelSelector, page),
   )
 
   api.post(
@@ -36,8 +36,16 @@ export const sshKeyRoutes: Routes = (api, { db, clock }) => {
 
   api.patch(
     '/ssh-keys/:id',
-    { operationId: 'renameSshKey', summary: 'Rename an SSH key', tag, scope: 'ssh_keys:update', params, body: RenameSshKey, data: SshKey },
-    (tx, { principal, params: { id }, body }) => renameKey(tx, principal.accountId, id, body.name),
+    {
+      operationId: 'renameSshKey',
+      summary: 'Rename or label an SSH key',
+      tag,
+      scope: 'ssh_keys:update',
+      params,
+      body: RenameSshKey,
+      data: SshKey,
+    },
+    (tx, { principal, params: { id }, body }) => renameKey(tx, principal.accountId, id, body),
   )
 
   api.delete(

@@ -1,9 +1,11 @@
 import { object, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { labelQuery, Labels, ShownLabels } from '../labels/schema.ts'
 
 export const SshKey = object(
   {
     id: Type.String(),
     name: Type.String(),
+    labels: ShownLabels,
     type: Type.String({ description: 'As in the key, for example ssh-ed25519' }),
     fingerprint: Type.String({ description: 'SHA256:… as ssh-keygen -l shows it' }),
     publicKey: Type.String({ description: 'The type and the key, without a comment' }),
@@ -22,9 +24,16 @@ export const CreateSshKey = object({
     description:
       'One OpenSSH public key: ssh-ed25519, ssh-rsa of at least 2048 bits, ecdsa-sha2-nistp256/384/521, or a security key (sk-…)',
   }),
+  labels: Type.Optional(Labels),
 })
 export type CreateSshKey = Static<typeof CreateSshKey>
 
-export const RenameSshKey = object({ name: nameText(1, 100) })
+export const RenameSshKey = object(
+  { name: Type.Optional(nameText(1, 100)), labels: Type.Optional(Labels) },
+  { description: 'At least one of them' },
+)
+export type RenameSshKey = Static<typeof RenameSshKey>
+
+export const SshKeyQuery = labelQuery
 
 export const DeletedSshKey = object({ id: Type.String() })

@@ -1,25 +1,30 @@
 // SSH keys are installed when a VM is created or rebuilt; later changes of the row do not affect VMs. Lock order: key, then quota.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
-import { notFound, apiError } from '../../kernel/errors.ts'
+import { notFound, apiError, invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { rangeOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
-import { releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
+import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import { releaseQuota, reserveQuota } from '../accounts/service.ts'
 import { parsePublicKey } from './parse.ts'
-import type { CreateSshKey, SshKey } from './schema.ts'
+import type { CreateSshKey, RenameSshKey, SshKey } from './schema.ts'
 import * as sql from './sql.ts'
 import { toSshKey } from './view.ts'
 
 const QUOTA = 'ssh_keys'
 
-export async function listKeys(db: Queries, accountId: string, page: PageRequest): Promise<Paged<SshKey>> {
-  const rows = await sql.listKeys(db, accountId, rangeOf(page))
-  const total = rows[0]?.total ?? Number(await quotaUsed(db, accountId, QUOTA)) // a page past the end has no row with the total
-  return { total, items: rows.map(toSshKey) }
+export async function listKeys(
+  db: Queries,
+  accountId: string,
+  labelSelector: string | undefined,
+  page: PageRequest,
+): Promise<Paged<SshKey>> {
+  const total = await sql.countKeys(db, accountId, labelSelector)
+  return pageOf(page, total, async (range) => (await sql.listKeys(db, accountId, labelSelector, range)).map(toSshKey))
 }
 
 export async function createKey(tx: Tx, now: Date, accountId: string, input: CreateSshKey): Promise<SshKey> {
   const { type, publicKey, fingerprint } = parsePublicKey(input.publicKey)
-  const key = { id: newId(), account_id: accountId, name: input.name, type, fingerprint, public_key: publicKey, created_at: now }
+  const { name, labels = {} } = input
+  const key = { id: newId(), account_id: accountId, name, labels, type, fingerprint, public_key: publicKey, created_at: now }
   const row = await sql.insertKey(tx, key)
   if (!row) throw apiError('already_exists', `The key ${fingerprint} is in this account already: use it, or delete it first`)
   await reserveQuota(tx, accountId, QUOTA, 1n)
@@ -28,8 +33,10 @@ export async function createKey(tx: Tx, now: Date, accountId: string, input: Cre
 
 export const getKey = async (db: Queries, accountId: string, id: string): Promise<SshKey> => found(await sql.findKey(db, accountId, id))
 
-export const renameKey = async (tx: Tx, accountId: string, id: string, name: string): Promise<SshKey> =>
-  found(await sql.renameKey(tx, accountId, id, name))
+export async function renameKey(tx: Tx, accountId: string, id: string, { name, labels }: RenameSshKey): Promise<SshKey> {
+  if (name === undefined && labels === undefined) throw invalid('give at least one of name, labels')
+  return found(await sql.describeKey(tx, accountId, id, name ?? null, labels ?? null))
+}
 
 export async function deleteKey(tx: Tx, accountId: string, id: string): Promise<{ id: string }> {
   if (!(await sql.deleteKey(tx, accountId, id))) throw notFound('SSH key')

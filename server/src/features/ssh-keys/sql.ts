@@ -1,5 +1,6 @@
-import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import { selectedBy, type Labels } from '../labels/service.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
@@ -12,24 +13,30 @@ const vmCount = sql`(select count(*)::int from ssh_key_uses u where u.ssh_key_id
 /** Returns no row when the account already has the key. */
 export const insertKey = (tx: Tx, row: SshKeyRow) =>
   tx.maybe<SshKeyRow>(sql`
-    insert into ssh_keys (id, account_id, name, type, fingerprint, public_key, created_at)
-    values (${row.id}, ${row.account_id}, ${row.name}, ${row.type}, ${row.fingerprint}, ${row.public_key}, ${row.created_at})
+    insert into ssh_keys (id, account_id, name, labels, type, fingerprint, public_key, created_at)
+    values (${row.id}, ${row.account_id}, ${row.name}, ${json(row.labels)}, ${row.type}, ${row.fingerprint}, ${row.public_key}, ${row.created_at})
     on conflict (account_id, fingerprint) do nothing returning ${allColumns('ssh_keys')}`)
 
-/** With the total count, which the quota keeps small. */
-export const listKeys = (db: Queries, accountId: string, range: PageRange) =>
-  db.many<CountedRow & { total: number }>(sql`
-    select ${allColumns('ssh_keys', 'k')}, ${vmCount}, (select count(*)::int from ssh_keys where account_id = ${accountId}) as total
-    from ssh_keys k where account_id = ${accountId} ${newestFirst(sql`id`, range)}`)
+const listed = (accountId: string, labelSelector: string | undefined) =>
+  sql`k.account_id = ${accountId} ${selectedBy(sql`k.labels`, labelSelector)}`
+
+export const countKeys = async (db: Queries, accountId: string, labelSelector: string | undefined): Promise<number> =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from ssh_keys k where ${listed(accountId, labelSelector)}`)).count)
+
+export const listKeys = (db: Queries, accountId: string, labelSelector: string | undefined, range: PageRange) =>
+  db.many<CountedRow>(sql`
+    select ${allColumns('ssh_keys', 'k')}, ${vmCount} from ssh_keys k where ${listed(accountId, labelSelector)} ${newestFirst(sql`id`, range)}`)
 
 export const findKey = (db: Queries, accountId: string, id: string) =>
   db.maybe<CountedRow>(
     sql`select ${allColumns('ssh_keys', 'k')}, ${vmCount} from ssh_keys k where id = ${id} and account_id = ${accountId}`,
   )
 
-export const renameKey = (tx: Tx, accountId: string, id: string, name: string) =>
+/** What is null stays. */
+export const describeKey = (tx: Tx, accountId: string, id: string, name: string | null, labels: Labels | null) =>
   tx.maybe<CountedRow>(sql`
-    update ssh_keys k set name = ${name} where id = ${id} and account_id = ${accountId} returning ${allColumns('ssh_keys', 'k')}, ${vmCount}`)
+    update ssh_keys k set name = coalesce(${name}, name), labels = coalesce(${labels && json(labels)}::jsonb, labels)
+    where id = ${id} and account_id = ${accountId} returning ${allColumns('ssh_keys', 'k')}, ${vmCount}`)
 
 export const deleteKey = (tx: Tx, accountId: string, id: string) =>
   tx.run(sql`delete from ssh_keys where id = ${id} and account_id = ${accountId}`)

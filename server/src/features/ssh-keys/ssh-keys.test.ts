@@ -28,6 +28,7 @@ describe('POST /ssh-keys', () => {
     expect(body.data).toEqual({
       id: expect.stringMatching(/^c[0-9a-z]{24}$/),
       name: 'laptop',
+      labels: {},
       type: 'ssh-ed25519',
       fingerprint: key.fingerprint,
       publicKey: key.line.split(' ').slice(0, 2).join(' '),

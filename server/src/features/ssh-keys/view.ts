@@ -4,6 +4,7 @@ import type { CountedRow } from './sql.ts'
 export const toSshKey = (row: CountedRow): SshKey => ({
   id: row.id,
   name: row.name,
+  labels: row.labels,
   type: row.type,
   fingerprint: row.fingerprint,
   publicKey: row.public_key,

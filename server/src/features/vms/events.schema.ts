@@ -25,21 +25,23 @@ export const vmEvents = {
   'vm.created': defineEvent(VmEventData, 'The VM runs for the first time', { by: ['createVm'], sometimesBy: ['rebuildVm'] }),
   'vm.started': defineEvent(VmEventData, 'The VM was started: `reason` is `host` when somebody started it on the host', {
     by: ['createVm', 'startVm', 'rebuildVm', 'restoreSnapshot', 'restoreBackup', 'unshelveVm'],
+    sometimesBy: ['startBulkAction'],
   }),
   'vm.stopped': defineEvent(
     VmEventData,
     'The VM was stopped: `reason` is `user` after stopVm, `migration` when it could not be started after a move, otherwise what was found on the host',
     {
       by: ['stopVm'],
+      sometimesBy: ['startBulkAction'],
     },
   ),
   'vm.restarted': defineEvent(
     VmEventData,
     'The VM was restarted: `reason` is `host` after its host was, `migration` when it was stopped to be moved to another host',
-    { by: ['restartVm'] },
+    { by: ['restartVm'], sometimesBy: ['startBulkAction'] },
   ),
   'vm.suspended': defineEvent(VmEventData, 'The VM was switched off: `reason` is `unpaid` or `operator`'),
-  'vm.terminated': defineEvent(VmEventData, 'The VM and its disk are deleted', { by: ['deleteVm'] }),
+  'vm.terminated': defineEvent(VmEventData, 'The VM and its disk are deleted', { by: ['deleteVm'], sometimesBy: ['startBulkAction'] }),
   'vm.provisioning': defineEvent(VmEventData, 'The VM is being created', { by: ['createVm'], sometimesBy: ['rebuildVm'] }),
   'vm.error': defineEvent(VmEventData, 'The VM could not be created, and was refunded; or its host lost it', {
     sometimesBy: ['createVm', 'rebuildVm'],

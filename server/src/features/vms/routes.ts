@@ -100,7 +100,7 @@ export const vmRoutes: Routes = (api, deps) => {
       operationId: 'updateVm',
       errorCodes: ['busy', 'invalid_state', 'unavailable', 'incompatible', 'insufficient_funds'],
       summary:
-        'Rename or protect a VM, switch its daily backups or 10G, set when they are made and how long they are kept, its placement group, or the names of its addresses in reverse DNS',
+        'Rename, label or protect a VM, switch its daily backups or 10G, set when they are made and how long they are kept, its placement group, or the names of its addresses in reverse DNS',
       tag,
       scope: 'vms:update',
       params,

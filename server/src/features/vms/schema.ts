@@ -1,5 +1,6 @@
 import { Id, IPV6, nullable, object, oneOf, QUAD, text, Type, type Static, nameText } from '../../http/api/schema.ts'
 import { ReverseName } from '../reverse-names/schema.ts'
+import { labelQuery, Labels } from '../labels/schema.ts'
 import { FirewallRule, packetFields } from '../firewalls/schema.ts'
 import { Quote } from '../wallet/schema.ts'
 import { BackupPolicyChange, Status, Vm } from './shapes.schema.ts'
@@ -86,6 +87,7 @@ export const CreateVm = object(
     privateNetworkIds: Type.Optional(Type.Array(Id, { maxItems: 5 })),
     placementGroupId: Type.Optional(Id),
     userData: Type.Optional(UserData),
+    labels: Type.Optional(Labels),
     publicIpv4: Type.Optional(
       Type.Boolean({
         default: true,
@@ -179,6 +181,7 @@ export const UpdateVm = object(
     placementGroupId: Type.Optional(
       nullable(Type.String({ ...Id, description: 'The VM stays on its host; null takes it out of its group' })),
     ),
+    labels: Type.Optional(Labels),
     reverseName: Type.Optional(ReverseName),
     ipv6ReverseName: Type.Optional(ReverseName),
   },
@@ -313,6 +316,7 @@ export const VmQuery = {
       description: 'A public address, or the address in a private network',
     }),
   ),
+  ...labelQuery,
   sort: Type.Optional(Type.Enum([...VM_SORTS], { default: '-createdAt', description: 'A leading - means descending' })),
 }
 export type VmQuery = Static<ReturnType<typeof Type.Object<typeof VmQuery>>>

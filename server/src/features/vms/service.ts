@@ -1,6 +1,6 @@
 // The public interface of this feature for other features.
 export type { VmDetails, VmRow } from './model/sql.ts'
-export { listAllVms, lockVmById, setCopyPrices, vmById } from './model/sql.ts'
+export { listAllVms, lockSelectedVms, lockVmById, setCopyPrices, vmById } from './model/sql.ts'
 export { recordVmEvent } from './model/events.ts'
 export { backupPolicyOf } from './model/backup-policy.ts'
 export { driverForVm, driverForVmId, getVmRow, machineSpec, templateRef } from './model/machine-spec.ts'
@@ -27,7 +27,7 @@ export { evacuateVm } from './recovery/evacuate.ts'
 export { startOnHost, startOnOtherHost } from './recovery/recover.ts'
 export { clearFailedRecovery, findFailedRecovery, listFailedRecoveries, postponeFailedRecovery } from './model/failed-recoveries.ts'
 export { loseVm, markWaiting } from './operator/lose.ts'
-export { deleteUnpaidVm } from './actions/delete.ts'
+export { deleteUnpaidVm, remove } from './actions/delete.ts'
 export { clearStaleMachine, hasStaleMachine, isStale, recordStaleMachine } from './model/stale-machines.ts'
 export { nextRenewal, secondsLeft, speedBought, trafficPackPrice, wholeDaysBetween } from './billing/pricing.ts'
 export {
@@ -45,5 +45,5 @@ export {
 export { askGuests, GUEST_TIMEOUT_MS, LOOK_AGAIN, nextTry, type DueGuest } from './model/guest-turns.ts'
 export { controllerForVm, isPlaced, portSpecs } from './model/ports.ts'
 export { applyPortsNow } from './reconcilers/apply-ports.reconciler.ts'
-export { startVm, unsuspend } from './actions/power.ts'
+export { restart, start, startVm, stop, unsuspend } from './actions/power.ts'
 export { isPreemptible, requireAllowed, requireNotHeld, requirePaidPeriod, SHELVED } from './model/allowed-actions.ts'

@@ -2,6 +2,7 @@
 import { Bytes, Money, nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 import { Initialization } from '../actions/schema.ts'
 import { Storage } from '../catalog/schema.ts'
+import { ShownLabels } from '../labels/schema.ts'
 import { ipv6ReverseFields, reverseFields } from '../reverse-names/schema.ts'
 
 export const VM_STATUSES = ['PROVISIONING', 'RUNNING', 'STOPPED', 'SUSPENDED', 'REBUILDING', 'UPGRADING', 'UNMANAGED', 'ERROR'] as const
@@ -40,6 +41,7 @@ const listFields = {
     priceMonthly: Type.String({ description: 'What the next renewal will charge, add-ons included' }),
   }),
   createdAt: Timestamp,
+  labels: ShownLabels,
   shelvedAt: nullable(
     Type.String({ ...Timestamp, description: 'Since when it is shelved: on no host, STOPPED, and paid for its disk and addresses only' }),
   ),

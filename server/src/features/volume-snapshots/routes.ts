@@ -2,7 +2,7 @@ import { ApiResponse, DryRunResult } from '../../http/api/api.ts'
 import { Type } from '../../http/api/schema.ts'
 import { ActionStarted } from '../actions/schema.ts'
 import type { Routes } from '../deps.ts'
-import { CreateSnapshot } from '../snapshots/schema.ts'
+import { CreateSnapshot, SnapshotQuery, UpdateSnapshot } from '../snapshots/schema.ts'
 import { quotedOnDryRun } from '../wallet/schema.ts'
 import { VolumeSnapshot, VolumeSnapshotCreated } from './schema.ts'
 import {
@@ -11,6 +11,7 @@ import {
   listVolumeSnapshots,
   removeVolumeSnapshot,
   restoreVolumeSnapshot,
+  updateVolumeSnapshot,
   type OnVm,
 } from './service.ts'
 
@@ -53,9 +54,10 @@ export const volumeSnapshotRoutes: Routes = (api, deps) => {
       tag,
       scope: 'snapshots:read',
       params: ofVolume,
+      query: SnapshotQuery,
       data: VolumeSnapshot,
     },
-    ({ principal, params: { volumeId } }, page) => listVolumeSnapshots(db, principal.accountId, volumeId, page),
+    ({ principal, params: { volumeId }, query }, page) => listVolumeSnapshots(db, principal.accountId, volumeId, query.labelSelector, page),
   )
 
   api.get(
@@ -69,6 +71,20 @@ export const volumeSnapshotRoutes: Routes = (api, deps) => {
       data: VolumeSnapshot,
     },
     ({ principal, params: { volumeId, id } }) => getVolumeSnapshot(db, principal.accountId, volumeId, id),
+  )
+
+  api.patch(
+    '/volumes/:volumeId/snapshots/:id',
+    {
+      operationId: 'updateVolumeSnapshot',
+      summary: 'Rename, describe or label a snapshot of a volume',
+      tag,
+      scope: 'snapshots:update',
+      params,
+      body: UpdateSnapshot,
+      data: VolumeSnapshot,
+    },
+    (tx, { principal, params: { volumeId, id }, body }) => updateVolumeSnapshot(tx, principal.accountId, volumeId, id, body),
   )
 
   api.post(

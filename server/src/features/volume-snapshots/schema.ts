@@ -1,5 +1,6 @@
 import { Bytes, nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
+import { ShownLabels } from '../labels/schema.ts'
 import { SNAPSHOT_STATUSES } from '../snapshots/schema.ts'
 import { Volume } from '../volumes/schema.ts'
 
@@ -9,6 +10,7 @@ export const VolumeSnapshot = object(
     volumeId: Type.String(),
     name: Type.String(),
     description: Type.String(),
+    labels: ShownLabels,
     status: oneOf([...SNAPSHOT_STATUSES]),
     size: Bytes,
     sizeRefreshedAt: nullable(Timestamp),

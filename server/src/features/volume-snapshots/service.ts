@@ -4,13 +4,13 @@ import { DryRunResult } from '../../http/api/api.ts'
 import type { Principal } from '../../http/api/principal.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
-import { apiError, notFound } from '../../kernel/errors.ts'
+import { apiError, invalid, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { quotaLimit, reserveQuota } from '../accounts/service.ts'
 import type { ActionStarted } from '../actions/schema.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
-import type { CreateSnapshot } from '../snapshots/schema.ts'
+import type { CreateSnapshot, UpdateSnapshot } from '../snapshots/schema.ts'
 import { COPIES_QUOTA, lockedOf } from '../backup-targets/service.ts'
 import { reserveRestoreRoom } from '../vms/service.ts'
 import {
@@ -52,9 +52,17 @@ export const createVolumeSnapshot = (
       if (!row.has_data) throw apiError('invalid_state', `The volume ${row.name} was never attached, so there is nothing on it yet`)
       await requireFewer(tx, row)
       const { countedGib, priceCents, chargeCents } = await reserveSnapshot(tx, deps, row)
-      const { name, description = '' } = input
+      const { name, description = '', labels = {} } = input
       const counted = { size_gib: row.size_gib, counted_gib: countedGib }
-      const snapshot = await sql.insertSnapshot(tx, { id: newId(), volume_id: row.id, name, description, ...counted, created_at: now })
+      const snapshot = await sql.insertSnapshot(tx, {
+        id: newId(),
+        volume_id: row.id,
+        name,
+        description,
+        labels,
+        ...counted,
+        created_at: now,
+      })
       const order = { vmId: row.vm_id, volumeId: row.id, snapshotId: snapshot.id, priceCents: priceCents.toString() }
       const { actionId } = await start(takeVolumeSnapshot, order)
       await beginRun(tx, now, row.id, actionId)
@@ -90,16 +98,31 @@ export async function listVolumeSnapshots(
   db: Queries,
   accountId: string,
   volumeId: string,
+  labelSelector: string | undefined,
   page: PageRequest,
 ): Promise<Paged<VolumeSnapshot>> {
   await requireVolume(db, accountId, volumeId)
-  const total = await sql.countSnapshots(db, volumeId)
-  return pageOf(page, total, async (range) => (await sql.listSnapshots(db, volumeId, range)).map(toVolumeSnapshot))
+  const total = await sql.countSnapshots(db, volumeId, labelSelector)
+  return pageOf(page, total, async (range) => (await sql.listSnapshots(db, volumeId, labelSelector, range)).map(toVolumeSnapshot))
 }
 
 export async function getVolumeSnapshot(db: Queries, accountId: string, volumeId: string, id: string): Promise<VolumeSnapshot> {
   await requireVolume(db, accountId, volumeId)
   return toVolumeSnapshot(await requireSnapshot(db, volumeId, id))
+}
+
+export async function updateVolumeSnapshot(
+  tx: Tx,
+  accountId: string,
+  volumeId: string,
+  id: string,
+  change: UpdateSnapshot,
+): Promise<VolumeSnapshot> {
+  if (Object.keys(change).length === 0) throw invalid('give at least one of name, description, labels')
+  await requireVolume(tx, accountId, volumeId)
+  const row = await sql.lockSnapshot(tx, volumeId, id)
+  if (!row) throw notFound('Snapshot')
+  return toVolumeSnapshot(await sql.describeSnapshot(tx, { ...row, ...change }))
 }
 
 async function requireSnapshot(db: Queries, volumeId: string, id: string): Promise<sql.VolumeSnapshotRow> {

@@ -1,5 +1,6 @@
-import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import { selectedBy } from '../labels/service.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
@@ -7,13 +8,13 @@ export type VolumeSnapshotRow = Row<'volume_snapshots'>
 
 export type NewVolumeSnapshot = Pick<
   VolumeSnapshotRow,
-  'id' | 'volume_id' | 'name' | 'description' | 'size_gib' | 'counted_gib' | 'created_at'
+  'id' | 'volume_id' | 'name' | 'description' | 'labels' | 'size_gib' | 'counted_gib' | 'created_at'
 >
 
 export const insertSnapshot = (tx: Tx, row: NewVolumeSnapshot) =>
   tx.one<VolumeSnapshotRow>(sql`
-    insert into volume_snapshots (id, volume_id, name, description, size_gib, counted_gib, created_at)
-    values (${row.id}, ${row.volume_id}, ${row.name}, ${row.description}, ${row.size_gib}, ${row.counted_gib}, ${row.created_at})
+    insert into volume_snapshots (id, volume_id, name, description, labels, size_gib, counted_gib, created_at)
+    values (${row.id}, ${row.volume_id}, ${row.name}, ${row.description}, ${json(row.labels)}, ${row.size_gib}, ${row.counted_gib}, ${row.created_at})
     returning ${allColumns('volume_snapshots')}`)
 
 export const findSnapshot = (db: Queries, volumeId: string, id: string) =>
@@ -21,13 +22,30 @@ export const findSnapshot = (db: Queries, volumeId: string, id: string) =>
     sql`select ${allColumns('volume_snapshots')} from volume_snapshots where id = ${id} and volume_id = ${volumeId}`,
   )
 
-export const listSnapshots = (db: Queries, volumeId: string, range: PageRange) =>
+const listed = (volumeId: string, labelSelector: string | undefined) =>
+  sql`volume_id = ${volumeId} ${selectedBy(sql`labels`, labelSelector)}`
+
+export const listSnapshots = (db: Queries, volumeId: string, labelSelector: string | undefined, range: PageRange) =>
   db.many<VolumeSnapshotRow>(
-    sql`select ${allColumns('volume_snapshots')} from volume_snapshots where volume_id = ${volumeId} ${newestFirst(sql`id`, range)}`,
+    sql`select ${allColumns('volume_snapshots')} from volume_snapshots where ${listed(volumeId, labelSelector)} ${newestFirst(sql`id`, range)}`,
   )
 
-export const countSnapshots = async (db: Queries, volumeId: string): Promise<number> =>
-  Number((await db.one<{ count: bigint }>(sql`select count(*) from volume_snapshots where volume_id = ${volumeId}`)).count)
+export const countSnapshots = async (db: Queries, volumeId: string, labelSelector?: string): Promise<number> =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from volume_snapshots where ${listed(volumeId, labelSelector)}`)).count)
+
+export const lockSnapshot = (tx: Tx, volumeId: string, id: string) =>
+  tx.maybe<VolumeSnapshotRow>(
+    sql`select ${allColumns('volume_snapshots')} from volume_snapshots where id = ${id} and volume_id = ${volumeId} for no key update`,
+  )
+
+/** Of a locked row. */
+export const describeSnapshot = (
+  tx: Tx,
+  { id, name, description, labels }: Pick<VolumeSnapshotRow, 'id' | 'name' | 'description' | 'labels'>,
+) =>
+  tx.one<VolumeSnapshotRow>(sql`
+    update volume_snapshots set name = ${name}, description = ${description}, labels = ${json(labels)} where id = ${id}
+    returning ${allColumns('volume_snapshots')}`)
 
 export const setStatus = (tx: Tx, id: string, status: VolumeSnapshotRow['status']) =>
   tx.one<VolumeSnapshotRow>(

@@ -1,17 +1,7 @@
 import { Id, nameText, nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 import { Storage } from '../catalog/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
-
-const LABEL_KEY = '^[a-z0-9]([a-z0-9._/-]{0,61}[a-z0-9])?$'
-
-const Labels = Type.Unsafe<Record<string, string>>({
-  type: 'object',
-  maxProperties: 20,
-  propertyNames: { pattern: LABEL_KEY },
-  additionalProperties: nameText(0, 63),
-  rule: 'must be at most 20 labels, each with a key of 1-63 lower-case letters, digits, dots, slashes, underscores or hyphens and a text of at most 63 characters',
-  description: 'Yours: at most 20 texts of up to 63 characters, by keys such as team or env/stage',
-})
+import { labelQuery, Labels, ShownLabels } from '../labels/schema.ts'
 
 const SizeGiB = Type.Integer({ minimum: 1, maximum: 16_384, rule: 'must be 1-16384 GiB' })
 
@@ -21,7 +11,7 @@ export const Volume = object(
   {
     id: Type.String(),
     name: Type.String(),
-    labels: Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } }),
+    labels: ShownLabels,
     sizeGiB: Type.Integer(),
     storage: Storage,
     region: object({ slug: Type.String(), name: Type.String() }),
@@ -100,6 +90,7 @@ export type VolumeChanging = Static<typeof VolumeChanging>
 export const VolumeQuery = {
   regionId: Type.Optional(Type.String({ ...Id, description: 'Only those of this region' })),
   vmId: Type.Optional(Type.String({ ...Id, description: 'Only those of this VM' })),
+  ...labelQuery,
 }
 
 export const DeletedVolume = object({ id: Type.String() }, { title: 'DeletedVolume' })

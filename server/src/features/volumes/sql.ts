@@ -3,13 +3,12 @@ import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { openRunAsJson, type OpenRun } from '../../workflow/run-store.ts'
+import { selectedBy } from '../labels/service.ts'
 import { isSuspended } from '../accounts/service.ts'
 import { paid, unpaid, type Deadlines, type Period } from '../renewals/service.ts'
 import { isStale } from '../vms/service.ts'
 
-export interface VolumeRow extends Row<'volumes'> {
-  labels: Record<string, string>
-}
+export type VolumeRow = Row<'volumes'>
 
 export interface ShownVolume extends VolumeRow {
   region_slug: string
@@ -66,11 +65,12 @@ export const insertVolume = (tx: Tx, row: NewVolume) =>
 export interface VolumeFilter {
   regionId?: string
   vmId?: string
+  labelSelector?: string
 }
 
-const matching = (accountId: string, { regionId, vmId }: VolumeFilter) => sql`
+const matching = (accountId: string, { regionId, vmId, labelSelector }: VolumeFilter) => sql`
   v.account_id = ${accountId} and v.deleted_at is null and (${regionId ?? null}::text is null or v.region_id = ${regionId ?? null})
-  and (${vmId ?? null}::text is null or v.vm_id = ${vmId ?? null})`
+  and (${vmId ?? null}::text is null or v.vm_id = ${vmId ?? null}) ${selectedBy(sql`v.labels`, labelSelector)}`
 
 export const countVolumes = async (db: Queries, accountId: string, filter: VolumeFilter): Promise<number> =>
   Number((await db.one<{ count: bigint }>(sql`select count(*) from volumes v where ${matching(accountId, filter)}`)).count)

@@ -1,8 +1,17 @@
 // The delivery queue: inserted with the event, claimed by any free worker, completed in batches.
-import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { meetsRest } from '../labels/service.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { UnnumberedEvent } from '../events/service.ts'
 import type { DeliveryStatus, WebhookRow } from './sql.ts'
+
+/** Of what the event is about: of the VM where it shows one. */
+function labelsIn(data: object): Record<string, string> {
+  const shown = data as Record<string, { labels?: Record<string, string> } | undefined>
+  return (shown['vm'] ?? shown['volume'] ?? shown['image'] ?? shown['address'])?.labels ?? {}
+}
+
+const meets = (labels: Sql, selector: Sql): Sql => sql`${labels} @> (${selector} -> 'equals') and ${meetsRest(labels, selector)}`
 
 /** One per matching subscription. The id is derived from event and subscription id, because only the database knows the matches. */
 export const insertDeliveries = (tx: Tx, event: UnnumberedEvent) =>
@@ -10,7 +19,8 @@ export const insertDeliveries = (tx: Tx, event: UnnumberedEvent) =>
     insert into webhook_deliveries (id, webhook_id, event_id, type, status, next_attempt_at, created_at)
     select left(${event.id}, 9) || left(md5(${event.id} || w.id), 16), w.id, ${event.id}, ${event.type}, 'PENDING',
       ${event.created_at}, ${event.created_at}
-    from webhooks w where w.account_id = ${event.account_id} and w.is_active and ${event.type} = any(w.events)`)
+    from webhooks w where w.account_id = ${event.account_id} and w.is_active and ${event.type} = any(w.events)
+      and (w.selector is null or ${meets(sql`${json(labelsIn(event.data))}::jsonb`, sql`w.selector`)})`)
 
 const dueAt = (now: Date): Sql =>
   sql`status = 'PENDING' and next_attempt_at <= ${now} and (claimed_until is null or claimed_until <= ${now})`

@@ -11,6 +11,7 @@ import {
   TestResult,
   Webhook,
   webhookInputs,
+  WebhookQuery,
   WebhookWithSecret,
   type WebhookInputs,
 } from './schema.ts'
@@ -32,8 +33,8 @@ const declareRoutes = (api: Api, deps: Deps, { CreateWebhook, UpdateWebhook }: W
 
   api.page(
     '/webhooks',
-    { operationId: 'listWebhooks', summary: 'List webhooks, newest first', tag, scope: read, data: Webhook },
-    ({ principal }, page) => listWebhooks(db, principal.accountId, page),
+    { operationId: 'listWebhooks', summary: 'List webhooks, newest first', tag, scope: read, query: WebhookQuery, data: Webhook },
+    ({ principal, query }, page) => listWebhooks(db, principal.accountId, query.labelSelector, page),
   )
 
   api.post(

@@ -1,5 +1,6 @@
 import { nullable, object, oneOf, Timestamp, Type, type Static, type TSchema, nameText } from '../../http/api/schema.ts'
 import { defineEvent, type EventCatalog, type EventSpec, type EventType, type PayloadsOf } from '../events/schema.ts'
+import { Labels, LabelSelector, labelQuery, ShownLabels } from '../labels/schema.ts'
 
 const Url = Type.String({
   format: 'uri',
@@ -8,6 +9,13 @@ const Url = Type.String({
   description: 'An https URL with a public host',
 })
 const Description = nameText(0, 200)
+const Selector = nullable(
+  Type.String({
+    ...LabelSelector,
+    description:
+      'Only events of VMs, volumes, images and addresses whose labels, as the event shows them, meet this, such as `env=prod,!canary`; other events count as without labels. Null: all',
+  }),
+)
 
 const fields = {
   id: Type.String(),
@@ -15,6 +23,8 @@ const fields = {
   events: Type.Array(Type.String()),
   isActive: Type.Boolean({ description: 'False after a 410, after 10 failures in a row with no success for 5 days, or when switched off' }),
   description: Type.String(),
+  labels: ShownLabels,
+  labelSelector: nullable(Type.String({ description: 'Only events of resources with such labels are sent; null: all' })),
   failCount: Type.Integer({ description: 'Attempts that have failed in a row' }),
   disabledReason: nullable(Type.String({ description: 'Why isActive became false by itself' })),
   lastSuccessAt: nullable(Timestamp),
@@ -38,11 +48,19 @@ export function webhookInputs(catalog: EventCatalog) {
     description: 'What to be told of; a name given twice counts once',
   })
   return {
-    CreateWebhook: object({ url: Url, events, description: Type.Optional(Description) }),
+    CreateWebhook: object({
+      url: Url,
+      events,
+      description: Type.Optional(Description),
+      labels: Type.Optional(Labels),
+      labelSelector: Type.Optional(Selector),
+    }),
     UpdateWebhook: object({
       url: Type.Optional(Url),
       events: Type.Optional(events),
       description: Type.Optional(Description),
+      labels: Type.Optional(Labels),
+      labelSelector: Type.Optional(Selector),
       isActive: Type.Optional(
         Type.Boolean({ description: 'true begins anew with a failCount of 0; false cancels what is still to be sent' }),
       ),
@@ -52,6 +70,8 @@ export function webhookInputs(catalog: EventCatalog) {
 export type WebhookInputs = ReturnType<typeof webhookInputs>
 export type CreateWebhook = Static<WebhookInputs['CreateWebhook']>
 export type UpdateWebhook = Static<WebhookInputs['UpdateWebhook']>
+
+export const WebhookQuery = labelQuery
 
 export const DeletedWebhook = object({ id: Type.String() })
 

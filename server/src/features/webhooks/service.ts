@@ -4,7 +4,7 @@ import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { getAccount, releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
+import { getAccount, releaseQuota, reserveQuota } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
 import { newSecret, sealSecret } from './message.ts'
 import { overlapUntil } from './schedule.ts'
@@ -16,9 +16,14 @@ const QUOTA = 'webhooks'
 
 type Service = Pick<Deps, 'clock' | 'vault'>
 
-export async function listWebhooks(db: Queries, accountId: string, page: PageRequest): Promise<Paged<Webhook>> {
-  const total = Number(await quotaUsed(db, accountId, QUOTA))
-  return pageOf(page, total, async (range) => (await sql.listWebhooks(db, accountId, range)).map(toWebhook))
+export async function listWebhooks(
+  db: Queries,
+  accountId: string,
+  labelSelector: string | undefined,
+  page: PageRequest,
+): Promise<Paged<Webhook>> {
+  const total = await sql.countWebhooks(db, accountId, labelSelector)
+  return pageOf(page, total, async (range) => (await sql.listWebhooks(db, accountId, labelSelector, range)).map(toWebhook))
 }
 
 export const getWebhook = async (db: Queries, accountId: string, id: string): Promise<Webhook> =>
@@ -47,6 +52,8 @@ export async function createWebhook(
     url: input.url,
     events: [...new Set(input.events)],
     description: input.description ?? '',
+    labels: input.labels ?? {},
+    label_selector: input.labelSelector ?? null,
     secret: sealSecret(vault, id, secret),
     created_at: clock.now(),
   })
@@ -64,10 +71,21 @@ export async function updateWebhook(
   const before = await lockWebhook(tx, accountId, id)
   if (input.url !== undefined && input.url !== before.url) await requireNotSuspended(tx, accountId)
   requireCallable(reasonAgainst)
-  const { url = before.url, description = before.description, isActive = before.is_active } = input
+  const { url = before.url, description = before.description, labels = before.labels, isActive = before.is_active } = input
+  const { labelSelector: label_selector = before.label_selector } = input
   const events = input.events ? [...new Set(input.events)] : before.events
   const anew = isActive && !before.is_active ? { fail_count: 0, disabled_reason: null, active_since: now } : {}
-  const row = await sql.updateWebhook(tx, { ...before, url, events, description, is_active: isActive, ...anew, updated_at: now })
+  const row = await sql.updateWebhook(tx, {
+    ...before,
+    url,
+    events,
+    description,
+    labels,
+    label_selector,
+    is_active: isActive,
+    ...anew,
+    updated_at: now,
+  })
   if (!isActive) await sql.cancelPending(tx, [id], now)
   return toWebhook(row)
 }

@@ -1,23 +1,36 @@
 // Subscriptions and their log. Lock order: subscription before delivery.
-import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import { parseSelector, selectedBy } from '../labels/service.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
 export type WebhookRow = Row<'webhooks'>
 
-export type NewWebhook = Pick<WebhookRow, 'id' | 'account_id' | 'url' | 'events' | 'description' | 'secret' | 'created_at'>
+export type NewWebhook = Pick<
+  WebhookRow,
+  'id' | 'account_id' | 'url' | 'events' | 'description' | 'labels' | 'label_selector' | 'secret' | 'created_at'
+>
+
+const parsed = (selector: string | null): string | null => selector && json(parseSelector(selector))
 
 export const insertWebhook = (tx: Tx, row: NewWebhook) =>
   tx.one<WebhookRow>(sql`
-    insert into webhooks (id, account_id, url, events, description, secret, active_since, created_at, updated_at)
-    values (${row.id}, ${row.account_id}, ${row.url}, ${row.events}, ${row.description}, ${row.secret},
+    insert into webhooks (id, account_id, url, events, description, labels, label_selector, selector, secret, active_since, created_at, updated_at)
+    values (${row.id}, ${row.account_id}, ${row.url}, ${row.events}, ${row.description}, ${json(row.labels)}, ${row.label_selector}, ${parsed(row.label_selector)}, ${row.secret},
       ${row.created_at}, ${row.created_at}, ${row.created_at})
     returning ${allColumns('webhooks')}`)
 
-export const listWebhooks = (db: Queries, accountId: string, range: PageRange) =>
-  db.many<WebhookRow>(sql`
-    select ${allColumns('webhooks')} from webhooks where account_id = ${accountId} and deleted_at is null ${newestFirst(sql`id`, range)}`)
+const listed = (accountId: string, labelSelector: string | undefined) =>
+  sql`account_id = ${accountId} and deleted_at is null ${selectedBy(sql`labels`, labelSelector)}`
+
+export const countWebhooks = async (db: Queries, accountId: string, labelSelector: string | undefined): Promise<number> =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from webhooks where ${listed(accountId, labelSelector)}`)).count)
+
+export const listWebhooks = (db: Queries, accountId: string, labelSelector: string | undefined, range: PageRange) =>
+  db.many<WebhookRow>(
+    sql`select ${allColumns('webhooks')} from webhooks where ${listed(accountId, labelSelector)} ${newestFirst(sql`id`, range)}`,
+  )
 
 export const findWebhook = (db: Queries, accountId: string, id: string) =>
   db.maybe<WebhookRow>(
@@ -32,7 +45,8 @@ export const lockWebhook = (tx: Tx, accountId: string, id: string) =>
 /** Writes the columns that the owner may change. */
 export const updateWebhook = (tx: Tx, row: WebhookRow) =>
   tx.one<WebhookRow>(sql`
-    update webhooks set url = ${row.url}, events = ${row.events}, description = ${row.description}, is_active = ${row.is_active},
+    update webhooks set url = ${row.url}, events = ${row.events}, description = ${row.description}, labels = ${json(row.labels)},
+      label_selector = ${row.label_selector}, selector = ${parsed(row.label_selector)}, is_active = ${row.is_active},
       disabled_reason = ${row.disabled_reason}, fail_count = ${row.fail_count}, active_since = ${row.active_since},
       secret = ${row.secret}, previous_secret = ${row.previous_secret}, previous_secret_until = ${row.previous_secret_until},
       updated_at = ${row.updated_at}

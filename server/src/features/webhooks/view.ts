@@ -10,6 +10,8 @@ export const toWebhook = (row: WebhookRow): Webhook => ({
   events: row.events,
   isActive: row.is_active,
   description: row.description,
+  labels: row.labels,
+  labelSelector: row.label_selector,
   failCount: row.fail_count,
   disabledReason: row.disabled_reason,
   lastSuccessAt: iso(row.last_success_at),

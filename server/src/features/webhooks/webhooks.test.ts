@@ -4,6 +4,7 @@ import { webhookApp } from '../../../test/webhook-fixture.ts'
 import { sql } from '../../kernel/database/db.ts'
 import type { EventType } from '../events/schema.ts'
 import { eventCatalog } from '../index.ts'
+import { sampleEvent } from '../../../test/sample-event.ts'
 
 const app = await webhookApp()
 const { subscribe, happen, deliver, deliveriesOf } = app
@@ -33,6 +34,8 @@ describe('POST /webhooks', () => {
       events: ['vm.created'],
       isActive: true,
       description: 'CI',
+      labels: {},
+      labelSelector: null,
       failCount: 0,
       disabledReason: null,
       lastSuccessAt: null,
@@ -179,5 +182,49 @@ describe('secrets', () => {
       expect([name, rows]).toEqual([name, []])
     }
     expect(await deliveriesOf(customer, id)).toHaveLength(2)
+  })
+})
+
+describe('a webhook with a labelSelector', () => {
+  const labelled = (type: 'vm.started' | 'volume.created', labels: Record<string, string>) => {
+    const data = sampleEvent('', type).data as { vm?: object; volume?: object }
+    return data.vm ? { vm: { ...data.vm, labels } } : { volume: { ...data.volume, labels } }
+  }
+
+  test('is told of events of what the selector selects, as the event shows its labels', async () => {
+    const customer = await app.given.customer()
+    const { url } = await receiver()
+    const events = ['vm.started', 'volume.created', 'ticket.reply']
+    const withSelector = async (labelSelector: string | null) =>
+      (await customer.post('/webhooks', { url, events, labelSelector })).body.data.id as string
+    const [prod, notProd, few, all] = [
+      await withSelector('env=prod,tier in (web,db)'),
+      await withSelector('env!=prod'),
+      await withSelector('!env'),
+      await withSelector(null),
+    ]
+    await happen(customer, 'vm.started', labelled('vm.started', { env: 'prod', tier: 'web' }))
+    await happen(customer, 'vm.started', labelled('vm.started', { env: 'prod' }))
+    await happen(customer, 'volume.created', labelled('volume.created', { env: 'test' }))
+    await happen(customer, 'ticket.reply')
+    const told = async (id: string) => (await deliveriesOf(customer, id)).map(({ type }: { type: string }) => type)
+    expect(await told(prod)).toEqual(['vm.started'])
+    expect(await told(notProd)).toEqual(['ticket.reply', 'volume.created'])
+    expect(await told(few)).toEqual(['ticket.reply'])
+    expect(await told(all)).toEqual(['ticket.reply', 'volume.created', 'vm.started', 'vm.started'])
+  })
+
+  test('can be given another one, or none', async () => {
+    const customer = await app.given.customer()
+    const { id } = (await customer.post('/webhooks', { url: URL, events: ['vm.started'], labelSelector: 'env=prod' })).body.data
+    const change = async (labelSelector: unknown) => (await customer.patch(`/webhooks/${id}`, { labelSelector })).body
+    expect((await change('env=test')).data).toMatchObject({ labelSelector: 'env=test' })
+    expect((await customer.patch(`/webhooks/${id}`, { description: 'x' })).body.data).toMatchObject({ labelSelector: 'env=test' })
+    expect((await change('env is test')).error).toMatch(/"env is test" is not understood/)
+    await happen(customer, 'vm.started', labelled('vm.started', { env: 'prod' }))
+    expect(await deliveriesOf(customer, id)).toEqual([])
+    expect((await change(null)).data).toMatchObject({ labelSelector: null })
+    await happen(customer, 'vm.started', labelled('vm.started', { env: 'prod' }))
+    expect(await deliveriesOf(customer, id)).toHaveLength(1)
   })
 })

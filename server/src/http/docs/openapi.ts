@@ -255,7 +255,7 @@ function withoutOwnKeywords(schema: Json, components: Components, direction: Dir
 function copyKeyword(key: string, value: unknown, inner: (each: unknown) => unknown): unknown {
   if (key === 'properties') return Object.fromEntries(Object.entries(value as Json).map(([name, each]) => [name, inner(each)]))
   if (key === 'anyOf' || key === 'oneOf' || key === 'allOf') return (value as unknown[]).map(inner)
-  if (key === 'items' || key === 'additionalProperties') return inner(value)
+  if (key === 'items' || key === 'additionalProperties' || key === 'propertyNames') return inner(value)
   return value
 }
 

@@ -10,6 +10,8 @@ import { regionsQuery } from '../../queries/catalog.ts'
 import { addressesQuery } from '../../queries/network.ts'
 import { vmChoicesQuery } from '../../queries/vms.ts'
 import { commonMessages } from '../../messages/common.ts'
+import { labelMessages } from '../../messages/labels.ts'
+import { LabelChips, LabelFilter, LabelsDialog } from '../../ui/Labels.tsx'
 import { addressMessages as w } from '../../messages/addresses.ts'
 import { reverseNameMessages } from '../../messages/reverse-names.ts'
 import { Empty } from '../../ui/AsyncState.tsx'
@@ -30,14 +32,14 @@ import { RowMenu } from '../../ui/RowMenu.tsx'
 import { Status, toneOf } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
 
-type Open = { what: 'reserve' } | { what: 'rename' | 'reverse' | 'assign' | 'unassign' | 'release'; address: Address } | null
+type Open = { what: 'reserve' } | { what: 'rename' | 'labels' | 'reverse' | 'assign' | 'unassign' | 'release'; address: Address } | null
 
 export default function Addresses() {
   const [open, setOpen] = useState<Open>(null)
   const close = (): void => setOpen(null)
   const { search } = usePaging()
   const currency = useCurrency()
-  const addresses = useQuery(addressesQuery({ page: search.page, limit: search.limit }))
+  const addresses = useQuery(addressesQuery({ page: search.page, limit: search.limit, labelSelector: search.labels }))
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
   const nameOf = (vmId: string): string => vms.find(({ id }) => id === vmId)?.name ?? vmId
   const reserve = (
@@ -50,10 +52,11 @@ export default function Addresses() {
     {
       head: w.name,
       truncate: ({ name }) => name,
-      cell: ({ name, region }) => (
+      cell: ({ name, region, labels }) => (
         <div>
           <span>{name}</span>
           <div className="muted">{region.name}</div>
+          <LabelChips labels={labels} />
         </div>
       ),
     },
@@ -106,6 +109,7 @@ export default function Addresses() {
             { label: w.assign, onClick: () => setOpen({ what: 'assign', address }) },
             ...(address.vmId === null ? [] : [{ label: w.unassign, onClick: () => setOpen({ what: 'unassign', address }) }]),
             { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', address }) },
+            { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', address }) },
             { label: reverseNameMessages.set, onClick: () => setOpen({ what: 'reverse', address }) },
             { label: w.release, onClick: () => setOpen({ what: 'release', address }), danger: true },
           ]}
@@ -114,7 +118,16 @@ export default function Addresses() {
     },
   ]
   return (
-    <Page title={w.title} about={w.about} actions={reserve}>
+    <Page
+      title={w.title}
+      about={w.about}
+      actions={
+        <>
+          <LabelFilter />
+          {reserve}
+        </>
+      }
+    >
       <Card flush>
         <PagedTable
           of={addresses}
@@ -124,6 +137,15 @@ export default function Addresses() {
         />
       </Card>
       {open?.what === 'reserve' && <ReserveAddress onClose={close} />}
+      {open?.what === 'labels' && (
+        <LabelsDialog
+          name={open.address.name}
+          labels={open.address.labels}
+          write={(labels) => berth.addresses.update(open.address.id, { labels })}
+          invalidates={['addresses']}
+          onClose={close}
+        />
+      )}
       {open?.what === 'rename' && (
         <RenameDialog
           title={w.rename(open.address.name)}

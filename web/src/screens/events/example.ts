@@ -28,6 +28,7 @@ const vm: VmListItem = {
   osTemplate: { slug: 'debian-12', name: 'Debian', version: '12', arch: 'x86_64' },
   billing: { nextRenewalAt: '2027-04-01T09:30:00.000Z', status: 'ACTIVE', priceMonthly: '12.00' },
   createdAt: at,
+  labels: { env: 'prod' },
   shelvedAt: null,
 }
 const ofVm: VmEventData = { vm, actionId: 'cmb3v8k2p0005exampleac001', reason: null, sequence: 4 }
@@ -46,6 +47,7 @@ const snapshot: Snapshot = {
   vmId,
   name: 'before upgrade',
   description: '',
+  labels: {},
   status: 'AVAILABLE',
   size: '1288490188',
   sizeRefreshedAt: at,
@@ -55,6 +57,7 @@ const backup: Backup = {
   id: 'cmb3v8k2p0007examplebk001',
   vmId,
   name: 'daily',
+  labels: {},
   type: 'DAILY',
   status: 'AVAILABLE',
   size: '1288490188',
@@ -88,6 +91,8 @@ const webhook: Webhook = {
   events: ['vm.created'],
   isActive: false,
   description: '',
+  labels: {},
+  labelSelector: null,
   failCount: 10,
   disabledReason: 'The receiver answered 410: it wants no more events',
   lastSuccessAt: null,
@@ -98,6 +103,7 @@ const ofAddress = {
   address: {
     id: 'cmb3v8k2p0012examplead001',
     name: 'www',
+    labels: {},
     address: '198.51.100.7',
     region: { slug: 'fra1', name: 'Frankfurt' },
     vmId: ofVm.vm.id,
@@ -168,6 +174,7 @@ const ofVolumeSnapshot = {
     volumeId: ofVolume.volume.id,
     name: 'before upgrade',
     description: '',
+    labels: {},
     status: 'AVAILABLE' as const,
     size: '1288490188',
     sizeRefreshedAt: at,

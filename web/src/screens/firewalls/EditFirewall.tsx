@@ -6,6 +6,7 @@ import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
+import { LabelsInput, readLabels, toTexts } from '../../ui/Labels.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { commonMessages } from '../../messages/common.ts'
 import { firewallMessages as w } from '../../messages/firewalls.ts'
@@ -15,8 +16,9 @@ export function EditFirewall({ firewall, onClose }: { firewall?: Firewall; onClo
   const [name, setName] = useState(firewall?.name ?? '')
   const [description, setDescription] = useState(firewall?.description ?? '')
   const [coversPrivate, setCoversPrivate] = useState(firewall?.coversPrivate ?? false)
+  const [labels, setLabels] = useState(toTexts(firewall?.labels ?? {}))
   const navigate = useNavigate()
-  const body = { name, description, coversPrivate }
+  const body = { name, description, coversPrivate, labels: readLabels(labels) }
   const save = useWrite(() => (firewall ? berth.firewalls.update(firewall.id, body) : berth.firewalls.create(body)), {
     inForm: true,
     invalidates: ['firewalls', 'limits'],
@@ -44,6 +46,7 @@ export function EditFirewall({ firewall, onClose }: { firewall?: Firewall; onClo
           onChange={(event) => setDescription(event.currentTarget.value)}
           error={fieldError(save.error, 'description')}
         />
+        <LabelsInput texts={labels} onChange={setLabels} error={save.error} />
         <Switch
           label={w.coversPrivate}
           description={w.coversPrivateAbout}

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { firewallsQuery } from '../../queries/network.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { TextLink } from '../../ui/links.tsx'
+import { LabelChips, LabelFilter } from '../../ui/Labels.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
@@ -17,7 +18,7 @@ import { EditFirewall } from './EditFirewall.tsx'
 export default function FirewallList() {
   const [creates, setCreates] = useState(false)
   const { search } = usePaging()
-  const firewalls = useQuery(firewallsQuery({ page: search.page, limit: search.limit }))
+  const firewalls = useQuery(firewallsQuery({ page: search.page, limit: search.limit, labelSelector: search.labels }))
   const create = (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreates(true)}>
       {w.create}
@@ -27,12 +28,13 @@ export default function FirewallList() {
     {
       head: w.name,
       truncate: ({ name, description }) => [name, description].filter(Boolean).join(': '),
-      cell: ({ id, name, description }) => (
+      cell: ({ id, name, description, labels }) => (
         <div>
           <TextLink to="/firewalls/$firewallId" params={{ firewallId: id }}>
             {name}
           </TextLink>
           <div className="muted">{description}</div>
+          <LabelChips labels={labels} />
         </div>
       ),
     },
@@ -42,7 +44,16 @@ export default function FirewallList() {
     { head: w.applied, cell: ({ applied }) => <Status tone={applied ? 'good' : 'busy'}>{applied ? w.appliedYes : w.appliedNo}</Status> },
   ]
   return (
-    <Page title={w.title} about={w.about} actions={create}>
+    <Page
+      title={w.title}
+      about={w.about}
+      actions={
+        <>
+          <LabelFilter />
+          {create}
+        </>
+      }
+    >
       <Card flush>
         <PagedTable
           of={firewalls}

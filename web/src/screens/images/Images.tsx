@@ -16,6 +16,7 @@ import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { ErrorAlert, Form } from '../../ui/Form.tsx'
 import { formatBytes, formatDate, formatDisk, formatMoney } from '../../ui/format.ts'
 import { Icon } from '../../ui/Icon.tsx'
+import { LabelFilter } from '../../ui/Labels.tsx'
 import { Card, Page, Stack } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
@@ -36,7 +37,7 @@ export default function Images() {
   const { search } = usePaging()
   const currency = useCurrency()
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
-  const images = useQuery(imagesQuery({ page: search.page, limit: search.limit }))
+  const images = useQuery(imagesQuery({ page: search.page, limit: search.limit, labelSelector: search.labels }))
   const protect = useWrite(({ id, isProtected }: Image) => berth.images.update(id, { isProtected: !isProtected }), {
     invalidates: ['images'],
     successMessage: ({ name }) => w.changed(name),
@@ -84,7 +85,16 @@ export default function Images() {
     },
   ]
   return (
-    <Page title={w.title} about={w.about} actions={create}>
+    <Page
+      title={w.title}
+      about={w.about}
+      actions={
+        <>
+          <LabelFilter />
+          {create}
+        </>
+      }
+    >
       <Card flush>
         <PagedTable
           of={images}

@@ -15,17 +15,19 @@ import { RowMenu } from '../../ui/RowMenu.tsx'
 import { Empty } from '../../ui/AsyncState.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { commonMessages } from '../../messages/common.ts'
+import { labelMessages } from '../../messages/labels.ts'
+import { LabelChips, LabelFilter, LabelsDialog } from '../../ui/Labels.tsx'
 import { networkMessages as w } from '../../messages/networks.ts'
 import { CreateNetwork } from './CreateNetwork.tsx'
 import { DeleteNetwork } from './DeleteNetwork.tsx'
 
-type Open = { what: 'create' } | { what: 'rename' | 'delete'; network: Network } | null
+type Open = { what: 'create' } | { what: 'rename' | 'labels' | 'delete'; network: Network } | null
 
 export default function Networks() {
   const [open, setOpen] = useState<Open>(null)
   const close = (): void => setOpen(null)
   const { search } = usePaging()
-  const networks = useQuery(networksQuery({ page: search.page, limit: search.limit }))
+  const networks = useQuery(networksQuery({ page: search.page, limit: search.limit, labelSelector: search.labels }))
   const create = (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen({ what: 'create' })}>
       {w.create}
@@ -35,10 +37,13 @@ export default function Networks() {
     {
       head: w.name,
       truncate: ({ name }) => name,
-      cell: ({ id, name }) => (
-        <TextLink to="/networks/$networkId" params={{ networkId: id }}>
-          {name}
-        </TextLink>
+      cell: ({ id, name, labels }) => (
+        <div>
+          <TextLink to="/networks/$networkId" params={{ networkId: id }}>
+            {name}
+          </TextLink>
+          <LabelChips labels={labels} />
+        </div>
       ),
     },
     { head: w.cidr, cell: ({ cidr }) => <Copyable text={cidr} what={w.cidr} /> },
@@ -59,6 +64,7 @@ export default function Networks() {
           name={network.name}
           items={[
             { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', network }) },
+            { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', network }) },
             { label: w.delete, onClick: () => setOpen({ what: 'delete', network }), danger: true },
           ]}
         />
@@ -66,7 +72,16 @@ export default function Networks() {
     },
   ]
   return (
-    <Page title={w.title} about={w.about} actions={create}>
+    <Page
+      title={w.title}
+      about={w.about}
+      actions={
+        <>
+          <LabelFilter />
+          {create}
+        </>
+      }
+    >
       <Card flush>
         <PagedTable
           of={networks}
@@ -76,6 +91,15 @@ export default function Networks() {
         />
       </Card>
       {open?.what === 'create' && <CreateNetwork onClose={close} />}
+      {open?.what === 'labels' && (
+        <LabelsDialog
+          name={open.network.name}
+          labels={open.network.labels}
+          write={(labels) => berth.networks.update(open.network.id, { labels })}
+          invalidates={['networks']}
+          onClose={close}
+        />
+      )}
       {open?.what === 'rename' && (
         <RenameDialog
           title={w.rename(open.network.name)}

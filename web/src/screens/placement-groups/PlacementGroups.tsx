@@ -16,16 +16,18 @@ import { RowMenu } from '../../ui/RowMenu.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { commonMessages } from '../../messages/common.ts'
+import { labelMessages } from '../../messages/labels.ts'
+import { LabelChips, LabelFilter, LabelsDialog } from '../../ui/Labels.tsx'
 import { placementGroupMessages as w } from '../../messages/placement-groups.ts'
 import { CreatePlacementGroup } from './CreatePlacementGroup.tsx'
 
-type Open = { what: 'create' } | { what: 'rename' | 'delete'; group: PlacementGroup } | null
+type Open = { what: 'create' } | { what: 'rename' | 'labels' | 'delete'; group: PlacementGroup } | null
 
 export default function PlacementGroups() {
   const [open, setOpen] = useState<Open>(null)
   const close = (): void => setOpen(null)
   const { search } = usePaging()
-  const groups = useQuery(placementGroupsQuery({ page: search.page, limit: search.limit }))
+  const groups = useQuery(placementGroupsQuery({ page: search.page, limit: search.limit, labelSelector: search.labels }))
   const create = (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen({ what: 'create' })}>
       {w.create}
@@ -33,7 +35,16 @@ export default function PlacementGroups() {
   )
   const namesOf = ({ vms }: PlacementGroup): string => vms.map(({ name }) => name).join(', ') || commonMessages.none
   const columns: Column<PlacementGroup>[] = [
-    { head: commonMessages.name, truncate: ({ name }) => name, cell: ({ name }) => <strong>{name}</strong> },
+    {
+      head: commonMessages.name,
+      truncate: ({ name }) => name,
+      cell: ({ name, labels }) => (
+        <div>
+          <strong>{name}</strong>
+          <LabelChips labels={labels} />
+        </div>
+      ),
+    },
     { head: w.policy, cell: ({ policy }) => w.policies[policy] },
     { head: w.vms, truncate: namesOf, cell: namesOf },
     { head: w.hosts, cell: ({ hostCount }) => hostCount },
@@ -48,6 +59,7 @@ export default function PlacementGroups() {
           name={group.name}
           items={[
             { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', group }) },
+            { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', group }) },
             { label: w.delete, onClick: () => setOpen({ what: 'delete', group }), danger: true },
           ]}
         />
@@ -55,7 +67,16 @@ export default function PlacementGroups() {
     },
   ]
   return (
-    <Page title={w.title} about={w.about} actions={create}>
+    <Page
+      title={w.title}
+      about={w.about}
+      actions={
+        <>
+          <LabelFilter />
+          {create}
+        </>
+      }
+    >
       <Card flush>
         <PagedTable
           of={groups}
@@ -65,6 +86,15 @@ export default function PlacementGroups() {
         />
       </Card>
       {open?.what === 'create' && <CreatePlacementGroup onClose={close} />}
+      {open?.what === 'labels' && (
+        <LabelsDialog
+          name={open.group.name}
+          labels={open.group.labels}
+          write={(labels) => berth.placementGroups.update(open.group.id, { labels })}
+          invalidates={['placement-groups']}
+          onClose={close}
+        />
+      )}
       {open?.what === 'rename' && (
         <RenameDialog
           title={w.rename(open.group.name)}

@@ -16,23 +16,34 @@ import { Empty } from '../../ui/AsyncState.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { commonMessages } from '../../messages/common.ts'
+import { labelMessages } from '../../messages/labels.ts'
+import { LabelChips, LabelFilter, LabelsDialog } from '../../ui/Labels.tsx'
 import { sshKeyMessages as w } from '../../messages/ssh-keys.ts'
 import { AddSshKey } from './AddSshKey.tsx'
 
-type Open = { what: 'add' } | { what: 'rename' | 'delete'; key: SshKey } | null
+type Open = { what: 'add' } | { what: 'rename' | 'labels' | 'delete'; key: SshKey } | null
 
 export default function SshKeys() {
   const [open, setOpen] = useState<Open>(null)
   const close = (): void => setOpen(null)
   const { search } = usePaging()
-  const keys = useQuery(sshKeysQuery({ page: search.page, limit: search.limit }))
+  const keys = useQuery(sshKeysQuery({ page: search.page, limit: search.limit, labelSelector: search.labels }))
   const add = (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen({ what: 'add' })}>
       {w.add}
     </Button>
   )
   const columns: Column<SshKey>[] = [
-    { head: commonMessages.name, truncate: ({ name }) => name, cell: (key) => <strong>{key.name}</strong> },
+    {
+      head: commonMessages.name,
+      truncate: ({ name }) => name,
+      cell: (key) => (
+        <div>
+          <strong>{key.name}</strong>
+          <LabelChips labels={key.labels} />
+        </div>
+      ),
+    },
     { head: w.type, cell: (key) => <code>{key.type}</code> },
     { head: w.fingerprint, truncate: ({ fingerprint }) => fingerprint, cell: (key) => <code className="muted">{key.fingerprint}</code> },
     { head: w.vms, cell: (key) => w.vmCount(key.vmCount) },
@@ -47,6 +58,7 @@ export default function SshKeys() {
           name={key.name}
           items={[
             { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', key }) },
+            { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', key }) },
             { label: w.delete, onClick: () => setOpen({ what: 'delete', key }), danger: true },
           ]}
         />
@@ -54,7 +66,16 @@ export default function SshKeys() {
     },
   ]
   return (
-    <Page title={w.title} about={w.about} actions={add}>
+    <Page
+      title={w.title}
+      about={w.about}
+      actions={
+        <>
+          <LabelFilter />
+          {add}
+        </>
+      }
+    >
       <Card flush>
         <PagedTable
           of={keys}
@@ -64,6 +85,15 @@ export default function SshKeys() {
         />
       </Card>
       {open?.what === 'add' && <AddSshKey onClose={close} />}
+      {open?.what === 'labels' && (
+        <LabelsDialog
+          name={open.key.name}
+          labels={open.key.labels}
+          write={(labels) => berth.sshKeys.update(open.key.id, { labels })}
+          invalidates={['ssh-keys']}
+          onClose={close}
+        />
+      )}
       {open?.what === 'rename' && (
         <RenameDialog
           title={w.rename(open.key.name)}

@@ -5,6 +5,7 @@ import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { Form } from '../../ui/Form.tsx'
+import { LabelsForm } from '../../ui/Labels.tsx'
 import { Card, Stack } from '../../ui/Page.tsx'
 import { commonMessages } from '../../messages/common.ts'
 import { vmMessages } from '../../messages/vm.ts'
@@ -33,6 +34,13 @@ export function VmSettings({ vm }: { vm: Vm }) {
         <div className={css['name']}>
           <NameForm key={vm.name} vm={vm} />
         </div>
+        <div style={{ height: 20 }} />
+        <LabelsForm
+          key={JSON.stringify(vm.labels)}
+          labels={vm.labels}
+          write={(labels) => berth.vms.update(vm.id, { labels })}
+          invalidates={invalidates}
+        />
         <div style={{ height: 20 }} />
         <Setting name={w.protect} about={w.protectAbout}>
           <Switch

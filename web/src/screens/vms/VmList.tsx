@@ -8,8 +8,10 @@ import { Card, Page } from '../../ui/Page.tsx'
 import { Paged } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { Empty } from '../../ui/AsyncState.tsx'
+import { LabelFilter } from '../../ui/Labels.tsx'
 import { StatusFilter } from '../../ui/StatusFilter.tsx'
 import { commonMessages } from '../../messages/common.ts'
+import { labelMessages } from '../../messages/labels.ts'
 import { vmsMessages as w } from '../../messages/vms.ts'
 import { STATUS_CHOICES, filterBy, findChoice } from './status-choices.ts'
 import { VmTable } from './VmTable.tsx'
@@ -17,7 +19,7 @@ import { VmTable } from './VmTable.tsx'
 export default function VmList() {
   const { search, filter } = usePaging()
   const status = findChoice(search.status)
-  const vms = useQuery(vmsQuery({ page: search.page, limit: search.limit, ...filterBy(status) }))
+  const vms = useQuery(vmsQuery({ page: search.page, limit: search.limit, labelSelector: search.labels, ...filterBy(status) }))
   const running = useQuery(runningActionsQuery)
   const traffic = useQuery(bandwidthQuery)
   const create = (
@@ -27,24 +29,26 @@ export default function VmList() {
   )
   const actions = (
     <>
+      <LabelFilter />
       <StatusFilter label={w.filter} status={status} choices={STATUS_CHOICES} />
       {create}
     </>
   )
-  const empty = status ? (
-    <Empty
-      icon="server"
-      title={w.noneWith(STATUS_CHOICES[status].toLowerCase())}
-      about={w.noneWithAbout}
-      action={
-        <Button variant="default" onClick={() => filter({ status: undefined })}>
-          {commonMessages.showAll}
-        </Button>
-      }
-    />
-  ) : (
-    <Empty icon="server" title={w.emptyTitle} about={w.emptyAbout} action={create} />
-  )
+  const empty =
+    status || search.labels ? (
+      <Empty
+        icon="server"
+        title={status ? w.noneWith(STATUS_CHOICES[status].toLowerCase()) : labelMessages.noneTitle}
+        about={status ? w.noneWithAbout : labelMessages.noneAbout}
+        action={
+          <Button variant="default" onClick={() => filter({ status: undefined, labels: undefined })}>
+            {commonMessages.showAll}
+          </Button>
+        }
+      />
+    ) : (
+      <Empty icon="server" title={w.emptyTitle} about={w.emptyAbout} action={create} />
+    )
   return (
     <Page title={w.title} about={w.about} actions={actions}>
       <Card flush>

@@ -2,6 +2,7 @@ import { isRenewed, type Action, type BandwidthUsage, type VmListItem } from '@b
 import { Link } from '@tanstack/react-router'
 import { Copyable } from '../../ui/CopyButton.tsx'
 import { formatBytes, formatOs, formatSize } from '../../ui/format.ts'
+import { LabelChips } from '../../ui/Labels.tsx'
 import { Meter } from '../../ui/Meter.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -52,6 +53,7 @@ const VmName = ({ vm }: { vm: VmListItem }) => (
       {vm.hostname !== vm.name && <span>{vm.hostname}</span>}
       {vm.isProtected && <span>{w.protectedVm}</span>}
     </div>
+    <LabelChips labels={vm.labels} />
   </div>
 )
 

@@ -7,6 +7,8 @@ import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { useCurrency } from '../../api/session.ts'
 import { commonMessages } from '../../messages/common.ts'
+import { labelMessages } from '../../messages/labels.ts'
+import { LabelChips, LabelFilter, LabelsDialog } from '../../ui/Labels.tsx'
 import { volumeMessages as w } from '../../messages/volumes.ts'
 import { regionsQuery } from '../../queries/catalog.ts'
 import { vmChoicesQuery, volumesQuery } from '../../queries/vms.ts'
@@ -28,7 +30,10 @@ import { StatusBadge } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { VolumeSnapshots } from './VolumeSnapshots.tsx'
 
-type Open = { what: 'create' } | { what: 'use' | 'rename' | 'attach' | 'detach' | 'grow' | 'snapshots' | 'delete'; volume: Volume } | null
+type Open =
+  | { what: 'create' }
+  | { what: 'use' | 'rename' | 'attach' | 'detach' | 'grow' | 'labels' | 'snapshots' | 'delete'; volume: Volume }
+  | null
 
 const MAX_GIB = 16_384
 
@@ -37,7 +42,7 @@ export default function Volumes() {
   const close = (): void => setOpen(null)
   const { search } = usePaging()
   const currency = useCurrency()
-  const volumes = useQuery(volumesQuery({ page: search.page, limit: search.limit }))
+  const volumes = useQuery(volumesQuery({ page: search.page, limit: search.limit, labelSelector: search.labels }))
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
   const nameOf = (vmId: string): string => vms.find(({ id }) => id === vmId)?.name ?? vmId
   const latest = (volume: Volume): Volume => volumes.data?.items.find(({ id }) => id === volume.id) ?? volume
@@ -54,10 +59,11 @@ export default function Volumes() {
     {
       head: w.name,
       truncate: ({ name, isProtected }) => (isProtected ? `${name}: ${w.isProtected}` : name),
-      cell: ({ name, isProtected }) => (
+      cell: ({ name, isProtected, labels }) => (
         <div>
           <strong>{name}</strong>
           {isProtected && <div className="muted">{w.isProtected}</div>}
+          <LabelChips labels={labels} />
         </div>
       ),
     },
@@ -107,6 +113,7 @@ export default function Volumes() {
             { label: w.grow, onClick: () => setOpen({ what: 'grow', volume }) },
             { label: w.snapshots.menu, onClick: () => setOpen({ what: 'snapshots', volume }) },
             { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', volume }) },
+            { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', volume }) },
             { label: volume.isProtected ? w.unprotect : w.protect, onClick: () => protect.mutate(volume) },
             { label: w.delete, onClick: () => setOpen({ what: 'delete', volume }), danger: true },
           ]}
@@ -115,7 +122,16 @@ export default function Volumes() {
     },
   ]
   return (
-    <Page title={w.title} about={w.about} actions={create}>
+    <Page
+      title={w.title}
+      about={w.about}
+      actions={
+        <>
+          <LabelFilter />
+          {create}
+        </>
+      }
+    >
       <Card flush>
         <PagedTable
           of={volumes}
@@ -125,6 +141,15 @@ export default function Volumes() {
         />
       </Card>
       {open?.what === 'create' && <CreateVolume vms={vms} onClose={close} />}
+      {open?.what === 'labels' && (
+        <LabelsDialog
+          name={open.volume.name}
+          labels={open.volume.labels}
+          write={(labels) => berth.volumes.update(open.volume.id, { labels })}
+          invalidates={['volumes']}
+          onClose={close}
+        />
+      )}
       {open?.what === 'rename' && (
         <RenameDialog
           title={w.rename(open.volume.name)}

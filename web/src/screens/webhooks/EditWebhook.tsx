@@ -7,6 +7,7 @@ import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Stack } from '../../ui/Page.tsx'
+import { labelMessages } from '../../messages/labels.ts'
 import { commonMessages } from '../../messages/common.ts'
 import { webhookMessages as w } from '../../messages/webhooks.ts'
 
@@ -24,8 +25,9 @@ export function EditWebhook({ webhook, onClose, onCreated }: Props) {
   const [url, setUrl] = useState(webhook?.url ?? '')
   const [description, setDescription] = useState(webhook?.description ?? '')
   const [events, setEvents] = useState<string[]>(webhook?.events ?? ['vm.created', 'vm.terminated'])
+  const [selector, setSelector] = useState(webhook?.labelSelector ?? '')
   const isAll = events.length === WEBHOOK_EVENTS.length
-  const body = { url, description, events } as Body<'createWebhook'>
+  const body = { url, description, events, labelSelector: selector.trim() || null } as Body<'createWebhook'>
   const save = useWrite<void, Webhook | WebhookWithSecret>(
     () => (webhook ? berth.webhooks.update(webhook.id, body) : berth.webhooks.create(body)),
     {
@@ -75,6 +77,15 @@ export function EditWebhook({ webhook, onClose, onCreated }: Props) {
             ))}
           </Stack>
         </Checkbox.Group>
+        <TextInput
+          label={w.labelSelector}
+          description={w.labelSelectorHint}
+          placeholder={labelMessages.filterHint}
+          value={selector}
+          onChange={(event) => setSelector(event.currentTarget.value)}
+          error={fieldError(save.error, 'labelSelector')}
+          spellCheck={false}
+        />
         <TextInput
           label={w.description}
           value={description}

@@ -72,6 +72,7 @@ describe('POST /vms', async () => {
       'ipAddress',
       'ipv6Address',
       'ipv6Prefix',
+      'labels',
       'shelvedAt',
       'region',
       'plan',

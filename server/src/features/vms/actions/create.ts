@@ -158,6 +158,7 @@ export async function createVm(
       daily_backup: dailyBackup,
       public_ipv4: publicIpv4,
       is_protected: input.isProtected ?? false,
+      labels: input.labels ?? {},
       renewal_day: renewalDay,
       period_started_at: now,
       period_price_cents: price,

@@ -32,7 +32,7 @@ export async function update(
 ): Promise<Vm | DryRunResult<Quote>> {
   if (Object.keys(change).length === 0)
     throw invalid(
-      'give at least one of name, isProtected, dailyBackupEnabled, network10gEnabled, backupPolicy, placementGroupId, reverseName, ipv6ReverseName',
+      'give at least one of name, isProtected, dailyBackupEnabled, network10gEnabled, backupPolicy, placementGroupId, labels, reverseName, ipv6ReverseName',
     )
   const now = deps.clock.now()
   const vm = await lockOwnVm(tx, who, vmId)
@@ -47,6 +47,7 @@ export async function update(
   await sql.updateVm(tx, now, {
     id: vm.id,
     name: change.name ?? vm.name,
+    labels: change.labels ?? vm.labels,
     is_protected: change.isProtected ?? vm.is_protected,
     daily_backup: wanted.dailyBackup,
     network_10g: wanted.network10g,

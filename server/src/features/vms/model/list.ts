@@ -7,6 +7,7 @@ import { parseIp } from '../../../kernel/ip-range.ts'
 import { quotaUsed, usedOfQuota } from '../../accounts/service.ts'
 import { findPlan, findRegion } from '../../catalog/service.ts'
 import { findFirewall } from '../../firewalls/service.ts'
+import { selectedBy } from '../../labels/service.ts'
 import { findNetwork } from '../../networks/service.ts'
 import type { VmListItem, VmQuery, VmSort } from '../schema.ts'
 import { listColumns } from './read.ts'
@@ -56,17 +57,19 @@ interface Filter {
   shelved?: boolean | undefined
   name?: string | undefined
   address?: string | undefined
+  labelSelector?: string | undefined
 }
 
 /** Null without any filter. What a filter names must exist: an empty list would hide a typo. */
 async function resolveFilter(db: Queries, accountId: string, query: VmQuery): Promise<Filter | null> {
-  const { status, region, plan, network, firewall, shelved, name, address } = query
+  const { status, region, plan, network, firewall, shelved, name, address, labelSelector } = query
   if (address !== undefined && !parseIp(address)) throw invalid('address must be an address such as 198.51.100.7 or 2001:db8::7', 'address')
   const filter: Filter = {
     status,
     shelved,
     name,
     address,
+    labelSelector,
     regionId: region && known('region', 'a region', await findRegion(db, region)),
     planId: plan === 'custom' ? null : plan && known('plan', 'a plan, or custom', await findPlan(db, plan)),
     networkId: network && known('network', 'a private network of yours', await findNetwork(db, accountId, network)),
@@ -81,7 +84,10 @@ function known(field: string, what: string, row: { id: string } | undefined): st
 }
 
 /** Adds only the requested conditions that an index serves, so that each combination has its own plan. */
-function matching(accountId: string, { status, regionId, planId, networkId, firewallId, shelved, name, address }: Filter): Sql {
+function matching(
+  accountId: string,
+  { status, regionId, planId, networkId, firewallId, shelved, name, address, labelSelector }: Filter,
+): Sql {
   const like = name === undefined ? null : `%${name.replace(/[\\%_]/g, '\\$&')}%`
   let where = sql`v.account_id = ${accountId} and (${like}::text is null or v.name ilike ${like})
     and (${shelved ?? null}::boolean is null or (v.shelved_at is not null) = ${shelved ?? null})
@@ -92,7 +98,7 @@ function matching(accountId: string, { status, regionId, planId, networkId, fire
   if (planId !== undefined) where = sql`${where} and v.plan_id is not distinct from ${planId}`
   if (networkId) where = sql`${where} and exists (select from network_attachments a where a.network_id = ${networkId} and a.vm_id = v.id)`
   if (firewallId) where = sql`${where} and exists (select from firewall_bindings b where b.firewall_id = ${firewallId} and b.vm_id = v.id)`
-  return where
+  return sql`${where} ${selectedBy(sql`v.labels`, labelSelector)}`
 }
 
 const countMatching = async (db: Queries, where: Sql): Promise<number> =>

@@ -19,7 +19,7 @@ export const getVm = async (db: Queries, accountId: string, id: string): Promise
 export const listColumns = sql`
   d.id, d.name, d.hostname, d.status, d.vcpu, d.ram_mib, d.disk_gib, d.storage, d.dedicated_cpu, d.bandwidth_gb, d.network_mbps, d.network_10g, d.daily_backup,
   d.is_protected, d.public_ipv4, host(d.ip_address) as ip_address, d.ipv6_address, d.ipv6_prefix, d.region_slug, d.region_name, d.plan_slug, d.plan_name, d.plan_price_cents,
-  d.template_slug, d.template_name, d.template_version, d.template_arch, d.next_renewal_at, d.billing_status, d.renewal_price_cents, d.created_at, d.shelved_at`
+  d.template_slug, d.template_name, d.template_version, d.template_arch, d.next_renewal_at, d.billing_status, d.renewal_price_cents, d.created_at, d.labels, d.shelved_at`
 
 const id = sql`d.id`
 const detailColumns = sql`

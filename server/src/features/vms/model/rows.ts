@@ -52,6 +52,7 @@ export type VmListRow = Pick<
   | 'billing_status'
   | 'renewal_price_cents'
   | 'created_at'
+  | 'labels'
   | 'shelved_at'
 >
 

@@ -1,8 +1,9 @@
 import type { ComputeSize } from '../../../hypervisor/driver.ts'
-import { sql, type Queries, type Sql, type Tx } from '../../../kernel/database/db.ts'
+import { json, sql, type Queries, type Sql, type Tx } from '../../../kernel/database/db.ts'
 import { allColumns } from '../../../schema/columns.ts'
 import type { Row } from '../../../schema/rows.gen.ts'
 import { isSuspended } from '../../accounts/service.ts'
+import { selectedBy } from '../../labels/service.ts'
 import type { VmStatus } from '../schema.ts'
 import type { PaidAddOns } from './billing.sql.ts'
 import type { NewVm, VmDetails, VmRow } from './rows.ts'
@@ -17,12 +18,12 @@ export const insertVm = (tx: Tx, vm: NewVm) =>
   tx.run(sql`
     insert into vms (id, account_id, region_id, host_id, plan_id, os_template_id, uuid, name, hostname, status, vcpu, ram_mib, disk_gib, storage, storage_id,
       bandwidth_gb, network_mbps, throttle_mbps, disk_iops, disk_mib_per_second, dedicated_cpu, custom_price_cents, network_10g, daily_backup, daily_backup_paid_until, network_10g_paid_until,
-      is_protected, public_ipv4, ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id, mac, renewal_day, period_started_at, period_price_cents, next_renewal_at, created_at, updated_at)
+      is_protected, public_ipv4, ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id, mac, renewal_day, period_started_at, period_price_cents, next_renewal_at, labels, created_at, updated_at)
     values (${vm.id}, ${vm.account_id}, ${vm.region_id}, ${vm.host_id}, ${vm.plan_id}, ${vm.os_template_id}, ${vm.uuid}, ${vm.name},
       ${vm.hostname}, 'PROVISIONING', ${vm.vcpu}, ${vm.ram_mib}, ${vm.disk_gib}, ${vm.storage}, ${vm.storage_id}, ${vm.bandwidth_gb}, ${vm.network_mbps}, ${vm.throttle_mbps},
       ${vm.disk_iops}, ${vm.disk_mib_per_second}, ${vm.dedicated_cpu},
       ${vm.custom_price_cents}, ${vm.network_10g}, ${vm.daily_backup}, ${paidUntil(vm.daily_backup, vm)}, ${paidUntil(vm.network_10g, vm)},
-      ${vm.is_protected}, ${vm.public_ipv4}, ${vm.ip_address}, ${vm.address_pool_id}, ${vm.ipv6_address}, ${vm.ipv6_prefix}, ${vm.ipv6_pool_id}, ${vm.mac}, ${vm.renewal_day}, ${vm.period_started_at}, ${vm.period_price_cents}, ${vm.next_renewal_at}, ${vm.created_at}, ${vm.created_at})`)
+      ${vm.is_protected}, ${vm.public_ipv4}, ${vm.ip_address}, ${vm.address_pool_id}, ${vm.ipv6_address}, ${vm.ipv6_prefix}, ${vm.ipv6_pool_id}, ${vm.mac}, ${vm.renewal_day}, ${vm.period_started_at}, ${vm.period_price_cents}, ${vm.next_renewal_at}, ${json(vm.labels)}, ${vm.created_at}, ${vm.created_at})`)
 
 const details = sql`
   select ${allColumns('vm_details', 'd')}, host(d.ip_address) as ip_address, ${isSuspended(sql`d.account_id`)} as account_suspended from vm_details d`
@@ -52,6 +53,11 @@ export const lockVm = async (tx: Tx, accountId: string, id: string): Promise<VmD
   const [, vm] = await Promise.all([lock, findVm(tx, accountId, id)])
   return vm
 }
+
+/** In a fixed order, so that concurrent requests for the same VMs do not deadlock. */
+export const lockSelectedVms = (tx: Tx, accountId: string, labelSelector: string, limit: number) =>
+  tx.many<Pick<VmRow, 'id' | 'name'>>(sql`
+    select id, name from vms where account_id = ${accountId} ${selectedBy(sql`labels`, labelSelector)} order by id limit ${limit} for update`)
 
 /** Locks the VM's row before reading it, so that the values stay valid until the transaction ends. */
 export const lockVmById = async (tx: Tx, id: string): Promise<VmDetails | undefined> => {
@@ -149,10 +155,10 @@ export async function findRoom(db: Queries, id: string): Promise<ComputeSize | n
 export const updateVm = (
   tx: Tx,
   now: Date,
-  vm: Pick<VmRow, 'id' | 'name' | 'is_protected' | 'daily_backup' | 'network_10g' | 'period_price_cents'> & PaidAddOns,
+  vm: Pick<VmRow, 'id' | 'name' | 'labels' | 'is_protected' | 'daily_backup' | 'network_10g' | 'period_price_cents'> & PaidAddOns,
 ) =>
   tx.run(sql`
-    update vms set name = ${vm.name}, is_protected = ${vm.is_protected}, daily_backup = ${vm.daily_backup}, network_10g = ${vm.network_10g},
+    update vms set name = ${vm.name}, labels = ${json(vm.labels)}, is_protected = ${vm.is_protected}, daily_backup = ${vm.daily_backup}, network_10g = ${vm.network_10g},
       daily_backup_paid_until = ${vm.daily_backup_paid_until}, network_10g_paid_until = ${vm.network_10g_paid_until},
       period_price_cents = ${vm.period_price_cents}, updated_at = ${now}
     where id = ${vm.id}`)

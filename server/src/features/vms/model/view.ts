@@ -33,6 +33,7 @@ export const toVmListItem = (row: VmListRow): VmListItem => ({
     priceMonthly: formatCents(row.renewal_price_cents),
   },
   createdAt: row.created_at.toISOString(),
+  labels: row.labels,
   shelvedAt: row.shelved_at?.toISOString() ?? null,
 })
 
