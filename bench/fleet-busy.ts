@@ -42,5 +42,5 @@ export const rowSizes = (db: Deps['db']) =>
       select regexp_replace(relname, '_\\d{6,}.*$', '') as name, greatest(reltuples, 0)::float8 as rows, pg_total_relation_size(c.oid)::float8 as bytes
       from pg_class c where relkind = 'r' and relnamespace = 'public'::regnamespace) t
     where name in ('vms', 'vm_ports', 'bandwidth_baselines', 'events', 'workflow_runs', 'workflow_steps', 'wallet_transactions', 'renewals',
-      'webhook_deliveries', 'webhook_attempts', 'metrics_1m', 'metrics_15m', 'metrics_counters')
+      'webhook_deliveries', 'webhook_attempts', 'metrics_minutes', 'metrics_15m', 'metrics_slots', 'metrics_samples')
     group by name order by name`)

@@ -593,13 +593,31 @@ export interface Tables {
     received_bytes: bigint
     sent_bytes: bigint
   }
+  metrics_minutes: {
+    host_id: string
+    at: Date
+    points: Buffer
+  }
   metrics_rollup: {
     is_only: boolean
     until: Date
+    minutes_until: Date | null
   }
   metrics_sample_claims: {
     host_id: string
     minute: Date
+  }
+  metrics_samples: {
+    host_id: string
+    sampled_at: Date
+    counters: Buffer
+  }
+  metrics_slots: {
+    host_id: string
+    slot: number
+    vm_id: string
+    since: Date
+    left_at: Date | null
   }
   network_attachments: {
     network_id: string
@@ -1415,8 +1433,11 @@ export const COLUMNS: Record<keyof Tables, string> = {
   metrics_1m: 'vm_id, at, cpu_percent, ram_used_mib, ram_mib, disk_read_rate, disk_write_rate, network_in_rate, network_out_rate',
   metrics_counters: 'host_id, sampled_at, counters',
   metrics_latest: 'vm_id, sampled_at, epoch, cpu_ns, disk_read_bytes, disk_written_bytes, received_bytes, sent_bytes',
-  metrics_rollup: 'is_only, until',
+  metrics_minutes: 'host_id, at, points',
+  metrics_rollup: 'is_only, until, minutes_until',
   metrics_sample_claims: 'host_id, minute',
+  metrics_samples: 'host_id, sampled_at, counters',
+  metrics_slots: 'host_id, slot, vm_id, since, left_at',
   network_attachments: 'network_id, vm_id, account_id, mac, address, number',
   network_peerings: 'id, network_id, peer_id, account_id, region_id, created_at',
   network_routes: 'id, network_id, destination, next_hop, created_at',

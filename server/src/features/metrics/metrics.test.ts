@@ -28,7 +28,11 @@ describe('GET /vms/{id}/metrics', async () => {
     expect(status, body.error).toBe(200)
     return body.data as VmMetrics
   }
-  const rowsOf = (vmId: string) => app.db.many<{ at: Date }>(sql`select at from metrics_1m where vm_id = ${vmId} order by at`)
+  const rowsOf = (vmId: string) =>
+    app.db.many<{ at: Date }>(sql`
+      select m.at from metrics_slots s join metrics_minutes m on m.host_id = s.host_id and m.at >= s.since where vm_id = ${vmId} order by 1`)
+  const slotOf = (vmId: string) =>
+    app.db.maybe<{ slot: number; left_at: Date | null }>(sql`select slot, left_at from metrics_slots where vm_id = ${vmId}`)
 
   test('returns rates per minute, and null for missing samples', async () => {
     const from = nextMinute()
@@ -99,7 +103,7 @@ describe('GET /vms/{id}/metrics', async () => {
     expect((await read(vm.id, { from })).series.networkInBytesPerSecond).toEqual([null, null, null, null, null])
   })
 
-  test('stores one row per VM and minute and calls the host once, with any number of workers', async () => {
+  test('stores one row per host and minute and calls the host once, with any number of workers', async () => {
     const vm = await quiet()
     nextMinute()
     const driver = await app.deps.hypervisors.get(app.host.id)
@@ -113,6 +117,91 @@ describe('GET /vms/{id}/metrics', async () => {
     await sample()
     driver.metrics = metrics
     expect([asked, (await rowsOf(vm.id)).length]).toEqual([1, 1])
+  })
+
+  test('follows a VM to another host, and rolls up the quarter-hour of both', async () => {
+    const vm = await quiet()
+    const from = goTo(3_600_000)
+    await sample()
+    nextMinute()
+    await vm.receive(6_000)
+    await sample()
+    const { id: otherId } = await app.db.one<{ id: string }>(sql`
+      insert into hosts (id, name, region_id, driver, uri, hostname, vcpu_total, ram_total_mib, disk_total_gib, created_at,
+        unreachable_since)
+      select 'chost2', 'rack2', region_id, driver, uri, 'rack2', 100, 100000, 1000, created_at, created_at from hosts where id = ${app.host.id} returning id`)
+    const driver = await app.deps.hypervisors.get(app.host.id)
+    const elsewhere = { ...driver, hostId: otherId }
+    await app.db.run(sql`update vms set host_id = ${otherId} where id = ${vm.id}`)
+    for (const bytes of [0, 60_000]) {
+      const minute = nextMinute()
+      await vm.receive(bytes)
+      await sampleHost(app.deps, elsewhere, minute, AbortSignal.timeout(10_000))
+      await sampleHost(app.deps, { ...driver }, minute, AbortSignal.timeout(10_000)) // what is left of it there counts no more
+    }
+    expect((await read(vm.id, { from })).series.networkInBytesPerSecond).toEqual([null, 100, null, 1_000])
+    goTo(900_000)
+    app.clock.advance('2m')
+    await rollUpMetrics.runOnce(app.deps)
+    expect(
+      await app.db.many(
+        sql`select rate_samples, ram_samples, network_in_rate, network_in_rate_max from metrics_15m where vm_id = ${vm.id}`,
+      ),
+    ).toEqual([{ rate_samples: 2, ram_samples: 4, network_in_rate: 550, network_in_rate_max: 1_000 }])
+    await app.db.run(sql`update vms set host_id = ${app.host.id} where id = ${vm.id}`)
+    await app.db.run(sql`update hosts set removed_at = ${app.clock.now()} where id = ${otherId}`)
+  })
+
+  test('shows and rolls up what the version before has stored, one row per VM and minute', async () => {
+    const vm = await quiet()
+    const from = goTo(3_600_000)
+    await app.db.raw(`create table metrics_1m_test partition of metrics_1m
+      for values from ('${from.toISOString()}') to ('${new Date(from.getTime() + 60_000).toISOString()}')`)
+    await app.db.run(sql`
+      insert into metrics_1m (vm_id, at, cpu_percent, ram_used_mib, ram_mib, disk_read_rate, disk_write_rate, network_in_rate, network_out_rate)
+      values (${vm.id}, ${from}, 50, 100, 1024, 1, 2, 300, 4)`)
+    nextMinute()
+    await sample()
+    nextMinute()
+    await vm.receive(6_000)
+    await sample()
+    expect((await read(vm.id, { from })).series.networkInBytesPerSecond).toEqual([300, null, 100])
+    const coarse = async () => (await read(vm.id, { from, step: 900 })).series.networkInBytesPerSecond[0]
+    expect(await coarse()).toBe(200)
+    goTo(900_000)
+    app.clock.advance('2m')
+    await rollUpMetrics.runOnce(app.deps)
+    expect(await app.db.many(sql`select rate_samples, network_in_rate from metrics_15m where vm_id = ${vm.id}`)).toEqual([
+      { rate_samples: 2, network_in_rate: 200 },
+    ])
+    app.clock.advance('25h')
+    expect(await coarse()).toBe(200)
+  })
+
+  test('gives the place of a VM to another only when all of its minutes are gone', async () => {
+    const vm = await quiet()
+    nextMinute()
+    await sample()
+    const { slot } = (await slotOf(vm.id))!
+    await customer.delete(`/vms/${vm.id}`)
+    await app.settle({ subjectId: vm.id })
+    await pruneMetrics.runOnce(app.deps)
+    expect(await slotOf(vm.id)).toEqual({ slot, left_at: app.clock.now() })
+    const next = await quiet()
+    const from = nextMinute()
+    await sample()
+    expect((await slotOf(next.id))!.slot).not.toBe(slot)
+    app.clock.advance('37h')
+    await pruneMetrics.runOnce(app.deps)
+    expect(await slotOf(vm.id)).toBeUndefined()
+    const last = await quiet()
+    nextMinute()
+    await sample()
+    expect((await slotOf(last.id))!.slot).toBe(slot)
+    expect(await rowsOf(last.id)).toHaveLength(1)
+    expect(
+      (await read(last.id, { from: new Date(from.getTime() + 36 * 3_600_000) })).series.ramTotal.filter((each) => each !== null),
+    ).toEqual([1024])
   })
 
   test('has a gap while the host is unreachable', async () => {

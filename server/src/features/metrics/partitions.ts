@@ -10,7 +10,9 @@ interface Series {
   keepMs: number
 }
 
-export const MINUTES: Series = { table: 'metrics_1m', spanMs: parseDurationMs('6h'), keepMs: parseDurationMs(KEEP_MINUTES) }
+export const MINUTES: Series = { table: 'metrics_minutes', spanMs: parseDurationMs('6h'), keepMs: parseDurationMs(KEEP_MINUTES) }
+/** Of the version before, a row for each VM. */
+export const OLD_MINUTES: Series = { ...MINUTES, table: 'metrics_1m' }
 export const QUARTERS: Series = { table: 'metrics_15m', spanMs: parseDurationMs('5d'), keepMs: parseDurationMs(KEEP_QUARTERS) }
 
 /** Serialises creating and dropping partitions across processes. */
@@ -20,9 +22,20 @@ const alone = <T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> =>
     return work(tx)
   })
 
-export async function ensurePart(db: Db, { table, spanMs }: Series, at: Date): Promise<void> {
+/** The newest that this process knows to exist, by table. */
+const newest = new WeakMap<Db, Map<string, string>>()
+
+export async function ensurePart(db: Db, series: Series, at: Date): Promise<void> {
+  const { table, spanMs } = series
   const from = new Date(Math.floor(at.getTime() / spanMs) * spanMs)
   const name = partitionName(table, from)
+  const known = newest.get(db) ?? new Map<string, string>()
+  if (known.get(table) === name) return
+  await createPart(db, series, name, from)
+  newest.set(db, known.set(table, name))
+}
+
+async function createPart(db: Db, { table, spanMs }: Series, name: string, from: Date): Promise<void> {
   const exists = async (queries: Db | Tx): Promise<boolean> =>
     (await queries.one<{ exists: boolean }>(sql`select exists (select from pg_class where relname = ${name})`)).exists
   if (await exists(db)) return

@@ -1,14 +1,14 @@
 // Samples the VMs of every host once a minute. It runs more often, so that no minute is missed; a claim per host and minute in the
 // database lets any number of workers call a host once.
-import type { Driver, MetricsSample } from '../../hypervisor/driver.ts'
+import type { Driver } from '../../hypervisor/driver.ts'
 import type { Db } from '../../kernel/database/db.ts'
 import { keyedReconciler, type Deps } from '../deps.ts'
 import { callHost } from '../hosts/service.ts'
 import { ensurePart, MINUTES } from './partitions.ts'
-import { fromText, toPoint, toSampled, toText, type Sampled } from './rates.ts'
+import { bytesOf, countersFrom, measure, type Sampled } from './points.ts'
+import { slotsOf } from './slots.ts'
 import * as sql from './sql.ts'
 
-const BATCH = 1000
 const TIMEOUT_MS = 45_000
 /** Within it nobody else has sampled that host: minutes are claimed. */
 const OWN_MS = 75_000
@@ -35,15 +35,11 @@ export async function sampleHost({ db, clock }: SampleDeps, driver: Driver, minu
   await ensurePart(db, MINUTES, minute)
   const last = await lastSampled(db, driver, clock.now())
   const at = clock.now()
-  const samples: MetricsSample[] = []
-  for await (const sample of driver.metrics('all', signal)) samples.push(sample)
-  for (let i = 0; i < samples.length; i += BATCH) {
-    const points = samples.slice(i, i + BATCH).map((sample) => toPoint(sample, at, last))
-    await sql.storePoints(db, hostId, minute, points)
-  }
-  const sampled = toSampled(at, samples)
-  await sql.storeCounters(db, hostId, at, toText(sampled))
-  stored.set(driver, sampled)
+  const samples = await Array.fromAsync(driver.metrics('all', signal))
+  const ids = samples.map(({ vmId }) => vmId)
+  const { points, counters } = measure(samples, await slotsOf(db, driver, minute, ids), at, last)
+  if (points.length > 0) await sql.storeMinute(db, hostId, minute, bytesOf(points), at, bytesOf(counters))
+  stored.set(driver, { at, counters })
 }
 
 /** Another worker has sampled in between where this one's own is not of the last minute. */
@@ -51,5 +47,5 @@ async function lastSampled(db: Db, driver: Driver, now: Date): Promise<Sampled |
   const own = stored.get(driver)
   if (own && now.getTime() - own.at.getTime() < OWN_MS) return own
   const row = await sql.findCounters(db, driver.hostId)
-  return row ? fromText(row.sampled_at, row.counters) : null
+  return row ? { at: row.sampled_at, counters: countersFrom(row.counters) } : null
 }

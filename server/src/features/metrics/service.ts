@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { requireVm } from '../vms/service.ts'
+import { merge, pointsFrom, summarise, type Summary } from './points.ts'
 import type { VmMetrics } from './schema.ts'
 import * as sql from './sql.ts'
 import { toMetrics } from './view.ts'
@@ -13,5 +14,17 @@ export async function getMetrics(
 ): Promise<VmMetrics> {
   const window = readWindow(query, clock.now())
   const vm = await requireVm(db, accountId, vmId)
-  return toMetrics(window, await sql.readPoints(db, vm.id, window))
+  const [rows, minutes] = await Promise.all([sql.readSummaries(db, vm.id, window), sql.readMinutes(db, vm.id, window)])
+  const steps = new Map<number, Summary>(rows.map(({ at, ...summary }) => [at.getTime(), summary]))
+  const stepMs = window.step * 1000
+  const stepOf = (at: Date): number => at.getTime() - ((at.getTime() - window.from.getTime()) % stepMs)
+  for (const [time, each] of Map.groupBy(minutes, ({ at }) => stepOf(at))) {
+    const summary = summarise(
+      each.map(({ point }) => pointsFrom(point)),
+      0,
+    )
+    const other = steps.get(time)
+    if (summary) steps.set(time, other ? merge(other, summary) : summary)
+  }
+  return toMetrics(window, steps)
 }

@@ -1,5 +1,7 @@
-import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
-import type { Point } from './rates.ts'
+import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
+import { NOTHING, POINT_BYTES, type Summary } from './points.ts'
 import type { Window } from './time-range.ts'
 
 /** Reachable hosts without a sample in this minute. */
@@ -15,30 +17,47 @@ export const claimMinute = async (db: Queries, hostId: string, minute: Date): Pr
     on conflict (host_id) do update set minute = excluded.minute where m.minute <> excluded.minute`)) > 0
 
 export const findCounters = (db: Queries, hostId: string) =>
-  db.maybe<{ sampled_at: Date; counters: string }>(sql`select sampled_at, counters from metrics_counters where host_id = ${hostId}`)
+  db.maybe<{ sampled_at: Date; counters: Buffer }>(sql`select sampled_at, counters from metrics_samples where host_id = ${hostId}`)
 
-export const storeCounters = (db: Queries, hostId: string, at: Date, counters: string) =>
-  db.run(sql`
-    insert into metrics_counters (host_id, sampled_at, counters) values (${hostId}, ${at}, ${counters})
-    on conflict (host_id) do update set sampled_at = excluded.sampled_at, counters = excluded.counters`)
+export const findSlots = (db: Queries, hostId: string, _minute: Date, vmIds: string[]) =>
+  db.many<{ vm_id: string; slot: number }>(sql`
+    select vm_id, slot from metrics_slots where host_id = ${hostId} and vm_id = any(${vmIds}::text[]) and left_at is null`)
 
-/** One statement per thousand VMs: of those that are on this host. */
-export const storePoints = (db: Queries, hostId: string, minute: Date, points: Point[]) =>
+/** For those of the VMs that are on this host: the lowest slots that nobody has. What is left of them elsewhere counts no more. */
+export const takeSlots = (db: Queries, hostId: string, minute: Date, vmIds: string[]) =>
+  db.many<{ vm_id: string; slot: number }>(sql`
+    with newcomer as (
+      select id, row_number() over (order by id) as place from vms where id = any(${vmIds}::text[]) and host_id = ${hostId}),
+    free as (
+      select slot, row_number() over (order by slot) as place
+      from generate_series(0, (select count(*)::int from metrics_slots where host_id = ${hostId}) + cardinality(${vmIds}::text[])) slot
+      where slot not in (select slot from metrics_slots where host_id = ${hostId})),
+    moved as (
+      update metrics_slots s set left_at = ${minute} from newcomer n where s.vm_id = n.id and s.host_id <> ${hostId} and s.left_at is null)
+    insert into metrics_slots (host_id, slot, vm_id, since) select ${hostId}, slot, id, ${minute} from newcomer join free using (place)
+    on conflict (host_id, vm_id) do update set left_at = null
+    returning vm_id, slot`)
+
+/** One statement per host. */
+export const storeMinute = (db: Queries, hostId: string, minute: Date, points: Buffer, at: Date, counters: Buffer) =>
   db.run(sql`
-    insert into metrics_1m (vm_id, at, cpu_percent, ram_used_mib, ram_mib, disk_read_rate, disk_write_rate, network_in_rate, network_out_rate)
-    select p.vm_id, ${minute}, cpu, ram_used, ram, disk_read, disk_write, network_in, network_out
-    from unnest(${points.map((each) => each.vmId)}::text[], ${points.map((each) => each.cpuPercent)}::float8[],
-      ${points.map((each) => each.ramUsedMiB)}::int[], ${points.map((each) => each.ramMiB)}::int[],
-      ${points.map((each) => each.diskReadRate)}::float8[], ${points.map((each) => each.diskWriteRate)}::float8[],
-      ${points.map((each) => each.networkInRate)}::float8[], ${points.map((each) => each.networkOutRate)}::float8[])
-      as p(vm_id, cpu, ram_used, ram, disk_read, disk_write, network_in, network_out)
-      join vms v on v.id = p.vm_id and v.host_id = ${hostId}
-    order by p.vm_id on conflict do nothing`)
+    with counted as (
+      insert into metrics_samples (host_id, sampled_at, counters) values (${hostId}, ${at}, ${counters})
+      on conflict (host_id) do update set sampled_at = excluded.sampled_at, counters = excluded.counters)
+    insert into metrics_minutes (host_id, at, points) values (${hostId}, ${minute}, ${points}) on conflict do nothing`)
+
+/** Notes which VMs are on their host no more, and frees slots of which nothing is kept. */
+export const releaseSlots = async (db: Queries, now: Date, leftBefore: Date): Promise<void> => {
+  await db.run(sql`
+    update metrics_slots s set left_at = case when left_at is null then ${now}::timestamptz end
+    where (left_at is null) <> exists (select from vms v where v.id = s.vm_id and v.host_id = s.host_id)`)
+  await db.run(sql`delete from metrics_slots where left_at < ${leftBefore}`)
+}
 
 /** metrics_latest, which the version before fills. */
 export const forgetLatestBefore = (db: Queries, time: Date) => db.run(sql`delete from metrics_latest where sampled_at < ${time}`)
 
-const rolledUp = sql`coalesce((select until from metrics_rollup), 'epoch')`
+const rolledUp = sql`coalesce((select coalesce(minutes_until, until) from metrics_rollup), 'epoch')`
 
 export const rolledUpUntil = async (db: Queries): Promise<Date> => (await db.one<{ until: Date }>(sql`select ${rolledUp} as until`)).until
 
@@ -49,8 +68,9 @@ export const moveRollup = async (tx: Tx, from: Date, until: Date): Promise<boole
   )
   if (!isMine) return false
   const moved = await tx.run(sql`
-    insert into metrics_rollup as r (until) values (${until})
-    on conflict (is_only) do update set until = excluded.until where r.until = ${from}`)
+    insert into metrics_rollup as r (until, minutes_until) values (${until}, ${until})
+    on conflict (is_only) do update set until = greatest(r.until, excluded.until), minutes_until = excluded.minutes_until
+    where coalesce(r.minutes_until, r.until) = ${from}`)
   return moved > 0
 }
 
@@ -58,7 +78,8 @@ const averaged = sql`
   avg(cpu_percent), max(cpu_percent), avg(ram_used_mib), max(ram_used_mib), max(ram_mib), avg(disk_read_rate), max(disk_read_rate),
   avg(disk_write_rate), max(disk_write_rate), avg(network_in_rate), max(network_in_rate), avg(network_out_rate), max(network_out_rate)`
 
-export const rollUp = (tx: Tx, from: Date, to: Date) =>
+/** What the version before has sampled. */
+export const rollUpRows = (tx: Tx, from: Date, to: Date) =>
   tx.run(sql`
     insert into metrics_15m (vm_id, at, rate_samples, ram_samples, cpu_percent, cpu_percent_max, ram_used_mib, ram_used_mib_max, ram_mib,
       disk_read_rate, disk_read_rate_max, disk_write_rate, disk_write_rate_max, network_in_rate, network_in_rate_max,
@@ -67,22 +88,46 @@ export const rollUp = (tx: Tx, from: Date, to: Date) =>
     from metrics_1m where at >= ${from} and at < ${to} group by 1, 2
     on conflict do nothing`)
 
-export interface PointRow {
-  at: Date
-  cpu: number | null
-  cpu_max: number | null
-  ram_used: number | null
-  ram_used_max: number | null
-  ram: number
-  disk_read: number | null
-  disk_read_max: number | null
-  disk_write: number | null
-  disk_write_max: number | null
-  network_in: number | null
-  network_in_max: number | null
-  network_out: number | null
-  network_out_max: number | null
-}
+/** Of which hosts there are minutes, and in which quarter-hours. */
+export const quartersOfHosts = (tx: Tx, from: Date, to: Date) =>
+  tx.many<{ host_id: string; quarter: Date }>(sql`
+    select distinct host_id, date_bin('15 minutes', at, 'epoch') as quarter from metrics_minutes
+    where at >= ${from} and at < ${to} order by host_id, quarter`)
+
+export const minutesOfHost = (tx: Tx, hostId: string, from: Date, to: Date) =>
+  tx.many<{ at: Date; points: Buffer }>(sql`
+    select at, points from metrics_minutes where host_id = ${hostId} and at >= ${from} and at < ${to} order by at`)
+
+/** Of VMs that were there at a time. */
+export const listSlots = (tx: Tx, hostId: string, from: Date, to: Date) =>
+  tx.many<Pick<Row<'metrics_slots'>, 'vm_id' | 'slot' | 'since' | 'left_at'>>(sql`
+    select vm_id, slot, since, left_at from metrics_slots
+    where host_id = ${hostId} and since < ${to} and (left_at is null or left_at > ${from})`)
+
+/** Of the part of a quarter-hour that is there, `q`, and another one. */
+const mean = (before: Sql, added: Sql) => sql`
+  (coalesce(${before}, 0) * q.rate_samples + coalesce(${added}, 0) * excluded.rate_samples) / nullif(q.rate_samples + excluded.rate_samples, 0)`
+
+/** A VM that has moved within it has two parts. */
+export const addQuarters = (tx: Tx, rows: Row<'metrics_15m'>[]) =>
+  tx.run(sql`
+    insert into metrics_15m as q (${allColumns('metrics_15m')})
+    select ${allColumns('metrics_15m')} from json_populate_recordset(null::metrics_15m, ${json(rows)}::json)
+    on conflict (vm_id, at) do update set rate_samples = q.rate_samples + excluded.rate_samples,
+      ram_samples = q.ram_samples + excluded.ram_samples, ram_mib = greatest(q.ram_mib, excluded.ram_mib),
+      ram_used_mib = (coalesce(q.ram_used_mib, 0) * q.ram_samples + coalesce(excluded.ram_used_mib, 0) * excluded.ram_samples)
+        / nullif(q.ram_samples + excluded.ram_samples, 0),
+      ram_used_mib_max = greatest(q.ram_used_mib_max, excluded.ram_used_mib_max),
+      cpu_percent = ${mean(sql`q.cpu_percent`, sql`excluded.cpu_percent`)},
+      cpu_percent_max = greatest(q.cpu_percent_max, excluded.cpu_percent_max),
+      disk_read_rate = ${mean(sql`q.disk_read_rate`, sql`excluded.disk_read_rate`)},
+      disk_read_rate_max = greatest(q.disk_read_rate_max, excluded.disk_read_rate_max),
+      disk_write_rate = ${mean(sql`q.disk_write_rate`, sql`excluded.disk_write_rate`)},
+      disk_write_rate_max = greatest(q.disk_write_rate_max, excluded.disk_write_rate_max),
+      network_in_rate = ${mean(sql`q.network_in_rate`, sql`excluded.network_in_rate`)},
+      network_in_rate_max = greatest(q.network_in_rate_max, excluded.network_in_rate_max),
+      network_out_rate = ${mean(sql`q.network_out_rate`, sql`excluded.network_out_rate`)},
+      network_out_rate_max = greatest(q.network_out_rate_max, excluded.network_out_rate_max)`)
 
 /** Minutes in the form of 15-minute rows with one sample. */
 const minutesAsQuarters = sql`
@@ -94,20 +139,32 @@ const quarters = sql`
     disk_read_rate_max, disk_write_rate, disk_write_rate_max, network_in_rate, network_in_rate_max, network_out_rate, network_out_rate_max
   from metrics_15m`
 
-/** Reads minutes alone where they cover the whole range; else 15-minute rows, followed by minutes not yet rolled up. */
-export const readPoints = (db: Queries, vmId: string, { from, to, step, isFine }: Window) => {
-  const minutesFrom = isFine ? sql`${from}::timestamptz` : rolledUp
+const minutesFrom = ({ from, isFine }: Window): Sql => (isFine ? sql`${from}::timestamptz` : rolledUp)
+
+/** Of each step, minutes alone where they cover the whole range; else 15-minute rows, and minutes not yet rolled up. */
+export const readSummaries = (db: Queries, vmId: string, window: Window) => {
+  const { from, to, step } = window
   const range = sql`vm_id = ${vmId} and at >= ${from} and at < ${to}`
-  return db.many<PointRow>(sql`
+  return db.many<Summary & { at: Date }>(sql`
     with source (at, rates, rams, cpu, cpu_max, ram_used, ram_used_max, ram, disk_read, disk_read_max, disk_write, disk_write_max,
       network_in, network_in_max, network_out, network_out_max) as (
-      ${minutesAsQuarters} where ${range} and at >= ${minutesFrom} union all ${quarters} where ${range} and at < ${minutesFrom})
-    select date_bin(make_interval(secs => ${step}), at, ${from}) as at,
-      sum(cpu * rates) / nullif(sum(rates), 0) as cpu, max(cpu_max) as cpu_max,
-      sum(ram_used * rams) / nullif(sum(rams), 0) as ram_used, max(ram_used_max) as ram_used_max, max(ram) as ram,
-      sum(disk_read * rates) / nullif(sum(rates), 0) as disk_read, max(disk_read_max) as disk_read_max,
-      sum(disk_write * rates) / nullif(sum(rates), 0) as disk_write, max(disk_write_max) as disk_write_max,
-      sum(network_in * rates) / nullif(sum(rates), 0) as network_in, max(network_in_max) as network_in_max,
-      sum(network_out * rates) / nullif(sum(rates), 0) as network_out, max(network_out_max) as network_out_max
+      ${minutesAsQuarters} where ${range} and at >= ${minutesFrom(window)} union all ${quarters} where ${range} and at < ${minutesFrom(window)})
+    select date_bin(make_interval(secs => ${step}), at, ${from}) as at, sum(rates)::int as rate_samples, sum(rams)::int as ram_samples,
+      sum(cpu * rates) / nullif(sum(rates), 0) as cpu_percent, max(cpu_max) as cpu_percent_max,
+      sum(ram_used * rams) / nullif(sum(rams), 0) as ram_used_mib, max(ram_used_max) as ram_used_mib_max, max(ram) as ram_mib,
+      sum(disk_read * rates) / nullif(sum(rates), 0) as disk_read_rate, max(disk_read_max) as disk_read_rate_max,
+      sum(disk_write * rates) / nullif(sum(rates), 0) as disk_write_rate, max(disk_write_max) as disk_write_rate_max,
+      sum(network_in * rates) / nullif(sum(rates), 0) as network_in_rate, max(network_in_max) as network_in_rate_max,
+      sum(network_out * rates) / nullif(sum(rates), 0) as network_out_rate, max(network_out_max) as network_out_rate_max
     from source group by 1`)
 }
+
+/** The minutes of the same times in rows of hosts. */
+export const readMinutes = (db: Queries, vmId: string, window: Window) =>
+  db.many<{ at: Date; point: Buffer }>(sql`
+    select distinct on (m.at) m.at, p.point
+    from metrics_slots s join metrics_minutes m on m.host_id = s.host_id and m.at >= s.since and (s.left_at is null or m.at < s.left_at),
+      lateral (select substring(m.points from s.slot * ${POINT_BYTES}::int + 1 for ${POINT_BYTES}::int) as point) p
+    where s.vm_id = ${vmId} and m.at >= ${window.from} and m.at < ${window.to} and m.at >= ${minutesFrom(window)}
+      and length(p.point) = ${POINT_BYTES}::int and p.point <> ${NOTHING}::bytea
+    order by m.at, s.since desc`)

@@ -1,14 +1,13 @@
+import type { Summary } from './points.ts'
 import type { VmMetrics } from './schema.ts'
-import type { PointRow } from './sql.ts'
 import type { Window } from './time-range.ts'
 
-/** Returns every point of the range; those without samples are null. */
-export function toMetrics({ from, to, step }: Window, rows: PointRow[]): VmMetrics {
-  const known = new Map(rows.map((row) => [row.at.getTime(), row]))
+/** Returns every point of the range; those without samples are null. `known`: by the beginning of each step. */
+export function toMetrics({ from, to, step }: Window, known: ReadonlyMap<number, Summary>): VmMetrics {
   const count = (to.getTime() - from.getTime()) / (step * 1000)
   const times = Array.from({ length: count }, (_, i) => from.getTime() + i * step * 1000)
   const points = times.map((time) => known.get(time))
-  const column = (name: Exclude<keyof PointRow, 'at'>, round = Math.round) =>
+  const column = (name: keyof Summary, round = Math.round) =>
     points.map((point) => {
       const value = point?.[name] ?? null
       return value === null ? null : round(value)
@@ -19,21 +18,21 @@ export function toMetrics({ from, to, step }: Window, rows: PointRow[]): VmMetri
     step,
     timestamps: times.map((time) => new Date(time).toISOString()),
     series: {
-      cpuPercent: column('cpu', hundredths),
-      ramUsed: column('ram_used'),
-      ramTotal: column('ram'),
-      diskReadBytesPerSecond: column('disk_read'),
-      diskWriteBytesPerSecond: column('disk_write'),
-      networkInBytesPerSecond: column('network_in'),
-      networkOutBytesPerSecond: column('network_out'),
+      cpuPercent: column('cpu_percent', hundredths),
+      ramUsed: column('ram_used_mib'),
+      ramTotal: column('ram_mib'),
+      diskReadBytesPerSecond: column('disk_read_rate'),
+      diskWriteBytesPerSecond: column('disk_write_rate'),
+      networkInBytesPerSecond: column('network_in_rate'),
+      networkOutBytesPerSecond: column('network_out_rate'),
     },
     maxima: {
-      cpuPercent: column('cpu_max', hundredths),
-      ramUsed: column('ram_used_max'),
-      diskReadBytesPerSecond: column('disk_read_max'),
-      diskWriteBytesPerSecond: column('disk_write_max'),
-      networkInBytesPerSecond: column('network_in_max'),
-      networkOutBytesPerSecond: column('network_out_max'),
+      cpuPercent: column('cpu_percent_max', hundredths),
+      ramUsed: column('ram_used_mib_max'),
+      diskReadBytesPerSecond: column('disk_read_rate_max'),
+      diskWriteBytesPerSecond: column('disk_write_rate_max'),
+      networkInBytesPerSecond: column('network_in_rate_max'),
+      networkOutBytesPerSecond: column('network_out_rate_max'),
     },
   }
 }
