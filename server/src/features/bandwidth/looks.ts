@@ -15,9 +15,12 @@ const COUNT_EVERY_MS = parseDurationMs('15m')
 const SUSPECT_MS = parseDurationMs('24h')
 
 interface Seen {
+  /** Of the last look, which drew this tick. Changed in place: nearly all of them are the same machines every minute. */
   sample: NicCounters
-  /** Of the reading. */
   tick: bigint
+  bytes: bigint
+  /** Since the look before. */
+  moved: bigint
   /** What of it was counted last, and when. */
   counted: { bytes: bigint; at: number } | null
 }
@@ -25,6 +28,8 @@ interface Seen {
 interface HostLooks {
   /** By interface. */
   seen: Map<string, Seen>
+  /** Whose machine has ended, and that are not counted yet. */
+  ended: Seen[]
   /** VMs that are looked at often. */
   watched: Set<string>
 }
@@ -32,7 +37,7 @@ interface HostLooks {
 const hosts = new WeakMap<Driver, HostLooks>()
 
 function looksOf(driver: Driver): HostLooks {
-  const looks = hosts.get(driver) ?? { seen: new Map(), watched: new Set() }
+  const looks = hosts.get(driver) ?? { seen: new Map(), ended: [], watched: new Set() }
   hosts.set(driver, looks)
   return looks
 }
@@ -71,24 +76,26 @@ type Thoroughness = 'thorough' | 'thrifty'
 /** Counts what has moved since it was counted, and what machines that have ended were last seen with. */
 export async function meterHost(deps: CountDeps, driver: Driver, how: Thoroughness, signal: AbortSignal): Promise<void> {
   const [looks, fleet] = [looksOf(driver), fleetOf(deps)]
-  const before = new Map(looks.seen)
   const tick = await look(deps, driver, 'all', signal)
   const now = deps.clock.now().getTime()
   for (const [vmId, since] of fleet.suspects) if (now - since > SUSPECT_MS) fleet.suspects.delete(vmId)
   looks.watched.clear()
   const due: Seen[] = []
-  for (const [key, each] of looks.seen) {
-    const { sample, counted } = each
-    const [bytes, last] = [bytesOf(sample), before.get(key)]
-    const isBusy = last !== undefined && bytes - bytesOf(last.sample) >= BUSY_BYTES
-    if (isBusy || fleet.suspects.has(sample.vmId)) looks.watched.add(sample.vmId)
+  for (const each of looks.seen.values()) {
+    const { sample, bytes, counted } = each
+    if (each.moved >= BUSY_BYTES || fleet.suspects.has(sample.vmId)) looks.watched.add(sample.vmId)
     if (how === 'thorough' || !counted || bytes - counted.bytes >= LITTLE_BYTES || now - counted.at >= COUNT_EVERY_MS) due.push(each)
   }
   if (looks.watched.size > 0) fleet.watchedHosts.add(driver.hostId)
   else fleet.watchedHosts.delete(driver.hostId)
-  const read = due.map(({ sample }) => sample)
-  await countRead(deps, driver.hostId, tick, read)
-  for (const each of due) each.counted = { bytes: bytesOf(each.sample), at: now }
+  const read = due.map(({ sample, bytes }) => ({ sample: { ...sample }, bytes })) // another look may change it meanwhile
+  await countRead(
+    deps,
+    driver.hostId,
+    tick,
+    read.map(({ sample }) => sample),
+  )
+  due.forEach((each, i) => (each.counted = { bytes: read[i]!.bytes, at: now }))
 }
 
 /** Looks at those of which much could be lost. */
@@ -98,21 +105,48 @@ export async function watchHost(deps: CountDeps, driver: Driver, how: Thoroughne
 }
 
 async function look(deps: CountDeps, driver: Driver, which: ReadonlySet<string> | 'all', signal: AbortSignal): Promise<bigint> {
-  const [{ seen }, { suspects }] = [looksOf(driver), fleetOf(deps)]
+  const looks = looksOf(driver)
   const tick = await nextTick(deps.db)
-  const found = new Map<string, NicCounters>()
-  for await (const sample of driver.counters(which === 'all' ? 'all' : [...which], signal)) found.set(keyOf(sample), sample)
-  const isGone = (key: string, { vmId, epoch }: NicCounters): boolean =>
-    (which === 'all' || which.has(vmId)) && found.get(key)?.epoch !== epoch
-  const ended = [...seen].filter(([key, { sample }]) => isGone(key, sample))
-  for (const [seenAt, each] of Map.groupBy(ended, ([, last]) => last.tick)) {
-    const samples = each.map(([, { sample }]) => sample)
-    await countRead(deps, driver.hostId, seenAt, samples)
+  for await (const sample of driver.counters(which === 'all' ? 'all' : [...which], signal)) note(looks, sample, tick)
+  for (const [key, each] of looks.seen) {
+    // One with a later tick was seen by another look meanwhile.
+    if (each.tick >= tick || (which !== 'all' && !which.has(each.sample.vmId))) continue
+    looks.ended.push(each)
+    looks.seen.delete(key)
   }
-  for (const [key, { sample }] of ended) {
-    seen.delete(key)
-    suspects.set(sample.vmId, deps.clock.now().getTime())
-  }
-  for (const [key, sample] of found) seen.set(key, { sample, tick, counted: seen.get(key)?.counted ?? null })
+  await countEnded(deps, driver)
   return tick
+}
+
+function note({ seen, ended }: HostLooks, sample: NicCounters, tick: bigint): void {
+  const key = keyOf(sample)
+  const known = seen.get(key)
+  if (known && known.tick > tick) return
+  const bytes = bytesOf(sample)
+  if (known?.sample.epoch !== sample.epoch) {
+    if (known) ended.push(known)
+    seen.set(key, { sample, tick, bytes, moved: 0n, counted: null })
+    return
+  }
+  known.sample.receivedBytes = sample.receivedBytes
+  known.sample.sentBytes = sample.sentBytes
+  known.moved = bytes - known.bytes
+  known.bytes = bytes
+  known.tick = tick
+}
+
+/** Of a machine that has ended, what was last seen counts. */
+async function countEnded(deps: CountDeps, driver: Driver): Promise<void> {
+  const { ended } = looksOf(driver)
+  const mine = ended.splice(0)
+  try {
+    for (const [seenAt, each] of Map.groupBy(mine, ({ tick }) => tick)) {
+      const samples = each.map(({ sample }) => sample)
+      await countRead(deps, driver.hostId, seenAt, samples)
+    }
+  } catch (error) {
+    ended.push(...mine) // until it works: what is counted already counts no more
+    throw error
+  }
+  for (const { sample } of mine) fleetOf(deps).suspects.set(sample.vmId, deps.clock.now().getTime())
 }
