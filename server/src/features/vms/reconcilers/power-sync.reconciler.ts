@@ -4,7 +4,6 @@
 // Hosts are swept now and then, for what no event told; VMs in doubt are looked at often.
 import type { Driver, DriverEvent, Machine, Power, StopReason } from '../../../hypervisor/driver.ts'
 import { type Db, type NotNull, type Queries, sql } from '../../../kernel/database/db.ts'
-import { findMissingIds } from '../../../kernel/database/missing-ids.ts'
 import { hasOpenRun, openRunOf } from '../../../workflow/run-store.ts'
 import { type Deps, keyedReconciler, reconciler } from '../../deps.ts'
 import { callHost, getHost, type HostRow, isStable, listHosts } from '../../hosts/service.ts'
@@ -16,9 +15,12 @@ import { lockVmById, setStatus, vmById, type VmRow } from '../model/sql.ts'
 import { isStale } from '../model/stale-machines.ts'
 
 const CONFIRM_AFTER_MS = 10_000
-const BATCH = 500
+const [BATCH, PAGE] = [500, 5_000]
 
 type Seen = Pick<Machine, 'power' | 'stopReason' | 'isOutOfSpace'> | null
+
+/** Nearly all machines of a host: kept once. */
+const RUNNING: NonNullable<Seen> = { power: 'running', stopReason: null, isOutOfSpace: false }
 
 export const syncPowerStates = reconciler('vms.power_sync', '5m', async (deps) => {
   await Promise.all((await stableHosts(deps)).map((host) => sweepHost(deps, host)))
@@ -31,6 +33,7 @@ const missed = new Set<string>()
 export const confirmPowerStates = keyedReconciler('vms.power_confirm', '15s', {
   busy: async (deps) => {
     const doubtful = await doubtfulHosts(deps.db)
+    if (doubtful.size === 0 && missed.size === 0) return []
     return (await stableHosts(deps)).map(({ id }) => id).filter((id) => missed.has(id) || doubtful.has(id))
   },
   runOnce: lookAt,
@@ -52,49 +55,33 @@ async function lookAt(deps: Deps, hostId: string): Promise<void> {
 
 async function sweepHost(deps: Deps, host: HostRow): Promise<void> {
   const driver = await deps.hypervisors.get(host.id)
-  const signal = AbortSignal.timeout(60_000)
-  const present = new Set<string>()
-  let batch: Machine[] = []
-  const flush = async (): Promise<void> => {
-    await compare(deps, host, driver, batch)
-    batch = []
-  }
+  const present = new Map<string, NonNullable<Seen>>()
   try {
-    for await (const machine of driver.listMachines(signal)) {
-      if (machine.vmId === null) continue
-      present.add(machine.vmId)
-      batch.push(machine)
-      if (batch.length === BATCH) await flush()
-    }
-    await flush()
+    for await (const machine of driver.listMachines(AbortSignal.timeout(60_000)))
+      if (machine.vmId !== null) present.set(machine.vmId, machine.power === 'running' ? RUNNING : machine)
   } catch (error) {
     deps.log.warn({ err: error, host: host.name }, 'listing machines on host failed')
     return // an incomplete list cannot show which machines are missing
   }
-  for await (const absent of findMissingIds(present, (after, limit) => vmsOnHost(deps.db, host.id, after, limit)))
-    for (const vm of await idleVms(deps.db, host.id, absent)) await comparePower(deps, vm, null)
-}
-
-async function compare(deps: Deps, host: HostRow, driver: Driver, machines: Machine[]): Promise<void> {
-  const known = new Map(
-    (
-      await idleVms(
-        deps.db,
-        host.id,
-        machines.map((each) => each.vmId!),
-      )
-    ).map((vm) => [vm.id, vm]),
-  )
-  for (const machine of machines) {
-    const vm = known.get(machine.vmId!)
-    if (vm) await compareOne(deps, driver, vm, machine)
+  for await (const page of pagesOfHost(deps.db, host.id)) {
+    const differing = page.filter((vm) => vm.is_doubtful || !isExpected(vm, present.get(vm.id)?.power ?? 'absent'))
+    for (let i = 0; i < differing.length; i += BATCH) {
+      const ids = differing.slice(i, i + BATCH).map(({ id }) => id)
+      for (const vm of await idleVms(deps.db, host.id, ids)) await compareOne(deps, driver, vm, present.get(vm.id) ?? null)
+    }
   }
 }
 
-const compareOne = (deps: Deps, driver: Driver, vm: ComparableVm, machine: Machine | null): Promise<void> =>
-  vm.status === 'STOPPED' && vm.desired_running && machine?.power === 'paused'
-    ? resume(deps, driver, vm.id)
-    : comparePower(deps, vm, machine)
+async function* pagesOfHost(db: Db, hostId: string): AsyncGenerator<VmOnHost[]> {
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const page: VmOnHost[] = await vmsOnHost(db, hostId, after, PAGE)
+    yield page
+    after = page.length === PAGE ? page.at(-1)!.id : undefined
+  }
+}
+
+const compareOne = (deps: Deps, driver: Driver, vm: ComparableVm, seen: Seen): Promise<void> =>
+  vm.status === 'STOPPED' && vm.desired_running && seen?.power === 'paused' ? resume(deps, driver, vm.id) : comparePower(deps, vm, seen)
 
 /** Without a workflow: undoing a failed start would power the guest off, and it would lose what it has not written yet. */
 async function resume({ db, log }: Deps, driver: Driver, vmId: string): Promise<void> {
@@ -107,7 +94,7 @@ async function resume({ db, log }: Deps, driver: Driver, vmId: string): Promise<
 
 const EXPECTED: Partial<Record<string, Power>> = { RUNNING: 'running', STOPPED: 'stopped' }
 
-const isExpected = ({ status }: ComparableVm, power: Power | 'absent'): boolean => {
+const isExpected = ({ status }: Pick<VmRow, 'status'>, power: Power | 'absent'): boolean => {
   if (status === 'SUSPENDED') return power === 'stopped' || power === 'absent'
   return status === 'ERROR' ? power !== 'running' : power === EXPECTED[status]
 }
@@ -224,8 +211,11 @@ export const idleVms = (db: Queries, hostId: string, ids: string[]) =>
     select id, status, desired_running, observed_power, observed_at, generation, account_id from vms v
     where host_id = ${hostId} and id = any(${ids}::text[]) and ${isComparable}`)
 
-export const vmsOnHost = (db: Queries, hostId: string, after: string, limit: number) =>
-  db.many<{ id: string }>(sql`select id from vms where host_id = ${hostId} and id > ${after} order by id limit ${limit}`)
+type VmOnHost = Pick<VmRow, 'id' | 'status'> & { is_doubtful: NotNull<boolean> }
+
+const vmsOnHost = (db: Queries, hostId: string, after: string, limit: number) =>
+  db.many<VmOnHost>(sql`
+    select id, status, ${isDoubtful} as is_doubtful from vms where host_id = ${hostId} and id > ${after} order by id limit ${limit}`)
 
 export const recordObservedPower = (db: Queries, id: string, power: string | null, at: Date | null) =>
   db.run(sql`update vms set observed_power = ${power}, observed_at = ${at} where id = ${id}`)
