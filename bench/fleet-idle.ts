@@ -10,8 +10,10 @@ import type { CpuMeter } from './fleet-cpu.ts'
 
 const [STEP_MS, WINDOW_MS, DAY_MS] = [5_000, 300_000, 86_400_000]
 const INVARIANTS = 'invariants.check'
-/** Does nothing in most of its runs: as often as it has work. */
-const ROLL_UP = { name: 'metrics.roll_up', everyMs: 900_000 }
+/** Have their work once in a quarter of an hour: minutes become 15-minute rows, and traffic that moved little since is counted. */
+const SELDOM_MS = 900_000
+const [ROLL_UP, METER] = ['metrics.roll_up', 'bandwidth.meter']
+const COUNTING = `${METER}, counting`
 
 export interface Cost {
   /** Of a run. */
@@ -36,7 +38,7 @@ function runnerOf({ keyed, open, runOnce }: Reconciler<Deps>, deps: Deps): () =>
 export async function measureIdle(core: Core, vms: number, cpu: CpuMeter, advance: (ms: number) => void): Promise<Map<string, Cost>> {
   const { deps } = core
   const all = loopsOf(core).map((loop) => ({ ...loop, run: runnerOf(loop, deps), spent: 0, runs: 0 }))
-  const loops = all.filter(({ name }) => name !== INVARIANTS && name !== ROLL_UP.name)
+  const loops = all.filter(({ name }) => name !== INVARIANTS && name !== ROLL_UP)
   const readings = await measureReadings(deps, cpu)
   const timed = async (work: () => Promise<unknown>): Promise<number> => {
     const start = cpu.spent()
@@ -71,8 +73,12 @@ export async function measureIdle(core: Core, vms: number, cpu: CpuMeter, advanc
     spent += loop.spent
   }
   record('vacuum, write-ahead log, checkpoints', inAll - spent, WINDOW_MS)
-  advance(ROLL_UP.everyMs + 120_000)
-  record(ROLL_UP.name, await timed(all.find(({ name }) => name === ROLL_UP.name)!.run), ROLL_UP.everyMs)
+  advance(SELDOM_MS + 120_000)
+  for (const [name, line] of [
+    [ROLL_UP, ROLL_UP],
+    [METER, COUNTING],
+  ] as const)
+    record(line, await timed(all.find((loop) => loop.name === name)!.run), SELDOM_MS)
   const check = await timed(async () => {
     const broken = formatFailures(await checkInvariants(deps))
     if (broken) throw new Error(`the fleet is not as promised:\n${broken}`)
@@ -87,7 +93,8 @@ type Verb = 'machines' | 'volumes' | 'counters' | 'metrics' | 'ports' | 'health'
 const READS: Record<string, { verbs: Verb[]; everyMs?: number }> = {
   'hosts.heartbeat': { verbs: ['health'] },
   'vms.power_sync': { verbs: ['machines'] },
-  'bandwidth.meter': { verbs: ['counters'] },
+  [METER]: { verbs: ['counters'] },
+  [COUNTING]: { verbs: ['counters'] },
   'metrics.sample': { verbs: ['metrics'], everyMs: 60_000 },
   'backups.orphan_volumes': { verbs: ['volumes'] },
   'vms.port_drift': { verbs: ['ports'] },
