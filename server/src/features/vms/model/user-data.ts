@@ -73,7 +73,7 @@ export interface DueInitialization extends Pick<UserDataRow, 'vm_id' | 'run_id' 
 
 export const dueInitializations = (db: Queries, now: Date) =>
   db.many<DueInitialization>(sql`
-    select u.vm_id, u.run_id, u.status, u.wanted_at, v.account_id, u.due_at > u.wanted_at as is_silent
+    select u.vm_id, u.run_id, u.status, coalesce(u.wanted_at, u.due_at) as wanted_at, v.account_id, u.due_at > u.wanted_at as is_silent
     from vm_user_data u join vms v on v.id = u.vm_id where u.due_at <= ${now} and v.status = 'RUNNING'
     order by row_number() over (partition by v.account_id order by u.due_at > u.wanted_at, u.due_at, u.vm_id), u.due_at, u.vm_id limit 500`)
 
