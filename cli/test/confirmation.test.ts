@@ -16,7 +16,7 @@ const app = await createCliFixture({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS
 const flatten = (nodes: CommandNode[]): CommandSpec[] => nodes.flatMap((node) => ('commands' in node ? flatten(node.commands) : [node]))
 
 test('destructive commands and those that cost money or reboot take --yes', () => {
-  const DESTRUCTIVE = ['delete', 'rebuild', 'release', 'restore', 'replace']
+  const DESTRUCTIVE = ['delete', 'rebuild', 'release', 'restore', 'replace', 'bulk']
   const ASKING = [
     'vm create',
     'vm restart',
