@@ -12,9 +12,9 @@ const accounts = new Map(customers.map((each) => each.split('=') as [string, str
 const counts = new Map<string, number>()
 const pool = new pg.Pool({ connectionString: url, max: 16 })
 
-const columns = `v.id, v.name, v.hostname, v.status, v.vcpu, v.ram_mib, v.disk_gib, v.storage, v.bandwidth_gb, v.network_mbps, v.network_10g, v.daily_backup,
+const columns = `v.id, v.name, v.hostname, v.status, v.vcpu, v.ram_mib, v.disk_gib, v.storage, v.dedicated_cpu, v.bandwidth_gb, v.network_mbps, v.network_10g, v.daily_backup,
   v.is_protected, v.public_ipv4, host(v.ip_address) as ip, host(v.ipv6_address) as ipv6, v.ipv6_prefix, r.slug as region_slug, r.name as region_name, p.slug as plan_slug, p.name as plan_name, p.price_cents,
-  t.slug as template_slug, t.name as template_name, t.version, v.next_renewal_at, v.billing_status, v.created_at`
+  t.slug as template_slug, t.name as template_name, t.version, t.arch, v.next_renewal_at, v.billing_status, v.created_at, v.labels, v.shelved_at`
 const joins = `join regions r on r.id = v.region_id join plans p on p.id = v.plan_id join os_templates t on t.id = v.os_template_id`
 const LIST = {
   name: 'list',
@@ -38,6 +38,8 @@ const GET = {
         from placement_group_members m join placement_groups g on g.id = m.group_id where m.vm_id = v.id) as placement_group,
       (select json_build_object('hour', o.hour, 'keepDaily', o.keep_daily, 'keepWeekly', o.keep_weekly, 'keepMonthly', o.keep_monthly)
         from backup_policies o where o.vm_id = v.id) as policy,
+      (select json_build_object('status', u.status, 'seconds', u.seconds, 'errors', u.errors)
+        from vm_user_data u where u.vm_id = v.id and u.sealed is not null order by u.generation desc limit 1) as initialization,
       (select value from catalog_values where name = 'price.copies_gib') as copies_price
     from vms v ${joins}
       left join bandwidth_baselines b on b.vm_id = v.id and b.mac = v.mac
@@ -48,6 +50,7 @@ const ALLOWED = [
   'stop',
   'restart',
   'upgrade',
+  'resize',
   'rebuild',
   'delete',
   'password',
@@ -58,6 +61,7 @@ const ALLOWED = [
   'detach',
   'grow',
   'console',
+  'shelve',
 ]
 
 const money = (cents: unknown): string => (Number(cents) / 100).toFixed(2)
@@ -70,6 +74,7 @@ const item = (row: Record<string, unknown>) => ({
   ram: row['ram_mib'],
   disk: row['disk_gib'],
   storage: row['storage'],
+  dedicatedCpu: row['dedicated_cpu'],
   bandwidth: row['bandwidth_gb'],
   networkSpeed: row['network_mbps'],
   network10gEnabled: row['network_10g'],
@@ -81,9 +86,11 @@ const item = (row: Record<string, unknown>) => ({
   ipv6Prefix: row['ipv6_prefix'],
   region: { slug: row['region_slug'], name: row['region_name'] },
   plan: { slug: row['plan_slug'], name: row['plan_name'], priceMonthly: money(row['price_cents']) },
-  osTemplate: { slug: row['template_slug'], name: row['template_name'], version: row['version'] },
+  osTemplate: { slug: row['template_slug'], name: row['template_name'], version: row['version'], arch: row['arch'] },
   billing: { nextRenewalAt: row['next_renewal_at'], status: row['billing_status'], priceMonthly: money(row['price_cents']) },
   createdAt: row['created_at'],
+  labels: row['labels'],
+  shelvedAt: row['shelved_at'],
 })
 const full = (row: Record<string, unknown>) => ({
   ...item(row),
@@ -107,6 +114,7 @@ const full = (row: Record<string, unknown>) => ({
   allowedActions: ALLOWED,
   readiness: row['readiness'],
   statusReason: row['status_reason'],
+  initialization: row['initialization'],
 })
 
 async function answer(path: string, accountId: string): Promise<object> {

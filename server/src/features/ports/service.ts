@@ -8,6 +8,8 @@ import type { Row } from '../../schema/rows.gen.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 
 export const APPLY_PORTS = 'vms.ports'
+/** Also removes what no interface needs. */
+export const COMPARE_PORTS = 'vms.port_drift'
 
 /** Call it in the transaction that assigns the VM's host. */
 export const createPortState = (tx: Tx, vmId: string, hostId: string, accountId: string) =>

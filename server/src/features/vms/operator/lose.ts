@@ -2,7 +2,8 @@
 // keys, firewalls and private networks, without host, disk and public address, and without a price.
 import type { Tx } from '../../../kernel/database/db.ts'
 import type { EventDeps } from '../../deps.ts'
-import { pausePorts } from '../../ports/service.ts'
+import { triggerReconciler } from '../../../workflow/reconciler-loop.ts'
+import { COMPARE_PORTS, pausePorts } from '../../ports/service.ts'
 import type { CountedCopy } from '../billing/copies.ts'
 import { refundUnused } from '../billing/refund.ts'
 import { recordVmEvent } from '../model/events.ts'
@@ -27,6 +28,7 @@ export async function loseVm(
   await sql.setPendingHold(tx, vm.id, null)
   await recordVmEvent(tx, deps, vm.id, 'vm.lost', { reason })
   await refundUnused(tx, now, vm, copiesCents)
+  await triggerReconciler(tx, COMPARE_PORTS) // nobody else removes its ports, which have addresses that are free from now on
 }
 
 /** Of a VM on a destroyed host that cannot be restored yet. Nobody is billed for it there. */

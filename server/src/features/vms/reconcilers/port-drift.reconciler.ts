@@ -6,10 +6,10 @@ import { hasOpenRun } from '../../../workflow/run-store.ts'
 import { triggerReconciler } from '../../../workflow/reconciler-loop.ts'
 import { keyedReconciler, type Deps } from '../../deps.ts'
 import { callController, regionsWithHosts } from '../../hosts/service.ts'
-import { APPLY_PORTS } from '../../ports/service.ts'
+import { APPLY_PORTS, COMPARE_PORTS } from '../../ports/service.ts'
 import { currentSpeed } from '../model/machine-spec.ts'
 
-export const watchPorts = keyedReconciler('vms.port_drift', '10m', {
+export const watchPorts = keyedReconciler(COMPARE_PORTS, '10m', {
   busy: ({ db }) => regionsWithHosts(db),
   runOnce: compareRegion,
 })
@@ -35,8 +35,8 @@ async function compareRegion(deps: Deps, regionId: string, stopping: AbortSignal
   }
 }
 
-/** A region may have a hundred thousand ports: they are compared by the thousand. */
-const PAGE = 1_000
+/** A region may have a hundred thousand ports. Smaller pages take longer: PostgreSQL reads all of vm_ports for each. */
+const PAGE = 10_000
 const [BELOW_ALL, ABOVE_ALL] = ['00:00:00:00:00:00', 'ff:ff:ff:ff:ff:ff']
 
 interface Page {
@@ -54,8 +54,10 @@ export function* pagesOf(ports: Port[], size = PAGE): Generator<Page> {
   }
 }
 
+const compared = ({ vmId, mac, networkId, host, limitMbps, version }: Port) => ({ vmId, mac, networkId, host, limitMbps, version })
+
 const listed = ({ ports }: Page) => sql`
-  jsonb_to_recordset(${json(ports)}::jsonb) as p("vmId" text, mac macaddr, "networkId" text, host text, "limitMbps" int, version int)`
+  jsonb_to_recordset(${json(ports.map(compared))}::jsonb) as p("vmId" text, mac macaddr, "networkId" text, host text, "limitMbps" int, version int)`
 
 /** The interfaces of VMs that have a place in the region. */
 function wanted(regionId: string, { after, until }: Page) {
