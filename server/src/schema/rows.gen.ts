@@ -521,6 +521,10 @@ export interface Tables {
     sealed_key: Buffer | null
     created_at: Date
     expires_at: Date
+    made_on: string | null
+    used_at: Date | null
+    used_on: string | null
+    revoked_at: Date | null
   }
   known_ips: {
     user_id: string
@@ -1423,7 +1427,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   invoice_counter: 'is_only, last_number',
   invoices: 'id, account_id, number, month, first_entry, last_entry, currency, opening_cents, charged_cents, paid_cents, closing_cents, seller, customer, issued_at',
   ipv6_ranges: 'range, pool_id, available_at',
-  join_tokens: 'hash, sealed_key, created_at, expires_at',
+  join_tokens: 'hash, sealed_key, created_at, expires_at, made_on, used_at, used_on, revoked_at',
   known_ips: 'user_id, address, last_used_at',
   low_balance_warnings: 'account_id, warned_at',
   maintenance_accounts: 'maintenance_id, account_id',

@@ -1,5 +1,6 @@
 // Two machines on one database: the second gets the master key by a token, and with it everything that the first has sealed.
 import { copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { openAuthorities, type TestAuthorities } from '../../../test/authorities.ts'
@@ -120,16 +121,33 @@ describe('berthd join', { timeout: 120_000 }, () => {
     expect(await Promise.all(['a', 'b', 'c'].map((name) => hasKey(machine(name))))).toEqual(outcomes.map(({ code }) => code === 0))
   })
 
+  test('says who made and used a token, and takes back those that nobody has used', async () => {
+    await db.run(sql`delete from join_tokens`)
+    const [used, lost] = [await invite(), await invite()]
+    await rm(keyIn(third))
+    expect(await berthd(third, 'join', used)).toMatchObject({ code: 0 })
+    expect(await berthdJson(first, 'join-token', '--revoke')).toEqual({ revoked: 1 })
+    const refused = await berthd(machine('late'), 'join', lost)
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('was revoked at')])
+    const tokens = await berthdJson<object[]>(first, 'join-token', '--list')
+    expect(tokens).toMatchObject([
+      { state: 'revoked', madeOn: hostname(), usedOn: null, usedAt: null },
+      { state: 'used', madeOn: hostname(), usedOn: hostname(), usedAt: expect.any(String) },
+    ])
+    expect(JSON.stringify(tokens)).not.toContain('berthjoin_')
+    expect(await berthd(first, 'join-token', '--revoke', '--list')).toMatchObject({ code: 2 })
+  })
+
   test('keeps nothing of tokens whose hour has passed', async () => {
     const now = new Date()
     const key = await readVerifiedKey(db, keyIn(first))
     const later = (hours: number): Date => new Date(now.getTime() + hours * 3_600_000)
-    const { token: old } = await createJoinToken(db, now, key)
-    expect(await db.tx((tx) => (tx.rollBack(), useJoinToken(tx, later(0.9), old)))).toEqual(key)
+    const { token: old } = await createJoinToken(db, now, key, 'here')
+    expect(await db.tx((tx) => (tx.rollBack(), useJoinToken(tx, later(0.9), old, 'there')))).toEqual(key)
     await pruneJoinTokens(db, later(1.1))
     expect(await db.many(sql`select hash from join_tokens where sealed_key is not null`)).toEqual([])
-    await expect(db.tx((tx) => useJoinToken(tx, later(1.1), old))).rejects.toThrow('has expired at')
-    await pruneJoinTokens(db, later(26))
+    await expect(db.tx((tx) => useJoinToken(tx, later(1.1), old, 'there'))).rejects.toThrow('has expired at')
+    await pruneJoinTokens(db, later(91 * 24))
     expect(await db.many(sql`select hash from join_tokens`)).toEqual([])
   })
 })

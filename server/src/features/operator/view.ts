@@ -1,3 +1,4 @@
+import { berthdCommand } from '../../config.ts'
 import { lastAddress, parseCidr } from '../../kernel/cidr.ts'
 import { formatCents } from '../../kernel/money.ts'
 import type { StepRow } from '../../workflow/run-store.ts'
@@ -103,8 +104,8 @@ function templateState({ checksum, lacks_image, deprecated_at, available }: Temp
 }
 
 function templateCommand({ slug, recipe, image_url }: TemplateRow): string | null {
-  if (recipe) return `npx berthd template build ${slug}`
-  return image_url ? `npx berthd template import ${slug}` : null
+  if (recipe) return `${berthdCommand()} template build ${slug}`
+  return image_url ? `${berthdCommand()} template import ${slug}` : null
 }
 
 export const toAccount = (row: AccountRow, currency: string): OperatorAccount => ({
