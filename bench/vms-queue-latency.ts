@@ -32,6 +32,7 @@ const ids = await deps.db.one<{ regionId: string; osTemplateId: string }>(sql`
 const who = {
   accountId,
   actorType: 'token' as const,
+  tokenIds: [],
   signedIn: null,
   actorName: 'bench',
   actorId: 'bench',

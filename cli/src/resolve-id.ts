@@ -31,6 +31,7 @@ export const RESOURCES = {
   firewall: { label: 'firewall', list: async (berth) => toNamedItems(await berth.firewalls.list().all(), 'name') },
   rule: { label: 'rule', list: async (berth, of) => toNamedItems(await berth.firewalls.rules(of), 'position') },
   key: { label: 'SSH key', list: async (berth) => toNamedItems(await berth.sshKeys.list().all(), 'name', 'fingerprint') },
+  token: { label: 'token', list: async (berth) => toNamedItems(await berth.tokens.list().all(), 'name', 'prefix') },
   'placement-group': { label: 'placement group', list: async (berth) => toNamedItems(await berth.placementGroups.list().all(), 'name') },
   snapshot: { label: 'snapshot', list: async (berth, of) => toNamedItems(await berth.snapshots.list(of).all(), 'name') },
   backup: { label: 'backup', list: async (berth, of) => toNamedItems(await berth.backups.list(of).all(), 'name') },

@@ -49,6 +49,12 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   renameSshKey: commandLine('key', 'rename', ':id', '=name'),
   deleteSshKey: commandLine('key', 'delete', ':id'),
 
+  listTokens: commandLine('token', 'list'),
+  createToken: commandLine('token', 'create', '=name', '--scope', 'vms:read'),
+  getToken: commandLine('token', 'get', ':id'),
+  updateToken: commandLine('token', 'update', ':id', '--name', '=name'),
+  revokeToken: commandLine('token', 'revoke', ':id'),
+
   listPlacementGroups: commandLine('placement-group', 'list'),
   createPlacementGroup: commandLine('placement-group', 'create', '=name', '--policy', '=policy'),
   getPlacementGroup: commandLine('placement-group', 'get', ':id'),

@@ -16,7 +16,7 @@ const app = await createCliFixture({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS
 const flatten = (nodes: CommandNode[]): CommandSpec[] => nodes.flatMap((node) => ('commands' in node ? flatten(node.commands) : [node]))
 
 test('destructive commands and those that cost money or reboot take --yes', () => {
-  const DESTRUCTIVE = ['delete', 'rebuild', 'release', 'restore', 'replace', 'bulk']
+  const DESTRUCTIVE = ['delete', 'rebuild', 'release', 'restore', 'replace', 'bulk', 'revoke']
   const ASKING = [
     'vm create',
     'vm restart',
@@ -56,7 +56,15 @@ const DELETES = [
   'VolumeSnapshot',
   'Webhook',
 ].map((resource) => `delete${resource}`)
-const OTHERS = ['releaseAddress', 'rebuildVm', 'restoreSnapshot', 'restoreVolumeSnapshot', 'restoreBackup', 'replaceFirewallRules']
+const OTHERS = [
+  'releaseAddress',
+  'revokeToken',
+  'rebuildVm',
+  'restoreSnapshot',
+  'restoreVolumeSnapshot',
+  'restoreBackup',
+  'replaceFirewallRules',
+]
 
 describe.each([...DELETES, ...OTHERS])('%s', (operation) => {
   test('changes nothing without confirmation', async () => {

@@ -32,7 +32,7 @@ describe.each(operations.filter(({ id }) => id in COMMANDS))('$id', ({ id, metho
     const { params = {}, body = {} } = await ENDPOINTS[id]!(fixtureOf(app, customer))
     const { args, stdin } = COMMANDS[id]!(params, body)
     expect(args[0]).not.toBe('api')
-    const confirmed = /^(delete|rebuild|release|restore|replace)/.test(id) ? ['--yes'] : []
+    const confirmed = /^(delete|rebuild|release|restore|replace|revoke)/.test(id) ? ['--yes'] : []
     calls.length = 0
     const outcome = await berth(app.envOf(customer), [...args, ...confirmed, '-o', 'json'], stdin)
     expect(outcome).toMatchObject({ code: 0, stderr: '' })

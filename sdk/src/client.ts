@@ -17,6 +17,7 @@ import { Snapshots } from './resources/snapshots.ts'
 import { PlacementGroups } from './resources/placement-groups.ts'
 import { SshKeys } from './resources/ssh-keys.ts'
 import { Tickets } from './resources/tickets.ts'
+import { Tokens } from './resources/tokens.ts'
 import { Vms } from './resources/vms.ts'
 import { VolumeSnapshots } from './resources/volume-snapshots.ts'
 import { Volumes } from './resources/volumes.ts'
@@ -45,6 +46,7 @@ export class Berth {
   readonly sshKeys: SshKeys
   readonly placementGroups: PlacementGroups
   readonly tickets: Tickets
+  readonly tokens: Tokens
   readonly vms: Vms
   readonly volumes: Volumes
   readonly volumeSnapshots: VolumeSnapshots
@@ -74,6 +76,7 @@ export class Berth {
     this.sshKeys = new SshKeys(api)
     this.placementGroups = new PlacementGroups(api)
     this.tickets = new Tickets(api)
+    this.tokens = new Tokens(api)
     this.vms = new Vms(api)
     this.volumes = new Volumes(api)
     this.volumeSnapshots = new VolumeSnapshots(api)

@@ -41,6 +41,12 @@ export const CALLS: Record<string, CallBySdk> = {
   listInvoices: (berth) => berth.invoices.list().page(),
   getInvoice: (berth, { id }) => berth.invoices.get(id),
 
+  listTokens: (berth) => berth.tokens.list().page(),
+  createToken: (berth, _, body) => berth.tokens.create(body),
+  getToken: (berth, { id }) => berth.tokens.get(id),
+  updateToken: (berth, { id }, body) => berth.tokens.update(id, body),
+  revokeToken: (berth, { id }) => berth.tokens.revoke(id),
+
   listSshKeys: (berth) => berth.sshKeys.list().page(),
   createSshKey: (berth, _, body) => berth.sshKeys.create(body),
   getSshKey: (berth, { id }) => berth.sshKeys.get(id),

@@ -135,8 +135,7 @@ const needing = [...app.operations, ...operations].filter(({ requiresReauth }) =
 test('irreversible operations require a recent password', () => {
   expect(needing.map(({ operationId }) => operationId).toSorted()).toEqual([
     'beginTotp',
-    'createApiKey',
-    'deleteApiKey',
+    'createToken',
     'deleteVm',
     'operatorAdjustAccount',
     'operatorCreditAccount',

@@ -48,13 +48,6 @@ const ticket =
     const made = await (await customer(app)).post('/tickets', { subject: 'Help', body: 'Please' })
     return { params: { id: made.body.data.id as string }, ...(given && { body: given }) }
   }
-const key =
-  (given?: Record<string, unknown>): Arrange =>
-  async ({ browser }) => {
-    const made = await browser.post('/api-keys', { name: 'key', scopes: ['vms:read'] })
-    return { params: { id: made.body.data.id as string }, ...(given && { body: given }) }
-  }
-
 let ranges = 0
 const MONEY = { amount: '5.00', reason: 'Because' }
 const REGION = { name: 'Amsterdam 1', country: 'NL', city: 'Amsterdam' }
@@ -118,13 +111,6 @@ export const DASHBOARD: Record<string, Arrange> = {
   removeTotp: nothing,
 
   listScopes: nothing,
-  listApiKeys: async (fixture) => {
-    await key()(fixture)
-    return {}
-  },
-  createApiKey: body({ name: 'key', scopes: ['vms:*', '*:read'], expiresAt: '2099-01-01T00:00:00Z' }),
-  changeApiKey: key({ name: 'renamed' }),
-  deleteApiKey: key(),
 
   operatorListHosts: nothing,
   operatorChangeHost: async ({ app }) => ({ params: { id: app.host.id }, body: { maintenance: false } }),

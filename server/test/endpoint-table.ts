@@ -48,6 +48,7 @@ export function fixtureOf(app: TestApp, customer: Customer) {
       const order = { host: app.host.id, startsAt, endsAt, text: 'New memory' }
       return (await app.db.tx((tx) => announceMaintenance(tx, app.deps, order))).id
     },
+    token: () => made('/tokens', { name: 'ci', scopes: ['vms:read'] }),
     key: () => made('/ssh-keys', { name: 'key', publicKey: generateKey().line }),
     region: async () => (await app.given.vmInput()).regionId,
     template: async () => (await app.given.vmInput()).osTemplateId,
@@ -254,6 +255,12 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   getSshKey: withId((fixture) => fixture.key()),
   renameSshKey: withId((fixture) => fixture.key(), { name: 'renamed' }),
   deleteSshKey: withId((fixture) => fixture.key()),
+
+  listTokens: nothing,
+  createToken: async () => ({ body: { name: 'ci', scopes: ['vms:read'] }, otherScopes: ['vms:read'] }),
+  getToken: withId((fixture) => fixture.token()),
+  updateToken: withId((fixture) => fixture.token(), { name: 'renamed' }),
+  revokeToken: withId((fixture) => fixture.token()),
 
   listPlacementGroups: having((fixture) => fixture.placementGroup()),
   createPlacementGroup: async () => ({ body: { name: 'web', policy: 'STRICT_SPREAD' } }),

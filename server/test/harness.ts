@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Writable } from 'node:stream'
 import pg from 'pg'
 import { afterAll, inject } from 'vitest'
 import { openApi, openCore, PUBLIC_PREFIX, type CoreOptions } from '../src/compose.ts'
@@ -130,6 +131,8 @@ export interface TestAppOptions {
   outbound?: CoreOptions['outbound']
   /** The buckets of backup targets. */
   openStore?: CoreOptions['openStore']
+  /** Everything that is logged; by default nothing is. */
+  logTo?: Writable
   /** Invariants that the test violates on purpose; all others must hold when it ends. */
   breaks?: string[]
 }
@@ -146,7 +149,9 @@ export async function testApp(options: TestAppOptions = {}) {
   }
   const config = readConfig({ ...base, ...options.environment })
   const clock = manualClock()
-  const log = createLog({ level: process.env['BERTH_TEST_LOG'] ?? 'silent', pretty: false })
+  const log = options.logTo
+    ? createLog({ level: 'trace', pretty: false, to: options.logTo })
+    : createLog({ level: process.env['BERTH_TEST_LOG'] ?? 'silent', pretty: false })
   const core = await openCore(config, url, log, {
     worker: false,
     clock,

@@ -18,6 +18,7 @@ interface EventSubject {
   volume?: Named
   image?: Named
   address?: Named
+  token?: Named
   ticket?: { subject: string }
   maintenance?: { startsAt: string; text: string }
   transaction?: { description: string } | null
@@ -27,7 +28,7 @@ interface EventSubject {
 const announcement = ({ maintenance: of }: EventSubject): string | undefined => of && `${time(of.startsAt)}: ${of.text}`
 
 function describeSubject(data: EventSubject): string {
-  const named = data.volume ?? data.image ?? data.address
+  const named = data.volume ?? data.image ?? data.address ?? data.token
   const copy = data.snapshot ?? data.backup
   const ofVm = data.vm && [data.vm, ...(copy ? [copy] : [])].map(({ name }) => name).join('/')
   const subject = ofVm ?? named?.name ?? data.ticket?.subject ?? announcement(data) ?? data.transaction?.description ?? ''

@@ -20,6 +20,7 @@ import { placementGroup } from './placement-group.ts'
 import { snapshot } from './snapshot.ts'
 import { key } from './ssh-key.ts'
 import { ticket } from './ticket.ts'
+import { token } from './token.ts'
 import { vm } from './vm.ts'
 import { volume } from './volume.ts'
 import { wallet } from './wallet.ts'
@@ -28,7 +29,7 @@ import { webhook } from './webhook.ts'
 const resources = [vm, snapshot, backup, image, network, address, volume, firewall, key, placementGroup, label]
 const catalog = [region, plan, os]
 const billing = [wallet, invoice, bandwidth]
-const accountAndEvents = [event, webhook, action, maintenance, account, ticket]
+const accountAndEvents = [event, webhook, action, maintenance, account, token, ticket]
 const local = [login, context, completion, api]
 
 export const COMMAND_TREE: CommandNode[] = [...resources, ...catalog, ...billing, ...accountAndEvents, ...local]

@@ -82,5 +82,8 @@ export const EVENT_TYPES = [
   'volume.restore_failed',
   'maintenance.announced',
   'maintenance.cancelled',
+  'token.created',
+  'token.updated',
+  'token.revoked',
   'webhook.disabled',
 ] as const

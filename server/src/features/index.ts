@@ -14,7 +14,6 @@ import { addressEvents } from './addresses/schema.ts'
 import { onVmEvacuated, unassignAll } from './addresses/service.ts'
 import { pruneAuditLog } from './audit-log/prune.reconciler.ts'
 import { auditLogRoutes } from './audit-log/routes.ts'
-import { apiKeyRoutes } from './api-keys/routes.ts'
 import { dailyBackups } from './backups/daily.reconciler.ts'
 import { proveBackups } from './backups/prove.reconciler.ts'
 import { removeInTargets } from './backups/purge-targets.reconciler.ts'
@@ -92,6 +91,8 @@ import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { watchStorage } from './storage/watch.reconciler.ts'
 import { ticketRoutes } from './support/routes.ts'
 import { ticketEvents } from './support/schema.ts'
+import { scopeRoutes, tokenRoutes } from './tokens/routes.ts'
+import { tokenEvents } from './tokens/schema.ts'
 import { availabilityRoutes } from './vms/availability.routes.ts'
 import { firewallBindingRoutes } from './vms/firewall-bindings.routes.ts'
 import { subscribeHostEvents } from './vms/reconcilers/power-sync.reconciler.ts'
@@ -142,6 +143,7 @@ export const eventCatalog: EventCatalog = {
   ...volumeEvents,
   ...volumeSnapshotEvents,
   ...maintenanceEvents,
+  ...tokenEvents,
   ...webhookEvents,
 }
 
@@ -157,6 +159,7 @@ export const routes: Routes[] = [
   depositRoutes,
   invoiceRoutes,
   auditLogRoutes,
+  tokenRoutes,
   hostRoutes,
   sshKeyRoutes,
   placementGroupRoutes,
@@ -183,7 +186,7 @@ export const routes: Routes[] = [
 /** What only people do. `counters` are of their wrong attempts, `look` asks how this process is doing. */
 export const personalRoutes = (counters: Counters, look: HealthChecks): Routes[] => [
   sessionRoutes(counters),
-  apiKeyRoutes,
+  scopeRoutes,
   ...operatorRoutes(look),
 ]
 

@@ -71,6 +71,7 @@ export interface Tables {
     last_used_at: Date | null
     last_used_ip: string | null
     created_at: Date
+    ancestor_ids: string[]
   }
   audit_log: {
     account_id: string
@@ -1382,7 +1383,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   address_periods: 'address_id, started_at, ends_at, transaction_id',
   address_pools: 'id, region_id, host_id, cidr, gateway, dns, created_at',
   addresses: 'id, account_id, region_id, name, address, pool_id, vm_id, releasing_vm_id, guest_state, guest_reason, guest_due_at, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, created_at, updated_at, left_at, labels',
-  api_tokens: 'id, account_id, name, prefix, hash, scopes, requests_per_minute, allowed_ips, expires_at, revoked_at, last_used_at, last_used_ip, created_at',
+  api_tokens: 'id, account_id, name, prefix, hash, scopes, requests_per_minute, allowed_ips, expires_at, revoked_at, last_used_at, last_used_ip, created_at, ancestor_ids',
   audit_log: 'account_id, created_at, id, actor_type, actor_id, actor_name, ip, action, method, route, resource_ids, status, code, request_id, count',
   backup_policies: 'vm_id, hour, keep_daily, keep_weekly, keep_monthly',
   backup_proof_times: 'vm_id, next_at',

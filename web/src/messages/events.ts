@@ -85,6 +85,9 @@ export const eventSentences: { [Type in EventType]: (data: EventData<Type>) => s
   'volume.deleted': ({ volume }) => `Volume ${volume.name} was deleted`,
   'maintenance.announced': ({ maintenance }) => `A maintenance is announced: ${maintenance.text.replace(/\.$/, '')}`,
   'maintenance.cancelled': ({ maintenance }) => `A maintenance does not take place: ${maintenance.text.replace(/\.$/, '')}`,
+  'token.created': ({ token }) => `API key ${token.name} was created`,
+  'token.updated': ({ token }) => `API key ${token.name} was changed`,
+  'token.revoked': ({ token }) => `API key ${token.name} was revoked`,
   'webhook.disabled': ({ webhook }) => `Webhook ${webhook.url} was disabled`,
 }
 

@@ -53,6 +53,7 @@ export const settingsMessages = {
     secret: 'API key',
     example: 'Example request',
     columns: { name: 'Name', key: 'Key', scopes: 'Scopes', lastUsed: 'Last used', expires: 'Expires', status: 'Status' },
+    madeWith: (name: string) => `made with ${name}`,
     neverUsed: 'Never',
     from: (address: string) => `from ${address}`,
     active: 'Active',
@@ -60,12 +61,13 @@ export const settingsMessages = {
     expired: 'Expired',
     revoke: 'Revoke API key',
     revokeTitle: 'Revoke API key?',
-    revokeAbout: (name: string) => `“${name}” stops working immediately. This cannot be undone. The key remains in this list.`,
+    revokeAbout: (name: string) =>
+      `“${name}” stops working immediately, and so do all keys made with it. This cannot be undone. The keys remain in this list.`,
     revokedNow: 'API key revoked',
     delete: 'Delete API key',
     deleteTitle: 'Delete API key?',
     deleteAbout: (name: string) =>
-      `“${name}” stops working immediately and is removed from this list. This cannot be undone. The audit log keeps the key’s history.`,
+      `“${name}” and all keys made with it stop working immediately and are removed from this list. This cannot be undone. The audit log keeps their history.`,
     deleted: 'API key deleted',
     rename: (name: string) => `Rename ${name}`,
   },

@@ -23,6 +23,7 @@ export const webhookMessages = {
     billing: 'Billing',
     maintenance: 'Maintenances',
     ticket: 'Tickets',
+    token: 'API keys',
     webhook: 'Webhooks',
   } satisfies Record<EventGroup, string> as Record<string, string>,
   selectAll: 'Select all events',

@@ -1,9 +1,18 @@
 import type { Command } from 'commander'
-import { createToken, deleteToken, getAccount, listTokens, revokeToken, setTokenLimits } from '../../features/accounts/service.ts'
+import {
+  createToken,
+  getAccount,
+  getToken,
+  listTokens,
+  revokeToken,
+  setTokenLimits,
+  type FamilyChange,
+  type TokenRow,
+} from '../../features/accounts/service.ts'
 import { recordByOperator } from '../../features/audit-log/operator.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { invalid } from '../../kernel/errors.ts'
-import { adminCommand, type Admin } from '../admin-command.ts'
+import { adminCommand, loadEventDeps, type Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import { oneLine, table, type Result } from '../output.ts'
 
@@ -39,16 +48,16 @@ export function tokenCommands(program: Command): void {
     set,
   )
   adminCommand(
-    token.command('revoke').description('revoke a token; it stays listed').argument('<id>'),
+    token.command('revoke').description('revoke a token and all made with it; they stay listed').argument('<id>'),
     'token revoke cmh5x0a2b1c3d4e5f6g7h8i9j',
-    async ({ db, now }, _, id) => tokenResult(await db.tx((tx) => recorded(tx, now, 'token revoke', revokeToken(tx, now, id!))), 'revoked'),
-    (_, id) => `Whatever uses the token ${id} stops working.`,
+    async (admin, _, id) => tokenResult(await changed(admin, 'token revoke', (tx) => revokeToken(tx, admin.now, id!)), 'revoked'),
+    (_, id) => `Whatever uses the token ${id}, or one that was made with it, stops working.`,
   )
   adminCommand(
-    token.command('delete').description('delete a token; it stops working immediately').argument('<id>'),
+    token.command('delete').description('delete a token and all made with it; they stop working immediately').argument('<id>'),
     'token delete cmh5x0a2b1c3d4e5f6g7h8i9j',
-    async ({ db, now }, _, id) => tokenResult(await db.tx((tx) => recorded(tx, now, 'token delete', deleteToken(tx, id!))), 'deleted'),
-    (_, id) => `Whatever uses the token ${id} stops working, and the token is forgotten.`,
+    remove,
+    (_, id) => `Whatever uses the token ${id}, or one that was made with it, stops working, and the token is forgotten.`,
   )
 }
 
@@ -61,7 +70,9 @@ interface NewToken {
   allowIp?: string[]
 }
 
-async function create({ db, now }: Admin, input: NewToken): Promise<Result> {
+async function create(admin: Admin, input: NewToken): Promise<Result> {
+  const { db, now } = admin
+  const { deps, record } = await loadEvents(admin)
   const wanted = {
     name: input.name,
     scopes: splitList(input.scopes),
@@ -73,6 +84,7 @@ async function create({ db, now }: Admin, input: NewToken): Promise<Result> {
     const { id: accountId } = await getAccount(tx, input.account)
     const token = await createToken(tx, now, accountId, wanted)
     recordByOperator(tx, now, { accountId, action: 'token create', resourceIds: [token.id] })
+    await record(tx, deps, 'token.created', [await getToken(tx, accountId, token.id)])
     return token
   })
   const data = { id: made.id, token: made.token, name: wanted.name, expiresAt: wanted.expiresAt }
@@ -85,7 +97,7 @@ interface Limits {
   allowAnyIp?: true
 }
 
-async function set({ db, now }: Admin, { rateLimit, allowIp, allowAnyIp }: Limits, id?: string): Promise<Result> {
+async function set(admin: Admin, { rateLimit, allowIp, allowAnyIp }: Limits, id?: string): Promise<Result> {
   if (rateLimit === undefined && allowIp === undefined && !allowAnyIp)
     throw new UsageError('Give at least one of --rate-limit, --allow-ip and --allow-any-ip')
   if (allowIp && allowAnyIp) throw new UsageError('Give either --allow-ip or --allow-any-ip')
@@ -93,7 +105,7 @@ async function set({ db, now }: Admin, { rateLimit, allowIp, allowAnyIp }: Limit
     ...(rateLimit !== undefined && { requestsPerMinute: Number(rateLimit) }),
     ...((allowIp || allowAnyIp) && { allowedIps: (allowIp ?? []).flatMap(splitList) }),
   }
-  const row = await db.tx((tx) => recorded(tx, now, 'token set', setTokenLimits(tx, id!, limits)))
+  const row = await changed(admin, 'token set', (tx) => setTokenLimits(tx, admin.now, id!, limits))
   const from = row.allowed_ips.length === 0 ? 'from all addresses' : `from ${row.allowed_ips.join(', ')}`
   return {
     data: { id: row.id, name: row.name, rateLimit: row.requests_per_minute, allowedIps: row.allowed_ips },
@@ -125,15 +137,32 @@ async function list({ db, now }: Admin, input: { account?: string }): Promise<Re
   return { data: rows, text: shown.text }
 }
 
-async function recorded<Row extends { id: string; account_id: string }>(
-  tx: Tx,
-  now: Date,
-  action: string,
-  change: Promise<Row>,
-): Promise<Row> {
-  const row = await change
-  recordByOperator(tx, now, { accountId: row.account_id, action, resourceIds: [row.id] })
-  return row
+/** Like the hooks, not for commands that record nothing. */
+async function loadEvents(admin: Admin) {
+  const { deleteToken, record } = await import('../../features/tokens/service.ts')
+  return { deps: await loadEventDeps(admin), deleteToken, record }
+}
+
+/** With what it means for the tokens that were made with it. */
+async function changed(admin: Admin, action: string, change: (tx: Tx) => Promise<FamilyChange>): Promise<TokenRow> {
+  const { deps, record } = await loadEvents(admin)
+  return admin.db.tx(async (tx) => {
+    const { token, narrowed, revoked } = await change(tx)
+    recordByOperator(tx, admin.now, { accountId: token.account_id, action, resourceIds: [token.id] })
+    await record(tx, deps, 'token.updated', action === 'token set' ? [token, ...narrowed] : narrowed)
+    await record(tx, deps, 'token.revoked', revoked)
+    return token
+  })
+}
+
+async function remove(admin: Admin, _: object, id?: string): Promise<Result> {
+  const { deps, deleteToken } = await loadEvents(admin)
+  const row = await admin.db.tx(async (tx) => {
+    const { token } = await deleteToken(tx, deps, id!)
+    recordByOperator(tx, admin.now, { accountId: token.account_id, action: 'token delete', resourceIds: [token.id] })
+    return token
+  })
+  return tokenResult(row, 'deleted')
 }
 
 const tokenResult = ({ id, name }: { id: string; name: string }, status: string): Result => ({

@@ -16,6 +16,7 @@ const VERBS = {
   snapshots: ['create', 'read', 'update', 'restore', 'delete'],
   ssh_keys: ['read', 'create', 'update', 'delete'],
   tickets: ['read', 'create'],
+  tokens: ['read', 'create', 'update', 'delete'],
   vms: ['create', 'read', 'update', 'delete', 'power', 'console'],
   volumes: ['read', 'create', 'update', 'delete'],
   wallet: ['read', 'deposit'],

@@ -1,4 +1,5 @@
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
@@ -30,30 +31,53 @@ export const isSuspended = (accountId: Sql): Sql =>
 
 export const insertToken = (tx: Tx, row: TokenRow) =>
   tx.run(sql`
-    insert into api_tokens (id, account_id, name, prefix, hash, scopes, requests_per_minute, allowed_ips, expires_at, created_at)
+    insert into api_tokens (id, account_id, name, prefix, hash, scopes, requests_per_minute, allowed_ips, expires_at, created_at,
+      ancestor_ids)
     values (${row.id}, ${row.account_id}, ${row.name}, ${row.prefix}, ${row.hash}, ${row.scopes}, ${row.requests_per_minute},
-      ${row.allowed_ips}, ${row.expires_at}, ${row.created_at})`)
+      ${row.allowed_ips}, ${row.expires_at}, ${row.created_at}, ${row.ancestor_ids})`)
 
+/** `is_orphaned`: one that it was made with was revoked or deleted by a version of Berth that did not know what was made with it. */
 export const findTokensByHash = (db: Queries, hashes: Buffer[]) =>
-  db.many<TokenRow>(sql`select ${allColumns('api_tokens')} from api_tokens where hash = any(${hashes}::bytea[])`)
+  db.many<TokenRow & { is_orphaned: boolean }>(sql`
+    select ${allColumns('api_tokens', 't')}, cardinality(t.ancestor_ids)
+      > (select count(*) from api_tokens a where a.id = any(t.ancestor_ids) and a.revoked_at is null) as is_orphaned
+    from api_tokens t where hash = any(${hashes}::bytea[])`)
+
+export const countTokens = async (db: Queries, accountId: string): Promise<number> =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from api_tokens where account_id = ${accountId}`)).count)
+
+export const listTokenPage = (db: Queries, accountId: string, range: PageRange) =>
+  db.many<TokenRow>(sql`select ${allColumns('api_tokens')} from api_tokens where account_id = ${accountId} ${newestFirst(sql`id`, range)}`)
+
+export const findToken = (db: Queries, accountId: string, id: string) =>
+  db.maybe<TokenRow>(sql`select ${allColumns('api_tokens')} from api_tokens where id = ${id} and account_id = ${accountId}`)
 
 export const listTokens = (db: Queries, accountId: string | null) =>
   db.many<TokenRow & { email: string }>(sql`
     select ${allColumns('api_tokens', 't')}, a.email from api_tokens t join accounts a on a.id = t.account_id
     where ${accountId}::text is null or t.account_id = ${accountId} order by t.id`)
 
-export const lockToken = (tx: Tx, accountId: string, id: string) =>
-  tx.maybe<TokenRow>(
-    sql`select ${allColumns('api_tokens')} from api_tokens where id = ${id} and account_id = ${accountId} for no key update`,
-  )
+export const lockToken = (tx: Tx, id: string) =>
+  tx.maybe<TokenRow>(sql`select ${allColumns('api_tokens')} from api_tokens where id = ${id} for no key update`)
+
+export const lockDescendants = (tx: Tx, accountId: string, id: string) =>
+  tx.many<TokenRow>(sql`
+    select ${allColumns('api_tokens')} from api_tokens where account_id = ${accountId} and ancestor_ids @> array[${id}] order by id for no key update`)
+
+/** In the order in which they were made. */
+export const findTokens = (tx: Tx, ids: string[]) =>
+  tx.many<TokenRow>(sql`select ${allColumns('api_tokens')} from api_tokens where id = any(${ids}::text[]) order by id`)
+
+/** Until the transaction ends no other makes, changes or deletes a token of the account. */
+export const lockTokensOfAccount = (tx: Tx, lock: bigint) => tx.run(sql`select pg_advisory_xact_lock(${lock}::int8)`)
 
 export const renameToken = (tx: Tx, id: string, name: string) =>
   tx.maybe<TokenRow>(sql`update api_tokens set name = ${name} where id = ${id} returning ${allColumns('api_tokens')}`)
 
-/** Null leaves a limit as it is. */
-export const setTokenLimits = (tx: Tx, id: string, requestsPerMinute: number | null, allowedIps: string[] | null) =>
+export const setTokenLimits = (tx: Tx, id: string, row: Pick<TokenRow, 'scopes' | 'expires_at' | 'allowed_ips' | 'requests_per_minute'>) =>
   tx.maybe<TokenRow>(sql`
-    update api_tokens set requests_per_minute = coalesce(${requestsPerMinute}, requests_per_minute), allowed_ips = coalesce(${allowedIps}::text[], allowed_ips)
+    update api_tokens set scopes = ${row.scopes}, expires_at = ${row.expires_at}, allowed_ips = ${row.allowed_ips},
+      requests_per_minute = ${row.requests_per_minute}
     where id = ${id} returning ${allColumns('api_tokens')}`)
 
 export const revokeToken = (tx: Tx, id: string, at: Date) =>

@@ -1,6 +1,5 @@
 // Authenticates API tokens from an in-memory cache that lives a few seconds. NOTIFY invalidates a revoked or deleted token in every
 // process at once; while the LISTEN connection is down, every request reads the database.
-import { BlockList, isIPv6 } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../../kernel/clock.ts'
 import { coalesce } from '../../kernel/coalesce.ts'
@@ -8,14 +7,17 @@ import { isWellFormedToken, sha256Hex } from '../../kernel/crypto.ts'
 import type { Db } from '../../kernel/database/db.ts'
 import { unauthorized } from '../../kernel/errors.ts'
 import type { Authenticate, Principal } from '../../http/api/principal.ts'
-import { TOKEN_PREFIX } from './service.ts'
+import { includesAddress } from './address-ranges.ts'
+import { TOKEN_PREFIX } from './token-families.ts'
 import * as sql from './sql.ts'
 
 const KEPT_MS = 10_000
 const MAX_CACHED = 10_000
 
+type FoundToken = Awaited<ReturnType<typeof sql.findTokensByHash>>[number]
+
 interface Known {
-  row: sql.TokenRow
+  row: FoundToken
   principal: Principal
   until: number
 }
@@ -52,7 +54,7 @@ export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
 
   // Together, so that a flood of forged tokens costs few queries.
   const find = coalesce(
-    async (hashes: string[]): Promise<(sql.TokenRow | undefined)[]> => {
+    async (hashes: string[]): Promise<(FoundToken | undefined)[]> => {
       const rows = await sql.findTokensByHash(
         db,
         hashes.map((hash) => Buffer.from(hash, 'hex')),
@@ -74,6 +76,7 @@ export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
       actorType: 'token' as const,
       actorId: row.id,
       actorName: row.name,
+      tokenIds: [...row.ancestor_ids, row.id],
       scopes: new Set(row.scopes),
       requestsPerMinute: row.requests_per_minute,
       signedIn: null,
@@ -114,21 +117,9 @@ export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
   }
 }
 
-function requireUsable(row: sql.TokenRow, request: FastifyRequest, clock: Clock): void {
-  if (row.revoked_at) throw unauthorized('API token has been revoked')
+function requireUsable(row: FoundToken, request: FastifyRequest, clock: Clock): void {
+  if (row.revoked_at || row.is_orphaned) throw unauthorized('API token has been revoked')
   if (row.expires_at && row.expires_at <= clock.now()) throw unauthorized('API token has expired')
   if (row.allowed_ips.length > 0 && !includesAddress(row.allowed_ips, request.ip))
     throw unauthorized('API token is not allowed from this address')
 }
-
-/** Matches addresses and CIDR ranges. A dual-stack socket reports IPv4 as ::ffff:…, which counts as the same address. */
-function includesAddress(allowed: string[], ip: string): boolean {
-  const list = new BlockList()
-  for (const each of allowed) {
-    const [address = '', prefix] = each.split('/')
-    list.addSubnet(address, prefix ? Number(prefix) : isIPv6(address) ? 128 : 32, familyOf(address))
-  }
-  return list.check(ip, familyOf(ip))
-}
-
-const familyOf = (ip: string): 'ipv4' | 'ipv6' => (isIPv6(ip) ? 'ipv6' : 'ipv4')

@@ -47,6 +47,7 @@ export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'co
       actorType: 'person',
       actorId: row.user_id,
       actorName: row.email,
+      tokenIds: [],
       scopes: row.is_operator ? OF_OPERATORS : OF_CUSTOMERS,
       requestsPerMinute: REQUESTS_PER_MINUTE,
       signedIn: { sessionId: row.id, isOperator: row.is_operator, authenticatedAt: isPrevious ? new Date(0) : row.authenticated_at },

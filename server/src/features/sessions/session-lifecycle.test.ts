@@ -79,8 +79,8 @@ describe('session', () => {
     expect(browser.cookie()).not.toBe(old.cookie())
     const key = { name: 'k', scopes: ['vms:read'] }
     expect((await old.get('/session')).status).toBe(200)
-    expect((await old.post('/api-keys', key)).headers['x-error-code']).toBe('reauthentication_required')
-    expect((await browser.post('/api-keys', key)).status).toBe(201)
+    expect((await old.post('/v1/tokens', key)).headers['x-error-code']).toBe('reauthentication_required')
+    expect((await browser.post('/v1/tokens', key)).status).toBe(201)
     app.clock.advance('10s')
     expect((await old.get('/session')).status).toBe(401)
     expect((await browser.get('/session')).status).toBe(200)

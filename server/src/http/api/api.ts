@@ -96,6 +96,7 @@ export class Api {
         const context = contextOf<P, Q, B>(request)
         return runMutation(this.#deps, request, reply, {
           ignoresIdempotencyKey: spec.ignoresIdempotencyKey ?? false,
+          answersSecret: spec.answersSecret ?? false,
           prepare: prepare && (preparesFor?.(context) ?? true) ? () => prepare(context) : undefined,
           reread: reread && (() => reread(context)),
           effect: async (tx, prepared) => {

@@ -7,6 +7,7 @@ import { inline, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { invalid, apiError, type ApiError } from '../../kernel/errors.ts'
 import { bodyOf } from './operation.ts'
+import type { Principal } from './principal.ts'
 
 export interface StoredAnswer {
   status: number
@@ -26,14 +27,20 @@ interface KeyDeps {
   vault: Vault
 }
 
-/** The key of the request, or null without one. */
-export function idempotencyOf(request: FastifyRequest, accountId: string, vault: Vault): Idempotency | null {
+/** The key of the request, or null without one. Of an answer that `isForActorOnly`, another actor's request is a different one. */
+export function idempotencyOf(
+  request: FastifyRequest,
+  { accountId, actorType, actorId }: Principal,
+  isForActorOnly: boolean,
+  vault: Vault,
+): Idempotency | null {
   const key = request.headers['idempotency-key']
   if (key === undefined) return null
   if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))
     throw invalid('Idempotency-Key must be 1-255 visible ASCII characters', 'Idempotency-Key')
   // An HMAC: a body may contain a password, which a plain hash would make guessable.
-  return { key, accountId, fingerprint: vault.digest(`${request.method}\n${request.url}\n${JSON.stringify(bodyOf(request))}`) }
+  const actor = isForActorOnly ? `\n${actorType} ${actorId}` : ''
+  return { key, accountId, fingerprint: vault.digest(`${request.method}\n${request.url}\n${JSON.stringify(bodyOf(request))}${actor}`) }
 }
 
 /**

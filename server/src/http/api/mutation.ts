@@ -64,6 +64,7 @@ export interface WriteDeps {
 
 export interface Mutation<Prepared> {
   ignoresIdempotencyKey: boolean
+  answersSecret: boolean
   /**
    * For what the write needs from elsewhere and must not hold a transaction for, such as an answer from another server. It runs once for
    * a key: whoever repeats the request meanwhile is told to wait.
@@ -80,8 +81,8 @@ export async function runMutation<Prepared>(
   reply: FastifyReply,
   mutation: Mutation<Prepared>,
 ): Promise<FastifyReply> {
-  const { prepare, reread, ignoresIdempotencyKey } = mutation
-  const idempotency = ignoresIdempotencyKey ? null : idempotencyOf(request, request.principal.accountId, deps.vault)
+  const { prepare, reread, ignoresIdempotencyKey, answersSecret } = mutation
+  const idempotency = ignoresIdempotencyKey ? null : idempotencyOf(request, request.principal, answersSecret, deps.vault)
   const earlier = prepare && idempotency ? await deps.db.tx((tx) => claim(tx, deps, idempotency)) : null
   const { stored, replayed } = earlier ? { stored: earlier, replayed: true } : await runFirstAttempt(deps, request, idempotency, mutation)
   if (stored.location) reply.header('location', stored.location)

@@ -38,6 +38,8 @@ export interface OperationSpec<
   requiresReauth?: true
   /** For sessions and secrets: a stored answer would outlive them, and a replay would check and end nothing. */
   ignoresIdempotencyKey?: true
+  /** Its stored answer is given again to the same token or user alone, and to no other of the account. */
+  answersSecret?: true
   params?: P
   query?: Q
   body?: B

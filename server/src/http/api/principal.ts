@@ -15,6 +15,8 @@ export interface Principal {
   /** Id of the token or user, for logs and audit. */
   actorId: string
   actorName: string
+  /** Of a token: its id, after those of the tokens that it was made with, the first of them by a person. Empty for a person. */
+  tokenIds: readonly string[]
   scopes: ReadonlySet<string>
   requestsPerMinute: number
   /** Null for a token. */

@@ -32,6 +32,7 @@ const VERBS: Record<string, string> = {
   resize: 'Resized',
   restore: 'Restored',
   retry: 'Retried',
+  revoke: 'Revoked',
   rotate: 'Rolled',
   shelve: 'Shelved',
   sign: 'Signed',
@@ -51,6 +52,7 @@ const NOUNS: Record<string, string> = {
   api: 'API',
   bandwidth: 'traffic',
   ssh: 'SSH',
+  token: 'API key',
   totp: 'two-factor authentication',
   vm: 'VM',
 }
@@ -78,9 +80,6 @@ const DASHBOARD_ACTIONS = [
   'confirmTotp',
   'removeTotp',
   'renewRecoveryCodes',
-  'createApiKey',
-  'changeApiKey',
-  'deleteApiKey',
 ]
 
 /** For the filter, by name. */

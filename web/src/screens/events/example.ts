@@ -1,5 +1,5 @@
 // Example webhook payloads, held to the types of the SDK.
-import type { Backup, EventData, EventType, Maintenance, Snapshot, Ticket, VmEventData, VmListItem, Webhook } from '@berth/sdk'
+import type { Backup, EventData, EventToken, EventType, Maintenance, Snapshot, Ticket, VmEventData, VmListItem, Webhook } from '@berth/sdk'
 
 const at = '2027-03-01T09:30:00.000Z'
 const vmId = 'cmb3v8k2p0001examplevm001'
@@ -32,6 +32,19 @@ const vm: VmListItem = {
   shelvedAt: null,
 }
 const ofVm: VmEventData = { vm, actionId: 'cmb3v8k2p0005exampleac001', reason: null, sequence: 4 }
+const token: EventToken = {
+  id: 'cmb3v8k2p0014exampletn001',
+  name: 'nightly tests',
+  prefix: 'vmk_a1B2c3D4',
+  scopes: ['vms:create', 'vms:read'],
+  isActive: true,
+  expiresAt: null,
+  revokedAt: null,
+  allowedIps: [],
+  requestsPerMinute: 600,
+  parentId: null,
+  createdAt: at,
+}
 const wallet = { balance: '42.00', currency: 'USD' }
 const ticket: Ticket = {
   id: 'cmb3v8k2p0003exampletk001',
@@ -253,6 +266,9 @@ const OTHERS: { [Type in EventType as VmEventData extends EventData<Type> ? neve
   'volume.deleted': ofVolume,
   'maintenance.announced': { maintenance },
   'maintenance.cancelled': { maintenance: { ...maintenance, state: 'CANCELLED' } },
+  'token.created': { token },
+  'token.updated': { token },
+  'token.revoked': { token: { ...token, isActive: false, revokedAt: at } },
   'webhook.disabled': { webhook, reason: webhook.disabledReason },
 }
 

@@ -1,8 +1,9 @@
+import type { NewToken, Token } from '@berth/sdk'
 import { Button, Tooltip, UnstyledButton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { apiRequest } from '../../api/request.ts'
-import { keysQuery, type ApiKey, type NewApiKey } from '../../api/keys.ts'
+import { berth } from '../../api/berth.ts'
+import { keysQuery } from '../../api/keys.ts'
 import { Code } from '../../ui/CopyButton.tsx'
 import { SecretDialog } from '../../ui/Dialogs.tsx'
 import { Icon } from '../../ui/Icon.tsx'
@@ -20,7 +21,7 @@ import { RevokeKey } from './RevokeKey.tsx'
 
 const w = settingsMessages.keys
 
-type Open = { what: 'create' } | { what: 'secret'; key: NewApiKey } | { what: 'rename' | 'revoke' | 'delete'; key: ApiKey } | null
+type Open = { what: 'create' } | { what: 'secret'; key: NewToken } | { what: 'rename' | 'revoke' | 'delete'; key: Token } | null
 
 export function ApiKeys() {
   const [open, setOpen] = useState<Open>(null)
@@ -31,8 +32,8 @@ export function ApiKeys() {
       {w.create}
     </Button>
   )
-  const columns: Column<ApiKey>[] = [
-    { head: w.columns.name, truncate: ({ name }) => name, cell: ({ name }) => <strong>{name}</strong> },
+  const columns: Column<Token>[] = [
+    { head: w.columns.name, truncate: ({ name }) => name, cell: (key) => <KeyName apiKey={key} all={keys.data ?? []} /> },
     { head: w.columns.key, cell: ({ prefix }) => <code>{prefix}…</code> },
     { head: w.columns.scopes, cell: ({ scopes }) => <Scopes scopes={scopes} /> },
     { head: w.columns.lastUsed, cell: (key) => <LastUsed apiKey={key} /> },
@@ -79,7 +80,7 @@ export function ApiKeys() {
         <RenameDialog
           title={w.rename(open.key.name)}
           name={open.key.name}
-          write={(name) => apiRequest('PATCH', `/api-keys/${open.key.id}`, { name })}
+          write={(name) => berth.tokens.update(open.key.id, { name })}
           invalidates="api-keys"
           onClose={close}
         />
@@ -91,20 +92,30 @@ export function ApiKeys() {
 
 const tryIt = (secret: string): string => `curl -H 'x-api-key: ${secret}' ${location.origin}/api/public/v1/regions`
 
+/** With the key that it was made with, where it is one of the list. */
+function KeyName({ apiKey: { name, parentId }, all }: { apiKey: Token; all: Token[] }) {
+  const parent = all.find(({ id }) => id === parentId)
+  return (
+    <>
+      <strong>{name}</strong> {parent && <span className="muted">{w.madeWith(parent.name)}</span>}
+    </>
+  )
+}
+
 const Scopes = ({ scopes }: { scopes: string[] }) => (
   <Tooltip label={scopes.join(', ')}>
     <UnstyledButton>{w.allowed(scopes.length)}</UnstyledButton>
   </Tooltip>
 )
 
-const LastUsed = ({ apiKey: { lastUsedAt, lastUsedFrom } }: { apiKey: ApiKey }) =>
+const LastUsed = ({ apiKey: { lastUsedAt, lastUsedIp } }: { apiKey: Token }) =>
   lastUsedAt ? (
     <span>
-      <Time at={lastUsedAt} as="ago" /> <span className="muted">{lastUsedFrom && w.from(lastUsedFrom)}</span>
+      <Time at={lastUsedAt} as="ago" /> <span className="muted">{lastUsedIp && w.from(lastUsedIp)}</span>
     </span>
   ) : (
     <span className="muted">{w.neverUsed}</span>
   )
 
-const KeyStatus = ({ apiKey: { isActive, revokedAt } }: { apiKey: ApiKey }) =>
+const KeyStatus = ({ apiKey: { isActive, revokedAt } }: { apiKey: Token }) =>
   isActive ? <Status tone="good">{w.active}</Status> : <Status tone="idle">{revokedAt ? w.revoked : w.expired}</Status>

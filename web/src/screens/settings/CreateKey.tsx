@@ -1,10 +1,11 @@
+import type { NewToken } from '@berth/sdk'
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { apiRequest } from '../../api/request.ts'
+import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
-import { scopesQuery, type NewApiKey } from '../../api/keys.ts'
+import { scopesQuery } from '../../api/keys.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
@@ -14,7 +15,7 @@ import { ScopeGrid } from './ScopeGrid.tsx'
 const w = settingsMessages.keys
 const DAY_MS = 86_400_000
 
-export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreated: (key: NewApiKey) => void }) {
+export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreated: (key: NewToken) => void }) {
   const [name, setName] = useState('')
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [days, setDays] = useState('90')
@@ -22,7 +23,7 @@ export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreat
   const scopes = useQuery(scopesQuery)
   const create = useWrite(
     () =>
-      apiRequest<NewApiKey>('POST', '/api-keys', {
+      berth.tokens.create({
         name,
         scopes: [...chosen],
         expiresAt: days === '' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString(),

@@ -1,15 +1,14 @@
-import { apiRequest } from '../../api/request.ts'
+import type { Token } from '@berth/sdk'
+import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
-import type { ApiKey } from '../../api/keys.ts'
 import { ConfirmDialog } from '../../ui/Dialogs.tsx'
 import { settingsMessages } from '../../messages/settings.ts'
 
 const w = settingsMessages.keys
 
-export function RevokeKey({ apiKey, how, onClose }: { apiKey: ApiKey; how: 'revoke' | 'delete'; onClose: () => void }) {
-  const path = `/api-keys/${apiKey.id}`
+export function RevokeKey({ apiKey, how, onClose }: { apiKey: Token; how: 'revoke' | 'delete'; onClose: () => void }) {
   const write = useWrite<void, unknown>(
-    () => (how === 'revoke' ? apiRequest('PATCH', path, { isActive: false }) : apiRequest('DELETE', path)),
+    () => (how === 'revoke' ? berth.tokens.update(apiKey.id, { isActive: false }) : berth.tokens.revoke(apiKey.id)),
     {
       inForm: true,
       invalidates: ['api-keys'],

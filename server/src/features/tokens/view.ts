@@ -1,9 +1,9 @@
 import type { TokenRow } from '../accounts/service.ts'
-import type { ApiKey } from './schema.ts'
+import type { EventToken, Token } from './schema.ts'
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null
 
-export const toApiKey = (row: TokenRow, now: Date): ApiKey => ({
+export const toEventToken = (row: TokenRow, now: Date): EventToken => ({
   id: row.id,
   name: row.name,
   prefix: row.prefix,
@@ -11,8 +11,14 @@ export const toApiKey = (row: TokenRow, now: Date): ApiKey => ({
   isActive: row.revoked_at === null && (row.expires_at === null || row.expires_at > now),
   expiresAt: iso(row.expires_at),
   revokedAt: iso(row.revoked_at),
-  lastUsedAt: iso(row.last_used_at),
-  lastUsedFrom: row.last_used_ip,
   allowedIps: row.allowed_ips,
+  requestsPerMinute: row.requests_per_minute,
+  parentId: row.ancestor_ids.at(-1) ?? null,
   createdAt: row.created_at.toISOString(),
+})
+
+export const toToken = (row: TokenRow, now: Date): Token => ({
+  ...toEventToken(row, now),
+  lastUsedAt: iso(row.last_used_at),
+  lastUsedIp: row.last_used_ip,
 })

@@ -1,0 +1,227 @@
+// API tokens. One that was made with another can never do more than that one, nor live longer: what narrows, revokes or deletes a token
+// does the same to all that were made with it. All of these take turns in an account, by a lock that comes before any other.
+import { newToken, sha256 } from '../../kernel/crypto.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
+import { apiError, invalid, notFound, unauthorized, type ApiError } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { commonRanges, isWithinRanges, requireAddressRange } from './address-ranges.ts'
+import { releaseQuota, reserveQuota } from './quotas.ts'
+import { expandScopes } from './scopes.ts'
+import * as sql from './sql.ts'
+
+export const TOKEN_PREFIX = 'vmk_'
+
+const MAX_ANCESTORS = 8
+const REQUESTS_PER_MINUTE = 600
+
+function requireRate(rate: number): number {
+  if (!Number.isInteger(rate) || rate < 1 || rate > 1_000_000)
+    throw invalid('the rate limit must be 1-1000000 requests a minute', 'rateLimit')
+  return rate
+}
+
+function requireFuture(expiresAt: Date | null, now: Date): Date | null {
+  if (expiresAt && expiresAt <= now) throw invalid('the expiry lies in the past', 'expiresAt')
+  return expiresAt
+}
+
+export interface NewToken {
+  name: string
+  scopes: string[]
+  expiresAt?: Date | null
+  requestsPerMinute?: number
+  allowedIps?: string[]
+}
+
+/** What a token may do, from where and until when. */
+type Powers = Pick<sql.TokenRow, 'scopes' | 'expires_at' | 'allowed_ips'>
+
+/**
+ * Returns the secret once; the table stores only its hash. `family`: the token that makes it, after those that it was made with itself, all
+ * of them from `lockTokensOf`. What is left out is as that token has it.
+ */
+export async function createToken(
+  tx: Tx,
+  now: Date,
+  accountId: string,
+  input: NewToken,
+  family: sql.TokenRow[] = [],
+): Promise<{ id: string; token: string }> {
+  const parent = family.at(-1)
+  if (input.name.length < 1 || input.name.length > 100) throw invalid('name must be 1-100 characters', 'name')
+  const rate = requireRate(input.requestsPerMinute ?? Math.min(REQUESTS_PER_MINUTE, parent?.requests_per_minute ?? REQUESTS_PER_MINUTE))
+  const powers = {
+    scopes: expandScopes(input.scopes),
+    expires_at: requireFuture(input.expiresAt === undefined ? (parent?.expires_at ?? null) : input.expiresAt, now),
+    allowed_ips: (input.allowedIps ?? parent?.allowed_ips ?? []).map(requireAddressRange),
+  }
+  if (parent) requireWithin(powers, parent, 'This token')
+  if (family.length > MAX_ANCESTORS)
+    throw apiError(
+      'quota_exceeded',
+      `Tokens can be made with each other ${MAX_ANCESTORS} times in a row at most: make it with an earlier one`,
+    )
+  await reserveQuota(tx, accountId, 'tokens', 1n)
+  const token = newToken(TOKEN_PREFIX)
+  const id = newId()
+  await sql.insertToken(tx, {
+    id,
+    account_id: accountId,
+    name: input.name,
+    prefix: token.slice(0, 12),
+    hash: sha256(token),
+    ...powers,
+    requests_per_minute: rate,
+    revoked_at: null,
+    last_used_at: null,
+    last_used_ip: null,
+    created_at: now,
+    ancestor_ids: family.map((each) => each.id),
+  })
+  return { id, token }
+}
+
+/** Throws where something would be allowed that `holder` is not allowed itself. `who` begins the sentence. */
+function requireWithin(powers: Powers, holder: Powers, who: string): void {
+  const missing = powers.scopes.filter((scope) => !holder.scopes.includes(scope))
+  if (missing.length > 0) throw apiError('missing_scope', `${who} cannot give what it lacks itself: ${missing.join(', ')}`)
+  const { expires_at: end } = holder
+  if (end && (!powers.expires_at || powers.expires_at > end))
+    throw beyond(`${who} expires at ${end.toISOString()}: give an earlier expiresAt`)
+  if (!isWithinRanges(powers.allowed_ips, holder.allowed_ips))
+    throw beyond(`${who} may be used from ${holder.allowed_ips.join(', ')} only: give addresses within these as allowedIps`)
+}
+
+const isWithin = (powers: Powers, { scopes, expires_at: end, allowed_ips }: Powers): boolean =>
+  powers.scopes.every((scope) => scopes.includes(scope)) &&
+  (!end || (powers.expires_at !== null && powers.expires_at <= end)) &&
+  isWithinRanges(powers.allowed_ips, allowed_ips)
+
+const beyond = (sentence: string): ApiError => apiError('incompatible', sentence)
+
+export const listTokens = sql.listTokens
+
+export const listTokenPage = sql.listTokenPage
+
+export const countTokens = sql.countTokens
+
+export async function getToken(db: Queries, accountId: string, id: string): Promise<sql.TokenRow> {
+  const row = await sql.findToken(db, accountId, id)
+  if (!row) throw notFound('Token')
+  return row
+}
+
+/**
+ * The tokens behind a request, the one that it was sent with last, as they are now: what was known when it was authenticated may have
+ * been revoked or narrowed since. None of them changes before the transaction ends.
+ */
+export async function lockTokensOf(tx: Tx, now: Date, accountId: string, ids: readonly string[]): Promise<sql.TokenRow[]> {
+  await lockAll(tx, accountId)
+  const rows = await sql.findTokens(tx, [...ids])
+  if (rows.length < ids.length || rows.some((row) => row.revoked_at)) throw unauthorized('API token has been revoked')
+  if (rows.some((row) => row.expires_at && row.expires_at <= now)) throw unauthorized('API token has expired')
+  return rows
+}
+
+const lockAll = (tx: Tx, accountId: string): Promise<number> =>
+  sql.lockTokensOfAccount(tx, sha256(`tokens of ${accountId}`).readBigInt64BE())
+
+export async function renameToken(tx: Tx, id: string, name: string): Promise<sql.TokenRow> {
+  return told(tx, await sql.renameToken(tx, id, name))
+}
+
+export interface TokenLimits {
+  scopes?: string[]
+  /** Null = never. */
+  expiresAt?: Date | null
+  requestsPerMinute?: number
+  /** Empty = from everywhere. */
+  allowedIps?: string[]
+}
+
+export interface FamilyChange {
+  token: sql.TokenRow
+  /** Of those that were made with it. */
+  narrowed: sql.TokenRow[]
+  /** Those that could be used until now. */
+  revoked: sql.TokenRow[]
+}
+
+/**
+ * Sets what is given, and leaves the rest. What was made with it loses what it loses, and is revoked where nothing is left. `by`: the token
+ * that asks for it, which can only take away, or give no more than it has in all: of one that may do other things it cannot make one that
+ * does them longer or from elsewhere.
+ */
+export async function setTokenLimits(tx: Tx, now: Date, id: string, limits: TokenLimits, by?: sql.TokenRow): Promise<FamilyChange> {
+  const { token: before, others } = await lockFamily(tx, id)
+  const wanted = {
+    scopes: limits.scopes === undefined ? before.scopes : expandScopes(limits.scopes),
+    expires_at: limits.expiresAt === undefined ? before.expires_at : requireFuture(limits.expiresAt, now),
+    allowed_ips: limits.allowedIps === undefined ? before.allowed_ips : limits.allowedIps.map(requireAddressRange),
+  }
+  const rate = requireRate(limits.requestsPerMinute ?? before.requests_per_minute)
+  if (by && !isWithin(wanted, before)) requireWithin(wanted, by, 'This token')
+  const parentId = before.ancestor_ids.at(-1)
+  if (parentId !== undefined) {
+    const [parent] = await sql.findTokens(tx, [parentId])
+    if (parent) requireWithin(wanted, parent, `The token ${parent.name}, with which this one was made,`)
+  }
+  const token = await told(tx, await sql.setTokenLimits(tx, id, { ...wanted, requests_per_minute: rate }))
+  const change: FamilyChange = { token, narrowed: [], revoked: [] }
+  for (const other of others) {
+    if (other.revoked_at) continue
+    const left = commonPowers(other, wanted)
+    if (!left) change.revoked.push(await told(tx, await sql.revokeToken(tx, other.id, now)))
+    const narrow = { ...other, ...left, requests_per_minute: Math.min(rate, other.requests_per_minute) }
+    if (left && !isSame(narrow, other)) change.narrowed.push(await told(tx, await sql.setTokenLimits(tx, other.id, narrow)))
+  }
+  return change
+}
+
+const isSame = (a: sql.TokenRow, b: sql.TokenRow): boolean =>
+  JSON.stringify([a.scopes, a.expires_at, a.allowed_ips, a.requests_per_minute]) ===
+  JSON.stringify([b.scopes, b.expires_at, b.allowed_ips, b.requests_per_minute])
+
+function commonPowers(a: Powers, b: Powers): Powers | null {
+  const scopes = a.scopes.filter((scope) => b.scopes.includes(scope))
+  const allowed_ips = commonRanges(a.allowed_ips, b.allowed_ips)
+  if (scopes.length === 0 || !allowed_ips) return null
+  const ends = [a.expires_at, b.expires_at].filter((end) => end !== null).toSorted((x, y) => x.getTime() - y.getTime())
+  return { scopes, allowed_ips, expires_at: ends[0] ?? null }
+}
+
+export const tokenStates = sql.tokenStates
+
+/** It stays listed, as does what was made with it. */
+export async function revokeToken(tx: Tx, now: Date, id: string): Promise<FamilyChange> {
+  const { token, others } = await lockFamily(tx, id)
+  const revoked: sql.TokenRow[] = []
+  for (const each of [token, ...others]) if (!each.revoked_at) revoked.push(await told(tx, await sql.revokeToken(tx, each.id, now)))
+  return { token: revoked.find((each) => each.id === id) ?? token, narrowed: [], revoked }
+}
+
+/** With what was made with it. */
+export async function deleteToken(tx: Tx, id: string): Promise<{ token: sql.TokenRow; deleted: sql.TokenRow[]; revoked: sql.TokenRow[] }> {
+  const { token, others } = await lockFamily(tx, id)
+  const all = [token, ...others]
+  for (const each of all) await told(tx, await sql.deleteToken(tx, each.id))
+  await releaseQuota(tx, token.account_id, 'tokens', BigInt(all.length))
+  return { token, deleted: all, revoked: all.filter((each) => !each.revoked_at) }
+}
+
+/** The others are all that were made with it. */
+async function lockFamily(tx: Tx, id: string): Promise<{ token: sql.TokenRow; others: sql.TokenRow[] }> {
+  const [found] = await sql.findTokens(tx, [id])
+  if (!found) throw notFound('Token')
+  await lockAll(tx, found.account_id)
+  const token = await sql.lockToken(tx, id)
+  if (!token) throw notFound('Token')
+  return { token, others: await sql.lockDescendants(tx, found.account_id, id) }
+}
+
+/** Notifies every API process on commit, so that it drops the token from its cache. */
+async function told(tx: Tx, row: sql.TokenRow | undefined): Promise<sql.TokenRow> {
+  if (!row) throw notFound('Token')
+  await sql.notifyTokenChange(tx, row.hash)
+  return row
+}

@@ -1,0 +1,115 @@
+// API tokens, for people and for tokens that may make others. People may give what the account has; a token what it has itself, as it is
+// when the change is made and not when the request was authenticated.
+import { requireRecentPassword } from '../../http/api/mount.ts'
+import type { Principal } from '../../http/api/principal.ts'
+import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
+import { apiError, invalid } from '../../kernel/errors.ts'
+import * as accounts from '../accounts/service.ts'
+import type { FamilyChange, TokenRow } from '../accounts/service.ts'
+import type { EventDeps } from '../deps.ts'
+import { recordEvent } from '../events/service.ts'
+import type { CreateToken, NewToken, RevokedToken, Token, UpdateToken } from './schema.ts'
+import { toEventToken, toToken } from './view.ts'
+
+export const listScopes = () =>
+  accounts.SCOPES.map((scope) => {
+    const [resource = '', verb = ''] = scope.split(':')
+    return { scope, resource, verb }
+  })
+
+export async function listTokens(db: Queries, now: Date, accountId: string, page: PageRequest): Promise<Paged<Token>> {
+  const total = await accounts.countTokens(db, accountId)
+  return pageOf(page, total, async (range) => (await accounts.listTokenPage(db, accountId, range)).map((row) => toToken(row, now)))
+}
+
+export const getToken = async (db: Queries, now: Date, accountId: string, id: string): Promise<Token> =>
+  toToken(await accounts.getToken(db, accountId, id), now)
+
+export async function createToken(tx: Tx, deps: EventDeps, who: Principal, input: CreateToken): Promise<NewToken> {
+  const now = deps.clock.now()
+  const { name, scopes, allowedIps, expiresAt } = input
+  const family = await accounts.lockTokensOf(tx, now, who.accountId, who.tokenIds)
+  if (who.signedIn) requireOwnScopes(who, scopes)
+  const wanted = {
+    name,
+    scopes,
+    ...(expiresAt !== undefined && { expiresAt: toTime(expiresAt) }),
+    ...(allowedIps && { allowedIps }),
+  }
+  const { id, token } = await accounts.createToken(tx, now, who.accountId, wanted, family)
+  const row = await accounts.getToken(tx, who.accountId, id)
+  await record(tx, deps, 'token.created', [row])
+  return { ...toToken(row, now), secret: token }
+}
+
+const toTime = (text: string | null): Date | null => (text === null ? null : new Date(text))
+
+function requireOwnScopes(who: Principal, scopes: string[]): void {
+  const missing = accounts.expandScopes(scopes).filter((scope) => !who.scopes.has(scope))
+  if (missing.length > 0) throw apiError('missing_scope', `You cannot give a token what you may not do yourself: ${missing.join(', ')}`)
+}
+
+/** What lets a token do more needs a recent password; revoking must not wait for one. */
+export async function updateToken(tx: Tx, deps: EventDeps, who: Principal, id: string, change: UpdateToken): Promise<Token> {
+  const now = deps.clock.now()
+  const { name, isActive, scopes, allowedIps, expiresAt } = change
+  if (Object.keys(change).length === 0) throw invalid('give at least one of name, scopes, expiresAt, allowedIps and isActive')
+  const limits = {
+    ...(scopes && { scopes: accounts.expandScopes(scopes) }),
+    ...(allowedIps && { allowedIps }),
+    ...(expiresAt !== undefined && { expiresAt: toTime(expiresAt) }),
+  }
+  const setsLimits = Object.keys(limits).length > 0
+  if (setsLimits) requireRecentPassword(who, now)
+  const family = await accounts.lockTokensOf(tx, now, who.accountId, who.tokenIds)
+  let token = await accounts.getToken(tx, who.accountId, id)
+  if (name !== undefined) token = await accounts.renameToken(tx, id, name)
+  const changes: FamilyChange[] = []
+  if (setsLimits) {
+    if (who.signedIn && scopes) requireOwnScopes(who, scopes)
+    changes.push(await accounts.setTokenLimits(tx, now, id, limits, family.at(-1)))
+  }
+  if (isActive === false) changes.push(await accounts.revokeToken(tx, now, id))
+  token = changes.at(-1)?.token ?? token
+  await record(tx, deps, 'token.updated', [token, ...changes.flatMap(({ narrowed }) => narrowed)])
+  await record(
+    tx,
+    deps,
+    'token.revoked',
+    changes.flatMap(({ revoked }) => revoked),
+  )
+  return toToken(token, now)
+}
+
+export async function revokeToken(tx: Tx, deps: EventDeps, who: Principal, id: string): Promise<RevokedToken> {
+  await accounts.lockTokensOf(tx, deps.clock.now(), who.accountId, who.tokenIds)
+  await accounts.getToken(tx, who.accountId, id)
+  const { deleted } = await deleteToken(tx, deps, id)
+  return { id, alsoRevoked: deleted.filter((each) => each !== id) }
+}
+
+/** Of any account. */
+export async function deleteToken(tx: Tx, deps: EventDeps, id: string): Promise<{ token: TokenRow; deleted: string[] }> {
+  const { token, deleted, revoked } = await accounts.deleteToken(tx, id)
+  const at = deps.clock.now()
+  await record(
+    tx,
+    deps,
+    'token.revoked',
+    revoked.map((row) => ({ ...row, revoked_at: at })),
+  )
+  return { token, deleted: deleted.map((row) => row.id) }
+}
+
+export async function record(
+  tx: Tx,
+  deps: EventDeps,
+  type: 'token.created' | 'token.updated' | 'token.revoked',
+  rows: TokenRow[],
+): Promise<void> {
+  for (const row of rows) {
+    const data = { token: toEventToken(row, deps.clock.now()) }
+    await recordEvent(tx, deps, { accountId: row.account_id, type, subjectId: row.id, data })
+  }
+}
