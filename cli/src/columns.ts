@@ -33,6 +33,7 @@ export const VM_FIELDS: Columns<Vm> = {
   Initialization: (vm) => initialization(vm.initialization) ?? undefined,
   'Initialization errors': (vm) => (vm.initialization?.errors.length ? vm.initialization.errors : undefined),
   Shelved: (vm) => (vm.shelvedAt === null ? undefined : time(vm.shelvedAt)),
+  Rescue: (vm) => (vm.rescue === null ? undefined : `log in as ${vm.rescue.user}; ends ${time(vm.rescue.endsAt)}`),
   'In progress': (vm) => (vm.currentAction ? `${vm.currentAction.action} ${vm.currentAction.progress} %` : undefined),
   Address: (vm) => vm.ipAddress,
   'IPv6 address': (vm) => (vm.ipv6Prefix ? `${vm.ipv6Address} of ${vm.ipv6Prefix}` : (vm.ipv6Address ?? undefined)),

@@ -142,6 +142,8 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   upgradeVm: commandLine('vm', 'upgrade', ':id', '--plan', 'large', '--no-wait'),
   shelveVm: commandLine('vm', 'shelve', ':id', '--no-wait'),
   unshelveVm: commandLine('vm', 'unshelve', ':id', '--no-wait'),
+  rescueVm: commandLine('vm', 'rescue', ':id', '--key', 'key', '--no-wait'),
+  unrescueVm: commandLine('vm', 'rescue', ':id', '--end', '--no-wait'),
   rebuildVm: commandLine('vm', 'rebuild', ':id', '--os', 'debian-12', '--key', 'key', '--no-wait'),
   setVmPassword: (params) => ({ args: ['vm', 'password', params['id']!, '--no-wait'], stdin: 'a new password\n' }),
   checkReach: commandLine('vm', 'reach', ':id', '=to', '--port', '22'),

@@ -21,7 +21,7 @@ const candidates = async (...words: string[]): Promise<string[]> =>
 
 test('commands, options and their values are completed', async () => {
   expect(await candidates('v')).toEqual(['vm', 'volume'])
-  expect(await candidates('vm', 're')).toEqual(['reach', 'restart', 'resize', 'rebuild', 'rename'])
+  expect(await candidates('vm', 're')).toEqual(['reach', 'restart', 'resize', 'rescue', 'rebuild', 'rename'])
   expect(await candidates('vm', 'stop', 'x', '--f')).toEqual(['--force'])
   expect(await candidates('vm', 'list', '-o', '')).toEqual(['table', 'json', 'name'])
   expect(await candidates('vm', 'update', 'x', '--daily-backups', '')).toEqual(['on', 'off'])

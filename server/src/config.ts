@@ -83,6 +83,12 @@ export const SETTINGS = {
     'Folder for the embedded database, keys and logs; default .berth in the project',
     text,
   ),
+  rescueTemplate: setting(
+    'BERTH_RESCUE_TEMPLATE',
+    'tiny',
+    'Slug of the OS template that VMs in rescue start; its twin for another architecture is found by itself',
+    text,
+  ),
   databaseUrl: optional('BERTH_DATABASE_URL', 'PostgreSQL 15 or later; unset starts an embedded PostgreSQL 18 in the data folder', text),
   databaseConnections: setting('BERTH_DATABASE_CONNECTIONS', '16', 'Connections each process may open to the database', whole(2, 500)),
   redisUrl: optional(

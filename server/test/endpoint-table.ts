@@ -144,6 +144,12 @@ export function fixtureOf(app: TestApp, customer: Customer) {
       await reconcileStaleMachines.runOnce(app.deps)
       return id
     },
+    rescuedVm: async () => {
+      const id = await fixture.vm()
+      await customer.post(`/vms/${id}/rescue`, { password: 'a new password' })
+      await app.settle({ subjectId: id })
+      return id
+    },
     stoppedVm: async () => {
       const id = await fixture.vm()
       await customer.post(`/vms/${id}/stop`)
@@ -367,6 +373,8 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   }),
   shelveVm: withId((fixture) => fixture.replicatedVm()),
   unshelveVm: withId((fixture) => fixture.shelvedVm()),
+  rescueVm: async (fixture) => ({ params: { id: await fixture.vm() }, body: { sshKeyIds: [await fixture.key()] } }),
+  unrescueVm: withId((fixture) => fixture.rescuedVm()),
   getVmMetrics: withId(vm),
   openConsole: withId(vm, { type: 'serial' }),
   setVmPassword: withId(vm, { password: 'a new password' }),

@@ -137,6 +137,10 @@ export const violationSetups: Record<string, ViolationSetup> = {
     sql`insert into restore_rooms (run_id, purpose, host_id, gib) select 'cnorun', 'DISK', host_id, 1 from vms where id = ${vmId}`,
     sql`update hosts set disk_used_gib = disk_used_gib + 1 where id = (select host_id from vms where id = ${vmId})`,
   ],
+  'rescues.room': ({ vmId }) => [
+    sql`insert into vm_rescues (vm_id, generation, template_id, gib, host_id) select id, 9, os_template_id, 1, host_id from vms where id = ${vmId}`,
+    sql`update hosts set disk_used_gib = disk_used_gib + 1 where id = (select host_id from vms where id = ${vmId})`,
+  ],
   'addresses.held': ({ vmId }) => [sql`update vms set provisioned = false where id = ${vmId}`],
   'addresses.usable': ({ vmId }) => [
     sql`insert into free_addresses (address, pool_id, available_at) select ip_address, address_pool_id, created_at from vms where id = ${vmId}`,

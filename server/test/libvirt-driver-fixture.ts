@@ -5,7 +5,14 @@ import { pino } from 'pino'
 import { eventually } from '../../libvirt/test/eventually.ts'
 import { libvirtDrivers } from '../src/hypervisor/libvirt/driver.ts'
 import { collect, expectKind, type DriverFixture } from '../src/hypervisor/conformance/fixture.ts'
-import { volumeSerial, type MachineSpec, type NicSpec, type TemplateRef, type VolumeSpec } from '../src/hypervisor/driver.ts'
+import {
+  OWN_DISK_SERIAL,
+  volumeSerial,
+  type MachineSpec,
+  type NicSpec,
+  type TemplateRef,
+  type VolumeSpec,
+} from '../src/hypervisor/driver.ts'
 import { directAccess, type LocalAccess } from '../src/hypervisor/local-access.ts'
 import type { StorageSource } from '../src/hypervisor/storage-source.ts'
 import { openOvn } from '../src/hypervisor/ovn/controller.ts'
@@ -90,6 +97,11 @@ export async function driverFixture(
       write: async (vmId, text) => void (await shell.run(vmId, 'printf %s "$0" > /root/marker && sync', text)),
       read: async (vmId) => {
         const { exitCode, output } = await shell.run(vmId, 'cat /root/marker')
+        return exitCode === 0 ? output : null
+      },
+      readOwnDisk: async (vmId) => {
+        const read = `${FIND_VOLUME}; mount -t ext4 "$found"2 /mnt && { cat /mnt/root/marker; found=$?; umount /mnt; exit $found; }`
+        const { exitCode, output } = await shell.run(vmId, read, OWN_DISK_SERIAL)
         return exitCode === 0 ? output : null
       },
       passwordHash: async (vmId) => (await shell.run(vmId, 'awk -F: \'$1 == "root" { printf "%s", $2 }\' /etc/shadow')).output,

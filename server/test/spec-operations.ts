@@ -48,6 +48,10 @@ const placementGroup: Check = (value, where) => {
   if (value !== null) expectShape(value, named, where)
 }
 
+const rescue: Check = (value, where) => {
+  if (value !== null) expectShape(value, { since: 'date-time', endsAt: 'date-time', user: 'string' }, where)
+}
+
 const initialization: Check = (value, where) => {
   if (value !== null) expectShape(value, { status: 'string', seconds: 'integer or null', errors: ['string'] }, where)
 }
@@ -75,6 +79,7 @@ const vm: Shape = {
   readiness: 'string',
   statusReason: 'string or null',
   initialization,
+  rescue,
   reverseName: 'string or null',
   reverseNameState: 'string or null',
   reverseNameReason: 'string or null',

@@ -140,6 +140,30 @@ const unshelve = defineCommand<{ dryRun?: true }>({
   },
 })
 
+const rescue = defineCommand<{ key?: string[]; password?: string; end?: true }>({
+  name: 'rescue',
+  description: 'restart a VM into a rescue system with its own disk beside it, to mend that; it ends by itself after 24 hours',
+  args: '<vm>',
+  options: [
+    ['--key <key...>', 'SSH keys that can log in; default: those of the VM'],
+    ['--password <password>', 'password of the rescue system; - reads stdin, @file reads a file'],
+    ['--end', 'restart the VM from its own disk'],
+  ],
+  example: 'vm rescue web-1 --key laptop',
+  waits: true,
+  asks: true,
+  async run(ctx, { key, password, end }, vm: string) {
+    if (end && (key || password)) throw usageError('--end takes neither --key nor --password')
+    const sshKeyIds = key && (await ctx.resolveIds('key', splitList(key)))
+    await ctx.ask(() =>
+      end ? `Ending the rescue of ${vm} restarts it from its own disk.` : `Rescuing ${vm} ends its programs and connections.`,
+    )
+    if (end) return ctx.changeVm(vm, 'ending the rescue of', (berth, id) => berth.vms.unrescue(id))
+    const body = omitUndefined({ sshKeyIds, password: password && readTextOrFile(password).trim() })
+    return ctx.changeVm(vm, 'rescuing', (berth, id) => berth.vms.rescue(id, body))
+  },
+})
+
 const rename = defineCommand({
   name: 'rename',
   description: 'rename a VM; its hostname does not change',
@@ -327,6 +351,6 @@ const METRICS_COLUMNS = {
 }
 
 const power = [start, stop, restart, bulk]
-const changes = [upgrade, resize, shelve, unshelve, rebuild, rename, protect, unprotect, update, password, remove]
+const changes = [upgrade, resize, shelve, unshelve, rescue, rebuild, rename, protect, unprotect, update, password, remove]
 
 export const vm = group('vm', 'virtual machines', [list, get, createVm, ssh, openConsole, reach, ...power, ...changes, actions, metrics])

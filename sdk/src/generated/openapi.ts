@@ -269,7 +269,7 @@ export interface components {
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            type: "vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "bandwidth.throttled" | "bandwidth.unthrottled";
+            type: "vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.rescue_started" | "vm.rescue_failed" | "vm.rescue_expired" | "vm.rescue_ended" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "bandwidth.throttled" | "bandwidth.unthrottled";
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -1674,6 +1674,21 @@ export interface components {
             /** @description The newest of each of so many months */
             keepMonthly: number;
         };
+        /** @description Of a VM that runs a rescue system; its own disk is attached beside that */
+        Rescue: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description When it ends by itself
+             */
+            endsAt: string;
+            /** @description Whom to log in as */
+            user: string;
+        };
         Vm: {
             id: string;
             name: string;
@@ -1801,6 +1816,7 @@ export interface components {
             readiness: "booting" | "reachable";
             statusReason: string | null;
             initialization: components["schemas"]["Initialization"] | null;
+            rescue: components["schemas"]["Rescue"] | null;
         };
         VmCreated: {
             vm: components["schemas"]["Vm"];
@@ -1958,6 +1974,12 @@ export interface components {
             sshKeyIds?: string[] | undefined;
             /** @description As in createVm; by default what the VM was made with, and null for none */
             userData?: (string | null) | undefined;
+        };
+        RescueVm: {
+            /** @description Who can log in to the rescue system; by default the keys that the VM was made with */
+            sshKeyIds?: string[] | undefined;
+            /** @description Of the rescue system alone. Without keys it is required */
+            password?: string | undefined;
         };
         SetPassword: {
             password: string;
@@ -2630,6 +2652,7 @@ export type ChangeRule = components['schemas']['ChangeRule'];
 export type FirewallBindingState = components['schemas']['FirewallBindingState'];
 export type Availability = components['schemas']['Availability'];
 export type BackupPolicy = components['schemas']['BackupPolicy'];
+export type Rescue = components['schemas']['Rescue'];
 export type Vm = components['schemas']['Vm'];
 export type VmCreated = components['schemas']['VmCreated'];
 export type CreateQuote = components['schemas']['CreateQuote'];
@@ -2644,6 +2667,7 @@ export type ResizeQuote = components['schemas']['ResizeQuote'];
 export type UpgradeVm = components['schemas']['UpgradeVm'];
 export type ResizeVm = components['schemas']['ResizeVm'];
 export type RebuildVm = components['schemas']['RebuildVm'];
+export type RescueVm = components['schemas']['RescueVm'];
 export type SetPassword = components['schemas']['SetPassword'];
 export type ReachStep = components['schemas']['ReachStep'];
 export type Reach = components['schemas']['Reach'];
@@ -5067,6 +5091,62 @@ export interface operations {
             };
         };
     };
+    rescueVm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RescueVm"];
+            };
+        };
+        responses: {
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    unrescueVm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
     setVmPassword: {
         parameters: {
             query?: never;
@@ -6737,7 +6817,7 @@ export interface operations {
                      */
                     url: string;
                     /** @description What to be told of; a name given twice counts once */
-                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "token.created" | "token.updated" | "token.revoked" | "webhook.disabled")[];
+                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.rescue_started" | "vm.rescue_failed" | "vm.rescue_expired" | "vm.rescue_ended" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "token.created" | "token.updated" | "token.revoked" | "webhook.disabled")[];
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                     /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
@@ -6837,7 +6917,7 @@ export interface operations {
                      */
                     url?: string | undefined;
                     /** @description What to be told of; a name given twice counts once */
-                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "token.created" | "token.updated" | "token.revoked" | "webhook.disabled")[] | undefined;
+                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.rescue_started" | "vm.rescue_failed" | "vm.rescue_expired" | "vm.rescue_ended" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "token.created" | "token.updated" | "token.revoked" | "webhook.disabled")[] | undefined;
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                     /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */

@@ -79,6 +79,8 @@ export const ROUTES = {
   rebuildVm: { method: 'POST', path: '/vms/{id}/rebuild' },
   shelveVm: { method: 'POST', path: '/vms/{id}/shelve' },
   unshelveVm: { method: 'POST', path: '/vms/{id}/unshelve' },
+  rescueVm: { method: 'POST', path: '/vms/{id}/rescue' },
+  unrescueVm: { method: 'DELETE', path: '/vms/{id}/rescue' },
   setVmPassword: { method: 'POST', path: '/vms/{id}/password' },
   checkReach: { method: 'POST', path: '/vms/{id}/reach' },
   attachNetwork: { method: 'POST', path: '/vms/{id}/networks' },

@@ -100,6 +100,16 @@ export class Vms extends Resource {
     return this.api.quote('unshelveVm', { path: { id } }, options)
   }
 
+  /** Restarts it into a rescue system, with its own disk attached beside that, for 24 hours at most. */
+  rescue(id: string, body: Body<'rescueVm'> = {}, options?: CallOptions) {
+    return this.api.start(id, 'rescueVm', { path: { id }, body }, options)
+  }
+
+  /** Restarts it from its own disk. */
+  unrescue(id: string, options?: CallOptions) {
+    return this.api.start(id, 'unrescueVm', { path: { id } }, options)
+  }
+
   /** One action for each VM with such labels. A VM that cannot is named with the reason, and keeps no other from it. */
   async bulk(body: Body<'startBulkAction'>, options?: CallOptions): Promise<BulkActionStarted> {
     return (await this.api.call('startBulkAction', { body }, options)) as BulkActionStarted

@@ -102,6 +102,7 @@ import { applyPorts } from './vms/reconcilers/apply-ports.reconciler.ts'
 import { tellRoutes } from './vms/reconcilers/guest-routes.reconciler.ts'
 import { watchPorts } from './vms/reconcilers/port-drift.reconciler.ts'
 import { sweepOrphanImages } from './vms/reconcilers/orphan-images.reconciler.ts'
+import { endRescues } from './vms/reconcilers/rescues.reconciler.ts'
 import { reconcileStaleMachines } from './vms/reconcilers/stale-machines.reconciler.ts'
 import { confirmPowerStates, syncPowerStates } from './vms/reconcilers/power-sync.reconciler.ts'
 import { enforceSuspension } from './vms/reconcilers/enforce-suspension.reconciler.ts'
@@ -231,6 +232,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   confirmPowerStates,
   subscribeHostEvents,
   reconcileStaleMachines,
+  endRescues,
   sweepOrphanImages,
   enforceSuspension,
   carryOutDrains,

@@ -10,6 +10,7 @@ import { initializationContract } from './conformance/initialization.ts'
 import { interfaceContract } from './conformance/interfaces.ts'
 import { liveSizeContract } from './conformance/live-size.ts'
 import { powerContract } from './conformance/power.ts'
+import { rescueContract } from './conformance/rescue.ts'
 import { volumeContract } from './conformance/volumes.ts'
 import type { DriverFixture } from './conformance/fixture.ts'
 import { monitoringContract } from './conformance/monitoring.ts'
@@ -32,6 +33,7 @@ export function describeDriver(
     liveSizeContract(fixture)
     diskContract(fixture)
     crashContract(fixture)
+    rescueContract(fixture)
     interfaceContract(fixture)
     volumeContract(fixture)
     snapshotContract(fixture)

@@ -39,14 +39,14 @@ export interface Machines {
    *  from the template boots as a new guest, and so does a copy of another VM, with its files; a copy of the VM itself keeps its hostname, keys and
    *  passwords. `no_space` leaves no volume. */
   ensureDisk(spec: MachineSpec, source: DiskSource, signal: AbortSignal): Promise<void>
-  /** `in_use` for the disk the machine is defined with. */
+  /** `in_use` for a disk the machine is defined with. */
   ensureNoDisk(vmId: string, generation: number, signal: AbortSignal): Promise<void>
   /** A stopped machine is defined as the spec says (size, limits, generation, interfaces) and its disk grown to `diskGiB`. A disk never
    *  shrinks: a larger one keeps its size, which is returned. A running one gets the limits of
-   *  its disk and a larger disk live; `invalid_state` while it runs with another generation, vcpu or RAM. */
+   *  its disk and a larger disk live; `invalid_state` while it runs with another generation, rescue system, vcpu or RAM. */
   ensureDefined(spec: MachineSpec, signal: AbortSignal): Promise<{ diskGiB: number }>
   /** Defined as the spec says, and running. Requires its disk. A paused one is resumed. `invalid_state` while it runs with another generation,
-   *  vcpu or RAM: stop it first. */
+   *  rescue system, vcpu or RAM: stop it first. */
   ensureRunning(spec: MachineSpec, signal: AbortSignal): Promise<void>
   /** A running machine gets the vCPUs (on the CPUs of its spec) and the RAM of the spec, live and in its definition, and its guest is told to use them, by its
    *  agent: what it does not use after GUEST_TAKES_MS it has nevertheless. A smaller spec takes back what was added since the start, as far as the guest

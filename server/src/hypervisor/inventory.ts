@@ -7,6 +7,8 @@ export interface Machine {
   vmId: string | null
   accountId: string | null
   generation: number | null
+  /** Of the disk of its rescue system; null where it starts from its own. */
+  rescueGeneration: number | null
   name: string
   uuid: string
   power: Power

@@ -126,6 +126,16 @@ export interface LiveSize extends ComputeSize {
   guestReason: string | null
 }
 
+/** What the guest of a rescue system finds the machine's own disk by, as volumes by theirs. */
+export const OWN_DISK_SERIAL = 'own-disk'
+
+/** A system that starts instead of the machine's own, to mend that: from a disk of its own, which `ensureDisk` makes as one of a generation that no other
+ *  disk of the machine has. The machine's own disk and its volumes are attached beside it. */
+export interface RescueSystem {
+  generation: number
+  template: TemplateRef
+}
+
 export interface MachineSpec {
   vmId: string
   /** Chosen and stored before the first call, so that the machine can be found after a lost reply. */
@@ -145,7 +155,12 @@ export interface MachineSpec {
   seed: CloudInitData
   nics: NicSpec[]
   volumes: VolumeSpec[]
+  /** Undefined: it starts from its own disk. What its template says of firmware, TPM and agent holds for its own system. */
+  rescue?: RescueSystem | undefined
 }
+
+/** The template of what a machine starts. */
+export const systemOf = ({ template, rescue }: Pick<MachineSpec, 'template' | 'rescue'>): TemplateRef => rescue?.template ?? template
 
 /** Initial content of a disk. `pool`: the disk itself, which its storage backend has; `not_found` where it has not. */
 export type DiskSource =

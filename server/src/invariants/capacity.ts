@@ -34,11 +34,11 @@ const copies = sql`
   union all select staging_host_id, counted_gib from backups union all select host_id, size_gib from volumes
   union all select o.host_id, s.counted_gib from volume_snapshots s join volumes o on o.id = s.volume_id
   union all select staging_host_id, staging_gib from images union all select host_id, gib from image_rooms
-  union all select host_id, gib from restore_rooms`
+  union all select host_id, gib from restore_rooms union all select host_id, gib from vm_rescues`
 
 const capacity = invariant(
   'hosts.capacity',
-  'The capacity reserved on a host is the sum of its VMs, snapshots, backups, images, volumes, restores and guests that prove backups',
+  'The capacity reserved on a host is the sum of its VMs, snapshots, backups, images, volumes, restores, rescues and guests that prove backups',
   () => sql`
     select h.id, format('host %s counts %s vCPU, %s MiB, %s GiB; its VMs have %s, %s, %s with their copies', h.name, h.vcpu_used, h.ram_used_mib,
       h.disk_used_gib, coalesce(v.vcpu, 0), coalesce(v.ram, 0), coalesce(v.disk, 0) + coalesce(c.gib, 0)) as what
@@ -74,7 +74,7 @@ const pins = invariant(
 
 const storage = invariant(
   'storage.capacity',
-  'The room booked in a storage backend is the sum of its disks, snapshots, images, volumes and restores',
+  'The room booked in a storage backend is the sum of its disks, snapshots, images, volumes, restores and rescues',
   () => sql`
     select s.id, format('storage backend %s counts %s GiB; its VMs have %s with their snapshots and images', s.name, s.used_gib, coalesce(b.gib, 0)) as what
     from storage_backends s left join (
@@ -82,7 +82,8 @@ const storage = invariant(
         select storage_id, disk_gib as gib from ${sizes} union all select storage_id, counted_gib from snapshots
         union all select storage_id, size_gib from volumes
         union all select o.storage_id, s.counted_gib from volume_snapshots s join volumes o on o.id = s.volume_id
-        union all select storage_id, gib from image_storage_rooms union all select storage_id, gib from restore_rooms) each group by storage_id) b
+        union all select storage_id, gib from image_storage_rooms union all select storage_id, gib from restore_rooms
+        union all select storage_id, gib from vm_rescues) each group by storage_id) b
       on b.storage_id = s.id
     where s.used_gib <> coalesce(b.gib, 0)`,
 )
@@ -93,6 +94,15 @@ const restores = invariant(
   () => sql`
     select r.run_id as id, format('run %s has %s GiB booked', r.run_id, r.gib) as what from restore_rooms r
     where not exists (select from workflow_runs o where o.id = r.run_id and (o.status in ('PENDING', 'RUNNING') or o.compensating))`,
+)
+
+const rescues = invariant(
+  'rescues.room',
+  'Room is booked for a rescue where the disk of its VM is, and only while the VM is in rescue or on its way there',
+  () => sql`
+    select e.vm_id as id, format('VM %s has %s GiB booked for a rescue on %s', v.name, e.gib, coalesce(e.host_id, e.storage_id)) as what
+    from vm_rescues e join vms v on v.id = e.vm_id
+    where e.storage_id is distinct from v.storage_id or (e.storage_id is null and e.host_id is distinct from v.host_id) or (e.started_at is null and not ${isBusy})`,
 )
 
 const held = invariant(
@@ -220,6 +230,7 @@ export const capacityInvariants: Invariant[] = [
   pins,
   storage,
   restores,
+  rescues,
   held,
   usable,
   complete,

@@ -46,12 +46,13 @@ const power = hostInvariant(
 
 const definition = hostInvariant(
   'machines.definition',
-  'A machine has the size, disk generation and owner of its VM',
+  'A machine has the size, disk generation, rescue system and owner of its VM',
   (host) => sql`
     select v.id, format('VM %s of %s has %s vCPU, %s MiB, generation %s; its machine belongs to %s and has %s, %s, %s', v.name, v.account_id,
-      v.vcpu, v.ram_mib, v.generation, m."accountId", m.vcpu, m."ramMiB", m.generation) as what
+      v.vcpu, v.ram_mib, concat_ws(' with rescue ', v.generation, e.generation), m."accountId", m.vcpu, m."ramMiB", concat_ws(' with rescue ', m.generation, m."rescueGeneration")) as what
     from ${machinesOf(host)} join vms v on v.id = m."vmId" and v.host_id = ${host.id}
-    where (v.account_id, v.uuid::text, v.vcpu, v.ram_mib, v.generation) <> (m."accountId", m.uuid, m.vcpu, m."ramMiB", m.generation)
+      left join vm_rescues e on e.vm_id = v.id and e.started_at is not null
+    where (v.account_id, v.uuid::text, v.vcpu, v.ram_mib, v.generation, e.generation) is distinct from (m."accountId", m.uuid, m.vcpu, m."ramMiB", m.generation, m."rescueGeneration")
       and v.status <> 'UNMANAGED' and not ${isBusy} and not ${isStale(host, sql`v.id`)}`,
 )
 

@@ -27,7 +27,8 @@ const known = hostInvariant(
         when 'template' then exists (select from os_templates t where t.id = f.id) or exists (select from images i where i.id = f.id)
         when 'volume' then exists (select from volumes o
           where o.id = f.id and o.generation = coalesce(f.generation, 0) and o.host_id = ${host.id})
-        else exists (select from vms v where v.id = f."vmId" and v.generation = f.generation and v.host_id = ${host.id}) end)`,
+        else exists (select from vms v left join vm_rescues e on e.vm_id = v.id
+          where v.id = f."vmId" and f.generation in (v.generation, e.generation) and v.host_id = ${host.id}) end)`,
 )
 
 const needed = (hostId: string) => sql`

@@ -20,6 +20,8 @@ export const vmMessages = {
     reset: 'Reset requested',
     shelve: 'Shelving requested',
     unshelve: 'Unshelving requested',
+    rescue: 'Rescue requested',
+    unrescue: 'End of rescue requested',
   },
   shelve: 'Shelve',
   unshelve: 'Unshelve',
@@ -33,6 +35,19 @@ export const vmMessages = {
     dueToday: 'Due today',
     monthly: 'Monthly price',
     balanceAfter: 'Balance after',
+  },
+  rescue: 'Start rescue',
+  unrescue: 'End rescue',
+  rescuing: {
+    title: (name: string) => `Start ${name} in rescue?`,
+    about:
+      'The VM is restarted into a rescue system, with its own disk attached beside it, so that you can log in and mend that. Its services are unavailable meanwhile. It keeps its addresses, networks and firewalls. After 24 hours it ends by itself. What you store on the disk of the rescue system is lost then.',
+    endTitle: (name: string) => `End the rescue of ${name}?`,
+    endAbout: 'The VM is restarted from its own disk. What you stored on the disk of the rescue system itself is lost.',
+    keys: 'SSH keys that can log in',
+    password: 'Password (optional)',
+    active: (user: string, until: string) =>
+      `In rescue: log in as ${user}; its own disk is the second one (/dev/vdb in the rescue system of Berth). It ends by itself on ${until}.`,
   },
   powerTitles: {
     reboot: (name: string) => `Reboot ${name}?`,
@@ -49,6 +64,7 @@ export const vmMessages = {
   },
   disabled: {
     shelved: 'The VM is shelved: unshelve it first',
+    inRescue: 'The VM is in rescue: end that first',
     busy: (action: string) => `Action in progress: ${action.toLowerCase()}`,
     protected: 'Turn off delete protection first',
     state: (status: string) => `Not available while the VM is ${status.toLowerCase()}`,

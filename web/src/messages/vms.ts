@@ -65,6 +65,8 @@ export const vmsMessages = {
     PASSWORD_RESET: 'Resetting password',
     SHELVE: 'Shelving',
     UNSHELVE: 'Unshelving',
+    RESCUE: 'Starting rescue',
+    UNRESCUE: 'Ending rescue',
     MIGRATE: 'Migrating',
   } as Record<string, string>,
 } as const

@@ -31,6 +31,7 @@ export const listOrphanVolumes = (db: Queries) =>
 const isBusy = hasOpenRun(sql`f.vm_id`)
 /** Of a guest that proves a backup: its own reconciler removes it. */
 const isProof = (hostId: string) => sql`exists (select from backup_proofs p where p.id = f.vm_id and p.host_id = ${hostId})`
+const isOfRescue = sql`exists (select from vm_rescues e where e.vm_id = f.vm_id and e.generation = f.generation)`
 const isKnown = (hostId: string) => sql`case f.kind
   when 'template' then exists (select from os_templates t where t.id = f.id) or exists (select from images i where i.id = f.id)
   when 'snapshot' then (v.id is not null and exists (select from snapshots s where s.id = f.id and s.vm_id = f.vm_id and s.status <> 'FAILED'))
@@ -39,8 +40,8 @@ const isKnown = (hostId: string) => sql`case f.kind
   when 'backup' then exists (select from backups b where b.id = f.id and b.vm_id = f.vm_id and b.host_id = ${hostId} and b.status <> 'FAILED')
   when 'volume' then exists (select from volumes o
     where o.id = f.id and o.host_id = ${hostId} and (o.generation = f.generation or o.run_id is not null))
-  when 'disk' then v.generation = f.generation
-  when 'seed' then v.generation = f.generation
+  when 'disk' then v.generation = f.generation or ${isOfRescue}
+  when 'seed' then v.generation = f.generation or ${isOfRescue}
   else false end`
 
 /** Records which volumes are orphans and when each was first seen. Volumes without our naming scheme belong to the operator. */

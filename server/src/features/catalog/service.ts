@@ -242,7 +242,7 @@ export const listTemplates = async (db: Queries): Promise<OsTemplate[]> => (awai
 /** All columns, for operators. */
 export const listTemplateRows = sql.listTemplates
 
-export const { findTemplate, findTemplateByChecksum } = sql
+export const { findTemplate, findTemplateByChecksum, findTemplateOfArch } = sql
 
 export async function getTemplate(db: Queries, idOrSlug: string): Promise<sql.TemplateRow> {
   const row = await sql.findTemplate(db, idOrSlug)

@@ -115,6 +115,11 @@ export const listTemplates = (db: Queries) => db.many<TemplateRow>(sql`${templat
 export const findTemplate = (db: Queries, key: string) =>
   db.maybe<TemplateRow>(sql`${templates} where (t.id = ${key} or t.slug = ${key}) and ${isPublic}`)
 
+/** That of this slug, or its twin for another architecture. */
+export const findTemplateOfArch = (db: Queries, slug: string, arch: string) =>
+  db.maybe<TemplateRow>(sql`
+    ${templates} where t.slug in (${slug}, ${`${slug}-${arch.replaceAll('_', '-')}`}) and t.arch = ${arch} and ${isPublic} order by t.slug limit 1`)
+
 /** One of those that have this image. */
 export const findTemplateByChecksum = (db: Queries, checksum: string) =>
   db.maybe<TemplateRow>(sql`${templates} where t.checksum = ${checksum} and ${isPublic} limit 1`)
@@ -166,6 +171,7 @@ export async function lockTemplateUse(tx: Tx, id: string): Promise<TemplateUse> 
   await tx.run(sql`select from os_templates where id = ${id} for update`)
   return tx.one<TemplateUse>(sql`
     select (select count(*) from vms where os_template_id = ${id})
+        + (select count(*) from vm_rescues where template_id = ${id})
         + (select count(*) from workflow_runs r where ${isOpen} and r.input ->> 'templateId' = ${id}) as vms,
       (select count(*) from snapshots where os_template_id = ${id}) + (select count(*) from backups where os_template_id = ${id}) as copies`)
 }

@@ -28,6 +28,7 @@ describe('email', () => {
       'A backup of your VM web-1 cannot be restored',
       /The guest went off\.[^]*another backup/,
     ],
+    ['vm.rescue_expired', { vm, reason: null }, 'The rescue of your VM web-1 is over', /24 hours[^]*own disk is kept/],
     [
       'maintenance.announced',
       {

@@ -60,6 +60,14 @@ const TEMPLATES: { [Type in EventType]?: (data: EventPayloads[Type]) => Draft } 
       'Rebuild it to start anew with an empty disk, or delete it. Until then it costs nothing.',
     ],
   }),
+  'vm.rescue_expired': ({ vm }) => ({
+    subject: `The rescue of your VM ${brief(vm.name)} is over`,
+    lines: [
+      `Your VM ${line(vm.name)} (${vm.id}) has been in rescue for 24 hours, and is restarted from its own disk.`,
+      'What you stored on the disk of the rescue system itself is lost; what you changed on its own disk is kept.',
+      'If it does not start, look at its console and start it in rescue again.',
+    ],
+  }),
   'maintenance.announced': ({ maintenance }) => ({
     subject: 'Maintenance of a host of your VMs',
     lines: [

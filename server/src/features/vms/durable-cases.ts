@@ -43,6 +43,8 @@ export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: 
       power: string | undefined
       volumes: string[]
       userData: { is_due: boolean }[]
+      rescue: { is_active: boolean } | undefined
+      rescueGeneration: number | null | undefined
       diskGiB: number | null
     }
     const diskOf = async (vmId: string): Promise<number | null> =>
@@ -54,19 +56,24 @@ export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: 
     const look = async (vmId: string): Promise<Fixture> => {
       const driver = await app.deps.hypervisors.get(app.host.id)
       const signal = AbortSignal.timeout(5_000)
+      const machine = await driver.findMachine(vmId, signal)
       const volumes: string[] = []
       for await (const volume of driver.listVolumes(signal))
         if (volume.vmId === vmId) volumes.push(`${volume.kind} ${volume.generation} ${volume.complete}`)
       return {
         balance: (await customer.get('/wallet')).body.data.balance as string,
         used: await app.db.one(sql`
-          select vcpu_used, ram_used_mib, disk_used_gib, array(select used_gib from storage_backends) as pools from hosts where id = ${app.host.id}`),
+          select vcpu_used, ram_used_mib, disk_used_gib, disk_restoring_gib, array(select used_gib from storage_backends) as pools from hosts where id = ${app.host.id}`),
         quotas: await app.db.many(sql`select name, used from account_quotas where account_id = ${customer.accountId} order by name`),
         free: await app.db.one(sql`select count(*) from free_addresses`),
         vm: await app.db.maybe<Record<string, unknown>>(sql`
         select status, vcpu, ram_mib, disk_gib, plan_id, os_template_id, generation, billing_status, period_price_cents from vms where id = ${vmId}`),
         userData: await app.db.many<{ is_due: boolean }>(sql`select due_at is not null as is_due from vm_user_data where vm_id = ${vmId}`),
-        power: (await driver.findMachine(vmId, signal))?.power,
+        rescue: await app.db.maybe<{ is_active: boolean }>(
+          sql`select started_at is not null as is_active from vm_rescues where vm_id = ${vmId}`,
+        ),
+        power: machine?.power,
+        rescueGeneration: machine?.rescueGeneration,
         volumes: volumes.sort(),
         diskGiB: await diskOf(vmId),
       }
@@ -203,6 +210,45 @@ export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: 
           userData: [{ is_due: true }],
         }),
       )
+    })
+
+    const inRescue = async (from = running) => {
+      const id = await from()
+      await post('rescue', { password: 'correct horse battery' })(id)
+      await app.settle({ subjectId: id })
+      return id
+    }
+    const RESCUED = {
+      power: 'running',
+      vm: { status: 'RUNNING', generation: 1 },
+      rescue: { is_active: true },
+      rescueGeneration: 2,
+      volumes: ['disk 1 true', 'disk 2 true', 'seed 1 true', 'seed 2 true'],
+    }
+    const NOT_RESCUED = { rescue: undefined, rescueGeneration: null, volumes: ['disk 1 true', 'seed 1 true'] }
+
+    test.each([
+      ['running', running],
+      ['stopped', stopped],
+    ])('vm.rescue of a VM that is %s', { timeout: MINUTES }, async (_, from) => {
+      await prove('vm.rescue', from, post('rescue', { password: 'correct horse battery' }), (fixture) =>
+        expect(fixture).toMatchObject(RESCUED),
+      )
+    })
+
+    test.each(['running', 'stopped'])('vm.unrescue of a VM that is %s', { timeout: MINUTES }, async (power) => {
+      const from = async () => {
+        const id = await inRescue()
+        if (power === 'stopped') await customer.post(`/vms/${id}/stop`)
+        await app.settle({ subjectId: id })
+        expect(await look(id)).toMatchObject({ rescue: { is_active: true }, rescueGeneration: 2, power })
+        return id
+      }
+      const end = async (vmId: string) => (await customer.delete(`/vms/${vmId}/rescue`)).body.data.actionId as string
+      await prove('vm.unrescue', from, end, (fixture, before) => {
+        expect(fixture).toMatchObject({ ...NOT_RESCUED, power, vm: before.vm })
+        expect(fixture.used).not.toEqual(before.used)
+      })
     })
 
     test('vm.repair', { timeout: MINUTES }, async () => {

@@ -25,7 +25,7 @@ export const vmEvents = {
   'vm.created': defineEvent(VmEventData, 'The VM runs for the first time', { by: ['createVm'], sometimesBy: ['rebuildVm'] }),
   'vm.started': defineEvent(VmEventData, 'The VM was started: `reason` is `host` when somebody started it on the host', {
     by: ['createVm', 'startVm', 'rebuildVm', 'restoreSnapshot', 'restoreBackup', 'unshelveVm'],
-    sometimesBy: ['startBulkAction'],
+    sometimesBy: ['startBulkAction', 'rescueVm', 'unrescueVm'],
   }),
   'vm.stopped': defineEvent(
     VmEventData,
@@ -63,6 +63,18 @@ export const vmEvents = {
   'vm.unshelve_failed': defineEvent(VmEventData, 'The VM stayed shelved, and what unshelving cost was refunded', {
     sometimesBy: ['unshelveVm'],
   }),
+  'vm.rescue_started': defineEvent(VmEventData, 'The VM runs a rescue system, and its own disk is attached beside that', {
+    by: ['rescueVm'],
+  }),
+  'vm.rescue_failed': defineEvent(VmEventData, 'The VM is as it was: the rescue system could not be started', {
+    sometimesBy: ['rescueVm'],
+  }),
+  'vm.rescue_expired': defineEvent(VmEventData, 'The VM has been in rescue for 24 hours, and is restarted from its own disk'),
+  'vm.rescue_ended': defineEvent(
+    VmEventData,
+    'The VM starts from its own disk again: `reason` is `expired` after 24 hours, `host` when its host failed meanwhile',
+    { by: ['unrescueVm'] },
+  ),
   'vm.initialized': defineEvent(InitializationEventData, 'cloud-init has ended, and what `userData` says is done', {
     sometimesBy: ['createVm', 'rebuildVm'],
   }),

@@ -10,6 +10,7 @@ import { remove } from './actions/delete.ts'
 import { attach, detach } from './actions/attach-network.ts'
 import { resetPassword, restart, start, stop } from './actions/power.ts'
 import { rebuild } from './actions/rebuild.ts'
+import { rescue, unrescue } from './actions/rescue.ts'
 import { resize } from './actions/resize.ts'
 import { shelve } from './actions/shelve.ts'
 import { unshelve } from './actions/unshelve.ts'
@@ -22,6 +23,7 @@ import {
   ForceOption,
   Reach,
   RebuildVm,
+  RescueVm,
   ResizeQuote,
   ResizeVm,
   SetPassword,
@@ -248,6 +250,33 @@ export const vmRoutes: Routes = (api, deps) => {
       ...quotedOnDryRun,
     },
     async (tx, { principal, params: { id }, query }) => accepted(id, await unshelve(tx, deps, principal, id, query.dryRun)),
+  )
+
+  api.post(
+    '/vms/:id/rescue',
+    {
+      operationId: 'rescueVm',
+      errorCodes: ['busy', 'invalid_state', 'unavailable', 'incompatible', 'no_capacity'],
+      summary: 'Restart a VM into a rescue system, with its own disk attached beside it, to mend that; it ends by itself after 24 hours',
+      scope: 'vms:update',
+      ...started,
+      body: RescueVm,
+      preparesFor: ({ body }) => body.password !== undefined,
+      prepare: ({ principal, body }) => hashGuestPassword(principal.accountId, body.password!),
+    },
+    async (tx, { principal, params: { id }, body }, hash) => accepted(id, await rescue(tx, deps, principal, id, body, hash)),
+  )
+
+  api.delete(
+    '/vms/:id/rescue',
+    {
+      operationId: 'unrescueVm',
+      errorCodes: ['busy', 'invalid_state'],
+      summary: 'End the rescue of a VM: it is restarted from its own disk, and what is on the disk of the rescue system is lost',
+      scope: 'vms:update',
+      ...started,
+    },
+    async (tx, { principal, params: { id } }) => accepted(id, await unrescue(tx, deps, principal, id)),
   )
 
   api.post(

@@ -238,6 +238,16 @@ export const RebuildVm = object(
   { title: 'RebuildVm' },
 )
 export type RebuildVm = Static<typeof RebuildVm>
+export const RescueVm = object(
+  {
+    sshKeyIds: Type.Optional(
+      Type.Array(Id, { maxItems: 20, description: 'Who can log in to the rescue system; by default the keys that the VM was made with' }),
+    ),
+    password: Type.Optional(Type.String({ ...Password, description: 'Of the rescue system alone. Without keys it is required' })),
+  },
+  { title: 'RescueVm' },
+)
+export type RescueVm = Static<typeof RescueVm>
 export const SetPassword = object({ password: Password }, { title: 'SetPassword' })
 export const CheckReach = object(
   {

@@ -116,6 +116,16 @@ export const Vm = object(
     readiness: oneOf(['booting', 'reachable']),
     statusReason: nullable(Type.String()),
     initialization: nullable(Initialization),
+    rescue: nullable(
+      object(
+        {
+          since: Timestamp,
+          endsAt: Type.String({ ...Timestamp, description: 'When it ends by itself' }),
+          user: Type.String({ description: 'Whom to log in as' }),
+        },
+        { title: 'Rescue', description: 'Of a VM that runs a rescue system; its own disk is attached beside that' },
+      ),
+    ),
   },
   { title: 'Vm' },
 )

@@ -66,8 +66,8 @@ export async function startMachine(context: Pick<Context, 'deps' | 'signal'>, ho
 export const saveRoom = async ({ deps, input: { vmId }, signal }: Omit<Context, 'runId'>, driver: Driver): Promise<unknown> =>
   setRoom(deps.db, vmId, (await driver.findMachine(vmId, signal))?.room ?? null)
 
-/** Of a machine that is not, or not yet, as large as its row. */
-type OtherSize = Partial<Pick<MachineSpec, 'vcpu' | 'ramMiB' | 'diskGiB'>>
+/** Of a machine that is not, or not yet, as large as its row, or in rescue as its row. */
+type OtherSize = Partial<Pick<MachineSpec, 'vcpu' | 'ramMiB' | 'diskGiB' | 'rescue'>>
 
 export async function boot(context: Context, size: OtherSize = {}): Promise<void> {
   const { vm, spec } = await specWithDisk(context)
@@ -93,6 +93,9 @@ export interface Ready {
   reason: string | null
 }
 
+/** To the owner of a VM whose own system does not boot. */
+export const RESCUE_ADVICE = 'start it in rescue to mend its disk'
+
 /** A silent agent does not fail a guest that worked before: its owner may have removed the agent. */
 export async function awaitReady(context: Context, size: OtherSize = {}, limitMs = READY_LIMIT_MS): Promise<Ready> {
   const { vm, driver } = await vmAndDriver(context)
@@ -103,8 +106,12 @@ export async function awaitReady(context: Context, size: OtherSize = {}, limitMs
   } catch (error) {
     if (!isDriverError(error, 'guest_failed')) throw error
     const machine = await driver.findMachine(vm.id, context.signal)
-    if (machine?.power !== 'running') throw error
-    return { readiness: 'booting', reason: 'It runs, but its guest agent does not answer: look at its console' }
+    const advice = vm.in_rescue ? '' : `, or ${RESCUE_ADVICE}`
+    if (machine?.power === 'running')
+      return { readiness: 'booting', reason: `It runs, but its guest agent does not answer: look at its console${advice}` }
+    throw vm.in_rescue
+      ? error
+      : new DriverError('guest_failed', error.message, { cause: error, userMessage: `${error.userMessage} Look at its console${advice}.` })
   }
 }
 
@@ -125,14 +132,17 @@ export async function awaitReadyOrEnd(
     const { vm, driver } = await vmAndDriver(context)
     const stopReason = (await driver.findMachine(vm.id, context.signal))?.stopReason
     if (!stopReason || !ends.includes(stopReason)) throw error
-    return { readiness: 'booting', reason: 'Its guest switched itself off while it booted: look at its console, and start it again' }
+    return {
+      readiness: 'booting',
+      reason: `Its guest switched itself off while it booted: look at its console, and start it again, or ${RESCUE_ADVICE}`,
+    }
   }
 }
 
-/** For a create: a guest whose agent never answers has failed to provision. */
-export async function requireReady(context: Context): Promise<Ready> {
+/** For a system of ours: a guest whose agent never answers has failed to provision, or to come up in rescue. */
+export async function requireReady(context: Context, size: OtherSize = {}): Promise<Ready> {
   const { vm, driver } = await vmAndDriver(context)
-  const readiness = await waitUntilReady(context, vm.id, driver)
+  const readiness = await waitUntilReady(context, vm.id, driver, size)
   await markGuestDue(context.deps, vm.id)
   return { readiness, reason: null }
 }

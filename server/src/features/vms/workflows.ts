@@ -6,6 +6,7 @@ import { recoverVm } from './recovery/recover.ts'
 import { repairVm } from './recovery/repair.ts'
 import { migrateVm } from './operator/migrate.workflow.ts'
 import { rebuildVm } from './actions/rebuild.ts'
+import { rescueVm, unrescueVm } from './actions/rescue.ts'
 import { resizeElsewhere, upgradeVm } from './actions/resize.workflow.ts'
 import { shelveInPool, shelveVm } from './actions/shelve.ts'
 import { unshelveInPool, unshelveVm } from './actions/unshelve.ts'
@@ -32,4 +33,6 @@ export const vmWorkflows = [
   shelveInPool,
   unshelveVm,
   unshelveInPool,
+  rescueVm,
+  unrescueVm,
 ]

@@ -32,6 +32,8 @@ export interface DriverFixture {
     write(vmId: string, text: string): Promise<void>
     /** What was last written to the disk; null on a fresh one. */
     read(vmId: string): Promise<string | null>
+    /** The same of the machine's own disk, in a rescue system. */
+    readOwnDisk(vmId: string): Promise<string | null>
     passwordHash(vmId: string): Promise<string | null>
     /** On any of its interfaces. */
     hasAddress(vmId: string, address: string): Promise<boolean>

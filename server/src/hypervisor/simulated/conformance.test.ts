@@ -28,6 +28,7 @@ const fixtureWith = (storageId: string | null, database?: Db) => async (): Promi
     guest: {
       write: (vmId, text) => drift.writeFile(vmId, MARKER, text),
       read: (vmId) => drift.readFile(vmId, MARKER),
+      readOwnDisk: (vmId) => drift.readOwnFile(vmId, MARKER),
       passwordHash: async (vmId) => (await drift.login(vmId)).passwordHash,
       hasAddress: async (vmId, address) =>
         (await db.maybe(sql`select from simulated.nics where machine = ${vmId} and ${address}::text = any(floating)`)) !== undefined,

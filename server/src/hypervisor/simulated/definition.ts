@@ -2,7 +2,17 @@
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
-import { GIB, DriverError, type CpuSet, type Machines, type MachineSpec, type NicSpec, type VolumeRef, type VolumeSpec } from '../driver.ts'
+import {
+  GIB,
+  DriverError,
+  systemOf,
+  type CpuSet,
+  type Machines,
+  type MachineSpec,
+  type NicSpec,
+  type VolumeRef,
+  type VolumeSpec,
+} from '../driver.ts'
 import { roomFor } from '../room.ts'
 import type { SimulatedHost } from './host.ts'
 import { claimSpace, diskName, usedOf, requireComplete, volumeName } from './volumes.ts'
@@ -56,25 +66,30 @@ export function definitionMethods(host: SimulatedHost): Pick<Machines, 'ensureDe
   }
 }
 
-export function requireSameShape(row: MachineRow, { vmId, generation, vcpu, ramMiB }: MachineSpec): void {
-  if (row.generation === generation && row.vcpu === vcpu && row.ram_mib === ramMiB) return
-  const has = `generation ${row.generation}, ${row.vcpu} vCPU, ${row.ram_mib} MiB`
+export function requireSameShape(row: MachineRow, { vmId, generation, vcpu, ramMiB, rescue }: MachineSpec): void {
+  const isSameSystem = row.generation === generation && row.rescue_generation === (rescue?.generation ?? null)
+  if (isSameSystem && row.vcpu === vcpu && row.ram_mib === ramMiB) return
+  const system = row.rescue_generation === null ? '' : `, rescue system ${row.rescue_generation}`
+  const has = `generation ${row.generation}${system}, ${row.vcpu} vCPU, ${row.ram_mib} MiB`
   throw new DriverError('invalid_state', `Machine ${vmId} is ${row.power} with ${has}; stop it before it can change`)
 }
 
 export async function define(tx: Tx, host: SimulatedHost, spec: MachineSpec): Promise<void> {
-  const { vmId, accountId, uuid, generation, vcpu, ramMiB, diskLimits, template } = spec
+  const { vmId, accountId, uuid, generation, vcpu, ramMiB, diskLimits } = spec
+  const { hasAgent } = systemOf(spec)
+  const rescueGeneration = spec.rescue?.generation ?? null
   const room = roomFor(spec)
   await requireComplete(tx, host.hostId, diskName(vmId, generation))
+  if (rescueGeneration !== null) await requireComplete(tx, host.hostId, diskName(vmId, rescueGeneration))
   // With two unique keys, an upsert on one of them can fail on the other beside an equal one of another process.
   await tx.run(sql`insert into simulated.machines
       (host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, disk_iops, disk_mib_per_second)
-    values (${host.hostId}, ${vmId}, ${vmId}, ${accountId}, ${uuid}, ${generation}, ${vcpu}, ${ramMiB}, ${template.hasAgent},
+    values (${host.hostId}, ${vmId}, ${vmId}, ${accountId}, ${uuid}, ${generation}, ${vcpu}, ${ramMiB}, ${hasAgent},
       ${diskLimits.iops}, ${diskLimits.miBPerSecond})
     on conflict do nothing`)
   const defined = await tx.run(sql`update simulated.machines set account_id = ${accountId}, generation = ${generation}, vcpu = ${vcpu},
-      ram_mib = ${ramMiB}, room_vcpu = ${room.vcpu}, room_ram_mib = ${room.ramMiB}, dimms = 0, disk_iops = ${diskLimits.iops}, disk_mib_per_second = ${diskLimits.miBPerSecond}, has_agent = ${template.hasAgent},
-      is_stuck = is_stuck and generation = ${generation}
+      ram_mib = ${ramMiB}, room_vcpu = ${room.vcpu}, room_ram_mib = ${room.ramMiB}, dimms = 0, disk_iops = ${diskLimits.iops}, disk_mib_per_second = ${diskLimits.miBPerSecond}, has_agent = ${hasAgent},
+      is_stuck = is_stuck and generation = ${generation} and rescue_generation is not distinct from ${rescueGeneration}, rescue_generation = ${rescueGeneration}
     where host_id = ${host.hostId} and name = ${vmId} and uuid = ${uuid}`)
   if (defined === 0) throw new DriverError('conflict', `Machine ${vmId} exists on simulated host ${host.hostId} with another uuid`)
   await setCpus(tx, host.hostId, vmId, spec.cpus)

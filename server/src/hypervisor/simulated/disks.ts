@@ -34,7 +34,8 @@ export function diskMethods(host: SimulatedHost): Pick<Machines, 'ensureDisk' | 
       call('ensureNoDisk', signal, async (pause) => {
         await pause(pace.delays.overlayMs)
         await db.tx(async (tx) => {
-          if ((await lockRow(tx, hostId, vmId))?.generation === generation)
+          const row = await lockRow(tx, hostId, vmId)
+          if (row && [row.generation, row.rescue_generation].includes(generation))
             throw new DriverError('in_use', `Machine ${vmId} is defined with the disk of generation ${generation}`)
           await removeVolumes(tx, hostId, sql`name = any(${[diskName(vmId, generation), seedName(vmId, generation)]})`)
         })

@@ -1,7 +1,7 @@
 // Drift: changes that are not made through the driver, by operators with a shell on the host, by guests, by traffic.
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../kernel/clock.ts'
-import { sql, type Db, type NotNull } from '../../kernel/database/db.ts'
+import { sql, type Db, type NotNull, type Sql } from '../../kernel/database/db.ts'
 import { DriverError, type StopReason } from '../driver.ts'
 import { countNow } from './stats.ts'
 import { start, stop } from './power.ts'
@@ -20,6 +20,8 @@ export interface DriftControl {
   writeFile(vmId: string, name: string, text: string): Promise<void>
   /** Null when the file does not exist. */
   readFile(vmId: string, name: string): Promise<string | null>
+  /** Of the machine's own disk, also in a rescue system. */
+  readOwnFile(vmId: string, name: string): Promise<string | null>
   /** By the guest of a machine that has it. */
   writeVolume(vmId: string, volumeId: string, text: string): Promise<void>
   /** Null where the machine does not have it. */
@@ -33,8 +35,11 @@ export function driftControl(db: Db, clock: Clock, hostId: string): DriftControl
   const machine = (vmId: string) => sql`host_id = ${hostId} and name = ${vmId}`
   const volume = (vmId: string, volumeId: string) => sql`kind = 'volume' and id = ${volumeId} and exists (
     select from simulated.machine_volumes a where a.host_id = ${hostId} and a.machine = ${vmId} and a.volume_id = ${volumeId})`
-  const disk = async (vmId: string) => {
-    const row = await db.maybe<{ generation: NotNull<number> }>(sql`select generation from simulated.machines where ${machine(vmId)}`)
+  /** The one that its guest runs from. */
+  const disk = async (vmId: string, which: Sql = sql`coalesce(rescue_generation, generation)`) => {
+    const row = await db.maybe<{ generation: NotNull<number> }>(
+      sql`select ${which} as generation from simulated.machines where ${machine(vmId)}`,
+    )
     if (!row) throw new DriverError('not_found', `Simulated host ${hostId} has no machine ${vmId}`)
     return requireComplete(db, hostId, diskName(vmId, row.generation))
   }
@@ -59,6 +64,7 @@ export function driftControl(db: Db, clock: Clock, hostId: string): DriftControl
         where host_id = ${hostId} and name = ${name}`)
     },
     readFile: async (vmId, file) => (await disk(vmId)).content.files?.[file] ?? null,
+    readOwnFile: async (vmId, file) => (await disk(vmId, sql`generation`)).content.files?.[file] ?? null,
     async writeVolume(vmId, volumeId, text) {
       await db.run(sql`update simulated.volumes set content = jsonb_build_object('files', jsonb_build_object('', ${text}::text))
         where ${volume(vmId, volumeId)}`)

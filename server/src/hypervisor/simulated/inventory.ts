@@ -78,6 +78,7 @@ const toMachine = (host: SimulatedHost, row: ListedMachine): Machine => ({
   vmId: row.vm_id,
   accountId: row.account_id,
   generation: row.generation,
+  rescueGeneration: row.rescue_generation,
   name: row.name,
   uuid: row.uuid,
   power: row.power,

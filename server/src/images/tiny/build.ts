@@ -1,5 +1,5 @@
 // The tiny template: Debian's cloud kernel, busybox, an SSH server and the guest agent. It boots in seconds even under emulation; for
-// tests, demos and evaluation. root/ and initrd/ are copied into the guest.
+// tests, demos, evaluation, and VMs in rescue. root/ and initrd/ are copied into the guest.
 import { chmod, copyFile, mkdir, readdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { debianArch, serialConsole } from '../arch.ts'
@@ -24,6 +24,7 @@ const PROGRAMS = [
   'usr/sbin/dropbear',
   'usr/bin/dropbearkey',
   'usr/sbin/qemu-ga',
+  'sbin/e2fsck',
   'sbin/mke2fs',
   'sbin/resize2fs',
   'usr/lib/openssh/sftp-server',
@@ -112,6 +113,7 @@ async function makeRoot(root: string, packages: string, kernel: Kernel): Promise
 async function copyPrograms(root: string, packages: string): Promise<void> {
   for (const program of PROGRAMS) await copyFile(join(packages, program), join(root, 'usr/bin', basename(program)))
   await symlink('mke2fs', join(root, 'usr/bin/mkfs.ext4'))
+  await symlink('e2fsck', join(root, 'usr/bin/fsck.ext4'))
   await symlink('../bin/sftp-server', join(root, 'usr/lib/sftp-server')) // the path dropbear expects
   const libraries = await librariesIn(packages)
   const waiting = PROGRAMS.map((program) => join(packages, program))

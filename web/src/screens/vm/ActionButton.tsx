@@ -15,6 +15,7 @@ export function disabledReason(vm: Vm, action: string): string | null {
   if (vm.isProtected && ['delete', 'rebuild', 'restore'].includes(action)) return w.disabled.protected
   if (failedToProvision(vm)) return w.disabled.failed
   if (vm.shelvedAt !== null) return w.disabled.shelved
+  if (vm.rescue !== null && action !== 'start') return w.disabled.inRescue
   return w.disabled.state(vmsMessages.statuses[vm.status])
 }
 

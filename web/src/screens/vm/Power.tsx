@@ -7,6 +7,7 @@ import { ConfirmDialog } from '../../ui/Dialogs.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { vmMessages as w } from '../../messages/vm.ts'
 import { ActionButton, disabledReason } from './ActionButton.tsx'
+import { ConfirmRescue } from './Rescue.tsx'
 import { ConfirmShelving, type ShelvingVerb } from './Shelving.tsx'
 
 const invalidates = ['vm', 'vms', 'actions']
@@ -24,6 +25,8 @@ type Verb = keyof typeof CONFIRMED
 export function Power({ vm }: { vm: Vm }) {
   const [open, setOpen] = useState<Verb | null>(null)
   const [shelving, setShelving] = useState<ShelvingVerb | null>(null)
+  const [isRescuing, setIsRescuing] = useState(false)
+  const rescueVerb = vm.rescue ? 'unrescue' : 'rescue'
   const isShelved = vm.shelvedAt !== null
   const start = useWrite(() => berth.vms.start(vm.id), { invalidates, successMessage: w.started.start })
   const stopped = vm.status === 'STOPPED' || (vm.status === 'ERROR' && vm.allowedActions.includes('start'))
@@ -78,12 +81,16 @@ export function Power({ vm }: { vm: Vm }) {
           <Menu.Item disabled={disabledReason(vm, 'restart') !== null} onClick={() => setOpen('reset')}>
             {w.reset}
           </Menu.Item>
+          <Menu.Item disabled={disabledReason(vm, rescueVerb) !== null} onClick={() => setIsRescuing(true)}>
+            {w[rescueVerb]}
+          </Menu.Item>
           <Menu.Item disabled={disabledReason(vm, 'shelve') !== null} onClick={() => setShelving('shelve')}>
             {w.shelve}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
       {open && <ConfirmPower vm={vm} verb={open} onClose={() => setOpen(null)} />}
+      {isRescuing && <ConfirmRescue vm={vm} onClose={() => setIsRescuing(false)} />}
       {shelving && <ConfirmShelving vm={vm} verb={shelving} onClose={() => setShelving(null)} />}
     </>
   )

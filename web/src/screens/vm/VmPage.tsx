@@ -19,6 +19,7 @@ import { SnapshotsBackups } from './SnapshotsBackups.tsx'
 import { Networking } from './Networking.tsx'
 import { Overview } from './Overview.tsx'
 import { Power } from './Power.tsx'
+import { InRescue, OfferRescue } from './Rescue.tsx'
 import { VmSettings } from './VmSettings.tsx'
 import { ActionProgress } from './ActionProgress.tsx'
 
@@ -77,12 +78,12 @@ function VmView({ vm }: { vm: Vm }) {
   )
 }
 
-/** With the default user of the image. */
-function SshCommand({ vm: { ipAddress, ipv6Address, osTemplate } }: { vm: Vm }) {
+/** With the default user of the image, or of the rescue system. */
+function SshCommand({ vm: { ipAddress, ipv6Address, osTemplate, rescue } }: { vm: Vm }) {
   const address = ipAddress ?? ipv6Address
   const template = useQuery(templatesQuery).data?.find(({ slug }) => slug === osTemplate.slug)
   const image = useQuery(bootableImagesQuery).data?.find((each) => templateSlugOf(each) === osTemplate.slug)
-  const user = template?.defaultUser ?? image?.defaultUser
+  const user = rescue?.user ?? template?.defaultUser ?? image?.defaultUser
   return address && user && <Copyable text={`ssh ${user}@${address}`} what={w.ssh} />
 }
 
@@ -115,14 +116,21 @@ const Maintenances = ({ vmId }: { vmId: string }) =>
       </Alert>
     ))
 
+/** Of a VM that was to run. */
+const isFailure = (reason: string | null): reason is string => reason !== null && /did not boot|^Crashed/.test(reason)
+
 /** The most important warning about the VM, if any. */
 function StatusAlert({ vm }: { vm: Vm }) {
   if (vm.status === 'SUSPENDED') return <Alert color="orange">{vm.statusReason ?? w.suspended}</Alert>
   if (vm.status === 'UNMANAGED') return <Alert color="gray">{w.unmanaged}</Alert>
-  if (vm.status === 'ERROR') return <Alert color="red">{vm.statusReason ?? w.failedCreate}</Alert>
+  if (vm.rescue) return <InRescue vm={vm} rescue={vm.rescue} />
+  if (vm.status === 'ERROR') return <OfferRescue vm={vm} color="red" text={vm.statusReason ?? w.failedCreate} />
   if (vm.billing.status === 'PAST_DUE') return <Alert color="orange">{w.pastDue}</Alert>
   if (vm.shelvedAt !== null && !vm.currentAction) return <Alert color="gray">{w.shelved}</Alert>
   if (vm.initialization?.status === 'FAILED' && !vm.currentAction) return <Alert color="orange">{w.initializationFailed}</Alert>
-  if (vm.status === 'RUNNING' && vm.readiness === 'booting' && !vm.currentAction) return <Alert>{w.booting}</Alert>
+  if (vm.status === 'STOPPED' && vm.allowedActions.includes('rescue') && isFailure(vm.statusReason))
+    return <OfferRescue vm={vm} color="orange" text={vm.statusReason} />
+  if (vm.status === 'RUNNING' && vm.readiness === 'booting' && !vm.currentAction)
+    return vm.statusReason ? <OfferRescue vm={vm} color="orange" text={vm.statusReason} /> : <Alert>{w.booting}</Alert>
   return null
 }

@@ -26,11 +26,13 @@ const ALLOWED = {
   migrate: ['RUNNING', 'STOPPED', 'SUSPENDED'],
   shelve: ['RUNNING', 'STOPPED'],
   unshelve: ['STOPPED'],
+  rescue: ['RUNNING', 'STOPPED', 'ERROR'],
+  unrescue: ['RUNNING', 'STOPPED', 'ERROR'],
 } satisfies Record<string, VmStatus[]>
 
 export type Verb = keyof typeof ALLOWED
 
-const PHRASES: Partial<Record<Verb, string>> = { grow: 'grow its volume' }
+const PHRASES: Partial<Record<Verb, string>> = { grow: 'grow its volume', unrescue: 'end its rescue' }
 
 const PROTECTED_FROM = new Set<Verb>(['delete', 'rebuild', 'restore'])
 const OPERATORS_ONLY = new Set<Verb>(['suspend', 'unsuspend', 'migrate'])
@@ -38,7 +40,7 @@ const OPERATORS_ONLY = new Set<Verb>(['suspend', 'unsuspend', 'migrate'])
 const DESPITE_SUSPENSION = new Set<Verb>(['stop', 'delete', 'suspend', 'migrate'])
 const ACCOUNT_SUSPENDED = 'This account is suspended, so nothing of it is started or changed: open a ticket to ask why'
 /** A VM that failed to provision has no disk, so only rebuild and delete are allowed. */
-const NEEDS_DISK = new Set<Verb>(['start', 'restore', 'suspend'])
+const NEEDS_DISK = new Set<Verb>(['start', 'restore', 'suspend', 'rescue'])
 
 /** Prorated for the rest of the period, so the period itself must be paid. */
 const REQUIRES_PAID_PERIOD = new Set<Verb>(['upgrade', 'resize', 'shelve', 'unshelve'])
@@ -54,15 +56,30 @@ const HELD = {
 /** The status reason of a VM that its host paused in a write to a full disk. */
 export const OUT_OF_SPACE = 'Paused because the disk of its host is full. Resumes automatically once there is space; no data is lost'
 /** Undoing a failed one would power the guest off, with what it has not written yet. One that is paused cannot be migrated. */
-const LEAVES_PAUSED = new Set<Verb>(['start', 'upgrade', 'resize', 'migrate', 'shelve'])
+const LEAVES_PAUSED = new Set<Verb>(['start', 'upgrade', 'resize', 'migrate', 'shelve', 'rescue', 'unrescue'])
 
 /** The only actions of a VM that is on no host. */
 const OF_SHELVED = new Set<Verb>(['unshelve', 'delete', 'suspend', 'unsuspend'])
+/**
+ * What is done to the VM's own system, or to the machine as a whole. The others do not notice which system runs: it is started and stopped, copies are made
+ * of its own disk, and volumes and networks come and go.
+ */
+const NOT_IN_RESCUE = new Set<Verb>(['upgrade', 'resize', 'rebuild', 'restore', 'password', 'migrate', 'shelve', 'rescue'])
+const RESCUED = 'VM is in rescue: end that first'
+
 export const SHELVED = 'VM is shelved: unshelve it first'
 
 type ActionSubject = Pick<
   VmDetails,
-  'status' | 'status_reason' | 'provisioned' | 'is_protected' | 'billing_status' | 'account_suspended' | 'pending_hold' | 'shelved_at'
+  | 'status'
+  | 'status_reason'
+  | 'provisioned'
+  | 'is_protected'
+  | 'billing_status'
+  | 'account_suspended'
+  | 'pending_hold'
+  | 'shelved_at'
+  | 'in_rescue'
 >
 
 export function requireAllowed(vm: ActionSubject, verb: Verb): void {
@@ -75,6 +92,8 @@ function denialReason(vm: ActionSubject, verb: Verb): [code: 'invalid_state' | '
   if (vm.pending_hold && !DESPITE_SUSPENSION.has(verb)) return ['invalid_state', HELD[vm.pending_hold]]
   if (vm.shelved_at !== null && !OF_SHELVED.has(verb)) return ['invalid_state', SHELVED]
   if (vm.shelved_at === null && verb === 'unshelve') return ['invalid_state', 'VM is not shelved']
+  if (vm.in_rescue && NOT_IN_RESCUE.has(verb)) return ['invalid_state', RESCUED]
+  if (!vm.in_rescue && verb === 'unrescue') return ['invalid_state', 'VM is not in rescue']
   const states: VmStatus[] = ALLOWED[verb]
   if (!states.includes(vm.status))
     return ['invalid_state', `VM must be ${states.join(' or ')} to ${PHRASES[verb] ?? verb}; it is ${vm.status}`]

@@ -1,5 +1,5 @@
 // Maps a VM row to the driver's spec. Of customer text only the data that the guest needs reaches the host.
-import type { Arch, Driver, MachineSpec, NicSpec, TemplateRef } from '../../../hypervisor/driver.ts'
+import type { Arch, Driver, MachineSpec, NicSpec, RescueSystem, TemplateRef } from '../../../hypervisor/driver.ts'
 import { sql, type Queries, type Sql } from '../../../kernel/database/db.ts'
 import { parseIpRange } from '../../../kernel/ip-range.ts'
 import { getTemplateById } from '../../catalog/service.ts'
@@ -9,6 +9,7 @@ import { cpuSetOf } from '../../hosts/service.ts'
 import { attachmentsOf, type Attachment } from '../../networks/service.ts'
 import { keysOf } from '../../ssh-keys/service.ts'
 import { volumesOnMachine } from '../../storage/service.ts'
+import { findRescue } from './rescue.ts'
 import { vmById, type VmDetails } from './sql.ts'
 import { openUserData } from './user-data.ts'
 
@@ -54,6 +55,7 @@ export async function machineSpec(
       passwordHash,
       ...(userData && { userData }),
     },
+    ...(vm.in_rescue && { rescue: await rescueSystem(db, vm.id) }),
     nics: [await publicNic(db, vm), ...attachments.map((each) => privateNic(each, each === wayOut))],
     volumes: volumes.map(({ id, generation, size_gib, storage_id }) => ({
       volumeId: id,
@@ -64,8 +66,16 @@ export async function machineSpec(
   }
 }
 
+async function rescueSystem(db: Queries, vmId: string): Promise<RescueSystem | undefined> {
+  const row = await findRescue(db, vmId)
+  return row?.started_at ? { generation: row.generation, template: await templateRef(db, row.template_id) } : undefined
+}
+
 /** Of a VM with dedicated CPUs more may be reserved than this size has vCPUs. */
-export function withSize(spec: MachineSpec, size: Partial<Pick<MachineSpec, 'vcpu' | 'ramMiB' | 'diskGiB' | 'diskLimits'>>): MachineSpec {
+export function withSize(
+  spec: MachineSpec,
+  size: Partial<Pick<MachineSpec, 'vcpu' | 'ramMiB' | 'diskGiB' | 'diskLimits' | 'rescue'>>,
+): MachineSpec {
   const sized = { ...spec, ...size }
   const isDedicated = spec.cpus !== null && spec.cpus.numaNode !== null
   return isDedicated ? { ...sized, cpus: { ...spec.cpus!, cpus: spec.cpus!.cpus.slice(0, sized.vcpu) } } : sized

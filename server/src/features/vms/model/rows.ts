@@ -4,6 +4,7 @@ import type { ReverseName } from '../../reverse-names/service.ts'
 import type { Row } from '../../../schema/rows.gen.ts'
 import type { Initialization } from '../../actions/schema.ts'
 import type { BackupPolicy } from '../schema.ts'
+import type { RescueShown } from './rescue.ts'
 
 /** `lost_at` is for the invariants of money alone, the room of its machine for those who change its size. */
 export type VmRow = Omit<Row<'vms'>, 'lost_at' | 'room_vcpu' | 'room_ram_mib'>
@@ -16,6 +17,7 @@ export interface VmDetails extends Row<'vm_details'> {
   renewal_price_cents: bigint
   copies_price_cents: bigint
   account_suspended: boolean
+  in_rescue: boolean
 }
 
 /** The columns of a list; reading all columns takes more than twice as long. */
@@ -84,6 +86,7 @@ export interface VmDetailRow
   placement_group: Named | null
   networks: (Named & { address: string })[]
   open_run: OpenRun | null
+  rescue: RescueShown | null
   reverse: ReverseName | null
   ipv6_reverse: ReverseName | null
   /** Null for the default. */

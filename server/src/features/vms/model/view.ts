@@ -52,10 +52,15 @@ export const toVm = (row: VmDetailRow): Vm => ({
   privateNetworks: row.networks.map(({ id, name, address }) => ({ id, name, ipAddress: address })),
   updatedAt: row.updated_at.toISOString(),
   currentAction: row.open_run && toCurrentAction(row.open_run),
-  allowedActions: row.open_run && !isPreemptible(row.open_run) ? [] : allowedActions(row),
+  allowedActions: row.open_run && !isPreemptible(row.open_run) ? [] : allowedActions({ ...row, in_rescue: row.rescue !== null }),
   readiness: row.readiness,
   statusReason: row.status_reason,
   initialization: row.initialization,
+  rescue: row.rescue && {
+    since: new Date(row.rescue.since).toISOString(),
+    endsAt: new Date(row.rescue.ends_at).toISOString(),
+    user: row.rescue.user,
+  },
 })
 
 const toCurrentAction = ({ id, label, status, progress }: NonNullable<VmDetailRow['open_run']>): Vm['currentAction'] => ({

@@ -18,6 +18,7 @@ import {
 } from '../model/stale-machines.ts'
 import { matchesRecord, repairVm } from '../recovery/repair.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
+import { findRescue } from '../model/rescue.ts'
 import { lockVmById } from '../model/sql.ts'
 
 export const reconcileStaleMachines = keyedReconciler(STALE_MACHINES, '30s', {
@@ -56,7 +57,8 @@ async function repair(deps: Deps, hostId: string, vmId: string, machine: Machine
     const vm = await lockVmById(tx, vmId)
     if (!vm || vm.host_id !== hostId || vm.status === 'UNMANAGED' || (await openRunOf(tx, vmId))) return false
     const volumes = await volumesOnMachine(tx, vmId, hostId)
-    if (matchesRecord(vm, await attachmentsOf(tx, vmId), volumes, machine)) return true
+    const rescueGeneration = vm.in_rescue ? (await findRescue(tx, vmId))!.generation : null
+    if (matchesRecord(vm, await attachmentsOf(tx, vmId), volumes, rescueGeneration, machine)) return true
     const isOn = vm.status === 'RUNNING'
     if (isOn && vm.account_suspended) return false // enforce-suspension stops it first
     const options = { label: isOn ? 'RESTART' : 'STOP', ownerId: vm.account_id, subjectId: vmId }

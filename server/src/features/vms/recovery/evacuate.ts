@@ -23,6 +23,8 @@ import {
   releasePlacement,
   sizeOf,
 } from '../model/placement.ts'
+import { recordVmEvent } from '../model/events.ts'
+import { releaseRescue } from '../model/rescue.ts'
 import { setPlacement, type VmDetails } from '../model/sql.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
 import { wishesOf } from './wishes.ts'
@@ -40,6 +42,7 @@ export async function evacuateVm(
   const now = deps.clock.now()
   const template = await getTemplateById(tx, templateId)
   if (vm.storage !== 'LOCAL') throw new Error(`BUG: VM ${vm.id} has no backup to be restored from`)
+  const wasInRescue = await endRescueElsewhere(tx, deps, vm.id)
   const region = await getRegion(tx, vm.region_id)
   const wishes = await wishesOf(tx, vm, template)
   if ((await getHost(tx, vm.host_id!)).lost_at !== null) {
@@ -52,7 +55,8 @@ export async function evacuateVm(
     await assignToHost(tx, deps, vm, place)
   }
   const { ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id } = vm
-  return { host_id: vm.host_id!, storage_id: null, mac: vm.mac!, ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id }
+  const addresses = { ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id }
+  return { host_id: vm.host_id!, storage_id: null, mac: vm.mac!, ...addresses, ...(wasInRescue && { wasInRescue }) }
 }
 
 async function assignToHost(tx: Tx, deps: EventDeps, vm: VmDetails, place: Placement & { host_id: string }): Promise<void> {
@@ -89,7 +93,15 @@ export async function rollBackEvacuation(
   await assignToHost(tx, deps, vm, before)
   if (host.lost_at !== null) return false
   await resumePorts(tx, vmId)
+  if (before.wasInRescue) await recordStaleMachine(tx, now, vmId, before.host_id) // until it starts from its own disk again
   await notifyResized(tx, deps, vmId) // the old machine missed changes made during the evacuation
+  return true
+}
+
+/** The disk of its rescue system stays where it was, with the host, or in the storage backend until the VM runs from its own. */
+export async function endRescueElsewhere(tx: Tx, deps: EventDeps, vmId: string): Promise<boolean> {
+  if (!(await releaseRescue(tx, vmId))) return false
+  await recordVmEvent(tx, deps, vmId, 'vm.rescue_ended', { reason: 'host' })
   return true
 }
 

@@ -16,9 +16,16 @@ interface Input extends steps.VmInput {
  * Extra interfaces do not count: they are detached without a restart. Nor does a machine that runs although its row says off: the power
  * reconciler handles it.
  */
-export function matchesRecord(vm: sql.VmRow, attachments: { mac: string }[], volumes: { id: string }[], machine: Machine | null): boolean {
+export function matchesRecord(
+  vm: sql.VmRow,
+  attachments: { mac: string }[],
+  volumes: { id: string }[],
+  rescueGeneration: number | null,
+  machine: Machine | null,
+): boolean {
   if (!machine) return vm.status === 'ERROR' || vm.status === 'SUSPENDED'
-  const isSameShape = machine.generation === vm.generation && machine.vcpu === vm.vcpu && machine.ramMiB === vm.ram_mib
+  const isSameSystem = machine.generation === vm.generation && machine.rescueGeneration === rescueGeneration
+  const isSameShape = isSameSystem && machine.vcpu === vm.vcpu && machine.ramMiB === vm.ram_mib
   const isPlugged = [{ mac: vm.mac }, ...attachments].every(({ mac }) => machine.nics.some((nic) => nic.mac === mac))
   // A volume too many may be attached to another machine next.
   const hasVolumes = machine.volumes.length === volumes.length && volumes.every(({ id }) => machine.volumes.includes(id))

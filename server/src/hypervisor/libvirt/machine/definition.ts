@@ -43,15 +43,17 @@ export const definitionMethods = (context: HostContext): Pick<Machines, 'ensureD
 export async function requireSameSpec(
   context: HostContext,
   { xml, metadata, domain }: MachineState,
-  { vmId, generation, vcpu, ramMiB }: MachineSpec,
+  { vmId, generation, vcpu, ramMiB, rescue }: MachineSpec,
   signal: AbortSignal,
 ): Promise<void> {
   const size = sizeOf(xml)
   const isSame = (each: ComputeSize): boolean => each.vcpu === vcpu && each.ramMiB === ramMiB
-  if (metadata.generation === generation && isSame(size)) return
+  const isSameSystem = metadata.generation === generation && metadata.rescue === (rescue?.generation ?? null)
+  if (isSameSystem && isSame(size)) return
   const definition = size.vcpu <= vcpu && size.ramMiB <= ramMiB ? await readDefinition(context, domain, signal) : undefined
-  if (metadata.generation === generation && definition && isSame(sizeOf(definition))) return
-  const has = `generation ${metadata.generation}, ${size.vcpu} vCPU, ${size.ramMiB} MiB`
+  if (isSameSystem && definition && isSame(sizeOf(definition))) return
+  const system = metadata.rescue === null ? '' : `, rescue system ${metadata.rescue}`
+  const has = `generation ${metadata.generation}${system}, ${size.vcpu} vCPU, ${size.ramMiB} MiB`
   throw new DriverError('invalid_state', `Machine ${vmId} (${domain.name}) runs with ${has}; stop it first`)
 }
 
@@ -136,8 +138,10 @@ export async function define(
 ): Promise<Domain> {
   await resetHostState(context, spec, signal)
   const disk = await openDisk(context, spec, signal)
-  const seed = await findVolume(context, seedName(spec.vmId, spec.generation), signal)
-  if (!seed) throw new DriverError('not_found', `Host ${context.hostId} has no seed of ${spec.vmId}, generation ${spec.generation}`)
+  const rescueDisk = spec.rescue && (await openDisk(context, { ...spec, generation: spec.rescue.generation }, signal))
+  const seedOf = spec.rescue?.generation ?? spec.generation
+  const seed = await findVolume(context, seedName(spec.vmId, seedOf), signal)
+  if (!seed) throw new DriverError('not_found', `Host ${context.hostId} has no seed of ${spec.vmId}, generation ${seedOf}`)
   const volumes = []
   for (const volume of spec.volumes) volumes.push({ id: volume.volumeId, source: await openVolume(context, volume, signal) })
   const { xml } = domainXml(spec, {
@@ -145,6 +149,7 @@ export async function define(
     room: roomOn(spec),
     canOffload: await canOffload(context, signal),
     disk,
+    ...(rescueDisk && { rescueDisk }),
     seedPath: seed.key,
     volumes,
     guestGroup: await guestGroup(context, signal),

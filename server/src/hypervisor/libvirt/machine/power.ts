@@ -1,7 +1,7 @@
 // Starts and stops VMs.
 import { DomainState, ErrorCode, hasCode, type Domain, type Host } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
-import type { StopOutcome, Machines, MachineSpec } from '../../driver.ts'
+import { systemOf, type StopOutcome, type Machines, type MachineSpec } from '../../driver.ts'
 import { undefinedIfNotFound } from '../core/errors.ts'
 import { recordConsole } from '../domain/console-recorder.ts'
 import { awaitChange, findMachine, isDomainOn, isOn, type MachineState } from '../domain/lookup.ts'
@@ -60,7 +60,7 @@ async function start(context: HostContext, domain: Domain, spec: MachineSpec, si
       },
     ),
   )
-  if (isOwn && spec.template.hasAgent) recordConsole(context, spec.vmId, domain, true)
+  if (isOwn && systemOf(spec).hasAgent) recordConsole(context, spec.vmId, domain, true)
   const found = isOwn ? undefined : await findMachine(context, spec.vmId, signal)
   if (found) await requireSameSpec(context, found, spec, signal)
 }

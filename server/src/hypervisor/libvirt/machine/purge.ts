@@ -1,6 +1,6 @@
 // Purges a VM from the host: the domain first, then what it used, so that a running guest never loses a resource.
 import type { Machines } from '../../driver.ts'
-import { findDomain, undefine } from '../domain/lookup.ts'
+import { findDomain, findMachine, undefine } from '../domain/lookup.ts'
 import { stopRecording } from '../domain/console-recorder.ts'
 import { domainName, STORAGE_POOL, readVolumeName, type VolumeName } from '../core/resource-names.ts'
 import { element } from '../core/xml.ts'
@@ -13,7 +13,8 @@ import { removeVolume } from '../storage/volumes.ts'
 export function purgeMethods(context: HostContext): Pick<Machines, 'ensurePurged' | 'ensurePurgedKeepBackups'> {
   const remove = (vmId: string, signal: AbortSignal, isKept: (volume: VolumeName) => boolean, fromPool: boolean): Promise<void> =>
     context.exclusive(`vm:${vmId}`, signal, async () => {
-      if (!(await removeDomain(context, vmId, signal))) await removeVariables(context, vmId, signal)
+      const isInRescue = ((await findMachine(context, vmId, signal))?.metadata.rescue ?? null) !== null
+      if (!(await removeDomain(context, vmId, signal)) || isInRescue) await removeVariables(context, vmId, signal)
       await stopReaderDomain(context, vmId, signal)
       if (fromPool) await (await findPool(context, vmId, signal))?.ensurePurged(vmId, signal)
       for (const name of await volumesOf(context, vmId, signal))
@@ -38,7 +39,7 @@ export async function removeDomain(context: HostContext, vmId: string, signal: A
 const VARIABLES_FOLDER = '/var/lib/libvirt/qemu/nvram'
 
 /**
- * Those of the firmware of a machine that has moved away: libvirt deletes them with a definition only, which went with it, so they get another one. Not
+ * Those of the firmware of a machine that has moved away, or is defined with a rescue system, which has another firmware: libvirt deletes them with a definition only, so they get another one. Not
  * as volumes of a pool: libvirtd would look into all of them, and open as root whatever path a guest has written into its own as that of a backing file.
  */
 async function removeVariables(context: HostContext, vmId: string, signal: AbortSignal): Promise<void> {

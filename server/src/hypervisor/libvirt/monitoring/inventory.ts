@@ -49,6 +49,7 @@ function toMachine({ domain, xml, metadata, state, reason }: Seen): Machine {
     vmId: metadata?.vmId ?? null,
     accountId: metadata?.accountId ?? null,
     generation: metadata?.generation ?? null,
+    rescueGeneration: metadata?.rescue ?? null,
     name: domain.name,
     uuid: domain.uuid,
     power,

@@ -28,7 +28,8 @@ export const diskMethods = (context: HostContext): Pick<Machines, 'ensureDisk' |
 
   ensureNoDisk: (vmId, generation, signal) =>
     context.exclusive(`vm:${vmId}`, signal, async () => {
-      if ((await findMachine(context, vmId, signal))?.metadata.generation === generation)
+      const metadata = (await findMachine(context, vmId, signal))?.metadata
+      if (metadata && [metadata.generation, metadata.rescue].includes(generation))
         throw new DriverError('in_use', `Machine ${vmId} is defined with the disk of generation ${generation}`)
       await removeDisk(context, vmId, generation, signal)
     }),

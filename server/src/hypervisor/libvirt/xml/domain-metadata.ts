@@ -10,6 +10,8 @@ export interface Metadata {
   vmId: string
   accountId: string
   generation: number
+  /** Of the disk of its rescue system. */
+  rescue: number | null
   templateId: string
   hasAgent: boolean
   /** Of the last restart that was performed. */
@@ -27,6 +29,7 @@ export function metadataXml(data: Metadata, isWithin: 'definition' | 'call'): Xm
     id: data.vmId,
     account: data.accountId,
     generation: data.generation,
+    rescue: data.rescue ?? undefined,
     template: data.templateId,
     agent: data.hasAgent ? 'yes' : 'no',
     restart: data.restartId ?? undefined,
@@ -44,12 +47,13 @@ export function metadataOf(domain: Element): Metadata | undefined {
 }
 
 function readMetadata({ attributes }: Element): Metadata | undefined {
-  const { id, account, generation, template, agent, restart, stop, start } = attributes
+  const { id, account, generation, rescue, template, agent, restart, stop, start } = attributes
   if (!id || !account || !template) return undefined
   return {
     vmId: id,
     accountId: account,
     generation: Number(generation),
+    rescue: rescue === undefined ? null : Number(rescue),
     templateId: template,
     hasAgent: agent === 'yes',
     restartId: restart ?? null,

@@ -1,6 +1,8 @@
 // Domain XML: of VMs, from ids, numbers and allocated addresses only (text chosen by customers is in the cloud-init seed); and of paused
 // helper domains with one disk, for work on a disk that only QEMU can do.
 import {
+  OWN_DISK_SERIAL,
+  systemOf,
   volumeSerial,
   type Acceleration,
   type Arch,
@@ -24,6 +26,9 @@ export interface DomainOptions {
   /** Whether guests may leave checksums and segments to their interfaces. */
   canOffload: boolean
   disk: DiskFile | RbdDisk
+  /** Of its rescue system, where the spec has one. */
+  rescueDisk?: DiskFile | RbdDisk
+  /** Of the system that it starts. */
   seedPath: string
   volumes: AttachedVolume[]
   /** Of all QEMUs; null where the host cannot start each as its own user. */
@@ -58,7 +63,8 @@ export interface AttachedVolume {
 const SLOTS = 20
 
 export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
-  const { arch, firmware, tpm } = spec.template
+  const { arch, firmware } = systemOf(spec)
+  const { tpm } = spec.template // also beside a rescue system: the state of a TPM is deleted with a definition that has one
   return element(
     'domain',
     { type: options.acceleration === 'kvm' ? 'kvm' : 'qemu' },
@@ -77,11 +83,12 @@ export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
     element(
       'devices',
       {},
-      diskXml(options.disk, spec.diskLimits),
+      options.rescueDisk ? rescuedDiskXml(options.disk, spec.diskLimits) : diskXml(options.disk, spec.diskLimits),
+      options.rescueDisk && rescueDiskXml(options.rescueDisk, spec.diskLimits),
       seedXml(options.seedPath),
       options.volumes.map((volume, index) => volumeDiskXml(volume, volumeTargets[index]!, spec.diskLimits)),
       spec.nics.map((nic) => interfaceXml(nic, options.canOffload)),
-      platformXml(arch),
+      platformXml(arch, options.rescueDisk ? SLOTS + 1 : SLOTS),
       tpm && tpmXml(arch),
     ),
   )
@@ -94,8 +101,9 @@ const metadataFor = (spec: MachineSpec, remembered: DomainOptions['remembered'])
   vmId: spec.vmId,
   accountId: spec.accountId,
   generation: spec.generation,
+  rescue: spec.rescue?.generation ?? null,
   templateId: spec.template.id,
-  hasAgent: spec.template.hasAgent,
+  hasAgent: systemOf(spec).hasAgent,
   ...remembered,
 })
 
@@ -154,6 +162,23 @@ const ON_ERROR = { error_policy: 'enospace', rerror_policy: 'report' }
 
 export const diskXml = (disk: DiskFile | RbdDisk, limits: DiskLimits = UNLIMITED): Xml =>
   virtioDiskXml(disk, 'vda', limitsXml(limits), element('boot', { order: 1 }))
+
+/** Nothing starts from it. */
+const rescuedDiskXml = (disk: DiskFile | RbdDisk, limits: DiskLimits): Xml =>
+  virtioDiskXml(disk, 'vda', limitsXml(limits), element('serial', {}, OWN_DISK_SERIAL))
+
+/**
+ * Before all others on the bus, so that the guest has it as its first disk, whatever the name: some small images look for their root there. The name `vda`
+ * stays with the machine's own disk, and with it what is done to that by name: limits, growth, snapshots and backups.
+ */
+const rescueDiskXml = (disk: DiskFile | RbdDisk, limits: DiskLimits): Xml =>
+  virtioDiskXml(
+    disk,
+    'vdaa',
+    limitsXml(limits),
+    element('boot', { order: 1 }),
+    element('address', { type: 'pci', domain: '0x0000', bus: '0x01', slot: '0x00', function: '0x0' }),
+  )
 
 const virtioDiskXml = (disk: DiskFile | RbdDisk, dev: string, ...more: (Xml | false)[]): Xml =>
   element(
@@ -270,10 +295,10 @@ const seedXml = (path: string): Xml =>
     element('readonly'),
   )
 
-const platformXml = (arch: Arch): Xml[] => [
+const platformXml = (arch: Arch, slots: number): Xml[] => [
   element('controller', { type: 'usb', model: 'none' }),
   element('controller', { type: 'pci', model: 'pcie-root' }),
-  ...Array.from({ length: SLOTS }, () => element('controller', { type: 'pci', model: 'pcie-root-port' })),
+  ...Array.from({ length: slots }, () => element('controller', { type: 'pci', model: 'pcie-root-port' })),
   element('serial', { type: 'pty' }, element('target', { port: 0 })),
   element('console', { type: 'pty' }, element('target', { type: 'serial', port: 0 })),
   element('channel', { type: 'unix' }, element('target', { type: 'virtio', name: 'org.qemu.guest_agent.0' })),
