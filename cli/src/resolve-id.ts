@@ -36,6 +36,7 @@ export const RESOURCES = {
   snapshot: { label: 'snapshot', list: async (berth, of) => toNamedItems(await berth.snapshots.list(of).all(), 'name') },
   backup: { label: 'backup', list: async (berth, of) => toNamedItems(await berth.backups.list(of).all(), 'name') },
   image: { label: 'image', list: async (berth) => toNamedItems(await berth.images.list().all(), 'name') },
+  alert: { label: 'alert', list: async (berth) => toNamedItems(await berth.alerts.list().all(), 'name') },
   webhook: { label: 'webhook', list: async (berth) => toNamedItems(await berth.webhooks.list().all(), 'url', 'description') },
   invoice: { label: 'invoice', list: async (berth) => toNamedItems(await berth.invoices.list().all(), 'number', 'month') },
   ticket: { label: 'ticket', list: async (berth) => toNamedItems(await berth.tickets.list().all(), 'subject') },

@@ -41,6 +41,12 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   listInvoices: commandLine('invoice', 'list'),
   getInvoice: commandLine('invoice', 'get', ':id'),
 
+  listAlerts: commandLine('alert', 'list'),
+  createAlert: (_, { name, metric, threshold }) => ({ args: ['alert', 'create', textOf(name), '--when', `${textOf(metric)} > ${textOf(threshold)}`] }),
+  getAlert: commandLine('alert', 'get', ':id'),
+  updateAlert: ({ id }, { threshold }) => ({ args: ['alert', 'update', id!, '--when', `> ${textOf(threshold)}`] }),
+  deleteAlert: commandLine('alert', 'delete', ':id'),
+
   listMaintenances: commandLine('maintenance', 'list'),
 
   listSshKeys: commandLine('key', 'list'),

@@ -3,6 +3,7 @@ import type { Action } from './generated/openapi.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
 import { Account } from './resources/account.ts'
 import { Actions } from './resources/actions.ts'
+import { Alerts } from './resources/alerts.ts'
 import { Addresses } from './resources/addresses.ts'
 import { Backups } from './resources/backups.ts'
 import { Bandwidth } from './resources/bandwidth.ts'
@@ -30,6 +31,7 @@ export class Berth {
   readonly account: Account
   readonly actions: Actions
   readonly addresses: Addresses
+  readonly alerts: Alerts
   readonly backups: Backups
   readonly bandwidth: Bandwidth
   readonly deposits: Deposits
@@ -60,6 +62,7 @@ export class Berth {
     this.account = new Account(api)
     this.actions = new Actions(api)
     this.addresses = new Addresses(api)
+    this.alerts = new Alerts(api)
     this.backups = new Backups(api)
     this.bandwidth = new Bandwidth(api)
     this.deposits = new Deposits(api)

@@ -59,6 +59,12 @@ export const CALLS: Record<string, CallBySdk> = {
   renamePlacementGroup: (berth, { id }) => berth.placementGroups.rename(id, 'renamed'),
   deletePlacementGroup: (berth, { id }) => berth.placementGroups.delete(id),
 
+  listAlerts: (berth) => berth.alerts.list().page(),
+  createAlert: (berth, _, body) => berth.alerts.create(body),
+  getAlert: (berth, { id }) => berth.alerts.get(id),
+  updateAlert: (berth, { id }, body) => berth.alerts.update(id, body),
+  deleteAlert: (berth, { id }) => berth.alerts.delete(id),
+
   listMaintenances: (berth) => berth.maintenances.list().page(),
 
   listNetworks: (berth) => berth.networks.list().page(),

@@ -228,6 +228,8 @@ export interface Config extends Omit<Values, 'masterKeyFile' | 'imagesDir' | 'me
   masterKeyFile: string
   imagesDir: string
   metricsPort: number
+  /** How an operator calls `berthd` here. */
+  command: string
 }
 
 /** Variables of `berth`, the customers' CLI, which may run in the same environment. */
@@ -249,6 +251,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     masterKeyFile: values.masterKeyFile ?? join(dataDir, 'master.key'),
     imagesDir: resolve(values.imagesDir ?? join(dataDir, 'images')),
     metricsPort: values.metricsPort ?? (values.port === 0 ? 0 : values.port + 1),
+    command: berthdCommand(environment),
   }
 }
 

@@ -42,6 +42,7 @@ export function fixtureOf(app: TestApp, customer: Customer) {
     ((await customer.get(path)).body.data as { id: string; slug: string }[]).find((each) => each.slug === slug)!.id
   const fixture = {
     placementGroup: () => made('/placement-groups', { name: 'web', policy: 'SPREAD' }),
+    alert: () => made('/alerts', { name: 'busy', metric: 'cpuPercent', comparison: 'ABOVE', threshold: 90 }),
     maintenance: async () => {
       await fixture.vm()
       const [startsAt, endsAt] = [addDuration(app.clock.now(), '1d'), addDuration(app.clock.now(), '2d')]
@@ -273,6 +274,12 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   getPlacementGroup: withId((fixture) => fixture.placementGroup()),
   renamePlacementGroup: withId((fixture) => fixture.placementGroup(), { name: 'renamed' }),
   deletePlacementGroup: withId((fixture) => fixture.placementGroup()),
+
+  listAlerts: having((fixture) => fixture.alert()),
+  createAlert: async () => ({ body: { name: 'busy', metric: 'cpuPercent', comparison: 'ABOVE', threshold: 90 } }),
+  getAlert: withId((fixture) => fixture.alert()),
+  updateAlert: withId((fixture) => fixture.alert(), { threshold: 80 }),
+  deleteAlert: withId((fixture) => fixture.alert()),
 
   listMaintenances: having((fixture) => fixture.maintenance()),
 

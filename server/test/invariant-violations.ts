@@ -198,6 +198,13 @@ export const violationSetups: Record<string, ViolationSetup> = {
       on conflict (account_id, name) do update set used = account_quotas.used + 1`,
     sql`insert into placement_group_members (vm_id, group_id) values (${otherVmId}, 'cplanted')`,
   ],
+  'alerts.firings': ({ accountId, otherVmId, now }) => [
+    sql`insert into alerts (id, account_id, name, metric, comparison, threshold, for_minutes, created_at, updated_at)
+      values ('cplanted', ${accountId}, 'cpu', 'cpuPercent', 'ABOVE', 90, 5, ${now}, ${now})`,
+    sql`insert into account_quotas (account_id, name, used) values (${accountId}, 'alerts', 1)
+      on conflict (account_id, name) do update set used = account_quotas.used + 1`,
+    sql`insert into alert_firings (alert_id, vm_id, vm_name, vm_labels, value, fired_at) values ('cplanted', ${otherVmId}, 'theirs', '{}', 95, ${now})`,
+  ],
   'copies.owner': ({ backupId, otherAccountId }) => [sql`update backups set account_id = ${otherAccountId} where id = ${backupId}`],
   'volumes.owner': (fixture) => {
     machine(fixture).volumes.push('cplanted')

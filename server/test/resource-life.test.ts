@@ -81,7 +81,13 @@ const RESOURCES: Record<string, Resource> = {
     unchangeable: 'it connects, or it is not there',
   },
   'placement group': { path: '/placement-groups', create: async () => ({ name: 'web', policy: 'SPREAD' }), change: { name: 'changed' } },
+  alert: {
+    path: '/alerts',
+    create: async () => ({ name: 'busy', metric: 'cpuPercent', comparison: 'ABOVE', threshold: 90 }),
+    change: { threshold: 80 },
+  },
   'SSH key': { path: '/ssh-keys', create: async () => ({ name: 'key', publicKey: generateKey().line }), change: { name: 'changed' } },
+  'API token': { path: '/tokens', create: async () => ({ name: 'ci', scopes: ['vms:read'] }), change: { name: 'changed' } },
   webhook: {
     path: '/webhooks',
     create: async () => ({ url: 'http://127.0.0.1:9/', events: ['vm.created'] }),
@@ -141,7 +147,7 @@ describe.each(Object.entries(RESOURCES))('a %s', (_, resource) => {
   })
 })
 
-const LABELLED = Object.entries(RESOURCES).filter(([name]) => !/rule|binding|route|peering|ticket/.test(name))
+const LABELLED = Object.entries(RESOURCES).filter(([name]) => !/rule|binding|route|peering|ticket|token/.test(name))
 
 describe.each(LABELLED)('the labels of a %s', (_, resource) => {
   test('are given, replaced, selected by and checked', async () => {

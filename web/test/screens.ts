@@ -28,6 +28,7 @@ const LISTS = [
   '/firewalls',
   '/bandwidth',
   '/wallet',
+  '/alerts',
   '/webhooks',
   '/events',
   '/tickets',

@@ -12,7 +12,8 @@ interface Named {
 }
 
 interface EventSubject {
-  vm?: Named
+  vm?: Named | null
+  alert?: Named
   snapshot?: Named | undefined
   backup?: Named | undefined
   volume?: Named
@@ -30,8 +31,10 @@ const announcement = ({ maintenance: of }: EventSubject): string | undefined => 
 function describeSubject(data: EventSubject): string {
   const named = data.volume ?? data.image ?? data.address ?? data.token
   const copy = data.snapshot ?? data.backup
-  const ofVm = data.vm && [data.vm, ...(copy ? [copy] : [])].map(({ name }) => name).join('/')
-  const subject = ofVm ?? named?.name ?? data.ticket?.subject ?? announcement(data) ?? data.transaction?.description ?? ''
+  const ofVm = data.vm ? [data.vm, ...(copy ? [copy] : [])].map(({ name }) => name).join('/') : undefined
+  const subject = data.alert
+    ? [data.alert.name, ofVm].filter(Boolean).join(': ')
+    : (ofVm ?? named?.name ?? data.ticket?.subject ?? announcement(data) ?? data.transaction?.description ?? '')
   return data.reason ? `${subject} (${data.reason})` : subject
 }
 

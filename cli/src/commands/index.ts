@@ -3,6 +3,7 @@ import type { CommandNode } from '../command.ts'
 import { account } from './account.ts'
 import { action } from './action.ts'
 import { address } from './address.ts'
+import { alert } from './alert.ts'
 import { api } from './api.ts'
 import { context, login } from './auth.ts'
 import { backup } from './backup.ts'
@@ -29,7 +30,7 @@ import { webhook } from './webhook.ts'
 const resources = [vm, snapshot, backup, image, network, address, volume, firewall, key, placementGroup, label]
 const catalog = [region, plan, os]
 const billing = [wallet, invoice, bandwidth]
-const accountAndEvents = [event, webhook, action, maintenance, account, token, ticket]
+const accountAndEvents = [event, alert, webhook, action, maintenance, account, token, ticket]
 const local = [login, context, completion, api]
 
 export const COMMAND_TREE: CommandNode[] = [...resources, ...catalog, ...billing, ...accountAndEvents, ...local]

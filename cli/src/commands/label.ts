@@ -26,6 +26,7 @@ const KINDS = {
     get: (id) => groups.get(id),
     set: (id, labels) => groups.update(id, { labels }),
   }),
+  alert: ({ alerts }) => ({ get: (id) => alerts.get(id), set: (id, labels) => alerts.update(id, { labels }) }),
   webhook: ({ webhooks }) => ({ get: (id) => webhooks.get(id), set: (id, labels) => webhooks.update(id, { labels }) }),
 } satisfies Partial<Record<ResourceName, (berth: Berth) => Labelled>>
 

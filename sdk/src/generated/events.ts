@@ -89,5 +89,7 @@ export const EVENT_TYPES = [
   'token.created',
   'token.updated',
   'token.revoked',
+  'alert.fired',
+  'alert.resolved',
   'webhook.disabled',
 ] as const

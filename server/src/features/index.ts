@@ -7,6 +7,9 @@ import { actionRoutes } from './actions/routes.ts'
 import { configureGuests } from './addresses/guests.reconciler.ts'
 import { moveAddress } from './addresses/move.workflow.ts'
 import { finishReleases } from './addresses/releases.reconciler.ts'
+import { evaluateAlerts } from './alerts/evaluate.reconciler.ts'
+import { alertRoutes } from './alerts/routes.ts'
+import { alertEvents } from './alerts/schema.ts'
 import { renewAddresses, triggerAddressRenewals } from './addresses/renew.reconciler.ts'
 import { endAddressRests } from './addresses/rests.reconciler.ts'
 import { addressRoutes } from './addresses/routes.ts'
@@ -145,6 +148,7 @@ export const eventCatalog: EventCatalog = {
   ...volumeSnapshotEvents,
   ...maintenanceEvents,
   ...tokenEvents,
+  ...alertEvents,
   ...webhookEvents,
 }
 
@@ -180,6 +184,7 @@ export const routes: Routes[] = [
   addressRoutes,
   volumeRoutes,
   volumeSnapshotRoutes,
+  alertRoutes,
   webhookRoutes(eventCatalog),
   ticketRoutes,
 ]
@@ -262,6 +267,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   purgeVolumes,
   renewVolumes,
   lowBalance,
+  evaluateAlerts,
   issueInvoices,
   expireDeposits,
   deliverWebhooks,

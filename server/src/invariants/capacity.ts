@@ -191,6 +191,7 @@ const holdings = sql`
   union all select account_id, 'volumes', count(*) from volumes where deleted_at is null group by 1
   union all select account_id, 'volume_storage_gib', sum(size_gib) from volumes where deleted_at is null group by 1
   union all select account_id, 'firewalls', count(*) from firewalls group by 1
+  union all select account_id, 'alerts', count(*) from alerts group by 1
   union all select account_id, 'placement_groups', count(*) from placement_groups group by 1
   union all select account_id, 'ssh_keys', count(*) from ssh_keys group by 1
   union all select account_id, 'tokens', count(*) from api_tokens group by 1

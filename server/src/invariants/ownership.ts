@@ -75,6 +75,15 @@ const groups = invariant(
     where g.policy = 'STRICT_SPREAD' and v.host_id is not null group by g.id, v.host_id having count(*) > 1`,
 )
 
+const alerts = invariant(
+  'alerts.firings',
+  'An alert fires for VMs of its own account, for what is measured of VMs, and else for the account',
+  () => sql`
+    select a.id, format('alert %s of %s fires for %s of %s', a.name, a.account_id, coalesce(v.id, 'the account'), coalesce(v.account_id, 'none')) as what
+    from alert_firings f join alerts a on a.id = f.alert_id left join vms v on v.id = f.vm_id
+    where f.resolved_at is null and (v.account_id <> a.account_id or (f.vm_id = '') <> (a.metric = 'balanceDays'))`,
+)
+
 const copies = invariant(
   'copies.owner',
   'A snapshot or backup belongs to the account of its VM',
@@ -142,6 +151,7 @@ export const ownershipInvariants: Invariant[] = [
   bindings,
   keys,
   groups,
+  alerts,
   copies,
   images,
   volumes,

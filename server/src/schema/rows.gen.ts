@@ -57,6 +57,33 @@ export interface Tables {
     left_at: Date | null
     labels: Record<string, string>
   }
+  alert_firings: {
+    alert_id: string
+    vm_id: string
+    vm_name: string
+    vm_labels: unknown
+    value: number
+    fired_at: Date
+    resolved_at: Date | null
+  }
+  alert_minutes: {
+    is_only: boolean
+    minute: Date
+  }
+  alerts: {
+    id: string
+    account_id: string
+    name: string
+    metric: string
+    comparison: 'ABOVE' | 'BELOW'
+    threshold: number
+    for_minutes: number | null
+    vm_ids: string[] | null
+    label_selector: string | null
+    labels: Record<string, string>
+    created_at: Date
+    updated_at: Date
+  }
   api_tokens: {
     id: string
     account_id: string
@@ -1395,6 +1422,9 @@ export const COLUMNS: Record<keyof Tables, string> = {
   address_periods: 'address_id, started_at, ends_at, transaction_id',
   address_pools: 'id, region_id, host_id, cidr, gateway, dns, created_at',
   addresses: 'id, account_id, region_id, name, address, pool_id, vm_id, releasing_vm_id, guest_state, guest_reason, guest_due_at, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, created_at, updated_at, left_at, labels',
+  alert_firings: 'alert_id, vm_id, vm_name, vm_labels, value, fired_at, resolved_at',
+  alert_minutes: 'is_only, minute',
+  alerts: 'id, account_id, name, metric, comparison, threshold, for_minutes, vm_ids, label_selector, labels, created_at, updated_at',
   api_tokens: 'id, account_id, name, prefix, hash, scopes, requests_per_minute, allowed_ips, expires_at, revoked_at, last_used_at, last_used_ip, created_at, ancestor_ids',
   audit_log: 'account_id, created_at, id, actor_type, actor_id, actor_name, ip, action, method, route, resource_ids, status, code, request_id, count',
   backup_policies: 'vm_id, hour, keep_daily, keep_weekly, keep_monthly',

@@ -10,6 +10,7 @@ export const shellMessages = {
     images: 'Images',
     sshKeys: 'SSH keys',
     placementGroups: 'Placement groups',
+    alerts: 'Alerts',
     networks: 'Networks',
     addresses: 'Addresses',
     firewalls: 'Firewalls',

@@ -22,6 +22,7 @@ export const webhookMessages = {
     bandwidth: 'Traffic',
     billing: 'Billing',
     maintenance: 'Maintenances',
+    alert: 'Alerts',
     ticket: 'Tickets',
     token: 'API keys',
     webhook: 'Webhooks',

@@ -39,6 +39,7 @@ export const CUSTOMER: NavGroup[] = [
     label: w.groups.account,
     items: [
       item('/wallet', w.items.wallet, 'wallet'),
+      item('/alerts', w.items.alerts, 'warning'),
       item('/webhooks', w.items.webhooks, 'webhook'),
       item('/events', w.items.events, 'pulse'),
       item('/tickets', w.items.tickets, 'buoy'),

@@ -41,6 +41,7 @@ describe('GET /account/limits', () => {
     const customer = await app.given.customer()
     expect((await customer.get('/account/limits')).body.data).toEqual([
       { name: 'addresses', limit: 5, used: 0 },
+      { name: 'alerts', limit: 50, used: 0 },
       { name: 'backupsPerVm', limit: 10, used: null },
       { name: 'copies', limit: 1200, used: 0 },
       { name: 'disk', limit: 400, used: 0 },

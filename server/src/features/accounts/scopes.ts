@@ -10,6 +10,7 @@ const VERBS = {
   catalog: ['read'],
   events: ['read'],
   firewalls: ['read', 'create', 'update', 'delete'],
+  alerts: ['read', 'create', 'update', 'delete'],
   images: ['read', 'create', 'update', 'delete'],
   networks: ['read', 'create', 'update', 'delete'],
   placement_groups: ['read', 'create', 'update', 'delete'],

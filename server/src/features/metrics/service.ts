@@ -1,3 +1,4 @@
+import type { Queries } from '../../kernel/database/db.ts'
 import type { Deps } from '../deps.ts'
 import { requireVm } from '../vms/service.ts'
 import { merge, pointsFrom, summarise, type Summary } from './points.ts'
@@ -27,4 +28,37 @@ export async function getMetrics(
     if (summary) steps.set(time, other ? merge(other, summary) : summary)
   }
   return toMetrics(window, steps)
+}
+
+/** NaN: unknown. */
+export interface MinuteOfVm {
+  at: Date
+  cpuPercent: number
+  ramUsed: number
+  ramTotal: number
+  diskRead: number
+  diskWrite: number
+  networkIn: number
+  networkOut: number
+}
+
+/** The minutes of these VMs that there are, by VM. */
+export async function readMinutesOf(db: Queries, vmIds: string[], from: Date, to: Date): Promise<Map<string, MinuteOfVm[]>> {
+  const rows = vmIds.length === 0 ? [] : await sql.readMinutesOf(db, vmIds, from, to)
+  const groups = Map.groupBy(rows, ({ vm_id }) => vm_id)
+  return new Map([...groups].map(([vmId, minutes]) => [vmId, minutes.map(toMinute)]))
+}
+
+function toMinute({ at, point }: { at: Date; point: Buffer }): MinuteOfVm {
+  const [cpuPercent, diskRead, diskWrite, networkIn, networkOut, ramUsed, ramTotal] = pointsFrom(point) as unknown as number[]
+  return {
+    at,
+    cpuPercent: cpuPercent!,
+    ramUsed: ramUsed!,
+    ramTotal: ramTotal!,
+    diskRead: diskRead!,
+    diskWrite: diskWrite!,
+    networkIn: networkIn!,
+    networkOut: networkOut!,
+  }
 }

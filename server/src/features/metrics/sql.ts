@@ -159,12 +159,20 @@ export const readSummaries = (db: Queries, vmId: string, window: Window) => {
     from source group by 1`)
 }
 
+const minuteRows = sql`
+  metrics_slots s join metrics_minutes m on m.host_id = s.host_id and m.at >= s.since and (s.left_at is null or m.at < s.left_at),
+    lateral (select substring(m.points from s.slot * ${POINT_BYTES}::int + 1 for ${POINT_BYTES}::int) as point) p`
+const isThere = sql`length(p.point) = ${POINT_BYTES}::int and p.point <> ${NOTHING}::bytea`
+
 /** The minutes of the same times in rows of hosts. */
 export const readMinutes = (db: Queries, vmId: string, window: Window) =>
   db.many<{ at: Date; point: Buffer }>(sql`
-    select distinct on (m.at) m.at, p.point
-    from metrics_slots s join metrics_minutes m on m.host_id = s.host_id and m.at >= s.since and (s.left_at is null or m.at < s.left_at),
-      lateral (select substring(m.points from s.slot * ${POINT_BYTES}::int + 1 for ${POINT_BYTES}::int) as point) p
-    where s.vm_id = ${vmId} and m.at >= ${window.from} and m.at < ${window.to} and m.at >= ${minutesFrom(window)}
-      and length(p.point) = ${POINT_BYTES}::int and p.point <> ${NOTHING}::bytea
+    select distinct on (m.at) m.at, p.point from ${minuteRows}
+    where s.vm_id = ${vmId} and m.at >= ${window.from} and m.at < ${window.to} and m.at >= ${minutesFrom(window)} and ${isThere}
     order by m.at, s.since desc`)
+
+export const readMinutesOf = (db: Queries, vmIds: string[], from: Date, to: Date) =>
+  db.many<{ vm_id: string; at: Date; point: Buffer }>(sql`
+    select distinct on (s.vm_id, m.at) s.vm_id, m.at, p.point from ${minuteRows}
+    where s.vm_id = any(${vmIds}::text[]) and m.at >= ${from} and m.at < ${to} and ${isThere}
+    order by s.vm_id, m.at, s.since desc`)

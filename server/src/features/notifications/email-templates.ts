@@ -80,6 +80,20 @@ const TEMPLATES: { [Type in EventType]?: (data: EventPayloads[Type]) => Draft } 
     subject: 'A maintenance does not take place',
     lines: [`The maintenance that was announced from ${maintenance.startsAt} to ${maintenance.endsAt} (${maintenance.id}) was cancelled.`],
   }),
+  'alert.fired': ({ alert, vm, value, firedAt }) => ({
+    subject: `Alert: ${brief(alert.name)}${vm ? ` of ${brief(vm.name)}` : ''}`,
+    lines: [
+      `${vm ? `Your VM ${line(vm.name)} (${vm.id})` : 'Your account'}: ${alert.metric} is ${value}, ${alert.comparison === 'ABOVE' ? 'above' : 'below'} ${alert.threshold}, since ${firedAt}.`,
+      `That is your alert ${line(alert.name)} (${alert.id}).`,
+    ],
+  }),
+  'alert.resolved': ({ alert, vm, value, firedAt, reason }) => ({
+    subject: `Over: ${brief(alert.name)}${vm ? ` of ${brief(vm.name)}` : ''}`,
+    lines: [
+      `The alert ${line(alert.name)} (${alert.id}) that was told at ${firedAt}${vm ? ` for your VM ${line(vm.name)} (${vm.id})` : ''} has ended.`,
+      reason === null ? `${alert.metric} is ${value} again.` : sentence(reason),
+    ],
+  }),
   'volume.past_due': ({ volume, reason }) => unpaid('volume', volume, reason, 'be detached, then deleted'),
   'image.past_due': ({ image, reason }) => unpaid('image', image, reason, 'be deleted'),
   'address.past_due': ({ address, reason }) => unpaid('address', address, reason, 'be released'),

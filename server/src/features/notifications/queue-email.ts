@@ -6,8 +6,12 @@ import type { UnnumberedEvent } from '../events/service.ts'
 import { isNotified } from './email-templates.ts'
 import { insertMail } from './sql.ts'
 
+/** Of what a customer can have happen as often as they like. Webhooks and the event log have the others. */
+const MOST_PER_HOUR: Record<string, number> = { 'alert.fired': 20, 'alert.resolved': 20 }
+
 export const SEND = 'emails.send'
 
 export async function queueMail(tx: Tx, event: UnnumberedEvent): Promise<void> {
-  if (isNotified(event.type)) await Promise.all([insertMail(tx, newId(), event), triggerReconciler(tx, SEND)])
+  if (isNotified(event.type))
+    await Promise.all([insertMail(tx, newId(), event, MOST_PER_HOUR[event.type] ?? null), triggerReconciler(tx, SEND)])
 }

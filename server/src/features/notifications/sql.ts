@@ -1,10 +1,14 @@
 import { sql, type NotNull, type Queries, type Tx } from '../../kernel/database/db.ts'
 import type { UnnumberedEvent } from '../events/service.ts'
 
-export const insertMail = (tx: Tx, id: string, event: UnnumberedEvent) =>
+/** Writers of events of one account take turns, so the count is exact. */
+export const insertMail = (tx: Tx, id: string, event: UnnumberedEvent, mostPerHour: number | null) =>
   tx.run(sql`
     insert into emails (id, account_id, event_id, recipient, next_attempt_at, created_at)
-    select ${id}, id, ${event.id}, email, ${event.created_at}, ${event.created_at} from accounts where id = ${event.account_id}`)
+    select ${id}, id, ${event.id}, email, ${event.created_at}, ${event.created_at} from accounts where id = ${event.account_id}
+      and (${mostPerHour}::int is null or ${mostPerHour}::int > (
+        select count(*) from emails m join events e on e.id = m.event_id
+        where m.account_id = ${event.account_id} and e.type = ${event.type} and m.created_at > ${event.created_at}::timestamptz - '1 hour'::interval))`)
 
 export interface Claim {
   id: string

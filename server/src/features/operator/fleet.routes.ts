@@ -8,7 +8,7 @@ import * as shapes from './fleet.schema.ts'
 const common = { tag: 'Operator', scope: OPERATOR }
 const params = { id: Type.String() }
 
-export const fleetRoutes: Routes = (api, { db, clock, config: { currency } }) => {
+export const fleetRoutes: Routes = (api, { db, clock, config: { currency, command } }) => {
   api.get(
     '/operator/hosts',
     { operationId: 'operatorListHosts', summary: 'List hosts', ...common, data: Type.Array(shapes.OperatorHost) },
@@ -102,7 +102,7 @@ export const fleetRoutes: Routes = (api, { db, clock, config: { currency } }) =>
   api.get(
     '/operator/templates',
     { operationId: 'operatorListTemplates', summary: 'List OS templates', ...common, data: Type.Array(shapes.OperatorTemplate) },
-    () => fleet.showTemplates(db),
+    () => fleet.showTemplates(db, command),
   )
 
   api.get('/operator/plans', { operationId: 'operatorListPlans', summary: 'List plans', ...common, data: Type.Array(shapes.Plan) }, () =>

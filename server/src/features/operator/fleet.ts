@@ -86,7 +86,9 @@ export async function changeRegionByOperator(tx: Tx, id: string, change: ChangeR
   return changeRegion(tx, id, change)
 }
 
-export const showTemplates = async (db: Queries): Promise<OperatorTemplate[]> => (await listTemplateRows(db)).map(toTemplate)
+/** `berthd`: how it is called here. */
+export const showTemplates = async (db: Queries, berthd: string): Promise<OperatorTemplate[]> =>
+  (await listTemplateRows(db)).map((row) => toTemplate(row, berthd))
 
 export async function createPlanByOperator(tx: Tx, now: Date, currency: string, input: CreatePlan): Promise<Plan> {
   const { slug, name, vcpu, ram, disk, bandwidth, networkSpeed, throttleMbps = 10, price, available = true, regions = null } = input

@@ -1,4 +1,3 @@
-import { berthdCommand } from '../../config.ts'
 import { lastAddress, parseCidr } from '../../kernel/cidr.ts'
 import { formatCents } from '../../kernel/money.ts'
 import type { StepRow } from '../../workflow/run-store.ts'
@@ -81,7 +80,7 @@ export const toPool = (row: ListedPool): Pool => ({
   createdAt: row.created_at.toISOString(),
 })
 
-export const toTemplate = (row: TemplateRow): OperatorTemplate => ({
+export const toTemplate = (row: TemplateRow, berthd: string): OperatorTemplate => ({
   id: row.id,
   slug: row.slug,
   name: row.name,
@@ -93,7 +92,7 @@ export const toTemplate = (row: TemplateRow): OperatorTemplate => ({
   virtualBytes: String(row.virtual_bytes),
   checksum: row.checksum,
   origin: row.origin,
-  command: row.checksum === '' ? templateCommand(row) : null,
+  command: row.checksum === '' ? templateCommand(row, berthd) : null,
   importedAt: iso(row.imported_at),
   createdAt: row.created_at.toISOString(),
 })
@@ -103,9 +102,9 @@ function templateState({ checksum, lacks_image, deprecated_at, available }: Temp
   return deprecated_at ? 'deprecated' : available ? 'available' : 'not offered'
 }
 
-function templateCommand({ slug, recipe, image_url }: TemplateRow): string | null {
-  if (recipe) return `${berthdCommand()} template build ${slug}`
-  return image_url ? `${berthdCommand()} template import ${slug}` : null
+function templateCommand({ slug, recipe, image_url }: TemplateRow, berthd: string): string | null {
+  if (recipe) return `${berthd} template build ${slug}`
+  return image_url ? `${berthd} template import ${slug}` : null
 }
 
 export const toAccount = (row: AccountRow, currency: string): OperatorAccount => ({

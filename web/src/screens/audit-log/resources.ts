@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { keysQuery } from '../../api/keys.ts'
 import { sshKeysQuery, ticketsQuery } from '../../queries/account.ts'
+import { alertsQuery } from '../../queries/alerts.ts'
 import { imagesQuery } from '../../queries/images.ts'
 import { addressesQuery, firewallsQuery, networksQuery } from '../../queries/network.ts'
 import { placementGroupsQuery, vmChoicesQuery, volumesQuery } from '../../queries/vms.ts'
@@ -24,6 +25,7 @@ export function useResources(): Map<string, Resource> {
   const networks = useQuery(networksQuery(all)).data?.items ?? []
   const addresses = useQuery(addressesQuery(all)).data?.items ?? []
   const firewalls = useQuery(firewallsQuery(all)).data?.items ?? []
+  const alerts = useQuery(alertsQuery(all)).data?.items ?? []
   const webhooks = useQuery(webhooksQuery(all)).data?.items ?? []
   const tickets = useQuery(ticketsQuery(all)).data?.items ?? []
   const apiKeys = useQuery(keysQuery).data ?? []
@@ -36,6 +38,7 @@ export function useResources(): Map<string, Resource> {
     ...networks.map(({ id, name }) => [id, { name, to: `/networks/${id}` }] as const),
     ...addresses.map(({ id, name }) => [id, { name, to: '/addresses' }] as const),
     ...firewalls.map(({ id, name }) => [id, { name, to: `/firewalls/${id}` }] as const),
+    ...alerts.map(({ id, name }) => [id, { name, to: '/alerts' }] as const),
     ...webhooks.map(({ id, url }) => [id, { name: url, to: `/webhooks/${id}` }] as const),
     ...tickets.map(({ id, subject }) => [id, { name: subject, to: `/tickets/${id}` }] as const),
     ...apiKeys.map(({ id, name }) => [id, { name, to: '/settings' }] as const),

@@ -196,6 +196,20 @@ const ofVolumeSnapshot = {
   },
 }
 const network = { id: 'cmb3v8k2p0009examplenw001' }
+const ofAlert = {
+  alert: {
+    id: 'cmb3v8k2p0015exampleal001',
+    name: 'busy',
+    metric: 'cpuPercent' as const,
+    comparison: 'ABOVE' as const,
+    threshold: 90,
+    forMinutes: 5,
+  },
+  vm: { id: ofVm.vm.id, name: ofVm.vm.name, labels: {} },
+  value: 97.5,
+  firedAt: at,
+  reason: null,
+}
 const ofSnapshot = { snapshot, ...ofVm }
 const ofBackup = { backup, ...ofVm }
 
@@ -215,6 +229,8 @@ const OTHERS: { [Type in EventType as VmEventData extends EventData<Type> ? neve
     },
     wallet,
   },
+  'alert.fired': ofAlert,
+  'alert.resolved': { ...ofAlert, value: 40 },
   'billing.low_balance': { transaction: null, wallet, dueNext7Days: '54.00' },
   'ticket.reply': { ticket, reply: { id: 'cmb3v8k2p0004examplerp001', author: 'staff', body: 'Here is the answer.', createdAt: at } },
   'ticket.closed': { ticket: { ...ticket, status: 'CLOSED', closedAt: at } },

@@ -1,0 +1,117 @@
+import { Button } from '@mantine/core'
+import type { Alert } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { berth } from '../../api/berth.ts'
+import { useWrite } from '../../api/client.ts'
+import { alertMessages as w } from '../../messages/alerts.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { labelMessages } from '../../messages/labels.ts'
+import { alertsQuery } from '../../queries/alerts.ts'
+import { Empty } from '../../ui/AsyncState.tsx'
+import { ConfirmDialog } from '../../ui/Dialogs.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { LabelChips, LabelFilter, LabelsDialog } from '../../ui/Labels.tsx'
+import { Card, Page } from '../../ui/Page.tsx'
+import { PagedTable } from '../../ui/PagedTable.tsx'
+import { usePaging } from '../../ui/paging.ts'
+import { RowMenu } from '../../ui/RowMenu.tsx'
+import type { Column } from '../../ui/Table.tsx'
+import { AlertForm } from './AlertForm.tsx'
+
+type Open = { what: 'create' } | { what: 'edit' | 'labels' | 'delete'; alert: Alert } | null
+
+const conditionOf = ({ metric, comparison, threshold, forMinutes }: Alert): string =>
+  w.condition(w.metrics[metric], w.comparisons[comparison], threshold, forMinutes)
+const vmsOf = ({ metric, vmIds, labelSelector }: Alert): string =>
+  metric === 'balanceDays' ? w.account : vmIds ? w.vmCount(vmIds.length) : (labelSelector ?? commonMessages.all)
+const nowOf = ({ firing }: Alert): string => (firing.length === 0 ? w.quiet : w.firing(firing.map(({ vmName }) => vmName ?? w.account)))
+
+export default function Alerts() {
+  const [open, setOpen] = useState<Open>(null)
+  const close = (): void => setOpen(null)
+  const { search } = usePaging()
+  const alerts = useQuery(alertsQuery({ page: search.page, limit: search.limit, labelSelector: search.labels }))
+  const create = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen({ what: 'create' })}>
+      {w.create}
+    </Button>
+  )
+  const columns: Column<Alert>[] = [
+    {
+      head: commonMessages.name,
+      truncate: ({ name }) => name,
+      cell: ({ name, labels }) => (
+        <div>
+          <strong>{name}</strong>
+          <LabelChips labels={labels} />
+        </div>
+      ),
+    },
+    { head: w.when, cell: conditionOf },
+    { head: w.vms, truncate: vmsOf, cell: vmsOf },
+    { head: w.now, truncate: nowOf, cell: nowOf },
+    {
+      head: commonMessages.actions,
+      quiet: true,
+      shrink: true,
+      right: true,
+      cell: (alert) => (
+        <RowMenu
+          name={alert.name}
+          items={[
+            { label: w.edit, onClick: () => setOpen({ what: 'edit', alert }) },
+            { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', alert }) },
+            { label: w.delete, onClick: () => setOpen({ what: 'delete', alert }), danger: true },
+          ]}
+        />
+      ),
+    },
+  ]
+  return (
+    <Page
+      title={w.title}
+      about={w.about}
+      actions={
+        <>
+          <LabelFilter />
+          {create}
+        </>
+      }
+    >
+      <Card flush>
+        <PagedTable
+          of={alerts}
+          caption={w.title}
+          columns={columns}
+          empty={<Empty icon="warning" title={w.emptyTitle} about={w.emptyAbout} action={create} />}
+        />
+      </Card>
+      {open?.what === 'create' && <AlertForm onClose={close} />}
+      {open?.what === 'edit' && <AlertForm alert={open.alert} onClose={close} />}
+      {open?.what === 'labels' && (
+        <LabelsDialog
+          name={open.alert.name}
+          labels={open.alert.labels}
+          write={(labels) => berth.alerts.update(open.alert.id, { labels })}
+          invalidates={['alerts']}
+          onClose={close}
+        />
+      )}
+      {open?.what === 'delete' && <DeleteAlert alert={open.alert} onClose={close} />}
+    </Page>
+  )
+}
+
+function DeleteAlert({ alert, onClose }: { alert: Alert; onClose: () => void }) {
+  const write = useWrite(() => berth.alerts.delete(alert.id), {
+    inForm: true,
+    invalidates: ['alerts'],
+    successMessage: w.deleted(alert.name),
+  })
+  return (
+    <ConfirmDialog title={w.deleteTitle} submit={w.delete} write={write} onClose={onClose}>
+      {w.deleteAbout(alert.name)}
+    </ConfirmDialog>
+  )
+}
