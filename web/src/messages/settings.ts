@@ -16,6 +16,7 @@ const LIMITS: Record<string, string> = {
   snapshotsPerVolume: 'Snapshots per volume',
   backupsPerVm: 'Backups per VM',
   copies: 'Snapshots and backups (GiB)',
+  alerts: 'Alerts',
   webhooks: 'Webhooks',
   sshKeys: 'SSH keys',
   placementGroups: 'Placement groups',
