@@ -42,7 +42,9 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   getInvoice: commandLine('invoice', 'get', ':id'),
 
   listAlerts: commandLine('alert', 'list'),
-  createAlert: (_, { name, metric, threshold }) => ({ args: ['alert', 'create', textOf(name), '--when', `${textOf(metric)} > ${textOf(threshold)}`] }),
+  createAlert: (_, { name, metric, threshold }) => ({
+    args: ['alert', 'create', textOf(name), '--when', `${textOf(metric)} > ${textOf(threshold)}`],
+  }),
   getAlert: commandLine('alert', 'get', ':id'),
   updateAlert: ({ id }, { threshold }) => ({ args: ['alert', 'update', id!, '--when', `> ${textOf(threshold)}`] }),
   deleteAlert: commandLine('alert', 'delete', ':id'),
