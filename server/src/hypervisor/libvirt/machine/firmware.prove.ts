@@ -85,6 +85,32 @@ describeIf(missingForLibvirtHost() ?? missingCommands('qemu-system-x86_64', 'swt
     await driver.ensurePurged(spec.vmId, soon())
   })
 
+  test('keeps its variables and its TPM through a rescue from BIOS, and is purged in one with both', TIMEOUT, async () => {
+    const driver = driverOf()
+    const spec = withFirmware({ firmware: 'secure-boot', tpm: true })
+    const rescued: MachineSpec = {
+      ...spec,
+      rescue: { generation: 7, template: { ...spec.template, id: 'small', firmware: 'bios', tpm: false } },
+    }
+    const variables = () => inside(`sha256sum /var/lib/libvirt/qemu/nvram/*${spec.vmId}*`)
+    const changeTo = async (to: MachineSpec): Promise<string> => {
+      await driver.ensureStopped(spec.vmId, { graceMs: 0 }, soon())
+      const before = await variables()
+      await driver.ensureRunning(to, soon())
+      expect(await stateOf(spec)).toEqual({ variables: true, tpm: true })
+      return before
+    }
+    await guests.start(driver, spec)
+    await driver.ensureDisk({ ...spec, generation: 7, template: rescued.rescue!.template }, { from: 'template' }, soon())
+    const before = await changeTo(rescued)
+    expect(await definition(spec)).not.toContain("type='pflash'")
+    expect(await changeTo(spec)).toBe(before)
+    expect(await definition(spec)).toContain("type='pflash'")
+    await changeTo(rescued)
+    await driver.ensurePurged(spec.vmId, soon())
+    expect(await stateOf(spec)).toEqual({ variables: false, tpm: false })
+  })
+
   test(
     'is removed of a machine that has moved away, and what a guest wrote into it names no file that the daemon opens',
     TIMEOUT,

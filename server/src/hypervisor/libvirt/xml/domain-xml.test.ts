@@ -46,6 +46,25 @@ describe.each(['x86_64', 'aarch64'] as const)('the domain XML for %s', (arch) =>
     expect([standalone.find('seclabel'), diskOf(standalone).backing]).toEqual([undefined, null])
   })
 
+  test('starts a rescue system from a disk before all others on the bus, and keeps the name of its own', () => {
+    const rescue = { generation: 9, template: { ...spec(arch).template, id: 'small', hasAgent: false } }
+    const xml = readXml(
+      domainXml(spec(arch, { generation: 7, rescue }), { ...options, rescueDisk: { path: '/pool/rescue', backing: null } }).xml,
+    )
+    expect(metadataOf(xml)).toMatchObject({ generation: 7, rescue: 9, hasAgent: false, templateId: spec(arch).template.id })
+    const disks = xml
+      .all('devices/disk')
+      .map((disk) => [disk.attribute('source/file'), disk.attribute('target/dev'), disk.attribute('boot/order')])
+    expect(disks).toEqual([
+      ['/pool/disk', 'vda', undefined],
+      ['/pool/rescue', 'vdaa', '1'],
+      ['/pool/seed', 'vdb', undefined],
+    ])
+    expect(xml.all('devices/disk/address').map(({ attributes }) => attributes['bus'])).toEqual(['0x01'])
+    expect(xml.all('devices/disk/serial').map(({ text }) => text)).toEqual(['own-disk'])
+    expect(diskOf(xml).path).toBe('/pool/disk')
+  })
+
   test('has volumes, found by a serial of 20 characters at most, and knows their ids again', () => {
     const id = 'c0123456789abcdefghijklm'
     const volumes = [
