@@ -33,6 +33,7 @@ const who = {
   accountId,
   actorType: 'token' as const,
   tokenIds: [],
+  person: null,
   signedIn: null,
   actorName: 'bench',
   actorId: 'bench',

@@ -26,6 +26,13 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   getOsTemplate: commandLine('os', 'get', ':slug'),
 
   getAccount: commandLine('account', 'show'),
+  updateAccount: commandLine('account', 'update', '--name', '=name'),
+  listMembers: commandLine('member', 'list'),
+  updateMember: commandLine('member', 'set', ':id', '=role', '--scope', 'vms:read'),
+  deleteMember: commandLine('member', 'delete', ':id'),
+  listInvitations: commandLine('invitation', 'list'),
+  createInvitation: commandLine('invitation', 'create', '=email', '--role', '=role', '--scope', 'vms:read'),
+  deleteInvitation: commandLine('invitation', 'delete', ':id'),
   listAccountLimits: commandLine('account', 'limits'),
   listAuditLog: commandLine('account', 'audit'),
 

@@ -47,6 +47,8 @@ app.app.server.on('request', ({ method, url }: IncomingMessage) => void (method 
 const DELETES = [
   'Vm',
   'SshKey',
+  'Member',
+  'Invitation',
   'Network',
   'Firewall',
   'FirewallRule',

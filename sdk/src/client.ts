@@ -12,6 +12,7 @@ import { Events } from './resources/events.ts'
 import { Firewalls } from './resources/firewalls.ts'
 import { Images } from './resources/images.ts'
 import { Maintenances } from './resources/maintenances.ts'
+import { Invitations, Members } from './resources/members.ts'
 import { Networks } from './resources/networks.ts'
 import { Deposits, Invoices } from './resources/payments.ts'
 import { Snapshots } from './resources/snapshots.ts'
@@ -38,8 +39,10 @@ export class Berth {
   readonly events: Events
   readonly firewalls: Firewalls
   readonly images: Images
+  readonly invitations: Invitations
   readonly invoices: Invoices
   readonly maintenances: Maintenances
+  readonly members: Members
   readonly networks: Networks
   readonly osTemplates: OsTemplates
   readonly plans: Plans
@@ -69,8 +72,10 @@ export class Berth {
     this.events = new Events(api)
     this.firewalls = new Firewalls(api)
     this.images = new Images(api)
+    this.invitations = new Invitations(api)
     this.invoices = new Invoices(api)
     this.maintenances = new Maintenances(api)
+    this.members = new Members(api)
     this.networks = new Networks(api)
     this.osTemplates = new OsTemplates(api)
     this.plans = new Plans(api)

@@ -25,6 +25,13 @@ export const CALLS: Record<string, CallBySdk> = {
   getOsTemplate: (berth, { slug }) => berth.osTemplates.get(slug),
 
   getAccount: (berth) => berth.account.get(),
+  updateAccount: (berth, _, body) => berth.account.update(body),
+  listMembers: (berth) => berth.members.list().page(),
+  updateMember: (berth, { id }, body) => berth.members.update(id, body),
+  deleteMember: (berth, { id }) => berth.members.delete(id),
+  listInvitations: (berth) => berth.invitations.list().page(),
+  createInvitation: (berth, _, body) => berth.invitations.create(body),
+  deleteInvitation: (berth, { id }) => berth.invitations.delete(id),
   listAccountLimits: (berth) => berth.account.limits(),
   listAuditLog: (berth) => berth.account.auditLog().page(),
 

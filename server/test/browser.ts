@@ -14,9 +14,10 @@ export const OWN_PAGE = { host: 'localhost', origin: 'http://localhost', 'sec-fe
 
 export function browserOf({ request }: Pick<TestApp, 'request'>, address = '127.0.0.1') {
   let cookie: string | undefined
+  let account: string | undefined
   const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> => {
     const url = path.startsWith('/api/') ? path : `${DASHBOARD_PREFIX}${path}`
-    const sent = { ...OWN_PAGE, ...(cookie && { cookie }), ...headers }
+    const sent = { ...OWN_PAGE, ...(cookie && { cookie }), ...(account && { 'x-account-id': account }), ...headers }
     const answer = await request(method, url, { body, headers: sent, address })
     const given = [answer.headers['set-cookie'] ?? []].flat()[0]?.split(';')[0]
     if (given) cookie = given.endsWith('=') ? undefined : given
@@ -30,6 +31,8 @@ export function browserOf({ request }: Pick<TestApp, 'request'>, address = '127.
     delete: (path: string) => send('DELETE', path),
     signIn: (email: string, password = PASSWORD, totp?: string) => send('POST', '/sign-in', { email, password, ...(totp && { totp }) }),
     cookie: () => cookie,
+    /** The account that every request names from now on. */
+    choose: (id: string | undefined) => void (account = id),
     keep: (text: string | undefined) => void (cookie = text),
   }
 }
@@ -60,4 +63,14 @@ export async function givenBrowser(app: TestApp, options: { isOperator?: boolean
   const { secret } = await app.db.tx((tx) => startSession(tx, app.clock.now(), user.id, caller))
   browser.keep(`berth=${secret}`)
   return { ...browser, person: user }
+}
+
+/** Signed in, and a member of an account of others; the own account is not chosen. */
+export async function givenMember(app: TestApp, accountId: string, role: string, scopes: string[] = []) {
+  const browser = await givenBrowser(app)
+  await app.db.run(sql`
+    insert into members (account_id, user_id, role, scopes, created_at)
+    values (${accountId}, ${browser.person.id}, ${role}, ${scopes}, ${app.clock.now()})`)
+  browser.choose(accountId)
+  return browser
 }

@@ -1,6 +1,7 @@
 // Every operation of the dashboard against the rules that apply to all of them, and the public operations with a session.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { DASHBOARD_PREFIX } from '../src/compose.ts'
+import { OPERATOR } from '../src/features/sessions/service.ts'
 import type { Operation } from '../src/http/api/operation.ts'
 import { newId } from '../src/kernel/ids.ts'
 import { browserOf, givenBrowser, OWN_PAGE, PASSWORD } from './browser.ts'
@@ -11,7 +12,17 @@ import { testApp } from './harness.ts'
 import { undocumented } from './validate-response.ts'
 
 const app = await testApp({ environment: { BERTH_SIGN_UP: 'open' } })
-const OPEN = new Set(['getSetup', 'welcome', 'signIn', 'signUp', 'completeSignUp', 'requestPasswordReset', 'completePasswordReset'])
+const OPEN = new Set([
+  'getSetup',
+  'welcome',
+  'signIn',
+  'signUp',
+  'completeSignUp',
+  'requestPasswordReset',
+  'completePasswordReset',
+  'previewInvitation',
+  'registerByInvitation',
+])
 const operations = app.dashboardOperations.filter(({ operationId }) => operationId in DASHBOARD)
 const closed = operations.filter(({ operationId }) => !OPEN.has(operationId))
 const isWrite = ({ method }: Operation): boolean => method !== 'GET'
@@ -34,7 +45,7 @@ async function send(operation: Operation, call: Call, headers: Record<string, st
 const as = (browser: DashboardFixture['browser']) => ({ ...OWN_PAGE, cookie: browser.cookie()! })
 
 async function arranged(operation: Operation) {
-  const browser = await givenBrowser(app, { isOperator: operation.scope !== null })
+  const browser = await givenBrowser(app, { isOperator: operation.scope === OPERATOR })
   return { browser, call: await DASHBOARD[operation.operationId]!({ app, browser }) }
 }
 
@@ -106,7 +117,7 @@ describe.each(closed)('$operationId', (operation) => {
   })
 })
 
-describe.each(closed.filter(({ scope }) => scope !== null))('$operationId', (operation) => {
+describe.each(closed.filter(({ scope }) => scope === OPERATOR))('$operationId', (operation) => {
   test('rejects customers', async () => {
     const customer = await givenBrowser(app)
     const { call } = await arranged(operation)
@@ -117,7 +128,7 @@ describe.each(closed.filter(({ scope }) => scope !== null))('$operationId', (ope
   })
 })
 
-describe.each(closed.filter(({ scope, path }) => scope === null && path.includes(':')))('$operationId', (operation) => {
+describe.each(closed.filter(({ scope, path }) => scope !== OPERATOR && path.includes(':')))('$operationId', (operation) => {
   test("returns the same for another user's id as for an unknown one", async () => {
     const [mine, theirs] = [await arranged(operation), await arranged(operation)]
     const seen = async (id: string) => {
@@ -135,14 +146,19 @@ const needing = [...app.operations, ...operations].filter(({ requiresReauth }) =
 test('irreversible operations require a recent password', () => {
   expect(needing.map(({ operationId }) => operationId).toSorted()).toEqual([
     'beginTotp',
+    'createInvitation',
     'createToken',
+    'deleteMember',
     'deleteVm',
+    'leaveAccount',
     'operatorAdjustAccount',
     'operatorCreditAccount',
     'operatorMakeSetUpLink',
     'rebuildVm',
     'removeTotp',
     'renewRecoveryCodes',
+    'updateAccount',
+    'updateMember',
   ])
 })
 

@@ -48,6 +48,13 @@ const ticket =
     const made = await (await customer(app)).post('/tickets', { subject: 'Help', body: 'Please' })
     return { params: { id: made.body.data.id as string }, ...(given && { body: given }) }
   }
+/** The secret of its link. */
+async function invitation(app: TestApp, email: string): Promise<string> {
+  const { status, body } = await (await customer(app)).post('/invitations', { email, role: 'read-only' })
+  if (status !== 201) throw new Error(`POST /invitations answered ${status}: ${body.error}`)
+  return secretOf(body.data.url as string)
+}
+
 let ranges = 0
 const MONEY = { amount: '5.00', reason: 'Because' }
 const REGION = { name: 'Amsterdam 1', country: 'NL', city: 'Amsterdam' }
@@ -83,6 +90,8 @@ export const DASHBOARD: Record<string, Arrange> = {
     const { url } = await issueSignUpLink(app.db, app.clock.now(), { email: someEmail() }, 'http://localhost', '1h')
     return { body: { token: secretOf(url), password: PASSWORD } }
   },
+  previewInvitation: async ({ app }) => ({ body: { token: await invitation(app, someEmail()) } }),
+  registerByInvitation: async ({ app }) => ({ body: { token: await invitation(app, someEmail()), password: PASSWORD, name: 'Grace' } }),
   requestPasswordReset: body({ email: 'nobody@example.com' }),
   completePasswordReset: async ({ app, browser }) => {
     const { url } = await issuePasswordLink(app.db, app.clock.now(), browser.person.id, 'http://localhost', '1h')
@@ -109,6 +118,15 @@ export const DASHBOARD: Record<string, Arrange> = {
     return { proof: { totp: (body.data as { recoveryCodes: string[] }).recoveryCodes[0]! } }
   },
   removeTotp: nothing,
+
+  acceptInvitation: async ({ app, browser }) => ({ body: { token: await invitation(app, browser.person.email) } }),
+  leaveAccount: async ({ app, browser }) => {
+    const { accountId } = await customer(app)
+    const { id } = browser.person
+    await app.db.run(sql`
+      insert into members (account_id, user_id, role, created_at) values (${accountId}, ${id}, 'admin', ${app.clock.now()})`)
+    return { params: { id: accountId } }
+  },
 
   listScopes: nothing,
 

@@ -5,7 +5,14 @@ import { errorCodesOf } from '../src/http/docs/openapi.ts'
 import type { Operation } from '../src/http/api/operation.ts'
 
 /** What any route can refuse to people, which no document for programs need say. */
-const OF_PEOPLE = new Set(['origin_not_allowed', 'https_required', 'reauthentication_required', 'operator_only'])
+const OF_PEOPLE = new Set([
+  'origin_not_allowed',
+  'https_required',
+  'reauthentication_required',
+  'operator_only',
+  'account_required',
+  'two_factor_required',
+])
 
 export function requireDocumentedErrors(app: FastifyInstance, operations: Operation[]): void {
   const documented = new Map(operations.map((operation) => [operation.operationId, new Set<string>(errorCodesOf(operation))]))

@@ -7,6 +7,7 @@ import { addSimulatedStorage, listStorageBackends } from '../src/features/storag
 import { reconcileStaleMachines } from '../src/features/vms/reconcilers/stale-machines.reconciler.ts'
 import { addDuration, manualClock } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/database/db.ts'
+import { newId } from '../src/kernel/ids.ts'
 import { generateKey } from './openssh-keys.ts'
 import type { TestApp } from './harness.ts'
 
@@ -126,6 +127,16 @@ export function fixtureOf(app: TestApp, customer: Customer) {
       app.db.run(sql`
         update webhook_deliveries set status = 'EXHAUSTED', next_attempt_at = null, completed_at = created_at where id = ${deliveryId}`),
     ticket: () => made('/tickets', TICKET),
+    invitation: () => made('/invitations', { email: 'ada@example.com', ...READER }),
+    member: async () => {
+      const id = newId()
+      const now = app.clock.now()
+      await app.db.run(sql`insert into users (id, email, name, created_at) values (${id}, ${`${id}@example.com`}, 'Ada', ${now})`)
+      await app.db.run(sql`
+        insert into members (account_id, user_id, role, scopes, created_at)
+        values (${customer.accountId}, ${id}, 'custom', ${['vms:read']}, ${now})`)
+      return id
+    },
     actionOf: async (vmId: string) => (await customer.get(`/vms/${vmId}/actions`)).body.data[0].id as string,
     /** Its disk stays in the pool when it is shelved. */
     replicatedVm: async () => {
@@ -171,6 +182,7 @@ export const RULE = { direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: 
 /** A URL without a listener. */
 const WEBHOOK = { url: 'http://127.0.0.1:9/', events: ['vm.created'] }
 
+const READER = { role: 'custom', scopes: ['vms:read'] }
 const TICKET = { subject: 'No address', body: 'My VM has no address' }
 
 const nothing = async (): Promise<Call> => ({})
@@ -241,6 +253,14 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   getAccount: nothing,
   listAccountLimits: nothing,
   listAuditLog: having((fixture) => fixture.key()),
+  updateAccount: async () => ({ body: { name: 'Example Ltd' } }),
+
+  listMembers: having((fixture) => fixture.member()),
+  updateMember: async (fixture) => ({ ...(await withId((each) => each.member(), READER)(fixture)), otherScopes: ['vms:read'] }),
+  deleteMember: async (fixture) => ({ ...(await withId((each) => each.member())(fixture)), otherScopes: ['vms:read'] }),
+  listInvitations: having((fixture) => fixture.invitation()),
+  createInvitation: async () => ({ body: { email: 'grace@example.com', ...READER }, otherScopes: ['vms:read'] }),
+  deleteInvitation: withId((fixture) => fixture.invitation()),
 
   listActions: having(vm),
   listVmActions: withId(vm),

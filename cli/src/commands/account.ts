@@ -2,7 +2,7 @@ import type { AccountLimit, AuditEntry } from '@berth/sdk'
 import { defineCommand, group } from '../command.ts'
 import { time } from '../format.ts'
 import { omitUndefined } from '../options.ts'
-import { details, table } from '../result.ts'
+import { details, message, table } from '../result.ts'
 
 const show = defineCommand({
   name: 'show',
@@ -14,6 +14,17 @@ const show = defineCommand({
       { Email: (each) => each.email, Name: (each) => each.name, Id: (each) => each.id, Created: (each) => time(each.createdAt) },
       ({ email }: { email?: string }) => email ?? '',
     ),
+})
+
+const update = defineCommand<{ name?: string }>({
+  name: 'update',
+  description: 'rename the account',
+  options: [['--name <name>', 'new name']],
+  example: "account update --name 'Example Ltd'",
+  async run({ berth }, { name }) {
+    const changed = await berth.account.update(omitUndefined({ name }))
+    return message(changed, changed.id, `Account renamed to ${changed.name}`)
+  },
 })
 
 /** Of limits that do not count things. */
@@ -43,7 +54,7 @@ const limits = defineCommand({
     ),
 })
 
-const audit = defineCommand<{ from?: string; to?: string; action?: string; token?: string }>({
+const audit = defineCommand<{ from?: string; to?: string; action?: string; token?: string; person?: string }>({
   name: 'audit',
   description: 'list changes and refused requests, newest first',
   options: [
@@ -51,16 +62,18 @@ const audit = defineCommand<{ from?: string; to?: string; action?: string; token
     ['--to <date>', 'end, ISO date or time'],
     ['--action <name>', 'operation, such as createVm'],
     ['--token <id>', 'filter by API token'],
+    ['--person <id>', 'filter by member, signed in or by a token of the member'],
   ],
   example: 'account audit --action deleteVm',
   lists: true,
-  run: async (ctx, { from, to, action, token }) =>
+  run: async (ctx, { from, to, action, token, person }) =>
     table(
-      await ctx.list(ctx.berth.account.auditLog(omitUndefined({ dateFrom: from, dateTo: to, action, tokenId: token }))),
+      await ctx.list(ctx.berth.account.auditLog(omitUndefined({ dateFrom: from, dateTo: to, action, tokenId: token, personId: person }))),
       {
         TIME: (each: AuditEntry) => time(each.createdAt),
         ACTION: (each) => each.action,
         ACTOR: (each) => each.actor.name,
+        PERSON: (each) => (each.actor.via === 'token' ? each.actor.person?.name : undefined),
         IP: (each) => each.ip,
         RESULT: (each) => each.result,
         CODE: (each) => each.errorCode,
@@ -70,4 +83,4 @@ const audit = defineCommand<{ from?: string; to?: string; action?: string; token
     ),
 })
 
-export const account = group('account', 'your account', [show, limits, audit])
+export const account = group('account', 'your account', [show, update, limits, audit])

@@ -16,6 +16,7 @@ import { image } from './image.ts'
 import { invoice } from './invoice.ts'
 import { maintenance } from './maintenance.ts'
 import { label } from './label.ts'
+import { invitation, member } from './member.ts'
 import { network } from './network.ts'
 import { placementGroup } from './placement-group.ts'
 import { snapshot } from './snapshot.ts'
@@ -30,7 +31,7 @@ import { webhook } from './webhook.ts'
 const resources = [vm, snapshot, backup, image, network, address, volume, firewall, key, placementGroup, label]
 const catalog = [region, plan, os]
 const billing = [wallet, invoice, bandwidth]
-const accountAndEvents = [event, alert, webhook, action, maintenance, account, token, ticket]
+const accountAndEvents = [event, alert, webhook, action, maintenance, account, member, invitation, token, ticket]
 const local = [login, context, completion, api]
 
 export const COMMAND_TREE: CommandNode[] = [...resources, ...catalog, ...billing, ...accountAndEvents, ...local]

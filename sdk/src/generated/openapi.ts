@@ -95,6 +95,8 @@ export interface components {
             id: string;
             email: string;
             name: string;
+            /** @description Whether members without two-factor authentication can do nothing in the account */
+            requireTwoFactor: boolean;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -108,6 +110,100 @@ export interface components {
             limit: number;
             /** @description How much of it is in use; null where the limit holds for each single thing */
             used: number | null;
+        };
+        Member: {
+            /** @description Of the person; the same in the audit log */
+            id: string;
+            email: string;
+            name: string;
+            /** @enum {unknown} */
+            role: "owner" | "admin" | "operator" | "billing" | "read-only" | "custom";
+            /** @description What the role allows */
+            scopes: string[];
+            twoFactorEnabled: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+        };
+        Pagination: {
+            page: number;
+            limit: number;
+            total: number;
+            totalPages: number;
+        };
+        ChangedMember: {
+            /** @description Of the person; the same in the audit log */
+            id: string;
+            email: string;
+            name: string;
+            /** @enum {unknown} */
+            role: "owner" | "admin" | "operator" | "billing" | "read-only" | "custom";
+            /** @description What the role allows */
+            scopes: string[];
+            twoFactorEnabled: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /** @description Of API tokens that the person had made and that could do more than the person can now: they stopped working */
+            revokedTokenIds: string[];
+        };
+        RemovedMember: {
+            id: string;
+            /** @constant */
+            deleted: true;
+            /** @description Of API tokens that the person had made and that could do more than the person can now: they stopped working */
+            revokedTokenIds: string[];
+        };
+        Invitation: {
+            id: string;
+            email: string;
+            /** @enum {unknown} */
+            role: "owner" | "admin" | "operator" | "billing" | "read-only" | "custom";
+            /** @description What the role allows */
+            scopes: string[];
+            /** @description E-mail address of the person, or name of the token */
+            invitedBy: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            expiresAt: string;
+        };
+        NewInvitation: {
+            id: string;
+            email: string;
+            /** @enum {unknown} */
+            role: "owner" | "admin" | "operator" | "billing" | "read-only" | "custom";
+            /** @description What the role allows */
+            scopes: string[];
+            /** @description E-mail address of the person, or name of the token */
+            invitedBy: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            expiresAt: string;
+            /** @description The link, shown this once where no mail can be sent: hand it over yourself. Otherwise null: it is mailed */
+            url: string | null;
+        };
+        DeletedInvitation: {
+            id: string;
+            /** @constant */
+            deleted: true;
         };
         ActionInitialization: {
             /**
@@ -171,12 +267,6 @@ export interface components {
              * @description ISO 8601, UTC
              */
             createdAt: string;
-        };
-        Pagination: {
-            page: number;
-            limit: number;
-            total: number;
-            totalPages: number;
         };
         VmListItem: {
             id: string;
@@ -1266,6 +1356,13 @@ export interface components {
                 id: string | null;
                 /** @description Of the token, at that time, or the e-mail address of the person */
                 name: string;
+                via: ("session" | "token") | null;
+                person: {
+                    /** @description As in `GET /members` */
+                    id: string;
+                    /** @description The e-mail address at that time */
+                    name: string;
+                } | null;
             };
             /** @description Where the call came from */
             ip: string | null;
@@ -2658,7 +2755,7 @@ export interface components {
             webhookId: string;
         };
         /** @enum {string} */
-        ErrorCode: "invalid_json" | "malformed_request" | "validation_failed" | "unauthorized" | "wrong_credentials" | "wrong_totp" | "insufficient_funds" | "missing_scope" | "origin_not_allowed" | "https_required" | "operator_only" | "reauthentication_required" | "sign_up_closed" | "not_found" | "method_not_allowed" | "request_timeout" | "busy" | "invalid_state" | "protected" | "in_use" | "already_exists" | "networks_overlap" | "networks_lost" | "idempotency_in_progress" | "link_gone" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "too_many_idempotency_keys" | "plan_not_larger" | "unavailable" | "incompatible" | "quota_exceeded" | "region_mismatch" | "url_not_allowed" | "rate_limited" | "headers_too_large" | "internal_error" | "no_capacity" | "service_unavailable";
+        ErrorCode: "invalid_json" | "malformed_request" | "validation_failed" | "unauthorized" | "wrong_credentials" | "wrong_totp" | "insufficient_funds" | "missing_scope" | "account_required" | "two_factor_required" | "origin_not_allowed" | "https_required" | "operator_only" | "reauthentication_required" | "sign_up_closed" | "not_found" | "method_not_allowed" | "request_timeout" | "busy" | "invalid_state" | "protected" | "in_use" | "already_exists" | "networks_overlap" | "networks_lost" | "idempotency_in_progress" | "link_gone" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "too_many_idempotency_keys" | "plan_not_larger" | "unavailable" | "incompatible" | "quota_exceeded" | "region_mismatch" | "url_not_allowed" | "rate_limited" | "headers_too_large" | "internal_error" | "no_capacity" | "service_unavailable";
     };
     responses: never;
     parameters: never;
@@ -2671,9 +2768,15 @@ export type Plan = components['schemas']['Plan'];
 export type OsTemplate = components['schemas']['OsTemplate'];
 export type Account = components['schemas']['Account'];
 export type AccountLimit = components['schemas']['AccountLimit'];
+export type Member = components['schemas']['Member'];
+export type Pagination = components['schemas']['Pagination'];
+export type ChangedMember = components['schemas']['ChangedMember'];
+export type RemovedMember = components['schemas']['RemovedMember'];
+export type Invitation = components['schemas']['Invitation'];
+export type NewInvitation = components['schemas']['NewInvitation'];
+export type DeletedInvitation = components['schemas']['DeletedInvitation'];
 export type ActionInitialization = components['schemas']['ActionInitialization'];
 export type Action = components['schemas']['Action'];
-export type Pagination = components['schemas']['Pagination'];
 export type VmListItem = components['schemas']['VmListItem'];
 export type VmEventData = components['schemas']['VmEventData'];
 export type VmEvent = components['schemas']['VmEvent'];
@@ -2947,6 +3050,39 @@ export interface operations {
             };
         };
     };
+    updateAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description must be 0-100 characters on one line, without control characters */
+                    name?: string | undefined;
+                    /** @description Only a signed-in owner changes it, and only one with two-factor authentication switches it on */
+                    requireTwoFactor?: boolean | undefined;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Account"];
+                    };
+                };
+            };
+        };
+    };
     listAccountLimits: {
         parameters: {
             query?: never;
@@ -2966,6 +3102,192 @@ export interface operations {
                         /** @constant */
                         success: true;
                         data: components["schemas"]["AccountLimit"][];
+                    };
+                };
+            };
+        };
+    };
+    listMembers: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Member"][];
+                        pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    deleteMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["RemovedMember"];
+                    };
+                };
+            };
+        };
+    };
+    updateMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {unknown} */
+                    role: "owner" | "admin" | "operator" | "billing" | "read-only" | "custom";
+                    /** @description Of the role `custom`, and only of it. Shorthands such as *, vms:* and *:read are expanded */
+                    scopes?: string[] | undefined;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ChangedMember"];
+                    };
+                };
+            };
+        };
+    };
+    listInvitations: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Invitation"][];
+                        pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    createInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description must be an e-mail address */
+                    email: string;
+                    /** @enum {unknown} */
+                    role: "owner" | "admin" | "operator" | "billing" | "read-only" | "custom";
+                    /** @description Of the role `custom`, and only of it. Shorthands such as *, vms:* and *:read are expanded */
+                    scopes?: string[] | undefined;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["NewInvitation"];
+                    };
+                };
+            };
+        };
+    };
+    deleteInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["DeletedInvitation"];
                     };
                 };
             };
@@ -3317,6 +3639,8 @@ export interface operations {
                 action?: string;
                 /** @description Only what was done with this token. Among the newest 100,000 lines of the time asked for */
                 tokenId?: string;
+                /** @description Only what this person did, signed in or by a token of theirs. Among the newest 100,000 lines of the time asked for */
+                personId?: string;
             };
             header?: never;
             path?: never;

@@ -81,6 +81,13 @@ export interface Hooks {
   onEvent: ((tx: Tx, event: UnnumberedEvent) => Promise<unknown>)[]
   /** For what waits for money. */
   onCredit: ((tx: Tx) => Promise<unknown>)[]
+  /** For what a member made with rights that are gone: all where `allowed` is empty. Answers the ids of revoked tokens. */
+  onRightsTaken: ((
+    tx: Tx,
+    deps: EventDeps,
+    member: { accountId: string; userId: string },
+    allowed: ReadonlySet<string>,
+  ) => Promise<string[]>)[]
   /** For what follows from a VM's size, such as how much traffic it may use. */
   onVmResized: ((tx: Tx, deps: EventDeps, vmId: string) => Promise<unknown>)[]
   /** For what is kept by the MAC address of a VM's public interface, such as its traffic, or by the host that it was on. */

@@ -55,6 +55,10 @@ import { applyPublicNetworks } from './hosts/public-network.reconciler.ts'
 import { hostRoutes } from './hosts/routes.ts'
 import { pruneMetrics } from './metrics/prune.reconciler.ts'
 import { rollUpMetrics } from './metrics/roll-up.reconciler.ts'
+import { mailInvitations } from './members/mail.reconciler.ts'
+import { membershipRoutes } from './members/memberships.routes.ts'
+import { pruneInvitations } from './members/prune.reconciler.ts'
+import { memberRoutes } from './members/routes.ts'
 import { metricsRoutes } from './metrics/routes.ts'
 import { sampleMetrics } from './metrics/sample.reconciler.ts'
 import { copyImages } from './images/copy.reconciler.ts'
@@ -95,6 +99,7 @@ import { watchStorage } from './storage/watch.reconciler.ts'
 import { ticketRoutes } from './support/routes.ts'
 import { ticketEvents } from './support/schema.ts'
 import { scopeRoutes, tokenRoutes } from './tokens/routes.ts'
+import { revokeTokensBeyond } from './tokens/service.ts'
 import { tokenEvents } from './tokens/schema.ts'
 import { availabilityRoutes } from './vms/availability.routes.ts'
 import { firewallBindingRoutes } from './vms/firewall-bindings.routes.ts'
@@ -158,6 +163,7 @@ export const messages = webhookMessages(eventCatalog)
 export const routes: Routes[] = [
   catalogRoutes,
   accountRoutes,
+  memberRoutes,
   actionRoutes,
   eventRoutes(eventCatalog),
   walletRoutes(forecast),
@@ -192,6 +198,7 @@ export const routes: Routes[] = [
 /** What only people do. `counters` are of their wrong attempts, `look` asks how this process is doing. */
 export const personalRoutes = (counters: Counters, look: HealthChecks): Routes[] => [
   sessionRoutes(counters),
+  membershipRoutes,
   scopeRoutes,
   ...operatorRoutes(look),
 ]
@@ -218,6 +225,8 @@ export const reconcilers: Reconciler<Deps>[] = [
   pruneEvents,
   pruneUsers,
   pruneSessions,
+  mailInvitations,
+  pruneInvitations,
   heartbeat,
   watchSilence,
   followLostHosts,
@@ -280,6 +289,7 @@ export const reconcilers: Reconciler<Deps>[] = [
 export const hooks: Hooks = {
   onEvent: [fanOut, queueMail],
   onCredit: [triggerRenewals, triggerAddressRenewals, triggerImageRenewals, triggerVolumeRenewals],
+  onRightsTaken: [revokeTokensBeyond],
   onVmResized: [onVmResized],
   onVmMacChanged: [onVmMacChanged, onVmEvacuated],
   onVmDeleted: [releaseAllSnapshots, removeOrphans, unassignAll, keepVolumes],

@@ -18,6 +18,7 @@ export interface Tables {
     suspended_at: Date | null
     suspension_reason: string | null
     created_at: Date
+    requires_totp: boolean
   }
   address_periods: {
     address_id: string
@@ -99,6 +100,7 @@ export interface Tables {
     last_used_ip: string | null
     created_at: Date
     ancestor_ids: string[]
+    created_by: string | null
   }
   audit_log: {
     account_id: string
@@ -116,6 +118,8 @@ export interface Tables {
     code: string | null
     request_id: string | null
     count: number
+    person_id: string | null
+    person_name: string | null
   }
   backup_policies: {
     vm_id: string
@@ -519,6 +523,23 @@ export interface Tables {
     is_only: boolean
     violations: number
   }
+  invitations: {
+    id: string
+    account_id: string
+    email: string
+    role: 'owner' | 'admin' | 'operator' | 'billing' | 'read-only' | 'custom'
+    scopes: string[]
+    hash: Buffer
+    invited_by: string | null
+    inviter_name: string
+    is_mailed: boolean
+    link_base: string
+    mail_attempts: number
+    mail_due_at: Date | null
+    status: 'OPEN' | 'ACCEPTED' | 'REVOKED' | 'EXPIRED'
+    created_at: Date
+    expires_at: Date
+  }
   invoice_counter: {
     is_only: boolean
     last_number: number
@@ -579,6 +600,13 @@ export interface Tables {
   master_key: {
     is_only: boolean
     fingerprint: Buffer
+  }
+  members: {
+    account_id: string
+    user_id: string
+    role: 'owner' | 'admin' | 'operator' | 'billing' | 'read-only' | 'custom'
+    scopes: string[]
+    created_at: Date
   }
   metrics_15m: {
     vm_id: string
@@ -970,7 +998,7 @@ export interface Tables {
   }
   users: {
     id: string
-    account_id: string
+    account_id: string | null
     email: string
     name: string
     password_hash: string | null
@@ -1418,15 +1446,15 @@ export interface Tables {
 /** For `allColumns`. */
 export const COLUMNS: Record<keyof Tables, string> = {
   account_quotas: 'account_id, name, used, limit_override',
-  accounts: 'id, email, name, suspended_at, suspension_reason, created_at',
+  accounts: 'id, email, name, suspended_at, suspension_reason, created_at, requires_totp',
   address_periods: 'address_id, started_at, ends_at, transaction_id',
   address_pools: 'id, region_id, host_id, cidr, gateway, dns, created_at',
   addresses: 'id, account_id, region_id, name, address, pool_id, vm_id, releasing_vm_id, guest_state, guest_reason, guest_due_at, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, created_at, updated_at, left_at, labels',
   alert_firings: 'alert_id, vm_id, vm_name, vm_labels, value, fired_at, resolved_at',
   alert_minutes: 'is_only, minute',
   alerts: 'id, account_id, name, metric, comparison, threshold, for_minutes, vm_ids, label_selector, labels, created_at, updated_at',
-  api_tokens: 'id, account_id, name, prefix, hash, scopes, requests_per_minute, allowed_ips, expires_at, revoked_at, last_used_at, last_used_ip, created_at, ancestor_ids',
-  audit_log: 'account_id, created_at, id, actor_type, actor_id, actor_name, ip, action, method, route, resource_ids, status, code, request_id, count',
+  api_tokens: 'id, account_id, name, prefix, hash, scopes, requests_per_minute, allowed_ips, expires_at, revoked_at, last_used_at, last_used_ip, created_at, ancestor_ids, created_by',
+  audit_log: 'account_id, created_at, id, actor_type, actor_id, actor_name, ip, action, method, route, resource_ids, status, code, request_id, count, person_id, person_name',
   backup_policies: 'vm_id, hour, keep_daily, keep_weekly, keep_monthly',
   backup_proof_times: 'vm_id, next_at',
   backup_proofs: 'id, backup_id, vm_id, host_id, run_id, vcpu, ram_mib, disk_gib, started_at',
@@ -1467,6 +1495,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   image_storage_rooms: 'image_id, storage_id, gib',
   images: 'id, account_id, name, labels, kind, status, reason, is_protected, source_type, source, vm_id, run_id, size_bytes, disk_gib, checksum, consistency, counted_gib, staging_host_id, staging_gib, next_try_at, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, created_at, updated_at, received_bytes',
   invariant_status: 'is_only, violations',
+  invitations: 'id, account_id, email, role, scopes, hash, invited_by, inviter_name, is_mailed, link_base, mail_attempts, mail_due_at, status, created_at, expires_at',
   invoice_counter: 'is_only, last_number',
   invoices: 'id, account_id, number, month, first_entry, last_entry, currency, opening_cents, charged_cents, paid_cents, closing_cents, seller, customer, issued_at',
   ipv6_ranges: 'range, pool_id, available_at',
@@ -1476,6 +1505,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   maintenance_accounts: 'maintenance_id, account_id',
   maintenances: 'id, host_id, text, starts_at, ends_at, cancelled_at, created_at',
   master_key: 'is_only, fingerprint',
+  members: 'account_id, user_id, role, scopes, created_at',
   metrics_15m: 'vm_id, at, rate_samples, ram_samples, cpu_percent, cpu_percent_max, ram_used_mib, ram_used_mib_max, ram_mib, disk_read_rate, disk_read_rate_max, disk_write_rate, disk_write_rate_max, network_in_rate, network_in_rate_max, network_out_rate, network_out_rate_max',
   metrics_1m: 'vm_id, at, cpu_percent, ram_used_mib, ram_mib, disk_read_rate, disk_write_rate, network_in_rate, network_out_rate',
   metrics_counters: 'host_id, sampled_at, counters',

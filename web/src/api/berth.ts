@@ -1,5 +1,6 @@
 // The public API through the SDK, authenticated by the session cookie instead of a token.
 import { Berth } from '@berth/sdk'
+import { accountHeaders } from './account.ts'
 
 const PUBLIC = '/api/public/v1'
 const SESSION = '/api/dashboard/v1'
@@ -8,6 +9,7 @@ const withSession: typeof fetch = (input, init) => {
   const headers = new Headers(init?.headers)
   headers.delete('x-api-key')
   headers.delete('user-agent')
+  for (const [name, value] of Object.entries(accountHeaders())) headers.set(name, value)
   return fetch((input as string).replace(PUBLIC, SESSION), { ...init, headers, credentials: 'same-origin' })
 }
 

@@ -5,9 +5,10 @@ import { hasCode, errorMessage } from './errors.ts'
 import { withReauthentication } from './reauthenticate.ts'
 import { recordAnswer } from './server-health.ts'
 
-/** Any response can reveal that the session has expired. */
+/** Any response can reveal that the session has expired, or that nothing can be done in the account any more. */
 const clearEndedSession = (error: unknown): void => {
   if (hasCode(error, 'unauthorized')) queryClient.setQueryData(['session'], null)
+  if (hasCode(error, 'account_required', 'two_factor_required')) void queryClient.invalidateQueries({ queryKey: ['session'] })
 }
 
 export const queryClient: QueryClient = new QueryClient({

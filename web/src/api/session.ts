@@ -1,10 +1,16 @@
+import type { Member } from '@berth/sdk'
 import { queryOptions, useQuery } from '@tanstack/react-query'
+import { chooseAccount } from './account.ts'
 import { hasCode } from './errors.ts'
 import { apiRequest } from './request.ts'
 
+export type Role = Member['role']
+
 export interface Session {
   user: { id: string; email: string; name: string; isOperator: boolean; totpEnabled: boolean }
-  account: { id: string; name: string }
+  /** The one that this tab works in; null for a member of none. */
+  account: { id: string; name: string; role: Role; scopes: string[]; requireTwoFactor: boolean } | null
+  accounts: { id: string; name: string; role: Role }[]
   settings: { signUpOpen: boolean; depositsOpen: boolean; currency: string; version: string }
   reauthenticatedAt: string
   expiresAt: string
@@ -21,6 +27,7 @@ export interface SignInResult {
 }
 
 let sessionUserId: string | undefined
+let sessionAccountId: string | null | undefined
 
 /** Set while somebody is signed in in this tab, so that a session that ended is told apart from a first visit. */
 const SIGNED_IN = 'berth:signed-in'
@@ -28,19 +35,31 @@ const SIGNED_IN = 'berth:signed-in'
 export const sessionHasEnded = (): boolean => sessionStorage.getItem(SIGNED_IN) !== null
 export const forgetSession = (): void => sessionStorage.removeItem(SIGNED_IN)
 
-/** Another user signed in in another tab: reload, so that nothing of the previous user remains in memory. */
-function reloadOnUserChange(session: Session): Session {
-  if (sessionUserId !== undefined && sessionUserId !== session.user.id) location.assign('/')
+/** Another user signed in in another tab, or this one was removed from the account: reload, so that nothing of before remains in memory. */
+function reloadOnChange(session: Session): Session {
+  const accountId = session.account?.id ?? null
+  const isOther = sessionUserId !== session.user.id || sessionAccountId !== accountId
+  if (sessionUserId !== undefined && isOther) location.assign('/')
   sessionUserId = session.user.id
+  sessionAccountId = accountId
   sessionStorage.setItem(SIGNED_IN, 'yes')
   return session
+}
+
+/** Chooses an account where none of the user's is chosen. */
+async function readSession(): Promise<Session> {
+  const session = await apiRequest<Session>('GET', '/session')
+  const [first] = session.accounts
+  if (session.account || !first) return session
+  chooseAccount(first.id)
+  return apiRequest<Session>('GET', '/session')
 }
 
 /** Null without a session. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: () =>
-    apiRequest<Session>('GET', '/session').then(reloadOnUserChange, (error: unknown) => {
+    readSession().then(reloadOnChange, (error: unknown) => {
       if (hasCode(error, 'unauthorized')) return null
       throw error
     }),

@@ -44,7 +44,7 @@ export const settingsMessages = {
     fullAccess: 'Full access',
     readOnly: 'Read-only',
     clear: 'Clear all',
-    resources: { placement_groups: 'Placement groups', ssh_keys: 'SSH keys', vms: 'VMs' } as Record<string, string>,
+    resources: { members: 'Members', placement_groups: 'Placement groups', ssh_keys: 'SSH keys', vms: 'VMs' } as Record<string, string>,
     allOf: (resource: string) => `All scopes of ${resource}`,
     allowed: (count: number) => (count === 1 ? '1 scope' : `${count} scopes`),
     expiry: 'Expires',

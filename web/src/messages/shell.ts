@@ -19,6 +19,7 @@ export const shellMessages = {
     webhooks: 'Webhooks',
     events: 'Events',
     tickets: 'Support',
+    members: 'Members',
     audit: 'Audit log',
     settings: 'Settings',
     hosts: 'Hosts',

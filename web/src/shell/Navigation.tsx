@@ -1,11 +1,12 @@
 import { Link, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
+import type { Session } from '../api/session.ts'
 import { Icon } from '../ui/Icon.tsx'
 import { shellMessages as w } from '../messages/shell.ts'
-import { CUSTOMER, OPERATOR } from './navigation.ts'
+import { CUSTOMER, OPERATOR, type NavItem } from './navigation.ts'
 import css from './shell.module.css'
 
-export function Navigation({ isOperator, onPick }: { isOperator: boolean; onPick?: () => void }) {
+export function Navigation({ session: { user, account }, onPick }: { session: Session; onPick?: () => void }) {
   const nav = useRef<HTMLElement>(null)
   const path = useRouterState({ select: (state) => state.location.pathname })
   // The menu scrolls on small screens; keep the active item visible. The effect returns nothing: current browsers answer scrollIntoView with
@@ -13,7 +14,10 @@ export function Navigation({ isOperator, onPick }: { isOperator: boolean; onPick
   useEffect(() => {
     nav.current?.querySelector('[data-status=active]')?.scrollIntoView({ block: 'nearest' })
   }, [path])
-  const groups = isOperator ? [...CUSTOMER, OPERATOR] : CUSTOMER
+  const isShown = ({ scope }: NavItem): boolean => scope === null || (account?.scopes.includes(scope) ?? false)
+  const groups = (user.isOperator ? [...CUSTOMER, OPERATOR] : CUSTOMER)
+    .map(({ label, items }) => ({ label, items: items.filter(isShown) }))
+    .filter(({ items }) => items.length > 0)
   return (
     <nav ref={nav} aria-label={w.navigation} className={css['nav']}>
       {groups.map(({ label, items }) => (

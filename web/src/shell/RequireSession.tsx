@@ -4,11 +4,13 @@ import { useLocation } from '@tanstack/react-router'
 import { sessionHasEnded, sessionQuery } from '../api/session.ts'
 import { Redirect } from '../ui/Redirect.tsx'
 import { Loaded } from '../ui/AsyncState.tsx'
+import { Blocked, isBlocked } from './Blocked.tsx'
 import { Shell } from './Shell.tsx'
 
 export function RequireSession() {
   const session = useQuery(sessionQuery)
   const { href } = useLocation()
+  if (session.data && isBlocked(session.data)) return <Blocked session={session.data} />
   if (session.data) return <Shell session={session.data} />
   if (session.data === null) return <Redirect to={signInUrl(href)} />
   return (

@@ -19,7 +19,6 @@ export function Shell({ session }: { session: Session }) {
   const live = useLiveUpdates()
   const [opened, drawer] = useDisclosure(false)
   const main = useFocusOnNavigation()
-  const { isOperator } = session.user
   const below = (
     <div className={css['below']}>
       <a className={css['docs']} href="/docs/guides">
@@ -43,7 +42,7 @@ export function Shell({ session }: { session: Session }) {
         <div className={css['top']}>
           <Brand />
         </div>
-        <Navigation isOperator={isOperator} />
+        <Navigation session={session} />
         {below}
       </aside>
       <header className={css['bar']}>
@@ -54,7 +53,7 @@ export function Shell({ session }: { session: Session }) {
         <LiveBadge state={live} />
       </header>
       <Drawer opened={opened} onClose={drawer.close} size={280} title={<Brand />} closeButtonProps={{ 'aria-label': commonMessages.close }}>
-        <Navigation isOperator={isOperator} onPick={drawer.close} />
+        <Navigation session={session} onPick={drawer.close} />
         {below}
       </Drawer>
       <main id="content" ref={main} tabIndex={-1} className={css['main']}>

@@ -1,15 +1,17 @@
-import { ActionIcon, Tooltip, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import { ActionIcon, NativeSelect, Tooltip, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import { switchAccount } from '../api/account.ts'
 import { apiRequest } from '../api/request.ts'
 import { useWrite } from '../api/client.ts'
 import { forgetSession, type Session } from '../api/session.ts'
 import { Icon } from '../ui/Icon.tsx'
 import { commonMessages } from '../messages/common.ts'
+import { memberMessages } from '../messages/members.ts'
 import { shellMessages as w } from '../messages/shell.ts'
 import css from './shell.module.css'
 
 export function UserMenu({ session }: { session: Session }) {
   const { email } = session.user
-  const name = session.account.name || session.user.name
+  const name = session.account?.name || session.user.name
   const signOut = useWrite(() => apiRequest('POST', '/sign-out'), {
     onDone: () => {
       forgetSession()
@@ -19,7 +21,11 @@ export function UserMenu({ session }: { session: Session }) {
   return (
     <div className={css['user']}>
       <div className={css['who']}>
-        {name && name !== email && <div className={css['account']}>{name}</div>}
+        {session.accounts.length > 1 ? (
+          <AccountSwitcher session={session} />
+        ) : (
+          name && name !== email && <div className={css['account']}>{name}</div>
+        )}
         <div className={css['email']}>{email}</div>
       </div>
       <ThemeToggle />
@@ -37,6 +43,17 @@ export function UserMenu({ session }: { session: Session }) {
     </div>
   )
 }
+
+const AccountSwitcher = ({ session: { account, accounts } }: { session: Session }) => (
+  <NativeSelect
+    size="xs"
+    mb={4}
+    aria-label={memberMessages.switchLabel}
+    value={account?.id ?? ''}
+    onChange={(event) => switchAccount(event.currentTarget.value)}
+    data={accounts.map(({ id, name, role }) => ({ value: id, label: `${name} · ${memberMessages.roles[role]}` }))}
+  />
+)
 
 export function ThemeToggle() {
   const { setColorScheme } = useMantineColorScheme()

@@ -5,6 +5,8 @@ export interface NavItem {
   to: string
   label: string
   icon: IconName
+  /** What the user needs to see anything there. */
+  scope: string | null
 }
 
 export interface NavGroup {
@@ -12,38 +14,39 @@ export interface NavGroup {
   items: NavItem[]
 }
 
-const item = (to: string, label: string, icon: IconName): NavItem => ({ to, label, icon })
+const item = (to: string, label: string, icon: IconName, scope: string | null = null): NavItem => ({ to, label, icon, scope })
 
 export const CUSTOMER: NavGroup[] = [
   { items: [item('/', w.items.home, 'home')] },
   {
     label: w.groups.compute,
     items: [
-      item('/vms', w.items.vms, 'server'),
-      item('/volumes', w.items.volumes, 'disk'),
-      item('/images', w.items.images, 'box'),
-      item('/ssh-keys', w.items.sshKeys, 'key'),
-      item('/placement-groups', w.items.placementGroups, 'layout'),
+      item('/vms', w.items.vms, 'server', 'vms:read'),
+      item('/volumes', w.items.volumes, 'disk', 'volumes:read'),
+      item('/images', w.items.images, 'box', 'images:read'),
+      item('/ssh-keys', w.items.sshKeys, 'key', 'ssh_keys:read'),
+      item('/placement-groups', w.items.placementGroups, 'layout', 'placement_groups:read'),
     ],
   },
   {
     label: w.groups.network,
     items: [
-      item('/networks', w.items.networks, 'network'),
-      item('/addresses', w.items.addresses, 'pin'),
-      item('/firewalls', w.items.firewalls, 'shield'),
-      item('/bandwidth', w.items.bandwidth, 'gauge'),
+      item('/networks', w.items.networks, 'network', 'networks:read'),
+      item('/addresses', w.items.addresses, 'pin', 'addresses:read'),
+      item('/firewalls', w.items.firewalls, 'shield', 'firewalls:read'),
+      item('/bandwidth', w.items.bandwidth, 'gauge', 'bandwidth:read'),
     ],
   },
   {
     label: w.groups.account,
     items: [
-      item('/wallet', w.items.wallet, 'wallet'),
-      item('/alerts', w.items.alerts, 'warning'),
-      item('/webhooks', w.items.webhooks, 'webhook'),
-      item('/events', w.items.events, 'pulse'),
-      item('/tickets', w.items.tickets, 'buoy'),
-      item('/audit-log', w.items.audit, 'list'),
+      item('/wallet', w.items.wallet, 'wallet', 'wallet:read'),
+      item('/alerts', w.items.alerts, 'warning', 'alerts:read'),
+      item('/webhooks', w.items.webhooks, 'webhook', 'webhooks:read'),
+      item('/events', w.items.events, 'pulse', 'events:read'),
+      item('/tickets', w.items.tickets, 'buoy', 'tickets:read'),
+      item('/members', w.items.members, 'users', 'members:read'),
+      item('/audit-log', w.items.audit, 'list', 'account:read'),
       item('/settings', w.items.settings, 'settings'),
     ],
   },

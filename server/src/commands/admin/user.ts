@@ -2,6 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { getAccount } from '../../features/accounts/service.ts'
 import { recordByOperator } from '../../features/audit-log/operator.ts'
 import {
+  accountIdsOf,
   getUserByEmail,
   issuePasswordLink,
   listUsers,
@@ -44,7 +45,7 @@ async function list({ db }: Admin): Promise<Result> {
     id: row.id,
     email: row.email,
     name: row.name,
-    account: row.account_id,
+    account: row.account_ids.join(' '),
     operator: row.is_operator,
     password: row.password_hash !== null,
     totp: row.totp_enabled_at !== null,
@@ -76,7 +77,8 @@ async function set({ db, now }: Admin, input: Change, email: string): Promise<Re
     const person = await lockUser(tx, (await getUserByEmail(tx, email)).id)
     if (input.operator !== undefined) await setOperator(tx, person.id, input.operator)
     if (input.withoutTotp) await removeTotp(tx, person)
-    recordByOperator(tx, now, { accountId: person.account_id, action: 'user set', resourceIds: [person.id] })
+    for (const accountId of await accountIdsOf(tx, person.id))
+      recordByOperator(tx, now, { accountId, action: 'user set', resourceIds: [person.id] })
     return lockUser(tx, person.id)
   })
   const data = { id: changed.id, email: changed.email, operator: changed.is_operator, totp: changed.totp_enabled_at !== null }

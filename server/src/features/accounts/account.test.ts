@@ -11,7 +11,13 @@ describe('GET /account', () => {
     const customer = await app.given.customer()
     const { status, body } = await customer.get('/account')
     expect(status).toBe(200)
-    expect(body.data).toEqual({ id: customer.accountId, email: customer.email, name: '', createdAt: app.clock.now().toISOString() })
+    expect(body.data).toEqual({
+      id: customer.accountId,
+      requireTwoFactor: false,
+      email: customer.email,
+      name: '',
+      createdAt: app.clock.now().toISOString(),
+    })
   })
 
   test('requires the scope account:read', async () => {

@@ -1,7 +1,29 @@
-import { nullable, object, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { nameText, nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
-export const Account = object({ id: Type.String(), email: Type.String(), name: Type.String(), createdAt: Timestamp }, { title: 'Account' })
+export const ROLES = ['owner', 'admin', 'operator', 'billing', 'read-only', 'custom'] as const
+export type Role = (typeof ROLES)[number]
+
+export const RoleName = oneOf([...ROLES])
+
+export const Account = object(
+  {
+    id: Type.String(),
+    email: Type.String(),
+    name: Type.String(),
+    requireTwoFactor: Type.Boolean({ description: 'Whether members without two-factor authentication can do nothing in the account' }),
+    createdAt: Timestamp,
+  },
+  { title: 'Account' },
+)
 export type Account = Static<typeof Account>
+
+export const UpdateAccount = object({
+  name: Type.Optional(nameText(0, 100)),
+  requireTwoFactor: Type.Optional(
+    Type.Boolean({ description: 'Only a signed-in owner changes it, and only one with two-factor authentication switches it on' }),
+  ),
+})
+export type UpdateAccount = Static<typeof UpdateAccount>
 
 export const AccountLimit = object(
   {

@@ -2,8 +2,8 @@
 // token.
 import { invalid } from '../../kernel/errors.ts'
 
-const VERBS = {
-  account: ['read'],
+export const VERBS = {
+  account: ['read', 'update'],
   addresses: ['read', 'create', 'update', 'delete'],
   backups: ['create', 'read', 'update', 'restore', 'delete'],
   bandwidth: ['read', 'create'],
@@ -12,6 +12,7 @@ const VERBS = {
   firewalls: ['read', 'create', 'update', 'delete'],
   alerts: ['read', 'create', 'update', 'delete'],
   images: ['read', 'create', 'update', 'delete'],
+  members: ['read', 'create', 'update', 'delete'],
   networks: ['read', 'create', 'update', 'delete'],
   placement_groups: ['read', 'create', 'update', 'delete'],
   snapshots: ['create', 'read', 'update', 'restore', 'delete'],

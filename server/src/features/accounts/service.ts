@@ -11,6 +11,7 @@ export {
   countTokens,
   createToken,
   deleteToken,
+  findTokensBeyond,
   getToken,
   listTokenPage,
   listTokens,
@@ -34,6 +35,8 @@ export {
   usedOfQuota,
   type KeptGib,
 } from './quotas.ts'
+export { isWithin, scopesOf } from './roles.ts'
+export { toAccount } from './view.ts'
 
 export async function createAccount(tx: Tx, now: Date, input: { email: string; name?: string }): Promise<sql.AccountRow> {
   if (!isEmailAddress(input.email)) throw invalid(`"${input.email}" is not an e-mail address`, 'email')
@@ -54,7 +57,7 @@ export async function getAccount(db: Queries, idOrEmail: string): Promise<sql.Ac
   return account
 }
 
-export const findAccount = sql.findAccount
+export const { findAccount, lockAccount, updateAccount } = sql
 
 /** A null `at` lifts the suspension. */
 export async function setSuspended(tx: Tx, id: string, at: Date | null, why: string | null): Promise<sql.AccountRow> {

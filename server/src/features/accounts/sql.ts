@@ -7,13 +7,23 @@ export type AccountRow = Row<'accounts'>
 
 export type TokenRow = Row<'api_tokens'>
 
-export const insertAccount = (tx: Tx, row: Omit<AccountRow, 'suspended_at' | 'suspension_reason'>) =>
+export const insertAccount = (tx: Tx, row: Omit<AccountRow, 'suspended_at' | 'suspension_reason' | 'requires_totp'>) =>
   tx.maybe<AccountRow>(sql`
     insert into accounts (id, email, name, created_at) values (${row.id}, ${row.email}, ${row.name}, ${row.created_at})
     on conflict do nothing returning ${allColumns('accounts')}`)
 
 export const setAddress = (tx: Tx, id: string, email: string, name: string) =>
   tx.one<AccountRow>(sql`update accounts set email = ${email}, name = ${name} where id = ${id} returning ${allColumns('accounts')}`)
+
+/** Null leaves a value as it is. */
+export const updateAccount = (tx: Tx, id: string, name: string | null, requiresTotp: boolean | null) =>
+  tx.one<AccountRow>(sql`
+    update accounts set name = coalesce(${name}, name), requires_totp = coalesce(${requiresTotp}, requires_totp) where id = ${id}
+    returning ${allColumns('accounts')}`)
+
+/** Its members change one after another. Taken before the rows of members, tokens and invitations. */
+export const lockAccount = (tx: Tx, id: string) =>
+  tx.one<AccountRow>(sql`select ${allColumns('accounts')} from accounts where id = ${id} for no key update`)
 
 export const findAccount = (db: Queries, idOrEmail: string) =>
   db.maybe<AccountRow>(sql`select ${allColumns('accounts')} from accounts where id = ${idOrEmail} or lower(email) = lower(${idOrEmail})`)
@@ -32,15 +42,16 @@ export const isSuspended = (accountId: Sql): Sql =>
 export const insertToken = (tx: Tx, row: TokenRow) =>
   tx.run(sql`
     insert into api_tokens (id, account_id, name, prefix, hash, scopes, requests_per_minute, allowed_ips, expires_at, created_at,
-      ancestor_ids)
+      ancestor_ids, created_by)
     values (${row.id}, ${row.account_id}, ${row.name}, ${row.prefix}, ${row.hash}, ${row.scopes}, ${row.requests_per_minute},
-      ${row.allowed_ips}, ${row.expires_at}, ${row.created_at}, ${row.ancestor_ids})`)
+      ${row.allowed_ips}, ${row.expires_at}, ${row.created_at}, ${row.ancestor_ids}, ${row.created_by})`)
 
 /** `is_orphaned`: one that it was made with was revoked or deleted by a version of Berth that did not know what was made with it. */
 export const findTokensByHash = (db: Queries, hashes: Buffer[]) =>
-  db.many<TokenRow & { is_orphaned: boolean }>(sql`
+  db.many<TokenRow & { is_orphaned: boolean; maker_email: string | null }>(sql`
     select ${allColumns('api_tokens', 't')}, cardinality(t.ancestor_ids)
-      > (select count(*) from api_tokens a where a.id = any(t.ancestor_ids) and a.revoked_at is null) as is_orphaned
+      > (select count(*) from api_tokens a where a.id = any(t.ancestor_ids) and a.revoked_at is null) as is_orphaned,
+      (select email from users u where u.id = t.created_by) as maker_email
     from api_tokens t where hash = any(${hashes}::bytea[])`)
 
 export const countTokens = async (db: Queries, accountId: string): Promise<number> =>
@@ -92,6 +103,12 @@ export const tokenStates = (db: Queries, now: Date, ids: string[]) =>
 
 export const deleteToken = (tx: Tx, id: string) =>
   tx.maybe<TokenRow>(sql`delete from api_tokens where id = ${id} returning ${allColumns('api_tokens')}`)
+
+/** Of the tokens that a person made in an account and that work, those that can do more than `allowed`. */
+export const findTokensBeyond = (tx: Tx, accountId: string, userId: string, allowed: string[]) =>
+  tx.many<TokenRow>(sql`
+    select ${allColumns('api_tokens')} from api_tokens
+    where account_id = ${accountId} and created_by = ${userId} and revoked_at is null and not scopes <@ ${allowed}::text[] order by id`)
 
 export const notifyTokenChange = (tx: Tx, hash: Buffer) => tx.run(sql`select pg_notify('berth_tokens', ${hash.toString('hex')})`)
 

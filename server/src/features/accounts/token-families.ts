@@ -31,6 +31,8 @@ export interface NewToken {
   expiresAt?: Date | null
   requestsPerMinute?: number
   allowedIps?: string[]
+  /** The person who makes it, directly or by a token of theirs. */
+  createdBy?: string | null
 }
 
 /** What a token may do, from where and until when. */
@@ -77,6 +79,7 @@ export async function createToken(
     last_used_ip: null,
     created_at: now,
     ancestor_ids: family.map((each) => each.id),
+    created_by: input.createdBy ?? null,
   })
   return { id, token }
 }
@@ -191,6 +194,8 @@ function commonPowers(a: Powers, b: Powers): Powers | null {
 }
 
 export const tokenStates = sql.tokenStates
+
+export const findTokensBeyond = sql.findTokensBeyond
 
 /** It stays listed, as does what was made with it. */
 export async function revokeToken(tx: Tx, now: Date, id: string): Promise<FamilyChange> {

@@ -77,6 +77,7 @@ export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
       actorId: row.id,
       actorName: row.name,
       tokenIds: [...row.ancestor_ids, row.id],
+      person: row.created_by === null ? null : { id: row.created_by, name: row.maker_email ?? '' },
       scopes: new Set(row.scopes),
       requestsPerMinute: row.requests_per_minute,
       signedIn: null,

@@ -25,7 +25,7 @@ describe('the audit log', () => {
       {
         id: expect.stringMatching(/^c[0-9a-z]{24}$/),
         action: 'createSshKey',
-        actor: { type: 'token', id: customer.tokenId, name: 'test' },
+        actor: { type: 'token', id: customer.tokenId, name: 'test', via: 'token', person: null },
         ip: '127.0.0.1',
         method: 'POST',
         route: '/ssh-keys',
@@ -92,6 +92,7 @@ describe('the audit log', () => {
       accountId,
       actorType: 'token' as const,
       actorName: 'x',
+      person: null,
       ip: '127.0.0.1',
       method: 'POST',
       route: '/x',
@@ -206,6 +207,7 @@ describe('a flood of denied requests', () => {
       actorType: 'token' as const,
       actorId: customer.tokenId,
       actorName: 'test',
+      person: null,
       ip: '127.0.0.1',
       requestId: 'r',
     }

@@ -101,7 +101,10 @@ function takeEntry(hour: Hour, { actorType, actorId, action }: AuditRecord): boo
   return true
 }
 
-const toRow = ({ accountId, actorType, actorId, actorName, requestId, resourceIds, ...call }: AuditRecord, now: Date): sql.AuditRow => ({
+const toRow = (
+  { accountId, actorType, actorId, actorName, person, requestId, resourceIds, ...call }: AuditRecord,
+  now: Date,
+): sql.AuditRow => ({
   ...call,
   account_id: accountId,
   created_at: now,
@@ -109,6 +112,8 @@ const toRow = ({ accountId, actorType, actorId, actorName, requestId, resourceId
   actor_type: actorType,
   actor_id: actorId,
   actor_name: actorName,
+  person_id: person?.id ?? null,
+  person_name: person?.name ?? null,
   resource_ids: resourceIds,
   request_id: requestId,
   count: 1,
@@ -129,6 +134,8 @@ const summary = (accountId: string, count: number, now: Date): sql.AuditRow => (
   actor_type: 'system',
   actor_id: null,
   actor_name: 'system',
+  person_id: null,
+  person_name: null,
   ip: null,
   action: sql.REFUSALS,
   method: null,

@@ -22,4 +22,14 @@ export function recordByOperator(tx: Tx, now: Date, { accountId, action, resourc
   tx.beforeCommitIf(insertion(line), () => calledBy.get(tx) !== accountId)
 }
 
-const NO_CALL = { ip: null, method: null, route: null, status: null, code: null, request_id: null, count: 1 }
+const NO_CALL = {
+  person_id: null,
+  person_name: null,
+  ip: null,
+  method: null,
+  route: null,
+  status: null,
+  code: null,
+  request_id: null,
+  count: 1,
+}

@@ -14,6 +14,12 @@ export const AuditFilter = {
   tokenId: Type.Optional(
     Type.String({ maxLength: 64, description: 'Only what was done with this token. Among the newest 100,000 lines of the time asked for' }),
   ),
+  personId: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description: 'Only what this person did, signed in or by a token of theirs. Among the newest 100,000 lines of the time asked for',
+    }),
+  ),
 }
 export type AuditFilter = Static<ReturnType<typeof Type.Object<typeof AuditFilter>>>
 
@@ -21,6 +27,13 @@ const Actor = object({
   type: oneOf(['token', 'person', 'operator', 'system']),
   id: nullable(Type.String({ description: 'Of the token or the person; null for others' })),
   name: Type.String({ description: 'Of the token, at that time, or the e-mail address of the person' }),
+  via: nullable(oneOf(['session', 'token'])),
+  person: nullable(
+    object({
+      id: Type.String({ description: 'As in `GET /members`' }),
+      name: Type.String({ description: 'The e-mail address at that time' }),
+    }),
+  ),
 })
 
 export const AuditEntry = object(

@@ -11,10 +11,10 @@ const MAX_COUNTED = 10_000
 export async function listAuditLog(
   db: Queries,
   accountId: string,
-  { action, tokenId, ...dates }: AuditFilter,
+  { action, tokenId, personId, ...dates }: AuditFilter,
   page: PageRequest,
 ): Promise<Paged<AuditEntry>> {
-  const filter = { action: action ?? null, tokenId: tokenId ?? null, ...readPeriod(dates) }
+  const filter = { action: action ?? null, tokenId: tokenId ?? null, personId: personId ?? null, ...readPeriod(dates) }
   const total = await sql.countUpTo(db, accountId, filter, MAX_COUNTED)
   if (page.after && !isTimestamp(page.after[0]!)) throw wrongCursor()
   const entries = await pageOf(page, total, async (range) => (await sql.list(db, accountId, filter, range)).map(toEntry))

@@ -10,9 +10,10 @@ export type AuditRow = Row<'audit_log'>
 
 export const insertion = (row: AuditRow): Sql => sql`
   insert into audit_log (account_id, created_at, id, actor_type, actor_id, actor_name, ip, action, method, route, resource_ids, status, code,
-    request_id, count)
+    request_id, count, person_id, person_name)
   values (${row.account_id}, ${row.created_at}, ${row.id}, ${row.actor_type}, ${row.actor_id}, ${row.actor_name}, ${row.ip}, ${row.action},
-    ${row.method}, ${row.route}, ${row.resource_ids}, ${row.status}, ${row.code}, ${row.request_id}, ${row.count})`
+    ${row.method}, ${row.route}, ${row.resource_ids}, ${row.status}, ${row.code}, ${row.request_id}, ${row.count}, ${row.person_id},
+    ${row.person_name})`
 
 /** The row's lock is the last of its transaction. */
 export const countedInsertion = (row: AuditRow): Sql =>
@@ -30,6 +31,7 @@ const MAX_SEARCHED = 100_000
 export interface Filter {
   action: string | null
   tokenId: string | null
+  personId: string | null
   from: Date | null
   /** Exclusive. */
   before: Date | null
@@ -51,15 +53,16 @@ export const list = (db: Queries, accountId: string, filter: Filter, { limit, of
  * Adds only the requested conditions, so that each combination gets its own query plan. Conditions without an index scan a bounded
  * range.
  */
-function matching(accountId: string, { action, tokenId, from, before }: Filter): Sql {
+function matching(accountId: string, { action, tokenId, personId, from, before }: Filter): Sql {
   let range = sql`select ${allColumns('audit_log')} from audit_log where account_id = ${accountId}`
   if (from) range = sql`${range} and created_at >= ${from}`
   if (before) range = sql`${range} and created_at < ${before}`
-  if (!action && !tokenId) return sql`(${range}) line`
+  if (!action && !tokenId && !personId) return sql`(${range}) line`
   let found = sql`
     select ${allColumns('audit_log')} from (${range} order by created_at desc, id desc limit ${inline(MAX_SEARCHED)}) newest where true`
   if (action) found = sql`${found} and action = ${action}`
   if (tokenId) found = sql`${found} and actor_type = 'token' and actor_id = ${tokenId}`
+  if (personId) found = sql`${found} and person_id = ${personId}`
   return sql`(${found}) line`
 }
 

@@ -39,9 +39,9 @@ export async function openSession(deps: SessionDeps, secret: string): Promise<Co
   return { ...key, actorId: link.actor_id, host }
 }
 
-async function requireUsable({ db, clock }: SessionDeps, { actor_id }: sql.LinkRow): Promise<void> {
-  const usable = await usableCredentials(db, clock.now(), [actor_id])
-  if (!usable.has(actor_id)) throw unauthorized('The API token or the session that asked for this console URL is no longer valid')
+async function requireUsable({ db, clock }: SessionDeps, { actor_id, account_id }: sql.LinkRow): Promise<void> {
+  const usable = await usableCredentials(db, clock.now(), [{ actorId: actor_id, accountId: account_id }])
+  if (usable.size === 0) throw unauthorized('The API token or the session that asked for this console URL is no longer valid')
 }
 
 async function openOnHost(deps: SessionDeps, vm: VmDetails, type: sql.LinkRow['type']): Promise<Duplex> {

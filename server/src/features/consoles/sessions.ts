@@ -46,9 +46,12 @@ export async function openSessions(deps: SessionDeps, limits: Limits = LIMITS, h
     const alive = new Set((await sql.keepAlive(db, [...carried.keys()], addDuration(now, SESSION_TTL))).map(({ id }) => id))
     for (const { session, bridge } of all.filter((each) => !alive.has(each.session.id)))
       bridge.end((await checkSession(deps, session)) ?? 'host_ended')
-    const actors = all.map(({ session }) => session.actorId)
-    const usable = await usableCredentials(db, now, actors)
-    for (const { session, bridge } of all) if (!usable.has(session.actorId)) bridge.end('revoked')
+    const usable = await usableCredentials(
+      db,
+      now,
+      all.map(({ session }) => session),
+    )
+    for (const { session, bridge } of all) if (!usable.has(session)) bridge.end('revoked')
   }
   const beating = setInterval(
     () => void heartbeat().catch((error: unknown) => log.warn({ err: error }, 'console heartbeat failed; will retry')),

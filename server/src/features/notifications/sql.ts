@@ -1,11 +1,16 @@
 import { sql, type NotNull, type Queries, type Tx } from '../../kernel/database/db.ts'
 import type { UnnumberedEvent } from '../events/service.ts'
 
+/** An owner, before all the one with the address of the account; the address itself only while nobody can sign in. */
+const recipient = sql`
+  coalesce((select u.email from members m join users u on u.id = m.user_id where m.account_id = a.id and m.role = 'owner'
+    order by lower(u.email) = lower(a.email) desc, m.created_at, u.id limit 1), a.email)`
+
 /** Writers of events of one account take turns, so the count is exact. */
 export const insertMail = (tx: Tx, id: string, event: UnnumberedEvent, mostPerHour: number | null) =>
   tx.run(sql`
     insert into emails (id, account_id, event_id, recipient, next_attempt_at, created_at)
-    select ${id}, id, ${event.id}, email, ${event.created_at}, ${event.created_at} from accounts where id = ${event.account_id}
+    select ${id}, a.id, ${event.id}, ${recipient}, ${event.created_at}, ${event.created_at} from accounts a where a.id = ${event.account_id}
       and (${mostPerHour}::int is null or ${mostPerHour}::int > (
         select count(*) from emails m join events e on e.id = m.event_id
         where m.account_id = ${event.account_id} and e.type = ${event.type} and m.created_at > ${event.created_at}::timestamptz - '1 hour'::interval))`)

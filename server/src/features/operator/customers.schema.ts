@@ -1,5 +1,6 @@
 // Schemas of accounts, their users and VMs.
 import { Money, nullable, object, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { RoleName } from '../accounts/schema.ts'
 
 const account = {
   id: Type.String(),
@@ -26,6 +27,7 @@ export const Person = object({
   id: Type.String(),
   email: Type.String(),
   name: Type.String(),
+  role: nullable(RoleName),
   isOperator: Type.Boolean(),
   totpEnabled: Type.Boolean(),
   hasPassword: Type.Boolean({ description: 'False until the first link was used' }),

@@ -6,7 +6,7 @@ import { removedAfter, type OrphanVolumeRow } from '../backups/service.ts'
 import type { TemplateRow } from '../catalog/service.ts'
 import { toCapacity, type HostRow, type ListedPool } from '../hosts/service.ts'
 import type { WaitingRecovery as WaitingRecoveryRow } from '../recovery/service.ts'
-import type { UserRow } from '../users/service.ts'
+import type { ListedUser } from '../users/service.ts'
 import type { AccountDetails, OperatorAccount, OperatorVm } from './customers.schema.ts'
 import type { OperatorHost, OperatorTemplate, Pool, WaitingRecovery } from './fleet.schema.ts'
 import type { OperatorAction, Stray } from './work.schema.ts'
@@ -125,10 +125,11 @@ export const toLimit = ({ name, limit, used, is_default }: QuotaRow): AccountDet
   isDefault: is_default,
 })
 
-export const toUser = (row: UserRow & { last_seen_at: Date | null }): AccountDetails['users'][number] => ({
+export const toUser = (row: ListedUser): AccountDetails['users'][number] => ({
   id: row.id,
   email: row.email,
   name: row.name,
+  role: row.role,
   isOperator: row.is_operator,
   totpEnabled: row.totp_enabled_at !== null,
   hasPassword: row.password_hash !== null,

@@ -1,27 +1,37 @@
-// Authenticates a session cookie against the database on every request, so that an ended session is invalid at once.
+// Authenticates a session cookie against the database on every request, so that an ended session, and the session of a member who was removed
+// or may do less than before, is that at once. The account is named by a header of every request: were it remembered in the session, a tab would
+// act in the account that another tab had switched to. A page of another site cannot send the header.
 import type { FastifyRequest } from 'fastify'
 import type { Mount } from '../../http/api/mount.ts'
 import type { Authenticate } from '../../http/api/principal.ts'
 import { isWellFormedToken, sha256, sha256Hex } from '../../kernel/crypto.ts'
-import { unauthorized } from '../../kernel/errors.ts'
-import { SCOPES } from '../accounts/service.ts'
+import { apiError, unauthorized, type ApiError } from '../../kernel/errors.ts'
+import { scopesOf } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
 import { readCookie } from './cookie.ts'
 import { sessionExpired, isOver, PREFIX } from './session-lifecycle.ts'
 import * as sql from './sql.ts'
+import { isOperatorIn } from './view.ts'
 
 const REQUESTS_PER_MINUTE = 600
 const SEEN_EVERY_MS = 60_000
 
 /** The operator scope, which a token can never have. */
 export const OPERATOR = 'operator'
-const OF_CUSTOMERS: ReadonlySet<string> = new Set(SCOPES)
-const OF_OPERATORS: ReadonlySet<string> = new Set([...SCOPES, OPERATOR])
+
+/** Names the account of a request. */
+export const ACCOUNT_HEADER = 'x-account-id'
 
 /** The event stream of an open page is not user activity, so it does not extend the session. */
 const isListening = ({ routeOptions }: FastifyRequest): boolean => routeOptions.config.operationId === 'listEvents'
 
 const MAX_REMEMBERED = 10_000
+
+interface Membership {
+  accountId: string
+  scopes: ReadonlySet<string>
+  refusal: ApiError | null
+}
 
 export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'config'>): Pick<Mount, 'authenticate' | 'hasWorked'> {
   const worked = new Set<string>() // hashes
@@ -35,23 +45,57 @@ export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'co
     if (!isWellFormedToken(PREFIX, secret)) throw sessionExpired()
     const hash = sha256(secret)
     const now = clock.now()
-    const row = await sql.findByHash(db, hash)
+    const rows = await sql.findByHash(db, hash)
+    const [row] = rows
     if (!row || isOver(row, now)) throw sessionExpired()
     const isPrevious = !row.hash.equals(hash)
     if (isPrevious && row.previous_until! <= now) throw sessionExpired()
     if (!isListening(request) && now.getTime() - row.last_seen_at.getTime() >= SEEN_EVERY_MS) await sql.touch(db, now, row.id, request.ip)
     if (worked.size >= MAX_REMEMBERED) worked.clear()
     worked.add(hash.toString('hex'))
+    const { accountId, scopes, refusal } = choose(rows, request.headers[ACCOUNT_HEADER])
     return {
-      accountId: row.account_id,
+      accountId,
       actorType: 'person',
       actorId: row.user_id,
       actorName: row.email,
       tokenIds: [],
-      scopes: row.is_operator ? OF_OPERATORS : OF_CUSTOMERS,
+      person: { id: row.user_id, name: row.email },
+      scopes,
       requestsPerMinute: REQUESTS_PER_MINUTE,
-      signedIn: { sessionId: row.id, isOperator: row.is_operator, authenticatedAt: isPrevious ? new Date(0) : row.authenticated_at },
+      signedIn: {
+        sessionId: row.id,
+        isOperator: row.is_operator,
+        accountIds: rows.flatMap(({ account_id }) => account_id ?? []),
+        refusal,
+        authenticatedAt: isPrevious ? new Date(0) : row.authenticated_at,
+      },
     }
   }
   return { authenticate, hasWorked }
 }
+
+/** Without the header only the one account that there is: which of several is meant must not be guessed. */
+function choose(rows: sql.Found[], named: string | string[] | undefined): Membership {
+  const chosen = named === undefined ? (rows.length === 1 ? rows[0] : undefined) : rows.find(({ account_id }) => account_id === named)
+  if (!chosen?.account_id || !chosen.role) return { accountId: '', scopes: new Set(), refusal: notChosen(rows, named !== undefined) }
+  const { account_id: accountId, role } = chosen
+  const refusal = chosen.requires_totp && !chosen.has_totp ? needsTotp() : null
+  const scopes = scopesOf({ role, scopes: chosen.scopes ?? [] })
+  return {
+    accountId,
+    scopes: isOperatorIn({ is_operator: chosen.is_operator, account_id: chosen.home_id }, { id: accountId, role })
+      ? new Set([...scopes, OPERATOR])
+      : scopes,
+    refusal,
+  }
+}
+
+function notChosen([first]: sql.Found[], isNamed: boolean): ApiError {
+  if (first?.account_id === null) return apiError('account_required', 'You are a member of no account. Accept an invitation first')
+  if (isNamed) return apiError('account_required', 'You are not a member of this account: choose one of yours')
+  return apiError('account_required', `You are a member of several accounts: name one by the header ${ACCOUNT_HEADER}`)
+}
+
+const needsTotp = (): ApiError =>
+  apiError('two_factor_required', 'This account requires two-factor authentication: switch it on in your settings first')

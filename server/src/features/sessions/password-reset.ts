@@ -1,11 +1,10 @@
 // Password reset. The response is immediate and always the same, so that it does not reveal whether the user exists.
-import { toUserAuditRecord } from '../../http/api/audit.ts'
+import { toUserAuditRecords } from '../../http/api/audit.ts'
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientInfo } from './sign-in.ts'
-import { findByEmail, issuePasswordLink } from '../users/service.ts'
-import { sendLinkMail } from './link-mail.ts'
+import { accountIdsOf, findByEmail, issuePasswordLink, sendLinkMail } from '../users/service.ts'
 
 const LIFE = '1h'
 const MAILS_PER_HOUR = 3
@@ -19,8 +18,9 @@ export async function mailReset(deps: ResetDeps, counters: Counters, base: strin
   if (!user || !mailer) return
   const { count } = await counters.add(`reset:${user.id}`, 1, parseDurationMs('1h'))
   if (count > MAILS_PER_HOUR) return
-  const { url } = await db.tx((tx) => {
-    deps.audit.recordSuccess(tx, toUserAuditRecord(visitor, user, 202, null))
+  const { url } = await db.tx(async (tx) => {
+    const accountIds = await accountIdsOf(tx, user.id)
+    for (const record of toUserAuditRecords(visitor, { ...user, accountIds }, 202, null)) deps.audit.recordSuccess(tx, record)
     return issuePasswordLink(tx, clock.now(), user.id, base, LIFE)
   })
   const paragraphs = [

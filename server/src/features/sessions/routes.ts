@@ -8,7 +8,7 @@ const tag = 'Session'
 const scope = null
 const data = shapes.Session
 /** Of every write to sessions, passwords and second factors. */
-const unkeyed = { tag, scope, ignoresIdempotencyKey: true } as const
+const unkeyed = { tag, scope, isPersonal: true, ignoresIdempotencyKey: true } as const
 
 /** `counters`: of failed attempts. */
 export const sessionRoutes =
@@ -16,7 +16,7 @@ export const sessionRoutes =
   (api, deps) => {
     const proofs = new service.ReauthService(deps, counters)
 
-    api.get('/session', { operationId: 'getSession', summary: 'Who is signed in', tag, scope, data }, ({ principal }) =>
+    api.get('/session', { operationId: 'getSession', summary: 'Who is signed in', tag, scope, isPersonal: true, data }, ({ principal }) =>
       service.getSession(deps, principal),
     )
 
@@ -69,7 +69,7 @@ export const sessionRoutes =
 
     api.patch(
       '/user',
-      { operationId: 'changeUser', summary: 'Change your name', tag, scope, body: shapes.ChangeUser, data },
+      { operationId: 'changeUser', summary: 'Change your name', tag, scope, isPersonal: true, body: shapes.ChangeUser, data },
       async (tx, { principal, body }) => {
         await service.rename(tx, principal, body.name)
         return service.getSession(deps, principal, tx)
@@ -78,7 +78,14 @@ export const sessionRoutes =
 
     api.get(
       '/sessions',
-      { operationId: 'listSessions', summary: 'Where you are signed in', tag, scope, data: Type.Array(shapes.SessionEntry) },
+      {
+        operationId: 'listSessions',
+        summary: 'Where you are signed in',
+        tag,
+        scope,
+        isPersonal: true,
+        data: Type.Array(shapes.SessionEntry),
+      },
       ({ principal }) => service.listSessions(deps, principal),
     )
 
@@ -107,6 +114,7 @@ export const sessionRoutes =
         summary: 'Whether there is a second factor, and how many recovery codes are left',
         tag,
         scope,
+        isPersonal: true,
         data: shapes.Totp,
       },
       ({ principal }) => service.getTotp(deps, principal),

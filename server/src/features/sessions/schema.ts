@@ -1,4 +1,5 @@
-import { Email, object, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { Email, nullable, object, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { RoleName } from '../accounts/schema.ts'
 
 /** The maximum bounds the cost of hashing; there are no other rules than length. */
 const NewPassword = Type.String({ minLength: 10, maxLength: 200, rule: 'must be 10-200 characters' })
@@ -26,10 +27,19 @@ export const Session = object(
       id: Type.String(),
       email: Type.String(),
       name: Type.String(),
-      isOperator: Type.Boolean(),
+      isOperator: Type.Boolean({ description: 'Whether the user acts as an operator in the chosen account' }),
       totpEnabled: Type.Boolean(),
     }),
-    account: object({ id: Type.String(), name: Type.String() }),
+    account: nullable(
+      object({
+        id: Type.String(),
+        name: Type.String(),
+        role: RoleName,
+        scopes: Type.Array(Type.String()),
+        requireTwoFactor: Type.Boolean(),
+      }),
+    ),
+    accounts: Type.Array(object({ id: Type.String(), name: Type.String(), role: RoleName })),
     settings: object({
       signUpOpen: Type.Boolean(),
       depositsOpen: Type.Boolean({ description: 'Whether a payment provider is set up' }),
@@ -72,6 +82,9 @@ export type CompleteSignUp = Static<typeof CompleteSignUp>
 
 export const Welcome = object({ token: Link, email: Email, password: NewPassword, name: Type.Optional(nameText(0, 100)) })
 export type Welcome = Static<typeof Welcome>
+
+export const Register = object({ token: Link, password: NewPassword, name: Type.Optional(nameText(0, 100)) })
+export type Register = Static<typeof Register>
 
 export const Reauthenticate = object({ password: GivenPassword, totp: Type.Optional(AnyCode) })
 export type Reauthenticate = Static<typeof Reauthenticate>

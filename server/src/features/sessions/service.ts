@@ -3,7 +3,7 @@ import type { Principal, SessionContext } from '../../http/api/principal.ts'
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
-import { getAccount } from '../accounts/service.ts'
+import { scopesOf } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
 import * as users from '../users/service.ts'
 import { sessionExpired, idleSince, rotateSession } from './session-lifecycle.ts'
@@ -20,15 +20,17 @@ export function signedIn({ signedIn: found }: Principal): SessionContext {
   return found
 }
 
+/** Of somebody who has just signed in, and has named no account yet. */
 export async function describeSession(deps: Deps, person: users.UserRow, row: sql.SessionRow): Promise<Session> {
-  return toSession(deps, await getAccount(deps.db, person.account_id), person, row)
+  const accounts = await sql.listAccounts(deps.db, person.id)
+  return toSession(deps, accounts, accounts.length === 1 ? accounts[0]!.id : '', person, row)
 }
 
 export async function getSession(deps: Deps, principal: Principal, from: Queries = deps.db): Promise<Session> {
   const user = await users.findUser(from, principal.actorId)
   const row = await sql.findSession(from, signedIn(principal).sessionId)
   if (!user || !row) throw sessionExpired()
-  return toSession(deps, await getAccount(from, user.account_id), user, row)
+  return toSession(deps, await sql.listAccounts(from, user.id), principal.accountId, user, row)
 }
 
 /** Verifies credentials outside of a transaction, because hashing is slow. */
@@ -137,8 +139,18 @@ async function afterChange(tx: Tx, { clock }: Deps, principal: Principal): Promi
   return (await rotateSession(tx, clock.now(), sessionId, provedAt)).secret
 }
 
-/** Expiry state of each session; ended sessions are absent. */
-export const sessionStates = (db: Queries, now: Date, ids: string[]) => sql.states(db, now, idleSince(now), ids)
+/** Of sessions in an account each, those whose users may still do there what the scope allows. */
+export async function listAllowed<Use extends { sessionId: string; accountId: string }>(
+  db: Queries,
+  now: Date,
+  uses: Use[],
+  scope: string,
+): Promise<Use[]> {
+  const rows = await sql.listRights(db, now, idleSince(now), [...new Set(uses.map(({ sessionId }) => sessionId))])
+  const allowed = rows.filter((row) => scopesOf(row).has(scope) && (row.has_totp || !row.requires_totp))
+  const keys = new Set(allowed.map(({ id, account_id }) => `${id} ${account_id}`))
+  return uses.filter(({ sessionId, accountId }) => keys.has(`${sessionId} ${accountId}`))
+}
 
 export async function listSessions({ db, clock }: Deps, principal: Principal): Promise<SessionEntry[]> {
   const now = clock.now()

@@ -7,6 +7,8 @@ import type { RateLimit } from '../../http/api/rate-limit.ts'
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import { apiError } from '../../kernel/errors.ts'
 import type { Deps } from '../deps.ts'
+import { InvitationLink, InvitationPreview } from '../members/schema.ts'
+import { previewInvitation } from '../members/service.ts'
 import { hasOperator } from '../users/service.ts'
 import { readCookie, writeCookie } from './cookie.ts'
 import { SignInService, type SignInResult, type ClientInfo } from './sign-in.ts'
@@ -124,6 +126,33 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
       errorCodes: ['sign_up_closed', 'already_exists', 'link_gone'],
     },
     async (body, request, reply) => sendSession(await signInService.completeSignUp(visitor(request), body), request, reply),
+  )
+
+  routes.post(
+    '/invitations/preview',
+    {
+      operationId: 'previewInvitation',
+      summary: 'What an invitation is for, by its link',
+      tag,
+      body: InvitationLink,
+      data: InvitationPreview,
+      errorCodes: ['link_gone'],
+    },
+    ({ token }) => previewInvitation(db, deps.clock.now(), config.signUp === 'open', token),
+  )
+
+  routes.post(
+    '/invitations/register',
+    {
+      operationId: 'registerByInvitation',
+      summary: 'Sign up by an invitation, without an account of your own, and accept it',
+      tag,
+      body: shapes.Register,
+      status: 201,
+      data: shapes.Session,
+      errorCodes: ['link_gone', 'already_exists', 'sign_up_closed'],
+    },
+    async (body, request, reply) => sendSession(await signInService.register(visitor(request), body), request, reply),
   )
 
   routes.post(

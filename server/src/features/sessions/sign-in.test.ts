@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { browserOf, givenBrowser, givenUser, OWN_PAGE, PASSWORD } from '../../../test/browser.ts'
 import { testApp } from '../../../test/harness.ts'
+import { SCOPES } from '../accounts/service.ts'
 import { sql } from '../../kernel/database/db.ts'
 
 const app = await testApp()
@@ -16,7 +17,8 @@ describe('POST /sign-in', () => {
     expect(status).toBe(200)
     expect(body.data).toEqual({
       user: { id, email, name: 'Ada', isOperator: false, totpEnabled: false },
-      account: { id: accountId, name: 'Ada' },
+      account: { id: accountId, name: 'Ada', role: 'owner', scopes: SCOPES, requireTwoFactor: false },
+      accounts: [{ id: accountId, name: 'Ada', role: 'owner' }],
       settings: { signUpOpen: false, depositsOpen: false, currency: 'USD', version: expect.stringMatching(/^\d/) },
       reauthenticatedAt: app.clock.now().toISOString(),
       expiresAt: new Date(app.clock.now().getTime() + 14 * 86_400_000).toISOString(),

@@ -1,16 +1,17 @@
 // Sign-in by password and second factor, welcome link, sign-up, or password reset link. Hashing happens before the transaction starts.
-// Every sign-in and every rejected attempt for a known user is recorded in the account's audit log.
-import { toUserAuditRecord } from '../../http/api/audit.ts'
+// Every sign-in and every rejected attempt for a known user is recorded in the audit logs of the user's accounts.
+import { toUserAuditRecords } from '../../http/api/audit.ts'
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import { sha256 } from '../../kernel/crypto.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { apiError, ApiError, invalid } from '../../kernel/errors.ts'
 import { clientNetwork } from '../../kernel/net/client-network.ts'
 import type { Deps } from '../deps.ts'
+import { requireInvitation, useInvitation } from '../members/service.ts'
 import * as users from '../users/service.ts'
 import { startSession, type Caller, type Started } from './session-lifecycle.ts'
 import { attemptLimits, withAttemptLimits } from './lockout.ts'
-import type { CompleteReset, CompleteSignUp, SignIn, SignUp, Welcome } from './schema.ts'
+import type { CompleteReset, CompleteSignUp, Register, SignIn, SignUp, Welcome } from './schema.ts'
 import * as sql from './sql.ts'
 
 export interface ClientInfo extends Caller {
@@ -48,7 +49,7 @@ export class SignInService {
       users.requireHashingRoom(client)
       return await withAttemptLimits(this.#counters, all, () => this.#prove(visitor, person, client, password, totp))
     } catch (error) {
-      if (error instanceof ApiError && person) this.#noteRefusal(visitor, person, error)
+      if (error instanceof ApiError && person) await this.#noteRefusal(visitor, person, error)
       throw error
     }
   }
@@ -106,6 +107,19 @@ export class SignInService {
     if (this.#deps.config.signUp === 'closed') throw apiError('sign_up_closed', 'Accounts are made by the operator here: ask for one')
   }
 
+  /** By an invitation. Its link proves the address that it was mailed to, so a closed sign-up does not matter. */
+  async register(visitor: ClientInfo, { token, password, name }: Register): Promise<SignInResult> {
+    const { db, clock, config } = this.#deps
+    await requireInvitation(db, clock.now(), token)
+    const passwordHash = await users.hashPassword(password, newPasswordOf(visitor))
+    return db.tx(async (tx) => {
+      const now = clock.now()
+      const register = (email: string) => users.register(tx, now, { email, ...(name !== undefined && { name }), passwordHash })
+      const { user } = await useInvitation(tx, now, token, { isSignUpOpen: config.signUp === 'open', register })
+      return this.#arrive(tx, visitor, user, 201)
+    })
+  }
+
   /** Ends every session of the user. Null when the user has a second factor, which a link does not bypass. */
   async setPassword(visitor: ClientInfo, { token, password }: CompleteReset): Promise<SignInResult | null> {
     const { db, clock } = this.#deps
@@ -116,7 +130,7 @@ export class SignInService {
       await users.setPassword(tx, person.id, passwordHash)
       await sql.endOthers(tx, person.id, null)
       if (!person.totp_enabled_at) return this.#arrive(tx, visitor, person)
-      this.#deps.audit.recordSuccess(tx, toUserAuditRecord(visitor, person, 200, null))
+      await this.#record(tx, visitor, person, 200)
       return null
     })
   }
@@ -126,12 +140,19 @@ export class SignInService {
     if (visitor.oldSecret) await sql.endByHash(tx, sha256(visitor.oldSecret))
     await users.noteAddress(tx, now, person.id, visitor.ip)
     const started = await startSession(tx, now, person.id, visitor)
-    this.#deps.audit.recordSuccess(tx, toUserAuditRecord(visitor, person, status, null, [started.row.id]))
+    await this.#record(tx, visitor, person, status, [started.row.id])
     return { ...started, person }
   }
 
-  #noteRefusal(visitor: ClientInfo, person: users.UserRow, { status, code }: ApiError): void {
-    this.#deps.audit.recordDenied(toUserAuditRecord(visitor, person, status, code))
+  async #record(tx: Tx, visitor: ClientInfo, person: users.UserRow, status: number, ids: string[] = []): Promise<void> {
+    const accountIds = await users.accountIdsOf(tx, person.id)
+    for (const record of toUserAuditRecords(visitor, { ...person, accountIds }, status, null, ids))
+      this.#deps.audit.recordSuccess(tx, record)
+  }
+
+  async #noteRefusal(visitor: ClientInfo, person: users.UserRow, { status, code }: ApiError): Promise<void> {
+    const accountIds = await users.accountIdsOf(this.#deps.db, person.id)
+    for (const record of toUserAuditRecords(visitor, { ...person, accountIds }, status, code)) this.#deps.audit.recordDenied(record)
   }
 }
 

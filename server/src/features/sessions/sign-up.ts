@@ -6,8 +6,7 @@ import { ApiError } from '../../kernel/errors.ts'
 import { clientNetwork } from '../../kernel/net/client-network.ts'
 import { findAccount } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
-import { findByEmail, issueSignUpLink } from '../users/service.ts'
-import { sendLinkMail } from './link-mail.ts'
+import { findByEmail, issueSignUpLink, sendLinkMail } from '../users/service.ts'
 
 const LIFE = '24h'
 const MAILS_PER_HOUR = 3

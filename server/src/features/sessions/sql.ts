@@ -4,10 +4,26 @@ import type { Row } from '../../schema/rows.gen.ts'
 
 export type SessionRow = Row<'sessions'>
 
+export interface AccountOfUser {
+  id: string
+  name: string
+  email: string
+  requires_totp: boolean
+  role: Row<'members'>['role']
+  scopes: string[]
+}
+
+/** A session with one account of its user; the account is null where the user is a member of none. */
 export interface Found extends SessionRow {
-  account_id: string
   email: string
   is_operator: boolean
+  has_totp: boolean
+  /** The account that the user signed up with. */
+  home_id: string | null
+  account_id: string | null
+  role: Row<'members'>['role'] | null
+  scopes: string[] | null
+  requires_totp: boolean | null
 }
 
 export const insertSession = (tx: Tx, row: Omit<SessionRow, 'previous_hash' | 'previous_until'>) =>
@@ -17,16 +33,34 @@ export const insertSession = (tx: Tx, row: Omit<SessionRow, 'previous_hash' | 'p
       ${row.expires_at}) returning ${allColumns('sessions')}`)
 
 export const findByHash = (db: Queries, hash: Buffer) =>
-  db.maybe<Found>(sql`
-    select ${allColumns('sessions', 's')}, p.account_id, p.email, p.is_operator from sessions s join users p on p.id = s.user_id
-    where s.hash = ${hash} or s.previous_hash = ${hash}`)
+  db.many<Found>(sql`
+    select ${allColumns('sessions', 's')}, p.email, p.is_operator, p.totp_enabled_at is not null as has_totp, p.account_id as home_id,
+      m.account_id, m.role, m.scopes, a.requires_totp
+    from sessions s join users p on p.id = s.user_id left join members m on m.user_id = p.id left join accounts a on a.id = m.account_id
+    where s.hash = ${hash} or s.previous_hash = ${hash} order by m.account_id`)
 
 export const findSession = (db: Queries, id: string) =>
   db.maybe<SessionRow>(sql`select ${allColumns('sessions')} from sessions where id = ${id}`)
 
-export const states = (db: Queries, now: Date, idleSince: Date, ids: string[]) =>
-  db.many<{ id: string; usable: boolean }>(sql`
-    select id, expires_at > ${now} and last_seen_at > ${idleSince} as usable from sessions where id = any(${ids}::text[])`)
+/** Those that have not ended, with what their users may do in each of their accounts. */
+export const listRights = (db: Queries, now: Date, idleSince: Date, ids: string[]) =>
+  db.many<{
+    id: string
+    account_id: string
+    role: Row<'members'>['role']
+    scopes: string[]
+    has_totp: boolean
+    requires_totp: boolean
+  }>(sql`
+    select s.id, m.account_id, m.role, m.scopes, p.totp_enabled_at is not null as has_totp, a.requires_totp
+    from sessions s join users p on p.id = s.user_id join members m on m.user_id = p.id join accounts a on a.id = m.account_id
+    where s.id = any(${ids}::text[]) and s.expires_at > ${now} and s.last_seen_at > ${idleSince}`)
+
+/** Of one user, with the accounts of the user. */
+export const listAccounts = (db: Queries, userId: string) =>
+  db.many<AccountOfUser>(sql`
+    select a.id, a.name, a.email, a.requires_totp, m.role, m.scopes from members m join accounts a on a.id = m.account_id
+    where m.user_id = ${userId} order by a.id`)
 
 export const touch = (db: Queries, now: Date, id: string, ip: string) =>
   db.run(sql`update sessions set last_seen_at = greatest(last_seen_at, ${now}), ip = ${ip} where id = ${id}`)

@@ -2,11 +2,13 @@ import { VERSION } from '../../kernel/version.ts'
 import type { Deps } from '../deps.ts'
 import type { UserRow } from '../users/service.ts'
 import type { Session, SessionEntry } from './schema.ts'
-import type { SessionRow } from './sql.ts'
+import { scopesOf } from '../accounts/service.ts'
+import type { AccountOfUser, SessionRow } from './sql.ts'
 
 export const toSession = (
   { config, payments }: Pick<Deps, 'config' | 'payments'>,
-  account: { id: string; name: string },
+  accounts: AccountOfUser[],
+  chosenId: string,
   person: UserRow,
   row: SessionRow,
 ): Session => ({
@@ -14,13 +16,31 @@ export const toSession = (
     id: person.id,
     email: person.email,
     name: person.name,
-    isOperator: person.is_operator,
+    isOperator: isOperatorIn(
+      person,
+      accounts.find(({ id }) => id === chosenId),
+    ),
     totpEnabled: person.totp_enabled_at !== null,
   },
-  account: { id: account.id, name: account.name },
+  account: accounts.filter(({ id }) => id === chosenId).map(toChosen)[0] ?? null,
+  accounts: accounts.map(({ id, name, email, role }) => ({ id, name: name || email, role })),
   settings: { signUpOpen: config.signUp === 'open', depositsOpen: payments !== null, currency: config.currency, version: VERSION },
   reauthenticatedAt: row.authenticated_at.toISOString(),
   expiresAt: row.expires_at.toISOString(),
+})
+
+/** What operators do is recorded in the account that they act in: that must be their own, not one of a customer who invited them. */
+export const isOperatorIn = (
+  { is_operator, account_id }: Pick<UserRow, 'is_operator' | 'account_id'>,
+  account: Pick<AccountOfUser, 'id' | 'role'> | undefined,
+): boolean => is_operator && account?.role === 'owner' && [null, account.id].includes(account_id)
+
+const toChosen = (row: AccountOfUser): NonNullable<Session['account']> => ({
+  id: row.id,
+  name: row.name,
+  role: row.role,
+  scopes: [...scopesOf(row)],
+  requireTwoFactor: row.requires_totp,
 })
 
 export const toEntry = (row: SessionRow, currentId: string): SessionEntry => ({

@@ -1,4 +1,4 @@
-// API tokens, for people and for tokens that may make others. People may give what the account has; a token what it has itself, as it is
+// API tokens, for people and for tokens that may make others. People may give what their role has; a token what it has itself, as it is
 // when the change is made and not when the request was authenticated.
 import { requireRecentPassword } from '../../http/api/mount.ts'
 import type { Principal } from '../../http/api/principal.ts'
@@ -9,6 +9,7 @@ import * as accounts from '../accounts/service.ts'
 import type { FamilyChange, TokenRow } from '../accounts/service.ts'
 import type { EventDeps } from '../deps.ts'
 import { recordEvent } from '../events/service.ts'
+import { requireMaker, type Maker } from '../members/service.ts'
 import type { CreateToken, NewToken, RevokedToken, Token, UpdateToken } from './schema.ts'
 import { toEventToken, toToken } from './view.ts'
 
@@ -29,11 +30,13 @@ export const getToken = async (db: Queries, now: Date, accountId: string, id: st
 export async function createToken(tx: Tx, deps: EventDeps, who: Principal, input: CreateToken): Promise<NewToken> {
   const now = deps.clock.now()
   const { name, scopes, allowedIps, expiresAt } = input
+  const maker = await requireMaker(tx, who)
   const family = await accounts.lockTokensOf(tx, now, who.accountId, who.tokenIds)
-  if (who.signedIn) requireOwnScopes(who, scopes)
+  if (who.signedIn) requireOwnScopes(maker, scopes)
   const wanted = {
     name,
     scopes,
+    createdBy: maker.id,
     ...(expiresAt !== undefined && { expiresAt: toTime(expiresAt) }),
     ...(allowedIps && { allowedIps }),
   }
@@ -45,8 +48,8 @@ export async function createToken(tx: Tx, deps: EventDeps, who: Principal, input
 
 const toTime = (text: string | null): Date | null => (text === null ? null : new Date(text))
 
-function requireOwnScopes(who: Principal, scopes: string[]): void {
-  const missing = accounts.expandScopes(scopes).filter((scope) => !who.scopes.has(scope))
+function requireOwnScopes(maker: Maker, scopes: string[]): void {
+  const missing = accounts.expandScopes(scopes).filter((scope) => !maker.scopes.has(scope))
   if (missing.length > 0) throw apiError('missing_scope', `You cannot give a token what you may not do yourself: ${missing.join(', ')}`)
 }
 
@@ -62,12 +65,13 @@ export async function updateToken(tx: Tx, deps: EventDeps, who: Principal, id: s
   }
   const setsLimits = Object.keys(limits).length > 0
   if (setsLimits) requireRecentPassword(who, now)
+  const maker = await requireMaker(tx, who)
   const family = await accounts.lockTokensOf(tx, now, who.accountId, who.tokenIds)
   let token = await accounts.getToken(tx, who.accountId, id)
   if (name !== undefined) token = await accounts.renameToken(tx, id, name)
   const changes: FamilyChange[] = []
   if (setsLimits) {
-    if (who.signedIn && scopes) requireOwnScopes(who, scopes)
+    if (who.signedIn && scopes) requireOwnScopes(maker, scopes)
     changes.push(await accounts.setTokenLimits(tx, now, id, limits, family.at(-1)))
   }
   if (isActive === false) changes.push(await accounts.revokeToken(tx, now, id))
@@ -100,6 +104,24 @@ export async function deleteToken(tx: Tx, deps: EventDeps, id: string): Promise<
     revoked.map((row) => ({ ...row, revoked_at: at })),
   )
   return { token, deleted: deleted.map((row) => row.id) }
+}
+
+/**
+ * A hook of members. Revokes the tokens that a person made and that may do more than the person can now, with those made with them; returns their ids.
+ */
+export async function revokeTokensBeyond(
+  tx: Tx,
+  deps: EventDeps,
+  { accountId, userId }: { accountId: string; userId: string },
+  allowed: ReadonlySet<string>,
+): Promise<string[]> {
+  const now = deps.clock.now()
+  await accounts.lockTokensOf(tx, now, accountId, [])
+  const all: TokenRow[] = []
+  for (const { id } of await accounts.findTokensBeyond(tx, accountId, userId, [...allowed]))
+    all.push(...(await accounts.revokeToken(tx, now, id)).revoked)
+  await record(tx, deps, 'token.revoked', all)
+  return all.map(({ id }) => id)
 }
 
 export async function record(

@@ -9,8 +9,10 @@ import * as sql from './sql.ts'
 export { hashPassword, requireHashingRoom, verifyPassword, type HashClient } from './password-hash.ts'
 export { beginTotp, confirmTotp, removeTotp, consumeCode } from './totp.ts'
 export { countRecoveryCodes, renewRecoveryCodes } from './recovery-codes.ts'
+export { sendLinkMail } from './link-mail.ts'
 export { issuePasswordLink, issueSignUpLink, issueWelcomeLink, requireLink, usePasswordLink, useSignUpLink } from './one-time-links.ts'
 export {
+  accountIdsOf,
   dropLinksOf,
   findByEmail,
   findSignIn,
@@ -21,6 +23,7 @@ export {
   setName,
   setOperator,
   setPassword,
+  type ListedUser,
   type UserRow,
 } from './sql.ts'
 
@@ -53,16 +56,19 @@ export async function signUp(tx: Tx, now: Date, user: NewUser): Promise<sql.User
   return insert(tx, now, account.id, { ...user, isOperator: false })
 }
 
-/** Returns the first user of the account; creates one without a password if there is none. */
+/** By an invitation: whoever invited decides what the user may do, and there is no account of the user's own. */
+export const register = (tx: Tx, now: Date, user: NewUser): Promise<sql.UserRow> => insert(tx, now, null, { ...user, isOperator: false })
+
+/** Returns the first owner of the account; creates one without a password if there is none. */
 export async function ensureUser(tx: Tx, now: Date, account: { id: string; email: string; name: string }): Promise<sql.UserRow> {
-  const [first] = await sql.listUsers(tx, account.id)
+  const first = (await sql.listUsers(tx, account.id)).find(({ role }) => role === 'owner')
   return first ?? insert(tx, now, account.id, { email: account.email, name: account.name, passwordHash: null, isOperator: false })
 }
 
 async function insert(
   tx: Tx,
   now: Date,
-  accountId: string,
+  accountId: string | null,
   { email, name = '', passwordHash, isOperator }: { email: string; name?: string; passwordHash: string | null; isOperator: boolean },
 ): Promise<sql.UserRow> {
   const row = { id: newId(), account_id: accountId, email, name, password_hash: passwordHash, is_operator: isOperator, created_at: now }

@@ -1,4 +1,4 @@
-import { sql, type NotNull, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { sql, type NotNull, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { clientNetwork } from '../../kernel/net/client-network.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
@@ -18,6 +18,12 @@ export const findUser = (db: Queries, id: string) => db.maybe<UserRow>(sql`selec
 export const findByEmail = (db: Queries, email: string) =>
   db.maybe<UserRow>(sql`select ${allColumns('users')} from users where lower(email) = lower(${email})`)
 
+const accountIds = (userId: Sql) => sql`array(select account_id from members where user_id = ${userId} order by account_id)`
+
+/** The accounts of which the user is a member. */
+export const accountIdsOf = async (db: Queries, userId: string): Promise<string[]> =>
+  (await db.one<{ ids: string[] }>(sql`select ${accountIds(sql`${userId}`)} as ids`)).ids
+
 /** The user of a sign-in, and whether he signed in from that address before. */
 export const findSignIn = (db: Queries, email: string, ip: string) =>
   db.maybe<UserRow & { is_known_address: boolean }>(sql`
@@ -31,10 +37,19 @@ export const lockUser = (tx: Tx, id: string) =>
 export const hasOperator = async (db: Queries): Promise<boolean> =>
   (await db.maybe(sql`select from users where is_operator limit 1`)) !== undefined
 
+export interface ListedUser extends UserRow {
+  last_seen_at: Date | null
+  account_ids: string[]
+  /** In the account; null where all users are listed. */
+  role: Row<'members'>['role'] | null
+}
+
 export const listUsers = (db: Queries, accountId: string | null) =>
-  db.many<UserRow & { last_seen_at: Date | null }>(sql`
-    select ${allColumns('users', 'p')}, (select max(last_used_at) from known_ips a where a.user_id = p.id) as last_seen_at from users p
-    where ${accountId}::text is null or p.account_id = ${accountId} order by p.id`)
+  db.many<ListedUser>(sql`
+    select ${allColumns('users', 'p')}, (select max(last_used_at) from known_ips a where a.user_id = p.id) as last_seen_at,
+      ${accountIds(sql`p.id`)} as account_ids, m.role
+    from users p left join members m on m.user_id = p.id and m.account_id = ${accountId}
+    where ${accountId}::text is null or m.account_id is not null order by p.id`)
 
 export const setPassword = (tx: Tx, id: string, hash: string) => tx.run(sql`update users set password_hash = ${hash} where id = ${id}`)
 

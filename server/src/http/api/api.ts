@@ -123,6 +123,7 @@ export class Api {
       config: {
         operationId: spec.operationId,
         scope: spec.scope,
+        isPersonal: spec.isPersonal ?? false,
         requiresReauth: spec.requiresReauth ?? false,
         ...(spec.deprecated && { headers: deprecationHeaders(spec.deprecated) }),
         ...(method !== 'GET' && { offersDryRun: spec.query?.['dryRun'] !== undefined }),

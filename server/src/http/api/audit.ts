@@ -8,6 +8,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Overrides the operation id, where it does not say what was done. */
     auditedAs?: string
+    /** Overrides the account of a personal operation, which is all of the user's. */
+    auditedIn?: string
   }
 }
 
@@ -16,6 +18,8 @@ export interface AuditRecord {
   actorType: 'token' | 'person'
   actorId: string
   actorName: string
+  /** Who was signed in, or made the token. */
+  person: { id: string; name: string } | null
   ip: string
   requestId: string
   action: string
@@ -40,11 +44,12 @@ export function isAudited(request: FastifyRequest): boolean {
   return method !== 'GET' && method !== 'HEAD' && principal !== null && routeOptions.config.operationId !== undefined && !isDryRun(request)
 }
 
-export function toAuditRecord(request: FastifyRequest, status: number, code: string | null, data?: unknown): AuditRecord {
-  const { accountId, actorType, actorId, actorName } = request.principal
+/** One for each account that it concerns. */
+export function toAuditRecords(request: FastifyRequest, status: number, code: string | null, data?: unknown): AuditRecord[] {
+  const { actorType, actorId, actorName, person } = request.principal
   const { operationId = '', route = '' } = request.routeOptions.config
-  const who = { accountId, actorType, actorId, actorName, ip: request.ip, requestId: request.id }
-  return {
+  const who = { actorType, actorId, actorName, person, ip: request.ip, requestId: request.id }
+  const record = {
     ...who,
     action: request.auditedAs ?? operationId,
     method: request.method,
@@ -53,6 +58,13 @@ export function toAuditRecord(request: FastifyRequest, status: number, code: str
     status,
     code,
   }
+  return accountsOf(request).map((accountId) => ({ ...record, accountId }))
+}
+
+function accountsOf({ principal: { accountId, signedIn }, routeOptions: { config }, auditedIn }: FastifyRequest): string[] {
+  if (auditedIn !== undefined) return [auditedIn]
+  if (signedIn && config.isPersonal) return signedIn.accountIds
+  return accountId === '' ? [] : [accountId]
 }
 
 interface Visit {
@@ -62,25 +74,27 @@ interface Visit {
 }
 
 /** Of a call that is made without a principal, such as a sign-in, once it is known whose it is. */
-export const toUserAuditRecord = (
+export const toUserAuditRecords = (
   { ip, requestId, operation }: Visit,
-  user: { id: string; account_id: string; email: string },
+  user: { id: string; email: string; accountIds: string[] },
   status: number,
   code: string | null,
   ids: string[] = [],
-): AuditRecord => ({
-  accountId: user.account_id,
-  actorType: 'person',
-  actorId: user.id,
-  actorName: user.email,
-  ip,
-  requestId,
-  ...operation,
-  method: 'POST',
-  resourceIds: ids,
-  status,
-  code,
-})
+): AuditRecord[] =>
+  user.accountIds.map((accountId) => ({
+    accountId,
+    actorType: 'person',
+    actorId: user.id,
+    actorName: user.email,
+    person: { id: user.id, name: user.email },
+    ip,
+    requestId,
+    ...operation,
+    method: 'POST',
+    resourceIds: ids,
+    status,
+    code,
+  }))
 
 /** A client may send a secret in place of an id: only what looks like our id is kept. */
 const OUR_ID = /^c[0-9a-z]{24}$/

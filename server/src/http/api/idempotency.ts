@@ -27,10 +27,11 @@ interface KeyDeps {
   vault: Vault
 }
 
-/** The key of the request, or null without one. Of an answer that `isForActorOnly`, another actor's request is a different one. */
+/** The key of the request, or null without one. Of an answer that `isForActorOnly`, and of all to people, another actor's request is a different one: no
+ *  member is given the secrets of another's answer. */
 export function idempotencyOf(
   request: FastifyRequest,
-  { accountId, actorType, actorId }: Principal,
+  { accountId, actorType, actorId, signedIn }: Principal,
   isForActorOnly: boolean,
   vault: Vault,
 ): Idempotency | null {
@@ -39,7 +40,7 @@ export function idempotencyOf(
   if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))
     throw invalid('Idempotency-Key must be 1-255 visible ASCII characters', 'Idempotency-Key')
   // An HMAC: a body may contain a password, which a plain hash would make guessable.
-  const actor = isForActorOnly ? `\n${actorType} ${actorId}` : ''
+  const actor = isForActorOnly || signedIn ? `\n${actorType} ${actorId}` : ''
   return { key, accountId, fingerprint: vault.digest(`${request.method}\n${request.url}\n${JSON.stringify(bodyOf(request))}${actor}`) }
 }
 

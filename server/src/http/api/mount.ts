@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { addDuration } from '../../kernel/clock.ts'
 import { apiError, ApiError } from '../../kernel/errors.ts'
 import { Api, type ApiDeps } from './api.ts'
-import { isAudited, toAuditRecord } from './audit.ts'
+import { isAudited, toAuditRecords } from './audit.ts'
 import { isDryRun, refuseImpossibleDryRun } from './dry-run.ts'
 import type { Operation } from './operation.ts'
 import type { Authenticate, Principal } from './principal.ts'
@@ -28,7 +28,10 @@ export async function mountApi(app: FastifyInstance, mount: Mount, deps: ApiDeps
       scope.decorateRequest('principal', null as never)
       scope.decorateRequest('isStillAuthorized', function isStillAuthorized() {
         return mount.authenticate(this).then(
-          () => true,
+          ({ accountId, scopes, signedIn }) => {
+            const { scope } = this.routeOptions.config
+            return accountId === this.principal.accountId && !signedIn?.refusal && (!scope || scopes.has(scope))
+          },
           (error: unknown) => !(error instanceof ApiError), // an outage is no denial: checked again later
         )
       })
@@ -39,6 +42,7 @@ export async function mountApi(app: FastifyInstance, mount: Mount, deps: ApiDeps
         request.principal = await identify(mount, request, reply)
         await mount.rateLimit.limitActor(reply, request.principal)
         mount.requestGuard?.(request)
+        requireAccount(request)
         requireScope(request)
         requireRecentAuth(request, deps.clock.now())
         refuseImpossibleDryRun(request)
@@ -46,7 +50,8 @@ export async function mountApi(app: FastifyInstance, mount: Mount, deps: ApiDeps
       mount.hooks?.(scope)
       scope.addHook('onResponse', (request, reply, done) => {
         if (reply.statusCode >= 400 && isAudited(request))
-          deps.audit.recordDenied(toAuditRecord(request, reply.statusCode, String(reply.getHeader('x-error-code') ?? '') || null))
+          for (const record of toAuditRecords(request, reply.statusCode, String(reply.getHeader('x-error-code') ?? '') || null))
+            deps.audit.recordDenied(record)
         done()
       })
       scope.setNotFoundHandler(unrouted) // runs the hooks above for unknown paths too
@@ -69,11 +74,21 @@ async function identify(mount: Mount, request: FastifyRequest, reply: FastifyRep
   }
 }
 
-/** A user has all scopes of the account; the remaining ones are the operator's. */
+function requireAccount({ routeOptions, principal: { signedIn } }: FastifyRequest): void {
+  if (signedIn?.refusal && !routeOptions.config.isPersonal) throw signedIn.refusal
+}
+
+/** The scopes of resources are `resource:verb`; the remaining one is the operator's. */
 function requireScope({ routeOptions, principal }: FastifyRequest): void {
   const { scope } = routeOptions.config
-  if (!scope || principal.scopes.has(scope)) return
-  if (principal.signedIn) throw apiError('operator_only', 'Only an operator may do this')
+  if (scope) requireScopeOf(principal, scope)
+}
+
+/** For what looks the rights of the caller up again, in its transaction. */
+export function requireScopeOf(principal: Pick<Principal, 'scopes' | 'signedIn'>, scope: string): void {
+  if (principal.scopes.has(scope)) return
+  if (!scope.includes(':')) throw apiError('operator_only', 'Only an operator may do this')
+  if (principal.signedIn) throw apiError('missing_scope', `Your role in this account lacks the required scope: ${scope}`)
   throw apiError('missing_scope', `This token lacks the required scope: ${scope}`)
 }
 

@@ -5,7 +5,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Vault } from '../../kernel/crypto.ts'
 import type { Db, Tx } from '../../kernel/database/db.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import { toAuditRecord, type Audit } from './audit.ts'
+import { toAuditRecords, type Audit } from './audit.ts'
 import {
   claim,
   idempotencyOf,
@@ -131,7 +131,7 @@ function oneTransaction(
       tx.rollBack()
       return { stored: toStored(new ApiResponse(result.preview, 200)), replayed: false, isDryRun: true }
     }
-    deps.audit.recordSuccess(tx, toAuditRecord(request, result.status, null, result.data))
+    for (const record of toAuditRecords(request, result.status, null, result.data)) deps.audit.recordSuccess(tx, record)
     const stored = toStored(result)
     if (key) await storeResponse(tx, deps, key, key.canReread && isLarge(stored) ? { ...stored, body: null } : stored)
     return { stored, replayed: false }

@@ -29,7 +29,10 @@ const columnsOf = (resources: Map<string, Resource>): Column<AuditEntry>[] => [
     cell: ({ actor }) => (
       <div>
         <div>{actor.name}</div>
-        <div className="muted">{w.actors[actor.type] ?? actor.type}</div>
+        <div className="muted">
+          {w.actors[actor.type] ?? actor.type}
+          {actor.via === 'token' && actor.person && ` · ${actor.person.name}`}
+        </div>
       </div>
     ),
   },

@@ -3,6 +3,7 @@ import { ROUTES } from '@berth/sdk'
 
 const VERBS: Record<string, string> = {
   add: 'Added',
+  accept: 'Accepted',
   adjust: 'Adjusted',
   adopt: 'Adopted',
   announce: 'Announced',
@@ -19,10 +20,12 @@ const VERBS: Record<string, string> = {
   delete: 'Deleted',
   detach: 'Detached',
   end: 'Ended',
+  leave: 'Left',
   make: 'Created',
   open: 'Opened',
   rebuild: 'Rebuilt',
   redeliver: 'Resent',
+  register: 'Registered',
   remove: 'Removed',
   rename: 'Renamed',
   renew: 'Renewed',
@@ -75,6 +78,9 @@ export function actionName(action: string): string {
 const DASHBOARD_ACTIONS = [
   'signIn',
   'signOut',
+  'acceptInvitation',
+  'registerByInvitation',
+  'leaveAccount',
   'changePassword',
   'changeUser',
   'endSession',

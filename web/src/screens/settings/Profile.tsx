@@ -50,7 +50,7 @@ function ProfileForm({ session: { user, account, settings } }: { session: Sessio
       <Facts
         facts={[
           [w.email, user.email],
-          [w.account, <Copyable key="" text={account.id} what={w.account} />],
+          [w.account, <Copyable key="" text={account?.id ?? ''} what={w.account} />],
           [w.version, settings.version],
         ]}
       />

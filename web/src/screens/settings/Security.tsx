@@ -62,7 +62,7 @@ function Password() {
   )
 }
 
-function TwoFactor() {
+export function TwoFactor() {
   const [open, setOpen] = useState<'on' | 'off' | null>(null)
   const isOn = useQuery(sessionQuery).data?.user.totpEnabled ?? false
   const disable = useWrite<void, unknown>(() => apiRequest('DELETE', '/totp'), {

@@ -1,4 +1,6 @@
 import { Tabs } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { sessionQuery } from '../../api/session.ts'
 import { Page } from '../../ui/Page.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { settingsMessages as w } from '../../messages/settings.ts'
@@ -14,18 +16,21 @@ const NAMES = Object.keys(TABS) as Tab[]
 
 export default function Settings() {
   const { search, setSearch } = usePaging()
-  const tab = NAMES.find((name) => name === search.tab) ?? 'keys'
+  const scopes = useQuery(sessionQuery).data?.account?.scopes ?? []
+  const names = NAMES.filter((name) => name !== 'keys' || scopes.includes('tokens:read'))
+  const [first = 'security'] = names
+  const tab = names.find((name) => name === search.tab) ?? first
   return (
     <Page title={w.title}>
-      <Tabs value={tab} onChange={(next) => setSearch({ tab: next === 'keys' ? undefined : (next ?? undefined) })} keepMounted={false}>
+      <Tabs value={tab} onChange={(next) => setSearch({ tab: next === first ? undefined : (next ?? undefined) })} keepMounted={false}>
         <Tabs.List mb={20}>
-          {NAMES.map((name) => (
+          {names.map((name) => (
             <Tabs.Tab key={name} value={name}>
               {w.tabs[name]}
             </Tabs.Tab>
           ))}
         </Tabs.List>
-        {NAMES.map((name) => {
+        {names.map((name) => {
           const Content = TABS[name]
           return (
             <Tabs.Panel key={name} value={name}>

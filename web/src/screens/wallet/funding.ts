@@ -12,5 +12,5 @@ export interface Funding {
 /** How this user gets money into the wallet: by a deposit; without a payment provider operators give credit, and customers ask support. */
 export function fundingOf({ settings, user, account }: Session): Funding {
   if (settings.depositsOpen) return { to: '/wallet', ...w.deposit }
-  return user.isOperator ? { to: `/operator/accounts/${account.id}`, ...w.credit } : { to: '/tickets', ...w.support }
+  return user.isOperator && account ? { to: `/operator/accounts/${account.id}`, ...w.credit } : { to: '/tickets', ...w.support }
 }

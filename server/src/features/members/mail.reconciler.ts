@@ -1,0 +1,46 @@
+// Sends the mails of invitations. Each attempt makes a new link, because only the hash of one is stored.
+import { addDuration } from '../../kernel/clock.ts'
+import { newToken, sha256 } from '../../kernel/crypto.ts'
+import { MailError } from '../../kernel/net/smtp.ts'
+import { getAccount } from '../accounts/service.ts'
+import { reconciler, type Deps } from '../deps.ts'
+import { sendLinkMail } from '../users/service.ts'
+import { linkAt, PREFIX, SEND } from './invitations.ts'
+import * as sql from './sql.ts'
+
+/** Between attempts. */
+const PAUSE = '10m'
+const ATTEMPTS = 12
+
+export const mailInvitations = reconciler(SEND, '1m', async (deps) => {
+  if (deps.mailer) while (await mailNext(deps));
+})
+
+async function mailNext(deps: Deps): Promise<boolean> {
+  const { db, clock, log } = deps
+  const now = clock.now()
+  const secret = newToken(PREFIX)
+  const hash = sha256(secret)
+  const invitation = await db.tx((tx) => sql.claimMail(tx, now, hash, addDuration(now, PAUSE)))
+  if (!invitation) return false
+  const { id, email, inviter_name, role, mail_attempts, expires_at } = invitation
+  const account = await getAccount(db, invitation.account_id)
+  const url = linkAt(invitation.link_base, secret)
+  try {
+    await sendLinkMail(deps, email, {
+      subject: 'You are invited to an account',
+      paragraphs: [
+        `${inviter_name} invites you to the account ${account.name || account.email}, as ${role}.`,
+        `Accept until ${expires_at.toISOString().slice(0, 10)}: ${url}`,
+        'If you do not know who this is, do nothing: nobody learns whether you have an account.',
+      ],
+      url,
+    })
+    await sql.endMailing(db, id, hash)
+  } catch (err) {
+    log.warn({ err, invitationId: id }, 'sending invitation failed')
+    const isFinal = (err instanceof MailError && err.isFinal) || mail_attempts >= ATTEMPTS
+    if (isFinal) await sql.endMailing(db, id, hash)
+  }
+  return true
+}

@@ -1,0 +1,63 @@
+// Who may make whom what. Nobody gives more than they have, and only owners touch owners. The caller is looked up again under the lock of the
+// account: of two owners who demote each other at once, the second is none any more.
+import type { Principal } from '../../http/api/principal.ts'
+import { requireScopeOf } from '../../http/api/mount.ts'
+import type { Tx } from '../../kernel/database/db.ts'
+import { apiError, invalid, unauthorized } from '../../kernel/errors.ts'
+import { expandScopes, isWithin, lockAccount, scopesOf, tokenStates } from '../accounts/service.ts'
+import * as sql from './sql.ts'
+
+export interface Caller {
+  isOwner: boolean
+  scopes: ReadonlySet<string>
+}
+
+export interface Grant {
+  role: sql.MemberRow['role']
+  /** Of a custom role. */
+  scopes: string[]
+}
+
+/** Locks the members of the account. A token is no owner, whoever made it. */
+export async function lockAs(tx: Tx, now: Date, principal: Principal, scope: string): Promise<Caller> {
+  await lockAccount(tx, principal.accountId)
+  const caller = principal.signedIn ? await lookUpPerson(tx, principal) : await lookUpToken(tx, now, principal)
+  requireScopeOf({ ...principal, scopes: caller.scopes }, scope)
+  return caller
+}
+
+async function lookUpPerson(tx: Tx, { accountId, actorId }: Principal): Promise<Caller> {
+  const member = await sql.findMember(tx, accountId, actorId)
+  if (!member) throw notYours()
+  return { isOwner: member.role === 'owner', scopes: scopesOf(member) }
+}
+
+async function lookUpToken(tx: Tx, now: Date, { actorId, scopes }: Principal): Promise<Caller> {
+  const [state] = await tokenStates(tx, now, [actorId])
+  if (!state?.usable) throw unauthorized('API token has been revoked')
+  return { isOwner: false, scopes }
+}
+
+export const notYours = () => apiError('account_required', 'You are not a member of this account: choose one of yours')
+
+export function readGrant({ role, scopes }: { role: Grant['role']; scopes?: string[] }): Grant {
+  if (role !== 'custom' && scopes) throw invalid('scopes are given for the role custom only', 'scopes')
+  if (role === 'custom' && !scopes) throw invalid('the role custom needs scopes', 'scopes')
+  return { role, scopes: expandIfAny(scopes) }
+}
+
+const expandIfAny = (scopes: string[] | undefined): string[] => (scopes ? expandScopes(scopes) : [])
+
+export function requireMayGive(caller: Caller, grant: Grant): void {
+  if (grant.role === 'owner' && !caller.isOwner)
+    throw apiError('missing_scope', 'Only an owner who is signed in can make somebody an owner')
+  const missing = [...scopesOf(grant)].find((scope) => !caller.scopes.has(scope))
+  if (missing) throw apiError('missing_scope', `You can give only what you have yourself: you lack the scope ${missing}`)
+}
+
+export function requireMayChange(caller: Caller, member: sql.MemberRow): void {
+  if (member.role === 'owner' && !caller.isOwner)
+    throw apiError('missing_scope', 'Only an owner who is signed in can change or remove an owner')
+  if (!isWithin(scopesOf(member), caller.scopes))
+    throw apiError('missing_scope', 'This member has rights that you lack: only who has them all can change or remove the member')
+}

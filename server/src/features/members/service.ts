@@ -1,0 +1,117 @@
+// Members of an account. Every change holds the lock of the account, so that the last owner stays one.
+import type { Principal } from '../../http/api/principal.ts'
+import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
+import { apiError, invalid, notFound, unauthorized } from '../../kernel/errors.ts'
+import type { Account, UpdateAccount } from '../accounts/schema.ts'
+import { getAccount, isWithin, lockAccount, scopesOf, toAccount, updateAccount as setAccount } from '../accounts/service.ts'
+import type { Deps, EventDeps } from '../deps.ts'
+import { lockAs, notYours, readGrant, requireMayChange, requireMayGive, type Grant } from './rights.ts'
+import type { ChangedMember, Left, Member, RemovedMember, UpdateMember } from './schema.ts'
+import * as sql from './sql.ts'
+import { toMember } from './view.ts'
+
+export { previewInvitation, requireInvitation, useInvitation } from './invitations.ts'
+
+export const listMembers = async (db: Queries, accountId: string, page: PageRequest): Promise<Paged<Member>> =>
+  pageOf(page, await sql.countMembers(db, accountId), async (range) => (await sql.listMembers(db, accountId, range)).map(toMember))
+
+export async function changeMember(tx: Tx, deps: Deps, principal: Principal, id: string, input: UpdateMember): Promise<ChangedMember> {
+  const now = deps.clock.now()
+  const { accountId } = principal
+  const caller = await lockAs(tx, now, principal, 'members:update')
+  const member = await requireMember(tx, accountId, id)
+  requireMayChange(caller, member)
+  const grant = readGrant(input)
+  requireMayGive(caller, grant)
+  if (grant.role !== 'owner') await requireOtherOwner(tx, member)
+  await sql.setRole(tx, accountId, id, grant.role, grant.scopes)
+  const revokedTokenIds = await takeRights(tx, deps, accountId, id, grant)
+  return { ...toMember(await requireMember(tx, accountId, id)), revokedTokenIds }
+}
+
+export async function removeMember(tx: Tx, deps: Deps, principal: Principal, id: string): Promise<RemovedMember> {
+  const now = deps.clock.now()
+  const caller = await lockAs(tx, now, principal, 'members:delete')
+  const member = await requireMember(tx, principal.accountId, id)
+  requireMayChange(caller, member)
+  return { id, deleted: true, revokedTokenIds: await end(tx, deps, member) }
+}
+
+/** By the person, who needs no right for it. */
+export async function leaveAccount(tx: Tx, deps: Deps, { actorId }: Principal, accountId: string): Promise<Left> {
+  if (!(await sql.findMember(tx, accountId, actorId))) throw notFound('Account')
+  await lockAccount(tx, accountId)
+  const member = await sql.findMember(tx, accountId, actorId)
+  if (!member) throw notFound('Account')
+  return { accountId, left: true, revokedTokenIds: await end(tx, deps, member) }
+}
+
+async function end(tx: Tx, deps: EventDeps, member: sql.MemberRow): Promise<string[]> {
+  await requireOtherOwner(tx, member)
+  await sql.deleteMember(tx, member.account_id, member.user_id)
+  return takeRights(tx, deps, member.account_id, member.user_id, null)
+}
+
+/**
+ * What the person made in the account with more rights than are left ends with them: API tokens, whose secrets the person knows, and open
+ * invitations. It runs after the member's row was changed, for which whoever is making such a thing (`requireMaker`) is waited for.
+ */
+async function takeRights(tx: Tx, deps: EventDeps, accountId: string, userId: string, grant: Grant | null): Promise<string[]> {
+  const left: ReadonlySet<string> = grant ? scopesOf(grant) : new Set()
+  await sql.alignHome(tx, accountId, userId)
+  const invitations = await sql.listInvitationsBy(tx, accountId, userId)
+  const mayGive = (invitation: sql.InvitationRow): boolean =>
+    left.has('members:create') && isWithin(scopesOf(invitation), left) && (invitation.role !== 'owner' || grant?.role === 'owner')
+  const beyond = invitations.filter((each) => !mayGive(each)).map(({ id }) => id)
+  if (beyond.length > 0) await sql.revokeInvitations(tx, deps.clock.now(), accountId, beyond)
+  const ids: string[] = []
+  for (const hook of deps.hooks.onRightsTaken) ids.push(...(await hook(tx, deps, { accountId, userId }, left)))
+  return ids
+}
+
+export async function updateAccount(tx: Tx, { clock }: Deps, principal: Principal, input: UpdateAccount): Promise<Account> {
+  const { name, requireTwoFactor } = input
+  const { accountId } = principal
+  if (name === undefined && requireTwoFactor === undefined) throw invalid('give at least one of name and requireTwoFactor')
+  const caller = await lockAs(tx, clock.now(), principal, 'account:update')
+  if (requireTwoFactor !== undefined) await requireMaySetTotp(tx, principal, caller.isOwner, requireTwoFactor)
+  await setAccount(tx, accountId, name ?? null, requireTwoFactor ?? null)
+  return toAccount(await getAccount(tx, accountId))
+}
+
+/** Who switches it on must not be the first to be shut out by it. */
+async function requireMaySetTotp(tx: Tx, { accountId, actorId }: Principal, isOwner: boolean, isOn: boolean): Promise<void> {
+  if (!isOwner) throw apiError('missing_scope', 'Only an owner who is signed in can change whether two-factor authentication is required')
+  if (isOn && !(await sql.findMember(tx, accountId, actorId))?.has_totp)
+    throw apiError('two_factor_required', 'Switch on two-factor authentication for yourself before you require it of others')
+}
+
+async function requireMember(tx: Tx, accountId: string, id: string): Promise<sql.ShownMember> {
+  const member = await sql.findMember(tx, accountId, id)
+  if (!member) throw notFound('Member')
+  return member
+}
+
+async function requireOtherOwner(tx: Tx, { account_id, role }: sql.MemberRow): Promise<void> {
+  if (role === 'owner' && (await sql.countOwners(tx, account_id)) === 1)
+    throw apiError('invalid_state', 'The account must keep an owner: make another member an owner first')
+}
+
+export interface Maker {
+  /** Null where nobody knows who made the token. */
+  id: string | null
+  /** What the caller may do, as it is now. */
+  scopes: ReadonlySet<string>
+}
+
+/**
+ * The person under whose name something is made that outlives the request, such as an API token. The membership is held until the transaction
+ * ends: who is removed or may do less meanwhile makes nothing with the rights of before.
+ */
+export async function requireMaker(tx: Tx, { accountId, person, signedIn, scopes }: Principal): Promise<Maker> {
+  if (!person) return { id: null, scopes }
+  const member = await sql.holdMember(tx, accountId, person.id)
+  if (!member) throw signedIn ? notYours() : unauthorized('API token has been revoked')
+  return { id: person.id, scopes: signedIn ? scopesOf(member) : scopes }
+}

@@ -1,0 +1,130 @@
+import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
+
+export type MemberRow = Row<'members'>
+export type InvitationRow = Row<'invitations'>
+
+export interface ShownMember extends MemberRow {
+  email: string
+  name: string
+  has_totp: boolean
+}
+
+const shown = sql`${allColumns('members', 'm')}, u.email, u.name, u.totp_enabled_at is not null as has_totp`
+
+export const countMembers = async (db: Queries, accountId: string): Promise<number> =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from members where account_id = ${accountId}`)).count)
+
+export const listMembers = (db: Queries, accountId: string, range: PageRange) =>
+  db.many<ShownMember>(sql`
+    select ${shown} from members m join users u on u.id = m.user_id where m.account_id = ${accountId} ${newestFirst(sql`m.user_id`, range)}`)
+
+export const findMember = (db: Queries, accountId: string, userId: string) =>
+  db.maybe<ShownMember>(sql`
+    select ${shown} from members m join users u on u.id = m.user_id where m.account_id = ${accountId} and m.user_id = ${userId}`)
+
+/** Holds the member against removal and change until the transaction ends. */
+export const holdMember = (tx: Tx, accountId: string, userId: string) =>
+  tx.maybe<MemberRow>(sql`
+    select ${allColumns('members')} from members where account_id = ${accountId} and user_id = ${userId} for share`)
+
+export const isMember = async (db: Queries, accountId: string, email: string): Promise<boolean> =>
+  (await db.maybe(sql`
+    select from members m join users u on u.id = m.user_id where m.account_id = ${accountId} and lower(u.email) = lower(${email})`)) !==
+  undefined
+
+export const countAccountsOf = async (db: Queries, userId: string): Promise<number> =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from members where user_id = ${userId}`)).count)
+
+export const countOwners = async (tx: Tx, accountId: string): Promise<number> =>
+  Number((await tx.one<{ count: bigint }>(sql`select count(*) from members where account_id = ${accountId} and role = 'owner'`)).count)
+
+export const insertMember = (tx: Tx, row: MemberRow) =>
+  tx.run(sql`
+    insert into members (account_id, user_id, role, scopes, created_at)
+    values (${row.account_id}, ${row.user_id}, ${row.role}, ${row.scopes}, ${row.created_at}) on conflict do nothing`)
+
+export const setRole = (tx: Tx, accountId: string, userId: string, role: MemberRow['role'], scopes: string[]) =>
+  tx.run(sql`update members set role = ${role}, scopes = ${scopes} where account_id = ${accountId} and user_id = ${userId}`)
+
+export const deleteMember = (tx: Tx, accountId: string, userId: string) =>
+  tx.run(sql`delete from members where account_id = ${accountId} and user_id = ${userId}`)
+
+/** The version before gives a user every right in the account of the row: that must be one the user owns. */
+export const alignHome = (tx: Tx, accountId: string, userId: string) =>
+  tx.run(sql`
+    update users u set account_id = case when owns then coalesce(u.account_id, ${accountId}) else nullif(u.account_id, ${accountId}) end
+    from (select exists (select from members where account_id = ${accountId} and user_id = ${userId} and role = 'owner') as owns) found
+    where u.id = ${userId}`)
+
+const isOpen = (now: Date) => sql`status = 'OPEN' and expires_at > ${now}`
+
+export const countInvitations = async (db: Queries, now: Date, accountId: string): Promise<number> =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from invitations where account_id = ${accountId} and ${isOpen(now)}`)).count)
+
+export const listInvitations = (db: Queries, now: Date, accountId: string, range: PageRange) =>
+  db.many<InvitationRow>(sql`
+    select ${allColumns('invitations')} from invitations where account_id = ${accountId} and ${isOpen(now)} ${newestFirst(sql`id`, range)}`)
+
+export const listInvitationsBy = (tx: Tx, accountId: string, userId: string) =>
+  tx.many<InvitationRow>(sql`
+    select ${allColumns('invitations')} from invitations where account_id = ${accountId} and invited_by = ${userId} and status = 'OPEN'`)
+
+/** How many invitations an account has made since then, also those that have ended. */
+export const countSince = async (tx: Tx, accountId: string, since: Date): Promise<number> =>
+  Number(
+    (await tx.one<{ count: bigint }>(sql`select count(*) from invitations where account_id = ${accountId} and created_at > ${since}`))
+      .count,
+  )
+
+/** How many mails with invitations an address was sent since then, by all accounts. The lock keeps two from being counted at once. */
+export async function countMailsTo(tx: Tx, email: string, since: Date): Promise<number> {
+  await tx.run(sql`select pg_advisory_xact_lock(hashtextextended('invitation ' || lower(${email}), 0))`)
+  const { count } = await tx.one<{ count: bigint }>(sql`
+    select count(*) from invitations where lower(email) = lower(${email}) and is_mailed and created_at > ${since}`)
+  return Number(count)
+}
+
+export const insertInvitation = (tx: Tx, row: InvitationRow) =>
+  tx.maybe<InvitationRow>(sql`
+    insert into invitations (${allColumns('invitations')})
+    values (${row.id}, ${row.account_id}, ${row.email}, ${row.role}, ${row.scopes}, ${row.hash}, ${row.invited_by}, ${row.inviter_name},
+      ${row.is_mailed}, ${row.link_base}, ${row.mail_attempts}, ${row.mail_due_at}, ${row.status}, ${row.created_at}, ${row.expires_at})
+    on conflict do nothing returning ${allColumns('invitations')}`)
+
+/** Makes room for another invitation of the address. */
+export const expireInvitation = (tx: Tx, now: Date, accountId: string, email: string) =>
+  tx.run(sql`
+    update invitations set status = 'EXPIRED', mail_due_at = null
+    where account_id = ${accountId} and lower(email) = lower(${email}) and status = 'OPEN' and expires_at <= ${now}`)
+
+export const revokeInvitations = (tx: Tx, now: Date, accountId: string, ids: string[]) =>
+  tx.run(sql`
+    update invitations set status = 'REVOKED', mail_due_at = null
+    where account_id = ${accountId} and id = any(${ids}::text[]) and ${isOpen(now)}`)
+
+export const findByLink = (db: Queries, now: Date, hash: Buffer) =>
+  db.maybe<InvitationRow>(sql`select ${allColumns('invitations')} from invitations where hash = ${hash} and ${isOpen(now)}`)
+
+/** Of several who use a link at once, one gets the row. */
+export const acceptInvitation = (tx: Tx, now: Date, id: string) =>
+  tx.run(sql`update invitations set status = 'ACCEPTED', mail_due_at = null where id = ${id} and ${isOpen(now)}`)
+
+/** Each takes the next link: only its hash is stored, so one whose mail may not have arrived is replaced. */
+export const claimMail = (tx: Tx, now: Date, hash: Buffer, dueAt: Date) =>
+  tx.maybe<InvitationRow>(sql`
+    with due as (
+      select id from invitations where mail_due_at <= ${now} and ${isOpen(now)} order by mail_due_at limit 1 for update skip locked)
+    update invitations i set hash = ${hash}, mail_attempts = mail_attempts + 1, mail_due_at = ${dueAt} from due where i.id = due.id
+    returning ${allColumns('invitations', 'i')}`)
+
+/** `hash` is that of the link which was sent. */
+export const endMailing = (db: Queries, id: string, hash: Buffer) =>
+  db.run(sql`update invitations set mail_due_at = null where id = ${id} and hash = ${hash}`)
+
+export const isSameAddress = async (db: Queries, one: string, other: string): Promise<boolean> =>
+  (await db.one<{ same: boolean }>(sql`select lower(${one}::text) = lower(${other}::text) as same`)).same
+
+export const dropOld = (db: Queries, before: Date) => db.run(sql`delete from invitations where expires_at < ${before}`)
