@@ -11,7 +11,13 @@ const show = defineCommand({
   run: async ({ berth }) =>
     details(
       await berth.account.get(),
-      { Email: (each) => each.email, Name: (each) => each.name, Id: (each) => each.id, Created: (each) => time(each.createdAt) },
+      {
+        Email: (each) => each.email,
+        Name: (each) => each.name,
+        Id: (each) => each.id,
+        'Requires two-factor': (each) => (each.requireTwoFactor ? 'yes' : 'no'),
+        Created: (each) => time(each.createdAt),
+      },
       ({ email }: { email?: string }) => email ?? '',
     ),
 })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { givenBrowser } from '../../../test/browser.ts'
+import { givenBrowser, givenMember } from '../../../test/browser.ts'
 import { connectTo, TIMEOUT } from '../../../test/console-client.ts'
 import { deposit } from '../../../test/deposit.ts'
 import { testApp } from '../../../test/harness.ts'
@@ -58,6 +58,18 @@ describe('a session whose end was not notified', async () => {
     app.clock.advance('61s')
     await pruneConsoles.runOnce(app.deps)
     expect(await app.db.many(sql`select from console_sessions where vm_id = ${vmId}`)).toEqual([])
+  })
+
+  test.each([
+    ['is removed from the account', sql`delete from members where role = 'operator'`],
+    ['may no longer open consoles', sql`update members set role = 'billing' where role = 'operator'`],
+    ['lacks the two-factor authentication that the account now requires', sql`update accounts set requires_totp = true`],
+  ])('ends when the member who opened it %s', async (_, change) => {
+    const { vmId, customer } = await opened()
+    const member = await givenMember(app, customer.accountId, 'operator')
+    const { client } = await openedBy(member, vmId, '/v1')
+    await app.db.run(change)
+    expect(await client.closed).toMatchObject({ code: 4008 })
   })
 
   test('ends when the token that opened it is revoked', async () => {

@@ -2,11 +2,12 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { givenBrowser } from '../../../test/browser.ts'
+import { givenBrowser, givenMember } from '../../../test/browser.ts'
 import { connectTo } from '../../../test/console-client.ts'
 import { deposit } from '../../../test/deposit.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sampleEvent } from '../../../test/sample-event.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { recordEvent } from '../events/service.ts'
 
 const SOON = { timeout: 10_000 }
@@ -14,8 +15,9 @@ const app = await testApp()
 await app.app.listen({ host: '127.0.0.1', port: 0 })
 const { port } = app.app.server.address() as AddressInfo
 
-async function listen(cookie: string | undefined) {
-  const headers = { accept: 'text/event-stream, application/problem+json', cookie, 'sec-fetch-site': 'same-origin' }
+async function listen(cookie: string | undefined, account?: string) {
+  const named = account && { 'x-account-id': account }
+  const headers = { accept: 'text/event-stream, application/problem+json', cookie, 'sec-fetch-site': 'same-origin', ...named }
   const request = get({ host: '127.0.0.1', port, path: '/api/dashboard/v1/events', headers })
   const [response] = (await once(request, 'response')) as [IncomingMessage]
   expect([response.statusCode, response.headers['content-type']]).toEqual([200, 'text/event-stream'])
@@ -48,6 +50,23 @@ test('the event stream does not extend the session, and stops when it ends', asy
   await ended
   expect(stream.text().match(/event: vm.created/g)).toHaveLength(1)
   expect((await read('/session')).status).toBe(401)
+})
+
+test.each([
+  ['is removed from the account', sql`delete from members where role = 'operator'`],
+  ['may no longer read events', sql`update members set role = 'custom', scopes = '{vms:read}' where role = 'operator'`],
+])('the event stream stops when its member %s', async (_, change) => {
+  const { person: owner } = await givenBrowser(app)
+  const member = await givenMember(app, owner.accountId, 'operator')
+  const stream = await listen(member.cookie(), owner.accountId)
+  await happen(owner.accountId)
+  await expect.poll(stream.text, SOON).toContain('event: vm.created')
+  await app.db.run(change)
+  const ended = once(stream.response, 'end')
+  app.clock.advance('1h')
+  await happen(owner.accountId)
+  await ended
+  expect(stream.text().match(/event: vm.created/g)).toHaveLength(1)
 })
 
 test('a VM console opens for a browser session, and not for a cross-site page', async () => {
