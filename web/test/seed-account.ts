@@ -13,6 +13,9 @@ export interface SeededAccount {
 
 type Naming = (what: string) => string
 
+/** What a label may consist of. */
+const labelOf = (text: string): string => text.replace(/[^A-Za-z0-9._-]/g, '').slice(0, 63)
+
 export async function seedAccount(berth: Berth, name: Naming = (what) => what): Promise<SeededAccount> {
   const [regions, templates, plans] = await Promise.all([berth.regions.list(), berth.osTemplates.list(), berth.plans.list()])
   const regionId = regions[0]!.id
@@ -48,7 +51,7 @@ export async function seedAccount(berth: Berth, name: Naming = (what) => what): 
   await berth.waitForAction(await berth.snapshots.create(vmId, { name: name('before'), description: name('a clean state') }))
   await berth.waitForAction(await berth.backups.create(vmId, { name: name('weekly') }))
   await seedVolumes(berth, name, regionId, vmId)
-  const { actionId } = await berth.images.create({ name: name('golden'), vmId, labels: { team: name('web').slice(0, 63) } })
+  const { actionId } = await berth.images.create({ name: name('golden'), vmId, labels: { team: labelOf(name('web')) } })
   await berth.waitForAction({ vmId, actionId })
   await berth.waitForAction(await berth.vms.stop(second!.vmId))
   const ticket = await berth.tickets.create({ subject: name('a question'), body: `${name('hello')}\n${name('how are you')}` })
@@ -57,7 +60,7 @@ export async function seedAccount(berth: Berth, name: Naming = (what) => what): 
 
 async function seedVolumes(berth: Berth, name: Naming, regionId: string, vmId: string): Promise<void> {
   await berth.volumes.create({ name: name('spare'), sizeGiB: 1, regionId, isProtected: true })
-  const { id } = await berth.volumes.create({ name: name('data'), sizeGiB: 10, regionId, labels: { team: name('web').slice(0, 63) } })
+  const { id } = await berth.volumes.create({ name: name('data'), sizeGiB: 10, regionId, labels: { team: labelOf(name('web')) } })
   await berth.waitForAction(await berth.volumes.attach(id, { vmId }))
 }
 
