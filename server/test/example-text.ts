@@ -22,6 +22,7 @@ const REPLACED: [RegExp, string][] = [
   [/v1,[\w+/=]+/g, 'v1,…'],
   [/(webhook-timestamp\\?":\s*\\?")\d+/g, '$11801396800'],
   [/\bvm[a-z]_[\w-]+/g, 'vmc_…'],
+  [/\binv_\w+/g, 'inv_…'],
   [/(\/invoices\/)[\w.-]{20,}/g, '$1…'],
   [/expires=\d+&signature=[\w-]+/g, 'expires=…&signature=…'],
   [/iVBORw0KGgo[\w+/=]+/g, 'iVBORw0KGgo…'],
