@@ -34,6 +34,7 @@ const who = {
   actorType: 'token' as const,
   tokenIds: [],
   person: null,
+  hasBudget: false,
   signedIn: null,
   actorName: 'bench',
   actorId: 'bench',

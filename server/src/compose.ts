@@ -19,6 +19,7 @@ import { serveInvoices } from './features/invoices/page.ts'
 import { servePayments } from './features/payments/stripe-webhook-endpoint.ts'
 import { openPayments } from './features/payments/create-provider.ts'
 import { bySession } from './features/sessions/authenticate.ts'
+import { BUDGET_HEADERS, sendBudgetHeaders } from './features/tokens/budget-headers.ts'
 import { sendNewCookies } from './features/sessions/cookie.ts'
 import { serveSignIn, type SignInRoutes } from './features/sessions/sign-in.routes.ts'
 import { readAuthorityFiles, type AuthorityStore } from './host-setup/authority-files.ts'
@@ -245,12 +246,13 @@ export async function openApi({ deps }: Core, options: { isOnlyProcess: boolean 
     pages: createStaticSite(config.webDir, config.publicUrl),
     isDraining: () => health.isDraining(),
   })
-  allowOrigins(app, PUBLIC_PREFIX, config.corsOrigins)
+  allowOrigins(app, PUBLIC_PREFIX, config.corsOrigins, BUDGET_HEADERS)
   const health = serveHealth(app, db, MIGRATIONS)
   health.check('host', async () =>
     (await listHosts(db)).length > 0 ? null : 'no hosts: berthd up sets up this machine, berthd host add adds another',
   )
-  const mount = { prefix: PUBLIC_PREFIX, authenticate: tokens.authenticate, hasWorked: tokens.hasWorked, rateLimit: limits }
+  const { authenticate, hasWorked } = tokens
+  const mount = { prefix: PUBLIC_PREFIX, authenticate, hasWorked, rateLimit: limits, hooks: sendBudgetHeaders(deps) }
   const operations = await mountApi(app, mount, deps, (api) => routes.forEach((each) => each(api, deps)))
   const dashboard = await openDashboard(app, deps, { limits, counters, runChecks: health.runChecks })
   const consoles = await serveConsoles(app, deps, { rateLimit: limits })

@@ -284,7 +284,10 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   deleteSshKey: withId((fixture) => fixture.key()),
 
   listTokens: nothing,
-  createToken: async () => ({ body: { name: 'ci', scopes: ['vms:read'] }, otherScopes: ['vms:read'] }),
+  createToken: async () => ({
+    body: { name: 'ci', scopes: ['vms:read'], budget: { monthlyAmount: '50.00', maxVms: 5, labelSelector: 'env=ci' } },
+    otherScopes: ['vms:read'],
+  }),
   getToken: withId((fixture) => fixture.token()),
   updateToken: withId((fixture) => fixture.token(), { name: 'renamed' }),
   revokeToken: withId((fixture) => fixture.token()),

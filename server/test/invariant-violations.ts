@@ -91,6 +91,11 @@ export const violationSetups: Record<string, ViolationSetup> = {
   'charges.as_ordered': ({ vmId }) => [
     sql`update workflow_runs set input = input || '{"chargedCents": "1"}' where subject_id = ${vmId} and label = 'CREATE'`,
   ],
+  'budgets.never_overdrawn': ({ accountId, vmId, now }) => [
+    sql`insert into budget_entries (subject_type, subject_id, month, number, account_id, reference_id, kind, cents, used_after_cents, limit_cents, created_at)
+      select 'TOKEN', 'planted', '2026-01-01', number, account_id, reference_id, 'CHARGE', -amount_cents, -amount_cents, -amount_cents - 1, ${now}
+      from wallet_transactions where account_id = ${accountId} and reference_id = ${vmId} and type = 'VM_CHARGE'`,
+  ],
   'charges.refunds': (fixture) => [entry(fixture, 'VM_REFUND', 100_000, fixture.vmId)],
   'charges.first_month': (fixture) => [entry(fixture, 'VM_CHARGE', -100, fixture.vmId)],
   'ledger.causes': (fixture) => [

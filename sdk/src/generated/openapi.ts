@@ -1093,6 +1093,12 @@ export interface components {
             timestamp: string;
             data: components["schemas"]["MaintenanceEventData"];
         };
+        BudgetLimits: {
+            /** @description Decimal with two places; null = no limit */
+            monthlyAmount: string | null;
+            maxVms: number | null;
+            labelSelector: string | null;
+        };
         EventToken: {
             id: string;
             name: string;
@@ -1122,6 +1128,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             createdAt: string;
+            budget: components["schemas"]["BudgetLimits"] | null;
         };
         TokenEventData: {
             token: components["schemas"]["EventToken"];
@@ -1389,6 +1396,18 @@ export interface components {
              */
             createdAt: string;
         };
+        Budget: {
+            /** @description Decimal with two places; null = no limit */
+            monthlyAmount: string | null;
+            maxVms: number | null;
+            labelSelector: string | null;
+            /** @description What was charged through it in this calendar month (UTC), renewals included, less what was given back */
+            used: string;
+            /** @description What can still be charged this month: no more than is left to the tokens that it was made with */
+            remaining: string | null;
+            /** @description VMs that were created through it and exist */
+            vms: number;
+        };
         Token: {
             id: string;
             name: string;
@@ -1424,6 +1443,7 @@ export interface components {
              */
             lastUsedAt: string | null;
             lastUsedIp: string | null;
+            budget: components["schemas"]["Budget"] | null;
         };
         NewToken: {
             id: string;
@@ -1460,6 +1480,7 @@ export interface components {
              */
             lastUsedAt: string | null;
             lastUsedIp: string | null;
+            budget: components["schemas"]["Budget"] | null;
             /** @description The token itself: shown this once */
             secret: string;
         };
@@ -2755,7 +2776,7 @@ export interface components {
             webhookId: string;
         };
         /** @enum {string} */
-        ErrorCode: "invalid_json" | "malformed_request" | "validation_failed" | "unauthorized" | "wrong_credentials" | "wrong_totp" | "insufficient_funds" | "missing_scope" | "account_required" | "two_factor_required" | "origin_not_allowed" | "https_required" | "operator_only" | "reauthentication_required" | "sign_up_closed" | "not_found" | "method_not_allowed" | "request_timeout" | "busy" | "invalid_state" | "protected" | "in_use" | "already_exists" | "networks_overlap" | "networks_lost" | "idempotency_in_progress" | "link_gone" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "too_many_idempotency_keys" | "plan_not_larger" | "unavailable" | "incompatible" | "quota_exceeded" | "region_mismatch" | "url_not_allowed" | "rate_limited" | "headers_too_large" | "internal_error" | "no_capacity" | "service_unavailable";
+        ErrorCode: "invalid_json" | "malformed_request" | "validation_failed" | "unauthorized" | "wrong_credentials" | "wrong_totp" | "insufficient_funds" | "budget_exceeded" | "missing_scope" | "account_required" | "two_factor_required" | "origin_not_allowed" | "https_required" | "operator_only" | "reauthentication_required" | "sign_up_closed" | "not_found" | "method_not_allowed" | "request_timeout" | "busy" | "invalid_state" | "protected" | "in_use" | "already_exists" | "networks_overlap" | "networks_lost" | "idempotency_in_progress" | "link_gone" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "too_many_idempotency_keys" | "plan_not_larger" | "unavailable" | "incompatible" | "quota_exceeded" | "region_mismatch" | "url_not_allowed" | "rate_limited" | "headers_too_large" | "internal_error" | "no_capacity" | "service_unavailable";
     };
     responses: never;
     parameters: never;
@@ -2821,6 +2842,7 @@ export type VolumeSnapshotEvent = components['schemas']['VolumeSnapshotEvent'];
 export type Maintenance = components['schemas']['Maintenance'];
 export type MaintenanceEventData = components['schemas']['MaintenanceEventData'];
 export type MaintenanceEvent = components['schemas']['MaintenanceEvent'];
+export type BudgetLimits = components['schemas']['BudgetLimits'];
 export type EventToken = components['schemas']['EventToken'];
 export type TokenEventData = components['schemas']['TokenEventData'];
 export type TokenEvent = components['schemas']['TokenEvent'];
@@ -2836,6 +2858,7 @@ export type CreateDeposit = components['schemas']['CreateDeposit'];
 export type InvoiceSummary = components['schemas']['InvoiceSummary'];
 export type Invoice = components['schemas']['Invoice'];
 export type AuditEntry = components['schemas']['AuditEntry'];
+export type Budget = components['schemas']['Budget'];
 export type Token = components['schemas']['Token'];
 export type NewToken = components['schemas']['NewToken'];
 export type RevokedToken = components['schemas']['RevokedToken'];
@@ -3719,6 +3742,14 @@ export interface operations {
                     expiresAt?: (string | null) | undefined;
                     /** @description Addresses and ranges such as 10.0.0.0/8 from which it may be used; empty = from everywhere */
                     allowedIps?: string[] | undefined;
+                    budget?: ({
+                        /** @description What may be charged through it in a calendar month (UTC), for example "50.00"; null = no limit */
+                        monthlyAmount?: (string | null) | undefined;
+                        /** @description How many VMs that were created through it may exist at a time; null = no limit */
+                        maxVms?: (number | null) | undefined;
+                        /** @description It can be charged only for what has labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not); null = for everything */
+                        labelSelector?: (string | null) | undefined;
+                    } | null) | undefined;
                 };
             };
         };
@@ -3813,6 +3844,14 @@ export interface operations {
                     expiresAt?: (string | null) | undefined;
                     /** @description Addresses and ranges such as 10.0.0.0/8 from which it may be used; empty = from everywhere */
                     allowedIps?: string[] | undefined;
+                    budget?: ({
+                        /** @description What may be charged through it in a calendar month (UTC), for example "50.00"; null = no limit */
+                        monthlyAmount?: (string | null) | undefined;
+                        /** @description How many VMs that were created through it may exist at a time; null = no limit */
+                        maxVms?: (number | null) | undefined;
+                        /** @description It can be charged only for what has labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not); null = for everything */
+                        labelSelector?: (string | null) | undefined;
+                    } | null) | undefined;
                     /**
                      * @description Revokes it for good; it stays listed
                      * @constant

@@ -67,6 +67,27 @@ const refunds = invariant(
     group by reference_id having sum(amount_cents) > 0 and max(created_at) >= ${since}`,
 )
 
+const budgets = invariant(
+  'budgets.never_overdrawn',
+  'No charge that a token asked for went beyond its budget or made one VM too many, and what is used of budgets is what the ledger has',
+  ({ since }) => sql`
+    select e.subject_id as id, format('entry %s charged %s cents, after which %s of %s were used', e.number, e.cents, e.used_after_cents, e.limit_cents) as what
+    from budget_entries e where e.kind = 'CHARGE' and e.cents > 0 and e.used_after_cents > e.limit_cents and e.created_at >= ${since}
+    union all
+    select e.subject_id, format('entry %s ends at %s cents, but %s before it and its own %s make another sum', e.number, e.used_after_cents,
+      coalesce(p.used_after_cents, 0), e.cents)
+    from budget_entries e left join lateral (select used_after_cents from budget_entries p where p.subject_type = e.subject_type
+      and p.subject_id = e.subject_id and p.month = e.month and p.number < e.number order by p.number desc limit 1) p on true
+    where e.created_at >= ${since} and (e.used_after_cents <> coalesce(p.used_after_cents, 0) + e.cents or e.used_after_cents < 0)
+    union all
+    select e.subject_id, format('entry %s has %s cents, and the ledger %s', e.number, e.cents, coalesce(t.amount_cents::text, 'nothing'))
+    from budget_entries e left join wallet_transactions t on t.account_id = e.account_id and t.number = e.number
+    where e.created_at >= ${since} and (t.id is null or (e.kind <> 'REFUND' and e.cents <> -t.amount_cents) or (e.kind = 'REFUND' and -e.cents > t.amount_cents))
+    union all
+    select r.subject_id, format('VM %s was one of %s, of which there may be %s', r.vm_id, r.vms_after, r.max_vms)
+    from budget_resources r where r.vms_after > r.max_vms`,
+)
+
 const ordered = invariant(
   'charges.as_ordered',
   'Each VM of a request was charged what its action says',
@@ -125,6 +146,7 @@ export const moneyInvariants: Invariant[] = [
   paidFor,
   charged,
   ordered,
+  budgets,
   refunds,
   firstMonth,
   causes,

@@ -227,6 +227,38 @@ export interface Tables {
     tick: bigint
     used_bytes: bigint
   }
+  budget_entries: {
+    subject_type: string
+    subject_id: string
+    month: Date
+    number: number
+    account_id: string
+    reference_id: string
+    kind: 'CHARGE' | 'RENEWAL' | 'REFUND'
+    cents: bigint
+    used_after_cents: bigint
+    limit_cents: bigint | null
+    created_at: Date
+  }
+  budget_resources: {
+    subject_type: string
+    subject_id: string
+    vm_id: string | null
+    volume_id: string | null
+    address_id: string | null
+    image_id: string | null
+    reference_id: string
+    vms_after: number | null
+    max_vms: number | null
+  }
+  budgets: {
+    subject_type: string
+    subject_id: string
+    account_id: string
+    monthly_cents: bigint | null
+    max_vms: number | null
+    label_selector: string | null
+  }
   catalog_values: {
     name: string
     value: bigint
@@ -1464,6 +1496,9 @@ export const COLUMNS: Record<keyof Tables, string> = {
   backup_targets: 'id, region_id, kind, endpoint, bucket, prefix, region_name, access_key, secret_key, bandwidth_mib, lock_days, created_at',
   backups: 'id, vm_id, account_id, host_id, os_template_id, name, type, status, parent_id, depth, size_bytes, checksum, run_id, started_at, completed_at, expires_at, error, delete_reason, is_tombstone, next_try_at, missing_since, created_at, counted_gib, price_cents, staging_host_id, consistency, target_id, disk_gib, is_extra, verification, verified_at, verification_error, restore_seconds, boot_seconds, labels',
   bandwidth_baselines: 'vm_id, mac, epoch, received_bytes, sent_bytes, tick, used_bytes',
+  budget_entries: 'subject_type, subject_id, month, number, account_id, reference_id, kind, cents, used_after_cents, limit_cents, created_at',
+  budget_resources: 'subject_type, subject_id, vm_id, volume_id, address_id, image_id, reference_id, vms_after, max_vms',
+  budgets: 'subject_type, subject_id, account_id, monthly_cents, max_vms, label_selector',
   catalog_values: 'name, value',
   console_sessions: 'vm_id, type, id, account_id, opened_at, alive_until',
   console_tokens: 'secret_hash, vm_id, account_id, actor_id, type, expires_at, used_at',

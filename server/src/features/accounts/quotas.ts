@@ -22,7 +22,9 @@ export async function reserveQuotas(
   kept: Record<string, FindKept> = {},
 ): Promise<void> {
   const taken = new Set((await sql.addToQuotas(tx, accountId, amounts)).map((row) => row.name))
-  for (const [name, amount] of Object.entries(amounts)) if (!taken.has(name)) await takeMissing(tx, accountId, name, amount, kept[name])
+  // In the order in which rows that exist are locked: others of the account may be adding theirs.
+  for (const [name, amount] of Object.entries(amounts).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    if (!taken.has(name)) await takeMissing(tx, accountId, name, amount, kept[name])
 }
 
 /** `volume_storage_gib` → `GiB of volume storage` */

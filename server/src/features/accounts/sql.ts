@@ -48,10 +48,11 @@ export const insertToken = (tx: Tx, row: TokenRow) =>
 
 /** `is_orphaned`: one that it was made with was revoked or deleted by a version of Berth that did not know what was made with it. */
 export const findTokensByHash = (db: Queries, hashes: Buffer[]) =>
-  db.many<TokenRow & { is_orphaned: boolean; maker_email: string | null }>(sql`
+  db.many<TokenRow & { is_orphaned: boolean; maker_email: string | null; has_budget: boolean }>(sql`
     select ${allColumns('api_tokens', 't')}, cardinality(t.ancestor_ids)
       > (select count(*) from api_tokens a where a.id = any(t.ancestor_ids) and a.revoked_at is null) as is_orphaned,
-      (select email from users u where u.id = t.created_by) as maker_email
+      (select email from users u where u.id = t.created_by) as maker_email,
+      exists(select from budgets b where b.subject_type = 'TOKEN' and b.subject_id = any(t.ancestor_ids || t.id)) as has_budget
     from api_tokens t where hash = any(${hashes}::bytea[])`)
 
 export const countTokens = async (db: Queries, accountId: string): Promise<number> =>

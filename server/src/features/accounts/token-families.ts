@@ -5,6 +5,17 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError, invalid, notFound, unauthorized, type ApiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { commonRanges, isWithinRanges, requireAddressRange } from './address-ranges.ts'
+import {
+  deleteBudgets,
+  findBudgets,
+  isWithinBudget,
+  narrowBudgets,
+  setBudget,
+  toLimits,
+  withChanges,
+  type Budget,
+} from '../budgets/service.ts'
+import type { BudgetInput } from '../budgets/schema.ts'
 import { releaseQuota, reserveQuota } from './quotas.ts'
 import { expandScopes } from './scopes.ts'
 import * as sql from './sql.ts'
@@ -33,10 +44,13 @@ export interface NewToken {
   allowedIps?: string[]
   /** The person who makes it, directly or by a token of theirs. */
   createdBy?: string | null
+  budget?: BudgetInput | null
 }
 
-/** What a token may do, from where and until when. */
-type Powers = Pick<sql.TokenRow, 'scopes' | 'expires_at' | 'allowed_ips'>
+/** What a token may do, from where, until when, and what it may spend. */
+type Powers = Bounds & { budget: Budget | null }
+
+type Bounds = Pick<sql.TokenRow, 'scopes' | 'expires_at' | 'allowed_ips'>
 
 /**
  * Returns the secret once; the table stores only its hash. `family`: the token that makes it, after those that it was made with itself, all
@@ -52,12 +66,14 @@ export async function createToken(
   const parent = family.at(-1)
   if (input.name.length < 1 || input.name.length > 100) throw invalid('name must be 1-100 characters', 'name')
   const rate = requireRate(input.requestsPerMinute ?? Math.min(REQUESTS_PER_MINUTE, parent?.requests_per_minute ?? REQUESTS_PER_MINUTE))
-  const powers = {
+  const holder = parent && (await withBudget(tx, parent))
+  const { budget, ...powers } = {
     scopes: expandScopes(input.scopes),
     expires_at: requireFuture(input.expiresAt === undefined ? (parent?.expires_at ?? null) : input.expiresAt, now),
     allowed_ips: (input.allowedIps ?? parent?.allowed_ips ?? []).map(requireAddressRange),
+    budget: withChanges(holder?.budget ?? null, input.budget),
   }
-  if (parent) requireWithin(powers, parent, 'This token')
+  if (holder) requireWithin({ ...powers, budget }, holder, 'This token')
   if (family.length > MAX_ANCESTORS)
     throw apiError(
       'quota_exceeded',
@@ -81,6 +97,7 @@ export async function createToken(
     ancestor_ids: family.map((each) => each.id),
     created_by: input.createdBy ?? null,
   })
+  if (budget) await setBudget(tx, accountId, id, budget)
   return { id, token }
 }
 
@@ -93,12 +110,28 @@ function requireWithin(powers: Powers, holder: Powers, who: string): void {
     throw beyond(`${who} expires at ${end.toISOString()}: give an earlier expiresAt`)
   if (!isWithinRanges(powers.allowed_ips, holder.allowed_ips))
     throw beyond(`${who} may be used from ${holder.allowed_ips.join(', ')} only: give addresses within these as allowedIps`)
+  if (!isWithinBudget(powers.budget, holder.budget)) throw beyond(`${who} has a budget of ${budgetText(holder.budget)}: give one within it`)
 }
 
-const isWithin = (powers: Powers, { scopes, expires_at: end, allowed_ips }: Powers): boolean =>
+function budgetText(budget: Budget | null): string {
+  const { monthlyAmount, maxVms, labelSelector } = toLimits(budget!)
+  const parts = [
+    monthlyAmount && `${monthlyAmount} a month`,
+    maxVms !== null && `${maxVms} VMs`,
+    labelSelector && `for labels ${labelSelector}`,
+  ]
+  return parts.filter(Boolean).join(', ')
+}
+
+async function withBudget(db: Queries, row: sql.TokenRow): Promise<sql.TokenRow & Powers> {
+  return { ...row, budget: (await findBudgets(db, [row.id])).get(row.id) ?? null }
+}
+
+const isWithin = (powers: Powers, { scopes, expires_at: end, allowed_ips, budget }: Powers): boolean =>
   powers.scopes.every((scope) => scopes.includes(scope)) &&
   (!end || (powers.expires_at !== null && powers.expires_at <= end)) &&
-  isWithinRanges(powers.allowed_ips, allowed_ips)
+  isWithinRanges(powers.allowed_ips, allowed_ips) &&
+  isWithinBudget(powers.budget, budget)
 
 const beyond = (sentence: string): ApiError => apiError('incompatible', sentence)
 
@@ -140,6 +173,8 @@ export interface TokenLimits {
   requestsPerMinute?: number
   /** Empty = from everywhere. */
   allowedIps?: string[]
+  /** Null: none of its own. */
+  budget?: BudgetInput | null
 }
 
 export interface FamilyChange {
@@ -156,36 +191,49 @@ export interface FamilyChange {
  * does them longer or from elsewhere.
  */
 export async function setTokenLimits(tx: Tx, now: Date, id: string, limits: TokenLimits, by?: sql.TokenRow): Promise<FamilyChange> {
-  const { token: before, others } = await lockFamily(tx, id)
-  const wanted = {
+  const { token: row, others } = await lockFamily(tx, id)
+  const before = await withBudget(tx, row)
+  const { budget, ...wanted } = {
     scopes: limits.scopes === undefined ? before.scopes : expandScopes(limits.scopes),
     expires_at: limits.expiresAt === undefined ? before.expires_at : requireFuture(limits.expiresAt, now),
     allowed_ips: limits.allowedIps === undefined ? before.allowed_ips : limits.allowedIps.map(requireAddressRange),
+    budget: withChanges(before.budget, limits.budget),
   }
+  const all = { ...wanted, budget }
   const rate = requireRate(limits.requestsPerMinute ?? before.requests_per_minute)
-  if (by && !isWithin(wanted, before)) requireWithin(wanted, by, 'This token')
+  if (by && !isWithin(all, before)) requireWithin(all, await withBudget(tx, by), 'This token')
   const parentId = before.ancestor_ids.at(-1)
   if (parentId !== undefined) {
     const [parent] = await sql.findTokens(tx, [parentId])
-    if (parent) requireWithin(wanted, parent, `The token ${parent.name}, with which this one was made,`)
+    if (parent) requireWithin(all, await withBudget(tx, parent), `The token ${parent.name}, with which this one was made,`)
   }
   const token = await told(tx, await sql.setTokenLimits(tx, id, { ...wanted, requests_per_minute: rate }))
   const change: FamilyChange = { token, narrowed: [], revoked: [] }
+  const spendLess = limits.budget === undefined ? [] : await changeBudgets(tx, token, others, budget)
   for (const other of others) {
     if (other.revoked_at) continue
     const left = commonPowers(other, wanted)
     if (!left) change.revoked.push(await told(tx, await sql.revokeToken(tx, other.id, now)))
     const narrow = { ...other, ...left, requests_per_minute: Math.min(rate, other.requests_per_minute) }
-    if (left && !isSame(narrow, other)) change.narrowed.push(await told(tx, await sql.setTokenLimits(tx, other.id, narrow)))
+    const isNarrower = !isSame(narrow, other) || spendLess.includes(other.id)
+    if (left && isNarrower) change.narrowed.push(await told(tx, await sql.setTokenLimits(tx, other.id, narrow)))
   }
   return change
+}
+
+/** What was made with it has no more; returns the ids of those that had. */
+async function changeBudgets(tx: Tx, token: sql.TokenRow, others: sql.TokenRow[], budget: Budget | null): Promise<string[]> {
+  await setBudget(tx, token.account_id, token.id, budget)
+  for (const other of others) await told(tx, other)
+  const ids = others.map(({ id }) => id)
+  return budget ? narrowBudgets(tx, token.account_id, ids, budget) : []
 }
 
 const isSame = (a: sql.TokenRow, b: sql.TokenRow): boolean =>
   JSON.stringify([a.scopes, a.expires_at, a.allowed_ips, a.requests_per_minute]) ===
   JSON.stringify([b.scopes, b.expires_at, b.allowed_ips, b.requests_per_minute])
 
-function commonPowers(a: Powers, b: Powers): Powers | null {
+function commonPowers(a: Bounds, b: Bounds): Bounds | null {
   const scopes = a.scopes.filter((scope) => b.scopes.includes(scope))
   const allowed_ips = commonRanges(a.allowed_ips, b.allowed_ips)
   if (scopes.length === 0 || !allowed_ips) return null
@@ -210,6 +258,10 @@ export async function deleteToken(tx: Tx, id: string): Promise<{ token: sql.Toke
   const { token, others } = await lockFamily(tx, id)
   const all = [token, ...others]
   for (const each of all) await told(tx, await sql.deleteToken(tx, each.id))
+  await deleteBudgets(
+    tx,
+    all.map((each) => each.id),
+  )
   await releaseQuota(tx, token.account_id, 'tokens', BigInt(all.length))
   return { token, deleted: all, revoked: all.filter((each) => !each.revoked_at) }
 }

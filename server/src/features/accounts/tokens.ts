@@ -78,6 +78,7 @@ export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
       actorName: row.name,
       tokenIds: [...row.ancestor_ids, row.id],
       person: row.created_by === null ? null : { id: row.created_by, name: row.maker_email ?? '' },
+      hasBudget: row.has_budget,
       scopes: new Set(row.scopes),
       requestsPerMinute: row.requests_per_minute,
       signedIn: null,

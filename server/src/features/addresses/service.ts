@@ -36,7 +36,7 @@ export async function reserveAddress(
   if (!region.available) throw apiError('unavailable', `Region ${region.slug} takes nothing new at the moment`)
   const price = (await catalogNumbers(tx))('price.address')
   await reserveAddressQuota(tx, now, accountId)
-  await requireFunds(tx, accountId, price, currency)
+  await requireFunds(tx, now, accountId, price, currency)
   const { address, poolId } = await allocateFloatingAddress(tx, now, region)
   const id = newId()
   const period = firstPeriod(now, price)

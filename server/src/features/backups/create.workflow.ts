@@ -38,6 +38,8 @@ export interface BackupInput {
   targetId?: string | null
   /** Missing in the journal of a run that an older release started. */
   priceCents?: string
+  /** By which it was asked for. */
+  tokenIds?: string[]
 }
 
 type Context = Pick<StepContext<Deps, BackupInput, unknown>, 'deps' | 'input' | 'signal'>
@@ -119,7 +121,7 @@ async function chargeBackup(tx: Tx, { deps, input, now }: SaveContext<Deps, Back
   if (priceCents === 0n) return
   await sql.setPrice(tx, input.backupId, priceCents)
   const { name } = (await sql.findById(tx, input.backupId))!
-  await chargeCopy(tx, deps, now, { vmId: input.vmId, priceCents, what: `Backup ${name}` })
+  await chargeCopy(tx, deps, now, { vmId: input.vmId, priceCents, what: `Backup ${name}`, tokenIds: input.tokenIds })
 }
 
 /** The backup is now stored elsewhere. If this deletion fails, the orphan volume reconciler removes the source copy. Only daily backups are parents. */

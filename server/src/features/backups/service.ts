@@ -7,6 +7,7 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError, invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { quotaLimit } from '../accounts/service.ts'
+import { spentThrough } from '../budgets/service.ts'
 import type { ActionStarted } from '../actions/schema.ts'
 import { ensureRepository, findTargetOfRegion, scheduleSweepsOfVm } from '../backup-targets/service.ts'
 import type { Deps, VmSource } from '../deps.ts'
@@ -121,7 +122,16 @@ export async function startBackup(
     run_id: newId(),
     created_at: deps.clock.now(),
   })
-  const input = { vmId, backupId: row.id, parentId, daily: type === 'DAILY', hostId, targetId, priceCents: terms.priceCents.toString() }
+  const input = {
+    vmId,
+    backupId: row.id,
+    parentId,
+    daily: type === 'DAILY',
+    hostId,
+    targetId,
+    priceCents: terms.priceCents.toString(),
+    ...spentThrough(tx),
+  }
   await start(createBackupWorkflow, input, row.run_id)
   return { row, terms }
 }

@@ -48,6 +48,8 @@ export interface ImageInput {
   download?: { url: string; checksum: string }
   kind: ImageKind
   system: SystemFacts
+  /** By which it was asked for. */
+  tokenIds?: string[]
 }
 
 type Context = Pick<StepContext<Deps, ImageInput, unknown>, 'deps' | 'input' | 'signal'>
@@ -236,7 +238,7 @@ async function charge(tx: Tx, { deps, input, results, now }: SaveContext<Deps, I
   const priceCents = BigInt(gib) * (await catalogNumbers(tx))('price.image_gib')
   const period = firstPeriod(now, priceCents)
   const entry = { type: 'IMAGE_CHARGE', description: `First month of image ${name}`, ...referenceTo(input.imageId) } as const
-  const paid = await tryCharge(tx, now, account_id, priceCents, entry)
+  const paid = await tryCharge(tx, now, account_id, priceCents, entry, { tokenIds: input.tokenIds ?? [], currency: deps.config.currency })
   const price = `${formatCents(priceCents)} ${deps.config.currency}`
   if (!paid)
     throw new StepError('insufficient_funds', `The wallet no longer held ${price} when the image was made, its price for a month`, {

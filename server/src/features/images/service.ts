@@ -8,6 +8,7 @@ import { apiError, invalid, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { releaseQuotas, reserveQuotas } from '../accounts/service.ts'
+import { requireSelected, spentThrough } from '../budgets/service.ts'
 import { diskOfBackup, requireBackupAsSource } from '../backups/service.ts'
 import { catalogNumbers, deleteTemplate, getTemplateById, lockTemplateUse, setOwnTemplate } from '../catalog/service.ts'
 import type { Deps, EventDeps } from '../deps.ts'
@@ -141,7 +142,7 @@ async function begin(
   if (type === 'URL' && (await sql.isImporting(tx, accountId)))
     throw apiError('busy', 'Another image of this account is being imported: wait until it is there, or delete it')
   if (type === 'URL') await requireImportBudget(tx, deps.clock.now(), accountId)
-  await requireFunds(tx, accountId, price, currency)
+  await requireFunds(tx, deps.clock.now(), accountId, price, currency)
   if (stagingHostId !== null && !(await reserveDisk(tx, [stagingHostId], estimatedGib)))
     throw apiError('no_capacity', `The host has no room for a copy of this disk (${estimatedGib} GiB) at the moment: try again later`)
   await sql.insertImage(tx, {
@@ -159,7 +160,13 @@ async function begin(
     staging_gib: stagingHostId === null ? 0 : estimatedGib,
     created_at: deps.clock.now(),
   })
-  const actionId = await start(imageId, type === 'URL' ? importImageWorkflow : createImageWorkflow, { ...run, imageId, vmId }, runId)
+  await requireSelected(tx, deps.clock.now(), imageId)
+  const actionId = await start(
+    imageId,
+    type === 'URL' ? importImageWorkflow : createImageWorkflow,
+    { ...run, imageId, vmId, ...spentThrough(tx) },
+    runId,
+  )
   const image = await recordImageEvent(tx, deps, imageId, 'image.creating', { actionId })
   if (!dryRun) return { image, actionId }
   const balanceAfter = (await balanceOf(tx, accountId)) - price

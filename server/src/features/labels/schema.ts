@@ -23,11 +23,13 @@ export const Labels = Type.Unsafe<Record<string, string>>({
 
 export const ShownLabels = Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } })
 
+export const SELECTOR_WORDS =
+  'separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not)'
+
 export const LabelSelector = Type.String({
   minLength: 1,
   maxLength: 1_000,
-  description:
-    'Only with labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not)',
+  description: `Only with labels that meet all of these, ${SELECTOR_WORDS}`,
 })
 
 /** In the query of a list. */

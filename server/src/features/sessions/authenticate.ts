@@ -62,6 +62,7 @@ export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'co
       tokenIds: [],
       person: { id: row.user_id, name: row.email },
       scopes,
+      hasBudget: false,
       requestsPerMinute: REQUESTS_PER_MINUTE,
       signedIn: {
         sessionId: row.id,

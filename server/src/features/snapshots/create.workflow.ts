@@ -11,6 +11,8 @@ export interface SnapshotInput {
 interface Input extends SnapshotInput {
   /** Missing in the journal of a run that an older release started. */
   priceCents?: string
+  /** By which it was asked for. */
+  tokenIds?: string[]
 }
 
 export const takeSnapshot = workflow<Input>('snapshot.create', {
@@ -29,7 +31,7 @@ export const takeSnapshot = workflow<Input>('snapshot.create', {
     const priceCents = BigInt(input.priceCents ?? 0)
     if (priceCents === 0n) return
     await sql.setPrice(tx, input.snapshotId, priceCents)
-    await chargeCopy(tx, deps, now, { vmId: input.vmId, priceCents, what: `Snapshot ${snapshot.name}` })
+    await chargeCopy(tx, deps, now, { vmId: input.vmId, priceCents, what: `Snapshot ${snapshot.name}`, tokenIds: input.tokenIds })
   })
   .onFailure(async (tx, { input }) => {
     await sql.markFailed(tx, input.snapshotId)

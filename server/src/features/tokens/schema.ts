@@ -1,4 +1,5 @@
 import { nullable, object, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { BudgetInput, BudgetLimits, BudgetView } from '../budgets/schema.ts'
 import { defineEvent, type PayloadsOf } from '../events/schema.ts'
 
 const Name = nameText(1, 100)
@@ -28,6 +29,7 @@ export const Token = object(
     ...fields,
     lastUsedAt: nullable(Timestamp),
     lastUsedIp: nullable(Type.String()),
+    budget: nullable(BudgetView),
   },
   { title: 'Token' },
 )
@@ -54,6 +56,7 @@ export const CreateToken = object({
   scopes: Scopes,
   expiresAt: Type.Optional(nullable(Timestamp)),
   allowedIps: Type.Optional(AllowedIps),
+  budget: Type.Optional(nullable(BudgetInput)),
 })
 export type CreateToken = Static<typeof CreateToken>
 
@@ -63,6 +66,7 @@ export const UpdateToken = object(
     scopes: Type.Optional(Scopes),
     expiresAt: Type.Optional(nullable(Timestamp)),
     allowedIps: Type.Optional(AllowedIps),
+    budget: Type.Optional(nullable(BudgetInput)),
     isActive: Type.Optional(Type.Literal(false, { description: 'Revokes it for good; it stays listed' })),
   },
   { description: 'At least one of them. What is taken from a token is taken from all that were made with it' },
@@ -76,7 +80,7 @@ export const RevokedToken = object(
 export type RevokedToken = Static<typeof RevokedToken>
 
 /** Not when it was last used: that is written now and then, and in no order with this. */
-const EventToken = object(fields, { title: 'EventToken' })
+const EventToken = object({ ...fields, budget: nullable(BudgetLimits) }, { title: 'EventToken' })
 export type EventToken = Static<typeof EventToken>
 const TokenEventData = object({ token: EventToken }, { title: 'TokenEventData' })
 

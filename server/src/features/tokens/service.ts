@@ -7,6 +7,7 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError, invalid } from '../../kernel/errors.ts'
 import * as accounts from '../accounts/service.ts'
 import type { FamilyChange, TokenRow } from '../accounts/service.ts'
+import { findBudgets, findViews } from '../budgets/service.ts'
 import type { EventDeps } from '../deps.ts'
 import { recordEvent } from '../events/service.ts'
 import { requireMaker, type Maker } from '../members/service.ts'
@@ -21,15 +22,22 @@ export const listScopes = () =>
 
 export async function listTokens(db: Queries, now: Date, accountId: string, page: PageRequest): Promise<Paged<Token>> {
   const total = await accounts.countTokens(db, accountId)
-  return pageOf(page, total, async (range) => (await accounts.listTokenPage(db, accountId, range)).map((row) => toToken(row, now)))
+  return pageOf(page, total, async (range) => show(db, now, await accounts.listTokenPage(db, accountId, range)))
 }
 
 export const getToken = async (db: Queries, now: Date, accountId: string, id: string): Promise<Token> =>
-  toToken(await accounts.getToken(db, accountId, id), now)
+  showOne(db, now, await accounts.getToken(db, accountId, id))
+
+async function show(db: Queries, now: Date, rows: TokenRow[]): Promise<Token[]> {
+  const budgets = await findViews(db, now, rows)
+  return rows.map((row) => toToken(row, now, budgets.get(row.id)))
+}
+
+const showOne = async (db: Queries, now: Date, row: TokenRow): Promise<Token> => (await show(db, now, [row]))[0]!
 
 export async function createToken(tx: Tx, deps: EventDeps, who: Principal, input: CreateToken): Promise<NewToken> {
   const now = deps.clock.now()
-  const { name, scopes, allowedIps, expiresAt } = input
+  const { name, scopes, allowedIps, expiresAt, budget } = input
   const maker = await requireMaker(tx, who)
   const family = await accounts.lockTokensOf(tx, now, who.accountId, who.tokenIds)
   if (who.signedIn) requireOwnScopes(maker, scopes)
@@ -39,11 +47,12 @@ export async function createToken(tx: Tx, deps: EventDeps, who: Principal, input
     createdBy: maker.id,
     ...(expiresAt !== undefined && { expiresAt: toTime(expiresAt) }),
     ...(allowedIps && { allowedIps }),
+    ...(budget !== undefined && { budget }),
   }
   const { id, token } = await accounts.createToken(tx, now, who.accountId, wanted, family)
   const row = await accounts.getToken(tx, who.accountId, id)
   await record(tx, deps, 'token.created', [row])
-  return { ...toToken(row, now), secret: token }
+  return { ...(await showOne(tx, now, row)), secret: token }
 }
 
 const toTime = (text: string | null): Date | null => (text === null ? null : new Date(text))
@@ -56,12 +65,13 @@ function requireOwnScopes(maker: Maker, scopes: string[]): void {
 /** What lets a token do more needs a recent password; revoking must not wait for one. */
 export async function updateToken(tx: Tx, deps: EventDeps, who: Principal, id: string, change: UpdateToken): Promise<Token> {
   const now = deps.clock.now()
-  const { name, isActive, scopes, allowedIps, expiresAt } = change
-  if (Object.keys(change).length === 0) throw invalid('give at least one of name, scopes, expiresAt, allowedIps and isActive')
+  const { name, isActive, scopes, allowedIps, expiresAt, budget } = change
+  if (Object.keys(change).length === 0) throw invalid('give at least one of name, scopes, expiresAt, allowedIps, budget and isActive')
   const limits = {
     ...(scopes && { scopes: accounts.expandScopes(scopes) }),
     ...(allowedIps && { allowedIps }),
     ...(expiresAt !== undefined && { expiresAt: toTime(expiresAt) }),
+    ...(budget !== undefined && { budget }),
   }
   const setsLimits = Object.keys(limits).length > 0
   if (setsLimits) requireRecentPassword(who, now)
@@ -83,7 +93,7 @@ export async function updateToken(tx: Tx, deps: EventDeps, who: Principal, id: s
     'token.revoked',
     changes.flatMap(({ revoked }) => revoked),
   )
-  return toToken(token, now)
+  return showOne(tx, now, token)
 }
 
 export async function revokeToken(tx: Tx, deps: EventDeps, who: Principal, id: string): Promise<RevokedToken> {
@@ -130,8 +140,12 @@ export async function record(
   type: 'token.created' | 'token.updated' | 'token.revoked',
   rows: TokenRow[],
 ): Promise<void> {
+  const budgets = await findBudgets(
+    tx,
+    rows.map(({ id }) => id),
+  )
   for (const row of rows) {
-    const data = { token: toEventToken(row, deps.clock.now()) }
+    const data = { token: toEventToken(row, deps.clock.now(), budgets.get(row.id)) }
     await recordEvent(tx, deps, { accountId: row.account_id, type, subjectId: row.id, data })
   }
 }

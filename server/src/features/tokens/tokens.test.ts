@@ -65,6 +65,7 @@ describe('a token', () => {
       createdAt: app.clock.now().toISOString(),
       lastUsedAt: null,
       lastUsedIp: null,
+      budget: null,
     })
     const program = app.clientOf(secret)
     expect((await program.get('/vms')).status).toBe(200)

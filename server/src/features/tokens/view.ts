@@ -1,9 +1,11 @@
 import type { TokenRow } from '../accounts/service.ts'
+import { toLimits, type Budget } from '../budgets/service.ts'
+import type { BudgetView } from '../budgets/schema.ts'
 import type { EventToken, Token } from './schema.ts'
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null
 
-export const toEventToken = (row: TokenRow, now: Date): EventToken => ({
+const shared = (row: TokenRow, now: Date) => ({
   id: row.id,
   name: row.name,
   prefix: row.prefix,
@@ -17,8 +19,14 @@ export const toEventToken = (row: TokenRow, now: Date): EventToken => ({
   createdAt: row.created_at.toISOString(),
 })
 
-export const toToken = (row: TokenRow, now: Date): Token => ({
-  ...toEventToken(row, now),
+export const toEventToken = (row: TokenRow, now: Date, budget: Budget | undefined): EventToken => ({
+  ...shared(row, now),
+  budget: budget ? toLimits(budget) : null,
+})
+
+export const toToken = (row: TokenRow, now: Date, budget: BudgetView | undefined): Token => ({
+  ...shared(row, now),
+  budget: budget ?? null,
   lastUsedAt: iso(row.last_used_at),
   lastUsedIp: row.last_used_ip,
 })

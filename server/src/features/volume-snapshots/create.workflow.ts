@@ -18,6 +18,8 @@ export interface VolumeSnapshotInput {
 interface Input extends VolumeSnapshotInput {
   /** A month. */
   priceCents: string
+  /** By which it was asked for. */
+  tokenIds?: string[]
 }
 
 /** A renewal meanwhile would change the period that is charged. */
@@ -54,7 +56,8 @@ export const takeVolumeSnapshot = workflow<Input>('volume_snapshot.create', { de
     const amount = proratedForRest(volume, now, priceCents)
     const description = `Snapshot ${snapshot.name} of volume ${volume.name} for the rest of the period`
     const entry = { type: 'ADDON_CHARGE', description, referenceType: 'VOLUME', referenceId: volume.id } as const
-    if (amount === 0n || (await tryCharge(tx, now, volume.account_id, amount, entry))) return
+    const through = { tokenIds: input.tokenIds ?? [], currency: deps.config.currency }
+    if (amount === 0n || (await tryCharge(tx, now, volume.account_id, amount, entry, through))) return
     const price = `${formatCents(amount)} ${deps.config.currency}`
     const reason = `The wallet no longer held ${price} when the snapshot was made, its price for the rest of the period`
     throw new StepError('insufficient_funds', reason, { retry: false })

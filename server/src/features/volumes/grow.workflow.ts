@@ -114,7 +114,7 @@ async function grow(tx: Tx, deps: Deps, row: sql.ShownVolume, sizeGiB: number, s
   const paid = row.period_price_cents - row.snapshot_price_cents
   const price = monthly > paid ? proratedForRest(row, now, monthly - paid) : 0n
   await reserveQuotas(tx, row.account_id, quotasOf(moreGiB, 0n))
-  await requireFunds(tx, row.account_id, price, currency)
+  await requireFunds(tx, now, row.account_id, price, currency)
   await reserveRoom(tx, row, moreGiB)
   // A price that has become lower than the paid one costs nothing. The paid one is kept, because refunds are prorated from it.
   const periodPriceCents = row.snapshot_price_cents + (monthly > paid ? monthly : paid)

@@ -80,7 +80,7 @@ export async function insertVolume(
   const { sizeGiB } = input
   const price = await monthlyPrice(tx, storage, sizeGiB)
   await reserveQuotas(tx, accountId, quotasOf(sizeGiB, 1n))
-  await requireFunds(tx, accountId, price, currency)
+  await requireFunds(tx, now, accountId, price, currency)
   const place = await allocatePlace(tx, storage, owner, sizeGiB)
   const id = newId()
   const period = firstPeriod(now, price)

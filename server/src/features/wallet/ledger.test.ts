@@ -94,8 +94,8 @@ describe('wallet', () => {
 
   test('requireFunds throws only when the balance is too low', async () => {
     const { accountId } = await app.given.customer({ credit: '3.50' })
-    expect(await requireFunds(app.db, accountId, 350n, 'USD')).toBeUndefined()
-    const asking = requireFunds(app.db, accountId, 1_200n, 'USD')
+    expect(await requireFunds(app.db, app.clock.now(), accountId, 350n, 'USD')).toBeUndefined()
+    const asking = requireFunds(app.db, app.clock.now(), accountId, 1_200n, 'USD')
     await expect(asking).rejects.toThrow('Insufficient wallet balance: 12.00 USD required, 3.50 USD available')
   })
 

@@ -1,10 +1,13 @@
 // Wallet and ledger. One conditional statement makes each change together with its ledger entry, so concurrent changes cannot take a
 // wallet below zero. In a transaction with other locks, call these last: all changes of an account queue for its wallet's row lock.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
-import { invalid, apiError } from '../../kernel/errors.ts'
+import { ApiError, invalid, apiError } from '../../kernel/errors.ts'
 import { formatCents, type Cents } from '../../kernel/money.ts'
 import type { EventDeps } from '../deps.ts'
 import { recordEvent, reserveLog } from '../events/service.ts'
+import { countRenewal, giveBack, requireBudget, spend } from '../budgets/service.ts'
+import { principalOf } from '../../http/api/principal.ts'
+import { StepError } from '../../workflow/workflow-builder.ts'
 import { pageOf, rangeOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { readPeriod } from './date-range.ts'
 import { notifyCredited, requireEntry, toRow, type Entry } from './ledger-entry.ts'
@@ -41,7 +44,10 @@ export async function credit(
   return row
 }
 
-/** Debits the wallet, or throws 402. Something free is recorded as 0.00. `currency` is for the error message. */
+/**
+ * Debits the wallet, or throws 402, also where a budget of the token does not cover it whose request this is. Something free is recorded as
+ * 0.00. `currency` is for the error message.
+ */
 export async function charge(
   tx: Tx,
   now: Date,
@@ -51,23 +57,38 @@ export async function charge(
 ): Promise<sql.TransactionRow> {
   requireNotNegative(amount)
   const row = await sql.takeMoney(tx, toRow(now, accountId, -amount, entry))
-  if (row) return row
-  await requireFunds(tx, accountId, amount, entry.currency)
+  if (row) {
+    await spend(tx, tokenIdsOf(tx), row, entry.currency)
+    return row
+  }
+  await requireFunds(tx, now, accountId, amount, entry.currency)
   await sql.ensureWallet(tx, accountId) // a concurrent credit arrived, or the charge is free and no wallet exists yet
   return charge(tx, now, accountId, amount, entry)
 }
 
-/** Debits the wallet if it holds enough; otherwise changes nothing and returns undefined. */
+const tokenIdsOf = (db: Queries): readonly string[] => principalOf(db)?.tokenIds ?? []
+
+/**
+ * Debits the wallet if it holds enough; otherwise changes nothing and returns undefined. `through`: the tokens by which a run was asked for;
+ * one that their budgets do not cover ends.
+ */
 export async function tryCharge(
   tx: Tx,
   now: Date,
   accountId: string,
   amount: Cents,
   entry: Entry,
+  through?: { tokenIds: readonly string[]; currency: string },
 ): Promise<sql.TransactionRow | undefined> {
   requireNotNegative(amount)
   const [, row] = await Promise.all([sql.ensureWallet(tx, accountId), sql.takeMoney(tx, toRow(now, accountId, -amount, entry))])
+  if (row && through) await spend(tx, through.tokenIds, row, through.currency, true).catch(endRun)
+  else if (row) await countRenewal(tx, row)
   return row
+}
+
+function endRun(error: unknown): never {
+  throw error instanceof ApiError ? new StepError(error.code, error.message, { retry: false, cause: error }) : error
 }
 
 /** Refunds a charge of the same reference; throws when more would be refunded than was charged. */
@@ -77,7 +98,9 @@ export async function refund(tx: Tx, now: Date, accountId: string, amount: Cents
   const { cents } = await sql.netPaidFor(tx, accountId, entry.referenceId)
   if (amount > cents)
     throw new Error(`BUG: refund of ${formatCents(amount)} for ${entry.referenceId}, of which ${formatCents(cents)} is paid`)
-  return requireEntry(await sql.addMoney(tx, toRow(now, accountId, amount, entry)))
+  const row = requireEntry(await sql.addMoney(tx, toRow(now, accountId, amount, entry)))
+  await giveBack(tx, row)
+  return row
 }
 
 /** The charged and not yet refunded sum of a reference. Keeps the wallet locked, so the sum stays valid. */
@@ -98,8 +121,10 @@ export const balanceOf = async (db: Queries, accountId: string): Promise<Cents> 
   (await sql.findWallet(db, accountId))?.balance_cents ?? 0n
 
 /** Throws 402 early, before the work of a request that cannot be paid. It locks nothing: only `charge` decides. */
-export const requireFunds = async (db: Queries, accountId: string, amount: Cents, currency: string): Promise<void> =>
+export async function requireFunds(db: Queries, now: Date, accountId: string, amount: Cents, currency: string): Promise<void> {
   requireEnough(await balanceOf(db, accountId), amount, currency)
+  await requireBudget(db, now, tokenIdsOf(db), amount, currency)
+}
 
 export function requireEnough(available: Cents, amount: Cents, currency: string): void {
   if (available >= amount) return

@@ -25,11 +25,21 @@ export interface Principal {
   tokenIds: readonly string[]
   /** Who is signed in, or made the token; null where nobody knows. */
   person: { id: string; name: string } | null
+  /** Whether what is left of a budget is told with every answer. */
+  hasBudget: boolean
   scopes: ReadonlySet<string>
   requestsPerMinute: number
   /** Null for a token. */
   signedIn: SessionContext | null
 }
+
+/** Of transactions that answer a request. */
+const principals = new WeakMap<object, Principal>()
+
+export const bindPrincipal = (tx: object, principal: Principal): void => void principals.set(tx, principal)
+
+/** Whose request the transaction answers; undefined for work that nobody asked for by a request. */
+export const principalOf = (tx: object): Principal | undefined => principals.get(tx)
 
 export type Authenticate = (request: FastifyRequest) => Promise<Principal>
 

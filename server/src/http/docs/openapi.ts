@@ -151,6 +151,7 @@ export function errorCodesOf(operation: Operation): ErrorCode[] {
     body && 'unsupported_media_type',
     takesKey && 'idempotency_key_reused',
     takesKey && 'too_many_idempotency_keys',
+    refuses.includes('insufficient_funds') && 'budget_exceeded',
     'rate_limited',
     'internal_error',
     'service_unavailable',

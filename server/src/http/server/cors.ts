@@ -10,16 +10,17 @@ const RESPONSE_HEADERS =
 /** How long a browser remembers the answer for one URL. */
 const MAX_AGE_SECONDS = 600
 
-/** Before the API is mounted: a preflight has no token. It is not charged, because one precedes most requests. */
-export function allowOrigins(app: FastifyInstance, prefix: string, origins: string[]): void {
+/** `moreHeaders`: of answers, which a page may read too. Before the API is mounted: a preflight has no token. It is not charged, because one precedes most requests. */
+export function allowOrigins(app: FastifyInstance, prefix: string, origins: string[], moreHeaders: string[] = []): void {
   if (origins.length === 0) return
   const allowed = new Set(origins)
+  const shown = [RESPONSE_HEADERS, ...moreHeaders].join(', ')
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.url.startsWith(`${prefix}/`)) return done()
     reply.header('vary', 'origin')
     const { origin, 'access-control-request-method': wanted } = request.headers
     if (origin === undefined || !allowed.has(origin)) return done()
-    reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', RESPONSE_HEADERS)
+    reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', shown)
     if (request.method !== 'OPTIONS' || wanted === undefined) return done()
     void reply
       .code(204)

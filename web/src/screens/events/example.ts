@@ -44,6 +44,7 @@ const token: EventToken = {
   requestsPerMinute: 600,
   parentId: null,
   createdAt: at,
+  budget: { monthlyAmount: '50.00', maxVms: 5, labelSelector: null },
 }
 const wallet = { balance: '42.00', currency: 'USD' }
 const ticket: Ticket = {

@@ -16,12 +16,13 @@ import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { commonMessages } from '../../messages/common.ts'
 import { settingsMessages } from '../../messages/settings.ts'
+import { BudgetLeft, ChangeBudget } from './Budget.tsx'
 import { CreateKey } from './CreateKey.tsx'
 import { RevokeKey } from './RevokeKey.tsx'
 
 const w = settingsMessages.keys
 
-type Open = { what: 'create' } | { what: 'secret'; key: NewToken } | { what: 'rename' | 'revoke' | 'delete'; key: Token } | null
+type Open = { what: 'create' } | { what: 'secret'; key: NewToken } | { what: 'rename' | 'budget' | 'revoke' | 'delete'; key: Token } | null
 
 export function ApiKeys() {
   const [open, setOpen] = useState<Open>(null)
@@ -36,6 +37,7 @@ export function ApiKeys() {
     { head: w.columns.name, truncate: ({ name }) => name, cell: (key) => <KeyName apiKey={key} all={keys.data ?? []} /> },
     { head: w.columns.key, cell: ({ prefix }) => <code>{prefix}…</code> },
     { head: w.columns.scopes, cell: ({ scopes }) => <Scopes scopes={scopes} /> },
+    { head: w.budget, cell: (key) => <BudgetLeft apiKey={key} /> },
     { head: w.columns.lastUsed, cell: (key) => <LastUsed apiKey={key} /> },
     { head: w.columns.expires, cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} as="date" /> : commonMessages.never) },
     { head: w.columns.status, cell: (key) => <KeyStatus apiKey={key} /> },
@@ -49,6 +51,7 @@ export function ApiKeys() {
           name={key.name}
           items={[
             { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', key }) },
+            { label: w.changeBudget, onClick: () => setOpen({ what: 'budget', key }), disabled: !key.isActive },
             { label: w.revoke, onClick: () => setOpen({ what: 'revoke', key }), disabled: !key.isActive },
             { label: w.delete, onClick: () => setOpen({ what: 'delete', key }), danger: true },
           ]}
@@ -85,6 +88,7 @@ export function ApiKeys() {
           onClose={close}
         />
       )}
+      {open?.what === 'budget' && <ChangeBudget apiKey={open.key} onClose={close} />}
       {(open?.what === 'revoke' || open?.what === 'delete') && <RevokeKey apiKey={open.key} how={open.what} onClose={close} />}
     </Card>
   )

@@ -10,6 +10,7 @@ import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
 import { settingsMessages } from '../../messages/settings.ts'
+import { BudgetFields, NO_BUDGET, toBudget } from './Budget.tsx'
 import { ScopeGrid } from './ScopeGrid.tsx'
 
 const w = settingsMessages.keys
@@ -20,6 +21,7 @@ export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreat
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [days, setDays] = useState('90')
   const [addresses, setAddresses] = useState('')
+  const [budget, setBudget] = useState(NO_BUDGET)
   const scopes = useQuery(scopesQuery)
   const create = useWrite(
     () =>
@@ -28,6 +30,7 @@ export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreat
         scopes: [...chosen],
         expiresAt: days === '' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString(),
         allowedIps: addresses.split(/[\s,]+/).filter(Boolean),
+        budget: toBudget(budget),
       }),
     { inForm: true, invalidates: ['api-keys'], onDone: onCreated },
   )
@@ -65,6 +68,7 @@ export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreat
           onChange={(event) => setAddresses(event.currentTarget.value)}
           error={fieldError(create.error, 'allowedIps')}
         />
+        <BudgetFields value={budget} onChange={setBudget} error={create.error} />
       </Form>
     </Dialog>
   )

@@ -125,7 +125,7 @@ async function provisionAgain(
   const now = deps.clock.now()
   const { currency } = deps.config
   const price = vm.renewal_price_cents
-  await requireFunds(tx, vm.account_id, price, currency)
+  await requireFunds(tx, now, vm.account_id, price, currency)
   const boughtMbps = speedBought(await catalogNumbers(tx), { planId: vm.plan_id, networkMbps: vm.network_mbps })
   const where = {
     storage: vm.storage,

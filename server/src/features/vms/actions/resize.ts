@@ -107,7 +107,7 @@ export async function changeSize(
   const paid = await paidSince(tx, vm.account_id, vm.id, vm.period_started_at)
   const least = kind === 'resize' ? monthly : vm.period_price_cents
   const { refundCents, periodPriceCents } = cheaperMonth(numbers, vm, now, { monthly: least, paid })
-  await requireFunds(tx, vm.account_id, price, currency)
+  await requireFunds(tx, now, vm.account_id, price, currency)
   const destination = await reserveRoom(tx, vm, size, more)
   const paidAddOns = await absorbPaidAddOns(tx, vm)
   const { vcpu, ramMiB, diskGiB, diskIops, diskMiBPerSecond } = size

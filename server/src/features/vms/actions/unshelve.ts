@@ -53,7 +53,7 @@ export const unshelve = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRu
       requirePaidPeriod(vm, now)
       await requireNothingUndone(tx, vm)
       const terms = await unshelveTerms(tx, now, vm)
-      await requireFunds(tx, vm.account_id, terms.chargeCents, currency)
+      await requireFunds(tx, now, vm.account_id, terms.chargeCents, currency)
       const runId = newId()
       const disk = vm.storage_id === null ? await getShelvedDisk(tx, vmId) : null
       if (disk) await requireShelvingPlace(tx, vm.account_id)

@@ -1,0 +1,20 @@
+// What is left of its budget is told to a token with every answer, the refusals too.
+import type { FastifyInstance } from 'fastify'
+import { formatCents } from '../../kernel/money.ts'
+import { findLeft } from '../budgets/service.ts'
+import type { Deps } from '../deps.ts'
+
+const MONEY = 'x-budget-remaining'
+const VMS = 'x-budget-vms-remaining'
+export const BUDGET_HEADERS = [MONEY, VMS]
+
+export const sendBudgetHeaders =
+  ({ db, clock }: Pick<Deps, 'db' | 'clock'>) =>
+  (scope: FastifyInstance): void => {
+    scope.addHook('onSend', async (request, reply) => {
+      if ((request.principal as typeof request.principal | null)?.hasBudget !== true) return
+      const left = await findLeft(db, clock.now(), request.principal.tokenIds).catch(() => null) // the answer itself is there
+      if (left && left.cents !== null) reply.header(MONEY, formatCents(left.cents))
+      if (left && left.vms !== null) reply.header(VMS, left.vms)
+    })
+  }
