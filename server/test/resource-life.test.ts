@@ -190,6 +190,6 @@ test('every creatable resource is covered here', () => {
     ({ method, path }) => method === 'POST' && app.operations.some((each) => each.path === path && each.method === 'GET'),
   )
   const told = Object.values(RESOURCES).map(({ path }) => path.replace(/:\w+/g, ':'))
-  const others = ['/wallet/deposits', '/vms/:/bandwidth/packs', '/tickets/:/replies']
+  const others = ['/wallet/deposits', '/vms/:/bandwidth/packs', '/tickets/:/replies', '/invitations']
   for (const { path } of collections) expect([...told, ...others]).toContain(path.replace(/[:{]\w+}?/g, ':'))
 })

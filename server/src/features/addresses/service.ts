@@ -7,6 +7,7 @@ import { ApiError, apiError, invalid, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { openRunOf } from '../../workflow/run-store.ts'
 import { releaseQuota, reserveQuota } from '../accounts/service.ts'
+import { requireSelected } from '../budgets/service.ts'
 import { catalogNumbers, getRegion } from '../catalog/service.ts'
 import type { Deps, EventDeps } from '../deps.ts'
 import type { EventType } from '../events/schema.ts'
@@ -104,6 +105,7 @@ export async function updateAddress(tx: Tx, deps: Deps, accountId: string, id: s
   const now = deps.clock.now()
   const row = await lockOwnAddress(tx, accountId, id)
   if (change.reverseName !== undefined) await setReverseName(tx, deps.config, now, accountId, row.address, change.reverseName)
+  if (change.labels !== undefined) await requireSelected(tx, now, id) // as it was: a token with a budget labels nothing into it
   await sql.describeAddress(tx, { id, name: change.name ?? row.name, labels: change.labels ?? row.labels }, now)
   return getAddress(tx, accountId, id)
 }

@@ -142,6 +142,16 @@ describe('alerts', async () => {
     await rich.patch(`/alerts/${balance.id}`, { threshold: 100 })
     await minutes(vm, 0)
     expect(await typesOf(balance)).toEqual(['alert.fired', 'alert.resolved'])
+    const low = await create({ name: 'low', metric: 'balanceDays', comparison: 'BELOW', threshold: 400 }, rich)
+    await minutes(vm, 0)
+    await rich.delete(`/vms/${vm.id}`)
+    await app.settle()
+    nextMinute()
+    await evaluate()
+    expect((await told(low)).map(([type, { reason }]) => [type, reason])).toEqual([
+      ['alert.fired', null],
+      ['alert.resolved', 'There is nothing to measure any more'],
+    ])
   })
 
   test('do not fire where too little was measured', async () => {

@@ -104,6 +104,8 @@ async function evaluateAlert(
     if (!firing) continue
     if (isByTheMinute(alert.metric) && vm.status !== 'RUNNING') await resolve(deps, alert, firing, null, `The VM is ${vm.status}`)
     else if (isEnough && !known.some(isBeyond)) await resolve(deps, alert, firing, meanOf(known), null)
+    else if (!isByTheMinute(alert.metric) && known.length === 0)
+      await resolve(deps, alert, firing, null, 'There is nothing to measure any more')
   }
   const gone = firings.filter(({ vm_id }) => !targets.some(({ id }) => id === vm_id))
   for (const firing of gone) await resolve(deps, alert, firing, null, 'The VM was deleted, or is not one that the alert is for any more')

@@ -58,11 +58,12 @@ export const firingsOf = (db: Queries, alertIds: string[]) =>
     select ${allColumns('alert_firings')} from alert_firings where alert_id = any(${alertIds}::text[]) and resolved_at is null
     order by alert_id, fired_at, vm_id`)
 
-/** True for exactly one worker. */
+/** True for exactly one worker. A clock that was ahead silences no other for long. */
 export const claimMinute = async (db: Queries, minute: Date): Promise<boolean> =>
   (await db.run(sql`
     insert into alert_minutes as a (minute) values (${minute})
-    on conflict (is_only) do update set minute = excluded.minute where a.minute < excluded.minute`)) > 0
+    on conflict (is_only) do update set minute = excluded.minute
+    where a.minute < excluded.minute or a.minute > excluded.minute + '2 minutes'::interval`)) > 0
 
 export const accountsWithAlerts = (db: Queries) =>
   db.many<{ account_id: string }>(sql`select distinct account_id from alerts order by account_id`)

@@ -200,6 +200,8 @@ describe('a budget', () => {
       expect(await refused((query) => create(token, labels && { labels }, query))).toBe(sentence)
     expect(await refused((query) => token.post(`/vms/${other}/upgrade${query}`, { planId: medium.id }))).toBe(sentence)
     expect(await refused((query) => token.post(`/volumes${query}`, { name: 'data', sizeGiB: 10, regionId: input.regionId }))).toBe(sentence)
+    const relabelled = await token.patch(`/vms/${other}`, { labels: { env: 'ci' }, dailyBackupEnabled: true })
+    expect(refusal(relabelled)).toEqual([402, 'budget_exceeded', sentence])
     const id = await created(token, { labels: { env: 'ci', job: '7' } })
     // Other labels do not take it out of the count.
     await token.patch(`/vms/${id}`, { labels: { env: 'prod' } })

@@ -195,6 +195,7 @@ export async function updateImage(tx: Tx, deps: Deps, accountId: string, id: str
   const row = await lockOwnImage(tx, accountId, id)
   if (row.status === 'DELETING') throw apiError('invalid_state', `Image ${row.name} is being deleted`)
   const { name = row.name, labels = row.labels, isProtected = row.is_protected } = change
+  if (change.labels !== undefined) await requireSelected(tx, deps.clock.now(), id) // as it was: a token with a budget labels nothing into it
   await sql.setShown(tx, deps.clock.now(), { id, name, labels, is_protected: isProtected })
   await setOwnTemplate(tx, id, { name, available: row.billing_status !== 'SUSPENDED' })
   return recordImageEvent(tx, deps, id, 'image.updated')

@@ -110,6 +110,21 @@ describe('POST /invitations', () => {
     expect((await owner.post('/v1/invitations', { email: someEmail(), role: 'owner' })).status).toBe(201)
   })
 
+  test('is not made by a token with limits that a member would not have, nor by one that was made with such a token', async () => {
+    const { accountId } = await account()
+    const free = await app.given.token(accountId)
+    const limits = [{ budget: { monthlyAmount: '10.00' } }, { expiresAt: '2100-01-01T00:00:00Z' }, { allowedIps: ['127.0.0.0/8'] }]
+    for (const limit of limits) {
+      const { body } = await free.post('/tokens', { name: 'limited', scopes: ['*'], ...limit })
+      const limited = app.clientOf(body.data.secret as string)
+      const child = app.clientOf((await limited.post('/tokens', { name: 'child', scopes: ['*'] })).body.data.secret as string)
+      const email = someEmail()
+      for (const token of [limited, child])
+        expect(codeOf(await token.post('/invitations', { email, role: 'custom', scopes: ['vms:read'] }))).toEqual([403, 'missing_scope'])
+      expect((await free.post('/invitations', { email, role: 'custom', scopes: ['vms:read'] })).status).toBe(201)
+    }
+  })
+
   test('is refused for a member, and for an address that is invited already until that has ended', async () => {
     const { owner } = await account()
     expect(codeOf(await owner.post('/v1/invitations', { email: owner.person.email.toUpperCase(), role: 'admin' }))).toEqual([

@@ -3,12 +3,15 @@
 import type { Principal } from '../../http/api/principal.ts'
 import { requireScopeOf } from '../../http/api/mount.ts'
 import type { Tx } from '../../kernel/database/db.ts'
-import { apiError, invalid, unauthorized } from '../../kernel/errors.ts'
-import { expandScopes, isWithin, lockAccount, scopesOf, tokenStates } from '../accounts/service.ts'
+import { apiError, invalid } from '../../kernel/errors.ts'
+import { expandScopes, isWithin, lockAccount, lockTokensOf, scopesOf } from '../accounts/service.ts'
+import { findBudgets } from '../budgets/service.ts'
 import * as sql from './sql.ts'
 
 export interface Caller {
   isOwner: boolean
+  /** A token that expires, is used from some addresses only, or has a budget, as may be one that it was made with: a member has no such limits. */
+  isLimited: boolean
   scopes: ReadonlySet<string>
 }
 
@@ -29,13 +32,14 @@ export async function lockAs(tx: Tx, now: Date, principal: Principal, scope: str
 async function lookUpPerson(tx: Tx, { accountId, actorId }: Principal): Promise<Caller> {
   const member = await sql.findMember(tx, accountId, actorId)
   if (!member) throw notYours()
-  return { isOwner: member.role === 'owner', scopes: scopesOf(member) }
+  return { isOwner: member.role === 'owner', isLimited: false, scopes: scopesOf(member) }
 }
 
-async function lookUpToken(tx: Tx, now: Date, { actorId, scopes }: Principal): Promise<Caller> {
-  const [state] = await tokenStates(tx, now, [actorId])
-  if (!state?.usable) throw unauthorized('API token has been revoked')
-  return { isOwner: false, scopes }
+async function lookUpToken(tx: Tx, now: Date, { accountId, tokenIds }: Principal): Promise<Caller> {
+  const family = await lockTokensOf(tx, now, accountId, tokenIds)
+  const budgets = await findBudgets(tx, [...tokenIds])
+  const isLimited = budgets.size > 0 || family.some(({ expires_at, allowed_ips }) => expires_at !== null || allowed_ips.length > 0)
+  return { isOwner: false, isLimited, scopes: new Set(family.at(-1)!.scopes) }
 }
 
 export const notYours = () => apiError('account_required', 'You are not a member of this account: choose one of yours')
@@ -49,6 +53,11 @@ export function readGrant({ role, scopes }: { role: Grant['role']; scopes?: stri
 const expandIfAny = (scopes: string[] | undefined): string[] => (scopes ? expandScopes(scopes) : [])
 
 export function requireMayGive(caller: Caller, grant: Grant): void {
+  if (caller.isLimited)
+    throw apiError(
+      'missing_scope',
+      'This token has an expiry, addresses or a budget, and a member has no such limits: use one without them, or sign in',
+    )
   if (grant.role === 'owner' && !caller.isOwner)
     throw apiError('missing_scope', 'Only an owner who is signed in can make somebody an owner')
   const missing = [...scopesOf(grant)].find((scope) => !caller.scopes.has(scope))

@@ -90,6 +90,7 @@ export const memberRoutes: Routes = (api, deps) => {
       tag,
       scope: 'members:create',
       requiresReauth: true,
+      answersSecret: true,
       body: shapes.CreateInvitation,
       status: 201,
       data: shapes.NewInvitation,

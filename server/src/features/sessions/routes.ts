@@ -69,7 +69,16 @@ export const sessionRoutes =
 
     api.patch(
       '/user',
-      { operationId: 'changeUser', summary: 'Change your name', tag, scope, isPersonal: true, body: shapes.ChangeUser, data },
+      {
+        operationId: 'changeUser',
+        summary: 'Change your name',
+        tag,
+        scope,
+        isPersonal: true,
+        ignoresIdempotencyKey: true,
+        body: shapes.ChangeUser,
+        data,
+      },
       async (tx, { principal, body }) => {
         await service.rename(tx, principal, body.name)
         return service.getSession(deps, principal, tx)

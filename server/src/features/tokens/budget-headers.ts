@@ -1,4 +1,4 @@
-// What is left of its budget is told to a token with every answer, the refusals too.
+// What is left of its budget is told to a token with every answer, the refusals too; not by those of rate limits, which cost no query.
 import type { FastifyInstance } from 'fastify'
 import { formatCents } from '../../kernel/money.ts'
 import { findLeft } from '../budgets/service.ts'
@@ -12,7 +12,7 @@ export const sendBudgetHeaders =
   ({ db, clock }: Pick<Deps, 'db' | 'clock'>) =>
   (scope: FastifyInstance): void => {
     scope.addHook('onSend', async (request, reply) => {
-      if ((request.principal as typeof request.principal | null)?.hasBudget !== true) return
+      if (reply.statusCode === 429 || (request.principal as typeof request.principal | null)?.hasBudget !== true) return
       const left = await findLeft(db, clock.now(), request.principal.tokenIds).catch(() => null) // the answer itself is there
       if (left && left.cents !== null) reply.header(MONEY, formatCents(left.cents))
       if (left && left.vms !== null) reply.header(VMS, left.vms)

@@ -81,7 +81,7 @@ export async function updateToken(tx: Tx, deps: EventDeps, who: Principal, id: s
   if (name !== undefined) token = await accounts.renameToken(tx, id, name)
   const changes: FamilyChange[] = []
   if (setsLimits) {
-    if (who.signedIn && scopes) requireOwnScopes(maker, scopes)
+    if (who.signedIn) requireOwnScopes(maker, limits.scopes ?? token.scopes) // also of one that keeps its scopes, and loses a limit
     changes.push(await accounts.setTokenLimits(tx, now, id, limits, family.at(-1)))
   }
   if (isActive === false) changes.push(await accounts.revokeToken(tx, now, id))

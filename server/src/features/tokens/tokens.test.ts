@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { givenBrowser, PASSWORD } from '../../../test/browser.ts'
+import { givenBrowser, givenMember, PASSWORD } from '../../../test/browser.ts'
 import { testApp, type Answer } from '../../../test/harness.ts'
 import { newId } from '../../kernel/ids.ts'
 import { sql } from '../../kernel/database/db.ts'
@@ -119,6 +119,18 @@ describe('a token', () => {
       expect((await browser.patch(`/tokens/${id}`, change)).headers['x-error-code']).toBe('reauthentication_required')
     await browser.post('/reauthenticate', { password: PASSWORD })
     expect((await browser.patch(`/tokens/${id}`, { allowedIps: [], scopes: ['*'] })).body.data).toMatchObject({ scopes: SCOPES })
+  })
+
+  test('loses no limit by a member who may not do what it may', async () => {
+    const owner = await givenBrowser(app)
+    owner.choose(owner.person.accountId)
+    const { body } = await owner.post('/v1/tokens', { name: 'ci', scopes: ['*'], allowedIps: ['10.9.9.9'] })
+    const member = await givenMember(app, owner.person.accountId, 'custom', ['tokens:read', 'tokens:update'])
+    for (const change of [{ allowedIps: [] }, { expiresAt: null }, { budget: null }]) {
+      const answer = await member.patch(`/v1/tokens/${body.data.id}`, change)
+      expect([answer.status, answer.headers['x-error-code']]).toEqual([403, 'missing_scope'])
+    }
+    expect((await member.patch(`/v1/tokens/${body.data.id}`, { isActive: false })).status).toBe(200)
   })
 
   test('is bound to addresses at its creation and later', async () => {

@@ -7,6 +7,7 @@ import { invalid } from '../../kernel/errors.ts'
 import type { Cents } from '../../kernel/money.ts'
 import type { EndContext } from '../../workflow/workflow-builder.ts'
 import { releaseQuotas, reserveQuotas } from '../accounts/service.ts'
+import { requireSelected } from '../budgets/service.ts'
 import { workflow, type Deps } from '../deps.ts'
 import { driverForVmId, startAction } from '../vms/service.ts'
 import { balanceOf, charge, type Quote, refund, requireFunds, toQuote } from '../wallet/service.ts'
@@ -94,6 +95,7 @@ async function applyChange(
   dryRun: boolean,
 ): Promise<Volume | DryRunResult<Quote>> {
   const { name = row.name, labels = row.labels, isProtected = row.is_protected, sizeGiB = row.size_gib } = change
+  if (change.labels !== undefined) await requireSelected(tx, deps.clock.now(), row.id) // as it was: a token with a budget labels nothing into it
   await sql.describeVolume(tx, deps.clock.now(), row.id, { name, labels, is_protected: isProtected })
   const cents = sizeGiB === row.size_gib ? 0n : await grow(tx, deps, row, sizeGiB, start)
   if (!dryRun) return getVolume(tx, row.account_id, row.id)

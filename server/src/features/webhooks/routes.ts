@@ -47,6 +47,7 @@ const declareRoutes = (api: Api, deps: Deps, { CreateWebhook, UpdateWebhook }: W
       body: CreateWebhook,
       status: 201,
       data: WebhookWithSecret,
+      answersSecret: true,
       errorCodes: ['url_not_allowed', 'quota_exceeded'],
       prepare: ({ body }) => outbound.rejectionReason(body.url),
     },

@@ -2,6 +2,7 @@ import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError, invalid } from '../../../kernel/errors.ts'
+import { requireSelected } from '../../budgets/service.ts'
 import { getRegion } from '../../catalog/service.ts'
 import type { Deps } from '../../deps.ts'
 import { getHost, has10g, require10g } from '../../hosts/service.ts'
@@ -44,6 +45,7 @@ export async function update(
   if (isSwitchedOn(vm, wanted)) requireBillable(vm, now)
   if (wanted.network10g && !vm.network_10g) await require10gFor(tx, vm)
   const bill = await billForAddOns(tx, now, vm, wanted)
+  if (change.labels !== undefined) await requireSelected(tx, now, vm.id) // as it was: a token with a budget labels nothing into it
   await sql.updateVm(tx, now, {
     id: vm.id,
     name: change.name ?? vm.name,

@@ -5,7 +5,6 @@ import type { Row } from '../../../schema/rows.gen.ts'
 import { setFollowUp } from '../../../workflow/run-store.ts'
 import { PENDING_INITIALIZATION, type ActionInitialization, type FollowUp } from '../../actions/schema.ts'
 import type { Deps } from '../../deps.ts'
-import { isInRescue } from './rescue.ts'
 
 type UserDataRow = Row<'vm_user_data'>
 
@@ -75,7 +74,8 @@ export interface DueInitialization extends Pick<UserDataRow, 'vm_id' | 'run_id' 
 export const dueInitializations = (db: Queries, now: Date) =>
   db.many<DueInitialization>(sql`
     select u.vm_id, u.run_id, u.status, coalesce(u.wanted_at, u.due_at) as wanted_at, v.account_id, u.due_at > u.wanted_at as is_silent
-    from vm_user_data u join vms v on v.id = u.vm_id where u.due_at <= ${now} and v.status = 'RUNNING' and not ${isInRescue(sql`v.id`)}
+    from vm_user_data u join vms v on v.id = u.vm_id where u.due_at <= ${now} and v.status = 'RUNNING'
+      and not exists (select from vm_rescues e where e.vm_id = v.id) -- also before it has started: the rescue system answers already
     order by row_number() over (partition by v.account_id order by u.due_at > u.wanted_at, u.due_at, u.vm_id), u.due_at, u.vm_id limit 500`)
 
 /** Nothing where it has ended meanwhile. */
