@@ -19,8 +19,9 @@ export function runInForeground(command, args, env = process.env) {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
   // Listening comes first: a signal in the moment after the fork would otherwise end this process and leave the program running alone.
   for (const signal of signals) process.on(signal, forward)
+  const parent = process.ppid // likewise: read in the moment after the fork, it could be of whoever took this process over
   child = spawn(command, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], detached: true, env })
-  const watching = env.npm_lifecycle_event && watchParent(() => forward('SIGTERM'))
+  const watching = env.npm_lifecycle_event && watchParent(parent, () => forward('SIGTERM'))
   return new Promise((resolve, reject) => {
     child.on('error', reject)
     child.on('exit', (code, signal) => {
@@ -31,10 +32,9 @@ export function runInForeground(command, args, env = process.env) {
   })
 }
 
-function watchParent(onExit) {
-  const { ppid } = process
+function watchParent(parent, onExit) {
   const timer = setInterval(() => {
-    if (process.ppid === ppid) return
+    if (process.ppid === parent) return
     clearInterval(timer)
     onExit()
   }, 250)

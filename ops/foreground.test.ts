@@ -79,9 +79,9 @@ describe('a program run in the foreground', () => {
     expect(await heard).toBe('alone')
   })
 
-  test('is stopped when npm, the parent of its parent, is killed', async () => {
+  test.each([false, true])('is stopped when npm, the parent of its parent, is killed (parent stalled: %s)', async (load) => {
     const stopping = `process.on('SIGTERM', () => { console.log('stopping'); process.exit() }); setInterval(() => {}, 1000); console.log('ready')`
-    const program = runThrough(stopping, { npm: true })
+    const program = runThrough(stopping, { npm: true, load })
     expect(await program.nextLine()).toBe('ready')
     const heard = program.nextLine()
     process.kill(program.pid, 'SIGKILL')
