@@ -40,6 +40,8 @@ const GET = {
         from backup_policies o where o.vm_id = v.id) as policy,
       (select json_build_object('status', u.status, 'seconds', u.seconds, 'errors', u.errors)
         from vm_user_data u where u.vm_id = v.id and u.sealed is not null order by u.generation desc limit 1) as initialization,
+      (select json_build_object('since', e.started_at, 'endsAt', e.ends_at, 'user', o.default_user)
+        from vm_rescues e join os_templates o on o.id = e.template_id where e.vm_id = v.id and e.started_at is not null) as rescue,
       (select value from catalog_values where name = 'price.copies_gib') as copies_price
     from vms v ${joins}
       left join bandwidth_baselines b on b.vm_id = v.id and b.mac = v.mac
@@ -62,6 +64,7 @@ const ALLOWED = [
   'grow',
   'console',
   'shelve',
+  'rescue',
 ]
 
 const money = (cents: unknown): string => (Number(cents) / 100).toFixed(2)
@@ -115,6 +118,7 @@ const full = (row: Record<string, unknown>) => ({
   readiness: row['readiness'],
   statusReason: row['status_reason'],
   initialization: row['initialization'],
+  rescue: row['rescue'],
 })
 
 async function answer(path: string, accountId: string): Promise<object> {

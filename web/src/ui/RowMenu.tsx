@@ -3,7 +3,7 @@ import { useRef } from 'react'
 import { commonMessages as w } from '../messages/common.ts'
 import { Icon } from './Icon.tsx'
 
-interface Item {
+export interface MenuItem {
   label: string
   onClick: () => void
   danger?: boolean
@@ -11,7 +11,7 @@ interface Item {
 }
 
 /** Its button gets the focus before an item opens a dialog, which returns the focus there: the item itself is gone by then. */
-export function RowMenu({ name, items }: { name: string; items: Item[] }) {
+export function RowMenu({ name, items }: { name: string; items: MenuItem[] }) {
   const target = useRef<HTMLButtonElement>(null)
   return (
     <Menu position="bottom-end" width={210} transitionProps={{ duration: 80 }}>

@@ -1,4 +1,4 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { NativeSelect, TextInput } from '@mantine/core'
 import type { Address, VmListItem } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -11,25 +11,21 @@ import { addressesQuery } from '../../queries/network.ts'
 import { vmChoicesQuery } from '../../queries/vms.ts'
 import { commonMessages } from '../../messages/common.ts'
 import { labelMessages } from '../../messages/labels.ts'
-import { LabelChips, LabelFilter, LabelsDialog } from '../../ui/Labels.tsx'
+import { LabelChips, LabelsDialog } from '../../ui/Labels.tsx'
 import { addressMessages as w } from '../../messages/addresses.ts'
 import { reverseNameMessages } from '../../messages/reverse-names.ts'
-import { Empty } from '../../ui/AsyncState.tsx'
 import { ChooseVmDialog } from '../../ui/ChooseVm.tsx'
 import { Copyable } from '../../ui/CopyButton.tsx'
 import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { formatMoney } from '../../ui/format.ts'
-import { Icon } from '../../ui/Icon.tsx'
 import { MonthlyPrice } from '../../ui/MonthlyPrice.tsx'
 import { TextLink } from '../../ui/links.tsx'
-import { Card, Page } from '../../ui/Page.tsx'
-import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { RenameDialog } from '../../ui/Rename.tsx'
 import { ReverseName, ReverseNameDialog } from '../../ui/ReverseName.tsx'
-import { RowMenu } from '../../ui/RowMenu.tsx'
 import { Status, toneOf } from '../../ui/Status.tsx'
+import { ListPage, rowActions } from '../../ui/ListPage.tsx'
 import type { Column } from '../../ui/Table.tsx'
 
 type Open = { what: 'reserve' } | { what: 'rename' | 'labels' | 'reverse' | 'assign' | 'unassign' | 'release'; address: Address } | null
@@ -42,11 +38,6 @@ export default function Addresses() {
   const addresses = useQuery(addressesQuery({ page: search.page, limit: search.limit, labelSelector: search.labels }))
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
   const nameOf = (vmId: string): string => vms.find(({ id }) => id === vmId)?.name ?? vmId
-  const reserve = (
-    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen({ what: 'reserve' })}>
-      {w.reserve}
-    </Button>
-  )
   const columns: Column<Address>[] = [
     { head: w.address, cell: ({ address }) => <Copyable text={address} what={w.address} /> },
     {
@@ -97,45 +88,23 @@ export default function Addresses() {
       right: true,
       cell: ({ billing }) => <MonthlyPrice billing={billing} currency={currency} />,
     },
-    {
-      head: commonMessages.actions,
-      quiet: true,
-      shrink: true,
-      right: true,
-      cell: (address) => (
-        <RowMenu
-          name={address.name}
-          items={[
-            { label: w.assign, onClick: () => setOpen({ what: 'assign', address }) },
-            ...(address.vmId === null ? [] : [{ label: w.unassign, onClick: () => setOpen({ what: 'unassign', address }) }]),
-            { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', address }) },
-            { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', address }) },
-            { label: reverseNameMessages.set, onClick: () => setOpen({ what: 'reverse', address }) },
-            { label: w.release, onClick: () => setOpen({ what: 'release', address }), danger: true },
-          ]}
-        />
-      ),
-    },
+    rowActions((address) => [
+      { label: w.assign, onClick: () => setOpen({ what: 'assign', address }) },
+      ...(address.vmId === null ? [] : [{ label: w.unassign, onClick: () => setOpen({ what: 'unassign', address }) }]),
+      { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', address }) },
+      { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', address }) },
+      { label: reverseNameMessages.set, onClick: () => setOpen({ what: 'reverse', address }) },
+      { label: w.release, onClick: () => setOpen({ what: 'release', address }), danger: true },
+    ]),
   ]
   return (
-    <Page
-      title={w.title}
-      about={w.about}
-      actions={
-        <>
-          <LabelFilter />
-          {reserve}
-        </>
-      }
+    <ListPage
+      words={w}
+      icon="pin"
+      create={{ label: w.reserve, onClick: () => setOpen({ what: 'reserve' }) }}
+      of={addresses}
+      columns={columns}
     >
-      <Card flush>
-        <PagedTable
-          of={addresses}
-          caption={w.title}
-          columns={columns}
-          empty={<Empty icon="pin" title={w.emptyTitle} about={w.emptyAbout} action={reserve} />}
-        />
-      </Card>
       {open?.what === 'reserve' && <ReserveAddress onClose={close} />}
       {open?.what === 'labels' && (
         <LabelsDialog
@@ -168,7 +137,7 @@ export default function Addresses() {
       {open?.what === 'assign' && <AssignAddress address={open.address} vms={vms} nameOf={nameOf} onClose={close} />}
       {open?.what === 'unassign' && <UnassignAddress address={open.address} onClose={close} />}
       {open?.what === 'release' && <ReleaseAddress address={open.address} onClose={close} />}
-    </Page>
+    </ListPage>
   )
 }
 

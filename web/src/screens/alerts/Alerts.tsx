@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import type { Alert } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -8,14 +7,10 @@ import { alertMessages as w } from '../../messages/alerts.ts'
 import { commonMessages } from '../../messages/common.ts'
 import { labelMessages } from '../../messages/labels.ts'
 import { alertsQuery } from '../../queries/alerts.ts'
-import { Empty } from '../../ui/AsyncState.tsx'
 import { ConfirmDialog } from '../../ui/Dialogs.tsx'
-import { Icon } from '../../ui/Icon.tsx'
-import { LabelChips, LabelFilter, LabelsDialog } from '../../ui/Labels.tsx'
-import { Card, Page } from '../../ui/Page.tsx'
-import { PagedTable } from '../../ui/PagedTable.tsx'
+import { LabelChips, LabelsDialog } from '../../ui/Labels.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { RowMenu } from '../../ui/RowMenu.tsx'
+import { ListPage, rowActions } from '../../ui/ListPage.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { AlertForm } from './AlertForm.tsx'
 
@@ -32,11 +27,6 @@ export default function Alerts() {
   const close = (): void => setOpen(null)
   const { search } = usePaging()
   const alerts = useQuery(alertsQuery({ page: search.page, limit: search.limit, labelSelector: search.labels }))
-  const create = (
-    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen({ what: 'create' })}>
-      {w.create}
-    </Button>
-  )
   const columns: Column<Alert>[] = [
     {
       head: commonMessages.name,
@@ -51,42 +41,20 @@ export default function Alerts() {
     { head: w.when, cell: conditionOf },
     { head: w.vms, truncate: vmsOf, cell: vmsOf },
     { head: w.now, truncate: nowOf, cell: nowOf },
-    {
-      head: commonMessages.actions,
-      quiet: true,
-      shrink: true,
-      right: true,
-      cell: (alert) => (
-        <RowMenu
-          name={alert.name}
-          items={[
-            { label: w.edit, onClick: () => setOpen({ what: 'edit', alert }) },
-            { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', alert }) },
-            { label: w.delete, onClick: () => setOpen({ what: 'delete', alert }), danger: true },
-          ]}
-        />
-      ),
-    },
+    rowActions((alert) => [
+      { label: w.edit, onClick: () => setOpen({ what: 'edit', alert }) },
+      { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', alert }) },
+      { label: w.delete, onClick: () => setOpen({ what: 'delete', alert }), danger: true },
+    ]),
   ]
   return (
-    <Page
-      title={w.title}
-      about={w.about}
-      actions={
-        <>
-          <LabelFilter />
-          {create}
-        </>
-      }
+    <ListPage
+      words={w}
+      icon="warning"
+      create={{ label: w.create, onClick: () => setOpen({ what: 'create' }) }}
+      of={alerts}
+      columns={columns}
     >
-      <Card flush>
-        <PagedTable
-          of={alerts}
-          caption={w.title}
-          columns={columns}
-          empty={<Empty icon="warning" title={w.emptyTitle} about={w.emptyAbout} action={create} />}
-        />
-      </Card>
       {open?.what === 'create' && <AlertForm onClose={close} />}
       {open?.what === 'edit' && <AlertForm alert={open.alert} onClose={close} />}
       {open?.what === 'labels' && (
@@ -99,7 +67,7 @@ export default function Alerts() {
         />
       )}
       {open?.what === 'delete' && <DeleteAlert alert={open.alert} onClose={close} />}
-    </Page>
+    </ListPage>
   )
 }
 

@@ -1,16 +1,12 @@
-import { Button } from '@mantine/core'
 import type { Firewall } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { firewallsQuery } from '../../queries/network.ts'
-import { Icon } from '../../ui/Icon.tsx'
 import { TextLink } from '../../ui/links.tsx'
-import { LabelChips, LabelFilter } from '../../ui/Labels.tsx'
-import { Card, Page } from '../../ui/Page.tsx'
-import { PagedTable } from '../../ui/PagedTable.tsx'
+import { LabelChips } from '../../ui/Labels.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
+import { ListPage } from '../../ui/ListPage.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { firewallMessages as w } from '../../messages/firewalls.ts'
 import { EditFirewall } from './EditFirewall.tsx'
@@ -19,11 +15,6 @@ export default function FirewallList() {
   const [creates, setCreates] = useState(false)
   const { search } = usePaging()
   const firewalls = useQuery(firewallsQuery({ page: search.page, limit: search.limit, labelSelector: search.labels }))
-  const create = (
-    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreates(true)}>
-      {w.create}
-    </Button>
-  )
   const columns: Column<Firewall>[] = [
     {
       head: w.name,
@@ -44,25 +35,8 @@ export default function FirewallList() {
     { head: w.applied, cell: ({ applied }) => <Status tone={applied ? 'good' : 'busy'}>{applied ? w.appliedYes : w.appliedNo}</Status> },
   ]
   return (
-    <Page
-      title={w.title}
-      about={w.about}
-      actions={
-        <>
-          <LabelFilter />
-          {create}
-        </>
-      }
-    >
-      <Card flush>
-        <PagedTable
-          of={firewalls}
-          caption={w.title}
-          columns={columns}
-          empty={<Empty icon="shield" title={w.emptyTitle} about={w.emptyAbout} action={create} />}
-        />
-      </Card>
+    <ListPage words={w} icon="shield" create={{ label: w.create, onClick: () => setCreates(true) }} of={firewalls} columns={columns}>
       {creates && <EditFirewall onClose={() => setCreates(false)} />}
-    </Page>
+    </ListPage>
   )
 }

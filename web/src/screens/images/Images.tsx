@@ -1,4 +1,4 @@
-import { Button, Textarea } from '@mantine/core'
+import { Textarea } from '@mantine/core'
 import type { Image, VmListItem } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -11,18 +11,14 @@ import { commonMessages } from '../../messages/common.ts'
 import { imageMessages as w } from '../../messages/images.ts'
 import { imagesQuery, isBootable } from '../../queries/images.ts'
 import { vmChoicesQuery } from '../../queries/vms.ts'
-import { Empty } from '../../ui/AsyncState.tsx'
 import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { ErrorAlert, Form } from '../../ui/Form.tsx'
 import { formatBytes, formatDate, formatDisk, formatMoney } from '../../ui/format.ts'
-import { Icon } from '../../ui/Icon.tsx'
-import { LabelFilter } from '../../ui/Labels.tsx'
-import { Card, Page, Stack } from '../../ui/Page.tsx'
-import { PagedTable } from '../../ui/PagedTable.tsx'
+import { Stack } from '../../ui/Page.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { RenameDialog } from '../../ui/Rename.tsx'
-import { RowMenu } from '../../ui/RowMenu.tsx'
 import { StatusBadge } from '../../ui/Status.tsx'
+import { ListPage, rowActions } from '../../ui/ListPage.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { CreateImage } from './CreateImage.tsx'
@@ -42,11 +38,6 @@ export default function Images() {
     invalidates: ['images'],
     successMessage: ({ name }) => w.changed(name),
   })
-  const create = (
-    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen({ what: 'create' })}>
-      {w.create}
-    </Button>
-  )
   const columns: Column<Image>[] = [
     {
       head: w.name,
@@ -58,51 +49,23 @@ export default function Images() {
     { head: w.size, cell: (image) => <Size image={image} />, right: true },
     { head: w.price, cell: ({ billing }) => (billing ? formatMoney(billing.priceMonthly, currency) : commonMessages.unknown), right: true },
     { head: w.created, cell: ({ createdAt }) => <Time at={createdAt} />, right: true },
-    {
-      head: commonMessages.actions,
-      quiet: true,
-      shrink: true,
-      right: true,
-      cell: (image) => {
-        const isDeleting = image.status === 'DELETING'
-        return (
-          <RowMenu
-            name={image.name}
-            items={[
-              {
-                label: w.newVm,
-                onClick: () => void navigate({ to: '/vms/new', search: { image: image.id } }),
-                disabled: !isBootable(image),
-              },
-              { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', image }), disabled: isDeleting },
-              { label: w.editLabels, onClick: () => setOpen({ what: 'labels', image }), disabled: isDeleting },
-              { label: image.isProtected ? w.unprotect : w.protect, onClick: () => protect.mutate(image), disabled: isDeleting },
-              { label: w.delete, onClick: () => setOpen({ what: 'delete', image }), danger: true, disabled: isDeleting },
-            ]}
-          />
-        )
-      },
-    },
+    rowActions((image) => {
+      const isDeleting = image.status === 'DELETING'
+      return [
+        {
+          label: w.newVm,
+          onClick: () => void navigate({ to: '/vms/new', search: { image: image.id } }),
+          disabled: !isBootable(image),
+        },
+        { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', image }), disabled: isDeleting },
+        { label: w.editLabels, onClick: () => setOpen({ what: 'labels', image }), disabled: isDeleting },
+        { label: image.isProtected ? w.unprotect : w.protect, onClick: () => protect.mutate(image), disabled: isDeleting },
+        { label: w.delete, onClick: () => setOpen({ what: 'delete', image }), danger: true, disabled: isDeleting },
+      ]
+    }),
   ]
   return (
-    <Page
-      title={w.title}
-      about={w.about}
-      actions={
-        <>
-          <LabelFilter />
-          {create}
-        </>
-      }
-    >
-      <Card flush>
-        <PagedTable
-          of={images}
-          caption={w.title}
-          columns={columns}
-          empty={<Empty icon="box" title={w.emptyTitle} about={w.emptyAbout} action={create} />}
-        />
-      </Card>
+    <ListPage words={w} icon="box" create={{ label: w.create, onClick: () => setOpen({ what: 'create' }) }} of={images} columns={columns}>
       {open?.what === 'create' && <CreateImage onClose={close} />}
       {open?.what === 'rename' && (
         <RenameDialog
@@ -115,7 +78,7 @@ export default function Images() {
       )}
       {open?.what === 'labels' && <EditLabels image={open.image} onClose={close} />}
       {open?.what === 'delete' && <DeleteImage image={open.image} onClose={close} />}
-    </Page>
+    </ListPage>
   )
 }
 

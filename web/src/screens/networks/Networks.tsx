@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import type { Network } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -6,17 +5,13 @@ import { berth } from '../../api/berth.ts'
 import { networksQuery } from '../../queries/network.ts'
 import { Copyable } from '../../ui/CopyButton.tsx'
 import { TextLink } from '../../ui/links.tsx'
-import { Icon } from '../../ui/Icon.tsx'
-import { Card, Page } from '../../ui/Page.tsx'
-import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { RenameDialog } from '../../ui/Rename.tsx'
-import { RowMenu } from '../../ui/RowMenu.tsx'
-import { Empty } from '../../ui/AsyncState.tsx'
+import { ListPage, rowActions } from '../../ui/ListPage.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { commonMessages } from '../../messages/common.ts'
 import { labelMessages } from '../../messages/labels.ts'
-import { LabelChips, LabelFilter, LabelsDialog } from '../../ui/Labels.tsx'
+import { LabelChips, LabelsDialog } from '../../ui/Labels.tsx'
 import { networkMessages as w } from '../../messages/networks.ts'
 import { CreateNetwork } from './CreateNetwork.tsx'
 import { DeleteNetwork } from './DeleteNetwork.tsx'
@@ -28,11 +23,6 @@ export default function Networks() {
   const close = (): void => setOpen(null)
   const { search } = usePaging()
   const networks = useQuery(networksQuery({ page: search.page, limit: search.limit, labelSelector: search.labels }))
-  const create = (
-    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen({ what: 'create' })}>
-      {w.create}
-    </Button>
-  )
   const columns: Column<Network>[] = [
     {
       head: w.name,
@@ -54,42 +44,20 @@ export default function Networks() {
       cell: ({ enableSnat, enableDhcp }) => [enableSnat && 'SNAT', enableDhcp && 'DHCP'].filter(Boolean).join(', ') || commonMessages.none,
     },
     { head: w.vms, cell: ({ attachmentCount }) => attachmentCount, right: true },
-    {
-      head: commonMessages.actions,
-      quiet: true,
-      shrink: true,
-      right: true,
-      cell: (network) => (
-        <RowMenu
-          name={network.name}
-          items={[
-            { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', network }) },
-            { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', network }) },
-            { label: w.delete, onClick: () => setOpen({ what: 'delete', network }), danger: true },
-          ]}
-        />
-      ),
-    },
+    rowActions((network) => [
+      { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', network }) },
+      { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', network }) },
+      { label: w.delete, onClick: () => setOpen({ what: 'delete', network }), danger: true },
+    ]),
   ]
   return (
-    <Page
-      title={w.title}
-      about={w.about}
-      actions={
-        <>
-          <LabelFilter />
-          {create}
-        </>
-      }
+    <ListPage
+      words={w}
+      icon="network"
+      create={{ label: w.create, onClick: () => setOpen({ what: 'create' }) }}
+      of={networks}
+      columns={columns}
     >
-      <Card flush>
-        <PagedTable
-          of={networks}
-          caption={w.title}
-          columns={columns}
-          empty={<Empty icon="network" title={w.emptyTitle} about={w.emptyAbout} action={create} />}
-        />
-      </Card>
       {open?.what === 'create' && <CreateNetwork onClose={close} />}
       {open?.what === 'labels' && (
         <LabelsDialog
@@ -110,6 +78,6 @@ export default function Networks() {
         />
       )}
       {open?.what === 'delete' && <DeleteNetwork network={open.network} onClose={close} />}
-    </Page>
+    </ListPage>
   )
 }

@@ -1,23 +1,18 @@
-import { Button } from '@mantine/core'
 import type { PlacementGroup } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { placementGroupsQuery } from '../../queries/vms.ts'
-import { Empty } from '../../ui/AsyncState.tsx'
 import { ConfirmDialog } from '../../ui/Dialogs.tsx'
-import { Icon } from '../../ui/Icon.tsx'
-import { Card, Page } from '../../ui/Page.tsx'
-import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { RenameDialog } from '../../ui/Rename.tsx'
-import { RowMenu } from '../../ui/RowMenu.tsx'
+import { ListPage, rowActions } from '../../ui/ListPage.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { commonMessages } from '../../messages/common.ts'
 import { labelMessages } from '../../messages/labels.ts'
-import { LabelChips, LabelFilter, LabelsDialog } from '../../ui/Labels.tsx'
+import { LabelChips, LabelsDialog } from '../../ui/Labels.tsx'
 import { placementGroupMessages as w } from '../../messages/placement-groups.ts'
 import { CreatePlacementGroup } from './CreatePlacementGroup.tsx'
 
@@ -28,11 +23,6 @@ export default function PlacementGroups() {
   const close = (): void => setOpen(null)
   const { search } = usePaging()
   const groups = useQuery(placementGroupsQuery({ page: search.page, limit: search.limit, labelSelector: search.labels }))
-  const create = (
-    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen({ what: 'create' })}>
-      {w.create}
-    </Button>
-  )
   const namesOf = ({ vms }: PlacementGroup): string => vms.map(({ name }) => name).join(', ') || commonMessages.none
   const columns: Column<PlacementGroup>[] = [
     {
@@ -49,42 +39,20 @@ export default function PlacementGroups() {
     { head: w.vms, truncate: namesOf, cell: namesOf },
     { head: w.hosts, cell: ({ hostCount }) => hostCount },
     { head: commonMessages.created, cell: ({ createdAt }) => <Time at={createdAt} as="date" /> },
-    {
-      head: commonMessages.actions,
-      quiet: true,
-      shrink: true,
-      right: true,
-      cell: (group) => (
-        <RowMenu
-          name={group.name}
-          items={[
-            { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', group }) },
-            { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', group }) },
-            { label: w.delete, onClick: () => setOpen({ what: 'delete', group }), danger: true },
-          ]}
-        />
-      ),
-    },
+    rowActions((group) => [
+      { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', group }) },
+      { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', group }) },
+      { label: w.delete, onClick: () => setOpen({ what: 'delete', group }), danger: true },
+    ]),
   ]
   return (
-    <Page
-      title={w.title}
-      about={w.about}
-      actions={
-        <>
-          <LabelFilter />
-          {create}
-        </>
-      }
+    <ListPage
+      words={w}
+      icon="layout"
+      create={{ label: w.create, onClick: () => setOpen({ what: 'create' }) }}
+      of={groups}
+      columns={columns}
     >
-      <Card flush>
-        <PagedTable
-          of={groups}
-          caption={w.title}
-          columns={columns}
-          empty={<Empty icon="layout" title={w.emptyTitle} about={w.emptyAbout} action={create} />}
-        />
-      </Card>
       {open?.what === 'create' && <CreatePlacementGroup onClose={close} />}
       {open?.what === 'labels' && (
         <LabelsDialog
@@ -105,7 +73,7 @@ export default function PlacementGroups() {
         />
       )}
       {open?.what === 'delete' && <DeleteGroup group={open.group} onClose={close} />}
-    </Page>
+    </ListPage>
   )
 }
 

@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import type { SshKey } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -6,18 +5,14 @@ import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { sshKeysQuery } from '../../queries/account.ts'
 import { ConfirmDialog } from '../../ui/Dialogs.tsx'
-import { Icon } from '../../ui/Icon.tsx'
-import { Card, Page } from '../../ui/Page.tsx'
-import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { RenameDialog } from '../../ui/Rename.tsx'
-import { RowMenu } from '../../ui/RowMenu.tsx'
-import { Empty } from '../../ui/AsyncState.tsx'
+import { ListPage, rowActions } from '../../ui/ListPage.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { commonMessages } from '../../messages/common.ts'
 import { labelMessages } from '../../messages/labels.ts'
-import { LabelChips, LabelFilter, LabelsDialog } from '../../ui/Labels.tsx'
+import { LabelChips, LabelsDialog } from '../../ui/Labels.tsx'
 import { sshKeyMessages as w } from '../../messages/ssh-keys.ts'
 import { AddSshKey } from './AddSshKey.tsx'
 
@@ -28,11 +23,6 @@ export default function SshKeys() {
   const close = (): void => setOpen(null)
   const { search } = usePaging()
   const keys = useQuery(sshKeysQuery({ page: search.page, limit: search.limit, labelSelector: search.labels }))
-  const add = (
-    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen({ what: 'add' })}>
-      {w.add}
-    </Button>
-  )
   const columns: Column<SshKey>[] = [
     {
       head: commonMessages.name,
@@ -48,42 +38,14 @@ export default function SshKeys() {
     { head: w.fingerprint, truncate: ({ fingerprint }) => fingerprint, cell: (key) => <code className="muted">{key.fingerprint}</code> },
     { head: w.vms, cell: (key) => w.vmCount(key.vmCount) },
     { head: commonMessages.created, cell: (key) => <Time at={key.createdAt} as="date" /> },
-    {
-      head: commonMessages.actions,
-      quiet: true,
-      shrink: true,
-      right: true,
-      cell: (key) => (
-        <RowMenu
-          name={key.name}
-          items={[
-            { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', key }) },
-            { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', key }) },
-            { label: w.delete, onClick: () => setOpen({ what: 'delete', key }), danger: true },
-          ]}
-        />
-      ),
-    },
+    rowActions((key) => [
+      { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', key }) },
+      { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', key }) },
+      { label: w.delete, onClick: () => setOpen({ what: 'delete', key }), danger: true },
+    ]),
   ]
   return (
-    <Page
-      title={w.title}
-      about={w.about}
-      actions={
-        <>
-          <LabelFilter />
-          {add}
-        </>
-      }
-    >
-      <Card flush>
-        <PagedTable
-          of={keys}
-          caption={w.title}
-          columns={columns}
-          empty={<Empty icon="key" title={w.emptyTitle} about={w.emptyAbout} action={add} />}
-        />
-      </Card>
+    <ListPage words={w} icon="key" create={{ label: w.add, onClick: () => setOpen({ what: 'add' }) }} of={keys} columns={columns}>
       {open?.what === 'add' && <AddSshKey onClose={close} />}
       {open?.what === 'labels' && (
         <LabelsDialog
@@ -104,7 +66,7 @@ export default function SshKeys() {
         />
       )}
       {open?.what === 'delete' && <DeleteKey sshKey={open.key} onClose={close} />}
-    </Page>
+    </ListPage>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Button, NativeSelect, NumberInput, TextInput } from '@mantine/core'
+import { NativeSelect, NumberInput, TextInput } from '@mantine/core'
 import type { Volume, VmListItem } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -8,25 +8,22 @@ import { fieldError } from '../../api/errors.ts'
 import { useCurrency } from '../../api/session.ts'
 import { commonMessages } from '../../messages/common.ts'
 import { labelMessages } from '../../messages/labels.ts'
-import { LabelChips, LabelFilter, LabelsDialog } from '../../ui/Labels.tsx'
+import { LabelChips, LabelsDialog } from '../../ui/Labels.tsx'
 import { volumeMessages as w } from '../../messages/volumes.ts'
 import { regionsQuery } from '../../queries/catalog.ts'
 import { vmChoicesQuery, volumesQuery } from '../../queries/vms.ts'
-import { Empty } from '../../ui/AsyncState.tsx'
 import { ChooseVmDialog } from '../../ui/ChooseVm.tsx'
 import { Code, Copyable } from '../../ui/CopyButton.tsx'
 import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { formatDisk, formatMoney } from '../../ui/format.ts'
-import { Icon } from '../../ui/Icon.tsx'
 import { MonthlyPrice } from '../../ui/MonthlyPrice.tsx'
 import { TextLink } from '../../ui/links.tsx'
-import { Card, Page, Stack } from '../../ui/Page.tsx'
-import { PagedTable } from '../../ui/PagedTable.tsx'
+import { Stack } from '../../ui/Page.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { RenameDialog } from '../../ui/Rename.tsx'
-import { RowMenu } from '../../ui/RowMenu.tsx'
 import { StatusBadge } from '../../ui/Status.tsx'
+import { ListPage, rowActions } from '../../ui/ListPage.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { VolumeSnapshots } from './VolumeSnapshots.tsx'
 
@@ -50,11 +47,6 @@ export default function Volumes() {
     invalidates: ['volumes'],
     successMessage: ({ name }) => w.protected(name),
   })
-  const create = (
-    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen({ what: 'create' })}>
-      {w.create}
-    </Button>
-  )
   const columns: Column<Volume>[] = [
     {
       head: w.name,
@@ -97,49 +89,21 @@ export default function Volumes() {
       right: true,
       cell: ({ billing }) => <MonthlyPrice billing={billing} currency={currency} />,
     },
-    {
-      head: commonMessages.actions,
-      quiet: true,
-      shrink: true,
-      right: true,
-      cell: (volume) => (
-        <RowMenu
-          name={volume.name}
-          items={[
-            { label: w.use, onClick: () => setOpen({ what: 'use', volume }) },
-            volume.vmId === null
-              ? { label: w.attach, onClick: () => setOpen({ what: 'attach', volume }) }
-              : { label: w.detach, onClick: () => setOpen({ what: 'detach', volume }) },
-            { label: w.grow, onClick: () => setOpen({ what: 'grow', volume }) },
-            { label: w.snapshots.menu, onClick: () => setOpen({ what: 'snapshots', volume }) },
-            { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', volume }) },
-            { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', volume }) },
-            { label: volume.isProtected ? w.unprotect : w.protect, onClick: () => protect.mutate(volume) },
-            { label: w.delete, onClick: () => setOpen({ what: 'delete', volume }), danger: true },
-          ]}
-        />
-      ),
-    },
+    rowActions((volume) => [
+      { label: w.use, onClick: () => setOpen({ what: 'use', volume }) },
+      volume.vmId === null
+        ? { label: w.attach, onClick: () => setOpen({ what: 'attach', volume }) }
+        : { label: w.detach, onClick: () => setOpen({ what: 'detach', volume }) },
+      { label: w.grow, onClick: () => setOpen({ what: 'grow', volume }) },
+      { label: w.snapshots.menu, onClick: () => setOpen({ what: 'snapshots', volume }) },
+      { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', volume }) },
+      { label: labelMessages.edit, onClick: () => setOpen({ what: 'labels', volume }) },
+      { label: volume.isProtected ? w.unprotect : w.protect, onClick: () => protect.mutate(volume) },
+      { label: w.delete, onClick: () => setOpen({ what: 'delete', volume }), danger: true },
+    ]),
   ]
   return (
-    <Page
-      title={w.title}
-      about={w.about}
-      actions={
-        <>
-          <LabelFilter />
-          {create}
-        </>
-      }
-    >
-      <Card flush>
-        <PagedTable
-          of={volumes}
-          caption={w.title}
-          columns={columns}
-          empty={<Empty icon="disk" title={w.emptyTitle} about={w.emptyAbout} action={create} />}
-        />
-      </Card>
+    <ListPage words={w} icon="disk" create={{ label: w.create, onClick: () => setOpen({ what: 'create' }) }} of={volumes} columns={columns}>
       {open?.what === 'create' && <CreateVolume vms={vms} onClose={close} />}
       {open?.what === 'labels' && (
         <LabelsDialog
@@ -165,7 +129,7 @@ export default function Volumes() {
       {open?.what === 'grow' && <GrowVolume volume={open.volume} onClose={close} />}
       {open?.what === 'snapshots' && <VolumeSnapshots volume={latest(open.volume)} onClose={close} />}
       {open?.what === 'delete' && <DeleteVolume volume={open.volume} onClose={close} />}
-    </Page>
+    </ListPage>
   )
 }
 

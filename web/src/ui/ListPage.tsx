@@ -1,0 +1,62 @@
+// A page that is a list of resources with labels: filter, the button that makes one, the table, and what is shown where there is none.
+import { Button } from '@mantine/core'
+import type { Page as Listed } from '@berth/sdk'
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { commonMessages } from '../messages/common.ts'
+import { Empty } from './AsyncState.tsx'
+import { Icon, type IconName } from './Icon.tsx'
+import { LabelFilter } from './Labels.tsx'
+import { Card, Page } from './Page.tsx'
+import { PagedTable } from './PagedTable.tsx'
+import { RowMenu, type MenuItem } from './RowMenu.tsx'
+import type { Column } from './Table.tsx'
+
+interface Props<Row> {
+  words: { title: string; about: string; emptyTitle: string; emptyAbout: string }
+  icon: IconName
+  create: { label: string; onClick: () => void }
+  of: UseQueryResult<Pick<Listed<Row>, 'items' | 'pagination'>>
+  columns: Column<Row>[]
+  /** The dialog that is open. */
+  children?: ReactNode
+}
+
+export function ListPage<Row extends { id: string }>({ words, icon, create, of, columns, children }: Props<Row>) {
+  const button = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={create.onClick}>
+      {create.label}
+    </Button>
+  )
+  return (
+    <Page
+      title={words.title}
+      about={words.about}
+      actions={
+        <>
+          <LabelFilter />
+          {button}
+        </>
+      }
+    >
+      <Card flush>
+        <PagedTable
+          of={of}
+          caption={words.title}
+          columns={columns}
+          empty={<Empty icon={icon} title={words.emptyTitle} about={words.emptyAbout} action={button} />}
+        />
+      </Card>
+      {children}
+    </Page>
+  )
+}
+
+/** The last column: what can be done with a row. */
+export const rowActions = <Row extends { name: string }>(itemsOf: (row: Row) => MenuItem[]): Column<Row> => ({
+  head: commonMessages.actions,
+  quiet: true,
+  shrink: true,
+  right: true,
+  cell: (row) => <RowMenu name={row.name} items={itemsOf(row)} />,
+})
