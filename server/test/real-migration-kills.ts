@@ -2,6 +2,7 @@
 // of it is left on the other.
 import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { sql } from '../src/kernel/database/db.ts'
 import { movingGuest, TIMEOUT_MS } from './moving-guest.ts'
 import { eventually } from './processes.ts'
 import type { TlsHost } from './tls-hosts.ts'
@@ -45,10 +46,15 @@ const VICTIMS: Record<string, (moving: Moving) => Promise<unknown>> = {
 }
 
 export async function proveMigrationKills({ replicated }: { replicated: boolean }): Promise<void> {
-  const { vms, hosts, run, sumOf, broken, ...guest } = await movingGuest({ replicated })
+  const { db, vms, hosts, run, sumOf, broken, ...guest } = await movingGuest({ replicated })
   let written = ''
 
   const between = async (): Promise<Moving> => {
+    // One that was cut off is noticed to be back a little later.
+    await eventually(
+      () => db.maybe(sql`select where not exists (select from hosts where unreachable_since is not null and removed_at is null)`),
+      TIMEOUT_MS,
+    )
     const from = await guest.host()
     return { vmId: vms.mover, from, to: hosts.find((host) => host !== from)! }
   }
