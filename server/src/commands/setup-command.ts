@@ -18,8 +18,10 @@ export function setupCommands(program: Command): void {
       .option('--acme-directory <url>', "for --tls acme: of another authority than Let's Encrypt; empty: Let's Encrypt again")
       .option('--acme-root <file>', 'for --acme-directory: its root certificate, where this machine does not trust it anyway')
       .option('--database-url <url>', 'such as postgres://berth:secret@db.example.com/berth')
+      .option('--database-url-file <file>', 'holds the URL, which then is in no list of processes; - reads it from standard input')
       .option('--local-database', 'create role and database in PostgreSQL of this machine')
       .option('--smtp-url <url>', 'such as smtp://user:password@mail.example.com:587')
+      .option('--smtp-url-file <file>', 'holds the URL, which then is in no list of processes; - reads it from standard input')
       .option('--mail-from <sender>', 'such as "Example Cloud <noreply@example.com>"')
       .addOption(
         new Option('--hypervisor <kind>', 'simulated: VMs that only pretend to run, for a trial').choices(['libvirt', 'simulated']),

@@ -1,4 +1,7 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { scratchFolder } from '../../../test/scratch-folder.ts'
 import { collectAnswers, settingsFor, type Ask, type SetupOptions } from './answers.ts'
 
 const GIVEN: SetupOptions = { domain: 'Cloud.example.com', databaseUrl: 'postgres://a@b/c' }
@@ -48,6 +51,30 @@ describe('without a terminal', () => {
   test('PostgreSQL of this machine is chosen explicitly', async () => {
     expect(await collectAnswers({ domain: 'a.example', localDatabase: true }, {}, undefined, null)).toMatchObject({ databaseUrl: null })
     await expect(collectAnswers({ domain: 'a.example' }, {}, undefined, null)).rejects.toThrow('Give --database-url or --local-database')
+  })
+
+  test('URLs with passwords are read from files', async () => {
+    const folder = await scratchFolder()
+    const [database, smtp, nothing] = ['database', 'smtp', 'nothing'].map((name) => join(folder.path, name)) as [string, string, string]
+    await writeFile(database, 'postgres://a:secret@b/c\n')
+    await writeFile(smtp, 'smtp://a:secret@b\n')
+    await writeFile(nothing, '\n')
+    const domain = 'a.example'
+    const given = { domain, databaseUrlFile: database, smtpUrlFile: smtp, mailFrom: 'noreply@a.example' }
+    expect(await collectAnswers(given, BEFORE, undefined, null)).toMatchObject({
+      databaseUrl: 'postgres://a:secret@b/c',
+      smtpUrl: 'smtp://a:secret@b',
+    })
+    for (const [options, message] of [
+      [{ ...GIVEN, databaseUrlFile: database }, 'Give either --database-url or --database-url-file'],
+      [{ ...GIVEN, smtpUrl: 'smtp://b', smtpUrlFile: smtp }, 'Give either --smtp-url or --smtp-url-file'],
+      [{ domain, databaseUrlFile: database, localDatabase: true }, 'Give either --database-url or --local-database'],
+      [{ domain, databaseUrlFile: join(folder.path, 'none') }, 'cannot be read'],
+      [{ domain, databaseUrlFile: nothing }, 'is empty'],
+      [{ domain, databaseUrlFile: smtp }, '--database-url must be a URL that begins with postgres://'],
+    ] as [SetupOptions, string][])
+      await expect(collectAnswers(options, {}, undefined, null)).rejects.toThrow(message)
+    await folder.remove()
   })
 
   test.each<[string, SetupOptions, string]>([

@@ -1,5 +1,6 @@
 // What `berthd setup` is told: by its options, else by a person at the terminal, else by the settings that are there already.
 import { readConfig } from '../../config.ts'
+import { readSecret } from '../admin/read-secret.ts'
 import { UsageError } from '../errors.ts'
 import type { Settings } from './settings-file.ts'
 
@@ -14,8 +15,10 @@ export interface SetupOptions {
   acmeDirectory?: string
   acmeRoot?: string
   databaseUrl?: string
+  databaseUrlFile?: string
   localDatabase?: boolean
   smtpUrl?: string
+  smtpUrlFile?: string
   mailFrom?: string
   hypervisor?: string
 }
@@ -47,7 +50,8 @@ export interface Answers {
 
 /** Without a terminal `ask` is null. */
 export async function collectAnswers(options: SetupOptions, before: Settings, site: Site | undefined, ask: Ask | null): Promise<Answers> {
-  if (options.localDatabase && options.databaseUrl) throw new UsageError('Give either --database-url or --local-database')
+  const [databaseUrlGiven, smtpUrlGiven] = [await urlOf(options, 'databaseUrl'), await urlOf(options, 'smtpUrl')]
+  if (options.localDatabase && databaseUrlGiven) throw new UsageError('Give either --database-url or --local-database')
   const answer = asker(ask)
   const domain = await answer({
     given: options.domain,
@@ -75,14 +79,14 @@ export async function collectAnswers(options: SetupOptions, before: Settings, si
   const key = await file('--key', options.key, 'File with its private key (PEM)')
   const acme = acmeOf(options, how as Tls, site)
   const databaseUrl = await answer({
-    given: options.localDatabase ? '' : options.databaseUrl,
+    given: options.localDatabase ? '' : databaseUrlGiven,
     usual: before['BERTH_DATABASE_URL'] ?? '',
     question: 'URL of the database; empty: PostgreSQL of this machine',
     check: (text) => (text === '' ? text : checkUrl(text, '--database-url', 'postgres:', 'postgresql:')),
     ...(!options.localDatabase && !before['BERTH_DATABASE_URL'] && { option: '--database-url or --local-database' }),
   })
   const smtpUrl = await answer({
-    given: options.smtpUrl,
+    given: smtpUrlGiven,
     usual: before['BERTH_SMTP_URL'] ?? '',
     question: 'SMTP server, such as smtp://user:password@mail.example.com:587; empty: no mail',
     check: (text) => (text === '' ? text : checkUrl(text, '--smtp-url', 'smtp:', 'smtps:')),
@@ -97,6 +101,17 @@ export async function collectAnswers(options: SetupOptions, before: Settings, si
     : (options.mailFrom ?? before['BERTH_MAIL_FROM'] ?? '')
   const hypervisor = options.hypervisor ?? before['BERTH_HYPERVISOR'] ?? 'libvirt'
   return { domain, tls: how as Tls, certificate, key, ...acme, databaseUrl: databaseUrl || null, smtpUrl, mailFrom, hypervisor }
+}
+
+/** With a password in it, a URL is better read from a file: options are in the list of processes. */
+async function urlOf(options: SetupOptions, name: 'databaseUrl' | 'smtpUrl'): Promise<string | undefined> {
+  const file = options[`${name}File`]
+  if (file === undefined) return options[name]
+  const option = name === 'databaseUrl' ? '--database-url' : '--smtp-url'
+  if (options[name] !== undefined) throw new UsageError(`Give either ${option} or ${option}-file`)
+  const url = await readSecret(file)
+  if (url === '') throw new UsageError(`${option}-file ${file} is empty`)
+  return url
 }
 
 /** Never asked for: few have an authority of their own. */
