@@ -24,3 +24,20 @@ test('a policy of daily backups that are off says so', async () => {
   expect(await update()).toMatchObject({ code: 0, stderr: expect.stringContaining(`Daily backups are off`) })
   expect(await update('--daily-backups', 'on')).toMatchObject({ code: 0, stderr: '' })
 })
+
+test('actions of many VMs are waited for, and those that fail are named', async () => {
+  const customer = await app.given.customer({ credit: '100.00' })
+  for (const name of ['bulk-1', 'bulk-2']) await app.given.vm(customer, { name, labels: { set: 'bulk' } })
+  const bulk = (action: string, ...options: string[]) =>
+    berth(app.envOf(customer), ['vm', 'bulk', action, '--selector', 'set=bulk', '--yes', ...options])
+  await app.simulated.faults.plant({ verb: 'ensureSnapshot', kind: 'permanent', times: 1 })
+  const snapshots = await app.whileWorking(bulk('snapshot', '--name', 'nightly'))
+  expect(snapshots).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/SNAPSHOT failed for 1 of 2 VMs\. bulk-[12]: \S+/) })
+  expect(await app.whileWorking(bulk('stop', '--force'))).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/bulk-1 +\S+[^]*bulk-2 +\S+/),
+  })
+  const statuses = (await customer.get('/vms')).body.data.map(({ status }: { status: string }) => status)
+  expect(statuses).toEqual(['STOPPED', 'STOPPED'])
+  expect(await bulk('start', '--no-wait')).toMatchObject({ code: 0, stderr: expect.stringContaining('berth action list') })
+})

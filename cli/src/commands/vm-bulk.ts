@@ -1,6 +1,7 @@
-import type { Body, BulkActionQuote, BulkActionStarted } from '@berth/sdk'
+import { ActionFailedError, type Body, type BulkActionQuote, type BulkActionStarted } from '@berth/sdk'
+import type { CommandContext } from '../command-context.ts'
 import { defineCommand } from '../command.ts'
-import { usageError } from '../exit-codes.ts'
+import { CliError, EXIT, usageError } from '../exit-codes.ts'
 import { omitUndefined, SELECTOR } from '../options.ts'
 import { table } from '../result.ts'
 
@@ -14,6 +15,7 @@ export const bulk = defineCommand<{ selector?: string; force?: true; name?: stri
   args: '<action>',
   options: [SELECTOR, ['--force', 'stop and restart at once instead of shutting down'], ['--name <name>', 'name of the snapshots']],
   example: 'vm bulk stop --selector env=test --dry-run',
+  waits: true,
   confirms: true,
   supportsDryRun: true,
   async run(ctx, { selector, force, name, dryRun }, text: string) {
@@ -33,9 +35,24 @@ export const bulk = defineCommand<{ selector?: string; force?: true; name?: stri
       selector,
     )
     const started = await ctx.berth.vms.bulk(order)
-    return { ...table(started.vms, STARTED_COLUMNS, NONE, vmOf), data: started, hint: 'To follow them: berth action list' }
+    const shown = { ...table(started.vms, STARTED_COLUMNS, NONE, vmOf), data: started }
+    if (ctx.options.wait === false) return { ...shown, hint: 'To follow them: berth action list' }
+    await waitForAll(ctx, action, started)
+    return shown
   },
 })
+
+/** They run at the same time, so that waiting for one after the other takes no longer. One that fails keeps none from being waited for. */
+async function waitForAll(ctx: CommandContext, action: Order['action'], { vms }: BulkActionStarted): Promise<void> {
+  const failed: string[] = []
+  for (const { vmId, vmName, actionId } of vms)
+    if (actionId)
+      await ctx.waitFor(vmId, actionId, `${action} of ${vmName}`).catch((error: unknown) => {
+        if (!(error instanceof ActionFailedError)) throw error
+        failed.push(`${vmName}: ${error.message}`)
+      })
+  if (failed.length > 0) throw new CliError(EXIT.failed, `${action} failed for ${failed.length} of ${vms.length} VMs. ${failed.join('. ')}`)
+}
 
 const NONE = 'No VM has such labels'
 const vmOf = ({ vmId }: { vmId?: string }): string => vmId ?? ''
