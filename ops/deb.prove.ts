@@ -1,19 +1,16 @@
 // The Debian package from the first installation to its purge, by the commands of docs/operate/install.md, on a machine with systemd. Everything happens in a box
 // (deb/box.ts): users, services and files of this machine are not touched.
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeIf } from '../libvirt/test/describe-if.ts'
-import { pack } from '../sdk/test/packed-package.ts'
 import { eventually } from '../server/test/processes.ts'
 import { BOX_ADDRESS, createBox, missingForBox, type Box, type Outcome } from './deb/box.ts'
-import { buildDeb, type Architecture } from './deb/build.ts'
+import type { Architecture } from './deb/build.ts'
+import { debArch as arch, debs, NEXT, nextDeb, run, version } from './deb/debs.ts'
 
 const root = join(import.meta.dirname, '..')
-const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
-const arch: Architecture = process.arch === 'arm64' ? 'arm64' : 'amd64'
 const other: Architecture = arch === 'amd64' ? 'arm64' : 'amd64'
 const CA = 'https://ca.example.com/acme/acme/directory'
 const DIRECTORY = 'https://ca.example.com:9443/acme/local/directory'
@@ -34,43 +31,19 @@ ca.example.com:9443 {
   acme_server
 }
 `
-const NEXT = '99.0.0'
 const BROKEN = '99.1.0'
 const MIGRATIONS = 'usr/lib/berth/node_modules/@berth/server/migrations'
 
 describeIf(missingForBox())('the Debian package', { timeout: 1_200_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'berth-deb-prove-'))
-  const run = (program: string, ...args: string[]): string =>
-    execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
   let box: Box
-  let packages: Awaited<ReturnType<typeof pack>>
-
-  const debOf = (arch: Architecture): string => {
-    const tarballs = new Map(packages.map(({ name, filename }) => [name, join(folder, filename)]))
-    return join(folder, buildDeb({ root, version, epochSeconds: 1_700_000_000 }, arch, tarballs, folder))
-  }
-
-  /** The same with a higher version, as the next release would be. */
-  function nextDeb(deb: string, next: string, change: (stage: string) => void): string {
-    const stage = join(folder, next)
-    run('dpkg-deb', '--raw-extract', deb, stage)
-    for (const [path, from, to] of [
-      ['DEBIAN/control', /^Version: .*$/m, `Version: ${next}`],
-      ['usr/lib/berth/node_modules/@berth/server/package.json', /"version": "[^"]+"/, `"version": "${next}"`],
-    ] as const)
-      writeFileSync(join(stage, path), readFileSync(join(stage, path), 'utf8').replace(from, to))
-    change(stage)
-    const file = join(folder, `berth_${next}_${arch}.deb`)
-    run('dpkg-deb', '--root-owner-group', '-Zzstd', '--build', stage, file)
-    rmSync(stage, { recursive: true })
-    return file
-  }
+  let debOf: Awaited<ReturnType<typeof debs>>
 
   beforeAll(async () => {
-    packages = await pack(folder)
+    debOf = await debs(folder)
     const deb = debOf(arch)
-    const next = nextDeb(deb, NEXT, () => {})
-    const broken = nextDeb(deb, BROKEN, (stage) =>
+    const next = nextDeb(folder, deb, NEXT)
+    const broken = nextDeb(folder, deb, BROKEN, (stage) =>
       writeFileSync(join(stage, MIGRATIONS, '9999_broken.sql'), 'create table never (id integer);\nselect 1 / 0;\n'),
     )
     box = await createBox(deb, next, broken)
@@ -88,7 +61,7 @@ describeIf(missingForBox())('the Debian package', { timeout: 1_200_000 }, () => 
   }
   const succeed = async (command: string, on: (script: string) => Promise<Outcome> = box.run): Promise<string> => {
     const { code, output } = await on(command)
-    expect({ command, code, output }).toMatchObject({ code: 0 })
+    if (code !== 0) throw new Error(`${command} (${code}): ${output}`)
     return output
   }
   const ready = (): Promise<boolean> =>
