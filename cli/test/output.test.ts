@@ -150,6 +150,9 @@ test('vm metrics prints the times of which something is known', async () => {
     diskWriteBytesPerSecond: unknown,
     networkInBytesPerSecond: [null, null, 0],
     networkOutBytesPerSecond: unknown,
+    cpuStealPercent: unknown,
+    diskRequestsPerSecond: unknown,
+    diskWaitMs: unknown,
   }
   const timestamps = ['2027-01-31T12:00:00.000Z', '2027-01-31T12:01:00.000Z', '2027-01-31T12:02:00.000Z']
   const { baseUrl } = await scripted(json(200, { success: true, data: { timestamps, step: 60, series } }))

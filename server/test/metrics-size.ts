@@ -32,8 +32,8 @@ export async function provesCheapMetrics(count: number): Promise<void> {
     expect(statements() - before).toBeLessThanOrEqual(3)
 
     const stored = await plain.one(sql`
-      select count(*)::int as rows, sum(length(points))::int as bytes, (select count(*)::int from metrics_slots) as vms from metrics_minutes`)
-    expect(stored).toEqual({ rows: 4, bytes: 4 * 28 * count, vms: count })
+      select count(*)::int as rows, sum(length(points) + length(waits))::int as bytes, (select count(*)::int from metrics_slots) as vms from metrics_minutes`)
+    expect(stored).toEqual({ rows: 4, bytes: 4 * (28 + 12) * count, vms: count })
 
     clock.advance('15m')
     const beforeRollUp = statements()

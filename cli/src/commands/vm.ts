@@ -328,9 +328,11 @@ const toPoints = ({ timestamps, series }: VmMetrics) =>
     .map((at, i) => ({
       at,
       cpu: series.cpuPercent[i] ?? null,
+      steal: series.cpuStealPercent[i] ?? null,
       ram: series.ramUsed[i] ?? null,
       read: series.diskReadBytesPerSecond[i] ?? null,
       written: series.diskWriteBytesPerSecond[i] ?? null,
+      wait: series.diskWaitMs[i] ?? null,
       received: series.networkInBytesPerSecond[i] ?? null,
       sent: series.networkOutBytesPerSecond[i] ?? null,
     }))
@@ -343,9 +345,11 @@ const rate = (value: number | null): string | null => (value === null ? null : `
 const METRICS_COLUMNS = {
   TIME: ({ at }: Point) => time(at),
   CPU: ({ cpu }: Point) => (cpu === null ? null : `${cpu.toFixed(1)} %`),
+  STEAL: ({ steal }: Point) => (steal === null ? null : `${steal.toFixed(1)} %`),
   RAM: ({ ram }: Point) => (ram === null ? null : `${Math.round(ram)} MiB`),
   'DISK READ': ({ read }: Point) => rate(read),
   'DISK WRITE': ({ written }: Point) => rate(written),
+  'DISK WAIT': ({ wait }: Point) => (wait === null ? null : `${wait.toFixed(1)} ms`),
   'NET IN': ({ received }: Point) => rate(received),
   'NET OUT': ({ sent }: Point) => rate(sent),
 }

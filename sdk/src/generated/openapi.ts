@@ -2242,6 +2242,12 @@ export interface components {
                 networkInBytesPerSecond: (number | null)[];
                 /** @description Sent on all interfaces */
                 networkOutBytesPerSecond: (number | null)[];
+                /** @description How much of the time its vCPUs were ready to run and waited for a CPU of the host: 0 to 100 */
+                cpuStealPercent: (number | null)[];
+                /** @description Reads and writes of its disks */
+                diskRequestsPerSecond: (number | null)[];
+                /** @description How long such a request took; null without one */
+                diskWaitMs: (number | null)[];
                 /** @description MiB */
                 ramTotal: (number | null)[];
             };
@@ -2259,6 +2265,12 @@ export interface components {
                 networkInBytesPerSecond: (number | null)[];
                 /** @description Sent on all interfaces */
                 networkOutBytesPerSecond: (number | null)[];
+                /** @description How much of the time its vCPUs were ready to run and waited for a CPU of the host: 0 to 100 */
+                cpuStealPercent: (number | null)[];
+                /** @description Reads and writes of its disks */
+                diskRequestsPerSecond: (number | null)[];
+                /** @description How long such a request took; null without one */
+                diskWaitMs: (number | null)[];
             };
         };
         SnapshotCreated: {

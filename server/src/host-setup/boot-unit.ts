@@ -9,6 +9,7 @@ import type { HostPlan } from './setup-step.ts'
 import { missing, satisfied, type Step } from './setup-step.ts'
 import { BERTH_FOLDER, readFileOrNull, run, SYSTEM_PATH, writeFileAtomic } from './shell.ts'
 import { uplinkCommands } from './uplink.ts'
+import { waitingTimesCommands } from './waiting-times.ts'
 
 const SCRIPT = join(BERTH_FOLDER, 'network.sh')
 const NAME = 'berth-network.service'
@@ -36,6 +37,7 @@ const script = (plan: HostPlan): string =>
     `PATH=${SYSTEM_PATH}`,
     'export LC_ALL=C',
     forwardingCommands,
+    waitingTimesCommands,
     masqueradeCommands(plan),
     uplinkCommands(plan),
     deadPortCommands,

@@ -25,6 +25,7 @@ import { tls } from './tls.ts'
 import { uplink } from './uplink.ts'
 import { settleUplink } from './uplink-change.ts'
 import { uplinkNic } from './uplink-nic.ts'
+import { waitingTimes } from './waiting-times.ts'
 
 const STEPS: Step[] = [
   savedState,
@@ -32,6 +33,7 @@ const STEPS: Step[] = [
   tls,
   migration,
   kvmDevice,
+  waitingTimes,
   daemons,
   pool,
   poolFiles,

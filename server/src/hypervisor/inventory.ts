@@ -62,11 +62,16 @@ export interface MetricsSample {
   epoch: string
   vcpu: number
   cpuNs: bigint
+  /** That its CPUs were ready to run while those of the host were not free. Null where the host does not say. */
+  cpuWaitNs: bigint | null
   ramMiB: number
   /** Null when the guest reports no memory statistics. */
   ramUsedMiB: number | null
   diskReadBytes: bigint
   diskWrittenBytes: bigint
+  diskRequests: bigint
+  /** That the requests took, together. */
+  diskNs: bigint
   receivedBytes: bigint
   sentBytes: bigint
 }

@@ -658,6 +658,15 @@ export interface Tables {
     network_in_rate_max: number | null
     network_out_rate: number | null
     network_out_rate_max: number | null
+    cpu_steal_samples: number
+    disk_request_samples: number
+    disk_wait_samples: number
+    cpu_steal_percent: number | null
+    cpu_steal_percent_max: number | null
+    disk_request_rate: number | null
+    disk_request_rate_max: number | null
+    disk_wait_ms: number | null
+    disk_wait_ms_max: number | null
   }
   metrics_1m: {
     vm_id: string
@@ -689,6 +698,7 @@ export interface Tables {
     host_id: string
     at: Date
     points: Buffer
+    waits: Buffer | null
   }
   metrics_rollup: {
     is_only: boolean
@@ -703,6 +713,8 @@ export interface Tables {
     host_id: string
     sampled_at: Date
     counters: Buffer
+    waits: Buffer | null
+    waits_at: Date | null
   }
   metrics_slots: {
     host_id: string
@@ -1541,14 +1553,14 @@ export const COLUMNS: Record<keyof Tables, string> = {
   maintenances: 'id, host_id, text, starts_at, ends_at, cancelled_at, created_at',
   master_key: 'is_only, fingerprint',
   members: 'account_id, user_id, role, scopes, created_at',
-  metrics_15m: 'vm_id, at, rate_samples, ram_samples, cpu_percent, cpu_percent_max, ram_used_mib, ram_used_mib_max, ram_mib, disk_read_rate, disk_read_rate_max, disk_write_rate, disk_write_rate_max, network_in_rate, network_in_rate_max, network_out_rate, network_out_rate_max',
+  metrics_15m: 'vm_id, at, rate_samples, ram_samples, cpu_percent, cpu_percent_max, ram_used_mib, ram_used_mib_max, ram_mib, disk_read_rate, disk_read_rate_max, disk_write_rate, disk_write_rate_max, network_in_rate, network_in_rate_max, network_out_rate, network_out_rate_max, cpu_steal_samples, disk_request_samples, disk_wait_samples, cpu_steal_percent, cpu_steal_percent_max, disk_request_rate, disk_request_rate_max, disk_wait_ms, disk_wait_ms_max',
   metrics_1m: 'vm_id, at, cpu_percent, ram_used_mib, ram_mib, disk_read_rate, disk_write_rate, network_in_rate, network_out_rate',
   metrics_counters: 'host_id, sampled_at, counters',
   metrics_latest: 'vm_id, sampled_at, epoch, cpu_ns, disk_read_bytes, disk_written_bytes, received_bytes, sent_bytes',
-  metrics_minutes: 'host_id, at, points',
+  metrics_minutes: 'host_id, at, points, waits',
   metrics_rollup: 'is_only, until, minutes_until',
   metrics_sample_claims: 'host_id, minute',
-  metrics_samples: 'host_id, sampled_at, counters',
+  metrics_samples: 'host_id, sampled_at, counters, waits, waits_at',
   metrics_slots: 'host_id, slot, vm_id, since, left_at',
   network_attachments: 'network_id, vm_id, account_id, mac, address, number',
   network_peerings: 'id, network_id, peer_id, account_id, region_id, created_at',

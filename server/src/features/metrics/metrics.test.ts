@@ -54,6 +54,10 @@ describe('GET /vms/{id}/metrics', async () => {
     expect(maxima.networkInBytesPerSecond).toEqual(series.networkInBytesPerSecond)
     for (const cpu of [series.cpuPercent[1], series.cpuPercent[3]]) expect(cpu).toSatisfy((value: number) => value > 0 && value <= 100)
     expect(series.ramUsed[0]).toSatisfy((value: number) => value > 0 && value < 1024)
+    expect(series.diskRequestsPerSecond).toEqual([null, 4, null, 4])
+    expect(series.diskWaitMs).toEqual([null, 0.8, null, 0.8])
+    expect(maxima.diskWaitMs).toEqual(series.diskWaitMs)
+    for (const minute of [1, 3]) expect(series.cpuStealPercent[minute]! / series.cpuPercent[minute]!).toBeCloseTo(0.02, 2)
   })
 
   test('returns rates also where another worker has taken the sample before', async () => {
@@ -65,7 +69,21 @@ describe('GET /vms/{id}/metrics', async () => {
     const anotherDriver = { ...(await app.deps.hypervisors.get(app.host.id)) }
     await sampleHost(app.deps, anotherDriver, minute, AbortSignal.timeout(10_000))
     const { series } = await read(vm.id, { from })
-    expect(series.networkInBytesPerSecond).toEqual([null, 100])
+    expect([series.networkInBytesPerSecond, series.diskWaitMs]).toEqual([
+      [null, 100],
+      [null, 0.8],
+    ])
+
+    // A worker of the version before, which knows nothing of waits.
+    await app.db.run(sql`update metrics_samples set waits_at = waits_at - interval '1 minute' where host_id = ${app.host.id}`)
+    const next = nextMinute()
+    await sampleHost(app.deps, { ...anotherDriver }, next, AbortSignal.timeout(10_000))
+    await app.db.run(sql`update metrics_minutes set waits = null where host_id = ${app.host.id} and at = ${minute}`)
+    const after = await read(vm.id, { from })
+    expect([after.series.networkInBytesPerSecond, after.series.diskWaitMs]).toEqual([
+      [null, 100, 0],
+      [null, null, null],
+    ])
   })
 
   test('returns no rate across a restart', async () => {
@@ -254,6 +272,13 @@ describe('GET /vms/{id}/metrics', async () => {
     const whole = quarters(fine.series.networkInBytesPerSecond).flat()
     const hour = await read(vm.id, { from, to, step: 3_600 })
     expect(hour.series.networkInBytesPerSecond).toEqual([Math.round(whole.reduce((a, b) => a + b) / whole.length)])
+    expect([coarse.series.diskWaitMs, coarse.maxima.diskRequestsPerSecond, hour.series.diskWaitMs]).toEqual([
+      [0.8, 0.8, 0.8],
+      [4, 4, 4],
+      [0.8],
+    ])
+    const steal = quarters(fine.series.cpuStealPercent).map((each) => each.reduce((a, b) => a + b) / each.length)
+    coarse.series.cpuStealPercent.forEach((value, i) => expect(value).toBeCloseTo(steal[i]!, 1))
 
     app.clock.advance('7h')
     await pruneMetrics.runOnce(app.deps)

@@ -1,5 +1,5 @@
-// A minute of a host: seven float4 for each of its slots, NaN for what is unknown, computed from two samples. A rate needs a sample of about a minute ago
-// from the same boot whose counters are not higher: there is none after a restart, a gap or a clock change.
+// A minute of a host: seven float4 and, apart, three of waits for each of its slots, NaN for what is unknown, computed from two
+// samples. A rate needs a sample of about a minute ago from the same boot whose counters are not higher: there is none after a restart, a gap or a clock change.
 import { crc32 } from 'node:zlib'
 import type { MetricsSample } from '../../hypervisor/driver.ts'
 import type { Row } from '../../schema/rows.gen.ts'
@@ -10,29 +10,48 @@ export type Summary = Omit<Row<'metrics_15m'>, 'vm_id' | 'at'>
 /** CPU, bytes read, written, received and sent; memory used and in all. */
 const [RATES, USED, TOTAL, POINT] = [5, 5, 6, 7]
 export const POINT_BYTES = POINT * 4
+/** How much of the time its CPUs waited for the host's, in percent; requests to its disks a second; milliseconds that each took. */
+const WAIT = 3
+export const WAIT_BYTES = WAIT * 4
 
 /** Of a slot: its epoch, CPU nanoseconds, bytes read, written, received and sent. */
 const COUNTERS = 6
+/** Of a slot: nanoseconds that its CPUs waited, requests to its disks, and the nanoseconds that those took. */
+const WAIT_COUNTERS = 3
 
 export interface Sampled {
   at: Date
   counters: Float64Array
+  /** Null where the version before has sampled. */
+  waits: Float64Array | null
+}
+
+export interface Minute {
+  points: Float32Array
+  /** Null where the version before has sampled. */
+  waits: Float32Array | null
+}
+
+interface Measured {
+  points: Float32Array
+  waits: Float32Array
+  counters: Float64Array
+  waitCounters: Float64Array
 }
 
 const [SHORTEST_S, LONGEST_S] = [10, 150]
 
 /** `slots` has the slot of each sample that counts. */
-export function measure(
-  samples: MetricsSample[],
-  slots: ReadonlyMap<string, number>,
-  at: Date,
-  last: Sampled | null,
-): { points: Float32Array; counters: Float64Array } {
+export function measure(samples: MetricsSample[], slots: ReadonlyMap<string, number>, at: Date, last: Sampled | null): Measured {
   const size = samples.reduce((most, { vmId }) => Math.max(most, (slots.get(vmId) ?? -1) + 1), 0)
   const points = new Float32Array(size * POINT).fill(NaN)
   const counters = new Float64Array(size * COUNTERS).fill(NaN)
+  const waits = new Float32Array(size * WAIT).fill(NaN)
+  const waitCounters = new Float64Array(size * WAIT_COUNTERS).fill(NaN)
   const seconds = last ? (at.getTime() - last.at.getTime()) / 1000 : 0
-  const before = seconds >= SHORTEST_S && seconds <= LONGEST_S ? last!.counters : new Float64Array()
+  const isRecent = seconds >= SHORTEST_S && seconds <= LONGEST_S
+  const before = isRecent ? last!.counters : new Float64Array()
+  const waitsBefore = (isRecent && last!.waits) || new Float64Array()
   for (const sample of samples) {
     const slot = slots.get(sample.vmId)
     if (slot === undefined) continue
@@ -51,8 +70,17 @@ export function measure(
     }
     points[point + USED] = sample.ramUsedMiB ?? NaN
     points[point + TOTAL] = sample.ramMiB
+    const wait = slot * WAIT_COUNTERS
+    waitCounters.set([Number(sample.cpuWaitNs ?? NaN), Number(sample.diskRequests), Number(sample.diskNs)], wait)
+    if (isKnown) waits.set(waitsOf(sample.vcpu, seconds, waitCounters.subarray(wait), waitsBefore.subarray(wait)), slot * WAIT)
   }
-  return { points, counters }
+  return { points, waits, counters, waitCounters }
+}
+
+/** Each is unknown where its counter is, or has become lower: a CPU or a disk was taken away. */
+function waitsOf(vcpu: number, seconds: number, now: Float64Array, before: Float64Array): number[] {
+  const [cpuNs, requests, diskNs] = Array.from({ length: WAIT_COUNTERS }, (_, i) => (now[i]! >= before[i]! ? now[i]! - before[i]! : NaN))
+  return [Math.min(100, cpuNs! / (1e7 * vcpu * seconds)), requests! / seconds, requests === 0 ? NaN : diskNs! / 1e6 / requests!]
 }
 
 export const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array | Float64Array): Buffer =>
@@ -63,46 +91,50 @@ export const NOTHING = bytesOf(new Float32Array(POINT).fill(NaN))
 
 /** Copies: a typed array must begin at a multiple of its elements' size. */
 export const pointsFrom = (bytes: Buffer): Float32Array => new Float32Array(new Uint8Array(bytes).buffer)
+export const minuteFrom = ({ points, waits }: { points: Buffer; waits: Buffer | null }): Minute => ({
+  points: pointsFrom(points),
+  waits: waits && pointsFrom(waits),
+})
 export const countersFrom = (bytes: Buffer): Float64Array => new Float64Array(new Uint8Array(bytes).buffer)
 
-/** Which of the counts an average is over, in the order of a point. */
-const MEANS = {
-  cpu_percent: 'rate_samples',
-  disk_read_rate: 'rate_samples',
-  disk_write_rate: 'rate_samples',
-  network_in_rate: 'rate_samples',
-  network_out_rate: 'rate_samples',
-  ram_used_mib: 'ram_samples',
-} as const
-type Mean = keyof typeof MEANS
-const NAMES = Object.keys(MEANS) as Mean[]
+/** Which of the counts an average is over, in the order of a point and then of its waits. Null: it is none. */
+const ORDER = [
+  ['cpu_percent', 'rate_samples'],
+  ['disk_read_rate', 'rate_samples'],
+  ['disk_write_rate', 'rate_samples'],
+  ['network_in_rate', 'rate_samples'],
+  ['network_out_rate', 'rate_samples'],
+  ['ram_used_mib', 'ram_samples'],
+  null, // memory in all
+  ['cpu_steal_percent', 'cpu_steal_samples'],
+  ['disk_request_rate', 'disk_request_samples'],
+  ['disk_wait_ms', 'disk_wait_samples'],
+] as const
+const MEANS = ORDER.flatMap((each, index) => (each ? [{ name: each[0], samples: each[1], index }] : []))
+const SAMPLES = ['rate_samples', 'ram_samples', 'cpu_steal_samples', 'disk_request_samples', 'disk_wait_samples'] as const
 
 /** Averages and maxima of a slot over minutes; null where it is in none. */
-export function summarise(minutes: Float32Array[], slot: number): Summary | null {
-  const start = slot * POINT
-  const there = minutes.filter((points) => points[start + TOTAL]! >= 0)
+export function summarise(minutes: Minute[], slot: number): Summary | null {
+  const valueOf = ({ points, waits }: Minute, i: number): number =>
+    i < POINT ? points[slot * POINT + i]! : (waits?.[slot * WAIT + i - POINT] ?? NaN)
+  const there = minutes.filter((minute) => valueOf(minute, TOTAL) >= 0)
   if (there.length === 0) return null
-  const count = (i: number): number => there.reduce((sum, points) => sum + (points[start + i]! >= 0 ? 1 : 0), 0)
-  const most = (i: number): number => there.reduce((max, points) => (points[start + i]! > max ? points[start + i]! : max), 0)
-  const sum = (i: number): number => there.reduce((total, points) => total + (points[start + i]! >= 0 ? points[start + i]! : 0), 0)
-  const summary = { rate_samples: count(0), ram_samples: count(USED), ram_mib: most(TOTAL) } as Summary
-  NAMES.forEach((name, i) => {
-    const samples = summary[MEANS[name]]
-    summary[name] = samples === 0 ? null : sum(i) / samples
-    summary[`${name}_max`] = samples === 0 ? null : most(i)
-  })
+  const known = (i: number): number[] => there.map((minute) => valueOf(minute, i)).filter((value) => value >= 0)
+  const summary = { ram_mib: Math.max(...known(TOTAL)) } as Summary
+  for (const { name, samples, index } of MEANS) {
+    const values = known(index)
+    summary[samples] = values.length // the same for all that are known together
+    summary[name] = values.length === 0 ? null : values.reduce((total, value) => total + value, 0) / values.length
+    summary[`${name}_max`] = values.length === 0 ? null : Math.max(...values)
+  }
   return summary
 }
 
 /** Of two times that do not overlap. */
 export function merge(a: Summary, b: Summary): Summary {
-  const both = {
-    rate_samples: a.rate_samples + b.rate_samples,
-    ram_samples: a.ram_samples + b.ram_samples,
-    ram_mib: Math.max(a.ram_mib, b.ram_mib),
-  } as Summary
-  for (const name of NAMES) {
-    const samples = MEANS[name]
+  const both = { ram_mib: Math.max(a.ram_mib, b.ram_mib) } as Summary
+  for (const name of SAMPLES) both[name] = a[name] + b[name]
+  for (const { name, samples } of MEANS) {
     const isKnown = both[samples] > 0
     both[name] = isKnown ? ((a[name] ?? 0) * a[samples] + (b[name] ?? 0) * b[samples]) / both[samples] : null
     both[`${name}_max`] = isKnown ? Math.max(a[`${name}_max`] ?? 0, b[`${name}_max`] ?? 0) : null

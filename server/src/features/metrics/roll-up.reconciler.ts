@@ -3,7 +3,7 @@ import { subtractDuration } from '../../kernel/clock.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { reconciler, type Deps } from '../deps.ts'
 import { ensurePart, MINUTES, QUARTERS } from './partitions.ts'
-import { pointsFrom, summarise } from './points.ts'
+import { minuteFrom, summarise } from './points.ts'
 import * as sql from './sql.ts'
 import { QUARTER } from './time-range.ts'
 
@@ -30,13 +30,10 @@ export async function rollUp({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise
 
 async function rollUpHost(tx: Tx, hostId: string, quarter: Date): Promise<void> {
   const rows = await sql.minutesOfHost(tx, hostId, quarter, after(quarter))
-  const minutes = rows.map(({ at, points }) => ({ at, points: pointsFrom(points) }))
+  const minutes = rows.map((row) => ({ at: row.at, ...minuteFrom(row) }))
   const found = (await sql.listSlots(tx, hostId, quarter, after(quarter))).flatMap(({ vm_id, slot, since, left_at }) => {
     const isThere = ({ at }: { at: Date }): boolean => at >= since && (left_at === null || at < left_at)
-    const summary = summarise(
-      minutes.filter(isThere).map(({ points }) => points),
-      slot,
-    )
+    const summary = summarise(minutes.filter(isThere), slot)
     return summary ? [{ vm_id, at: quarter, ...summary }] : []
   })
   for (let i = 0; i < found.length; i += BATCH) await sql.addQuarters(tx, found.slice(i, i + BATCH))

@@ -37,9 +37,15 @@ export async function sampleHost({ db, clock }: SampleDeps, driver: Driver, minu
   const at = clock.now()
   const samples = await Array.fromAsync(driver.metrics('all', signal))
   const ids = samples.map(({ vmId }) => vmId)
-  const { points, counters } = measure(samples, await slotsOf(db, driver, minute, ids), at, last)
-  if (points.length > 0) await sql.storeMinute(db, hostId, minute, bytesOf(points), at, bytesOf(counters))
-  stored.set(driver, { at, counters })
+  const { points, waits, counters, waitCounters } = measure(samples, await slotsOf(db, driver, minute, ids), at, last)
+  if (points.length > 0)
+    await sql.storeMinute(db, hostId, minute, at, {
+      points: bytesOf(points),
+      waits: bytesOf(waits),
+      counters: bytesOf(counters),
+      waitCounters: bytesOf(waitCounters),
+    })
+  stored.set(driver, { at, counters, waits: waitCounters })
 }
 
 /** Another worker has sampled in between where this one's own is not of the last minute. */
@@ -47,5 +53,5 @@ async function lastSampled(db: Db, driver: Driver, now: Date): Promise<Sampled |
   const own = stored.get(driver)
   if (own && now.getTime() - own.at.getTime() < OWN_MS) return own
   const row = await sql.findCounters(db, driver.hostId)
-  return row ? { at: row.sampled_at, counters: countersFrom(row.counters) } : null
+  return row ? { at: row.sampled_at, counters: countersFrom(row.counters), waits: row.waits && countersFrom(row.waits) } : null
 }

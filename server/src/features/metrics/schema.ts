@@ -25,6 +25,9 @@ const RATES = {
   diskWriteBytesPerSecond: values('Written to its disks'),
   networkInBytesPerSecond: values('Received on all interfaces'),
   networkOutBytesPerSecond: values('Sent on all interfaces'),
+  cpuStealPercent: values('How much of the time its vCPUs were ready to run and waited for a CPU of the host: 0 to 100'),
+  diskRequestsPerSecond: values('Reads and writes of its disks'),
+  diskWaitMs: values('How long such a request took; null without one'),
 }
 
 export const VmMetrics = object(

@@ -1,7 +1,7 @@
 import type { Queries } from '../../kernel/database/db.ts'
 import type { Deps } from '../deps.ts'
 import { requireVm } from '../vms/service.ts'
-import { merge, pointsFrom, summarise, type Summary } from './points.ts'
+import { merge, minuteFrom, pointsFrom, summarise, type Summary } from './points.ts'
 import type { VmMetrics } from './schema.ts'
 import * as sql from './sql.ts'
 import { toMetrics } from './view.ts'
@@ -20,10 +20,7 @@ export async function getMetrics(
   const stepMs = window.step * 1000
   const stepOf = (at: Date): number => at.getTime() - ((at.getTime() - window.from.getTime()) % stepMs)
   for (const [time, each] of Map.groupBy(minutes, ({ at }) => stepOf(at))) {
-    const summary = summarise(
-      each.map(({ point }) => pointsFrom(point)),
-      0,
-    )
+    const summary = summarise(each.map(minuteFrom), 0)
     const other = steps.get(time)
     if (summary) steps.set(time, other ? merge(other, summary) : summary)
   }

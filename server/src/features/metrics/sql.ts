@@ -1,7 +1,7 @@
 import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
-import { NOTHING, POINT_BYTES, type Summary } from './points.ts'
+import { NOTHING, POINT_BYTES, WAIT_BYTES, type Summary } from './points.ts'
 import type { Window } from './time-range.ts'
 
 /** Reachable hosts without a sample in this minute. */
@@ -17,7 +17,15 @@ export const claimMinute = async (db: Queries, hostId: string, minute: Date): Pr
     on conflict (host_id) do update set minute = excluded.minute where m.minute <> excluded.minute`)) > 0
 
 export const findCounters = (db: Queries, hostId: string) =>
-  db.maybe<{ sampled_at: Date; counters: Buffer }>(sql`select sampled_at, counters from metrics_samples where host_id = ${hostId}`)
+  db.maybe<{ sampled_at: Date; counters: Buffer; waits: Buffer | null }>(sql`
+    select sampled_at, counters, case when waits_at = sampled_at then waits end as waits from metrics_samples where host_id = ${hostId}`)
+
+interface StoredMinute {
+  points: Buffer
+  waits: Buffer
+  counters: Buffer
+  waitCounters: Buffer
+}
 
 export const findSlots = (db: Queries, hostId: string, _minute: Date, vmIds: string[]) =>
   db.many<{ vm_id: string; slot: number }>(sql`
@@ -39,12 +47,13 @@ export const takeSlots = (db: Queries, hostId: string, minute: Date, vmIds: stri
     returning vm_id, slot`)
 
 /** One statement per host. */
-export const storeMinute = (db: Queries, hostId: string, minute: Date, points: Buffer, at: Date, counters: Buffer) =>
+export const storeMinute = (db: Queries, hostId: string, minute: Date, at: Date, { points, waits, counters, waitCounters }: StoredMinute) =>
   db.run(sql`
     with counted as (
-      insert into metrics_samples (host_id, sampled_at, counters) values (${hostId}, ${at}, ${counters})
-      on conflict (host_id) do update set sampled_at = excluded.sampled_at, counters = excluded.counters)
-    insert into metrics_minutes (host_id, at, points) values (${hostId}, ${minute}, ${points}) on conflict do nothing`)
+      insert into metrics_samples (host_id, sampled_at, counters, waits_at, waits) values (${hostId}, ${at}, ${counters}, ${at}, ${waitCounters})
+      on conflict (host_id) do update set sampled_at = excluded.sampled_at, counters = excluded.counters,
+        waits_at = excluded.waits_at, waits = excluded.waits)
+    insert into metrics_minutes (host_id, at, points, waits) values (${hostId}, ${minute}, ${points}, ${waits}) on conflict do nothing`)
 
 /** Notes which VMs are on their host no more, and frees slots of which nothing is kept. */
 export const releaseSlots = async (db: Queries, now: Date, leftBefore: Date): Promise<void> => {
@@ -95,8 +104,8 @@ export const quartersOfHosts = (tx: Tx, from: Date, to: Date) =>
     where at >= ${from} and at < ${to} order by host_id, quarter`)
 
 export const minutesOfHost = (tx: Tx, hostId: string, from: Date, to: Date) =>
-  tx.many<{ at: Date; points: Buffer }>(sql`
-    select at, points from metrics_minutes where host_id = ${hostId} and at >= ${from} and at < ${to} order by at`)
+  tx.many<{ at: Date; points: Buffer; waits: Buffer | null }>(sql`
+    select at, points, waits from metrics_minutes where host_id = ${hostId} and at >= ${from} and at < ${to} order by at`)
 
 /** Of VMs that were there at a time. */
 export const listSlots = (tx: Tx, hostId: string, from: Date, to: Date) =>
@@ -127,16 +136,31 @@ export const addQuarters = (tx: Tx, rows: Row<'metrics_15m'>[]) =>
       network_in_rate = ${mean(sql`q.network_in_rate`, sql`excluded.network_in_rate`)},
       network_in_rate_max = greatest(q.network_in_rate_max, excluded.network_in_rate_max),
       network_out_rate = ${mean(sql`q.network_out_rate`, sql`excluded.network_out_rate`)},
-      network_out_rate_max = greatest(q.network_out_rate_max, excluded.network_out_rate_max)`)
+      network_out_rate_max = greatest(q.network_out_rate_max, excluded.network_out_rate_max),
+      cpu_steal_samples = q.cpu_steal_samples + excluded.cpu_steal_samples,
+      cpu_steal_percent = (coalesce(q.cpu_steal_percent, 0) * q.cpu_steal_samples
+        + coalesce(excluded.cpu_steal_percent, 0) * excluded.cpu_steal_samples) / nullif(q.cpu_steal_samples + excluded.cpu_steal_samples, 0),
+      cpu_steal_percent_max = greatest(q.cpu_steal_percent_max, excluded.cpu_steal_percent_max),
+      disk_request_samples = q.disk_request_samples + excluded.disk_request_samples,
+      disk_request_rate = (coalesce(q.disk_request_rate, 0) * q.disk_request_samples
+        + coalesce(excluded.disk_request_rate, 0) * excluded.disk_request_samples) / nullif(q.disk_request_samples + excluded.disk_request_samples, 0),
+      disk_request_rate_max = greatest(q.disk_request_rate_max, excluded.disk_request_rate_max),
+      disk_wait_samples = q.disk_wait_samples + excluded.disk_wait_samples,
+      disk_wait_ms = (coalesce(q.disk_wait_ms, 0) * q.disk_wait_samples
+        + coalesce(excluded.disk_wait_ms, 0) * excluded.disk_wait_samples) / nullif(q.disk_wait_samples + excluded.disk_wait_samples, 0),
+      disk_wait_ms_max = greatest(q.disk_wait_ms_max, excluded.disk_wait_ms_max)`)
 
 /** Minutes in the form of 15-minute rows with one sample. */
 const minutesAsQuarters = sql`
   select at, (cpu_percent is not null)::int, (ram_used_mib is not null)::int, cpu_percent, cpu_percent, ram_used_mib, ram_used_mib, ram_mib,
-    disk_read_rate, disk_read_rate, disk_write_rate, disk_write_rate, network_in_rate, network_in_rate, network_out_rate, network_out_rate
+    disk_read_rate, disk_read_rate, disk_write_rate, disk_write_rate, network_in_rate, network_in_rate, network_out_rate, network_out_rate,
+    0, 0, 0, null::float8, null::real, null::float8, null::real, null::float8, null::real
   from metrics_1m`
 const quarters = sql`
   select at, rate_samples, ram_samples, cpu_percent, cpu_percent_max, ram_used_mib, ram_used_mib_max, ram_mib, disk_read_rate,
-    disk_read_rate_max, disk_write_rate, disk_write_rate_max, network_in_rate, network_in_rate_max, network_out_rate, network_out_rate_max
+    disk_read_rate_max, disk_write_rate, disk_write_rate_max, network_in_rate, network_in_rate_max, network_out_rate, network_out_rate_max,
+    cpu_steal_samples, disk_request_samples, disk_wait_samples, cpu_steal_percent, cpu_steal_percent_max, disk_request_rate,
+    disk_request_rate_max, disk_wait_ms, disk_wait_ms_max
   from metrics_15m`
 
 const minutesFrom = ({ from, isFine }: Window): Sql => (isFine ? sql`${from}::timestamptz` : rolledUp)
@@ -147,7 +171,7 @@ export const readSummaries = (db: Queries, vmId: string, window: Window) => {
   const range = sql`vm_id = ${vmId} and at >= ${from} and at < ${to}`
   return db.many<Summary & { at: Date }>(sql`
     with source (at, rates, rams, cpu, cpu_max, ram_used, ram_used_max, ram, disk_read, disk_read_max, disk_write, disk_write_max,
-      network_in, network_in_max, network_out, network_out_max) as (
+      network_in, network_in_max, network_out, network_out_max, steals, requests, waits, steal, steal_max, request, request_max, wait, wait_max) as (
       ${minutesAsQuarters} where ${range} and at >= ${minutesFrom(window)} union all ${quarters} where ${range} and at < ${minutesFrom(window)})
     select date_bin(make_interval(secs => ${step}), at, ${from}) as at, sum(rates)::int as rate_samples, sum(rams)::int as ram_samples,
       sum(cpu * rates) / nullif(sum(rates), 0) as cpu_percent, max(cpu_max) as cpu_percent_max,
@@ -155,7 +179,11 @@ export const readSummaries = (db: Queries, vmId: string, window: Window) => {
       sum(disk_read * rates) / nullif(sum(rates), 0) as disk_read_rate, max(disk_read_max) as disk_read_rate_max,
       sum(disk_write * rates) / nullif(sum(rates), 0) as disk_write_rate, max(disk_write_max) as disk_write_rate_max,
       sum(network_in * rates) / nullif(sum(rates), 0) as network_in_rate, max(network_in_max) as network_in_rate_max,
-      sum(network_out * rates) / nullif(sum(rates), 0) as network_out_rate, max(network_out_max) as network_out_rate_max
+      sum(network_out * rates) / nullif(sum(rates), 0) as network_out_rate, max(network_out_max) as network_out_rate_max,
+      sum(steals)::int as cpu_steal_samples, sum(requests)::int as disk_request_samples, sum(waits)::int as disk_wait_samples,
+      sum(steal * steals) / nullif(sum(steals), 0) as cpu_steal_percent, max(steal_max) as cpu_steal_percent_max,
+      sum(request * requests) / nullif(sum(requests), 0) as disk_request_rate, max(request_max) as disk_request_rate_max,
+      sum(wait * waits) / nullif(sum(waits), 0) as disk_wait_ms, max(wait_max) as disk_wait_ms_max
     from source group by 1`)
 }
 
@@ -166,8 +194,8 @@ const isThere = sql`length(p.point) = ${POINT_BYTES}::int and p.point <> ${NOTHI
 
 /** The minutes of the same times in rows of hosts. */
 export const readMinutes = (db: Queries, vmId: string, window: Window) =>
-  db.many<{ at: Date; point: Buffer }>(sql`
-    select distinct on (m.at) m.at, p.point from ${minuteRows}
+  db.many<{ at: Date; points: Buffer; waits: Buffer | null }>(sql`
+    select distinct on (m.at) m.at, p.point as points, substring(m.waits from s.slot * ${WAIT_BYTES}::int + 1 for ${WAIT_BYTES}::int) as waits from ${minuteRows}
     where s.vm_id = ${vmId} and m.at >= ${window.from} and m.at < ${window.to} and m.at >= ${minutesFrom(window)} and ${isThere}
     order by m.at, s.since desc`)
 

@@ -15,6 +15,7 @@ const HOURS: Record<string, number> = { '1h': 1, '6h': 6, '24h': 24, '7d': 168, 
 
 const percent = (value: number): string => `${Math.round(value)} %`
 const perSecond = (value: number): string => formatBytes(Math.round(value))
+const milliseconds = (value: number): string => `${Math.round(value * 10) / 10} ms`
 const mebibytes = (value: number): string => `${Math.round(value)}`
 
 export default function Graphs({ vm }: { vm: Vm }) {
@@ -55,13 +56,17 @@ function GraphGrid({ metrics }: { metrics: VmMetrics }) {
       <Graph title={w.graphs.cpu} unit={w.graphs.cpuUnit} times={times} lines={lines.cpu} format={percent} most={100} />
       <Graph title={w.graphs.network} unit={w.graphs.networkUnit} times={times} lines={lines.network} format={perSecond} />
       <Graph title={w.graphs.disk} unit={w.graphs.diskUnit} times={times} lines={lines.disk} format={perSecond} />
+      <Graph title={w.graphs.diskWait} unit={w.graphs.diskWaitUnit} times={times} lines={lines.diskWait} format={milliseconds} />
       {hasRam && <Graph title={w.graphs.ram} unit={w.graphs.ramUnit} times={times} lines={lines.ram} format={mebibytes} />}
     </div>
   )
 }
 
-const linesOf = (series: VmMetrics['series']): Record<'cpu' | 'network' | 'disk' | 'ram', Line[]> => ({
-  cpu: [{ label: w.graphs.used, values: series.cpuPercent }],
+const linesOf = (series: VmMetrics['series']): Record<'cpu' | 'network' | 'disk' | 'diskWait' | 'ram', Line[]> => ({
+  cpu: [
+    { label: w.graphs.used, values: series.cpuPercent },
+    { label: w.graphs.steal, values: series.cpuStealPercent },
+  ],
   network: [
     { label: w.graphs.in, values: series.networkInBytesPerSecond },
     { label: w.graphs.out, values: series.networkOutBytesPerSecond },
@@ -70,5 +75,6 @@ const linesOf = (series: VmMetrics['series']): Record<'cpu' | 'network' | 'disk'
     { label: w.graphs.read, values: series.diskReadBytesPerSecond },
     { label: w.graphs.write, values: series.diskWriteBytesPerSecond },
   ],
+  diskWait: [{ label: w.graphs.wait, values: series.diskWaitMs }],
   ram: [{ label: w.graphs.used, values: series.ramUsed }],
 })

@@ -90,13 +90,22 @@ function toSample({ vmId, startId, macs, stats }: Measured): MetricsSample {
     epoch: [startId, ...macs.keys()].join('-'),
     vcpu: Number(stats['vcpu.current'] ?? 0),
     cpuNs: BigInt(stats['cpu.time'] ?? sum(each(stats, 'vcpu', 'time'))),
+    cpuWaitNs: cpuWait(stats),
     ramMiB: Math.round(Number(stats['balloon.maximum'] ?? 0) / 1024),
     ramUsedMiB: ramUsed(stats),
     diskReadBytes: sum(each(stats, 'block', 'rd.bytes')),
     diskWrittenBytes: sum(each(stats, 'block', 'wr.bytes')),
+    diskRequests: sum(each(stats, 'block', 'rd.reqs')) + sum(each(stats, 'block', 'wr.reqs')),
+    diskNs: sum(each(stats, 'block', 'rd.times')) + sum(each(stats, 'block', 'wr.times')),
     receivedBytes: sum(each(stats, 'net', 'rx.bytes')),
     sentBytes: sum(each(stats, 'net', 'tx.bytes')),
   }
+}
+
+/** Of those of its CPUs that are there. Zero says that the kernel does not count it (host-setup/waiting-times.ts). */
+function cpuWait(stats: Stats): bigint | null {
+  const wait = sum(Array.from({ length: Number(stats['vcpu.maximum'] ?? 0) }, (_, index) => stats[`vcpu.${index}.delay`]))
+  return wait === 0n ? null : wait
 }
 
 /** From the guest's balloon driver, once it reports. Reclaimable memory does not count as used. */
