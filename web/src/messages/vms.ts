@@ -7,6 +7,29 @@ export const vmsMessages = {
   emptyAbout: 'Choose a region, an image and a size. The price is shown before anything is charged.',
   noneWith: (status: string) => `No VMs with status ${status}`,
   noneWithAbout: 'Choose another status, or show all VMs.',
+  bulk: {
+    menu: 'Act on all of them',
+    actions: {
+      START: 'Start all of them',
+      STOP: 'Shut all of them down',
+      RESTART: 'Reboot all of them',
+      SNAPSHOT: 'Take snapshots of all of them',
+      DELETE: 'Delete all of them',
+    },
+    submit: { START: 'Start', STOP: 'Shut down', RESTART: 'Reboot', SNAPSHOT: 'Take snapshots', DELETE: 'Delete' },
+    none: 'No VM has these labels.',
+    summary: (started: number, refused: number) =>
+      `${started === 1 ? 'One VM' : `${started} VMs`}${refused === 0 ? '.' : `; ${refused} cannot, for the reason beside ${refused === 1 ? 'it' : 'them'}.`}`,
+    price: (amount: string, isRefund: boolean) => (isRefund ? `${amount} are refunded.` : `${amount} are charged.`),
+    table: 'What would happen to each VM',
+    vm: 'VM',
+    result: 'Price',
+    free: 'Nothing',
+    snapshotName: 'snapshot',
+    nameOfSnapshots: 'Name of the snapshots',
+    started: (started: number, refused: number) =>
+      `${started === 1 ? 'One action has' : `${started} actions have`} begun${refused === 0 ? '' : `; ${refused === 1 ? 'one VM' : `${refused} VMs`} refused`}`,
+  },
   columns: {
     name: 'Name',
     status: 'Status',

@@ -14,6 +14,7 @@ import { commonMessages } from '../../messages/common.ts'
 import { labelMessages } from '../../messages/labels.ts'
 import { vmsMessages as w } from '../../messages/vms.ts'
 import { STATUS_CHOICES, filterBy, findChoice } from './status-choices.ts'
+import { BulkActions } from './BulkActions.tsx'
 import { VmTable } from './VmTable.tsx'
 
 export default function VmList() {
@@ -30,6 +31,7 @@ export default function VmList() {
   const actions = (
     <>
       <LabelFilter />
+      {search.labels && !status && <BulkActions labelSelector={search.labels} />}
       <StatusFilter label={w.filter} status={status} choices={STATUS_CHOICES} />
       {create}
     </>
