@@ -51,6 +51,9 @@ describe('actions of many VMs', async () => {
     await button(dialog(page), 'Take snapshots').click()
     const snapshots = async (vmId: string) => (await berth.snapshots.list(vmId).all()).map(({ name, status }) => `${name} ${status}`)
     await expect.poll(() => Promise.all(both.map(snapshots)), { timeout: 60_000 }).toEqual([['nightly AVAILABLE'], ['nightly AVAILABLE']])
+    const refusals = async () =>
+      (await berth.vms.quoteBulk({ action: 'DELETE', labelSelector: 'env=test' })).vms.map(({ errorCode }) => errorCode)
+    await expect.poll(refusals, { timeout: 60_000 }).toEqual([null, 'protected']) // no longer busy
   })
 
   test('a VM that refuses is named before, with the reason, and the others are deleted', async () => {
