@@ -13,14 +13,20 @@ let hashed: Promise<string> | undefined
 export const OWN_PAGE = { host: 'localhost', origin: 'http://localhost', 'sec-fetch-site': 'same-origin' }
 
 export function browserOf({ request }: Pick<TestApp, 'request'>, address = '127.0.0.1') {
-  let cookie: string | undefined
+  const cookies = new Map<string, string>()
+  const shown = (): string | undefined => (cookies.size === 0 ? undefined : [...cookies].map((each) => each.join('=')).join('; '))
+  const store = (text: string): void => {
+    const [name = '', value = ''] = text.split(';')[0]!.trim().split(/=(.*)/s)
+    if (value === '') cookies.delete(name)
+    else cookies.set(name, value)
+  }
   let account: string | undefined
   const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> => {
     const url = path.startsWith('/api/') ? path : `${DASHBOARD_PREFIX}${path}`
+    const cookie = shown()
     const sent = { ...OWN_PAGE, ...(cookie && { cookie }), ...(account && { 'x-account-id': account }), ...headers }
     const answer = await request(method, url, { body, headers: sent, address })
-    const given = [answer.headers['set-cookie'] ?? []].flat()[0]?.split(';')[0]
-    if (given) cookie = given.endsWith('=') ? undefined : given
+    for (const given of [answer.headers['set-cookie'] ?? []].flat()) store(given)
     return answer
   }
   return {
@@ -30,10 +36,13 @@ export function browserOf({ request }: Pick<TestApp, 'request'>, address = '127.
     patch: (path: string, body?: unknown) => send('PATCH', path, body),
     delete: (path: string) => send('DELETE', path),
     signIn: (email: string, password = PASSWORD, totp?: string) => send('POST', '/sign-in', { email, password, ...(totp && { totp }) }),
-    cookie: () => cookie,
+    cookie: shown,
     /** The account that every request names from now on. */
     choose: (id: string | undefined) => void (account = id),
-    keep: (text: string | undefined) => void (cookie = text),
+    keep(text: string | undefined): void {
+      cookies.clear()
+      text?.split(';').forEach(store)
+    },
   }
 }
 

@@ -22,6 +22,9 @@ const OPEN = new Set([
   'completePasswordReset',
   'previewInvitation',
   'registerByInvitation',
+  'beginSignInByProvider',
+  'signInByProvider',
+  'completeSignInByProvider',
 ])
 const operations = app.dashboardOperations.filter(({ operationId }) => operationId in DASHBOARD)
 const closed = operations.filter(({ operationId }) => !OPEN.has(operationId))
@@ -145,6 +148,7 @@ const needing = [...app.operations, ...operations].filter(({ requiresReauth }) =
 
 test('irreversible operations require a recent password', () => {
   expect(needing.map(({ operationId }) => operationId).toSorted()).toEqual([
+    'beginLinkIdentity',
     'beginTotp',
     'createInvitation',
     'createToken',
@@ -157,6 +161,7 @@ test('irreversible operations require a recent password', () => {
     'rebuildVm',
     'removeTotp',
     'renewRecoveryCodes',
+    'unlinkIdentity',
     'updateAccount',
     'updateMember',
   ])

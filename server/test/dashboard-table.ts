@@ -9,6 +9,7 @@ import { newId } from '../src/kernel/ids.ts'
 import { PASSWORD, type givenBrowser } from './browser.ts'
 import type { Call } from './endpoint-table.ts'
 import type { TestApp } from './harness.ts'
+import { crookedProvider, offer } from './openid-provider.ts'
 import { givenHost } from './hosts.ts'
 
 export interface DashboardFixture {
@@ -55,6 +56,40 @@ async function invitation(app: TestApp, email: string): Promise<string> {
   return secretOf(body.data.url as string)
 }
 
+let providers = 0
+
+/** What a browser comes back with from a provider, after that path was called. */
+const returned =
+  (path: string, prepare: (fixture: DashboardFixture, provider: string) => Promise<unknown> = async () => {}): Arrange =>
+  async (fixture) => {
+    const { app, browser } = fixture
+    const lying = await crookedProvider()
+    const provider = `of-${++providers}`
+    await offer(app, lying.issuer, provider)
+    lying.lies.claims = { email: someEmail(), email_verified: true, auth_time: Math.floor(Date.now() / 1000) }
+    await prepare(fixture, provider)
+    const { body } = await browser.post(path, { provider })
+    return { body: { provider, response: lying.answerTo(body.data.url as string) } }
+  }
+const offered: Arrange = async ({ app }) => {
+  const provider = `of-${++providers}`
+  await offer(app, (await crookedProvider()).issuer, provider)
+  return { body: { provider } }
+}
+/** Of the subject that the provider of tests names. */
+const linked = async ({ app, browser }: DashboardFixture, provider: string): Promise<string> => {
+  const id = newId()
+  await app.db.run(sql`
+    insert into identities (id, provider_id, subject, user_id, label, created_at, last_used_at)
+    select ${id}, id, 'eve', ${browser.person.id}, 'eve', ${app.clock.now()}, ${app.clock.now()} from identity_providers where name = ${provider}`)
+  return id
+}
+const linkedTo: Arrange = async (fixture) => {
+  const call = await offered(fixture)
+  await linked(fixture, call.body!['provider'] as string)
+  return call
+}
+
 let ranges = 0
 const MONEY = { amount: '5.00', reason: 'Because' }
 const REGION = { name: 'Amsterdam 1', country: 'NL', city: 'Amsterdam' }
@@ -98,6 +133,17 @@ export const DASHBOARD: Record<string, Arrange> = {
     return { body: { token: secretOf(url), password: 'another good one' } }
   },
 
+  beginSignInByProvider: offered,
+  signInByProvider: returned('/sign-in/with', linked),
+  completeSignInByProvider: async (fixture) => {
+    const { app, browser } = fixture
+    const { secret } = (await browser.post('/totp')).body.data as { secret: string }
+    await browser.post('/totp/confirm', { code: codeOf(secret, app.clock.now()) })
+    const { body } = await returned('/sign-in/with', linked)(fixture)
+    await browser.post('/sign-in/with/complete', body)
+    return { body: { totp: codeOf(secret, addDuration(app.clock.now(), '30s')) } }
+  },
+
   getSession: nothing,
   signOut: nothing,
   reauthenticate: body({ password: PASSWORD }),
@@ -118,6 +164,16 @@ export const DASHBOARD: Record<string, Arrange> = {
     return { proof: { totp: (body.data as { recoveryCodes: string[] }).recoveryCodes[0]! } }
   },
   removeTotp: nothing,
+
+  listIdentities: nothing,
+  beginLinkIdentity: offered,
+  linkIdentity: returned('/identities/begin'),
+  unlinkIdentity: async (fixture) => {
+    const call = await offered(fixture)
+    return { params: { id: await linked(fixture, call.body!['provider'] as string) } }
+  },
+  beginReauthenticateByProvider: linkedTo,
+  reauthenticateByProvider: returned('/reauthenticate/with', linked),
 
   acceptInvitation: async ({ app, browser }) => ({ body: { token: await invitation(app, browser.person.email) } }),
   leaveAccount: async ({ app, browser }) => {

@@ -66,7 +66,9 @@ test.each(SCOPES)('a member with the scope %s alone may call what needs it, and 
 test('operations of the dashboard are personal, or for operators, or of the scopes', () => {
   const others = app.dashboardOperations.filter(({ scope, isPersonal }) => !scope && !isPersonal).map(({ operationId }) => operationId)
   expect(others.toSorted()).toEqual([
+    'beginSignInByProvider',
     'completePasswordReset',
+    'completeSignInByProvider',
     'completeSignUp',
     'getSetup',
     'listScopes',
@@ -74,6 +76,7 @@ test('operations of the dashboard are personal, or for operators, or of the scop
     'registerByInvitation',
     'requestPasswordReset',
     'signIn',
+    'signInByProvider',
     'signUp',
     'welcome',
   ])

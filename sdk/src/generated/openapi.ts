@@ -1354,7 +1354,7 @@ export interface components {
         };
         AuditEntry: {
             id: string;
-            /** @description The operationId of the call, the words of an operator's command, or "refusals" for those that were only counted */
+            /** @description The operationId of the call, followed by the name of an identity provider where one was asked, the words of an operator's command, or "refusals" for those that were only counted */
             action: string;
             actor: {
                 /** @enum {unknown} */
@@ -2788,7 +2788,7 @@ export interface components {
             webhookId: string;
         };
         /** @enum {string} */
-        ErrorCode: "invalid_json" | "malformed_request" | "validation_failed" | "unauthorized" | "wrong_credentials" | "wrong_totp" | "insufficient_funds" | "budget_exceeded" | "missing_scope" | "account_required" | "two_factor_required" | "origin_not_allowed" | "https_required" | "operator_only" | "reauthentication_required" | "sign_up_closed" | "not_found" | "method_not_allowed" | "request_timeout" | "busy" | "invalid_state" | "protected" | "in_use" | "already_exists" | "networks_overlap" | "networks_lost" | "idempotency_in_progress" | "link_gone" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "too_many_idempotency_keys" | "plan_not_larger" | "unavailable" | "incompatible" | "quota_exceeded" | "region_mismatch" | "url_not_allowed" | "rate_limited" | "headers_too_large" | "internal_error" | "no_capacity" | "service_unavailable";
+        ErrorCode: "invalid_json" | "malformed_request" | "validation_failed" | "unauthorized" | "wrong_credentials" | "wrong_totp" | "insufficient_funds" | "budget_exceeded" | "missing_scope" | "account_required" | "two_factor_required" | "origin_not_allowed" | "https_required" | "operator_only" | "reauthentication_required" | "identity_refused" | "sign_up_closed" | "not_found" | "method_not_allowed" | "request_timeout" | "busy" | "invalid_state" | "protected" | "in_use" | "already_exists" | "networks_overlap" | "networks_lost" | "idempotency_in_progress" | "link_gone" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "too_many_idempotency_keys" | "plan_not_larger" | "unavailable" | "incompatible" | "quota_exceeded" | "region_mismatch" | "url_not_allowed" | "rate_limited" | "headers_too_large" | "internal_error" | "no_capacity" | "service_unavailable";
     };
     responses: never;
     parameters: never;

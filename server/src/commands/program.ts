@@ -15,6 +15,7 @@ import { maintenanceCommands } from './admin/maintenance.ts'
 import { networkControllerCommands } from './admin/network-controller.ts'
 import { printable } from './output.ts'
 import { paymentCommands } from './admin/payment.ts'
+import { identityProviderCommands } from './admin/identity-provider.ts'
 import { userCommands } from './admin/user.ts'
 import { planCommands } from './admin/plan.ts'
 import { ipPoolCommands } from './admin/ip-pool.ts'
@@ -39,6 +40,7 @@ export function createProgram(json: boolean): Command {
     accountCommands,
     ownerCommands,
     userCommands,
+    identityProviderCommands,
     paymentCommands,
     clockCommands,
     tokenCommands,

@@ -88,6 +88,9 @@ import { expireDeposits } from './payments/expire.reconciler.ts'
 import { depositRoutes } from './payments/routes.ts'
 import { pruneUsers } from './users/prune.reconciler.ts'
 import { pruneSessions } from './sessions/prune.reconciler.ts'
+import { identityRoutes } from './sessions/identities.routes.ts'
+import { mailIdentities } from './identities/mail.reconciler.ts'
+import { pruneFlows, refreshProviders } from './identities/refresh.reconciler.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { snapshotRoutes } from './snapshots/routes.ts'
 import { snapshotEvents } from './snapshots/schema.ts'
@@ -198,6 +201,7 @@ export const routes: Routes[] = [
 /** What only people do. `counters` are of their wrong attempts, `look` asks how this process is doing. */
 export const personalRoutes = (counters: Counters, look: HealthChecks): Routes[] => [
   sessionRoutes(counters),
+  identityRoutes(counters),
   membershipRoutes,
   scopeRoutes,
   ...operatorRoutes(look),
@@ -225,6 +229,9 @@ export const reconcilers: Reconciler<Deps>[] = [
   pruneEvents,
   pruneUsers,
   pruneSessions,
+  pruneFlows,
+  refreshProviders,
+  mailIdentities,
   mailInvitations,
   pruneInvitations,
   heartbeat,

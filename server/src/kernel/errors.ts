@@ -17,6 +17,7 @@ export const ERROR_CATALOG = {
   https_required: { status: 403, title: 'A password may not be sent in the clear' },
   operator_only: { status: 403, title: 'Only an operator may do this' },
   reauthentication_required: { status: 403, title: 'The password must be given again first' },
+  identity_refused: { status: 403, title: 'An identity provider did not prove who signs in, or signs in nobody here' },
   sign_up_closed: { status: 403, title: 'New accounts are made by the operator only' },
   not_found: { status: 404, title: 'There is no such resource in this account' },
   method_not_allowed: { status: 405, title: 'This path does not answer to this method' },

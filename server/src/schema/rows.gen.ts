@@ -492,6 +492,54 @@ export interface Tables {
     keys: number
     bytes: bigint
   }
+  identities: {
+    id: string
+    provider_id: string
+    subject: string
+    user_id: string
+    label: string
+    created_at: Date
+    last_used_at: Date
+  }
+  identity_flows: {
+    id: string
+    kind: 'SIGN_IN' | 'LINK' | 'REAUTHENTICATE' | 'CODE'
+    provider_id: string
+    state_hash: Buffer | null
+    browser_hash: Buffer
+    secret: Buffer | null
+    redirect_uri: string
+    user_id: string | null
+    session_id: string | null
+    identity_id: string | null
+    authenticated_at: Date | null
+    created_at: Date
+    expires_at: Date
+  }
+  identity_mails: {
+    id: string
+    user_id: string
+    kind: 'LINKED' | 'UNLINKED' | 'REMOVED' | 'LAST_REMOVED'
+    provider_title: string
+    label: string
+    link_base: string
+    attempts: number
+    due_at: Date
+    created_at: Date
+  }
+  identity_providers: {
+    id: string
+    name: string
+    title: string
+    issuer: string
+    client_id: string
+    client_secret: Buffer
+    is_second_factor: boolean
+    metadata: unknown
+    discovered_at: Date
+    discovery_error: string | null
+    created_at: Date
+  }
   image_copies: {
     image_id: string
     target_id: string
@@ -943,6 +991,8 @@ export interface Tables {
     created_at: Date
     last_seen_at: Date
     expires_at: Date
+    identity_id: string | null
+    has_second_factor: boolean
   }
   shelved_disks: {
     id: string
@@ -1536,6 +1586,10 @@ export const COLUMNS: Record<keyof Tables, string> = {
   hosts: 'id, region_id, name, driver, uri, arch, acceleration, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at, disk_reserve_percent, disk_reserve_gib, disk_free_gib, uplink_mbps, hostname, lost_at, power_url, power_user, sealed_power_password, power_ca, fenced_at, disk_restoring_gib, traits, ram_overcommit, cpu_nodes, dedicated_cpus, cpus_version, cpus_applied, vcpu_sellable, ram_sellable_mib, all_traits, power_system_uuid, guest_types',
   idempotency_keys: 'account_id, key, fingerprint, status, body, location, created_at, expires_at',
   idempotency_usage: 'account_id, keys, bytes',
+  identities: 'id, provider_id, subject, user_id, label, created_at, last_used_at',
+  identity_flows: 'id, kind, provider_id, state_hash, browser_hash, secret, redirect_uri, user_id, session_id, identity_id, authenticated_at, created_at, expires_at',
+  identity_mails: 'id, user_id, kind, provider_title, label, link_base, attempts, due_at, created_at',
+  identity_providers: 'id, name, title, issuer, client_id, client_secret, is_second_factor, metadata, discovered_at, discovery_error, created_at',
   image_copies: 'image_id, target_id, run_id, stored_at, checksum, renew_at, next_try_at, error, locked_bytes, created_at',
   image_periods: 'image_id, started_at, ends_at, transaction_id',
   image_rooms: 'image_id, host_id, gib',
@@ -1581,7 +1635,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   renewals: 'vm_id, period_started_at, period_ends_at, transaction_id',
   restore_rooms: 'run_id, purpose, host_id, storage_id, gib',
   reverse_names: 'address, account_id, name, version, state, error, claimed_until, next_try_at, updated_at',
-  sessions: 'id, hash, previous_hash, previous_until, user_id, authenticated_at, ip, user_agent, created_at, last_seen_at, expires_at',
+  sessions: 'id, hash, previous_hash, previous_until, user_id, authenticated_at, ip, user_agent, created_at, last_seen_at, expires_at, identity_id, has_second_factor',
   shelved_disks: 'id, vm_id, target_id, checksum, is_unwanted, created_at',
   snapshots: 'id, vm_id, account_id, os_template_id, name, description, status, size_bytes, size_refreshed_at, missing_since, created_at, host_id, counted_gib, price_cents, storage_id, labels',
   ssh_key_uses: 'ssh_key_id, vm_id',

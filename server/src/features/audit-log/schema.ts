@@ -7,7 +7,7 @@ export const AuditFilter = {
   dateTo: Type.Optional(Type.String({ description: `${DATE}; a date means its last moment` })),
   action: Type.Optional(
     Type.String({
-      maxLength: 64,
+      maxLength: 100,
       description: 'Only this action, for example createVm. Among the newest 100,000 lines of the time asked for',
     }),
   ),
@@ -40,7 +40,8 @@ export const AuditEntry = object(
   {
     id: Type.String(),
     action: Type.String({
-      description: 'The operationId of the call, the words of an operator\'s command, or "refusals" for those that were only counted',
+      description:
+        'The operationId of the call, followed by the name of an identity provider where one was asked, the words of an operator\'s command, or "refusals" for those that were only counted',
     }),
     actor: Actor,
     ip: nullable(Type.String({ description: 'Where the call came from' })),

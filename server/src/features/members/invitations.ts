@@ -116,18 +116,19 @@ export async function previewInvitation(db: Queries, now: Date, isSignUpOpen: bo
 /** Without mail the link proves no address, so it is worth no more than a sign-up there. */
 const canRegister = ({ is_mailed }: sql.InvitationRow, isSignUpOpen: boolean): boolean => is_mailed || isSignUpOpen
 
-/** Takes the link for a user who is there, or whom `register` makes for the invited address. */
+/** Takes the link for a user who is there, or whom `register` makes for the invited address. `provenEmail`: the link is not what proves the address. */
 export async function useInvitation(
   tx: Tx,
   now: Date,
   secret: string,
-  by: { userId: string } | { isSignUpOpen: boolean; register: (email: string) => Promise<UserRow> },
+  by: { userId: string } | { isSignUpOpen: boolean; provenEmail?: string; register: (email: string) => Promise<UserRow> },
 ): Promise<{ joined: Joined; user: UserRow }> {
   const { id, account_id } = await requireInvitation(tx, now, secret)
   await lockAccount(tx, account_id)
   const invitation = await requireInvitation(tx, now, secret)
   if ((await sql.acceptInvitation(tx, now, id)) === 0) throw gone()
-  if ('register' in by && !canRegister(invitation, by.isSignUpOpen))
+  if ('register' in by && by.provenEmail !== undefined) await requireAddress(tx, by.provenEmail, invitation.email)
+  else if ('register' in by && !canRegister(invitation, by.isSignUpOpen))
     throw apiError('sign_up_closed', 'Accounts are made by the operator here: sign in with one to accept')
   const user = 'register' in by ? await by.register(invitation.email) : await requireInvited(tx, by.userId, invitation.email)
   if ((await sql.countAccountsOf(tx, user.id)) >= MOST_ACCOUNTS)
@@ -142,7 +143,11 @@ export async function useInvitation(
 async function requireInvited(tx: Tx, userId: string, email: string): Promise<UserRow> {
   const user = await findUser(tx, userId)
   if (!user) throw new Error('BUG: a session without a user accepts an invitation')
-  if (!(await sql.isSameAddress(tx, user.email, email)))
-    throw apiError('incompatible', `This invitation is for ${email}: sign in with that address to accept it`)
+  await requireAddress(tx, user.email, email)
   return user
+}
+
+async function requireAddress(tx: Tx, given: string, invited: string): Promise<void> {
+  if (!(await sql.isSameAddress(tx, given, invited)))
+    throw apiError('incompatible', `This invitation is for ${invited}: sign in with that address to accept it`)
 }

@@ -81,7 +81,7 @@ function choose(rows: sql.Found[], named: string | string[] | undefined): Member
   const chosen = named === undefined ? (rows.length === 1 ? rows[0] : undefined) : rows.find(({ account_id }) => account_id === named)
   if (!chosen?.account_id || !chosen.role) return { accountId: '', scopes: new Set(), refusal: notChosen(rows, named !== undefined) }
   const { account_id: accountId, role } = chosen
-  const refusal = chosen.requires_totp && !chosen.has_totp ? needsTotp() : null
+  const refusal = chosen.requires_totp && !chosen.has_totp && !chosen.has_second_factor ? needsTotp() : null
   const scopes = scopesOf({ role, scopes: chosen.scopes ?? [] })
   return {
     accountId,

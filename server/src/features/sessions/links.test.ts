@@ -19,7 +19,12 @@ describe('welcome link', () => {
     const fresh = await testApp()
     const [url, second] = [await link(fresh), await link(fresh)]
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:8080\/welcome#lnk_\w{46}$/)
-    expect((await browserOf(fresh).get('/setup')).body.data).toEqual({ hasOwner: false, signUpOpen: false, canSendMail: false })
+    expect((await browserOf(fresh).get('/setup')).body.data).toEqual({
+      hasOwner: false,
+      signUpOpen: false,
+      canSendMail: false,
+      identityProviders: [],
+    })
     const browser = browserOf(fresh)
     const body = { email: 'owner@example.com', password: PASSWORD }
     const made = await browser.post('/welcome', { token: secretOf(url), ...body })

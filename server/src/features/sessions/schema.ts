@@ -1,4 +1,5 @@
 import { Email, nullable, object, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
+import { BeginAtProvider, OfferedProvider } from '../identities/schema.ts'
 import { RoleName } from '../accounts/schema.ts'
 
 /** The maximum bounds the cost of hashing; there are no other rules than length. */
@@ -16,6 +17,7 @@ export const Setup = object(
     hasOwner: Type.Boolean({ description: 'False until the welcome link was used' }),
     signUpOpen: Type.Boolean(),
     canSendMail: Type.Boolean({ description: 'Whether a forgotten password can be reset by mail' }),
+    identityProviders: Type.Array(OfferedProvider, { description: 'By which one can sign in' }),
   },
   { title: 'Setup' },
 )
@@ -88,6 +90,11 @@ export type Register = Static<typeof Register>
 
 export const Reauthenticate = object({ password: GivenPassword, totp: Type.Optional(AnyCode) })
 export type Reauthenticate = Static<typeof Reauthenticate>
+
+export const GiveCode = object({ totp: AnyCode })
+
+export const BeginReauthentication = object({ ...BeginAtProvider.properties, totp: Type.Optional(AnyCode) })
+export type BeginReauthentication = Static<typeof BeginReauthentication>
 
 export const ChangePassword = object({ currentPassword: GivenPassword, newPassword: NewPassword })
 export type ChangePassword = Static<typeof ChangePassword>

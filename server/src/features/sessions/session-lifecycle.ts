@@ -19,6 +19,14 @@ export interface Caller {
   userAgent: string
 }
 
+/** By what a session begins, other than a password. */
+export interface Origin {
+  identityId: string
+  /** Whether it stands for a second factor of the person. */
+  hasSecondFactor: boolean
+  authenticatedAt: Date
+}
+
 export interface Started {
   secret: string
   row: sql.SessionRow
@@ -28,13 +36,15 @@ export const idleSince = (now: Date): Date => subtractDuration(now, IDLE)
 
 export const isOver = (row: sql.SessionRow, now: Date): boolean => row.expires_at <= now || row.last_seen_at <= idleSince(now)
 
-export async function startSession(tx: Tx, now: Date, userId: string, { ip, userAgent }: Caller): Promise<Started> {
+export async function startSession(tx: Tx, now: Date, userId: string, { ip, userAgent }: Caller, origin?: Origin): Promise<Started> {
   const secret = newToken(PREFIX)
   const row = await sql.insertSession(tx, {
     id: newId(),
     hash: sha256(secret),
     user_id: userId,
-    authenticated_at: now,
+    authenticated_at: origin?.authenticatedAt ?? now,
+    identity_id: origin?.identityId ?? null,
+    has_second_factor: origin?.hasSecondFactor ?? false,
     ip,
     user_agent: userAgent.slice(0, 300),
     created_at: now,

@@ -9,9 +9,12 @@ import { apiError } from '../../kernel/errors.ts'
 import type { Deps } from '../deps.ts'
 import { InvitationLink, InvitationPreview } from '../members/schema.ts'
 import { previewInvitation } from '../members/service.ts'
+import { listOffered } from '../identities/service.ts'
 import { hasOperator } from '../users/service.ts'
 import { readCookie, writeCookie } from './cookie.ts'
 import { SignInService, type SignInResult, type ClientInfo } from './sign-in.ts'
+import { ProviderSignInService } from './provider-sign-in.ts'
+import { serveProviderSignIn } from './provider-sign-in.routes.ts'
 import { mailReset } from './password-reset.ts'
 import { limitSignUps, mailSignUp } from './sign-up.ts'
 import * as shapes from './schema.ts'
@@ -62,6 +65,7 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
     hasOwner: await hasOperator(db),
     signUpOpen: config.signUp === 'open',
     canSendMail: mailer !== null && base() !== null,
+    identityProviders: await listOffered(db),
   }))
 
   routes.post(
@@ -184,6 +188,8 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
     },
     async (body, request, reply) => sendSessionUnlessTotp(await signInService.setPassword(visitor(request), body), request, reply),
   )
+
+  serveProviderSignIn(routes, deps, new ProviderSignInService(deps, counters, signInService), { visitor, sendSession })
 
   return { operations: routes.operations, close: async () => void (await Promise.all(mailings)) }
 }

@@ -9,7 +9,7 @@ import { clientNetwork } from '../../kernel/net/client-network.ts'
 import type { Deps } from '../deps.ts'
 import { requireInvitation, useInvitation } from '../members/service.ts'
 import * as users from '../users/service.ts'
-import { startSession, type Caller, type Started } from './session-lifecycle.ts'
+import { startSession, type Caller, type Origin, type Started } from './session-lifecycle.ts'
 import { attemptLimits, withAttemptLimits } from './lockout.ts'
 import type { CompleteReset, CompleteSignUp, Register, SignIn, SignUp, Welcome } from './schema.ts'
 import * as sql from './sql.ts'
@@ -49,7 +49,7 @@ export class SignInService {
       users.requireHashingRoom(client)
       return await withAttemptLimits(this.#counters, all, () => this.#prove(visitor, person, client, password, totp))
     } catch (error) {
-      if (error instanceof ApiError && person) await this.#noteRefusal(visitor, person, error)
+      if (error instanceof ApiError && person) await this.noteRefusal(visitor, person, error)
       throw error
     }
   }
@@ -74,14 +74,14 @@ export class SignInService {
     const person = await users.lockUser(tx, checked.id)
     if (person.password_hash !== checked.password_hash) throw wrong() // changed since it was verified
     const spent = person.totp_enabled_at && (await users.consumeCode(tx, vault, clock.now(), person, totp ?? ''))
-    return this.#arrive(tx, spent === 'recovery' ? withRecoveryCode(visitor) : visitor, person)
+    return this.arrive(tx, spent === 'recovery' ? withRecoveryCode(visitor) : visitor, person)
   }
 
   async welcome(visitor: ClientInfo, { token, password, ...user }: Welcome): Promise<SignInResult> {
     const { db, clock } = this.#deps
     await users.requireLink(db, clock.now(), 'welcome', token)
     const passwordHash = await users.hashPassword(password, newPasswordOf(visitor))
-    return db.tx(async (tx) => this.#arrive(tx, visitor, await users.createOwner(tx, clock.now(), { ...user, token, passwordHash }), 201))
+    return db.tx(async (tx) => this.arrive(tx, visitor, await users.createOwner(tx, clock.now(), { ...user, token, passwordHash }), 201))
   }
 
   /** Without a confirmed address, where no mail can be sent. */
@@ -89,7 +89,7 @@ export class SignInService {
     const { db, clock } = this.#deps
     if (password === undefined) throw invalid('password is required', 'password')
     const passwordHash = await users.hashPassword(password, newPasswordOf(visitor))
-    return db.tx(async (tx) => this.#arrive(tx, visitor, await users.signUp(tx, clock.now(), { ...user, passwordHash }), 201))
+    return db.tx(async (tx) => this.arrive(tx, visitor, await users.signUp(tx, clock.now(), { ...user, passwordHash }), 201))
   }
 
   async completeSignUp(visitor: ClientInfo, { token, password }: CompleteSignUp): Promise<SignInResult> {
@@ -99,7 +99,7 @@ export class SignInService {
     const passwordHash = await users.hashPassword(password, newPasswordOf(visitor))
     return db.tx(async (tx) => {
       const user = await users.useSignUpLink(tx, clock.now(), token)
-      return this.#arrive(tx, visitor, await users.signUp(tx, clock.now(), { ...user, passwordHash }), 201)
+      return this.arrive(tx, visitor, await users.signUp(tx, clock.now(), { ...user, passwordHash }), 201)
     })
   }
 
@@ -116,7 +116,7 @@ export class SignInService {
       const now = clock.now()
       const register = (email: string) => users.register(tx, now, { email, ...(name !== undefined && { name }), passwordHash })
       const { user } = await useInvitation(tx, now, token, { isSignUpOpen: config.signUp === 'open', register })
-      return this.#arrive(tx, visitor, user, 201)
+      return this.arrive(tx, visitor, user, 201)
     })
   }
 
@@ -129,17 +129,18 @@ export class SignInService {
       const person = await users.usePasswordLink(tx, clock.now(), token)
       await users.setPassword(tx, person.id, passwordHash)
       await sql.endOthers(tx, person.id, null)
-      if (!person.totp_enabled_at) return this.#arrive(tx, visitor, person)
+      if (!person.totp_enabled_at) return this.arrive(tx, visitor, person)
       await this.#record(tx, visitor, person, 200)
       return null
     })
   }
 
-  async #arrive(tx: Tx, visitor: ClientInfo, person: users.UserRow, status = 200): Promise<SignInResult> {
+  /** In the transaction in which it was proved who comes. */
+  async arrive(tx: Tx, visitor: ClientInfo, person: users.UserRow, status = 200, origin?: Origin): Promise<SignInResult> {
     const now = this.#deps.clock.now()
     if (visitor.oldSecret) await sql.endByHash(tx, sha256(visitor.oldSecret))
     await users.noteAddress(tx, now, person.id, visitor.ip)
-    const started = await startSession(tx, now, person.id, visitor)
+    const started = await startSession(tx, now, person.id, visitor, origin)
     await this.#record(tx, visitor, person, status, [started.row.id])
     return { ...started, person }
   }
@@ -150,7 +151,7 @@ export class SignInService {
       this.#deps.audit.recordSuccess(tx, record)
   }
 
-  async #noteRefusal(visitor: ClientInfo, person: users.UserRow, { status, code }: ApiError): Promise<void> {
+  async noteRefusal(visitor: ClientInfo, person: users.UserRow, { status, code }: ApiError): Promise<void> {
     const accountIds = await users.accountIdsOf(this.#deps.db, person.id)
     for (const record of toUserAuditRecords(visitor, { ...person, accountIds }, status, code)) this.#deps.audit.recordDenied(record)
   }
@@ -159,9 +160,9 @@ export class SignInService {
 const newPasswordOf = ({ ip }: ClientInfo): users.HashClient => ({ lane: 'newPassword', key: clientNetwork(ip) })
 
 /** Records in the audit log that a recovery code was used instead of a TOTP code. */
-const withRecoveryCode = (visitor: ClientInfo): ClientInfo => ({
+export const withRecoveryCode = (visitor: ClientInfo): ClientInfo => ({
   ...visitor,
-  operation: { ...visitor.operation, action: `${visitor.operation.action}WithRecoveryCode` },
+  operation: { ...visitor.operation, action: visitor.operation.action.replace(/(?=:|$)/, 'WithRecoveryCode') },
 })
 
 const wrong = (): ApiError => apiError('wrong_credentials', 'The e-mail address or the password is wrong')

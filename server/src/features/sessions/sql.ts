@@ -28,9 +28,9 @@ export interface Found extends SessionRow {
 
 export const insertSession = (tx: Tx, row: Omit<SessionRow, 'previous_hash' | 'previous_until'>) =>
   tx.one<SessionRow>(sql`
-    insert into sessions (id, hash, user_id, authenticated_at, ip, user_agent, created_at, last_seen_at, expires_at)
+    insert into sessions (id, hash, user_id, authenticated_at, ip, user_agent, created_at, last_seen_at, expires_at, identity_id, has_second_factor)
     values (${row.id}, ${row.hash}, ${row.user_id}, ${row.authenticated_at}, ${row.ip}, ${row.user_agent}, ${row.created_at}, ${row.last_seen_at},
-      ${row.expires_at}) returning ${allColumns('sessions')}`)
+      ${row.expires_at}, ${row.identity_id}, ${row.has_second_factor}) returning ${allColumns('sessions')}`)
 
 export const findByHash = (db: Queries, hash: Buffer) =>
   db.many<Found>(sql`
@@ -52,7 +52,7 @@ export const listRights = (db: Queries, now: Date, idleSince: Date, ids: string[
     has_totp: boolean
     requires_totp: boolean
   }>(sql`
-    select s.id, m.account_id, m.role, m.scopes, p.totp_enabled_at is not null as has_totp, a.requires_totp
+    select s.id, m.account_id, m.role, m.scopes, p.totp_enabled_at is not null or s.has_second_factor as has_totp, a.requires_totp
     from sessions s join users p on p.id = s.user_id join members m on m.user_id = p.id join accounts a on a.id = m.account_id
     where s.id = any(${ids}::text[]) and s.expires_at > ${now} and s.last_seen_at > ${idleSince}`)
 
@@ -80,6 +80,10 @@ export const rotate = (tx: Tx, { id, hash, provedAt, previousUntil }: Rotation) 
 export const listOf = (db: Queries, now: Date, idleSince: Date, userId: string) =>
   db.many<SessionRow>(sql`
     select ${allColumns('sessions')} from sessions where user_id = ${userId} and expires_at > ${now} and last_seen_at > ${idleSince} order by last_seen_at desc, id`)
+
+/** It goes on without the identity that it was begun by. */
+export const forgetIdentity = (tx: Tx, id: string, identityId: string) =>
+  tx.run(sql`update sessions set identity_id = null, has_second_factor = false where id = ${id} and identity_id = ${identityId}`)
 
 export const endSession = (tx: Tx, userId: string, id: string) => tx.run(sql`delete from sessions where id = ${id} and user_id = ${userId}`)
 

@@ -30,7 +30,8 @@ export {
 interface NewUser {
   email: string
   name?: string
-  passwordHash: string
+  /** Null for who signs in in another way. */
+  passwordHash: string | null
 }
 
 /** The account of `berthd quickstart` while there is no owner. Nobody receives mail at this address. */
