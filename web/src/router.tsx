@@ -1,6 +1,7 @@
 // All routes. The code of a screen is loaded on first navigation, or when a link to the screen is hovered.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
+import './api/identities.ts' // reads the address before the router does
 import { ErrorPage } from './shell/ErrorPage.tsx'
 import { nextPath } from './shell/next-path.ts'
 import { RequireSession } from './shell/RequireSession.tsx'
@@ -25,6 +26,7 @@ const outside = <const Path extends string>(path: Path, load: Load) =>
 
 const tree = root.addChildren([
   outside('/sign-in', () => import('./screens/sign-in/SignIn.tsx')),
+  outside('/sign-in/with/$provider', () => import('./screens/sign-in/ProviderReturn.tsx')),
   outside('/sign-up', () => import('./screens/sign-in/SignUp.tsx')),
   outside('/confirm', () => import('./screens/sign-in/ConfirmSignUp.tsx')),
   outside('/join', () => import('./screens/sign-in/Join.tsx')),

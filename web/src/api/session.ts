@@ -2,6 +2,7 @@ import type { Member } from '@berth/sdk'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { chooseAccount } from './account.ts'
 import { hasCode } from './errors.ts'
+import type { OfferedProvider } from './identities.ts'
 import { apiRequest } from './request.ts'
 
 export type Role = Member['role']
@@ -20,6 +21,7 @@ export interface Setup {
   signUpOpen: boolean
   hasOwner: boolean
   canSendMail: boolean
+  identityProviders: OfferedProvider[]
 }
 
 export interface SignInResult {

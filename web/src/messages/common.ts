@@ -53,5 +53,8 @@ export const commonMessages = {
   reauthTitle: 'Confirm your password',
   reauthAbout: 'Enter your password to make this change.',
   confirm: 'Confirm password',
+  reauthWithTitle: 'Confirm that it is you',
+  reauthWithAbout: 'Prove yourself where you sign in. Afterwards, make the change again.',
+  reauthWith: (provider: string) => `Confirm with ${provider}`,
   signOut: 'Sign out',
 } as const

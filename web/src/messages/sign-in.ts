@@ -34,5 +34,11 @@ export const signInMessages = {
   resetDone: 'Password changed',
   back: 'Back to sign-in',
   noEmail: 'Email is not configured. Ask your administrator for a reset link.',
+  or: 'or',
+  signInWith: (provider: string) => `Sign in with ${provider}`,
+  returning: 'Signing you in',
+  returnFailed: 'Sign-in failed',
+  backToWork: 'Back to where you were',
+  codeAfterProvider: 'Your account has two-factor authentication.',
   noOwner: 'Setup required. Open the setup link that the server printed at startup to create the first account.',
 } as const

@@ -1,9 +1,12 @@
-import { Modal, PasswordInput, TextInput } from '@mantine/core'
+import { Button, Modal, PasswordInput, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
+import { goToProvider, identitiesQuery } from '../api/identities.ts'
 import { apiRequest } from '../api/request.ts'
 import { useWrite } from '../api/client.ts'
 import { setPasswordPrompt } from '../api/reauthenticate.ts'
-import { Form } from '../ui/Form.tsx'
+import { ErrorAlert, Form } from '../ui/Form.tsx'
+import { Stack } from '../ui/Page.tsx'
 import { commonMessages as w } from '../messages/common.ts'
 
 export function Reauthenticate({ totpEnabled }: { totpEnabled: boolean }) {
@@ -33,27 +36,54 @@ export function Reauthenticate({ totpEnabled }: { totpEnabled: boolean }) {
     onDone: () => close(true),
     inForm: true,
   })
+  const { data } = useQuery({ ...identitiesQuery, enabled: opened })
+  const hasPassword = data?.hasPassword ?? true
+  const go = useWrite(
+    (provider: string) => goToProvider({ purpose: 'reauthenticate', provider, next: location.pathname + location.search }, totp),
+    { inForm: true },
+  )
+  const code = totpEnabled && (
+    <TextInput
+      label={w.totpCode}
+      value={totp}
+      onChange={(event) => setTotp(event.currentTarget.value.trim())}
+      spellCheck={false}
+      autoComplete="one-time-code"
+    />
+  )
+  const providers = data?.identities.map(({ provider: { name, title } }) => (
+    <Button key={name} variant="default" fullWidth loading={go.isPending && go.variables === name} onClick={() => go.mutate(name)}>
+      {w.reauthWith(title)}
+    </Button>
+  ))
   return (
-    <Modal opened={opened} onClose={() => close(false)} title={w.reauthTitle} zIndex={350} closeButtonProps={{ 'aria-label': w.close }}>
-      <Form onSubmit={() => write.mutate()} busy={write.isPending} error={write.error} submit={w.confirm} onCancel={() => close(false)}>
-        <p className="muted">{w.reauthAbout}</p>
-        <PasswordInput
-          label={w.password}
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-          autoComplete="current-password"
-          data-autofocus
-        />
-        {totpEnabled && (
-          <TextInput
-            label={w.totpCode}
-            value={totp}
-            onChange={(event) => setTotp(event.currentTarget.value.trim())}
-            spellCheck={false}
-            autoComplete="one-time-code"
-          />
+    <Modal
+      opened={opened}
+      onClose={() => close(false)}
+      title={hasPassword ? w.reauthTitle : w.reauthWithTitle}
+      zIndex={350}
+      closeButtonProps={{ 'aria-label': w.close }}
+    >
+      <Stack gap={14}>
+        {hasPassword ? (
+          <Form onSubmit={() => write.mutate()} busy={write.isPending} error={write.error} submit={w.confirm} onCancel={() => close(false)}>
+            <p className="muted">{w.reauthAbout}</p>
+            <PasswordInput
+              label={w.password}
+              value={password}
+              onChange={(event) => setPassword(event.currentTarget.value)}
+              autoComplete="current-password"
+              data-autofocus
+            />
+            {code}
+          </Form>
+        ) : (
+          code
         )}
-      </Form>
+        {providers && providers.length > 0 && <p className="muted">{w.reauthWithAbout}</p>}
+        <ErrorAlert error={go.error} />
+        {providers}
+      </Stack>
     </Modal>
   )
 }

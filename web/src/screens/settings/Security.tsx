@@ -10,16 +10,20 @@ import { Form } from '../../ui/Form.tsx'
 import { Card, Columns, Stack } from '../../ui/Page.tsx'
 import { Status } from '../../ui/Status.tsx'
 import { settingsMessages } from '../../messages/settings.ts'
+import { Identities } from './Identities.tsx'
 import { RecoveryCodes } from './RecoveryCodes.tsx'
 import { SetUpTotp } from './SetUpTotp.tsx'
 
 const w = settingsMessages.security
 
 export const Security = () => (
-  <Columns>
-    <Password />
-    <TwoFactor />
-  </Columns>
+  <Stack>
+    <Columns>
+      <Password />
+      <TwoFactor />
+    </Columns>
+    <Identities />
+  </Stack>
 )
 
 function Password() {

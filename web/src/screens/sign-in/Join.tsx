@@ -13,6 +13,7 @@ import { Loaded } from '../../ui/AsyncState.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Stack } from '../../ui/Page.tsx'
 import { AuthLayout } from './AuthLayout.tsx'
+import { ProviderButtons } from './ProviderButtons.tsx'
 import { NewPasswordField } from './fields.tsx'
 import { readLinkToken } from './link-token.ts'
 
@@ -92,7 +93,14 @@ function Register({ token, preview }: { token: string; preview: Preview }) {
       </TextLink>
     </p>
   )
-  if (!preview.canRegister) return signIn
+  const providers = <ProviderButtons invitation={{ token, accountId: preview.account.id }} />
+  if (!preview.canRegister)
+    return (
+      <>
+        {signIn}
+        {providers}
+      </>
+    )
   return (
     <>
       <Form onSubmit={() => register.mutate()} busy={register.isPending} error={register.error} submit={signInMessages.signUp} wide>
@@ -108,6 +116,7 @@ function Register({ token, preview }: { token: string; preview: Preview }) {
         <NewPasswordField value={password} onChange={setPassword} failure={register.error} autoFocus />
       </Form>
       {signIn}
+      {providers}
     </>
   )
 }

@@ -11,6 +11,7 @@ import { Redirect } from '../../ui/Redirect.tsx'
 import { signInMessages as w } from '../../messages/sign-in.ts'
 import { EmailField } from './fields.tsx'
 import { AuthLayout } from './AuthLayout.tsx'
+import { ProviderButtons } from './ProviderButtons.tsx'
 
 export default function SignIn() {
   const [email, setEmail] = useState('')
@@ -63,6 +64,7 @@ export default function SignIn() {
         )}
         <TextLink to="/forgot-password">{w.forgot}</TextLink>
       </Form>
+      <ProviderButtons next={next} />
     </AuthLayout>
   )
 }

@@ -9,6 +9,7 @@ import { TextLink } from '../../ui/links.tsx'
 import { signInMessages as w } from '../../messages/sign-in.ts'
 import { EmailField, NewPasswordField, useAfterSignIn } from './fields.tsx'
 import { AuthLayout } from './AuthLayout.tsx'
+import { ProviderButtons } from './ProviderButtons.tsx'
 
 export default function SignUp() {
   const [name, setName] = useState('')
@@ -35,6 +36,7 @@ export default function SignUp() {
           {!isMailed && <NewPasswordField value={password} onChange={setPassword} failure={signUp.error} />}
         </Form>
       )}
+      {!signUp.data?.mailed && <ProviderButtons />}
     </AuthLayout>
   )
 }
