@@ -34,6 +34,7 @@ import { deleteExpiredKeys } from './http/api/idempotency.ts'
 import { type Mount, mountApi } from './http/api/mount.ts'
 import type { Operation } from './http/api/operation.ts'
 import { requireSameOrigin } from './http/server/origin.ts'
+import { keepAssets, keptAssets } from './http/server/kept-assets.ts'
 import { createStaticSite } from './http/server/static-site.ts'
 import { rateLimit, type RateLimit } from './http/api/rate-limit.ts'
 import { createServer } from './http/server/server.ts'
@@ -243,7 +244,7 @@ export async function openApi({ deps }: Core, options: { isOnlyProcess: boolean 
     metrics,
     rateLimit: limits,
     trustedProxies: config.trustedProxies,
-    pages: createStaticSite(config.webDir, config.publicUrl),
+    pages: createStaticSite(config.webDir, config.publicUrl, keptAssets(db)),
     isDraining: () => health.isDraining(),
   })
   allowOrigins(app, PUBLIC_PREFIX, config.corsOrigins, BUDGET_HEADERS)
@@ -267,6 +268,7 @@ export async function openApi({ deps }: Core, options: { isOnlyProcess: boolean 
     app,
     operations,
     dashboardOperations: dashboard.operations,
+    keepAssets: () => keepAssets(deps, config.webDir),
     async close(deadline = drainDeadline(config)) {
       health.drain()
       if (!options.isOnlyProcess) await sleepUnless(deadline, config.drainDelaySeconds * 1000) // until load balancers know

@@ -83,7 +83,7 @@ describeIf(missingForMachine())('berthd host', { timeout: 300_000 }, () => {
   })
 
   test('accepts only its own control plane', async () => {
-    const stranger = { ...settings, BERTH_DATA_DIR: join(folder, 'stranger') }
+    const stranger = { BERTH_DATABASE_URL: await testDatabase(), BERTH_DATA_DIR: join(folder, 'stranger') }
     const without = await berthd(stranger, 'host', 'add', uri())
     expect([without.code, without.stderr]).toEqual([1, expect.stringContaining('npx berthd host certificate')])
     await berthdJson(stranger, 'host', 'certificate', '--address', sandbox.address, '--out', join(folder, 'other'))

@@ -301,6 +301,11 @@ export interface Tables {
     vm_id: string
     vcpu: number
   }
+  dashboard_assets: {
+    path: string
+    bytes: Buffer
+    used_at: Date
+  }
   drain_moves: {
     run_id: string
     drain_id: string
@@ -1567,6 +1572,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   control_plane_backups: 'target_id, keep_days, next_at, claimed_until, upload_id, done_at, error, created_at',
   counters: 'key, count, ends_at',
   cpu_pins: 'host_id, cpu, vm_id, vcpu',
+  dashboard_assets: 'path, bytes, used_at',
   drain_moves: 'run_id, drain_id, vm_id, vm_name',
   drains: 'id, host_id, status, stops_others, concurrency, vm_count, remaining, created_at, ended_at',
   emails: 'id, account_id, event_id, recipient, message_id, status, attempts, claims, next_attempt_at, claimed_until, error, created_at, completed_at',

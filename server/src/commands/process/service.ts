@@ -79,7 +79,11 @@ export async function openService(
   stack.defer(() => lifecycle.waitFor(core.close(lifecycle.drainDeadline)))
   stack.defer(() => lifecycle.waitFor(Promise.all(parts.map((part) => part.close(lifecycle.drainDeadline)))))
   const api = roles.api ? await compose.openApi(core, { isOnlyProcess: roles.isOnlyProcess }) : null
-  if (api) parts.push(api)
+  if (api) {
+    parts.push(api)
+    const kept = api.keepAssets().catch((error: unknown) => log.warn({ err: error }, 'keeping files of the dashboard failed'))
+    if (!roles.isOnlyProcess) await kept // another process is asked for them as soon as this one sends a page
+  }
   if (roles.worker) parts.push(await compose.openWorker(core))
   lifecycle.throwIfStopping()
   const address = api && (await listen(api.app, config, roles.root?.findPortHolder ?? findPortHolder))

@@ -4,6 +4,8 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { scratchFolder } from '../../../test/scratch-folder.ts'
+import { sql } from '../../kernel/database/db.ts'
+import { keepAssets, keptAssets } from './kept-assets.ts'
 
 const folder = await scratchFolder()
 afterAll(() => folder.remove())
@@ -86,6 +88,41 @@ describe('the dashboard', () => {
     build()
     const { statusCode, body } = await get(path, headers as Record<string, string>)
     expect([statusCode, JSON.parse(body)]).toEqual([404, { success: false, error: `There is nothing at GET ${path}: see /docs` }])
+  })
+
+  test('serves files of other versions for 30 days after the last process that had them', async () => {
+    build()
+    writeFileSync(join(dist, 'assets/old-1.js'), 'old')
+    await keepAssets(app.deps, dist)
+    rmSync(join(dist, 'assets/old-1.js'))
+    const { statusCode, headers, body } = await get('/assets/old-1.js')
+    expect([statusCode, body]).toEqual([200, 'old'])
+    expect(headers).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+    })
+    expect((await get('/assets/old-1.js', { 'if-none-match': headers['etag']!.toString() })).statusCode).toBe(304)
+    for (const path of ['/old-1.js', '/assets/old-1', '/assets/app-abc123.js/', '/assets/'])
+      expect([path, (await get(path)).statusCode]).toEqual([path, 404])
+
+    const kept = keptAssets(app.db)
+    expect((await kept('/assets/old-1.js'))?.toString()).toBe('old')
+    await keepAssets(app.deps, dist) // of the next version
+    app.clock.advance('29d')
+    await keepAssets(app.deps, dist)
+    const paths = async () =>
+      (await app.db.many<{ path: string }>(sql`select path from dashboard_assets order by path`)).map(({ path }) => path)
+    expect(await paths()).toEqual(['/assets/app-abc123.js', '/assets/old-1.js'])
+    app.clock.advance('2d')
+    await keepAssets(app.deps, dist)
+    expect(await paths()).toEqual(['/assets/app-abc123.js'])
+  })
+
+  test('asks the database no more often for names that are made up', async () => {
+    let asked = 0
+    const kept = keptAssets({ many: () => Promise.resolve(++asked && []) } as unknown as typeof app.db)
+    expect(await Promise.all(Array.from({ length: 100 }, (_, i) => kept(`/assets/${i}.js`)))).toEqual(Array(100).fill(null))
+    expect(asked).toBe(1)
   })
 
   test.each([

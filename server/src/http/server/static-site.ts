@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { page } from './html-page.ts'
+import { ASSETS } from './kept-assets.ts'
 
 export interface Pages {
   /** False when the path is not the dashboard's. */
@@ -38,18 +39,20 @@ interface File {
   gzipped: Buffer | null
 }
 
-/** `publicUrl`: the WebSocket origin allowed besides the page's own. */
-export function createStaticSite(folder: string, publicUrl: string | null): Pages {
+/** `publicUrl`: the WebSocket origin allowed besides the page's own. `kept`: assets of other versions. */
+export function createStaticSite(folder: string, publicUrl: string | null, kept: (path: string) => Promise<Buffer | null>): Pages {
   const read = filesOf(folder)
+  const others = othersOf(kept)
   const headers = { ...SAFE, 'content-security-policy': policy(publicUrl) }
   return {
     async answer(request, reply) {
       const path = pathOf(request)
       if (path === null || NOT_PAGES.test(path)) return false
-      const file = path === '/' ? null : await read(path)
+      const isAsset = path.startsWith(ASSETS)
+      const file = path === '/' ? null : ((await read(path)) ?? (isAsset ? await others(path) : null))
       if (!file && path !== '/' && !/\btext\/html\b/.test(request.headers.accept ?? '')) return false
       const shown = file ?? (await read('/index.html'))
-      if (shown) await send(request, reply.headers(headers), shown, path.startsWith('/assets/') && file !== null)
+      if (shown) await send(request, reply.headers(headers), shown, isAsset && file !== null)
       else await page(reply.code(503), 'Berth', NOT_BUILT)
       return true
     },
@@ -80,8 +83,23 @@ function filesOf(folder: string): (path: string) => Promise<File | null> {
   }
 }
 
-async function load(name: string, changedMs: number): Promise<File> {
-  const bytes = await readFile(name)
+/** As few as versions have files: `kept` knows no other names. */
+function othersOf(kept: (path: string) => Promise<Buffer | null>): (path: string) => Promise<File | null> {
+  const known = new Map<string, File>()
+  return async (path) => {
+    const before = known.get(path)
+    if (before) return before
+    const bytes = await kept(path).catch(() => null) // without the database there are its own
+    if (!bytes) return null
+    const file = await toFile(path, bytes, 0)
+    known.set(path, file)
+    return file
+  }
+}
+
+const load = async (name: string, changedMs: number): Promise<File> => toFile(name, await readFile(name), changedMs)
+
+async function toFile(name: string, bytes: Buffer, changedMs: number): Promise<File> {
   const type = TYPES[extname(name)] ?? 'application/octet-stream'
   const gzipped = IS_TEXT.test(type) ? await promisify(gzip)(bytes, { level: 9 }) : null
   return { changedMs, type, etag: `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`, bytes, gzipped }
