@@ -230,6 +230,8 @@ export interface ApiProcess {
   operations: Operation[]
   /** Only those of the dashboard. */
   dashboardOperations: Operation[]
+  /** Before other processes are asked for files of the dashboard that this one has. */
+  keepAssets(): Promise<void>
   close(deadline?: AbortSignal): Promise<void>
 }
 
