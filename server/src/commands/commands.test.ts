@@ -405,6 +405,7 @@ describe('destructive commands', { timeout: 120_000 }, () => {
     ['vm', 'suspend', 'x'],
     ['vm', 'unmanage', 'x'],
     ['user', 'set', 'x', '--without-totp'],
+    ['identity-provider', 'remove', 'x'],
   ]
 
   test('are those that take --yes', () => {
