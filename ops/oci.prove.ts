@@ -72,7 +72,7 @@ describeIf(missingCommands(...TOOLS))('the OCI image', { timeout: 900_000 }, () 
     const has = (path: string): string => run('find', join(bundle, 'rootfs', path), '-type', 'f').trim()
     for (const path of ['var/log', 'var/cache', 'tmp', 'var/lib/berth']) expect(has(path)).toBe('')
     expect(run('sh', '-c', `find ${bundle}/rootfs/etc/apt -name '*.list' -o -name '*.sources' | wc -l`).trim()).toBe('0')
-    expect(run('find', join(bundle, 'rootfs'), '-xdev', '-perm', '/6000', '-type', 'f', '-path', '*berth*')).toBe('')
+    expect(run('find', join(bundle, 'rootfs'), '-xdev', '-perm', '/6000', '-type', 'f')).toBe('')
   })
 
   test('serves the API with a database, without any right, on a file system that nobody can write to', async () => {
@@ -117,7 +117,7 @@ describeIf(missingCommands(...TOOLS))('the OCI image', { timeout: 900_000 }, () 
     let said = ''
     const migrate = start('migrate')
     const code = await new Promise<number | null>((resolve) => void migrate.on('close', resolve))
-    expect({ code, said }).toMatchObject({ code: 0 })
+    if (code !== 0) throw new Error(`migrate (${code}): ${said}`)
     const api = start('api')
     start('worker')
     const isReady = (): Promise<boolean> =>
@@ -126,7 +126,7 @@ describeIf(missingCommands(...TOOLS))('the OCI image', { timeout: 900_000 }, () 
         () => false,
       )
     await eventually(async () => api.exitCode !== null || (await isReady()), 180_000)
-    expect({ isReady: await isReady(), said }).toMatchObject({ isReady: true })
+    if (!(await isReady())) throw new Error(said)
   })
 })
 

@@ -53,6 +53,7 @@ async function makeRoot({ arch, deb, epochSeconds }: ImageSource, stage: string)
     `cp "$1"/var/lib/apt/lists/*_Packages ${join(stage, 'lists')}`,
     'rm -rf "$1"/etc/apt/sources.list* "$1"/var/log/* "$1"/var/cache/* "$1"/etc/machine-id "$1"/usr/share/man; : > "$1/etc/berth/berth.env"', // settings come from the environment
     'chroot "$1" install -d -m 0700 -o berth -g berth /var/cache/berth',
+    'find "$1" -xdev -type f -perm /6000 -exec chmod a-s {} +', // nothing in it needs to become another user
   ].map((hook) => `--customize-hook=${hook}`)
   const args = ['--variant=minbase', `--architectures=${arch}`, `--include=${INCLUDED.join(',')}`, '--format=tar', ...hooks]
   const env = { ...process.env, SOURCE_DATE_EPOCH: String(epochSeconds) }

@@ -88,7 +88,7 @@ function Register({ token, preview }: { token: string; preview: Preview }) {
   const signIn = (
     <p>
       {w.joinHave}{' '}
-      <TextLink to="/sign-in" search={{ next: '/join' }}>
+      <TextLink to="/sign-in" search={{ next: '/join' }} underline="always">
         {w.joinSignIn}
       </TextLink>
     </p>
