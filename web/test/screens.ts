@@ -49,7 +49,16 @@ export const OPERATOR_LISTS = [
   'tickets',
   'health',
 ].map((name) => `/operator/${name}`)
-export const OUTSIDE = ['/sign-in', '/sign-up', '/confirm', '/join', '/welcome', '/forgot-password', '/reset']
+export const OUTSIDE = [
+  '/sign-in',
+  '/sign-in/with/staff?error=access_denied',
+  '/sign-up',
+  '/confirm',
+  '/join',
+  '/welcome',
+  '/forgot-password',
+  '/reset',
+]
 export const CUSTOMER_LISTS = [...LISTS, ...SETTINGS_TABS.map((tab) => `/settings?tab=${tab}`)]
 
 export const pagesOf = ({ vmId, networkId, firewallId, webhookId, ticketId }: SeededAccount): string[] => [
