@@ -1,8 +1,9 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
 import { scratchFolder } from '../../test/scratch-folder.ts'
+import { readOrCreateKey } from './crypto.ts'
 
 const [STARTING, TIMES] = [4, 50]
 
@@ -32,6 +33,14 @@ describe('the master key', () => {
     for (const other of others) expect(other).toEqual(first)
     expect(new Set(first).size).toBe(TIMES)
     expect(readdirSync(folder.path).toSorted()).toEqual(Array.from({ length: TIMES }, (_, i) => `${i}.key`).toSorted())
+    await folder.remove()
+  })
+  test('is created also where its folder is not there yet', async () => {
+    const folder = await scratchFolder()
+    const path = join(folder.path, 'data/of/berth/master.key')
+    const made = readOrCreateKey(path)
+    expect(readOrCreateKey(path)).toEqual(made)
+    expect(statSync(path).mode & 0o777).toBe(0o600)
     await folder.remove()
   })
 })

@@ -1,7 +1,8 @@
 // Secrets at rest: AES-256-GCM with a key in a file outside of the database. Tokens: random, with a checksum, so that a mistyped token is
 // rejected without a database query.
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hash, hkdfSync, randomBytes, type Hmac } from 'node:crypto'
-import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { randomText } from './ids.ts'
 
@@ -77,6 +78,7 @@ export function readOrCreateKey(path: string): Buffer {
 
 /** Leaves a file that is there as it is. Created atomically by link(2): a concurrent process never reads a partial file. */
 export function storeKey(path: string, key: Buffer): void {
+  mkdirSync(dirname(path), { recursive: true }) // the data folder, by whichever command comes first
   const draft = `${path}.${randomText(8, BASE62)}`
   writeFileSync(draft, `${key.toString('hex')}\n`, { flag: 'wx', mode: 0o600, flush: true })
   try {
