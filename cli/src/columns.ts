@@ -34,6 +34,7 @@ export const VM_FIELDS: Columns<Vm> = {
   'Initialization errors': (vm) => (vm.initialization?.errors.length ? vm.initialization.errors : undefined),
   Shelved: (vm) => (vm.shelvedAt === null ? undefined : time(vm.shelvedAt)),
   Rescue: (vm) => (vm.rescue === null ? undefined : `log in as ${vm.rescue.user}; ends ${time(vm.rescue.endsAt)}`),
+  'ISO image': (vm) => (vm.iso === null ? undefined : `${vm.iso.name}${vm.iso.active ? '' : ', from the next start or restart on'}`),
   'In progress': (vm) => (vm.currentAction ? `${vm.currentAction.action} ${vm.currentAction.progress} %` : undefined),
   Address: (vm) => vm.ipAddress,
   'IPv6 address': (vm) => (vm.ipv6Prefix ? `${vm.ipv6Address} of ${vm.ipv6Prefix}` : (vm.ipv6Address ?? undefined)),

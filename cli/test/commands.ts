@@ -159,6 +159,8 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   unshelveVm: commandLine('vm', 'unshelve', ':id', '--no-wait'),
   rescueVm: commandLine('vm', 'rescue', ':id', '--key', 'key', '--no-wait'),
   unrescueVm: commandLine('vm', 'rescue', ':id', '--end', '--no-wait'),
+  attachIso: commandLine('vm', 'iso', 'attach', ':id', '=imageId', '--no-wait'),
+  detachIso: commandLine('vm', 'iso', 'detach', ':id', '--no-wait'),
   rebuildVm: commandLine('vm', 'rebuild', ':id', '--os', 'debian-12', '--key', 'key', '--no-wait'),
   setVmPassword: (params) => ({ args: ['vm', 'password', params['id']!, '--no-wait'], stdin: 'a new password\n' }),
   checkReach: commandLine('vm', 'reach', ':id', '=to', '--port', '22'),

@@ -25,6 +25,7 @@ test('destructive commands and those that cost money or reboot take --yes', () =
     'vm shelve',
     'vm unshelve',
     'vm rescue',
+    'vm iso attach',
     'vm update',
     'bandwidth buy',
     'snapshot create',

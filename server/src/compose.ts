@@ -12,7 +12,7 @@ import { openEventFeed } from './features/events/feed.ts'
 import { hooks, messages, personalRoutes, reconcilers, routes, workflows } from './features/index.ts'
 import { findNetworkController } from './features/catalog/service.ts'
 import { findHostIdIn, findHostToCall, syncDriverPool, listHosts } from './features/hosts/service.ts'
-import { imageFinder } from './features/images/copies.ts'
+import { imageFinder, isoFinder } from './features/images/copies.ts'
 import { withFetching } from './features/images/template-images.ts'
 import { openStoragePools } from './features/storage/service.ts'
 import { serveInvoices } from './features/invoices/page.ts'
@@ -130,6 +130,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   )
   const images = openOwnImages(ownImagesFolder(config.imagesDir))
   const findImage = imageFinder(images, { db, vault, clock, backupTargets })
+  const isos = isoFinder(images, { db, vault, clock, backupTargets })
   const templates = withFetching(openImageStore(config.imagesDir, clock), { db, vault, clock, backupTargets })
   const simulated = { db, clock, findImage, ...(options.pace && { pace: options.pace }) }
   const storage = openStoragePools({ db, vault, dataDir: config.dataDir })
@@ -139,7 +140,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
       libvirt: async (host) => {
         const { libvirtDrivers } = await import('./hypervisor/libvirt/driver.ts') // imported on demand: a hundred files that simulated hosts do not need
         const all: ImageSource = { open: async (template) => (await findImage(template)) ?? templates.open(template) }
-        return traceDriver(libvirtDrivers({ log, images: all, storage, access })(host))
+        return traceDriver(libvirtDrivers({ log, images: all, isos, storage, access })(host))
       },
     },
     lookup: (hostId) => findHostToCall(db, hostId),

@@ -8,6 +8,7 @@ import { reconcileStaleMachines } from '../src/features/vms/reconcilers/stale-ma
 import { addDuration, manualClock } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { newId } from '../src/kernel/ids.ts'
+import { givenIso } from './iso-image.ts'
 import { generateKey } from './openssh-keys.ts'
 import type { TestApp } from './harness.ts'
 
@@ -71,6 +72,13 @@ export function fixtureOf(app: TestApp, customer: Customer) {
       if (answer.status !== 202) throw new Error(`POST /images answered ${answer.status}: ${answer.body.error}`)
       await app.settle()
       return answer.body.data.image.id as string
+    },
+    iso: () => givenIso(app, customer),
+    vmWithIso: async () => {
+      const id = await fixture.vm()
+      await customer.put(`/vms/${id}/iso`, { imageId: await fixture.iso() })
+      await app.settle({ subjectId: id })
+      return id
     },
     assignedAddress: async () => {
       const id = await fixture.address()
@@ -405,6 +413,12 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   unshelveVm: withId((fixture) => fixture.shelvedVm()),
   rescueVm: async (fixture) => ({ params: { id: await fixture.vm() }, body: { sshKeyIds: [await fixture.key()] } }),
   unrescueVm: withId((fixture) => fixture.rescuedVm()),
+  attachIso: async (fixture) => ({
+    params: { id: await fixture.vm() },
+    body: { imageId: await fixture.iso() },
+    otherScopes: ['images:read'],
+  }),
+  detachIso: withId((fixture) => fixture.vmWithIso()),
   getVmMetrics: withId(vm),
   openConsole: withId(vm, { type: 'serial' }),
   setVmPassword: withId(vm, { password: 'a new password' }),

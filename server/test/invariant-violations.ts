@@ -262,6 +262,10 @@ export const violationSetups: Record<string, ViolationSetup> = {
     machine(fixture).volumes.push('cnowhere')
     return []
   },
+  'machines.isos': (fixture) => {
+    machine(fixture).isoId = 'cnowhere'
+    return []
+  },
   'nics.attached': (fixture) => {
     machine(fixture).nics.push({ mac: '52:54:00:00:00:01' })
     return []

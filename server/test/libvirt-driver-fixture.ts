@@ -1,5 +1,7 @@
 // Fixture of the driver contract with real guests: a sandboxed host, two drivers, and the smallest guest; its disks on the host or in Ceph.
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
+import { rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { eventually } from '../../libvirt/test/eventually.ts'
@@ -8,12 +10,14 @@ import { collect, expectKind, type DriverFixture } from '../src/hypervisor/confo
 import {
   OWN_DISK_SERIAL,
   volumeSerial,
+  type IsoRef,
   type MachineSpec,
   type NicSpec,
   type TemplateRef,
   type VolumeSpec,
 } from '../src/hypervisor/driver.ts'
 import { directAccess, type LocalAccess } from '../src/hypervisor/local-access.ts'
+import { isoImage } from '../src/hypervisor/libvirt/storage/iso9660.ts'
 import type { StorageSource } from '../src/hypervisor/storage-source.ts'
 import { openOvn } from '../src/hypervisor/ovn/controller.ts'
 import { newId } from '../src/kernel/ids.ts'
@@ -57,6 +61,9 @@ export async function cephDriverFixture(osds = 1): Promise<CephDriverFixture> {
 
 export const libvirtDriverFixture = async (): Promise<DriverFixture> => driverFixture(await openLibvirtHost())
 
+/** Two hosts may need the same. */
+const isoFile = (imageId: string): string => join(tmpdir(), `berth-iso-${imageId}`)
+
 /** `access`: with certificates, where the host is a remote one. */
 export async function driverFixture(
   host: LibvirtHost,
@@ -66,7 +73,8 @@ export async function driverFixture(
   const log = pino({ level: 'silent' })
   const networks = openOvn(host.networkController, { log, access })
   await networks.ensurePublicNetwork({ ranges: ['10.77.0.0/16'], allowed: [] }, AbortSignal.timeout(TIMEOUT_MS))
-  const open = libvirtDrivers({ log, images: { open: () => Promise.resolve(image) }, storage, access })
+  const isos = { openIso: async ({ imageId }: IsoRef) => ({ path: isoFile(imageId) }) }
+  const open = libvirtDrivers({ log, images: { open: () => Promise.resolve(image) }, isos, storage, access })
   const ref = { id: newId(), driver: 'libvirt', uri: host.uri } as const
   const [driver, other] = [open(ref), open(ref)]
   const shell = new GuestShell(host.sandboxes.unix(host.sandbox), TIMEOUT_MS)
@@ -80,6 +88,7 @@ export async function driverFixture(
   }
   let nics = 0
   const volumes: VolumeSpec[] = []
+  const imageIds: string[] = []
   return {
     driver,
     other,
@@ -91,6 +100,13 @@ export async function driverFixture(
       const volume = { volumeId: newId(), generation: 0, sizeGiB: 1, storageId }
       volumes.push(volume)
       return volume
+    },
+    iso: async () => {
+      const imageId = newId()
+      imageIds.push(imageId)
+      const bytes = isoImage('data', { hello: imageId })
+      await writeFile(isoFile(imageId), bytes)
+      return { imageId, checksum: `sha256:${createHash('sha256').update(bytes).digest('hex')}`, sizeBytes: bytes.length }
     },
     nicIn: ({ networkId, cidr }) => privateNic(networkId, ++nics, cidr.replace('.0/24', '.10')),
     guest: {
@@ -163,6 +179,10 @@ export async function driverFixture(
       const signal = AbortSignal.timeout(TIMEOUT_MS)
       for (const vmId of made.splice(0)) await driver.ensurePurged(vmId, signal)
       for (const volume of volumes.splice(0)) await driver.ensureNoVolume(volume, signal)
+      for (const imageId of imageIds.splice(0)) {
+        await driver.ensureNoIso(imageId, signal)
+        await rm(isoFile(imageId))
+      }
       for (const { mac } of await collect(networks.listPorts(signal))) await networks.ensureNoPort(mac, signal)
       for (const { networkId } of await collect(networks.listNetworks(signal))) await networks.ensureNoNetwork(networkId, signal)
     },

@@ -86,6 +86,8 @@ export const MAY: Record<string, string> = {
   unshelveVm: 'owner admin operator',
   rescueVm: 'owner admin operator',
   unrescueVm: 'owner admin operator',
+  attachIso: 'owner admin operator',
+  detachIso: 'owner admin operator',
   setVmPassword: 'owner admin operator',
   checkReach: 'owner admin operator read-only',
   attachNetwork: 'owner admin operator',

@@ -52,6 +52,10 @@ const rescue: Check = (value, where) => {
   if (value !== null) expectShape(value, { since: 'date-time', endsAt: 'date-time', user: 'string' }, where)
 }
 
+const iso: Check = (value, where) => {
+  if (value !== null) expectShape(value, { imageId: 'string', name: 'string', since: 'date-time', active: 'boolean' }, where)
+}
+
 const initialization: Check = (value, where) => {
   if (value !== null) expectShape(value, { status: 'string', seconds: 'integer or null', errors: ['string'] }, where)
 }
@@ -80,6 +84,7 @@ const vm: Shape = {
   statusReason: 'string or null',
   initialization,
   rescue,
+  iso,
   reverseName: 'string or null',
   reverseNameState: 'string or null',
   reverseNameReason: 'string or null',

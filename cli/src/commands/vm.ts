@@ -9,6 +9,7 @@ import { prompt, readStdin } from '../prompt.ts'
 import { details, message, table } from '../result.ts'
 import { bulk } from './vm-bulk.ts'
 import { createVm } from './vm-create.ts'
+import { vmIso } from './vm-iso.ts'
 import { reach } from './vm-reach.ts'
 import { openConsole, ssh } from './vm-remote.ts'
 import { resize, upgrade } from './vm-size.ts'
@@ -357,4 +358,16 @@ const METRICS_COLUMNS = {
 const power = [start, stop, restart, bulk]
 const changes = [upgrade, resize, shelve, unshelve, rescue, rebuild, rename, protect, unprotect, update, password, remove]
 
-export const vm = group('vm', 'virtual machines', [list, get, createVm, ssh, openConsole, reach, ...power, ...changes, actions, metrics])
+export const vm = group('vm', 'virtual machines', [
+  list,
+  get,
+  createVm,
+  ssh,
+  openConsole,
+  reach,
+  ...power,
+  ...changes,
+  vmIso,
+  actions,
+  metrics,
+])

@@ -57,7 +57,7 @@ export const domains = {
   attachDevice: slow(160, 'DOMAIN_ATTACH_DEVICE_FLAGS', device),
   detachDevice: slow(161, 'DOMAIN_DETACH_DEVICE_FLAGS', device),
   detachDeviceByAlias: slow(392, 'DOMAIN_DETACH_DEVICE_ALIAS', { domain, alias: str, flags: modify }),
-  updateDevice: slow(174, 'DOMAIN_UPDATE_DEVICE_FLAGS', device),
+  updateDevice: slow(174, 'DOMAIN_UPDATE_DEVICE_FLAGS', { domain, xml: str, flags: flagsOf(flag.UpdateDeviceFlag) }),
   setVcpus: slow(199, 'DOMAIN_SET_VCPUS_FLAGS', { domain, vcpus: uint, flags: flagsOf(flag.VcpuFlag) }),
   /** `map` has a bit for each CPU of the host, that of CPU 0 lowest in the first byte. */
   pinVcpu: slow(225, 'DOMAIN_PIN_VCPU_FLAGS', { domain, vcpu: uint, map: opaque, flags: modify }),

@@ -1,6 +1,8 @@
 // Names for the flags of the calls, in the words of libvirt's manual. A call takes them as `flags: ['live', 'config']`.
 
 export const ModifyFlag = { live: 1, config: 2 } as const
+/** `force`: a medium is changed although the guest has locked the drive. */
+export const UpdateDeviceFlag = { ...ModifyFlag, force: 4 } as const
 export const ListDomainsFlag = {
   active: 1,
   inactive: 2,

@@ -26,6 +26,8 @@ export const EVENT_TYPES = [
   'vm.rescue_failed',
   'vm.rescue_expired',
   'vm.rescue_ended',
+  'vm.iso_attached',
+  'vm.iso_detached',
   'vm.initialized',
   'vm.initialization_failed',
   'vm.network_attached',

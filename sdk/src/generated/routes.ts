@@ -88,6 +88,8 @@ export const ROUTES = {
   unshelveVm: { method: 'POST', path: '/vms/{id}/unshelve' },
   rescueVm: { method: 'POST', path: '/vms/{id}/rescue' },
   unrescueVm: { method: 'DELETE', path: '/vms/{id}/rescue' },
+  attachIso: { method: 'PUT', path: '/vms/{id}/iso' },
+  detachIso: { method: 'DELETE', path: '/vms/{id}/iso' },
   setVmPassword: { method: 'POST', path: '/vms/{id}/password' },
   checkReach: { method: 'POST', path: '/vms/{id}/reach' },
   attachNetwork: { method: 'POST', path: '/vms/{id}/networks' },

@@ -110,6 +110,16 @@ export class Vms extends Resource {
     return this.api.start(id, 'unrescueVm', { path: { id } }, options)
   }
 
+  /** An image of kind ISO in its CD drive, which it starts from first: at once with `restart`, otherwise at its next start or restart. */
+  attachIso(id: string, body: Body<'attachIso'>, options?: CallOptions) {
+    return this.api.start(id, 'attachIso', { path: { id }, body }, options)
+  }
+
+  /** At once. */
+  detachIso(id: string, options?: CallOptions) {
+    return this.api.start(id, 'detachIso', { path: { id } }, options)
+  }
+
   /** One action for each VM with such labels. A VM that cannot is named with the reason, and keeps no other from it. */
   async bulk(body: Body<'startBulkAction'>, options?: CallOptions): Promise<BulkActionStarted> {
     return (await this.api.call('startBulkAction', { body }, options)) as BulkActionStarted

@@ -7,6 +7,7 @@ import { cpuContract } from './conformance/cpus.ts'
 import { crashContract } from './conformance/crashes.ts'
 import { diskContract } from './conformance/disks.ts'
 import { initializationContract } from './conformance/initialization.ts'
+import { isoContract } from './conformance/isos.ts'
 import { interfaceContract } from './conformance/interfaces.ts'
 import { liveSizeContract } from './conformance/live-size.ts'
 import { powerContract } from './conformance/power.ts'
@@ -34,6 +35,7 @@ export function describeDriver(
     diskContract(fixture)
     crashContract(fixture)
     rescueContract(fixture)
+    isoContract(fixture)
     interfaceContract(fixture)
     volumeContract(fixture)
     snapshotContract(fixture)

@@ -17,6 +17,7 @@ import type {
   CpuSet,
   DiskSource,
   Initialization,
+  IsoRef,
   LiveSize,
   StopOutcome,
   MachineSpec,
@@ -41,7 +42,7 @@ export interface Machines {
   ensureDisk(spec: MachineSpec, source: DiskSource, signal: AbortSignal): Promise<void>
   /** `in_use` for a disk the machine is defined with. */
   ensureNoDisk(vmId: string, generation: number, signal: AbortSignal): Promise<void>
-  /** A stopped machine is defined as the spec says (size, limits, generation, interfaces) and its disk grown to `diskGiB`. A disk never
+  /** A stopped machine is defined as the spec says (size, limits, generation, interfaces, ISO image) and its disk grown to `diskGiB`. A disk never
    *  shrinks: a larger one keeps its size, which is returned. A running one gets the limits of
    *  its disk and a larger disk live; `invalid_state` while it runs with another generation, rescue system, vcpu or RAM. */
   ensureDefined(spec: MachineSpec, signal: AbortSignal): Promise<{ diskGiB: number }>
@@ -148,6 +149,17 @@ export interface Templates {
   ensureTemplate(template: TemplateRef, signal: AbortSignal): Promise<void>
   /** `in_use` while a disk on the host is built on it. */
   ensureNoTemplate(templateId: string, signal: AbortSignal): Promise<void>
+}
+
+/** ISO images of accounts: files that no machine writes to. A machine is defined with that of its spec, which is brought to the host where it is missing. */
+export interface Isos {
+  /** The file is on the host as it is, and its checksum was verified there. */
+  ensureIso(iso: IsoRef, signal: AbortSignal): Promise<void>
+  /** `in_use` while a machine of the host has it in its drive. */
+  ensureNoIso(imageId: string, signal: AbortSignal): Promise<void>
+  /** A machine that has a drive has this in it from now on, live and in the definition, or nothing (null), whatever its guest does with the drive. Returns
+   *  the image that is in it: null also for a machine without a drive, and where there is none. The file is brought as by `ensureIso`. */
+  ensureInDrive(vmId: string, iso: IsoRef | null, signal: AbortSignal): Promise<{ isoId: string | null }>
 }
 
 /** Interfaces of machines. Each is bound to its port (network-controller.ts), which must exist: without it nothing passes. */
@@ -296,7 +308,7 @@ export interface Chassis {
   ): Promise<string | null>
 }
 
-export interface Driver extends Machines, Migrations, Templates, Interfaces, Volumes, SnapshotsAndBackups, Monitoring, Chassis {
+export interface Driver extends Machines, Migrations, Templates, Isos, Interfaces, Volumes, SnapshotsAndBackups, Monitoring, Chassis {
   readonly hostId: string
   /** Changes nothing on the host. Consoles and subscriptions of this driver end. */
   close(): Promise<void>

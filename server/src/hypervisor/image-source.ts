@@ -1,5 +1,5 @@
 // Where the driver reads template images from: the control plane, which uploads them to hosts.
-import type { TemplateRef } from './driver.ts'
+import type { IsoRef, TemplateRef } from './driver.ts'
 
 export interface Image {
   path: string
@@ -14,4 +14,9 @@ export interface Image {
 export interface ImageSource {
   /** Rejects with a plain Error when the image does not exist yet, and with a DriverError when it could not be fetched. */
   open(template: TemplateRef): Promise<Image>
+}
+
+export interface IsoSource {
+  /** Where the file of the image is on this machine. Rejects as `open`. */
+  openIso(iso: IsoRef): Promise<{ path: string }>
 }

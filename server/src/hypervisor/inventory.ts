@@ -27,11 +27,13 @@ export interface Machine {
   nics: { mac: string }[]
   /** Their ids. */
   volumes: string[]
+  /** Of the ISO image in its drive; null without one. */
+  isoId: string | null
 }
 
 export interface Volume {
-  kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template' | 'volume' | 'unknown'
-  /** The id of the snapshot, backup, template or customer's volume; the VM's id for disks and seeds; the name of an unknown one. */
+  kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template' | 'volume' | 'iso' | 'unknown'
+  /** The id of the snapshot, backup, template, ISO image or customer's volume; the VM's id for disks and seeds; the name of an unknown one. */
   id: string
   /** Of a snapshot of a volume the id of the volume. */
   vmId: string | null

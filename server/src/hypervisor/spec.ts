@@ -136,6 +136,14 @@ export interface RescueSystem {
   template: TemplateRef
 }
 
+/** An ISO image of an account. */
+export interface IsoRef {
+  imageId: string
+  /** `sha256:` and 64 hex digits, of the file. */
+  checksum: string
+  sizeBytes: number
+}
+
 export interface MachineSpec {
   vmId: string
   /** Chosen and stored before the first call, so that the machine can be found after a lost reply. */
@@ -157,7 +165,12 @@ export interface MachineSpec {
   volumes: VolumeSpec[]
   /** Undefined: it starts from its own disk. What its template says of firmware, TPM and agent holds for its own system. */
   rescue?: RescueSystem | undefined
+  /** In its CD drive when it starts, and what it starts from first. Undefined: it has no drive. One that runs keeps what it has; a rescue system has none. */
+  iso?: IsoRef | undefined
 }
+
+/** What is in the drive of a machine that is started so. */
+export const isoOf = ({ iso, rescue }: Pick<MachineSpec, 'iso' | 'rescue'>): IsoRef | undefined => (rescue ? undefined : iso)
 
 /** The template of what a machine starts. */
 export const systemOf = ({ template, rescue }: Pick<MachineSpec, 'template' | 'rescue'>): TemplateRef => rescue?.template ?? template

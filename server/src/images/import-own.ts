@@ -95,7 +95,12 @@ async function unpackXz(file: string, save: Save, isolated: RunOptions): Promise
 /** The descriptor of a volume begins at its sector 16. */
 const ISO_MARK_AT = 16 * 2048 + 1
 
+/** How disk images begin that may name other files: qcow and qcow2, QED, VMDK. The first sectors of an ISO image are free for anything. */
+const DISK_MARKS = ['514649fb', '51454400', '4b444d56', '434f5744'].map((hex) => Buffer.from(hex, 'hex'))
+
 async function requireIso(file: string): Promise<string> {
+  const head = await readAt(file, 0, 4)
+  if (DISK_MARKS.some((mark) => startsWith(head, mark))) throw new ImageRefusedError('The file is a disk image, not an ISO 9660 image')
   if ((await readAt(file, ISO_MARK_AT, 5)).toString('latin1') !== 'CD001') throw new ImageRefusedError('The file is not an ISO 9660 image')
   const output = `${file}.iso`
   await rename(file, output)

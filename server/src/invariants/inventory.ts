@@ -91,8 +91,8 @@ async function reachable<Place>(
   return (await Promise.all(answered)).flat()
 }
 
-const MACHINE = sql`"vmId" text, "accountId" text, uuid text, generation int, "rescueGeneration" int, power text, vcpu int, "ramMiB" int, nics jsonb, volumes text[]`
-const MACHINE_COLUMNS = sql`"vmId", "accountId", uuid, generation, "rescueGeneration", power, vcpu, "ramMiB", nics, volumes`
+const MACHINE = sql`"vmId" text, "accountId" text, uuid text, generation int, "rescueGeneration" int, power text, vcpu int, "ramMiB" int, nics jsonb, volumes text[], "isoId" text`
+const MACHINE_COLUMNS = sql`"vmId", "accountId", uuid, generation, "rescueGeneration", power, vcpu, "ramMiB", nics, volumes, "isoId"`
 const VOLUME = sql`kind text, id text, "vmId" text, generation int, complete boolean, "capacityBytes" bigint, "storageId" text`
 const VOLUME_COLUMNS = sql`kind, id, "vmId", generation, complete, "capacityBytes", "storageId"`
 const NETWORK = sql`"networkId" text`

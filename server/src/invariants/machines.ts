@@ -67,4 +67,14 @@ const volumes = hostInvariant(
     where expected.ids <> found.ids and v.status in ('RUNNING', 'STOPPED') and not ${isBusy} and not ${isStale(host, sql`v.id`)}`,
 )
 
-export const machineInvariants: Invariant[] = [known, present, unique, power, definition, volumes]
+const isos = hostInvariant(
+  'machines.isos',
+  'A machine has no ISO image but that of its VM, and has it where the VM says so',
+  (host) => sql`
+    select v.id, format('VM %s has ISO image %s, its machine on host %s has %s', v.name, coalesce(s.image_id, 'none'), ${host.name}::text, coalesce(m."isoId", 'none')) as what
+    from ${machinesOf(host)} join vms v on v.id = m."vmId" and v.host_id = ${host.id} left join vm_isos s on s.vm_id = v.id
+    where (m."isoId" <> coalesce(s.image_id, '') or s.active and m."isoId" is null) and v.status in ('RUNNING', 'STOPPED')
+      and not ${isBusy} and not ${isStale(host, sql`v.id`)}`,
+)
+
+export const machineInvariants: Invariant[] = [known, present, unique, power, definition, volumes, isos]

@@ -97,14 +97,18 @@ const copies = invariant(
 
 const images = invariant(
   'images.owner',
-  'An image that is available is a template of its account, and is used by VMs of its account alone',
+  'An image that is available is a template of its account or an ISO image, and is used by VMs of its account alone',
   () => sql`
     select coalesce(i.id, t.id) as id, format('image %s of %s is %s, and its template is of %s', i.name, i.account_id, i.status, coalesce(t.account_id, 'nobody')) as what
     from images i full join (select id, account_id from os_templates where account_id is not null) t on t.id = i.id
     where (i.status = 'AVAILABLE' and i.kind = 'DISK') is distinct from (t.id is not null) or t.account_id <> i.account_id
     union all
     select v.id, format('VM %s of %s is made from an image of %s', v.name, v.account_id, t.account_id)
-    from vms v join os_templates t on t.id = v.os_template_id where t.account_id <> v.account_id`,
+    from vms v join os_templates t on t.id = v.os_template_id where t.account_id <> v.account_id
+    union all
+    select v.id, format('VM %s of %s has image %s of %s in its drive, a %s that is %s', v.name, v.account_id, i.name, i.account_id, i.kind, i.status)
+    from vm_isos s join vms v on v.id = s.vm_id join images i on i.id = s.image_id
+    where v.account_id <> i.account_id or i.kind <> 'ISO' or i.status <> 'AVAILABLE'`,
 )
 
 const volumes = invariant(

@@ -25,6 +25,7 @@ const known = hostInvariant(
         when 'backup' then exists (select from backups b
           where b.id = f.id and b.vm_id = f."vmId" and b.status <> 'FAILED' and b.host_id = ${host.id})
         when 'template' then exists (select from os_templates t where t.id = f.id) or exists (select from images i where i.id = f.id)
+        when 'iso' then exists (select from images i where i.id = f.id)
         when 'volume' then exists (select from volumes o
           where o.id = f.id and o.generation = coalesce(f.generation, 0) and o.host_id = ${host.id})
         else exists (select from vms v left join vm_rescues e on e.vm_id = v.id

@@ -836,7 +836,7 @@ export interface Tables {
   }
   orphan_volumes: {
     host_id: string
-    kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template' | 'volume'
+    kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template' | 'volume' | 'iso'
     id: string
     vm_id: string | null
     generation: number
@@ -1184,6 +1184,12 @@ export interface Tables {
     template_arch: string
     labels: Record<string, string>
   }
+  vm_isos: {
+    vm_id: string
+    image_id: string
+    attached_at: Date | null
+    active: boolean
+  }
   vm_ports: {
     vm_id: string
     host_id: string
@@ -1492,6 +1498,9 @@ export interface Tables {
     routes: string[]
     dimms: number
     rescue_generation: number | null
+    has_drive: boolean
+    iso_id: string | null
+    boots_iso: boolean
   }
   'simulated.networks': {
     region_id: string
@@ -1528,7 +1537,7 @@ export interface Tables {
   'simulated.volumes': {
     host_id: string
     name: string
-    kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template' | 'volume'
+    kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template' | 'volume' | 'iso'
     id: string
     vm_id: string | null
     generation: number | null
@@ -1655,6 +1664,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   unconfirmed_releases: 'address, vm_id, host_id',
   users: 'id, account_id, email, name, password_hash, is_operator, totp_secret, totp_enabled_at, totp_step, created_at',
   vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents, copies_price_cents, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, dedicated_cpu, shelved_at, shelved_credit_cents, shelved_price_cents, template_arch, labels',
+  vm_isos: 'vm_id, image_id, attached_at, active',
   vm_ports: 'vm_id, host_id, account_id, desired_version, applied_version, applied_at, error, is_managed, claimed_until, next_try_at',
   vm_rescues: 'vm_id, generation, template_id, gib, host_id, storage_id, started_at, ends_at, next_attempt_at',
   vm_user_data: 'vm_id, generation, sealed, run_id, status, seconds, errors, wanted_at, due_at',
@@ -1675,7 +1685,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   'simulated.faults': 'id, host_id, verb, kind, calls, first_call, last_call',
   'simulated.hosts': 'host_id, disk_total_bytes, disk_used_bytes, is_full, is_gone',
   'simulated.machine_volumes': 'host_id, machine, volume_id',
-  'simulated.machines': 'host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch, started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second, cpus, numa_node, room_vcpu, room_ram_mib, routes, dimms, rescue_generation',
+  'simulated.machines': 'host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch, started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second, cpus, numa_node, room_vcpu, room_ram_mib, routes, dimms, rescue_generation, has_drive, iso_id, boots_iso',
   'simulated.networks': 'region_id, network_id, spec',
   'simulated.nics': 'host_id, machine, mac, kind, address, limit_mbps, epoch, bytes_per_second, received_bytes, sent_bytes, counted_at, ipv6, floating',
   'simulated.ports': 'region_id, mac, vm_id, network_id, host, addresses, limit_mbps, filter, ranges, version',

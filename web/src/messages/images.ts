@@ -40,7 +40,7 @@ export const imageMessages = {
   defaultUserHint: 'Who gets SSH keys and password; root when empty.',
   guestAgent: 'It runs the QEMU guest agent',
   guestAgentHint: 'Password resets need it.',
-  isoHint: 'ISO images are only kept: no VM boots from them.',
+  isoHint: 'It is attached to a VM in the power menu of that, which then starts from it.',
   createdAs: (name: string) => `Image ${name} is being made`,
   busyVm: 'The VM is busy while its disk is copied. Users, keys and secrets in its files stay in the image.',
   priceAtMost: (monthly: string, balance: string) =>

@@ -22,6 +22,8 @@ export const vmMessages = {
     unshelve: 'Unshelving requested',
     rescue: 'Rescue requested',
     unrescue: 'End of rescue requested',
+    attachIso: 'ISO image requested',
+    detachIso: 'Detaching requested',
   },
   shelve: 'Shelve',
   unshelve: 'Unshelve',
@@ -49,6 +51,19 @@ export const vmMessages = {
     active: (user: string, until: string) =>
       `In rescue: log in as ${user}; its own disk is the second one (/dev/vdb in the rescue system of Berth). It ends by itself on ${until}.`,
   },
+  attachIso: 'Attach ISO image',
+  detachIso: 'Detach ISO image',
+  isoImage: {
+    title: (name: string) => `Attach an ISO image to ${name}?`,
+    about: 'It is in the CD drive of the VM, which starts from it first until you detach it: detach it when the system on it is installed.',
+    image: 'ISO image',
+    none: 'This account has no ISO images yet. Import one on the page Images.',
+    restart: 'Restart the VM from it now',
+    detachTitle: (name: string) => `Detach the ISO image from ${name}?`,
+    detachAbout: 'The drive is empty at once, also while the VM runs from it. The VM starts from its own disk at its next reboot.',
+    active: (name: string) => `ISO image ${name} is in its CD drive: it starts from it first.`,
+    waiting: (name: string) => `ISO image ${name} is attached: it is there from the next start or reboot on.`,
+  },
   powerTitles: {
     reboot: (name: string) => `Reboot ${name}?`,
     shutDown: (name: string) => `Shut down ${name}?`,
@@ -65,6 +80,7 @@ export const vmMessages = {
   disabled: {
     shelved: 'The VM is shelved: unshelve it first',
     inRescue: 'The VM is in rescue: end that first',
+    hasIso: 'Detach the ISO image first',
     busy: (action: string) => `Action in progress: ${action.toLowerCase()}`,
     protected: 'Turn off delete protection first',
     state: (status: string) => `Not available while the VM is ${status.toLowerCase()}`,

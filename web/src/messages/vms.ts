@@ -90,6 +90,8 @@ export const vmsMessages = {
     UNSHELVE: 'Unshelving',
     RESCUE: 'Starting rescue',
     UNRESCUE: 'Ending rescue',
+    ATTACH_ISO: 'Attaching ISO image',
+    DETACH_ISO: 'Detaching ISO image',
     MIGRATE: 'Migrating',
   } as Record<string, string>,
 } as const

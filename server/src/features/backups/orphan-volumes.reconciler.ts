@@ -61,6 +61,7 @@ async function remove(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (kind === 'template') await driver.ensureNoTemplate(id, signal)
+  else if (kind === 'iso') await driver.ensureNoIso(id, signal)
   else if (kind === 'volume') await driver.ensureNoVolume({ volumeId: id, generation, storageId: null }, signal)
   else if (vm_id === null) return false
   else if (kind === 'snapshot') await driver.ensureNoSnapshot(vm_id, id, signal)

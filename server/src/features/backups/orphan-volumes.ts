@@ -34,6 +34,7 @@ const isProof = (hostId: string) => sql`exists (select from backup_proofs p wher
 const isOfRescue = sql`exists (select from vm_rescues e where e.vm_id = f.vm_id and e.generation = f.generation)`
 const isKnown = (hostId: string) => sql`case f.kind
   when 'template' then exists (select from os_templates t where t.id = f.id) or exists (select from images i where i.id = f.id)
+  when 'iso' then exists (select from images i where i.id = f.id)
   when 'snapshot' then (v.id is not null and exists (select from snapshots s where s.id = f.id and s.vm_id = f.vm_id and s.status <> 'FAILED'))
     or exists (select from volume_snapshots s join volumes o on o.id = s.volume_id
       where s.id = f.id and o.id = f.vm_id and o.host_id = ${hostId} and s.status <> 'FAILED')

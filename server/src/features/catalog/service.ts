@@ -253,8 +253,13 @@ export async function getTemplate(db: Queries, idOrSlug: string): Promise<sql.Te
 /** Also an image of the account, which is not deleted before the transaction ends. That of another does not exist. */
 export async function getTemplateFor(tx: Tx, accountId: string, idOrSlug: string): Promise<sql.TemplateRow> {
   const row = await sql.holdTemplateOf(tx, accountId, idOrSlug)
-  if (!row) throw notFound('OS template')
-  return row
+  if (row) return row
+  const iso = await sql.findIsoName(tx, accountId, idOrSlug)
+  if (iso === undefined) throw notFound('OS template')
+  throw apiError(
+    'incompatible',
+    `${iso} is an ISO image, which is no disk: make the VM from an OS template or an image of kind DISK, attach the ISO image with PUT /vms/{id}/iso, and restart it`,
+  )
 }
 
 /** Makes an image of an account a template that only the account sees. */

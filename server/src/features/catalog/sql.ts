@@ -138,6 +138,10 @@ export async function holdTemplateOf(tx: Tx, accountId: string, key: string): Pr
   return (await Promise.all([lock, find()]))[1]
 }
 
+/** Its name, where the account has an ISO image with this id. */
+export const findIsoName = async (db: Queries, accountId: string, id: string): Promise<string | undefined> =>
+  (await db.maybe<{ name: string }>(sql`select name from images where id = ${id} and account_id = ${accountId} and kind = 'ISO'`))?.name
+
 export const setOwnTemplate = (tx: Tx, id: string, { name, available }: Pick<TemplateRow, 'name' | 'available'>) =>
   tx.run(sql`update os_templates set name = ${name}, available = ${available} where id = ${id} and account_id is not null`)
 
@@ -172,6 +176,7 @@ export async function lockTemplateUse(tx: Tx, id: string): Promise<TemplateUse> 
   return tx.one<TemplateUse>(sql`
     select (select count(*) from vms where os_template_id = ${id})
         + (select count(*) from vm_rescues where template_id = ${id})
+        + (select count(*) from vm_isos where image_id = ${id})
         + (select count(*) from workflow_runs r where ${isOpen} and r.input ->> 'templateId' = ${id}) as vms,
       (select count(*) from snapshots where os_template_id = ${id}) + (select count(*) from backups where os_template_id = ${id}) as copies`)
 }

@@ -7,7 +7,7 @@ import { bytesOf, extentsOf } from '../../backup-target/file-content.ts'
 import { BackupRepository } from '../../backup-target/repository.ts'
 import { DriverError, type TemplateRef } from '../../hypervisor/driver.ts'
 import type { Extent } from '../../hypervisor/extent.ts'
-import type { Image } from '../../hypervisor/image-source.ts'
+import type { Image, IsoSource } from '../../hypervisor/image-source.ts'
 import { checksumOf, type ImageFiles, type ImageKind, type OwnImages } from '../../images/own-images.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
 import { StepError } from '../../workflow/workflow-builder.ts'
@@ -146,6 +146,20 @@ export function imageFinder(images: OwnImages, deps: TargetDeps): (template: Tem
       await fetch(toFile(image), `Image ${id}`)
     }
     return images.open(template)
+  }
+}
+
+/** The same of an ISO image. */
+export function isoFinder(images: OwnImages, deps: TargetDeps): IsoSource {
+  const fetch = imageFetcher(images, deps)
+  return {
+    async openIso({ imageId }) {
+      const image = await imageById(deps.db, imageId)
+      if (image?.kind !== 'ISO') throw new Error(`${imageId} is no ISO image`)
+      if (!(await images.has(imageId, 'ISO'))) await fetch(toFile(image), `Image ${imageId}`)
+      if (!(await images.has(imageId, 'ISO'))) throw new Error('its file is neither in the image folder nor in a backup target')
+      return { path: images.pathOf(imageId, 'ISO') }
+    },
   }
 }
 

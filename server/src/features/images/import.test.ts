@@ -83,9 +83,14 @@ describeIf(missing())('an image from a URL', async () => {
     const image = await imported(iso, { kind: 'ISO' })
     expect(image).toMatchObject({ status: 'AVAILABLE', kind: 'ISO', disk: null, checksum: sumOf(iso), size: String(MIB) })
     const answer = await customer.post('/vms', { ...(await app.given.vmInput()), osTemplateId: image.id })
-    expect(answer.status).toBe(404)
+    expect([answer.status, answer.body.error]).toEqual([422, expect.stringMatching(/^x is an ISO image/)])
     expect((await customer.get('/images?kind=ISO')).body.data).toHaveLength(1)
     expect(await imported(raw, { kind: 'ISO' })).toMatchObject({ status: 'FAILED', error: 'The file is not an ISO 9660 image' })
+    qcow2.copy(iso, 0, 0, 512) // its first sectors are free for anything
+    expect(await imported(iso, { kind: 'ISO' })).toMatchObject({
+      status: 'FAILED',
+      error: 'The file is a disk image, not an ISO 9660 image',
+    })
   })
 
   test('is the only one of its account that is being imported', async () => {

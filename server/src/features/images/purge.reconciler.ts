@@ -1,7 +1,8 @@
 // Removes the files of deleted images: here at once, and from hosts and storage backends when they can be reached. A host that is away keeps the image
-// DELETING, which costs its owner nothing; one that object lock keeps in a backup target counts in the owner's quota meanwhile. Those that no VM of a host was made from are removed there, too.
+// DELETING, which costs its owner nothing; one that object lock keeps in a backup target counts in the owner's quota meanwhile. Those that no VM of a host was made from, or has in its drive, are removed there, too.
 import { addDuration, subtractDuration } from '../../kernel/clock.ts'
 import { releaseQuota } from '../accounts/service.ts'
+import type { Driver } from '../../hypervisor/driver.ts'
 import { lockTemplateUse } from '../catalog/service.ts'
 import { reconciler, type Deps } from '../deps.ts'
 import { hostsOfImage, releaseImageRoom } from '../hosts/capacity.ts'
@@ -26,17 +27,20 @@ const LOOK_AGAIN = '1d'
 const ASK_AGAIN = '60s'
 
 export const purgeImages = reconciler(PURGE, '1m', async (deps: Deps) => {
-  for (const { id } of await sql.deletedImages(deps.db, deps.clock.now()))
-    await purge(deps, id).catch((error: unknown) => deps.log.error({ err: error, imageId: id }, 'purging image failed; will retry'))
+  for (const { id, kind } of await sql.deletedImages(deps.db, deps.clock.now()))
+    await purge(deps, id, kind).catch((error: unknown) => deps.log.error({ err: error, imageId: id }, 'purging image failed; will retry'))
 })
 
-async function purge(deps: Deps, id: string): Promise<void> {
+const removeFile = (driver: Driver, kind: sql.ImageRow['kind'], id: string, signal: AbortSignal): Promise<void> =>
+  kind === 'ISO' ? driver.ensureNoIso(id, signal) : driver.ensureNoTemplate(id, signal)
+
+async function purge(deps: Deps, id: string, kind: sql.ImageRow['kind']): Promise<void> {
   await deps.images.remove(id)
   for (const { host_id, is_removed } of await hostsOfImage(deps.db, id)) {
     const stopping = new AbortController().signal
     const error = is_removed
       ? null
-      : await callHost(deps, host_id, stopping, (driver, signal) => driver.ensureNoTemplate(id, signal), REMOVE_MS)
+      : await callHost(deps, host_id, stopping, (driver, signal) => removeFile(driver, kind, id, signal), REMOVE_MS)
     if (error) return void (await sql.postpone(deps.db, id, addDuration(deps.clock.now(), retryDelay(error))))
     await deps.db.tx((tx) => releaseImageRoom(tx, id, host_id))
   }
@@ -70,11 +74,12 @@ async function removeFrom({ storage, log }: Deps, backend: StorageBackendRow, im
 /** Its owner pays for one file of it, and it would take the room of every host and storage backend that ever had a VM from it. It is brought again with the next. */
 export const evictImages = reconciler('images.evict', '1h', async (deps: Deps) => {
   await deps.db.tx(bookUncountedImages)
-  for (const { image_id, host_id } of await sql.unusedRooms(deps.db)) {
+  for (const { image_id, host_id, kind } of await sql.unusedRooms(deps.db)) {
     const stopping = new AbortController().signal
-    const error = await callHost(deps, host_id, stopping, (driver, signal) => driver.ensureNoTemplate(image_id, signal), REMOVE_MS)
+    const error = await callHost(deps, host_id, stopping, (driver, signal) => removeFile(driver, kind, image_id, signal), REMOVE_MS)
     if (error) continue
     await deps.db.tx(async (tx) => {
+      await sql.lockImageById(tx, image_id)
       await lockTemplateUse(tx, image_id)
       if (await sql.isRoomUnused(tx, image_id, host_id)) await releaseImageRoom(tx, image_id, host_id)
     })

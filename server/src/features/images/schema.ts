@@ -12,7 +12,9 @@ export const Image = object(
     id: Type.String({ description: 'Given as osTemplateId where a VM is made or rebuilt' }),
     name: Type.String(),
     labels: ShownLabels,
-    kind: Type.Enum([...KINDS], { description: 'DISK: VMs are made from it. ISO: only kept' }),
+    kind: Type.Enum([...KINDS], {
+      description: 'DISK: VMs are made from it. ISO: it is put into the CD drives of VMs, which start from it',
+    }),
     status: oneOf([...STATUSES]),
     error: nullable(Type.String({ description: 'Why it failed' })),
     lockedUntil: nullable(

@@ -218,13 +218,16 @@ export async function deleteImage(tx: Tx, deps: Deps, accountId: string, id: str
 }
 
 /** Disks of VMs are layers on it, and what their copies are is said by it. Nothing new is made from it until the transaction ends. */
-async function requireUnused(tx: Tx, { id, name }: sql.ShownImage): Promise<void> {
+async function requireUnused(tx: Tx, { id, name, kind }: sql.ShownImage): Promise<void> {
   const { vms, copies } = await lockTemplateUse(tx, id)
   if (vms === 0n && copies === 0n) return
   const users = (await sql.usersOf(tx, id)).map((user) => `${user.what} ${user.name}`)
   const others = Number(vms + copies) - users.length
   const all = others > 0 ? [...users, `${others} more`] : users
-  throw apiError('in_use', `Image ${name} is used by ${all.join(', ')}: rebuild or delete these first`)
+  throw apiError(
+    'in_use',
+    `Image ${name} is used by ${all.join(', ')}: ${kind === 'ISO' ? 'detach it from' : 'rebuild or delete'} these first`,
+  )
 }
 
 /** Of a locked, unused image: nothing is made from it any more, and its files are removed. */

@@ -164,8 +164,8 @@ export const deleteImage = (tx: Tx, id: string) => tx.run(sql`delete from images
 
 /** Deleted ones that no run works on. */
 export const deletedImages = (db: Queries, now: Date) =>
-  db.many<{ id: string }>(sql`
-    select i.id from images i where i.status = 'DELETING' and (i.next_try_at is null or i.next_try_at <= ${now})
+  db.many<Pick<ImageRow, 'id' | 'kind'>>(sql`
+    select i.id, i.kind from images i where i.status = 'DELETING' and (i.next_try_at is null or i.next_try_at <= ${now})
       and not exists (select from workflow_runs r where r.id = i.run_id and ${isOpen}) order by i.id limit 100`)
 
 export const postpone = (db: Queries, id: string, until: Date | null) =>
@@ -179,15 +179,19 @@ export const unknownAmong = async (db: Queries, ids: string[]): Promise<string[]
         select from images i where i.id = f.id and (i.status <> 'FAILED' or exists (select from workflow_runs r where r.id = i.run_id and ${isOpen})))`)
   ).map(({ id }) => id)
 
+const isMovedThere = sql`r.name in ('vm.migrate', 'vm.resize_elsewhere') and ${isOpen} and r.input ->> 'destinationId' = m.host_id`
+
 const isUnused = sql`not exists (select from vms v where v.host_id = m.host_id and v.storage_id is null and (v.os_template_id = m.image_id
   or exists (select from workflow_runs r where r.subject_id = v.id and ${isOpen} and r.input ->> 'templateId' = m.image_id)))
   and not exists (select from workflow_runs r join vms v on v.id = r.subject_id
-    where r.name in ('vm.migrate', 'vm.resize_elsewhere') and ${isOpen} and r.input ->> 'destinationId' = m.host_id and v.os_template_id = m.image_id)`
+    where ${isMovedThere} and v.os_template_id = m.image_id)
+  and not exists (select from vm_isos s join vms v on v.id = s.vm_id where s.image_id = m.image_id
+    and (v.host_id = m.host_id or exists (select from workflow_runs r where r.subject_id = v.id and ${isMovedThere})))`
 
 /** Available images on hosts that have no VM from them. In any order: a host that is away keeps its own. */
 export const unusedRooms = (db: Queries) =>
-  db.many<{ image_id: string; host_id: string }>(sql`
-    select m.image_id, m.host_id from image_rooms m join images i on i.id = m.image_id
+  db.many<{ image_id: string; host_id: string; kind: ImageRow['kind'] }>(sql`
+    select m.image_id, m.host_id, i.kind from image_rooms m join images i on i.id = m.image_id
     where i.status = 'AVAILABLE' and ${isUnused} order by random() limit 100`)
 
 export const isRoomUnused = async (tx: Tx, imageId: string, hostId: string): Promise<boolean> =>
@@ -215,6 +219,7 @@ export const dueImages = (db: Queries, { now, graceOver, retentionOver }: Deadli
       and (i.billing_status = 'ACTIVE' or coalesce(w.balance_cents, 0) >= ${IMAGE_RENEWAL_PRICE}
         or (i.billing_status = 'PAST_DUE' and i.past_due_at <= ${graceOver})
         or (i.billing_status = 'SUSPENDED' and i.past_due_at <= ${retentionOver} and not exists (select from vms v where v.os_template_id = i.id)
+          and not exists (select from vm_isos s where s.image_id = i.id)
           and not exists (select from snapshots s where s.os_template_id = i.id) and not exists (select from backups b where b.os_template_id = i.id)))
     order by i.next_renewal_at, i.id limit 500`)
 
@@ -233,6 +238,7 @@ export const usersOf = (db: Queries, id: string) =>
   db.many<{ what: string; name: string }>(sql`
     select what, name from (
       select 'VM' as what, name from vms where os_template_id = ${id}
+      union all select 'VM', v.name from vm_isos s join vms v on v.id = s.vm_id where s.image_id = ${id}
       union all select 'snapshot', v.name || '/' || s.name from snapshots s join vms v on v.id = s.vm_id where s.os_template_id = ${id}
       union all select 'backup', v.name || '/' || b.name from backups b join vms v on v.id = b.vm_id where b.os_template_id = ${id}
     ) users order by what collate "C", name limit 5`)

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { controlOf, givenHost, placeOn } from '../../../test/hosts.ts'
 import { sellReplicated } from '../../../test/replicated-storage.ts'
+import { givenIso } from '../../../test/iso-image.ts'
 import { testRunner } from '../../../test/run-workflows.ts'
 import { sql } from '../../kernel/database/db.ts'
 import type { AnyWorkflow } from '../../workflow/executor.ts'
@@ -45,6 +46,8 @@ export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: 
       userData: { is_due: boolean }[]
       rescue: { is_active: boolean } | undefined
       rescueGeneration: number | null | undefined
+      iso: { is_attached: boolean; active: boolean } | undefined
+      isoId: string | null | undefined
       diskGiB: number | null
     }
     const diskOf = async (vmId: string): Promise<number | null> =>
@@ -74,6 +77,10 @@ export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: 
         ),
         power: machine?.power,
         rescueGeneration: machine?.rescueGeneration,
+        iso: await app.db.maybe<{ is_attached: boolean; active: boolean }>(
+          sql`select attached_at is not null as is_attached, active from vm_isos where vm_id = ${vmId}`,
+        ),
+        isoId: machine?.isoId,
         volumes: volumes.sort(),
         diskGiB: await diskOf(vmId),
       }
@@ -248,6 +255,46 @@ export function describeDurability({ thorough, storage = 'LOCAL' }: { thorough: 
       await prove('vm.unrescue', from, end, (fixture, before) => {
         expect(fixture).toMatchObject({ ...NOT_RESCUED, power, vm: before.vm })
         expect(fixture.used).not.toEqual(before.used)
+      })
+    })
+
+    describe('with an ISO image', async () => {
+      const imageId = await givenIso(app, customer)
+      const attach = (body: object) => async (vmId: string) => {
+        const answer = await customer.put(`/vms/${vmId}/iso`, { imageId, ...body })
+        expect(answer.status, answer.body.error).toBe(202)
+        return answer.body.data.actionId as string
+      }
+      const detach = async (vmId: string) => (await customer.delete(`/vms/${vmId}/iso`)).body.data.actionId as string
+      const attached = async (from = running, body: object = {}) => {
+        const id = await from()
+        await attach(body)(id)
+        await app.settle({ subjectId: id })
+        return id
+      }
+      await attached() // from then on its room on the host is booked
+      const ATTACHED = { iso: { is_attached: true, active: true }, isoId: imageId, power: 'running', vm: { status: 'RUNNING' } }
+      const WAITS = { iso: { is_attached: true, active: false }, isoId: null }
+      const DETACHED = { iso: undefined, isoId: null }
+
+      test.each([
+        ['at the next start', running, {}, WAITS],
+        ['with a restart', running, { restart: true }, ATTACHED],
+        ['to a VM that is off', stopped, { restart: true }, { ...WAITS, power: 'stopped', vm: { status: 'STOPPED' } }],
+      ])('vm.attach_iso %s', { timeout: MINUTES }, async (_, from, body, then) => {
+        await prove('vm.attach_iso', from, attach(body), (fixture) => expect(fixture).toMatchObject(then))
+      })
+
+      test.each([
+        ['that runs with it', () => attached(running, { restart: true }), 'running'],
+        ['that does not have it yet', attached, 'running'],
+        ['that is off', () => attached(stopped), 'stopped'],
+      ])('vm.detach_iso of a VM %s', { timeout: MINUTES }, async (_, from, power) => {
+        await prove('vm.detach_iso', from, detach, (fixture) => expect(fixture).toMatchObject({ ...DETACHED, power }))
+      })
+
+      test('vm.restart of a VM that gets it by that', { timeout: MINUTES }, async () => {
+        await prove('vm.restart', attached, post('restart'), (fixture) => expect(fixture).toMatchObject(ATTACHED))
       })
     })
 

@@ -19,6 +19,8 @@ export type VmEventData = Static<typeof VmEventData>
 
 const InitializationEventData = vmEventDataWith('InitializationEventData', { initialization: Initialization })
 
+const IsoEventData = vmEventDataWith('IsoEventData', { iso: object({ imageId: Type.String(), name: Type.String() }) })
+
 const NetworkEventData = vmEventDataWith('NetworkEventData', { network: object({ id: Type.String() }) })
 
 export const vmEvents = {
@@ -37,8 +39,8 @@ export const vmEvents = {
   ),
   'vm.restarted': defineEvent(
     VmEventData,
-    'The VM was restarted: `reason` is `host` after its host was, `migration` when it was stopped to be moved to another host',
-    { by: ['restartVm'], sometimesBy: ['startBulkAction'] },
+    'The VM was restarted: `reason` is `host` after its host was, `migration` when it was stopped to be moved to another host, `iso` when it could not be started with an ISO image',
+    { by: ['restartVm'], sometimesBy: ['startBulkAction', 'attachIso'] },
   ),
   'vm.suspended': defineEvent(VmEventData, 'The VM was switched off: `reason` is `unpaid` or `operator`'),
   'vm.terminated': defineEvent(VmEventData, 'The VM and its disk are deleted', { by: ['deleteVm'], sometimesBy: ['startBulkAction'] }),
@@ -74,6 +76,14 @@ export const vmEvents = {
     VmEventData,
     'The VM starts from its own disk again: `reason` is `expired` after 24 hours, `host` when its host failed meanwhile',
     { by: ['unrescueVm'] },
+  ),
+  'vm.iso_attached': defineEvent(IsoEventData, 'The VM has an ISO image in its CD drive, or gets it at its next start or restart', {
+    by: ['attachIso'],
+  }),
+  'vm.iso_detached': defineEvent(
+    IsoEventData,
+    'The VM has no ISO image any more: `reason` is `host` when its host failed, and it was started or restored elsewhere without it',
+    { by: ['detachIso'] },
   ),
   'vm.initialized': defineEvent(InitializationEventData, 'cloud-init has ended, and what `userData` says is done', {
     sometimesBy: ['createVm', 'rebuildVm'],

@@ -7,6 +7,7 @@ import type { Routes } from '../deps.ts'
 import { quotedOnDryRun } from '../wallet/schema.ts'
 import { createVm } from './actions/create.ts'
 import { remove } from './actions/delete.ts'
+import { attachIso, detachIso } from './actions/iso.ts'
 import { attach, detach } from './actions/attach-network.ts'
 import { resetPassword, restart, start, stop } from './actions/power.ts'
 import { rebuild } from './actions/rebuild.ts'
@@ -16,6 +17,7 @@ import { shelve } from './actions/shelve.ts'
 import { unshelve } from './actions/unshelve.ts'
 import { hashGuestPassword } from './model/guest-password.ts'
 import {
+  AttachIso,
   AttachNetwork,
   CheckReach,
   CreateQuote,
@@ -277,6 +279,31 @@ export const vmRoutes: Routes = (api, deps) => {
       ...started,
     },
     async (tx, { principal, params: { id } }) => accepted(id, await unrescue(tx, deps, principal, id)),
+  )
+
+  api.put(
+    '/vms/:id/iso',
+    {
+      operationId: 'attachIso',
+      errorCodes: ['not_found', 'busy', 'invalid_state', 'incompatible', 'no_capacity'],
+      summary: 'Put an ISO image into the CD drive of a VM, which starts from it first until it is taken out',
+      scope: 'vms:update',
+      ...started,
+      body: AttachIso,
+    },
+    async (tx, { principal, params: { id }, body }) => accepted(id, await attachIso(tx, deps, principal, id, body)),
+  )
+
+  api.delete(
+    '/vms/:id/iso',
+    {
+      operationId: 'detachIso',
+      errorCodes: ['busy', 'invalid_state'],
+      summary: 'Take the ISO image out of the CD drive of a VM, at once',
+      scope: 'vms:update',
+      ...started,
+    },
+    async (tx, { principal, params: { id } }) => accepted(id, await detachIso(tx, deps, principal, id)),
   )
 
   api.post(

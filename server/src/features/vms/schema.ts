@@ -248,6 +248,16 @@ export const RescueVm = object(
   { title: 'RescueVm' },
 )
 export type RescueVm = Static<typeof RescueVm>
+export const AttachIso = object(
+  {
+    imageId: Type.String({ ...Id, description: 'An image of kind ISO; the token needs the scope images:read' }),
+    restart: Type.Optional(
+      Type.Boolean({ description: 'Restart a running VM, so that it starts from it now; false when absent: at its next start or restart' }),
+    ),
+  },
+  { title: 'AttachIso' },
+)
+export type AttachIso = Static<typeof AttachIso>
 export const SetPassword = object({ password: Password }, { title: 'SetPassword' })
 export const CheckReach = object(
   {

@@ -126,6 +126,20 @@ export const Vm = object(
         { title: 'Rescue', description: 'Of a VM that runs a rescue system; its own disk is attached beside that' },
       ),
     ),
+    iso: nullable(
+      object(
+        {
+          imageId: Type.String(),
+          name: Type.String({ description: 'Of the image' }),
+          since: Timestamp,
+          active: Type.Boolean({
+            description:
+              'Whether its machine has it in the drive: false until it is started, or restarted, for the first time since, and in rescue',
+          }),
+        },
+        { title: 'AttachedIso', description: 'In the CD drive of a VM, which starts from it first' },
+      ),
+    ),
   },
   { title: 'Vm' },
 )

@@ -8,6 +8,7 @@ import { markPortsApplied, quiescePorts, versionForBoot } from '../ports/service
 import { FENCED } from './model/guards.ts'
 import { markGuestDue } from './model/guest-turns.ts'
 import { runBeforePowerOff } from './model/hooks.ts'
+import { findIso, setIsoActive } from './model/iso.ts'
 import { driverForVm, getVmRow, machineSpec, withSize } from './model/machine-spec.ts'
 import { ensureNetworks, ensureNoPorts, ensurePorts } from './model/ports.ts'
 import { setRoom, type VmDetails } from './model/sql.ts'
@@ -62,12 +63,15 @@ export async function startMachine(context: Pick<Context, 'deps' | 'signal'>, ho
   await saveRoom({ ...context, input: spec }, driver)
 }
 
-/** A machine that was started has new room, and one that got RAM has a slot less. */
-export const saveRoom = async ({ deps, input: { vmId }, signal }: Omit<Context, 'runId'>, driver: Driver): Promise<unknown> =>
-  setRoom(deps.db, vmId, (await driver.findMachine(vmId, signal))?.room ?? null)
+/** A machine that was started has new room, and the ISO image of its VM; one that got RAM has a slot less. */
+export async function saveRoom({ deps, input: { vmId }, signal }: Omit<Context, 'runId'>, driver: Driver): Promise<void> {
+  const machine = await driver.findMachine(vmId, signal)
+  await setRoom(deps.db, vmId, machine?.room ?? null)
+  await setIsoActive(deps.db, vmId, machine?.isoId ?? null)
+}
 
-/** Of a machine that is not, or not yet, as large as its row, or in rescue as its row. */
-type OtherSize = Partial<Pick<MachineSpec, 'vcpu' | 'ramMiB' | 'diskGiB' | 'rescue'>>
+/** Of a machine that is not, or not yet, as large as its row, in rescue as its row, or has the ISO image of its row. */
+type OtherSize = Partial<Pick<MachineSpec, 'vcpu' | 'ramMiB' | 'diskGiB' | 'rescue' | 'iso'>>
 
 export async function boot(context: Context, size: OtherSize = {}): Promise<void> {
   const { vm, spec } = await specWithDisk(context)
@@ -96,9 +100,12 @@ export interface Ready {
 /** To the owner of a VM whose own system does not boot. */
 export const RESCUE_ADVICE = 'start it in rescue to mend its disk'
 
-/** A silent agent does not fail a guest that worked before: its owner may have removed the agent. */
+/** What is on an ISO image need not have an agent. A silent agent does not fail a guest that worked before: its owner may have removed the agent. */
 export async function awaitReady(context: Context, size: OtherSize = {}, limitMs = READY_LIMIT_MS): Promise<Ready> {
   const { vm, driver } = await vmAndDriver(context)
+  const iso = await findIso(context.deps.db, vm.id)
+  if (iso?.active)
+    return { readiness: 'booting', reason: `It starts from ISO image ${iso.name} while that is attached: look at its console` }
   try {
     const readiness = await waitUntilReady(context, vm.id, driver, size, limitMs)
     await markGuestDue(context.deps, vm.id)

@@ -1,6 +1,7 @@
 import { provisionVm } from './actions/create.ts'
 import { deleteVm } from './actions/delete.ts'
 import { attachNetwork, detachNetwork } from './actions/attach-network.ts'
+import { attachIsoWorkflow, detachIsoWorkflow } from './actions/iso.ts'
 import { restartVm, setPassword, startVm, stopVm, suspendVm, unsuspendShelved, unsuspendVm } from './actions/power.ts'
 import { recoverVm } from './recovery/recover.ts'
 import { repairVm } from './recovery/repair.ts'
@@ -35,4 +36,6 @@ export const vmWorkflows = [
   unshelveInPool,
   rescueVm,
   unrescueVm,
+  attachIsoWorkflow,
+  detachIsoWorkflow,
 ]

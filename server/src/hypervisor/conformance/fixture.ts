@@ -7,6 +7,7 @@ import {
   type Driver,
   type DriverErrorKind,
   type Filter,
+  type IsoRef,
   type MachineSpec,
   type NicSpec,
   type VolumeSpec,
@@ -28,6 +29,8 @@ export interface DriverFixture {
   nicIn(network: NetworkSpec): NicSpec
   /** A new one at every call, of 1 GiB, where the fixture's disks are. */
   volume(): VolumeSpec
+  /** A new one at every call, with no system on it. */
+  iso(): Promise<IsoRef>
   guest: {
     write(vmId: string, text: string): Promise<void>
     /** What was last written to the disk; null on a fresh one. */

@@ -65,6 +65,26 @@ export function describeMigration(name: string, makeFixture: () => Promise<Migra
       expect(await found(made.here)).toEqual([cpus(last), String(last)])
     })
 
+    test('a machine keeps the ISO image that is in its drive, running or off', async () => {
+      const iso = await made.here.iso()
+      const spec = { ...(await createHere()), iso }
+      const isoOn = async ({ driver }: DriverFixture) => (await driver.findMachine(spec.vmId, soon(made.here)))?.isoId
+      await stop(made.here, spec)
+      await made.here.driver.ensureRunning(spec, soon(made.here))
+      await migrateMachine(move(spec, true), soon(made.here))
+      expect([await powers(spec), await isoOn(made.there)]).toEqual([[undefined, 'running'], iso.imageId])
+      await expectKind(made.there.driver.ensureNoIso(iso.imageId, soon(made.there)), 'in_use')
+      await made.here.driver.ensureNoIso(iso.imageId, soon(made.here))
+      await stop(made.there, spec)
+      await made.here.driver.ensurePurgedKeepBackups(spec.vmId, soon(made.here))
+      await migrateMachine({ ...back(spec, false), from: made.there.driver, to: made.here.driver }, soon(made.here))
+      expect([await powers(spec), await isoOn(made.here)]).toEqual([['stopped', undefined], iso.imageId])
+      await made.here.driver.ensureRunning(spec, soon(made.here))
+      expect(await made.here.driver.ensureInDrive(spec.vmId, null, soon(made.here))).toEqual({ isoId: null })
+      await made.there.driver.ensureNoIso(iso.imageId, soon(made.there))
+      await made.here.driver.ensurePurgedKeepBackups(spec.vmId, soon(made.here))
+    })
+
     test('a running machine goes on there, with its disk, and comes back with what it wrote there', async () => {
       const spec = await createHere()
       await made.here.guest.write(spec.vmId, 'written here')

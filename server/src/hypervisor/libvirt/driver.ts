@@ -2,7 +2,7 @@
 import type { Log } from '../../kernel/log.ts'
 import type { HostRef } from '../driver-pool.ts'
 import type { Driver, Machines, Monitoring, SnapshotsAndBackups } from '../driver.ts'
-import type { ImageSource } from '../image-source.ts'
+import type { ImageSource, IsoSource } from '../image-source.ts'
 import type { StorageSource } from '../storage-source.ts'
 import type { LocalAccess } from '../local-access.ts'
 import { backupTransferMethods } from './copies/backup-transfer.ts'
@@ -17,6 +17,7 @@ import { healthMethods } from './host/health.ts'
 import { detectAcceleration } from './host/kvm-probe.ts'
 import { definitionMethods } from './machine/definition.ts'
 import { initializationMethods } from './machine/initialization.ts'
+import { isoMethods } from './machine/isos.ts'
 import { liveSizeMethods } from './machine/live-size.ts'
 import { migrationMethods } from './machine/migration.ts'
 import { powerMethods } from './machine/power.ts'
@@ -36,18 +37,21 @@ export interface LibvirtOptions {
   log: Log
   /** Where template images come from. */
   images: ImageSource
+  /** And ISO images. */
+  isos?: IsoSource | undefined
   /** Where disks are that are not on their host. */
   storage?: StorageSource | undefined
   access: LocalAccess
 }
 
 export const libvirtDrivers =
-  ({ log, images, storage, access }: LibvirtOptions) =>
+  ({ log, images, isos, storage, access }: LibvirtOptions) =>
   ({ id: hostId, uri }: HostRef): Driver => {
     const context = openHostContext({
       hostId,
       endpoint: endpointOf(uri, access),
       images,
+      isos,
       storage,
       log,
       root: rootOf(uri),
@@ -60,6 +64,7 @@ export const libvirtDrivers =
       ...machines(context),
       ...migrationMethods(context),
       ...templateMethods(context),
+      ...isoMethods(context),
       ...interfaceMethods(context),
       ...volumeMethods(context),
       ...copies(context),

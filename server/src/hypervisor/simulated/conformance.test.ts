@@ -19,6 +19,7 @@ const fixtureWith = (storageId: string | null, database?: Db) => async (): Promi
     spec: (changes) => someSpec({ storageId, ...changes }),
     agentless: () => someSpec({ storageId, template: { id: 'plain', slug: 'plain', checksum: 'none', arch: 'x86_64', hasAgent: false } }),
     volume: () => ({ volumeId: newId(), generation: 0, sizeGiB: 1, storageId }),
+    iso: async () => ({ imageId: newId(), checksum: `sha256:${'0'.repeat(64)}`, sizeBytes: 2 ** 20 }),
     nicIn: ({ networkId, cidr, gateway }) => ({
       ...someSpec().nics[0]!,
       kind: 'private',

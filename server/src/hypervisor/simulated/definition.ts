@@ -5,6 +5,7 @@ import type { Row } from '../../schema/rows.gen.ts'
 import {
   GIB,
   DriverError,
+  isoOf,
   systemOf,
   type CpuSet,
   type Machines,
@@ -14,8 +15,9 @@ import {
   type VolumeSpec,
 } from '../driver.ts'
 import { roomFor } from '../room.ts'
-import type { SimulatedHost } from './host.ts'
-import { claimSpace, diskName, usedOf, requireComplete, volumeName } from './volumes.ts'
+import type { Pause, SimulatedHost } from './host.ts'
+import { ensureIso } from './isos.ts'
+import { claimSpace, diskName, isoName, usedOf, requireComplete, volumeName } from './volumes.ts'
 
 export type MachineRow = Row<'simulated.machines'>
 
@@ -54,6 +56,7 @@ export function definitionMethods(host: SimulatedHost): Pick<Machines, 'ensureDe
     ensureDefined: (spec, signal) =>
       call('ensureDefined', signal, async (pause) => {
         await pause(pace.delays.overlayMs)
+        await bringIso(host, spec, pause)
         return db.tx(async (tx) => {
           const row = await lockRow(tx, hostId, spec.vmId)
           if (row && row.power !== 'stopped') {
@@ -74,6 +77,13 @@ export function requireSameShape(row: MachineRow, { vmId, generation, vcpu, ramM
   throw new DriverError('invalid_state', `Machine ${vmId} is ${row.power} with ${has}; stop it before it can change`)
 }
 
+/** Of a machine that is off: one that runs keeps what it has. */
+export async function bringIso(host: SimulatedHost, spec: MachineSpec, pause: Pause): Promise<void> {
+  const iso = isoOf(spec)
+  if (!iso || ((await findRow(host.db, host.hostId, spec.vmId))?.power ?? 'stopped') !== 'stopped') return
+  await ensureIso(host, iso, pause)
+}
+
 export async function define(tx: Tx, host: SimulatedHost, spec: MachineSpec): Promise<void> {
   const { vmId, accountId, uuid, generation, vcpu, ramMiB, diskLimits } = spec
   const { hasAgent } = systemOf(spec)
@@ -81,6 +91,8 @@ export async function define(tx: Tx, host: SimulatedHost, spec: MachineSpec): Pr
   const room = roomFor(spec)
   await requireComplete(tx, host.hostId, diskName(vmId, generation))
   if (rescueGeneration !== null) await requireComplete(tx, host.hostId, diskName(vmId, rescueGeneration))
+  const isoId = isoOf(spec)?.imageId ?? null
+  if (isoId !== null) await requireComplete(tx, host.hostId, isoName(isoId))
   // With two unique keys, an upsert on one of them can fail on the other beside an equal one of another process.
   await tx.run(sql`insert into simulated.machines
       (host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, disk_iops, disk_mib_per_second)
@@ -89,7 +101,8 @@ export async function define(tx: Tx, host: SimulatedHost, spec: MachineSpec): Pr
     on conflict do nothing`)
   const defined = await tx.run(sql`update simulated.machines set account_id = ${accountId}, generation = ${generation}, vcpu = ${vcpu},
       ram_mib = ${ramMiB}, room_vcpu = ${room.vcpu}, room_ram_mib = ${room.ramMiB}, dimms = 0, disk_iops = ${diskLimits.iops}, disk_mib_per_second = ${diskLimits.miBPerSecond}, has_agent = ${hasAgent},
-      is_stuck = is_stuck and generation = ${generation} and rescue_generation is not distinct from ${rescueGeneration}, rescue_generation = ${rescueGeneration}
+      is_stuck = is_stuck and generation = ${generation} and rescue_generation is not distinct from ${rescueGeneration}, rescue_generation = ${rescueGeneration},
+      has_drive = ${isoId !== null}, iso_id = ${isoId}
     where host_id = ${host.hostId} and name = ${vmId} and uuid = ${uuid}`)
   if (defined === 0) throw new DriverError('conflict', `Machine ${vmId} exists on simulated host ${host.hostId} with another uuid`)
   await setCpus(tx, host.hostId, vmId, spec.cpus)

@@ -7,6 +7,7 @@ import type { Driver } from '../driver.ts'
 import type { HostRef } from '../driver-pool.ts'
 import { backupMethods } from './backups.ts'
 import { diskMethods } from './disks.ts'
+import { isoMethods } from './isos.ts'
 import { eventHub, ownSubscriptions } from './events.ts'
 import { guestMethods } from './guest.ts'
 import { simulatedHost, type SimulatedHost } from './host.ts'
@@ -50,6 +51,7 @@ export function simulatedDrivers({
     return {
       hostId,
       ...diskMethods(host),
+      ...isoMethods(host),
       ...definitionMethods(host),
       ...liveSizeMethods(host),
       ...powerMethods(host),

@@ -92,6 +92,7 @@ const toMachine = (host: SimulatedHost, row: ListedMachine): Machine => ({
   agentConnected: agentConnected(host, row),
   nics: row.nics,
   volumes: row.volumes,
+  isoId: row.iso_id,
 })
 
 const toVolume = (row: VolumeRow): Volume => ({

@@ -1,16 +1,18 @@
 // Moves machines between simulated hosts: one transaction takes the machine and the content of its disk to the other host.
 import { json, sql, type Tx } from '../../kernel/database/db.ts'
-import { DriverError, type MachineSpec, type Migrations } from '../driver.ts'
+import { DriverError, isoOf, type MachineSpec, type Migrations } from '../driver.ts'
 import { findRow, lockRow, requireMachine, setCpus } from './definition.ts'
 import { ensureTemplate, SEED_BYTES } from './disks.ts'
 import { notify } from './events.ts'
 import type { SimulatedHost } from './host.ts'
+import { ensureIso } from './isos.ts'
 import { countNow } from './stats.ts'
 import {
   beginVolume,
   completeVolume,
   diskName,
   findVolume,
+  isoName,
   leaveInStorage,
   removeVolumes,
   requireComplete,
@@ -36,6 +38,8 @@ export function migrationMethods(host: SimulatedHost): Migrations {
         const receiver = { hostId, folder: '', guestGroup: null, canOffload: true }
         if (await findRow(db, hostId, vmId)) return receiver
         if (shape?.isLayer) await ensureTemplate(host, template, pause)
+        const iso = isoOf(spec)
+        if (iso) await ensureIso(host, iso, pause)
         const owner = { id: vmId, vmId, generation }
         const [disk, seed] = [diskName(vmId, generation), seedName(vmId, generation)]
         await db.tx(async (tx) => {
@@ -95,11 +99,12 @@ async function leaveFor(tx: Tx, { hostId, clock }: SimulatedHost, to: string, { 
     await leaveInStorage(tx, hostId, vmId)
     await takeFromStorage(tx, to, vmId, storageId)
   }
+  if (row.iso_id !== null) await requireComplete(tx, to, isoName(row.iso_id))
   await tx.run(sql`update simulated.nics set ${countNow(clock.now())} where host_id = ${hostId} and machine = ${vmId}`)
   await tx.run(sql`insert into simulated.machines (host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch,
-      started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second, room_vcpu, room_ram_mib, routes, dimms)
+      started_at, booted_at, last_restart_id, is_stuck, disk_iops, disk_mib_per_second, room_vcpu, room_ram_mib, routes, dimms, has_drive, iso_id, boots_iso)
     select ${to}, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch, started_at, booted_at, last_restart_id,
-      is_stuck, disk_iops, disk_mib_per_second, room_vcpu, room_ram_mib, routes, dimms from simulated.machines where host_id = ${hostId} and name = ${vmId}`)
+      is_stuck, disk_iops, disk_mib_per_second, room_vcpu, room_ram_mib, routes, dimms, has_drive, iso_id, boots_iso from simulated.machines where host_id = ${hostId} and name = ${vmId}`)
   await tx.run(sql`update simulated.nics set host_id = ${to}, epoch = nextval('simulated.epochs'), received_bytes = 0, sent_bytes = 0
     where host_id = ${hostId} and machine = ${vmId}`)
   await tx.run(sql`update simulated.machine_volumes set host_id = ${to} where host_id = ${hostId} and machine = ${vmId}`)

@@ -4,7 +4,7 @@ import { DriverError, type StopOutcome, type Machines, type MachineSpec, type St
 import { consoleTail } from './console.ts'
 import { notify } from './events.ts'
 import type { Pause, SimulatedHost } from './host.ts'
-import { define, findRow, lockRow, requireMachine, requireOn, requireSameShape, type MachineRow } from './definition.ts'
+import { bringIso, define, findRow, lockRow, requireMachine, requireOn, requireSameShape, type MachineRow } from './definition.ts'
 
 type PowerMethods = Pick<Machines, 'ensureRunning' | 'ensureResumed' | 'ensureStopped' | 'ensureRestarted' | 'ensureReady'>
 
@@ -14,6 +14,7 @@ export function powerMethods(host: SimulatedHost): PowerMethods {
     ensureRunning: (spec, signal) =>
       call('ensureRunning', signal, async (pause) => {
         if ((await findRow(db, hostId, spec.vmId))?.power !== 'running') await pause(host.pace.delays.startMs)
+        await bringIso(host, spec, pause)
         await db.tx((tx) => run(tx, host, spec))
       }),
 
@@ -42,7 +43,7 @@ export function powerMethods(host: SimulatedHost): PowerMethods {
           const now = requireMachine(await lockRow(tx, hostId, vmId), hostId, vmId)
           if (now.last_restart_id === actionId) return { how: 'already' }
           requireOn(now, hostId, vmId)
-          await tx.run(sql`update simulated.machines set last_restart_id = ${actionId}, booted_at = ${clock.now()}, routes = '{}'
+          await tx.run(sql`update simulated.machines set last_restart_id = ${actionId}, booted_at = ${clock.now()}, boots_iso = iso_id is not null, routes = '{}'
             where host_id = ${hostId} and name = ${vmId}`)
           await tx.run(sql`update simulated.nics set floating = '{}' where host_id = ${hostId} and machine = ${vmId}`)
           await notify(tx, hostId, { type: 'rebooted', vmId })
@@ -54,7 +55,7 @@ export function powerMethods(host: SimulatedHost): PowerMethods {
       call('ensureReady', signal, async (pause) => {
         const row = requireMachine(await findRow(db, hostId, vmId), hostId, vmId)
         if (row.power === 'running' && !row.has_agent && !evenWithoutAgent) return { readiness: 'booting' }
-        const leftMs = row.is_stuck || !row.has_agent ? Infinity : leftToBootMs(host, row)
+        const leftMs = row.is_stuck || !row.has_agent || row.boots_iso ? Infinity : leftToBootMs(host, row)
         if (row.power === 'running') await pause(Math.min(leftMs, timeoutMs))
         if (leftMs > timeoutMs || (await findRow(db, hostId, vmId))?.power !== 'running') throw guestFailed(row, timeoutMs)
         await notify(db, hostId, { type: 'agent_connected', vmId })
@@ -74,7 +75,7 @@ function leftToBootMs({ clock, pace }: SimulatedHost, { booted_at }: MachineRow)
 }
 
 export const agentConnected = (host: SimulatedHost, row: MachineRow): boolean =>
-  row.power === 'running' && row.has_agent && !row.is_stuck && leftToBootMs(host, row) === 0
+  row.power === 'running' && row.has_agent && !row.boots_iso && !row.is_stuck && leftToBootMs(host, row) === 0
 
 /** A guest shuts down unless it hangs or the grace period is too short. */
 async function askGuest({ pace }: SimulatedHost, row: MachineRow, graceMs: number, pause: Pause): Promise<StopOutcome> {
@@ -110,7 +111,7 @@ async function refuseSecondWriter(tx: Tx, hostId: string, { vmId, storageId }: M
 export async function start(tx: Tx, { hostId, clock }: Pick<SimulatedHost, 'hostId' | 'clock'>, vmId: string): Promise<void> {
   const now = clock.now()
   await tx.run(sql`update simulated.machines set power = 'running', stop_reason = null, epoch = nextval('simulated.epochs'),
-    started_at = ${now}, booted_at = ${now}, routes = '{}' where host_id = ${hostId} and name = ${vmId}`)
+    started_at = ${now}, booted_at = ${now}, boots_iso = iso_id is not null, routes = '{}' where host_id = ${hostId} and name = ${vmId}`)
   await tx.run(sql`update simulated.nics set epoch = nextval('simulated.epochs'), received_bytes = 0, sent_bytes = 0, counted_at = ${now},
     floating = '{}' where host_id = ${hostId} and machine = ${vmId}`)
   await notify(tx, hostId, { type: 'started', vmId })

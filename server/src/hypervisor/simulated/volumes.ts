@@ -28,6 +28,7 @@ export const backupName = (vmId: string, backupId: string): string => `backup-${
 export const pooledBackupName = (vmId: string, backupId: string): string => `pooled-${backupName(vmId, backupId)}`
 export const volumeName = ({ volumeId, generation }: VolumeRef): string => `volume-${volumeId}${generation === 0 ? '' : `-${generation}`}`
 export const templateName = (templateId: string): string => `template-${templateId}`
+export const isoName = (imageId: string): string => `iso-${imageId}`
 
 /** The parent itself may be on another host by now. */
 export const parentBackupId = ({ kind, vm_id, parent }: Pick<VolumeRow, 'kind' | 'vm_id' | 'parent'>): string | null =>

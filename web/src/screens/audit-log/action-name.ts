@@ -56,6 +56,7 @@ const VERBS: Record<string, string> = {
 const NOUNS: Record<string, string> = {
   api: 'API',
   bandwidth: 'traffic',
+  iso: 'ISO image',
   ssh: 'SSH',
   token: 'API key',
   totp: 'two-factor authentication',

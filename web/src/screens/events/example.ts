@@ -230,6 +230,8 @@ const OTHERS: { [Type in EventType as VmEventData extends EventData<Type> ? neve
     },
     wallet,
   },
+  'vm.iso_attached': { iso: { imageId: 'cmb3v8k2p0012exampleis001', name: 'netinst' }, ...ofVm },
+  'vm.iso_detached': { iso: { imageId: 'cmb3v8k2p0012exampleis001', name: 'netinst' }, ...ofVm },
   'alert.fired': ofAlert,
   'alert.resolved': { ...ofAlert, value: 40 },
   'billing.low_balance': { transaction: null, wallet, dueNext7Days: '54.00' },

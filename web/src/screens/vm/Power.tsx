@@ -7,6 +7,7 @@ import { ConfirmDialog } from '../../ui/Dialogs.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { vmMessages as w } from '../../messages/vm.ts'
 import { ActionButton, disabledReason } from './ActionButton.tsx'
+import { ConfirmIso } from './Iso.tsx'
 import { ConfirmRescue } from './Rescue.tsx'
 import { ConfirmShelving, type ShelvingVerb } from './Shelving.tsx'
 
@@ -27,6 +28,8 @@ export function Power({ vm }: { vm: Vm }) {
   const [shelving, setShelving] = useState<ShelvingVerb | null>(null)
   const [isRescuing, setIsRescuing] = useState(false)
   const rescueVerb = vm.rescue ? 'unrescue' : 'rescue'
+  const [isChangingIso, setIsChangingIso] = useState(false)
+  const isoVerb = vm.iso ? 'detachIso' : 'attachIso'
   const isShelved = vm.shelvedAt !== null
   const start = useWrite(() => berth.vms.start(vm.id), { invalidates, successMessage: w.started.start })
   const stopped = vm.status === 'STOPPED' || (vm.status === 'ERROR' && vm.allowedActions.includes('start'))
@@ -84,6 +87,9 @@ export function Power({ vm }: { vm: Vm }) {
           <Menu.Item disabled={disabledReason(vm, rescueVerb) !== null} onClick={() => setIsRescuing(true)}>
             {w[rescueVerb]}
           </Menu.Item>
+          <Menu.Item disabled={disabledReason(vm, isoVerb) !== null} onClick={() => setIsChangingIso(true)}>
+            {w[isoVerb]}
+          </Menu.Item>
           <Menu.Item disabled={disabledReason(vm, 'shelve') !== null} onClick={() => setShelving('shelve')}>
             {w.shelve}
           </Menu.Item>
@@ -91,6 +97,7 @@ export function Power({ vm }: { vm: Vm }) {
       </Menu>
       {open && <ConfirmPower vm={vm} verb={open} onClose={() => setOpen(null)} />}
       {isRescuing && <ConfirmRescue vm={vm} onClose={() => setIsRescuing(false)} />}
+      {isChangingIso && <ConfirmIso vm={vm} onClose={() => setIsChangingIso(false)} />}
       {shelving && <ConfirmShelving vm={vm} verb={shelving} onClose={() => setShelving(null)} />}
     </>
   )

@@ -19,6 +19,7 @@ import { SnapshotsBackups } from './SnapshotsBackups.tsx'
 import { Networking } from './Networking.tsx'
 import { Overview } from './Overview.tsx'
 import { Power } from './Power.tsx'
+import { IsoAttached } from './Iso.tsx'
 import { InRescue, OfferRescue } from './Rescue.tsx'
 import { VmSettings } from './VmSettings.tsx'
 import { ActionProgress } from './ActionProgress.tsx'
@@ -130,6 +131,7 @@ function StatusAlert({ vm }: { vm: Vm }) {
   if (vm.initialization?.status === 'FAILED' && !vm.currentAction) return <Alert color="orange">{w.initializationFailed}</Alert>
   if (vm.status === 'STOPPED' && vm.allowedActions.includes('rescue') && isFailure(vm.statusReason))
     return <OfferRescue vm={vm} color="orange" text={vm.statusReason} />
+  if (vm.iso) return <IsoAttached vm={vm} iso={vm.iso} />
   if (vm.status === 'RUNNING' && vm.readiness === 'booting' && !vm.currentAction)
     return vm.statusReason ? <OfferRescue vm={vm} color="orange" text={vm.statusReason} /> : <Alert>{w.booting}</Alert>
   return null

@@ -17,6 +17,7 @@ import { balanceOf, type Quote, toQuote } from '../../wallet/service.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { notifyDeleted } from '../model/hooks.ts'
 import { getVmRow } from '../model/machine-spec.ts'
+import { releaseIso } from '../model/iso.ts'
 import { releaseRescue } from '../model/rescue.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
 import { releasePlacement, releaseVmQuotas, sizeOf } from '../model/placement.ts'
@@ -84,6 +85,7 @@ async function deleteVmRecords(tx: Tx, deps: EventDeps, actionId: string, { vmId
   await releaseVmQuotas(tx, vm.account_id, sizeOf(vm), 1n)
   await notifyDeleted(tx, deps, vm, isLeft) // releases the quota of copies, so it precedes the capacity
   await releaseRescue(tx, vmId)
+  await releaseIso(tx, vmId)
   await releasePlacement(tx, now, vm, isLeft)
   await discardShelvedDisks(tx, now, vmId)
   if (isLeft) await recordStaleMachine(tx, now, vmId, vm.host_id!)

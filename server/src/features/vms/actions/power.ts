@@ -7,6 +7,7 @@ import { recordVmEvent } from '../model/events.ts'
 import { clearFailedRecovery, findFailedRecovery } from '../model/failed-recoveries.ts'
 import { startAction } from '../model/guards.ts'
 import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
+import { findIso } from '../model/iso.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import * as sql from '../model/sql.ts'
 import {
@@ -32,7 +33,14 @@ export const stop = (tx: Tx, deps: Deps, who: Principal, vmId: string, force = f
   startAction(tx, deps, who, vmId, { verb: 'stop', label: 'STOP', act: (_, run) => run(stopVm, { vmId, force }) })
 
 export const restart = (tx: Tx, deps: Deps, who: Principal, vmId: string, force = false): Promise<ActionStarted> =>
-  startAction(tx, deps, who, vmId, { verb: 'restart', label: 'RESTART', act: (_, run) => run(restartVm, { vmId, force }) })
+  startAction(tx, deps, who, vmId, {
+    verb: 'restart',
+    label: 'RESTART',
+    act: async (vm, run) => {
+      const getsIso = vm.has_iso && !vm.in_rescue && !(await findIso(tx, vmId))!.active
+      return run(restartVm, { vmId, force, ...(getsIso && { getsIso }) })
+    },
+  })
 
 /** By an operator, or because the renewal is unpaid (`unpaid`); only an unpaid suspension is lifted by a payment. */
 export const suspend = (tx: Tx, deps: Deps, who: Owner, vmId: string, unpaid = false): Promise<ActionStarted> =>
@@ -95,9 +103,26 @@ export const stopVm = workflow<ForceInput>('vm.stop', { deadline: '10m' })
     await recordVmEvent(tx, deps, input.vmId, 'vm.stopped', { actionId: runId, reason: 'user' })
   })
 
-export const restartVm = workflow<ForceInput>('vm.restart', { deadline: '15m' })
+interface RestartInput extends ForceInput {
+  /** An ISO image is attached that its machine does not have yet: it gets it by being stopped and started. */
+  getsIso?: boolean
+}
+
+const getsIso = (input: RestartInput): boolean => input.getsIso ?? false
+
+export const restartVm = workflow<RestartInput>('vm.restart', { deadline: '15m' })
+  .step('power off', {
+    ...STOP_STEP,
+    when: getsIso,
+    run: (context) => powerOff(context, context.input.force ? 0 : SHUTDOWN_GRACE_MS),
+    undo: (context) => boot(context, { iso: undefined }),
+  })
+  .step('networks', { when: getsIso, run: prepareNetworks })
+  .step('filter', { when: getsIso, run: applyPorts, save: savePorts })
+  .step('boot', { when: getsIso, run: (context) => boot(context), undo: (context) => powerOff(context, 0) })
   .step('reboot', {
     ...STOP_STEP,
+    when: (input) => !getsIso(input),
     run: async (context) => {
       const { vm, driver } = await vmAndDriver(context)
       await driver.ensureRestarted(vm.id, { actionId: context.runId, graceMs: context.input.force ? 0 : SHUTDOWN_GRACE_MS }, context.signal)

@@ -28,11 +28,18 @@ const ALLOWED = {
   unshelve: ['STOPPED'],
   rescue: ['RUNNING', 'STOPPED', 'ERROR'],
   unrescue: ['RUNNING', 'STOPPED', 'ERROR'],
+  attachIso: ['RUNNING', 'STOPPED'],
+  detachIso: ['RUNNING', 'STOPPED', 'ERROR'],
 } satisfies Record<string, VmStatus[]>
 
 export type Verb = keyof typeof ALLOWED
 
-const PHRASES: Partial<Record<Verb, string>> = { grow: 'grow its volume', unrescue: 'end its rescue' }
+const PHRASES: Partial<Record<Verb, string>> = {
+  grow: 'grow its volume',
+  unrescue: 'end its rescue',
+  attachIso: 'attach an ISO image',
+  detachIso: 'detach its ISO image',
+}
 
 const PROTECTED_FROM = new Set<Verb>(['delete', 'rebuild', 'restore'])
 const OPERATORS_ONLY = new Set<Verb>(['suspend', 'unsuspend', 'migrate'])
@@ -64,8 +71,12 @@ const OF_SHELVED = new Set<Verb>(['unshelve', 'delete', 'suspend', 'unsuspend'])
  * What is done to the VM's own system, or to the machine as a whole. The others do not notice which system runs: it is started and stopped, copies are made
  * of its own disk, and volumes and networks come and go.
  */
-const NOT_IN_RESCUE = new Set<Verb>(['upgrade', 'resize', 'rebuild', 'restore', 'password', 'migrate', 'shelve', 'rescue'])
+const NOT_IN_RESCUE = new Set<Verb>(['upgrade', 'resize', 'rebuild', 'restore', 'password', 'migrate', 'shelve', 'rescue', 'attachIso'])
 const RESCUED = 'VM is in rescue: end that first'
+
+/** Its own system would have to answer on a new disk, or the VM leaves the host that has the file. */
+const NOT_WITH_ISO = new Set<Verb>(['rebuild', 'restore', 'shelve', 'attachIso'])
+const ISO_ATTACHED = 'VM has an ISO image attached: detach it first'
 
 export const SHELVED = 'VM is shelved: unshelve it first'
 
@@ -80,6 +91,7 @@ type ActionSubject = Pick<
   | 'pending_hold'
   | 'shelved_at'
   | 'in_rescue'
+  | 'has_iso'
 >
 
 export function requireAllowed(vm: ActionSubject, verb: Verb): void {
@@ -94,6 +106,8 @@ function denialReason(vm: ActionSubject, verb: Verb): [code: 'invalid_state' | '
   if (vm.shelved_at === null && verb === 'unshelve') return ['invalid_state', 'VM is not shelved']
   if (vm.in_rescue && NOT_IN_RESCUE.has(verb)) return ['invalid_state', RESCUED]
   if (!vm.in_rescue && verb === 'unrescue') return ['invalid_state', 'VM is not in rescue']
+  if (vm.has_iso && NOT_WITH_ISO.has(verb)) return ['invalid_state', ISO_ATTACHED]
+  if (!vm.has_iso && verb === 'detachIso') return ['invalid_state', 'VM has no ISO image attached']
   const states: VmStatus[] = ALLOWED[verb]
   if (!states.includes(vm.status))
     return ['invalid_state', `VM must be ${states.join(' or ')} to ${PHRASES[verb] ?? verb}; it is ${vm.status}`]

@@ -112,6 +112,19 @@ export async function requireMovingPlace(tx: Tx, accountId: string): Promise<voi
     )
 }
 
+/** Each may bring a file of many GiB to a host, and costs nothing: one account must not keep the places of all. */
+const ISOS_AT_ONCE = 4
+
+/** Before hosts are locked. */
+export async function requireIsoPlace(tx: Tx, accountId: string): Promise<void> {
+  await sql.queueForPlace(tx, accountId)
+  if ((await countOpenRuns(tx, accountId, ['vm.attach_iso'])) >= ISOS_AT_ONCE)
+    throw apiError(
+      'busy',
+      `ISO images are being attached to ${ISOS_AT_ONCE} VMs of this account already: try again when one of them has its image`,
+    )
+}
+
 /** Enforces one action at a time. */
 export async function preemptOpenRun(tx: Tx, deps: Pick<Deps, 'workflows'>, vm: sql.VmRow): Promise<void> {
   const run = await findBlockingRun(tx, deps, vm)

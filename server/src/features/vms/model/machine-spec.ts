@@ -1,5 +1,5 @@
 // Maps a VM row to the driver's spec. Of customer text only the data that the guest needs reaches the host.
-import type { Arch, Driver, MachineSpec, NicSpec, RescueSystem, TemplateRef } from '../../../hypervisor/driver.ts'
+import type { Arch, Driver, IsoRef, MachineSpec, NicSpec, RescueSystem, TemplateRef } from '../../../hypervisor/driver.ts'
 import { sql, type Queries, type Sql } from '../../../kernel/database/db.ts'
 import { parseIpRange } from '../../../kernel/ip-range.ts'
 import { getTemplateById } from '../../catalog/service.ts'
@@ -9,6 +9,7 @@ import { cpuSetOf } from '../../hosts/service.ts'
 import { attachmentsOf, type Attachment } from '../../networks/service.ts'
 import { keysOf } from '../../ssh-keys/service.ts'
 import { volumesOnMachine } from '../../storage/service.ts'
+import { findIso, toIsoRef } from './iso.ts'
 import { findRescue } from './rescue.ts'
 import { vmById, type VmDetails } from './sql.ts'
 import { openUserData } from './user-data.ts'
@@ -56,6 +57,7 @@ export async function machineSpec(
       ...(userData && { userData }),
     },
     ...(vm.in_rescue && { rescue: await rescueSystem(db, vm.id) }),
+    ...(vm.has_iso && { iso: await isoRef(db, vm.id) }),
     nics: [await publicNic(db, vm), ...attachments.map((each) => privateNic(each, each === wayOut))],
     volumes: volumes.map(({ id, generation, size_gib, storage_id }) => ({
       volumeId: id,
@@ -71,10 +73,15 @@ async function rescueSystem(db: Queries, vmId: string): Promise<RescueSystem | u
   return row?.started_at ? { generation: row.generation, template: await templateRef(db, row.template_id) } : undefined
 }
 
+async function isoRef(db: Queries, vmId: string): Promise<IsoRef | undefined> {
+  const row = await findIso(db, vmId)
+  return row?.attached_at ? toIsoRef(row) : undefined
+}
+
 /** Of a VM with dedicated CPUs more may be reserved than this size has vCPUs. */
 export function withSize(
   spec: MachineSpec,
-  size: Partial<Pick<MachineSpec, 'vcpu' | 'ramMiB' | 'diskGiB' | 'diskLimits' | 'rescue'>>,
+  size: Partial<Pick<MachineSpec, 'vcpu' | 'ramMiB' | 'diskGiB' | 'diskLimits' | 'rescue' | 'iso'>>,
 ): MachineSpec {
   const sized = { ...spec, ...size }
   const isDedicated = spec.cpus !== null && spec.cpus.numaNode !== null

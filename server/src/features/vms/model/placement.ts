@@ -18,7 +18,7 @@ export type Placement = Pick<VmRow, 'host_id' | 'storage_id' | 'ip_address' | 'a
 
 /** The placement before the host was lost. JSON-compatible: stored in the workflow journal, where an older release wrote nothing of IPv6 and of
  *  storage backends. */
-export type PreviousPlacement = Placement & { host_id: string; mac: string; wasInRescue?: boolean }
+export type PreviousPlacement = Placement & { host_id: string; mac: string; wasInRescue?: boolean; hadIso?: boolean }
 
 export type Wishes = Pick<Need, 'arch' | 'guestTypes' | 'traits' | 'network10g' | 'boughtMbps' | 'isSpeedOptional' | 'publicIpv4' | 'rule'>
 

@@ -4,6 +4,7 @@ import type { ReverseName } from '../../reverse-names/service.ts'
 import type { Row } from '../../../schema/rows.gen.ts'
 import type { Initialization } from '../../actions/schema.ts'
 import type { BackupPolicy } from '../schema.ts'
+import type { IsoShown } from './iso.ts'
 import type { RescueShown } from './rescue.ts'
 
 /** `lost_at` is for the invariants of money alone, the room of its machine for those who change its size. */
@@ -18,6 +19,7 @@ export interface VmDetails extends Row<'vm_details'> {
   copies_price_cents: bigint
   account_suspended: boolean
   in_rescue: boolean
+  has_iso: boolean
 }
 
 /** The columns of a list; reading all columns takes more than twice as long. */
@@ -87,6 +89,7 @@ export interface VmDetailRow
   networks: (Named & { address: string })[]
   open_run: OpenRun | null
   rescue: RescueShown | null
+  iso: IsoShown | null
   reverse: ReverseName | null
   ipv6_reverse: ReverseName | null
   /** Null for the default. */

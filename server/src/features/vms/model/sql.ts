@@ -6,6 +6,7 @@ import { isSuspended } from '../../accounts/service.ts'
 import { selectedBy } from '../../labels/service.ts'
 import type { VmStatus } from '../schema.ts'
 import type { PaidAddOns } from './billing.sql.ts'
+import { hasIso } from './iso.ts'
 import { isInRescue } from './rescue.ts'
 import type { NewVm, VmDetails, VmRow } from './rows.ts'
 
@@ -27,7 +28,7 @@ export const insertVm = (tx: Tx, vm: NewVm) =>
       ${vm.is_protected}, ${vm.public_ipv4}, ${vm.ip_address}, ${vm.address_pool_id}, ${vm.ipv6_address}, ${vm.ipv6_prefix}, ${vm.ipv6_pool_id}, ${vm.mac}, ${vm.renewal_day}, ${vm.period_started_at}, ${vm.period_price_cents}, ${vm.next_renewal_at}, ${json(vm.labels)}, ${vm.created_at}, ${vm.created_at})`)
 
 const details = sql`
-  select ${allColumns('vm_details', 'd')}, host(d.ip_address) as ip_address, ${isSuspended(sql`d.account_id`)} as account_suspended, ${isInRescue(sql`d.id`)} as in_rescue from vm_details d`
+  select ${allColumns('vm_details', 'd')}, host(d.ip_address) as ip_address, ${isSuspended(sql`d.account_id`)} as account_suspended, ${isInRescue(sql`d.id`)} as in_rescue, ${hasIso(sql`d.id`)} as has_iso from vm_details d`
 
 export const findVm = (db: Queries, accountId: string, id: string) =>
   db.maybe<VmDetails>(sql`${details} where d.id = ${id} and d.account_id = ${accountId}`)
@@ -189,6 +190,6 @@ export const vmIdsOfAccount = async (db: Queries, accountId: string): Promise<st
 /** For operators: VMs of all accounts. */
 export const listAllVms = (db: Queries, accountId: string | null) =>
   db.many<VmDetails & { email: string; host_name: string | null }>(sql`
-    select ${allColumns('vm_details', 'd')}, host(d.ip_address) as ip_address, a.suspended_at is not null as account_suspended, ${isInRescue(sql`d.id`)} as in_rescue, a.email, h.name as host_name
+    select ${allColumns('vm_details', 'd')}, host(d.ip_address) as ip_address, a.suspended_at is not null as account_suspended, ${isInRescue(sql`d.id`)} as in_rescue, ${hasIso(sql`d.id`)} as has_iso, a.email, h.name as host_name
     from vm_details d join accounts a on a.id = d.account_id left join hosts h on h.id = d.host_id
     where ${accountId}::text is null or a.id = ${accountId} order by d.id`)

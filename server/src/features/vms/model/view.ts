@@ -52,7 +52,10 @@ export const toVm = (row: VmDetailRow): Vm => ({
   privateNetworks: row.networks.map(({ id, name, address }) => ({ id, name, ipAddress: address })),
   updatedAt: row.updated_at.toISOString(),
   currentAction: row.open_run && toCurrentAction(row.open_run),
-  allowedActions: row.open_run && !isPreemptible(row.open_run) ? [] : allowedActions({ ...row, in_rescue: row.rescue !== null }),
+  allowedActions:
+    row.open_run && !isPreemptible(row.open_run)
+      ? []
+      : allowedActions({ ...row, in_rescue: row.rescue !== null, has_iso: row.iso !== null }),
   readiness: row.readiness,
   statusReason: row.status_reason,
   initialization: row.initialization,
@@ -60,6 +63,12 @@ export const toVm = (row: VmDetailRow): Vm => ({
     since: new Date(row.rescue.since).toISOString(),
     endsAt: new Date(row.rescue.ends_at).toISOString(),
     user: row.rescue.user,
+  },
+  iso: row.iso && {
+    imageId: row.iso.image_id,
+    name: row.iso.name,
+    since: new Date(row.iso.since).toISOString(),
+    active: row.iso.active,
   },
 })
 

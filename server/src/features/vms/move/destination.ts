@@ -8,6 +8,7 @@ import { getHost, guestNeed, listHostsIn, type HostRow, type Need } from '../../
 import { ruleForVm } from '../../placement-groups/service.ts'
 import { speedBought } from '../billing/pricing.ts'
 import { requireAllowed } from '../model/allowed-actions.ts'
+import { holdIsoOf, reserveIsoRoom } from '../model/iso.ts'
 import * as sql from '../model/sql.ts'
 import { hasStaleMachine } from '../model/stale-machines.ts'
 
@@ -76,7 +77,7 @@ export async function possibleDestinations(db: Queries, vm: sql.VmDetails, sourc
   return possible
 }
 
-/** The room of the VM there, and of its image where its disk moves with it. */
+/** The room of the VM there, of its image where its disk moves with it, and of its ISO image. */
 export async function reserveDestination(
   tx: Tx,
   vm: sql.VmDetails,
@@ -89,10 +90,11 @@ export async function reserveDestination(
     throw apiError('no_capacity', `No other host of ${region.slug} can take this VM: name one as its destination to learn why not`)
   const template = await getTemplateById(tx, vm.os_template_id)
   const need = { ...(await needOf(tx, vm, there)), avoid }
-  if (vm.storage_id !== null) return reserveCapacityInRegion(tx, region, need, possible)
-  if (template.account_id !== null) await lockTemplateUse(tx, template.id) // its room there may be about to be released
+  const iso = await holdIsoOf(tx, vm.id)
+  if (vm.storage_id === null && template.account_id !== null) await lockTemplateUse(tx, template.id) // its room there may be about to be released
   const host = await reserveCapacityInRegion(tx, region, need, possible)
-  await reserveImageRoom(tx, template, { host_id: host.id, storage_id: null })
+  if (vm.storage_id === null) await reserveImageRoom(tx, template, { host_id: host.id, storage_id: null })
+  if (iso) await reserveIsoRoom(tx, iso, host.id)
   return host
 }
 

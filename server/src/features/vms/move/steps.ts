@@ -55,9 +55,12 @@ async function describeMove(
   return { spec, uri: target.uri, cpus, isOn: input.isOn, downtimeMs: DOWNTIME_MS, miBPerSecond: input.miBPerSecond, onProgress }
 }
 
+/** And what is in its drive. */
 export async function uploadTemplate({ deps, input, signal }: Context): Promise<void> {
-  const { template, storageId } = await machineSpec(deps, await getVmRow(deps.db, input.vmId))
-  if (storageId === null) await (await deps.hypervisors.get(input.destinationId)).ensureTemplate(template, signal)
+  const { template, storageId, iso } = await machineSpec(deps, await getVmRow(deps.db, input.vmId))
+  const there = await deps.hypervisors.get(input.destinationId)
+  if (storageId === null) await there.ensureTemplate(template, signal)
+  if (iso) await there.ensureIso(iso, signal)
 }
 
 /** Of `run`: how much was to be sent. Of `undo` the rest; older runs have `isLeft` alone. */

@@ -8,6 +8,7 @@ import type { CountedCopy } from '../billing/copies.ts'
 import { refundUnused } from '../billing/refund.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { releasePlacement } from '../model/placement.ts'
+import { releaseIso } from '../model/iso.ts'
 import { releaseRescue } from '../model/rescue.ts'
 import * as sql from '../model/sql.ts'
 
@@ -23,6 +24,7 @@ export async function loseVm(
   const copiesCents = (await release()).reduce((sum, { price_cents }) => sum + price_cents, 0n)
   await pausePorts(tx, vm.id)
   await releaseRescue(tx, vm.id)
+  await releaseIso(tx, vm.id)
   await releasePlacement(tx, now, vm, true)
   await sql.clearPlacement(tx, now, vm.id)
   await sql.markLost(tx, now, vm.id)

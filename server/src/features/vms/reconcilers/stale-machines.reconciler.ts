@@ -18,6 +18,7 @@ import {
 } from '../model/stale-machines.ts'
 import { matchesRecord, repairVm } from '../recovery/repair.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
+import { findIso } from '../model/iso.ts'
 import { findRescue } from '../model/rescue.ts'
 import { lockVmById } from '../model/sql.ts'
 
@@ -58,7 +59,8 @@ async function repair(deps: Deps, hostId: string, vmId: string, machine: Machine
     if (!vm || vm.host_id !== hostId || vm.status === 'UNMANAGED' || (await openRunOf(tx, vmId))) return false
     const volumes = await volumesOnMachine(tx, vmId, hostId)
     const rescueGeneration = vm.in_rescue ? (await findRescue(tx, vmId))!.generation : null
-    if (matchesRecord(vm, await attachmentsOf(tx, vmId), volumes, rescueGeneration, machine)) return true
+    const isoId = (await findIso(tx, vmId))?.image_id ?? null
+    if (matchesRecord(vm, await attachmentsOf(tx, vmId), volumes, rescueGeneration, isoId, machine)) return true
     const isOn = vm.status === 'RUNNING'
     if (isOn && vm.account_suspended) return false // enforce-suspension stops it first
     const options = { label: isOn ? 'RESTART' : 'STOP', ownerId: vm.account_id, subjectId: vmId }

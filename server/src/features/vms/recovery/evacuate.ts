@@ -24,6 +24,7 @@ import {
   sizeOf,
 } from '../model/placement.ts'
 import { recordVmEvent } from '../model/events.ts'
+import { findIso, releaseIso } from '../model/iso.ts'
 import { releaseRescue } from '../model/rescue.ts'
 import { setPlacement, type VmDetails } from '../model/sql.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
@@ -43,6 +44,7 @@ export async function evacuateVm(
   const template = await getTemplateById(tx, templateId)
   if (vm.storage !== 'LOCAL') throw new Error(`BUG: VM ${vm.id} has no backup to be restored from`)
   const wasInRescue = await endRescueElsewhere(tx, deps, vm.id)
+  const hadIso = await detachIsoElsewhere(tx, deps, vm.id)
   const region = await getRegion(tx, vm.region_id)
   const wishes = await wishesOf(tx, vm, template)
   if ((await getHost(tx, vm.host_id!)).lost_at !== null) {
@@ -56,7 +58,14 @@ export async function evacuateVm(
   }
   const { ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id } = vm
   const addresses = { ip_address, address_pool_id, ipv6_address, ipv6_prefix, ipv6_pool_id }
-  return { host_id: vm.host_id!, storage_id: null, mac: vm.mac!, ...addresses, ...(wasInRescue && { wasInRescue }) }
+  return {
+    host_id: vm.host_id!,
+    storage_id: null,
+    mac: vm.mac!,
+    ...addresses,
+    ...(wasInRescue && { wasInRescue }),
+    ...(hadIso && { hadIso }),
+  }
 }
 
 async function assignToHost(tx: Tx, deps: EventDeps, vm: VmDetails, place: Placement & { host_id: string }): Promise<void> {
@@ -93,7 +102,8 @@ export async function rollBackEvacuation(
   await assignToHost(tx, deps, vm, before)
   if (host.lost_at !== null) return false
   await resumePorts(tx, vmId)
-  if (before.wasInRescue) await recordStaleMachine(tx, now, vmId, before.host_id) // until it starts from its own disk again
+  // Until it starts from its own disk again.
+  if (before.wasInRescue || before.hadIso) await recordStaleMachine(tx, now, vmId, before.host_id)
   await notifyResized(tx, deps, vmId) // the old machine missed changes made during the evacuation
   return true
 }
@@ -102,6 +112,16 @@ export async function rollBackEvacuation(
 export async function endRescueElsewhere(tx: Tx, deps: EventDeps, vmId: string): Promise<boolean> {
   if (!(await releaseRescue(tx, vmId))) return false
   await recordVmEvent(tx, deps, vmId, 'vm.rescue_ended', { reason: 'host' })
+  return true
+}
+
+/** It starts from its own disk there, at once: an installer on the image could begin anew. */
+export async function detachIsoElsewhere(tx: Tx, deps: EventDeps, vmId: string): Promise<boolean> {
+  const iso = await findIso(tx, vmId)
+  if (!iso) return false
+  await releaseIso(tx, vmId)
+  if (iso.attached_at === null) return false
+  await recordVmEvent(tx, deps, vmId, 'vm.iso_detached', { reason: 'host' }, { iso: { imageId: iso.image_id, name: iso.name } })
   return true
 }
 

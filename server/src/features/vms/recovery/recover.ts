@@ -15,7 +15,7 @@ import { reallocatePlacement, sizeOf, sizeOnHost } from '../model/placement.ts'
 import * as sql from '../model/sql.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
 import * as steps from '../steps.ts'
-import { endRescueElsewhere } from './evacuate.ts'
+import { detachIsoElsewhere, endRescueElsewhere } from './evacuate.ts'
 import { wishesOf } from './wishes.ts'
 
 interface Input extends steps.VmInput {
@@ -35,6 +35,7 @@ export async function startOnOtherHost(
   const now = deps.clock.now()
   const sourceId = vm.host_id!
   await endRescueElsewhere(tx, deps, vm.id)
+  await detachIsoElsewhere(tx, deps, vm.id)
   const wishes = await wishesOf(tx, vm, await getTemplateById(tx, vm.os_template_id))
   const place = await reallocatePlacement(tx, now, await getRegion(tx, vm.region_id), vm, wishes, undefined, among)
   await releaseCapacity(tx, sourceId, sizeOnHost(vm, sizeOf(vm)))

@@ -21,6 +21,7 @@ export function matchesRecord(
   attachments: { mac: string }[],
   volumes: { id: string }[],
   rescueGeneration: number | null,
+  isoId: string | null,
   machine: Machine | null,
 ): boolean {
   if (!machine) return vm.status === 'ERROR' || vm.status === 'SUSPENDED'
@@ -29,7 +30,9 @@ export function matchesRecord(
   const isPlugged = [{ mac: vm.mac }, ...attachments].every(({ mac }) => machine.nics.some((nic) => nic.mac === mac))
   // A volume too many may be attached to another machine next.
   const hasVolumes = machine.volumes.length === volumes.length && volumes.every(({ id }) => machine.volumes.includes(id))
-  return isSameShape && isPlugged && hasVolumes && (vm.status !== 'RUNNING' || machine.power === 'running')
+  // One that is missing is there at the next start.
+  const hasNoOtherIso = machine.isoId === null || machine.isoId === isoId
+  return isSameShape && isPlugged && hasVolumes && hasNoOtherIso && (vm.status !== 'RUNNING' || machine.power === 'running')
 }
 
 const TRY_AGAIN = '10m'

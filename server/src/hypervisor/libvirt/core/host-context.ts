@@ -3,7 +3,7 @@ import { CancelledError, Host, type Endpoint } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
 import type { Log } from '../../../kernel/log.ts'
 import type { Acceleration } from '../../driver.ts'
-import type { ImageSource } from '../../image-source.ts'
+import type { ImageSource, IsoSource } from '../../image-source.ts'
 import { NO_STORAGE, type StorageSource } from '../../storage-source.ts'
 import { connectDirectly, type LocalAccess } from '../../local-access.ts'
 import { abortable, keyedMutex, sleep, type KeyedMutex } from './abortable.ts'
@@ -15,6 +15,7 @@ export interface HostContext {
   /** For calls that must run after the caller has aborted, such as clean-up. */
   readonly host: Host
   readonly images: ImageSource
+  readonly isos: IsoSource | undefined
   readonly storage: StorageSource
   readonly log: Log
   /** Where the host's root directory is mounted on this machine; undefined for a remote host. */
@@ -58,6 +59,7 @@ export interface HostContextOptions {
   hostId: string
   endpoint: Endpoint
   images: ImageSource
+  isos?: IsoSource | undefined
   storage?: StorageSource | undefined
   log: Log
   root?: string | undefined
@@ -71,7 +73,7 @@ const RECONNECT_GUESTS_TIMEOUT_MS = 60_000
 const UNPROBED = { acceleration: undefined, canOffload: undefined, guestGroup: undefined }
 
 export function openHostContext(options: HostContextOptions): HostContext & { close(): Promise<void> } {
-  const { hostId, endpoint, images, storage = NO_STORAGE, log, root, connect = connectDirectly } = options
+  const { hostId, endpoint, images, isos, storage = NO_STORAGE, log, root, connect = connectDirectly } = options
   let downMs = stopwatch()
   let wasUp = false
   const reconnectListeners = new Set<() => void>()
@@ -109,6 +111,7 @@ export function openHostContext(options: HostContextOptions): HostContext & { cl
     hostId,
     host: traced,
     images,
+    isos,
     storage,
     log,
     root,

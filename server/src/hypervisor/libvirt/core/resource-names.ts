@@ -35,6 +35,8 @@ export const backupName = (vmId: string, backupId: string): string => `backup-${
 export const volumeName = ({ volumeId, generation }: { volumeId: string; generation: number }): string =>
   `volume-${checked(volumeId)}${generation === 0 ? '' : `-${generation}`}.qcow2`
 export const templateName = (templateId: string): string => `template-${checked(templateId)}.qcow2`
+/** Of an account. */
+export const isoName = (imageId: string): string => `iso-${checked(imageId)}.iso`
 
 /** A volume is complete while an empty volume of this name exists: it is created last and deleted first, so that an interrupted creation or
  *  removal leaves an incomplete volume. Disk and seed share one marker. */
@@ -50,8 +52,8 @@ export const storageIdOf = (name: string): string | undefined => /^storage-[a-z0
 export const restartName = (vmId: string, actionId: string): string => `restart-${checked(vmId)}-${checked(actionId)}`
 
 export interface VolumeName {
-  kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template' | 'volume' | 'marker' | 'unknown'
-  /** The id of the snapshot, backup, template or customer's volume; the VM's id for disks and seeds; the name itself for the others. */
+  kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template' | 'volume' | 'iso' | 'marker' | 'unknown'
+  /** The id of the snapshot, backup, template, ISO image or customer's volume; the VM's id for disks and seeds; the name itself for the others. */
   id: string
   vmId: string | null
   generation: number | null
@@ -68,10 +70,15 @@ export function readVolumeName(name: string): VolumeName {
   if (marked) return { kind: 'marker', id: name, vmId: marked, generation: null }
   const templateId = /^template-([a-z0-9]+)\.qcow2$/.exec(name)?.[1]
   if (templateId) return { kind: 'template', id: templateId, vmId: null, generation: null }
+  const imageId = isoIdOf(name)
+  if (imageId) return { kind: 'iso', id: imageId, vmId: null, generation: null }
   const [, volumeId, generation = 0] = /^volume-([a-z0-9]+)(?:-(\d+))?\.qcow2$/.exec(name) ?? []
   if (volumeId) return { kind: 'volume', id: volumeId, vmId: null, generation: Number(generation) }
   return { kind: 'unknown', id: name, vmId: null, generation: null }
 }
+
+/** Also of its path. */
+export const isoIdOf = (name: string): string | undefined => /(?:^|\/)iso-([a-z0-9]+)\.iso$/.exec(name)?.[1]
 
 /** Names become paths on the host: rejects ids that could escape the pool's folder, or be parsed as another name. */
 function checked(id: string): string {

@@ -1,7 +1,7 @@
 // Defines the domain of a VM: size, generation, interfaces.
 import { randomUUID } from 'node:crypto'
 import { ErrorCode, hasCode, Param, type Domain, type Volume } from '@berth/libvirt'
-import { DriverError, GIB, type ComputeSize, type CpuSet, type DiskLimits, type Machines, type MachineSpec } from '../../driver.ts'
+import { DriverError, GIB, isoOf, type ComputeSize, type CpuSet, type DiskLimits, type Machines, type MachineSpec } from '../../driver.ts'
 import { roomFor } from '../../room.ts'
 import { guestGroup } from '../host/guest-user-probe.ts'
 import { detectAcceleration } from '../host/kvm-probe.ts'
@@ -18,6 +18,7 @@ import { stopReaderDomain } from '../domain/reader-domain.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { connectImage, getPool } from '../storage/backends.ts'
 import { openVolume } from '../storage/customer-volumes.ts'
+import { ensureIso, requireIso } from '../storage/isos.ts'
 import { findVolume, findComplete, readDiskFile } from '../storage/volumes.ts'
 
 export const definitionMethods = (context: HostContext): Pick<Machines, 'ensureDefined' | 'ensureCpus'> => ({
@@ -144,6 +145,8 @@ export async function define(
   if (!seed) throw new DriverError('not_found', `Host ${context.hostId} has no seed of ${spec.vmId}, generation ${seedOf}`)
   const volumes = []
   for (const volume of spec.volumes) volumes.push({ id: volume.volumeId, source: await openVolume(context, volume, signal) })
+  const iso = isoOf(spec)
+  const isoPath = iso && (await ensureIso(context, iso, signal))
   const { xml } = domainXml(spec, {
     acceleration: await detectAcceleration(context, signal, spec.template.arch),
     room: roomOn(spec),
@@ -152,8 +155,11 @@ export async function define(
     ...(rescueDisk && { rescueDisk }),
     seedPath: seed.key,
     volumes,
+    ...(isoPath !== undefined && { isoPath }),
     guestGroup: await guestGroup(context, signal),
     remembered: { restartId, stop, startId: randomUUID() },
   })
-  return context.call(`define ${spec.vmId}`, signal, (host) => host.domains.define({ xml }))
+  const domain = await context.call(`define ${spec.vmId}`, signal, (host) => host.domains.define({ xml }))
+  if (iso) await requireIso(context, iso, signal)
+  return domain
 }

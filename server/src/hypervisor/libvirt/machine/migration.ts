@@ -8,6 +8,7 @@ import { DomainState, ErrorCode, hasCode, JobOperation, JobType, Param, type Dom
 import {
   DriverError,
   isDriverError,
+  isoOf,
   type DiskShape,
   type MachineSpec,
   type MigrationRequest,
@@ -30,6 +31,7 @@ import { diskImage } from '../../rbd/names.ts'
 import { connectImage, getPool } from '../storage/backends.ts'
 import { openVolume } from '../storage/customer-volumes.ts'
 import { ensureDisk, layOnTemplate, removeDisk, writeSeed } from '../storage/disks.ts'
+import { ensureIso } from '../storage/isos.ts'
 import { capacityOf } from '../storage/resize.ts'
 import { COPY_MS, createVolume, findVolume, markComplete } from '../storage/volumes.ts'
 import { moveCpus } from '../xml/cpu-xml.ts'
@@ -76,6 +78,8 @@ async function describeDisk(context: HostContext, vmId: string, signal: AbortSig
 /** It becomes complete when the machine has arrived. */
 async function makeReceiver(context: HostContext, spec: MachineSpec, disk: DiskShape | null, signal: AbortSignal): Promise<void> {
   for (const volume of spec.volumes) await openVolume(context, volume, signal)
+  const iso = isoOf(spec)
+  if (iso) await ensureIso(context, iso, signal)
   if (!disk) {
     await ensureDisk(context, spec, { from: 'template' }, signal)
     await connectImage(context, await getPool(context, spec.storageId!), diskImage(spec), signal)

@@ -5,6 +5,7 @@ import { eachDomain } from '../domain/lookup.ts'
 import { undefinedIfNotFound } from '../core/errors.ts'
 import { cpuSetOf } from '../xml/cpu-xml.ts'
 import { diskLimitsOf, volumesOf } from '../xml/domain-xml.ts'
+import { isoIdIn } from '../xml/drive-xml.ts'
 import { interfacesOf, macOf } from '../xml/interface-xml.ts'
 import { roomOf, sizeOf } from '../xml/size-xml.ts'
 import { findMachine } from '../domain/lookup.ts'
@@ -62,6 +63,7 @@ function toMachine({ domain, xml, metadata, state, reason }: Seen): Machine {
     agentConnected: xml.all('devices/channel/target').some(({ attributes: { name, state: now } }) => name === AGENT && now === 'connected'),
     nics: interfacesOf(xml).map((nic) => ({ mac: macOf(nic) })),
     volumes: volumesOf(xml).map(({ id }) => id),
+    isoId: isoIdIn(xml),
   }
 }
 

@@ -40,21 +40,47 @@ export async function ensureTemplate(context: HostContext, template: TemplateRef
   return { path: volume.key, capacityBytes: Number(xml.find('capacity')?.text) }
 }
 
-async function uploadTemplate(context: HostContext, template: TemplateRef, signal: AbortSignal): Promise<Volume> {
-  const name = templateName(template.id)
+const uploadTemplate = (context: HostContext, template: TemplateRef, signal: AbortSignal): Promise<Volume> =>
+  uploadShared(
+    context,
+    templateName(template.id),
+    async () => {
+      const image = await openImage(context, template)
+      return { ...image, capacityBytes: image.virtualBytes }
+    },
+    signal,
+  )
+
+/** A file of this machine, for all guests of the host to read. */
+interface SharedFile {
+  path: string
+  format: 'qcow2' | 'raw'
+  /** What guests see of it. */
+  capacityBytes: number
+  fileBytes: number
+  checksum: string
+}
+
+export async function uploadShared(
+  context: HostContext,
+  name: string,
+  open: () => Promise<SharedFile>,
+  signal: AbortSignal,
+): Promise<Volume> {
   for (;;) {
     const uploaded = await awaitConcurrentUpload(context, name, signal)
     if (uploaded) return uploaded
-    const image = await openImage(context, template)
-    const volume = await tryCreate(context, { name, format: 'qcow2', capacityBytes: image.virtualBytes, isShared: true }, signal)
-    if (volume) return fill(context, volume, image, signal)
+    const file = await open()
+    const { format, capacityBytes } = file
+    const volume = await tryCreate(context, { name, format, capacityBytes, isShared: true }, signal)
+    if (volume) return fill(context, volume, file, signal)
   }
 }
 
-async function fill(context: HostContext, volume: Volume, image: Image, signal: AbortSignal): Promise<Volume> {
-  context.log.info({ hostId: context.hostId, volume: volume.name, bytes: image.fileBytes }, 'template upload to host started')
-  await upload(context, volume, createReadStream(image.path), signal)
-  await requireChecksum(context, volume, image, signal)
+async function fill(context: HostContext, volume: Volume, file: SharedFile, signal: AbortSignal): Promise<Volume> {
+  context.log.info({ hostId: context.hostId, volume: volume.name, bytes: file.fileBytes }, 'upload to host started')
+  await upload(context, volume, createReadStream(file.path), signal)
+  await requireChecksum(context, volume, file, signal)
   await markComplete(context, volume.name, signal)
   return volume
 }
@@ -88,12 +114,12 @@ async function awaitConcurrentUpload(context: HostContext, name: string, signal:
 }
 
 /** Downloads the volume again and compares its checksum, so that a damaged upload is found before a guest boots from it. */
-async function requireChecksum({ call, hostId }: HostContext, volume: Volume, image: Image, signal: AbortSignal): Promise<void> {
+async function requireChecksum({ call, hostId }: HostContext, volume: Volume, file: SharedFile, signal: AbortSignal): Promise<void> {
   const hash = createHash('sha256')
   await call(`check ${volume.name}`, signal, async (host) => pipeline(await host.volumes.download({ volume }), hash, { signal }))
   const checksum = `sha256:${hash.digest('hex')}`
-  if (checksum !== image.checksum)
-    throw new DriverError('transient', `${volume.name} on host ${hostId} has checksum ${checksum} instead of ${image.checksum}`)
+  if (checksum !== file.checksum)
+    throw new DriverError('transient', `${volume.name} on host ${hostId} has checksum ${checksum} instead of ${file.checksum}`)
 }
 
 /** Removal clears the marker, then re-checks for dependents; creation of a disk re-checks the marker. Either side detects the race. */

@@ -13,6 +13,7 @@ import {
 } from '../../driver.ts'
 import { seclabelXml } from '../core/guest-user.ts'
 import { pinXml } from './cpu-xml.ts'
+import { driveControllerXml, driveXml } from './drive-xml.ts'
 import { domainName } from '../core/resource-names.ts'
 import { element, type Element, type Xml } from '../core/xml.ts'
 import { type Metadata, metadataXml } from './domain-metadata.ts'
@@ -31,6 +32,8 @@ export interface DomainOptions {
   /** Of the system that it starts. */
   seedPath: string
   volumes: AttachedVolume[]
+  /** Path of the ISO image that is in its drive. */
+  isoPath?: string
   /** Of all QEMUs; null where the host cannot start each as its own user. */
   guestGroup: number | null
   remembered: Pick<Metadata, 'restartId' | 'stop' | 'startId'>
@@ -83,12 +86,16 @@ export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
     element(
       'devices',
       {},
-      options.rescueDisk ? rescuedDiskXml(options.disk, spec.diskLimits) : diskXml(options.disk, spec.diskLimits),
+      options.rescueDisk
+        ? rescuedDiskXml(options.disk, spec.diskLimits)
+        : diskXml(options.disk, spec.diskLimits, options.isoPath === undefined ? 1 : 2),
       options.rescueDisk && rescueDiskXml(options.rescueDisk, spec.diskLimits),
       seedXml(options.seedPath),
+      options.isoPath !== undefined && driveXml(options.isoPath, arch),
+      options.isoPath !== undefined && driveControllerXml(arch),
       options.volumes.map((volume, index) => volumeDiskXml(volume, volumeTargets[index]!, spec.diskLimits)),
       spec.nics.map((nic) => interfaceXml(nic, options.canOffload)),
-      platformXml(arch, options.rescueDisk ? SLOTS + 1 : SLOTS),
+      platformXml(arch, options.rescueDisk || options.isoPath !== undefined ? SLOTS + 1 : SLOTS),
       tpm && tpmXml(arch),
     ),
   )
@@ -160,8 +167,8 @@ const emulatedCpu = (arch: Arch, nodes: Xml | false): Xml =>
  *  guest, it would make its filesystem read-only. Other errors are the guest's to handle. */
 const ON_ERROR = { error_policy: 'enospace', rerror_policy: 'report' }
 
-export const diskXml = (disk: DiskFile | RbdDisk, limits: DiskLimits = UNLIMITED): Xml =>
-  virtioDiskXml(disk, 'vda', limitsXml(limits), element('boot', { order: 1 }))
+export const diskXml = (disk: DiskFile | RbdDisk, limits: DiskLimits = UNLIMITED, order = 1): Xml =>
+  virtioDiskXml(disk, 'vda', limitsXml(limits), element('boot', { order }))
 
 /** Nothing starts from it. */
 const rescuedDiskXml = (disk: DiskFile | RbdDisk, limits: DiskLimits): Xml =>
