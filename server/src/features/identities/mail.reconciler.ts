@@ -59,7 +59,7 @@ const TEXTS: Record<Mail['kind'], (mail: Mail, url: string) => { subject: string
     subject: `${mail.provider_title} signs you in no more`,
     paragraphs: [
       `Somebody, hopefully you, unlinked the account of ${mail.provider_title} from yours${as(mail)}.`,
-      `If it was not you, change your password under Security in the settings: ${url}`,
+      `If it was not you, change your password under Security in the settings, and unlink there what else signs in and is not yours: ${url}`,
     ],
   }),
   REMOVED: (mail, url) => ({

@@ -126,7 +126,7 @@ export async function redeem(deps: ClientDeps, row: ProviderRow, attempt: Attemp
     const claims = tokens.claims()!
     const isTold = claims.email !== undefined || !config.serverMetadata().userinfo_endpoint
     const more = isTold ? {} : await client.fetchUserInfo(config, tokens.access_token, claims.sub)
-    return toClaims({ ...more, ...claims })
+    return toClaims(claims, more)
   } catch (error) {
     const [failure] = failures
     const fields = { ...describe(failure ?? error), provider: row.name }
@@ -161,9 +161,11 @@ const isOfOurClient = (client: Awaited<ReturnType<typeof library>>, error: unkno
 
 export const identityRefused = (message: string): ApiError => apiError('identity_refused', message)
 
-/** All of it is text of others. */
-function toClaims(claims: IDToken & Record<string, unknown>): Claims {
-  const { sub, email, email_verified, name, preferred_username, amr, acr, auth_time, iat } = claims
+/** All of it is text of others. How they proved themselves is believed of the signed token alone: what `more` tells, people may be able to edit there. */
+function toClaims(claims: IDToken & Record<string, unknown>, more: Record<string, unknown>): Claims {
+  const { sub, amr, acr, auth_time, iat } = claims
+  const { email, email_verified } = claims['email'] === undefined ? more : claims
+  const { name, preferred_username } = { ...more, ...claims }
   if (!isShort(sub, 255)) throw new Error('the subject of the ID token is not one')
   const address = isShort(email, 254) && isEmailAddress(email) ? email : null
   const shownName = isShort(name, 100) ? name : ''
@@ -174,7 +176,7 @@ function toClaims(claims: IDToken & Record<string, unknown>): Claims {
     name: shownName,
     label: address ?? (isShort(preferred_username, 254) ? preferred_username : shownName),
     saysTwoFactors: (Array.isArray(amr) && amr.includes('mfa')) || (typeof acr === 'string' && TWO_FACTORS.includes(acr)),
-    ageSeconds: typeof auth_time === 'number' ? Math.max(0, iat - auth_time) : null,
+    ageSeconds: typeof auth_time === 'number' ? Math.max(0, Math.ceil(iat - auth_time)) : null,
   }
 }
 

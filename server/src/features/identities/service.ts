@@ -158,9 +158,11 @@ export async function useIdentity(tx: Tx, now: Date, id: string, label?: string)
   return identity
 }
 
-/** Before a person is locked: who removes a provider locks it first, and then its people. */
-export async function holdProvider(tx: Tx, { provider }: Returned): Promise<void> {
-  if (!(await sql.holdProvider(tx, provider.id))) throw notFound('Identity provider')
+/** Before a person is locked: who changes or removes a provider locks it first, and then its people. It may have changed while it was asked. */
+export async function holdProvider(tx: Tx, returned: Returned): Promise<Returned> {
+  const provider = await sql.holdProvider(tx, returned.provider.id)
+  if (!provider) throw notFound('Identity provider')
+  return { ...returned, hasSecondFactor: provider.is_second_factor || returned.claims.saysTwoFactors }
 }
 
 interface NewIdentity {

@@ -34,7 +34,7 @@ export const getProvider = (db: Queries, id: string) =>
 
 /** It is not removed before the transaction ends. */
 export const holdProvider = (tx: Tx, id: string) =>
-  tx.maybe<{ id: string }>(sql`select id from identity_providers where id = ${id} for key share`)
+  tx.maybe<Pick<ProviderRow, 'is_second_factor'>>(sql`select is_second_factor from identity_providers where id = ${id} for key share`)
 
 export const lockProvider = (tx: Tx, name: string) =>
   tx.maybe<ProviderRow>(sql`select ${allColumns('identity_providers')} from identity_providers where name = ${name} for update`)

@@ -39,6 +39,7 @@ export const identityRoutes =
         errorCodes: ['not_found'],
       },
       async (tx, { principal, body, request }) => {
+        await own.limitLinks(counters, principal)
         const { url, browserSecret } = await own.beginLink(tx, deps, principal, body.provider, baseOf(request, publicUrl))
         request.newFlowCookie = browserSecret
         return { url }

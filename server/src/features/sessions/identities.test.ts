@@ -271,3 +271,12 @@ describe('reauthentication by an identity provider', () => {
     expect((await prove(browser, login, codeOf(secret, app.clock.now()))).status).toBe(200)
   })
 })
+
+test('ten accounts are begun to be linked an hour, so that nobody fills the queue of mails', async () => {
+  const browser = await givenBrowser(app)
+  const begin = () => browser.post('/identities/begin', { provider: 'real' })
+  for (let i = 0; i < 10; i++) expect((await begin()).status).toBe(201)
+  const eleventh = await begin()
+  expect(refusal(eleventh)).toEqual([429, 'rate_limited'])
+  expect(Number(eleventh.headers['retry-after'])).toBeGreaterThan(0)
+})

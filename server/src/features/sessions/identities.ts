@@ -1,7 +1,9 @@
 // Identities of a signed-in user. A flow belongs to the session that began it: what comes back in another, of whomever, links nothing.
 import type { Principal } from '../../http/api/principal.ts'
+import { parseDurationMs } from '../../kernel/clock.ts'
 import type { Tx } from '../../kernel/database/db.ts'
-import { notFound } from '../../kernel/errors.ts'
+import type { Counters } from '../../kernel/database/window-counters.ts'
+import { ApiError, notFound } from '../../kernel/errors.ts'
 import type { Deps } from '../deps.ts'
 import type { Identities, Identity, ReturnFromProvider } from '../identities/schema.ts'
 import * as identities from '../identities/service.ts'
@@ -10,6 +12,8 @@ import type { BeginReauthentication } from './schema.ts'
 import { signedIn } from './service.ts'
 import { rotateSession } from './session-lifecycle.ts'
 import * as sql from './sql.ts'
+
+const LINKS_PER_HOUR = 10
 
 export async function listIdentities({ db }: Deps, { actorId }: Principal): Promise<Identities> {
   const linked = await identities.listIdentities(db, actorId)
@@ -29,6 +33,19 @@ const purposeOf = (principal: Principal, kind: Kind): identities.Purpose => ({
   userId: principal.actorId,
   sessionId: signedIn(principal).sessionId,
 })
+
+/** Each sends a mail, and mails of all wait in one queue. */
+export async function limitLinks(counters: Counters, { actorId }: Principal): Promise<void> {
+  const { count, resetMs } = await counters.add(`identity-links:${actorId}`, 1, parseDurationMs('1h'))
+  if (count <= LINKS_PER_HOUR) return
+  const seconds = Math.max(1, Math.ceil(resetMs / 1000))
+  throw new ApiError(
+    'rate_limited',
+    `Rate limit exceeded: ${LINKS_PER_HOUR} accounts are linked an hour at most. Try again later`,
+    [],
+    seconds,
+  )
+}
 
 export const beginLink = (tx: Tx, deps: Deps, principal: Principal, provider: string, base: string): Promise<identities.Begun> =>
   identities.beginFlow(tx, deps, { provider, base, purpose: purposeOf(principal, 'LINK') })

@@ -218,6 +218,24 @@ describe('when all is right', () => {
     expect([status, (await sessionOf(body.data.user.id as string)).second]).toEqual([201, second])
   })
 
+  test('userinfo, which nobody signs, says who they are and not how they proved it', async () => {
+    lies.claims = { email: undefined, sub: 'told', iat: seconds(0) }
+    await app.db.run(sql`
+      update identity_providers set metadata = metadata || ${JSON.stringify({ userinfo_endpoint: `${crooked.issuer}/userinfo` })}::jsonb`)
+    const told = { ...PERSON, sub: 'told', email: 'told@id.example', acr: 'https://refeds.org/profile/mfa', auth_time: seconds(0) }
+    lies.answers['/userinfo'] = (response) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(told))
+    const { status, body } = await come()
+    await app.db.run(sql`update identity_providers set metadata = metadata - 'userinfo_endpoint'`)
+    const { age, second } = await sessionOf(body.data.user.id as string)
+    expect([status, body.data.user.email, age > 1e9, second]).toEqual([201, 'told@id.example', true, false])
+  })
+
+  test('a fraction of a second in auth_time is one', async () => {
+    lies.claims = { ...PERSON, sub: 'fraction', email: 'fraction@id.example', auth_time: seconds(100) + 0.5, iat: seconds(0) }
+    const { status, body } = await come()
+    expect([status, Math.round((await sessionOf(body.data.user.id as string)).age)]).toEqual([201, 100])
+  })
+
   test('names that would mislead are left out', async () => {
     lies.claims = { ...PERSON, sub: 'odd', email: 'odd@id.example', name: 'a\u202eb' }
     expect((await come()).body.data.user.name).toBe('')

@@ -44,8 +44,11 @@ export class ProviderSignInService {
     if (!identity) return { ...(await this.#welcome(named, returned, invitation)), isNew: true }
     const person = await users.findUser(db, identity.user_id)
     if (person?.totp_enabled_at && !hasSecondFactor) return { awaitsCode: await identities.awaitCode(this.#deps, returned, identity) }
-    const origin = originOf(this.#deps, returned, identity.id)
-    return { ...(await db.tx((tx) => this.#enter(tx, named, identity, origin, claims.label))), isNew: false }
+    const enter = async (tx: Tx): Promise<SignInResult> => {
+      const origin = originOf(this.#deps, await identities.holdProvider(tx, returned), identity.id)
+      return this.#enter(tx, named, identity, origin, claims.label)
+    }
+    return { ...(await db.tx(enter)), isNew: false }
   }
 
   /** Locks the person first, as unlinking does. */
@@ -110,7 +113,7 @@ export class ProviderSignInService {
     await limitSignUps(this.#counters, visitor.ip)
     return db.tx(async (tx) => {
       const now = clock.now()
-      await identities.holdProvider(tx, returned)
+      const held = await identities.holdProvider(tx, returned)
       const user = { name, passwordHash: null }
       const register = (invited: string) => users.register(tx, now, { ...user, email: invited })
       const person =
@@ -118,7 +121,7 @@ export class ProviderSignInService {
           ? await users.signUp(tx, now, { ...user, email })
           : (await useInvitation(tx, now, invitation, { isSignUpOpen: false, provenEmail: email, register })).user
       const identity = await identities.insertIdentity(tx, now, { returned, userId: person.id })
-      return this.#desk.arrive(tx, visitor, person, 201, originOf(this.#deps, returned, identity.id))
+      return this.#desk.arrive(tx, visitor, person, 201, originOf(this.#deps, held, identity.id))
     })
   }
 }
