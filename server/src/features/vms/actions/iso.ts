@@ -9,8 +9,8 @@ import type { ActionStarted } from '../../actions/schema.ts'
 import { type Deps, workflow } from '../../deps.ts'
 import { isHostLost } from '../../hosts/service.ts'
 import { recordVmEvent } from '../model/events.ts'
-import { requireIsoPlace, startAction } from '../model/guards.ts'
-import { getIso, holdIsoImage, markIsoAttached, releaseIso, reserveIso, toIsoRef } from '../model/iso.ts'
+import { requireIsoPlace, requireNothingUndone, startAction } from '../model/guards.ts'
+import { findIso, getIso, holdIsoImage, markIsoAttached, releaseIso, reserveIso, toIsoRef } from '../model/iso.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import * as sql from '../model/sql.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
@@ -46,6 +46,7 @@ export const attachIso = (
     label: 'ATTACH_ISO',
     find: () => holdIsoImage(tx, who.accountId, imageId),
     act: async (vm, start, image) => {
+      await requireNothingUndone(tx, vm)
       await requireIsoPlace(tx, who.accountId)
       await reserveIso(tx, vm, image)
       return start(attachIsoWorkflow, { vmId, imageId, name: image.name, restarts: restart && vm.status === 'RUNNING' })
@@ -57,7 +58,8 @@ export const detachIso = (tx: Tx, deps: Deps, who: Principal, vmId: string): Pro
   startAction(tx, deps, who, vmId, {
     verb: 'detachIso',
     label: 'DETACH_ISO',
-    act: async (_, start) => {
+    act: async (vm, start) => {
+      await requireNothingUndone(tx, vm)
       const { image_id: imageId, name } = await getIso(tx, vmId)
       return start(detachIsoWorkflow, { vmId, imageId, name })
     },
@@ -74,8 +76,8 @@ const toldOf = ({ imageId, name }: Input) => ({ iso: { imageId, name } })
 
 const isRestarted = ({ restarts }: AttachInput): boolean => restarts
 
-/** Until it is attached, whatever starts the machine starts it without. */
-export const attachIsoWorkflow = workflow<AttachInput>('vm.attach_iso', { deadline: '2h' })
+/** Until it is attached, whatever starts the machine starts it without. The file may be large, and others of its host wait for it. */
+export const attachIsoWorkflow = workflow<AttachInput>('vm.attach_iso', { deadline: '2h', queue: 'copies' })
   .step('file', {
     timeout: '1h',
     run: async (context) => (await steps.vmAndDriver(context)).driver.ensureIso(await isoOf(context), context.signal),
@@ -131,8 +133,8 @@ export const detachIsoWorkflow = workflow<Input>('vm.detach_iso', { deadline: '1
       return 'ejected'
     },
     undo: async (context) => {
-      const { active, ...iso } = await getIso(context.deps.db, context.input.vmId)
-      if (active) await changeMedium(context, toIsoRef(iso))
+      const iso = await findIso(context.deps.db, context.input.vmId) // gone where its host was lost meanwhile
+      if (iso?.active) await changeMedium(context, toIsoRef(iso))
     },
   })
   .onSuccess(async (tx, { deps, input, results, runId, now }) => {
