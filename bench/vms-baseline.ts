@@ -42,6 +42,8 @@ const GET = {
         from vm_user_data u where u.vm_id = v.id and u.sealed is not null order by u.generation desc limit 1) as initialization,
       (select json_build_object('since', e.started_at, 'endsAt', e.ends_at, 'user', o.default_user)
         from vm_rescues e join os_templates o on o.id = e.template_id where e.vm_id = v.id and e.started_at is not null) as rescue,
+      (select json_build_object('imageId', c.image_id, 'name', m.name, 'since', c.attached_at, 'active', c.active)
+        from vm_isos c join images m on m.id = c.image_id where c.vm_id = v.id and c.attached_at is not null) as iso,
       (select value from catalog_values where name = 'price.copies_gib') as copies_price
     from vms v ${joins}
       left join bandwidth_baselines b on b.vm_id = v.id and b.mac = v.mac
@@ -65,6 +67,7 @@ const ALLOWED = [
   'console',
   'shelve',
   'rescue',
+  'attachIso',
 ]
 
 const money = (cents: unknown): string => (Number(cents) / 100).toFixed(2)
@@ -119,6 +122,7 @@ const full = (row: Record<string, unknown>) => ({
   statusReason: row['status_reason'],
   initialization: row['initialization'],
   rescue: row['rescue'],
+  iso: row['iso'],
 })
 
 async function answer(path: string, accountId: string): Promise<object> {

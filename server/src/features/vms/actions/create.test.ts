@@ -99,7 +99,17 @@ describe('POST /vms', async () => {
       'updatedAt',
     ]
     expect(Object.keys(vm).sort()).toEqual(
-      [...listFields, ...fullFields, 'currentAction', 'allowedActions', 'readiness', 'statusReason', 'initialization', 'rescue'].sort(),
+      [
+        ...listFields,
+        ...fullFields,
+        'currentAction',
+        'allowedActions',
+        'readiness',
+        'statusReason',
+        'initialization',
+        'rescue',
+        'iso',
+      ].sort(),
     )
     const { body } = await customer.get('/vms')
     expect(body.pagination).toEqual({ page: 1, limit: 20, total: 1, totalPages: 1 })
