@@ -113,19 +113,26 @@ const ORDER = [
 const MEANS = ORDER.flatMap((each, index) => (each ? [{ name: each[0], samples: each[1], index }] : []))
 const SAMPLES = ['rate_samples', 'ram_samples', 'cpu_steal_samples', 'disk_request_samples', 'disk_wait_samples'] as const
 
+const valueOf = ({ points, waits }: Minute, slot: number, i: number): number =>
+  i < POINT ? points[slot * POINT + i]! : waits ? waits[slot * WAIT + i - POINT]! : NaN
+
 /** Averages and maxima of a slot over minutes; null where it is in none. */
 export function summarise(minutes: Minute[], slot: number): Summary | null {
-  const valueOf = ({ points, waits }: Minute, i: number): number =>
-    i < POINT ? points[slot * POINT + i]! : (waits?.[slot * WAIT + i - POINT] ?? NaN)
-  const there = minutes.filter((minute) => valueOf(minute, TOTAL) >= 0)
+  const there = minutes.filter((minute) => valueOf(minute, slot, TOTAL) >= 0)
   if (there.length === 0) return null
-  const known = (i: number): number[] => there.map((minute) => valueOf(minute, i)).filter((value) => value >= 0)
-  const summary = { ram_mib: Math.max(...known(TOTAL)) } as Summary
+  const summary = { ram_mib: there.reduce((most, minute) => Math.max(most, valueOf(minute, slot, TOTAL)), 0) } as Summary
   for (const { name, samples, index } of MEANS) {
-    const values = known(index)
-    summary[samples] = values.length // the same for all that are known together
-    summary[name] = values.length === 0 ? null : values.reduce((total, value) => total + value, 0) / values.length
-    summary[`${name}_max`] = values.length === 0 ? null : Math.max(...values)
+    let [count, sum, most] = [0, 0, 0]
+    for (const minute of there) {
+      const value = valueOf(minute, slot, index)
+      if (!(value >= 0)) continue
+      count++
+      sum += value
+      if (value > most) most = value
+    }
+    summary[samples] = count // the same for all that are known together
+    summary[name] = count === 0 ? null : sum / count
+    summary[`${name}_max`] = count === 0 ? null : most
   }
   return summary
 }
