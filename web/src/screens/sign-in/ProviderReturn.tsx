@@ -1,5 +1,4 @@
 // Where identity providers send the browser back to.
-import { TextInput } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { chooseAccount } from '../../api/account.ts'
 import { completeErrand, findReturn, type Errand } from '../../api/identities.ts'
@@ -11,6 +10,7 @@ import { Loading } from '../../ui/AsyncState.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Redirect } from '../../ui/Redirect.tsx'
 import { signInMessages as w } from '../../messages/sign-in.ts'
+import { CodeField } from './fields.tsx'
 import { AuthLayout } from './AuthLayout.tsx'
 
 type Result = SignInResult & Partial<Session>
@@ -58,15 +58,7 @@ function GiveCode({ errand }: { errand: Errand }) {
   return (
     <AuthLayout title={w.signIn} about={w.codeAfterProvider} below={<TextLink to="/sign-in">{w.back}</TextLink>}>
       <Form onSubmit={() => give.mutate()} busy={give.isPending} error={give.error} submit={w.signIn} wide>
-        <TextInput
-          label={w.code}
-          description={w.codeHint}
-          autoComplete="one-time-code"
-          value={totp}
-          onChange={(event) => setTotp(event.currentTarget.value.trim())}
-          spellCheck={false}
-          autoFocus
-        />
+        <CodeField value={totp} onChange={setTotp} />
       </Form>
     </AuthLayout>
   )

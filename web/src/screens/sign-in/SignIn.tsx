@@ -1,4 +1,4 @@
-import { Alert, PasswordInput, TextInput } from '@mantine/core'
+import { Alert, PasswordInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -9,7 +9,7 @@ import { Form } from '../../ui/Form.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Redirect } from '../../ui/Redirect.tsx'
 import { signInMessages as w } from '../../messages/sign-in.ts'
-import { EmailField } from './fields.tsx'
+import { CodeField, EmailField } from './fields.tsx'
 import { AuthLayout } from './AuthLayout.tsx'
 import { ProviderButtons } from './ProviderButtons.tsx'
 
@@ -51,17 +51,7 @@ export default function SignIn() {
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}
         />
-        {totp !== null && (
-          <TextInput
-            label={w.code}
-            description={w.codeHint}
-            autoComplete="one-time-code"
-            value={totp}
-            onChange={(event) => setTotp(event.currentTarget.value.trim())}
-            spellCheck={false}
-            autoFocus
-          />
-        )}
+        {totp !== null && <CodeField value={totp} onChange={setTotp} />}
         <TextLink to="/forgot-password">{w.forgot}</TextLink>
       </Form>
       <ProviderButtons next={next} />

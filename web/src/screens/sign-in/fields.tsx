@@ -36,6 +36,19 @@ export const NewPasswordField = ({ value, onChange, failure, ...more }: Field & 
   />
 )
 
+/** The second factor. */
+export const CodeField = ({ value, onChange }: Field) => (
+  <TextInput
+    label={w.code}
+    description={w.codeHint}
+    autoComplete="one-time-code"
+    value={value}
+    onChange={(event) => onChange(event.currentTarget.value.trim())}
+    spellCheck={false}
+    autoFocus
+  />
+)
+
 /** Drops the cached anonymous session and opens the home screen. */
 export function useAfterSignIn(): () => Promise<void> {
   const client = useQueryClient()
