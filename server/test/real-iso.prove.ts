@@ -8,7 +8,8 @@ import { sql } from '../src/kernel/database/db.ts'
 import { bootableIso, STARTED_FROM_ISO } from './bootable-iso.ts'
 import { connectTo } from './console-client.ts'
 import { eventually } from './processes.ts'
-import { missingForRealHost, realProduct, TIMEOUT_MS, type RealProduct } from './real-product.ts'
+import { KILLS, sshGuests } from './ssh-guests.ts'
+import { missingForRealHost, realProduct, TIMEOUT_MS } from './real-product.ts'
 import { receiver } from './receiver.ts'
 
 interface Seen {
@@ -18,33 +19,12 @@ interface Seen {
   iso: { imageId: string; name: string; active: boolean } | null
 }
 
-const KILLS: Record<string, (product: RealProduct) => Promise<unknown>> = {
-  worker: async (product) => {
-    await product.processes.worker.kill('SIGKILL')
-    product.processes.worker = await product.start('worker')
-  },
-  libvirtd: async ({ sandbox }) => {
-    await sandbox.signalDaemon('KILL')
-    await sandbox.startDaemon()
-  },
-}
-
 const missing = () => missingForRealHost() ?? (nativeArch() === 'x86_64' ? undefined : 'a PC, whose BIOS runs the program on the image')
 
 describeIf(missing())('an ISO image in the drive of a real guest', { timeout: 12 * TIMEOUT_MS }, async () => {
   const product = await realProduct(undefined, { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' })
-  const { customer, ssh, db, sandbox, broken, ended } = product
-  const { data: key } = await customer.send('POST', '/ssh-keys', { name: 'mine', publicKey: ssh.publicKey })
-  const create = async (hostname: string) => {
-    const order = { ...(await customer.tiny()), planId: await customer.plan('nano'), hostname, sshKeyIds: [key.id] }
-    const vmId = await customer.order('POST', '/vms', order)
-    return { vmId, address: (await vm(vmId)).ipAddress }
-  }
-  const vm = (vmId: string) => customer.get<Seen>(`/vms/${vmId}`)
-  const shell = async (address: string, command: string) => {
-    await ssh.forget()
-    return ssh.reached(address, command, TIMEOUT_MS)
-  }
+  const { customer, db, sandbox, broken, ended } = product
+  const { vm, create, shell } = await sshGuests<Seen>(product)
   const FILL = 'dd if=/dev/urandom of=/root/data bs=64k count=16 2> /dev/null; sync; sha256sum < /root/data'
   /** On its console, from now on. */
   const seen = async (vmId: string, text: string) => {

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { eventually } from './processes.ts'
-import { missingForRealHost, realProduct, TIMEOUT_MS, type RealProduct } from './real-product.ts'
+import { KILLS, sshGuests } from './ssh-guests.ts'
+import { missingForRealHost, realProduct, TIMEOUT_MS } from './real-product.ts'
 
 interface Seen {
   status: string
@@ -16,32 +17,10 @@ interface Seen {
 /** Of the image: of its partitions the second is the root. */
 const OWN = '/dev/vdb2'
 
-const KILLS: Record<string, (product: RealProduct) => Promise<unknown>> = {
-  worker: async (product) => {
-    await product.processes.worker.kill('SIGKILL')
-    product.processes.worker = await product.start('worker')
-  },
-  libvirtd: async ({ sandbox }) => {
-    await sandbox.signalDaemon('KILL')
-    await sandbox.startDaemon()
-  },
-}
-
 describeIf(missingForRealHost())('a rescue of a real guest', { timeout: 12 * TIMEOUT_MS }, async () => {
   const product = await realProduct()
-  const { customer, ssh, db, sandbox, broken, ended } = product
-  const { data: key } = await customer.send('POST', '/ssh-keys', { name: 'mine', publicKey: ssh.publicKey })
-  const create = async (hostname: string) => {
-    const order = { ...(await customer.tiny()), planId: await customer.plan('nano'), hostname, sshKeyIds: [key.id] }
-    const vmId = await customer.order('POST', '/vms', order)
-    return { vmId, address: (await vm(vmId)).ipAddress }
-  }
-  const vm = (vmId: string) => customer.get<Seen>(`/vms/${vmId}`)
-  /** With whatever host key it has now. */
-  const shell = async (address: string, command: string) => {
-    await ssh.forget()
-    return ssh.reached(address, command, TIMEOUT_MS)
-  }
+  const { customer, db, sandbox, broken, ended } = product
+  const { vm, create, shell } = await sshGuests<Seen>(product)
   const filesOf = async (vmId: string) => {
     const files = await sandbox.virsh('vol-list', 'berth')
     const named = files.matchAll(new RegExp(`^ *((?:vm|seed)-${vmId}-\\S+)`, 'gm'))

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { comesBack, goesAway } from '../../../../test/away-host.ts'
 import { testApp } from '../../../../test/harness.ts'
 import { controlOf, givenHost, placeOn } from '../../../../test/hosts.ts'
 import { givenIso } from '../../../../test/iso-image.ts'
@@ -10,7 +11,6 @@ import { sweepOrphanVolumes } from '../../backups/orphan-volumes.reconciler.ts'
 import { getHost } from '../../hosts/service.ts'
 import { evictImages, purgeImages } from '../../images/purge.reconciler.ts'
 import { declareDestroyed, startRecoveries } from '../../recovery/service.ts'
-import { reconcileStaleMachines } from '../reconcilers/stale-machines.reconciler.ts'
 import { syncPowerStates } from '../reconcilers/power-sync.reconciler.ts'
 import { startMigration } from '../service.ts'
 
@@ -336,16 +336,10 @@ describe.each(['LOCAL', 'REPLICATED'] as const)('PUT and DELETE /vms/{id}/iso, o
     const host = await givenHost(app, `away-${storage.toLowerCase()}`)
     const [id, imageId] = [await given(host.id), await iso()]
     await attach(id, imageId, { restart: true })
-    await controlOf(app, host.id).faults.loseHost()
-    await app.db.run(sql`update hosts set unreachable_since = ${new Date(app.clock.now().getTime() - 3_600_000)} where id = ${host.id}`)
+    await goesAway(app, host.id)
     expect((await detach(id)).status).toBe(202)
     expect(await vm(id)).toMatchObject({ iso: null, currentAction: null })
-    await controlOf(app, host.id).faults.returnHost()
-    await app.db.run(sql`update hosts set unreachable_since = null where id = ${host.id}`)
-    app.clock.advance('1h')
-    await reconcileStaleMachines.runOnce(app.deps)
-    await app.settle({ subjectId: id })
-    await reconcileStaleMachines.runOnce(app.deps)
+    await comesBack(app, host.id, id)
     expect(await isoIn(id, host.id)).toBeNull()
     expect(await app.db.many(sql`select from stale_machines where vm_id = ${id}`)).toEqual([])
     expect((await customer.delete(`/images/${imageId}`)).status).toBe(200)
@@ -366,8 +360,7 @@ test('an ISO image stays behind with a host that is lost, when the VM is restore
   await app.settle({ subjectId: id })
   const imageId = await givenIso(app, customer)
   await attach(id, imageId, { restart: true })
-  await controlOf(app, host.id).faults.loseHost()
-  await app.db.run(sql`update hosts set unreachable_since = ${new Date(app.clock.now().getTime() - 3_600_000)} where id = ${host.id}`)
+  await goesAway(app, host.id)
   await declareDestroyed(app.deps, await getHost(app.db, host.id))
   await app.settle()
   await startRecoveries(app.deps, host.id, undefined)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { comesBack, goesAway } from '../../../../test/away-host.ts'
 import { testApp } from '../../../../test/harness.ts'
-import { controlOf, givenHost, placeOn } from '../../../../test/hosts.ts'
+import { givenHost, placeOn } from '../../../../test/hosts.ts'
 import { generateKey } from '../../../../test/openssh-keys.ts'
 import { sellReplicated } from '../../../../test/replicated-storage.ts'
 import { allowManyVms, diskOf, startDailyBackup, volumesOf } from '../../../../test/snapshot-backup-fixture.ts'
@@ -12,7 +13,6 @@ import { getHost } from '../../hosts/service.ts'
 import { declareDestroyed, startRecoveries } from '../../recovery/service.ts'
 import { endRescues } from '../reconcilers/rescues.reconciler.ts'
 import { syncPowerStates } from '../reconcilers/power-sync.reconciler.ts'
-import { reconcileStaleMachines } from '../reconcilers/stale-machines.reconciler.ts'
 import { startMigration, suspendByOperator, unsuspendByOperator } from '../service.ts'
 
 describe.each(['LOCAL', 'REPLICATED'] as const)('POST and DELETE /vms/{id}/rescue, on %s storage', async (storage) => {
@@ -300,16 +300,10 @@ describe.each(['LOCAL', 'REPLICATED'] as const)('POST and DELETE /vms/{id}/rescu
     const host = await givenHost(app, `away-${storage.toLowerCase()}`)
     const { id } = await placeOn(app, host.id, () => app.given.vm(customer, { sshKeyIds: [keyId] }))
     await rescue(id)
-    await controlOf(app, host.id).faults.loseHost()
-    await app.db.run(sql`update hosts set unreachable_since = ${new Date(app.clock.now().getTime() - 3_600_000)} where id = ${host.id}`)
+    await goesAway(app, host.id)
     expect((await unrescue(id)).status).toBe(202)
     expect(await vm(id)).toMatchObject({ rescue: null, currentAction: null })
-    await controlOf(app, host.id).faults.returnHost()
-    await app.db.run(sql`update hosts set unreachable_since = null where id = ${host.id}`)
-    app.clock.advance('1h')
-    await reconcileStaleMachines.runOnce(app.deps)
-    await app.settle({ subjectId: id })
-    await reconcileStaleMachines.runOnce(app.deps)
+    await comesBack(app, host.id, id)
     const driver = await app.deps.hypervisors.get(host.id)
     expect(await driver.findMachine(id, AbortSignal.timeout(5_000))).toMatchObject({ power: 'running', rescueGeneration: null })
     await sweepOrphanVolumes.runOnce(app.deps)
@@ -344,8 +338,7 @@ test('a rescue ends with its host, when the VM is restored elsewhere', async () 
   await app.settle({ subjectId: id })
   await customer.post(`/vms/${id}/rescue`, { password: 'correct horse battery' })
   await app.settle({ subjectId: id })
-  await controlOf(app, host.id).faults.loseHost()
-  await app.db.run(sql`update hosts set unreachable_since = ${new Date(app.clock.now().getTime() - 3_600_000)} where id = ${host.id}`)
+  await goesAway(app, host.id)
   await declareDestroyed(app.deps, await getHost(app.db, host.id))
   await app.settle()
   await startRecoveries(app.deps, host.id, undefined)
