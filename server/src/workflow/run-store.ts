@@ -117,13 +117,14 @@ export const abortRun = (tx: Tx, runId: string, userMessage: string, now: Date) 
       error_code = ${RUN_ABORTED}
     where id = ${runId} and status in ('PENDING', 'RUNNING') and not compensating returning id, name, compensating, next_attempt_at`)
 
-/** Also of a run that is compensating already. */
+/** Also of a run that is compensating already. Nothing where it was abandoned before: that would fence its last attempt to undo. */
 export const abandonRun = (tx: Tx, runId: string, userMessage: string, now: Date, deadlineAt: Date) =>
   tx.maybe<QueuedRun>(sql`
     update workflow_runs set status = case when status in ('PENDING', 'RUNNING') then 'CANCELLED' else status end, compensating = true,
       lease_until = null, attempt = attempt + 1, completed_at = coalesce(completed_at, ${now}), next_attempt_at = ${now},
       deadline_at = least(deadline_at, ${deadlineAt}), error = ${userMessage}, error_code = 'cancelled'
-    where id = ${runId} and (status in ('PENDING', 'RUNNING') or compensating) returning id, name, compensating`)
+    where id = ${runId} and (status in ('PENDING', 'RUNNING') or compensating) and not (compensating and deadline_at <= ${deadlineAt})
+    returning id, name, compensating`)
 
 export const makeRunDue = (tx: Tx, runId: string, now: Date) =>
   tx.maybe<QueuedRun>(sql`

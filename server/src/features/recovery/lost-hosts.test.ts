@@ -119,6 +119,29 @@ describe('a lost host', async () => {
     await app.checkInvariants()
   })
 
+  test('does not wait for what is being undone on it', async () => {
+    const host = await hostToLose()
+    const { id } = await vmOn(host)
+    const { actionId } = (await customer.post(`/vms/${id}/snapshots`, { name: 'before' })).body.data
+    await controlOf(app, host.id).faults.loseHost()
+    const run = () => app.db.one<{ compensating: boolean }>(sql`select compensating from workflow_runs where id = ${actionId}`)
+    for (let pass = 0; pass < 20 && !(await run()).compensating; pass++) {
+      await app.settle({ rounds: 1 }).catch(() => undefined)
+      app.clock.advance('5s')
+    }
+    expect(await run()).toEqual({ compensating: true })
+    await lose(app, host)
+    for (let pass = 0; pass < 6; pass++) {
+      await look(app)
+      await app.settle({ rounds: 5 }).catch(() => undefined)
+      app.clock.advance('11s')
+    }
+    expect([(await placeOf(app, id)).host_id, (await vmOf(id)).status]).toEqual([app.host.id, 'RUNNING'])
+    expect(await run()).toEqual({ compensating: false })
+    await app.rest()
+    await app.checkInvariants()
+  })
+
   test('keeps the rule of a placement group', async () => {
     const [host, other] = [await hostToLose(), await hostToLose()]
     const group = (await customer.post('/placement-groups', { name: 'apart', policy: 'STRICT_SPREAD' })).body.data

@@ -4,7 +4,7 @@ import { addDuration } from '../../kernel/clock.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { reconciler, type Deps } from '../deps.ts'
-import { getHost, listHostsIn } from '../hosts/service.ts'
+import { getHost, isStable, listHostsIn } from '../hosts/service.ts'
 import {
   clearFailedRecovery,
   findFailedRecovery,
@@ -42,7 +42,7 @@ async function retry(tx: Tx, deps: Deps, vmId: string, mayMove: boolean): Promis
   const isWaiting = vm.host_id !== null && (vm.status === 'ERROR' || vm.status === 'SUSPENDED')
   if (!isWaiting) return void (await clearFailedRecovery(tx, vmId)) // somebody has started it meanwhile
   const host = await getHost(tx, vm.host_id!)
-  if (host.fenced_at !== null || host.unreachable_since !== null) return // it is started elsewhere, or here, with all others of this host
+  if (!isStable(host, deps.clock.now())) return // it is started elsewhere, or here, with all others of this host
   if (await sql.findStaleElsewhere(tx, vm)) return
   const isElsewhere = mayMove && failed.failures > 1 && !(await hasStaleMachine(tx, vmId, host.id))
   if (!isElsewhere) return void (await startOnHost(tx, deps, vm, failed.source_id))

@@ -21,7 +21,7 @@ describe('a VM of a lost host that another cannot start', async () => {
     app.db.many<{ name: string }>(
       sql`select name from workflow_runs where subject_id = ${vmId} and (status in ('PENDING', 'RUNNING') or compensating)`,
     )
-  const failOn = (host: HostRow, verb: 'ensureRunning' | 'ensureDefined' | 'ensureReady', times = 1) =>
+  const failOn = (host: HostRow, verb: 'ensureRunning' | 'ensureDefined' | 'ensureReady' | 'ensureStopped', times = 1) =>
     controlOf(app, host.id).faults.plant({ verb, kind: 'permanent', times })
   /** Until the first start has ended. */
   const moved = async (): Promise<void> => {
@@ -112,6 +112,34 @@ describe('a VM of a lost host that another cannot start', async () => {
     await customer.post(`/vms/${id}/start`)
     await app.settle()
     expect(await shown()).toEqual([])
+    await clean()
+  })
+
+  test('is not started on yet another host while a start that failed may have left its machine', async () => {
+    const [host, other] = [await hostToLose(), await hostToLose()]
+    const { id } = await vmOn(host)
+    await lose(app, host)
+    await failOn(app.host, 'ensureRunning', 2)
+    await moved()
+    app.clock.advance('60s')
+    await again()
+    expect(await failedOf(id)).toMatchObject({ failures: 2 })
+    await failOn(app.host, 'ensureReady')
+    await failOn(app.host, 'ensureStopped', 100)
+    await customer.post(`/vms/${id}/start`)
+    await app.settle({ rounds: 3 }).catch(() => undefined)
+    expect(await openRuns(id)).toEqual([{ name: 'vm.start' }])
+    app.clock.advance('26m')
+    await app.settle()
+    await controlOf(app, app.host.id).faults.clear()
+    expect([(await vmOf(id)).status, await powerOn(app, app.host.id, id)]).toEqual(['ERROR', 'running'])
+    await leaveOpen(app, app.host, other)
+    await again()
+    expect([(await placeOf(app, id)).host_id, await powerOn(app, other.id, id), (await vmOf(id)).status]).toEqual([
+      app.host.id,
+      undefined,
+      'RUNNING',
+    ])
     await clean()
   })
 

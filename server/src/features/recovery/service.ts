@@ -106,8 +106,7 @@ async function requireFence(deps: Deps, host: HostRow): Promise<void> {
 /** Of a VM whose host is lost, and which an action cannot end on. Returns whether it is still busy. */
 export async function endOpenRun(tx: Tx, deps: Deps, vmId: string): Promise<boolean> {
   const runs = await sql.openRunsOf(tx, vmId)
-  for (const { id, name, compensating } of runs)
-    if (!compensating && name !== 'vm.delete') await deps.workflows.abandon(tx, id, 'The host of this VM failed.')
+  for (const { id, name } of runs) if (name !== 'vm.delete') await deps.workflows.abandon(tx, id, 'The host of this VM failed.')
   return runs.length > 0
 }
 

@@ -8,8 +8,8 @@ export const vmsOf = (db: Queries, hostId: string) =>
 
 /** Also one that is being undone. */
 export const openRunsOf = (db: Queries, subjectId: string) =>
-  db.many<{ id: string; name: string; label: string; compensating: boolean }>(
-    sql`select r.id, r.name, r.label, r.compensating from workflow_runs r where r.subject_id = ${subjectId} and ${isOpen} order by r.id`,
+  db.many<{ id: string; name: string; label: string }>(
+    sql`select r.id, r.name, r.label from workflow_runs r where r.subject_id = ${subjectId} and ${isOpen} order by r.id`,
   )
 
 /** Runs that need the host and must not be waited for. A deletion does not wait for it. */

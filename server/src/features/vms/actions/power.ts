@@ -10,6 +10,7 @@ import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
 import { findIso } from '../model/iso.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import * as sql from '../model/sql.ts'
+import { recordStaleMachine } from '../model/stale-machines.ts'
 import {
   applyPorts,
   awaitReady,
@@ -76,7 +77,8 @@ export const startVm = workflow<VmInput>('vm.start', { deadline: '15m' })
     await clearFailedRecovery(tx, input.vmId)
     await recordVmEvent(tx, deps, input.vmId, 'vm.started', { actionId: runId })
   })
-  .onFailure(async (tx, { input, error, now }) => {
+  .onFailure(async (tx, { input, error, cleanupFailed, now }) => {
+    await noteIfLeftOn(tx, input.vmId, { cleanupFailed, now })
     const isTriedAgain = (await findFailedRecovery(tx, input.vmId)) !== undefined
     const reason = error?.userMessage ?? null
     await sql.setStatus(
@@ -86,6 +88,11 @@ export const startVm = workflow<VmInput>('vm.start', { deadline: '15m' })
       isTriedAgain ? { status: 'ERROR', reason } : { status: 'STOPPED', reason, desiredRunning: false },
     )
   })
+
+/** Its machine may run on its host, which was not told to stop it. */
+async function noteIfLeftOn(tx: Tx, vmId: string, { cleanupFailed, now }: { cleanupFailed: boolean; now: Date }): Promise<void> {
+  if (cleanupFailed) await recordStaleMachine(tx, now, vmId, (await getVmRow(tx, vmId)).host_id!)
+}
 
 export interface ForceInput extends VmInput {
   force: boolean
@@ -200,3 +207,4 @@ export const unsuspendVm = workflow<VmInput>('vm.unsuspend', { deadline: '15m' }
     await sql.setStatus(tx, now, input.vmId, ready ? { status: 'RUNNING', ...ready } : { status: 'STOPPED', readiness: 'booting' })
     await recordVmEvent(tx, deps, input.vmId, ready ? 'vm.started' : 'vm.unsuspended', { actionId: runId })
   })
+  .onFailure((tx, { input, ...end }) => noteIfLeftOn(tx, input.vmId, end))
