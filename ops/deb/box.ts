@@ -9,6 +9,9 @@ import { basename, join } from 'node:path'
 import { env, missingCommands } from '../../libvirt/test/command.ts'
 import lists from '../../server/src/host-setup/packages.json' with { type: 'json' }
 import { debianSources } from '../../server/src/images/debian/sources.ts'
+import { withPrograms } from '../../server/src/images/foreign-programs.ts'
+import { debianArch } from '../../server/src/images/arch.ts'
+import { nativeArch, type Arch } from '../../server/src/kernel/arch.ts'
 import { eventually } from '../../server/test/processes.ts'
 import { scratchFolder } from '../../server/test/scratch-folder.ts'
 
@@ -51,7 +54,7 @@ export async function createBox(...files: string[]): Promise<Box> {
   const folder = await scratchFolder()
   const root = join(folder.path, 'root')
   await mkdir(root)
-  await succeed('tar', '-xf', await rootArchive(), '-C', root, '--numeric-owner')
+  await succeed('tar', '-xf', await rootArchive(nativeArch(), PACKAGES), '-C', root, '--numeric-owner')
   await writeFile(join(root, 'etc/hostname'), 'box\n')
   await writeFile(join(root, 'etc/hosts'), '127.0.0.1 localhost box\n')
   await writeFile(join(root, 'etc/apt/apt.conf.d/90box'), 'APT::Get::Assume-Yes "true";\nDpkg::Use-Pty "false";\n')
@@ -145,9 +148,9 @@ ip link set eth0 up
 ip link set wire up
 exec env -i container=berth PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 /lib/systemd/systemd --show-status=false`
 
-/** Made once, kept for the next run. */
-async function rootArchive(): Promise<string> {
-  const path = join(tmpdir(), `berth-box-${process.arch}-${createHash('sha256').update(PACKAGES).digest('hex').slice(0, 12)}.tar`)
+/** A Debian with these packages. Made once, kept for the next run. */
+export async function rootArchive(arch: Arch, packages: string): Promise<string> {
+  const path = join(tmpdir(), `berth-box-${arch}-${createHash('sha256').update(packages).digest('hex').slice(0, 12)}.tar`)
   const isThere = await access(path).then(
     () => true,
     () => false,
@@ -162,11 +165,14 @@ async function rootArchive(): Promise<string> {
     }),
   )
   await succeed(
-    'mmdebstrap',
+    'unshare',
+    '--mount',
+    ...withPrograms(arch, 'mmdebstrap'),
     '--variant=minbase',
+    `--architectures=${debianArch(arch)}`,
     '--format=tar',
     '--dpkgopt=force-unsafe-io',
-    `--include=${PACKAGES}`,
+    `--include=${packages}`,
     RELEASE,
     `${path}.${process.pid}`,
     ...files,
@@ -184,19 +190,20 @@ async function cgroups(): Promise<string> {
 }
 
 /** The process that `unshare --fork` forked. */
-async function childOf(pid: number): Promise<string | undefined> {
+export async function childOf(pid: number): Promise<string | undefined> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
   return children.trim() || undefined
 }
 
-async function succeed(...command: string[]): Promise<void> {
+export async function succeed(...command: string[]): Promise<void> {
   const { code, output } = await execute(command)
   if (code !== 0) throw new Error(`${command.join(' ')}: ${output}`)
 }
 
-const LONGEST_MS = 900_000
+/** For the other architecture each program is emulated. */
+const LONGEST_MS = 1_800_000
 
-async function execute([program, ...args]: string[], answers: [string, string][] = []): Promise<Outcome> {
+export async function execute([program, ...args]: string[], answers: [string, string][] = []): Promise<Outcome> {
   const child = spawn(program!, args, { env, stdio: 'pipe', timeout: LONGEST_MS, killSignal: 'SIGKILL' })
   const open = [...answers]
   let [output, seen] = ['', 0]
