@@ -74,6 +74,21 @@ describe('berthd identity-provider', { timeout: 120_000 }, async () => {
     expect((await signIn('ada')).answer.status).toBe(200)
   })
 
+  test('user set unlinks what signs somebody in, and ends the sessions that it began', async () => {
+    const { browser } = await comeAnew('planted')
+    const linkedOf = async () =>
+      (await berthdJson<{ email: string; identities: string }[]>(settings, 'user', 'list')).find(
+        ({ email }) => email === 'planted@id.example',
+      )!.identities
+    expect(await linkedOf()).toBe('staff:planted@id.example')
+    const args = ['user', 'set', 'planted@id.example', '--without-identities']
+    expect((await berthd(settings, ...args)).code).not.toBe(0) // asks first
+    await berthdJson(settings, ...args, '--yes')
+    expect([await linkedOf(), (await browser.get('/session')).status]).toEqual(['', 401])
+    expect((await signIn('planted')).answer.headers['x-error-code']).toBe('identity_refused')
+    expect(await auditOf('planted@id.example')).toEqual(['user set'])
+  })
+
   test('remove asks first, ends sessions, and gives a link to whom it leaves without a way in', async () => {
     const { browser } = await signIn('ada')
     const withPassword = await givenUser(app)

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { getAccount } from '../../features/accounts/service.ts'
 import { recordByOperator } from '../../features/audit-log/operator.ts'
+import { deleteIdentitiesOf, listLinked } from '../../features/identities/service.ts'
 import {
   accountIdsOf,
   getUserByEmail,
@@ -30,17 +31,25 @@ export function userCommands(program: Command): void {
   adminCommand(
     user
       .command('set')
-      .description('grant or revoke operator rights, or remove a lost second factor')
+      .description('grant or revoke operator rights, remove a lost second factor, or unlink identity providers')
       .argument('<email>')
       .option('--operator <true or false>', 'access to the operator area', parseBoolean)
-      .option('--without-totp', 'disable two-factor authentication'),
+      .option('--without-totp', 'disable two-factor authentication')
+      .option('--without-identities', 'unlink all accounts of identity providers, and end the sessions that they began'),
     'user set you@example.com --operator true',
     set,
-    ({ withoutTotp }: Change, email) => (withoutTotp ? `${email} loses the second factor: the password alone signs in.` : null),
+    ({ withoutTotp, withoutIdentities }: Change, email) =>
+      [
+        withoutTotp ? `${email} loses the second factor: the password alone signs in.` : '',
+        withoutIdentities ? `No account of an identity provider signs ${email} in any more: only a password does, set by a link.` : '',
+      ]
+        .join(' ')
+        .trim() || null,
   )
 }
 
 async function list({ db }: Admin): Promise<Result> {
+  const linked = Map.groupBy(await listLinked(db), ({ user_id }) => user_id)
   const rows = (await listUsers(db, null)).map((row) => ({
     id: row.id,
     email: row.email,
@@ -49,9 +58,10 @@ async function list({ db }: Admin): Promise<Result> {
     operator: row.is_operator,
     password: row.password_hash !== null,
     totp: row.totp_enabled_at !== null,
+    identities: (linked.get(row.id) ?? []).map(({ name, label }) => `${name}:${label}`).join(' '),
     lastSignIn: row.last_seen_at?.toISOString() ?? null,
   }))
-  const columns = ['id', 'email', 'account', 'operator', 'password', 'totp', 'lastSignIn'] as const
+  const columns = ['id', 'email', 'account', 'operator', 'password', 'totp', 'identities', 'lastSignIn'] as const
   return table(rows, [...columns], 'There are no users yet: npx berthd owner invite')
 }
 
@@ -68,15 +78,17 @@ async function link({ db, config, now }: Admin, input: { account: string }): Pro
 interface Change {
   operator?: boolean
   withoutTotp?: true
+  withoutIdentities?: true
 }
 
-async function set({ db, now }: Admin, input: Change, email: string): Promise<Result> {
-  if (input.operator === undefined && !input.withoutTotp)
+async function set({ db, config, now }: Admin, input: Change, email: string): Promise<Result> {
+  if (input.operator === undefined && !input.withoutTotp && !input.withoutIdentities)
     throw new UsageError('Nothing to change. For example: npx berthd user set you@example.com --operator true')
   const changed = await db.tx(async (tx) => {
     const person = await lockUser(tx, (await getUserByEmail(tx, email)).id)
     if (input.operator !== undefined) await setOperator(tx, person.id, input.operator)
     if (input.withoutTotp) await removeTotp(tx, person)
+    if (input.withoutIdentities) await deleteIdentitiesOf(tx, now, person.id, dashboardUrl(config))
     for (const accountId of await accountIdsOf(tx, person.id))
       recordByOperator(tx, now, { accountId, action: 'user set', resourceIds: [person.id] })
     return lockUser(tx, person.id)

@@ -14,7 +14,7 @@ export { identityRefused, type Claims } from './provider-client.ts'
 export { addProvider, changeProvider, removeProvider } from './providers.ts'
 export { queueMail } from './mails.ts'
 export { toIdentity } from './view.ts'
-export { findIdentity, listIdentities, listOffered, listProviders, type IdentityRow, type ProviderRow } from './sql.ts'
+export { findIdentity, listIdentities, listLinked, listOffered, listProviders, type IdentityRow, type ProviderRow } from './sql.ts'
 
 const LIFE = '10m'
 const BROWSER_PREFIX = 'idp_'
@@ -194,7 +194,16 @@ export async function deleteIdentity(
   if (!found) throw notFound('Identity')
   if (user.password_hash === null && all.length === 1)
     throw apiError('invalid_state', 'This is the only way you can sign in: set a password first, by the link for a forgotten one')
-  await sql.deleteIdentity(tx, id)
-  await queueMail(tx, now, { kind: 'UNLINKED', userId: user.id, providerTitle: found.title, label: found.label, base })
+  await unlink(tx, now, found, base)
   return found
+}
+
+async function unlink(tx: Tx, now: Date, { id, user_id, title, label }: sql.ListedIdentity, base: string): Promise<void> {
+  await sql.deleteIdentity(tx, id)
+  await queueMail(tx, now, { kind: 'UNLINKED', userId: user_id, providerTitle: title, label, base })
+}
+
+/** By the operator: also of somebody who has no other way in. The row of the person is locked. */
+export async function deleteIdentitiesOf(tx: Tx, now: Date, userId: string, base: string): Promise<void> {
+  for (const each of await sql.listIdentities(tx, userId)) await unlink(tx, now, each, base)
 }

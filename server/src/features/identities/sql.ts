@@ -79,6 +79,11 @@ export const listIdentities = (db: Queries, userId: string) =>
     select ${allColumns('identities', 'i')}, p.name, p.title from identities i join identity_providers p on p.id = i.provider_id
     where i.user_id = ${userId} order by i.id`)
 
+/** Of all people. */
+export const listLinked = (db: Queries) =>
+  db.many<{ user_id: string; name: string; label: string }>(sql`
+    select i.user_id, p.name, i.label from identities i join identity_providers p on p.id = i.provider_id order by i.user_id, i.id`)
+
 export const noteUse = (tx: Tx, id: string, now: Date, label: string) =>
   tx.run(sql`update identities set last_used_at = ${now}, label = ${label} where id = ${id}`)
 

@@ -67,6 +67,17 @@ async function mailsTo(email: string) {
 }
 
 describe('an identity', () => {
+  test('that signs in beside the password is named where a new password is set', async () => {
+    const browser = await givenBrowser(app)
+    const login = somebody()
+    await link(browser, login)
+    await browserOf(app, somewhere()).post('/password-reset', { email: browser.person.email })
+    const textOf = async () => (await mailsTo(browser.person.email)).find(({ subject }) => subject === 'Set a new password')?.text
+    await expect
+      .poll(textOf)
+      .toContain(`These sign you in too, and a new password does not change that: The real one as ${login}@id.example. Unlink`)
+  })
+
   test('is linked, signs in, and is unlinked; the log and a mail say so', async () => {
     const browser = await givenBrowser(app)
     const { email, id } = browser.person

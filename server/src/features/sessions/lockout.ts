@@ -8,7 +8,7 @@ import { ApiError, type ErrorCode } from '../../kernel/errors.ts'
 import { clientNetwork } from '../../kernel/net/client-network.ts'
 
 const WINDOW_MS = parseDurationMs('15m')
-const WRONG: ErrorCode[] = ['wrong_credentials', 'wrong_totp']
+const WRONG: ErrorCode[] = ['wrong_credentials', 'wrong_totp', 'identity_refused']
 
 export interface AttemptLimit {
   key: string
@@ -17,6 +17,8 @@ export interface AttemptLimit {
 
 export const attemptLimits = {
   address: (ip: string): AttemptLimit => ({ key: `address:${clientNetwork(ip)}`, most: 50 }),
+  /** Anybody can return with a code that they made up, and then the provider is asked. */
+  returnAt: (ip: string): AttemptLimit => ({ key: `return:${clientNetwork(ip)}`, most: 50 }),
   userAt: (email: string, ip: string): AttemptLimit => ({ key: `person:${email}:${clientNetwork(ip)}`, most: 10 }),
   user: (email: string): AttemptLimit => ({ key: `person:${email}`, most: 50 }),
   /** Reached only with the right password. */

@@ -3,6 +3,7 @@ import { toUserAuditRecords } from '../../http/api/audit.ts'
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
 import type { Deps } from '../deps.ts'
+import { listIdentities } from '../identities/service.ts'
 import type { ClientInfo } from './sign-in.ts'
 import { accountIdsOf, findByEmail, issuePasswordLink, sendLinkMail } from '../users/service.ts'
 
@@ -23,9 +24,15 @@ export async function mailReset(deps: ResetDeps, counters: Counters, base: strin
     for (const record of toUserAuditRecords(visitor, { ...user, accountIds }, 202, null)) deps.audit.recordSuccess(tx, record)
     return issuePasswordLink(tx, clock.now(), user.id, base, LIFE)
   })
+  const linked = (await listIdentities(db, user.id)).map(({ title, label }) => (label === '' ? title : `${title} as ${label}`))
   const paragraphs = [
     'Somebody, hopefully you, asked for a new password of the dashboard.',
     `Set it here within an hour: ${url}`,
+    ...(linked.length === 0
+      ? []
+      : [
+          `These sign you in too, and a new password does not change that: ${linked.join(', ')}. Unlink what is not yours under Security in the settings.`,
+        ]),
     'If it was not you, do nothing: your password stays as it is.',
   ]
   await sendLinkMail(deps, user.email, { subject: 'Set a new password', paragraphs, url })

@@ -241,3 +241,20 @@ describe('when all is right', () => {
     expect((await come()).body.data.user.name).toBe('')
   })
 })
+
+test('whoever returns with codes that they made up is stopped before the provider is asked without end', async () => {
+  const browser = browserOf(app, '10.14.0.1')
+  const returnWith = async () => {
+    const response = crooked.answerTo(await urlFor(browser))
+    return (await browser.post('/sign-in/with/complete', { provider: 'real', response })).headers['x-error-code']
+  }
+  lies.signature = 'other'
+  const codes: unknown[] = []
+  for (let i = 0; i < 52; i++) {
+    if (i % 20 === 0) app.clock.advance('1m') // requests are limited too
+    codes.push(await returnWith())
+  }
+  expect(codes).toEqual([...Array(50).fill('identity_refused'), 'rate_limited', 'rate_limited'])
+  lies.signature = 'own'
+  expect((await come()).code).toBeUndefined()
+})

@@ -37,7 +37,8 @@ export class ProviderSignInService {
     { invitation, ...given }: SignInByProvider,
   ): Promise<ProviderSignIn> {
     const { db } = this.#deps
-    const returned = await identities.finishFlow(this.#deps, given, browserSecret, { kind: 'SIGN_IN' })
+    const finish = () => identities.finishFlow(this.#deps, given, browserSecret, { kind: 'SIGN_IN' })
+    const returned = await withAttemptLimits(this.#counters, [attemptLimits.returnAt(visitor.ip)], finish)
     const { provider, claims, hasSecondFactor } = returned
     const named = by(visitor, provider.name)
     const identity = await identities.findIdentity(db, provider.id, claims.subject)
