@@ -54,6 +54,7 @@ const QUERIES: Record<string, { name: string; text: string; toWire: (row: Row) =
     toWire: (row) => ({
       id: row['id'],
       name: row['name'],
+      labels: row['labels'],
       type: row['type'],
       fingerprint: row['fingerprint'],
       publicKey: row['public_key'],
