@@ -1,9 +1,12 @@
 // The image as an operator gets it: read by the tools of others, and run with a database, read-only, without rights, by a container runtime.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pipeline } from 'node:stream'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { missingCommands } from '../libvirt/test/command.ts'
 import { describeIf } from '../libvirt/test/describe-if.ts'
 import { pack } from '../sdk/test/packed-package.ts'
@@ -78,10 +81,19 @@ describeIf(missingCommands(...TOOLS))('the OCI image', { timeout: 900_000 }, () 
   test('serves the API with a database, without any right, on a file system that nobody can write to', async () => {
     const port = await freePort()
     const data = join(folder, 'data')
+    /** The container sees no socket of this machine's file system. */
+    const overTcp = async (url: string): Promise<string> => {
+      const socket = join(new URL(url).searchParams.get('host')!, '.s.PGSQL.5432')
+      const server = createServer((from) => void pipeline(from, connect(socket), from, () => {}))
+      await once(server.listen(0, '127.0.0.1'), 'listening')
+      onTestFinished(() => void server.close())
+      const { pathname, searchParams } = new URL(url)
+      return `postgresql://${searchParams.get('user')}@127.0.0.1:${(server.address() as AddressInfo).port}${pathname}?sslmode=disable`
+    }
     const [user, group] = run('chroot', join(bundle, 'rootfs'), 'sh', '-c', 'id -u berth; id -g berth').trim().split('\n').map(Number)
     run('install', '-d', '-m', '0700', '-o', String(user), '-g', String(group), data)
     const environment = [
-      `BERTH_DATABASE_URL=${await emptyDatabase()}`,
+      `BERTH_DATABASE_URL=${await overTcp(await emptyDatabase())}`,
       `BERTH_PORT=${port}`,
       'BERTH_METRICS_PORT=0',
       'BERTH_HYPERVISOR=simulated',
