@@ -31,7 +31,11 @@ export async function awaitAction(
 }
 
 export async function listActions(db: Queries, filter: RunFilter, page: PageRequest): Promise<Paged<Action>> {
-  const { items, total } = await pageOf(page, await countRuns(db, filter), (range) => listRuns(db, filter, range))
+  const { items, total } = await pageOf(
+    page,
+    () => countRuns(db, filter),
+    (range) => listRuns(db, filter, range),
+  )
   return { total, items: await withSteps(db, items) }
 }
 

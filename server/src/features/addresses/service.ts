@@ -84,8 +84,11 @@ export async function endRests(tx: Tx, now: Date, accountId: string): Promise<vo
 const referenceTo = (id: string) => ({ referenceType: 'ADDRESS', referenceId: id }) as const
 
 export async function listAddresses(db: Queries, accountId: string, filter: sql.AddressFilter, page: PageRequest): Promise<Paged<Address>> {
-  const total = await sql.countAddresses(db, accountId, filter)
-  return pageOf(page, total, async (range) => (await sql.listAddresses(db, accountId, filter, range)).map(toAddress))
+  return pageOf(
+    page,
+    () => sql.countAddresses(db, accountId, filter),
+    async (range) => (await sql.listAddresses(db, accountId, filter, range)).map(toAddress),
+  )
 }
 
 export async function getAddress(db: Queries, accountId: string, id: string): Promise<Address> {

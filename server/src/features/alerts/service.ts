@@ -22,8 +22,11 @@ export async function listAlerts(
   labelSelector: string | undefined,
   page: PageRequest,
 ): Promise<Paged<Alert>> {
-  const total = await sql.countAlerts(db, accountId, labelSelector)
-  return pageOf(page, total, async (range) => withFirings(db, await sql.listAlerts(db, accountId, labelSelector, range)))
+  return pageOf(
+    page,
+    () => sql.countAlerts(db, accountId, labelSelector),
+    async (range) => withFirings(db, await sql.listAlerts(db, accountId, labelSelector, range)),
+  )
 }
 
 export async function getAlert(db: Queries, accountId: string, id: string): Promise<Alert> {

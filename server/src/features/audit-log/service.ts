@@ -15,9 +15,12 @@ export async function listAuditLog(
   page: PageRequest,
 ): Promise<Paged<AuditEntry>> {
   const filter = { action: action ?? null, tokenId: tokenId ?? null, personId: personId ?? null, ...readPeriod(dates) }
-  const total = await sql.countUpTo(db, accountId, filter, MAX_COUNTED)
   if (page.after && !isTimestamp(page.after[0]!)) throw wrongCursor()
-  const entries = await pageOf(page, total, async (range) => (await sql.list(db, accountId, filter, range)).map(toEntry))
+  const entries = await pageOf(
+    page,
+    () => sql.countUpTo(db, accountId, filter, MAX_COUNTED),
+    async (range) => (await sql.list(db, accountId, filter, range)).map(toEntry),
+  )
   return { ...entries, keyOf: ({ createdAt, id }) => [createdAt, id] }
 }
 

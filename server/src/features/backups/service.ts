@@ -158,9 +158,11 @@ export async function listBackups(
   page: PageRequest,
 ): Promise<Paged<Backup>> {
   await requireVm(db, accountId, vmId)
-  const total = await sql.countBackups(db, vmId, labelSelector)
-  const { items } = await pageOf(page, total, (range) => sql.listBackups(db, vmId, labelSelector, range))
-  return { total, items: items.map(toBackup) }
+  return pageOf(
+    page,
+    () => sql.countBackups(db, vmId, labelSelector),
+    async (range) => (await sql.listBackups(db, vmId, labelSelector, range)).map(toBackup),
+  )
 }
 
 export async function updateBackup(tx: Tx, accountId: string, vmId: string, id: string, { name, labels }: UpdateBackup): Promise<Backup> {

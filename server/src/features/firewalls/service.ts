@@ -26,8 +26,11 @@ export async function listFirewalls(
   labelSelector: string | undefined,
   page: PageRequest,
 ): Promise<Paged<Firewall>> {
-  const total = await sql.countFirewalls(db, accountId, labelSelector)
-  return pageOf(page, total, async (range) => (await sql.listFirewalls(db, accountId, labelSelector, range)).map(toFirewall))
+  return pageOf(
+    page,
+    () => sql.countFirewalls(db, accountId, labelSelector),
+    async (range) => (await sql.listFirewalls(db, accountId, labelSelector, range)).map(toFirewall),
+  )
 }
 
 export async function createFirewall(tx: Tx, now: Date, accountId: string, input: CreateFirewall): Promise<Firewall> {

@@ -174,8 +174,11 @@ async function begin(
 }
 
 export async function listImages(db: Queries, accountId: string, filter: sql.ImageFilter, page: PageRequest): Promise<Paged<Image>> {
-  const total = await sql.countImages(db, accountId, filter)
-  return pageOf(page, total, async (range) => (await sql.listImages(db, accountId, filter, range)).map(toImage))
+  return pageOf(
+    page,
+    () => sql.countImages(db, accountId, filter),
+    async (range) => (await sql.listImages(db, accountId, filter, range)).map(toImage),
+  )
 }
 
 export async function getImage(db: Queries, accountId: string, id: string): Promise<Image> {

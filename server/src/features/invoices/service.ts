@@ -27,8 +27,11 @@ export const sellerOf = (config: Config): sql.Seller => ({
 })
 
 export async function listInvoices(db: Queries, accountId: string, page: PageRequest): Promise<Paged<InvoiceSummary>> {
-  const total = await sql.countInvoices(db, accountId)
-  return pageOf(page, total, async (range) => (await sql.listInvoices(db, accountId, range)).map(toSummary))
+  return pageOf(
+    page,
+    () => sql.countInvoices(db, accountId),
+    async (range) => (await sql.listInvoices(db, accountId, range)).map(toSummary),
+  )
 }
 
 type LinkDeps = Pick<Deps, 'db' | 'clock' | 'vault' | 'config'>

@@ -65,9 +65,10 @@ async function tell(tx: Tx, deps: EventDeps, id: string, type: 'maintenance.anno
 }
 
 export async function listMaintenances(db: Queries, now: Date, accountId: string, page: PageRequest): Promise<Paged<Maintenance>> {
-  const total = await sql.countOwn(db, accountId, now)
-  return pageOf(page, total, async (range) =>
-    (await sql.listOwn(db, accountId, now, range)).map((row) => toMaintenance(row, accountId, now)),
+  return pageOf(
+    page,
+    () => sql.countOwn(db, accountId, now),
+    async (range) => (await sql.listOwn(db, accountId, now, range)).map((row) => toMaintenance(row, accountId, now)),
   )
 }
 

@@ -29,8 +29,10 @@ export const SEND = 'invitations.mail'
 export const linkAt = (base: string, secret: string): string => `${base}/join#${secret}`
 
 export const listInvitations = async (db: Queries, now: Date, accountId: string, page: PageRequest): Promise<Paged<Invitation>> =>
-  pageOf(page, await sql.countInvitations(db, now, accountId), async (range) =>
-    (await sql.listInvitations(db, now, accountId, range)).map(toInvitation),
+  pageOf(
+    page,
+    () => sql.countInvitations(db, now, accountId),
+    async (range) => (await sql.listInvitations(db, now, accountId, range)).map(toInvitation),
   )
 
 /** `base`: URL of the dashboard, never what the client says it is. */

@@ -14,7 +14,11 @@ import { toMember } from './view.ts'
 export { previewInvitation, requireInvitation, useInvitation } from './invitations.ts'
 
 export const listMembers = async (db: Queries, accountId: string, page: PageRequest): Promise<Paged<Member>> =>
-  pageOf(page, await sql.countMembers(db, accountId), async (range) => (await sql.listMembers(db, accountId, range)).map(toMember))
+  pageOf(
+    page,
+    () => sql.countMembers(db, accountId),
+    async (range) => (await sql.listMembers(db, accountId, range)).map(toMember),
+  )
 
 export async function changeMember(tx: Tx, deps: Deps, principal: Principal, id: string, input: UpdateMember): Promise<ChangedMember> {
   const now = deps.clock.now()

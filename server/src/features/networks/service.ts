@@ -77,11 +77,14 @@ export async function listNetworks(
   labelSelector: string | undefined,
   page: PageRequest,
 ): Promise<Paged<Network>> {
-  const total = await sql.countNetworks(db, accountId, labelSelector)
-  return pageOf(page, total, async (range) => {
-    const regions = new Map((await listRegions(db)).map((region) => [region.id, region]))
-    return (await sql.listNetworks(db, accountId, labelSelector, range)).map((row) => toNetwork(row, regions.get(row.region_id)!))
-  })
+  return pageOf(
+    page,
+    () => sql.countNetworks(db, accountId, labelSelector),
+    async (range) => {
+      const regions = new Map((await listRegions(db)).map((region) => [region.id, region]))
+      return (await sql.listNetworks(db, accountId, labelSelector, range)).map((row) => toNetwork(row, regions.get(row.region_id)!))
+    },
+  )
 }
 
 export const findNetwork = sql.findNetwork

@@ -13,8 +13,11 @@ import * as sql from './sql.ts'
 import { toAction, toStep, toStray } from './view.ts'
 
 export async function showActions(db: Queries, filter: sql.RunFilter, page: PageRequest): Promise<Paged<OperatorAction>> {
-  const total = await sql.countActions(db, filter)
-  return pageOf(page, total, async (range) => (await sql.listActions(db, filter, range)).map(toAction))
+  return pageOf(
+    page,
+    () => sql.countActions(db, filter),
+    async (range) => (await sql.listActions(db, filter, range)).map(toAction),
+  )
 }
 
 async function requireAction(db: Queries, id: string): Promise<sql.ActionRow> {

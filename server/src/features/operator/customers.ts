@@ -20,8 +20,11 @@ const LINK_LIFE = '24h'
 type Place = Pick<Deps, 'clock' | 'config' | 'hooks'>
 
 export async function showAccounts(db: Queries, currency: string, text: string, page: PageRequest): Promise<Paged<OperatorAccount>> {
-  const total = await sql.countAccounts(db, text)
-  return pageOf(page, total, async (range) => (await sql.listAccounts(db, text, range)).map((row) => toAccount(row, currency)))
+  return pageOf(
+    page,
+    () => sql.countAccounts(db, text),
+    async (range) => (await sql.listAccounts(db, text, range)).map((row) => toAccount(row, currency)),
+  )
 }
 
 async function requireAccount(db: Queries, id: string): Promise<sql.AccountRow> {
@@ -95,6 +98,9 @@ async function showOutcome(tx: Tx, { config }: Place, id: string, { actionIds, s
 }
 
 export async function showVms(db: Queries, filter: sql.VmFilter, page: PageRequest): Promise<Paged<OperatorVm>> {
-  const total = await sql.countVms(db, filter)
-  return pageOf(page, total, async (range) => (await sql.listVms(db, filter, range)).map(toVm))
+  return pageOf(
+    page,
+    () => sql.countVms(db, filter),
+    async (range) => (await sql.listVms(db, filter, range)).map(toVm),
+  )
 }

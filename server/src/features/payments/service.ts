@@ -72,6 +72,9 @@ export async function getDeposit(db: Queries, accountId: string, id: string): Pr
 }
 
 export async function listDeposits(db: Queries, accountId: string, page: PageRequest): Promise<Paged<Deposit>> {
-  const total = await sql.countPayments(db, accountId)
-  return pageOf(page, total, async (range) => (await sql.listPayments(db, accountId, range)).map(toDeposit))
+  return pageOf(
+    page,
+    () => sql.countPayments(db, accountId),
+    async (range) => (await sql.listPayments(db, accountId, range)).map(toDeposit),
+  )
 }

@@ -19,8 +19,11 @@ export async function listGroups(
   labelSelector: string | undefined,
   page: PageRequest,
 ): Promise<Paged<PlacementGroup>> {
-  const total = await sql.countGroups(db, accountId, labelSelector)
-  return pageOf(page, total, async (range) => (await sql.listGroups(db, accountId, labelSelector, range)).map(toGroup))
+  return pageOf(
+    page,
+    () => sql.countGroups(db, accountId, labelSelector),
+    async (range) => (await sql.listGroups(db, accountId, labelSelector, range)).map(toGroup),
+  )
 }
 
 export async function createGroup(

@@ -67,9 +67,11 @@ export async function listSnapshots(
   page: PageRequest,
 ): Promise<Paged<Snapshot>> {
   await requireVm(db, accountId, vmId)
-  const total = await sql.countSnapshots(db, vmId, labelSelector)
-  const { items } = await pageOf(page, total, (range) => sql.listSnapshots(db, vmId, labelSelector, range))
-  return { total, items: items.map(toSnapshot) }
+  return pageOf(
+    page,
+    () => sql.countSnapshots(db, vmId, labelSelector),
+    async (range) => (await sql.listSnapshots(db, vmId, labelSelector, range)).map(toSnapshot),
+  )
 }
 
 export async function getSnapshot(db: Queries, accountId: string, vmId: string, id: string): Promise<Snapshot> {

@@ -17,8 +17,11 @@ export async function listKeys(
   labelSelector: string | undefined,
   page: PageRequest,
 ): Promise<Paged<SshKey>> {
-  const total = await sql.countKeys(db, accountId, labelSelector)
-  return pageOf(page, total, async (range) => (await sql.listKeys(db, accountId, labelSelector, range)).map(toSshKey))
+  return pageOf(
+    page,
+    () => sql.countKeys(db, accountId, labelSelector),
+    async (range) => (await sql.listKeys(db, accountId, labelSelector, range)).map(toSshKey),
+  )
 }
 
 export async function createKey(tx: Tx, now: Date, accountId: string, input: CreateSshKey): Promise<SshKey> {

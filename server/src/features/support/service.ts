@@ -11,8 +11,11 @@ import { toReply, toTicket, toTicketWithReplies } from './view.ts'
 export const OPEN_TICKETS = 'open_tickets'
 
 export async function listTickets(db: Queries, accountId: string, status: TicketStatus | null, page: PageRequest): Promise<Paged<Ticket>> {
-  const total = await sql.countTickets(db, accountId, status)
-  return pageOf(page, total, async (range) => (await sql.listTickets(db, accountId, status, range)).map(toTicket))
+  return pageOf(
+    page,
+    () => sql.countTickets(db, accountId, status),
+    async (range) => (await sql.listTickets(db, accountId, status, range)).map(toTicket),
+  )
 }
 
 export async function getTicket(db: Queries, accountId: string | null, id: string): Promise<TicketWithReplies> {

@@ -21,8 +21,11 @@ export const listScopes = () =>
   })
 
 export async function listTokens(db: Queries, now: Date, accountId: string, page: PageRequest): Promise<Paged<Token>> {
-  const total = await accounts.countTokens(db, accountId)
-  return pageOf(page, total, async (range) => show(db, now, await accounts.listTokenPage(db, accountId, range)))
+  return pageOf(
+    page,
+    () => accounts.countTokens(db, accountId),
+    async (range) => show(db, now, await accounts.listTokenPage(db, accountId, range)),
+  )
 }
 
 export const getToken = async (db: Queries, now: Date, accountId: string, id: string): Promise<Token> =>

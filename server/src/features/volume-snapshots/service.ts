@@ -104,8 +104,11 @@ export async function listVolumeSnapshots(
   page: PageRequest,
 ): Promise<Paged<VolumeSnapshot>> {
   await requireVolume(db, accountId, volumeId)
-  const total = await sql.countSnapshots(db, volumeId, labelSelector)
-  return pageOf(page, total, async (range) => (await sql.listSnapshots(db, volumeId, labelSelector, range)).map(toVolumeSnapshot))
+  return pageOf(
+    page,
+    () => sql.countSnapshots(db, volumeId, labelSelector),
+    async (range) => (await sql.listSnapshots(db, volumeId, labelSelector, range)).map(toVolumeSnapshot),
+  )
 }
 
 export async function getVolumeSnapshot(db: Queries, accountId: string, volumeId: string, id: string): Promise<VolumeSnapshot> {

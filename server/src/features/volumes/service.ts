@@ -141,8 +141,11 @@ export const proratedForRest = ({ period_started_at, next_renewal_at }: sql.Volu
 export const referenceTo = (id: string) => ({ referenceType: 'VOLUME', referenceId: id }) as const
 
 export async function listVolumes(db: Queries, accountId: string, filter: sql.VolumeFilter, page: PageRequest): Promise<Paged<Volume>> {
-  const total = await sql.countVolumes(db, accountId, filter)
-  return pageOf(page, total, async (range) => (await sql.listVolumes(db, accountId, filter, range)).map(toVolume))
+  return pageOf(
+    page,
+    () => sql.countVolumes(db, accountId, filter),
+    async (range) => (await sql.listVolumes(db, accountId, filter, range)).map(toVolume),
+  )
 }
 
 export const getVolume = async (db: Queries, accountId: string, id: string): Promise<Volume> =>

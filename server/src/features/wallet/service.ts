@@ -152,8 +152,11 @@ export async function listTransactions(
 ): Promise<Paged<Transaction>> {
   const filter = { type: type ?? null, ...readPeriod(dates) }
   if (!filter.type && !filter.from && !filter.before) return listAll(db, accountId, page)
-  const total = await sql.countMatching(db, accountId, filter)
-  return pageOf(page, total, async (range) => (await sql.listMatching(db, accountId, filter, range)).map(toTransaction))
+  return pageOf(
+    page,
+    () => sql.countMatching(db, accountId, filter),
+    async (range) => (await sql.listMatching(db, accountId, filter, range)).map(toTransaction),
+  )
 }
 
 /** Transactions of one type for one reference. */
@@ -164,8 +167,11 @@ export async function listTransactionsOf(
   page: PageRequest,
 ): Promise<Paged<Transaction>> {
   const filter = { type, referenceId, from: null, before: null }
-  const total = await sql.countMatching(db, accountId, filter)
-  return pageOf(page, total, async (range) => (await sql.listMatching(db, accountId, filter, range)).map(toTransaction))
+  return pageOf(
+    page,
+    () => sql.countMatching(db, accountId, filter),
+    async (range) => (await sql.listMatching(db, accountId, filter, range)).map(toTransaction),
+  )
 }
 
 const INT4_MAX = 2 ** 31 - 1

@@ -22,8 +22,11 @@ export async function listDeliveries(
   page: PageRequest,
 ): Promise<Paged<Delivery>> {
   await requireWebhook(db, accountId, webhookId)
-  const total = await sql.countDeliveries(db, webhookId, status)
-  return pageOf(page, total, async (range) => (await sql.listDeliveries(db, webhookId, status, range)).map(toDelivery))
+  return pageOf(
+    page,
+    () => sql.countDeliveries(db, webhookId, status),
+    async (range) => (await sql.listDeliveries(db, webhookId, status, range)).map(toDelivery),
+  )
 }
 
 export async function getDelivery(db: Queries, accountId: string, webhookId: string, id: string): Promise<DeliveryLog> {

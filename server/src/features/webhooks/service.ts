@@ -22,8 +22,11 @@ export async function listWebhooks(
   labelSelector: string | undefined,
   page: PageRequest,
 ): Promise<Paged<Webhook>> {
-  const total = await sql.countWebhooks(db, accountId, labelSelector)
-  return pageOf(page, total, async (range) => (await sql.listWebhooks(db, accountId, labelSelector, range)).map(toWebhook))
+  return pageOf(
+    page,
+    () => sql.countWebhooks(db, accountId, labelSelector),
+    async (range) => (await sql.listWebhooks(db, accountId, labelSelector, range)).map(toWebhook),
+  )
 }
 
 export const getWebhook = async (db: Queries, accountId: string, id: string): Promise<Webhook> =>

@@ -92,14 +92,23 @@ export interface Paged<Item> {
 
 export const rangeOf = ({ page, limit, after = null }: PageRequest): PageRange => ({ limit, offset: after ? 0 : (page - 1) * limit, after })
 
-/** A page past the end asks the database nothing: it may be any number at all. */
+/**
+ * A list that ends on its first page is not counted: one item more is read than the page has, and the end shows. A later page is not read
+ * when it is past the end: it may have any number at all.
+ */
 export async function pageOf<Item>(
   request: PageRequest,
-  total: number,
+  count: () => Promise<number>,
   fetch: (range: PageRange) => Promise<Item[]>,
 ): Promise<Paged<Item>> {
   const range = rangeOf(request)
-  return { total, items: range.offset < total ? await fetch(range) : [] }
+  if (range.after || range.offset > 0) {
+    const total = await count()
+    return { total, items: range.offset < total ? await fetch(range) : [] }
+  }
+  const items = await fetch({ ...range, limit: range.limit + 1 })
+  if (items.length <= range.limit) return { total: items.length, items }
+  return { total: await count(), items: items.slice(0, range.limit) }
 }
 
 /** Opaque to clients. It names its list, so that it is refused by another one. */

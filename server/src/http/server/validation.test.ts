@@ -34,7 +34,11 @@ describe('request validation', async () => {
     )
     const query = { status: Type.Optional(oneOf(['UP', 'DOWN'])), all: Type.Optional(Type.Boolean()), q: Type.Optional(Type.String()) }
     routes.page('/things', { ...about, operationId: 'listThings', query, data: Type.Unknown() }, async ({ query }, page) =>
-      pageOf(page, 3, async ({ limit, offset }) => [{ limit, offset, query }]),
+      pageOf(
+        page,
+        async () => 3,
+        async ({ limit, offset }) => [1, 2, 3].slice(offset, offset + limit).map((thing) => ({ thing, query })),
+      ),
     )
     routes.get('/plain', { ...about, operationId: 'getPlain', data: Type.Unknown() }, async () => 'ok')
   })
@@ -170,15 +174,24 @@ describe('request validation', async () => {
 
   describe('of a query', () => {
     test('parses integers and booleans', async () => {
-      expect((await list('?page=1&limit=2&all=true&q=5')).data).toEqual([
-        { limit: 2, offset: 0, query: { page: 1, limit: 2, all: true, q: '5' } },
-      ])
+      const query = { page: 2, limit: 2, all: true, q: '5' }
+      expect((await list('?page=2&limit=2&all=true&q=5')).data).toEqual([{ thing: 3, query }])
     })
 
     test('applies defaults and ignores unknown names', async () => {
       const { data, pagination } = await list('?nothing=%00&__proto__=1&page[]=4&sort=x')
-      expect(data).toMatchObject([{ limit: 20, offset: 0 }])
+      expect(data).toMatchObject([{ thing: 1 }, { thing: 2 }, { thing: 3 }])
       expect(pagination).toEqual({ page: 1, limit: 20, total: 3, totalPages: 1 })
+    })
+
+    test.each([
+      [1, [1], 3],
+      [2, [1, 2], 2],
+      [3, [1, 2, 3], 1],
+    ])('counts a list of three for pages of %i', async (limit, things, totalPages) => {
+      const { data, pagination } = await list(`?limit=${limit}`)
+      expect(data).toMatchObject(things.map((thing) => ({ thing })))
+      expect(pagination).toEqual({ page: 1, limit, total: 3, totalPages })
     })
 
     test.each([

@@ -25,9 +25,12 @@ export async function listVms(
   if (page.after && !(isById ? page.after.length === 1 : isKey(sort, page.after))) throw wrongCursor()
   if (!filter && isById) return listAll(db, accountId, page)
   const where = matching(accountId, filter ?? {})
-  const total = await countMatching(db, where)
-  const { items } = await pageOf(page, total, async (range) => (await listMatching(db, where, sort, range)).map(toVmListItem))
-  return { total, items, ...(!isById && { keyOf: keyBy(sort) }) }
+  const found = await pageOf(
+    page,
+    () => countMatching(db, where),
+    async (range) => (await listMatching(db, where, sort, range)).map(toVmListItem),
+  )
+  return { ...found, ...(!isById && { keyOf: keyBy(sort) }) }
 }
 
 async function listAll(db: Queries, accountId: string, page: PageRequest): Promise<Paged<VmListItem>> {
