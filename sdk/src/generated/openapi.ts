@@ -1105,6 +1105,11 @@ export interface components {
         };
         MaintenanceEventData: {
             maintenance: components["schemas"]["Maintenance"];
+            /** @description Those of `vmIds`, by name. Absent in events of versions that did not tell it */
+            vms?: {
+                id: string;
+                name: string;
+            }[] | undefined;
         };
         MaintenanceEvent: {
             id: string;

@@ -38,7 +38,7 @@ type Cell = string | number | boolean | null | string[]
 /** Aligned columns, named after `columns`. */
 export function table<Row extends Record<string, Cell>>(rows: Row[], columns: (keyof Row & string)[], none: string): Result {
   if (rows.length === 0) return { data: rows, text: none }
-  const lines = [columns.map((name) => name.replace(/([a-zB])([A-Z][a-z])/g, '$1 $2').toUpperCase())]
+  const lines = [columns.map((name) => name.replace(/([a-z\dB])([A-Z][a-z])/g, '$1 $2').toUpperCase())]
   lines.push(...rows.map((row) => columns.map((name) => cell(row[name]!))))
   const widths = columns.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
   const text = lines

@@ -20,6 +20,7 @@ export const homeMessages = {
     throttled: (name: string) => `${name} has reached its traffic limit and is throttled. Buy traffic to restore full speed.`,
     buy: 'Buy traffic',
     error: (name: string) => `${name} is in an error state.`,
+    moreErrors: (vms: number) => (vms === 1 ? '1 more VM is in an error state.' : `${vms} more VMs are in an error state.`),
     maintenance: (from: string, to: string, text: string) => `Maintenance from ${from} to ${to}: ${text}`,
     concerns: 'Concerns',
     more: (vms: number) => `${vms} more`,

@@ -17,7 +17,14 @@ export function maintenanceCommands(program: Command): void {
     'maintenance create --host rack1 --from 2027-03-01T22:00Z --to 2027-03-01T23:00Z --text "New memory. Your VM keeps running."',
     create,
   )
-  adminCommand(maintenance.command('list').description('list maintenances, newest first'), 'maintenance list', list)
+  adminCommand(
+    maintenance
+      .command('list')
+      .description('list maintenances, newest first')
+      .option('--id <id>', 'only this one: by its id here, or by that which a customer has of it'),
+    'maintenance list',
+    list,
+  )
   adminCommand(
     maintenance.command('cancel').description('cancel a maintenance and notify the accounts concerned').argument('<id>'),
     'maintenance cancel cabc123',
@@ -48,13 +55,13 @@ async function create(admin: Admin, { host, from, to, text }: CreateOptions): Pr
   return { data, text: `Maintenance ${data.id} is announced to ${counted(data.accounts, 'account')}` }
 }
 
-async function list({ db, now }: Admin): Promise<Result> {
+async function list({ db, now }: Admin, { id }: { id?: string }): Promise<Result> {
   const { listAllMaintenances } = await import('../../features/maintenances/service.ts')
-  const rows = await listAllMaintenances(db, now)
+  const rows = await listAllMaintenances(db, now, id)
   return table(
     rows.map((row) => ({ ...row })),
     ['id', 'host', 'state', 'startsAt', 'endsAt', 'accounts', 'vms', 'text'],
-    'No maintenances',
+    id === undefined ? 'No maintenances' : `No maintenance ${id}`,
   )
 }
 

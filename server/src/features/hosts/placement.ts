@@ -327,9 +327,11 @@ export function noCapacity(
   const size = need.ramMiB % 1024 === 0 ? `${need.ramMiB / 1024} GiB` : `${need.ramMiB} MiB`
   const disk = need.diskGiB > 0 ? ` and ${need.diskGiB} GiB disk` : ''
   const copy = need.copy ? ` with ${need.copy.gib} GiB for a time for the copy it is made from` : ''
-  const advice = rejected.has('with a VM of its placement group')
-    ? '. A STRICT_SPREAD group has one VM on a host at most: choose a SPREAD group, or another region'
-    : ''
+  const byGroup = rejected.get('with a VM of its placement group') ?? 0
+  const advice =
+    byGroup > 0 && byGroup === Math.max(...rejected.values())
+      ? '. A STRICT_SPREAD group has one VM on a host at most, a SPREAD group more where it must'
+      : ''
   const text = `No capacity in ${regionSlug} for ${vms > 1 ? `${vms} VMs of ` : ''}${cpus}${size} RAM${disk}${copy}: ${[`${counted(checked, 'host')} checked`, ...reasons].join(', ')}${advice}`
   return noCapacityError(text, missingOf(rejected, lacking))
 }

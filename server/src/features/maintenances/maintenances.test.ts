@@ -40,9 +40,11 @@ describe('operator announces a maintenance', async () => {
     expect(await seenBy(bob)).toEqual([])
     expect([await mailsTo(ada), await mailsTo(bob)]).toEqual([['maintenance.announced'], []])
     const events = await app.db.many(
-      sql`select account_id, type, data -> 'maintenance' -> 'vmIds' as "vmIds" from events where subject_id = ${adas}`,
+      sql`select account_id, type, data -> 'maintenance' -> 'vmIds' as "vmIds", data -> 'vms' as vms from events where subject_id = ${adas}`,
     )
-    expect(events).toEqual([{ account_id: ada.accountId, type: 'maintenance.announced', vmIds: [mine] }])
+    expect(events).toEqual([
+      { account_id: ada.accountId, type: 'maintenance.announced', vmIds: [mine], vms: [{ id: mine, name: expect.any(String) }] },
+    ])
 
     app.clock.advance('25h')
     expect(await seenBy(ada)).toMatchObject([{ state: 'IN_PROGRESS' }])
@@ -57,7 +59,10 @@ describe('operator announces a maintenance', async () => {
 
   test('and cancels it, which those who were told of it hear', async () => {
     const { id } = await announce({ host: other.id })
-    expect(await cancel(id)).toEqual({ id, accounts: 2 })
+    const [{ id: bobs }] = await seenBy(bob)
+    expect(await listAllMaintenances(app.db, app.clock.now(), bobs)).toMatchObject([{ id, state: 'SCHEDULED' }])
+    expect(await listAllMaintenances(app.db, app.clock.now(), 'cnowhere1')).toEqual([])
+    expect(await cancel(bobs)).toEqual({ id, accounts: 2 })
     expect((await seenBy(ada))[0]).toMatchObject({ state: 'CANCELLED', vmIds: [elsewhere] })
     const told = await app.db.many<{ subject_id: string; shown: string }>(sql`
       select subject_id, data -> 'maintenance' ->> 'id' as shown from events where type = 'maintenance.cancelled'`)

@@ -19,7 +19,17 @@ export const Maintenance = object(
 )
 export type Maintenance = Static<typeof Maintenance>
 
-const MaintenanceEventData = object({ maintenance: Maintenance }, { title: 'MaintenanceEventData' })
+const MaintenanceEventData = object(
+  {
+    maintenance: Maintenance,
+    vms: Type.Optional(
+      Type.Array(object({ id: Type.String(), name: Type.String() }), {
+        description: 'Those of `vmIds`, by name. Absent in events of versions that did not tell it',
+      }),
+    ),
+  },
+  { title: 'MaintenanceEventData' },
+)
 
 export const maintenanceEvents = {
   'maintenance.announced': defineEvent(MaintenanceEventData, 'The operator will maintain the host of VMs of the account'),

@@ -39,9 +39,10 @@ export async function announceMaintenance(tx: Tx, deps: EventDeps, { host, start
   return { id, accounts: await tell(tx, deps, id, 'maintenance.announced') }
 }
 
-/** Of one that has not ended. */
-export async function cancelMaintenance(tx: Tx, deps: EventDeps, id: string): Promise<Announced> {
+/** Of one that has not ended; also by the id that a customer has of it. */
+export async function cancelMaintenance(tx: Tx, deps: EventDeps, anyId: string): Promise<Announced> {
   const now = deps.clock.now()
+  const id = (await findId(tx, anyId)) ?? anyId
   const row = await sql.lockMaintenance(tx, id)
   if (!row) throw notFound('Maintenance')
   const state = stateOf(row, now)
@@ -59,7 +60,8 @@ async function tell(tx: Tx, deps: EventDeps, id: string, type: 'maintenance.anno
   const accounts = await sql.accountsOf(tx, id)
   for (const accountId of accounts) {
     const maintenance = toMaintenance(await sql.getOwn(tx, accountId, id), accountId, deps.clock.now())
-    await recordEvent(tx, deps, { accountId, type, subjectId: maintenance.id, data: { maintenance } })
+    const vms = await sql.namesOf(tx, maintenance.vmIds)
+    await recordEvent(tx, deps, { accountId, type, subjectId: maintenance.id, data: { maintenance, vms } })
   }
   return accounts.length
 }
@@ -85,18 +87,24 @@ export interface ListedMaintenance {
   text: string
 }
 
-/** For operators. */
-export const listAllMaintenances = async (db: Queries, now: Date): Promise<ListedMaintenance[]> =>
-  (await sql.listAll(db)).map((row) => ({
-    id: row.id,
-    host: row.host_name,
-    state: stateOf(row, now),
-    startsAt: row.starts_at.toISOString(),
-    endsAt: row.ends_at.toISOString(),
-    accounts: row.accounts,
-    vms: row.vms,
-    text: row.text,
-  }))
+/** For operators: all, or the one that they or a customer call so. */
+export async function listAllMaintenances(db: Queries, now: Date, anyId?: string): Promise<ListedMaintenance[]> {
+  const rows = await sql.listAll(db)
+  if (anyId === undefined) return rows.map((row) => toListed(row, now))
+  const id = (await findId(db, anyId)) ?? anyId
+  return rows.filter((row) => row.id === id).map((row) => toListed(row, now))
+}
+
+const toListed = (row: sql.CountedMaintenance, now: Date): ListedMaintenance => ({
+  id: row.id,
+  host: row.host_name,
+  state: stateOf(row, now),
+  startsAt: row.starts_at.toISOString(),
+  endsAt: row.ends_at.toISOString(),
+  accounts: row.accounts,
+  vms: row.vms,
+  text: row.text,
+})
 
 function stateOf({ starts_at, ends_at, cancelled_at }: sql.MaintenanceRow, now: Date): Maintenance['state'] {
   if (cancelled_at !== null) return 'CANCELLED'
@@ -109,6 +117,9 @@ const idFor = (id: string, accountId: string): string =>
   `c${BigInt(`0x${sha256Hex(`${id} ${accountId}`)}`)
     .toString(36)
     .slice(-24)}`
+
+const findId = async (db: Queries, customersId: string): Promise<string | undefined> =>
+  (await sql.listConcerned(db)).find(({ maintenance_id, account_id }) => idFor(maintenance_id, account_id) === customersId)?.maintenance_id
 
 function toMaintenance(row: sql.OwnMaintenance, accountId: string, now: Date): Maintenance {
   return {

@@ -1,9 +1,12 @@
-import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { inline, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
 export type MaintenanceRow = Row<'maintenances'>
+
+/** Of those that operators see. */
+const MOST = inline(500)
 
 export const insertMaintenance = (tx: Tx, row: Omit<MaintenanceRow, 'cancelled_at'>) =>
   tx.run(sql`
@@ -57,10 +60,26 @@ export const lockMaintenance = (tx: Tx, id: string) =>
 
 export const markCancelled = (tx: Tx, now: Date, id: string) => tx.run(sql`update maintenances set cancelled_at = ${now} where id = ${id}`)
 
+/** Who sees, or may have seen, those that `listAll` has. */
+export const listConcerned = (db: Queries) =>
+  db.many<{ maintenance_id: string; account_id: string }>(sql`
+    with shown as (select id, host_id from maintenances order by id desc limit ${MOST})
+    select a.maintenance_id, a.account_id from shown join maintenance_accounts a on a.maintenance_id = shown.id
+    union select shown.id, v.account_id from shown join vms v on v.host_id = shown.host_id`)
+
+export const namesOf = (db: Queries, vmIds: string[]) =>
+  db.many<{ id: string; name: string }>(sql`select id, name from vms where id = any(${vmIds}::text[]) order by name, id`)
+
+export interface CountedMaintenance extends MaintenanceRow {
+  host_name: string
+  accounts: number
+  vms: number
+}
+
 /** For operators, newest first. */
 export const listAll = (db: Queries) =>
-  db.many<MaintenanceRow & { host_name: string; accounts: number; vms: number }>(sql`
+  db.many<CountedMaintenance>(sql`
     select ${allColumns('maintenances', 'm')}, h.name as host_name,
       (select count(*)::int from maintenance_accounts a where a.maintenance_id = m.id) as accounts,
       (select count(*)::int from vms v where v.host_id = m.host_id and v.status <> 'UNMANAGED') as vms
-    from maintenances m join hosts h on h.id = m.host_id order by m.id desc limit 500`)
+    from maintenances m join hosts h on h.id = m.host_id order by m.id desc limit ${MOST}`)

@@ -39,9 +39,10 @@ describe('email', () => {
           endsAt: '2027-03-01T23:00:00.000Z',
           text: 'New\n<memory>',
         },
+        vms: [{ id: 'cvm', name: 'web\n1' }],
       },
       'Maintenance of a host of your VMs',
-      /1 of your VMs[^]*22:00[^]*New\n\n<memory>/,
+      /1 of your VMs will be maintained from 2027-03-01 22:00 UTC to 2027-03-01 23:00 UTC: web 1\.[^]*New\n\n<memory>/,
     ],
     [
       'maintenance.cancelled',

@@ -68,17 +68,19 @@ const TEMPLATES: { [Type in EventType]?: (data: EventPayloads[Type]) => Draft } 
       'If it does not start, look at its console and start it in rescue again.',
     ],
   }),
-  'maintenance.announced': ({ maintenance }) => ({
+  'maintenance.announced': ({ maintenance, vms }) => ({
     subject: 'Maintenance of a host of your VMs',
     lines: [
-      `A host with ${maintenance.vmIds.length} of your VMs will be maintained from ${maintenance.startsAt} to ${maintenance.endsAt} (maintenance ${maintenance.id}).`,
+      `A host with ${maintenance.vmIds.length} of your VMs will be maintained from ${timeOf(maintenance.startsAt)} to ${timeOf(maintenance.endsAt)}${vms ? `: ${namesOf(vms)}` : ''}.`,
       ...maintenance.text.split('\n').flatMap((each) => (each.trim() === '' ? [] : [line(each, 2_000)])),
-      'Which VMs these are: GET /maintenances.',
+      `You find it on the first page of the dashboard, too. If you write to us about it, call it ${maintenance.id}.`,
     ],
   }),
   'maintenance.cancelled': ({ maintenance }) => ({
     subject: 'A maintenance does not take place',
-    lines: [`The maintenance that was announced from ${maintenance.startsAt} to ${maintenance.endsAt} (${maintenance.id}) was cancelled.`],
+    lines: [
+      `The maintenance that was announced from ${timeOf(maintenance.startsAt)} to ${timeOf(maintenance.endsAt)} (${maintenance.id}) was cancelled.`,
+    ],
   }),
   'alert.fired': ({ alert, vm, value, firedAt }) => ({
     subject: `Alert: ${brief(alert.name)}${vm ? ` of ${brief(vm.name)}` : ''}`,
@@ -162,6 +164,16 @@ const brief = (text: string): string => line(text, 60)
 function cut(text: string, longest: number): string {
   const characters = Array.from(text)
   return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join('')}…`
+}
+
+/** Without the reader's time zone, which nobody knows. */
+const timeOf = (timestamp: string): string => `${timestamp.slice(0, 16).replace('T', ' ')} UTC`
+
+const MOST_NAMES = 20
+
+function namesOf(vms: { name: string }[]): string {
+  const names = vms.slice(0, MOST_NAMES).map(({ name }) => line(name))
+  return vms.length > MOST_NAMES ? `${names.join(', ')} and ${vms.length - MOST_NAMES} more` : names.join(', ')
 }
 
 const sentence = (text: string): string => line(text).replace(/\.?$/, '.')

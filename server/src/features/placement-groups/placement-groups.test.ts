@@ -41,7 +41,7 @@ describe('placement groups', async () => {
     const answers = await Promise.all(Array.from({ length: 6 }, () => create(id)))
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([202, 202, 202, 503, 503, 503])
     expect(answers.find(({ status }) => status === 503)!.body.error).toMatch(
-      /3 hosts checked, 3 with a VM of its placement group\. .*choose a SPREAD group, or another region$/,
+      /3 hosts checked, 3 with a VM of its placement group\. A STRICT_SPREAD group has one VM on a host at most, a SPREAD group more where it must$/,
     )
     expect(new Set(await hostsOf(id)).size).toBe(3)
     expect((await create(id, '?dryRun=true')).status).toBe(503)

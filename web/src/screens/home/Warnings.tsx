@@ -11,7 +11,8 @@ import css from './home.module.css'
 const w = homeMessages.warnings
 
 export function Warnings({ wallet, throttled }: { wallet: Wallet | undefined; throttled: BandwidthUsage[] }) {
-  const broken = useQuery(vmsQuery({ status: 'ERROR', limit: 3 })).data?.items ?? []
+  const { items: broken = [], pagination } = useQuery(vmsQuery({ status: 'ERROR', limit: 3 })).data ?? {}
+  const moreBroken = (pagination?.total ?? 0) - broken.length
   const maintenances = useQuery(maintenancesQuery).data ?? []
   const low = wallet && Number(wallet.balance) < Number(wallet.dueNext7Days)
   return (
@@ -44,6 +45,18 @@ export function Warnings({ wallet, throttled }: { wallet: Wallet | undefined; th
           {w.error(name)}
         </Warning>
       ))}
+      {moreBroken > 0 && (
+        <Warning
+          colour="red"
+          link={
+            <TextLink to="/vms" search={{ status: 'ERROR' }}>
+              {w.view}
+            </TextLink>
+          }
+        >
+          {w.moreErrors(moreBroken)}
+        </Warning>
+      )}
     </>
   )
 }
