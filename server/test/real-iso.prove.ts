@@ -7,7 +7,7 @@ import { nativeArch } from '../src/kernel/arch.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { bootableIso, STARTED_FROM_ISO } from './bootable-iso.ts'
 import { connectTo } from './console-client.ts'
-import { eventually } from './processes.ts'
+import { berthdJson, eventually } from './processes.ts'
 import { KILLS, sshGuests } from './ssh-guests.ts'
 import { missingForRealHost, realProduct, TIMEOUT_MS } from './real-product.ts'
 import { receiver } from './receiver.ts'
@@ -23,7 +23,7 @@ const missing = () => missingForRealHost() ?? (nativeArch() === 'x86_64' ? undef
 
 describeIf(missing())('an ISO image in the drive of a real guest', { timeout: 12 * TIMEOUT_MS }, async () => {
   const product = await realProduct(undefined, { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' })
-  const { customer, db, sandbox, broken, ended } = product
+  const { customer, db, sandbox, settings, broken, ended } = product
   const { vm, create, shell } = await sshGuests<Seen>(product)
   const FILL = 'dd if=/dev/urandom of=/root/data bs=64k count=16 2> /dev/null; sync; sha256sum < /root/data'
   /** On its console, from now on. */
@@ -45,7 +45,17 @@ describeIf(missing())('an ISO image in the drive of a real guest', { timeout: 12
   const driveOf = async (vmId: string, ...of: string[]) =>
     / file='([^']*\/iso-[^']*)'/.exec(await sandbox.virsh('dumpxml', `berth-${vmId}`, ...of))?.[1]
 
+  /** As QEMU has it. */
+  const limitOf = async (vmId: string) => {
+    const answer = await sandbox.virsh('qemu-monitor-command', `berth-${vmId}`, '{"execute": "query-block"}')
+    const { return: drives } = JSON.parse(answer) as { return: { inserted?: { file: string; iops: number; group?: string } }[] }
+    const { iops, group } = drives.find(({ inserted }) => inserted?.file.includes('/iso-'))!.inserted!
+    return { iops, group }
+  }
+
   test('starts it, and its own disk again as soon as it is out', async () => {
+    await berthdJson(settings, 'plan', 'set', 'nano', '--disk-iops', '5000')
+    const limit = { iops: 5000, group: 'machine' }
     const { vmId, address } = await create('installed-1')
     const before = await shell(address, FILL)
 
@@ -57,6 +67,7 @@ describeIf(missing())('an ISO image in the drive of a real guest', { timeout: 12
     await customer.order('POST', `/vms/${vmId}/restart`)
     expect(await vm(vmId)).toMatchObject({ status: 'RUNNING', readiness: 'booting', iso: { active: true } })
     await seen(vmId, STARTED_FROM_ISO)
+    expect(await limitOf(vmId)).toEqual(limit)
     expect((await customer.send('DELETE', `/images/${imageId}`)).status).toBe(409)
     await customer.order('POST', `/vms/${vmId}/stop`, { force: true })
     await customer.order('POST', `/vms/${vmId}/start`)
@@ -72,6 +83,7 @@ describeIf(missing())('an ISO image in the drive of a real guest', { timeout: 12
 
     await customer.order('PUT', `/vms/${vmId}/iso`, { imageId }) // into the drive that the machine has now
     expect((await vm(vmId)).iso).toMatchObject({ active: true })
+    expect(await limitOf(vmId)).toEqual(limit)
     expect(await shell(address, 'sha256sum < /root/data')).toBe(before)
     await customer.order('POST', `/vms/${vmId}/restart`, { force: true })
     await seen(vmId, STARTED_FROM_ISO)

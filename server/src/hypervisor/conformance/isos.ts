@@ -60,6 +60,28 @@ export const isoContract: ConformanceContract = (fixture) => {
     expect(await insert(spec.vmId, null)).toEqual({ isoId: null })
   })
 
+  test('an ISO image is read within the limits of the disks, also one that is put in while they change', async () => {
+    const [iso, more] = [await fixture().iso(), await fixture().iso()]
+    const limits = async (vmId: string) => (await fixture().driver.findMachine(vmId, soon(fixture())))?.diskLimits
+    const [first, second] = [
+      { iops: 500, miBPerSecond: 20 },
+      { iops: null, miBPerSecond: 40 },
+    ]
+    const spec = await create(fixture(), fixture().spec({ diskLimits: first }))
+    await startWith(fixture(), { ...spec, iso })
+    expect(await limits(spec.vmId)).toEqual(first)
+    await insert(spec.vmId, more)
+    expect(await limits(spec.vmId)).toEqual(first)
+    await insert(spec.vmId, null)
+    await fixture().driver.ensureDefined({ ...spec, diskLimits: second }, soon(fixture()))
+    await insert(spec.vmId, more)
+    expect(await limits(spec.vmId)).toEqual(second)
+    await fixture().driver.ensureDefined({ ...spec, iso: more, diskLimits: first }, soon(fixture()))
+    expect(await limits(spec.vmId)).toEqual(first)
+    await stop(fixture(), spec)
+    expect(await limits(spec.vmId)).toEqual(first)
+  })
+
   test('a machine that runs without a drive has none until it is started anew', async () => {
     const iso = await fixture().iso()
     const spec = await create(fixture())

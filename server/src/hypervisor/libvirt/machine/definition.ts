@@ -7,7 +7,8 @@ import { guestGroup } from '../host/guest-user-probe.ts'
 import { detectAcceleration } from '../host/kvm-probe.ts'
 import { cpuMap } from '../xml/cpu-xml.ts'
 import { sizeOf } from '../xml/size-xml.ts'
-import { domainXml, LIMIT_GROUP, limitsByDisk, type DiskFile, type RbdDisk } from '../xml/domain-xml.ts'
+import { domainXml, limitsByDisk, type DiskFile, type RbdDisk } from '../xml/domain-xml.ts'
+import { LIMIT_GROUP } from '../xml/limits-xml.ts'
 import { diskImage } from '../../rbd/names.ts'
 import { growOffline, growLive } from '../storage/resize.ts'
 import { canOffload } from '../host/offload-probe.ts'
@@ -80,7 +81,12 @@ export async function pinLive(
 }
 
 /** Zero lifts a limit. */
-async function limitLive(context: HostContext, { xml, domain }: MachineState, wanted: DiskLimits, signal: AbortSignal): Promise<void> {
+export async function limitLive(
+  context: HostContext,
+  { xml, domain }: Pick<MachineState, 'xml' | 'domain'>,
+  wanted: DiskLimits,
+  signal: AbortSignal,
+): Promise<void> {
   const isLimited = wanted.iops !== null || wanted.miBPerSecond !== null
   const parameters = {
     total_bytes_sec: Param.ullong(BigInt((wanted.miBPerSecond ?? 0) * 2 ** 20)),

@@ -1,9 +1,12 @@
 // Puts ISO images into the drives of domains and takes them out, running or not.
-import { type IsoRef, type Isos } from '../../driver.ts'
+import type { DiskLimits, IsoRef, Isos } from '../../driver.ts'
 import type { HostContext } from '../core/host-context.ts'
-import { findMachine, readDefinition } from '../domain/lookup.ts'
+import { findMachine, readDefinition, readDomain } from '../domain/lookup.ts'
 import { ensureIso, removeIso, requireIso } from '../storage/isos.ts'
+import { limitsByDisk } from '../xml/domain-xml.ts'
 import { archOf, driveOf, driveXml, isoIdIn } from '../xml/drive-xml.ts'
+import { limitsOf } from '../xml/limits-xml.ts'
+import { limitLive } from './definition.ts'
 
 export const isoMethods = (context: HostContext): Isos => ({
   ensureIso: async (iso, signal) => void (await ensureIso(context, iso, signal)),
@@ -16,12 +19,17 @@ async function change(context: HostContext, vmId: string, iso: IsoRef | null, si
   if (!machine || !driveOf(machine.xml)) return { isoId: null }
   const { domain, isOn, xml: current } = machine
   const isoId = iso?.imageId ?? null
-  const { xml } = driveXml(iso && (await ensureIso(context, iso, signal)), archOf(current))
+  const path = iso && (await ensureIso(context, iso, signal))
   const definition = await readDefinition(context, domain, signal)
-  const isDefined = !definition || !driveOf(definition) || isoIdIn(definition) === isoId
-  const flags = [...(isOn && isoIdIn(current) !== isoId ? (['live', 'force'] as const) : []), ...(isDefined ? [] : (['config'] as const))]
-  if (flags.length > 0)
-    await context.call(`change the medium of ${domain.name}`, signal, (host) => host.domains.updateDevice({ domain, xml, flags }))
+  const update = (limits: DiskLimits, ...flags: ('live' | 'config' | 'force')[]) => {
+    const { xml } = driveXml(path, archOf(current), limits)
+    return context.call(`change the medium of ${domain.name}`, signal, (host) => host.domains.updateDevice({ domain, xml, flags }))
+  }
+  const limits = limitsByDisk(current).get('vda')!
+  if (isOn && isoIdIn(current) !== isoId) await update(limitsOf(driveOf(current)), 'live', 'force') // it changes nothing else at the same time
+  if (definition && driveOf(definition) && isoIdIn(definition) !== isoId) await update(limits, 'config')
+  const changed = isOn && iso ? await readDomain(context, domain, signal) : undefined
+  if (changed) await limitLive(context, { domain, xml: changed }, limits, signal)
   if (iso) await requireIso(context, iso, signal)
   return { isoId }
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Arch, MachineSpec } from '../../driver.ts'
 import { someSpec } from '../../simulated/test-fixture.ts'
-import { diskOf, domainXml, freeTarget, volumesOf, type DomainOptions } from './domain-xml.ts'
+import { diskOf, domainXml, freeTarget, limitsByDisk, volumesOf, type DomainOptions } from './domain-xml.ts'
 import { metadataOf } from './domain-metadata.ts'
-import { readXml } from '../core/xml.ts'
+import { readXml, type Element } from '../core/xml.ts'
 
 const options: DomainOptions = {
   acceleration: 'emulation',
@@ -104,6 +104,22 @@ describe.each(['x86_64', 'aarch64'] as const)('the domain XML for %s', (arch) =>
       { name: 'fd00::2' },
     ])
     expect(vda?.find('iotune/total_iops_sec')?.text).toBe('500')
+  })
+
+  test('reads an ISO image within the limits of its disks', () => {
+    const diskLimits = { iops: 500, miBPerSecond: 20 }
+    const xml = readXml(domainXml(spec(arch, { diskLimits }), { ...options, isoPath: '/pool/iso-cimage.iso' }).xml)
+    const names = (disk: Element) => [disk.attribute('target/dev'), disk.find('iotune/group_name')?.text]
+    expect(xml.all('devices/disk').map(names)).toEqual([
+      ['vda', 'machine'],
+      ['vdb', undefined],
+      ['sda', 'machine'],
+    ])
+    expect([...limitsByDisk(xml)]).toEqual([
+      ['vda', diskLimits],
+      ['sda', diskLimits],
+    ])
+    expect(limitsByDisk(readXml(domainXml(spec(arch), options).xml)).size).toBe(1)
   })
 
   test('is paused, not failed, by a write that finds the pool full', () => {

@@ -13,11 +13,12 @@ import {
 } from '../../driver.ts'
 import { seclabelXml } from '../core/guest-user.ts'
 import { pinXml } from './cpu-xml.ts'
-import { driveControllerXml, driveXml } from './drive-xml.ts'
+import { DRIVE, driveControllerXml, driveXml, isoIdIn } from './drive-xml.ts'
 import { domainName } from '../core/resource-names.ts'
 import { element, type Element, type Xml } from '../core/xml.ts'
 import { type Metadata, metadataXml } from './domain-metadata.ts'
 import { interfaceXml } from './interface-xml.ts'
+import { limitsOf, limitsXml, UNLIMITED } from './limits-xml.ts'
 import { nodeXml, sizeXml } from './size-xml.ts'
 
 export interface DomainOptions {
@@ -91,7 +92,7 @@ export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
         : diskXml(options.disk, spec.diskLimits, options.isoPath === undefined ? 1 : 2),
       options.rescueDisk && rescueDiskXml(options.rescueDisk, spec.diskLimits),
       seedXml(options.seedPath),
-      options.isoPath !== undefined && driveXml(options.isoPath, arch),
+      options.isoPath !== undefined && driveXml(options.isoPath, arch, spec.diskLimits),
       options.isoPath !== undefined && driveControllerXml(arch),
       options.volumes.map((volume, index) => volumeDiskXml(volume, volumeTargets[index]!, spec.diskLimits)),
       spec.nics.map((nic) => interfaceXml(nic, options.canOffload)),
@@ -234,25 +235,9 @@ function monitorXml(monitor: string): Xml {
   return element('host', { name: ipv6 ?? host ?? monitor, port })
 }
 
-/** All disks of a machine share its limits: each of its own would multiply them. */
-export const LIMIT_GROUP = 'machine'
-
-const UNLIMITED: DiskLimits = { iops: null, miBPerSecond: null }
-const MIB = 2 ** 20
-
-const limitsXml = ({ iops, miBPerSecond }: DiskLimits): Xml | false =>
-  (iops !== null || miBPerSecond !== null) &&
-  element(
-    'iotune',
-    {},
-    miBPerSecond !== null && element('total_bytes_sec', {}, miBPerSecond * MIB),
-    iops !== null && element('total_iops_sec', {}, iops),
-    element('group_name', {}, LIMIT_GROUP),
-  )
-
-/** By target: of its own disk, which is the first, and of its volumes. */
+/** By target: of its own disk, which is the first, of its volumes, and of an ISO image. An empty drive has none to change: QEMU limits media. */
 export function limitsByDisk(domain: Element): Map<string, DiskLimits> {
-  const targets = ['vda', ...volumesOf(domain).map(({ target }) => target)]
+  const targets = ['vda', ...volumesOf(domain).map(({ target }) => target), ...(isoIdIn(domain) === null ? [] : [DRIVE])]
   const disks = new Map(domain.all('devices/disk').map((disk) => [disk.attribute('target/dev'), disk]))
   return new Map(targets.map((target) => [target, limitsOf(disks.get(target))]))
 }
@@ -262,12 +247,6 @@ export function diskLimitsOf(domain: Element): DiskLimits {
   const [own, ...others] = limitsByDisk(domain).values()
   const common = (name: keyof DiskLimits): number | null => (others.every((other) => other[name] === own![name]) ? own![name] : null)
   return { iops: common('iops'), miBPerSecond: common('miBPerSecond') }
-}
-
-function limitsOf(disk: Element | undefined): DiskLimits {
-  const tune = disk?.find('iotune')
-  const [bytes, iops] = ['total_bytes_sec', 'total_iops_sec'].map((name) => Number(tune?.find(name)?.text ?? 0))
-  return { iops: iops || null, miBPerSecond: bytes ? Math.round(bytes / MIB) : null }
 }
 
 const vdaOf = (domain: Element): Element | undefined => domain.all('devices/disk').find((each) => each.attribute('target/dev') === 'vda')
