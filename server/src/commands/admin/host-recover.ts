@@ -16,6 +16,7 @@ import {
   removeLost,
   requestRecovery,
   startRecoveries,
+  vmIdsOf,
   type Lost,
   type RecoveryPlan,
   type RecoveryRun,
@@ -48,10 +49,13 @@ export const recover = (admin: Admin, options: RecoverOptions, name: string): Pr
       return showPlan(host, plan, { answers: await isAnswering(deps, host), isDestroyed, isAsked: Boolean(options.destroyed) })
     }
     if (!isDestroyed) {
-      await requestRecovery(deps, host)
-      const started = await startUntilIdle(deps, host.id, among)
-      return reportStarted(host, started, await watch(deps, host, started, !isJson(options)))
+      const { started, runs } = await recoverFenced(deps, host, among, { isShown: !isJson(options) })
+      return reportStarted(host, started, runs)
     }
+    if (!options.destroyed && host.lost_at !== null)
+      throw new UsageError(
+        `Nothing was changed. ${host.name} was declared destroyed, and not all of it is recovered. To go on: npx berthd host recover ${host.name} --destroyed`,
+      )
     if (!options.destroyed)
       throw new UsageError(
         `Nothing was changed. A VM that runs on two hosts destroys its data: fence ${host.name} first (npx berthd host fence ${host.name}), or, only if it can never run its VMs again, add --destroyed. What would be recovered: npx berthd host recover ${host.name} --dry-run`,
@@ -61,8 +65,9 @@ export const recover = (admin: Admin, options: RecoverOptions, name: string): Pr
     const certificates = await revokeCertificatesOf(admin, host)
     const isSettledNow = await settle(deps, host)
     const lost = await removeLost(deps, host)
+    const had = await vmIdsOf(deps.db, host.id)
     const started = await startRecoveries(deps, host.id, among)
-    const runs = await watch(deps, host, started, !isJson(options))
+    const runs = await watch(deps, host, { started, had }, { isShown: !isJson(options) })
     const isForgotten = await forgetHost(deps.db, deps.clock.now(), host.id)
     return report(host, { started, runs, lost, isForgotten, isSettled: isSettledNow, certificates })
   })
@@ -85,15 +90,31 @@ export async function listRecoveries({ db }: Admin): Promise<Result> {
   )
 }
 
-/** Actions that were under way on it end first; what a worker has moved meanwhile is found by `watch`. */
-async function startUntilIdle(deps: Deps, hostId: string, among: ReadonlySet<string> | undefined): Promise<Started[]> {
-  const all = new Map<string, Started>()
+interface Watching {
+  isShown: boolean
+  pause?: (ms: number) => Promise<unknown>
+}
+
+/** Actions that were under way on it end first. What a worker has moved meanwhile counts too. */
+export async function recoverFenced(
+  deps: Deps,
+  host: HostRow,
+  among: ReadonlySet<string> | undefined,
+  watching: Watching,
+): Promise<{ started: Started[]; runs: RecoveryRun[] }> {
+  const had = await vmIdsOf(deps.db, host.id)
+  await requestRecovery(deps, host)
+  const own: Started[] = []
+  let waiting: Started[] = []
   for (let looks = 0; looks < SETTLE_LOOKS; looks++) {
-    for (const each of await startRecoveries(deps, hostId, among)) if (all.get(each.vmId)?.outcome !== 'STARTED') all.set(each.vmId, each)
-    if (![...all.values()].some((each) => each.outcome === 'WAITS' && each.reason === BUSY)) break
-    await sleep(LOOK_EVERY_MS)
+    const now = await startRecoveries(deps, host.id, among)
+    own.push(...now.filter(({ outcome }) => outcome === 'STARTED'))
+    waiting = now.filter(({ outcome }) => outcome !== 'STARTED')
+    if (!waiting.some((each) => each.outcome === 'WAITS' && each.reason === BUSY)) break
+    await (watching.pause ?? sleep)(LOOK_EVERY_MS)
   }
-  return [...all.values()]
+  const started = [...own, ...waiting]
+  return { started, runs: await watch(deps, host, { started, had }, watching) }
 }
 
 async function targetOf({ db }: Deps, host: HostRow, name: string): Promise<string> {
@@ -116,18 +137,26 @@ const secondsOf = ({ started_at, completed_at }: RecoveryRun): number | null =>
 
 const isOver = ({ status, compensating }: RecoveryRun): boolean => status !== 'PENDING' && status !== 'RUNNING' && !compensating
 
-/** Also those that an earlier call has started. */
-async function watch({ db }: Deps, host: HostRow, started: Started[], isShown: boolean): Promise<RecoveryRun[]> {
+interface Watched {
+  started: Started[]
+  /** Ids of VMs that were on the host at first. */
+  had: string[]
+}
+
+/** Also those that an earlier call or a worker has started. */
+async function watch({ db }: Deps, host: HostRow, { started, had }: Watched, { isShown, pause = sleep }: Watching): Promise<RecoveryRun[]> {
   const own = started.flatMap((each) => (each.outcome === 'STARTED' ? [each.runId] : []))
-  const ids = new Set([...own, ...(await recoveriesFrom(db, host.id, own)).map(({ id }) => id)])
+  const ids = new Set([...own, ...(await recoveriesFrom(db, host.id, own, had)).map(({ id }) => id)])
   const over = new Map<string, RecoveryRun>()
   while (over.size < ids.size) {
-    for (const run of await recoveriesFrom(db, host.id, [...ids])) {
-      if (over.has(run.id) || !isOver(run)) continue
+    const runs = await recoveriesFrom(db, host.id, [...ids])
+    for (const id of ids) if (!runs.some((run) => run.id === id) && !over.has(id)) ids.delete(id) // its VM was deleted
+    for (const run of runs) {
+      if (!ids.has(run.id) || over.has(run.id) || !isOver(run)) continue
       over.set(run.id, run)
       if (isShown) showRun(run)
     }
-    if (over.size < ids.size) await sleep(LOOK_EVERY_MS)
+    if (over.size < ids.size) await pause(LOOK_EVERY_MS)
   }
   return [...over.values()]
 }

@@ -2,7 +2,9 @@
 import { follow, givenLostHosts, leaveOpen, look, lose, placeOf, powerOn, SILENCE, stateOf } from '../../../test/lost-hosts.ts'
 import { describe, expect, test } from 'vitest'
 import { controlOf } from '../../../test/hosts.ts'
+import { recoverFenced } from '../../commands/admin/host-recover.ts'
 import { sql } from '../../kernel/database/db.ts'
+import { changeRecovery } from '../catalog/service.ts'
 import { heartbeat } from '../hosts/heartbeat.reconciler.ts'
 import { getHost, lostSince, pathsOf, removeHost } from '../hosts/service.ts'
 import { suspendByOperator } from '../vms/service.ts'
@@ -115,6 +117,38 @@ describe('a lost host', async () => {
     await follow(app)
     await follow(app)
     expect([(await placeOf(app, id)).host_id, (await vmOf(id)).status]).toEqual([app.host.id, 'RUNNING'])
+    await app.rest()
+    await app.checkInvariants()
+  })
+
+  test('is recovered by an operator while a worker does so too: what that one has moved counts', async () => {
+    const host = await hostToLose()
+    const [{ id }, other] = [await vmOn(host), await vmOn(host)]
+    await lose(app, host)
+    const { actionId } = (await customer.post(`/vms/${id}/snapshots`, { name: 'before' })).body.data
+    await app.db.tx((tx) => changeRecovery(tx, 'fra1', { autoRecovery: false }))
+    await requestFence(app.deps, await getHost(app.db, host.id))
+    await app.settle({ subjectId: host.id })
+    let pauses = 0
+    const pause = async () => {
+      pauses++
+      await app.settle({ rounds: 3 }).catch(() => undefined)
+      await look(app)
+    }
+    const { started, runs } = await recoverFenced(app.deps, await getHost(app.db, host.id), undefined, { isShown: false, pause })
+    expect(started.map(({ vmId, outcome }) => [vmId, outcome])).toEqual([[other.id, 'STARTED']])
+    expect(new Map(runs.map((run) => [run.vm_id, run.status]))).toEqual(
+      new Map([
+        [id, 'COMPLETED'],
+        [other.id, 'COMPLETED'],
+      ]),
+    )
+    expect(pauses).toBeLessThan(10)
+    expect((await customer.get(`/vms/${id}/actions/${actionId}`)).body.data.status).not.toBe('RUNNING')
+    await app.db.tx((tx) => changeRecovery(tx, 'fra1', { autoRecovery: true }))
+    await controlOf(app, host.id).faults.returnHost()
+    await follow(app)
+    await app.db.run(sql`update hosts set maintenance = false`)
     await app.rest()
     await app.checkInvariants()
   })

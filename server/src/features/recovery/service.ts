@@ -19,7 +19,7 @@ import * as fences from './fences.sql.ts'
 import * as sql from './sql.ts'
 
 export { findFence } from './fences.sql.ts'
-export { listWaitingRecoveries, recoveriesFrom, type RecoveryRun, type WaitingRecovery } from './sql.ts'
+export { listWaitingRecoveries, recoveriesFrom, vmIdsOf, type RecoveryRun, type WaitingRecovery } from './sql.ts'
 
 const DESTROYED = 'The host of this VM was destroyed.'
 const LOST_WITH_HOST = 'It was on the disks of a host that was destroyed'
@@ -126,7 +126,7 @@ export async function planRecovery(
     await deps.db.tx(async (tx) => {
       if (isDestroyed) await markLost(tx, deps.clock.now(), host.id)
       const lost = (await getHost(tx, host.id))!
-      for (const { id } of await sql.vmsOf(tx, host.id)) plan.vms.push(await planVm(tx, deps, lost, id, among))
+      for (const id of await sql.vmIdsOf(tx, host.id)) plan.vms.push(await planVm(tx, deps, lost, id, among))
       if (isDestroyed) {
         plan.snapshots = await sql.countSnapshots(tx, host.id)
         plan.volumes = (await volumesOn(tx, host.id)).map(({ name }) => name)
@@ -250,7 +250,7 @@ export async function startRecoveries(deps: Deps, hostId: string, among: Readonl
   const host = await getHost(deps.db, hostId)
   if (host.lost_at === null) await requireFence(deps, host)
   const started: Started[] = []
-  for (const { id } of await sql.vmsOf(deps.db, hostId)) {
+  for (const id of await sql.vmIdsOf(deps.db, hostId)) {
     const one = await deps.db.tx((tx) => recoverVm(tx, deps, host, id, among)).catch((error: unknown) => waitForRoom(deps, id, error))
     if (one) started.push(one)
   }

@@ -3,8 +3,10 @@ import type { Row } from '../../schema/rows.gen.ts'
 import { isOpen } from '../../workflow/run-store.ts'
 
 /** Running ones first, and of these the oldest. */
-export const vmsOf = (db: Queries, hostId: string) =>
-  db.many<{ id: string }>(sql`select id from vms where host_id = ${hostId} order by not desired_running, created_at, id`)
+export const vmIdsOf = async (db: Queries, hostId: string): Promise<string[]> =>
+  (await db.many<{ id: string }>(sql`select id from vms where host_id = ${hostId} order by not desired_running, created_at, id`)).map(
+    ({ id }) => id,
+  )
 
 /** Also one that is being undone. */
 export const openRunsOf = (db: Queries, subjectId: string) =>
@@ -31,13 +33,15 @@ export type RecoveryRun = Pick<Row<'workflow_runs'>, 'id' | 'status' | 'error' |
   recovery: string
 }
 
-/** Restores of VMs of the host elsewhere, and starts: those that are open, and those with these ids. */
-export const recoveriesFrom = (db: Queries, hostId: string, ids: string[]) =>
+/** Restores of VMs of the host elsewhere, and starts: those that are open, those with these ids, and the last one of each of the VMs `had` that has left the host. */
+export const recoveriesFrom = (db: Queries, hostId: string, ids: string[], had: string[] = []) =>
   db.many<RecoveryRun>(sql`
     select r.id, r.status, r.error, r.compensating, r.started_at, r.completed_at, v.id as vm_id, v.name as vm_name, h.name as host_name,
       host(v.ip_address) as address, coalesce(r.input ->> 'recovery', '') as recovery
     from workflow_runs r join vms v on v.id = r.subject_id join hosts h on h.id = v.host_id
-    where (r.name = 'backup.restore' and r.input -> 'placeBefore' ->> 'host_id' = ${hostId} or r.name = 'vm.recover' and r.input ->> 'sourceId' = ${hostId}) and (${isOpen} or r.id = any(${ids}::text[]))
+    where (r.name = 'backup.restore' and r.input -> 'placeBefore' ->> 'host_id' = ${hostId} or r.name = 'vm.recover' and r.input ->> 'sourceId' = ${hostId}) and (${isOpen} or r.id = any(${ids}::text[])
+      or v.id = any(${had}::text[]) and v.host_id <> ${hostId} and not exists (
+        select from workflow_runs later where later.subject_id = v.id and later.name = r.name and later.id > r.id))
     order by r.id`)
 
 export const countSnapshots = async (db: Queries, hostId: string): Promise<number> =>
