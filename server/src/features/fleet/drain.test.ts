@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { controlOf, givenHost, placeOn } from '../../../test/hosts.ts'
+import { givenIso } from '../../../test/iso-image.ts'
 import { testRunner } from '../../../test/run-workflows.ts'
 import { allowManyVms } from '../../../test/snapshot-backup-fixture.ts'
 import { checkInvariants, formatFailures } from '../../invariants/check.ts'
@@ -8,7 +9,7 @@ import { sql } from '../../kernel/database/db.ts'
 import { resumeRun } from '../../workflow/executor.ts'
 import { AttemptLostError } from '../../workflow/run-store.ts'
 import { changeHost, getHost, type HostRow } from '../hosts/service.ts'
-import { cancelMigration } from '../vms/service.ts'
+import { cancelMigration, startMigration } from '../vms/service.ts'
 import { applyPorts } from '../vms/reconcilers/apply-ports.reconciler.ts'
 import { reconcileStaleMachines } from '../vms/reconcilers/stale-machines.reconciler.ts'
 import { carryOutDrains } from './drain.reconciler.ts'
@@ -105,6 +106,31 @@ describe('operator drains a host', async () => {
     await expect(start(source, ORDER)).rejects.toThrow(`2 of 2 VMs of ${source.name} cannot move, so nothing was changed`)
     expect([await getHost(app.db, source.id), await findDrainStatus(app.db, source)]).toMatchObject([{ maintenance: false }, undefined])
     expect(await hostsOf(ids)).toEqual([source.id, source.id])
+  })
+
+  test('whose VM has an ISO image goes where there is room for that too', async () => {
+    const { source, ids, targets } = await given(1, 2)
+    const [id, imageId] = [ids[0]!, await givenIso(app, customer)]
+    await customer.put(`/vms/${id}/iso`, { imageId })
+    await app.settle()
+    const [tight, other] = targets as [HostRow, HostRow]
+    const { disk_gib, ram_mib } = await app.db.one<{ disk_gib: number; ram_mib: number }>(
+      sql`select disk_gib, ram_mib from vms where id = ${id}`,
+    )
+    await app.db.run(sql`update hosts set disk_total_gib = ${disk_gib * 2}, disk_reserve_percent = 50 where id = ${tight.id}`)
+    await app.db.run(sql`update hosts set ram_total_mib = ${ram_mib + 100} where id = ${other.id}`) // the fuller of the two
+    expect((await previewDrain(app.deps, source)).moves).toMatchObject([{ to: other.name }])
+    await app.db.run(sql`update hosts set maintenance = true where id = ${other.id}`)
+    expect((await previewDrain(app.deps, source)).stays).toMatchObject([{ reason: expect.stringMatching(/1 full \(disk\)/) }])
+    const migrate = (to?: string) => app.db.tx((tx) => startMigration(tx, app.deps, id, { to }))
+    await expect(migrate(tight.id)).rejects.toThrow(/ and \d+ GiB disk with 1 GiB of images: 1 host checked, 1 full \(disk\)/)
+    await app.db.run(sql`update hosts set maintenance = false where id = ${other.id}`)
+    expect(await migrate()).toMatchObject({ to: other.name })
+    await app.settle()
+    expect(await hostsOf(ids)).toEqual([other.id])
+    await app.db.run(sql`update hosts set disk_total_gib = 4000, disk_reserve_percent = 5 where id = ${tight.id}`)
+    await app.db.run(sql`update hosts set ram_total_mib = 131072 where id = ${other.id}`)
+    expect(await broken()).toBe('')
   })
 
   test('in part: what cannot move is named with its reason, and a busy VM is waited for', async () => {

@@ -5,7 +5,7 @@ import { openRunOf } from '../../workflow/run-store.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
 import { hostsWithIpv6 } from '../hosts/ipv6-ranges.ts'
-import { freeCpusIn, guestNeed, listHostsIn, type HostRow } from '../hosts/service.ts'
+import { freeCpusIn, guestNeed, imageNeedsOf, listHostsIn, type HostRow } from '../hosts/service.ts'
 import { isPreemptible, requireMovable, requirePair, speedBought, vmById } from '../vms/service.ts'
 import type { Fleet, FleetGroup, FleetVm } from './plan.ts'
 import * as sql from './sql.ts'
@@ -18,6 +18,10 @@ export async function loadFleet(
   diskBytes: ReadonlyMap<string, number> = new Map(),
 ): Promise<Fleet> {
   const [numbers, hosts] = [await catalogNumbers(db), await hostsWithoutProofs(db, regionId)]
+  const images = await imageNeedsOf(
+    db,
+    vms.map(({ id }) => id),
+  )
   return {
     hosts,
     vms: vms.map((row) => ({
@@ -25,6 +29,7 @@ export async function loadFleet(
       need: {
         ...sizesOf(row),
         ...guestNeed(row),
+        images: images.get(row.id) ?? [],
         traits: row.traits,
         network10g: row.network_10g,
         boughtMbps: speedBought(numbers, { planId: row.plan_id, networkMbps: row.network_mbps }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { HostRow } from '../hosts/service.ts'
+import type { HostRow, ImageNeed } from '../hosts/service.ts'
 import { estimateSeconds, factorOf } from './estimate.ts'
 import { loadOf, planBalance, planDrain, type Fleet, type FleetGroup, type FleetVm } from './plan.ts'
 
@@ -31,12 +31,13 @@ interface Shape {
   avoid?: string[]
   never?: string[]
   network10g?: boolean
+  images?: ImageNeed[]
 }
 
 const vm = (
   id: string,
   hostId: string,
-  { ram = 1024, disk = 10, group, avoid = [], never = [], network10g = false }: Shape = {},
+  { ram = 1024, disk = 10, group, avoid = [], never = [], network10g = false, images = [] }: Shape = {},
 ): FleetVm => ({
   id,
   name: id,
@@ -49,6 +50,7 @@ const vm = (
     network10g,
     boughtMbps: 0,
     publicIpv4: true,
+    images,
     avoid: new Set(avoid),
   },
   groupId: group ?? null,
@@ -90,6 +92,18 @@ describe('the plan of a drain', () => {
     const vms = [vm('a', 'old', { ram: 3000 }), vm('b', 'old', { ram: 3000 }), vm('c', 'old', { ram: 5000 })]
     const hosts = [host('old'), host('left', { ram_sellable_mib: 6000 }), host('right', { ram_sellable_mib: 8000, ram_used_mib: 2900 })]
     expect(drain(hosts, vms)).toMatchObject({ moves: { a: 'left', b: 'left', c: 'right' }, stays: {} })
+  })
+
+  test('has each VM go where there is room for its images too, once for all that need one', () => {
+    const image = (on: string[] = []): ImageNeed => ({ id: 'own', gib: 3, on: new Set(on) })
+    const hosts = [host('old'), host('left', { disk_used_gib: 938 }), host('right', { disk_used_gib: 945, disk_total_gib: 1050 })] // room for 12, and for 55
+    const [first, second] = ['a', 'b'].map((id) => vm(id, 'old', { images: [image()] }))
+    expect(drain(hosts, [first!]).moves).toEqual({ a: 'right' })
+    expect(drain(hosts.slice(0, 2), [first!]).stays).toEqual({ a: 'No other host can take it: 1 full (disk)' })
+    expect(drain(hosts, [vm('a', 'old', { images: [image(['left'])], ram: 8000 })]).moves).toEqual({ a: 'left' })
+    const tight = [host('old'), host('left', { disk_used_gib: 927 })] // room for 23
+    expect(drain(tight, [first!, second!]).moves).toEqual({ a: 'left', b: 'left' })
+    expect(Object.keys(drain(tight, [first!, vm('b', 'old', { images: [{ ...image(), id: 'other' }] })]).moves)).toEqual(['a'])
   })
 
   test('says of each VM that cannot move why, and moves the others', () => {

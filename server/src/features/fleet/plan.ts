@@ -1,6 +1,16 @@
 // Plans which VMs move where, to empty a host or to level the load of a region: pure functions of hosts, VMs and placement groups. Each move is
 // planned on what the moves before it have left. A drain takes O(VMs × hosts), a proposal of a balance O(VMs of one host × hosts).
-import { describeRejected, pickNode, rankHosts, type HostRow, type Need, type PlacementRule } from '../hosts/service.ts'
+import {
+  describeRejected,
+  imageGiBOn,
+  imagesFor,
+  pickNode,
+  rankHosts,
+  type HostRow,
+  type ImageNeed,
+  type Need,
+  type PlacementRule,
+} from '../hosts/service.ts'
 
 export interface FleetVm {
   id: string
@@ -141,6 +151,8 @@ class Occupancy {
   readonly #byId: Map<string, HostRow>
   readonly #groups: Map<string, Map<string, number>>
   readonly #freeCpus: Map<string, Map<number, readonly number[]>>
+  /** Hosts by image, where VMs that have moved need it. */
+  readonly #brought = new Map<string, Set<string>>()
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet
@@ -156,12 +168,17 @@ class Occupancy {
     const possible = others.filter((host) => this.#fleet.isPair(source, host) && !vm.never.has(host.id))
     const rule = this.#ruleFor(vm)
     const facts = { withIpv6: this.#fleet.withIpv6, freeCpus: this.#freeCpus }
-    const { fitting, rejected, lacking } = rankHosts(possible, { ...vm.need, ...(rule && { rule }) }, facts)
+    const { fitting, rejected, lacking } = rankHosts(possible, { ...this.#needOf(vm), ...(rule && { rule }) }, facts)
     const why = describeRejected({ rejected, lacking })
     const unlike = others.length - possible.length
     if (unlike > 0) why.push(`${unlike} that cannot take its machine`)
     const group = rejected.has('with a VM of its placement group') ? this.#explainGroup(vm, possible) : ''
     return { fitting, reason: `No other host can take it: ${why.join(', ') || 'there is none'}${group}` }
+  }
+
+  #needOf({ need }: FleetVm): FleetVm['need'] {
+    const withBrought = (image: ImageNeed): ImageNeed => ({ ...image, on: new Set([...image.on, ...(this.#brought.get(image.id) ?? [])]) })
+    return need.images ? { ...need, images: need.images.map(withBrought) } : need
   }
 
   /** For a VM that has not moved. */
@@ -191,8 +208,11 @@ class Occupancy {
   }
 
   /** In its group it counts at both hosts until it has moved. */
-  move({ need, groupId }: FleetVm, to: HostRow): void {
-    occupy(this.#byId.get(to.id)!, need, 1)
+  move(vm: FleetVm, to: HostRow): void {
+    const { groupId } = vm
+    const need = this.#needOf(vm)
+    occupy(this.#byId.get(to.id)!, { ...need, diskGiB: need.diskGiB + imageGiBOn(to.id, need) }, 1)
+    for (const { id } of imagesFor(to.id, need)) this.#brought.set(id, new Set(this.#brought.get(id)).add(to.id))
     if (need.dedicatedFor !== undefined) this.#pin(to.id, need.vcpu)
     const counts = groupId === null ? undefined : this.#groups.get(groupId)
     counts?.set(to.id, (counts.get(to.id) ?? 0) + 1)

@@ -16,6 +16,7 @@ import {
   rankHosts,
   type ForSale,
   type HostRanking,
+  type ImageNeed,
   type Need,
 } from './placement.ts'
 import { listHostsIn, type HostRow } from './sql.ts'
@@ -32,7 +33,7 @@ export async function reserveCapacityInRegion(tx: Tx, region: RegionRow, need: N
   const hosts = all.filter((host) => isConnected(region, host) && isAsked(host))
   const { fitting, rejected, lacking } = await rankIn(tx, region, hosts, { ...need, forSale })
   for (const host of fitting) {
-    if (await reserveCapacity(tx, host.id, need, copyGiBOn(host.id, need.copy))) return host
+    if (await reserveWithImages(tx, host.id, need)) return host
     rejected.set('full', (rejected.get('full') ?? 0) + 1)
   }
   if (await freeProofRoom(tx, sql`h.region_id = ${region.id}`)) return reserveCapacityInRegion(tx, region, need, among)
@@ -41,6 +42,22 @@ export async function reserveCapacityInRegion(tx: Tx, region: RegionRow, need: N
 
 /** A host was filled by somebody else after it was chosen. */
 class HostFilledError extends Error {}
+
+/** Books all of it, or nothing. */
+async function reserveWithImages(tx: Tx, hostId: string, need: Need): Promise<boolean> {
+  const reserve = (): Promise<boolean> => reserveCapacity(tx, hostId, need, copyGiBOn(hostId, need.copy))
+  if (!need.images?.length) return reserve()
+  try {
+    return await tx.attempt(async () => {
+      if (!(await reserve())) throw new HostFilledError()
+      for (const { id, gib } of need.images!) if (!(await reserveImageOnHost(tx, id, hostId, gib))) throw new HostFilledError()
+      return true
+    })
+  } catch (error) {
+    if (error instanceof HostFilledError) return false
+    throw error
+  }
+}
 
 /**
  * For several VMs, or for none: the hosts in the order of the needs. They are chosen first and then booked in the order of their ids, so that those who book several do not
@@ -277,7 +294,7 @@ export async function reserveImageRoom(
   { host_id: hostId, storage_id: storageId }: { host_id: string | null; storage_id: string | null },
 ): Promise<void> {
   if (account_id === null) return
-  const gib = Math.max(1, Math.ceil(Number(size_bytes) / 2 ** 30))
+  const gib = imageGiB(size_bytes)
   const isReserved =
     storageId !== null
       ? await reserveImageInStorage(tx, id, storageId, gib)
@@ -287,6 +304,19 @@ export async function reserveImageRoom(
       `The ${storageId === null ? 'host' : 'replicated storage'} has no room for this image (${gib} GiB) at the moment: try again later`,
       [storageId === null ? 'disk' : 'replicated_storage'],
     )
+}
+
+const imageGiB = (bytes: bigint): number => Math.max(1, Math.ceil(Number(bytes) / 2 ** 30))
+
+/** What hosts of these VMs must have: their own images, where their disks are on hosts, and the ISO images in their drives. */
+export async function imageNeedsOf(db: Queries, vmIds: readonly string[]): Promise<Map<string, ImageNeed[]>> {
+  const rows = await db.many<{ vm_id: string; id: string; size_bytes: bigint; on: string[] }>(sql`
+    select n.vm_id, n.id, n.size_bytes, array(select r.host_id from image_rooms r where r.image_id = n.id and r.gib > 0) as on from (
+      select v.id as vm_id, t.id, t.size_bytes from vms v join os_templates t on t.id = v.os_template_id
+      where v.id = any(${vmIds}::text[]) and v.storage_id is null and t.account_id is not null
+      union all select s.vm_id, i.id, i.size_bytes from vm_isos s join images i on i.id = s.image_id where s.vm_id = any(${vmIds}::text[])) n`)
+  const needs = rows.map(({ vm_id, id, size_bytes, on }) => [vm_id, { id, gib: imageGiB(size_bytes), on: new Set(on) }] as const)
+  return new Map([...Map.groupBy(needs, ([vmId]) => vmId)].map(([vmId, own]) => [vmId, own.map(([, need]) => need)]))
 }
 
 /** A row with no GiB is of a release that noted the hosts of VMs in storage backends too. */

@@ -14,6 +14,8 @@ export interface Need {
   diskGiB: number
   /** What the disk is made from. */
   copy?: CopyNeed
+  /** Of accounts: what its disk is a layer on, and what is in its drive. */
+  images?: readonly ImageNeed[]
   /** The architecture of the image. */
   arch: string
   /** What its guests need of a host beside the architecture, such as `x86_64:tpm`. */
@@ -58,6 +60,20 @@ export interface CopyNeed {
 }
 
 export const copyGiBOn = (hostId: string, copy: CopyNeed | undefined): number => (copy && copy.storedOn !== hostId ? copy.gib : 0)
+
+/** On a host once, for all VMs there. */
+export interface ImageNeed {
+  id: string
+  gib: number
+  /** Hosts that have it. */
+  on: ReadonlySet<string>
+}
+
+/** The images that are brought to the host. */
+export const imagesFor = (hostId: string, { images = [] }: Pick<Need, 'images'>): ImageNeed[] => images.filter(({ on }) => !on.has(hostId))
+
+export const imageGiBOn = (hostId: string, need: Pick<Need, 'images'>): number =>
+  imagesFor(hostId, need).reduce((sum, { gib }) => sum + gib, 0)
 
 export type Resource = 'vCPU' | 'RAM' | 'disk' | 'dedicated CPUs'
 
@@ -270,7 +286,8 @@ function isFull(host: HostRow, need: Need, { freeCpus }: PlacementFacts, lacking
     if (pickNode(freeCpus?.get(host.id) ?? new Map(), need.vcpu) === undefined) lack('dedicated CPUs')
   } else if (host.vcpu_used + need.vcpu > host.vcpu_sellable && need.vcpu > 0) lack('vCPU')
   if (host.ram_used_mib + need.ramMiB > host.ram_sellable_mib) lack('RAM')
-  const hasDisk = need.diskGiB <= 0 || hasDiskRoom(host, need.diskGiB)
+  const diskGiB = need.diskGiB + imageGiBOn(host.id, need)
+  const hasDisk = diskGiB <= 0 || hasDiskRoom(host, diskGiB)
   if (!hasDisk || (copyGiB > 0 && !hasRoomForATime(host, need.diskGiB + copyGiB))) lack('disk')
   return isFull
 }
@@ -332,7 +349,8 @@ export function noCapacity(
     byGroup > 0 && byGroup === Math.max(...rejected.values())
       ? '. A STRICT_SPREAD group has one VM on a host at most, a SPREAD group more where it must'
       : ''
-  const text = `No capacity in ${regionSlug} for ${vms > 1 ? `${vms} VMs of ` : ''}${cpus}${size} RAM${disk}${copy}: ${[`${counted(checked, 'host')} checked`, ...reasons].join(', ')}${advice}`
+  const images = need.images?.length ? ` with ${need.images.reduce((sum, { gib }) => sum + gib, 0)} GiB of images` : ''
+  const text = `No capacity in ${regionSlug} for ${vms > 1 ? `${vms} VMs of ` : ''}${cpus}${size} RAM${disk}${images}${copy}: ${[`${counted(checked, 'host')} checked`, ...reasons].join(', ')}${advice}`
   return noCapacityError(text, missingOf(rejected, lacking))
 }
 

@@ -23,7 +23,7 @@ export {
   type Registration,
 } from './registration.ts'
 export { syncDriverPool } from './driver-pool-sync.ts'
-export { oversoldBy, PROVE, readRoom, type RegionRoom, releaseCapacity, reserveCapacity, toCapacity } from './capacity.ts'
+export { imageNeedsOf, oversoldBy, PROVE, readRoom, type RegionRoom, releaseCapacity, reserveCapacity, toCapacity } from './capacity.ts'
 export { countPins, cpuSetOf, freeCpusIn, pickNode } from './cpus.ts'
 export {
   aboveReserveGiB,
@@ -35,6 +35,9 @@ export {
   rankHosts,
   findMissingGuestType,
   guestNeed,
+  imageGiBOn,
+  imagesFor,
+  type ImageNeed,
   type Need,
   type PlacementRule,
 } from './placement.ts'

@@ -57,17 +57,13 @@ export async function holdIsoImage(tx: Tx, accountId: string, imageId: string): 
   return image
 }
 
-/** The image needs room on the host once, for all VMs there that have it: also of those with replicated storage. */
-export const reserveIsoRoom = (tx: Tx, image: Pick<ImageRow, 'id' | 'account_id' | 'size_bytes'>, hostId: string): Promise<void> =>
-  reserveImageRoom(tx, image, { host_id: hostId, storage_id: null })
-
-/** Where a VM moves to. The image is locked before hosts: its room there may be about to be released. */
+/** Where a VM moves. The image is locked before hosts: its room there may be about to be released. */
 export const holdIsoOf = (tx: Tx, vmId: string) =>
-  tx.maybe<Pick<ImageRow, 'id' | 'account_id' | 'size_bytes'>>(sql`
-    select i.id, i.account_id, i.size_bytes from vm_isos s join images i on i.id = s.image_id where s.vm_id = ${vmId} for share of i`)
+  tx.run(sql`select from vm_isos s join images i on i.id = s.image_id where s.vm_id = ${vmId} for share of i`)
 
+/** The image needs room on the host once, for all VMs there that have it: also of those with replicated storage. */
 export async function reserveIso(tx: Tx, vm: Pick<Row<'vms'>, 'id' | 'host_id'>, image: ImageRow): Promise<void> {
-  await reserveIsoRoom(tx, image, vm.host_id!)
+  await reserveImageRoom(tx, image, { host_id: vm.host_id, storage_id: null })
   await tx.run(sql`insert into vm_isos (vm_id, image_id) values (${vm.id}, ${image.id})`)
 }
 

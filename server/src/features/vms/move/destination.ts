@@ -2,13 +2,13 @@
 import type { Queries, Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
 import { catalogNumbers, getRegion, getTemplateById, lockTemplateUse } from '../../catalog/service.ts'
-import { reserveCapacityInRegion, reserveImageRoom, type Size } from '../../hosts/capacity.ts'
+import { imageNeedsOf, reserveCapacityInRegion, type Size } from '../../hosts/capacity.ts'
 import { findUnservedAddress } from '../../hosts/public-addresses.ts'
 import { getHost, guestNeed, listHostsIn, type HostRow, type Need } from '../../hosts/service.ts'
 import { ruleForVm } from '../../placement-groups/service.ts'
 import { speedBought } from '../billing/pricing.ts'
 import { requireAllowed } from '../model/allowed-actions.ts'
-import { holdIsoOf, reserveIsoRoom } from '../model/iso.ts'
+import { holdIsoOf } from '../model/iso.ts'
 import * as sql from '../model/sql.ts'
 import { hasStaleMachine } from '../model/stale-machines.ts'
 
@@ -62,6 +62,7 @@ export async function needOf(tx: Tx, vm: sql.VmDetails, { size, traits, ...speed
   return {
     ...size,
     ...guestNeed(await getTemplateById(tx, vm.os_template_id)),
+    images: (await imageNeedsOf(tx, [vm.id])).get(vm.id) ?? [],
     traits,
     network10g: vm.network_10g,
     boughtMbps: speedBought(await catalogNumbers(tx), speed),
@@ -89,13 +90,9 @@ export async function reserveDestination(
   if (possible.size === 0)
     throw apiError('no_capacity', `No other host of ${region.slug} can take this VM: name one as its destination to learn why not`)
   const template = await getTemplateById(tx, vm.os_template_id)
-  const need = { ...(await needOf(tx, vm, there)), avoid }
-  const iso = await holdIsoOf(tx, vm.id)
+  await holdIsoOf(tx, vm.id)
   if (vm.storage_id === null && template.account_id !== null) await lockTemplateUse(tx, template.id) // its room there may be about to be released
-  const host = await reserveCapacityInRegion(tx, region, need, possible)
-  if (vm.storage_id === null) await reserveImageRoom(tx, template, { host_id: host.id, storage_id: null })
-  if (iso) await reserveIsoRoom(tx, iso, host.id)
-  return host
+  return reserveCapacityInRegion(tx, region, { ...(await needOf(tx, vm, there)), avoid }, possible)
 }
 
 async function requireDestination(db: Queries, vm: sql.VmDetails, source: HostRow, to: string): Promise<string> {
