@@ -404,6 +404,7 @@ describe('destructive commands', { timeout: 120_000 }, () => {
     ['host', 'drain', 'x', '--stop-others'],
     ['vm', 'suspend', 'x'],
     ['vm', 'unmanage', 'x'],
+    ['vm', 'unrescue', 'x'],
     ['user', 'set', 'x', '--without-totp'],
     ['identity-provider', 'remove', 'x'],
   ]

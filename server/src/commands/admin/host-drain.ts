@@ -39,7 +39,7 @@ export const drain = (admin: Admin, options: DrainOptions, name: string): Promis
     const host = await getHost(deps.db, name)
     if (options.cancel) return report(await getHost(deps.db, name), await deps.db.tx((tx) => cancelDrain(tx, deps, host)))
     if (options.status) return report(host, await findDrainStatus(deps.db, host))
-    const preview = await previewDrain(deps, host)
+    const preview = await previewDrain(deps, host, options.stopOthers)
     if (options.dryRun) return showPlan(host, preview)
     const isRefused = !options.partial && preview.stays.some(({ isTemporary }) => !isTemporary) // with the same reasons
     if (!isJson(options) && !isRefused) print(showPlan(host, preview).text)

@@ -17,6 +17,12 @@ export function vmCommands(program: Command): void {
     ['suspend', 'suspend a VM: stop it and block starting it', suspend, 'is stopped, and its owner cannot start it.'],
     ['unsuspend', 'lift a suspension and restore the previous power state', unsuspend],
     ['unmanage', 'stop managing and billing a VM, leave it running', unmanage, 'runs on, unmanaged and unbilled, without new backups.'],
+    [
+      'unrescue',
+      'end the rescue of a VM: restart it from its own disk',
+      unrescue,
+      'is restarted from its own disk; what is on the disk of the rescue system is lost.',
+    ],
     ['adopt', 'manage and bill an unmanaged VM again, in its current power state', adopt],
   ]
   for (const [name, about, verb, loss] of verbs) {
@@ -107,6 +113,12 @@ const unmanage: Verb = async (deps, id) => {
   const { unmanageWhenIdle } = await import('../../features/vms/service.ts')
   const waitsFor = await deps.db.tx((tx) => unmanageWhenIdle(tx, deps, id))
   return waitsFor ? `is unmanaged as soon as its action ${waitsFor} has ended` : 'is no longer managed'
+}
+
+const unrescue: Verb = async (deps, id) => {
+  const { endRescueByOperator } = await import('../../features/vms/service.ts')
+  const { actionId } = await deps.db.tx((tx) => endRescueByOperator(tx, deps, id))
+  return `leaves its rescue: action ${actionId}`
 }
 
 const adopt: Verb = async (deps, id) => {

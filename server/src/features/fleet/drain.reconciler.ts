@@ -2,9 +2,10 @@
 // move any more. All state is in the database, so any worker goes on with it.
 import { reconciler, type Deps } from '../deps.ts'
 import { getHost } from '../hosts/service.ts'
-import { DRAIN, startMigration } from '../vms/service.ts'
-import { isUnderWay, planHost, toStay, type DrainMove, type Stay } from './drain.ts'
-import { toObstacle } from './load.ts'
+import { DRAIN, endRescueByOperator, startMigration, vmById } from '../vms/service.ts'
+import { isUnderWay, planHost, termsOf, toStay, type DrainMove, type Stay } from './drain.ts'
+import { toObstacle, type Obstacle } from './load.ts'
+import type { FleetVm } from './plan.ts'
 import * as sql from './sql.ts'
 
 export const carryOutDrains = reconciler(DRAIN, '10s', async (deps) => {
@@ -16,8 +17,9 @@ export const carryOutDrains = reconciler(DRAIN, '10s', async (deps) => {
 
 async function advance(deps: Deps, drain: sql.DrainRow): Promise<void> {
   const host = await getHost(deps.db, drain.host_id)
-  const { moves, stays } = await planHost(deps.db, host, drain)
-  const refused: Stay[] = []
+  const { moves, stays: planned } = await planHost(deps.db, host, termsOf(drain))
+  const [stays, refused]: [Stay[], Stay[]] = [[], []]
+  for (const stay of planned) stays.push(stay.isRescue ? { ...stay, ...(await endRescue(deps, drain, stay.vm)) } : stay)
   // A VM whose migration is about to end is on its new host already.
   const isMoving = (await sql.movesOf(deps.db, drain.id)).some(({ status }) => isUnderWay(status))
   let waits = isMoving || (host.removed_at === null && stays.some(({ isTemporary }) => isTemporary))
@@ -34,6 +36,14 @@ async function advance(deps: Deps, drain: sql.DrainRow): Promise<void> {
   const ended = await deps.db.tx((tx) => sql.endDrain(tx, deps.clock.now(), drain.id, status, remaining))
   if (ended > 0) deps.log.info({ drainId: drain.id, hostId: host.id, status, remaining: remaining.length }, 'drain ended')
 }
+
+/** A guest in rescue is stopped for it, as others may be. Returns why it cannot be. */
+const endRescue = (deps: Deps, { id }: sql.DrainRow, vm: FleetVm): Promise<Obstacle | undefined> =>
+  deps.db
+    .tx(async (tx) => {
+      if ((await sql.lockOpenDrain(tx, id)) && (await vmById(tx, vm.id))?.in_rescue) await endRescueByOperator(tx, deps, vm.id)
+    })
+    .then(() => undefined, toObstacle)
 
 /** Full: it has as many migrations under way as the drain allows, or the drain has ended. */
 type Started = 'started' | 'source full' | 'destination full'

@@ -133,6 +133,32 @@ describe('operator drains a host', async () => {
     expect(await broken()).toBe('')
   })
 
+  test('ends a rescue where VMs may be stopped, and says how to end one otherwise', async () => {
+    const { source, ids } = await given(1, 1)
+    const id = ids[0]!
+    await customer.post(`/vms/${id}/rescue`, { password: 'correct horse battery' })
+    await app.settle()
+    const advice = `It is in rescue. npx berthd vm unrescue ${id} restarts it from its own disk, as does a drain with --stop-others`
+    expect((await previewDrain(app.deps, source)).stays).toMatchObject([{ reason: advice, isTemporary: false }])
+    await expect(start(source, ORDER)).rejects.toThrow(advice)
+    const reason = 'It is in rescue, which is ended first'
+    expect((await previewDrain(app.deps, source, true)).stays).toMatchObject([{ reason, isTemporary: true }])
+    for (const atCall of [1, 3])
+      // the call between them undoes what the first has begun
+      await controlOf(app, source.id).faults.plant({ verb: 'ensureStopped', kind: 'permanent', atCall })
+    await start(source, { ...ORDER, stopsOthers: true })
+    const stuck = await carryOut(source)
+    expect(stuck).toMatchObject({
+      status: 'INCOMPLETE',
+      remaining: [{ reason: expect.stringContaining('which could not be ended 2 times') }],
+    })
+    app.clock.advance('1m')
+    await start(source, { ...ORDER, stopsOthers: true })
+    expect(await carryOut(source)).toMatchObject({ status: 'COMPLETED', moved: [{ vmId: id }], remaining: [] })
+    expect((await customer.get(`/vms/${id}`)).body.data).toMatchObject({ status: 'RUNNING', rescue: null })
+    expect(await broken()).toBe('')
+  })
+
   test('in part: what cannot move is named with its reason, and a busy VM is waited for', async () => {
     const { source, ids } = await given(3, 1)
     const [snapshotted, busy] = ids as [string, string]

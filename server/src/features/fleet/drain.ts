@@ -33,26 +33,36 @@ const LIVE_TRIES = 2
 /** Since a drain began, or a migration of it ended last: otherwise an owner who restarts his VM over and over would keep it open. */
 const LONGEST_WAIT = '30m'
 
-/** `drain`: what it has tried already counts. */
+interface DrainTerms {
+  /** What it has tried already counts; null: before it begins. */
+  drain: sql.DrainRow | null
+  stopsOthers: boolean
+}
+
+export const termsOf = (drain: sql.DrainRow): DrainTerms => ({ drain, stopsOthers: drain.stops_others })
+
 export async function planHost(
   db: Queries,
   host: HostRow,
-  drain: sql.DrainRow | null,
+  { drain, stopsOthers }: DrainTerms,
   diskBytes?: ReadonlyMap<string, number>,
 ): Promise<HostPlan> {
   const rows = await sql.vmsToPlan(db, { regionId: host.region_id, hostId: host.id })
   const fleet = await loadFleet(db, host.region_id, rows, diskBytes)
   const moves = drain ? await sql.movesOf(db, drain.id) : []
   const tried = Map.groupBy(moves, ({ vm_id }) => vm_id)
-  const waitsUntil = drain ? addDuration(lastProgress(drain, moves), LONGEST_WAIT) : undefined
+  const patience = {
+    waitsUntil: drain ? addDuration(lastProgress(drain, moves), LONGEST_WAIT) : undefined,
+    endsRescues: stopsOthers ? { since: drain?.created_at ?? null } : undefined,
+  }
   const isOn = new Map(rows.map(({ id, status }) => [id, status === 'RUNNING']))
   const restarting = new Set<string>()
   const movable: FleetVm[] = []
   const stays: Stay[] = []
   for (const vm of fleet.vms) {
     const failed = (tried.get(vm.id) ?? []).filter(({ status }) => status === 'FAILED' || status === 'CANCELLED')
-    const next = nextTry(failed, { isOn: isOn.get(vm.id)!, stopsOthers: drain?.stops_others ?? false })
-    const obstacle = (await findObstacle(db, vm.id, waitsUntil)) ?? (typeof next === 'string' ? null : next)
+    const next = nextTry(failed, { isOn: isOn.get(vm.id)!, stopsOthers })
+    const obstacle = (await findObstacle(db, vm.id, patience)) ?? (typeof next === 'string' ? null : next)
     if (obstacle) stays.push({ vm, ...obstacle })
     else {
       if (next === 'restart') restarting.add(vm.id)
@@ -91,9 +101,9 @@ export interface DrainPreview {
 }
 
 /** What a drain would do now. Changes nothing. */
-export async function previewDrain(deps: Deps, host: HostRow): Promise<DrainPreview> {
+export async function previewDrain(deps: Deps, host: HostRow, stopsOthers = false): Promise<DrainPreview> {
   const { db } = deps
-  const { moves, stays } = await planHost(db, host, null, await diskBytesOn(deps, host.id))
+  const { moves, stays } = await planHost(db, host, { drain: null, stopsOthers }, await diskBytesOn(deps, host.id))
   const factor = factorOf(await sql.measuredMigrations(db, host.region_id))
   return {
     moves: moves.map(({ vm, to, isOnBackups }) => ({
@@ -131,7 +141,7 @@ export const MAX_CONCURRENCY = 16
 export async function startDrain(tx: Tx, deps: Deps, host: HostRow, { concurrency, stopsOthers, isPartial }: DrainOrder): Promise<string> {
   if (host.unreachable_since !== null || host.removed_at !== null)
     throw apiError('unavailable', `Host ${host.name} is unreachable or removed: nothing can be moved from it`)
-  const { moves, stays } = await planHost(tx, host, null)
+  const { moves, stays } = await planHost(tx, host, { drain: null, stopsOthers })
   const stuck = stays.filter(({ isTemporary }) => !isTemporary)
   if (stuck.length > 0 && !isPartial)
     throw apiError(
@@ -189,7 +199,7 @@ export async function findDrainStatus(db: Queries, host: HostRow, explains = tru
     started_at && completed_at && (completed_at.getTime() - started_at.getTime()) / 1000
   const moving = moves.filter(({ status }) => isUnderWay(status))
   const isMoving = ({ vm }: Stay): boolean => moving.some(({ vm_id }) => vm_id === vm.id)
-  const reasons = async () => (await planHost(db, host, drain)).stays.filter((stay) => !isMoving(stay)).map(toStay)
+  const reasons = async () => (await planHost(db, host, termsOf(drain))).stays.filter((stay) => !isMoving(stay)).map(toStay)
   const remaining = drain.remaining ?? (explains ? await reasons() : [])
   return {
     id: drain.id,

@@ -1,12 +1,12 @@
 // Reads what the planner needs to know.
 import type { Queries } from '../../kernel/database/db.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import { openRunOf } from '../../workflow/run-store.ts'
+import { failedRunsOf, openRunOf } from '../../workflow/run-store.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
 import { hostsWithIpv6 } from '../hosts/ipv6-ranges.ts'
 import { freeCpusIn, guestNeed, imageNeedsOf, listHostsIn, type HostRow } from '../hosts/service.ts'
-import { isPreemptible, requireMovable, requirePair, speedBought, vmById } from '../vms/service.ts'
+import { isPreemptible, requireMovable, requirePair, speedBought, UNRESCUE, vmById } from '../vms/service.ts'
 import type { Fleet, FleetGroup, FleetVm } from './plan.ts'
 import * as sql from './sql.ts'
 
@@ -101,10 +101,19 @@ export interface Obstacle {
   reason: string
   /** Goes away by itself. */
   isTemporary: boolean
+  /** By the drain, which ends its rescue. */
+  isRescue?: boolean
 }
 
-/** Why the VM cannot leave its host, wherever to. Actions of its owner that begin after `waitsUntil` are not waited for. */
-export async function findObstacle(db: Queries, vmId: string, waitsUntil?: Date): Promise<Obstacle | null> {
+interface Patience {
+  /** Actions of its owner that begin after it are not waited for. */
+  waitsUntil?: Date | undefined
+  /** Of a drain that stops VMs. */
+  endsRescues?: { since: Date | null } | undefined
+}
+
+/** Why the VM cannot leave its host, wherever to. */
+export async function findObstacle(db: Queries, vmId: string, { waitsUntil, endsRescues }: Patience = {}): Promise<Obstacle | null> {
   const vm = await vmById(db, vmId)
   if (!vm) return { reason: 'It was deleted meanwhile', isTemporary: false }
   const run = await openRunOf(db, vmId)
@@ -113,7 +122,20 @@ export async function findObstacle(db: Queries, vmId: string, waitsUntil?: Date)
     const advice = isTemporary ? '' : ': it began when the drain had waited long enough, so drain the host again'
     return { reason: `Its action ${run.label} (${run.id}) has to end first${advice}`, isTemporary }
   }
+  if (vm.in_rescue) return findRescueObstacle(db, vmId, endsRescues)
   return requireMovable(db, vm).then(() => null, toObstacle)
+}
+
+/** How often the end of a rescue is tried. */
+const UNRESCUE_TRIES = 2
+
+async function findRescueObstacle(db: Queries, vmId: string, endsRescues: Patience['endsRescues']): Promise<Obstacle> {
+  const advice = `npx berthd vm unrescue ${vmId} restarts it from its own disk`
+  if (!endsRescues) return { reason: `It is in rescue. ${advice}, as does a drain with --stop-others`, isTemporary: false }
+  const { since } = endsRescues
+  const isStuck = since !== null && (await failedRunsOf(db, vmId, UNRESCUE, since)).count >= UNRESCUE_TRIES
+  if (isStuck) return { reason: `It is in rescue, which could not be ended ${UNRESCUE_TRIES} times. ${advice}`, isTemporary: false }
+  return { reason: 'It is in rescue, which is ended first', isTemporary: true, isRescue: true }
 }
 
 export function toObstacle(error: unknown): Obstacle {

@@ -74,7 +74,7 @@ export const vmEvents = {
   'vm.rescue_expired': defineEvent(VmEventData, 'The VM has been in rescue for 24 hours, and is restarted from its own disk'),
   'vm.rescue_ended': defineEvent(
     VmEventData,
-    'The VM starts from its own disk again: `reason` is `expired` after 24 hours, `host` when its host failed meanwhile',
+    'The VM starts from its own disk again: `reason` is `expired` after 24 hours, `operator` when the provider ended it, `host` when its host failed meanwhile',
     { by: ['unrescueVm'] },
   ),
   'vm.iso_attached': defineEvent(IsoEventData, 'The VM has an ISO image in its CD drive, or gets it at its next start or restart', {

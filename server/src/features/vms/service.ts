@@ -21,6 +21,8 @@ export {
 export { adopt, adoptInPowerState, probeUnmanagedVm, unmanage, unmanageWhenIdle } from './operator/manage.ts'
 export { releaseRestoreRoom, reserveRestoreRoom } from './model/restore-room.ts'
 export { DRAIN } from './move/steps.ts'
+export { endRescueByOperator } from './operator/rescue.ts'
+export { UNRESCUE } from './actions/rescue.ts'
 export { backupsNote, cancelMigration, planMigration, startMigration } from './operator/migrate.ts'
 export { requireMovable, requirePair } from './move/destination.ts'
 export { evacuateVm } from './recovery/evacuate.ts'

@@ -86,10 +86,33 @@ export async function applySpec(context: Context, size: OtherSize = {}): Promise
 
 /** A host that has never had the VM gets what it needs beside a disk in a storage backend: the one before it may have been lost. */
 async function specWithDisk(context: Context): Promise<{ vm: VmDetails; spec: MachineSpec; driver: Driver }> {
-  const { vm, driver } = await vmAndDriver(context)
-  const spec = await machineSpec(context.deps, vm)
+  const found = await specOf(context)
+  const { spec, driver } = found
   if (spec.storageId !== null) await driver.ensureDisk(spec, { from: 'pool' }, context.signal)
-  return { vm, spec, driver }
+  return found
+}
+
+async function specOf(context: Context): Promise<{ vm: VmDetails; spec: MachineSpec; driver: Driver }> {
+  const { vm, driver } = await vmAndDriver(context)
+  return { vm, spec: await machineSpec(context.deps, vm), driver }
+}
+
+export const DISK_GONE = 'Its host no longer has the disk of this VM: rebuild it, restore a backup, or delete it'
+
+/** Asked when something that its machine needs was not found. */
+export async function isDiskGone(context: Context): Promise<boolean> {
+  const { vm, spec, driver } = await specOf(context)
+  if (spec.storageId !== null)
+    return driver.ensureDisk(spec, { from: 'pool' }, context.signal).then(
+      () => false,
+      (error: unknown) => {
+        if (!isDriverError(error, 'not_found')) throw error
+        return true
+      },
+    )
+  for await (const { kind, vmId, generation, complete } of driver.listVolumes(context.signal))
+    if (kind === 'disk' && vmId === vm.id && generation === vm.generation && complete) return false
+  return true
 }
 
 export interface Ready {

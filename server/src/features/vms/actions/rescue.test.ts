@@ -13,7 +13,7 @@ import { getHost } from '../../hosts/service.ts'
 import { declareDestroyed, startRecoveries } from '../../recovery/service.ts'
 import { endRescues } from '../reconcilers/rescues.reconciler.ts'
 import { syncPowerStates } from '../reconcilers/power-sync.reconciler.ts'
-import { startMigration, suspendByOperator, unsuspendByOperator } from '../service.ts'
+import { endRescueByOperator, startMigration, suspendByOperator, unsuspendByOperator } from '../service.ts'
 
 describe.each(['LOCAL', 'REPLICATED'] as const)('POST and DELETE /vms/{id}/rescue, on %s storage', async (storage) => {
   const app = await testApp()
@@ -311,6 +311,56 @@ describe.each(['LOCAL', 'REPLICATED'] as const)('POST and DELETE /vms/{id}/rescu
     await sweepOrphanVolumes.runOnce(app.deps)
     expect((await volumesOf(app, id)).length).toBe(2)
     expect(await app.db.many(sql`select from stale_machines where vm_id = ${id}`)).toEqual([])
+  })
+
+  test('is ended by the operator, with an entry in the audit log, and not begun on a host in maintenance', async () => {
+    const id = await rescued()
+    const end = () => app.db.tx((tx) => endRescueByOperator(tx, app.deps, id))
+    await end()
+    await expect(end()).rejects.toThrow('VM is busy: action UNRESCUE')
+    await app.settle({ subjectId: id })
+    expect(await vm(id)).toMatchObject({ status: 'RUNNING', readiness: 'reachable', rescue: null })
+    expect(await diskOf(app, id).read()).toBe('mine')
+    const { data } = await app.db.one<{ data: object }>(
+      sql`select data from events where subject_id = ${id} and type = 'vm.rescue_ended' order by number desc limit 1`,
+    )
+    expect(data).toMatchObject({ reason: 'operator' })
+    const entries = sql`select from audit_log where action = 'vm unrescue' and ${id} = any(resource_ids)`
+    expect(await app.db.many(entries)).toHaveLength(1)
+    await expect(end()).rejects.toThrow('VM is not in rescue')
+    await app.db.run(sql`update hosts set maintenance = true where id = ${app.host.id}`)
+    expect(await refused(customer.post(`/vms/${id}/rescue`, {}))).toEqual([
+      422,
+      'unavailable',
+      'The host of this VM is in maintenance, so no rescue is begun there: try again when that is over',
+    ])
+    await app.db.run(sql`update hosts set maintenance = false where id = ${app.host.id}`)
+    expect(await app.db.many(sql`select from vm_rescues where vm_id = ${id}`)).toEqual([])
+  })
+
+  test.each([
+    ['running', []],
+    ['in ERROR', ['stop']],
+  ])('of a VM that is %s ends although its disk is gone', async (what, verbs) => {
+    const id = await rescued()
+    const room = await used()
+    for (const verb of verbs) await post(id, verb)
+    if (what === 'in ERROR') await app.db.run(sql`update vms set status = 'ERROR' where id = ${id}`)
+    await app.db.run(sql`delete from simulated.volumes where vm_id = ${id} and kind = 'disk' and generation = 1`)
+    expect((await unrescue(id)).status).toBe(202)
+    expect(await vm(id)).toMatchObject({
+      status: 'ERROR',
+      statusReason: 'Its host no longer has the disk of this VM: rebuild it, restore a backup, or delete it',
+      rescue: null,
+      allowedActions: expect.arrayContaining(['rebuild', 'delete']),
+    })
+    expect((await eventsOf(id)).slice(-2)).toContain('vm.rescue_ended')
+    expect(await used()).not.toEqual(room)
+    const { osTemplateId } = await app.given.vmInput()
+    await post(id, 'rebuild', { osTemplateId })
+    expect(await vm(id)).toMatchObject({ status: 'RUNNING', readiness: 'reachable', rescue: null })
+    await app.rest()
+    await app.checkInvariants()
   })
 
   test('a guest that does not boot is advised to be rescued', async () => {

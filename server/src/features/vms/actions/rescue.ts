@@ -10,7 +10,7 @@ import type { StepContext } from '../../../workflow/workflow-builder.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import { findTemplateOfArch, getTemplateById, type TemplateRow } from '../../catalog/service.ts'
 import { type Deps, workflow } from '../../deps.ts'
-import { isHostLost } from '../../hosts/service.ts'
+import { getHost, isHostLost } from '../../hosts/service.ts'
 import { keysOf, requireKeys } from '../../ssh-keys/service.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { clearFailedRecovery } from '../model/failed-recoveries.ts'
@@ -57,6 +57,8 @@ export const rescue = (
     label: 'RESCUE',
     find: async (vm) => requireKeys(tx, vm.account_id, input.sshKeyIds ?? (await keysOf(tx, vmId)).map(({ id }) => id)),
     act: async (vm, start, keys) => {
+      if (vm.host_id !== null && (await getHost(tx, vm.host_id)).maintenance)
+        throw apiError('unavailable', 'The host of this VM is in maintenance, so no rescue is begun there: try again when that is over')
       if (keys.length === 0 && plainHash === null)
         throw invalid('nobody could log in to the rescue system: give sshKeyIds, or a password', 'sshKeyIds')
       const template = await requireTemplate(tx, deps, vm)
@@ -94,16 +96,18 @@ async function requireTemplate(tx: Tx, { config }: Deps, vm: sql.VmDetails): Pro
   return template
 }
 
+export const UNRESCUE = 'UNRESCUE'
+
 export const unrescue = (tx: Tx, deps: Deps, who: Principal, vmId: string): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, {
     verb: 'unrescue',
-    label: 'UNRESCUE',
+    label: UNRESCUE,
     act: (vm, start) => startUnrescue(tx, vm, start, null),
   })
 
-/** Of a locked, idle VM whose time in rescue is over, in whatever state. */
-export const endOverdueRescue = (tx: Tx, deps: Deps, vm: sql.VmDetails): Promise<ActionStarted> =>
-  startUnrescue(tx, vm, startRunOf(tx, deps, vm, 'UNRESCUE'), 'expired')
+/** Of a locked, idle VM, in whatever state. */
+export const endRescue = (tx: Tx, deps: Deps, vm: sql.VmDetails, reason: 'expired' | 'operator'): Promise<ActionStarted> =>
+  startUnrescue(tx, vm, startRunOf(tx, deps, vm, UNRESCUE), reason)
 
 async function startUnrescue(tx: Tx, vm: sql.VmDetails, start: StartRun, reason: string | null): Promise<ActionStarted> {
   const { generation } = (await findRescue(tx, vm.id))!
@@ -179,7 +183,8 @@ export const IN_RESCUE = 'In rescue: it runs the rescue system, and its own disk
 /** Instead of the rescue system that the row still says. */
 const OWN_DISK = { rescue: undefined }
 
-type Left = { stop: 'left' | 'stopped' }
+/** `boot`: nothing in a run of the release before. */
+type Left = { stop: 'left' | 'stopped'; boot?: 'gone' | 'returned' | undefined }
 
 const isOnAfter = ({ statusBefore }: Pick<Input, 'statusBefore'>): boolean => statusBefore === 'RUNNING' || statusBefore === 'ERROR'
 
@@ -202,9 +207,15 @@ export const unrescueVm = workflow<UnrescueInput>('vm.unrescue', { deadline: '30
     save: steps.savePorts,
   })
   .step('boot', {
-    run: async (context) => {
-      if (isLeft(context)) return
-      await (isOnAfter(context.input) ? steps.boot(context, OWN_DISK) : steps.applySpec(context, OWN_DISK))
+    run: async (context): Promise<Left['boot']> => {
+      if (isLeft(context)) return 'returned'
+      try {
+        await (isOnAfter(context.input) ? steps.boot(context, OWN_DISK) : steps.applySpec(context, OWN_DISK))
+        return 'returned'
+      } catch (error) {
+        if (!isDriverError(error, 'not_found') || !(await steps.isDiskGone(context))) throw error
+        return 'gone'
+      }
     },
     undo: returnToRescue,
   })
@@ -212,7 +223,7 @@ export const unrescueVm = workflow<UnrescueInput>('vm.unrescue', { deadline: '30
     ...steps.READY_STEP,
     // It started from its own disk, whatever that does: its owner has the console then, and the rescue again.
     run: async (context): Promise<steps.Ready | null> =>
-      isLeft(context) || !isOnAfter(context.input) ? null : steps.awaitReadyOrEnd(context, OWN_DISK),
+      isLeft(context) || isGone(context) || !isOnAfter(context.input) ? null : steps.awaitReadyOrEnd(context, OWN_DISK),
     save: (tx, { input }) => releaseRescue(tx, input.vmId),
   })
   .step('clean up', {
@@ -226,11 +237,15 @@ export const unrescueVm = workflow<UnrescueInput>('vm.unrescue', { deadline: '30
     const { ready } = results
     if (ready) await clearFailedRecovery(tx, vmId)
     if (results.stop === 'left') await recordStaleMachine(tx, now, vmId, vm.host_id!)
+    else if (isGone({ results }))
+      await sql.setStatus(tx, now, vmId, { status: statusBefore === 'SUSPENDED' ? 'SUSPENDED' : 'ERROR', reason: steps.DISK_GONE })
     else if (ready) await sql.setStatus(tx, now, vmId, { status: 'RUNNING', ...ready, desiredRunning: true })
     else if (statusBefore === 'STOPPED') await sql.setStatus(tx, now, vmId, { status: 'STOPPED', readiness: 'booting' })
     const detail = { actionId: runId, ...(reason !== null && { reason }) }
     await recordVmEvent(tx, deps, vmId, 'vm.rescue_ended', detail)
     if (ready && statusBefore !== 'RUNNING') await recordVmEvent(tx, deps, vmId, 'vm.started', { actionId: runId })
+    if (isGone({ results }) && vm.status !== 'ERROR' && vm.status !== 'SUSPENDED')
+      await recordVmEvent(tx, deps, vmId, 'vm.error', { actionId: runId, reason: 'host' })
   })
   .onFailure(async (tx, { input: { vmId, statusBefore }, error, now, cleanupFailed }) => {
     const vm = await sql.lockVmById(tx, vmId)
@@ -244,6 +259,9 @@ export const unrescueVm = workflow<UnrescueInput>('vm.unrescue', { deadline: '30
   })
 
 const isLeft = ({ results }: { results: Left }): boolean => results.stop === 'left'
+
+/** There is nothing to return to, and nothing that a rescue could mend. */
+const isGone = ({ results }: { results: Pick<Left, 'boot'> }): boolean => results.boot === 'gone'
 
 /** Until the step `ready` its row says that it is in rescue. */
 async function returnToRescue(context: Context<UnrescueInput>): Promise<void> {

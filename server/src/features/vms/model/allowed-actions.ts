@@ -119,6 +119,12 @@ function denialReason(vm: ActionSubject, verb: Verb): [code: 'invalid_state' | '
   return null
 }
 
+/** Of one that its owner does not ask for: a guest that waits for room loses nothing by it, and what is held back is not started. */
+export function findUnrescueObstacle({ status, status_reason, account_suspended, pending_hold }: ActionSubject): string | null {
+  if (status_reason === OUT_OF_SPACE) return OUT_OF_SPACE
+  return status === 'ERROR' && (account_suspended || pending_hold !== null) ? heldBack('migrate') : null
+}
+
 const heldBack = (verb: Verb): string =>
   OPERATORS_ONLY.has(verb) ? 'The account of this VM is suspended: lift that first, which brings its VMs back' : ACCOUNT_SUSPENDED
 

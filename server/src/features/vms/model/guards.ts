@@ -78,7 +78,7 @@ async function requireIdle(tx: Tx, deps: Pick<Deps, 'workflows'>, vm: sql.VmDeta
 export const FENCED = 'The host of this VM failed and is being put back into service: try again in a few minutes'
 
 /** What starts there before the host is cleaned is not covered by the fence, and would run beside the machine that is started elsewhere. */
-async function requireUnfencedHost(tx: Tx, { host_id }: sql.VmRow): Promise<void> {
+export async function requireUnfencedHost(tx: Tx, { host_id }: sql.VmRow): Promise<void> {
   if (host_id !== null && (await getHost(tx, host_id)).fenced_at !== null) throw apiError('service_unavailable', FENCED)
 }
 

@@ -66,7 +66,6 @@ export const repairVm = workflow<Input>('vm.repair', { deadline: '30m' })
       return sql.setStatus(tx, now, vmId, { status, reason })
     }
     await clearStaleMachine(tx, vmId, host_id!)
-    const reason = 'Its host no longer has the disk of this VM: rebuild it, restore a backup, or delete it'
-    await sql.setStatus(tx, now, vmId, { status: 'ERROR', reason })
+    await sql.setStatus(tx, now, vmId, { status: 'ERROR', reason: steps.DISK_GONE })
     return recordVmEvent(tx, deps, vmId, 'vm.error', { actionId: runId, reason: 'host' })
   })
