@@ -16,6 +16,12 @@ const KINDS = {
   /** Another process removed what this call was creating. */
   cancelled: { retry: false, userMessage: 'This was cancelled.' },
   not_found: { retry: false, userMessage: 'Something this depends on no longer exists on the host.' },
+  /** The file of an ISO image can be brought from nowhere. */
+  iso_missing: {
+    retry: false,
+    userMessage:
+      'The file of the ISO image is gone: detach it from the VM if it is attached, which then starts from its own disk, and import it anew to attach it again.',
+  },
   /** The machine must be stopped, running or prepared first. */
   invalid_state: { retry: false, userMessage: 'The VM is not in a state that allows this.' },
   in_use: { retry: false, userMessage: 'This is still in use.' },

@@ -31,10 +31,10 @@ function uploadIso(context: HostContext, iso: IsoRef, signal: AbortSignal): Prom
 
 async function openFile({ isos, hostId }: HostContext, iso: IsoRef): Promise<{ path: string }> {
   const missing = `There is no ISO image ${iso.imageId} for host ${hostId}`
-  if (!isos) throw new DriverError('not_found', missing)
+  if (!isos) throw new DriverError('iso_missing', missing)
   return isos.openIso(iso).catch((error: unknown) => {
-    if (error instanceof DriverError) throw error
-    throw new DriverError('not_found', `${missing}: ${(error as Error).message}`, { cause: error })
+    if (error instanceof DriverError && error.kind !== 'not_found') throw error
+    throw new DriverError('iso_missing', `${missing}: ${(error as Error).message}`, { cause: error })
   })
 }
 
