@@ -327,6 +327,9 @@ async function reserveImageOnHost(tx: Tx, imageId: string, hostId: string, gib: 
   return isNew === 0 || reserveDisk(tx, [hostId], gib)
 }
 
+/** The reconciler that removes images from hosts where no VM needs them, which returns their room. */
+export const EVICT = 'images.evict'
+
 export async function releaseImageRoom(tx: Tx, imageId: string, hostId: string): Promise<void> {
   const room = await tx.maybe<{ gib: number }>(
     sql`delete from image_rooms where image_id = ${imageId} and host_id = ${hostId} returning gib`,

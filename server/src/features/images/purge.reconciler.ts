@@ -1,11 +1,12 @@
 // Removes the files of deleted images: here at once, and from hosts and storage backends when they can be reached. A host that is away keeps the image
 // DELETING, which costs its owner nothing; one that object lock keeps in a backup target counts in the owner's quota meanwhile. Those that no VM of a host was made from, or has in its drive, are removed there, too.
 import { addDuration, subtractDuration } from '../../kernel/clock.ts'
+import type { Tx } from '../../kernel/database/db.ts'
 import { releaseQuota } from '../accounts/service.ts'
 import type { Driver } from '../../hypervisor/driver.ts'
 import { lockTemplateUse } from '../catalog/service.ts'
 import { reconciler, type Deps } from '../deps.ts'
-import { hostsOfImage, releaseImageRoom } from '../hosts/capacity.ts'
+import { EVICT, hostsOfImage, releaseImageRoom } from '../hosts/capacity.ts'
 import { callHost, retryDelay } from '../hosts/service.ts'
 import {
   backendsOfImage,
@@ -21,6 +22,7 @@ import { PURGE } from './reconciler-names.ts'
 import * as sql from './sql.ts'
 
 const REMOVE_MS = 120_000
+const BRING_MS = 3_600_000
 /** It is purged as soon as its last copy is gone. */
 const LOOK_AGAIN = '1d'
 /** A storage backend that did not remove it. */
@@ -72,18 +74,9 @@ async function removeFrom({ storage, log }: Deps, backend: StorageBackendRow, im
 }
 
 /** Its owner pays for one file of it, and it would take the room of every host and storage backend that ever had a VM from it. It is brought again with the next. */
-export const evictImages = reconciler('images.evict', '1h', async (deps: Deps) => {
+export const evictImages = reconciler(EVICT, '1h', async (deps: Deps) => {
   await deps.db.tx(bookUncountedImages)
-  for (const { image_id, host_id, kind } of await sql.unusedRooms(deps.db)) {
-    const stopping = new AbortController().signal
-    const error = await callHost(deps, host_id, stopping, (driver, signal) => removeFile(driver, kind, image_id, signal), REMOVE_MS)
-    if (error) continue
-    await deps.db.tx(async (tx) => {
-      await sql.lockImageById(tx, image_id)
-      await lockTemplateUse(tx, image_id)
-      if (await sql.isRoomUnused(tx, image_id, host_id)) await releaseImageRoom(tx, image_id, host_id)
-    })
-  }
+  for (const room of await sql.unusedRooms(deps.db)) await evict(deps, room)
   for (const { image_id, storage_id } of await sql.unusedStorageRooms(deps.db)) {
     if (!(await removeFrom(deps, await getStorageBackend(deps.db, storage_id), image_id))) continue
     await deps.db.tx(async (tx) => {
@@ -92,6 +85,30 @@ export const evictImages = reconciler('images.evict', '1h', async (deps: Deps) =
     })
   }
 })
+
+/** What began to need it while it was removed has brought it before that, or not yet: a file that is missing then is brought again. */
+async function evict(deps: Deps, { image_id, host_id, kind }: sql.ImageRoom): Promise<void> {
+  const isUnused = async (tx: Tx): Promise<boolean> => {
+    await sql.lockImageById(tx, image_id)
+    await lockTemplateUse(tx, image_id)
+    return sql.isRoomUnused(tx, image_id, host_id)
+  }
+  const call = (act: (driver: Driver, signal: AbortSignal) => Promise<void>, timeoutMs: number) =>
+    callHost(deps, host_id, new AbortController().signal, act, timeoutMs)
+  if (!(await deps.db.tx(isUnused))) return
+  if (await call((driver, signal) => removeFile(driver, kind, image_id, signal), REMOVE_MS)) return
+  const isReleased = await deps.db.tx(async (tx) => {
+    if (!(await isUnused(tx))) return false
+    await releaseImageRoom(tx, image_id, host_id)
+    return true
+  })
+  const image = isReleased || kind !== 'ISO' ? undefined : await sql.imageById(deps.db, image_id)
+  if (!image) return
+  const iso = { imageId: image_id, checksum: image.checksum, sizeBytes: Number(image.size_bytes) }
+  const error = await call((driver, signal) => driver.ensureIso(iso, signal), BRING_MS)
+  if (error)
+    deps.log.warn({ err: error, hostId: host_id, imageId: image_id }, 'bringing ISO image again failed; the next start of its VM brings it')
+}
 
 /** A file without a row: of a process that died, or of an image that is newer than the database that was restored. Or fetched, of a template that was removed. */
 const QUARANTINE = '24h'

@@ -188,9 +188,15 @@ const isUnused = sql`not exists (select from vms v where v.host_id = m.host_id a
   and not exists (select from vm_isos s join vms v on v.id = s.vm_id where s.image_id = m.image_id
     and (v.host_id = m.host_id or exists (select from workflow_runs r where r.subject_id = v.id and ${isMovedThere})))`
 
+export interface ImageRoom {
+  image_id: string
+  host_id: string
+  kind: ImageRow['kind']
+}
+
 /** Available images on hosts that have no VM from them. In any order: a host that is away keeps its own. */
 export const unusedRooms = (db: Queries) =>
-  db.many<{ image_id: string; host_id: string; kind: ImageRow['kind'] }>(sql`
+  db.many<ImageRoom>(sql`
     select m.image_id, m.host_id, i.kind from image_rooms m join images i on i.id = m.image_id
     where i.status = 'AVAILABLE' and ${isUnused} order by random() limit 100`)
 

@@ -6,7 +6,9 @@ import { givenIso } from '../../../../test/iso-image.ts'
 import { follow, givenLostHosts, lose } from '../../../../test/lost-hosts.ts'
 import { sellReplicated } from '../../../../test/replicated-storage.ts'
 import { allowManyVms, diskOf, startDailyBackup } from '../../../../test/snapshot-backup-fixture.ts'
+import type { Driver } from '../../../hypervisor/driver.ts'
 import { sql } from '../../../kernel/database/db.ts'
+import { listenForTriggers, startReconcilers } from '../../../workflow/reconciler-loop.ts'
 import { sweepOrphanVolumes } from '../../backups/orphan-volumes.reconciler.ts'
 import { getHost } from '../../hosts/service.ts'
 import { evictImages, purgeImages } from '../../images/purge.reconciler.ts'
@@ -328,6 +330,57 @@ describe.each(['LOCAL', 'REPLICATED'] as const)('PUT and DELETE /vms/{id}/iso, o
     })
     expect(await isoIn(id)).toBeNull()
     expect((await eventsOf(id)).at(-1)).toEqual({ type: 'vm.restarted', reason: 'iso' })
+    await app.rest()
+    await app.checkInvariants()
+  })
+
+  test('leaves nothing on its host when the last VM there detaches it, at once', async () => {
+    const [one, two, imageId] = [await given(), await given(), await iso()]
+    const room = await booked()
+    const loops = startReconcilers(app.deps, [evictImages])
+    const deafen = await listenForTriggers(app.db, loops)
+    await attach(one, imageId)
+    await attach(two, imageId)
+    expect(await booked()).toBe(room + 1)
+    await detach(one)
+    expect(await filesOn()).toContain(imageId)
+    await detach(two)
+    await expect.poll(async () => [await booked(), (await filesOn()).includes(imageId)]).toEqual([room, false])
+    await deafen()
+    await loops.stop()
+  })
+
+  test('is on its host whatever is removed there while it is attached', async () => {
+    const [one, two] = [await given(), await given()]
+    const [first, second] = [await iso('first'), await iso('second')]
+    for (const [id, imageId] of [
+      [one, first],
+      [two, second],
+    ] as const) {
+      await attach(id, imageId)
+      await detach(id)
+    }
+    const asked: string[] = []
+    const meanwhile = async (imageId: string): Promise<void> => {
+      asked.push(imageId)
+      if (asked.length > 1) return
+      await attach(one, first)
+      await attach(two, second)
+    }
+    const get = async (hostId: string): Promise<Driver> => {
+      const driver = await app.deps.hypervisors.get(hostId)
+      return { ...driver, ensureNoIso: (imageId, signal) => meanwhile(imageId).then(() => driver.ensureNoIso(imageId, signal)) }
+    }
+    await evictImages.runOnce({ ...app.deps, hypervisors: { ...app.deps.hypervisors, get } })
+    expect(asked).toHaveLength(1) // the other was needed when its turn came
+    expect(await filesOn()).toEqual(expect.arrayContaining([first, second]))
+    for (const id of [one, two]) {
+      await post(id, 'restart')
+      expect(await vm(id)).toMatchObject({ iso: { active: true } })
+      await detach(id)
+    }
+    await evictImages.runOnce(app.deps)
+    for (const imageId of [first, second]) expect(await filesOn()).not.toContain(imageId)
     await app.rest()
     await app.checkInvariants()
   })

@@ -5,7 +5,8 @@ import { sql, type NotNull, type Queries, type Sql, type Tx } from '../../../ker
 import { apiError, notFound } from '../../../kernel/errors.ts'
 import { allColumns } from '../../../schema/columns.ts'
 import type { Row } from '../../../schema/rows.gen.ts'
-import { reserveImageRoom } from '../../hosts/capacity.ts'
+import { triggerReconciler } from '../../../workflow/reconciler-loop.ts'
+import { EVICT, reserveImageRoom } from '../../hosts/capacity.ts'
 
 /** As the full form of a VM shows it. */
 export interface IsoShown {
@@ -76,6 +77,9 @@ export const setIsoActive = (db: Queries, vmId: string, isoId: string | null) =>
     update vm_isos set active = (image_id is not distinct from ${isoId})
     where vm_id = ${vmId} and active <> (image_id is not distinct from ${isoId})`)
 
-/** Its file stays on the host, with its room, until images that no VM needs are removed there. False where there is none. */
-export const releaseIso = async (tx: Tx, vmId: string): Promise<boolean> =>
-  (await tx.maybe<{ image_id: NotNull<string> }>(sql`delete from vm_isos where vm_id = ${vmId} returning image_id`)) !== undefined
+/** Its file is removed from the host, which returns its room, where no other VM has it. False where there is none. */
+export async function releaseIso(tx: Tx, vmId: string): Promise<boolean> {
+  const row = await tx.maybe<{ image_id: NotNull<string> }>(sql`delete from vm_isos where vm_id = ${vmId} returning image_id`)
+  if (row) await triggerReconciler(tx, EVICT)
+  return row !== undefined
+}
