@@ -224,8 +224,8 @@ export const dueImages = (db: Queries, { now, graceOver, retentionOver }: Deadli
     where i.status = 'AVAILABLE' and i.next_renewal_at <= ${now} and not ${isSuspended(sql`i.account_id`)}
       and (i.billing_status = 'ACTIVE' or coalesce(w.balance_cents, 0) >= ${IMAGE_RENEWAL_PRICE}
         or (i.billing_status = 'PAST_DUE' and i.past_due_at <= ${graceOver})
+        or (i.billing_status = 'SUSPENDED' and exists (select from vm_isos s where s.image_id = i.id))
         or (i.billing_status = 'SUSPENDED' and i.past_due_at <= ${retentionOver} and not exists (select from vms v where v.os_template_id = i.id)
-          and not exists (select from vm_isos s where s.image_id = i.id)
           and not exists (select from snapshots s where s.os_template_id = i.id) and not exists (select from backups b where b.os_template_id = i.id)))
     order by i.next_renewal_at, i.id limit 500`)
 

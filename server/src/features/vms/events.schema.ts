@@ -82,7 +82,7 @@ export const vmEvents = {
   }),
   'vm.iso_detached': defineEvent(
     IsoEventData,
-    'The VM has no ISO image any more: `reason` is `host` when its host failed, and it was started or restored elsewhere without it',
+    'The VM has no ISO image any more: `reason` is `host` when its host failed, and it was started or restored elsewhere without it, `unpaid` when the image is not paid',
     { by: ['detachIso'] },
   ),
   'vm.initialized': defineEvent(InitializationEventData, 'cloud-init has ended, and what `userData` says is done', {

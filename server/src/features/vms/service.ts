@@ -22,6 +22,8 @@ export { adopt, adoptInPowerState, probeUnmanagedVm, unmanage, unmanageWhenIdle 
 export { releaseRestoreRoom, reserveRestoreRoom } from './model/restore-room.ts'
 export { DRAIN } from './move/steps.ts'
 export { endRescueByOperator } from './operator/rescue.ts'
+export { DETACH_ISO, takeUnpaidIso } from './actions/iso.ts'
+export { vmsWithIso } from './model/iso.ts'
 export { UNRESCUE } from './actions/rescue.ts'
 export { backupsNote, cancelMigration, planMigration, startMigration } from './operator/migrate.ts'
 export { requireMovable, requirePair } from './move/destination.ts'

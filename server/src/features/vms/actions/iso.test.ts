@@ -7,11 +7,13 @@ import { follow, givenLostHosts, lose } from '../../../../test/lost-hosts.ts'
 import { sellReplicated } from '../../../../test/replicated-storage.ts'
 import { allowManyVms, diskOf, startDailyBackup } from '../../../../test/snapshot-backup-fixture.ts'
 import type { Driver } from '../../../hypervisor/driver.ts'
+import { addDuration } from '../../../kernel/clock.ts'
 import { sql } from '../../../kernel/database/db.ts'
 import { listenForTriggers, startReconcilers } from '../../../workflow/reconciler-loop.ts'
 import { sweepOrphanVolumes } from '../../backups/orphan-volumes.reconciler.ts'
 import { getHost } from '../../hosts/service.ts'
 import { evictImages, purgeImages } from '../../images/purge.reconciler.ts'
+import { renewImages } from '../../images/renew.reconciler.ts'
 import { declareDestroyed, startRecoveries } from '../../recovery/service.ts'
 import { syncPowerStates } from '../reconcilers/power-sync.reconciler.ts'
 import { startMigration } from '../service.ts'
@@ -446,4 +448,43 @@ test('an ISO image stays behind with a host that is lost, when the VM is started
   expect(await filesOn(host.id)).toEqual([])
   await app.rest()
   await app.checkInvariants()
+})
+
+test('an ISO image is taken out of drives when it is not paid', async () => {
+  const app = await testApp()
+  await allowManyVms(app)
+  const poor = await app.given.customer({ credit: '1000.00' })
+  const { isoIn, eventsOf } = using(app, poor)
+  const imageId = await givenIso(app, poor, { name: 'unpaid' })
+  const [on, off] = [(await app.given.vm(poor)).id, (await app.given.vm(poor)).id]
+  const seen = async (id: string) => (await poor.get(`/vms/${id}`)).body.data
+  for (const id of [on, off]) await poor.put(`/vms/${id}/iso`, { imageId, restart: true })
+  await app.settle()
+  await poor.post(`/vms/${off}/stop`)
+  await app.settle()
+  const { next } = await app.db.one<{ next: Date }>(sql`select next_renewal_at as next from images where id = ${imageId}`)
+  await app.db.run(sql`update wallets set balance_cents = 0 where account_id = ${poor.accountId}`)
+  await app.db.run(sql`update vms set next_renewal_at = ${addDuration(next, '60d')} where account_id = ${poor.accountId}`)
+  app.clock.set(addDuration(next, '1m'))
+  await renewImages.runOnce(app.deps)
+  const { data } = await app.db.one<{ data: object }>(
+    sql`select data from events where subject_id = ${imageId} and type = 'image.past_due'`,
+  )
+  expect(data).toMatchObject({ reason: expect.stringMatching(/it is detached from VMs on .* unless it is paid$/) })
+  expect(await seen(on)).toMatchObject({ iso: { active: true } })
+  app.clock.advance('25h')
+  await app.simulated.faults.plant({ verb: 'ensureInDrive', kind: 'permanent', times: 1 })
+  for (let passes = 0; passes < 3; passes++) {
+    await renewImages.runOnce(app.deps)
+    await app.settle()
+    app.clock.advance('1m')
+  }
+  expect([await seen(on), await seen(off)]).toMatchObject([
+    { status: 'RUNNING', iso: null },
+    { status: 'STOPPED', iso: null },
+  ])
+  expect([await isoIn(on), await isoIn(off)]).toEqual([null, null])
+  for (const id of [on, off])
+    expect((await eventsOf(id)).filter(({ type }) => type === 'vm.iso_detached')).toEqual([{ type: 'vm.iso_detached', reason: 'unpaid' }])
+  expect((await poor.put(`/vms/${on}/iso`, { imageId })).body.error).toMatch(/is not paid/)
 })

@@ -28,6 +28,10 @@ interface AttachInput extends Input {
   restarts: boolean
 }
 
+interface DetachInput extends Input {
+  isUnpaid?: boolean
+}
+
 type Context<I extends Input> = Pick<StepContext<Deps, I, unknown>, 'deps' | 'input' | 'signal' | 'runId'>
 
 /** What one needs who may read it: its guest reads all of it. */
@@ -57,11 +61,26 @@ export const attachIso = (
 export const detachIso = (tx: Tx, deps: Deps, who: Principal, vmId: string): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, {
     verb: 'detachIso',
-    label: 'DETACH_ISO',
+    label: DETACH_ISO,
     act: async (vm, start) => {
       await requireNothingUndone(tx, vm)
       const { image_id: imageId, name } = await getIso(tx, vmId)
       return start(detachIsoWorkflow, { vmId, imageId, name })
+    },
+  })
+
+export const DETACH_ISO = 'DETACH_ISO'
+
+/** Of an image that is not paid, whatever state its VM is in. */
+export const takeUnpaidIso = (tx: Tx, deps: Deps, { account_id }: { account_id: string }, vmId: string): Promise<void> =>
+  startAction(tx, deps, { accountId: account_id }, vmId, {
+    verb: null,
+    label: DETACH_ISO,
+    act: async (vm, start) => {
+      if (vm.status === 'UNMANAGED') return // its machine is left alone
+      await requireNothingUndone(tx, vm)
+      const { image_id: imageId, name } = await getIso(tx, vmId)
+      await start(detachIsoWorkflow, { vmId, imageId, name, isUnpaid: true })
     },
   })
 
@@ -123,7 +142,7 @@ export const attachIsoWorkflow = workflow<AttachInput>('vm.attach_iso', { deadli
   })
 
 /** A lost host is not waited for: its machine is put right when it returns. */
-export const detachIsoWorkflow = workflow<Input>('vm.detach_iso', { deadline: '15m' })
+export const detachIsoWorkflow = workflow<DetachInput>('vm.detach_iso', { deadline: '15m' })
   .step('eject', {
     run: async (context): Promise<'left' | 'ejected'> => {
       const { deps, input } = context
@@ -141,7 +160,7 @@ export const detachIsoWorkflow = workflow<Input>('vm.detach_iso', { deadline: '1
     const vm = await getVmRow(tx, input.vmId)
     await releaseIso(tx, vm.id)
     if (results.eject === 'left') await recordStaleMachine(tx, now, vm.id, vm.host_id!)
-    await recordVmEvent(tx, deps, vm.id, 'vm.iso_detached', { actionId: runId }, toldOf(input))
+    await recordVmEvent(tx, deps, vm.id, 'vm.iso_detached', { actionId: runId, ...(input.isUnpaid && { reason: 'unpaid' }) }, toldOf(input))
   })
   .onFailure(async (tx, { input: { vmId }, now, cleanupFailed }) => {
     const vm = await sql.lockVmById(tx, vmId)

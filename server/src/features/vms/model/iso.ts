@@ -28,6 +28,12 @@ type ImageRow = Pick<Row<'images'>, 'id' | 'account_id' | 'name' | 'kind' | 'sta
 
 export type IsoRow = Row<'vm_isos'> & Pick<ImageRow, 'name' | 'checksum' | 'size_bytes'>
 
+/** Of VMs that have it, in the order in which they are locked. */
+export const vmsWithIso = async (db: Queries, imageId: string): Promise<string[]> =>
+  (await db.many<{ vm_id: NotNull<string> }>(sql`select vm_id from vm_isos where image_id = ${imageId} order by vm_id`)).map(
+    ({ vm_id }) => vm_id,
+  )
+
 /** Also one that is being attached. */
 export const findIso = (db: Queries, vmId: string) =>
   db.maybe<IsoRow>(sql`
