@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { testDatabase } from '../../../test/harness.ts'
 import { fillHost } from '../../../test/metering-size.ts'
+import { rowsRead } from '../../../test/rows-read.ts'
 import { manualClock } from '../../kernel/clock.ts'
 import { openDb, sql, type Db, type Queries, type Sql } from '../../kernel/database/db.ts'
 import { dueVms, nextBackupTime, scheduleDailyBackups } from './schedule.ts'
@@ -11,16 +12,6 @@ const VMS = 5_000
 const CHANGED = 5
 /** Nodes of plans that see a row. */
 const NODES = 20
-
-interface Plan {
-  'Actual Rows': number
-  'Actual Loops': number
-  'Rows Removed by Filter'?: number
-  Plans?: Plan[]
-}
-const rowsOf = (plan: Plan): number =>
-  (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops'] +
-  (plan.Plans ?? []).reduce((sum, each) => sum + rowsOf(each), 0)
 
 test('a pass of daily backups reads no VMs that are not due', async () => {
   const db = openDb({ url: await testDatabase(), maxConnections: 3, onError: () => {} })
@@ -34,8 +25,7 @@ test('a pass of daily backups reads no VMs that are not due', async () => {
   let rows = 0
   const explained = <Q extends Queries>(queries: Q): Q => {
     const explain = async (query: Sql): Promise<Sql> => {
-      const { rows: lines } = await queries.raw(`explain (analyze, format json) ${query.text}`, query.values)
-      rows += rowsOf((lines as { 'QUERY PLAN': { Plan: Plan }[] }[])[0]!['QUERY PLAN'][0]!.Plan)
+      rows += await rowsRead(queries, query)
       return query
     }
     const many: Q['many'] = async (query) => queries.many(await explain(query))

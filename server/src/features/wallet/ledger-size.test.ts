@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
+import { rowsRead } from '../../../test/rows-read.ts'
 import { sql, type Queries, type Sql } from '../../kernel/database/db.ts'
 import { formatCents } from '../../kernel/money.ts'
 import { listTransactions } from './service.ts'
@@ -14,22 +15,11 @@ describe('a ledger of 100,000 transactions', async () => {
     from generate_series(1, 100000) n`)
   await app.db.raw('analyze wallet_transactions')
 
-  interface Plan {
-    'Actual Rows': number
-    'Actual Loops': number
-    'Rows Removed by Filter'?: number
-    Plans?: Plan[]
-  }
-  const rowsTouched = (plan: Plan): number =>
-    (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops'] +
-    (plan.Plans ?? []).reduce((sum, each) => sum + rowsTouched(each), 0)
-
   /** Wraps the database to add up the rows that its query plans touch. */
   function counting(): { db: Queries; touched: () => number } {
     let touched = 0
     const explained = async (query: Sql): Promise<Sql> => {
-      const { rows } = await app.db.raw(`explain (analyze, format json) ${query.text}`, query.values)
-      touched += rowsTouched((rows as { 'QUERY PLAN': { Plan: Plan }[] }[])[0]!['QUERY PLAN'][0]!.Plan)
+      touched += await rowsRead(app.db, query)
       return query
     }
     const db: Queries = {
