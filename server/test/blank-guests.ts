@@ -36,9 +36,10 @@ export function blankGuests() {
   })
   afterAll(() => host.close())
 
-  const open = (options: { image?: Image; uri?: string; access?: LocalAccess } = {}): Driver => {
+  const open = (options: { image?: Image; isoPath?: string; uri?: string; access?: LocalAccess } = {}): Driver => {
     const images = { open: () => Promise.resolve(options.image ?? image) }
-    const drivers = libvirtDrivers({ log: pino({ level: 'silent' }), images, access: options.access ?? directAccess() })
+    const isos = options.isoPath === undefined ? undefined : { openIso: () => Promise.resolve({ path: options.isoPath! }) }
+    const drivers = libvirtDrivers({ log: pino({ level: 'silent' }), images, isos, access: options.access ?? directAccess() })
     const driver = drivers({ id: newId(), driver: 'libvirt', uri: options.uri ?? host.uri })
     opened.push(driver)
     return driver

@@ -1,11 +1,14 @@
-// The smallest ISO image that a PC starts from: a BIOS runs what its El Torito catalog names, which says so on the serial console, again and again.
+// The smallest ISO image that a machine starts from: a BIOS, or UEFI of either architecture, runs what its El Torito catalog names, which says so on the serial
+// console, again and again.
 import { isoImage } from '../src/hypervisor/libvirt/storage/iso9660.ts'
+import { EFI_VOLUME_SECTORS, efiVolume } from './bootable-efi.ts'
 
 export const STARTED_FROM_ISO = 'BERTH STARTED FROM ITS ISO IMAGE'
 
 const SECTOR = 2048
 const CATALOG = 21
 const PROGRAM = 22
+const EFI = 23
 
 /** 16-bit code, wherever it is loaded. */
 const program = Buffer.concat([
@@ -32,7 +35,8 @@ const program = Buffer.concat([
 ])
 
 export function bootableIso(): Buffer {
-  const image = Buffer.alloc((PROGRAM + 1) * SECTOR)
+  const efi = efiVolume(STARTED_FROM_ISO)
+  const image = Buffer.alloc(EFI * SECTOR + efi.length)
   isoImage('BERTH', {}).copy(image)
   image.fill(0, 17 * SECTOR, 19 * SECTOR)
   const record = image.subarray(17 * SECTOR)
@@ -46,6 +50,11 @@ export function bootableIso(): Buffer {
   catalog[32] = 0x88
   catalog.writeUInt16LE(SECTOR / 512, 38)
   catalog.writeUInt32LE(PROGRAM, 40)
+  catalog.set([0x91, 0xef, 1], 64) // the last section, for UEFI, of one entry
+  catalog[96] = 0x88
+  catalog.writeUInt16LE(EFI_VOLUME_SECTORS, 102)
+  catalog.writeUInt32LE(EFI, 104)
   image.set(program, PROGRAM * SECTOR)
+  image.set(efi, EFI * SECTOR)
   return image
 }
