@@ -1,6 +1,9 @@
 // Own images in the dashboard: made of a VM and a snapshot, imported, chosen for new and rebuilt VMs, and deleted once nothing needs them.
+import { createHash } from 'node:crypto'
 import type { Locator } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
+import { bootableIso } from '../../server/test/bootable-iso.ts'
+import { receiver } from '../../server/test/receiver.ts'
 import { violations } from './axe.ts'
 import { expectNoProblems, openBrowser } from './browser.ts'
 import { becomeFundedOwner, button, dialog, expectShown, fill, go, heading, link } from './page-actions.ts'
@@ -121,6 +124,42 @@ describe('own images', async () => {
     const { id } = (await imageOf('golden'))!
     await expect.poll(async () => (await berth.vms.get(created.vmId)).osTemplate.slug).toBe(`image-${id}`)
     await expect.poll(async () => (await berth.vms.get(created.vmId)).status).toBe('RUNNING')
+  })
+
+  test('an ISO image is imported, put into the drive of a VM, and taken out', async () => {
+    await open(page, `/vms/${created.vmId}`)
+    const choosePower = async (name: string): Promise<void> => {
+      await button(page, 'More power actions').click()
+      await page.getByRole('menuitem', { name, exact: true }).click()
+    }
+    await choosePower('Attach ISO image')
+    await expectShown(dialog(page).getByText('This account has no ISO images yet.'))
+    expect(await button(dialog(page), 'Attach ISO image').isDisabled()).toBe(true)
+    await button(dialog(page), 'Cancel').click()
+
+    const bytes = bootableIso()
+    const { url } = await receiver((response) => response.writeHead(200).end(bytes))
+    const checksum = `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+    await berth.images.create({ name: 'installer', kind: 'ISO', url, checksum })
+    await expect.poll(async () => (await imageOf('installer'))!.status, { timeout: 60_000 }).toBe('AVAILABLE')
+    const iso = async () => (await berth.vms.get(created.vmId)).iso
+
+    await open(page, `/vms/${created.vmId}`)
+    await choosePower('Attach ISO image')
+    const select = dialog(page).getByLabel('ISO image', { exact: true })
+    expect(await select.locator('option').allTextContents()).toEqual(['installer'])
+    await dialog(page).getByLabel('Restart the VM from it now').check()
+    expect(await violations(page)).toEqual([])
+    await button(dialog(page), 'Attach ISO image').click()
+    await expectShown(page.getByText('ISO image installer is in its CD drive: it starts from it first.'), 60_000)
+    expect(await iso()).toMatchObject({ name: 'installer', active: true })
+    expect(await violations(page)).toEqual([])
+
+    await button(page, 'Detach ISO image').first().click()
+    await button(dialog(page), 'Detach ISO image').click()
+    await expect.poll(iso, { timeout: 60_000 }).toBe(null)
+    await page.getByText('ISO image installer is in its CD drive').waitFor({ state: 'hidden' })
+    await berth.images.delete((await imageOf('installer'))!.id)
   })
 
   test('it is renamed, labelled and protected', async () => {
