@@ -1,6 +1,8 @@
 // A real guest starts from an ISO image that its owner has imported, until it is taken out of the drive, which it is while the guest runs; then the guest
 // boots its own disk, with all that was on it. Whichever process is killed meanwhile, the machine has what its VM says, and nothing is left behind.
 import { createHash } from 'node:crypto'
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { nativeArch } from '../src/kernel/arch.ts'
@@ -121,6 +123,23 @@ describeIf(missing())('an ISO image in the drive of a real guest', { timeout: 12
     expect((await customer.send('POST', `/vms/${vmId}/restart`, { force: true })).status).toBe(202)
     expect(await shell(address, 'sha256sum < /root/data')).toBe(before)
     await ended(3 * TIMEOUT_MS)
+    await customer.order('DELETE', `/vms/${vmId}`)
+  })
+
+  test('whose file is gone keeps its VM from starting, which says so, until it is detached', async () => {
+    const { vmId, address } = await create('without-file')
+    const before = await shell(address, FILL)
+    await customer.order('PUT', `/vms/${vmId}/iso`, { imageId })
+    await customer.order('POST', `/vms/${vmId}/stop`, { force: true })
+    for (const name of await filesOf()) await sandbox.virsh('vol-delete', '--pool', 'berth', name)
+    const folder = settings['BERTH_DATA_DIR']!
+    const own = (await readdir(folder, { recursive: true })).filter((path) => path.includes(imageId))
+    expect(own).not.toEqual([])
+    for (const path of own) await rm(join(folder, path), { recursive: true, force: true })
+    await expect(customer.order('POST', `/vms/${vmId}/start`)).rejects.toThrow('The file of the ISO image is gone: detach it from the VM')
+    await customer.order('DELETE', `/vms/${vmId}/iso`)
+    await customer.order('POST', `/vms/${vmId}/start`)
+    expect(await shell(address, 'sha256sum < /root/data')).toBe(before)
     await customer.order('DELETE', `/vms/${vmId}`)
   })
 })
