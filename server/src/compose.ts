@@ -6,6 +6,7 @@ import { openTokens } from './features/accounts/tokens.ts'
 import { createBackupTargetPool, type OpenStore } from './features/backup-targets/pool.ts'
 import { openTarget } from './features/backup-targets/service.ts'
 import { openAuditTrail } from './features/audit-log/audit-trail.ts'
+import { BUDGET_HEADERS, sendBudgetHeaders } from './features/budgets/headers.ts'
 import { serveConsoles } from './features/consoles/websocket-endpoint.ts'
 import type { Deps, Routes } from './features/deps.ts'
 import { openEventFeed } from './features/events/feed.ts'
@@ -19,7 +20,6 @@ import { serveInvoices } from './features/invoices/page.ts'
 import { servePayments } from './features/payments/stripe-webhook-endpoint.ts'
 import { openPayments } from './features/payments/create-provider.ts'
 import { bySession } from './features/sessions/authenticate.ts'
-import { BUDGET_HEADERS, sendBudgetHeaders } from './features/tokens/budget-headers.ts'
 import { sendNewCookies } from './features/sessions/cookie.ts'
 import { serveSignIn, type SignInRoutes } from './features/sessions/sign-in.routes.ts'
 import { readAuthorityFiles, type AuthorityStore } from './host-setup/authority-files.ts'
@@ -297,7 +297,10 @@ async function openDashboard(
     ...bySession(deps),
     rateLimit: limits,
     requestGuard: (request) => requireSameOrigin(request, publicUrl),
-    hooks: (scope) => sendNewCookies(scope, publicUrl),
+    hooks: (scope) => {
+      sendNewCookies(scope, publicUrl)
+      sendBudgetHeaders(deps)(scope)
+    },
   }
   const signIn = serveSignIn(app, deps, { prefix: DASHBOARD_PREFIX, rateLimit: limits, counters })
   const of = (all: Routes[]) => (api: Api) => all.forEach((each) => each(api, deps))

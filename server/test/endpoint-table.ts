@@ -264,10 +264,13 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   updateAccount: async () => ({ body: { name: 'Example Ltd' } }),
 
   listMembers: having((fixture) => fixture.member()),
-  updateMember: async (fixture) => ({ ...(await withId((each) => each.member(), READER)(fixture)), otherScopes: ['vms:read'] }),
+  updateMember: async (fixture) => ({
+    ...(await withId((each) => each.member(), { ...READER, budget: { monthlyAmount: '50.00' } })(fixture)),
+    otherScopes: ['vms:read'],
+  }),
   deleteMember: async (fixture) => ({ ...(await withId((each) => each.member())(fixture)), otherScopes: ['vms:read'] }),
   listInvitations: having((fixture) => fixture.invitation()),
-  createInvitation: async () => ({ body: { email: 'grace@example.com', ...READER }, otherScopes: ['vms:read'] }),
+  createInvitation: async () => ({ body: { email: 'grace@example.com', ...READER, budget: { maxVms: 5 } }, otherScopes: ['vms:read'] }),
   deleteInvitation: withId((fixture) => fixture.invitation()),
 
   listActions: having(vm),

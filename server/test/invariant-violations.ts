@@ -96,6 +96,9 @@ export const violationSetups: Record<string, ViolationSetup> = {
       select 'TOKEN', 'planted', '2026-01-01', number, account_id, reference_id, 'CHARGE', -amount_cents, -amount_cents, -amount_cents - 1, ${now}
       from wallet_transactions where account_id = ${accountId} and reference_id = ${vmId} and type = 'VM_CHARGE'`,
   ],
+  'budgets.holders': ({ accountId }) => [
+    sql`insert into budgets (subject_type, subject_id, account_id, max_vms) values ('TOKEN', 'planted', ${accountId}, 1)`,
+  ],
   'charges.refunds': (fixture) => [entry(fixture, 'VM_REFUND', 100_000, fixture.vmId)],
   'charges.first_month': (fixture) => [entry(fixture, 'VM_CHARGE', -100, fixture.vmId)],
   'ledger.causes': (fixture) => [

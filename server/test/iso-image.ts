@@ -34,7 +34,7 @@ export const givenIso = (
       created_at: now,
     })
     const entry = { type: 'IMAGE_CHARGE', description: `First month of image ${name}`, referenceType: 'IMAGE', referenceId: id } as const
-    const paid = await tryCharge(tx, now, accountId, cents, entry, { tokenIds: [], currency: app.config.currency })
+    const paid = await tryCharge(tx, now, accountId, cents, entry, { spender: {}, currency: app.config.currency })
     await images.insertPeriod(tx, id, period, paid!.id)
     await images.setPeriod(tx, now, id, period)
     const made = { sizeBytes: gib * 2 ** 30, checksum: `sha256:${'5'.repeat(64)}`, diskGiB: null, consistency: null }

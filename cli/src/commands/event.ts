@@ -20,6 +20,7 @@ interface EventSubject {
   image?: Named
   address?: Named
   token?: Named
+  member?: { email: string }
   ticket?: { subject: string }
   maintenance?: { startsAt: string; text: string }
   transaction?: { description: string } | null
@@ -34,7 +35,7 @@ function describeSubject(data: EventSubject): string {
   const ofVm = data.vm ? [data.vm, ...(copy ? [copy] : [])].map(({ name }) => name).join('/') : undefined
   const subject = data.alert
     ? [data.alert.name, ofVm].filter(Boolean).join(': ')
-    : (ofVm ?? named?.name ?? data.ticket?.subject ?? announcement(data) ?? data.transaction?.description ?? '')
+    : (ofVm ?? named?.name ?? data.member?.email ?? data.ticket?.subject ?? announcement(data) ?? data.transaction?.description ?? '')
   return data.reason ? `${subject} (${data.reason})` : subject
 }
 

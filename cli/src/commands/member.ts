@@ -1,17 +1,21 @@
 import type { Body, Invitation, Member, NewInvitation } from '@berth/sdk'
+import { budgetOf, budgetOptions, budgetText, limitsText, usedText, type BudgetOptions } from '../budget.ts'
 import { defineCommand, group } from '../command.ts'
 import { time } from '../format.ts'
-import { omitUndefined, splitList } from '../options.ts'
+import { omitUndefined, requireChanges, splitList } from '../options.ts'
 import { details, message, table, type Columns } from '../result.ts'
 
-type Grant = Pick<Body<'updateMember'>, 'role' | 'scopes'>
+type Role = Body<'createInvitation'>['role']
+
+interface GrantOptions extends BudgetOptions {
+  role?: string
+  scope?: string[]
+}
 
 const SCOPE: [string, string] = ['--scope <scopes...>', 'what the role custom allows, such as vms:read or vms:*']
+const BUDGET = budgetOptions('by the member, signed in and by tokens,')
 
-const grantOf = (role: string, { scope }: { scope?: string[] }): Grant => ({
-  role: role as Grant['role'],
-  ...omitUndefined({ scopes: splitList(scope) }),
-})
+const grantOf = ({ scope, role: _, ...budget }: GrantOptions) => omitUndefined({ scopes: splitList(scope), budget: budgetOf(budget) })
 
 const ROLE = 'owner, admin, operator, billing, read-only or custom'
 
@@ -21,6 +25,7 @@ const MEMBER_FIELDS: Columns<Member> = {
   Id: (each) => each.id,
   Role: (each) => each.role,
   Scopes: (each) => each.scopes,
+  Budget: ({ budget }) => budgetText(budget),
   'Two-factor': (each) => (each.twoFactorEnabled ? 'yes' : 'no'),
   Since: (each) => time(each.createdAt),
 }
@@ -37,6 +42,7 @@ const list = defineCommand({
         EMAIL: (each: Member) => each.email,
         NAME: (each) => each.name,
         ROLE: (each) => each.role,
+        BUDGET: ({ budget }) => usedText(budget),
         'TWO-FACTOR': (each) => (each.twoFactorEnabled ? 'yes' : 'no'),
         SINCE: (each) => time(each.createdAt),
       },
@@ -44,14 +50,19 @@ const list = defineCommand({
     ),
 })
 
-const set = defineCommand<{ scope?: string[] }>({
-  name: 'set',
-  description: `change the role of a member: ${ROLE}`,
-  args: '<member> <role>',
-  options: [SCOPE],
-  example: 'member set ada@example.com read-only',
-  run: async (ctx, options, member: string, role: string) =>
-    details(await ctx.berth.members.update(await ctx.resolveId('member', member), grantOf(role, options)), MEMBER_FIELDS),
+const update = defineCommand<GrantOptions>({
+  name: 'update',
+  description: 'change the role or the budget of a member',
+  args: '<member>',
+  options: [['--role <role>', ROLE], SCOPE, ...BUDGET],
+  example: 'member update ada@example.com --role operator --budget 50.00',
+  async run(ctx, options, member: string) {
+    const body = requireChanges(
+      { ...omitUndefined({ role: options.role as Role | undefined }), ...grantOf(options) },
+      '--role, --scope, --budget, --max-vms, --budget-labels',
+    )
+    return details(await ctx.berth.members.update(await ctx.resolveId('member', member), body), MEMBER_FIELDS)
+  },
 })
 
 const remove = defineCommand({
@@ -69,13 +80,14 @@ const remove = defineCommand({
   },
 })
 
-export const member = group('member', 'people who may act in the account', [list, set, remove])
+export const member = group('member', 'people who may act in the account', [list, update, remove])
 
 const INVITATION_FIELDS: Columns<NewInvitation> = {
   Email: (each) => each.email,
   Id: (each) => each.id,
   Role: (each) => each.role,
   Scopes: (each) => each.scopes,
+  Budget: ({ budget }) => limitsText(budget),
   'Invited by': (each) => each.invitedBy,
   Expires: (each) => time(each.expiresAt),
   Link: (each) => each.url ?? undefined,
@@ -100,14 +112,14 @@ const listInvitations = defineCommand({
     ),
 })
 
-const create = defineCommand<{ role?: string; scope?: string[] }>({
+const create = defineCommand<GrantOptions>({
   name: 'create',
   description: 'invite somebody by mail; prints the link where the server sends no mail',
   args: '<email>',
-  options: [['--role <role>', `${ROLE}; default: read-only`], SCOPE],
-  example: 'invitation create ada@example.com --role operator',
-  run: async ({ berth }, { role = 'read-only', ...options }, email: string) =>
-    details(await berth.invitations.create({ email, ...grantOf(role, options) }), INVITATION_FIELDS),
+  options: [['--role <role>', `${ROLE}; default: read-only`], SCOPE, ...BUDGET],
+  example: 'invitation create ada@example.com --role operator --budget 50.00',
+  run: async ({ berth }, options, email: string) =>
+    details(await berth.invitations.create({ email, role: (options.role ?? 'read-only') as Role, ...grantOf(options) }), INVITATION_FIELDS),
 })
 
 const withdraw = defineCommand({

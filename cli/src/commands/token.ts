@@ -1,22 +1,12 @@
 import type { Token } from '@berth/sdk'
+import { budgetOf, budgetOptions, budgetText, usedText, type BudgetOptions } from '../budget.ts'
 import { defineCommand, group } from '../command.ts'
 import { usageError } from '../exit-codes.ts'
 import { time } from '../format.ts'
-import { omitUndefined, parseInteger, requireChanges, splitList } from '../options.ts'
+import { omitUndefined, requireChanges, splitList } from '../options.ts'
 import { details, message, table, type Columns } from '../result.ts'
 
 const orNever = (at: string | null): string => (at === null ? 'never' : time(at))
-
-type Budget = NonNullable<Token['budget']>
-
-const moneyText = ({ monthlyAmount, used, remaining }: Budget): string =>
-  monthlyAmount === null ? `${used} used this month` : `${used} of ${monthlyAmount} used this month, ${remaining} left`
-
-const budgetText = (budget: Budget): string[] => [
-  moneyText(budget),
-  `${budget.vms}${budget.maxVms === null ? '' : ` of ${budget.maxVms}`} VMs`,
-  ...(budget.labelSelector === null ? [] : [`for labels ${budget.labelSelector}`]),
-]
 
 const TOKEN_FIELDS: Columns<Token> = {
   Name: (token) => token.name,
@@ -28,7 +18,7 @@ const TOKEN_FIELDS: Columns<Token> = {
   Revoked: (token) => (token.revokedAt === null ? undefined : time(token.revokedAt)),
   'Allowed addresses': (token) => (token.allowedIps.length === 0 ? 'all' : token.allowedIps),
   'Requests a minute': (token) => token.requestsPerMinute,
-  Budget: ({ budget }) => (budget ? budgetText(budget) : undefined),
+  Budget: ({ budget }) => budgetText(budget),
   'Made with': (token) => token.parentId ?? undefined,
   'Last used': (token) => orNever(token.lastUsedAt),
   Created: (token) => time(token.createdAt),
@@ -48,7 +38,7 @@ const list = defineCommand({
         PREFIX: (each) => each.prefix,
         ACTIVE: (each) => each.isActive,
         SCOPES: (each) => (each.scopes.length > 3 ? `${each.scopes.length} scopes` : each.scopes),
-        BUDGET: ({ budget }) => (budget && budget.monthlyAmount !== null ? `${budget.used} of ${budget.monthlyAmount}` : undefined),
+        BUDGET: ({ budget }) => usedText(budget),
         EXPIRES: (each) => orNever(each.expiresAt),
         'LAST USED': (each) => orNever(each.lastUsedAt),
       },
@@ -64,36 +54,17 @@ const get = defineCommand({
   run: async (ctx, _, token: string) => details(await ctx.berth.tokens.get(await ctx.resolveId('token', token)), TOKEN_FIELDS),
 })
 
-interface LimitOptions {
+interface LimitOptions extends BudgetOptions {
   scope?: string[]
   expires?: string
   allowIp?: string[]
-  budget?: string
-  maxVms?: string
-  budgetLabels?: string
 }
 
 const SCOPE: [string, string] = ['--scope <scope...>', 'what it may do, such as vms:read, "vms:*" or "*:read"; at most what this token may']
 const EXPIRES: [string, string] = ['--expires <time>', 'such as 12h, 30d, 2030-01-31T12:00:00Z or never']
 const ALLOW_IP: [string, string] = ['--allow-ip <addresses...>', 'only from these addresses or ranges; "all" for everywhere']
 
-const BUDGET: [string, string][] = [
-  ['--budget <amount>', 'what may be charged through it in a calendar month, such as 50.00; "none" for no limit'],
-  ['--max-vms <number>', 'how many VMs created through it may exist at a time; "none" for no limit'],
-  ['--budget-labels <labels>', 'spend only on what has such labels: env=ci; "none" for everything'],
-]
-
-const orNone = (text: string | undefined): string | null | undefined => (text === 'none' ? null : text)
-
-function budgetOf({ budget, maxVms, budgetLabels }: LimitOptions) {
-  const vms = orNone(maxVms)
-  const given = omitUndefined({
-    monthlyAmount: orNone(budget),
-    maxVms: typeof vms === 'string' ? parseInteger('--max-vms', vms) : vms,
-    labelSelector: orNone(budgetLabels),
-  })
-  return Object.keys(given).length > 0 ? given : undefined
-}
+const BUDGET = budgetOptions('through it')
 
 const limitsOf = ({ scope, expires, allowIp, ...budget }: LimitOptions) =>
   omitUndefined({

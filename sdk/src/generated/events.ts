@@ -88,6 +88,7 @@ export const EVENT_TYPES = [
   'volume.restore_failed',
   'maintenance.announced',
   'maintenance.cancelled',
+  'member.updated',
   'token.created',
   'token.updated',
   'token.revoked',

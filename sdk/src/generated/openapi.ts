@@ -111,6 +111,18 @@ export interface components {
             /** @description How much of it is in use; null where the limit holds for each single thing */
             used: number | null;
         };
+        Budget: {
+            /** @description Decimal with two places; null = no limit */
+            monthlyAmount: string | null;
+            maxVms: number | null;
+            labelSelector: string | null;
+            /** @description What was charged through it in this calendar month (UTC), renewals included, less what was given back */
+            used: string;
+            /** @description What can still be charged this month: no more than is left to the tokens that it was made with */
+            remaining: string | null;
+            /** @description VMs that were created through it and exist */
+            vms: number;
+        };
         Member: {
             /** @description Of the person; the same in the audit log */
             id: string;
@@ -120,12 +132,13 @@ export interface components {
             role: "owner" | "admin" | "operator" | "billing" | "read-only" | "custom";
             /** @description What the role allows */
             scopes: string[];
-            twoFactorEnabled: boolean;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
              */
             createdAt: string;
+            twoFactorEnabled: boolean;
+            budget: components["schemas"]["Budget"] | null;
         };
         Pagination: {
             page: number;
@@ -142,12 +155,13 @@ export interface components {
             role: "owner" | "admin" | "operator" | "billing" | "read-only" | "custom";
             /** @description What the role allows */
             scopes: string[];
-            twoFactorEnabled: boolean;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
              */
             createdAt: string;
+            twoFactorEnabled: boolean;
+            budget: components["schemas"]["Budget"] | null;
             /** @description Of API tokens that the person had made and that could do more than the person can now: they stopped working */
             revokedTokenIds: string[];
         };
@@ -158,6 +172,12 @@ export interface components {
             /** @description Of API tokens that the person had made and that could do more than the person can now: they stopped working */
             revokedTokenIds: string[];
         };
+        BudgetLimits: {
+            /** @description Decimal with two places; null = no limit */
+            monthlyAmount: string | null;
+            maxVms: number | null;
+            labelSelector: string | null;
+        };
         Invitation: {
             id: string;
             email: string;
@@ -165,6 +185,7 @@ export interface components {
             role: "owner" | "admin" | "operator" | "billing" | "read-only" | "custom";
             /** @description What the role allows */
             scopes: string[];
+            budget: components["schemas"]["BudgetLimits"] | null;
             /** @description E-mail address of the person, or name of the token */
             invitedBy: string;
             /**
@@ -185,6 +206,7 @@ export interface components {
             role: "owner" | "admin" | "operator" | "billing" | "read-only" | "custom";
             /** @description What the role allows */
             scopes: string[];
+            budget: components["schemas"]["BudgetLimits"] | null;
             /** @description E-mail address of the person, or name of the token */
             invitedBy: string;
             /**
@@ -1127,11 +1149,40 @@ export interface components {
             timestamp: string;
             data: components["schemas"]["MaintenanceEventData"];
         };
-        BudgetLimits: {
-            /** @description Decimal with two places; null = no limit */
-            monthlyAmount: string | null;
-            maxVms: number | null;
-            labelSelector: string | null;
+        EventMember: {
+            /** @description Of the person; the same in the audit log */
+            id: string;
+            email: string;
+            name: string;
+            /** @enum {unknown} */
+            role: "owner" | "admin" | "operator" | "billing" | "read-only" | "custom";
+            /** @description What the role allows */
+            scopes: string[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            budget: components["schemas"]["BudgetLimits"] | null;
+        };
+        MemberEventData: {
+            member: components["schemas"]["EventMember"];
+        };
+        MemberEvent: {
+            id: string;
+            /** @description The event's number in the account, from 1 without a gap; old events are removed: pass the last one as `after` */
+            cursor: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "member.updated";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            timestamp: string;
+            data: components["schemas"]["MemberEventData"];
         };
         EventToken: {
             id: string;
@@ -1280,7 +1331,7 @@ export interface components {
             data: components["schemas"]["WebhookDisabledEventData"];
         };
         /** @description Its data is typed by its type */
-        Event: components["schemas"]["VmEvent"] | components["schemas"]["IsoEvent"] | components["schemas"]["InitializationEvent"] | components["schemas"]["NetworkEvent"] | components["schemas"]["LowBalanceEvent"] | components["schemas"]["PaymentEvent"] | components["schemas"]["TicketReplyEvent"] | components["schemas"]["TicketClosedEvent"] | components["schemas"]["SnapshotEvent"] | components["schemas"]["BackupEvent"] | components["schemas"]["RestoreFailedEvent"] | components["schemas"]["ImageEvent"] | components["schemas"]["ConsoleEvent"] | components["schemas"]["AddressEvent"] | components["schemas"]["VolumeEvent"] | components["schemas"]["VolumeSnapshotEvent"] | components["schemas"]["MaintenanceEvent"] | components["schemas"]["TokenEvent"] | components["schemas"]["AlertEvent"] | components["schemas"]["WebhookDisabledEvent"];
+        Event: components["schemas"]["VmEvent"] | components["schemas"]["IsoEvent"] | components["schemas"]["InitializationEvent"] | components["schemas"]["NetworkEvent"] | components["schemas"]["LowBalanceEvent"] | components["schemas"]["PaymentEvent"] | components["schemas"]["TicketReplyEvent"] | components["schemas"]["TicketClosedEvent"] | components["schemas"]["SnapshotEvent"] | components["schemas"]["BackupEvent"] | components["schemas"]["RestoreFailedEvent"] | components["schemas"]["ImageEvent"] | components["schemas"]["ConsoleEvent"] | components["schemas"]["AddressEvent"] | components["schemas"]["VolumeEvent"] | components["schemas"]["VolumeSnapshotEvent"] | components["schemas"]["MaintenanceEvent"] | components["schemas"]["MemberEvent"] | components["schemas"]["TokenEvent"] | components["schemas"]["AlertEvent"] | components["schemas"]["WebhookDisabledEvent"];
         Wallet: {
             /** @description Decimal with two places, for example "12.00"; debits are negative */
             balance: string;
@@ -1429,18 +1480,6 @@ export interface components {
              * @description ISO 8601, UTC
              */
             createdAt: string;
-        };
-        Budget: {
-            /** @description Decimal with two places; null = no limit */
-            monthlyAmount: string | null;
-            maxVms: number | null;
-            labelSelector: string | null;
-            /** @description What was charged through it in this calendar month (UTC), renewals included, less what was given back */
-            used: string;
-            /** @description What can still be charged this month: no more than is left to the tokens that it was made with */
-            remaining: string | null;
-            /** @description VMs that were created through it and exist */
-            vms: number;
         };
         Token: {
             id: string;
@@ -2855,10 +2894,12 @@ export type Plan = components['schemas']['Plan'];
 export type OsTemplate = components['schemas']['OsTemplate'];
 export type Account = components['schemas']['Account'];
 export type AccountLimit = components['schemas']['AccountLimit'];
+export type Budget = components['schemas']['Budget'];
 export type Member = components['schemas']['Member'];
 export type Pagination = components['schemas']['Pagination'];
 export type ChangedMember = components['schemas']['ChangedMember'];
 export type RemovedMember = components['schemas']['RemovedMember'];
+export type BudgetLimits = components['schemas']['BudgetLimits'];
 export type Invitation = components['schemas']['Invitation'];
 export type NewInvitation = components['schemas']['NewInvitation'];
 export type DeletedInvitation = components['schemas']['DeletedInvitation'];
@@ -2910,7 +2951,9 @@ export type VolumeSnapshotEvent = components['schemas']['VolumeSnapshotEvent'];
 export type Maintenance = components['schemas']['Maintenance'];
 export type MaintenanceEventData = components['schemas']['MaintenanceEventData'];
 export type MaintenanceEvent = components['schemas']['MaintenanceEvent'];
-export type BudgetLimits = components['schemas']['BudgetLimits'];
+export type EventMember = components['schemas']['EventMember'];
+export type MemberEventData = components['schemas']['MemberEventData'];
+export type MemberEvent = components['schemas']['MemberEvent'];
 export type EventToken = components['schemas']['EventToken'];
 export type TokenEventData = components['schemas']['TokenEventData'];
 export type TokenEvent = components['schemas']['TokenEvent'];
@@ -2926,7 +2969,6 @@ export type CreateDeposit = components['schemas']['CreateDeposit'];
 export type InvoiceSummary = components['schemas']['InvoiceSummary'];
 export type Invoice = components['schemas']['Invoice'];
 export type AuditEntry = components['schemas']['AuditEntry'];
-export type Budget = components['schemas']['Budget'];
 export type Token = components['schemas']['Token'];
 export type NewToken = components['schemas']['NewToken'];
 export type RevokedToken = components['schemas']['RevokedToken'];
@@ -3271,9 +3313,17 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {unknown} */
-                    role: "owner" | "admin" | "operator" | "billing" | "read-only" | "custom";
+                    role?: ("owner" | "admin" | "operator" | "billing" | "read-only" | "custom") | undefined;
                     /** @description Of the role `custom`, and only of it. Shorthands such as *, vms:* and *:read are expanded */
                     scopes?: string[] | undefined;
+                    budget?: ({
+                        /** @description What may be charged through it in a calendar month (UTC), for example "50.00"; null = no limit */
+                        monthlyAmount?: (string | null) | undefined;
+                        /** @description How many VMs that were created through it may exist at a time; null = no limit */
+                        maxVms?: (number | null) | undefined;
+                        /** @description It can be charged only for what has labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not); null = for everything */
+                        labelSelector?: (string | null) | undefined;
+                    } | null) | undefined;
                 };
             };
         };
@@ -3341,6 +3391,14 @@ export interface operations {
                     role: "owner" | "admin" | "operator" | "billing" | "read-only" | "custom";
                     /** @description Of the role `custom`, and only of it. Shorthands such as *, vms:* and *:read are expanded */
                     scopes?: string[] | undefined;
+                    budget?: ({
+                        /** @description What may be charged through it in a calendar month (UTC), for example "50.00"; null = no limit */
+                        monthlyAmount?: (string | null) | undefined;
+                        /** @description How many VMs that were created through it may exist at a time; null = no limit */
+                        maxVms?: (number | null) | undefined;
+                        /** @description It can be charged only for what has labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not); null = for everything */
+                        labelSelector?: (string | null) | undefined;
+                    } | null) | undefined;
                 };
             };
         };
@@ -7577,7 +7635,7 @@ export interface operations {
                      */
                     url: string;
                     /** @description What to be told of; a name given twice counts once */
-                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.rescue_started" | "vm.rescue_failed" | "vm.rescue_expired" | "vm.rescue_ended" | "vm.iso_attached" | "vm.iso_detached" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "token.created" | "token.updated" | "token.revoked" | "alert.fired" | "alert.resolved" | "webhook.disabled")[];
+                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.rescue_started" | "vm.rescue_failed" | "vm.rescue_expired" | "vm.rescue_ended" | "vm.iso_attached" | "vm.iso_detached" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "member.updated" | "token.created" | "token.updated" | "token.revoked" | "alert.fired" | "alert.resolved" | "webhook.disabled")[];
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                     /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
@@ -7677,7 +7735,7 @@ export interface operations {
                      */
                     url?: string | undefined;
                     /** @description What to be told of; a name given twice counts once */
-                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.rescue_started" | "vm.rescue_failed" | "vm.rescue_expired" | "vm.rescue_ended" | "vm.iso_attached" | "vm.iso_detached" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "token.created" | "token.updated" | "token.revoked" | "alert.fired" | "alert.resolved" | "webhook.disabled")[] | undefined;
+                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.rescue_started" | "vm.rescue_failed" | "vm.rescue_expired" | "vm.rescue_ended" | "vm.iso_attached" | "vm.iso_detached" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "member.updated" | "token.created" | "token.updated" | "token.revoked" | "alert.fired" | "alert.resolved" | "webhook.disabled")[] | undefined;
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                     /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */

@@ -59,6 +59,7 @@ import { mailInvitations } from './members/mail.reconciler.ts'
 import { membershipRoutes } from './members/memberships.routes.ts'
 import { pruneInvitations } from './members/prune.reconciler.ts'
 import { memberRoutes } from './members/routes.ts'
+import { memberEvents } from './members/schema.ts'
 import { metricsRoutes } from './metrics/routes.ts'
 import { sampleMetrics } from './metrics/sample.reconciler.ts'
 import { copyImages } from './images/copy.reconciler.ts'
@@ -155,6 +156,7 @@ export const eventCatalog: EventCatalog = {
   ...volumeEvents,
   ...volumeSnapshotEvents,
   ...maintenanceEvents,
+  ...memberEvents,
   ...tokenEvents,
   ...alertEvents,
   ...webhookEvents,

@@ -69,7 +69,7 @@ const refunds = invariant(
 
 const budgets = invariant(
   'budgets.never_overdrawn',
-  'No charge that a token asked for went beyond its budget or made one VM too many, and what is used of budgets is what the ledger has',
+  'No charge that somebody asked for went beyond a budget or made one VM too many, and what is used of budgets is what the ledger has',
   ({ since }) => sql`
     select e.subject_id as id, format('entry %s charged %s cents, after which %s of %s were used', e.number, e.cents, e.used_after_cents, e.limit_cents) as what
     from budget_entries e where e.kind = 'CHARGE' and e.cents > 0 and e.used_after_cents > e.limit_cents and e.created_at >= ${since}
@@ -86,6 +86,24 @@ const budgets = invariant(
     union all
     select r.subject_id, format('VM %s was one of %s, of which there may be %s', r.vm_id, r.vms_after, r.max_vms)
     from budget_resources r where r.vms_after > r.max_vms`,
+)
+
+const budgetHolders = invariant(
+  'budgets.holders',
+  'Budgets belong to tokens, members and invitations, but to no owner, and what a token has used its maker has used',
+  ({ since }) => sql`
+    select b.subject_id as id, format('a budget of %s %s, which may have none or is nowhere', lower(b.subject_type), b.subject_id) as what
+    from budgets b where case b.subject_type
+      when 'TOKEN' then not exists (select from api_tokens k where k.id = b.subject_id and k.account_id = b.account_id)
+      when 'MEMBER' then exists (
+        select from members m where m.account_id = b.account_id and m.account_id || '/' || m.user_id = b.subject_id and m.role = 'owner')
+      else not exists (select from invitations i where i.id = b.subject_id and i.account_id = b.account_id and i.role <> 'owner') end
+    union all
+    select e.subject_id, format('entry %s counts %s cents, and %s for its maker', e.number, e.cents, coalesce(m.cents::text, 'nothing'))
+    from budget_entries e join api_tokens k on k.id = e.subject_id
+    left join budget_entries m on m.subject_type = 'MEMBER' and m.subject_id = k.account_id || '/' || k.created_by
+      and m.month = e.month and m.number = e.number
+    where e.subject_type = 'TOKEN' and e.created_at >= ${since} and k.created_by is not null and m.cents is distinct from e.cents`,
 )
 
 const ordered = invariant(
@@ -147,6 +165,7 @@ export const moneyInvariants: Invariant[] = [
   charged,
   ordered,
   budgets,
+  budgetHolders,
   refunds,
   firstMonth,
   causes,

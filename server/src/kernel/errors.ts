@@ -9,7 +9,7 @@ export const ERROR_CATALOG = {
   wrong_credentials: { status: 401, title: 'The e-mail address or the password is wrong' },
   wrong_totp: { status: 401, title: 'The code of the second factor is wrong, or was used already' },
   insufficient_funds: { status: 402, title: 'The wallet does not hold enough money' },
-  budget_exceeded: { status: 402, title: 'The budget of the token does not cover this' },
+  budget_exceeded: { status: 402, title: 'A budget does not cover this' },
   missing_scope: { status: 403, title: 'The token, or the role of the member, lacks the scope this request needs' },
   account_required: { status: 403, title: 'The account to work in must be one of those of the person' },
   two_factor_required: { status: 403, title: 'The account requires two-factor authentication' },

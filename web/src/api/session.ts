@@ -10,7 +10,7 @@ export type Role = Member['role']
 export interface Session {
   user: { id: string; email: string; name: string; isOperator: boolean; totpEnabled: boolean }
   /** The one that this tab works in; null for a member of none. */
-  account: { id: string; name: string; role: Role; scopes: string[]; requireTwoFactor: boolean } | null
+  account: { id: string; name: string; role: Role; scopes: string[]; requireTwoFactor: boolean; budget: Member['budget'] } | null
   accounts: { id: string; name: string; role: Role }[]
   settings: { signUpOpen: boolean; depositsOpen: boolean; currency: string; version: string }
   reauthenticatedAt: string

@@ -4,17 +4,19 @@ import { followFeed, type FeedState } from './feed.ts'
 
 const FLUSH_MS = 250
 
-/** Event type prefix → first element of the query keys to refetch. */
+/** Event type prefix → first element of the query keys to refetch. What is left of the own budget is in the session. */
 const STALE_QUERIES: Record<string, string[]> = {
-  vm: ['vms', 'vm', 'actions', 'wallet', 'bandwidth', 'limits', 'firewalls', 'networks', 'addresses', 'volumes'],
-  snapshot: ['snapshots', 'actions', 'vm'],
-  backup: ['backups', 'actions', 'vm'],
+  vm: ['vms', 'vm', 'actions', 'wallet', 'bandwidth', 'limits', 'firewalls', 'networks', 'addresses', 'volumes', 'session'],
+  snapshot: ['snapshots', 'actions', 'vm', 'session'],
+  backup: ['backups', 'actions', 'vm', 'session'],
   billing: ['wallet', 'vms'],
-  address: ['addresses', 'actions', 'wallet', 'limits'],
-  volume: ['volumes', 'volume-snapshots', 'actions', 'wallet', 'limits'],
-  image: ['images', 'vm', 'vms', 'actions', 'wallet', 'limits'],
+  address: ['addresses', 'actions', 'wallet', 'limits', 'session'],
+  volume: ['volumes', 'volume-snapshots', 'actions', 'wallet', 'limits', 'session'],
+  image: ['images', 'vm', 'vms', 'actions', 'wallet', 'limits', 'session'],
   maintenance: ['maintenances'],
+  member: ['members', 'session'],
   ticket: ['tickets'],
+  token: ['api-keys'],
   webhook: ['webhooks'],
 }
 

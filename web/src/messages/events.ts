@@ -93,6 +93,7 @@ export const eventSentences: { [Type in EventType]: (data: EventData<Type>) => s
   'volume.deleted': ({ volume }) => `Volume ${volume.name} was deleted`,
   'maintenance.announced': ({ maintenance }) => `A maintenance is announced: ${maintenance.text.replace(/\.$/, '')}`,
   'maintenance.cancelled': ({ maintenance }) => `A maintenance does not take place: ${maintenance.text.replace(/\.$/, '')}`,
+  'member.updated': ({ member }) => `Member ${member.email} was changed`,
   'token.created': ({ token }) => `API key ${token.name} was created`,
   'token.updated': ({ token }) => `API key ${token.name} was changed`,
   'token.revoked': ({ token }) => `API key ${token.name} was revoked`,

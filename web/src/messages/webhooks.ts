@@ -24,6 +24,7 @@ export const webhookMessages = {
     maintenance: 'Maintenances',
     alert: 'Alerts',
     ticket: 'Tickets',
+    member: 'Members',
     token: 'API keys',
     webhook: 'Webhooks',
   } satisfies Record<EventGroup, string> as Record<string, string>,

@@ -16,6 +16,7 @@ export {
   listTokenPage,
   listTokens,
   lockTokensOf,
+  notifyTokensOf,
   renameToken,
   revokeToken,
   setTokenLimits,

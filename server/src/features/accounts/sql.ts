@@ -52,7 +52,8 @@ export const findTokensByHash = (db: Queries, hashes: Buffer[]) =>
     select ${allColumns('api_tokens', 't')}, cardinality(t.ancestor_ids)
       > (select count(*) from api_tokens a where a.id = any(t.ancestor_ids) and a.revoked_at is null) as is_orphaned,
       (select email from users u where u.id = t.created_by) as maker_email,
-      exists(select from budgets b where b.subject_type = 'TOKEN' and b.subject_id = any(t.ancestor_ids || t.id)) as has_budget
+      exists(select from budgets b where b.subject_type = 'TOKEN' and b.subject_id = any(t.ancestor_ids || t.id))
+        or exists(select from budgets b where b.subject_type = 'MEMBER' and b.subject_id = t.account_id || '/' || t.created_by) as has_budget
     from api_tokens t where hash = any(${hashes}::bytea[])`)
 
 export const countTokens = async (db: Queries, accountId: string): Promise<number> =>
@@ -112,6 +113,11 @@ export const findTokensBeyond = (tx: Tx, accountId: string, userId: string, allo
     where account_id = ${accountId} and created_by = ${userId} and revoked_at is null and not scopes <@ ${allowed}::text[] order by id`)
 
 export const notifyTokenChange = (tx: Tx, hash: Buffer) => tx.run(sql`select pg_notify('berth_tokens', ${hash.toString('hex')})`)
+
+export const notifyTokensOf = (tx: Tx, accountId: string, userId: string) =>
+  tx.run(sql`
+    select pg_notify('berth_tokens', encode(hash, 'hex')) from api_tokens
+    where account_id = ${accountId} and created_by = ${userId} and revoked_at is null`)
 
 /** Updates rows in a fixed order: every API process flushes its own batch, and a common lock order prevents deadlocks. */
 export const markTokensUsed = (db: Queries, uses: { id: string; at: Date; ip: string }[]) =>

@@ -6,12 +6,14 @@ import { apiError, invalid, notFound, unauthorized, type ApiError } from '../../
 import { newId } from '../../kernel/ids.ts'
 import { commonRanges, isWithinRanges, requireAddressRange } from './address-ranges.ts'
 import {
+  budgetText,
   deleteBudgets,
-  findBudgets,
+  findBudget,
   isWithinBudget,
+  memberHolder,
   narrowBudgets,
   setBudget,
-  toLimits,
+  tokenHolder,
   withChanges,
   type Budget,
 } from '../budgets/service.ts'
@@ -97,7 +99,7 @@ export async function createToken(
     ancestor_ids: family.map((each) => each.id),
     created_by: input.createdBy ?? null,
   })
-  if (budget) await setBudget(tx, accountId, id, budget)
+  if (budget) await setBudget(tx, accountId, tokenHolder(id), budget)
   return { id, token }
 }
 
@@ -110,21 +112,12 @@ function requireWithin(powers: Powers, holder: Powers, who: string): void {
     throw beyond(`${who} expires at ${end.toISOString()}: give an earlier expiresAt`)
   if (!isWithinRanges(powers.allowed_ips, holder.allowed_ips))
     throw beyond(`${who} may be used from ${holder.allowed_ips.join(', ')} only: give addresses within these as allowedIps`)
-  if (!isWithinBudget(powers.budget, holder.budget)) throw beyond(`${who} has a budget of ${budgetText(holder.budget)}: give one within it`)
-}
-
-function budgetText(budget: Budget | null): string {
-  const { monthlyAmount, maxVms, labelSelector } = toLimits(budget!)
-  const parts = [
-    monthlyAmount && `${monthlyAmount} a month`,
-    maxVms !== null && `${maxVms} VMs`,
-    labelSelector && `for labels ${labelSelector}`,
-  ]
-  return parts.filter(Boolean).join(', ')
+  if (!isWithinBudget(powers.budget, holder.budget))
+    throw beyond(`${who} has a budget of ${budgetText(holder.budget!)}: give one within it`)
 }
 
 async function withBudget(db: Queries, row: sql.TokenRow): Promise<sql.TokenRow & Powers> {
-  return { ...row, budget: (await findBudgets(db, [row.id])).get(row.id) ?? null }
+  return { ...row, budget: await findBudget(db, tokenHolder(row.id)) }
 }
 
 const isWithin = (powers: Powers, { scopes, expires_at: end, allowed_ips, budget }: Powers): boolean =>
@@ -188,9 +181,15 @@ export interface FamilyChange {
 /**
  * Sets what is given, and leaves the rest. What was made with it loses what it loses, and is revoked where nothing is left. `by`: the token
  * that asks for it, which can only take away, or give no more than it has in all: of one that may do other things it cannot make one that
- * does them longer or from elsewhere.
+ * does them longer or from elsewhere. Nor can `personId`, who asks for it, with a budget in the account, of a token that does not count for it.
  */
-export async function setTokenLimits(tx: Tx, now: Date, id: string, limits: TokenLimits, by?: sql.TokenRow): Promise<FamilyChange> {
+export async function setTokenLimits(
+  tx: Tx,
+  now: Date,
+  id: string,
+  limits: TokenLimits,
+  by: { token?: sql.TokenRow | undefined; personId?: string | null } = {},
+): Promise<FamilyChange> {
   const { token: row, others } = await lockFamily(tx, id)
   const before = await withBudget(tx, row)
   const { budget, ...wanted } = {
@@ -201,7 +200,10 @@ export async function setTokenLimits(tx: Tx, now: Date, id: string, limits: Toke
   }
   const all = { ...wanted, budget }
   const rate = requireRate(limits.requestsPerMinute ?? before.requests_per_minute)
-  if (by && !isWithin(all, before)) requireWithin(all, await withBudget(tx, by), 'This token')
+  if (!isWithin(all, before)) {
+    if (by.token) requireWithin(all, await withBudget(tx, by.token), 'This token')
+    if (by.personId) await requireCounts(tx, row, by.personId)
+  }
   const parentId = before.ancestor_ids.at(-1)
   if (parentId !== undefined) {
     const [parent] = await sql.findTokens(tx, [parentId])
@@ -221,12 +223,18 @@ export async function setTokenLimits(tx: Tx, now: Date, id: string, limits: Toke
   return change
 }
 
+/** Somebody with a budget could spend beyond it through a token that another made. */
+async function requireCounts(tx: Tx, { account_id, created_by }: sql.TokenRow, personId: string): Promise<void> {
+  if (created_by === personId || !(await findBudget(tx, memberHolder(account_id, personId)))) return
+  throw beyond('You have a budget in this account: of tokens that you did not make you can only take away')
+}
+
 /** What was made with it has no more; returns the ids of those that had. */
 async function changeBudgets(tx: Tx, token: sql.TokenRow, others: sql.TokenRow[], budget: Budget | null): Promise<string[]> {
-  await setBudget(tx, token.account_id, token.id, budget)
+  await setBudget(tx, token.account_id, tokenHolder(token.id), budget)
   for (const other of others) await told(tx, other)
-  const ids = others.map(({ id }) => id)
-  return budget ? narrowBudgets(tx, token.account_id, ids, budget) : []
+  const holders = others.map(({ id }) => tokenHolder(id))
+  return budget ? narrowBudgets(tx, token.account_id, holders, budget) : []
 }
 
 const isSame = (a: sql.TokenRow, b: sql.TokenRow): boolean =>
@@ -260,7 +268,7 @@ export async function deleteToken(tx: Tx, id: string): Promise<{ token: sql.Toke
   for (const each of all) await told(tx, await sql.deleteToken(tx, each.id))
   await deleteBudgets(
     tx,
-    all.map((each) => each.id),
+    all.map((each) => tokenHolder(each.id)),
   )
   await releaseQuota(tx, token.account_id, 'tokens', BigInt(all.length))
   return { token, deleted: all, revoked: all.filter((each) => !each.revoked_at) }
@@ -275,6 +283,9 @@ async function lockFamily(tx: Tx, id: string): Promise<{ token: sql.TokenRow; ot
   if (!token) throw notFound('Token')
   return { token, others: await sql.lockDescendants(tx, found.account_id, id) }
 }
+
+/** Those that a person made tell whether there is a budget to tell about. */
+export const notifyTokensOf = sql.notifyTokensOf
 
 /** Notifies every API process on commit, so that it drops the token from its cache. */
 async function told(tx: Tx, row: sql.TokenRow | undefined): Promise<sql.TokenRow> {

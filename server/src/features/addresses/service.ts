@@ -108,7 +108,7 @@ export async function updateAddress(tx: Tx, deps: Deps, accountId: string, id: s
   const now = deps.clock.now()
   const row = await lockOwnAddress(tx, accountId, id)
   if (change.reverseName !== undefined) await setReverseName(tx, deps.config, now, accountId, row.address, change.reverseName)
-  if (change.labels !== undefined) await requireSelected(tx, now, id) // as it was: a token with a budget labels nothing into it
+  if (change.labels !== undefined) await requireSelected(tx, now, accountId, id) // as it was: nobody with a budget labels nothing into it
   await sql.describeAddress(tx, { id, name: change.name ?? row.name, labels: change.labels ?? row.labels }, now)
   return getAddress(tx, accountId, id)
 }

@@ -5,6 +5,7 @@ import type { Tx } from '../../kernel/database/db.ts'
 import type { SaveContext, StepContext } from '../../workflow/workflow-builder.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { findRepository, scheduleSweep } from '../backup-targets/service.ts'
+import type { Spender } from '../budgets/service.ts'
 import { workflow, type Deps } from '../deps.ts'
 import {
   backupPolicyOf,
@@ -27,7 +28,7 @@ import { planAfterCancel, scheduleRetry, scheduleNext } from './schedule.ts'
 import * as sql from './sql.ts'
 import { toBackup } from './view.ts'
 
-export interface BackupInput {
+export interface BackupInput extends Spender {
   vmId: string
   backupId: string
   parentId: string | null
@@ -38,8 +39,6 @@ export interface BackupInput {
   targetId?: string | null
   /** Missing in the journal of a run that an older release started. */
   priceCents?: string
-  /** By which it was asked for. */
-  tokenIds?: string[]
 }
 
 type Context = Pick<StepContext<Deps, BackupInput, unknown>, 'deps' | 'input' | 'signal'>
@@ -121,7 +120,7 @@ async function chargeBackup(tx: Tx, { deps, input, now }: SaveContext<Deps, Back
   if (priceCents === 0n) return
   await sql.setPrice(tx, input.backupId, priceCents)
   const { name } = (await sql.findById(tx, input.backupId))!
-  await chargeCopy(tx, deps, now, { vmId: input.vmId, priceCents, what: `Backup ${name}`, tokenIds: input.tokenIds })
+  await chargeCopy(tx, deps, now, { vmId: input.vmId, priceCents, what: `Backup ${name}`, spender: input })
 }
 
 /** The backup is now stored elsewhere. If this deletion fails, the orphan volume reconciler removes the source copy. Only daily backups are parents. */

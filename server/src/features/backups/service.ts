@@ -7,7 +7,7 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError, invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { quotaLimit } from '../accounts/service.ts'
-import { spentThrough } from '../budgets/service.ts'
+import { spenderOf } from '../budgets/service.ts'
 import type { ActionStarted } from '../actions/schema.ts'
 import { ensureRepository, findTargetOfRegion, scheduleSweepsOfVm } from '../backup-targets/service.ts'
 import type { Deps, VmSource } from '../deps.ts'
@@ -130,7 +130,7 @@ export async function startBackup(
     hostId,
     targetId,
     priceCents: terms.priceCents.toString(),
-    ...spentThrough(tx),
+    ...spenderOf(tx, account_id),
   }
   await start(createBackupWorkflow, input, row.run_id)
   return { row, terms }

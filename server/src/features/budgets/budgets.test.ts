@@ -1,56 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { fingerprint } from '../../../test/fingerprint.ts'
-import { testApp, type Answer } from '../../../test/harness.ts'
-import { allowManyVms } from '../../../test/snapshot-backup-fixture.ts'
+import { budgetFixture, money, refusal, told } from '../../../test/budget-fixture.ts'
+import { testApp } from '../../../test/harness.ts'
 import { addDuration } from '../../kernel/clock.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { parseCents } from '../../kernel/money.ts'
 import { isWithinBudget, lastParts, withChanges } from './service.ts'
 
 const app = await testApp()
-await allowManyVms(app)
-await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
-app.clock.set(new Date('2027-03-02T10:00:00Z'))
-const input = await app.given.vmInput()
-const plans = await app.db.many<{ id: string; slug: string; price_cents: bigint }>(
-  sql`select id, slug, price_cents from plans order by price_cents`,
-)
-const [small, medium] = [plans.find(({ slug }) => slug === 'small')!, plans.find(({ slug }) => slug === 'medium')!]
-const money = (cents: bigint): string => `${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`
-const price = small.price_cents
-
-const rich = () => app.given.customer({ credit: '100000.00' })
-type Client = Pick<Awaited<ReturnType<typeof rich>>, 'get' | 'post' | 'patch' | 'delete'>
-type Program = Client & { id: string; secret: string }
-
-/** A token with this budget, made by another. */
-async function spender(by: Client, budget: object | undefined, more: object = {}): Promise<Program> {
-  const { status, body } = await by.post('/tokens', { name: 'ci', scopes: ['*'], ...(budget && { budget }), ...more })
-  if (status !== 201) throw new Error(`${status}: ${body.error}`)
-  return { ...app.clientOf(body.data.secret as string), id: body.data.id as string, secret: body.data.secret as string }
-}
-const create = (by: Client, more: object = {}, query = '') => by.post(`/vms${query}`, { ...input, planId: small.id, ...more })
-async function created(by: Client, more: object = {}): Promise<string> {
-  const { status, body } = await create(by, more)
-  if (status !== 202) throw new Error(`${status}: ${body.error}`)
-  const id = body.data.vm.id as string
-  await app.settle({ subjectId: id })
-  return id
-}
-const budgetOf = async (by: Client, { id }: { id: string }) => (await by.get(`/tokens/${id}`)).body.data.budget as Record<string, unknown>
-const refusal = ({ status, headers, body }: Answer) => [status, headers['x-error-code'], body.error]
-const told = ({ headers }: Answer) => [headers['x-budget-remaining'], headers['x-budget-vms-remaining']]
-
-/** Refused as a dry run and for real, without effect. */
-async function refused(ask: (query: string) => Promise<Answer>): Promise<string> {
-  const before = await fingerprint(app.db)
-  const answers = [await ask('?dryRun=true'), await ask('')]
-  expect(answers.map(refusal)).toEqual(answers.map(() => [402, 'budget_exceeded', answers[0]!.body.error]))
-  expect(await fingerprint(app.db)).toEqual(before)
-  return answers[0]!.body.error
-}
-const spent = async ({ accountId }: { accountId: string }): Promise<bigint> =>
-  100_000_00n - (await app.db.one<{ cents: bigint }>(sql`select balance_cents as cents from wallets where account_id = ${accountId}`)).cents
+const { input, price, medium, rich, spender, create, created, refused, spent, budgetOf } = await budgetFixture(app)
 
 describe('a budget', () => {
   test('limits what is charged in a month, and tells what is left', async () => {
@@ -195,7 +152,7 @@ describe('a budget', () => {
     const customer = await rich()
     const other = await created(customer, { labels: { env: 'prod' } })
     const token = await spender(customer, { monthlyAmount: money(price * 2n), maxVms: 5, labelSelector: 'env=ci' })
-    const sentence = 'Budget exceeded: the budget of token ci is for what has labels env=ci alone, and this has not'
+    const sentence = 'Budget exceeded: token ci may spend only on what has labels env=ci, and this has not'
     for (const labels of [undefined, {}, { env: 'prod' }])
       expect(await refused((query) => create(token, labels && { labels }, query))).toBe(sentence)
     expect(await refused((query) => token.post(`/vms/${other}/upgrade${query}`, { planId: medium.id }))).toBe(sentence)
@@ -238,7 +195,9 @@ describe('a budget', () => {
     expect((await spent(customer)) - before).toBe(cost)
     expect((await take('three')).headers['x-error-code']).toBe('budget_exceeded')
     const picky = await spender(customer, { labelSelector: 'env=ci' })
-    expect(await refused((query) => picky.post(`/vms/${id}/snapshots${query}`, { name: 'four' }))).toContain('labels env=ci alone')
+    expect(await refused((query) => picky.post(`/vms/${id}/snapshots${query}`, { name: 'four' }))).toContain(
+      'only on what has labels env=ci',
+    )
     await app.db.run(sql`update catalog_values set value = 0 where name = 'price.copies_gib'`)
   })
 
@@ -249,7 +208,7 @@ describe('a budget', () => {
     const [token, picky] = [await spender(customer, { monthlyAmount: '900.00' }), await spender(customer, { labelSelector: 'env=ci' })]
     const [poor, before] = [await spender(customer, { monthlyAmount: '0.01' }), await spent(customer)]
     expect(await refused((query) => poor.post(`/images${query}`, { name: 'golden', vmId }))).toContain('0.01 are left')
-    expect(await refused((query) => picky.post(`/images${query}`, { name: 'golden', vmId }))).toContain('labels env=ci alone')
+    expect(await refused((query) => picky.post(`/images${query}`, { name: 'golden', vmId }))).toContain('only on what has labels env=ci')
     expect((await token.post('/images', { name: 'golden', vmId })).status).toBe(202)
     await app.settle()
     const cost = (await spent(customer)) - before

@@ -1,7 +1,7 @@
-// Budgets limit what is spent through something: for now through API tokens, each with those that it was made with. The ledger's entry and
-// what the budget has used of it are one transaction, under the lock of the account's wallet, so that parallel charges take turns. Renewals
-// belong to the account: they count, and no budget stops them.
-import { principalOf } from '../../http/api/principal.ts'
+// Budgets limit what is spent by their holders: members, in an account each, and API tokens, each with those that it was made with. What a
+// token spends, the member who made it spends too. The ledger's entry and what the budgets have used of it are one transaction, under the lock
+// of the account's wallet, so that parallel charges take turns. Renewals belong to the account: they count, and no budget stops them.
+import { principalOf, type Principal } from '../../http/api/principal.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError, unauthorized, type ApiError } from '../../kernel/errors.ts'
 import { formatCents, parseCents, type Cents } from '../../kernel/money.ts'
@@ -10,6 +10,7 @@ import type { BudgetInput, BudgetLimits, BudgetView } from './schema.ts'
 import * as sql from './sql.ts'
 
 export type Budget = sql.Limits
+export type { Holder } from './sql.ts'
 
 const monthOf = (now: Date): string => `${now.toISOString().slice(0, 7)}-01`
 
@@ -24,63 +25,106 @@ export interface Booked {
   created_at: Date
 }
 
-/** The tokens through which a request acts, for a run that charges later. */
-export function spentThrough(tx: Tx): { tokenIds?: string[] } {
-  const tokenIds = principalOf(tx)?.tokenIds ?? []
-  return tokenIds.length > 0 ? { tokenIds: [...tokenIds] } : {}
+/** Who spends: kept with a run that charges later. */
+export interface Spender {
+  /** Through which it was asked for. */
+  tokenIds?: string[]
+  /** Who asked for it, or made the token. Missing in the journal of a run that an older release started. */
+  personId?: string
+}
+
+const toSpender = ({ tokenIds, person }: Principal): Spender => ({
+  ...(tokenIds.length > 0 && { tokenIds: [...tokenIds] }),
+  ...(person && { personId: person.id }),
+})
+
+/** Nobody where no request is answered, and for what an operator does to the account of a customer. */
+export function spenderOf(db: Queries, accountId: string): Spender {
+  const principal = principalOf(db)
+  return principal?.accountId === accountId ? toSpender(principal) : {}
+}
+
+export const tokenHolder = (id: string): sql.Holder => ({ type: 'TOKEN', id })
+export const memberHolder = (accountId: string, userId: string): sql.Holder => ({ type: 'MEMBER', id: `${accountId}/${userId}` })
+export const invitationHolder = (id: string): sql.Holder => ({ type: 'INVITATION', id })
+
+function holdersOf(accountId: string, { tokenIds = [], personId }: Spender): sql.Holder[] {
+  return [...(personId === undefined ? [] : [memberHolder(accountId, personId)]), ...tokenIds.map(tokenHolder)]
 }
 
 /** Throws 402 early. It locks nothing: only `spend` decides. */
-export async function requireBudget(db: Queries, now: Date, tokenIds: readonly string[], cents: Cents, currency: string): Promise<void> {
-  if (tokenIds.length === 0) return
-  for (const state of await sql.findStates(db, monthOf(now), tokenIds)) requireRoom(state, cents, currency)
+export async function requireBudget(db: Queries, now: Date, accountId: string, cents: Cents, currency: string): Promise<void> {
+  const holders = holdersOf(accountId, spenderOf(db, accountId))
+  if (holders.length === 0) return
+  for (const state of await sql.findStates(db, monthOf(now), holders)) requireRoom(state, cents, currency, isByToken(holders))
 }
 
 /** Throws 402 early for what is charged later, in a run. */
-export async function requireSelected(tx: Tx, now: Date, referenceId: string): Promise<void> {
-  const { tokenIds = [] } = spentThrough(tx)
-  if (tokenIds.length === 0) return
-  for (const state of await sql.findStates(tx, monthOf(now), tokenIds)) await requireLabels(tx, state, referenceId)
+export async function requireSelected(tx: Tx, now: Date, accountId: string, referenceId: string): Promise<void> {
+  const holders = holdersOf(accountId, spenderOf(tx, accountId))
+  if (holders.length === 0) return
+  for (const state of await sql.findStates(tx, monthOf(now), holders)) await requireLabels(tx, state, referenceId, isByToken(holders))
 }
 
-async function requireLabels(tx: Tx, { name, label_selector }: sql.StateRow, referenceId: string): Promise<void> {
-  if (label_selector === null || (await sql.isSelected(tx, referenceId, label_selector))) return
-  throw exceeded(`the budget of token ${name} is for what has labels ${label_selector} alone, and this has not`)
+async function requireLabels(tx: Tx, state: sql.StateRow, referenceId: string, byToken: boolean): Promise<void> {
+  const { label_selector: selector } = state
+  if (selector === null || (await sql.isSelected(tx, referenceId, selector))) return
+  throw exceeded(`${whoOf(state, byToken)} may spend only on what has labels ${selector}, and this has not`)
 }
 
 /** With the wallet locked, and the charge in the ledger. `isLater`: in a run, which the token that asked for it need not outlive. */
-export async function spend(tx: Tx, tokenIds: readonly string[], booked: Booked, currency: string, isLater = false): Promise<void> {
-  if (tokenIds.length === 0) return
-  const cents = -booked.amount_cents
+export async function spend(tx: Tx, spender: Spender, booked: Booked, currency: string, isLater = false): Promise<void> {
   const { account_id: accountId, number, reference_id: referenceId, created_at: now } = booked
+  const holders = holdersOf(accountId, spender)
+  if (holders.length === 0) return
+  const cents = -booked.amount_cents
   const type = booked.reference_type
   const [states, first] = await Promise.all([
-    sql.findStates(tx, monthOf(now), tokenIds),
+    sql.findStates(tx, monthOf(now), holders),
     isMade(type) ? sql.isFirst(tx, accountId, referenceId, number) : false,
   ])
-  if (!isLater && (states.length < tokenIds.length || states.some((state) => !state.is_active)))
-    throw unauthorized('API token has been revoked')
+  if (!isLater) requireActive(holders, states)
+  const byToken = isByToken(holders)
   for (const state of states) {
-    if (first && type === 'VM' && state.max_vms !== null && state.vms >= state.max_vms) throw tooManyVms(state, state.max_vms)
-    if (first || cents > 0n) await requireLabels(tx, state, referenceId)
-    requireRoom(state, cents, currency)
+    if (first && type === 'VM' && state.max_vms !== null && state.vms >= state.max_vms) throw tooManyVms(state, state.max_vms, byToken)
+    if (first || cents > 0n) await requireLabels(tx, state, referenceId, byToken)
+    requireRoom(state, cents, currency, byToken)
   }
-  const ids = states.map(({ id }) => id)
   const made = first && isMade(type) ? sql.insertResource(tx, states, type, referenceId) : null
-  await Promise.all([sql.insertEntries(tx, monthOf(now), ids, { accountId, number, referenceId, kind: 'CHARGE', cents, now }), made])
+  await Promise.all([sql.insertEntries(tx, monthOf(now), states, { accountId, number, referenceId, kind: 'CHARGE', cents, now }), made])
+}
+
+/** Who was removed, or whose token was revoked, since the request was let in spends nothing more. */
+function requireActive(holders: sql.Holder[], states: sql.StateRow[]): void {
+  if (states.some(({ type, is_active }) => type === 'MEMBER' && !is_active))
+    throw apiError('missing_scope', 'You are no member of this account any more')
+  if (states.length < holders.length || states.some((state) => !state.is_active)) throw unauthorized('API token has been revoked')
 }
 
 const MADE: string[] = ['VM', 'VOLUME', 'ADDRESS', 'IMAGE'] satisfies sql.ResourceType[]
 const isMade = (type: string): type is sql.ResourceType => MADE.includes(type)
 
-function requireRoom({ name, monthly_cents, used_cents }: sql.StateRow, cents: Cents, currency: string): void {
-  if (cents === 0n || monthly_cents === null || used_cents + cents <= monthly_cents) return
-  const [amount, used, left, cost] = [monthly_cents, used_cents, leftOf(monthly_cents, used_cents), cents].map(formatCents)
-  throw exceeded(`token ${name} may spend ${amount} ${currency} a month. ${used} are used, ${left} are left, and this costs ${cost}`)
+/** Whoever has only a token is told little about its maker. */
+const isByToken = (holders: sql.Holder[]): boolean => holders.some(({ type }) => type === 'TOKEN')
+
+function whoOf({ type, name }: sql.StateRow, byToken: boolean): string {
+  if (type === 'TOKEN') return `token ${name}`
+  return byToken ? 'the member who made this token' : 'you'
 }
 
-const tooManyVms = ({ name, vms }: sql.StateRow, most: number): ApiError =>
-  exceeded(`token ${name} may have ${most} VMs at a time. ${vms} are in use, ${Math.max(0, most - vms)} are left`)
+function requireRoom(state: sql.StateRow, cents: Cents, currency: string, byToken: boolean): void {
+  const { monthly_cents, used_cents } = state
+  if (cents === 0n || monthly_cents === null || used_cents + cents <= monthly_cents) return
+  const [amount, used, left, cost] = [monthly_cents, used_cents, leftOf(monthly_cents, used_cents), cents].map(formatCents)
+  throw exceeded(
+    state.type === 'MEMBER' && byToken
+      ? `of the budget of the member who made this token ${left} ${currency} are left this month, and this costs ${cost}`
+      : `${whoOf(state, byToken)} may spend ${amount} ${currency} a month. ${used} are used, ${left} are left, and this costs ${cost}`,
+  )
+}
+
+const tooManyVms = (state: sql.StateRow, most: number, byToken: boolean): ApiError =>
+  exceeded(`${whoOf(state, byToken)} may have ${most} VMs at a time. ${state.vms} are in use, ${Math.max(0, most - state.vms)} are left`)
 
 const exceeded = (sentence: string): ApiError => apiError('budget_exceeded', `Budget exceeded: ${sentence}`)
 
@@ -102,15 +146,15 @@ export async function giveBack(tx: Tx, { account_id, number, reference_id, creat
   const entries = await sql.entriesOf(tx, account_id, reference_id)
   if (entries.length === 0) return
   const parts = lastParts(await sql.ledgerOf(tx, account_id, reference_id), number)
-  const back = new Map<string, { month: string; id: string; cents: bigint }>()
-  for (const { subject_id: id, month, number: charged } of entries) {
-    const key = `${id} ${month}`
+  const back = new Map<string, sql.Holder & { month: string; cents: bigint }>()
+  for (const { type, id, month, number: charged } of entries) {
+    const key = `${type} ${id} ${month}`
     const cents = (back.get(key)?.cents ?? 0n) + (parts.get(charged) ?? 0n)
-    back.set(key, { id, month, cents })
+    back.set(key, { type, id, month, cents })
   }
-  for (const { id, month, cents } of back.values())
+  for (const { month, cents, ...holder } of back.values())
     if (cents > 0n)
-      await sql.insertEntries(tx, month, [id], {
+      await sql.insertEntries(tx, month, [holder], {
         accountId: account_id,
         number,
         referenceId: reference_id,
@@ -167,22 +211,37 @@ export function isWithinBudget(inner: Budget | null, outer: Budget | null): bool
   )
 }
 
-export async function findBudgets(db: Queries, tokenIds: string[]): Promise<Map<string, Budget>> {
-  const rows = tokenIds.length === 0 ? [] : await sql.findBudgets(db, tokenIds)
+/** By the ids of the holders. */
+export async function findBudgets(db: Queries, holders: sql.Holder[]): Promise<Map<string, Budget>> {
+  const rows = holders.length === 0 ? [] : await sql.findBudgets(db, holders)
   return new Map(rows.map(({ id, ...limits }) => [id, limits]))
 }
 
-export const setBudget = (tx: Tx, accountId: string, tokenId: string, budget: Budget | null): Promise<number> =>
-  budget ? sql.setBudget(tx, accountId, tokenId, budget) : sql.deleteBudgets(tx, [tokenId])
+export const findBudget = async (db: Queries, holder: sql.Holder): Promise<Budget | null> =>
+  (await findBudgets(db, [holder])).get(holder.id) ?? null
 
-/** Returns the tokens that had more. */
-export const narrowBudgets = async (tx: Tx, accountId: string, tokenIds: string[], budget: Budget): Promise<string[]> =>
-  tokenIds.length === 0 ? [] : (await sql.narrowBudgets(tx, accountId, tokenIds, budget)).map(({ id }) => id)
+export const setBudget = (tx: Tx, accountId: string, holder: sql.Holder, budget: Budget | null): Promise<number> =>
+  budget ? sql.setBudget(tx, accountId, holder, budget) : sql.deleteBudgets(tx, [holder])
 
-/** With what was counted. Those that it was made with have counted for themselves. */
-export async function deleteBudgets(tx: Tx, tokenIds: string[]): Promise<void> {
-  await sql.deleteBudgets(tx, tokenIds)
-  await sql.deleteUses(tx, tokenIds)
+/** Returns the ids of those that had more. */
+export const narrowBudgets = async (tx: Tx, accountId: string, holders: sql.Holder[], budget: Budget): Promise<string[]> =>
+  holders.length === 0 ? [] : (await sql.narrowBudgets(tx, accountId, holders, budget)).map(({ id }) => id)
+
+/** With what was counted: of a token, for which those that it was made with, and its maker, have counted for themselves. */
+export async function deleteBudgets(tx: Tx, holders: sql.Holder[]): Promise<void> {
+  await sql.deleteBudgets(tx, holders)
+  await sql.deleteUses(tx, holders)
+}
+
+/** For a sentence. */
+export function budgetText(budget: Budget): string {
+  const { monthlyAmount, maxVms, labelSelector } = toLimits(budget)
+  const parts = [
+    monthlyAmount && `${monthlyAmount} a month`,
+    maxVms !== null && `${maxVms} VMs`,
+    labelSelector && `for labels ${labelSelector}`,
+  ]
+  return parts.filter(Boolean).join(', ')
 }
 
 export const toLimits = ({ monthly_cents, max_vms, label_selector }: Budget): BudgetLimits => ({
@@ -205,25 +264,30 @@ const left = (states: sql.StateRow[]): Left => ({
   vms: leastOf(states.flatMap(({ max_vms, vms }) => (max_vms === null ? [] : [Math.max(0, max_vms - vms)]))),
 })
 
-/** The least that is left to any of these. */
-export const findLeft = async (db: Queries, now: Date, tokenIds: readonly string[]): Promise<Left> =>
-  left(await sql.findStates(db, monthOf(now), tokenIds))
+/** The least that is left to any of the holders of a request. */
+export const findLeft = async (db: Queries, now: Date, principal: Principal): Promise<Left> =>
+  left(await sql.findStates(db, monthOf(now), holdersOf(principal.accountId, toSpender(principal))))
 
-/** By token, for those that have a budget. */
+/** For those that have a budget, by their ids. `within`: what they spend counts for these too. */
 export async function findViews(
   db: Queries,
   now: Date,
-  tokens: { id: string; ancestor_ids: string[] }[],
+  shown: { holder: sql.Holder; within?: sql.Holder[] }[],
 ): Promise<Map<string, BudgetView>> {
-  const ids = [...new Set(tokens.flatMap(({ id, ancestor_ids }) => [...ancestor_ids, id]))]
-  const states = new Map((ids.length === 0 ? [] : await sql.findStates(db, monthOf(now), ids)).map((state) => [state.id, state]))
+  const holders = new Map(shown.flatMap(({ holder, within = [] }) => [...within, holder]).map((each) => [each.id, each]))
+  const states = new Map(
+    (holders.size === 0 ? [] : await sql.findStates(db, monthOf(now), [...holders.values()])).map((state) => [state.id, state]),
+  )
   return new Map(
-    tokens.flatMap(({ id, ancestor_ids }) => {
+    shown.flatMap(({ holder: { id }, within = [] }) => {
       const state = states.get(id)
       if (!state?.has_budget) return []
-      const { cents } = left([...ancestor_ids, id].flatMap((each) => states.get(each) ?? []))
+      const { cents } = left([...within.map((each) => each.id), id].flatMap((each) => states.get(each) ?? []))
       const remaining = cents === null ? null : formatCents(cents)
       return [[id, { ...toLimits(state), used: formatCents(state.used_cents), remaining, vms: state.vms }]]
     }),
   )
 }
+
+export const findView = async (db: Queries, now: Date, holder: sql.Holder): Promise<BudgetView | null> =>
+  (await findViews(db, now, [{ holder }])).get(holder.id) ?? null

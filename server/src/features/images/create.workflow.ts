@@ -15,6 +15,7 @@ import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { StepError, type QueueName, type SaveContext, type StepContext } from '../../workflow/workflow-builder.ts'
 import { quotaLimit, quotaUsed, releaseQuota, reserveQuota } from '../accounts/service.ts'
 import { CREATE_IMAGE, openBackupDisk } from '../backups/service.ts'
+import type { Spender } from '../budgets/service.ts'
 import { addOwnTemplate, catalogNumbers } from '../catalog/service.ts'
 import { workflow, type Deps } from '../deps.ts'
 import { releaseDisk } from '../hosts/capacity.ts'
@@ -39,7 +40,7 @@ export interface SystemFacts {
   hasAgent: boolean
 }
 
-export interface ImageInput {
+export interface ImageInput extends Spender {
   imageId: string
   /** Null for an import. */
   vmId: string | null
@@ -48,8 +49,6 @@ export interface ImageInput {
   download?: { url: string; checksum: string }
   kind: ImageKind
   system: SystemFacts
-  /** By which it was asked for. */
-  tokenIds?: string[]
 }
 
 type Context = Pick<StepContext<Deps, ImageInput, unknown>, 'deps' | 'input' | 'signal'>
@@ -238,7 +237,7 @@ async function charge(tx: Tx, { deps, input, results, now }: SaveContext<Deps, I
   const priceCents = BigInt(gib) * (await catalogNumbers(tx))('price.image_gib')
   const period = firstPeriod(now, priceCents)
   const entry = { type: 'IMAGE_CHARGE', description: `First month of image ${name}`, ...referenceTo(input.imageId) } as const
-  const paid = await tryCharge(tx, now, account_id, priceCents, entry, { tokenIds: input.tokenIds ?? [], currency: deps.config.currency })
+  const paid = await tryCharge(tx, now, account_id, priceCents, entry, { spender: input, currency: deps.config.currency })
   const price = `${formatCents(priceCents)} ${deps.config.currency}`
   if (!paid)
     throw new StepError('insufficient_funds', `The wallet no longer held ${price} when the image was made, its price for a month`, {

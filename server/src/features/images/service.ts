@@ -8,7 +8,7 @@ import { apiError, invalid, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { releaseQuotas, reserveQuotas } from '../accounts/service.ts'
-import { requireSelected, spentThrough } from '../budgets/service.ts'
+import { requireSelected, spenderOf } from '../budgets/service.ts'
 import { diskOfBackup, requireBackupAsSource } from '../backups/service.ts'
 import { catalogNumbers, deleteTemplate, getTemplateById, lockTemplateUse, setOwnTemplate } from '../catalog/service.ts'
 import type { Deps, EventDeps } from '../deps.ts'
@@ -160,11 +160,11 @@ async function begin(
     staging_gib: stagingHostId === null ? 0 : estimatedGib,
     created_at: deps.clock.now(),
   })
-  await requireSelected(tx, deps.clock.now(), imageId)
+  await requireSelected(tx, deps.clock.now(), accountId, imageId)
   const actionId = await start(
     imageId,
     type === 'URL' ? importImageWorkflow : createImageWorkflow,
-    { ...run, imageId, vmId, ...spentThrough(tx) },
+    { ...run, imageId, vmId, ...spenderOf(tx, accountId) },
     runId,
   )
   const image = await recordImageEvent(tx, deps, imageId, 'image.creating', { actionId })
@@ -198,7 +198,7 @@ export async function updateImage(tx: Tx, deps: Deps, accountId: string, id: str
   const row = await lockOwnImage(tx, accountId, id)
   if (row.status === 'DELETING') throw apiError('invalid_state', `Image ${row.name} is being deleted`)
   const { name = row.name, labels = row.labels, isProtected = row.is_protected } = change
-  if (change.labels !== undefined) await requireSelected(tx, deps.clock.now(), id) // as it was: a token with a budget labels nothing into it
+  if (change.labels !== undefined) await requireSelected(tx, deps.clock.now(), accountId, id) // as it was: nobody with a budget labels nothing into it
   await sql.setShown(tx, deps.clock.now(), { id, name, labels, is_protected: isProtected })
   await setOwnTemplate(tx, id, { name, available: row.billing_status !== 'SUSPENDED' })
   return recordImageEvent(tx, deps, id, 'image.updated')

@@ -62,6 +62,7 @@ describe('POST /invitations', () => {
         email,
         role: 'custom',
         scopes: ['vms:read'],
+        budget: null,
         invitedBy: owner.person.email,
         createdAt: body.data.createdAt,
         expiresAt: body.data.expiresAt,

@@ -11,7 +11,8 @@ import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { getAccount, lockAccount } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
 import { findUser, type UserRow } from '../users/service.ts'
-import { lockAs, readGrant, requireMayGive } from './rights.ts'
+import { findBudget, findBudgets, invitationHolder, memberHolder, setBudget, withChanges } from '../budgets/service.ts'
+import { lockAs, readGrant, requireBudgetFits, requireMayGive, requireMayInvite } from './rights.ts'
 import type { CreateInvitation, Invitation, InvitationPreview, Joined, NewInvitation } from './schema.ts'
 import * as sql from './sql.ts'
 import { toInvitation } from './view.ts'
@@ -32,7 +33,14 @@ export const listInvitations = async (db: Queries, now: Date, accountId: string,
   pageOf(
     page,
     () => sql.countInvitations(db, now, accountId),
-    async (range) => (await sql.listInvitations(db, now, accountId, range)).map(toInvitation),
+    async (range) => {
+      const rows = await sql.listInvitations(db, now, accountId, range)
+      const budgets = await findBudgets(
+        db,
+        rows.map(({ id }) => invitationHolder(id)),
+      )
+      return rows.map((row) => toInvitation(row, budgets.get(row.id) ?? null))
+    },
   )
 
 /** `base`: URL of the dashboard, never what the client says it is. */
@@ -48,6 +56,9 @@ export async function createInvitation(
   const caller = await lockAs(tx, now, principal, 'members:create')
   const grant = readGrant(input)
   requireMayGive(caller, grant)
+  requireMayInvite(caller)
+  const budget = withChanges(null, input.budget)
+  requireBudgetFits(caller, grant, null, budget)
   const { email } = input
   if (await sql.isMember(tx, accountId, email)) throw apiError('already_exists', `${email} is a member already`)
   await requireRoom(tx, now, accountId)
@@ -73,8 +84,9 @@ export async function createInvitation(
     expires_at: addDuration(now, LIFE),
   })
   if (!row) throw apiError('already_exists', `${email} is invited already: delete that invitation to send another`)
+  if (budget) await setBudget(tx, accountId, invitationHolder(row.id), budget)
   if (isSent) await triggerReconciler(tx, SEND)
-  return { ...toInvitation(row), url: isMailed ? null : linkAt(base, secret) }
+  return { ...toInvitation(row, budget), url: isMailed ? null : linkAt(base, secret) }
 }
 
 async function requireRoom(tx: Tx, now: Date, accountId: string): Promise<void> {
@@ -138,6 +150,7 @@ export async function useInvitation(
   const { role, scopes } = invitation
   if ((await sql.insertMember(tx, { account_id, user_id: user.id, role, scopes, created_at: now })) === 0)
     throw apiError('already_exists', 'You are a member of this account already')
+  await setBudget(tx, account_id, memberHolder(account_id, user.id), await findBudget(tx, invitationHolder(id)))
   await sql.alignHome(tx, account_id, user.id)
   return { joined: { accountId: account_id, role }, user }
 }

@@ -1,17 +1,19 @@
-// Who may make whom what. Nobody gives more than they have, and only owners touch owners. The caller is looked up again under the lock of the
+// Who may make whom what. Nobody gives more than they have, only owners touch owners, and who has a budget gives none. The caller is looked up again under the lock of the
 // account: of two owners who demote each other at once, the second is none any more.
 import type { Principal } from '../../http/api/principal.ts'
 import { requireScopeOf } from '../../http/api/mount.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { apiError, invalid } from '../../kernel/errors.ts'
 import { expandScopes, isWithin, lockAccount, lockTokensOf, scopesOf } from '../accounts/service.ts'
-import { findBudgets } from '../budgets/service.ts'
+import { budgetText, findBudget, findBudgets, isWithinBudget, memberHolder, tokenHolder, type Budget } from '../budgets/service.ts'
 import * as sql from './sql.ts'
 
 export interface Caller {
   isOwner: boolean
   /** A token that expires, is used from some addresses only, or has a budget, as may be one that it was made with: a member has no such limits. */
   isLimited: boolean
+  /** Of the person, or of the one who made the token. */
+  budget: Budget | null
   scopes: ReadonlySet<string>
 }
 
@@ -32,14 +34,16 @@ export async function lockAs(tx: Tx, now: Date, principal: Principal, scope: str
 async function lookUpPerson(tx: Tx, { accountId, actorId }: Principal): Promise<Caller> {
   const member = await sql.findMember(tx, accountId, actorId)
   if (!member) throw notYours()
-  return { isOwner: member.role === 'owner', isLimited: false, scopes: scopesOf(member) }
+  const budget = await findBudget(tx, memberHolder(accountId, actorId))
+  return { isOwner: member.role === 'owner', isLimited: false, budget, scopes: scopesOf(member) }
 }
 
-async function lookUpToken(tx: Tx, now: Date, { accountId, tokenIds }: Principal): Promise<Caller> {
+async function lookUpToken(tx: Tx, now: Date, { accountId, tokenIds, person }: Principal): Promise<Caller> {
   const family = await lockTokensOf(tx, now, accountId, tokenIds)
-  const budgets = await findBudgets(tx, [...tokenIds])
+  const budgets = await findBudgets(tx, tokenIds.map(tokenHolder))
   const isLimited = budgets.size > 0 || family.some(({ expires_at, allowed_ips }) => expires_at !== null || allowed_ips.length > 0)
-  return { isOwner: false, isLimited, scopes: new Set(family.at(-1)!.scopes) }
+  const budget = person && (await findBudget(tx, memberHolder(accountId, person.id)))
+  return { isOwner: false, isLimited, budget, scopes: new Set(family.at(-1)!.scopes) }
 }
 
 export const notYours = () => apiError('account_required', 'You are not a member of this account: choose one of yours')
@@ -64,9 +68,30 @@ export function requireMayGive(caller: Caller, grant: Grant): void {
   if (missing) throw apiError('missing_scope', `You can give only what you have yourself: you lack the scope ${missing}`)
 }
 
-export function requireMayChange(caller: Caller, member: sql.MemberRow): void {
+export function requireMayChange(caller: Caller, member: sql.MemberRow, budget: Budget | null): void {
   if (member.role === 'owner' && !caller.isOwner)
     throw apiError('missing_scope', 'Only an owner who is signed in can change or remove an owner')
   if (!isWithin(scopesOf(member), caller.scopes))
     throw apiError('missing_scope', 'This member has rights that you lack: only who has them all can change or remove the member')
+  if (!isWithinBudget(budget, caller.budget))
+    throw apiError('missing_scope', 'This member may spend more than you: only who may spend as much can change or remove the member')
+}
+
+/** Otherwise people could give each other, or themselves by another address, what they may not spend. */
+export function requireMayInvite({ budget }: Caller): void {
+  if (budget)
+    throw apiError(
+      'missing_scope',
+      'You have a budget in this account, and who joins would spend beyond it: ask a member without one to invite',
+    )
+}
+
+/** Of a member or an invitation. */
+export function requireBudgetFits(caller: Caller, { role }: Grant, before: Budget | null, after: Budget | null): void {
+  if (role === 'owner' && after) throw apiError('incompatible', 'Owners have no budget: give another role, or no budget')
+  if (caller.budget && !isWithinBudget(after, before))
+    throw apiError(
+      'incompatible',
+      `You have a budget of ${budgetText(caller.budget)} in this account: you can lower budgets, and raise none`,
+    )
 }

@@ -36,21 +36,21 @@ export const memberRoutes: Routes = (api, deps) => {
       scope: 'members:read',
       data: shapes.Member,
     },
-    ({ principal }, page) => listMembers(db, principal.accountId, page),
+    ({ principal }, page) => listMembers(db, clock.now(), principal.accountId, page),
   )
 
   api.patch(
     '/members/:id',
     {
       operationId: 'updateMember',
-      summary: 'Change the role of a member',
+      summary: 'Change the role or the budget of a member',
       tag,
       scope: 'members:update',
       requiresReauth: true,
       params,
       body: shapes.UpdateMember,
       data: shapes.ChangedMember,
-      errorCodes: ['invalid_state'],
+      errorCodes: ['invalid_state', 'incompatible'],
     },
     (tx, { principal, params: { id }, body }) => changeMember(tx, deps, principal, id, body),
   )
@@ -94,7 +94,7 @@ export const memberRoutes: Routes = (api, deps) => {
       body: shapes.CreateInvitation,
       status: 201,
       data: shapes.NewInvitation,
-      errorCodes: ['already_exists', 'quota_exceeded'],
+      errorCodes: ['already_exists', 'quota_exceeded', 'incompatible'],
     },
     (tx, { principal, body, request }) =>
       createInvitation(tx, deps, principal, body, externalUrl(request, config.publicUrl).href.replace(/\/$/, '')),

@@ -1,5 +1,7 @@
 import { Email, nullable, object, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 import { RoleName } from '../accounts/schema.ts'
+import { BudgetInput, BudgetLimits, BudgetView } from '../budgets/schema.ts'
+import { defineEvent, type PayloadsOf } from '../events/schema.ts'
 
 const Scopes = Type.Array(text(1, 64), {
   minItems: 1,
@@ -7,15 +9,15 @@ const Scopes = Type.Array(text(1, 64), {
   description: 'Of the role `custom`, and only of it. Shorthands such as *, vms:* and *:read are expanded',
 })
 
-const memberFields = {
+const eventFields = {
   id: Type.String({ description: 'Of the person; the same in the audit log' }),
   email: Type.String(),
   name: Type.String(),
   role: RoleName,
   scopes: Type.Array(Type.String(), { description: 'What the role allows' }),
-  twoFactorEnabled: Type.Boolean(),
   createdAt: Timestamp,
 }
+const memberFields = { ...eventFields, twoFactorEnabled: Type.Boolean(), budget: nullable(BudgetView) }
 
 export const Member = object(memberFields, { title: 'Member' })
 export type Member = Static<typeof Member>
@@ -30,7 +32,12 @@ export type ChangedMember = Static<typeof ChangedMember>
 export const RemovedMember = object({ id: Type.String(), deleted: Type.Literal(true), revokedTokenIds }, { title: 'RemovedMember' })
 export type RemovedMember = Static<typeof RemovedMember>
 
-export const UpdateMember = object({ role: RoleName, scopes: Type.Optional(Scopes) })
+const Budget = Type.Optional(nullable(BudgetInput))
+
+export const UpdateMember = object(
+  { role: Type.Optional(RoleName), scopes: Type.Optional(Scopes), budget: Budget },
+  { description: 'At least one of role and budget. An owner has no budget' },
+)
 export type UpdateMember = Static<typeof UpdateMember>
 
 const invitationFields = {
@@ -38,6 +45,7 @@ const invitationFields = {
   email: Type.String(),
   role: RoleName,
   scopes: Type.Array(Type.String(), { description: 'What the role allows' }),
+  budget: nullable(BudgetLimits),
   invitedBy: Type.String({ description: 'E-mail address of the person, or name of the token' }),
   createdAt: Timestamp,
   expiresAt: Timestamp,
@@ -59,7 +67,7 @@ export const NewInvitation = object(
 )
 export type NewInvitation = Static<typeof NewInvitation>
 
-export const CreateInvitation = object({ email: Email, role: RoleName, scopes: Type.Optional(Scopes) })
+export const CreateInvitation = object({ email: Email, role: RoleName, scopes: Type.Optional(Scopes), budget: Budget })
 export type CreateInvitation = Static<typeof CreateInvitation>
 
 export const DeletedInvitation = object({ id: Type.String(), deleted: Type.Literal(true) }, { title: 'DeletedInvitation' })
@@ -85,3 +93,16 @@ export type Joined = Static<typeof Joined>
 
 export const Left = object({ accountId: Type.String(), left: Type.Literal(true), revokedTokenIds }, { title: 'Left' })
 export type Left = Static<typeof Left>
+
+const MemberEventData = object(
+  { member: object({ ...eventFields, budget: nullable(BudgetLimits) }, { title: 'EventMember' }) },
+  { title: 'MemberEventData' },
+)
+
+export const memberEvents = {
+  'member.updated': defineEvent(MemberEventData, 'A member got another role or another budget', { by: ['updateMember'] }),
+}
+
+declare module '../events/schema.ts' {
+  interface EventPayloads extends PayloadsOf<typeof memberEvents> {}
+}

@@ -4,41 +4,71 @@ import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError, invalid, notFound, unauthorized } from '../../kernel/errors.ts'
 import type { Account, UpdateAccount } from '../accounts/schema.ts'
-import { getAccount, isWithin, lockAccount, scopesOf, toAccount, updateAccount as setAccount } from '../accounts/service.ts'
+import { getAccount, isWithin, lockAccount, notifyTokensOf, scopesOf, toAccount, updateAccount as setAccount } from '../accounts/service.ts'
+import { findBudget, findView, findViews, memberHolder, setBudget, withChanges, type Budget, type Holder } from '../budgets/service.ts'
 import type { Deps, EventDeps } from '../deps.ts'
-import { lockAs, notYours, readGrant, requireMayChange, requireMayGive, type Grant } from './rights.ts'
+import { recordEvent } from '../events/service.ts'
+import { lockAs, notYours, readGrant, requireBudgetFits, requireMayChange, requireMayGive, type Grant } from './rights.ts'
 import type { ChangedMember, Left, Member, RemovedMember, UpdateMember } from './schema.ts'
 import * as sql from './sql.ts'
-import { toMember } from './view.ts'
+import { toEventMember, toMember } from './view.ts'
 
 export { previewInvitation, requireInvitation, useInvitation } from './invitations.ts'
 
-export const listMembers = async (db: Queries, accountId: string, page: PageRequest): Promise<Paged<Member>> =>
-  pageOf(
-    page,
-    () => sql.countMembers(db, accountId),
-    async (range) => (await sql.listMembers(db, accountId, range)).map(toMember),
-  )
+export async function listMembers(db: Queries, now: Date, accountId: string, page: PageRequest): Promise<Paged<Member>> {
+  const count = () => sql.countMembers(db, accountId)
+  return pageOf(page, count, async (range) => {
+    const rows = await sql.listMembers(db, accountId, range)
+    const budgets = await findViews(
+      db,
+      now,
+      rows.map((row) => ({ holder: holderOf(row) })),
+    )
+    return rows.map((row) => toMember(row, budgets.get(holderOf(row).id) ?? null))
+  })
+}
+
+const holderOf = ({ account_id, user_id }: sql.MemberRow): Holder => memberHolder(account_id, user_id)
 
 export async function changeMember(tx: Tx, deps: Deps, principal: Principal, id: string, input: UpdateMember): Promise<ChangedMember> {
   const now = deps.clock.now()
   const { accountId } = principal
   const caller = await lockAs(tx, now, principal, 'members:update')
   const member = await requireMember(tx, accountId, id)
-  requireMayChange(caller, member)
-  const grant = readGrant(input)
+  const before = await findBudget(tx, holderOf(member))
+  requireMayChange(caller, member, before)
+  const grant = readChange(member, input)
   requireMayGive(caller, grant)
+  const budget = withChanges(before, input.budget)
+  requireBudgetFits(caller, grant, before, budget)
   if (grant.role !== 'owner') await requireOtherOwner(tx, member)
   await sql.setRole(tx, accountId, id, grant.role, grant.scopes)
-  const revokedTokenIds = await takeRights(tx, deps, accountId, id, grant)
-  return { ...toMember(await requireMember(tx, accountId, id)), revokedTokenIds }
+  if (input.budget !== undefined) await changeBudget(tx, member, budget)
+  const revokedTokenIds = await takeRights(tx, deps, accountId, id, { ...grant, budget })
+  const changed = await requireMember(tx, accountId, id)
+  const data = { member: toEventMember(changed, budget) }
+  await recordEvent(tx, deps, { accountId, type: 'member.updated', subjectId: id, data })
+  return { ...toMember(changed, await findView(tx, now, holderOf(member))), revokedTokenIds }
+}
+
+function readChange(member: sql.MemberRow, { role, scopes, budget }: UpdateMember): Grant {
+  if (role !== undefined) return readGrant(scopes ? { role, scopes } : { role })
+  if (scopes) throw invalid('scopes are given with the role custom', 'scopes')
+  if (budget === undefined) throw invalid('give at least one of role and budget')
+  return { role: member.role, scopes: member.scopes }
+}
+
+/** Tokens tell what is left whether they have a budget themselves or count for that of their maker. */
+async function changeBudget(tx: Tx, member: sql.MemberRow, budget: Budget | null): Promise<void> {
+  await setBudget(tx, member.account_id, holderOf(member), budget)
+  await notifyTokensOf(tx, member.account_id, member.user_id)
 }
 
 export async function removeMember(tx: Tx, deps: Deps, principal: Principal, id: string): Promise<RemovedMember> {
   const now = deps.clock.now()
   const caller = await lockAs(tx, now, principal, 'members:delete')
   const member = await requireMember(tx, principal.accountId, id)
-  requireMayChange(caller, member)
+  requireMayChange(caller, member, await findBudget(tx, holderOf(member)))
   return { id, deleted: true, revokedTokenIds: await end(tx, deps, member) }
 }
 
@@ -54,6 +84,7 @@ export async function leaveAccount(tx: Tx, deps: Deps, { actorId }: Principal, a
 async function end(tx: Tx, deps: EventDeps, member: sql.MemberRow): Promise<string[]> {
   await requireOtherOwner(tx, member)
   await sql.deleteMember(tx, member.account_id, member.user_id)
+  await changeBudget(tx, member, null) // what was used is kept, for when the person joins again
   return takeRights(tx, deps, member.account_id, member.user_id, null)
 }
 
@@ -61,12 +92,21 @@ async function end(tx: Tx, deps: EventDeps, member: sql.MemberRow): Promise<stri
  * What the person made in the account with more rights than are left ends with them: API tokens, whose secrets the person knows, and open
  * invitations. It runs after the member's row was changed, for which whoever is making such a thing (`requireMaker`) is waited for.
  */
-async function takeRights(tx: Tx, deps: EventDeps, accountId: string, userId: string, grant: Grant | null): Promise<string[]> {
+async function takeRights(
+  tx: Tx,
+  deps: EventDeps,
+  accountId: string,
+  userId: string,
+  grant: (Grant & { budget: Budget | null }) | null,
+): Promise<string[]> {
   const left: ReadonlySet<string> = grant ? scopesOf(grant) : new Set()
   await sql.alignHome(tx, accountId, userId)
   const invitations = await sql.listInvitationsBy(tx, accountId, userId)
   const mayGive = (invitation: sql.InvitationRow): boolean =>
-    left.has('members:create') && isWithin(scopesOf(invitation), left) && (invitation.role !== 'owner' || grant?.role === 'owner')
+    !grant?.budget &&
+    left.has('members:create') &&
+    isWithin(scopesOf(invitation), left) &&
+    (invitation.role !== 'owner' || grant?.role === 'owner')
   const beyond = invitations.filter((each) => !mayGive(each)).map(({ id }) => id)
   if (beyond.length > 0) await sql.revokeInvitations(tx, deps.clock.now(), accountId, beyond)
   const ids: string[] = []

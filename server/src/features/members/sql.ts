@@ -127,4 +127,7 @@ export const endMailing = (db: Queries, id: string, hash: Buffer) =>
 export const isSameAddress = async (db: Queries, one: string, other: string): Promise<boolean> =>
   (await db.one<{ same: boolean }>(sql`select lower(${one}::text) = lower(${other}::text) as same`)).same
 
-export const dropOld = (db: Queries, before: Date) => db.run(sql`delete from invitations where expires_at < ${before}`)
+export const dropOld = (db: Queries, before: Date) =>
+  db.run(sql`
+    with old as (delete from invitations where expires_at < ${before} returning id)
+    delete from budgets b using old where b.subject_type = 'INVITATION' and b.subject_id = old.id`)

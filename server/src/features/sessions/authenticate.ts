@@ -30,6 +30,7 @@ const MAX_REMEMBERED = 10_000
 interface Membership {
   accountId: string
   scopes: ReadonlySet<string>
+  hasBudget: boolean
   refusal: ApiError | null
 }
 
@@ -53,7 +54,7 @@ export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'co
     if (!isListening(request) && now.getTime() - row.last_seen_at.getTime() >= SEEN_EVERY_MS) await sql.touch(db, now, row.id, request.ip)
     if (worked.size >= MAX_REMEMBERED) worked.clear()
     worked.add(hash.toString('hex'))
-    const { accountId, scopes, refusal } = choose(rows, request.headers[ACCOUNT_HEADER])
+    const { accountId, scopes, hasBudget, refusal } = choose(rows, request.headers[ACCOUNT_HEADER])
     return {
       accountId,
       actorType: 'person',
@@ -62,7 +63,7 @@ export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'co
       tokenIds: [],
       person: { id: row.user_id, name: row.email },
       scopes,
-      hasBudget: false,
+      hasBudget,
       requestsPerMinute: REQUESTS_PER_MINUTE,
       signedIn: {
         sessionId: row.id,
@@ -79,7 +80,8 @@ export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'co
 /** Without the header only the one account that there is: which of several is meant must not be guessed. */
 function choose(rows: sql.Found[], named: string | string[] | undefined): Membership {
   const chosen = named === undefined ? (rows.length === 1 ? rows[0] : undefined) : rows.find(({ account_id }) => account_id === named)
-  if (!chosen?.account_id || !chosen.role) return { accountId: '', scopes: new Set(), refusal: notChosen(rows, named !== undefined) }
+  if (!chosen?.account_id || !chosen.role)
+    return { accountId: '', scopes: new Set(), hasBudget: false, refusal: notChosen(rows, named !== undefined) }
   const { account_id: accountId, role } = chosen
   const refusal = chosen.requires_totp && !chosen.has_totp && !chosen.has_second_factor ? needsTotp() : null
   const scopes = scopesOf({ role, scopes: chosen.scopes ?? [] })
@@ -88,6 +90,7 @@ function choose(rows: sql.Found[], named: string | string[] | undefined): Member
     scopes: isOperatorIn({ is_operator: chosen.is_operator, account_id: chosen.home_id }, { id: accountId, role })
       ? new Set([...scopes, OPERATOR])
       : scopes,
+    hasBudget: chosen.has_budget,
     refusal,
   }
 }

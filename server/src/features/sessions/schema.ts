@@ -1,6 +1,7 @@
 import { Email, nullable, object, text, Timestamp, Type, type Static, nameText } from '../../http/api/schema.ts'
 import { BeginAtProvider, OfferedProvider } from '../identities/schema.ts'
 import { RoleName } from '../accounts/schema.ts'
+import { BudgetView } from '../budgets/schema.ts'
 
 /** The maximum bounds the cost of hashing; there are no other rules than length. */
 const NewPassword = Type.String({ minLength: 10, maxLength: 200, rule: 'must be 10-200 characters' })
@@ -39,6 +40,7 @@ export const Session = object(
         role: RoleName,
         scopes: Type.Array(Type.String()),
         requireTwoFactor: Type.Boolean(),
+        budget: nullable(BudgetView),
       }),
     ),
     accounts: Type.Array(object({ id: Type.String(), name: Type.String(), role: RoleName })),

@@ -4,6 +4,7 @@ import type { Counters } from '../../kernel/database/window-counters.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { scopesOf } from '../accounts/service.ts'
+import { findView, memberHolder } from '../budgets/service.ts'
 import type { Deps } from '../deps.ts'
 import * as users from '../users/service.ts'
 import { sessionExpired, idleSince, rotateSession } from './session-lifecycle.ts'
@@ -23,15 +24,20 @@ export function signedIn({ signedIn: found }: Principal): SessionContext {
 /** Of somebody who has just signed in, and has named no account yet. */
 export async function describeSession(deps: Deps, person: users.UserRow, row: sql.SessionRow): Promise<Session> {
   const accounts = await sql.listAccounts(deps.db, person.id)
-  return toSession(deps, accounts, accounts.length === 1 ? accounts[0]!.id : '', person, row)
+  const chosenId = accounts.length === 1 ? accounts[0]!.id : ''
+  return toSession(deps, accounts, chosenId, await findOwnBudget(deps, deps.db, chosenId, person.id), person, row)
 }
 
 export async function getSession(deps: Deps, principal: Principal, from: Queries = deps.db): Promise<Session> {
   const user = await users.findUser(from, principal.actorId)
   const row = await sql.findSession(from, signedIn(principal).sessionId)
   if (!user || !row) throw sessionExpired()
-  return toSession(deps, await sql.listAccounts(from, user.id), principal.accountId, user, row)
+  const { accountId } = principal
+  return toSession(deps, await sql.listAccounts(from, user.id), accountId, await findOwnBudget(deps, from, accountId, user.id), user, row)
 }
+
+const findOwnBudget = ({ clock }: Deps, from: Queries, accountId: string, userId: string) =>
+  findView(from, clock.now(), memberHolder(accountId, userId))
 
 /** Verifies credentials outside of a transaction, because hashing is slow. */
 export class ReauthService {

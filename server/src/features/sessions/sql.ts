@@ -23,6 +23,7 @@ export interface Found extends SessionRow {
   account_id: string | null
   role: Row<'members'>['role'] | null
   scopes: string[] | null
+  has_budget: boolean
   requires_totp: boolean | null
 }
 
@@ -35,7 +36,8 @@ export const insertSession = (tx: Tx, row: Omit<SessionRow, 'previous_hash' | 'p
 export const findByHash = (db: Queries, hash: Buffer) =>
   db.many<Found>(sql`
     select ${allColumns('sessions', 's')}, p.email, p.is_operator, p.totp_enabled_at is not null as has_totp, p.account_id as home_id,
-      m.account_id, m.role, m.scopes, a.requires_totp
+      m.account_id, m.role, m.scopes, a.requires_totp,
+      exists(select from budgets b where b.subject_type = 'MEMBER' and b.subject_id = m.account_id || '/' || m.user_id) as has_budget
     from sessions s join users p on p.id = s.user_id left join members m on m.user_id = p.id left join accounts a on a.id = m.account_id
     where s.hash = ${hash} or s.previous_hash = ${hash} order by m.account_id`)
 

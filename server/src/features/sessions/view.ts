@@ -1,5 +1,6 @@
 import { VERSION } from '../../kernel/version.ts'
 import type { Deps } from '../deps.ts'
+import type { BudgetView } from '../budgets/schema.ts'
 import type { UserRow } from '../users/service.ts'
 import type { Session, SessionEntry } from './schema.ts'
 import { scopesOf } from '../accounts/service.ts'
@@ -9,6 +10,7 @@ export const toSession = (
   { config, payments }: Pick<Deps, 'config' | 'payments'>,
   accounts: AccountOfUser[],
   chosenId: string,
+  budget: BudgetView | null,
   person: UserRow,
   row: SessionRow,
 ): Session => ({
@@ -22,7 +24,7 @@ export const toSession = (
     ),
     totpEnabled: person.totp_enabled_at !== null,
   },
-  account: accounts.filter(({ id }) => id === chosenId).map(toChosen)[0] ?? null,
+  account: accounts.filter(({ id }) => id === chosenId).map((row) => toChosen(row, budget))[0] ?? null,
   accounts: accounts.map(({ id, name, email, role }) => ({ id, name: name || email, role })),
   settings: { signUpOpen: config.signUp === 'open', depositsOpen: payments !== null, currency: config.currency, version: VERSION },
   reauthenticatedAt: row.authenticated_at.toISOString(),
@@ -35,12 +37,13 @@ export const isOperatorIn = (
   account: Pick<AccountOfUser, 'id' | 'role'> | undefined,
 ): boolean => is_operator && account?.role === 'owner' && [null, account.id].includes(account_id)
 
-const toChosen = (row: AccountOfUser): NonNullable<Session['account']> => ({
+const toChosen = (row: AccountOfUser, budget: BudgetView | null): NonNullable<Session['account']> => ({
   id: row.id,
   name: row.name,
   role: row.role,
   scopes: [...scopesOf(row)],
   requireTwoFactor: row.requires_totp,
+  budget,
 })
 
 export const toEntry = (row: SessionRow, currentId: string): SessionEntry => ({

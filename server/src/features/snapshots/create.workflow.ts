@@ -1,3 +1,4 @@
+import type { Spender } from '../budgets/service.ts'
 import { workflow } from '../deps.ts'
 import { chargeCopy, driverForVmId, lockVmById, recordVmEvent, releaseCopies } from '../vms/service.ts'
 import * as sql from './sql.ts'
@@ -8,11 +9,9 @@ export interface SnapshotInput {
   snapshotId: string
 }
 
-interface Input extends SnapshotInput {
+interface Input extends SnapshotInput, Spender {
   /** Missing in the journal of a run that an older release started. */
   priceCents?: string
-  /** By which it was asked for. */
-  tokenIds?: string[]
 }
 
 export const takeSnapshot = workflow<Input>('snapshot.create', {
@@ -31,7 +30,7 @@ export const takeSnapshot = workflow<Input>('snapshot.create', {
     const priceCents = BigInt(input.priceCents ?? 0)
     if (priceCents === 0n) return
     await sql.setPrice(tx, input.snapshotId, priceCents)
-    await chargeCopy(tx, deps, now, { vmId: input.vmId, priceCents, what: `Snapshot ${snapshot.name}`, tokenIds: input.tokenIds })
+    await chargeCopy(tx, deps, now, { vmId: input.vmId, priceCents, what: `Snapshot ${snapshot.name}`, spender: input })
   })
   .onFailure(async (tx, { input }) => {
     await sql.markFailed(tx, input.snapshotId)

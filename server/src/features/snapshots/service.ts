@@ -5,7 +5,7 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError, invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { quotaLimit } from '../accounts/service.ts'
-import { spentThrough } from '../budgets/service.ts'
+import { spenderOf } from '../budgets/service.ts'
 import type { ActionStarted } from '../actions/schema.ts'
 import type { Deps } from '../deps.ts'
 import { quoteCopy, releaseCopies, requireVm, reserveCopy, SHELVED, startAction, startRestore, type CountedCopy } from '../vms/service.ts'
@@ -46,7 +46,12 @@ export const createSnapshot = (
         counted_gib: terms.countedGib,
         created_at: deps.clock.now(),
       })
-      const started = await start(takeSnapshot, { vmId, snapshotId: row.id, priceCents: terms.priceCents.toString(), ...spentThrough(tx) })
+      const started = await start(takeSnapshot, {
+        vmId,
+        snapshotId: row.id,
+        priceCents: terms.priceCents.toString(),
+        ...spenderOf(tx, vm.account_id),
+      })
       if (dryRun) return quoteCopy(tx, deps, vm, terms)
       return { snapshot: toSnapshot(row), ...started }
     },

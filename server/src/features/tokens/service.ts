@@ -7,7 +7,7 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError, invalid } from '../../kernel/errors.ts'
 import * as accounts from '../accounts/service.ts'
 import type { FamilyChange, TokenRow } from '../accounts/service.ts'
-import { findBudgets, findViews } from '../budgets/service.ts'
+import { findBudgets, findViews, memberHolder, tokenHolder } from '../budgets/service.ts'
 import type { EventDeps } from '../deps.ts'
 import { recordEvent } from '../events/service.ts'
 import { requireMaker, type Maker } from '../members/service.ts'
@@ -32,7 +32,11 @@ export const getToken = async (db: Queries, now: Date, accountId: string, id: st
   showOne(db, now, await accounts.getToken(db, accountId, id))
 
 async function show(db: Queries, now: Date, rows: TokenRow[]): Promise<Token[]> {
-  const budgets = await findViews(db, now, rows)
+  const shown = rows.map(({ id, account_id, ancestor_ids, created_by }) => ({
+    holder: tokenHolder(id),
+    within: [...ancestor_ids.map(tokenHolder), ...(created_by === null ? [] : [memberHolder(account_id, created_by)])],
+  }))
+  const budgets = await findViews(db, now, shown)
   return rows.map((row) => toToken(row, now, budgets.get(row.id)))
 }
 
@@ -85,7 +89,7 @@ export async function updateToken(tx: Tx, deps: EventDeps, who: Principal, id: s
   const changes: FamilyChange[] = []
   if (setsLimits) {
     if (who.signedIn) requireOwnScopes(maker, limits.scopes ?? token.scopes) // also of one that keeps its scopes, and loses a limit
-    changes.push(await accounts.setTokenLimits(tx, now, id, limits, family.at(-1)))
+    changes.push(await accounts.setTokenLimits(tx, now, id, limits, { token: family.at(-1), personId: maker.id }))
   }
   if (isActive === false) changes.push(await accounts.revokeToken(tx, now, id))
   token = changes.at(-1)?.token ?? token
@@ -145,7 +149,7 @@ export async function record(
 ): Promise<void> {
   const budgets = await findBudgets(
     tx,
-    rows.map(({ id }) => id),
+    rows.map(({ id }) => tokenHolder(id)),
   )
   for (const row of rows) {
     const data = { token: toEventToken(row, deps.clock.now(), budgets.get(row.id)) }

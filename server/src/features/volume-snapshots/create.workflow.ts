@@ -1,6 +1,7 @@
 import type { Tx } from '../../kernel/database/db.ts'
 import { formatCents } from '../../kernel/money.ts'
 import { StepError } from '../../workflow/workflow-builder.ts'
+import type { Spender } from '../budgets/service.ts'
 import { workflow, type Deps } from '../deps.ts'
 import { lockVmById } from '../vms/service.ts'
 import { addPeriodPrice, endRun, lockVolumeById, placeOfVolume, proratedForRest, toVolumeSpec, volumeById } from '../volumes/service.ts'
@@ -15,11 +16,9 @@ export interface VolumeSnapshotInput {
   snapshotId: string
 }
 
-interface Input extends VolumeSnapshotInput {
+interface Input extends VolumeSnapshotInput, Spender {
   /** A month. */
   priceCents: string
-  /** By which it was asked for. */
-  tokenIds?: string[]
 }
 
 /** A renewal meanwhile would change the period that is charged. */
@@ -56,8 +55,8 @@ export const takeVolumeSnapshot = workflow<Input>('volume_snapshot.create', { de
     const amount = proratedForRest(volume, now, priceCents)
     const description = `Snapshot ${snapshot.name} of volume ${volume.name} for the rest of the period`
     const entry = { type: 'ADDON_CHARGE', description, referenceType: 'VOLUME', referenceId: volume.id } as const
-    const through = { tokenIds: input.tokenIds ?? [], currency: deps.config.currency }
-    if (amount === 0n || (await tryCharge(tx, now, volume.account_id, amount, entry, through))) return
+    const by = { spender: input, currency: deps.config.currency }
+    if (amount === 0n || (await tryCharge(tx, now, volume.account_id, amount, entry, by))) return
     const price = `${formatCents(amount)} ${deps.config.currency}`
     const reason = `The wallet no longer held ${price} when the snapshot was made, its price for the rest of the period`
     throw new StepError('insufficient_funds', reason, { retry: false })

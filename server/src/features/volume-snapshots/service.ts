@@ -7,7 +7,7 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError, invalid, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { quotaLimit, reserveQuota } from '../accounts/service.ts'
-import { requireSelected, spentThrough } from '../budgets/service.ts'
+import { requireSelected, spenderOf } from '../budgets/service.ts'
 import type { ActionStarted } from '../actions/schema.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
@@ -64,7 +64,13 @@ export const createVolumeSnapshot = (
         ...counted,
         created_at: now,
       })
-      const order = { vmId: row.vm_id, volumeId: row.id, snapshotId: snapshot.id, priceCents: priceCents.toString(), ...spentThrough(tx) }
+      const order = {
+        vmId: row.vm_id,
+        volumeId: row.id,
+        snapshotId: snapshot.id,
+        priceCents: priceCents.toString(),
+        ...spenderOf(tx, row.account_id),
+      }
       const { actionId } = await start(takeVolumeSnapshot, order)
       await beginRun(tx, now, row.id, actionId)
       if (!dryRun) return { snapshot: toVolumeSnapshot(snapshot), actionId, vmId: row.vm_id }
@@ -91,7 +97,7 @@ async function reserveSnapshot(tx: Tx, deps: Deps, row: ShownVolume) {
   const chargeCents = priceCents > 0n ? proratedForRest(row, now, priceCents) : 0n
   await reserveQuota(tx, row.account_id, COPIES_QUOTA, BigInt(countedGib), () => lockedOf(tx, row.account_id))
   await requireFunds(tx, now, row.account_id, chargeCents, deps.config.currency)
-  if (chargeCents > 0n) await requireSelected(tx, now, row.id)
+  if (chargeCents > 0n) await requireSelected(tx, now, row.account_id, row.id)
   await reserveRoom(tx, row, countedGib)
   return { countedGib, priceCents, chargeCents }
 }

@@ -95,7 +95,7 @@ async function applyChange(
   dryRun: boolean,
 ): Promise<Volume | DryRunResult<Quote>> {
   const { name = row.name, labels = row.labels, isProtected = row.is_protected, sizeGiB = row.size_gib } = change
-  if (change.labels !== undefined) await requireSelected(tx, deps.clock.now(), row.id) // as it was: a token with a budget labels nothing into it
+  if (change.labels !== undefined) await requireSelected(tx, deps.clock.now(), row.account_id, row.id) // as it was: nobody with a budget labels nothing into it
   await sql.describeVolume(tx, deps.clock.now(), row.id, { name, labels, is_protected: isProtected })
   const cents = sizeGiB === row.size_gib ? 0n : await grow(tx, deps, row, sizeGiB, start)
   if (!dryRun) return getVolume(tx, row.account_id, row.id)

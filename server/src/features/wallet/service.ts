@@ -5,8 +5,7 @@ import { ApiError, invalid, apiError } from '../../kernel/errors.ts'
 import { formatCents, type Cents } from '../../kernel/money.ts'
 import type { EventDeps } from '../deps.ts'
 import { recordEvent, reserveLog } from '../events/service.ts'
-import { countRenewal, giveBack, requireBudget, spend } from '../budgets/service.ts'
-import { principalOf } from '../../http/api/principal.ts'
+import { countRenewal, giveBack, requireBudget, spend, spenderOf, type Spender } from '../budgets/service.ts'
 import { StepError } from '../../workflow/workflow-builder.ts'
 import { pageOf, rangeOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { readPeriod } from './date-range.ts'
@@ -45,7 +44,7 @@ export async function credit(
 }
 
 /**
- * Debits the wallet, or throws 402, also where a budget of the token does not cover it whose request this is. Something free is recorded as
+ * Debits the wallet, or throws 402, also where a budget of whoever asks for it does not cover it. Something free is recorded as
  * 0.00. `currency` is for the error message.
  */
 export async function charge(
@@ -58,7 +57,7 @@ export async function charge(
   requireNotNegative(amount)
   const row = await sql.takeMoney(tx, toRow(now, accountId, -amount, entry))
   if (row) {
-    await spend(tx, tokenIdsOf(tx), row, entry.currency)
+    await spend(tx, spenderOf(tx, accountId), row, entry.currency)
     return row
   }
   await requireFunds(tx, now, accountId, amount, entry.currency)
@@ -66,11 +65,9 @@ export async function charge(
   return charge(tx, now, accountId, amount, entry)
 }
 
-const tokenIdsOf = (db: Queries): readonly string[] => principalOf(db)?.tokenIds ?? []
-
 /**
- * Debits the wallet if it holds enough; otherwise changes nothing and returns undefined. `through`: the tokens by which a run was asked for;
- * one that their budgets do not cover ends.
+ * Debits the wallet if it holds enough; otherwise changes nothing and returns undefined. `by`: who asked for a
+ * run; one that their budgets do not cover ends.
  */
 export async function tryCharge(
   tx: Tx,
@@ -78,11 +75,11 @@ export async function tryCharge(
   accountId: string,
   amount: Cents,
   entry: Entry,
-  through?: { tokenIds: readonly string[]; currency: string },
+  by?: { spender: Spender; currency: string },
 ): Promise<sql.TransactionRow | undefined> {
   requireNotNegative(amount)
   const [, row] = await Promise.all([sql.ensureWallet(tx, accountId), sql.takeMoney(tx, toRow(now, accountId, -amount, entry))])
-  if (row && through) await spend(tx, through.tokenIds, row, through.currency, true).catch(endRun)
+  if (row && by) await spend(tx, by.spender, row, by.currency, true).catch(endRun)
   else if (row) await countRenewal(tx, row)
   return row
 }
@@ -123,7 +120,7 @@ export const balanceOf = async (db: Queries, accountId: string): Promise<Cents> 
 /** Throws 402 early, before the work of a request that cannot be paid. It locks nothing: only `charge` decides. */
 export async function requireFunds(db: Queries, now: Date, accountId: string, amount: Cents, currency: string): Promise<void> {
   requireEnough(await balanceOf(db, accountId), amount, currency)
-  await requireBudget(db, now, tokenIdsOf(db), amount, currency)
+  await requireBudget(db, now, accountId, amount, currency)
 }
 
 export function requireEnough(available: Cents, amount: Cents, currency: string): void {

@@ -285,6 +285,17 @@ const OTHERS: { [Type in EventType as VmEventData extends EventData<Type> ? neve
   'volume.deleted': ofVolume,
   'maintenance.announced': { maintenance },
   'maintenance.cancelled': { maintenance: { ...maintenance, state: 'CANCELLED' } },
+  'member.updated': {
+    member: {
+      id: 'cmb3v8k2p0014examplemb001',
+      email: 'ada@example.com',
+      name: 'Ada',
+      role: 'custom',
+      scopes: ['vms:read'],
+      createdAt: at,
+      budget: { monthlyAmount: '50.00', maxVms: 5, labelSelector: null },
+    },
+  },
   'token.created': { token },
   'token.updated': { token },
   'token.revoked': { token: { ...token, isActive: false, revokedAt: at } },

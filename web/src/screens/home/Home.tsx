@@ -13,6 +13,7 @@ import { NextStep } from './NextStep.tsx'
 import { Recent } from './Recent.tsx'
 import { RunningActions } from './RunningActions.tsx'
 import { Tile } from './Tile.tsx'
+import { OwnBudget } from './OwnBudget.tsx'
 import { Warnings } from './Warnings.tsx'
 
 export default function Home() {
@@ -25,6 +26,7 @@ export default function Home() {
   const throttled = (traffic.data ?? []).filter((usage) => usage.throttled)
   const balance = wallet.data && formatMoney(wallet.data.balance, wallet.data.currency)
   const lasts = wallet.data && (wallet.data.daysLeft === null ? w.noRenewals : w.coversDays(wallet.data.daysLeft))
+  const budget = session?.account?.budget
   const create = (
     <ButtonLink to="/vms/new" leftSection={<Icon name="plus" size={16} />}>
       {vmsMessages.create}
@@ -52,6 +54,7 @@ export default function Home() {
           about={w.trafficAbout(throttled.length)}
           error={traffic.errorUpdatedAt > 0}
         />
+        {budget && <OwnBudget budget={budget} currency={session.settings.currency} />}
       </div>
       <Columns>
         <Card title={w.inProgress}>

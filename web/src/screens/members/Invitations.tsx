@@ -3,11 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
+import { budgetMessages } from '../../messages/budgets.ts'
 import { commonMessages } from '../../messages/common.ts'
 import { memberMessages as w } from '../../messages/members.ts'
 import { invitationsQuery } from '../../queries/members.ts'
 import { Empty, Loaded } from '../../ui/AsyncState.tsx'
 import { ConfirmDialog } from '../../ui/Dialogs.tsx'
+import { BudgetLimits } from '../../ui/Budget.tsx'
 import { Card } from '../../ui/Page.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
@@ -19,6 +21,7 @@ export function Invitations({ canDelete }: { canDelete: boolean }) {
   const columns: Column<Invitation>[] = [
     { head: w.email, truncate: ({ email }) => email, cell: ({ email }) => email },
     { head: w.role, cell: ({ role }) => w.roles[role] },
+    { head: budgetMessages.budget, cell: ({ budget }) => <BudgetLimits budget={budget} /> },
     { head: w.invitedBy, truncate: ({ invitedBy }) => invitedBy, cell: ({ invitedBy }) => invitedBy },
     { head: w.expires, cell: ({ expiresAt }) => <Time at={expiresAt} as="date" /> },
   ]

@@ -7,18 +7,23 @@ import { fieldError } from '../../api/errors.ts'
 import { memberMessages as w } from '../../messages/members.ts'
 import { Dialog, SecretDialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
+import { BudgetFields, NO_BUDGET, toBudget } from '../../ui/Budget.tsx'
 import { grantOf, RoleFields, type Grant } from './RoleFields.tsx'
 
 export function Invite({ onClose }: { onClose: () => void }) {
   const [email, setEmail] = useState('')
   const [grant, setGrant] = useState<Grant>({ role: 'read-only' })
+  const [budget, setBudget] = useState(NO_BUDGET)
   const [made, setMade] = useState<NewInvitation | null>(null)
-  const invite = useWrite(() => berth.invitations.create({ email, ...grantOf(grant) }), {
-    inForm: true,
-    invalidates: ['members'],
-    successMessage: w.invited(email),
-    onDone: (invitation) => (invitation.url === null ? onClose() : setMade(invitation)),
-  })
+  const invite = useWrite(
+    () => berth.invitations.create({ email, ...grantOf(grant), ...(grant.role !== 'owner' && { budget: toBudget(budget) }) }),
+    {
+      inForm: true,
+      invalidates: ['members'],
+      successMessage: w.invited(email),
+      onDone: (invitation) => (invitation.url === null ? onClose() : setMade(invitation)),
+    },
+  )
   if (made?.url) return <SecretDialog label={w.link} secret={made.url} about={w.linkAbout} onClose={onClose} />
   return (
     <Dialog title={w.invite} onClose={onClose} size="lg">
@@ -34,6 +39,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
           data-autofocus
         />
         <RoleFields grant={grant} onChange={setGrant} />
+        {grant.role !== 'owner' && <BudgetFields value={budget} onChange={setBudget} error={invite.error} />}
       </Form>
     </Dialog>
   )

@@ -6,12 +6,14 @@ import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { apiRequest } from '../../api/request.ts'
 import { sessionQuery } from '../../api/session.ts'
+import { budgetMessages } from '../../messages/budgets.ts'
 import { commonMessages } from '../../messages/common.ts'
 import { memberMessages as w } from '../../messages/members.ts'
 import { membersQuery } from '../../queries/members.ts'
 import { Empty } from '../../ui/AsyncState.tsx'
 import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
+import { BudgetLeft, ChangeBudget } from '../../ui/Budget.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
@@ -25,7 +27,7 @@ import { Invitations } from './Invitations.tsx'
 import { Invite } from './Invite.tsx'
 import { grantOf, RoleFields, type Grant } from './RoleFields.tsx'
 
-type Open = { what: 'invite' } | { what: 'change' | 'remove' | 'leave'; member: Member } | null
+type Open = { what: 'invite' } | { what: 'change' | 'budget' | 'remove' | 'leave'; member: Member } | null
 
 export default function Members() {
   const [open, setOpen] = useState<Open>(null)
@@ -39,6 +41,9 @@ export default function Members() {
     const isReachable = member.role !== 'owner' || session?.account?.role === 'owner'
     return [
       ...(may('members:update') && isReachable ? [{ label: w.change, onClick: () => setOpen({ what: 'change', member }) }] : []),
+      ...(may('members:update') && member.role !== 'owner'
+        ? [{ label: budgetMessages.change, onClick: () => setOpen({ what: 'budget', member }) }]
+        : []),
       ...(isSelf ? [{ label: w.leave, onClick: () => setOpen({ what: 'leave', member }), danger: true }] : []),
       ...(may('members:delete') && isReachable && !isSelf
         ? [{ label: w.remove, onClick: () => setOpen({ what: 'remove', member }), danger: true }]
@@ -57,6 +62,7 @@ export default function Members() {
       ),
     },
     { head: w.role, cell: ({ role }) => w.roles[role] },
+    { head: budgetMessages.budget, cell: ({ budget }) => <BudgetLeft budget={budget} /> },
     { head: w.twoFactor, cell: ({ twoFactorEnabled: on }) => <Status tone={on ? 'good' : 'held'}>{on ? w.on : w.off}</Status> },
     { head: w.since, cell: ({ createdAt }) => <Time at={createdAt} as="date" /> },
     {
@@ -94,6 +100,15 @@ export default function Members() {
       {may('account:update') && <AccountSettings />}
       {open?.what === 'invite' && <Invite onClose={close} />}
       {open?.what === 'change' && <ChangeRole member={open.member} onClose={close} />}
+      {open?.what === 'budget' && (
+        <ChangeBudget
+          name={open.member.email}
+          budget={open.member.budget}
+          save={(budget) => berth.members.update(open.member.id, { budget })}
+          invalidates={['members', 'session']}
+          onClose={close}
+        />
+      )}
       {open?.what === 'remove' && <RemoveMember member={open.member} onClose={close} />}
       {open?.what === 'leave' && <LeaveAccount accountId={session?.account?.id ?? ''} onClose={close} />}
     </Page>
@@ -104,7 +119,7 @@ const revoked = (message: string, ids: string[]): string => (ids.length > 0 ? `$
 
 function ChangeRole({ member: { id, email, role, scopes }, onClose }: { member: Member; onClose: () => void }) {
   const [grant, setGrant] = useState<Grant>({ role, scopes })
-  const change = useWrite(() => berth.members.update(id, grantOf(grant)), {
+  const change = useWrite(() => berth.members.update(id, { ...grantOf(grant), ...(grant.role === 'owner' && { budget: null }) }), {
     inForm: true,
     invalidates: ['members', 'session'],
     successMessage: ({ revokedTokenIds }) => revoked(w.changed(email), revokedTokenIds),

@@ -8,7 +8,7 @@ import { Loaded } from '../../ui/AsyncState.tsx'
 import { Stack } from '../../ui/Page.tsx'
 import { ScopeGrid } from '../settings/ScopeGrid.tsx'
 
-export type Grant = Pick<Body<'updateMember'>, 'role' | 'scopes'>
+export type Grant = Pick<Body<'createInvitation'>, 'role' | 'scopes'>
 
 const ROLES = Object.keys(w.roles) as Grant['role'][]
 

@@ -9,14 +9,15 @@ import { SecretDialog } from '../../ui/Dialogs.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Card } from '../../ui/Page.tsx'
 import { RenameDialog } from '../../ui/Rename.tsx'
+import { BudgetLeft, ChangeBudget } from '../../ui/Budget.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
 import { Empty, Loaded } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { budgetMessages } from '../../messages/budgets.ts'
 import { commonMessages } from '../../messages/common.ts'
 import { settingsMessages } from '../../messages/settings.ts'
-import { BudgetLeft, ChangeBudget } from './Budget.tsx'
 import { CreateKey } from './CreateKey.tsx'
 import { RevokeKey } from './RevokeKey.tsx'
 
@@ -37,7 +38,7 @@ export function ApiKeys() {
     { head: w.columns.name, truncate: ({ name }) => name, cell: (key) => <KeyName apiKey={key} all={keys.data ?? []} /> },
     { head: w.columns.key, cell: ({ prefix }) => <code>{prefix}…</code> },
     { head: w.columns.scopes, cell: ({ scopes }) => <Scopes scopes={scopes} /> },
-    { head: w.budget, cell: (key) => <BudgetLeft apiKey={key} /> },
+    { head: budgetMessages.budget, cell: ({ budget }) => <BudgetLeft budget={budget} /> },
     { head: w.columns.lastUsed, cell: (key) => <LastUsed apiKey={key} /> },
     { head: w.columns.expires, cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} as="date" /> : commonMessages.never) },
     { head: w.columns.status, cell: (key) => <KeyStatus apiKey={key} /> },
@@ -51,7 +52,7 @@ export function ApiKeys() {
           name={key.name}
           items={[
             { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', key }) },
-            { label: w.changeBudget, onClick: () => setOpen({ what: 'budget', key }), disabled: !key.isActive },
+            { label: budgetMessages.change, onClick: () => setOpen({ what: 'budget', key }), disabled: !key.isActive },
             { label: w.revoke, onClick: () => setOpen({ what: 'revoke', key }), disabled: !key.isActive },
             { label: w.delete, onClick: () => setOpen({ what: 'delete', key }), danger: true },
           ]}
@@ -88,7 +89,15 @@ export function ApiKeys() {
           onClose={close}
         />
       )}
-      {open?.what === 'budget' && <ChangeBudget apiKey={open.key} onClose={close} />}
+      {open?.what === 'budget' && (
+        <ChangeBudget
+          name={open.key.name}
+          budget={open.key.budget}
+          save={(budget) => berth.tokens.update(open.key.id, { budget })}
+          invalidates={['api-keys']}
+          onClose={close}
+        />
+      )}
       {(open?.what === 'revoke' || open?.what === 'delete') && <RevokeKey apiKey={open.key} how={open.what} onClose={close} />}
     </Card>
   )

@@ -10,7 +10,7 @@ import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
 import { settingsMessages } from '../../messages/settings.ts'
-import { BudgetFields, NO_BUDGET, toBudget } from './Budget.tsx'
+import { BudgetFields, NO_BUDGET, toBudget } from '../../ui/Budget.tsx'
 import { ScopeGrid } from './ScopeGrid.tsx'
 
 const w = settingsMessages.keys

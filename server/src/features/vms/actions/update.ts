@@ -45,7 +45,7 @@ export async function update(
   if (isSwitchedOn(vm, wanted)) requireBillable(vm, now)
   if (wanted.network10g && !vm.network_10g) await require10gFor(tx, vm)
   const bill = await billForAddOns(tx, now, vm, wanted)
-  if (change.labels !== undefined) await requireSelected(tx, now, vm.id) // as it was: a token with a budget labels nothing into it
+  if (change.labels !== undefined) await requireSelected(tx, now, vm.account_id, vm.id) // as it was: nobody with a budget labels nothing into it
   await sql.updateVm(tx, now, {
     id: vm.id,
     name: change.name ?? vm.name,

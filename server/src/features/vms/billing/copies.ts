@@ -9,7 +9,7 @@ import { type Cents, formatCents, prorateDown } from '../../../kernel/money.ts'
 import { StepError } from '../../../workflow/workflow-builder.ts'
 import { recountQuota, releaseQuota, reserveQuota } from '../../accounts/service.ts'
 import { COPIES_QUOTA, lockedOf } from '../../backup-targets/service.ts'
-import { requireSelected } from '../../budgets/service.ts'
+import { requireSelected, type Spender } from '../../budgets/service.ts'
 import { catalogNumbers } from '../../catalog/service.ts'
 import type { Deps } from '../../deps.ts'
 import { releaseDisk, reserveDisk } from '../../hosts/capacity.ts'
@@ -49,7 +49,7 @@ export async function reserveCopy(
   const chargeCents = priceCents > 0n ? proratedForRest(vm, now, priceCents) : 0n
   await reserveQuota(tx, vm.account_id, COPIES_QUOTA, BigInt(countedGib), () => lockedOf(tx, vm.account_id))
   await requireFunds(tx, now, vm.account_id, chargeCents, deps.config.currency)
-  if (chargeCents > 0n) await requireSelected(tx, now, vm.id)
+  if (chargeCents > 0n) await requireSelected(tx, now, vm.account_id, vm.id)
   if (storageId !== null && !(await reserveStorage(tx, storageId, countedGib)))
     throw apiError(
       'no_capacity',
@@ -76,18 +76,18 @@ interface MadeCopy {
   priceCents: Cents
   /** For the ledger. */
   what: string
-  /** The tokens by which it was asked for. */
-  tokenIds?: string[] | undefined
+  /** Who asked for it. */
+  spender: Spender
 }
 
 /** In the workflow of a copy that is made. Fails it where the money has been spent meanwhile. Locks the wallet: call it last. */
-export async function chargeCopy(tx: Tx, deps: Deps, now: Date, { vmId, priceCents, what, tokenIds = [] }: MadeCopy): Promise<void> {
+export async function chargeCopy(tx: Tx, deps: Deps, now: Date, { vmId, priceCents, what, spender }: MadeCopy): Promise<void> {
   const vm = await getVmRow(tx, vmId)
   const amount = proratedForRest(vm, now, priceCents)
   if (amount === 0n) return
   const description = `${what} of ${vm.name} for the rest of the period`
   const entry = { type: 'ADDON_CHARGE', description, referenceType: 'VM', referenceId: vm.id } as const
-  if (await tryCharge(tx, now, vm.account_id, amount, entry, { tokenIds, currency: deps.config.currency })) return
+  if (await tryCharge(tx, now, vm.account_id, amount, entry, { spender, currency: deps.config.currency })) return
   const price = `${formatCents(amount)} ${deps.config.currency}`
   const reason = `The wallet no longer held ${price} when the copy was made, its price for the rest of the period`
   throw new StepError('insufficient_funds', reason, { retry: false })

@@ -1,15 +1,14 @@
-// The budget of an API key: what is left of it, and the form that sets it.
-import type { Body, Token } from '@berth/sdk'
+// Budgets of API keys and members: what is left of one, and the form that sets it.
+import type { Body, Invitation, Token } from '@berth/sdk'
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { berth } from '../../api/berth.ts'
-import { useWrite } from '../../api/client.ts'
-import { fieldError } from '../../api/errors.ts'
-import { settingsMessages } from '../../messages/settings.ts'
-import { Dialog } from '../../ui/Dialogs.tsx'
-import { Form } from '../../ui/Form.tsx'
+import { useWrite } from '../api/client.ts'
+import { fieldError } from '../api/errors.ts'
+import { budgetMessages as w } from '../messages/budgets.ts'
+import { Dialog } from './Dialogs.tsx'
+import { Form } from './Form.tsx'
 
-const w = settingsMessages.keys
+type BudgetInput = Body<'createToken'>['budget']
 
 export interface BudgetText {
   monthlyAmount: string
@@ -20,7 +19,7 @@ export interface BudgetText {
 export const NO_BUDGET: BudgetText = { monthlyAmount: '', maxVms: '', labelSelector: '' }
 
 /** Null where nothing is limited. */
-export function toBudget({ monthlyAmount, maxVms, labelSelector }: BudgetText): Body<'createToken'>['budget'] {
+export function toBudget({ monthlyAmount, maxVms, labelSelector }: BudgetText): BudgetInput {
   if (monthlyAmount === '' && maxVms === '' && labelSelector === '') return null
   return { monthlyAmount: monthlyAmount || null, maxVms: maxVms === '' ? null : Number(maxVms), labelSelector: labelSelector || null }
 }
@@ -52,37 +51,54 @@ export function BudgetFields({ value, onChange, error }: FieldsProps) {
   )
 }
 
-export function ChangeBudget({ apiKey, onClose }: { apiKey: Token; onClose: () => void }) {
-  const { monthlyAmount = null, maxVms = null, labelSelector = null } = apiKey.budget ?? {}
+interface ChangeProps {
+  /** Whose it is. */
+  name: string
+  budget: Token['budget']
+  save: (budget: BudgetInput) => Promise<unknown>
+  invalidates: string[]
+  onClose: () => void
+}
+
+export function ChangeBudget({ name, budget, save, invalidates, onClose }: ChangeProps) {
+  const { monthlyAmount = null, maxVms = null, labelSelector = null } = budget ?? {}
   const [value, setValue] = useState<BudgetText>({
     monthlyAmount: monthlyAmount ?? '',
     maxVms: maxVms === null ? '' : String(maxVms),
     labelSelector: labelSelector ?? '',
   })
-  const change = useWrite(() => berth.tokens.update(apiKey.id, { budget: toBudget(value) }), {
-    inForm: true,
-    invalidates: ['api-keys'],
-    successMessage: w.budgetChanged,
-    onDone: onClose,
-  })
+  const change = useWrite(() => save(toBudget(value)), { inForm: true, invalidates, successMessage: w.changed, onDone: onClose })
   return (
-    <Dialog title={w.budgetTitle(apiKey.name)} onClose={onClose}>
-      <Form onSubmit={() => change.mutate()} busy={change.isPending} error={change.error} submit={w.changeBudget} onCancel={onClose}>
+    <Dialog title={w.title(name)} onClose={onClose}>
+      <Form onSubmit={() => change.mutate()} busy={change.isPending} error={change.error} submit={w.change} onCancel={onClose}>
         <BudgetFields value={value} onChange={setValue} error={change.error} />
       </Form>
     </Dialog>
   )
 }
 
-/** What is left of it, in a cell of the list. */
-export function BudgetLeft({ apiKey: { budget } }: { apiKey: Token }) {
-  if (!budget) return <span className="muted">{w.noBudget}</span>
+/** What is left of it, in a cell of a list. */
+export function BudgetLeft({ budget }: { budget: Token['budget'] }) {
+  if (!budget) return <span className="muted">{w.none}</span>
   const { monthlyAmount, used, remaining, maxVms, vms, labelSelector } = budget
   return (
     <>
       {monthlyAmount !== null && <div>{w.used(used, monthlyAmount)}</div>}
       {remaining !== null && <div className="muted">{w.remaining(remaining)}</div>}
       {maxVms !== null && <div>{w.vms(vms, maxVms)}</div>}
+      {labelSelector !== null && <div className="muted">{w.forLabels(labelSelector)}</div>}
+    </>
+  )
+}
+
+/** Of one of which nothing is used yet. */
+export function BudgetLimits({ budget }: { budget: Invitation['budget'] }) {
+  if (!budget) return <span className="muted">{w.none}</span>
+  const { monthlyAmount, maxVms, labelSelector } = budget
+  return (
+    <>
+      {monthlyAmount !== null && <div>{w.month(monthlyAmount)}</div>}
+      {maxVms !== null && <div>{w.upTo(maxVms)}</div>}
       {labelSelector !== null && <div className="muted">{w.forLabels(labelSelector)}</div>}
     </>
   )

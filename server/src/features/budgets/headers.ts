@@ -1,8 +1,8 @@
-// What is left of its budget is told to a token with every answer, the refusals too; not by those of rate limits, which cost no query.
+// What is left of a budget is told with every answer, the refusals too; not by those of rate limits, which cost no query.
 import type { FastifyInstance } from 'fastify'
 import { formatCents } from '../../kernel/money.ts'
-import { findLeft } from '../budgets/service.ts'
 import type { Deps } from '../deps.ts'
+import { findLeft } from './service.ts'
 
 const MONEY = 'x-budget-remaining'
 const VMS = 'x-budget-vms-remaining'
@@ -12,8 +12,9 @@ export const sendBudgetHeaders =
   ({ db, clock }: Pick<Deps, 'db' | 'clock'>) =>
   (scope: FastifyInstance): void => {
     scope.addHook('onSend', async (request, reply) => {
-      if (reply.statusCode === 429 || (request.principal as typeof request.principal | null)?.hasBudget !== true) return
-      const left = await findLeft(db, clock.now(), request.principal.tokenIds).catch(() => null) // the answer itself is there
+      const principal = request.principal as typeof request.principal | null
+      if (reply.statusCode === 429 || principal?.hasBudget !== true) return
+      const left = await findLeft(db, clock.now(), principal).catch(() => null) // the answer itself is there
       if (left && left.cents !== null) reply.header(MONEY, formatCents(left.cents))
       if (left && left.vms !== null) reply.header(VMS, left.vms)
     })
