@@ -17,7 +17,7 @@ describe('POST /sign-in', () => {
     expect(status).toBe(200)
     expect(body.data).toEqual({
       user: { id, email, name: 'Ada', isOperator: false, totpEnabled: false },
-      account: { id: accountId, name: 'Ada', role: 'owner', scopes: SCOPES, requireTwoFactor: false },
+      account: { id: accountId, name: 'Ada', role: 'owner', scopes: SCOPES, requireTwoFactor: false, budget: null },
       accounts: [{ id: accountId, name: 'Ada', role: 'owner' }],
       settings: { signUpOpen: false, depositsOpen: false, currency: 'USD', version: expect.stringMatching(/^\d/) },
       reauthenticatedAt: app.clock.now().toISOString(),
