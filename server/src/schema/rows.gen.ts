@@ -228,7 +228,7 @@ export interface Tables {
     used_bytes: bigint
   }
   budget_entries: {
-    subject_type: 'TOKEN' | 'MEMBER'
+    subject_type: 'TOKEN' | 'MEMBER' | 'PROJECT'
     subject_id: string
     month: Date
     number: number
@@ -241,7 +241,7 @@ export interface Tables {
     created_at: Date
   }
   budget_resources: {
-    subject_type: 'TOKEN' | 'MEMBER'
+    subject_type: 'TOKEN' | 'MEMBER' | 'PROJECT'
     subject_id: string
     vm_id: string | null
     volume_id: string | null
@@ -252,7 +252,7 @@ export interface Tables {
     max_vms: number | null
   }
   budgets: {
-    subject_type: 'TOKEN' | 'MEMBER' | 'INVITATION'
+    subject_type: 'TOKEN' | 'MEMBER' | 'INVITATION' | 'PROJECT'
     subject_id: string
     account_id: string
     monthly_cents: bigint | null
