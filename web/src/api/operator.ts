@@ -29,7 +29,7 @@ export interface Host extends ResourceUsage {
   vmCount: number
   maintenance: boolean
   draining: boolean
-  state: 'ready' | 'maintenance' | 'unreachable' | 'lost' | 'fenced' | 'unseen'
+  state: 'ready' | 'maintenance' | 'unreachable' | 'lost' | 'fenced' | 'destroyed' | 'unseen'
   unreachableSince: string | null
   lastSeenAt: string | null
   createdAt: string
@@ -45,7 +45,7 @@ export interface WaitingRecovery {
   problem: string | null
   actionId: string | null
   isUnderWay: boolean
-  nextAttemptAt: string
+  nextAttemptAt: string | null
 }
 
 export interface OperatorMaintenance {

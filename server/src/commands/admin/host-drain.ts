@@ -37,12 +37,15 @@ export const drain = (admin: Admin, options: DrainOptions, name: string): Promis
     if ([options.dryRun, options.status, options.cancel].filter(Boolean).length > 1)
       throw new UsageError('--dry-run, --status and --cancel exclude each other')
     const host = await getHost(deps.db, name)
-    if (options.cancel) return report(await getHost(deps.db, name), await deps.db.tx((tx) => cancelDrain(tx, deps, host)))
+    if (options.cancel) {
+      const status = await deps.db.tx((tx) => cancelDrain(tx, deps, host))
+      return report(await getHost(deps.db, name), status, { isCancel: true })
+    }
     if (options.status) return report(host, await findDrainStatus(deps.db, host))
     const preview = await previewDrain(deps, host, options.stopOthers)
     if (options.dryRun) return showPlan(host, preview)
     const isRefused = !options.partial && preview.stays.some(({ isTemporary }) => !isTemporary) // with the same reasons
-    if (!isJson(options) && !isRefused) print(showPlan(host, preview).text)
+    if (!isJson(options) && !isRefused) print(showPlan(host, preview, true).text)
     const order = { concurrency, stopsOthers: options.stopOthers ?? false, isPartial: options.partial ?? false }
     await deps.db.tx((tx) => startDrain(tx, deps, host, order))
     const status = options.wait ? await watch(deps, host, !isJson(options)) : await findDrainStatus(deps.db, host)
@@ -65,7 +68,7 @@ async function watch({ db }: Deps, host: HostRow, isShown: boolean): Promise<Dra
 
 const duration = (seconds: number): string => formatAge(1000 * Math.max(1, Math.round(seconds)))
 
-function showPlan(host: HostRow, preview: DrainPreview): Result {
+function showPlan(host: HostRow, preview: DrainPreview, isCarriedOut = false): Result {
   const { moves, stays } = preview
   const rows = [
     ...moves.map((move) => ({
@@ -88,9 +91,11 @@ function showPlan(host: HostRow, preview: DrainPreview): Result {
   const stuck = stays.filter(({ isTemporary }) => !isTemporary).length
   const time =
     moves.length > 0
-      ? `All together takes about ${duration(preview.seconds)}: ${preview.factor.toFixed(2)} × (5 s each, and 100 MiB/s of memory and disk), by what earlier migrations took.`
+      ? `All together takes about ${duration(preview.seconds)}, by ${preview.factor === 1 ? '5 s each and 100 MiB/s of memory and disk' : 'what earlier migrations took'}.`
       : stuck === stays.length
-        ? `There is nothing to move. To have it take no new VMs: npx berthd host set ${host.name} --maintenance on`
+        ? isCarriedOut
+          ? `There is nothing to move: ${host.name} only goes into maintenance.`
+          : `There is nothing to move. To have it take no new VMs: npx berthd host set ${host.name} --maintenance on`
         : 'A drain moves nothing now, and goes on when they no longer wait.'
   const lines = [
     table(rows, ['id', 'name', 'to', 'size', 'takes', 'note'], `Host ${host.name} has no VMs`).text,
@@ -113,10 +118,10 @@ const ENDINGS: Record<DrainStatus['status'], string> = {
   CANCELLED: 'is no longer drained',
 }
 
-function report(host: HostRow, status: DrainStatus | undefined): Result {
+function report(host: HostRow, status: DrainStatus | undefined, { isCancel = false } = {}): Result {
   if (!status) return { data: null, text: `Host ${host.name} was never drained` }
   const { moved, moving, remaining } = status
-  if (status.status === 'INCOMPLETE') process.exitCode = 1
+  if (status.status !== 'RUNNING' && remaining.length > 0 && !isCancel) process.exitCode = 1
   const lines = [
     ...moving.map(({ name, vmId, to }) => `${name} (${vmId}) is on its way to ${to}`),
     ...remaining.map(({ name, vmId, reason }) => `${name} (${vmId}) ${status.status === 'RUNNING' ? 'waits' : 'was not moved'}: ${reason}`),

@@ -31,7 +31,7 @@ async function report({ db }: Deps, host: HostRow, means: string[]): Promise<Res
   const paths = (await pathsOf(db, [host])).get(host.id)!
   const text = [
     `Host ${host.name} is fenced: ${means.map((each) => HOW[each]).join(', ')}.`,
-    `Start its VMs on replicated storage elsewhere: npx berthd host recover ${host.name}`,
+    `Start its VMs on replicated storage elsewhere: npx berthd host recover ${host.name}${host.lost_at ? ' --destroyed' : ''}`,
   ]
   return { data: { id: host.id, name: host.name, fencedAt: host.fenced_at!.toISOString(), means, paths }, text: text.join('\n') }
 }

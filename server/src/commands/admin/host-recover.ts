@@ -79,14 +79,16 @@ export async function listRecoveries({ db }: Admin): Promise<Result> {
     from: row.source,
     host: row.host_name,
     failures: row.failures,
-    nextAttempt: row.is_under_way ? 'under way' : row.next_attempt_at.toISOString(),
+    nextAttempt: row.is_under_way
+      ? 'under way'
+      : (row.next_attempt_at?.toISOString() ?? `npx berthd host recover ${row.source} --destroyed`),
     actionId: row.action_id,
     problem: [row.step, row.problem ?? 'cancelled'].filter((each) => each !== null).join(': '),
   }))
   return table(
     rows,
     ['vmId', 'name', 'from', 'host', 'failures', 'nextAttempt', 'actionId', 'problem'],
-    'No VM of a lost host waits for another attempt to start it',
+    'No VM of a lost host waits to be started elsewhere',
   )
 }
 
@@ -250,6 +252,15 @@ interface Outcome {
   certificates: string | null
 }
 
+/** VMs on replicated storage start elsewhere only when nothing of the host can write to their disks. */
+function nextStep(host: HostRow, waiting: Started[], isSettled: boolean): string {
+  const again = `npx berthd host recover ${host.name} --destroyed`
+  if (waiting.some((each) => each.outcome === 'WAITS' && each.reason.includes(`host fence ${host.name}`)))
+    return `Fence it first: npx berthd host fence ${host.name}. Then run this command again: ${again}.`
+  if (!isSettled) return `Actions that were under way on it have not ended: is a worker running? Then run this command again: ${again}.`
+  return `Run this command again when what they wait for is there: ${again}.`
+}
+
 function report(host: HostRow, { started, runs, lost, isForgotten, isSettled: settled, certificates }: Outcome): Result {
   const restored = runs.filter(({ status }) => status === 'COMPLETED')
   const failed = runs.filter(({ status }) => status !== 'COMPLETED')
@@ -264,7 +275,7 @@ function report(host: HostRow, { started, runs, lost, isForgotten, isSettled: se
     `${restored.length === 1 ? '1 VM is' : `${restored.length} VMs are`} restored, ${failed.length} failed, ${waiting.length} wait, ${rest.length - waiting.length} are lost. Lost with the disks: ${counted(lost.backups, 'backup')}, ${counted(lost.volumes.length, 'volume')}, and all snapshots. Unused days of what is lost were refunded.`,
     isForgotten
       ? `Host ${host.name} is removed.`
-      : `Host ${host.name} is kept until the rest is recovered or deleted, and nothing is sent to it. Run this command again${settled ? '' : ': actions that were under way on it have not ended, is a worker running?'}`,
+      : `Host ${host.name} is kept until the rest is recovered or deleted, and nothing is sent to it. ${nextStep(host, waiting, settled)} What waits: npx berthd host recoveries`,
     ...(certificates === null ? [] : [certificates]),
   ]
   const data = {

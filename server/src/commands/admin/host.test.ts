@@ -44,7 +44,7 @@ describe('berthd host', { timeout: 120_000 }, () => {
       berthd(settings, 'host', 'recover', 'rack2', '--destroyed', '--yes'),
       berthd(settings, 'host', 'recover', 'rack2', '--dry-run', '--to', 'rack2'),
     ])
-    expect((await berthd(settings, 'host', 'recoveries')).stdout).toContain('No VM of a lost host waits')
+    expect((await berthd(settings, 'host', 'recoveries')).stdout).toContain('No VM of a lost host waits to be started elsewhere')
     const nextAttemptAt = app.clock.now()
     await app.db.run(
       sql`insert into failed_recoveries (vm_id, source_id, failures, next_attempt_at) values (${id}, ${app.host.id}, 3, ${nextAttemptAt})`,
@@ -244,10 +244,15 @@ describe('berthd host drain and fleet balance', { timeout: 120_000 }, async () =
     const plan = await berthd(own, 'host', 'drain', 'local', '--dry-run')
     expect(plan.stdout).toMatch(new RegExp(`${id} .* rack1 .*1 VM can move, 0 wait for something, 0 cannot. All together takes about`, 's'))
     expect((await berthd(own, 'host', 'drain', 'local', '--status')).stdout).toBe('Host local was never drained\n')
+    expect(plan.stdout).not.toContain('×')
     await drained.db.run(sql`update hosts set maintenance = true where id = ${rack.id}`)
     const nothing = await berthd(own, 'host', 'drain', 'local', '--dry-run')
     expect(nothing.stdout).toMatch(/0 VMs can move, 0 wait for something, 1 cannot\. There is nothing to move\. To have it take no new VMs/)
     expect(nothing.stdout).not.toContain('takes about')
+    const partial = await berthd(own, 'host', 'drain', 'local', '--partial', '--no-wait')
+    expect(partial.stdout).toContain('There is nothing to move: local only goes into maintenance.')
+    await berthdJson(own, 'host', 'drain', 'local', '--cancel')
+    await berthdJson(own, 'host', 'set', 'local', '--maintenance', 'off')
     const refused = await Promise.all([
       berthd(own, 'host', 'drain', 'local', '--no-wait'),
       berthd(own, 'host', 'drain', 'local', '--concurrency', '0'),
@@ -276,6 +281,7 @@ describe('berthd host drain and fleet balance', { timeout: 120_000 }, async () =
     ).toContainEqual(['local', 'draining'])
     expect((await berthd(own, 'host', 'set', 'local', '--maintenance', 'off')).stderr).toContain('host drain local --cancel')
     const cancelled = await berthd(own, 'host', 'drain', 'local', '--cancel')
+    expect([cancelled.code, (await berthd(own, 'host', 'drain', 'local', '--status')).code]).toEqual([0, 1])
     expect(cancelled.stdout).toMatch(/^Host local is no longer drained \(\S+Z\): 0 of 1 VM moved, 0 on their way, 1 not moved\.\nIt stays/m)
     expect(await berthdJson(own, 'host', 'set', 'local', '--maintenance', 'off')).toMatchObject({ maintenance: false })
     expect((await berthd(own, 'host', 'drain', 'local', '--status')).stdout).toContain(

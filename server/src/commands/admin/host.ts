@@ -10,7 +10,7 @@ import {
   type HostPath,
   type HostRow,
   isSilent,
-  listHosts,
+  listHostsAndDestroyed,
   lostSince,
   oversoldBy,
   pathsOf,
@@ -161,7 +161,9 @@ export function hostCommands(program: Command): void {
         : `Host ${name} is given up for good. Its VMs are restored from backups; what was written since, and what has no backup, is lost.`,
   )
   adminCommand(
-    host.command('recoveries').description('list VMs of lost hosts that another host could not start yet, and when it is tried again'),
+    host
+      .command('recoveries')
+      .description('list VMs of lost hosts that wait for room, or that another host could not start yet, and when it is tried again'),
     'host recoveries',
     async (admin: Admin) => (await import('./host-recover.ts')).listRecoveries(admin),
   )
@@ -187,9 +189,10 @@ function parseCpus(list: string): number[] {
 }
 
 export function stateOf(
-  host: Pick<HostRow, 'maintenance' | 'unreachable_since' | 'last_seen_at' | 'fenced_at'>,
+  host: Pick<HostRow, 'maintenance' | 'unreachable_since' | 'last_seen_at' | 'fenced_at' | 'lost_at'>,
   paths: HostPath[] = [],
 ): string {
+  if (host.lost_at) return `destroyed${host.fenced_at ? ' and fenced' : ''}, kept until its VMs are recovered or deleted`
   if (host.fenced_at) return `fenced since ${host.fenced_at.toISOString()}${host.unreachable_since ? '' : ', has returned and is cleaned'}`
   const lost = paths.length > 0 ? lostSince(paths) : null
   if (lost) return `lost: no path answers since ${lost.toISOString()}`
@@ -202,7 +205,7 @@ const describePath = (path: HostPath): string =>
   `${path.path.toLowerCase()} ${path.problem !== null ? 'unknown' : isSilent(path) ? `silent since ${path.silentSince!.toISOString()}` : 'heard'}`
 
 async function list({ db }: Admin): Promise<Result> {
-  const [hosts, drained] = await Promise.all([listHosts(db), drainedHosts(db)])
+  const [hosts, drained] = await Promise.all([listHostsAndDestroyed(db), drainedHosts(db)])
   const [pathsByHost, pins, replicated] = [await pathsOf(db, hosts), await countPins(db), new Set(await regionsWithStorage(db))]
   const rows = hosts.map((row) => ({
     id: row.id,

@@ -14,7 +14,7 @@ test('hosts that answer, a power controller that was never compared, and VMs tha
   const { id } = await app.given.vm(await app.given.customer({ credit: '100.00' }))
   await app.db.run(sql`insert into failed_recoveries (vm_id, source_id, failures, next_attempt_at) values (${id}, 'gone', 1, now())`)
   expect(await check()).toBe(
-    'hosts: the power controller of local was never compared with it, and switches nothing off: repeat npx berthd host set-power; 1 VMs of lost hosts could not be started on others yet; it is tried again',
+    'hosts: the power controller of local was never compared with it, and switches nothing off: repeat npx berthd host set-power; 1 VM of lost hosts not started on others yet: npx berthd host recoveries',
   )
   await app.db.run(sql`delete from failed_recoveries`)
 })

@@ -1,17 +1,18 @@
-import { isSilent, listHosts, lostSince, pathsOf, type HostPath, type HostRow } from '../../features/hosts/service.ts'
-import { findFence } from '../../features/recovery/service.ts'
-import { listFailedRecoveries } from '../../features/vms/service.ts'
+import { isSilent, listHostsAndDestroyed, lostSince, pathsOf, type HostPath, type HostRow } from '../../features/hosts/service.ts'
+import { findFence, listWaitingRecoveries } from '../../features/recovery/service.ts'
+import { counted } from '../../kernel/counted.ts'
 import type { Queries } from '../../kernel/database/db.ts'
 import { ok, warning } from './check.ts'
 import { databaseCheck } from './database.ts'
 
 /** As the workers know them. */
 export const hosts = databaseCheck('hosts', async (db) => {
-  const rows = await listHosts(db)
+  const rows = await listHostsAndDestroyed(db)
   const paths = await pathsOf(db, rows)
   const problems = (await Promise.all(rows.map((host) => problemOf(db, host, paths.get(host.id)!)))).flat()
-  const waiting = await listFailedRecoveries(db)
-  if (waiting.length > 0) problems.push(`${waiting.length} VMs of lost hosts could not be started on others yet; it is tried again`)
+  const waiting = await listWaitingRecoveries(db)
+  if (waiting.length > 0)
+    problems.push(`${counted(waiting.length, 'VM')} of lost hosts not started on others yet: npx berthd host recoveries`)
   if (problems.length > 0)
     return warning(
       `hosts: ${problems.join('; ')}`,
@@ -21,6 +22,8 @@ export const hosts = databaseCheck('hosts', async (db) => {
 })
 
 async function problemOf(db: Queries, host: HostRow, paths: HostPath[]): Promise<string[]> {
+  if (host.lost_at)
+    return [`${host.name} was declared destroyed, and not all of it is recovered: npx berthd host recover ${host.name} --destroyed`]
   const fence = await findFence(db, host.id)
   const state = host.fenced_at
     ? `${host.name} is fenced${host.unreachable_since ? '' : ', has returned and is cleaned'}`

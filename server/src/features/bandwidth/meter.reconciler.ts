@@ -18,4 +18,10 @@ function perHost(name: string, every: string, busy: (deps: Deps) => Promise<stri
 }
 
 export const meter = perHost('bandwidth.meter', '60s', reachableHosts, meterHost)
-export const watchTraffic = perHost('bandwidth.watch', '5s', findWatchedHosts, watchHost)
+export const watchTraffic = perHost('bandwidth.watch', '5s', watchedHosts, watchHost)
+
+/** Not those that were lost or removed since: the other look does not come by there to say that nothing is left to watch. */
+async function watchedHosts(deps: Deps): Promise<string[]> {
+  const watched = new Set(await findWatchedHosts(deps))
+  return watched.size === 0 ? [] : (await reachableHosts(deps)).filter((id) => watched.has(id))
+}

@@ -166,7 +166,12 @@ export async function changeHost(
   if (maintenance === false && (await sql.drainedHosts(tx)).has(host.id))
     throw apiError('busy', `Host ${host.name} is being drained: npx berthd host drain ${host.name} --cancel ends that`)
   if (maintenance === false && host.fenced_at !== null)
-    throw apiError('busy', `Host ${host.name} is fenced: it is cleaned when it answers again, and can take VMs after that`)
+    throw apiError(
+      'busy',
+      host.unreachable_since === null
+        ? `Host ${host.name} has returned and is being cleaned: try again in a minute (npx berthd doctor hosts says what keeps it)`
+        : `Host ${host.name} is fenced: it is cleaned when it answers again, and can take VMs after that`,
+    )
   if (capacity) await sql.writeCapacity(tx, host.id, capacity)
   if (diskReserve !== undefined) await sql.writeDiskReserve(tx, host.id, diskReserve)
   if (uplinkMbps !== undefined) await sql.writeUplink(tx, host.id, uplinkMbps)

@@ -62,6 +62,7 @@ export const {
   drainedHosts,
   findHostIdIn,
   hostsWithChangedCpus,
+  listHostsAndDestroyed,
   listHostsIn,
   markCpusApplied,
   markFenced,

@@ -25,6 +25,13 @@ export const listHosts = (db: Queries) =>
     sql`select ${allColumns('hosts', 'h')}, r.slug as region_slug from hosts h join regions r on r.id = h.region_id where h.removed_at is null order by h.name`,
   )
 
+/** And those that were destroyed, while VMs of theirs wait. */
+export const listHostsAndDestroyed = (db: Queries) =>
+  db.many<HostRow & { region_slug: string }>(
+    sql`select ${allColumns('hosts', 'h')}, r.slug as region_slug from hosts h join regions r on r.id = h.region_id
+      where h.removed_at is null or h.lost_at is not null order by h.name`,
+  )
+
 export const listHostsIn = (db: Queries, regionId: string) =>
   db.many<HostRow>(sql`select ${allColumns('hosts')} from hosts where region_id = ${regionId} and removed_at is null order by name`)
 

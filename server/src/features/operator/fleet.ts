@@ -3,7 +3,18 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { changePlan, changeRegion, createPlan, getRegion, listPlans, listRegions, listTemplateRows } from '../catalog/service.ts'
 import { listOpenDrains } from '../fleet/service.ts'
-import { addPool, changeHost, countPins, getHost, listHosts, listPools, lostSince, pathsOf, toCapacity } from '../hosts/service.ts'
+import {
+  addPool,
+  changeHost,
+  countPins,
+  getHost,
+  listHosts,
+  listHostsAndDestroyed,
+  listPools,
+  lostSince,
+  pathsOf,
+  toCapacity,
+} from '../hosts/service.ts'
 import { listWaitingRecoveries } from '../recovery/service.ts'
 import type {
   ChangeHost,
@@ -26,7 +37,7 @@ export async function showHosts(db: Queries): Promise<OperatorHost[]> {
   const vms = new Map((await sql.vmsPerHost(db)).map((row) => [row.host_id, row.count]))
   const pins = await countPins(db)
   const draining = new Set((await listOpenDrains(db)).map(({ host_id }) => host_id))
-  const hosts = await listHosts(db)
+  const hosts = await listHostsAndDestroyed(db)
   const paths = await pathsOf(db, hosts)
   return hosts.map((row) =>
     toHost(row, {

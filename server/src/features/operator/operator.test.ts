@@ -310,6 +310,11 @@ describe('quarantine and health', () => {
     expect((await operator.get('/operator/quarantine')).body.data).toMatchObject([{ host: 'local', id, sizeBytes: '4096', removedAfter }])
     const { body } = await operator.get('/operator/health')
     expect(body.data.checks).toContainEqual({ name: 'database', isOk: true, message: 'ok' })
+    expect(body.data.checks).toContainEqual({ name: 'host', isOk: true, message: 'ok' })
+    await app.db.run(sql`update hosts set unreachable_since = ${now} where id = ${app.host.id}`)
+    const { checks } = (await operator.get('/operator/health')).body.data
+    expect(checks).toContainEqual({ name: 'host', isOk: false, message: '1 host unreachable: berthd doctor hosts' })
+    await app.db.run(sql`update hosts set unreachable_since = null where id = ${app.host.id}`)
     expect(body.data.counts).toContainEqual({ name: 'quarantinedVolumes', count: 1, isAlert: false })
     expect(body.data.counts).toContainEqual({ name: 'cleanupFailedActions', count: 0, isAlert: false })
     await app.db.run(sql`delete from orphan_volumes where id = ${id}`)

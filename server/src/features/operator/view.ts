@@ -15,6 +15,7 @@ import type { AccountRow, ActionRow, VmRow } from './sql.ts'
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null
 
 function stateOf(row: HostRow, isLost: boolean): OperatorHost['state'] {
+  if (row.lost_at) return 'destroyed'
   if (row.fenced_at) return 'fenced'
   if (row.unreachable_since) return isLost ? 'lost' : 'unreachable'
   if (row.maintenance) return 'maintenance'
@@ -58,7 +59,7 @@ export const toWaitingRecovery = (row: WaitingRecoveryRow): WaitingRecovery => (
   problem: row.problem,
   actionId: row.action_id,
   isUnderWay: row.is_under_way,
-  nextAttemptAt: row.next_attempt_at.toISOString(),
+  nextAttemptAt: iso(row.next_attempt_at),
 })
 
 /** All but network, broadcast and gateway address. */

@@ -8,7 +8,7 @@ import { changeRecovery } from '../catalog/service.ts'
 import { heartbeat } from '../hosts/heartbeat.reconciler.ts'
 import { getHost, lostSince, pathsOf, removeHost } from '../hosts/service.ts'
 import { suspendByOperator } from '../vms/service.ts'
-import { findFence, planRecovery, requestFence, requestRecovery, startRecoveries } from './service.ts'
+import { findFence, listWaitingRecoveries, planRecovery, requestFence, requestRecovery, startRecoveries } from './service.ts'
 
 describe('a lost host', async () => {
   const { app, customer, hostToLose, vmOn, vmOf } = await givenLostHosts()
@@ -80,6 +80,10 @@ describe('a lost host', async () => {
       expect((await placeOf(app, id)).host_id).toBe(host.id)
       expect(await vmOf(id)).toMatchObject({ status: 'ERROR', statusReason: expect.stringContaining('as soon as there is room') })
     }
+    const waits = (vmId: string) => ({ vm_id: vmId, source: host.name, host_name: null, problem: expect.stringContaining('there is room') })
+    expect(await listWaitingRecoveries(app.db)).toMatchObject(
+      [second, third].map(({ id }) => ({ ...waits(id), next_attempt_at: expect.any(Date) })),
+    )
     await limit(1)
     await follow(app)
     expect([(await placeOf(app, second.id)).host_id, (await vmOf(second.id)).status]).toEqual([app.host.id, 'RUNNING'])

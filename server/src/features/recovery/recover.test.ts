@@ -3,13 +3,25 @@ import { describe, expect, test } from 'vitest'
 import { givenBackupTarget, storesInMemory } from '../../../test/backup-target-fixture.ts'
 import { testApp, type TestApp } from '../../../test/harness.ts'
 import { controlOf, givenHost, placeOn } from '../../../test/hosts.ts'
+import { berthd, berthdJson } from '../../../test/processes.ts'
 import { allowManyVms, startDailyBackup } from '../../../test/snapshot-backup-fixture.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { renewals } from '../billing/renew.reconciler.ts'
-import { addPool, findHost, getHost, registerHost, type HostRow } from '../hosts/service.ts'
+import { addPool, findHost, getHost, listHosts, registerHost, type HostRow } from '../hosts/service.ts'
 import { addSimulatedStorage } from '../storage/service.ts'
 import { suspendByOperator } from '../vms/service.ts'
-import { declareDestroyed, forgetHost, formatAge, isAnswering, planRecovery, removeLost, requestFence, startRecoveries } from './service.ts'
+import { showHosts } from '../operator/fleet.ts'
+import {
+  declareDestroyed,
+  forgetHost,
+  formatAge,
+  isAnswering,
+  listWaitingRecoveries,
+  planRecovery,
+  removeLost,
+  requestFence,
+  startRecoveries,
+} from './service.ts'
 
 async function given(options = storesInMemory()) {
   const app = await testApp(options)
@@ -62,6 +74,7 @@ const momentOn = (app: TestApp, hostId: string, vmId: string) => controlOf(app, 
 describe('a destroyed host', async () => {
   const all = await given()
   const { app, customer, hostToLose } = all
+  const settings = { BERTH_DATABASE_URL: app.db.url, BERTH_DATA_DIR: app.config.dataDir, BERTH_PORT: '0' }
   const vmOf = async (id: string) => (await customer.get(`/vms/${id}`)).body.data
   const balance = async () => Number((await customer.get('/wallet')).body.data.balance)
 
@@ -372,6 +385,26 @@ describe('a destroyed host', async () => {
       false,
     ])
     expect(await vmOf(id)).toMatchObject({ status: 'ERROR', statusReason: expect.stringContaining('as soon as that is possible') })
+    const waits = {
+      vm_id: id,
+      source: host.name,
+      problem: expect.stringContaining(`npx berthd host fence ${host.name}`),
+      next_attempt_at: null,
+    }
+    expect(await listWaitingRecoveries(app.db)).toMatchObject([waits])
+    expect((await listHosts(app.db)).map(({ name }) => name)).not.toContain(host.name)
+    expect((await showHosts(app.db)).find(({ name }) => name === host.name)).toMatchObject({ state: 'destroyed', vmCount: 1 })
+    const listed = await berthdJson<{ name: string; state: string }[]>(settings, 'host', 'list')
+    expect(listed.find(({ name }) => name === host.name)!.state).toContain('destroyed, kept until')
+    const again = await berthd(settings, 'host', 'recover', host.name, '--destroyed', '--yes')
+    expect([again.code, again.stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        /Fence it first: npx berthd host fence rack\d+\. Then run this command again: npx berthd host recover rack\d+ --destroyed\./,
+      ),
+    ])
+    const without = await berthd(settings, 'host', 'recover', host.name)
+    expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('was declared destroyed, and not all of it is recovered')])
     await requestFence(app.deps, await getHost(app.db, host.id))
     await app.settle()
     expect(await recover(app, host)).toMatchObject({ started: [{ vmId: id, outcome: 'STARTED' }], isForgotten: true })
@@ -431,6 +464,7 @@ describe('backups on a destroyed host', async () => {
 
 test.each([
   [0, '0 seconds'],
+  [1_000, '1 second'],
   [119_000, '119 seconds'],
   [7_200_000, '2 hours'],
   [19_000_000, '5.3 hours'],

@@ -19,7 +19,7 @@ import * as fences from './fences.sql.ts'
 import * as sql from './sql.ts'
 
 export { findFence } from './fences.sql.ts'
-export { listWaitingRecoveries, recoveriesFrom, vmIdsOf, type RecoveryRun, type WaitingRecovery } from './sql.ts'
+export { recoveriesFrom, vmIdsOf, type RecoveryRun, type WaitingRecovery } from './sql.ts'
 
 const DESTROYED = 'The host of this VM was destroyed.'
 const LOST_WITH_HOST = 'It was on the disks of a host that was destroyed'
@@ -50,6 +50,17 @@ export interface RecoveryPlan {
   snapshots: number
   volumes: string[]
   backups: number
+}
+
+/** VMs of lost hosts that another could not start, and those that wait for room, or for what an operator has to do. */
+export async function listWaitingRecoveries(db: Queries): Promise<sql.WaitingRecovery[]> {
+  const unmoved: sql.WaitingRecovery[] = []
+  for (const { provisioned, status, storage_id, host_id, ...row } of await sql.listUnmoved(db)) {
+    const host = await getHost(db, host_id!)
+    const stays = storage_id === null ? null : objection(host, { provisioned, status })
+    unmoved.push({ ...row, problem: stays ?? row.problem, host_name: null, failures: 0, action_id: null, is_under_way: false, step: null })
+  }
+  return [...(await sql.listFailedStarts(db)), ...unmoved]
 }
 
 /** Whether the host answers. One that was declared destroyed is not asked. */
@@ -185,7 +196,7 @@ async function planRestart(
 }
 
 /** Why a VM on replicated storage is not started elsewhere; null where it can be. */
-function objection(host: HostRow, vm: VmDetails): string | null {
+function objection(host: HostRow, vm: Pick<VmDetails, 'provisioned' | 'status'>): string | null {
   if (!vm.provisioned) return 'It is being created: it fails and is refunded'
   if (vm.status === 'UNMANAGED') return 'It is UNMANAGED: adopt it first'
   if (host.fenced_at === null || (host.lost_at !== null && hasAnswered(host)))
@@ -327,7 +338,8 @@ const UNITS: [name: string, ms: number][] = [
 /** "5.2 hours": the largest unit of which there are two or more. */
 export function formatAge(ms: number): string {
   const [name, unit] = UNITS.find(([, each]) => ms >= 2 * each) ?? UNITS.at(-1)!
-  return `${(ms / unit).toFixed(1).replace(/\.0$/, '')} ${name}`
+  const count = (ms / unit).toFixed(1).replace(/\.0$/, '')
+  return `${count} ${count === '1' ? name.slice(0, -1) : name}`
 }
 
 async function giveUp(tx: Tx, deps: Deps, vm: VmDetails): Promise<void> {

@@ -67,7 +67,8 @@ export interface WaitingRecovery {
   source: string
   host_name: string | null
   failures: number
-  next_attempt_at: Date
+  /** Null where only a command tries it again. */
+  next_attempt_at: Date | null
   action_id: string | null
   is_under_way: boolean
   step: string | null
@@ -75,7 +76,7 @@ export interface WaitingRecovery {
 }
 
 /** VMs of lost hosts that another could not start, with the last action of each and why one failed last. */
-export const listWaitingRecoveries = (db: Queries) =>
+export const listFailedStarts = (db: Queries) =>
   db.many<WaitingRecovery>(sql`
     select f.vm_id, v.name as vm_name, coalesce(s.name, f.source_id) as source, h.name as host_name, f.failures, f.next_attempt_at,
       last.id as action_id, coalesce(last.is_open, false) as is_under_way, failed.step, failed.error as problem
@@ -86,3 +87,16 @@ export const listWaitingRecoveries = (db: Queries) =>
         select r.error, (select s.name from workflow_steps s where s.run_id = r.id and s.error is not null order by s.position limit 1) as step from workflow_runs r
         where r.subject_id = f.vm_id and r.name = 'vm.recover' and r.error is not null order by r.id desc limit 1) failed on true
     order by f.next_attempt_at, f.vm_id`)
+
+type Unmoved = Omit<WaitingRecovery, 'host_name' | 'failures' | 'action_id' | 'is_under_way' | 'step'> &
+  Pick<Row<'vms'>, 'provisioned' | 'status' | 'storage_id' | 'host_id'>
+
+/** VMs that are to be started elsewhere, and are still on the host that is lost: a worker tries those on replicated storage again. */
+export const listUnmoved = (db: Queries) =>
+  db.many<Unmoved>(sql`
+    select v.id as vm_id, v.name as vm_name, h.name as source, v.host_id, v.provisioned, v.status, v.storage_id, v.status_reason as problem,
+      case when f.recovers and h.fenced_at is not null and v.storage_id is not null then f.next_attempt_at end as next_attempt_at
+    from hosts h join vms v on v.host_id = h.id left join host_fences f on f.host_id = h.id
+    where (h.lost_at is not null or h.unreachable_since is not null and f.recovers and v.storage_id is not null)
+      and not exists (select from failed_recoveries each where each.vm_id = v.id)
+    order by h.name, v.name, v.id`)

@@ -28,8 +28,10 @@ describe('stale state on the host after an action whose cleanup failed', async (
   }
   const restsWell = async () => {
     await app.rest()
+    await reconcileStaleMachines.runOnce(app.deps)
     await app.checkInvariants()
     expect(await app.db.many(sql`select from stale_machines`)).toEqual([])
+    expect(await app.db.many(sql`select name from workflow_runs where cleanup_failed`)).toEqual([])
   }
   /** Puts all hosts but this one into maintenance. */
   const closeOthers = (name: string | null) => app.db.run(sql`update hosts set maintenance = ${name}::text is not null and name <> ${name}`)

@@ -24,6 +24,7 @@ const TONES: Record<Host['state'], Tone> = {
   unreachable: 'bad',
   lost: 'bad',
   fenced: 'bad',
+  destroyed: 'bad',
   unseen: 'idle',
 }
 /** What to do is done by commands. */
@@ -31,6 +32,7 @@ const RUNBOOKS: Partial<Record<Host['state'], string>> = {
   unreachable: '/docs/operate/runbooks#host-unreachable',
   lost: '/docs/operate/runbooks#a-host-is-lost-its-vms-are-on-ceph',
   fenced: '/docs/operate/runbooks#a-host-is-lost-its-vms-are-on-ceph',
+  destroyed: '/docs/operate/runbooks#a-host-is-lost',
 }
 
 export default function Hosts() {
@@ -75,22 +77,23 @@ export default function Hosts() {
       quiet: true,
       shrink: true,
       right: true,
-      cell: (host) => (
-        <RowMenu
-          name={host.name}
-          items={[
-            host.maintenance
-              ? { label: w.disableMaintenance, onClick: () => end.mutate(host) }
-              : { label: w.enableMaintenance, onClick: () => setOpen({ what: 'maintenance', host }) },
-            {
-              label: host.draining ? operatorMessages.drain.progress : operatorMessages.drain.open,
-              onClick: () => setOpen({ what: 'drain', host }),
-            },
-            { label: operatorMessages.maintenances.open, onClick: () => setOpen({ what: 'announce', host }) },
-            { label: w.overcommit, onClick: () => setOpen({ what: 'overcommit', host }) },
-          ]}
-        />
-      ),
+      cell: (host) =>
+        host.state !== 'destroyed' && (
+          <RowMenu
+            name={host.name}
+            items={[
+              host.maintenance
+                ? { label: w.disableMaintenance, onClick: () => end.mutate(host) }
+                : { label: w.enableMaintenance, onClick: () => setOpen({ what: 'maintenance', host }) },
+              {
+                label: host.draining ? operatorMessages.drain.progress : operatorMessages.drain.open,
+                onClick: () => setOpen({ what: 'drain', host }),
+              },
+              { label: operatorMessages.maintenances.open, onClick: () => setOpen({ what: 'announce', host }) },
+              { label: w.overcommit, onClick: () => setOpen({ what: 'overcommit', host }) },
+            ]}
+          />
+        ),
     },
   ]
   return (

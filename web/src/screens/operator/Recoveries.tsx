@@ -30,7 +30,8 @@ const COLUMNS: Column<WaitingRecovery>[] = [
   { head: w.failures, cell: ({ failures }) => failures, right: true },
   {
     head: w.next,
-    cell: ({ isUnderWay, nextAttemptAt }) => (isUnderWay ? <Status tone="busy">{w.underWay}</Status> : <Time at={nextAttemptAt} />),
+    cell: ({ isUnderWay, nextAttemptAt }) =>
+      isUnderWay ? <Status tone="busy">{w.underWay}</Status> : nextAttemptAt ? <Time at={nextAttemptAt} /> : w.byOperator,
     right: true,
   },
 ]

@@ -46,6 +46,18 @@ export const hostsWithStaleMachines = async (db: Queries): Promise<Set<string>> 
     ),
   )
 
+/**
+ * Of actions whose cleanup failed nothing is left where their VM has no stale machine: they record one when they end, unless the host is destroyed.
+ * Which host has the newest disk after a migration, an operator has to look.
+ */
+export const forgetFailedCleanups = (db: Queries) =>
+  db.run(sql`
+    update workflow_runs r set cleanup_failed = false
+    where cleanup_failed and not compensating and completed_at is not null and name <> 'vm.migrate'
+      and (name like 'vm.%' or name in ('snapshot.restore', 'backup.restore'))
+      and not exists (select from stale_machines l where l.vm_id = r.subject_id)
+      and not exists (select from stale_nics l where l.vm_id = r.subject_id)`)
+
 /** How long a call that was not answered may still take effect on its host. */
 const LATE = '10m'
 

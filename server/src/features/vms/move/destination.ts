@@ -31,10 +31,10 @@ export async function requireMovable(db: Queries, vm: sql.VmDetails): Promise<Ho
   if (snapshots > 0)
     throw apiError(
       'in_use',
-      `VM has ${snapshots === 1 ? 'a snapshot, which is a file on its host and does not move: delete it first, or make a backup instead' : `${snapshots} snapshots, which are files on its host and do not move: delete them first, or make backups instead`}`,
+      `VM has ${snapshots === 1 ? 'a snapshot, which is a file on its host and does not move: ask its owner to delete it, or to make a backup instead' : `${snapshots} snapshots, which are files on its host and do not move: ask its owner to delete them, or to make backups instead`}`,
     )
   if (volumes.length > 0)
-    throw apiError('in_use', `VM has volumes on its host, which do not move: ${volumes.join(', ')}. Detach them first`)
+    throw apiError('in_use', `VM has volumes on its host, which do not move: ${volumes.join(', ')}. Ask its owner to detach them`)
   return source
 }
 

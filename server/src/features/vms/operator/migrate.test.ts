@@ -270,7 +270,7 @@ describe('operator migrates a VM', async () => {
     const attached = await customer.post('/volumes', { name: 'data', sizeGiB: 10, regionId, vmId: id })
     expect(attached.status, attached.body.error).toBe(201)
     await app.settle({ subjectId: id })
-    await expect(start(id, 'other')).rejects.toThrow('VM has volumes on its host, which do not move: data. Detach them first')
+    await expect(start(id, 'other')).rejects.toThrow('VM has volumes on its host, which do not move: data. Ask its owner to detach them')
   })
 })
 

@@ -10,6 +10,7 @@ import { volumesOnMachine } from '../../storage/service.ts'
 import {
   clearStaleMachine,
   clearStaleNic,
+  forgetFailedCleanups,
   hostsWithStaleMachines,
   removableMachines,
   removableNics,
@@ -24,6 +25,7 @@ import { lockVmById } from '../model/sql.ts'
 
 export const reconcileStaleMachines = keyedReconciler(STALE_MACHINES, '30s', {
   busy: async ({ db, clock }) => {
+    await forgetFailedCleanups(db)
     const stale = await hostsWithStaleMachines(db)
     return (await listHosts(db)).filter((host) => stale.has(host.id) && isStable(host, clock.now())).map(({ id }) => id)
   },
