@@ -14,8 +14,8 @@ const pool = new pg.Pool({ connectionString: url, max: 16 })
 
 const columns = `v.id, v.name, v.hostname, v.status, v.vcpu, v.ram_mib, v.disk_gib, v.storage, v.dedicated_cpu, v.bandwidth_gb, v.network_mbps, v.network_10g, v.daily_backup,
   v.is_protected, v.public_ipv4, host(v.ip_address) as ip, host(v.ipv6_address) as ipv6, v.ipv6_prefix, r.slug as region_slug, r.name as region_name, p.slug as plan_slug, p.name as plan_name, p.price_cents,
-  t.slug as template_slug, t.name as template_name, t.version, t.arch, v.next_renewal_at, v.billing_status, v.created_at, v.labels, v.shelved_at`
-const joins = `join regions r on r.id = v.region_id join plans p on p.id = v.plan_id join os_templates t on t.id = v.os_template_id`
+  t.slug as template_slug, t.name as template_name, t.version, t.arch, v.next_renewal_at, v.billing_status, v.created_at, v.labels, v.shelved_at, h.unreachable_since as host_unreachable_since`
+const joins = `join regions r on r.id = v.region_id join plans p on p.id = v.plan_id join os_templates t on t.id = v.os_template_id left join hosts h on h.id = v.host_id`
 const LIST = {
   name: 'list',
   text: `select ${columns}, (select used from account_quotas q where q.account_id = $1 and q.name = 'vms') as total
@@ -97,6 +97,7 @@ const item = (row: Record<string, unknown>) => ({
   createdAt: row['created_at'],
   labels: row['labels'],
   shelvedAt: row['shelved_at'],
+  hostUnreachableSince: row['host_unreachable_since'],
 })
 const full = (row: Record<string, unknown>) => ({
   ...item(row),

@@ -85,7 +85,8 @@ export const TRANSACTION_COLUMNS: Columns<Transaction> = {
 
 export const VM_COLUMNS: Columns<VmListItem> = {
   NAME: (vm) => vm.name,
-  STATUS: (vm) => (vm.shelvedAt === null ? vm.status : `${vm.status}, shelved`),
+  STATUS: (vm) =>
+    vm.shelvedAt !== null ? `${vm.status}, shelved` : vm.hostUnreachableSince === null ? vm.status : `${vm.status}, host unreachable`,
   ADDRESS: (vm) => vm.ipAddress ?? vm.ipv6Address,
   PLAN: (vm) => vm.plan.slug,
   // The slug of an own image is its id.

@@ -183,7 +183,8 @@ const cancelled = (): CliError => new CliError(EXIT.failed, 'Cancelled. Nothing 
 /** An unknown error code comes from a proxy in front of the server. */
 function retryReason(error: unknown): string {
   if (error === undefined) return 'Connection closed'
-  return error instanceof ApiError && error.code !== 'unknown' ? 'Server busy or rate limit reached' : 'Server unreachable'
+  if (!(error instanceof ApiError) || error.code === 'unknown') return 'Server unreachable'
+  return error.status === 429 ? 'Rate limit reached' : error.message
 }
 
 /** Throws the signal's reason, where Node throws an AbortError. */

@@ -7,6 +7,8 @@ import { paintOn, sanitizeTerminal } from './style.ts'
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const FRAME_MS = 100
 const WIDTH = 24
+/** Without a terminal that shows the seconds, how long a step runs before it is named. */
+const NAMED_AFTER_MS = 10_000
 
 export interface Progress {
   update(action: Action): void
@@ -22,6 +24,8 @@ export function startProgress({ stderr, env }: Io, label: string): Progress {
   const printedSteps = new Set<string>()
   let currentStep = label
   let frame = 0
+  let isUndoing = false
+  let named: string | undefined
 
   const clear = (): void => void (live && stderr.write('\r\x1b[2K'))
   const draw = (): void => {
@@ -40,11 +44,20 @@ export function startProgress({ stderr, env }: Io, label: string): Progress {
   return {
     update(action) {
       for (const { name, status, startedAt, completedAt } of action.steps) {
-        if (status === 'RUNNING') currentStep = `${label}: ${name}`
+        if (status === 'RUNNING' && !isUndoing) currentStep = `${label}: ${name}`
+        if (!live && status === 'RUNNING' && startedAt && name !== named && performance.now() - startedMs >= NAMED_AFTER_MS) {
+          named = name
+          stderr.write(`   ${sanitizeTerminal(currentStep)}: not done yet, still waiting\n`)
+        }
         if (printedSteps.has(name) || !startedAt || !completedAt) continue
         printedSteps.add(name)
         const tookMs = Date.parse(completedAt) - Date.parse(startedAt)
         printStep(status === 'COMPLETED' ? paint('green', '✓') : paint('red', '✗'), name, tookMs)
+        if (status === 'FAILED' && !isUndoing && (action.status === 'PENDING' || action.status === 'RUNNING')) {
+          isUndoing = true
+          currentStep = `${label}: undoing`
+          stderr.write('   undoing what was done; it goes on in the background\n')
+        }
       }
     },
     clear,

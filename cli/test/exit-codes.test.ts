@@ -114,6 +114,8 @@ test('a long retry delay is reported with its reason', async () => {
     return (await berth({ ...env, BERTH_URL: baseUrl }, ['region', 'list', '--retries', '1'])).stderr
   }
   const busy = json(503, { success: false, error: 'Busy' }, { 'x-error-code': 'service_unavailable', 'retry-after': '2' })
-  expect(await stderrFor(busy, data([]))).toMatch(/^Server busy or rate limit reached: retrying in 3 s\n/)
+  expect(await stderrFor(busy, data([]))).toMatch(/^Busy: retrying in 3 s\n/)
+  const limited = json(429, { success: false, error: 'Rate limit exceeded' }, { 'x-error-code': 'rate_limited', 'retry-after': '2' })
+  expect(await stderrFor(limited, data([]))).toMatch(/^Rate limit reached: retrying in 3 s\n/)
   expect(await stderrFor(html(503, { 'retry-after': '2' }), data([]))).toMatch(/^Server unreachable: retrying in 3 s\n/)
 })

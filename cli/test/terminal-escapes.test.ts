@@ -50,6 +50,20 @@ test('a hint', async () => {
   expect(written).toEqual([`${SHOWN}\n`])
 })
 
+test('an action whose step failed says that it is being undone', () => {
+  const { io, written } = terminal()
+  const [startedAt, completedAt] = ['2027-01-31T12:00:00Z', '2027-01-31T12:00:20Z']
+  const progress = startProgress({ ...io, env: { NO_COLOR: '1' } }, 'resizing')
+  const steps = [{ name: 'resize', status: 'FAILED', startedAt, completedAt }]
+  for (const status of ['RUNNING', 'RUNNING', 'FAILED']) progress.update({ status, steps } as Action)
+  progress.end()
+  const lines = written.map((text) => text.replaceAll('\r\x1b[2K', '')).filter((text) => text.endsWith('\n'))
+  expect(lines).toEqual([
+    expect.stringMatching(/✗ resize +20\.0 s/),
+    expect.stringContaining('undoing what was done; it goes on in the background'),
+  ])
+})
+
 test('action progress and its steps', () => {
   const { io, written } = terminal()
   const [startedAt, completedAt] = ['2027-01-31T12:00:00Z', '2027-01-31T12:00:01Z']

@@ -37,6 +37,7 @@ const vmInList = {
   ipv6Address: 'string or null',
   ipv6Prefix: 'string or null',
   shelvedAt: 'date-time or null',
+  hostUnreachableSince: 'date-time or null',
   labels,
 } as const satisfies Shape
 

@@ -363,6 +363,11 @@ export interface components {
              * @description Since when it is shelved: on no host, STOPPED, and paid for its disk and addresses only
              */
             shelvedAt: string | null;
+            /**
+             * Format: date-time
+             * @description Since when its host does not answer: `status` is what was known then. Null: it answers
+             */
+            hostUnreachableSince: string | null;
         };
         VmEventData: {
             vm: components["schemas"]["VmListItem"];
@@ -2010,6 +2015,11 @@ export interface components {
              * @description Since when it is shelved: on no host, STOPPED, and paid for its disk and addresses only
              */
             shelvedAt: string | null;
+            /**
+             * Format: date-time
+             * @description Since when its host does not answer: `status` is what was known then. Null: it answers
+             */
+            hostUnreachableSince: string | null;
             /** @description Whether it is held to networkSpeed, and to the throttle at its traffic cap: always true */
             networkLimited: boolean;
             /** @description What reverse DNS (PTR) says of the address, or is about to */

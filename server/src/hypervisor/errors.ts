@@ -5,7 +5,10 @@ const KINDS = {
   /** A failure of the host; the request is valid. */
   transient: { retry: true, userMessage: 'The host failed to do this: try again, and open a ticket if it fails again.' },
   /** The host does not respond. Its VMs may still be running. */
-  unreachable: { retry: true, userMessage: 'The host of this VM is unreachable.' },
+  unreachable: {
+    retry: true,
+    userMessage: 'The host of this VM is unreachable: try again when it answers. The VM says since when it does not.',
+  },
   /** The reply was lost: the call may have succeeded. Every method is idempotent, so it can be repeated. */
   unknown_outcome: {
     retry: true,

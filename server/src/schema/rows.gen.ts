@@ -1183,6 +1183,8 @@ export interface Tables {
     shelved_price_cents: bigint | null
     template_arch: string
     labels: Record<string, string>
+    host_unreachable_since: Date | null
+    host_fenced_at: Date | null
   }
   vm_isos: {
     vm_id: string
@@ -1663,7 +1665,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   tickets: 'id, account_id, subject, body, status, reply_count, created_at, updated_at, closed_at',
   unconfirmed_releases: 'address, vm_id, host_id',
   users: 'id, account_id, email, name, password_hash, is_operator, totp_secret, totp_enabled_at, totp_step, created_at',
-  vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents, copies_price_cents, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, dedicated_cpu, shelved_at, shelved_credit_cents, shelved_price_cents, template_arch, labels',
+  vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents, copies_price_cents, disk_iops, disk_mib_per_second, pending_hold, bandwidth_withheld_bytes, public_ipv4, ipv6_address, ipv6_prefix, ipv6_pool_id, storage, storage_id, dedicated_cpu, shelved_at, shelved_credit_cents, shelved_price_cents, template_arch, labels, host_unreachable_since, host_fenced_at',
   vm_isos: 'vm_id, image_id, attached_at, active',
   vm_ports: 'vm_id, host_id, account_id, desired_version, applied_version, applied_at, error, is_managed, claimed_until, next_try_at',
   vm_rescues: 'vm_id, generation, template_id, gib, host_id, storage_id, started_at, ends_at, next_attempt_at',

@@ -11,7 +11,7 @@ export const eventSentences: { [Type in EventType]: (data: EventData<Type>) => s
     reason === 'unpaid' ? `VM ${vm.name} was suspended because of an overdue payment` : `VM ${vm.name} was suspended by the operator`,
   'vm.terminated': ({ vm }) => `VM ${vm.name} was deleted`,
   'vm.provisioning': ({ vm }) => `Creation of VM ${vm.name} started`,
-  'vm.error': ({ vm, reason }) => (reason === 'host' ? `VM ${vm.name} was lost on its host` : `VM ${vm.name} could not be created`),
+  'vm.error': ({ vm, reason }) => (reason === 'host' ? `VM ${vm.name} is down, because of its host` : `VM ${vm.name} could not be created`),
   'vm.upgrading': ({ vm }) => `Upgrade of VM ${vm.name} started`,
   'vm.upgraded': ({ vm }) => `VM ${vm.name} was upgraded`,
   'vm.upgrade_failed': ({ vm }) => `Upgrade of VM ${vm.name} failed`,

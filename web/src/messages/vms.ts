@@ -56,6 +56,7 @@ export const vmsMessages = {
     ERROR: 'Error',
   },
   shelved: 'Shelved',
+  unknown: 'Host unreachable',
   actionNames: {
     CREATE: 'Creating',
     START: 'Starting',

@@ -61,7 +61,7 @@ export const recover = (admin: Admin, options: RecoverOptions, name: string): Pr
         `Nothing was changed. A VM that runs on two hosts destroys its data: fence ${host.name} first (npx berthd host fence ${host.name}), or, only if it can never run its VMs again, add --destroyed. What would be recovered: npx berthd host recover ${host.name} --dry-run`,
       )
     await declareDestroyed(deps, host)
-    await deps.db.tx((tx) => cancelMaintenancesOf(tx, deps, host.id))
+    await deps.db.tx((tx) => cancelMaintenancesOf(tx, deps, host.id, { isTold: false }))
     const certificates = await revokeCertificatesOf(admin, host)
     const isSettledNow = await settle(deps, host)
     const lost = await removeLost(deps, host)

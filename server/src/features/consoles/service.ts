@@ -97,5 +97,5 @@ function refusalFor(kind: string, sentence: string): ApiError {
   if (kind === 'unsupported') return apiError('incompatible', sentence)
   if (kind === 'invalid_state' || kind === 'not_found')
     return apiError('invalid_state', 'VM must be RUNNING to console; it has just stopped')
-  return apiError('service_unavailable', `${sentence} Try again in a moment`)
+  return apiError('service_unavailable', kind === 'unreachable' ? sentence : `${sentence} Try again in a moment`)
 }

@@ -40,7 +40,7 @@ export async function announceMaintenance(tx: Tx, deps: EventDeps, { host, start
 }
 
 /** Of one that has not ended; also by the id that a customer has of it. */
-export async function cancelMaintenance(tx: Tx, deps: EventDeps, anyId: string): Promise<Announced> {
+export async function cancelMaintenance(tx: Tx, deps: EventDeps, anyId: string, { isTold = true } = {}): Promise<Announced> {
   const now = deps.clock.now()
   const id = (await findId(tx, anyId)) ?? anyId
   const row = await sql.lockMaintenance(tx, id)
@@ -48,12 +48,12 @@ export async function cancelMaintenance(tx: Tx, deps: EventDeps, anyId: string):
   const state = stateOf(row, now)
   if (state === 'COMPLETED' || state === 'CANCELLED') throw apiError('invalid_state', `Maintenance is ${state} already`)
   await sql.markCancelled(tx, now, id)
-  return { id, accounts: await tell(tx, deps, id, 'maintenance.cancelled') }
+  return { id, accounts: isTold ? await tell(tx, deps, id, 'maintenance.cancelled') : 0 }
 }
 
-/** Of a host that is removed. */
-export async function cancelMaintenancesOf(tx: Tx, deps: EventDeps, hostId: string): Promise<void> {
-  for (const { id } of await sql.openOn(tx, hostId, deps.clock.now())) await cancelMaintenance(tx, deps, id)
+/** Of a host that is removed. Not told of one that was destroyed: its customers hear of that. */
+export async function cancelMaintenancesOf(tx: Tx, deps: EventDeps, hostId: string, options?: { isTold: boolean }): Promise<void> {
+  for (const { id } of await sql.openOn(tx, hostId, deps.clock.now())) await cancelMaintenance(tx, deps, id, options)
 }
 
 async function tell(tx: Tx, deps: EventDeps, id: string, type: 'maintenance.announced' | 'maintenance.cancelled'): Promise<number> {

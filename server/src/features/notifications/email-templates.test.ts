@@ -28,6 +28,13 @@ describe('email', () => {
       'A backup of your VM web-1 cannot be restored',
       /The guest went off\.[^]*another backup/,
     ],
+    [
+      'vm.lost',
+      { vm, reason: 'Its host was destroyed, and there was no backup of it elsewhere' },
+      'Your VM web-1 is lost',
+      /^Your VM web-1 \(cvm\) is lost\.\n\nIts host was destroyed, .*\.\n\nRebuild it/,
+    ],
+    ['volume.deleted', { volume: { id: 'cv', name: 'data' }, reason: 'It was lost' }, 'Your volume data was deleted', /It was lost\./],
     ['vm.rescue_expired', { vm, reason: null }, 'The rescue of your VM web-1 is over', /24 hours[^]*own disk is kept/],
     [
       'maintenance.announced',
@@ -54,7 +61,7 @@ describe('email', () => {
     ['ticket.reply', { ticket: { id: 'ct', subject: 'Help' } }, 'New reply to your ticket: Help', /GET \/tickets\/ct/],
   ])('for %s states what happened and what to do', (type, data, subject, words) => {
     const letter = renderEmail(type, data, 'ada@example.com')
-    expect(isNotified(type)).toBe(true)
+    expect(isNotified(type, data)).toBe(true)
     expect(letter.subject).toBe(subject)
     expect(letter.text).toMatch(words)
     expect(letter.text).toMatch(/sent to ada@example\.com/)
@@ -72,6 +79,7 @@ describe('email', () => {
   })
 
   test('exists for the expected event types only', () => {
-    expect(['vm.created', 'vm.renewed', 'ticket.closed', 'toString'].filter(isNotified)).toEqual([])
+    expect(['vm.created', 'vm.renewed', 'ticket.closed', 'toString'].filter((type) => isNotified(type, {}))).toEqual([])
+    expect([{ reason: null }].filter((data) => isNotified('volume.deleted', data))).toEqual([])
   })
 })

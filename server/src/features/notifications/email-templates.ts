@@ -14,7 +14,8 @@ interface Draft {
   lines: string[]
 }
 
-const TEMPLATES: { [Type in EventType]?: (data: EventPayloads[Type]) => Draft } = {
+/** Null: that is not worth a mail. */
+const TEMPLATES: { [Type in EventType]?: (data: EventPayloads[Type]) => Draft | null } = {
   'billing.low_balance': ({ wallet: { balance, currency }, dueNext7Days }) => ({
     subject: 'Your balance is low',
     lines: [
@@ -47,16 +48,16 @@ const TEMPLATES: { [Type in EventType]?: (data: EventPayloads[Type]) => Draft } 
   'vm.recovered': ({ vm, reason }) => ({
     subject: `Your VM ${brief(vm.name)} was restored from a backup`,
     lines: [
-      `The machine that your VM ${line(vm.name)} (${vm.id}) ran on was destroyed.`,
-      `${sentence(reason ?? 'It was restored from a backup')}`,
+      `Your VM ${line(vm.name)} (${vm.id}) is on another host.`,
+      `${sentence(reason ?? 'Its host was destroyed. It was restored from a backup')}`,
       'Its snapshots, and its volumes on local storage, were on the same disks and are lost. What was paid for the rest of their period was refunded.',
     ],
   }),
   'vm.lost': ({ vm, reason }) => ({
     subject: `Your VM ${brief(vm.name)} is lost`,
     lines: [
-      `The machine that your VM ${line(vm.name)} (${vm.id}) ran on was destroyed.`,
-      `${sentence(reason ?? 'There was no backup of it')}`,
+      `Your VM ${line(vm.name)} (${vm.id}) is lost.`,
+      `${sentence(reason ?? 'Its host was destroyed, and there was no backup of it')}`,
       'Rebuild it to start anew with an empty disk, or delete it. Until then it costs nothing.',
     ],
   }),
@@ -97,6 +98,17 @@ const TEMPLATES: { [Type in EventType]?: (data: EventPayloads[Type]) => Draft } 
     ],
   }),
   'volume.past_due': ({ volume, reason }) => unpaid('volume', volume, reason, 'be detached, then deleted'),
+  'volume.deleted': ({ volume, reason }) =>
+    reason === null // by its owner
+      ? null
+      : {
+          subject: `Your volume ${brief(volume.name)} was deleted`,
+          lines: [
+            `Your volume ${line(volume.name)} (${volume.id}) was deleted, with its snapshots.`,
+            sentence(reason),
+            'What was paid for unused days was refunded.',
+          ],
+        },
   'image.past_due': ({ image, reason }) => unpaid('image', image, reason, 'be deleted'),
   'address.past_due': ({ address, reason }) => unpaid('address', address, reason, 'be released'),
   'backup.verification_failed': ({ vm, backup, reason }) => ({
@@ -130,12 +142,13 @@ const unpaid = (what: string, { id, name }: { id: string; name: string }, reason
   ],
 })
 
-export const isNotified = (type: string): boolean => Object.hasOwn(TEMPLATES, type)
+const draft = (type: string, data: unknown): Draft | null => (TEMPLATES[type as EventType]! as (data: unknown) => Draft | null)(data)
+
+export const isNotified = (type: string, data: unknown): boolean => Object.hasOwn(TEMPLATES, type) && draft(type, data) !== null
 
 /** `data` is of an event of this type. */
 export function renderEmail(type: string, data: unknown, recipient: string): EmailContent {
-  const template = TEMPLATES[type as EventType]! as (data: unknown) => Draft
-  const { subject, lines } = template(data)
+  const { subject, lines } = draft(type, data)!
   const paragraphs = [...lines, `This mail was sent to ${line(recipient)}, the address of your account.`]
   const html = paragraphs.map((each) => `<p>${escapeHtml(each)}</p>`).join('\n')
   return {
@@ -176,4 +189,4 @@ function namesOf(vms: { name: string }[]): string {
   return vms.length > MOST_NAMES ? `${names.join(', ')} and ${vms.length - MOST_NAMES} more` : names.join(', ')
 }
 
-const sentence = (text: string): string => line(text).replace(/\.?$/, '.')
+const sentence = (text: string): string => line(text, 400).replace(/\.?$/, '.')

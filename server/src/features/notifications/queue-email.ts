@@ -12,6 +12,6 @@ const MOST_PER_HOUR: Record<string, number> = { 'alert.fired': 20, 'alert.resolv
 export const SEND = 'emails.send'
 
 export async function queueMail(tx: Tx, event: UnnumberedEvent): Promise<void> {
-  if (isNotified(event.type))
+  if (isNotified(event.type, event.data))
     await Promise.all([insertMail(tx, newId(), event, MOST_PER_HOUR[event.type] ?? null), triggerReconciler(tx, SEND)])
 }

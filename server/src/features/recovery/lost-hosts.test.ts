@@ -209,6 +209,12 @@ describe('without automatic recovery a lost host', async () => {
     await expect(requestFence(app.deps, host)).rejects.toMatchObject({ code: 'in_use', message: expect.stringContaining('answers') })
     await lose(app, host)
     await follow(app)
+    const since = (await getHost(app.db, host.id)).unreachable_since!.toISOString()
+    const shown = await vmOf(id)
+    expect(shown).toMatchObject({ status: 'RUNNING', hostUnreachableSince: since })
+    expect(shown.statusReason).toContain(`Its host has not answered since ${since}`)
+    const listed = (await customer.get('/vms')).body.data as { id: string; hostUnreachableSince: string | null }[]
+    expect(listed.find((vm) => vm.id === id)).toMatchObject({ status: 'RUNNING', hostUnreachableSince: since })
     expect(await findFence(app.db, host.id)).toBeUndefined()
     expect(await app.deps.metrics.registry.metrics()).toContain(`berth_host_lost{host="${host.name}"} 1`)
     const paths = (await pathsOf(app.db, [await getHost(app.db, host.id)])).get(host.id)!
@@ -230,6 +236,8 @@ describe('without automatic recovery a lost host', async () => {
     await follow(app)
     expect(await stateOf(app, host)).toMatchObject({ isFenced: true, fence: { recovers: false } })
     expect([(await placeOf(app, id)).host_id, (await vmOf(id)).status]).toEqual([host.id, 'RUNNING'])
+    const refused = await customer.post(`/vms/${id}/restart`)
+    expect([refused.status, refused.body.error]).toEqual([503, expect.stringContaining('does not answer: the VM goes on by itself')])
     expect((await planRecovery(app.deps, host, undefined)).vms[0]).toMatchObject({ id, outcome: 'RESTARTED', host: 'local' })
     expect(await planRecovery(app.deps, host, undefined, false)).toMatchObject({
       vms: [

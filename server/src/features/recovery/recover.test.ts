@@ -217,7 +217,17 @@ describe('a destroyed host', async () => {
     expect((await customer.get(`/volumes/${volume.id}`)).status).toBe(404)
     expect((await customer.get(`/volumes/${loose.body.data.id}`)).status).toBe(404)
     expect(await vmOf(bare.id)).toMatchObject({ status: 'ERROR', ipAddress: null, statusReason: expect.stringContaining('no backup') })
-    expect((await eventsOf(all, bare.id)).map(({ type }) => type)).toContain('vm.lost')
+    expect((await eventsOf(all, bare.id)).find(({ type }) => type === 'vm.lost')!.data.reason).toMatch(
+      /its disk is lost\. It no longer has 10\.77\.\S+( and \S+)?, and \d+\.\d\d was refunded for unused days$/,
+    )
+    expect(
+      await app.db.many(
+        sql`select e.data -> 'volume' ->> 'name' as volume from emails m join events e on e.id = m.event_id where e.type = 'volume.deleted' order by m.id`,
+      ),
+    ).toEqual([{ volume: 'data' }, { volume: 'loose' }])
+    expect((await customer.post(`/vms/${bare.id}/start`)).body.error).toBe(
+      'VM has no disk, so there is nothing to start: rebuild or delete it',
+    )
     for (const [i, { id }] of [kept, bare].entries())
       expect((await customer.get(`/vms/${id}/snapshots/${made[i]}`)).body.data).toMatchObject({ status: 'FAILED', size: '0' })
     const refunds = await app.db.many<{ type: string; description: string }>(

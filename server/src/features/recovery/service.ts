@@ -343,7 +343,7 @@ export function formatAge(ms: number): string {
 }
 
 async function giveUp(tx: Tx, deps: Deps, vm: VmDetails): Promise<void> {
-  const reason = 'Its host was destroyed, and there was no backup of it elsewhere: its disk is lost. Rebuild or delete it'
+  const reason = 'Its host was destroyed, and there was no backup of it elsewhere: its disk is lost'
   await loseVm(tx, deps, vm, reason, async () => {
     const copies = await failAllSnapshots(tx, vm.id)
     await unassignAll(tx, { ...vm, isLeft: false }, deps)

@@ -45,6 +45,9 @@ const listFields = {
   shelvedAt: nullable(
     Type.String({ ...Timestamp, description: 'Since when it is shelved: on no host, STOPPED, and paid for its disk and addresses only' }),
   ),
+  hostUnreachableSince: nullable(
+    Type.String({ ...Timestamp, description: 'Since when its host does not answer: `status` is what was known then. Null: it answers' }),
+  ),
 }
 
 const Named = object({ id: Type.String(), name: Type.String() })

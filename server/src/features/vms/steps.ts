@@ -5,7 +5,7 @@ import { StepError, type StepContext } from '../../workflow/workflow-builder.ts'
 import type { Deps } from '../deps.ts'
 import { getHost } from '../hosts/service.ts'
 import { markPortsApplied, quiescePorts, versionForBoot } from '../ports/service.ts'
-import { FENCED } from './model/guards.ts'
+import { fencedSentence } from './model/guards.ts'
 import { markGuestDue } from './model/guest-turns.ts'
 import { runBeforePowerOff } from './model/hooks.ts'
 import { findIso, setIsoActive } from './model/iso.ts'
@@ -57,7 +57,8 @@ export const savePorts = (
 /** Whatever starts a machine of a VM does it by this: a host that was fenced starts none before it is cleaned. */
 export async function startMachine(context: Pick<Context, 'deps' | 'signal'>, hostId: string, spec: MachineSpec): Promise<void> {
   const { deps, signal } = context
-  if ((await getHost(deps.db, hostId)).fenced_at !== null) throw new StepError('unreachable', FENCED, { retry: true })
+  const host = await getHost(deps.db, hostId)
+  if (host.fenced_at !== null) throw new StepError('unreachable', fencedSentence(host), { retry: true })
   const driver = await deps.hypervisors.get(hostId)
   await driver.ensureRunning(spec, signal)
   await saveRoom({ ...context, input: spec }, driver)

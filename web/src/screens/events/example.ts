@@ -30,6 +30,7 @@ const vm: VmListItem = {
   createdAt: at,
   labels: { env: 'prod' },
   shelvedAt: null,
+  hostUnreachableSince: null,
 }
 const ofVm: VmEventData = { vm, actionId: 'cmb3v8k2p0005exampleac001', reason: null, sequence: 4 }
 const token: EventToken = {

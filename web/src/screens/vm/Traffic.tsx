@@ -32,8 +32,18 @@ const FloatingAddresses = ({ of }: { of: Address[] }) =>
   ))
 
 /** IPv6 only where the VM has it. */
-export function publicAddresses({ publicIpv4, ipAddress, ipv6Address, ipv6Prefix }: Vm): [string, ReactNode][] {
-  const ipv4 = ipAddress ? <Copyable text={ipAddress} what={vmsMessages.address} /> : publicIpv4 ? w.noAddress : w.noIpv4
+export function publicAddresses({ status, publicIpv4, ipAddress, ipv6Address, ipv6Prefix }: Vm): [string, ReactNode][] {
+  const ipv4 = ipAddress ? (
+    <Copyable text={ipAddress} what={vmsMessages.address} />
+  ) : publicIpv4 ? (
+    status === 'ERROR' ? (
+      vmsMessages.noAddress
+    ) : (
+      w.noAddress
+    )
+  ) : (
+    w.noIpv4
+  )
   return [
     [w.facts.address, ipv4],
     ...(ipv6Address ? [[w.facts.ipv6, <Copyable key="" text={ipv6Address} what={w.ipv6Address} />] as [string, ReactNode]] : []),

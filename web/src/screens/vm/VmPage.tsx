@@ -46,7 +46,13 @@ function VmView({ vm }: { vm: Vm }) {
   const tab = TABS.find((each) => each === search.tab) ?? 'overview'
   const about = (
     <Row gap={16}>
-      <VmStatus name={vm.name} status={vm.status} isShelved={vm.shelvedAt !== null} running={vm.currentAction} />
+      <VmStatus
+        name={vm.name}
+        status={vm.status}
+        isShelved={vm.shelvedAt !== null}
+        isUnknown={vm.hostUnreachableSince !== null}
+        running={vm.currentAction}
+      />
       {vm.shelvedAt === null && <SshCommand vm={vm} />}
     </Row>
   )
@@ -126,6 +132,7 @@ function StatusAlert({ vm }: { vm: Vm }) {
   if (vm.status === 'UNMANAGED') return <Alert color="gray">{w.unmanaged}</Alert>
   if (vm.rescue) return <InRescue vm={vm} rescue={vm.rescue} />
   if (vm.status === 'ERROR') return <OfferRescue vm={vm} color="red" text={vm.statusReason ?? w.failedCreate} />
+  if (vm.hostUnreachableSince !== null) return <Alert color="red">{vm.statusReason}</Alert>
   if (vm.billing.status === 'PAST_DUE') return <Alert color="orange">{w.pastDue}</Alert>
   if (vm.shelvedAt !== null && !vm.currentAction) return <Alert color="gray">{w.shelved}</Alert>
   if (vm.initialization?.status === 'FAILED' && !vm.currentAction) return <Alert color="orange">{w.initializationFailed}</Alert>

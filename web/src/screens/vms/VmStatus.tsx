@@ -13,11 +13,14 @@ interface Props {
   name: string
   status: VmStatusName
   isShelved?: boolean
+  /** Its host does not answer, so the status is what was known before. */
+  isUnknown?: boolean
   running?: Running | null
 }
 
 /** The status of the VM, or its running action with progress. */
-export function VmStatus({ name, status, isShelved = false, running }: Props) {
+export function VmStatus({ name, status, isShelved = false, isUnknown = false, running }: Props) {
+  if (isUnknown && !running && status === 'RUNNING') return <Status tone="bad">{w.unknown}</Status>
   if (!running) return <Status tone={toneOf(status)}>{isShelved && status === 'STOPPED' ? w.shelved : w.statuses[status]}</Status>
   return (
     <span className={css['working']}>

@@ -23,7 +23,15 @@ export function VmTable({ vms, running, traffic }: Props) {
     { head: w.columns.name, truncate: ({ name }) => name, cell: (vm) => <VmName vm={vm} /> },
     {
       head: w.columns.status,
-      cell: (vm) => <VmStatus name={vm.name} status={vm.status} isShelved={vm.shelvedAt !== null} running={actionOf.get(vm.id)} />,
+      cell: (vm) => (
+        <VmStatus
+          name={vm.name}
+          status={vm.status}
+          isShelved={vm.shelvedAt !== null}
+          isUnknown={vm.hostUnreachableSince !== null}
+          running={actionOf.get(vm.id)}
+        />
+      ),
     },
     {
       head: w.columns.address,

@@ -74,6 +74,7 @@ describe('POST /vms', async () => {
       'ipv6Prefix',
       'labels',
       'shelvedAt',
+      'hostUnreachableSince',
       'region',
       'plan',
       'osTemplate',

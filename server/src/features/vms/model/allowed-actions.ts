@@ -113,7 +113,7 @@ function denialReason(vm: ActionSubject, verb: Verb): [code: 'invalid_state' | '
     return ['invalid_state', `VM must be ${states.join(' or ')} to ${PHRASES[verb] ?? verb}; it is ${vm.status}`]
   if (vm.status_reason === OUT_OF_SPACE && LEAVES_PAUSED.has(verb)) return ['invalid_state', OUT_OF_SPACE]
   if (NEEDS_DISK.has(verb) && !vm.provisioned)
-    return ['invalid_state', `VM never came up, so there is nothing to ${verb}: rebuild or delete it`]
+    return ['invalid_state', `VM has no disk, so there is nothing to ${verb}: rebuild or delete it`]
   if (REQUIRES_PAID_PERIOD.has(verb) && vm.billing_status !== 'ACTIVE') return ['invalid_state', UNPAID]
   if (vm.is_protected && PROTECTED_FROM.has(verb)) return ['protected', `VM is protected against ${verb}: set isProtected to false first`]
   return null

@@ -6,7 +6,7 @@ import { countOpenRuns, isBeingUndone, openRunOf, type RunRow } from '../../../w
 import type { Workflow } from '../../../workflow/workflow-builder.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import type { Deps } from '../../deps.ts'
-import { getHost } from '../../hosts/service.ts'
+import { getHost, type HostRow } from '../../hosts/service.ts'
 import { isPreemptible, requireAllowed, type Verb } from './allowed-actions.ts'
 import * as sql from './sql.ts'
 import { hasStaleMachine } from './stale-machines.ts'
@@ -75,11 +75,16 @@ async function requireIdle(tx: Tx, deps: Pick<Deps, 'workflows'>, vm: sql.VmDeta
   if (verb === 'snapshot' || verb === 'backup' || verb === 'shelve') await requireNoStaleMachine(tx, vm)
 }
 
-export const FENCED = 'The host of this VM failed and is being put back into service: try again in a few minutes'
+/** Where it is placed on a host that was fenced. */
+export const fencedSentence = ({ unreachable_since }: Pick<HostRow, 'unreachable_since'>): string =>
+  unreachable_since === null
+    ? 'The host of this VM failed and is being put back into service: try again in a few minutes'
+    : 'The host of this VM failed and does not answer: the VM goes on by itself, on another host as soon as it can, or on its own when that has returned'
 
 /** What starts there before the host is cleaned is not covered by the fence, and would run beside the machine that is started elsewhere. */
 export async function requireUnfencedHost(tx: Tx, { host_id }: sql.VmRow): Promise<void> {
-  if (host_id !== null && (await getHost(tx, host_id)).fenced_at !== null) throw apiError('service_unavailable', FENCED)
+  const host = host_id === null ? null : await getHost(tx, host_id)
+  if (host && host.fenced_at !== null) throw apiError('service_unavailable', fencedSentence(host))
 }
 
 /** Until the machine is repaired it may use a disk that is about to be removed. */

@@ -58,6 +58,7 @@ export type VmListRow = Pick<
   | 'created_at'
   | 'labels'
   | 'shelved_at'
+  | 'host_unreachable_since'
 >
 
 interface Named {
@@ -77,6 +78,7 @@ export interface VmDetailRow
       | 'bandwidth_pack_bytes'
       | 'readiness'
       | 'status_reason'
+      | 'host_fenced_at'
       | 'provisioned'
       | 'event_sequence'
       | 'updated_at'

@@ -35,6 +35,7 @@ export const toVmListItem = (row: VmListRow): VmListItem => ({
   createdAt: row.created_at.toISOString(),
   labels: row.labels,
   shelvedAt: row.shelved_at?.toISOString() ?? null,
+  hostUnreachableSince: row.host_unreachable_since?.toISOString() ?? null,
 })
 
 export const toVm = (row: VmDetailRow): Vm => ({
@@ -57,7 +58,7 @@ export const toVm = (row: VmDetailRow): Vm => ({
       ? []
       : allowedActions({ ...row, in_rescue: row.rescue !== null, has_iso: row.iso !== null }),
   readiness: row.readiness,
-  statusReason: row.status_reason,
+  statusReason: statusReasonOf(row),
   initialization: row.initialization,
   rescue: row.rescue && {
     since: new Date(row.rescue.since).toISOString(),
@@ -71,6 +72,19 @@ export const toVm = (row: VmDetailRow): Vm => ({
     active: row.iso.active,
   },
 })
+
+/** What is said of one that is in `ERROR`, or held back, says already what comes next. */
+const SAYS_ITSELF = new Set<Vm['status']>(['ERROR', 'SUSPENDED', 'UNMANAGED'])
+
+/** Of a host that does not answer nobody knows what runs there. */
+function statusReasonOf(row: Pick<VmDetailRow, 'status' | 'status_reason' | 'host_unreachable_since' | 'host_fenced_at'>): string | null {
+  if (SAYS_ITSELF.has(row.status)) return row.status_reason
+  if (row.host_unreachable_since)
+    return `Its host has not answered since ${row.host_unreachable_since.toISOString()}: whether the VM runs is not known until the host answers, or the VM is started on another`
+  return row.host_fenced_at
+    ? 'Its host failed, has returned, and is being put back into service: the VM starts in a few minutes if it ran'
+    : row.status_reason
+}
 
 const toCurrentAction = ({ id, label, status, progress }: NonNullable<VmDetailRow['open_run']>): Vm['currentAction'] => ({
   id,

@@ -33,6 +33,6 @@ describe('operator suspends a VM', async () => {
   test('and gets an error when it failed to provision', async () => {
     await app.simulated.faults.plant({ verb: 'ensureDisk', kind: 'permanent' })
     const { id } = await app.given.vm(customer)
-    await expect(suspendByOperator(app.deps, id)).rejects.toThrow('VM never came up, so there is nothing to suspend')
+    await expect(suspendByOperator(app.deps, id)).rejects.toThrow('VM has no disk, so there is nothing to suspend')
   })
 })
