@@ -31,6 +31,8 @@ const ids = await deps.db.one<{ regionId: string; osTemplateId: string }>(sql`
   select (select id from regions limit 1) as "regionId", (select id from os_templates where slug = 'debian-12') as "osTemplateId"`)
 const who = {
   accountId,
+  payerId: accountId,
+  memberOf: accountId,
   actorType: 'token' as const,
   tokenIds: [],
   person: null,

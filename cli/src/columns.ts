@@ -79,6 +79,7 @@ export const TRANSACTION_COLUMNS: Columns<Transaction> = {
   TYPE: (entry) => entry.type,
   AMOUNT: (entry) => entry.amount,
   BALANCE: (entry) => entry.balanceAfter,
+  PROJECT: (entry) => entry.project?.name,
   DESCRIPTION: (entry) => entry.description,
   FOR: (entry) => entry.referenceId,
 }
@@ -102,7 +103,7 @@ export const quoteDetails = (quote: Quote & Partial<ResizeQuote & CreateQuote>):
       'Due today': ({ charge, currency }) => (charge.startsWith('-') ? undefined : `${charge} ${currency}`),
       Refund: ({ charge, currency }) => (charge.startsWith('-') ? `${charge.slice(1)} ${currency}` : undefined),
       'Monthly price': ({ monthly, currency }) => `${monthly} ${currency}`,
-      'Balance after': ({ balanceAfter, currency }) => `${balanceAfter} ${currency}`,
+      'Balance after': ({ balanceAfter, currency }) => (balanceAfter === null ? undefined : `${balanceAfter} ${currency}`),
       Restarts: ({ restarts }) => restarts,
       Taken: ({ alternative }) => (typeof alternative === 'number' ? `alternative ${alternative + 1}` : undefined),
     },
@@ -111,8 +112,12 @@ export const quoteDetails = (quote: Quote & Partial<ResizeQuote & CreateQuote>):
 
 export const isFree = ({ charge }: Quote): boolean => Number(charge) === 0
 
+/** Nothing in a project, whose members do not see the wallet. */
+export const balanceText = ({ balanceAfter, currency }: Pick<Quote, 'balanceAfter' | 'currency'>, link: string): string =>
+  balanceAfter === null ? '' : `${link} the balance is ${balanceAfter} ${currency} afterwards`
+
 /** As part of a question. */
 export function priceOf({ charge, monthly, balanceAfter, currency }: Quote): string {
   const due = charge.startsWith('-') ? `refunds ${charge.slice(1)} ${currency}` : `charges ${charge} ${currency} now`
-  return `${due}${monthly === undefined ? '' : `, then ${monthly} ${currency} a month`}; the balance is ${balanceAfter} ${currency} afterwards.`
+  return `${due}${monthly === undefined ? '' : `, then ${monthly} ${currency} a month`}${balanceText({ balanceAfter, currency }, ';')}.`
 }

@@ -35,6 +35,7 @@ export const RESOURCES = {
   member: { label: 'member', list: async (berth) => toNamedItems(await berth.members.list().all(), 'email') },
   invitation: { label: 'invitation', list: async (berth) => toNamedItems(await berth.invitations.list().all(), 'email') },
   'placement-group': { label: 'placement group', list: async (berth) => toNamedItems(await berth.placementGroups.list().all(), 'name') },
+  project: { label: 'project', list: async (berth) => toNamedItems(await berth.projects.list().all(), 'name') },
   snapshot: { label: 'snapshot', list: async (berth, of) => toNamedItems(await berth.snapshots.list(of).all(), 'name') },
   backup: { label: 'backup', list: async (berth, of) => toNamedItems(await berth.backups.list(of).all(), 'name') },
   image: { label: 'image', list: async (berth) => toNamedItems(await berth.images.list().all(), 'name') },

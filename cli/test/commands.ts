@@ -76,6 +76,12 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   renamePlacementGroup: commandLine('placement-group', 'rename', ':id', '=name'),
   deletePlacementGroup: commandLine('placement-group', 'delete', ':id'),
 
+  listProjects: commandLine('project', 'list'),
+  createProject: commandLine('project', 'create', '=name'),
+  getProject: commandLine('project', 'get', ':id'),
+  renameProject: commandLine('project', 'rename', ':id', '=name'),
+  deleteProject: commandLine('project', 'delete', ':id'),
+
   listNetworks: commandLine('network', 'list'),
   createNetwork: commandLine('network', 'create', '=name', '--cidr', '=cidr', '--region', '=nodeId'),
   getNetwork: commandLine('network', 'get', ':id'),

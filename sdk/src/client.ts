@@ -15,6 +15,7 @@ import { Maintenances } from './resources/maintenances.ts'
 import { Invitations, Members } from './resources/members.ts'
 import { Networks } from './resources/networks.ts'
 import { Deposits, Invoices } from './resources/payments.ts'
+import { Projects } from './resources/projects.ts'
 import { Snapshots } from './resources/snapshots.ts'
 import { PlacementGroups } from './resources/placement-groups.ts'
 import { SshKeys } from './resources/ssh-keys.ts'
@@ -46,6 +47,7 @@ export class Berth {
   readonly networks: Networks
   readonly osTemplates: OsTemplates
   readonly plans: Plans
+  readonly projects: Projects
   readonly regions: Regions
   readonly snapshots: Snapshots
   readonly sshKeys: SshKeys
@@ -79,6 +81,7 @@ export class Berth {
     this.networks = new Networks(api)
     this.osTemplates = new OsTemplates(api)
     this.plans = new Plans(api)
+    this.projects = new Projects(api)
     this.regions = new Regions(api)
     this.snapshots = new Snapshots(api)
     this.sshKeys = new SshKeys(api)

@@ -190,6 +190,12 @@ export const CALLS: Record<string, CallBySdk> = {
   getWebhookDelivery: (berth, { id, deliveryId }) => berth.webhooks.delivery(id, deliveryId),
   redeliverWebhookDelivery: (berth, { id, deliveryId }) => berth.webhooks.redeliver(id, deliveryId),
 
+  listProjects: (berth) => berth.projects.list().page(),
+  createProject: (berth, _, body) => berth.projects.create(body),
+  getProject: (berth, { id }) => berth.projects.get(id),
+  renameProject: (berth, { id }) => berth.projects.rename(id, 'renamed'),
+  deleteProject: (berth, { id }) => berth.projects.delete(id),
+
   listTickets: (berth) => berth.tickets.list().page(),
   createTicket: (berth, _, body) => berth.tickets.create(body),
   getTicket: (berth, { id }) => berth.tickets.get(id),

@@ -153,6 +153,7 @@ test('irreversible operations require a recent password', () => {
     'createInvitation',
     'createToken',
     'deleteMember',
+    'deleteProject',
     'deleteVm',
     'leaveAccount',
     'operatorAdjustAccount',

@@ -51,6 +51,7 @@ export function fixtureOf(app: TestApp, customer: Customer) {
       const order = { host: app.host.id, startsAt, endsAt, text: 'New memory' }
       return (await app.db.tx((tx) => announceMaintenance(tx, app.deps, order))).id
     },
+    project: () => made('/projects', { name: 'shop' }),
     token: () => made('/tokens', { name: 'ci', scopes: ['vms:read'] }),
     key: () => made('/ssh-keys', { name: 'key', publicKey: generateKey().line }),
     region: async () => (await app.given.vmInput()).regionId,
@@ -474,6 +475,12 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
     await fixture.exhaust(call.params!['deliveryId']!)
     return call
   },
+
+  listProjects: having((fixture) => fixture.project()),
+  createProject: async () => ({ body: { name: 'shop' } }),
+  getProject: withId((fixture) => fixture.project()),
+  renameProject: withId((fixture) => fixture.project(), { name: 'renamed' }),
+  deleteProject: withId((fixture) => fixture.project()),
 
   listTickets: having((fixture) => fixture.ticket()),
   createTicket: async () => ({ body: TICKET }),

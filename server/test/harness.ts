@@ -229,6 +229,14 @@ export async function testApp(options: TestAppOptions = {}) {
         return { accountId: account.id, email, token, tokenId, ...clientOf(token) }
       })
     },
+    /** A project of a customer, with a token of its own. */
+    async project(payer: Customer, name = 'shop') {
+      const { status, body } = await payer.post('/projects', { name })
+      if (status !== 201) throw new Error(`POST /projects answered ${status}: ${body.error}`)
+      const accountId = body.data.id as string
+      const { id: tokenId, token, ...client } = await given.token(accountId, { requestsPerMinute: 1_000_000 })
+      return { accountId, token, tokenId, ...client }
+    },
     /** The minimum input of POST /vms. */
     async vmInput(): Promise<{ regionId: string; osTemplateId: string; hostname: string }> {
       const row = await deps.db.one<{ region: string; template: string }>(sql`

@@ -30,12 +30,20 @@ export interface ViolationFixture {
 const LONG_AGO = new Date('2001-01-01T00:00:00Z')
 
 /** A consistent ledger entry for an inconsistent cause. */
-const entry = ({ accountId, now }: ViolationFixture, type: string, cents: number, vmId: string): Sql => sql`
+const entry = (
+  { accountId, now }: ViolationFixture,
+  type: string,
+  cents: number,
+  vmId: string,
+  projectId: string | null = null,
+): Sql => sql`
   with wallet as (
     update wallets set balance_cents = balance_cents + ${cents}::int8, transaction_count = transaction_count + 1
     where account_id = ${accountId} returning account_id, balance_cents, transaction_count)
-  insert into wallet_transactions (id, account_id, number, type, amount_cents, balance_after_cents, description, reference_type, reference_id, created_at)
-  select 'planted' || transaction_count, account_id, transaction_count, ${type}, ${cents}::int8, balance_cents, '', 'VM', ${vmId}, ${now}::timestamptz
+  insert into wallet_transactions (id, account_id, number, type, amount_cents, balance_after_cents, description, reference_type, reference_id, created_at,
+    project_id, project_name)
+  select 'planted' || transaction_count, account_id, transaction_count, ${type}, ${cents}::int8, balance_cents, '', 'VM', ${vmId}, ${now}::timestamptz,
+    ${projectId}, ${projectId}
   from wallet`
 
 const run = (
@@ -65,6 +73,17 @@ const volume = (fixture: ViolationFixture, { status }: { status: string }): Sql[
     select v.id, v.period_started_at, v.next_renewal_at, t.id from volumes v join wallet_transactions t on t.reference_id = v.id`,
   sql`insert into account_quotas (account_id, name, used) values (${fixture.accountId}, 'volumes', 1), (${fixture.accountId}, 'volume_storage_gib', 1)`,
   sql`update hosts set disk_used_gib = disk_used_gib + 1 where id = ${fixture.host.id}`,
+]
+
+const counted = (accountId: string): Sql[] => [
+  sql`insert into account_quotas (account_id, name, used) values (${accountId}, 'projects', 1)
+    on conflict (account_id, name) do update set used = account_quotas.used + 1`,
+]
+
+/** Of the first account. */
+const project = ({ accountId, now }: ViolationFixture): Sql[] => [
+  sql`insert into accounts (id, name, payer_account_id, created_at) values ('cproject', 'shop', ${accountId}, ${now})`,
+  ...counted(accountId),
 ]
 
 const machine = ({ host, vmId }: ViolationFixture) => host.machines.find((each) => each.vmId === vmId)!
@@ -120,6 +139,24 @@ export const violationSetups: Record<string, ViolationSetup> = {
   'renewals.due': ({ vmId, now }) => [sql`update vms set next_renewal_at = ${now}::timestamptz - interval '1 hour' where id = ${vmId}`],
   'accounts.suspended': ({ vmId }) => [
     sql`update accounts set suspended_at = ${LONG_AGO} where id = (select account_id from vms where id = ${vmId})`,
+  ],
+  'projects.payer': (fixture) => [
+    ...project(fixture),
+    sql`insert into accounts (id, name, payer_account_id, created_at) values ('cnested', 'x', 'cproject', ${fixture.now})`,
+    ...counted('cproject'),
+  ],
+  'projects.ledger': (fixture) => [...project(fixture), entry(fixture, 'VM_UPGRADE', -100, fixture.vmId, 'cproject')],
+  'projects.suspended': (fixture) => [
+    ...project(fixture),
+    sql`update accounts set suspended_at = ${fixture.now} where id = ${fixture.accountId}`,
+  ],
+  'projects.deleted': (fixture) => [
+    ...project(fixture),
+    sql`update accounts set deleted_at = ${fixture.now} where id = 'cproject'`,
+    sql`update account_quotas set used = 0 where account_id = ${fixture.accountId} and name = 'projects'`,
+    sql`insert into ssh_keys (id, account_id, name, type, fingerprint, public_key, created_at) select 'cplanted', 'cproject', name, type, fingerprint, public_key, created_at
+      from ssh_keys where id = ${fixture.keyId}`,
+    sql`update account_quotas set used = used + 1 where account_id = ${fixture.accountId} and name = 'ssh_keys'`,
   ],
   'bandwidth.throttled': ({ vmId }) => [
     sql`insert into bandwidth_baselines (vm_id, mac, epoch, received_bytes, sent_bytes, tick, used_bytes) select id, mac, '', 0, 0, 0, 1e15 from vms

@@ -88,6 +88,7 @@ const RESOURCES: Record<string, Resource> = {
   },
   'SSH key': { path: '/ssh-keys', create: async () => ({ name: 'key', publicKey: generateKey().line }), change: { name: 'changed' } },
   'API token': { path: '/tokens', create: async () => ({ name: 'ci', scopes: ['vms:read'] }), change: { name: 'changed' } },
+  project: { path: '/projects', create: async () => ({ name: 'shop' }), change: { name: 'changed' } },
   webhook: {
     path: '/webhooks',
     create: async () => ({ url: 'http://127.0.0.1:9/', events: ['vm.created'] }),

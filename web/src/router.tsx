@@ -51,6 +51,7 @@ const tree = root.addChildren([
     screen('/wallet', () => import('./screens/wallet/WalletPage.tsx')),
     screen('/webhooks', () => import('./screens/webhooks/WebhookList.tsx')),
     screen('/webhooks/$webhookId', () => import('./screens/webhooks/WebhookPage.tsx')),
+    screen('/projects', () => import('./screens/projects/Projects.tsx')),
     screen('/alerts', () => import('./screens/alerts/Alerts.tsx')),
     screen('/events', () => import('./screens/events/Events.tsx')),
     screen('/tickets', () => import('./screens/tickets/TicketList.tsx')),

@@ -32,6 +32,7 @@ const LISTS = [
   '/webhooks',
   '/events',
   '/tickets',
+  '/projects',
   '/members',
   '/audit-log',
 ]

@@ -30,6 +30,7 @@ export async function seedAccount(berth: Berth, name: Naming = (what) => what): 
   const webhook = await berth.webhooks.create({ url: mailbox.url, events: ['vm.created', 'vm.started'], description: name('deploy bot') })
   const plan = plans.find(({ slug }) => slug === 'small')!
   const group = await berth.placementGroups.create({ name: name('frontend'), policy: 'SPREAD' })
+  await berth.projects.create({ name: name('shop') })
   await berth.alerts.create({ name: name('busy CPU'), metric: 'cpuPercent', comparison: 'ABOVE', threshold: 90 })
   const [first, second] = await Promise.all(
     ['web', 'db'].map((what) =>

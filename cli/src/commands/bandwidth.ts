@@ -51,7 +51,11 @@ const buy = defineCommand<{ dryRun?: true }>({
     if (dryRun) return quoteDetails(await ctx.berth.bandwidth.quotePack(id, amount))
     await ctx.ask(async () => `Buying ${amount} GB of traffic for ${vm} ${priceOf(await ctx.berth.bandwidth.quotePack(id, amount))}`)
     const entry = await ctx.berth.bandwidth.buyPack(id, amount)
-    return message(entry, entry.id, `Added ${amount} GB to ${vm}. Charged ${entry.amount.replace('-', '')}, balance ${entry.balanceAfter}`)
+    return message(
+      entry,
+      entry.id,
+      `Added ${amount} GB to ${vm}. Charged ${entry.amount.replace('-', '')}${entry.balanceAfter === null ? '' : `, balance ${entry.balanceAfter}`}`,
+    )
   },
 })
 

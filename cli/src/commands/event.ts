@@ -21,6 +21,7 @@ interface EventSubject {
   address?: Named
   token?: Named
   member?: { email: string }
+  project?: Named
   ticket?: { subject: string }
   maintenance?: { startsAt: string; text: string }
   transaction?: { description: string } | null
@@ -30,7 +31,7 @@ interface EventSubject {
 const announcement = ({ maintenance: of }: EventSubject): string | undefined => of && `${time(of.startsAt)}: ${of.text}`
 
 function describeSubject(data: EventSubject): string {
-  const named = data.volume ?? data.image ?? data.address ?? data.token
+  const named = data.volume ?? data.image ?? data.address ?? data.token ?? data.project
   const copy = data.snapshot ?? data.backup
   const ofVm = data.vm ? [data.vm, ...(copy ? [copy] : [])].map(({ name }) => name).join('/') : undefined
   const subject = data.alert

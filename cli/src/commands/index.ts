@@ -19,6 +19,7 @@ import { label } from './label.ts'
 import { invitation, member } from './member.ts'
 import { network } from './network.ts'
 import { placementGroup } from './placement-group.ts'
+import { project } from './project.ts'
 import { snapshot } from './snapshot.ts'
 import { key } from './ssh-key.ts'
 import { ticket } from './ticket.ts'
@@ -31,7 +32,7 @@ import { webhook } from './webhook.ts'
 const resources = [vm, snapshot, backup, image, network, address, volume, firewall, key, placementGroup, label]
 const catalog = [region, plan, os]
 const billing = [wallet, invoice, bandwidth]
-const accountAndEvents = [event, alert, webhook, action, maintenance, account, member, invitation, token, ticket]
+const accountAndEvents = [event, alert, webhook, action, maintenance, account, project, member, invitation, token, ticket]
 const local = [login, context, completion, api]
 
 export const COMMAND_TREE: CommandNode[] = [...resources, ...catalog, ...billing, ...accountAndEvents, ...local]

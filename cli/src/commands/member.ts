@@ -24,6 +24,7 @@ const MEMBER_FIELDS: Columns<Member> = {
   Name: (each) => each.name || undefined,
   Id: (each) => each.id,
   Role: (each) => each.role,
+  Inherited: (each) => (each.inherited ? 'from the account that pays' : undefined),
   Scopes: (each) => each.scopes,
   Budget: ({ budget }) => budgetText(budget),
   'Two-factor': (each) => (each.twoFactorEnabled ? 'yes' : 'no'),
@@ -41,7 +42,7 @@ const list = defineCommand({
       {
         EMAIL: (each: Member) => each.email,
         NAME: (each) => each.name,
-        ROLE: (each) => each.role,
+        ROLE: (each) => (each.inherited ? `${each.role}, inherited` : each.role),
         BUDGET: ({ budget }) => usedText(budget),
         'TWO-FACTOR': (each) => (each.twoFactorEnabled ? 'yes' : 'no'),
         SINCE: (each) => time(each.createdAt),

@@ -1,5 +1,6 @@
 import { ActionFailedError, type Body, type BulkActionQuote, type BulkActionStarted } from '@berth/sdk'
 import type { CommandContext } from '../command-context.ts'
+import { balanceText } from '../columns.ts'
 import { defineCommand } from '../command.ts'
 import { CliError, EXIT, usageError } from '../exit-codes.ts'
 import { omitUndefined, SELECTOR } from '../options.ts'
@@ -59,7 +60,7 @@ const vmOf = ({ vmId }: { vmId?: string }): string => vmId ?? ''
 
 const priceOf = ({ started, refused, charge, balanceAfter, currency }: BulkActionQuote): string => {
   const due = charge.startsWith('-') ? `refunds ${charge.slice(1)} ${currency}` : `charges ${charge} ${currency}`
-  return `${started} VMs, ${refused} refused; it ${due}, and the balance is ${balanceAfter} ${currency} afterwards.`
+  return `${started} VMs, ${refused} refused; it ${due}${balanceText({ balanceAfter, currency }, ', and')}.`
 }
 
 const QUOTE_COLUMNS = {

@@ -94,5 +94,8 @@ export const EVENT_TYPES = [
   'token.revoked',
   'alert.fired',
   'alert.resolved',
+  'project.created',
+  'project.renamed',
+  'project.deleted',
   'webhook.disabled',
 ] as const

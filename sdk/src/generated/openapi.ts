@@ -93,8 +93,11 @@ export interface components {
         };
         Account: {
             id: string;
-            email: string;
+            /** @description Null of a project */
+            email: string | null;
             name: string;
+            /** @description Whether another account pays for it: what it costs and its limits are those of that account */
+            isProject: boolean;
             /** @description Whether members without two-factor authentication can do nothing in the account */
             requireTwoFactor: boolean;
             /**
@@ -104,7 +107,7 @@ export interface components {
             createdAt: string;
         };
         AccountLimit: {
-            /** @description vms, vcpu, ram (MiB), disk (GiB), copies (GiB of snapshots and backups), networks, addresses, images, imageStorage (GiB of images), failedImportGibPerDay (GiB that imports of images that failed received and unpacked in 24 hours), volumes, volumeStorage (GiB), firewalls, rulesPerFirewall, snapshotsPerVm, snapshotsPerVolume, webhooks, sshKeys, tokens, openTickets or repliesPerTicket; others may follow */
+            /** @description vms, vcpu, ram (MiB), disk (GiB), copies (GiB of snapshots and backups), projects, networks, addresses, images, imageStorage (GiB of images), failedImportGibPerDay (GiB that imports of images that failed received and unpacked in 24 hours), volumes, volumeStorage (GiB), firewalls, rulesPerFirewall, snapshotsPerVm, snapshotsPerVolume, webhooks, sshKeys, tokens, openTickets or repliesPerTicket; others may follow */
             name: string;
             /** @description The most the account, or each single thing, may hold */
             limit: number;
@@ -138,6 +141,8 @@ export interface components {
              */
             createdAt: string;
             twoFactorEnabled: boolean;
+            /** @description Of a project: as owner or admin of the account that pays, where it can be changed */
+            inherited: boolean;
             budget: components["schemas"]["Budget"] | null;
         };
         Pagination: {
@@ -161,6 +166,8 @@ export interface components {
              */
             createdAt: string;
             twoFactorEnabled: boolean;
+            /** @description Of a project: as owner or admin of the account that pays, where it can be changed */
+            inherited: boolean;
             budget: components["schemas"]["Budget"] | null;
             /** @description Of API tokens that the person had made and that could do more than the person can now: they stopped working */
             revokedTokenIds: string[];
@@ -532,8 +539,13 @@ export interface components {
             createdAt: string;
             /** @description Decimal with two places, for example "12.00"; debits are negative */
             amount: string;
-            /** @description Decimal with two places, for example "12.00"; debits are negative */
-            balanceAfter: string;
+            /** @description Decimal with two places; null in a project, whose members do not see the wallet of the account that pays */
+            balanceAfter: string | null;
+            project: {
+                id: string;
+                /** @description As it was called then */
+                name: string;
+            } | null;
         };
         PaymentEventData: {
             /**
@@ -1283,6 +1295,35 @@ export interface components {
             timestamp: string;
             data: components["schemas"]["AlertEventData"];
         };
+        EventProject: {
+            /** @description Of an account: to name it where one of several is meant */
+            id: string;
+            name: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+        };
+        ProjectEventData: {
+            project: components["schemas"]["EventProject"];
+        };
+        ProjectEvent: {
+            id: string;
+            /** @description The event's number in the account, from 1 without a gap; old events are removed: pass the last one as `after` */
+            cursor: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "project.created" | "project.renamed" | "project.deleted";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            timestamp: string;
+            data: components["schemas"]["ProjectEventData"];
+        };
         Webhook: {
             id: string;
             url: string;
@@ -1336,7 +1377,7 @@ export interface components {
             data: components["schemas"]["WebhookDisabledEventData"];
         };
         /** @description Its data is typed by its type */
-        Event: components["schemas"]["VmEvent"] | components["schemas"]["IsoEvent"] | components["schemas"]["InitializationEvent"] | components["schemas"]["NetworkEvent"] | components["schemas"]["LowBalanceEvent"] | components["schemas"]["PaymentEvent"] | components["schemas"]["TicketReplyEvent"] | components["schemas"]["TicketClosedEvent"] | components["schemas"]["SnapshotEvent"] | components["schemas"]["BackupEvent"] | components["schemas"]["RestoreFailedEvent"] | components["schemas"]["ImageEvent"] | components["schemas"]["ConsoleEvent"] | components["schemas"]["AddressEvent"] | components["schemas"]["VolumeEvent"] | components["schemas"]["VolumeSnapshotEvent"] | components["schemas"]["MaintenanceEvent"] | components["schemas"]["MemberEvent"] | components["schemas"]["TokenEvent"] | components["schemas"]["AlertEvent"] | components["schemas"]["WebhookDisabledEvent"];
+        Event: components["schemas"]["VmEvent"] | components["schemas"]["IsoEvent"] | components["schemas"]["InitializationEvent"] | components["schemas"]["NetworkEvent"] | components["schemas"]["LowBalanceEvent"] | components["schemas"]["PaymentEvent"] | components["schemas"]["TicketReplyEvent"] | components["schemas"]["TicketClosedEvent"] | components["schemas"]["SnapshotEvent"] | components["schemas"]["BackupEvent"] | components["schemas"]["RestoreFailedEvent"] | components["schemas"]["ImageEvent"] | components["schemas"]["ConsoleEvent"] | components["schemas"]["AddressEvent"] | components["schemas"]["VolumeEvent"] | components["schemas"]["VolumeSnapshotEvent"] | components["schemas"]["MaintenanceEvent"] | components["schemas"]["MemberEvent"] | components["schemas"]["TokenEvent"] | components["schemas"]["AlertEvent"] | components["schemas"]["ProjectEvent"] | components["schemas"]["WebhookDisabledEvent"];
         Wallet: {
             /** @description Decimal with two places, for example "12.00"; debits are negative */
             balance: string;
@@ -2094,8 +2135,8 @@ export interface components {
             /** @description What the VM would cost a month from then on */
             monthly: string;
             currency: string;
-            /** @description Decimal with two places, for example "12.00"; debits are negative */
-            balanceAfter: string;
+            /** @description Decimal with two places; null in a project, whose members do not see the wallet of the account that pays */
+            balanceAfter: string | null;
             /** @description Only with alternatives: the index of the one that is placed; null: the request itself */
             alternative?: (number | null) | undefined;
         };
@@ -2166,8 +2207,8 @@ export interface components {
             /** @description What the VM would cost a month from then on */
             monthly: string;
             currency: string;
-            /** @description Decimal with two places, for example "12.00"; debits are negative */
-            balanceAfter: string;
+            /** @description Decimal with two places; null in a project, whose members do not see the wallet of the account that pays */
+            balanceAfter: string | null;
         };
         /** @description What is not given stays. It holds from the next daily backup on. Backups beyond the seven newest cost as much as those on demand, from the next renewal on. keepWeekly and keepMonthly need a region with a backup target */
         BackupPolicyChange: {
@@ -2207,8 +2248,8 @@ export interface components {
             /** @description What the VM would cost a month from then on */
             monthly: string;
             currency: string;
-            /** @description Decimal with two places, for example "12.00"; debits are negative */
-            balanceAfter: string;
+            /** @description Decimal with two places; null in a project, whose members do not see the wallet of the account that pays */
+            balanceAfter: string | null;
             /** @description Whether the running VM is shut down and started again, once. One that has room for its larger size gets it while it runs */
             restarts: boolean;
         };
@@ -2435,8 +2476,8 @@ export interface components {
             /** @description Of all together; negative: given back */
             charge: string;
             currency: string;
-            /** @description Decimal with two places, for example "12.00"; debits are negative */
-            balanceAfter: string;
+            /** @description Decimal with two places; null in a project, whose members do not see the wallet of the account that pays */
+            balanceAfter: string | null;
         };
         StartBulkAction: {
             /** @description The VMs, at most 100: as in the list of VMs, such as `env=test,!keep` */
@@ -2887,11 +2928,23 @@ export interface components {
             /** @description The oldest first */
             replies: components["schemas"]["TicketReply"][];
         };
+        Project: {
+            /** @description Of an account: to name it where one of several is meant */
+            id: string;
+            name: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /** @description VMs in it; the limits of the account are for all its projects together */
+            vmCount: number;
+        };
         WebhookTestEventData: {
             webhookId: string;
         };
         /** @enum {string} */
-        ErrorCode: "invalid_json" | "malformed_request" | "validation_failed" | "unauthorized" | "wrong_credentials" | "wrong_totp" | "insufficient_funds" | "budget_exceeded" | "missing_scope" | "account_required" | "two_factor_required" | "origin_not_allowed" | "https_required" | "operator_only" | "reauthentication_required" | "identity_refused" | "sign_up_closed" | "not_found" | "method_not_allowed" | "request_timeout" | "busy" | "invalid_state" | "protected" | "in_use" | "already_exists" | "networks_overlap" | "networks_lost" | "idempotency_in_progress" | "link_gone" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "too_many_idempotency_keys" | "plan_not_larger" | "unavailable" | "incompatible" | "quota_exceeded" | "region_mismatch" | "url_not_allowed" | "rate_limited" | "headers_too_large" | "internal_error" | "no_capacity" | "service_unavailable";
+        ErrorCode: "invalid_json" | "malformed_request" | "validation_failed" | "unauthorized" | "wrong_credentials" | "wrong_totp" | "insufficient_funds" | "budget_exceeded" | "missing_scope" | "account_required" | "in_project" | "two_factor_required" | "origin_not_allowed" | "https_required" | "operator_only" | "reauthentication_required" | "identity_refused" | "sign_up_closed" | "not_found" | "method_not_allowed" | "request_timeout" | "busy" | "invalid_state" | "protected" | "in_use" | "already_exists" | "networks_overlap" | "networks_lost" | "idempotency_in_progress" | "link_gone" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "too_many_idempotency_keys" | "plan_not_larger" | "unavailable" | "incompatible" | "quota_exceeded" | "region_mismatch" | "url_not_allowed" | "rate_limited" | "headers_too_large" | "internal_error" | "no_capacity" | "service_unavailable";
     };
     responses: never;
     parameters: never;
@@ -2969,6 +3022,9 @@ export type TokenEventData = components['schemas']['TokenEventData'];
 export type TokenEvent = components['schemas']['TokenEvent'];
 export type AlertEventData = components['schemas']['AlertEventData'];
 export type AlertEvent = components['schemas']['AlertEvent'];
+export type EventProject = components['schemas']['EventProject'];
+export type ProjectEventData = components['schemas']['ProjectEventData'];
+export type ProjectEvent = components['schemas']['ProjectEvent'];
 export type Webhook = components['schemas']['Webhook'];
 export type WebhookDisabledEventData = components['schemas']['WebhookDisabledEventData'];
 export type WebhookDisabledEvent = components['schemas']['WebhookDisabledEvent'];
@@ -3070,6 +3126,7 @@ export type WebhookDelivery = components['schemas']['WebhookDelivery'];
 export type WebhookAttempt = components['schemas']['WebhookAttempt'];
 export type WebhookDeliveryLog = components['schemas']['WebhookDeliveryLog'];
 export type TicketWithReplies = components['schemas']['TicketWithReplies'];
+export type Project = components['schemas']['Project'];
 export type WebhookTestEventData = components['schemas']['WebhookTestEventData'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export interface operations {
@@ -7645,7 +7702,7 @@ export interface operations {
                      */
                     url: string;
                     /** @description What to be told of; a name given twice counts once */
-                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.rescue_started" | "vm.rescue_failed" | "vm.rescue_expired" | "vm.rescue_ended" | "vm.iso_attached" | "vm.iso_detached" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "member.updated" | "token.created" | "token.updated" | "token.revoked" | "alert.fired" | "alert.resolved" | "webhook.disabled")[];
+                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.rescue_started" | "vm.rescue_failed" | "vm.rescue_expired" | "vm.rescue_ended" | "vm.iso_attached" | "vm.iso_detached" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "member.updated" | "token.created" | "token.updated" | "token.revoked" | "alert.fired" | "alert.resolved" | "project.created" | "project.renamed" | "project.deleted" | "webhook.disabled")[];
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                     /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
@@ -7745,7 +7802,7 @@ export interface operations {
                      */
                     url?: string | undefined;
                     /** @description What to be told of; a name given twice counts once */
-                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.rescue_started" | "vm.rescue_failed" | "vm.rescue_expired" | "vm.rescue_ended" | "vm.iso_attached" | "vm.iso_detached" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "member.updated" | "token.created" | "token.updated" | "token.revoked" | "alert.fired" | "alert.resolved" | "webhook.disabled")[] | undefined;
+                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.rescue_started" | "vm.rescue_failed" | "vm.rescue_expired" | "vm.rescue_ended" | "vm.iso_attached" | "vm.iso_detached" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "member.updated" | "token.created" | "token.updated" | "token.revoked" | "alert.fired" | "alert.resolved" | "project.created" | "project.renamed" | "project.deleted" | "webhook.disabled")[] | undefined;
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                     /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
@@ -8039,6 +8096,156 @@ export interface operations {
                         /** @constant */
                         success: true;
                         data: components["schemas"]["TicketReply"];
+                    };
+                };
+            };
+        };
+    };
+    listProjects: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+                /** @description The `nextCursor` of an earlier response, to read on from there instead of from `page`: items added meanwhile move nothing */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Project"][];
+                        pagination: components["schemas"]["Pagination"];
+                        /** @description Reads on after the last item; null where there is none */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    createProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description must be 1-100 characters on one line, without control characters */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Project"];
+                    };
+                };
+            };
+        };
+    };
+    getProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Project"];
+                    };
+                };
+            };
+        };
+    };
+    deleteProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: {
+                            id: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    renameProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description must be 1-100 characters on one line, without control characters */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Project"];
                     };
                 };
             };

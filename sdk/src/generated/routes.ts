@@ -159,4 +159,9 @@ export const ROUTES = {
   createTicket: { method: 'POST', path: '/tickets' },
   getTicket: { method: 'GET', path: '/tickets/{id}' },
   replyToTicket: { method: 'POST', path: '/tickets/{id}/replies' },
+  listProjects: { method: 'GET', path: '/projects' },
+  createProject: { method: 'POST', path: '/projects' },
+  getProject: { method: 'GET', path: '/projects/{id}' },
+  renameProject: { method: 'PATCH', path: '/projects/{id}' },
+  deleteProject: { method: 'DELETE', path: '/projects/{id}' },
 } as const

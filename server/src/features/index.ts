@@ -98,6 +98,8 @@ import { snapshotEvents } from './snapshots/schema.ts'
 import { releaseAllSnapshots } from './snapshots/service.ts'
 import { snapshotWorkflows } from './snapshots/workflows.ts'
 import { placementGroupRoutes } from './placement-groups/routes.ts'
+import { projectRoutes } from './projects/routes.ts'
+import { projectEvents } from './projects/schema.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { watchStorage } from './storage/watch.reconciler.ts'
 import { ticketRoutes } from './support/routes.ts'
@@ -159,6 +161,7 @@ export const eventCatalog: EventCatalog = {
   ...memberEvents,
   ...tokenEvents,
   ...alertEvents,
+  ...projectEvents,
   ...webhookEvents,
 }
 
@@ -198,6 +201,7 @@ export const routes: Routes[] = [
   alertRoutes,
   webhookRoutes(eventCatalog),
   ticketRoutes,
+  projectRoutes,
 ]
 
 /** What only people do. `counters` are of their wrong attempts, `look` asks how this process is doing. */

@@ -175,7 +175,8 @@ const heldIpv6 = invariant(
 )
 
 const holdings = sql`
-  select account_id, 'vms' as name, count(*) as used from vms group by 1
+  select payer_account_id as account_id, 'projects' as name, count(*) as used from accounts where payer_account_id is not null and deleted_at is null group by 1
+  union all select account_id, 'vms', count(*) from vms group by 1
   union all select account_id, 'vcpu', sum(vcpu) from ${sizes} group by 1
   union all select account_id, 'ram_mib', sum(ram_mib) from ${sizes} group by 1
   union all select account_id, 'disk_gib', sum(disk_gib) from ${sizes} group by 1
@@ -200,10 +201,11 @@ const holdings = sql`
 
 const counted = invariant(
   'quotas.counted',
-  'Quota usage matches the resources of the account',
+  'Quota usage matches the resources of the account and its projects',
   () => sql`
     select account_id as id, format('%s: %s counted, %s there', name, coalesce(q.used, 0), coalesce(h.used, 0)) as what
-    from (${holdings}) h full join account_quotas q using (account_id, name) where coalesce(q.used, 0) <> coalesce(h.used, 0)`,
+    from (select coalesce(a.payer_account_id, a.id) as account_id, h.name, sum(h.used) as used
+      from (${holdings}) h join accounts a on a.id = h.account_id group by 1, 2) h full join account_quotas q using (account_id, name) where coalesce(q.used, 0) <> coalesce(h.used, 0)`,
 )
 
 /** An operator may lower the limit of one account below its usage; the catalog's limits apply to all others. */
@@ -217,12 +219,12 @@ const kept = invariant(
     union all
     select s.vm_id, format('snapshots of VM %s: %s of %s', s.vm_id, count(*), n.value)
     from snapshots s join catalog_values n on n.name = 'quota.snapshots_per_vm'
-      left join account_quotas q on q.account_id = s.account_id and q.name = 'snapshots_per_vm'
+      join accounts a on a.id = s.account_id left join account_quotas q on q.account_id = coalesce(a.payer_account_id, a.id) and q.name = 'snapshots_per_vm'
     where q.limit_override is null group by s.vm_id, n.value having count(*) > n.value
     union all
     select o.id, format('snapshots of volume %s: %s of %s', o.id, count(*), n.value)
     from volume_snapshots s join volumes o on o.id = s.volume_id join catalog_values n on n.name = 'quota.snapshots_per_volume'
-      left join account_quotas q on q.account_id = o.account_id and q.name = 'snapshots_per_volume'
+      join accounts a on a.id = o.account_id left join account_quotas q on q.account_id = coalesce(a.payer_account_id, a.id) and q.name = 'snapshots_per_volume'
     where q.limit_override is null group by o.id, n.value having count(*) > n.value`,
 )
 

@@ -6,6 +6,7 @@ import { invoiceInvariants } from './invoices.ts'
 import { machineInvariants } from './machines.ts'
 import { moneyInvariants } from './money.ts'
 import { capacityInvariants } from './capacity.ts'
+import { projectInvariants } from './projects.ts'
 import { volumeInvariants } from './volumes.ts'
 import { networkingInvariants } from './networking.ts'
 import { workflowInvariants } from './workflows.ts'
@@ -21,4 +22,5 @@ export const invariants: Invariant[] = [
   ...machineInvariants,
   ...networkingInvariants,
   ...volumeInvariants,
+  ...projectInvariants,
 ]

@@ -100,8 +100,8 @@ const budgetHolders = invariant(
       else not exists (select from invitations i where i.id = b.subject_id and i.account_id = b.account_id and i.role <> 'owner') end
     union all
     select e.subject_id, format('entry %s counts %s cents, and %s for its maker', e.number, e.cents, coalesce(m.cents::text, 'nothing'))
-    from budget_entries e join api_tokens k on k.id = e.subject_id
-    left join budget_entries m on m.subject_type = 'MEMBER' and m.subject_id = k.account_id || '/' || k.created_by
+    from budget_entries e join api_tokens k on k.id = e.subject_id join accounts a on a.id = k.account_id
+    left join budget_entries m on m.subject_type = 'MEMBER' and m.subject_id in (a.id || '/' || k.created_by, a.payer_account_id || '/' || k.created_by)
       and m.month = e.month and m.number = e.number
     where e.subject_type = 'TOKEN' and e.created_at >= ${since} and k.created_by is not null and m.cents is distinct from e.cents`,
 )

@@ -12,6 +12,7 @@ export const ERROR_CATALOG = {
   budget_exceeded: { status: 402, title: 'A budget does not cover this' },
   missing_scope: { status: 403, title: 'The token, or the role of the member, lacks the scope this request needs' },
   account_required: { status: 403, title: 'The account to work in must be one of those of the person' },
+  in_project: { status: 403, title: 'Only the account that pays for the project may do this' },
   two_factor_required: { status: 403, title: 'The account requires two-factor authentication' },
   origin_not_allowed: { status: 403, title: 'A page of another site may not do this' },
   https_required: { status: 403, title: 'A password may not be sent in the clear' },

@@ -13,12 +13,14 @@ export interface Tables {
   }
   accounts: {
     id: string
-    email: string
+    email: string | null
     name: string
     suspended_at: Date | null
     suspension_reason: string | null
     created_at: Date
     requires_totp: boolean
+    payer_account_id: string | null
+    deleted_at: Date | null
   }
   address_periods: {
     address_id: string
@@ -1360,6 +1362,8 @@ export interface Tables {
     reference_type: 'VM' | 'PAYMENT' | 'ADMIN' | 'ADDRESS' | 'VOLUME' | 'IMAGE'
     reference_id: string
     created_at: Date
+    project_id: string | null
+    project_name: string | null
   }
   wallets: {
     account_id: string
@@ -1556,7 +1560,7 @@ export interface Tables {
 /** For `allColumns`. */
 export const COLUMNS: Record<keyof Tables, string> = {
   account_quotas: 'account_id, name, used, limit_override',
-  accounts: 'id, email, name, suspended_at, suspension_reason, created_at, requires_totp',
+  accounts: 'id, email, name, suspended_at, suspension_reason, created_at, requires_totp, payer_account_id, deleted_at',
   address_periods: 'address_id, started_at, ends_at, transaction_id',
   address_pools: 'id, region_id, host_id, cidr, gateway, dns, created_at',
   addresses: 'id, account_id, region_id, name, address, pool_id, vm_id, releasing_vm_id, guest_state, guest_reason, guest_due_at, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, created_at, updated_at, left_at, labels',
@@ -1675,7 +1679,7 @@ export const COLUMNS: Record<keyof Tables, string> = {
   volume_snapshots: 'id, volume_id, name, description, status, size_gib, size_bytes, size_refreshed_at, counted_gib, price_cents, missing_since, created_at, labels',
   volumes: 'id, account_id, region_id, name, labels, is_protected, size_gib, storage, host_id, storage_id, has_data, status, vm_id, vm_host_id, run_id, left_vm_id, left_host_id, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, deleted_at, created_at, updated_at, generation, last_generation',
   wallet_adjustments: 'id, account_id, amount_cents, reason, created_at',
-  wallet_transactions: 'id, account_id, number, type, amount_cents, balance_after_cents, description, reference_type, reference_id, created_at',
+  wallet_transactions: 'id, account_id, number, type, amount_cents, balance_after_cents, description, reference_type, reference_id, created_at, project_id, project_name',
   wallets: 'account_id, balance_cents, transaction_count',
   webhook_attempts: 'delivery_id, number, url, signature, status, error, response, latency_ms, attempted_at',
   webhook_deliveries: 'id, webhook_id, event_id, type, status, attempts, claims, next_attempt_at, claimed_until, created_at, completed_at',

@@ -158,11 +158,12 @@ export const openRunOf = (db: Queries, subjectId: string) =>
 export const isBeingUndone = async (db: Queries, subjectId: string): Promise<boolean> =>
   (await db.maybe(sql`select from workflow_runs where subject_id = ${subjectId} and compensating limit 1`)) !== undefined
 
-export const countOpenRuns = async (db: Queries, ownerId: string, names: readonly string[]): Promise<number> =>
+/** `ownerIds`: a subquery. */
+export const countOpenRuns = async (db: Queries, ownerIds: Sql, names: readonly string[]): Promise<number> =>
   (
     await db.one<{ count: number }>(sql`
       select count(*)::int as count from workflow_runs
-      where owner_id = ${ownerId} and name = any(${names}::text[]) and status in ('PENDING', 'RUNNING')`)
+      where owner_id in ${ownerIds} and name = any(${names}::text[]) and status in ('PENDING', 'RUNNING')`)
   ).count
 
 /** How often a subject's action has failed since then, and when it did so last. */

@@ -10,8 +10,16 @@ export type Role = Member['role']
 export interface Session {
   user: { id: string; email: string; name: string; isOperator: boolean; totpEnabled: boolean }
   /** The one that this tab works in; null for a member of none. */
-  account: { id: string; name: string; role: Role; scopes: string[]; requireTwoFactor: boolean; budget: Member['budget'] } | null
-  accounts: { id: string; name: string; role: Role }[]
+  account: {
+    id: string
+    name: string
+    role: Role
+    scopes: string[]
+    requireTwoFactor: boolean
+    isProject: boolean
+    budget: Member['budget']
+  } | null
+  accounts: { id: string; name: string; role: Role; isProject: boolean }[]
   settings: { signUpOpen: boolean; depositsOpen: boolean; currency: string; version: string }
   reauthenticatedAt: string
   expiresAt: string
@@ -99,5 +107,8 @@ export interface TotpSetup {
   secret: string
   uri: string
 }
+
+/** Money and limits of a project are those of the account that pays for it. */
+export const useIsProject = (): boolean => useQuery(sessionQuery).data?.account?.isProject ?? false
 
 export const useCurrency = (): string => useQuery(sessionQuery).data?.settings.currency ?? 'USD'

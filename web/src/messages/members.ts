@@ -20,6 +20,8 @@ export const memberMessages = {
     custom: 'Only the chosen scopes.',
   },
   you: 'You',
+  project: (name: string) => `Project ${name}`,
+  inherited: 'In the account that pays',
   twoFactor: 'Two-factor',
   on: 'Enabled',
   off: 'Disabled',

@@ -20,6 +20,7 @@ export const shellMessages = {
     events: 'Events',
     tickets: 'Support',
     members: 'Members',
+    projects: 'Projects',
     audit: 'Audit log',
     settings: 'Settings',
     hosts: 'Hosts',

@@ -1,6 +1,8 @@
 export const walletMessages = {
   title: 'Wallet',
   about: 'All services are prepaid from this balance.',
+  aboutProject: 'What this project costs. The account that pays for it is charged.',
+  project: 'Project',
   balance: 'Balance',
   due: 'Due within 7 days',
   covers: 'Covers',
@@ -50,7 +52,7 @@ export const walletMessages = {
   from: 'From date',
   to: 'To date',
   csv: 'Download CSV',
-  csvHead: ['Date', 'Type', 'Description', 'Amount', 'Balance after', 'Reference'],
+  csvHead: ['Date', 'Type', 'Description', 'Amount', 'Balance after', 'Reference', 'Project'],
   description: 'Description',
   balanceAfter: 'Balance after',
   date: 'Date',

@@ -26,6 +26,7 @@ export const webhookMessages = {
     ticket: 'Tickets',
     member: 'Members',
     token: 'API keys',
+    project: 'Projects',
     webhook: 'Webhooks',
   } satisfies Record<EventGroup, string> as Record<string, string>,
   selectAll: 'Select all events',

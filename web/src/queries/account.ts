@@ -1,8 +1,16 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import type { Query } from '@berth/sdk'
 import { berth } from '../api/berth.ts'
+import { sessionQuery } from '../api/session.ts'
 
-export const walletQuery = queryOptions({ queryKey: ['wallet'], queryFn: ({ signal }) => berth.wallet.get({ signal }) })
+const walletQuery = queryOptions({ queryKey: ['wallet'], queryFn: ({ signal }) => berth.wallet.get({ signal }) })
+
+/** A project has none. */
+export function useWallet() {
+  const account = useQuery(sessionQuery).data?.account
+  return useQuery({ ...walletQuery, enabled: account?.isProject === false })
+}
+
 export const limitsQuery = queryOptions({ queryKey: ['limits'], queryFn: ({ signal }) => berth.account.limits({ signal }) })
 export const bandwidthQuery = queryOptions({
   queryKey: ['bandwidth'],

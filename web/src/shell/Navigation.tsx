@@ -14,7 +14,8 @@ export function Navigation({ session: { user, account }, onPick }: { session: Se
   useEffect(() => {
     nav.current?.querySelector('[data-status=active]')?.scrollIntoView({ block: 'nearest' })
   }, [path])
-  const isShown = ({ scope }: NavItem): boolean => scope === null || (account?.scopes.includes(scope) ?? false)
+  const isShown = ({ scope, isOfPayer }: NavItem): boolean =>
+    (scope === null || (account?.scopes.includes(scope) ?? false)) && !(isOfPayer && account?.isProject)
   const groups = (user.isOperator ? [...CUSTOMER, OPERATOR] : CUSTOMER)
     .map(({ label, items }) => ({ label, items: items.filter(isShown) }))
     .filter(({ items }) => items.length > 0)

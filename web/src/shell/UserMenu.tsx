@@ -51,7 +51,10 @@ const AccountSwitcher = ({ session: { account, accounts } }: { session: Session 
     aria-label={memberMessages.switchLabel}
     value={account?.id ?? ''}
     onChange={(event) => switchAccount(event.currentTarget.value)}
-    data={accounts.map(({ id, name, role }) => ({ value: id, label: `${name} · ${memberMessages.roles[role]}` }))}
+    data={accounts.map(({ id, name, role, isProject }) => ({
+      value: id,
+      label: `${isProject ? memberMessages.project(name) : name} · ${memberMessages.roles[role]}`,
+    }))}
   />
 )
 

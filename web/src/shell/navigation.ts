@@ -7,6 +7,8 @@ export interface NavItem {
   icon: IconName
   /** What the user needs to see anything there. */
   scope: string | null
+  /** Shown only in an account that pays for itself. */
+  isOfPayer: boolean
 }
 
 export interface NavGroup {
@@ -14,7 +16,13 @@ export interface NavGroup {
   items: NavItem[]
 }
 
-const item = (to: string, label: string, icon: IconName, scope: string | null = null): NavItem => ({ to, label, icon, scope })
+const item = (to: string, label: string, icon: IconName, scope: string | null = null, isOfPayer = false): NavItem => ({
+  to,
+  label,
+  icon,
+  scope,
+  isOfPayer,
+})
 
 export const CUSTOMER: NavGroup[] = [
   { items: [item('/', w.items.home, 'home')] },
@@ -45,6 +53,7 @@ export const CUSTOMER: NavGroup[] = [
       item('/webhooks', w.items.webhooks, 'webhook', 'webhooks:read'),
       item('/events', w.items.events, 'pulse', 'events:read'),
       item('/tickets', w.items.tickets, 'buoy', 'tickets:read'),
+      item('/projects', w.items.projects, 'layout', 'projects:read', true),
       item('/members', w.items.members, 'users', 'members:read'),
       item('/audit-log', w.items.audit, 'list', 'account:read'),
       item('/settings', w.items.settings, 'settings'),

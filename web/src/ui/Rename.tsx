@@ -10,13 +10,13 @@ interface Props {
   title: string
   name: string
   write: (name: string) => Promise<unknown>
-  invalidates: string
+  invalidates: string | string[]
   onClose: () => void
 }
 
 export function RenameDialog({ title, name, write, invalidates, onClose }: Props) {
   const [next, setNext] = useState(name)
-  const rename = useWrite(() => write(next), { inForm: true, invalidates: [invalidates], successMessage: w.saved, onDone: onClose })
+  const rename = useWrite(() => write(next), { inForm: true, invalidates: [invalidates].flat(), successMessage: w.saved, onDone: onClose })
   return (
     <Dialog title={title} onClose={onClose}>
       <Form onSubmit={() => rename.mutate()} busy={rename.isPending} error={rename.error} submit={w.rename} onCancel={onClose}>

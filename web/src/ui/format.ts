@@ -4,7 +4,9 @@ const withUnit = (value: number | string, unit: string): string => `${value}\u00
 
 const money = new Map<string, Intl.NumberFormat>()
 
-export function formatMoney(amount: string | number, currency: string): string {
+/** Null: what members of a project are not shown. */
+export function formatMoney(amount: string | number | null, currency: string): string {
+  if (amount === null) return '—'
   const known = money.get(currency) ?? new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'narrowSymbol' })
   money.set(currency, known)
   return known.format(Number(amount))

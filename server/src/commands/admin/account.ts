@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { createAccount, getAccount, listAccounts, listQuotas, setQuotaLimit } from '../../features/accounts/service.ts'
+import { createAccount, listAccounts, listQuotas, requirePayer, setQuotaLimit } from '../../features/accounts/service.ts'
 import { recordByOperator } from '../../features/audit-log/operator.ts'
 import { hasOperator, issueWelcomeLink } from '../../features/users/service.ts'
 import { invalid, apiError } from '../../kernel/errors.ts'
@@ -79,17 +79,20 @@ async function invite({ db, config, now }: Admin): Promise<Result> {
 async function list({ db, config }: Admin): Promise<Result> {
   const { listBalances } = await wallet()
   const balances = await listBalances(db)
-  const rows = (await listAccounts(db)).map(({ id, email, name, created_at }) => ({
+  const accounts = await listAccounts(db)
+  const emails = new Map(accounts.map(({ id, email }) => [id, email]))
+  const rows = accounts.map(({ id, email, name, payer_account_id: payer, created_at }) => ({
     id,
-    email,
+    email: email ?? emails.get(payer!) ?? null,
     name,
-    balance: formatCents(balances.get(id) ?? 0n),
+    paidBy: payer,
+    balance: payer === null ? formatCents(balances.get(id) ?? 0n) : null,
     currency: config.currency,
     createdAt: created_at.toISOString(),
   }))
   return table(
     rows,
-    ['id', 'email', 'name', 'balance', 'currency', 'createdAt'],
+    ['id', 'email', 'name', 'paidBy', 'balance', 'currency', 'createdAt'],
     'There is no account yet: npx berthd account create --help',
   )
 }
@@ -105,7 +108,7 @@ const change =
     const deps = await loadEventDeps(admin)
     const corrections = await import('../../features/wallet/adjustments.ts')
     const { account, entry } = await db.tx(async (tx) => {
-      const found = await getAccount(tx, input.account)
+      const found = await requirePayer(tx, input.account)
       const written = await corrections[how](tx, deps, { accountId: found.id, amount, reason: input.reason, currency })
       const action = how === 'creditByOperator' ? 'account credit' : 'account adjust'
       recordByOperator(tx, now, { accountId: found.id, action, resourceIds: [written.id] })
@@ -119,7 +122,7 @@ const change =
 async function limit({ db, now }: Admin, input: { account: string; name: string; value: string }): Promise<Result> {
   if (!/^(\d{1,15}|default)$/.test(input.value)) throw invalid(`--value must be a whole number or "default", not "${input.value}"`)
   return db.tx(async (tx) => {
-    const account = await getAccount(tx, input.account)
+    const account = await requirePayer(tx, input.account)
     const names = (await listQuotas(tx, account.id)).map(({ name }) => name)
     if (!names.includes(input.name)) throw invalid(`there is no limit named "${input.name}". The limits are: ${names.join(', ')}`)
     await setQuotaLimit(tx, account.id, input.name, input.value === 'default' ? null : BigInt(input.value))

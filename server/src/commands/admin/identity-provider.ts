@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { recordByOperator } from '../../features/audit-log/operator.ts'
 import { addProvider, changeProvider, listProviders, removeProvider, type ProviderRow } from '../../features/identities/service.ts'
-import { accountIdsOf, issuePasswordLink } from '../../features/users/service.ts'
+import { accountsOf, issuePasswordLink } from '../../features/users/service.ts'
 import { openVerifiedVault } from '../../kernel/database/master-key.ts'
 import { adminCommand, type Admin } from '../admin-command.ts'
 import { dashboardUrl } from '../dashboard-url.ts'
@@ -105,7 +105,7 @@ async function remove({ db, config, now }: Admin, _: object, name: string): Prom
   const { people, links } = await db.tx(async (tx) => {
     const removed = await removeProvider(tx, now, name, base)
     for (const { user_id: id } of removed.people)
-      for (const accountId of await accountIdsOf(tx, id))
+      for (const { accountId } of await accountsOf(tx, id))
         recordByOperator(tx, now, { accountId, action: 'identity-provider remove', resourceIds: [id] })
     const stranded = removed.people.filter(({ is_last }) => is_last)
     const made: { email: string; url: string }[] = []

@@ -1,9 +1,9 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { getAccount } from '../../features/accounts/service.ts'
+import { requirePayer } from '../../features/accounts/service.ts'
 import { recordByOperator } from '../../features/audit-log/operator.ts'
 import { deleteIdentitiesOf, listLinked } from '../../features/identities/service.ts'
 import {
-  accountIdsOf,
+  accountsOf,
   getUserByEmail,
   issuePasswordLink,
   listUsers,
@@ -67,7 +67,7 @@ async function list({ db }: Admin): Promise<Result> {
 
 async function link({ db, config, now }: Admin, input: { account: string }): Promise<Result> {
   const made = await db.tx(async (tx) => {
-    const account = await getAccount(tx, input.account)
+    const account = await requirePayer(tx, input.account)
     const person = await ensureUser(tx, now, account)
     recordByOperator(tx, now, { accountId: account.id, action: 'user link', resourceIds: [person.id] })
     return issuePasswordLink(tx, now, person.id, dashboardUrl(config), '24h')
@@ -89,7 +89,7 @@ async function set({ db, config, now }: Admin, input: Change, email: string): Pr
     if (input.operator !== undefined) await setOperator(tx, person.id, input.operator)
     if (input.withoutTotp) await removeTotp(tx, person)
     if (input.withoutIdentities) await deleteIdentitiesOf(tx, now, person.id, dashboardUrl(config))
-    for (const accountId of await accountIdsOf(tx, person.id))
+    for (const { accountId } of await accountsOf(tx, person.id))
       recordByOperator(tx, now, { accountId, action: 'user set', resourceIds: [person.id] })
     return lockUser(tx, person.id)
   })

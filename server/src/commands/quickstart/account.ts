@@ -1,7 +1,7 @@
 // The customer of quickstart: an account with test credit, and a token stored in the data folder for the next run.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createAccount, createToken, findAccount } from '../../features/accounts/service.ts'
+import { createAccount, createToken, findAccount, requirePayer } from '../../features/accounts/service.ts'
 import { recordByOperator } from '../../features/audit-log/operator.ts'
 import type { EventDeps } from '../../features/deps.ts'
 import { listUsers, QUICKSTART_EMAIL } from '../../features/users/service.ts'
@@ -44,7 +44,7 @@ async function createCustomer(tx: Tx, deps: EventDeps, { now, config }: Admin, e
   const created: string[] = []
   const owner = email === undefined ? (await listUsers(tx, null)).find(({ is_operator }) => is_operator) : undefined
   const known = await findAccount(tx, owner?.account_id ?? email ?? QUICKSTART_EMAIL)
-  const account = known ?? (await createAccount(tx, now, { email: email ?? QUICKSTART_EMAIL }))
+  const account = known ? await requirePayer(tx, known.id) : await createAccount(tx, now, { email: email ?? QUICKSTART_EMAIL })
   if (!known) created.push('account')
   if (!known || (owner && (await balanceOf(tx, account.id)) === 0n)) {
     const { creditByOperator } = await import('../../features/wallet/adjustments.ts')

@@ -16,6 +16,7 @@ describe('GET /account', () => {
       requireTwoFactor: false,
       email: customer.email,
       name: '',
+      isProject: false,
       createdAt: app.clock.now().toISOString(),
     })
   })
@@ -58,6 +59,7 @@ describe('GET /account/limits', () => {
       { name: 'networks', limit: 10, used: 0 },
       { name: 'openTickets', limit: 20, used: 0 },
       { name: 'placementGroups', limit: 20, used: 0 },
+      { name: 'projects', limit: 20, used: 0 },
       { name: 'ram', limit: 40960, used: 0 },
       { name: 'repliesPerTicket', limit: 100, used: null },
       { name: 'rulesPerFirewall', limit: 50, used: null },

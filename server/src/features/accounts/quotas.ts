@@ -1,6 +1,6 @@
 // Usage and limits of an account, counted in the transaction that creates or deletes a resource.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
-import { apiError } from '../../kernel/errors.ts'
+import { apiError, unauthorized } from '../../kernel/errors.ts'
 import * as sql from './sql.ts'
 
 /** What was deleted and counts nevertheless, as object lock keeps it, and when the first of it is free at the latest. */
@@ -37,8 +37,9 @@ async function takeMissing(tx: Tx, accountId: string, name: string, amount: bigi
   if ((await sql.addToQuotas(tx, accountId, { [name]: amount })).length > 0) return
   const quota = (await sql.listQuotas(tx, accountId)).find((each) => each.name === name)
   if (!quota) throw new Error(`BUG: the catalog has no quota.${name}`)
-  if ((await sql.findAccount(tx, accountId))?.suspended_at)
-    throw apiError('quota_exceeded', 'This account is suspended and gets nothing new. Open a ticket to ask why')
+  const account = await sql.findAccount(tx, accountId)
+  if (account?.deleted_at) throw unauthorized('This project has been deleted')
+  if (account?.suspended_at) throw apiError('quota_exceeded', 'This account is suspended and gets nothing new. Open a ticket to ask why')
   const kept = await findKept?.()
   const end = kept?.until ? `, the first of it until ${kept.until.toISOString()} at the latest` : ''
   const keptWords = kept?.gib ? `. ${kept.gib} GiB of it were deleted and are kept by object lock${end}` : ''

@@ -22,6 +22,7 @@ const RIGHTS: Record<Resource, Record<NamedRole, Rights>> = {
   members: { owner: ALL, admin: ALL, operator: READ, billing: READ, 'read-only': READ },
   networks: { owner: ALL, admin: ALL, operator: ALL, billing: NONE, 'read-only': READ },
   placement_groups: { owner: ALL, admin: ALL, operator: ALL, billing: NONE, 'read-only': READ },
+  projects: { owner: ALL, admin: ALL, operator: READ, billing: READ, 'read-only': READ },
   snapshots: { owner: ALL, admin: ALL, operator: ALL, billing: READ, 'read-only': READ },
   ssh_keys: { owner: ALL, admin: ALL, operator: ALL, billing: NONE, 'read-only': READ },
   tickets: { owner: ALL, admin: ALL, operator: ALL, billing: ALL, 'read-only': READ },

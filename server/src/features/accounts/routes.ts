@@ -1,3 +1,4 @@
+import { isInProject } from '../../http/api/principal.ts'
 import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
 import { Account, AccountLimit } from './schema.ts'
@@ -23,6 +24,7 @@ export const accountRoutes: Routes = (api, { db }) => {
       scope,
       data: Type.Array(AccountLimit),
     },
-    async ({ principal }) => (await listQuotas(db, principal.accountId)).map(toLimit),
+    async ({ principal }) =>
+      (await listQuotas(db, principal.accountId)).map(toLimit).filter(({ name }) => name !== 'projects' || !isInProject(principal)),
   )
 }

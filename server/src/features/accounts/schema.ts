@@ -8,8 +8,9 @@ export const RoleName = oneOf([...ROLES])
 export const Account = object(
   {
     id: Type.String(),
-    email: Type.String(),
+    email: nullable(Type.String({ description: 'Null of a project' })),
     name: Type.String(),
+    isProject: Type.Boolean({ description: 'Whether another account pays for it: what it costs and its limits are those of that account' }),
     requireTwoFactor: Type.Boolean({ description: 'Whether members without two-factor authentication can do nothing in the account' }),
     createdAt: Timestamp,
   },
@@ -29,7 +30,7 @@ export const AccountLimit = object(
   {
     name: Type.String({
       description:
-        'vms, vcpu, ram (MiB), disk (GiB), copies (GiB of snapshots and backups), networks, addresses, images, imageStorage (GiB of images), failedImportGibPerDay (GiB that imports of images that failed received and unpacked in 24 hours), volumes, volumeStorage (GiB), firewalls, rulesPerFirewall, snapshotsPerVm, snapshotsPerVolume, webhooks, sshKeys, tokens, openTickets or repliesPerTicket; others may follow',
+        'vms, vcpu, ram (MiB), disk (GiB), copies (GiB of snapshots and backups), projects, networks, addresses, images, imageStorage (GiB of images), failedImportGibPerDay (GiB that imports of images that failed received and unpacked in 24 hours), volumes, volumeStorage (GiB), firewalls, rulesPerFirewall, snapshotsPerVm, snapshotsPerVolume, webhooks, sshKeys, tokens, openTickets or repliesPerTicket; others may follow',
     }),
     limit: Type.Integer({ description: 'The most the account, or each single thing, may hold' }),
     used: nullable(Type.Integer({ description: 'How much of it is in use; null where the limit holds for each single thing' })),

@@ -14,6 +14,7 @@ export const VERBS = {
   images: ['read', 'create', 'update', 'delete'],
   members: ['read', 'create', 'update', 'delete'],
   networks: ['read', 'create', 'update', 'delete'],
+  projects: ['read', 'create', 'update', 'delete'],
   placement_groups: ['read', 'create', 'update', 'delete'],
   snapshots: ['create', 'read', 'update', 'restore', 'delete'],
   ssh_keys: ['read', 'create', 'update', 'delete'],

@@ -225,7 +225,8 @@ export async function setTokenLimits(
 
 /** Somebody with a budget could spend beyond it through a token that another made. */
 async function requireCounts(tx: Tx, { account_id, created_by }: sql.TokenRow, personId: string): Promise<void> {
-  if (created_by === personId || !(await findBudget(tx, memberHolder(account_id, personId)))) return
+  const memberOf = (await sql.findMemberOf(tx, account_id, personId)) ?? account_id
+  if (created_by === personId || !(await findBudget(tx, memberHolder(memberOf, personId)))) return
   throw beyond('You have a budget in this account: of tokens that you did not make you can only take away')
 }
 

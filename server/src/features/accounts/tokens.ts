@@ -73,6 +73,8 @@ export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
     if (!row) throw unauthorized('Invalid API token')
     const principal = {
       accountId: row.account_id,
+      payerId: row.payer_id,
+      memberOf: row.member_of ?? row.account_id,
       actorType: 'token' as const,
       actorId: row.id,
       actorName: row.name,

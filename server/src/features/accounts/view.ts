@@ -5,6 +5,7 @@ export const toAccount = (row: AccountRow): Account => ({
   id: row.id,
   email: row.email,
   name: row.name,
+  isProject: row.payer_account_id !== null,
   requireTwoFactor: row.requires_totp,
   createdAt: row.created_at.toISOString(),
 })

@@ -21,8 +21,8 @@ export const configureGuests = reconciler(CONFIGURE_GUESTS, '5s', (deps: Deps, s
 /** In the order of the first address of each. */
 function byVm(rows: DueRow[]): Guest[] {
   const guests = new Map<string, Guest>()
-  for (const { id, vm_id: vmId, account_id: accountId, guest_reason } of rows) {
-    const guest = guests.get(vmId) ?? { vmId, accountId, isSilent: false, addressIds: [] }
+  for (const { id, vm_id: vmId, payer_id: payerId, guest_reason } of rows) {
+    const guest = guests.get(vmId) ?? { vmId, payerId, isSilent: false, addressIds: [] }
     guest.addressIds.push(id)
     guest.isSilent ||= guest_reason !== null
     guests.set(vmId, guest)

@@ -59,7 +59,7 @@ export async function reserveAddress(
   const entry = { type: 'ADDRESS_CHARGE', description: `First month of ${address}`, ...referenceTo(id), currency } as const
   const paid = await charge(tx, now, accountId, price, entry)
   await sql.insertPeriod(tx, id, period, paid.id)
-  if (dryRun) return new DryRunResult(toQuote(currency, { charge: price, monthly: price, balanceAfter: paid.balance_after_cents }))
+  if (dryRun) return new DryRunResult(toQuote(tx, currency, { charge: price, monthly: price, balanceAfter: paid.balance_after_cents }))
   return shown
 }
 

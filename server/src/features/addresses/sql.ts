@@ -4,7 +4,7 @@ import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { hasOpenRun, openRunAsJson, type OpenRun } from '../../workflow/run-store.ts'
-import { isSuspended } from '../accounts/service.ts'
+import { isSuspended, payerOf, payingTogether } from '../accounts/service.ts'
 import { selectedBy } from '../labels/service.ts'
 import { LEFT_REST, RELEASED_REST } from '../hosts/public-addresses.ts'
 import { paid, unpaid, type Deadlines, type Period } from '../renewals/service.ts'
@@ -102,14 +102,15 @@ export const unreleased = (db: Queries) =>
   db.many<Pick<AddressRow, 'id' | 'vm_id' | 'releasing_vm_id'>>(sql`
     select id, vm_id, releasing_vm_id from addresses a where releasing_vm_id is not null and not ${hasOpenRun(sql`a.id`)} order by id limit 500`)
 
-export type DueGuest = Pick<AddressRow, 'id' | 'account_id' | 'guest_reason'> & { vm_id: string }
+export type DueGuest = Pick<AddressRow, 'id' | 'guest_reason'> & { payer_id: string; vm_id: string }
 
-/** Round robin by account, those that have not been silent first. */
+/** Round robin by payer, those that have not been silent first. */
 export const dueGuests = (db: Queries, now: Date) =>
   db.many<DueGuest>(sql`
-    select a.id, a.account_id, a.guest_reason, v.id as vm_id from addresses a join vms v on v.id = a.vm_id
+    select a.id, y.payer_id, a.guest_reason, v.id as vm_id
+    from addresses a join vms v on v.id = a.vm_id cross join lateral (select ${payerOf(sql`a.account_id`)} as payer_id) y
     where a.guest_due_at <= ${now} and a.releasing_vm_id is null
-    order by row_number() over (partition by a.account_id order by a.guest_reason is not null, a.guest_due_at, a.id), a.guest_due_at, a.id limit 500`)
+    order by row_number() over (partition by y.payer_id order by a.guest_reason is not null, a.guest_due_at, a.id), a.guest_due_at, a.id limit 500`)
 
 export interface GuestOutcome {
   state: AddressRow['guest_state']
@@ -176,7 +177,7 @@ export const endRests = (tx: Tx, now: Date, accountId: string): Promise<number> 
 
 export const restsOf = (db: Queries, accountId: string) =>
   db.one<{ count: bigint; firstUntil: Date | null }>(sql`
-    select count(*), min(available_at) as "firstUntil" from free_addresses where account_id = ${accountId}`)
+    select count(*), min(available_at) as "firstUntil" from free_addresses where account_id in ${payingTogether(sql`${accountId}`)}`)
 
 /** Its ports are gone. */
 export const forgetVm = (tx: Tx, vmId: string) => tx.run(sql`update addresses set releasing_vm_id = null where releasing_vm_id = ${vmId}`)
@@ -186,7 +187,7 @@ export const deleteAddress = (tx: Tx, id: string) => tx.run(sql`delete from addr
 /** Unpaid ones only where the balance covers them now, or a deadline has passed. Suspended ones last: on a lost host they are due again and again. */
 export const dueAddresses = (db: Queries, { now, graceOver, retentionOver }: Deadlines) =>
   db.many<{ id: string }>(sql`
-    select a.id from addresses a left join wallets w using (account_id)
+    select a.id from addresses a left join wallets w on w.account_id = ${payerOf(sql`a.account_id`)}
     where a.next_renewal_at <= ${now} and not ${isSuspended(sql`a.account_id`)}
       and (a.billing_status = 'ACTIVE' or coalesce(w.balance_cents, 0) >= ${RENEWAL_PRICE}
         or (a.billing_status = 'PAST_DUE' and a.past_due_at <= ${graceOver})

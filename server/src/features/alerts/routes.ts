@@ -18,7 +18,7 @@ export const alertRoutes: Routes = (api, deps) => {
     '/alerts',
     {
       operationId: 'createAlert',
-      errorCodes: ['not_found', 'quota_exceeded'],
+      errorCodes: ['not_found', 'quota_exceeded', 'in_project'],
       summary: 'Be told when VMs, or the balance, pass a threshold',
       tag,
       scope: 'alerts:create',

@@ -1,7 +1,8 @@
 // Alerts: what a customer wants to be told of VMs or of the balance. Whether it is so is looked at by evaluate.reconciler.ts.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
-import { invalid, notFound } from '../../kernel/errors.ts'
+import { apiError, invalid, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
+import { isInProject, principalOf } from '../../http/api/principal.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { releaseQuota, reserveQuota } from '../accounts/service.ts'
 import type { EventDeps } from '../deps.ts'
@@ -99,6 +100,9 @@ async function requireSound(tx: Tx, row: sql.AlertRow, asksVms = true): Promise<
     throw invalid('threshold must be at most 100 percent', 'threshold')
   if (for_minutes !== null && !isByTheMinute(metric)) throw invalid(`forMinutes is not for ${metric}, which is so at once`, 'forMinutes')
   if (vm_ids && label_selector !== null) throw invalid('give vmIds or labelSelector, not both', 'labelSelector')
+  const principal = principalOf(tx)
+  if (metric === 'balanceDays' && principal && isInProject(principal))
+    throw apiError('in_project', 'This is a project: only the account that pays for it is told of its balance')
   if (metric === 'balanceDays' && (vm_ids ?? label_selector) !== null)
     throw invalid('balanceDays is of the account: leave out vmIds and labelSelector', vm_ids ? 'vmIds' : 'labelSelector')
   if (label_selector !== null) parseSelector(label_selector)
@@ -116,4 +120,8 @@ export async function deleteAlert(tx: Tx, deps: EventDeps, accountId: string, id
     await recordEvent(tx, deps, { accountId, type: 'alert.resolved', subjectId: id, data })
   }
   return { id }
+}
+
+export async function deleteAlertsOf(tx: Tx, deps: EventDeps, accountId: string): Promise<void> {
+  for (const { id } of await sql.alertsOf(tx, accountId)) await deleteAlert(tx, deps, accountId, id)
 }

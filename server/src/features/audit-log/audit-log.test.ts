@@ -90,6 +90,7 @@ describe('the audit log', () => {
       (await app.db.one<{ rows: number }>(sql`select count(*)::int as rows from audit_log where account_id = ${accountId}`)).rows
     const call = {
       accountId,
+      payerId: accountId,
       actorType: 'token' as const,
       actorName: 'x',
       person: null,
@@ -204,6 +205,7 @@ describe('a flood of denied requests', () => {
     const trail = openAuditTrail(app.deps)
     const call = {
       accountId: customer.accountId,
+      payerId: customer.accountId,
       actorType: 'token' as const,
       actorId: customer.tokenId,
       actorName: 'test',

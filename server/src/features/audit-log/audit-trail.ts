@@ -1,5 +1,5 @@
 // Writes API calls to the audit log. A change and its entry commit in one transaction. Denied requests are written asynchronously in
-// batches. Only the first of an account in an hour get an entry each, the rest are counted, so that no client can fill the disk: changes by
+// batches. Only the first of an account and its projects in an hour get an entry each, the rest are counted, so that no client can fill the disk: changes by
 // actor and action, the first of which have an entry each even then, so that a flood of one hides no other; denied requests all together.
 import type { Audit, AuditRecord } from '../../http/api/audit.ts'
 import { createBatchWriter } from '../../kernel/batch-writer.ts'
@@ -25,7 +25,8 @@ interface Hour {
   /** Changes by actor and action. */
   kinds: Map<string, number>
   written: number
-  counted: number
+  /** Denied requests beyond the limit, by account. */
+  counted: Map<string, number>
 }
 
 export interface AuditTrail extends Audit {
@@ -36,6 +37,7 @@ export interface AuditTrail extends Audit {
 }
 
 export function openAuditTrail({ db, clock, log }: { db: Db; clock: Clock; log: Log }): AuditTrail {
+  /** By payer. */
   const hours = new Map<string, Hour>()
   const pendingWrites = new Set<Promise<void>>()
   const batched = createBatchWriter<sql.AuditRow>((rows) => sql.insertAll(db, rows), {
@@ -48,20 +50,26 @@ export function openAuditTrail({ db, clock, log }: { db: Db; clock: Clock; log: 
     pendingWrites.add(writing)
   }
 
-  const hourOf = (accountId: string, now: Date): Hour => {
-    const known = hours.get(accountId)
+  const hourOf = (payerId: string, now: Date): Hour => {
+    const known = hours.get(payerId)
     if (known && known.endsAt > now) return known
-    if (known) end(accountId, known, now)
-    const hour = { endsAt: addDuration(now, '1h'), changes: 0, kinds: new Map<string, number>(), written: 0, counted: 0 }
-    hours.set(accountId, hour)
+    if (known) end(payerId, known, now)
+    const hour = {
+      endsAt: addDuration(now, '1h'),
+      changes: 0,
+      kinds: new Map<string, number>(),
+      written: 0,
+      counted: new Map<string, number>(),
+    }
+    hours.set(payerId, hour)
     return hour
   }
-  const end = (accountId: string, { counted }: Hour, now: Date): void => {
-    hours.delete(accountId)
-    if (counted > 0) write(summary(accountId, counted, now))
+  const end = (payerId: string, { counted }: Hour, now: Date): void => {
+    hours.delete(payerId)
+    for (const [accountId, count] of counted) write(summary(accountId, count, now))
   }
   const endHours = (now: Date, isOver: (hour: Hour) => boolean): void => {
-    for (const [accountId, hour] of hours) if (isOver(hour)) end(accountId, hour, now)
+    for (const [payerId, hour] of hours) if (isOver(hour)) end(payerId, hour, now)
   }
   const written = async (): Promise<void> => void (await Promise.all(pendingWrites))
 
@@ -69,13 +77,13 @@ export function openAuditTrail({ db, clock, log }: { db: Db; clock: Clock; log: 
     recordSuccess(tx, call) {
       const now = clock.now()
       markCaller(tx, call.accountId)
-      const hasEntry = takeEntry(hourOf(call.accountId, now), call)
+      const hasEntry = takeEntry(hourOf(call.payerId, now), call)
       tx.beforeCommit(hasEntry ? sql.insertion(toRow(call, now)) : sql.countedInsertion(changeCount(call, now)))
     },
     recordDenied(call) {
       const now = clock.now()
-      const hour = hourOf(call.accountId, now)
-      if (hour.written === REFUSALS_PER_HOUR) return void hour.counted++
+      const hour = hourOf(call.payerId, now)
+      if (hour.written === REFUSALS_PER_HOUR) return void hour.counted.set(call.accountId, (hour.counted.get(call.accountId) ?? 0) + 1)
       hour.written++
       write(toRow(call, now))
     },
@@ -102,7 +110,7 @@ function takeEntry(hour: Hour, { actorType, actorId, action }: AuditRecord): boo
 }
 
 const toRow = (
-  { accountId, actorType, actorId, actorName, person, requestId, resourceIds, ...call }: AuditRecord,
+  { accountId, payerId: _, actorType, actorId, actorName, person, requestId, resourceIds, ...call }: AuditRecord,
   now: Date,
 ): sql.AuditRow => ({
   ...call,

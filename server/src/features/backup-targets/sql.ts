@@ -1,7 +1,7 @@
 import { sql, type NotNull, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
-import type { KeptGib } from '../accounts/service.ts'
+import { payingTogether, type KeptGib } from '../accounts/service.ts'
 
 export type TargetRow = Row<'backup_targets'>
 
@@ -84,14 +84,14 @@ export const setLocked = (tx: Tx, now: Date, id: string, bytes: number, gib: num
       locked_until = case when ${gib} > held.locked_gib then ${now}::timestamptz + held.lock_days * interval '2 days' else r.locked_until end
     from held where r.id = held.id returning r.account_id, r.locked_gib - held.locked_gib as gib`)
 
-/** What an account has deleted in backup targets and object lock keeps, and when the first of it is free at the latest. */
+/** What an account and its projects have deleted in backup targets and object lock keeps, and when the first of it is free at the latest. */
 export const lockedOf = (db: Queries, accountId: string) =>
   db.one<KeptGib>(sql`
     select coalesce(sum(gib), 0)::int as gib, min(until) as until from (
-      select r.locked_gib as gib, r.locked_until as until from backup_repositories r where r.account_id = ${accountId} and r.locked_gib > 0 and r.locked_until is not null
+      select r.locked_gib as gib, r.locked_until as until from backup_repositories r where r.account_id in ${payingTogether(sql`${accountId}`)} and r.locked_gib > 0 and r.locked_until is not null
       union all select b.counted_gib, coalesce(b.completed_at, b.created_at) + t.lock_days * interval '2 days'
       from backups b join backup_targets t on t.id = b.target_id
-      where b.account_id = ${accountId} and b.status = 'DELETING' and t.lock_days is not null) kept`)
+      where b.account_id in ${payingTogether(sql`${accountId}`)} and b.status = 'DELETING' and t.lock_days is not null) kept`)
 
 /** What was deleted and object lock keeps: backups of VMs that are gone, and everything, images too. */
 export const lockedByTarget = (db: Queries) =>

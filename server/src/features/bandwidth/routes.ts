@@ -32,7 +32,7 @@ export const bandwidthRoutes: Routes = (api, deps) => {
       params,
       data: Transaction,
     },
-    ({ principal, params: { vmId } }, page) => listPacks(db, principal.accountId, vmId, page),
+    ({ principal, params: { vmId } }, page) => listPacks(db, principal, vmId, page),
   )
 
   api.post(

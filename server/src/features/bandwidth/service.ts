@@ -8,7 +8,7 @@ import { catalogNumbers } from '../catalog/service.ts'
 import type { Deps, EventDeps } from '../deps.ts'
 import { markPortsDirty } from '../ports/service.ts'
 import { lockOwnVm, recordVmEvent, requirePaidPeriod, requireVm, trafficPackPrice, type VmDetails } from '../vms/service.ts'
-import { charge, listTransactionsOf, type Quote, toQuote, toTransaction, type Transaction } from '../wallet/service.ts'
+import { charge, listTransactionsOf, type Payer, type Quote, toQuote, toTransaction, type Transaction } from '../wallet/service.ts'
 import type { BandwidthUsage, BuyBandwidthPack } from './schema.ts'
 import * as sql from './sql.ts'
 import { toUsage } from './view.ts'
@@ -18,9 +18,9 @@ const GB = 1_000_000_000n
 export const listUsage = async (db: Queries, accountId: string): Promise<BandwidthUsage[]> =>
   (await sql.listUsage(db, accountId)).map(toUsage)
 
-export async function listPacks(db: Queries, accountId: string, vmId: string, page: PageRequest): Promise<Paged<Transaction>> {
-  await requireVm(db, accountId, vmId)
-  return listTransactionsOf(db, accountId, { type: 'BANDWIDTH_PACK', referenceId: vmId }, page)
+export async function listPacks(db: Queries, who: Payer, vmId: string, page: PageRequest): Promise<Paged<Transaction>> {
+  await requireVm(db, who.accountId, vmId)
+  return listTransactionsOf(db, who, { type: 'BANDWIDTH_PACK', referenceId: vmId }, page)
 }
 
 export interface PackOrder extends BuyBandwidthPack {
@@ -45,8 +45,8 @@ export async function buyPack(
   const description = `${gigabytes} GB of traffic for ${vm.name} until ${vm.next_renewal_at.toISOString().slice(0, 10)}`
   const entry = { type: 'BANDWIDTH_PACK', description, referenceType: 'VM', referenceId: vm.id, currency } as const
   const row = await charge(tx, now, accountId, price, entry)
-  if (!dryRun) return toTransaction(row)
-  return new DryRunResult(toQuote(currency, { charge: price, monthly: vm.renewal_price_cents, balanceAfter: row.balance_after_cents }))
+  if (!dryRun) return toTransaction(row, accountId)
+  return new DryRunResult(toQuote(tx, currency, { charge: price, monthly: vm.renewal_price_cents, balanceAfter: row.balance_after_cents }))
 }
 
 /** Also refuses a VM whose period has ended but is not renewed yet: the renewal would reset the pack at once. */

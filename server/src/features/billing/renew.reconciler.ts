@@ -1,5 +1,5 @@
 // Runs the next billing step of every VM whose period is over. Several processes may run at once: each waits for the VM's row lock and
-// then finds the step already done. VMs of one account are processed in order, so that a balance too low for all pays the oldest debt
+// then finds the step already done. VMs with one payer are processed in order, so that a balance too low for all pays the oldest debt
 // first.
 import type { Tx } from '../../kernel/database/db.ts'
 import { ApiError } from '../../kernel/errors.ts'
@@ -21,7 +21,7 @@ export const renewals = reconciler(RENEWALS, '30s', async (deps) => {
   let last: sql.DueVm | undefined
   do {
     const due = await sql.dueVms(deps.db, deadlines(deps.clock.now()), last, BATCH)
-    await forEachAccount(due, (vm) => settle(deps, vm.id))
+    await forEachPayer(due, (vm) => settle(deps, vm.id))
     last = due.length === BATCH ? due.at(-1) : undefined
   } while (last)
   const now = deps.clock.now()
@@ -34,11 +34,11 @@ const deadlines = (now: Date): sql.Deadlines => ({
   retentionOver: subtractDuration(now, RETENTION),
 })
 
-/** Accounts run concurrently, the VMs of one account in order. */
-async function forEachAccount(vms: sql.DueVm[], work: (vm: sql.DueVm) => Promise<void>): Promise<void> {
-  const accounts = [...Map.groupBy(vms, (vm) => vm.account_id).values()]
+/** Payers run concurrently, the VMs of one payer in order. */
+async function forEachPayer(vms: sql.DueVm[], work: (vm: sql.DueVm) => Promise<void>): Promise<void> {
+  const payers = [...Map.groupBy(vms, (vm) => vm.payer_id).values()]
   const next = async (): Promise<void> => {
-    for (let account = accounts.shift(); account; account = accounts.shift()) for (const vm of account) await work(vm)
+    for (let theirs = payers.shift(); theirs; theirs = payers.shift()) for (const vm of theirs) await work(vm)
   }
   await Promise.all(Array.from({ length: AT_ONCE }, next))
 }

@@ -30,6 +30,7 @@ describe('a renewal', async () => {
         createdAt: '2027-02-28T10:20:30.500Z',
         amount: '-6.00',
         balanceAfter: '988.00',
+        project: null,
       },
     ])
     expect((await vm(customer, id)).billing).toEqual({ nextRenewalAt: '2027-03-31T10:20:30.500Z', status: 'ACTIVE', priceMonthly: '6.00' })

@@ -1,6 +1,6 @@
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { isOpen } from '../../workflow/run-store.ts'
-import { isSuspended } from '../accounts/service.ts'
+import { isSuspended, payerOf, withProjects } from '../accounts/service.ts'
 import { RENEWAL_PRICE } from '../addresses/service.ts'
 import { IMAGE_RENEWAL_PRICE } from '../images/service.ts'
 import { RENEWAL_PRICE as VOLUME_PRICE } from '../volumes/service.ts'
@@ -16,7 +16,7 @@ const isBillable = sql`
 
 export interface DueVm {
   id: string
-  account_id: string
+  payer_id: string
   next_renewal_at: Date
 }
 
@@ -34,7 +34,8 @@ export interface Deadlines {
  */
 export const dueVms = (db: Queries, { now, graceOver, retentionOver }: Deadlines, last: DueVm | undefined, limit: number) =>
   db.many<DueVm>(sql`
-    select v.id, v.account_id, v.next_renewal_at from vm_details v left join wallets w using (account_id)
+    select v.id, y.payer_id, v.next_renewal_at
+    from vm_details v cross join lateral (select ${payerOf(sql`v.account_id`)} as payer_id) y left join wallets w on w.account_id = y.payer_id
     where v.next_renewal_at <= ${now} and v.provisioned and v.status <> 'UPGRADING' and ${isBillable}
       and (${last?.next_renewal_at ?? null}::timestamptz is null or (v.next_renewal_at, v.id) > (${last?.next_renewal_at ?? null}, ${last?.id ?? null}))
       and (v.billing_status = 'ACTIVE' or coalesce(w.balance_cents, 0) >= v.renewal_price_cents
@@ -93,7 +94,7 @@ export const sumDue = (db: Queries, accountId: string, until: Date) =>
   db.one<{ due: bigint; monthly: bigint }>(sql`
     select coalesce(sum(renewal_price_cents) filter (where next_renewal_at <= ${until}), 0)::int8 as due,
       coalesce(sum(renewal_price_cents), 0)::int8 as monthly
-    from (${renewing}) each where account_id = ${accountId}`)
+    from (${renewing}) each where account_id in ${withProjects(sql`${accountId}`)}`)
 
 export interface ShortAccount {
   account_id: string
@@ -101,12 +102,13 @@ export interface ShortAccount {
   due_cents: bigint
 }
 
-/** Accounts whose balance does not cover their renewals and that were not warned since `toldBefore`. */
+/** Payers whose balance does not cover their renewals and that were not warned since `toldBefore`. */
 export const lowBalanceAccounts = (db: Queries, dueBefore: Date, toldBefore: Date) =>
   db.many<ShortAccount>(sql`
     select account_id, coalesce(w.balance_cents, 0) as balance_cents, due_cents
-    from (select account_id, sum(renewal_price_cents)::int8 as due_cents from (${renewing}) each
-      where next_renewal_at <= ${dueBefore} group by account_id) d
+    from (select coalesce(a.payer_account_id, a.id) as account_id, sum(renewal_price_cents)::int8 as due_cents
+      from (${renewing}) each join accounts a on a.id = each.account_id
+      where next_renewal_at <= ${dueBefore} group by 1) d
       left join wallets w using (account_id) left join low_balance_warnings l using (account_id)
     where due_cents > coalesce(w.balance_cents, 0) and (l.warned_at is null or l.warned_at <= ${toldBefore})
     order by account_id`)

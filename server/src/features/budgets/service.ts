@@ -31,11 +31,13 @@ export interface Spender {
   tokenIds?: string[]
   /** Who asked for it, or made the token. Missing in the journal of a run that an older release started. */
   personId?: string
+  /** Where the person is a member: the account, or for a project the one that pays. Missing in such a journal too, which is of the account. */
+  memberOf?: string
 }
 
-const toSpender = ({ tokenIds, person }: Principal): Spender => ({
+const toSpender = ({ tokenIds, person, memberOf }: Principal): Spender => ({
   ...(tokenIds.length > 0 && { tokenIds: [...tokenIds] }),
-  ...(person && { personId: person.id }),
+  ...(person && { personId: person.id, memberOf }),
 })
 
 /** Nobody where no request is answered, and for what an operator does to the account of a customer. */
@@ -48,8 +50,8 @@ export const tokenHolder = (id: string): sql.Holder => ({ type: 'TOKEN', id })
 export const memberHolder = (accountId: string, userId: string): sql.Holder => ({ type: 'MEMBER', id: `${accountId}/${userId}` })
 export const invitationHolder = (id: string): sql.Holder => ({ type: 'INVITATION', id })
 
-function holdersOf(accountId: string, { tokenIds = [], personId }: Spender): sql.Holder[] {
-  return [...(personId === undefined ? [] : [memberHolder(accountId, personId)]), ...tokenIds.map(tokenHolder)]
+function holdersOf(accountId: string, { tokenIds = [], personId, memberOf = accountId }: Spender): sql.Holder[] {
+  return [...(personId === undefined ? [] : [memberHolder(memberOf, personId)]), ...tokenIds.map(tokenHolder)]
 }
 
 /** Throws 402 early. It locks nothing: only `spend` decides. */

@@ -1,5 +1,6 @@
-import { Money, nameText, nullable, object, Type, type Static } from '../../http/api/schema.ts'
+import { nameText, nullable, object, Type, type Static } from '../../http/api/schema.ts'
 import { LabelSelector } from '../labels/schema.ts'
+import { ShownBalance } from '../wallet/schema.ts'
 
 /** They are all locked until the last is done, and each takes some milliseconds. */
 export const MAX_VMS = 100
@@ -56,7 +57,7 @@ export const BulkActionQuote = object(
     refused: Type.Integer({ description: 'How many would be' }),
     charge: Type.String({ description: 'Of all together; negative: given back' }),
     currency: Type.String(),
-    balanceAfter: Money,
+    balanceAfter: ShownBalance,
   },
   { title: 'BulkActionQuote' },
 )

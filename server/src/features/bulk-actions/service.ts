@@ -9,7 +9,7 @@ import type { ActionStarted } from '../actions/schema.ts'
 import type { Deps } from '../deps.ts'
 import { createSnapshot } from '../snapshots/service.ts'
 import { lockSelectedVms, remove, restart, start, stop } from '../vms/service.ts'
-import { balanceOf, type Quote } from '../wallet/service.ts'
+import { balanceOf, type Quote, toShownBalance } from '../wallet/service.ts'
 import { type BulkAction, type BulkActionQuote, type BulkActionStarted, MAX_VMS, type StartBulkAction } from './schema.ts'
 
 const SCOPES: Record<BulkAction, string> = {
@@ -54,7 +54,7 @@ export async function startBulkAction(
     ...counts,
     charge: formatCents(charge),
     currency: deps.config.currency,
-    balanceAfter: formatCents((await balanceOf(tx, who.accountId)) - charge),
+    balanceAfter: toShownBalance(tx, (await balanceOf(tx, who.accountId)) - charge),
   })
 }
 

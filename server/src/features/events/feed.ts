@@ -10,18 +10,25 @@ import { toEvent } from './view.ts'
 const HEARTBEAT_MS = 15_000
 /** The stream then ends, and the client reconnects with its cursor. */
 const MAX_MS = 15 * 60_000
-const STREAMS_PER_ACCOUNT = 10
+const STREAMS_PER_PAYER = 10
 const ROWS_AT_A_TIME = 100
 
 export interface EventFeed {
   /** `after` is a cursor; null starts at the newest event. The stream ends when `isAdmitted` returns false. */
-  stream(accountId: string, after: string | null, signal: AbortSignal, isAdmitted?: () => Promise<boolean>): Promise<Readable>
+  stream(
+    accountId: string,
+    after: string | null,
+    signal: AbortSignal,
+    isAdmitted?: () => Promise<boolean>,
+    payerId?: string,
+  ): Promise<Readable>
   /** Ends every stream. */
   close(): Promise<void>
 }
 
 export function openEventFeed(db: Db, heartbeatMs = HEARTBEAT_MS): EventFeed {
   const open = new Map<string, Set<() => void>>()
+  const counts = new Map<string, number>() // by payer
   const closing = new AbortController()
   let listening: Promise<() => Promise<void>> | undefined
   const wakeAll = (): void => open.forEach((streams) => streams.forEach((wake) => wake()))
@@ -34,15 +41,20 @@ export function openEventFeed(db: Db, heartbeatMs = HEARTBEAT_MS): EventFeed {
       }))
 
   return {
-    async stream(accountId, after, signal, isAdmitted = async () => true) {
+    async stream(accountId, after, signal, isAdmitted = async () => true, payerId = accountId) {
+      const count = counts.get(payerId) ?? 0
+      if (count >= STREAMS_PER_PAYER)
+        throw apiError('quota_exceeded', `Quota exceeded: ${STREAMS_PER_PAYER} event streams of this account are open. Close one first`)
+      counts.set(payerId, count + 1)
       const streams = open.get(accountId) ?? new Set()
-      if (streams.size >= STREAMS_PER_ACCOUNT)
-        throw apiError('quota_exceeded', `Quota exceeded: ${STREAMS_PER_ACCOUNT} event streams of this account are open. Close one first`)
       const bell = doorbell(AbortSignal.any([signal, closing.signal, AbortSignal.timeout(MAX_MS)]))
       open.set(accountId, streams.add(bell.ring))
       const leave = (): void => {
-        streams.delete(bell.ring)
+        if (!streams.delete(bell.ring)) return
         if (streams.size === 0) open.delete(accountId)
+        const left = counts.get(payerId)! - 1
+        if (left === 0) counts.delete(payerId)
+        else counts.set(payerId, left)
       }
       try {
         await listen()

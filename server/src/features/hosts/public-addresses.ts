@@ -11,7 +11,7 @@ import { formatIpRange, parseIp, parseIpRange, rangeContains } from '../../kerne
 import { noCapacityError } from '../../kernel/no-capacity.ts'
 import type { PublicNetworkSpec } from '../../hypervisor/network-controller.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
-import { releaseQuota } from '../accounts/service.ts'
+import { payingTogether, releaseQuota } from '../accounts/service.ts'
 import type { CatalogPool } from '../catalog/seed.ts'
 import { getRegion, type RegionRow } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
@@ -333,7 +333,7 @@ export async function releasePublicIp(
 
 export const restsOfVms = (db: Queries, now: Date, accountId: string) =>
   db.one<{ count: bigint; firstUntil: Date | null }>(sql`
-    select count(*), min(available_at) as "firstUntil" from free_addresses where vm_account_id = ${accountId} and available_at > ${now}`)
+    select count(*), min(available_at) as "firstUntil" from free_addresses where vm_account_id in ${payingTogether(sql`${accountId}`)} and available_at > ${now}`)
 
 /** Allocates a released address again for its previous owner during the cooldown. */
 export async function reclaimPublicIp(tx: Tx, { address, poolId }: TakenAddress): Promise<void> {

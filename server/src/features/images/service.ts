@@ -170,7 +170,7 @@ async function begin(
   const image = await recordImageEvent(tx, deps, imageId, 'image.creating', { actionId })
   if (!dryRun) return { image, actionId }
   const balanceAfter = (await balanceOf(tx, accountId)) - price
-  return new DryRunResult(toQuote(currency, { charge: price, monthly: price, balanceAfter }))
+  return new DryRunResult(toQuote(tx, currency, { charge: price, monthly: price, balanceAfter }))
 }
 
 export async function listImages(db: Queries, accountId: string, filter: sql.ImageFilter, page: PageRequest): Promise<Paged<Image>> {

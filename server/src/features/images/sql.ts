@@ -5,7 +5,7 @@ import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { isOpen } from '../../workflow/run-store.ts'
 import { selectedBy } from '../labels/service.ts'
-import { isSuspended, type KeptGib } from '../accounts/service.ts'
+import { isSuspended, payerOf, payingTogether, type KeptGib } from '../accounts/service.ts'
 import { paid, unpaid, type Deadlines, type Period } from '../renewals/service.ts'
 
 export type ImageRow = Row<'images'>
@@ -79,12 +79,13 @@ export const listImages = (db: Queries, accountId: string, filter: ImageFilter, 
 export const lockedOf = (db: Queries, accountId: string) =>
   db.one<KeptGib>(sql`
     select coalesce(sum(i.counted_gib), 0)::int as gib, min(${lockedUntil}) as until from images i
-    where i.account_id = ${accountId} and i.status = 'DELETING' and i.size_bytes > 0`)
+    where i.account_id in ${payingTogether(sql`${accountId}`)} and i.status = 'DELETING' and i.size_bytes > 0`)
 
 /** Call it with the quota locked: two that begin at the same time would not see each other. */
 export const isImporting = async (tx: Tx, accountId: string): Promise<boolean> =>
-  (await tx.maybe(sql`select from images where account_id = ${accountId} and source_type = 'URL' and status = 'CREATING' limit 1`)) !==
-  undefined
+  (await tx.maybe(
+    sql`select from images where account_id in ${payingTogether(sql`${accountId}`)} and source_type = 'URL' and status = 'CREATING' limit 1`,
+  )) !== undefined
 
 export const findImage = (db: Queries, accountId: string, id: string) =>
   db.maybe<ShownImage>(sql`select ${shown} from ${from} where i.id = ${id} and i.account_id = ${accountId}`)
@@ -97,7 +98,7 @@ export const addReceived = (db: Queries, id: string, bytes: number) =>
 /** Of imports that failed since then, oldest first. */
 export const failedImports = (db: Queries, accountId: string, since: Date) =>
   db.many<Pick<Row<'failed_imports'>, 'bytes' | 'failed_at'>>(
-    sql`select bytes, failed_at from failed_imports where account_id = ${accountId} and failed_at > ${since} order by failed_at, image_id`,
+    sql`select bytes, failed_at from failed_imports where account_id in ${payingTogether(sql`${accountId}`)} and failed_at > ${since} order by failed_at, image_id`,
   )
 
 /** Older ones no longer count. */
@@ -220,7 +221,7 @@ export const isStorageRoomUnused = async (tx: Tx, imageId: string, storageId: st
 /** Unpaid ones only where the balance covers them now, or a deadline has passed. One that VMs need stays until they are gone. */
 export const dueImages = (db: Queries, { now, graceOver, retentionOver }: Deadlines) =>
   db.many<{ id: string }>(sql`
-    select i.id from images i left join wallets w using (account_id)
+    select i.id from images i left join wallets w on w.account_id = ${payerOf(sql`i.account_id`)}
     where i.status = 'AVAILABLE' and i.next_renewal_at <= ${now} and not ${isSuspended(sql`i.account_id`)}
       and (i.billing_status = 'ACTIVE' or coalesce(w.balance_cents, 0) >= ${IMAGE_RENEWAL_PRICE}
         or (i.billing_status = 'PAST_DUE' and i.past_due_at <= ${graceOver})

@@ -37,7 +37,7 @@ ${party('To', [customer.name, customer.email])}
 <table>
 <thead><tr><th>Date</th><th>What</th><th>Amount</th></tr></thead>
 <tbody>
-${invoice.lines.map(({ createdAt, description, amount }) => row(day(createdAt), description, amount)).join('\n')}
+${invoice.lines.map(({ createdAt, description, project, amount }) => row(day(createdAt), project ? `${project.name}: ${description}` : description, amount)).join('\n')}
 ${invoice.furtherLines ? row('', `${invoice.furtherLines.count} further transactions`, invoice.furtherLines.amount) : ''}
 </tbody>
 <tfoot>

@@ -9,7 +9,7 @@ const scope = 'wallet:read'
 export const invoiceRoutes: Routes = (api, deps) => {
   api.page(
     '/invoices',
-    { operationId: 'listInvoices', summary: 'List invoices, the newest month first', tag, scope, data: InvoiceSummary },
+    { operationId: 'listInvoices', summary: 'List invoices, the newest month first', tag, scope, isOfPayer: true, data: InvoiceSummary },
     ({ principal }, page) => listInvoices(deps.db, principal.accountId, page),
   )
 
@@ -21,6 +21,7 @@ export const invoiceRoutes: Routes = (api, deps) => {
       summary: 'Get an invoice with its lines, and a link to a page to print',
       tag,
       scope,
+      isOfPayer: true,
       params: { id: Type.String() },
       data: Invoice,
     },

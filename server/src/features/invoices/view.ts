@@ -19,7 +19,7 @@ export const toInvoice = (row: InvoiceRow, lines: TransactionRow[], pageUrl: str
   ...toSummary(row),
   seller: row.seller,
   customer: row.customer,
-  lines: lines.map(toTransaction),
+  lines: lines.map((line) => toTransaction(line)),
   furtherLines: furtherLines(row, lines),
   pageUrl,
 })

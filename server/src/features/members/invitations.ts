@@ -90,8 +90,11 @@ export async function createInvitation(
 }
 
 async function requireRoom(tx: Tx, now: Date, accountId: string): Promise<void> {
-  if ((await sql.countMembers(tx, accountId)) + (await sql.countInvitations(tx, now, accountId)) >= MOST_MEMBERS)
-    throw apiError('quota_exceeded', `Quota exceeded: an account has ${MOST_MEMBERS} members and open invitations at most`)
+  if ((await sql.countPlaces(tx, now, accountId)) >= MOST_MEMBERS)
+    throw apiError(
+      'quota_exceeded',
+      `Quota exceeded: an account has ${MOST_MEMBERS} members and open invitations at most, with its projects`,
+    )
   if ((await sql.countSince(tx, accountId, subtractDuration(now, '1h'))) < PER_HOUR) return
   const message = `Rate limit exceeded: an account invites ${PER_HOUR} times an hour at most. Try again later`
   throw new ApiError('rate_limited', message, [], parseDurationMs('1h') / 1000)
@@ -118,7 +121,7 @@ export async function previewInvitation(db: Queries, now: Date, isSignUpOpen: bo
   const found = await requireInvitation(db, now, secret)
   const { id, name, email } = await getAccount(db, found.account_id)
   return {
-    account: { id, name: name || email },
+    account: { id, name: name || (email ?? '') },
     email: found.email,
     role: found.role,
     invitedBy: found.inviter_name,

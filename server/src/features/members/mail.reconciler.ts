@@ -30,7 +30,7 @@ async function mailNext(deps: Deps): Promise<boolean> {
     await sendLinkMail(deps, email, {
       subject: 'You are invited to an account',
       paragraphs: [
-        `${inviter_name} invites you to the account ${account.name || account.email}, as ${role}.`,
+        `${inviter_name} invites you to the account ${account.name || (account.email ?? '')}, as ${role}.`,
         `Accept until ${expires_at.toISOString().slice(0, 10)}: ${url}`,
         'If you do not know who this is, do nothing: nobody learns whether you have an account.',
       ],

@@ -37,7 +37,7 @@ export const membershipRoutes: Routes = (api, deps) => {
       errorCodes: ['invalid_state'],
     },
     async (tx, { principal, params: { id }, request }) => {
-      if (principal.signedIn?.accountIds.includes(id)) request.auditedIn = id
+      if (principal.signedIn?.accounts.some(({ accountId }) => accountId === id)) request.auditedIn = id
       return leaveAccount(tx, deps, principal, id)
     },
   )

@@ -34,15 +34,15 @@ export async function lockAs(tx: Tx, now: Date, principal: Principal, scope: str
 async function lookUpPerson(tx: Tx, { accountId, actorId }: Principal): Promise<Caller> {
   const member = await sql.findMember(tx, accountId, actorId)
   if (!member) throw notYours()
-  const budget = await findBudget(tx, memberHolder(accountId, actorId))
+  const budget = await findBudget(tx, memberHolder(member.member_of, actorId))
   return { isOwner: member.role === 'owner', isLimited: false, budget, scopes: scopesOf(member) }
 }
 
-async function lookUpToken(tx: Tx, now: Date, { accountId, tokenIds, person }: Principal): Promise<Caller> {
+async function lookUpToken(tx: Tx, now: Date, { accountId, memberOf, tokenIds, person }: Principal): Promise<Caller> {
   const family = await lockTokensOf(tx, now, accountId, tokenIds)
   const budgets = await findBudgets(tx, tokenIds.map(tokenHolder))
   const isLimited = budgets.size > 0 || family.some(({ expires_at, allowed_ips }) => expires_at !== null || allowed_ips.length > 0)
-  const budget = person && (await findBudget(tx, memberHolder(accountId, person.id)))
+  const budget = person && (await findBudget(tx, memberHolder(memberOf, person.id)))
   return { isOwner: false, isLimited, budget, scopes: new Set(family.at(-1)!.scopes) }
 }
 
@@ -68,7 +68,9 @@ export function requireMayGive(caller: Caller, grant: Grant): void {
   if (missing) throw apiError('missing_scope', `You can give only what you have yourself: you lack the scope ${missing}`)
 }
 
-export function requireMayChange(caller: Caller, member: sql.MemberRow, budget: Budget | null): void {
+export function requireMayChange(caller: Caller, member: sql.ShownMember, budget: Budget | null): void {
+  if (member.is_inherited)
+    throw apiError('invalid_state', 'This member is an owner or admin of the account that pays for the project: change the member there')
   if (member.role === 'owner' && !caller.isOwner)
     throw apiError('missing_scope', 'Only an owner who is signed in can change or remove an owner')
   if (!isWithin(scopesOf(member), caller.scopes))

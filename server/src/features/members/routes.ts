@@ -19,6 +19,7 @@ export const memberRoutes: Routes = (api, deps) => {
       summary: 'Rename the account, or require two-factor authentication of its members',
       tag: 'Account',
       scope: 'account:update',
+      isOfPayer: true,
       requiresReauth: true,
       body: UpdateAccount,
       data: Account,

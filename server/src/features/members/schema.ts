@@ -17,7 +17,12 @@ const eventFields = {
   scopes: Type.Array(Type.String(), { description: 'What the role allows' }),
   createdAt: Timestamp,
 }
-const memberFields = { ...eventFields, twoFactorEnabled: Type.Boolean(), budget: nullable(BudgetView) }
+const memberFields = {
+  ...eventFields,
+  twoFactorEnabled: Type.Boolean(),
+  inherited: Type.Boolean({ description: 'Of a project: as owner or admin of the account that pays, where it can be changed' }),
+  budget: nullable(BudgetView),
+}
 
 export const Member = object(memberFields, { title: 'Member' })
 export type Member = Static<typeof Member>

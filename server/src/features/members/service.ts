@@ -4,8 +4,28 @@ import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError, invalid, notFound, unauthorized } from '../../kernel/errors.ts'
 import type { Account, UpdateAccount } from '../accounts/schema.ts'
-import { getAccount, isWithin, lockAccount, notifyTokensOf, scopesOf, toAccount, updateAccount as setAccount } from '../accounts/service.ts'
-import { findBudget, findView, findViews, memberHolder, setBudget, withChanges, type Budget, type Holder } from '../budgets/service.ts'
+import {
+  getAccount,
+  isWithin,
+  listWithProjects,
+  lockAccount,
+  notifyTokensOf,
+  scopesOf,
+  toAccount,
+  updateAccount as setAccount,
+} from '../accounts/service.ts'
+import {
+  deleteBudgets,
+  findBudget,
+  findView,
+  findViews,
+  invitationHolder,
+  memberHolder,
+  setBudget,
+  withChanges,
+  type Budget,
+  type Holder,
+} from '../budgets/service.ts'
 import type { Deps, EventDeps } from '../deps.ts'
 import { recordEvent } from '../events/service.ts'
 import { lockAs, notYours, readGrant, requireBudgetFits, requireMayChange, requireMayGive, type Grant } from './rights.ts'
@@ -22,13 +42,14 @@ export async function listMembers(db: Queries, now: Date, accountId: string, pag
     const budgets = await findViews(
       db,
       now,
-      rows.map((row) => ({ holder: holderOf(row) })),
+      rows.filter(({ is_inherited }) => !is_inherited).map((row) => ({ holder: holderOf(row) })),
     )
     return rows.map((row) => toMember(row, budgets.get(holderOf(row).id) ?? null))
   })
 }
 
-const holderOf = ({ account_id, user_id }: sql.MemberRow): Holder => memberHolder(account_id, user_id)
+/** Who inherits a role has the budget with it, of the account that pays. */
+const holderOf = ({ member_of, user_id }: sql.ShownMember): Holder => memberHolder(member_of, user_id)
 
 export async function changeMember(tx: Tx, deps: Deps, principal: Principal, id: string, input: UpdateMember): Promise<ChangedMember> {
   const now = deps.clock.now()
@@ -44,7 +65,7 @@ export async function changeMember(tx: Tx, deps: Deps, principal: Principal, id:
   if (grant.role !== 'owner') await requireOtherOwner(tx, member)
   await sql.setRole(tx, accountId, id, grant.role, grant.scopes)
   if (input.budget !== undefined) await changeBudget(tx, member, budget)
-  const revokedTokenIds = await takeRights(tx, deps, accountId, id, { ...grant, budget })
+  const revokedTokenIds = await takeRights(tx, deps, accountId, id)
   const changed = await requireMember(tx, accountId, id)
   const data = { member: toEventMember(changed, budget) }
   await recordEvent(tx, deps, { accountId, type: 'member.updated', subjectId: id, data })
@@ -60,7 +81,7 @@ function readChange(member: sql.MemberRow, { role, scopes, budget }: UpdateMembe
 
 /** Tokens tell what is left whether they have a budget themselves or count for that of their maker. */
 async function changeBudget(tx: Tx, member: sql.MemberRow, budget: Budget | null): Promise<void> {
-  await setBudget(tx, member.account_id, holderOf(member), budget)
+  await setBudget(tx, member.account_id, memberHolder(member.account_id, member.user_id), budget)
   await notifyTokensOf(tx, member.account_id, member.user_id)
 }
 
@@ -78,32 +99,36 @@ export async function leaveAccount(tx: Tx, deps: Deps, { actorId }: Principal, a
   await lockAccount(tx, accountId)
   const member = await sql.findMember(tx, accountId, actorId)
   if (!member) throw notFound('Account')
+  if (member.is_inherited)
+    throw apiError('invalid_state', 'You are in this project as owner or admin of the account that pays for it: leave that account')
   return { accountId, left: true, revokedTokenIds: await end(tx, deps, member) }
 }
 
-async function end(tx: Tx, deps: EventDeps, member: sql.MemberRow): Promise<string[]> {
+async function end(tx: Tx, deps: EventDeps, member: sql.ShownMember): Promise<string[]> {
   await requireOtherOwner(tx, member)
   await sql.deleteMember(tx, member.account_id, member.user_id)
   await changeBudget(tx, member, null) // what was used is kept, for when the person joins again
-  return takeRights(tx, deps, member.account_id, member.user_id, null)
+  return takeRights(tx, deps, member.account_id, member.user_id)
 }
 
 /**
- * What the person made in the account with more rights than are left ends with them: API tokens, whose secrets the person knows, and open
- * invitations. It runs after the member's row was changed, for which whoever is making such a thing (`requireMaker`) is waited for.
+ * What the person made in the account and its projects with more rights than are left ends with them: API tokens, whose secrets the person
+ * knows, and open invitations. It runs after the member's row was changed, for which whoever is making such a thing (`requireMaker`) is waited for.
  */
-async function takeRights(
-  tx: Tx,
-  deps: EventDeps,
-  accountId: string,
-  userId: string,
-  grant: (Grant & { budget: Budget | null }) | null,
-): Promise<string[]> {
+async function takeRights(tx: Tx, deps: EventDeps, payerId: string, userId: string): Promise<string[]> {
+  await sql.alignHome(tx, payerId, userId)
+  const ids: string[] = []
+  for (const { id } of await listWithProjects(tx, payerId)) ids.push(...(await takeRightsIn(tx, deps, id, userId)))
+  return ids
+}
+
+async function takeRightsIn(tx: Tx, deps: EventDeps, accountId: string, userId: string): Promise<string[]> {
+  const grant = await sql.findMember(tx, accountId, userId)
+  const budget = grant && (await findBudget(tx, holderOf(grant)))
   const left: ReadonlySet<string> = grant ? scopesOf(grant) : new Set()
-  await sql.alignHome(tx, accountId, userId)
   const invitations = await sql.listInvitationsBy(tx, accountId, userId)
   const mayGive = (invitation: sql.InvitationRow): boolean =>
-    !grant?.budget &&
+    !budget &&
     left.has('members:create') &&
     isWithin(scopesOf(invitation), left) &&
     (invitation.role !== 'owner' || grant?.role === 'owner')
@@ -112,6 +137,16 @@ async function takeRights(
   const ids: string[] = []
   for (const hook of deps.hooks.onRightsTaken) ids.push(...(await hook(tx, deps, { accountId, userId }, left)))
   return ids
+}
+
+/** Of an account that ends. */
+export async function endMemberships(tx: Tx, accountId: string): Promise<void> {
+  const members = await sql.deleteMembers(tx, accountId)
+  const invitations = await sql.revokeAllInvitations(tx, accountId)
+  await deleteBudgets(tx, [
+    ...members.map(({ user_id }) => memberHolder(accountId, user_id)),
+    ...invitations.map(({ id }) => invitationHolder(id)),
+  ])
 }
 
 export async function updateAccount(tx: Tx, { clock }: Deps, principal: Principal, input: UpdateAccount): Promise<Account> {

@@ -1,45 +1,61 @@
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
+import { membersOf, payerOf, payingTogether } from '../accounts/service.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
 export type MemberRow = Row<'members'>
 export type InvitationRow = Row<'invitations'>
 
 export interface ShownMember extends MemberRow {
+  /** Of a project: as owner or admin of the account that pays. */
+  is_inherited: boolean
+  /** Where the row is: the account, or the one that pays for it. */
+  member_of: string
   email: string
   name: string
   has_totp: boolean
 }
 
-const shown = sql`${allColumns('members', 'm')}, u.email, u.name, u.totp_enabled_at is not null as has_totp`
+const shown = sql`${allColumns('members', 'm')}, m.is_inherited, m.member_of, u.email, u.name, u.totp_enabled_at is not null as has_totp`
 
 export const countMembers = async (db: Queries, accountId: string): Promise<number> =>
-  Number((await db.one<{ count: bigint }>(sql`select count(*) from members where account_id = ${accountId}`)).count)
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from ${membersOf(sql`${accountId}`)} m`)).count)
 
 export const listMembers = (db: Queries, accountId: string, range: PageRange) =>
   db.many<ShownMember>(sql`
-    select ${shown} from members m join users u on u.id = m.user_id where m.account_id = ${accountId} ${newestFirst(sql`m.user_id`, range)}`)
+    select ${shown} from ${membersOf(sql`${accountId}`)} m join users u on u.id = m.user_id where true ${newestFirst(sql`m.user_id`, range)}`)
 
 export const findMember = (db: Queries, accountId: string, userId: string) =>
   db.maybe<ShownMember>(sql`
-    select ${shown} from members m join users u on u.id = m.user_id where m.account_id = ${accountId} and m.user_id = ${userId}`)
+    select ${shown} from ${membersOf(sql`${accountId}`)} m join users u on u.id = m.user_id where m.user_id = ${userId}`)
 
 /** Holds the member against removal and change until the transaction ends. */
-export const holdMember = (tx: Tx, accountId: string, userId: string) =>
-  tx.maybe<MemberRow>(sql`
-    select ${allColumns('members')} from members where account_id = ${accountId} and user_id = ${userId} for share`)
+export const holdMember = async (tx: Tx, accountId: string, userId: string): Promise<ShownMember | undefined> => {
+  const held = tx.run(sql`
+    select from members where account_id in (${accountId}, ${payerOf(sql`${accountId}`)}) and user_id = ${userId} order by account_id for share`)
+  return (await Promise.all([held, findMember(tx, accountId, userId)]))[1]
+}
 
 export const isMember = async (db: Queries, accountId: string, email: string): Promise<boolean> =>
   (await db.maybe(sql`
-    select from members m join users u on u.id = m.user_id where m.account_id = ${accountId} and lower(u.email) = lower(${email})`)) !==
-  undefined
+    select from ${membersOf(sql`${accountId}`)} m join users u on u.id = m.user_id where lower(u.email) = lower(${email})`)) !== undefined
+
+/** People in an account and its projects, with those who are invited. */
+export const countPlaces = async (db: Queries, now: Date, accountId: string): Promise<number> =>
+  Number(
+    (
+      await db.one<{ count: bigint }>(sql`
+        select (select count(distinct user_id) from members where account_id in ${payingTogether(sql`${accountId}`)})
+          + (select count(*) from invitations where account_id in ${payingTogether(sql`${accountId}`)} and ${isOpen(now)}) as count`)
+    ).count,
+  )
 
 export const countAccountsOf = async (db: Queries, userId: string): Promise<number> =>
   Number((await db.one<{ count: bigint }>(sql`select count(*) from members where user_id = ${userId}`)).count)
 
 export const countOwners = async (tx: Tx, accountId: string): Promise<number> =>
-  Number((await tx.one<{ count: bigint }>(sql`select count(*) from members where account_id = ${accountId} and role = 'owner'`)).count)
+  Number((await tx.one<{ count: bigint }>(sql`select count(*) from ${membersOf(sql`${accountId}`)} m where role = 'owner'`)).count)
 
 export const insertMember = (tx: Tx, row: MemberRow) =>
   tx.run(sql`
@@ -52,11 +68,19 @@ export const setRole = (tx: Tx, accountId: string, userId: string, role: MemberR
 export const deleteMember = (tx: Tx, accountId: string, userId: string) =>
   tx.run(sql`delete from members where account_id = ${accountId} and user_id = ${userId}`)
 
-/** The version before gives a user every right in the account of the row: that must be one the user owns. */
+export const deleteMembers = (tx: Tx, accountId: string) =>
+  tx.many<{ user_id: string }>(sql`delete from members where account_id = ${accountId} returning user_id`)
+
+export const revokeAllInvitations = (tx: Tx, accountId: string) =>
+  tx.many<{ id: string }>(sql`
+    update invitations set status = 'REVOKED', mail_due_at = null where account_id = ${accountId} and status = 'OPEN' returning id`)
+
+/** The version before gives a user every right in the account of the row: that must be one the user owns, and no project, of which it knows nothing. */
 export const alignHome = (tx: Tx, accountId: string, userId: string) =>
   tx.run(sql`
     update users u set account_id = case when owns then coalesce(u.account_id, ${accountId}) else nullif(u.account_id, ${accountId}) end
-    from (select exists (select from members where account_id = ${accountId} and user_id = ${userId} and role = 'owner') as owns) found
+    from (select exists (select from members m join accounts a on a.id = m.account_id and a.payer_account_id is null
+      where m.account_id = ${accountId} and m.user_id = ${userId} and m.role = 'owner') as owns) found
     where u.id = ${userId}`)
 
 const isOpen = (now: Date) => sql`status = 'OPEN' and expires_at > ${now}`
@@ -72,11 +96,14 @@ export const listInvitationsBy = (tx: Tx, accountId: string, userId: string) =>
   tx.many<InvitationRow>(sql`
     select ${allColumns('invitations')} from invitations where account_id = ${accountId} and invited_by = ${userId} and status = 'OPEN'`)
 
-/** How many invitations an account has made since then, also those that have ended. */
+/** How many invitations an account and its projects have made since then, also those that have ended. */
 export const countSince = async (tx: Tx, accountId: string, since: Date): Promise<number> =>
   Number(
-    (await tx.one<{ count: bigint }>(sql`select count(*) from invitations where account_id = ${accountId} and created_at > ${since}`))
-      .count,
+    (
+      await tx.one<{ count: bigint }>(
+        sql`select count(*) from invitations where account_id in ${payingTogether(sql`${accountId}`)} and created_at > ${since}`,
+      )
+    ).count,
   )
 
 /** How many mails with invitations an address was sent since then, by all accounts. The lock keeps two from being counted at once. */

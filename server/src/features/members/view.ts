@@ -16,6 +16,7 @@ const shared = (row: ShownMember) => ({
 export const toMember = (row: ShownMember, budget: BudgetView | null): Member => ({
   ...shared(row),
   twoFactorEnabled: row.has_totp,
+  inherited: row.is_inherited,
   budget,
 })
 

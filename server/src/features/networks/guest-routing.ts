@@ -4,6 +4,7 @@ import { announcedRanges } from '../../hypervisor/network-controller.ts'
 import type { GuestRoutes } from '../../hypervisor/driver.ts'
 import { sql, type Queries, type Sql } from '../../kernel/database/db.ts'
 import type { Row } from '../../schema/rows.gen.ts'
+import { payerOf } from '../accounts/service.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { attachedNetworks, attachmentsOf, networkSpec } from './attachments.ts'
 
@@ -49,14 +50,15 @@ export async function guestRoutesOf(db: Queries, vmId: string): Promise<GuestRou
 export const areRoutesTold = async (db: Queries, vmId: string): Promise<boolean> =>
   (await db.maybe(sql`select from guest_routes where vm_id = ${vmId} and is_told`)) !== undefined
 
-export type DueRoutes = Pick<Row<'guest_routes'>, 'vm_id' | 'version' | 'wanted_at'> & { account_id: string; is_silent: boolean }
+export type DueRoutes = Pick<Row<'guest_routes'>, 'vm_id' | 'version' | 'wanted_at'> & { payer_id: string; is_silent: boolean }
 
-/** Of running VMs, and of deleted ones. Round robin by account, those that have not been silent first. */
+/** Of running VMs, and of deleted ones. Round robin by payer, those that have not been silent first. */
 export const dueRoutes = (db: Queries, now: Date) =>
   db.many<DueRoutes>(sql`
-    select g.vm_id, g.version, g.wanted_at, coalesce(v.account_id, '') as account_id, g.due_at > g.wanted_at as is_silent
-    from guest_routes g left join vms v on v.id = g.vm_id where g.due_at <= ${now} and (v.id is null or v.status = 'RUNNING')
-    order by row_number() over (partition by v.account_id order by g.due_at > g.wanted_at, g.due_at, g.vm_id), g.due_at, g.vm_id limit 500`)
+    select g.vm_id, g.version, g.wanted_at, coalesce(y.payer_id, '') as payer_id, g.due_at > g.wanted_at as is_silent
+    from guest_routes g left join vms v on v.id = g.vm_id cross join lateral (select ${payerOf(sql`v.account_id`)} as payer_id) y
+    where g.due_at <= ${now} and (v.id is null or v.status = 'RUNNING')
+    order by row_number() over (partition by y.payer_id order by g.due_at > g.wanted_at, g.due_at, g.vm_id), g.due_at, g.vm_id limit 500`)
 
 /** Each of these three does nothing where it is due again by another change. */
 const unchanged = ({ vm_id, version }: DueRoutes): Sql => sql`vm_id = ${vm_id} and version = ${version}`

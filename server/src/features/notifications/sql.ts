@@ -1,10 +1,11 @@
 import { sql, type NotNull, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { contactOf, membersOf, payingTogether } from '../accounts/service.ts'
 import type { UnnumberedEvent } from '../events/service.ts'
 
-/** An owner, before all the one with the address of the account; the address itself only while nobody can sign in. */
+/** An owner, before all the one with the address of the account; the address itself only while nobody can sign in. Of a project an owner of its own, or one of its payer. */
 const recipient = sql`
-  coalesce((select u.email from members m join users u on u.id = m.user_id where m.account_id = a.id and m.role = 'owner'
-    order by lower(u.email) = lower(a.email) desc, m.created_at, u.id limit 1), a.email)`
+  coalesce((select u.email from ${membersOf(sql`a.id`)} m join users u on u.id = m.user_id where m.role = 'owner'
+    order by m.is_inherited, lower(u.email) = lower(a.email) desc nulls last, m.created_at, u.id limit 1), ${contactOf(sql`a`)})`
 
 /** Writers of events of one account take turns, so the count is exact. */
 export const insertMail = (tx: Tx, id: string, event: UnnumberedEvent, mostPerHour: number | null) =>
@@ -13,7 +14,7 @@ export const insertMail = (tx: Tx, id: string, event: UnnumberedEvent, mostPerHo
     select ${id}, a.id, ${event.id}, ${recipient}, ${event.created_at}, ${event.created_at} from accounts a where a.id = ${event.account_id}
       and (${mostPerHour}::int is null or ${mostPerHour}::int > (
         select count(*) from emails m join events e on e.id = m.event_id
-        where m.account_id = ${event.account_id} and e.type = ${event.type} and m.created_at > ${event.created_at}::timestamptz - '1 hour'::interval))`)
+        where m.account_id in ${payingTogether(sql`${event.account_id}`)} and e.type = ${event.type} and m.created_at > ${event.created_at}::timestamptz - '1 hour'::interval))`)
 
 export interface Claim {
   id: string

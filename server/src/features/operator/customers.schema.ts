@@ -4,8 +4,9 @@ import { RoleName } from '../accounts/schema.ts'
 
 const account = {
   id: Type.String(),
-  email: Type.String(),
+  email: Type.String({ description: 'Of a project that of the account that pays for it' }),
   name: Type.String(),
+  paidBy: nullable(Type.String({ description: 'Of a project: the id of the account that pays for it' })),
   balance: Money,
   currency: Type.String(),
   vmCount: Type.Integer(),

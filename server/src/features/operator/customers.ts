@@ -3,7 +3,7 @@ import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, notFound } from '../../kernel/errors.ts'
 import { formatCents, parseCents } from '../../kernel/money.ts'
-import { createAccount, getAccount, listQuotas, setQuotaLimit, setSuspended } from '../accounts/service.ts'
+import { createAccount, listQuotas, requirePayer, setQuotaLimit, setSuspended } from '../accounts/service.ts'
 import { recordByOperator } from '../audit-log/service.ts'
 import type { Deps } from '../deps.ts'
 import { issuePasswordLink, listUsers, ensureUser } from '../users/service.ts'
@@ -51,7 +51,7 @@ const WAYS = { credit: creditByOperator, adjust: adjustByOperator }
 export async function adjustBalance(tx: Tx, deps: Place, way: keyof typeof WAYS, id: string, order: MoneyOrder) {
   const now = deps.clock.now()
   const { currency } = deps.config
-  await requireAccount(tx, id)
+  await requirePayer(tx, id)
   const amount = parseCents(order.amount)
   const written = await WAYS[way](tx, deps, { accountId: id, amount, reason: order.reason, currency })
   recordByOperator(tx, now, { accountId: id, action: `account ${way}`, resourceIds: [written.id] })
@@ -59,7 +59,7 @@ export async function adjustBalance(tx: Tx, deps: Place, way: keyof typeof WAYS,
 }
 
 export async function changeLimit(tx: Tx, now: Date, id: string, name: string, limit: number | null) {
-  await requireAccount(tx, id)
+  await requirePayer(tx, id)
   const names = (await listQuotas(tx, id)).map((quota) => quota.name)
   if (!names.includes(name)) throw invalid(`there is no limit named "${name}". The limits are: ${names.join(', ')}`, 'name')
   await setQuotaLimit(tx, id, name, limit === null ? null : BigInt(limit))
@@ -69,8 +69,7 @@ export async function changeLimit(tx: Tx, now: Date, id: string, name: string, l
 
 /** For a customer without a password, or one who lost it where no email is configured. */
 export async function createInviteLink(tx: Tx, now: Date, id: string, dashboard: URL): Promise<{ url: string; expiresAt: string }> {
-  await requireAccount(tx, id)
-  const person = await ensureUser(tx, now, await getAccount(tx, id))
+  const person = await ensureUser(tx, now, await requirePayer(tx, id))
   recordByOperator(tx, now, { accountId: id, action: 'person link', resourceIds: [person.id] })
   const { url, expiresAt } = await issuePasswordLink(tx, now, person.id, dashboard.href.replace(/\/$/, ''), LINK_LIFE)
   return { url, expiresAt: expiresAt.toISOString() }

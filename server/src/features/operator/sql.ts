@@ -2,6 +2,7 @@
 import { sql, type NotNull, type Queries, type Sql } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
+import { contactOf } from '../accounts/service.ts'
 import { isOpen } from '../../workflow/run-store.ts'
 import type { RunRow } from '../../workflow/run-store.ts'
 
@@ -9,6 +10,7 @@ export interface AccountRow {
   id: string
   email: string
   name: string
+  payer_account_id: string | null
   created_at: Date
   suspended_at: Date | null
   balance_cents: bigint
@@ -16,13 +18,14 @@ export interface AccountRow {
 }
 
 const accounts = sql`
-  select a.id, a.email, a.name, a.created_at, a.suspended_at, coalesce(w.balance_cents, 0) as balance_cents, coalesce(q.used, 0) as vm_count
+  select a.id, ${contactOf(sql`a`)} as email, a.name, a.payer_account_id, a.created_at, a.suspended_at, coalesce(w.balance_cents, 0) as balance_cents,
+    coalesce(q.used, (select count(*) from vms v where v.account_id = a.id)) as vm_count
   from accounts a left join wallets w on w.account_id = a.id left join account_quotas q on q.account_id = a.id and q.name = 'vms'`
 
 /** Escapes LIKE wildcards in the search text. */
 const containing = (text: string): Sql => {
   const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
-  return sql`(${text} = '' or a.email ilike ${pattern} or a.name ilike ${pattern} or a.id = ${text})`
+  return sql`a.deleted_at is null and (${text} = '' or ${contactOf(sql`a`)} ilike ${pattern} or a.name ilike ${pattern} or a.id = ${text})`
 }
 
 export const countAccounts = (db: Queries, text: string): Promise<number> => count(db, sql`from accounts a where ${containing(text)}`)
@@ -60,7 +63,7 @@ export const countVms = (db: Queries, filter: VmFilter): Promise<number> => coun
 
 export const listVms = (db: Queries, filter: VmFilter, range: PageRange) =>
   db.many<VmRow>(sql`
-    select d.id, d.name, d.account_id, a.email, d.status, d.status_reason, d.plan_slug, h.name as host_name, host(d.ip_address) as ip_address, d.ipv6_address, d.created_at
+    select d.id, d.name, d.account_id, ${contactOf(sql`a`)} as email, d.status, d.status_reason, d.plan_slug, h.name as host_name, host(d.ip_address) as ip_address, d.ipv6_address, d.created_at
     from vm_details d join accounts a on a.id = d.account_id left join hosts h on h.id = d.host_id
     where ${ofVms(filter)} ${newestFirst(sql`d.id`, range)}`)
 
@@ -86,7 +89,7 @@ export const countActions = (db: Queries, filter: RunFilter): Promise<number> =>
   count(db, sql`from workflow_runs r where ${ofRuns(filter)}`)
 
 const actions = sql`
-  select ${allColumns('workflow_runs', 'r')}, a.email, v.name as subject_name
+  select ${allColumns('workflow_runs', 'r')}, ${contactOf(sql`a`)} as email, v.name as subject_name
   from workflow_runs r left join accounts a on a.id = r.owner_id left join vms v on v.id = r.subject_id`
 
 export const listActions = (db: Queries, filter: RunFilter, range: PageRange) =>
@@ -142,8 +145,8 @@ export const vmsByStatus = (db: Queries) =>
 
 export const businessCounts = (db: Queries) =>
   db.one<{ active: number; suspended: number; tickets: number; balance_cents: bigint }>(sql`
-    select (select count(*)::int from accounts where suspended_at is null) as active,
-      (select count(*)::int from accounts where suspended_at is not null) as suspended,
+    select (select count(*)::int from accounts where payer_account_id is null and suspended_at is null) as active,
+      (select count(*)::int from accounts where payer_account_id is null and suspended_at is not null) as suspended,
       (select count(*)::int from tickets where status = 'OPEN') as tickets,
       (select coalesce(sum(balance_cents), 0)::int8 from wallets) as balance_cents`)
 

@@ -112,6 +112,7 @@ export const toAccount = (row: AccountRow, currency: string): OperatorAccount =>
   id: row.id,
   email: row.email,
   name: row.name,
+  paidBy: row.payer_account_id,
   balance: formatCents(row.balance_cents),
   currency,
   vmCount: Number(row.vm_count),

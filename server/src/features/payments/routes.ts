@@ -14,6 +14,7 @@ export const depositRoutes: Routes = (api, deps) => {
       summary: 'Begin a deposit: the answer says where to pay. At most 10 are open at a time',
       tag,
       scope: 'wallet:deposit',
+      isOfPayer: true,
       body: CreateDeposit,
       status: 201,
       data: Deposit,
@@ -24,7 +25,7 @@ export const depositRoutes: Routes = (api, deps) => {
 
   api.page(
     '/wallet/deposits',
-    { operationId: 'listDeposits', summary: 'List deposits, newest first', tag, scope: 'wallet:read', data: Deposit },
+    { operationId: 'listDeposits', summary: 'List deposits, newest first', tag, scope: 'wallet:read', isOfPayer: true, data: Deposit },
     ({ principal }, page) => listDeposits(deps.db, principal.accountId, page),
   )
 
@@ -36,6 +37,7 @@ export const depositRoutes: Routes = (api, deps) => {
       summary: 'Get a deposit',
       tag,
       scope: 'wallet:read',
+      isOfPayer: true,
       params: { id: Type.String() },
       data: Deposit,
     },

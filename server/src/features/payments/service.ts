@@ -4,7 +4,7 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { parseCents, type Cents } from '../../kernel/money.ts'
-import { getAccount } from '../accounts/service.ts'
+import { requirePayer } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
 import type { Checkout } from './provider.ts'
 import type { Deposit } from './schema.ts'
@@ -30,7 +30,7 @@ export async function beginDeposit({ db, config, payments }: Deps, accountId: st
   const amount = parseCents(text)
   if (amount < LEAST || amount > MOST) throw invalid('amount must be from 1.00 to 50000.00', 'amount')
   await requireRoom(db, accountId)
-  const { email } = await getAccount(db, accountId)
+  const { email } = await requirePayer(db, accountId)
   const id = newId()
   return { id, amount, provider: payments.name, checkout: await payments.createCheckout({ id, email, amount, currency: config.currency }) }
 }

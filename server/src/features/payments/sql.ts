@@ -1,4 +1,4 @@
-import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { json, sql, type NotNull, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { newestFirst, type PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
@@ -80,7 +80,7 @@ export const listPayments = (db: Queries, accountId: string, range: PageRange) =
   db.many<PaymentRow>(sql`
     select ${allColumns('payments')} from payments where account_id = ${accountId} ${newestFirst(sql`id`, range)}`)
 
-export type ListedPayment = PaymentRow & { email: string; lost_cents: bigint }
+export type ListedPayment = PaymentRow & { email: NotNull<string>; lost_cents: bigint }
 
 /** For operators: all accounts or one, open ones first, then newest first. `lost`: reversed by the provider and not covered by the wallet. */
 export const listAllPayments = (db: Queries, filter: { accountId: string | null; onlyLosses: boolean }) =>

@@ -6,6 +6,7 @@ import { sleep, type Clock } from '../../kernel/clock.ts'
 import { sql, type Db, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
+import { payerOf } from '../accounts/service.ts'
 
 export const APPLY_PORTS = 'vms.ports'
 /** Also removes what no interface needs. */
@@ -105,12 +106,13 @@ const pending = (now: Date) => sql`
 export const hostsWithPendingPorts = (db: Queries, now: Date) =>
   db.many<{ host_id: string }>(sql`select distinct host_id from vm_ports where ${pending(now)}`)
 
-export type PendingPorts = Pick<Row<'vm_ports'>, 'vm_id' | 'account_id'>
+export type PendingPorts = Pick<Row<'vm_ports'>, 'vm_id'> & { payer_id: string }
 
 export const pendingPortsOn = (db: Queries, hostId: string, now: Date) =>
   db.many<PendingPorts>(sql`
-    select vm_id, account_id from vm_ports where host_id = ${hostId} and ${pending(now)}
-    order by row_number() over (partition by account_id order by next_try_at nulls first, vm_id), next_try_at nulls first, vm_id limit 200`)
+    select vm_id, y.payer_id from vm_ports cross join lateral (select ${payerOf(sql`account_id`)} as payer_id) y
+    where host_id = ${hostId} and ${pending(now)}
+    order by row_number() over (partition by y.payer_id order by next_try_at nulls first, vm_id), next_try_at nulls first, vm_id limit 200`)
 
 /** Those that no other process has claimed, and that were not applied meanwhile. What is being changed is left for the next look. */
 export const claimPorts = (db: Queries, vmIds: readonly string[], now: Date, until: Date) =>

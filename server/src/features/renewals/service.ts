@@ -131,7 +131,7 @@ export async function unusedDays(tx: Tx, now: Date, row: Renewing): Promise<Cent
 
 export async function quoteRemoval(tx: Tx, { config }: Deps, accountId: string, unused: Cents): Promise<DryRunResult<Quote>> {
   const balanceAfter = (await balanceOf(tx, accountId)) + unused
-  return new DryRunResult(toQuote(config.currency, { charge: -unused, monthly: 0n, balanceAfter }))
+  return new DryRunResult(toQuote(tx, config.currency, { charge: -unused, monthly: 0n, balanceAfter }))
 }
 
 /** No more than was paid for it. */

@@ -29,6 +29,8 @@ const MAX_REMEMBERED = 10_000
 
 interface Membership {
   accountId: string
+  payerId: string
+  memberOf: string
   scopes: ReadonlySet<string>
   hasBudget: boolean
   refusal: ApiError | null
@@ -54,9 +56,11 @@ export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'co
     if (!isListening(request) && now.getTime() - row.last_seen_at.getTime() >= SEEN_EVERY_MS) await sql.touch(db, now, row.id, request.ip)
     if (worked.size >= MAX_REMEMBERED) worked.clear()
     worked.add(hash.toString('hex'))
-    const { accountId, scopes, hasBudget, refusal } = choose(rows, request.headers[ACCOUNT_HEADER])
+    const { accountId, payerId, memberOf, scopes, hasBudget, refusal } = choose(rows, request.headers[ACCOUNT_HEADER])
     return {
       accountId,
+      payerId,
+      memberOf,
       actorType: 'person',
       actorId: row.user_id,
       actorName: row.email,
@@ -68,7 +72,9 @@ export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'co
       signedIn: {
         sessionId: row.id,
         isOperator: row.is_operator,
-        accountIds: rows.flatMap(({ account_id }) => account_id ?? []),
+        accounts: rows.flatMap(({ account_id: id, payer_account_id, is_inherited }) =>
+          id === null || is_inherited ? [] : [{ accountId: id, payerId: payer_account_id ?? id }],
+        ),
         refusal,
         authenticatedAt: isPrevious ? new Date(0) : row.authenticated_at,
       },
@@ -77,17 +83,21 @@ export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'co
   return { authenticate, hasWorked }
 }
 
-/** Without the header only the one account that there is: which of several is meant must not be guessed. */
+const NOWHERE = { accountId: '', payerId: '', memberOf: '', scopes: new Set<string>(), hasBudget: false }
+
+/** Without the header only the one account that there is, whatever its projects: which of several is meant must not be guessed. */
 function choose(rows: sql.Found[], named: string | string[] | undefined): Membership {
-  const chosen = named === undefined ? (rows.length === 1 ? rows[0] : undefined) : rows.find(({ account_id }) => account_id === named)
-  if (!chosen?.account_id || !chosen.role)
-    return { accountId: '', scopes: new Set(), hasBudget: false, refusal: notChosen(rows, named !== undefined) }
-  const { account_id: accountId, role } = chosen
+  const own = rows.filter(({ is_inherited }) => !is_inherited)
+  const chosen = named === undefined ? (own.length === 1 ? own[0] : undefined) : rows.find(({ account_id }) => account_id === named)
+  if (!chosen?.account_id || !chosen.role) return { ...NOWHERE, refusal: notChosen(rows, named !== undefined) }
+  const { account_id: accountId, payer_account_id, member_of, role } = chosen
   const refusal = chosen.requires_totp && !chosen.has_totp && !chosen.has_second_factor ? needsTotp() : null
   const scopes = scopesOf({ role, scopes: chosen.scopes ?? [] })
   return {
     accountId,
-    scopes: isOperatorIn({ is_operator: chosen.is_operator, account_id: chosen.home_id }, { id: accountId, role })
+    payerId: payer_account_id ?? accountId,
+    memberOf: member_of ?? accountId,
+    scopes: isOperatorIn({ is_operator: chosen.is_operator, account_id: chosen.home_id }, { id: accountId, payer_account_id, role })
       ? new Set([...scopes, OPERATOR])
       : scopes,
     hasBudget: chosen.has_budget,

@@ -5,7 +5,7 @@ import { parseDurationMs } from '../../kernel/clock.ts'
 import type { Deps } from '../deps.ts'
 import { listIdentities } from '../identities/service.ts'
 import type { ClientInfo } from './sign-in.ts'
-import { accountIdsOf, findByEmail, issuePasswordLink, sendLinkMail } from '../users/service.ts'
+import { accountsOf, findByEmail, issuePasswordLink, sendLinkMail } from '../users/service.ts'
 
 const LIFE = '1h'
 const MAILS_PER_HOUR = 3
@@ -20,8 +20,8 @@ export async function mailReset(deps: ResetDeps, counters: Counters, base: strin
   const { count } = await counters.add(`reset:${user.id}`, 1, parseDurationMs('1h'))
   if (count > MAILS_PER_HOUR) return
   const { url } = await db.tx(async (tx) => {
-    const accountIds = await accountIdsOf(tx, user.id)
-    for (const record of toUserAuditRecords(visitor, { ...user, accountIds }, 202, null)) deps.audit.recordSuccess(tx, record)
+    const accounts = await accountsOf(tx, user.id)
+    for (const record of toUserAuditRecords(visitor, { ...user, accounts }, 202, null)) deps.audit.recordSuccess(tx, record)
     return issuePasswordLink(tx, clock.now(), user.id, base, LIFE)
   })
   const linked = (await listIdentities(db, user.id)).map(({ title, label }) => (label === '' ? title : `${title} as ${label}`))

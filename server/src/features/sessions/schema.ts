@@ -24,6 +24,8 @@ export const Setup = object(
 )
 export type Setup = Static<typeof Setup>
 
+const isProject = Type.Boolean({ description: 'Whether another account pays for it' })
+
 export const Session = object(
   {
     user: object({
@@ -41,9 +43,10 @@ export const Session = object(
         scopes: Type.Array(Type.String()),
         requireTwoFactor: Type.Boolean(),
         budget: nullable(BudgetView),
+        isProject,
       }),
     ),
-    accounts: Type.Array(object({ id: Type.String(), name: Type.String(), role: RoleName })),
+    accounts: Type.Array(object({ id: Type.String(), name: Type.String(), isProject, role: RoleName })),
     settings: object({
       signUpOpen: Type.Boolean(),
       depositsOpen: Type.Boolean({ description: 'Whether a payment provider is set up' }),

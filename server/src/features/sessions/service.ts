@@ -24,7 +24,8 @@ export function signedIn({ signedIn: found }: Principal): SessionContext {
 /** Of somebody who has just signed in, and has named no account yet. */
 export async function describeSession(deps: Deps, person: users.UserRow, row: sql.SessionRow): Promise<Session> {
   const accounts = await sql.listAccounts(deps.db, person.id)
-  const chosenId = accounts.length === 1 ? accounts[0]!.id : ''
+  const own = accounts.filter(({ is_inherited }) => !is_inherited)
+  const chosenId = own.length === 1 ? own[0]!.id : ''
   return toSession(deps, accounts, chosenId, await findOwnBudget(deps, deps.db, chosenId, person.id), person, row)
 }
 
@@ -32,12 +33,12 @@ export async function getSession(deps: Deps, principal: Principal, from: Queries
   const user = await users.findUser(from, principal.actorId)
   const row = await sql.findSession(from, signedIn(principal).sessionId)
   if (!user || !row) throw sessionExpired()
-  const { accountId } = principal
-  return toSession(deps, await sql.listAccounts(from, user.id), accountId, await findOwnBudget(deps, from, accountId, user.id), user, row)
+  const { accountId, memberOf } = principal
+  return toSession(deps, await sql.listAccounts(from, user.id), accountId, await findOwnBudget(deps, from, memberOf, user.id), user, row)
 }
 
-const findOwnBudget = ({ clock }: Deps, from: Queries, accountId: string, userId: string) =>
-  findView(from, clock.now(), memberHolder(accountId, userId))
+const findOwnBudget = ({ clock }: Deps, from: Queries, memberOf: string, userId: string) =>
+  findView(from, clock.now(), memberHolder(memberOf, userId))
 
 /** Verifies credentials outside of a transaction, because hashing is slow. */
 export class ReauthService {

@@ -17,8 +17,8 @@ describe('POST /sign-in', () => {
     expect(status).toBe(200)
     expect(body.data).toEqual({
       user: { id, email, name: 'Ada', isOperator: false, totpEnabled: false },
-      account: { id: accountId, name: 'Ada', role: 'owner', scopes: SCOPES, requireTwoFactor: false, budget: null },
-      accounts: [{ id: accountId, name: 'Ada', role: 'owner' }],
+      account: { id: accountId, name: 'Ada', role: 'owner', scopes: SCOPES, requireTwoFactor: false, isProject: false, budget: null },
+      accounts: [{ id: accountId, name: 'Ada', isProject: false, role: 'owner' }],
       settings: { signUpOpen: false, depositsOpen: false, currency: 'USD', version: expect.stringMatching(/^\d/) },
       reauthenticatedAt: app.clock.now().toISOString(),
       expiresAt: new Date(app.clock.now().getTime() + 14 * 86_400_000).toISOString(),

@@ -146,14 +146,13 @@ export class SignInService {
   }
 
   async #record(tx: Tx, visitor: ClientInfo, person: users.UserRow, status: number, ids: string[] = []): Promise<void> {
-    const accountIds = await users.accountIdsOf(tx, person.id)
-    for (const record of toUserAuditRecords(visitor, { ...person, accountIds }, status, null, ids))
-      this.#deps.audit.recordSuccess(tx, record)
+    const accounts = await users.accountsOf(tx, person.id)
+    for (const record of toUserAuditRecords(visitor, { ...person, accounts }, status, null, ids)) this.#deps.audit.recordSuccess(tx, record)
   }
 
   async noteRefusal(visitor: ClientInfo, person: users.UserRow, { status, code }: ApiError): Promise<void> {
-    const accountIds = await users.accountIdsOf(this.#deps.db, person.id)
-    for (const record of toUserAuditRecords(visitor, { ...person, accountIds }, status, code)) this.#deps.audit.recordDenied(record)
+    const accounts = await users.accountsOf(this.#deps.db, person.id)
+    for (const record of toUserAuditRecords(visitor, { ...person, accounts }, status, code)) this.#deps.audit.recordDenied(record)
   }
 }
 

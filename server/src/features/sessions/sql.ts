@@ -1,5 +1,6 @@
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
+import { membershipsOf, requiresTotp } from '../accounts/service.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
 export type SessionRow = Row<'sessions'>
@@ -7,8 +8,12 @@ export type SessionRow = Row<'sessions'>
 export interface AccountOfUser {
   id: string
   name: string
-  email: string
+  /** Null of a project. */
+  email: string | null
   requires_totp: boolean
+  /** Null where it is no project. */
+  payer_account_id: string | null
+  is_inherited: boolean
   role: Row<'members'>['role']
   scopes: string[]
 }
@@ -21,6 +26,9 @@ export interface Found extends SessionRow {
   /** The account that the user signed up with. */
   home_id: string | null
   account_id: string | null
+  payer_account_id: string | null
+  is_inherited: boolean | null
+  member_of: string | null
   role: Row<'members'>['role'] | null
   scopes: string[] | null
   has_budget: boolean
@@ -36,9 +44,9 @@ export const insertSession = (tx: Tx, row: Omit<SessionRow, 'previous_hash' | 'p
 export const findByHash = (db: Queries, hash: Buffer) =>
   db.many<Found>(sql`
     select ${allColumns('sessions', 's')}, p.email, p.is_operator, p.totp_enabled_at is not null as has_totp, p.account_id as home_id,
-      m.account_id, m.role, m.scopes, a.requires_totp,
-      exists(select from budgets b where b.subject_type = 'MEMBER' and b.subject_id = m.account_id || '/' || m.user_id) as has_budget
-    from sessions s join users p on p.id = s.user_id left join members m on m.user_id = p.id left join accounts a on a.id = m.account_id
+      m.account_id, a.payer_account_id, m.is_inherited, m.member_of, m.role, m.scopes, ${requiresTotp(sql`a`)} as requires_totp,
+      exists(select from budgets b where b.subject_type = 'MEMBER' and b.subject_id = m.member_of || '/' || m.user_id) as has_budget
+    from sessions s join users p on p.id = s.user_id left join lateral ${membershipsOf(sql`p.id`)} m on true left join accounts a on a.id = m.account_id
     where s.hash = ${hash} or s.previous_hash = ${hash} order by m.account_id`)
 
 export const findSession = (db: Queries, id: string) =>
@@ -54,15 +62,15 @@ export const listRights = (db: Queries, now: Date, idleSince: Date, ids: string[
     has_totp: boolean
     requires_totp: boolean
   }>(sql`
-    select s.id, m.account_id, m.role, m.scopes, p.totp_enabled_at is not null or s.has_second_factor as has_totp, a.requires_totp
-    from sessions s join users p on p.id = s.user_id join members m on m.user_id = p.id join accounts a on a.id = m.account_id
+    select s.id, m.account_id, m.role, m.scopes, p.totp_enabled_at is not null or s.has_second_factor as has_totp, ${requiresTotp(sql`a`)} as requires_totp
+    from sessions s join users p on p.id = s.user_id cross join lateral ${membershipsOf(sql`p.id`)} m join accounts a on a.id = m.account_id
     where s.id = any(${ids}::text[]) and s.expires_at > ${now} and s.last_seen_at > ${idleSince}`)
 
 /** Of one user, with the accounts of the user. */
 export const listAccounts = (db: Queries, userId: string) =>
   db.many<AccountOfUser>(sql`
-    select a.id, a.name, a.email, a.requires_totp, m.role, m.scopes from members m join accounts a on a.id = m.account_id
-    where m.user_id = ${userId} order by a.id`)
+    select a.id, a.name, a.email, ${requiresTotp(sql`a`)} as requires_totp, a.payer_account_id, m.is_inherited, m.role, m.scopes
+    from ${membershipsOf(sql`${userId}`)} m join accounts a on a.id = m.account_id order by a.id`)
 
 export const touch = (db: Queries, now: Date, id: string, ip: string) =>
   db.run(sql`update sessions set last_seen_at = greatest(last_seen_at, ${now}), ip = ${ip} where id = ${id}`)

@@ -25,7 +25,7 @@ export const toSession = (
     totpEnabled: person.totp_enabled_at !== null,
   },
   account: accounts.filter(({ id }) => id === chosenId).map((row) => toChosen(row, budget))[0] ?? null,
-  accounts: accounts.map(({ id, name, email, role }) => ({ id, name: name || email, role })),
+  accounts: accounts.map((each) => ({ ...toOwn(each), role: each.role })),
   settings: { signUpOpen: config.signUp === 'open', depositsOpen: payments !== null, currency: config.currency, version: VERSION },
   reauthenticatedAt: row.authenticated_at.toISOString(),
   expiresAt: row.expires_at.toISOString(),
@@ -34,8 +34,14 @@ export const toSession = (
 /** What operators do is recorded in the account that they act in: that must be their own, not one of a customer who invited them. */
 export const isOperatorIn = (
   { is_operator, account_id }: Pick<UserRow, 'is_operator' | 'account_id'>,
-  account: Pick<AccountOfUser, 'id' | 'role'> | undefined,
-): boolean => is_operator && account?.role === 'owner' && [null, account.id].includes(account_id)
+  account: Pick<AccountOfUser, 'id' | 'role' | 'payer_account_id'> | undefined,
+): boolean => is_operator && account?.role === 'owner' && account.payer_account_id === null && [null, account.id].includes(account_id)
+
+const toOwn = ({ id, name, email, payer_account_id }: AccountOfUser) => ({
+  id,
+  name: name || (email ?? ''),
+  isProject: payer_account_id !== null,
+})
 
 const toChosen = (row: AccountOfUser, budget: BudgetView | null): NonNullable<Session['account']> => ({
   id: row.id,
@@ -44,6 +50,7 @@ const toChosen = (row: AccountOfUser, budget: BudgetView | null): NonNullable<Se
   scopes: [...scopesOf(row)],
   requireTwoFactor: row.requires_totp,
   budget,
+  isProject: row.payer_account_id !== null,
 })
 
 export const toEntry = (row: SessionRow, currentId: string): SessionEntry => ({

@@ -1,7 +1,7 @@
 // Tickets for staff. A reply and the customer's event commit in one transaction.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid } from '../../kernel/errors.ts'
-import { getAccount, releaseQuota } from '../accounts/service.ts'
+import { releaseQuota } from '../accounts/service.ts'
 import { recordByOperator } from '../audit-log/service.ts'
 import type { EventDeps } from '../deps.ts'
 import { recordEvent } from '../events/service.ts'
@@ -26,8 +26,8 @@ export async function listForStaff(db: Queries, filter: { accountId: string | nu
 
 export async function showToStaff(db: Queries, id: string): Promise<TicketWithReplies & { account: string; accountId: string }> {
   const ticket = await getTicket(db, null, id)
-  const { account_id: accountId } = (await sql.findTicket(db, null, id))!
-  return { ...ticket, account: (await getAccount(db, accountId)).email, accountId }
+  const { account_id: accountId, email } = await sql.findForStaff(db, id)
+  return { ...ticket, account: email, accountId }
 }
 
 /** A closed ticket stays closed. Lock order: quota before event log. */
@@ -60,10 +60,21 @@ export async function closeTicket(tx: Tx, deps: EventDeps, id: string): Promise<
   return markClosed(tx, deps, before)
 }
 
+/** With the account, which nobody will look into any more. */
+export async function closeTicketsOf(tx: Tx, deps: EventDeps, accountId: string): Promise<void> {
+  const open = await sql.lockOpenTickets(tx, accountId)
+  if (open.length > 0) await releaseQuota(tx, accountId, OPEN_TICKETS, BigInt(open.length))
+  for (const ticket of open) await recordClosed(tx, deps, ticket)
+}
+
 async function markClosed(tx: Tx, deps: EventDeps, before: sql.TicketRow): Promise<Ticket> {
+  recordForAudit(tx, deps, before, 'ticket close')
+  return recordClosed(tx, deps, before)
+}
+
+async function recordClosed(tx: Tx, deps: EventDeps, before: sql.TicketRow): Promise<Ticket> {
   const now = deps.clock.now()
   const ticket = toTicket(await sql.updateTicket(tx, { ...before, status: 'CLOSED', updated_at: now, closed_at: now }))
-  recordForAudit(tx, deps, before, 'ticket close')
   await recordEvent(tx, deps, { accountId: before.account_id, type: 'ticket.closed', subjectId: before.id, data: { ticket } })
   return ticket
 }

@@ -123,6 +123,12 @@ export async function deleteToken(tx: Tx, deps: EventDeps, id: string): Promise<
   return { token, deleted: deleted.map((row) => row.id) }
 }
 
+export async function deleteTokensOf(tx: Tx, deps: EventDeps, accountId: string): Promise<void> {
+  const gone = new Set<string>()
+  for (const { id } of await accounts.listTokens(tx, accountId))
+    if (!gone.has(id)) for (const each of (await deleteToken(tx, deps, id)).deleted) gone.add(each)
+}
+
 /**
  * A hook of members. Revokes the tokens that a person made and that may do more than the person can now, with those made with them; returns their ids.
  */

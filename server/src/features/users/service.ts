@@ -2,7 +2,7 @@
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { createAccount, findAccount, setAddress, type AccountRow } from '../accounts/service.ts'
+import { createAccount, findAccount, setAddress, type PayerRow } from '../accounts/service.ts'
 import { useWelcomeLink } from './one-time-links.ts'
 import * as sql from './sql.ts'
 
@@ -12,7 +12,7 @@ export { countRecoveryCodes, renewRecoveryCodes } from './recovery-codes.ts'
 export { sendLinkMail } from './link-mail.ts'
 export { issuePasswordLink, issueSignUpLink, issueWelcomeLink, requireLink, usePasswordLink, useSignUpLink } from './one-time-links.ts'
 export {
-  accountIdsOf,
+  accountsOf,
   dropLinksOf,
   findByEmail,
   findSignIn,
@@ -45,7 +45,7 @@ export async function createOwner(tx: Tx, now: Date, { token, ...user }: NewUser
 }
 
 /** Gives quickstart's account, with its VM and API key, the address of the owner; not once somebody signs in to it. */
-async function takeQuickstartAccount(tx: Tx, owner: { email: string; name?: string }): Promise<AccountRow | null> {
+async function takeQuickstartAccount(tx: Tx, owner: { email: string; name?: string }): Promise<PayerRow | null> {
   const account = await findAccount(tx, QUICKSTART_EMAIL)
   if (!account || (await sql.listUsers(tx, account.id)).length > 0) return null
   return setAddress(tx, account.id, owner)

@@ -1,6 +1,7 @@
 import { sql, type NotNull, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { clientNetwork } from '../../kernel/net/client-network.ts'
 import { allColumns } from '../../schema/columns.ts'
+import { payerOf } from '../accounts/service.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
 export type UserRow = Row<'users'>
@@ -20,9 +21,10 @@ export const findByEmail = (db: Queries, email: string) =>
 
 const accountIds = (userId: Sql) => sql`array(select account_id from members where user_id = ${userId} order by account_id)`
 
-/** The accounts of which the user is a member. */
-export const accountIdsOf = async (db: Queries, userId: string): Promise<string[]> =>
-  (await db.one<{ ids: string[] }>(sql`select ${accountIds(sql`${userId}`)} as ids`)).ids
+/** The accounts of which the user is a member, without projects of theirs. */
+export const accountsOf = (db: Queries, userId: string) =>
+  db.many<{ accountId: string; payerId: string }>(sql`
+    select account_id as "accountId", ${payerOf(sql`account_id`)} as "payerId" from members where user_id = ${userId} order by account_id`)
 
 /** The user of a sign-in, and whether he signed in from that address before. */
 export const findSignIn = (db: Queries, email: string, ip: string) =>

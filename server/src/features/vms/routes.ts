@@ -49,7 +49,7 @@ const ofPassword = {
   preparesFor: ({ body, query }: { body: { password?: string }; query: { dryRun?: boolean } }) =>
     body.password !== undefined && !query.dryRun,
   prepare: ({ principal, body }: { principal: Principal; body: { password?: string } }) =>
-    hashGuestPassword(principal.accountId, body.password!),
+    hashGuestPassword(principal.payerId, body.password!),
 }
 const started = { tag, params, status: 202, data: ActionStarted }
 
@@ -264,7 +264,7 @@ export const vmRoutes: Routes = (api, deps) => {
       ...started,
       body: RescueVm,
       preparesFor: ({ body }) => body.password !== undefined,
-      prepare: ({ principal, body }) => hashGuestPassword(principal.accountId, body.password!),
+      prepare: ({ principal, body }) => hashGuestPassword(principal.payerId, body.password!),
     },
     async (tx, { principal, params: { id }, body }, hash) => accepted(id, await rescue(tx, deps, principal, id, body, hash)),
   )

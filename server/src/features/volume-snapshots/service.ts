@@ -76,7 +76,7 @@ export const createVolumeSnapshot = (
       if (!dryRun) return { snapshot: toVolumeSnapshot(snapshot), actionId, vmId: row.vm_id }
       const balanceAfter = (await balanceOf(tx, row.account_id)) - chargeCents
       return new DryRunResult(
-        toQuote(deps.config.currency, { charge: chargeCents, monthly: row.renewal_price_cents + priceCents, balanceAfter }),
+        toQuote(tx, deps.config.currency, { charge: chargeCents, monthly: row.renewal_price_cents + priceCents, balanceAfter }),
       )
     },
   })

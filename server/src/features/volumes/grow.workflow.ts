@@ -100,7 +100,7 @@ async function applyChange(
   const cents = sizeGiB === row.size_gib ? 0n : await grow(tx, deps, row, sizeGiB, start)
   if (!dryRun) return getVolume(tx, row.account_id, row.id)
   const monthly = (await sql.volumeById(tx, row.id))!.renewal_price_cents
-  return new DryRunResult(toQuote(deps.config.currency, { charge: cents, monthly, balanceAfter: await balanceOf(tx, row.account_id) }))
+  return new DryRunResult(toQuote(tx, deps.config.currency, { charge: cents, monthly, balanceAfter: await balanceOf(tx, row.account_id) }))
 }
 
 /** Returns what was charged. */

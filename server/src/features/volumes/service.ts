@@ -105,7 +105,7 @@ export async function insertVolume(
   const entry = { type: 'VOLUME_CHARGE', description: `First month of volume ${input.name}`, ...referenceTo(id), currency } as const
   const paid = await charge(tx, now, accountId, price, entry)
   await sql.insertPeriod(tx, id, period, paid.id)
-  if (dryRun) return new DryRunResult(toQuote(currency, { charge: price, monthly: price, balanceAfter: paid.balance_after_cents }))
+  if (dryRun) return new DryRunResult(toQuote(tx, currency, { charge: price, monthly: price, balanceAfter: paid.balance_after_cents }))
   return shown
 }
 

@@ -4,7 +4,7 @@ import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 import { openRunAsJson, type OpenRun } from '../../workflow/run-store.ts'
 import { selectedBy } from '../labels/service.ts'
-import { isSuspended } from '../accounts/service.ts'
+import { isSuspended, payerOf } from '../accounts/service.ts'
 import { paid, unpaid, type Deadlines, type Period } from '../renewals/service.ts'
 import { isStale } from '../vms/service.ts'
 
@@ -243,7 +243,7 @@ export const isGrowing = ({ run_id, status }: VolumeRow): boolean => run_id !== 
  */
 export const dueVolumes = (db: Queries, { now, graceOver, retentionOver }: Deadlines) =>
   db.many<{ id: string }>(sql`
-    select v.id from volumes v left join wallets w using (account_id)
+    select v.id from volumes v left join wallets w on w.account_id = ${payerOf(sql`v.account_id`)}
     where v.next_renewal_at <= ${now} and v.deleted_at is null and (v.run_id is null or v.status <> 'ATTACHED') and not ${isSuspended(sql`v.account_id`)}
       and not exists (select from hosts h where h.id = v.host_id and h.removed_at is not null)
       and (v.billing_status = 'ACTIVE' or coalesce(w.balance_cents, 0) >= ${RENEWAL_PRICE}

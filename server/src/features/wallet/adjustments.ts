@@ -41,7 +41,7 @@ export async function adjustByOperator(
   const row = toRow(now, accountId, amount, { ...(await ordered(tx, now, { accountId, amount, reason })), type: 'ADJUSTMENT' })
   if (amount > 0n) return addAndNotify(tx, deps, row)
   const taken = await sql.takeMoney(tx, row)
-  if (!taken) requireEnough(await balanceOf(tx, accountId), -amount, currency)
+  if (!taken) requireEnough(tx, await balanceOf(tx, accountId), -amount, currency)
   return requireEntry(taken)
 }
 

@@ -78,6 +78,8 @@ describe('wallet', () => {
       reference_type: 'VM',
       reference_id: vm,
       created_at: app.clock.now(),
+      project_id: null,
+      project_name: null,
     })
     expect((await expectRunningSum(accountId)).map((each) => each.amount_cents)).toEqual([1_000n, -360n, 100n])
   })

@@ -11,7 +11,7 @@ export const walletRoutes =
   (api, { db, clock, config }) => {
     api.get(
       '/wallet',
-      { operationId: 'getWallet', summary: 'Get the balance and how long it lasts', tag, scope, data: Wallet },
+      { operationId: 'getWallet', summary: 'Get the balance and how long it lasts', tag, scope, isOfPayer: true, data: Wallet },
       ({ principal }) => getWallet(db, clock.now(), principal.accountId, config.currency, renewals),
     )
 
@@ -19,12 +19,12 @@ export const walletRoutes =
       '/wallet/transactions',
       {
         operationId: 'listWalletTransactions',
-        summary: 'List wallet transactions, newest first',
+        summary: 'List wallet transactions, newest first; in a project those for it',
         tag,
         scope,
         query: TransactionFilter,
         data: Transaction,
       },
-      ({ principal, query }, page) => listTransactions(db, principal.accountId, query, page),
+      ({ principal, query }, page) => listTransactions(db, principal, query, page),
     )
   }

@@ -28,6 +28,11 @@ export type TransactionType = (typeof TRANSACTION_TYPES)[number]
 export const REFERENCE_TYPES = ['VM', 'PAYMENT', 'ADMIN', 'ADDRESS', 'IMAGE', 'VOLUME'] as const
 export type ReferenceType = (typeof REFERENCE_TYPES)[number]
 
+/** Those of a project know what it costs, and not what is in the wallet. */
+export const ShownBalance = nullable(
+  Type.String({ description: 'Decimal with two places; null in a project, whose members do not see the wallet of the account that pays' }),
+)
+
 export const Transaction = object(
   {
     id: Type.String(),
@@ -37,7 +42,13 @@ export const Transaction = object(
     referenceId: Type.String({ description: 'The id of what the money was for or came from' }),
     createdAt: Timestamp,
     amount: Money,
-    balanceAfter: Money,
+    balanceAfter: ShownBalance,
+    project: nullable(
+      object(
+        { id: Type.String(), name: Type.String({ description: 'As it was called then' }) },
+        { description: 'What it was paid for; null = for the account itself' },
+      ),
+    ),
   },
   { title: 'Transaction' },
 )
@@ -67,7 +78,7 @@ export const DryRunQuery = { dryRun: Type.Optional(Type.Boolean({ description: '
 
 const Charge = Type.String({ description: 'What would be taken from the wallet now, for example "12.00"; negative: given back' })
 const Monthly = Type.String({ description: 'What the VM would cost a month from then on' })
-export const Quote = object({ charge: Charge, monthly: Monthly, currency: Type.String(), balanceAfter: Money }, { title: 'Quote' })
+export const Quote = object({ charge: Charge, monthly: Monthly, currency: Type.String(), balanceAfter: ShownBalance }, { title: 'Quote' })
 export type Quote = Static<typeof Quote>
 /** Added to an operation that charges or refunds, for its dry run. */
 export const quotedOnDryRun = { query: DryRunQuery, dryRunData: Quote }

@@ -1,11 +1,13 @@
 // Wallet and ledger. One conditional statement makes each change together with its ledger entry, so concurrent changes cannot take a
-// wallet below zero. In a transaction with other locks, call these last: all changes of an account queue for its wallet's row lock.
+// wallet below zero. What is charged for a project is charged to whoever pays for it. In a transaction with other locks, call these last: all changes of an account and its projects queue for
+// its wallet's row lock.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { ApiError, invalid, apiError } from '../../kernel/errors.ts'
 import { formatCents, type Cents } from '../../kernel/money.ts'
 import type { EventDeps } from '../deps.ts'
 import { recordEvent, reserveLog } from '../events/service.ts'
 import { countRenewal, giveBack, requireBudget, spend, spenderOf, type Spender } from '../budgets/service.ts'
+import { isDryRunOf, isInProject, principalOf, type Principal } from '../../http/api/principal.ts'
 import { StepError } from '../../workflow/workflow-builder.ts'
 import { pageOf, rangeOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { readPeriod } from './date-range.ts'
@@ -17,7 +19,7 @@ import { toTransaction, toWallet } from './view.ts'
 export type { Quote, Transaction } from './schema.ts'
 export type { TransactionRow } from './sql.ts'
 export { notifyCredited, type Entry } from './ledger-entry.ts'
-export { toQuote, toTransaction } from './view.ts'
+export { toQuote, toShownBalance, toTransaction } from './view.ts'
 
 /** Credits a deposit or a gift of the operator. Lock order: event log before wallet. */
 export async function credit(
@@ -62,6 +64,7 @@ export async function charge(
   }
   await requireFunds(tx, now, accountId, amount, entry.currency)
   await sql.ensureWallet(tx, accountId) // a concurrent credit arrived, or the charge is free and no wallet exists yet
+  if (asksForAPrice(tx)) await sql.addMoney(tx, toRow(now, accountId, amount, entry)) // is rolled back with the charge
   return charge(tx, now, accountId, amount, entry)
 }
 
@@ -119,14 +122,24 @@ export const balanceOf = async (db: Queries, accountId: string): Promise<Cents> 
 
 /** Throws 402 early, before the work of a request that cannot be paid. It locks nothing: only `charge` decides. */
 export async function requireFunds(db: Queries, now: Date, accountId: string, amount: Cents, currency: string): Promise<void> {
-  requireEnough(await balanceOf(db, accountId), amount, currency)
+  requireEnough(db, await balanceOf(db, accountId), amount, currency)
   await requireBudget(db, now, accountId, amount, currency)
 }
 
-export function requireEnough(available: Cents, amount: Cents, currency: string): void {
-  if (available >= amount) return
+/** Throws 402, in a project without what the wallet holds. */
+export function requireEnough(db: Queries, available: Cents, amount: Cents, currency: string): void {
+  if (available >= amount || asksForAPrice(db)) return
   const [required, held] = [amount, available].map((cents) => `${formatCents(cents)} ${currency}`)
+  const principal = principalOf(db)
+  if (principal && isInProject(principal))
+    throw apiError('insufficient_funds', `Insufficient wallet balance of the account that pays for this project: ${required} required`)
   throw apiError('insufficient_funds', `Insufficient wallet balance: ${required} required, ${held} available`)
+}
+
+/** A dry run in a project: it costs nothing and would tell by many tries what the wallet holds. */
+function asksForAPrice(db: Queries): boolean {
+  const principal = principalOf(db)
+  return principal !== undefined && isInProject(principal) && isDryRunOf(db)
 }
 
 function requireNotNegative(amount: Cents): void {
@@ -141,40 +154,41 @@ export async function getWallet(db: Queries, now: Date, accountId: string, curre
   return toWallet(balance, currency, due)
 }
 
+/** Whose transactions: of a payer all, of a project those for it. */
+export type Payer = Pick<Principal, 'accountId' | 'payerId'>
+
 export async function listTransactions(
   db: Queries,
-  accountId: string,
+  who: Payer,
   { type, ...dates }: TransactionFilter,
   page: PageRequest,
 ): Promise<Paged<Transaction>> {
   const filter = { type: type ?? null, ...readPeriod(dates) }
-  if (!filter.type && !filter.from && !filter.before) return listAll(db, accountId, page)
+  const isAll = !filter.type && !filter.from && !filter.before && who.accountId === who.payerId
+  return isAll ? listAll(db, who.payerId, page) : listFiltered(db, who, filter, page)
+}
+
+async function listFiltered(db: Queries, { accountId, payerId }: Payer, of: sql.Filter, page: PageRequest): Promise<Paged<Transaction>> {
+  const filter = accountId === payerId ? of : { ...of, projectId: accountId }
   return pageOf(
     page,
-    () => sql.countMatching(db, accountId, filter),
-    async (range) => (await sql.listMatching(db, accountId, filter, range)).map(toTransaction),
+    () => sql.countMatching(db, payerId, filter),
+    async (range) => (await sql.listMatching(db, payerId, filter, range)).map((row) => toTransaction(row, accountId)),
   )
 }
 
 /** Transactions of one type for one reference. */
-export async function listTransactionsOf(
+export const listTransactionsOf = (
   db: Queries,
-  accountId: string,
+  who: Payer,
   { type, referenceId }: { type: TransactionType; referenceId: string },
   page: PageRequest,
-): Promise<Paged<Transaction>> {
-  const filter = { type, referenceId, from: null, before: null }
-  return pageOf(
-    page,
-    () => sql.countMatching(db, accountId, filter),
-    async (range) => (await sql.listMatching(db, accountId, filter, range)).map(toTransaction),
-  )
-}
+): Promise<Paged<Transaction>> => listFiltered(db, who, { type, referenceId, from: null, before: null }, page)
 
 const INT4_MAX = 2 ** 31 - 1
 
 async function listAll(db: Queries, accountId: string, page: PageRequest): Promise<Paged<Transaction>> {
   const { offset, ...range } = rangeOf(page)
   const rows = await sql.listNewest(db, accountId, { ...range, offset: Math.min(offset, INT4_MAX) })
-  return { total: rows[0]?.transaction_count ?? 0, items: rows.filter((row) => row.id !== null).map(toTransaction) }
+  return { total: rows[0]?.transaction_count ?? 0, items: rows.filter((row) => row.id !== null).map((row) => toTransaction(row)) }
 }

@@ -1,32 +1,36 @@
+// The wallet of a project is that of its payer, whose ledger names the project. Only lists are asked for by the payer.
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import type { PageRange } from '../../kernel/database/page-range.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
+import { payerOf } from '../accounts/service.ts'
 import type { TransactionType } from './schema.ts'
 
 export type WalletRow = Row<'wallets'>
 
 export type TransactionRow = Row<'wallet_transactions'>
 
-export type NewTransaction = Omit<TransactionRow, 'number' | 'balance_after_cents'>
+export type NewTransaction = Omit<TransactionRow, 'number' | 'balance_after_cents' | 'project_id' | 'project_name'>
+
+const payer = (accountId: string): Sql => payerOf(sql`${accountId}`)
 
 export const findWallet = (db: Queries, accountId: string) =>
-  db.maybe<WalletRow>(sql`select ${allColumns('wallets')} from wallets where account_id = ${accountId}`)
+  db.maybe<WalletRow>(sql`select ${allColumns('wallets')} from wallets where account_id = ${payer(accountId)}`)
 
 export const listWallets = (db: Queries) => db.many<WalletRow>(sql`select ${allColumns('wallets')} from wallets`)
 
 export const ensureWallet = (tx: Tx, accountId: string) =>
-  tx.run(sql`insert into wallets (account_id) values (${accountId}) on conflict do nothing`)
+  tx.run(sql`insert into wallets (account_id) values (${payer(accountId)}) on conflict do nothing`)
 
 export const lockWallet = (tx: Tx, accountId: string) =>
-  tx.maybe<WalletRow>(sql`select ${allColumns('wallets')} from wallets where account_id = ${accountId} for no key update`)
+  tx.maybe<WalletRow>(sql`select ${allColumns('wallets')} from wallets where account_id = ${payer(accountId)} for no key update`)
 
 export const addMoney = (tx: Tx, entry: NewTransaction) =>
   append(
     tx,
     entry,
     sql`
-      insert into wallets as w (account_id, balance_cents, transaction_count) values (${entry.account_id}, ${entry.amount_cents}, 1)
+      insert into wallets as w (account_id, balance_cents, transaction_count) values (${payer(entry.account_id)}, ${entry.amount_cents}, 1)
       on conflict (account_id) do update set
         balance_cents = w.balance_cents + excluded.balance_cents, transaction_count = w.transaction_count + 1`,
   )
@@ -38,18 +42,18 @@ export const takeMoney = (tx: Tx, entry: NewTransaction) =>
     entry,
     sql`
       update wallets w set balance_cents = balance_cents + ${entry.amount_cents}::int8, transaction_count = transaction_count + 1
-      where account_id = ${entry.account_id} and balance_cents + ${entry.amount_cents}::int8 >= 0`,
+      where account_id = ${payer(entry.account_id)} and balance_cents + ${entry.amount_cents}::int8 >= 0`,
   )
 
 /** One statement changes the wallet and appends the ledger entry: number and balance are read under the row lock. */
 const append = (tx: Tx, entry: NewTransaction, change: Sql) =>
   tx.maybe<TransactionRow>(sql`
-    with changed as (${change} returning w.transaction_count, w.balance_cents)
+    with changed as (${change} returning w.account_id, w.transaction_count, w.balance_cents)
     insert into wallet_transactions (id, account_id, number, type, amount_cents, balance_after_cents, description, reference_type,
-      reference_id, created_at)
-    select ${entry.id}, ${entry.account_id}, transaction_count, ${entry.type}, ${entry.amount_cents}::int8, balance_cents,
-      ${entry.description}, ${entry.reference_type}, ${entry.reference_id}, ${entry.created_at}::timestamptz
-    from changed returning ${allColumns('wallet_transactions')}`)
+      reference_id, created_at, project_id, project_name)
+    select ${entry.id}, account_id, transaction_count, ${entry.type}, ${entry.amount_cents}::int8, balance_cents,
+      ${entry.description}, ${entry.reference_type}, ${entry.reference_id}, ${entry.created_at}::timestamptz, p.id, p.name
+    from changed left join accounts p on p.id = ${entry.account_id} and p.payer_account_id is not null returning ${allColumns('wallet_transactions')}`)
 
 export type OrderRow = Row<'wallet_adjustments'>
 
@@ -62,12 +66,12 @@ export const insertOrder = (tx: Tx, row: OrderRow) =>
 export const netPaidFor = (tx: Tx, accountId: string, referenceId: string) =>
   tx.one<{ cents: bigint }>(sql`
     select -coalesce(sum(amount_cents), 0)::int8 as cents from wallet_transactions
-    where reference_id = ${referenceId} and account_id = ${accountId}`)
+    where reference_id = ${referenceId} and account_id = ${payer(accountId)}`)
 
 export const netPaidSince = (tx: Tx, accountId: string, referenceId: string, since: Date) =>
   tx.one<{ cents: bigint }>(sql`
     select -coalesce(sum(amount_cents), 0)::int8 as cents from wallet_transactions
-    where reference_id = ${referenceId} and account_id = ${accountId} and created_at >= ${since} and type <> 'BANDWIDTH_PACK'`)
+    where reference_id = ${referenceId} and account_id = ${payer(accountId)} and created_at >= ${since} and type <> 'BANDWIDTH_PACK'`)
 
 /**
  * Numbers have no gap, so a page is a range of them and costs the same at any depth. Without a LIMIT, whose value would influence the
@@ -85,12 +89,14 @@ export const listNewest = (db: Queries, accountId: string, { limit, offset, afte
 const before = (accountId: string, after: string[]): Sql =>
   sql`(select number - 1 from wallet_transactions where id = ${after[0]} and account_id = ${accountId})`
 
+/** Of an account all that it has paid, of a project what was paid for it. */
 export interface Filter {
   type: TransactionType | null
   from: Date | null
   /** Exclusive. */
   before: Date | null
   referenceId?: string
+  projectId?: string
 }
 
 export const countMatching = async (db: Queries, accountId: string, filter: Filter): Promise<number> =>
@@ -102,8 +108,9 @@ export const listMatching = (db: Queries, accountId: string, filter: Filter, { l
     where ${matching(accountId, filter)} ${after ? sql`and number <= ${before(accountId, after)}` : sql``} order by number desc limit ${limit} offset ${offset}`)
 
 /** Adds only the requested conditions, so that each combination has its own plan. */
-function matching(accountId: string, { type, from, before, referenceId }: Filter): Sql {
+function matching(accountId: string, { type, from, before, referenceId, projectId }: Filter): Sql {
   let condition = sql`account_id = ${accountId}`
+  if (projectId) condition = sql`${condition} and project_id = ${projectId}`
   if (type) condition = sql`${condition} and type = ${type}`
   if (referenceId) condition = sql`${condition} and reference_id = ${referenceId}`
   if (from) condition = sql`${condition} and created_at >= ${from}`

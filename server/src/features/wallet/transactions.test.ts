@@ -45,6 +45,7 @@ describe('GET /wallet/transactions', () => {
           createdAt: '2026-01-31T12:00:00.000Z',
           amount: '-3.60',
           balanceAfter: '6.40',
+          project: null,
         },
       ],
       pagination: { page: 1, limit: 1, total: 2, totalPages: 2 },
@@ -196,7 +197,7 @@ describe('any filter and page', () => {
         const matching = rows.filter(
           (row) => (!type || row.type === type) && (!dateFrom || dayOf(row) >= dateFrom) && (!dateTo || dayOf(row) <= dateTo),
         )
-        const { total, items } = await listTransactions(app.db, accountId, filter, { page, limit })
+        const { total, items } = await listTransactions(app.db, { accountId, payerId: accountId }, filter, { page, limit })
         const expected = matching.slice((page - 1) * limit, page * limit)
         expect([total, items.map((item) => item.balanceAfter)]).toEqual([matching.length, expected.map((row) => formatCents(row.balance))])
       }),

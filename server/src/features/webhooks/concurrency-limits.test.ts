@@ -4,7 +4,7 @@ import { allocateSlots, createPacer } from './concurrency-limits.ts'
 
 const lane = (webhook: string, options: Partial<Lane> = {}): Lane => ({
   webhook_id: webhook,
-  account_id: `account of ${webhook}`,
+  payer_id: `account of ${webhook}`,
   is_active: true,
   failing: false,
   url: 'http://127.0.0.1/hook',
@@ -37,7 +37,7 @@ describe('shareOut', () => {
   })
 
   test('caps one account to leave slots for others', () => {
-    expect(sum(allocateSlots(lanes(50, { account_id: 'greedy' }), [], never, unpaced))).toBe(32)
+    expect(sum(allocateSlots(lanes(50, { payer_id: 'greedy' }), [], never, unpaced))).toBe(32)
   })
 
   test('caps failing receivers to leave slots for healthy ones', () => {
@@ -47,7 +47,7 @@ describe('shareOut', () => {
   })
 
   test('slow receivers do not reduce the slots of their account', () => {
-    const [hanging, working] = [lanes(4, { account_id: 'one' }), Array.from({ length: 9 }, (_, i) => lane(`x${i}`, { account_id: 'one' }))]
+    const [hanging, working] = [lanes(4, { payer_id: 'one' }), Array.from({ length: 9 }, (_, i) => lane(`x${i}`, { payer_id: 'one' }))]
     const held = hanging.flatMap((each) => inFlight(each, 6))
     expect(sum(allocateSlots([...hanging, ...working], held, never, unpaced))).toBe(8)
     const shares = allocateSlots([...hanging, ...working], held, always, unpaced)
@@ -56,26 +56,26 @@ describe('shareOut', () => {
   })
 
   test('gives slow receivers more only within the slots for failing and slow ones', () => {
-    const [few, many] = [inFlight(lane('w0', { account_id: 'one' }), 3), inFlight(lane('w1', { account_id: 'one' }), 24)]
-    expect(allocateSlots([lane('w0', { account_id: 'one' })], few, always, unpaced)).toEqual([{ webhookId: 'w0', count: 5 }])
-    expect(allocateSlots([lane('w0', { account_id: 'one' })], [...few, ...many], always, unpaced)).toEqual([])
+    const [few, many] = [inFlight(lane('w0', { payer_id: 'one' }), 3), inFlight(lane('w1', { payer_id: 'one' }), 24)]
+    expect(allocateSlots([lane('w0', { payer_id: 'one' })], few, always, unpaced)).toEqual([{ webhookId: 'w0', count: 5 }])
+    expect(allocateSlots([lane('w0', { payer_id: 'one' })], [...few, ...many], always, unpaced)).toEqual([])
   })
 
   test('caps an account whose receivers become slow one after the other', () => {
     const held: Claim[] = []
     for (let wave = 0; wave < 5; wave++) {
-      const next = Array.from({ length: 4 }, (_, i) => lane(`${wave}-${i}`, { account_id: 'greedy' }))
+      const next = Array.from({ length: 4 }, (_, i) => lane(`${wave}-${i}`, { payer_id: 'greedy' }))
       for (const { webhookId, count } of allocateSlots(next, held, always, unpaced))
-        held.push(...inFlight(lane(webhookId, { account_id: 'greedy' }), count))
+        held.push(...inFlight(lane(webhookId, { payer_id: 'greedy' }), count))
     }
     expect(held).toHaveLength(56)
   })
   test('caps what an account sends to one host, whatever the port, path and spelling', () => {
     const spelled = ['https://victim.example/a', 'https://VICTIM.example./b', 'https://victim.example:8443/c']
-    const hooks = Array.from({ length: 20 }, (_, i) => lane(`w${i}`, { account_id: 'one', url: spelled[i % 3]! }))
+    const hooks = Array.from({ length: 20 }, (_, i) => lane(`w${i}`, { payer_id: 'one', url: spelled[i % 3]! }))
     expect(sum(allocateSlots(hooks, [], never, unpaced))).toBe(16)
     expect(allocateSlots(hooks, inFlight(hooks[0]!, 16), always, unpaced)).toEqual([])
-    const elsewhere = lane('x', { account_id: 'one', url: 'https://own.example/' })
+    const elsewhere = lane('x', { payer_id: 'one', url: 'https://own.example/' })
     const foreign = lane('y', { url: 'https://victim.example/' })
     expect(allocateSlots([elsewhere, foreign], inFlight(hooks[0]!, 16), never, unpaced)).toEqual([
       { webhookId: 'x', count: 8 },
@@ -84,7 +84,7 @@ describe('shareOut', () => {
   })
 
   test('sends no more than the pace of account and host has left', () => {
-    const hooks = Array.from({ length: 20 }, (_, i) => lane(`w${i}`, { account_id: 'one', url: 'https://victim.example/' }))
+    const hooks = Array.from({ length: 20 }, (_, i) => lane(`w${i}`, { payer_id: 'one', url: 'https://victim.example/' }))
     expect(sum(allocateSlots(hooks, inFlight(hooks[0]!, 2), never, () => 5))).toBe(5)
     expect(allocateSlots(hooks, [], never, () => 0)).toEqual([])
     expect(sum(allocateSlots(lanes(1), [], never, () => 0))).toBe(8) // a private address, which only development allows

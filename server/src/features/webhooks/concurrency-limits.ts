@@ -1,5 +1,5 @@
-// Concurrency limits of deliveries. Failing and slow receivers share a fixed part of the slots, and each receiver and account is capped:
-// a hanging receiver delays no other, not even those of its own account. What an account sends to one host is capped and paced too, because
+// Concurrency limits of deliveries. Failing and slow receivers share a fixed part of the slots, and each receiver and payer is capped:
+// a hanging receiver delays no other, not even those with its own payer. What a payer sends to one host is capped and paced too, because
 // the host may be a stranger's, who asked for nothing. All limits are those of one process.
 import { isIP } from 'node:net'
 import { hostOf, isPublicAddress } from '../../kernel/net/url-policy.ts'
@@ -7,32 +7,32 @@ import type { Claim, Lane, Share } from './delivery-queue.sql.ts'
 
 const ALL = 512
 const SLOW_RECEIVERS = 192
-const PER_ACCOUNT = 56
-const FRESH_PER_ACCOUNT = 32
-const DOUBTFUL_PER_ACCOUNT = 24
+const PER_PAYER = 56
+const FRESH_PER_PAYER = 32
+const DOUBTFUL_PER_PAYER = 24
 const PER_RECEIVER = 8
 const PER_FAILING_RECEIVER = 2
 const PER_TARGET = 16
 const PACE_MS = 100
 const PACE_BURST = 60
 const SWEEP_EVERY = 10_000
-/** An attempt older than this no longer counts against its account; it takes a slot of the failing and slow receivers instead. */
+/** An attempt older than this no longer counts against its payer; it takes a slot of the failing and slow receivers instead. */
 export const SLOW_MS = 200
 
-type Receiver = Pick<Lane, 'webhook_id' | 'account_id' | 'failing' | 'url'>
+type Receiver = Pick<Lane, 'webhook_id' | 'payer_id' | 'failing' | 'url'>
 type Place = [name: string, most: number]
 
-type Addressed = Pick<Lane, 'account_id' | 'url'>
+type Addressed = Pick<Lane, 'payer_id' | 'url'>
 
 /** Every pass asks for those of all attempts in flight. */
 const targets = new WeakMap<Addressed, string | null>()
 
-/** Account and host; null for an address that is not public, which only development allows. */
+/** Payer and host; null for an address that is not public, which only development allows. */
 export function targetOf(receiver: Addressed): string | null {
   const known = targets.get(receiver)
   if (known !== undefined) return known
   const host = hostOf(new URL(receiver.url))
-  const target = isIP(host) !== 0 && !isPublicAddress(host) ? null : `${receiver.account_id} to ${host}`
+  const target = isIP(host) !== 0 && !isPublicAddress(host) ? null : `${receiver.payer_id} to ${host}`
   targets.set(receiver, target)
   return target
 }
@@ -59,17 +59,17 @@ export function createPacer(now: () => number): Pacer {
 }
 
 function placesOf(receiver: Receiver, doubtful: boolean): Place[] {
-  const { webhook_id, account_id, failing } = receiver
+  const { webhook_id, payer_id, failing } = receiver
   const target = targetOf(receiver)
-  const fresh: Place[] = [[`fresh of ${account_id}`, FRESH_PER_ACCOUNT]]
+  const fresh: Place[] = [[`fresh of ${payer_id}`, FRESH_PER_PAYER]]
   const apart: Place[] = [
     ['doubtful', SLOW_RECEIVERS],
-    [`doubtful of ${account_id}`, DOUBTFUL_PER_ACCOUNT],
+    [`doubtful of ${payer_id}`, DOUBTFUL_PER_PAYER],
   ]
   const own: Place = [webhook_id, failing ? PER_FAILING_RECEIVER : PER_RECEIVER]
   return [
     ['all', ALL],
-    [account_id, PER_ACCOUNT],
+    [payer_id, PER_PAYER],
     ...(doubtful ? apart : fresh),
     ...(target === null ? [] : [[target, PER_TARGET] as Place]),
     own,

@@ -1,4 +1,5 @@
 // The delivery log of a subscription: requests and responses.
+import type { Principal } from '../../http/api/principal.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
@@ -42,9 +43,9 @@ async function requestBodyOf(db: Queries, row: sql.DeliveryRow): Promise<string>
 }
 
 /** Counts before the transaction, because refused requests count too. */
-export async function countRedelivery(deps: Deps, accountId: string, webhookId: string): Promise<void> {
+export async function countRedelivery(deps: Deps, { accountId, payerId }: Principal, webhookId: string): Promise<void> {
   await requireWebhook(deps.db, accountId, webhookId)
-  await requireRedeliveryLeft(deps, accountId)
+  await requireRedeliveryLeft(deps, payerId)
 }
 
 /** Keeps the id, so that a receiver can detect the duplicate. Of the earlier attempts it keeps as many as are shown beside its own. */

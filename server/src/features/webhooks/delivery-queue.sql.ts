@@ -2,6 +2,7 @@
 import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { meetsRest } from '../labels/service.ts'
 import { allColumns } from '../../schema/columns.ts'
+import { payerOf } from '../accounts/service.ts'
 import type { UnnumberedEvent } from '../events/service.ts'
 import type { DeliveryStatus, WebhookRow } from './sql.ts'
 
@@ -30,14 +31,14 @@ const dueAt = (now: Date): Sql =>
 
 export interface Lane {
   webhook_id: string
-  account_id: string
+  payer_id: string
   is_active: boolean
   failing: boolean
   url: string
 }
 
 /**
- * Subscriptions with due deliveries: healthy ones first, then the first of every account, the second and so on, so that accounts whose
+ * Subscriptions with due deliveries: healthy ones first, then the first of every payer, the second and so on, so that accounts whose
  * subscriptions may send no more for the moment do not fill the limit. A loose index scan steps from one subscription to the next, so
  * a receiver with a million pending deliveries costs no more than one with a single delivery.
  */
@@ -48,11 +49,11 @@ export const dueLanes = (db: Queries, now: Date, limit: number) =>
       union all
       select (select webhook_id from webhook_deliveries where status = 'PENDING' and webhook_id > lane.webhook_id
         order by webhook_id limit 1) from lane where lane.webhook_id is not null)
-    select w.id as webhook_id, w.account_id, w.is_active, w.fail_count > 0 as failing, w.url
-    from lane join webhooks w on w.id = lane.webhook_id
+    select w.id as webhook_id, y.payer_id, w.is_active, w.fail_count > 0 as failing, w.url
+    from lane join webhooks w on w.id = lane.webhook_id cross join lateral (select ${payerOf(sql`w.account_id`)} as payer_id) y
     cross join lateral (select next_attempt_at from webhook_deliveries d
       where d.webhook_id = w.id and ${dueAt(now)} order by next_attempt_at limit 1) first
-    order by w.fail_count > 0, row_number() over (partition by w.account_id, w.fail_count > 0 order by first.next_attempt_at),
+    order by w.fail_count > 0, row_number() over (partition by y.payer_id, w.fail_count > 0 order by first.next_attempt_at),
       first.next_attempt_at limit ${limit}`)
 
 export interface Claim {
@@ -60,7 +61,7 @@ export interface Claim {
   claims: number
   attempts: number
   webhook_id: string
-  account_id: string
+  payer_id: string
   failing: boolean
   /** Without success for so long that further failures disable it. */
   is_disable_candidate: boolean
@@ -90,7 +91,7 @@ export const claimDue = (db: Queries, shares: Share[], now: Date, until: Date, f
         order by next_attempt_at limit share.count for update skip locked) d)
     update webhook_deliveries d set claims = d.claims + 1, claimed_until = ${until}
     from due, webhooks w, events e where d.id = due.id and w.id = d.webhook_id and e.id = d.event_id
-    returning d.id, d.claims, d.attempts, d.webhook_id, w.account_id, w.fail_count > 0 as failing, w.url, w.secret,
+    returning d.id, d.claims, d.attempts, d.webhook_id, ${payerOf(sql`w.account_id`)} as payer_id, w.fail_count > 0 as failing, w.url, w.secret,
       greatest(w.last_success_at, w.active_since) <= ${forlornSince} as is_disable_candidate,
       case when w.previous_secret_until > ${now} then w.previous_secret end as previous_secret,
       e.id as event_id, e.type, e.data::text as data, e.created_at as happened_at`)

@@ -100,7 +100,7 @@ const declareRoutes = (api: Api, deps: Deps, { CreateWebhook, UpdateWebhook }: W
       params,
       data: TestResult,
       errorCodes: ['invalid_state'],
-      prepare: ({ principal, params: { id } }) => sendTest(deps, principal.accountId, id),
+      prepare: ({ principal, params: { id } }) => sendTest(deps, principal, id),
     },
     (tx, _, test) => recordTest(tx, clock.now(), test),
   )
@@ -155,7 +155,7 @@ const declareRoutes = (api: Api, deps: Deps, { CreateWebhook, UpdateWebhook }: W
       params: deliveryParams,
       data: Delivery,
       errorCodes: ['invalid_state'],
-      prepare: ({ principal, params: { id } }) => countRedelivery(deps, principal.accountId, id),
+      prepare: ({ principal, params: { id } }) => countRedelivery(deps, principal, id),
     },
     (tx, { principal, params: { id, deliveryId } }) => redeliver(tx, clock.now(), principal.accountId, id, deliveryId),
   )

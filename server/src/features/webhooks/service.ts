@@ -115,6 +115,10 @@ export async function deleteWebhook(tx: Tx, now: Date, accountId: string, id: st
   return { id }
 }
 
+export async function deleteWebhooksOf(tx: Tx, now: Date, accountId: string): Promise<void> {
+  for (const id of await sql.webhookIdsOf(tx, accountId)) await deleteWebhook(tx, now, accountId, id)
+}
+
 export async function lockWebhook(tx: Tx, accountId: string, id: string): Promise<sql.WebhookRow> {
   const row = await sql.lockWebhook(tx, accountId, id)
   if (!row) throw notFound('Webhook')

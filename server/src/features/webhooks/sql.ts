@@ -32,6 +32,9 @@ export const listWebhooks = (db: Queries, accountId: string, labelSelector: stri
     sql`select ${allColumns('webhooks')} from webhooks where ${listed(accountId, labelSelector)} ${newestFirst(sql`id`, range)}`,
   )
 
+export const webhookIdsOf = async (tx: Tx, accountId: string): Promise<string[]> =>
+  (await tx.many<{ id: string }>(sql`select id from webhooks where ${listed(accountId, undefined)} order by id`)).map(({ id }) => id)
+
 export const findWebhook = (db: Queries, accountId: string, id: string) =>
   db.maybe<WebhookRow>(
     sql`select ${allColumns('webhooks')} from webhooks where id = ${id} and account_id = ${accountId} and deleted_at is null`,

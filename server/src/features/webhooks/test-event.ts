@@ -1,5 +1,6 @@
 // A test event is sent synchronously, whether the subscription is active or not, and does not change the receiver's failure count. The
 // request holds no transaction open; its result is written afterwards.
+import type { Principal } from '../../http/api/principal.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { json } from '../../kernel/database/db.ts'
 import { postgresCounters, type Counters } from '../../kernel/database/window-counters.ts'
@@ -22,10 +23,10 @@ export interface TestRun {
 export const testBody = ({ id, webhook_id, created_at }: Pick<sql.DeliveryRow, 'id' | 'webhook_id' | 'created_at'>): string =>
   bodyOf({ id, type: TEST_EVENT, happenedAt: created_at, data: json({ webhookId: webhook_id }) })
 
-export async function sendTest(deps: Deps, accountId: string, webhookId: string): Promise<TestRun> {
+export async function sendTest(deps: Deps, { accountId, payerId }: Principal, webhookId: string): Promise<TestRun> {
   const webhook = await requireWebhook(deps.db, accountId, webhookId)
   await requireNotSuspended(deps.db, accountId)
-  return withTestLimits(deps, webhook, () => sendTo(deps, webhook))
+  return withTestLimits(deps, webhookId, payerId, () => sendTo(deps, webhook))
 }
 
 const MINUTE_MS = 60_000
@@ -33,19 +34,15 @@ const [PER_WEBHOOK, PER_ACCOUNT] = [5, 10]
 const TIMEOUT_SECONDS = 15
 
 /** The URL may be a stranger's, who must not be flooded from our address. A sender that crashed blocks the account's tests for a minute. */
-async function withTestLimits<T>(
-  { db, clock }: Deps,
-  { id, account_id }: Pick<sql.WebhookRow, 'id' | 'account_id'>,
-  work: () => Promise<T>,
-): Promise<T> {
+async function withTestLimits<T>({ db, clock }: Deps, id: string, payerId: string, work: () => Promise<T>): Promise<T> {
   const counters = postgresCounters(db, clock)
-  const inFlight = (by: number) => counters.add(`webhook-test-open:${account_id}`, by, MINUTE_MS)
+  const inFlight = (by: number) => counters.add(`webhook-test-open:${payerId}`, by, MINUTE_MS)
   try {
     if ((await inFlight(1)).count > 1)
       throw tooMany('A test event of this account is being sent: try again when it has ended', TIMEOUT_SECONDS)
     for (const [key, most] of [
       [id, PER_WEBHOOK],
-      [account_id, PER_ACCOUNT],
+      [payerId, PER_ACCOUNT],
     ] as const) {
       const refusal = `Too many test events: at most ${PER_WEBHOOK} a minute for a webhook and ${PER_ACCOUNT} for an account`
       await countWithin(counters, key, most, refusal)
@@ -57,10 +54,10 @@ async function withTestLimits<T>(
 }
 
 /** Redeliveries count against the account's limit of test events. */
-export const requireRedeliveryLeft = ({ db, clock }: Deps, accountId: string): Promise<void> =>
+export const requireRedeliveryLeft = ({ db, clock }: Deps, payerId: string): Promise<void> =>
   countWithin(
     postgresCounters(db, clock),
-    accountId,
+    payerId,
     PER_ACCOUNT,
     `Too many test events and redeliveries: at most ${PER_ACCOUNT} a minute for an account`,
   )

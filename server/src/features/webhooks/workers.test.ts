@@ -211,7 +211,7 @@ describe('a host that is addressed by name', async () => {
     for (let n = 0; n < 10; n++) await named.happen(greedy)
     await named.subscribe(modest, own.url)
     await named.happen(modest)
-    expect((await dueLanes(named.db, named.clock.now(), 2)).map((each) => each.account_id)).toContain(modest.accountId)
+    expect((await dueLanes(named.db, named.clock.now(), 2)).map((each) => each.payer_id)).toContain(modest.accountId)
     await named.deliver()
     expect([own.received.length, target.received.length]).toEqual([1, 60])
   })

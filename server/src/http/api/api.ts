@@ -124,6 +124,7 @@ export class Api {
         operationId: spec.operationId,
         scope: spec.scope,
         isPersonal: spec.isPersonal ?? false,
+        isOfPayer: spec.isOfPayer ?? false,
         requiresReauth: spec.requiresReauth ?? false,
         ...(spec.deprecated && { headers: deprecationHeaders(spec.deprecated) }),
         ...(method !== 'GET' && { offersDryRun: spec.query?.['dryRun'] !== undefined }),

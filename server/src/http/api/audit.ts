@@ -13,8 +13,12 @@ declare module 'fastify' {
   }
 }
 
-export interface AuditRecord {
+export interface AuditedAccount {
   accountId: string
+  payerId: string
+}
+
+export interface AuditRecord extends AuditedAccount {
   actorType: 'token' | 'person'
   actorId: string
   actorName: string
@@ -58,13 +62,17 @@ export function toAuditRecords(request: FastifyRequest, status: number, code: st
     status,
     code,
   }
-  return accountsOf(request).map((accountId) => ({ ...record, accountId }))
+  return accountsOf(request).map((account) => ({ ...record, ...account }))
 }
 
-function accountsOf({ principal: { accountId, signedIn }, routeOptions: { config }, auditedIn }: FastifyRequest): string[] {
-  if (auditedIn !== undefined) return [auditedIn]
-  if (signedIn && config.isPersonal) return signedIn.accountIds
-  return accountId === '' ? [] : [accountId]
+function accountsOf({
+  principal: { accountId, payerId, signedIn },
+  routeOptions: { config },
+  auditedIn,
+}: FastifyRequest): AuditedAccount[] {
+  if (auditedIn !== undefined) return [{ accountId: auditedIn, payerId: auditedIn }]
+  if (signedIn && config.isPersonal) return signedIn.accounts
+  return accountId === '' ? [] : [{ accountId, payerId }]
 }
 
 interface Visit {
@@ -76,13 +84,13 @@ interface Visit {
 /** Of a call that is made without a principal, such as a sign-in, once it is known whose it is. */
 export const toUserAuditRecords = (
   { ip, requestId, operation }: Visit,
-  user: { id: string; email: string; accountIds: string[] },
+  user: { id: string; email: string; accounts: AuditedAccount[] },
   status: number,
   code: string | null,
   ids: string[] = [],
 ): AuditRecord[] =>
-  user.accountIds.map((accountId) => ({
-    accountId,
+  user.accounts.map((account) => ({
+    ...account,
     actorType: 'person',
     actorId: user.id,
     actorName: user.email,

@@ -19,6 +19,7 @@ export interface StoredAnswer {
 export interface Idempotency {
   key: string
   accountId: string
+  payerId: string
   fingerprint: Buffer
 }
 
@@ -31,7 +32,7 @@ interface KeyDeps {
  *  member is given the secrets of another's answer. */
 export function idempotencyOf(
   request: FastifyRequest,
-  { accountId, actorType, actorId, signedIn }: Principal,
+  { accountId, payerId, actorType, actorId, signedIn }: Principal,
   isForActorOnly: boolean,
   vault: Vault,
 ): Idempotency | null {
@@ -41,11 +42,16 @@ export function idempotencyOf(
     throw invalid('Idempotency-Key must be 1-255 visible ASCII characters', 'Idempotency-Key')
   // An HMAC: a body may contain a password, which a plain hash would make guessable.
   const actor = isForActorOnly || signedIn ? `\n${actorType} ${actorId}` : ''
-  return { key, accountId, fingerprint: vault.digest(`${request.method}\n${request.url}\n${JSON.stringify(bodyOf(request))}${actor}`) }
+  return {
+    key,
+    accountId,
+    payerId,
+    fingerprint: vault.digest(`${request.method}\n${request.url}\n${JSON.stringify(bodyOf(request))}${actor}`),
+  }
 }
 
 /**
- * Limits of an account. Without them a token could store what its rate limit allows in 24 hours. At a limit a write with a new key is
+ * Limits of an account and its projects. Without them a token could store what its rate limit allows in 24 hours. At a limit a write with a new key is
  * refused before its effect: dropping stored responses instead would make their repeats take effect twice.
  */
 export const MAX_KEYS = 50_000
@@ -60,12 +66,13 @@ type StoredRow = Pick<Row<'idempotency_keys'>, 'fingerprint' | 'status' | 'body'
 export async function loadStoredResponse(
   tx: Tx,
   { clock, vault }: KeyDeps,
-  { key, accountId, fingerprint }: Idempotency,
+  { key, accountId, payerId, fingerprint }: Idempotency,
 ): Promise<StoredAnswer | null> {
   const lock = sha256(`${accountId}\n${key}`).readBigInt64BE()
-  const { claimed, is_full } = await tx.one<{ claimed: boolean; is_full: boolean }>(sql`
-    select pg_try_advisory_xact_lock(${lock}::int8) as claimed, exists(
-      select from idempotency_usage where account_id = ${accountId} and (keys >= ${inline(MAX_KEYS)} or bytes >= ${inline(MAX_BYTES)})) as is_full`)
+  const { claimed, is_full } = await tx.one<{ claimed: boolean; is_full: boolean | null }>(sql`
+    select pg_try_advisory_xact_lock(${lock}::int8) as claimed, (
+      select sum(keys) >= ${inline(MAX_KEYS)} or sum(bytes) >= ${inline(MAX_BYTES)} from idempotency_usage
+      where account_id = ${payerId} or account_id in (select id from accounts where payer_account_id = ${payerId})) as is_full`)
   if (!claimed) throw inProgress()
   const row = await tx.maybe<StoredRow>(sql`
     select fingerprint, status, body, location from idempotency_keys

@@ -6,7 +6,7 @@ import { Api, type ApiDeps } from './api.ts'
 import { isAudited, toAuditRecords } from './audit.ts'
 import { isDryRun, refuseImpossibleDryRun } from './dry-run.ts'
 import type { Operation } from './operation.ts'
-import type { Authenticate, Principal } from './principal.ts'
+import { isInProject, type Authenticate, type Principal } from './principal.ts'
 import type { RateLimit } from './rate-limit.ts'
 
 export interface Mount {
@@ -44,6 +44,7 @@ export async function mountApi(app: FastifyInstance, mount: Mount, deps: ApiDeps
         mount.requestGuard?.(request)
         requireAccount(request)
         requireScope(request)
+        requirePayer(request)
         requireRecentAuth(request, deps.clock.now())
         refuseImpossibleDryRun(request)
       })
@@ -82,6 +83,11 @@ function requireAccount({ routeOptions, principal: { signedIn } }: FastifyReques
 function requireScope({ routeOptions, principal }: FastifyRequest): void {
   const { scope } = routeOptions.config
   if (scope) requireScopeOf(principal, scope)
+}
+
+function requirePayer({ routeOptions, principal }: FastifyRequest): void {
+  if (routeOptions.config.isOfPayer && isInProject(principal))
+    throw apiError('in_project', 'This is a project: only the account that pays for it may do this')
 }
 
 /** For what looks the rights of the caller up again, in its transaction. */

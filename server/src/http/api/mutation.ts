@@ -6,7 +6,8 @@ import type { Vault } from '../../kernel/crypto.ts'
 import type { Db, Tx } from '../../kernel/database/db.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { toAuditRecords, type Audit } from './audit.ts'
-import { bindPrincipal } from './principal.ts'
+import { isDryRun } from './dry-run.ts'
+import { bindRequest } from './principal.ts'
 import {
   claim,
   idempotencyOf,
@@ -125,7 +126,7 @@ function oneTransaction(
   effect: (tx: Tx) => Promise<ApiResponse | DryRunResult>,
 ): Promise<Attempt> {
   return deps.db.tx(async (tx) => {
-    bindPrincipal(tx, request.principal)
+    bindRequest(tx, { principal: request.principal, isDryRun: isDryRun(request) })
     const earlier = key && !key.isClaimed ? await loadStoredResponse(tx, deps, key) : null
     if (earlier) return { stored: earlier, replayed: true }
     const result = await effect(tx)

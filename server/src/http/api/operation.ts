@@ -34,6 +34,8 @@ export interface OperationSpec<
   scope: string | null
   /** Concerns the signed-in user alone, whatever the account: it needs none, and is recorded in all of them. */
   isPersonal?: true
+  /** The business of whoever pays: refused in a project. */
+  isOfPayer?: true
   /** Set when the operation should be used no more: clients are told in headers and in the OpenAPI document. */
   deprecated?: Deprecation
   /** A person must have given the password not long ago. A token proves itself each time. */

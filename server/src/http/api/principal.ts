@@ -6,8 +6,8 @@ import type { ApiError } from '../../kernel/errors.ts'
 export interface SessionContext {
   sessionId: string
   isOperator: boolean
-  /** Of all accounts in which the user may act. */
-  accountIds: string[]
+  /** All of which the user is a member, without the projects of those of which the user is owner or admin. */
+  accounts: { accountId: string; payerId: string }[]
   /** Why the user can do nothing in the account of this request. */
   refusal: ApiError | null
   /** When the password was last entered. */
@@ -17,6 +17,10 @@ export interface SessionContext {
 export interface Principal {
   /** Empty for a user who named none of several accounts: whatever is not personal is refused then. */
   accountId: string
+  /** Who pays for the account: the same, or another one where the account is a project. Limits are those of the payer. */
+  payerId: string
+  /** Of which the person is a member: of the account, or as owner or admin of the payer. */
+  memberOf: string
   actorType: 'token' | 'person'
   /** Id of the token or user, for logs and audit. */
   actorId: string
@@ -33,13 +37,24 @@ export interface Principal {
   signedIn: SessionContext | null
 }
 
-/** Of transactions that answer a request. */
-const principals = new WeakMap<object, Principal>()
+interface Asked {
+  principal: Principal
+  isDryRun: boolean
+}
 
-export const bindPrincipal = (tx: object, principal: Principal): void => void principals.set(tx, principal)
+/** Of transactions that answer a request. */
+const asked = new WeakMap<object, Asked>()
+
+export const bindRequest = (tx: object, request: Asked): void => void asked.set(tx, request)
 
 /** Whose request the transaction answers; undefined for work that nobody asked for by a request. */
-export const principalOf = (tx: object): Principal | undefined => principals.get(tx)
+export const principalOf = (tx: object): Principal | undefined => asked.get(tx)?.principal
+
+/** Whether the transaction answers a dry run, and is rolled back. */
+export const isDryRunOf = (tx: object): boolean => asked.get(tx)?.isDryRun ?? false
+
+/** Somebody who may know no more of the payer than that it pays. */
+export const isInProject = ({ accountId, payerId }: Principal): boolean => accountId !== payerId
 
 export type Authenticate = (request: FastifyRequest) => Promise<Principal>
 
@@ -56,6 +71,7 @@ declare module 'fastify' {
     scope?: string | null
     /** Concerns the signed-in user alone, in whatever account. */
     isPersonal?: boolean
+    isOfPayer?: boolean
     requiresReauth?: boolean
     /** Sent with every response of the operation. */
     headers?: Record<string, string>

@@ -138,13 +138,14 @@ const success = (status: number, takesKey: boolean, schema: unknown): Json => ({
 
 /** Errors that every operation of this kind can return, and its own. */
 export function errorCodesOf(operation: Operation): ErrorCode[] {
-  const { method, scope, params, query, body, errorCodes: refuses = [] } = operation
+  const { method, scope, isOfPayer, params, query, body, errorCodes: refuses = [] } = operation
   const takesKey = takesIdempotencyKey(operation)
   const codes: (ErrorCode | false | undefined)[] = [
     (method !== 'GET' || query !== undefined) && 'validation_failed',
     body && 'invalid_json',
     'unauthorized',
     scope !== null && 'missing_scope',
+    isOfPayer && 'in_project',
     params && 'not_found',
     takesKey && 'idempotency_in_progress',
     body && 'payload_too_large',

@@ -3,6 +3,7 @@ import type { Alert } from '@berth/sdk'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
+import { useIsProject } from '../../api/session.ts'
 import { fieldError } from '../../api/errors.ts'
 import { alertMessages as w } from '../../messages/alerts.ts'
 import { commonMessages } from '../../messages/common.ts'
@@ -21,6 +22,7 @@ export function AlertForm({ alert, onClose }: { alert?: Alert; onClose: () => vo
   const [threshold, setThreshold] = useState<number | string>(alert?.threshold ?? 90)
   const [forMinutes, setMinutes] = useState<number | string>(alert?.forMinutes ?? 5)
   const [selector, setSelector] = useState(alert?.labelSelector ?? '')
+  const isProject = useIsProject()
   const isAtOnce = AT_ONCE.has(metric)
   const isOfAccount = metric === 'balanceDays'
   const condition = { name, comparison, threshold: Number(threshold), ...(!isAtOnce && { forMinutes: Number(forMinutes) }) }
@@ -53,7 +55,7 @@ export function AlertForm({ alert, onClose }: { alert?: Alert; onClose: () => vo
           label={w.metric}
           value={metric}
           onChange={(event) => setMetric(event.currentTarget.value as Alert['metric'])}
-          data={choices(w.metrics)}
+          data={choices(w.metrics).filter(({ value }) => value !== 'balanceDays' || !isProject)}
           disabled={alert !== undefined}
         />
         <NativeSelect

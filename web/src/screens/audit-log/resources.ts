@@ -2,9 +2,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { keysQuery } from '../../api/keys.ts'
 import { sshKeysQuery, ticketsQuery } from '../../queries/account.ts'
+import { useIsProject } from '../../api/session.ts'
 import { alertsQuery } from '../../queries/alerts.ts'
 import { imagesQuery } from '../../queries/images.ts'
 import { addressesQuery, firewallsQuery, networksQuery } from '../../queries/network.ts'
+import { projectsQuery } from '../../queries/projects.ts'
 import { placementGroupsQuery, vmChoicesQuery, volumesQuery } from '../../queries/vms.ts'
 import { webhooksQuery } from '../../queries/webhooks.ts'
 
@@ -28,6 +30,8 @@ export function useResources(): Map<string, Resource> {
   const alerts = useQuery(alertsQuery(all)).data?.items ?? []
   const webhooks = useQuery(webhooksQuery(all)).data?.items ?? []
   const tickets = useQuery(ticketsQuery(all)).data?.items ?? []
+  const isProject = useIsProject()
+  const projects = useQuery({ ...projectsQuery(all), enabled: !isProject }).data?.items ?? []
   const apiKeys = useQuery(keysQuery).data ?? []
   return new Map<string, Resource>([
     ...vms.map(({ id, name }) => [id, { name, to: `/vms/${id}` }] as const),
@@ -38,6 +42,7 @@ export function useResources(): Map<string, Resource> {
     ...networks.map(({ id, name }) => [id, { name, to: `/networks/${id}` }] as const),
     ...addresses.map(({ id, name }) => [id, { name, to: '/addresses' }] as const),
     ...firewalls.map(({ id, name }) => [id, { name, to: `/firewalls/${id}` }] as const),
+    ...projects.map(({ id, name }) => [id, { name, to: '/projects' }] as const),
     ...alerts.map(({ id, name }) => [id, { name, to: '/alerts' }] as const),
     ...webhooks.map(({ id, url }) => [id, { name: url, to: `/webhooks/${id}` }] as const),
     ...tickets.map(({ id, subject }) => [id, { name: subject, to: `/tickets/${id}` }] as const),

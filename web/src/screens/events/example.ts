@@ -213,6 +213,7 @@ const ofAlert = {
   reason: null,
 }
 const ofSnapshot = { snapshot, ...ofVm }
+const ofProject = { project: { id: 'cmb3v8k2p0015examplepj001', name: 'shop', createdAt: at } }
 const ofBackup = { backup, ...ofVm }
 
 /** The others show a VM only. */
@@ -228,11 +229,15 @@ const OTHERS: { [Type in EventType as VmEventData extends EventData<Type> ? neve
       createdAt: at,
       amount: '25.00',
       balanceAfter: '42.00',
+      project: null,
     },
     wallet,
   },
   'vm.iso_attached': { iso: { imageId: 'cmb3v8k2p0012exampleis001', name: 'netinst' }, ...ofVm },
   'vm.iso_detached': { iso: { imageId: 'cmb3v8k2p0012exampleis001', name: 'netinst' }, ...ofVm },
+  'project.created': ofProject,
+  'project.renamed': ofProject,
+  'project.deleted': ofProject,
   'alert.fired': ofAlert,
   'alert.resolved': { ...ofAlert, value: 40 },
   'billing.low_balance': { transaction: null, wallet, dueNext7Days: '54.00' },

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { sessionQuery } from '../../api/session.ts'
-import { bandwidthQuery, walletQuery } from '../../queries/account.ts'
+import { bandwidthQuery, useWallet } from '../../queries/account.ts'
 import { runningActionsQuery, vmsQuery } from '../../queries/vms.ts'
 import { formatBytes, formatMoney } from '../../ui/format.ts'
 import { ButtonLink } from '../../ui/links.tsx'
@@ -20,7 +20,7 @@ export default function Home() {
   const session = useQuery(sessionQuery).data
   const vms = useQuery(vmsQuery({ limit: 1 }))
   const running = useQuery(vmsQuery({ limit: 1, status: 'RUNNING' }))
-  const wallet = useQuery(walletQuery)
+  const wallet = useWallet()
   const traffic = useQuery(bandwidthQuery)
   const actions = useQuery(runningActionsQuery)
   const throttled = (traffic.data ?? []).filter((usage) => usage.throttled)
@@ -45,7 +45,9 @@ export default function Home() {
           about={vms.data && running.data && w.vmsAbout(running.data.pagination.total, vms.data.pagination.total)}
           error={vms.errorUpdatedAt > 0}
         />
-        <Tile to="/wallet" icon="wallet" label={w.wallet} value={balance} about={lasts} error={wallet.errorUpdatedAt > 0} />
+        {session?.account?.isProject !== true && (
+          <Tile to="/wallet" icon="wallet" label={w.wallet} value={balance} about={lasts} error={wallet.errorUpdatedAt > 0} />
+        )}
         <Tile
           to="/bandwidth"
           icon="gauge"

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { sessionQuery } from '../../api/session.ts'
-import { sshKeysQuery, walletQuery } from '../../queries/account.ts'
+import { sshKeysQuery, useWallet } from '../../queries/account.ts'
 import { vmsQuery } from '../../queries/vms.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { ButtonLink } from '../../ui/links.tsx'
@@ -13,13 +13,14 @@ const w = homeMessages.next
 /** The next onboarding step; hidden once all are done. */
 export function NextStep() {
   const keys = useQuery(sshKeysQuery({ limit: 1 })).data
-  const wallet = useQuery(walletQuery).data
+  const wallet = useWallet().data
   const vms = useQuery(vmsQuery({ limit: 1 })).data
   const session = useQuery(sessionQuery).data
-  if (!keys || !wallet || !vms || !session) return null
+  const isProject = session?.account?.isProject ?? false
+  if (!keys || !(wallet || isProject) || !vms || !session) return null
   const steps = [
     { done: keys.pagination.total > 0, to: '/ssh-keys', title: w.sshKey, button: w.sshKeyButton, about: w.sshKeyAbout },
-    { done: Number(wallet.balance) > 0 || vms.pagination.total > 0, title: w.wallet, ...fundingOf(session) },
+    ...(wallet ? [{ done: Number(wallet.balance) > 0 || vms.pagination.total > 0, title: w.wallet, ...fundingOf(session) }] : []),
     { done: vms.pagination.total > 0, to: '/vms/new', title: w.vm, button: w.vmButton, about: w.vmAbout },
     {
       done: session.user.totpEnabled,

@@ -39,6 +39,7 @@ export default function Members() {
   const itemsOf = (member: Member) => {
     const isSelf = member.id === session?.user.id
     const isReachable = member.role !== 'owner' || session?.account?.role === 'owner'
+    if (member.inherited) return []
     return [
       ...(may('members:update') && isReachable ? [{ label: w.change, onClick: () => setOpen({ what: 'change', member }) }] : []),
       ...(may('members:update') && member.role !== 'owner'
@@ -61,7 +62,15 @@ export default function Members() {
         </div>
       ),
     },
-    { head: w.role, cell: ({ role }) => w.roles[role] },
+    {
+      head: w.role,
+      cell: ({ role, inherited }) => (
+        <div>
+          {w.roles[role]}
+          {inherited && <div className="muted">{w.inherited}</div>}
+        </div>
+      ),
+    },
     { head: budgetMessages.budget, cell: ({ budget }) => <BudgetLeft budget={budget} /> },
     { head: w.twoFactor, cell: ({ twoFactorEnabled: on }) => <Status tone={on ? 'good' : 'held'}>{on ? w.on : w.off}</Status> },
     { head: w.since, cell: ({ createdAt }) => <Time at={createdAt} as="date" /> },
@@ -97,7 +106,7 @@ export default function Members() {
         />
       </Card>
       <Invitations canDelete={may('members:delete')} />
-      {may('account:update') && <AccountSettings />}
+      {may('account:update') && !session?.account?.isProject && <AccountSettings />}
       {open?.what === 'invite' && <Invite onClose={close} />}
       {open?.what === 'change' && <ChangeRole member={open.member} onClose={close} />}
       {open?.what === 'budget' && (

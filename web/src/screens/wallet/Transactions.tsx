@@ -3,6 +3,7 @@ import type { Query, Transaction } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
+import { useIsProject } from '../../api/session.ts'
 import { transactionsQuery } from '../../queries/account.ts'
 import { saveCsv } from '../../ui/csv.ts'
 import { Filters } from '../../ui/Filters.tsx'
@@ -25,12 +26,13 @@ export function Transactions({ currency }: { currency: string }) {
   const chosen: Filter = { type, dateFrom: search.dateFrom, dateTo: search.dateTo }
   const transactions = useQuery(transactionsQuery({ ...chosen, page: search.page, limit: search.limit }))
   const isFiltered = Object.values(chosen).some((value) => value !== undefined)
+  const isProject = useIsProject()
   const columns: Column<Transaction>[] = [
     { head: w.date, cell: ({ createdAt }) => <Time at={createdAt} /> },
     { head: w.type, cell: (each) => w.types[each.type] },
     { head: w.description, grow: true, truncate: ({ description }) => description, cell: ({ description }) => description },
     { head: w.amount, right: true, cell: ({ amount }) => <Amount amount={amount} currency={currency} /> },
-    { head: w.balanceAfter, right: true, cell: ({ balanceAfter }) => <span className="muted">{formatMoney(balanceAfter, currency)}</span> },
+    ...(isProject ? [] : [OF_PROJECT, balanceIn(currency)]),
   ]
   return (
     <Card flush title={w.transactions} actions={<Download filter={chosen} />}>
@@ -64,6 +66,18 @@ export function Transactions({ currency }: { currency: string }) {
   )
 }
 
+const OF_PROJECT: Column<Transaction> = {
+  head: w.project,
+  truncate: ({ project }) => project?.name ?? '',
+  cell: ({ project }) => project?.name,
+}
+
+const balanceIn = (currency: string): Column<Transaction> => ({
+  head: w.balanceAfter,
+  right: true,
+  cell: ({ balanceAfter }) => <span className="muted">{formatMoney(balanceAfter, currency)}</span>,
+})
+
 const Amount = ({ amount, currency }: { amount: string; currency: string }) => (
   <strong style={amount.startsWith('-') ? undefined : { color: 'var(--accent-text)' }}>
     {amount.startsWith('-') ? '' : '+'}
@@ -78,13 +92,14 @@ function Download({ filter }: { filter: Filter }) {
     saveCsv(
       'transactions.csv',
       w.csvHead,
-      all.map(({ createdAt, type, description, amount, balanceAfter, referenceId }) => [
+      all.map(({ createdAt, type, description, amount, balanceAfter, referenceId, project }) => [
         createdAt,
         type,
         description,
         amount,
-        balanceAfter,
+        balanceAfter ?? '',
         referenceId,
+        project?.name ?? '',
       ]),
     )
   })

@@ -1,8 +1,8 @@
 import { Alert, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { sessionQuery, type Session } from '../../api/session.ts'
-import { walletQuery } from '../../queries/account.ts'
+import { sessionQuery, useCurrency, useIsProject, type Session } from '../../api/session.ts'
+import { useWallet } from '../../queries/account.ts'
 import { formatMoney } from '../../ui/format.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { ButtonLink } from '../../ui/links.tsx'
@@ -17,8 +17,18 @@ import { fundingOf } from './funding.ts'
 import { Transactions } from './Transactions.tsx'
 
 export default function WalletPage() {
+  const currency = useCurrency()
+  if (!useIsProject()) return <OwnWallet />
+  return (
+    <Page title={w.title} about={w.aboutProject}>
+      <Transactions currency={currency} />
+    </Page>
+  )
+}
+
+function OwnWallet() {
   const [topUp, setTopUp] = useState(false)
-  const wallet = useQuery(walletQuery)
+  const wallet = useWallet()
   const session = useQuery(sessionQuery).data
   const button = session?.settings.depositsOpen && (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setTopUp(true)}>

@@ -101,7 +101,7 @@ export async function createVm(
     await reserveVmQuotas(tx, accountId, times(shape, names.length), BigInt(names.length))
     if (publicIpv4) await requireFewRests(tx, now, accountId)
     const price = monthlyPrice(numbers, shape.priceCents, addOns)
-    requireEnough(balance, price * BigInt(names.length), currency)
+    requireEnough(tx, balance, price * BigInt(names.length), currency)
     const where = { storage: shape.storage, ...guestNeed(template), traits: shape.traits, network10g, boughtMbps, publicIpv4, rule }
     const { vcpu, ramMiB, diskGiB } = shape
     const wanted = names.map((name) => {
@@ -199,7 +199,7 @@ export async function createVm(
   const taken = input.alternatives && { alternative }
   if (dryRun) {
     const total = price * BigInt(vms.length)
-    return new DryRunResult({ ...toQuote(currency, { charge: total, monthly: total, balanceAfter }), ...taken })
+    return new DryRunResult({ ...toQuote(tx, currency, { charge: total, monthly: total, balanceAfter }), ...taken })
   }
   return { vm: shown[0]!, actionId: actionIds[0]!, ...(input.count !== undefined && { vms: shown, actionIds }), ...taken }
 }

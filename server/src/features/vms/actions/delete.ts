@@ -103,7 +103,7 @@ export const remove = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRun 
       if (!dryRun) return start(deleteVm, { vmId, reason: 'Deleted by its owner' })
       const unused = await unusedOf(tx, deps.clock.now(), vm, await sql.paidForCopies(tx, vm.id))
       const balanceAfter = (await balanceOf(tx, vm.account_id)) + unused
-      return new DryRunResult(toQuote(deps.config.currency, { charge: -unused, monthly: 0n, balanceAfter }))
+      return new DryRunResult(toQuote(tx, deps.config.currency, { charge: -unused, monthly: 0n, balanceAfter }))
     },
   })
 

@@ -93,7 +93,7 @@ export const rebuild = (
 /** `charge` is already deducted from the balance. */
 async function quoteFor(tx: Tx, { config }: Deps, vm: sql.VmDetails, charge: Cents): Promise<DryRunResult<Quote>> {
   const balanceAfter = await balanceOf(tx, vm.account_id)
-  return new DryRunResult(toQuote(config.currency, { charge, monthly: vm.renewal_price_cents, balanceAfter }))
+  return new DryRunResult(toQuote(tx, config.currency, { charge, monthly: vm.renewal_price_cents, balanceAfter }))
 }
 
 /** A rebuild stays on the VM's host, whose architecture may not support the new image. */

@@ -157,7 +157,7 @@ export async function changeSize(
   if (kind === 'upgrade' || price > 0n) await charge(tx, now, vm.account_id, price, entry)
   if (!dryRun) return started
   const balanceAfter = (await balanceOf(tx, vm.account_id)) + refundCents
-  const quote = toQuote(currency, { charge: price - refundCents, monthly: monthly + vm.copies_price_cents, balanceAfter })
+  const quote = toQuote(tx, currency, { charge: price - refundCents, monthly: monthly + vm.copies_price_cents, balanceAfter })
   return new DryRunResult({ ...quote, restarts })
 }
 

@@ -65,7 +65,7 @@ export const shelve = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRun 
       const { creditCents, monthly } = await shelfTerms(tx, now, vm)
       const balanceAfter = (await balanceOf(tx, vm.account_id)) + creditCents
       return new DryRunResult(
-        toQuote(deps.config.currency, { charge: -creditCents, monthly: monthly + vm.copies_price_cents, balanceAfter }),
+        toQuote(tx, deps.config.currency, { charge: -creditCents, monthly: monthly + vm.copies_price_cents, balanceAfter }),
       )
     },
   })

@@ -79,7 +79,7 @@ export const unshelve = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRu
       const { balance_after_cents: balanceAfter } = await charge(tx, now, vm.account_id, terms.chargeCents, entry)
       if (!dryRun) return started
       return new DryRunResult(
-        toQuote(currency, { charge: terms.chargeCents, monthly: terms.monthly + vm.copies_price_cents, balanceAfter }),
+        toQuote(tx, currency, { charge: terms.chargeCents, monthly: terms.monthly + vm.copies_price_cents, balanceAfter }),
       )
     },
   })

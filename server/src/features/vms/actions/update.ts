@@ -67,7 +67,7 @@ export async function update(
   const paid = bill.charge > 0n || dryRun ? await charge(tx, now, vm.account_id, bill.charge, entry) : null
   if (dryRun && paid) {
     const monthly = (await getVmRow(tx, vmId)).renewal_price_cents
-    return new DryRunResult(toQuote(currency, { charge: bill.charge, monthly, balanceAfter: paid.balance_after_cents }))
+    return new DryRunResult(toQuote(tx, currency, { charge: bill.charge, monthly, balanceAfter: paid.balance_after_cents }))
   }
   return getVm(tx, who.accountId, vmId)
 }

@@ -66,7 +66,7 @@ export async function reserveCopy(
 export async function quoteCopy(tx: Tx, deps: Deps, vm: VmDetails, { priceCents, chargeCents }: CopyTerms): Promise<DryRunResult<Quote>> {
   const balanceAfter = (await balanceOf(tx, vm.account_id)) - chargeCents
   return new DryRunResult(
-    toQuote(deps.config.currency, { charge: chargeCents, monthly: vm.renewal_price_cents + priceCents, balanceAfter }),
+    toQuote(tx, deps.config.currency, { charge: chargeCents, monthly: vm.renewal_price_cents + priceCents, balanceAfter }),
   )
 }
 

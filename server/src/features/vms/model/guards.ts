@@ -2,7 +2,7 @@
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Queries, Tx } from '../../../kernel/database/db.ts'
 import { apiError, notFound } from '../../../kernel/errors.ts'
-import { countOpenRuns, isBeingUndone, openRunOf, type RunRow } from '../../../workflow/run-store.ts'
+import { isBeingUndone, openRunOf, type RunRow } from '../../../workflow/run-store.ts'
 import type { Workflow } from '../../../workflow/workflow-builder.ts'
 import type { ActionStarted } from '../../actions/schema.ts'
 import type { Deps } from '../../deps.ts'
@@ -104,13 +104,13 @@ const COPIES_AT_ONCE = 2
 /** For one that copies its disk. Before hosts are locked. */
 export async function requireShelvingPlace(tx: Tx, accountId: string): Promise<void> {
   await sql.queueForPlace(tx, accountId)
-  if ((await countOpenRuns(tx, accountId, ['vm.shelve', 'vm.unshelve'])) >= COPIES_AT_ONCE)
+  if ((await sql.countRunsOfPayer(tx, accountId, ['vm.shelve', 'vm.unshelve'])) >= COPIES_AT_ONCE)
     throw apiError('busy', `${COPIES_AT_ONCE} VMs of this account are being shelved or unshelved already: try again when one of them is`)
 }
 
 /** For a resize on another host. Requests at the same time have queued for the quotas. */
 export async function requireMovingPlace(tx: Tx, accountId: string): Promise<void> {
-  if ((await countOpenRuns(tx, accountId, ['vm.resize_elsewhere'])) >= COPIES_AT_ONCE)
+  if ((await sql.countRunsOfPayer(tx, accountId, ['vm.resize_elsewhere'])) >= COPIES_AT_ONCE)
     throw apiError(
       'busy',
       `${COPIES_AT_ONCE} VMs of this account move to other hosts to be resized already: try again when one of them has`,
@@ -123,7 +123,7 @@ const ISOS_AT_ONCE = 4
 /** Before hosts are locked. */
 export async function requireIsoPlace(tx: Tx, accountId: string): Promise<void> {
   await sql.queueForPlace(tx, accountId)
-  if ((await countOpenRuns(tx, accountId, ['vm.attach_iso'])) >= ISOS_AT_ONCE)
+  if ((await sql.countRunsOfPayer(tx, accountId, ['vm.attach_iso'])) >= ISOS_AT_ONCE)
     throw apiError(
       'busy',
       `ISO images are being attached to ${ISOS_AT_ONCE} VMs of this account already: try again when one of them has its image`,

@@ -23,8 +23,8 @@ const inTurn = createFairQueue({
 })
 
 /** SHA-512 crypt, which every Linux guest supports. Takes about 50 ms of another thread, so it is done before the transaction. */
-export const hashGuestPassword = (accountId: string, password: string): Promise<string> =>
-  inTurn('guest', accountId, () => sha512Crypt(password, randomText(16, SALT)))
+export const hashGuestPassword = (payerId: string, password: string): Promise<string> =>
+  inTurn('guest', payerId, () => sha512Crypt(password, randomText(16, SALT)))
 
 /** Null without a password: no password login. */
 export const sealPassword = <T extends string | null>({ vault }: HasVault, vmId: string, hash: T): T =>

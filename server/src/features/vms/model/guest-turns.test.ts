@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { askGuests, type DueGuest } from './guest-turns.ts'
 
 describe('guests that do not let a run end', () => {
-  const guest = (vmId: string): DueGuest => ({ vmId, accountId: vmId, isSilent: false })
+  const guest = (vmId: string): DueGuest => ({ vmId, payerId: vmId, isSilent: false })
   const answers: PromiseWithResolvers<boolean>[] = []
   const asked: string[] = []
   let due: string[] = []

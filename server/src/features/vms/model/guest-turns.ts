@@ -1,4 +1,4 @@
-// Calls the guest agents of VMs, some at a time. A silent agent takes the whole timeout, so neither the guests of one account nor silent ones have all
+// Calls the guest agents of VMs, some at a time. A silent agent takes the whole timeout, so neither the guests of one payer nor silent ones have all
 // turns; what becomes due meanwhile gets the next free one.
 import { parseDurationMs, sleep, stopwatch } from '../../../kernel/clock.ts'
 import type { Deps } from '../../deps.ts'
@@ -8,7 +8,7 @@ import { markGuestRoutesDue } from '../../networks/service.ts'
 /** Of all calls to a guest together, with the wait for their turns at its host: a guest has 15 seconds to answer one. */
 export const GUEST_TIMEOUT_MS = 30_000
 const AT_ONCE = 8
-const AT_ONCE_OF_ACCOUNT = 2
+const AT_ONCE_OF_PAYER = 2
 const AT_ONCE_SILENT = 4
 const LOOK_EVERY_MS = 200
 const RETRY_FAILED_MS = 60_000
@@ -26,7 +26,7 @@ export async function markGuestDue({ db, clock }: Pick<Deps, 'db' | 'clock'>, vm
 
 export interface DueGuest {
   vmId: string
-  accountId: string
+  payerId: string
   /** When it was asked last. */
   isSilent: boolean
 }
@@ -42,9 +42,9 @@ export async function askGuests<G extends DueGuest>(
   const running = new Map<G, Promise<void>>()
   const elapsed = stopwatch()
   const count = (which: (guest: G) => boolean): number => [...running.keys()].filter(which).length
-  const isTurnOf = ({ accountId, isSilent }: G): boolean =>
+  const isTurnOf = ({ payerId, isSilent }: G): boolean =>
     running.size < AT_ONCE &&
-    count((each) => each.accountId === accountId) < AT_ONCE_OF_ACCOUNT &&
+    count((each) => each.payerId === payerId) < AT_ONCE_OF_PAYER &&
     !(isSilent && count((each) => each.isSilent) >= AT_ONCE_SILENT)
   for (;;) {
     // One that finishes while the due ones are read is still among them.

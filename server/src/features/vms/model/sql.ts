@@ -2,7 +2,8 @@ import type { ComputeSize } from '../../../hypervisor/driver.ts'
 import { json, sql, type Queries, type Sql, type Tx } from '../../../kernel/database/db.ts'
 import { allColumns } from '../../../schema/columns.ts'
 import type { Row } from '../../../schema/rows.gen.ts'
-import { isSuspended } from '../../accounts/service.ts'
+import { countOpenRuns } from '../../../workflow/run-store.ts'
+import { contactOf, isSuspended, payerOf, payingTogether, withProjects } from '../../accounts/service.ts'
 import { selectedBy } from '../../labels/service.ts'
 import type { VmStatus } from '../schema.ts'
 import type { PaidAddOns } from './billing.sql.ts'
@@ -165,9 +166,13 @@ export const updateVm = (
       period_price_cents = ${vm.period_price_cents}, updated_at = ${now}
     where id = ${vm.id}`)
 
-/** Requests of an account at the same time count each other. */
+/** Open ones of the account, and of all with the same payer. */
+export const countRunsOfPayer = (tx: Tx, accountId: string, names: string[]): Promise<number> =>
+  countOpenRuns(tx, payingTogether(sql`${accountId}`), names)
+
+/** Requests of a payer at the same time count each other. */
 export const queueForPlace = (tx: Tx, accountId: string) =>
-  tx.run(sql`select pg_advisory_xact_lock(hashtextextended('places ' || ${accountId}, 0))`)
+  tx.run(sql`select pg_advisory_xact_lock(hashtextextended('places ' || ${payerOf(sql`${accountId}::text`)}, 0))`)
 
 export const deleteVm = (tx: Tx, id: string) => tx.run(sql`delete from vms where id = ${id}`)
 
@@ -184,12 +189,15 @@ export const markSuspended = (tx: Tx, now: Date, id: string, unpaid: boolean) =>
       pending_hold = case when pending_hold = 'UNMANAGE' then pending_hold end
     where id = ${id}`)
 
+/** With those of its projects. */
 export const vmIdsOfAccount = async (db: Queries, accountId: string): Promise<string[]> =>
-  (await db.many<{ id: string }>(sql`select id from vms where account_id = ${accountId} order by id`)).map(({ id }) => id)
+  (await db.many<{ id: string }>(sql`select id from vms where account_id in ${withProjects(sql`${accountId}`)} order by id`)).map(
+    ({ id }) => id,
+  )
 
 /** For operators: VMs of all accounts. */
 export const listAllVms = (db: Queries, accountId: string | null) =>
   db.many<VmDetails & { email: string; host_name: string | null }>(sql`
-    select ${allColumns('vm_details', 'd')}, host(d.ip_address) as ip_address, a.suspended_at is not null as account_suspended, ${isInRescue(sql`d.id`)} as in_rescue, ${hasIso(sql`d.id`)} as has_iso, a.email, h.name as host_name
+    select ${allColumns('vm_details', 'd')}, host(d.ip_address) as ip_address, a.suspended_at is not null as account_suspended, ${isInRescue(sql`d.id`)} as in_rescue, ${hasIso(sql`d.id`)} as has_iso, ${contactOf(sql`a`)} as email, h.name as host_name
     from vm_details d join accounts a on a.id = d.account_id left join hosts h on h.id = d.host_id
     where ${accountId}::text is null or a.id = ${accountId} order by d.id`)

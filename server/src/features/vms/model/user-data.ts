@@ -3,6 +3,7 @@ import type { UserDataPart } from '../../../hypervisor/driver.ts'
 import { sql, type Queries, type Tx } from '../../../kernel/database/db.ts'
 import type { Row } from '../../../schema/rows.gen.ts'
 import { setFollowUp } from '../../../workflow/run-store.ts'
+import { payerOf } from '../../accounts/service.ts'
 import { PENDING_INITIALIZATION, type ActionInitialization, type FollowUp } from '../../actions/schema.ts'
 import type { Deps } from '../../deps.ts'
 
@@ -66,17 +67,18 @@ export const revokeUserData = (tx: Tx, vmId: string, runId: string) =>
   tx.run(sql`delete from vm_user_data where vm_id = ${vmId} and run_id = ${runId}`)
 
 export interface DueInitialization extends Pick<UserDataRow, 'vm_id' | 'run_id' | 'status'> {
-  account_id: string
+  payer_id: string
   wanted_at: Date
   is_silent: boolean
 }
 
 export const dueInitializations = (db: Queries, now: Date) =>
   db.many<DueInitialization>(sql`
-    select u.vm_id, u.run_id, u.status, coalesce(u.wanted_at, u.due_at) as wanted_at, v.account_id, u.due_at > u.wanted_at as is_silent
-    from vm_user_data u join vms v on v.id = u.vm_id where u.due_at <= ${now} and v.status = 'RUNNING'
+    select u.vm_id, u.run_id, u.status, coalesce(u.wanted_at, u.due_at) as wanted_at, y.payer_id, u.due_at > u.wanted_at as is_silent
+    from vm_user_data u join vms v on v.id = u.vm_id cross join lateral (select ${payerOf(sql`v.account_id`)} as payer_id) y
+    where u.due_at <= ${now} and v.status = 'RUNNING'
       and not exists (select from vm_rescues e where e.vm_id = v.id) -- also before it has started: the rescue system answers already
-    order by row_number() over (partition by v.account_id order by u.due_at > u.wanted_at, u.due_at, u.vm_id), u.due_at, u.vm_id limit 500`)
+    order by row_number() over (partition by y.payer_id order by u.due_at > u.wanted_at, u.due_at, u.vm_id), u.due_at, u.vm_id limit 500`)
 
 /** Nothing where it has ended meanwhile. */
 export async function recordRunning(tx: Tx, due: DueInitialization, nextTryAt: Date, isRunning: boolean): Promise<void> {

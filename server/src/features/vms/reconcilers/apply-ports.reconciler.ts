@@ -36,7 +36,7 @@ export const applyPorts = keyedReconciler(APPLY_PORTS, '5s', {
 
 async function applyOnHost(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
   const { db, clock } = deps
-  const pick = roundRobinByAccount()
+  const pick = roundRobinByPayer()
   const running = new Map<string, Promise<void>>()
   const failures: unknown[] = []
   let isAway = false
@@ -94,13 +94,13 @@ async function longFiltersOf(db: Queries, rows: PendingPorts[]): Promise<Map<str
   )
 }
 
-/** Picks a row of the least recently picked account. */
-function roundRobinByAccount(): (rows: PendingPorts[]) => PendingPorts | undefined {
+/** Picks a row of the least recently picked payer. */
+function roundRobinByPayer(): (rows: PendingPorts[]) => PendingPorts | undefined {
   const last = new Map<string, number>()
   let turn = 0
   return (rows) => {
-    const [next] = rows.toSorted((a, b) => (last.get(a.account_id) ?? 0) - (last.get(b.account_id) ?? 0))
-    if (next) last.set(next.account_id, ++turn)
+    const [next] = rows.toSorted((a, b) => (last.get(a.payer_id) ?? 0) - (last.get(b.payer_id) ?? 0))
+    if (next) last.set(next.payer_id, ++turn)
     return next
   }
 }

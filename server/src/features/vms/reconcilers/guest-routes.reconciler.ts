@@ -20,7 +20,7 @@ import { vmById } from '../model/sql.ts'
 export const tellRoutes = reconciler(TELL_ROUTES, '5s', (deps: Deps, stopping) => {
   const due = async () => {
     const rows = await dueRoutes(deps.db, deps.clock.now())
-    return rows.map((row) => ({ vmId: row.vm_id, accountId: row.account_id, isSilent: row.is_silent, row }))
+    return rows.map((row) => ({ vmId: row.vm_id, payerId: row.payer_id, isSilent: row.is_silent, row }))
   }
   return askGuests(due, ({ row }) => settle(deps, row), stopping)
 })

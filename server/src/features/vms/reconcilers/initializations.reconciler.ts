@@ -16,7 +16,7 @@ const PATIENCE = '24h'
 export const askInitializations = reconciler('vms.initializations', '5s', (deps: Deps, stopping) => {
   const due = async () => {
     const rows = await dueInitializations(deps.db, deps.clock.now())
-    return rows.map((row) => ({ vmId: row.vm_id, accountId: row.account_id, isSilent: row.is_silent, row }))
+    return rows.map((row) => ({ vmId: row.vm_id, payerId: row.payer_id, isSilent: row.is_silent, row }))
   }
   return askGuests(due, ({ row }) => settle(deps, row), stopping)
 })

@@ -1,0 +1,2 @@
+-- No process is left to which a project would be an account that pays for itself.
+alter table accounts drop constraint accounts_no_projects;

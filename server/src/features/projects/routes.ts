@@ -1,0 +1,73 @@
+import { Type } from '../../http/api/schema.ts'
+import type { Routes } from '../deps.ts'
+import { CreateProject, DeletedProject, Project, RenameProject } from './schema.ts'
+import { createProject, deleteProject, getProject, listProjects, renameProject } from './service.ts'
+
+const about = { tag: 'Projects', isOfPayer: true } as const
+const params = { id: Type.String() }
+
+export const projectRoutes: Routes = (api, deps) => {
+  const { db } = deps
+
+  api.page(
+    '/projects',
+    {
+      operationId: 'listProjects',
+      summary: 'List the projects that the account pays for, newest first',
+      ...about,
+      scope: 'projects:read',
+      data: Project,
+    },
+    ({ principal }, page) => listProjects(db, principal.accountId, page),
+  )
+
+  api.post(
+    '/projects',
+    {
+      operationId: 'createProject',
+      summary: 'Make a project, with members and API tokens of its own',
+      ...about,
+      scope: 'projects:create',
+      body: CreateProject,
+      status: 201,
+      data: Project,
+      errorCodes: ['quota_exceeded', 'unavailable'],
+    },
+    (tx, { principal, body }) => createProject(tx, deps, principal, body),
+  )
+
+  api.get(
+    '/projects/:id',
+    { operationId: 'getProject', summary: 'Get a project', ...about, scope: 'projects:read', params, data: Project },
+    ({ principal, params: { id } }) => getProject(db, principal.accountId, id),
+  )
+
+  api.patch(
+    '/projects/:id',
+    {
+      operationId: 'renameProject',
+      summary: 'Rename a project',
+      ...about,
+      scope: 'projects:update',
+      params,
+      body: RenameProject,
+      data: Project,
+    },
+    (tx, { principal, params: { id }, body }) => renameProject(tx, deps, principal, id, body),
+  )
+
+  api.delete(
+    '/projects/:id',
+    {
+      operationId: 'deleteProject',
+      summary: 'Delete a project without resources; its members, API tokens, webhooks, alerts and tickets end with it',
+      ...about,
+      scope: 'projects:delete',
+      requiresReauth: true,
+      params,
+      data: DeletedProject,
+      errorCodes: ['in_use'],
+    },
+    (tx, { principal, params: { id } }) => deleteProject(tx, deps, principal, id),
+  )
+}
