@@ -79,7 +79,7 @@ export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLin
   listProjects: commandLine('project', 'list'),
   createProject: commandLine('project', 'create', '=name'),
   getProject: commandLine('project', 'get', ':id'),
-  renameProject: commandLine('project', 'rename', ':id', '=name'),
+  updateProject: commandLine('project', 'update', ':id', '--name', '=name', '--budget', '50.00'),
   deleteProject: commandLine('project', 'delete', ':id'),
 
   listNetworks: commandLine('network', 'list'),

@@ -193,7 +193,7 @@ export const CALLS: Record<string, CallBySdk> = {
   listProjects: (berth) => berth.projects.list().page(),
   createProject: (berth, _, body) => berth.projects.create(body),
   getProject: (berth, { id }) => berth.projects.get(id),
-  renameProject: (berth, { id }) => berth.projects.rename(id, 'renamed'),
+  updateProject: (berth, { id }, body) => berth.projects.update(id, body),
   deleteProject: (berth, { id }) => berth.projects.delete(id),
 
   listTickets: (berth) => berth.tickets.list().page(),

@@ -479,7 +479,7 @@ export const ENDPOINTS: Record<string, (fixture: Fixture) => Promise<Call>> = {
   listProjects: having((fixture) => fixture.project()),
   createProject: async () => ({ body: { name: 'shop' } }),
   getProject: withId((fixture) => fixture.project()),
-  renameProject: withId((fixture) => fixture.project(), { name: 'renamed' }),
+  updateProject: withId((fixture) => fixture.project(), { name: 'renamed', budget: { monthlyAmount: '50.00' } }),
   deleteProject: withId((fixture) => fixture.project()),
 
   listTickets: having((fixture) => fixture.ticket()),

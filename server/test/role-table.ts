@@ -45,7 +45,7 @@ export const MAY: Record<string, string> = {
   listProjects: 'owner admin operator billing read-only',
   createProject: 'owner admin',
   getProject: 'owner admin operator billing read-only',
-  renameProject: 'owner admin',
+  updateProject: 'owner admin',
   deleteProject: 'owner admin',
   listNetworks: 'owner admin operator read-only',
   createNetwork: 'owner admin operator',

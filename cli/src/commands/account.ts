@@ -1,4 +1,5 @@
 import type { AccountLimit, AuditEntry } from '@berth/sdk'
+import { budgetText } from '../budget.ts'
 import { defineCommand, group } from '../command.ts'
 import { time } from '../format.ts'
 import { omitUndefined } from '../options.ts'
@@ -15,6 +16,7 @@ const show = defineCommand({
         Email: (each) => each.email,
         Name: (each) => each.name,
         Id: (each) => each.id,
+        Budget: ({ budget }) => budgetText(budget),
         'Requires two-factor': (each) => (each.requireTwoFactor ? 'yes' : 'no'),
         Created: (each) => time(each.createdAt),
       },

@@ -1,12 +1,15 @@
 import type { Project } from '@berth/sdk'
+import { budgetOf, budgetOptions, budgetText, usedText, type BudgetOptions } from '../budget.ts'
 import { defineCommand, group } from '../command.ts'
 import { time } from '../format.ts'
+import { omitUndefined, requireChanges } from '../options.ts'
 import { details, message, table, type Columns } from '../result.ts'
 
 const FIELDS: Columns<Project> = {
   Name: (each) => each.name,
   Id: (each) => each.id,
   VMs: (each) => each.vmCount,
+  Budget: ({ budget }) => budgetText(budget),
   Created: (each) => time(each.createdAt),
 }
 
@@ -22,6 +25,7 @@ const list = defineCommand({
         NAME: (each: Project) => each.name,
         ID: (each) => each.id,
         VMS: (each) => each.vmCount,
+        BUDGET: ({ budget }) => usedText(budget),
         CREATED: (each) => time(each.createdAt),
       },
       'No projects yet. Create one: berth project create shop',
@@ -36,22 +40,27 @@ const get = defineCommand({
   run: async (ctx, _, text: string) => details(await ctx.berth.projects.get(await ctx.resolveId('project', text)), FIELDS),
 })
 
-const create = defineCommand({
+const BUDGET = budgetOptions('in it')
+
+const create = defineCommand<BudgetOptions>({
   name: 'create',
   description: 'create a project, with members and API tokens of its own',
   args: '<name>',
-  example: 'project create shop',
-  run: async ({ berth }, _, name: string) => details(await berth.projects.create({ name }), FIELDS),
+  options: BUDGET,
+  example: 'project create shop --budget 200.00',
+  run: async ({ berth }, options, name: string) =>
+    details(await berth.projects.create({ name, ...omitUndefined({ budget: budgetOf(options) }) }), FIELDS),
 })
 
-const rename = defineCommand({
-  name: 'rename',
-  description: 'rename a project',
-  args: '<project> <name>',
-  example: 'project rename shop web-shop',
-  async run(ctx, _, text: string, name: string) {
-    const renamed = await ctx.berth.projects.rename(await ctx.resolveId('project', text), name)
-    return message(renamed, renamed.name, `${text} renamed to ${renamed.name}`)
+const update = defineCommand<BudgetOptions & { name?: string }>({
+  name: 'update',
+  description: 'rename a project, or change what may be spent in it',
+  args: '<project>',
+  options: [['--name <name>', 'name'], ...BUDGET],
+  example: 'project update shop --name web-shop --budget 200.00',
+  async run(ctx, { name, ...options }, text: string) {
+    const body = requireChanges(omitUndefined({ name, budget: budgetOf(options) }), '--name, --budget, --max-vms, --budget-labels')
+    return details(await ctx.berth.projects.update(await ctx.resolveId('project', text), body), FIELDS)
   },
 })
 
@@ -71,4 +80,4 @@ const remove = defineCommand({
   },
 })
 
-export const project = group('project', 'resources with members and API tokens of their own', [list, get, create, rename, remove])
+export const project = group('project', 'resources with members and API tokens of their own', [list, get, create, update, remove])

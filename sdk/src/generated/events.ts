@@ -95,7 +95,7 @@ export const EVENT_TYPES = [
   'alert.fired',
   'alert.resolved',
   'project.created',
-  'project.renamed',
+  'project.updated',
   'project.deleted',
   'webhook.disabled',
 ] as const

@@ -91,6 +91,18 @@ export interface components {
              */
             createdAt: string;
         };
+        Budget: {
+            /** @description Decimal with two places; null = no limit */
+            monthlyAmount: string | null;
+            maxVms: number | null;
+            labelSelector: string | null;
+            /** @description What was charged through it in this calendar month (UTC), renewals included, less what was given back */
+            used: string;
+            /** @description What can still be charged this month: no more than is left to the tokens that it was made with */
+            remaining: string | null;
+            /** @description VMs that were created through it and exist */
+            vms: number;
+        };
         Account: {
             id: string;
             /** @description Null of a project */
@@ -100,6 +112,7 @@ export interface components {
             isProject: boolean;
             /** @description Whether members without two-factor authentication can do nothing in the account */
             requireTwoFactor: boolean;
+            budget: components["schemas"]["Budget"] | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -113,18 +126,6 @@ export interface components {
             limit: number;
             /** @description How much of it is in use; null where the limit holds for each single thing */
             used: number | null;
-        };
-        Budget: {
-            /** @description Decimal with two places; null = no limit */
-            monthlyAmount: string | null;
-            maxVms: number | null;
-            labelSelector: string | null;
-            /** @description What was charged through it in this calendar month (UTC), renewals included, less what was given back */
-            used: string;
-            /** @description What can still be charged this month: no more than is left to the tokens that it was made with */
-            remaining: string | null;
-            /** @description VMs that were created through it and exist */
-            vms: number;
         };
         Member: {
             /** @description Of the person; the same in the audit log */
@@ -1304,6 +1305,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             createdAt: string;
+            budget: components["schemas"]["BudgetLimits"] | null;
         };
         ProjectEventData: {
             project: components["schemas"]["EventProject"];
@@ -1316,7 +1318,7 @@ export interface components {
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            type: "project.created" | "project.renamed" | "project.deleted";
+            type: "project.created" | "project.updated" | "project.deleted";
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -2937,6 +2939,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             createdAt: string;
+            budget: components["schemas"]["Budget"] | null;
             /** @description VMs in it; the limits of the account are for all its projects together */
             vmCount: number;
         };
@@ -2955,9 +2958,9 @@ export interface components {
 export type Region = components['schemas']['Region'];
 export type Plan = components['schemas']['Plan'];
 export type OsTemplate = components['schemas']['OsTemplate'];
+export type Budget = components['schemas']['Budget'];
 export type Account = components['schemas']['Account'];
 export type AccountLimit = components['schemas']['AccountLimit'];
-export type Budget = components['schemas']['Budget'];
 export type Member = components['schemas']['Member'];
 export type Pagination = components['schemas']['Pagination'];
 export type ChangedMember = components['schemas']['ChangedMember'];
@@ -7702,7 +7705,7 @@ export interface operations {
                      */
                     url: string;
                     /** @description What to be told of; a name given twice counts once */
-                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.rescue_started" | "vm.rescue_failed" | "vm.rescue_expired" | "vm.rescue_ended" | "vm.iso_attached" | "vm.iso_detached" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "member.updated" | "token.created" | "token.updated" | "token.revoked" | "alert.fired" | "alert.resolved" | "project.created" | "project.renamed" | "project.deleted" | "webhook.disabled")[];
+                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.rescue_started" | "vm.rescue_failed" | "vm.rescue_expired" | "vm.rescue_ended" | "vm.iso_attached" | "vm.iso_detached" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "member.updated" | "token.created" | "token.updated" | "token.revoked" | "alert.fired" | "alert.resolved" | "project.created" | "project.updated" | "project.deleted" | "webhook.disabled")[];
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                     /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
@@ -7802,7 +7805,7 @@ export interface operations {
                      */
                     url?: string | undefined;
                     /** @description What to be told of; a name given twice counts once */
-                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.rescue_started" | "vm.rescue_failed" | "vm.rescue_expired" | "vm.rescue_ended" | "vm.iso_attached" | "vm.iso_detached" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "member.updated" | "token.created" | "token.updated" | "token.revoked" | "alert.fired" | "alert.resolved" | "project.created" | "project.renamed" | "project.deleted" | "webhook.disabled")[] | undefined;
+                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.provisioning" | "vm.error" | "vm.upgrading" | "vm.upgraded" | "vm.upgrade_failed" | "vm.resizing" | "vm.resized" | "vm.resize_failed" | "vm.rebuilding" | "vm.rebuilt" | "vm.rebuild_failed" | "vm.shelved" | "vm.shelve_failed" | "vm.unshelved" | "vm.unshelve_failed" | "vm.rescue_started" | "vm.rescue_failed" | "vm.rescue_expired" | "vm.rescue_ended" | "vm.iso_attached" | "vm.iso_detached" | "vm.initialized" | "vm.initialization_failed" | "vm.network_attached" | "vm.network_detached" | "vm.recovered" | "vm.lost" | "vm.migrated" | "vm.unsuspended" | "vm.unmanaged" | "vm.adopted" | "vm.renewed" | "vm.past_due" | "billing.low_balance" | "billing.payment_received" | "ticket.reply" | "ticket.closed" | "snapshot.created" | "snapshot.deleted" | "snapshot.restored" | "backup.created" | "backup.failed" | "backup.deleted" | "backup.restored" | "backup.verified" | "backup.verification_failed" | "vm.restore_failed" | "image.creating" | "image.created" | "image.failed" | "image.updated" | "image.renewed" | "image.past_due" | "image.deleted" | "bandwidth.throttled" | "bandwidth.unthrottled" | "vm.console_opened" | "address.reserved" | "address.assigned" | "address.unassigned" | "address.assignment_failed" | "address.renewed" | "address.past_due" | "address.released" | "volume.created" | "volume.attached" | "volume.attach_failed" | "volume.detached" | "volume.detach_failed" | "volume.grown" | "volume.grow_failed" | "volume.renewed" | "volume.past_due" | "volume.deleted" | "volume.snapshot_created" | "volume.snapshot_failed" | "volume.snapshot_deleted" | "volume.restored" | "volume.restore_failed" | "maintenance.announced" | "maintenance.cancelled" | "member.updated" | "token.created" | "token.updated" | "token.revoked" | "alert.fired" | "alert.resolved" | "project.created" | "project.updated" | "project.deleted" | "webhook.disabled")[] | undefined;
                     /** @description must be 0-200 characters on one line, without control characters */
                     description?: string | undefined;
                     /** @description At most 64, such as {"env": "prod", "example.com/team": "core"}; those given replace all that there were */
@@ -8145,6 +8148,14 @@ export interface operations {
                 "application/json": {
                     /** @description must be 1-100 characters on one line, without control characters */
                     name: string;
+                    budget?: ({
+                        /** @description What may be charged through it in a calendar month (UTC), for example "50.00"; null = no limit */
+                        monthlyAmount?: (string | null) | undefined;
+                        /** @description How many VMs that were created through it may exist at a time; null = no limit */
+                        maxVms?: (number | null) | undefined;
+                        /** @description It can be charged only for what has labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not); null = for everything */
+                        labelSelector?: (string | null) | undefined;
+                    } | null) | undefined;
                 };
             };
         };
@@ -8218,7 +8229,7 @@ export interface operations {
             };
         };
     };
-    renameProject: {
+    updateProject: {
         parameters: {
             query?: never;
             header?: never;
@@ -8231,7 +8242,15 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @description must be 1-100 characters on one line, without control characters */
-                    name: string;
+                    name?: string | undefined;
+                    budget?: ({
+                        /** @description What may be charged through it in a calendar month (UTC), for example "50.00"; null = no limit */
+                        monthlyAmount?: (string | null) | undefined;
+                        /** @description How many VMs that were created through it may exist at a time; null = no limit */
+                        maxVms?: (number | null) | undefined;
+                        /** @description It can be charged only for what has labels that meet all of these, separated by commas: `env=prod`, `env!=prod` (also without the label), `env in (prod,test)`, `env notin (prod,test)`, `env` (has the label), `!env` (has it not); null = for everything */
+                        labelSelector?: (string | null) | undefined;
+                    } | null) | undefined;
                 };
             };
         };

@@ -162,6 +162,6 @@ export const ROUTES = {
   listProjects: { method: 'GET', path: '/projects' },
   createProject: { method: 'POST', path: '/projects' },
   getProject: { method: 'GET', path: '/projects/{id}' },
-  renameProject: { method: 'PATCH', path: '/projects/{id}' },
+  updateProject: { method: 'PATCH', path: '/projects/{id}' },
   deleteProject: { method: 'DELETE', path: '/projects/{id}' },
 } as const

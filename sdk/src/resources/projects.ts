@@ -15,8 +15,8 @@ export class Projects extends Resource {
     return this.api.call('getProject', { path: { id } }, options)
   }
 
-  rename(id: string, name: string, options?: CallOptions) {
-    return this.api.call('renameProject', { path: { id }, body: { name } }, options)
+  update(id: string, body: Body<'updateProject'>, options?: CallOptions) {
+    return this.api.call('updateProject', { path: { id }, body }, options)
   }
 
   delete(id: string, options?: CallOptions) {

@@ -90,20 +90,27 @@ const budgets = invariant(
 
 const budgetHolders = invariant(
   'budgets.holders',
-  'Budgets belong to tokens, members and invitations, but to no owner, and what a token has used its maker has used',
+  'Budgets belong to projects, tokens, members and invitations, but to no owner; what a token has used its maker has used, and a project all that it was charged',
   ({ since }) => sql`
     select b.subject_id as id, format('a budget of %s %s, which may have none or is nowhere', lower(b.subject_type), b.subject_id) as what
     from budgets b where case b.subject_type
       when 'TOKEN' then not exists (select from api_tokens k where k.id = b.subject_id and k.account_id = b.account_id)
       when 'MEMBER' then exists (
         select from members m where m.account_id = b.account_id and m.account_id || '/' || m.user_id = b.subject_id and m.role = 'owner')
+      when 'PROJECT' then not exists (
+        select from accounts p where p.id = b.subject_id and p.id = b.account_id and p.payer_account_id is not null and p.deleted_at is null)
       else not exists (select from invitations i where i.id = b.subject_id and i.account_id = b.account_id and i.role <> 'owner') end
     union all
-    select e.subject_id, format('entry %s counts %s cents, and %s for its maker', e.number, e.cents, coalesce(m.cents::text, 'nothing'))
-    from budget_entries e join api_tokens k on k.id = e.subject_id join accounts a on a.id = k.account_id
-    left join budget_entries m on m.subject_type = 'MEMBER' and m.subject_id in (a.id || '/' || k.created_by, a.payer_account_id || '/' || k.created_by)
-      and m.month = e.month and m.number = e.number
-    where e.subject_type = 'TOKEN' and e.created_at >= ${since} and k.created_by is not null and m.cents is distinct from e.cents`,
+    select e.subject_id, format('entry %s counts %s cents, and not as much for its maker', e.number, e.cents)
+    from budget_entries e join api_tokens k on k.id = e.subject_id
+    where e.subject_type = 'TOKEN' and e.created_at >= ${since} and k.created_by is not null and not exists (
+      select from budget_entries m where m.subject_type = 'MEMBER' and m.month = e.month and m.number = e.number and m.cents = e.cents
+        and m.subject_id in (k.account_id || '/' || k.created_by, e.account_id || '/' || k.created_by))
+    union all
+    select t.project_id, format('entry %s charged %s cents, and %s to its budget', t.number, -t.amount_cents, coalesce(e.cents::text, 'nothing'))
+    from wallet_transactions t left join budget_entries e on e.subject_type = 'PROJECT' and e.subject_id = t.project_id
+      and e.month = date_trunc('month', t.created_at at time zone 'UTC')::date and e.number = t.number
+    where t.project_id is not null and t.amount_cents < 0 and t.created_at >= ${since} and e.cents is distinct from -t.amount_cents`,
 )
 
 const ordered = invariant(

@@ -4,15 +4,15 @@ import { followFeed, type FeedState } from './feed.ts'
 
 const FLUSH_MS = 250
 
-/** Event type prefix → first element of the query keys to refetch. What is left of the own budget is in the session. */
+/** Event type prefix → first element of the query keys to refetch. What is left of the own budget is in the session, and of the project's in the account. */
 const STALE_QUERIES: Record<string, string[]> = {
-  vm: ['vms', 'vm', 'actions', 'wallet', 'bandwidth', 'limits', 'firewalls', 'networks', 'addresses', 'volumes', 'session'],
-  snapshot: ['snapshots', 'actions', 'vm', 'session'],
-  backup: ['backups', 'actions', 'vm', 'session'],
+  vm: ['vms', 'vm', 'actions', 'wallet', 'bandwidth', 'limits', 'firewalls', 'networks', 'addresses', 'volumes', 'session', 'account'],
+  snapshot: ['snapshots', 'actions', 'vm', 'session', 'account'],
+  backup: ['backups', 'actions', 'vm', 'session', 'account'],
   billing: ['wallet', 'vms'],
-  address: ['addresses', 'actions', 'wallet', 'limits', 'session'],
-  volume: ['volumes', 'volume-snapshots', 'actions', 'wallet', 'limits', 'session'],
-  image: ['images', 'vm', 'vms', 'actions', 'wallet', 'limits', 'session'],
+  address: ['addresses', 'actions', 'wallet', 'limits', 'session', 'account'],
+  volume: ['volumes', 'volume-snapshots', 'actions', 'wallet', 'limits', 'session', 'account'],
+  image: ['images', 'vm', 'vms', 'actions', 'wallet', 'limits', 'session', 'account'],
   maintenance: ['maintenances'],
   member: ['members', 'session'],
   ticket: ['tickets'],

@@ -1,6 +1,7 @@
 export const budgetMessages = {
   budget: 'Budget',
   own: 'Your budget',
+  ofProject: 'Budget of the project',
   change: 'Change budget',
   title: (name: string) => `Budget of ${name}`,
   changed: 'Budget changed',

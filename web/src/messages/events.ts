@@ -98,7 +98,7 @@ export const eventSentences: { [Type in EventType]: (data: EventData<Type>) => s
   'token.updated': ({ token }) => `API key ${token.name} was changed`,
   'token.revoked': ({ token }) => `API key ${token.name} was revoked`,
   'project.created': ({ project }) => `Project ${project.name} was created`,
-  'project.renamed': ({ project }) => `Project ${project.name} has its new name`,
+  'project.updated': ({ project }) => `Project ${project.name} was changed`,
   'project.deleted': ({ project }) => `Project ${project.name} was deleted`,
   'webhook.disabled': ({ webhook }) => `Webhook ${webhook.url} was disabled`,
 }

@@ -1,5 +1,6 @@
 import { isInProject } from '../../http/api/principal.ts'
 import { Type } from '../../http/api/schema.ts'
+import { findView, projectHolder } from '../budgets/service.ts'
 import type { Routes } from '../deps.ts'
 import { Account, AccountLimit } from './schema.ts'
 import { getAccount, listQuotas } from './service.ts'
@@ -8,11 +9,12 @@ import { toAccount, toLimit } from './view.ts'
 const tag = 'Account'
 const scope = 'account:read'
 
-export const accountRoutes: Routes = (api, { db }) => {
+export const accountRoutes: Routes = (api, { db, clock }) => {
   api.get(
     '/account',
     { operationId: 'getAccount', summary: 'Get the account the token belongs to', tag, scope, data: Account },
-    async ({ principal }) => toAccount(await getAccount(db, principal.accountId)),
+    async ({ principal }) =>
+      toAccount(await getAccount(db, principal.accountId), await findView(db, clock.now(), projectHolder(principal.accountId))),
   )
 
   api.get(

@@ -1,4 +1,5 @@
 import { nameText, nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
+import { BudgetView } from '../budgets/schema.ts'
 
 export const ROLES = ['owner', 'admin', 'operator', 'billing', 'read-only', 'custom'] as const
 export type Role = (typeof ROLES)[number]
@@ -12,6 +13,7 @@ export const Account = object(
     name: Type.String(),
     isProject: Type.Boolean({ description: 'Whether another account pays for it: what it costs and its limits are those of that account' }),
     requireTwoFactor: Type.Boolean({ description: 'Whether members without two-factor authentication can do nothing in the account' }),
+    budget: nullable(BudgetView),
     createdAt: Timestamp,
   },
   { title: 'Account' },

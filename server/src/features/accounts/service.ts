@@ -2,6 +2,7 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { isEmailAddress } from '../../kernel/net/email-address.ts'
+import type { Place } from '../budgets/service.ts'
 import * as sql from './sql.ts'
 
 export type { PayerRow, QuotaRow, TokenRow } from './sql.ts'
@@ -52,6 +53,12 @@ export function setAddress(tx: Tx, id: string, { email, name = '' }: { email: st
 }
 
 /** Looks the account up by id or email address. */
+export async function findPlace(db: Queries, accountId: string): Promise<Place> {
+  return { accountId, payerId: (await sql.findAccount(db, accountId))?.payer_account_id ?? accountId }
+}
+
+export const listMemberships = sql.listMemberships
+
 export async function getAccount(db: Queries, idOrEmail: string): Promise<sql.AccountRow> {
   const account = await sql.findAccount(db, idOrEmail)
   if (!account) throw notFound(`Account ${idOrEmail}`)

@@ -50,6 +50,9 @@ export const membershipsOf = (userId: Sql): Sql => memberships(sql`stored.user_i
 /** SQL subquery, by `memberships`: of an account. */
 export const membersOf = (accountId: Sql): Sql => memberships(sql`stored.account_id = ${accountId}`, sql`inheriting.id = ${accountId}`)
 
+export const listMemberships = (db: Queries, accountId: string) =>
+  db.many<{ user_id: string; member_of: string }>(sql`select m.user_id, m.member_of from ${membersOf(sql`${accountId}`)} m`)
+
 export const findMemberOf = async (tx: Tx, accountId: string, userId: string): Promise<string | undefined> =>
   (await tx.maybe<{ member_of: string }>(sql`select m.member_of from ${membersOf(sql`${accountId}`)} m where m.user_id = ${userId}`))
     ?.member_of
@@ -125,7 +128,8 @@ export const findTokensByHash = (db: Queries, hashes: Buffer[]) =>
       > (select count(*) from api_tokens a where a.id = any(t.ancestor_ids) and a.revoked_at is null) as is_orphaned,
       (select email from users u where u.id = t.created_by) as maker_email,
       exists(select from budgets b where b.subject_type = 'TOKEN' and b.subject_id = any(t.ancestor_ids || t.id))
-        or exists(select from budgets b where b.subject_type = 'MEMBER' and b.subject_id = mine.member_of || '/' || t.created_by) as has_budget
+        or exists(select from budgets b where b.subject_type = 'MEMBER' and b.subject_id = mine.member_of || '/' || t.created_by)
+        or exists(select from budgets b where b.subject_type = 'PROJECT' and b.subject_id = t.account_id) as has_budget
     from api_tokens t left join lateral ${membersOf(sql`t.account_id`)} mine on mine.user_id = t.created_by where hash = any(${hashes}::bytea[])`)
 
 export const countTokens = async (db: Queries, accountId: string): Promise<number> =>
@@ -186,10 +190,11 @@ export const findTokensBeyond = (tx: Tx, accountId: string, userId: string, allo
 
 export const notifyTokenChange = (tx: Tx, hash: Buffer) => tx.run(sql`select pg_notify('berth_tokens', ${hash.toString('hex')})`)
 
-export const notifyTokensOf = (tx: Tx, accountId: string, userId: string) =>
+/** In an account and its projects; of a person, or all of them. */
+export const notifyTokensOf = (tx: Tx, accountId: string, userId: string | null) =>
   tx.run(sql`
     select pg_notify('berth_tokens', encode(hash, 'hex')) from api_tokens
-    where account_id in ${withProjects(sql`${accountId}`)} and created_by = ${userId} and revoked_at is null`)
+    where account_id in ${withProjects(sql`${accountId}`)} and (${userId}::text is null or created_by = ${userId}) and revoked_at is null`)
 
 /** Updates rows in a fixed order: every API process flushes its own batch, and a common lock order prevents deadlocks. */
 export const markTokensUsed = (db: Queries, uses: { id: string; at: Date; ip: string }[]) =>

@@ -1,12 +1,14 @@
+import type { BudgetView } from '../budgets/schema.ts'
 import type { Account, AccountLimit } from './schema.ts'
 import type { AccountRow, QuotaRow } from './sql.ts'
 
-export const toAccount = (row: AccountRow): Account => ({
+export const toAccount = (row: AccountRow, budget: BudgetView | null): Account => ({
   id: row.id,
   email: row.email,
   name: row.name,
   isProject: row.payer_account_id !== null,
   requireTwoFactor: row.requires_totp,
+  budget,
   createdAt: row.created_at.toISOString(),
 })
 

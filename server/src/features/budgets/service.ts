@@ -1,4 +1,4 @@
-// Budgets limit what is spent by their holders: members, in an account each, and API tokens, each with those that it was made with. What a
+// Budgets limit what is spent by their holders: projects, members, in an account each, and API tokens, each with those that it was made with. What a
 // token spends, the member who made it spends too. The ledger's entry and what the budgets have used of it are one transaction, under the lock
 // of the account's wallet, so that parallel charges take turns. Renewals belong to the account: they count, and no budget stops them.
 import { principalOf, type Principal } from '../../http/api/principal.ts'
@@ -16,7 +16,9 @@ const monthOf = (now: Date): string => `${now.toISOString().slice(0, 7)}-01`
 
 /** What has just been written into the ledger. */
 export interface Booked {
+  /** That pays. */
   account_id: string
+  project_id: string | null
   number: number
   /** Negative for a charge. */
   amount_cents: bigint
@@ -50,20 +52,34 @@ export const tokenHolder = (id: string): sql.Holder => ({ type: 'TOKEN', id })
 export const memberHolder = (accountId: string, userId: string): sql.Holder => ({ type: 'MEMBER', id: `${accountId}/${userId}` })
 export const invitationHolder = (id: string): sql.Holder => ({ type: 'INVITATION', id })
 
-function holdersOf(accountId: string, { tokenIds = [], personId, memberOf = accountId }: Spender): sql.Holder[] {
-  return [...(personId === undefined ? [] : [memberHolder(memberOf, personId)]), ...tokenIds.map(tokenHolder)]
+export const projectHolder = (accountId: string): sql.Holder => ({ type: 'PROJECT', id: accountId })
+
+/** An account and who pays for it: the same, or another one where the account is a project. */
+export type Place = Pick<Principal, 'accountId' | 'payerId'>
+
+/** Whatever is spent in a project counts for it. */
+export const projectHolders = ({ accountId, payerId }: Place): sql.Holder[] => (accountId === payerId ? [] : [projectHolder(accountId)])
+
+function holdersOf(place: Place, { tokenIds = [], personId, memberOf = place.accountId }: Spender): sql.Holder[] {
+  const members = personId === undefined ? [] : [memberHolder(memberOf, personId)]
+  return [...projectHolders(place), ...members, ...tokenIds.map(tokenHolder)]
+}
+
+function askedBy(db: Queries, accountId: string): sql.Holder[] {
+  const principal = principalOf(db)
+  return principal?.accountId === accountId ? holdersOf(principal, toSpender(principal)) : []
 }
 
 /** Throws 402 early. It locks nothing: only `spend` decides. */
 export async function requireBudget(db: Queries, now: Date, accountId: string, cents: Cents, currency: string): Promise<void> {
-  const holders = holdersOf(accountId, spenderOf(db, accountId))
+  const holders = askedBy(db, accountId)
   if (holders.length === 0) return
   for (const state of await sql.findStates(db, monthOf(now), holders)) requireRoom(state, cents, currency, isByToken(holders))
 }
 
 /** Throws 402 early for what is charged later, in a run. */
 export async function requireSelected(tx: Tx, now: Date, accountId: string, referenceId: string): Promise<void> {
-  const holders = holdersOf(accountId, spenderOf(tx, accountId))
+  const holders = askedBy(tx, accountId)
   if (holders.length === 0) return
   for (const state of await sql.findStates(tx, monthOf(now), holders)) await requireLabels(tx, state, referenceId, isByToken(holders))
 }
@@ -76,8 +92,8 @@ async function requireLabels(tx: Tx, state: sql.StateRow, referenceId: string, b
 
 /** With the wallet locked, and the charge in the ledger. `isLater`: in a run, which the token that asked for it need not outlive. */
 export async function spend(tx: Tx, spender: Spender, booked: Booked, currency: string, isLater = false): Promise<void> {
-  const { account_id: accountId, number, reference_id: referenceId, created_at: now } = booked
-  const holders = holdersOf(accountId, spender)
+  const { account_id: accountId, project_id, number, reference_id: referenceId, created_at: now } = booked
+  const holders = holdersOf({ accountId: project_id ?? accountId, payerId: accountId }, spender)
   if (holders.length === 0) return
   const cents = -booked.amount_cents
   const type = booked.reference_type
@@ -111,6 +127,7 @@ const isByToken = (holders: sql.Holder[]): boolean => holders.some(({ type }) =>
 
 function whoOf({ type, name }: sql.StateRow, byToken: boolean): string {
   if (type === 'TOKEN') return `token ${name}`
+  if (type === 'PROJECT') return 'this project'
   return byToken ? 'the member who made this token' : 'you'
 }
 
@@ -268,7 +285,7 @@ const left = (states: sql.StateRow[]): Left => ({
 
 /** The least that is left to any of the holders of a request. */
 export const findLeft = async (db: Queries, now: Date, principal: Principal): Promise<Left> =>
-  left(await sql.findStates(db, monthOf(now), holdersOf(principal.accountId, toSpender(principal))))
+  left(await sql.findStates(db, monthOf(now), holdersOf(principal, toSpender(principal))))
 
 /** For those that have a budget, by their ids. `within`: what they spend counts for these too. */
 export async function findViews(
@@ -291,5 +308,5 @@ export async function findViews(
   )
 }
 
-export const findView = async (db: Queries, now: Date, holder: sql.Holder): Promise<BudgetView | null> =>
-  (await findViews(db, now, [{ holder }])).get(holder.id) ?? null
+export const findView = async (db: Queries, now: Date, holder: sql.Holder, within: sql.Holder[] = []): Promise<BudgetView | null> =>
+  (await findViews(db, now, [{ holder, within }])).get(holder.id) ?? null

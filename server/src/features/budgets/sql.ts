@@ -8,7 +8,7 @@ export type Limits = Pick<BudgetRow, 'monthly_cents' | 'max_vms' | 'label_select
 
 /** Whose budget it is. */
 export interface Holder {
-  type: 'TOKEN' | 'MEMBER' | 'INVITATION'
+  type: 'TOKEN' | 'MEMBER' | 'INVITATION' | 'PROJECT'
   id: string
 }
 
@@ -36,8 +36,8 @@ export const findStates = (db: Queries, month: string, holders: readonly Holder[
   db.many<StateRow>(sql`
     select h.type, h.id, coalesce(k.name, '') as name, b.subject_id is not null as has_budget, b.monthly_cents, b.max_vms, b.label_selector,
       case h.type when 'TOKEN' then k.revoked_at is null
-        else exists (
-          select from members m where m.account_id = split_part(h.id, '/', 1) and m.user_id = split_part(h.id, '/', 2)) end as is_active,
+        when 'MEMBER' then exists (
+          select from members m where m.account_id = split_part(h.id, '/', 1) and m.user_id = split_part(h.id, '/', 2)) else true end as is_active,
       coalesce(last.used_after_cents, 0) as used_cents, case when b.subject_id is null then 0 else (select count(*)::int from budget_resources r
         where r.subject_type = h.type and r.subject_id = h.id and r.vm_id is not null) end as vms
     from ${rowsOf(holders)} left join api_tokens k on h.type = 'TOKEN' and k.id = h.id

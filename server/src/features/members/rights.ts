@@ -12,7 +12,7 @@ export interface Caller {
   isOwner: boolean
   /** A token that expires, is used from some addresses only, or has a budget, as may be one that it was made with: a member has no such limits. */
   isLimited: boolean
-  /** Of the person, or of the one who made the token. */
+  /** Of the person, or of the one who made the token, or else of the token or one that it was made with. */
   budget: Budget | null
   scopes: ReadonlySet<string>
 }
@@ -42,7 +42,8 @@ async function lookUpToken(tx: Tx, now: Date, { accountId, memberOf, tokenIds, p
   const family = await lockTokensOf(tx, now, accountId, tokenIds)
   const budgets = await findBudgets(tx, tokenIds.map(tokenHolder))
   const isLimited = budgets.size > 0 || family.some(({ expires_at, allowed_ips }) => expires_at !== null || allowed_ips.length > 0)
-  const budget = person && (await findBudget(tx, memberHolder(memberOf, person.id)))
+  const own = person && (await findBudget(tx, memberHolder(memberOf, person.id)))
+  const budget = own ?? [...budgets.values()].at(-1) ?? null
   return { isOwner: false, isLimited, budget, scopes: new Set(family.at(-1)!.scopes) }
 }
 
@@ -91,9 +92,11 @@ export function requireMayInvite({ budget }: Caller): void {
 /** Of a member or an invitation. */
 export function requireBudgetFits(caller: Caller, { role }: Grant, before: Budget | null, after: Budget | null): void {
   if (role === 'owner' && after) throw apiError('incompatible', 'Owners have no budget: give another role, or no budget')
-  if (caller.budget && !isWithinBudget(after, before))
-    throw apiError(
-      'incompatible',
-      `You have a budget of ${budgetText(caller.budget)} in this account: you can lower budgets, and raise none`,
-    )
+  requireRaisesNone(caller, before, after)
+}
+
+/** Others, or whoever asks by another name, could spend what the caller may not. */
+export function requireRaisesNone({ budget: own }: Caller, before: Budget | null, after: Budget | null): void {
+  if (own && !isWithinBudget(after, before))
+    throw apiError('incompatible', `You have a budget of ${budgetText(own)}: you can lower budgets, and raise none`)
 }

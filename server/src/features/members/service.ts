@@ -33,6 +33,7 @@ import type { ChangedMember, Left, Member, RemovedMember, UpdateMember } from '.
 import * as sql from './sql.ts'
 import { toEventMember, toMember } from './view.ts'
 
+export { lockAs, requireRaisesNone } from './rights.ts'
 export { previewInvitation, requireInvitation, useInvitation } from './invitations.ts'
 
 export async function listMembers(db: Queries, now: Date, accountId: string, page: PageRequest): Promise<Paged<Member>> {
@@ -156,7 +157,7 @@ export async function updateAccount(tx: Tx, { clock }: Deps, principal: Principa
   const caller = await lockAs(tx, clock.now(), principal, 'account:update')
   if (requireTwoFactor !== undefined) await requireMaySetTotp(tx, principal, caller.isOwner, requireTwoFactor)
   await setAccount(tx, accountId, name ?? null, requireTwoFactor ?? null)
-  return toAccount(await getAccount(tx, accountId))
+  return toAccount(await getAccount(tx, accountId), null)
 }
 
 /** Who switches it on must not be the first to be shut out by it. */

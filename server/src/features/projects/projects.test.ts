@@ -30,7 +30,7 @@ describe('projects', () => {
     const payer = await app.given.customer()
     const { status, body } = await payer.post('/projects', { name: 'shop' })
     const { id } = body.data as { id: string }
-    expect([status, body.data]).toEqual([201, { id, name: 'shop', vmCount: 0, createdAt: app.clock.now().toISOString() }])
+    expect([status, body.data]).toEqual([201, { id, name: 'shop', vmCount: 0, budget: null, createdAt: app.clock.now().toISOString() }])
     expect((await payer.patch(`/projects/${id}`, { name: 'web shop' })).body.data.name).toBe('web shop')
     expect((await payer.get(`/projects/${id}`)).body.data.name).toBe('web shop')
     expect(await projects(payer)).toEqual(['web shop'])
@@ -43,7 +43,7 @@ describe('projects', () => {
     ])
       expect(codeOf(answer)).toEqual([404, 'not_found'])
     const types = ((await payer.get('/events')).body.data as { type: string }[]).map(({ type }) => type)
-    expect(types).toEqual(['project.created', 'project.renamed', 'project.deleted'])
+    expect(types).toEqual(['project.created', 'project.updated', 'project.deleted'])
   })
 
   test('are no more than the limit of the account', async () => {

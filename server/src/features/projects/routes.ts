@@ -1,13 +1,13 @@
 import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
-import { CreateProject, DeletedProject, Project, RenameProject } from './schema.ts'
-import { createProject, deleteProject, getProject, listProjects, renameProject } from './service.ts'
+import { CreateProject, DeletedProject, Project, UpdateProject } from './schema.ts'
+import { createProject, deleteProject, getProject, listProjects, updateProject } from './service.ts'
 
 const about = { tag: 'Projects', isOfPayer: true } as const
 const params = { id: Type.String() }
 
 export const projectRoutes: Routes = (api, deps) => {
-  const { db } = deps
+  const { db, clock } = deps
 
   api.page(
     '/projects',
@@ -18,7 +18,7 @@ export const projectRoutes: Routes = (api, deps) => {
       scope: 'projects:read',
       data: Project,
     },
-    ({ principal }, page) => listProjects(db, principal.accountId, page),
+    ({ principal }, page) => listProjects(db, clock.now(), principal.accountId, page),
   )
 
   api.post(
@@ -39,21 +39,22 @@ export const projectRoutes: Routes = (api, deps) => {
   api.get(
     '/projects/:id',
     { operationId: 'getProject', summary: 'Get a project', ...about, scope: 'projects:read', params, data: Project },
-    ({ principal, params: { id } }) => getProject(db, principal.accountId, id),
+    ({ principal, params: { id } }) => getProject(db, clock.now(), principal.accountId, id),
   )
 
   api.patch(
     '/projects/:id',
     {
-      operationId: 'renameProject',
-      summary: 'Rename a project',
+      operationId: 'updateProject',
+      summary: 'Rename a project, or change its budget',
       ...about,
       scope: 'projects:update',
       params,
-      body: RenameProject,
+      body: UpdateProject,
       data: Project,
+      errorCodes: ['incompatible'],
     },
-    (tx, { principal, params: { id }, body }) => renameProject(tx, deps, principal, id, body),
+    (tx, { principal, params: { id }, body }) => updateProject(tx, deps, principal, id, body),
   )
 
   api.delete(

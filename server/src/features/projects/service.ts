@@ -3,7 +3,7 @@
 import type { Principal } from '../../http/api/principal.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
-import { apiError, notFound } from '../../kernel/errors.ts'
+import { apiError, invalid, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import {
   areProjectsBarred,
@@ -12,75 +12,109 @@ import {
   lockProject,
   lockTokensOf,
   markDeleted,
+  notifyTokensOf,
   releaseQuota,
   reserveQuota,
   updateAccount,
 } from '../accounts/service.ts'
 import { deleteAlertsOf } from '../alerts/service.ts'
+import { findBudget, findViews, projectHolder, setBudget, withChanges, type Budget } from '../budgets/service.ts'
 import type { EventDeps } from '../deps.ts'
 import { recordEvent } from '../events/service.ts'
-import { endMemberships } from '../members/service.ts'
+import { endMemberships, lockAs, requireRaisesNone } from '../members/service.ts'
 import { closeTicketsOf } from '../support/staff.ts'
 import { deleteTokensOf } from '../tokens/service.ts'
 import { deleteWebhooksOf } from '../webhooks/service.ts'
-import type { CreateProject, Project, RenameProject } from './schema.ts'
+import type { CreateProject, Project, UpdateProject } from './schema.ts'
 import * as sql from './sql.ts'
 import { toEventProject, toProject } from './view.ts'
 
 const QUOTA = 'projects'
 
-export const listProjects = (db: Queries, payerId: string, page: PageRequest): Promise<Paged<Project>> =>
+export const listProjects = (db: Queries, now: Date, payerId: string, page: PageRequest): Promise<Paged<Project>> =>
   pageOf(
     page,
     () => sql.countProjects(db, payerId),
-    async (range) => (await sql.listProjects(db, payerId, range)).map(toProject),
+    async (range) => show(db, now, await sql.listProjects(db, payerId, range)),
   )
 
-export async function getProject(db: Queries, payerId: string, id: string): Promise<Project> {
-  const row = await sql.findProject(db, payerId, id)
-  if (!row) throw notFound('Project')
-  return toProject(row)
+async function show(db: Queries, now: Date, rows: sql.ProjectRow[]): Promise<Project[]> {
+  const budgets = await findViews(
+    db,
+    now,
+    rows.map(({ id }) => ({ holder: projectHolder(id) })),
+  )
+  return rows.map((row) => toProject(row, budgets.get(row.id) ?? null))
 }
 
-export async function createProject(tx: Tx, deps: EventDeps, { accountId }: Principal, { name }: CreateProject): Promise<Project> {
+export async function getProject(db: Queries, now: Date, payerId: string, id: string): Promise<Project> {
+  const row = await sql.findProject(db, payerId, id)
+  if (!row) throw notFound('Project')
+  return (await show(db, now, [row]))[0]!
+}
+
+export async function createProject(
+  tx: Tx,
+  deps: EventDeps,
+  principal: Principal,
+  { name, budget: given }: CreateProject,
+): Promise<Project> {
+  const now = deps.clock.now()
+  const { accountId } = principal
   if (await areProjectsBarred(tx))
     throw apiError('unavailable', 'There can be no projects before the upgrade of this installation is completed. Try again later')
   await lockAccount(tx, accountId) // not while it is being suspended
   await reserveQuota(tx, accountId, QUOTA, 1n)
-  const row = { id: newId(), name, payer_account_id: accountId, created_at: deps.clock.now() }
+  const row = { id: newId(), name, payer_account_id: accountId, created_at: now }
   await insertProject(tx, row)
-  await record(tx, deps, 'project.created', accountId, row)
-  return toProject({ ...row, vm_count: 0 })
+  const budget = withChanges(null, given)
+  if (budget) await setBudget(tx, row.id, projectHolder(row.id), budget)
+  await record(tx, deps, 'project.created', accountId, row, budget)
+  return getProject(tx, now, accountId, row.id)
 }
 
-export async function renameProject(
+/** Who has a budget raises none: its own members would spend beyond it. */
+export async function updateProject(
   tx: Tx,
   deps: EventDeps,
-  { accountId }: Principal,
+  principal: Principal,
   id: string,
-  { name }: RenameProject,
+  { name, budget: change }: UpdateProject,
 ): Promise<Project> {
+  const now = deps.clock.now()
+  const { accountId } = principal
+  if (name === undefined && change === undefined) throw invalid('give at least one of name and budget')
+  await getProject(tx, now, accountId, id)
+  const caller = await lockAs(tx, now, principal, 'projects:update')
   await requireLocked(tx, accountId, id)
-  await record(tx, deps, 'project.renamed', accountId, await updateAccount(tx, id, name, null))
-  return getProject(tx, accountId, id)
+  const before = await findBudget(tx, projectHolder(id))
+  const budget = withChanges(before, change)
+  requireRaisesNone(caller, before, budget)
+  if (change !== undefined) {
+    await setBudget(tx, id, projectHolder(id), budget)
+    await notifyTokensOf(tx, id, null)
+  }
+  await record(tx, deps, 'project.updated', accountId, await updateAccount(tx, id, name ?? null, null), budget)
+  return getProject(tx, now, accountId, id)
 }
 
 /** What it was charged stays in the ledger, under its name. */
 export async function deleteProject(tx: Tx, deps: EventDeps, { accountId }: Principal, id: string): Promise<{ id: string }> {
   const now = deps.clock.now()
-  await getProject(tx, accountId, id)
+  await getProject(tx, now, accountId, id)
   await lockAccount(tx, accountId)
   await lockTokensOf(tx, now, id, [])
   const project = await requireLocked(tx, accountId, id)
   await requireEmpty(tx, id)
   await deleteTokensOf(tx, deps, id)
   await endMemberships(tx, id)
+  await setBudget(tx, id, projectHolder(id), null)
   await deleteAlertsOf(tx, deps, id)
   await closeTicketsOf(tx, deps, id)
   await deleteWebhooksOf(tx, now, id)
   await markDeleted(tx, id, now)
   await releaseQuota(tx, accountId, QUOTA, 1n)
-  await record(tx, deps, 'project.deleted', accountId, project)
+  await record(tx, deps, 'project.deleted', accountId, project, null)
   return { id }
 }
 
@@ -97,7 +131,13 @@ async function requireEmpty(tx: Tx, id: string): Promise<void> {
   throw apiError('in_use', `The project is in use: it has ${words.join(', ')}. Delete these first`)
 }
 
-type ProjectEvent = 'project.created' | 'project.renamed' | 'project.deleted'
+type ProjectEvent = 'project.created' | 'project.updated' | 'project.deleted'
 
-const record = (tx: Tx, deps: EventDeps, type: ProjectEvent, accountId: string, row: Parameters<typeof toEventProject>[0]) =>
-  recordEvent(tx, deps, { accountId, type, subjectId: row.id, data: { project: toEventProject(row) } })
+const record = (
+  tx: Tx,
+  deps: EventDeps,
+  type: ProjectEvent,
+  accountId: string,
+  row: Omit<sql.ProjectRow, 'vm_count'>,
+  budget: Budget | null,
+) => recordEvent(tx, deps, { accountId, type, subjectId: row.id, data: { project: toEventProject(row, budget) } })

@@ -4,7 +4,7 @@ import type { Counters } from '../../kernel/database/window-counters.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { scopesOf } from '../accounts/service.ts'
-import { findView, memberHolder } from '../budgets/service.ts'
+import { findView, memberHolder, projectHolders, type Place } from '../budgets/service.ts'
 import type { Deps } from '../deps.ts'
 import * as users from '../users/service.ts'
 import { sessionExpired, idleSince, rotateSession } from './session-lifecycle.ts'
@@ -26,19 +26,27 @@ export async function describeSession(deps: Deps, person: users.UserRow, row: sq
   const accounts = await sql.listAccounts(deps.db, person.id)
   const own = accounts.filter(({ is_inherited }) => !is_inherited)
   const chosenId = own.length === 1 ? own[0]!.id : ''
-  return toSession(deps, accounts, chosenId, await findOwnBudget(deps, deps.db, chosenId, person.id), person, row)
+  const payerId = own[0]?.payer_account_id ?? chosenId
+  return toSession(
+    deps,
+    accounts,
+    chosenId,
+    await findOwnBudget(deps, deps.db, { accountId: chosenId, payerId, memberOf: chosenId }, person.id),
+    person,
+    row,
+  )
 }
 
 export async function getSession(deps: Deps, principal: Principal, from: Queries = deps.db): Promise<Session> {
   const user = await users.findUser(from, principal.actorId)
   const row = await sql.findSession(from, signedIn(principal).sessionId)
   if (!user || !row) throw sessionExpired()
-  const { accountId, memberOf } = principal
-  return toSession(deps, await sql.listAccounts(from, user.id), accountId, await findOwnBudget(deps, from, memberOf, user.id), user, row)
+  const { accountId } = principal
+  return toSession(deps, await sql.listAccounts(from, user.id), accountId, await findOwnBudget(deps, from, principal, user.id), user, row)
 }
 
-const findOwnBudget = ({ clock }: Deps, from: Queries, memberOf: string, userId: string) =>
-  findView(from, clock.now(), memberHolder(memberOf, userId))
+const findOwnBudget = ({ clock }: Deps, from: Queries, place: Place & Pick<Principal, 'memberOf'>, userId: string) =>
+  findView(from, clock.now(), memberHolder(place.memberOf, userId), projectHolders(place))
 
 /** Verifies credentials outside of a transaction, because hashing is slow. */
 export class ReauthService {

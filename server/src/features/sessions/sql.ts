@@ -45,7 +45,8 @@ export const findByHash = (db: Queries, hash: Buffer) =>
   db.many<Found>(sql`
     select ${allColumns('sessions', 's')}, p.email, p.is_operator, p.totp_enabled_at is not null as has_totp, p.account_id as home_id,
       m.account_id, a.payer_account_id, m.is_inherited, m.member_of, m.role, m.scopes, ${requiresTotp(sql`a`)} as requires_totp,
-      exists(select from budgets b where b.subject_type = 'MEMBER' and b.subject_id = m.member_of || '/' || m.user_id) as has_budget
+      exists(select from budgets b where b.subject_type = 'MEMBER' and b.subject_id = m.member_of || '/' || m.user_id)
+        or exists(select from budgets b where b.subject_type = 'PROJECT' and b.subject_id = m.account_id) as has_budget
     from sessions s join users p on p.id = s.user_id left join lateral ${membershipsOf(sql`p.id`)} m on true left join accounts a on a.id = m.account_id
     where s.hash = ${hash} or s.previous_hash = ${hash} order by m.account_id`)
 

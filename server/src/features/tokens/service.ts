@@ -7,7 +7,7 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError, invalid } from '../../kernel/errors.ts'
 import * as accounts from '../accounts/service.ts'
 import type { FamilyChange, TokenRow } from '../accounts/service.ts'
-import { findBudgets, findViews, memberHolder, tokenHolder } from '../budgets/service.ts'
+import { findBudgets, findViews, memberHolder, projectHolders, tokenHolder } from '../budgets/service.ts'
 import type { EventDeps } from '../deps.ts'
 import { recordEvent } from '../events/service.ts'
 import { requireMaker, type Maker } from '../members/service.ts'
@@ -31,11 +31,16 @@ export async function listTokens(db: Queries, now: Date, accountId: string, page
 export const getToken = async (db: Queries, now: Date, accountId: string, id: string): Promise<Token> =>
   showOne(db, now, await accounts.getToken(db, accountId, id))
 
+/** Of one account. */
 async function show(db: Queries, now: Date, rows: TokenRow[]): Promise<Token[]> {
-  const shown = rows.map(({ id, account_id, ancestor_ids, created_by }) => ({
-    holder: tokenHolder(id),
-    within: [...ancestor_ids.map(tokenHolder), ...(created_by === null ? [] : [memberHolder(account_id, created_by)])],
-  }))
+  const [first] = rows
+  if (!first) return []
+  const place = await accounts.findPlace(db, first.account_id)
+  const memberships = new Map((await accounts.listMemberships(db, first.account_id)).map((each) => [each.user_id, each.member_of]))
+  const shown = rows.map(({ id, account_id, ancestor_ids, created_by: maker }) => {
+    const makers = maker === null ? [] : [memberHolder(memberships.get(maker) ?? account_id, maker)]
+    return { holder: tokenHolder(id), within: [...projectHolders(place), ...makers, ...ancestor_ids.map(tokenHolder)] }
+  })
   const budgets = await findViews(db, now, shown)
   return rows.map((row) => toToken(row, now, budgets.get(row.id)))
 }

@@ -213,7 +213,7 @@ const ofAlert = {
   reason: null,
 }
 const ofSnapshot = { snapshot, ...ofVm }
-const ofProject = { project: { id: 'cmb3v8k2p0015examplepj001', name: 'shop', createdAt: at } }
+const ofProject = { project: { id: 'cmb3v8k2p0015examplepj001', name: 'shop', createdAt: at, budget: null } }
 const ofBackup = { backup, ...ofVm }
 
 /** The others show a VM only. */
@@ -236,7 +236,7 @@ const OTHERS: { [Type in EventType as VmEventData extends EventData<Type> ? neve
   'vm.iso_attached': { iso: { imageId: 'cmb3v8k2p0012exampleis001', name: 'netinst' }, ...ofVm },
   'vm.iso_detached': { iso: { imageId: 'cmb3v8k2p0012exampleis001', name: 'netinst' }, ...ofVm },
   'project.created': ofProject,
-  'project.renamed': ofProject,
+  'project.updated': ofProject,
   'project.deleted': ofProject,
   'alert.fired': ofAlert,
   'alert.resolved': { ...ofAlert, value: 40 },

@@ -1,19 +1,21 @@
 import { useQuery } from '@tanstack/react-query'
 import { sessionQuery } from '../../api/session.ts'
 import { bandwidthQuery, useWallet } from '../../queries/account.ts'
+import { accountQuery } from '../../queries/members.ts'
 import { runningActionsQuery, vmsQuery } from '../../queries/vms.ts'
 import { formatBytes, formatMoney } from '../../ui/format.ts'
 import { ButtonLink } from '../../ui/links.tsx'
 import { Card, Columns, Page } from '../../ui/Page.tsx'
 import { Icon } from '../../ui/Icon.tsx'
+import { budgetMessages } from '../../messages/budgets.ts'
 import { homeMessages as w } from '../../messages/home.ts'
 import { vmsMessages } from '../../messages/vms.ts'
 import css from './home.module.css'
+import { BudgetTile } from './BudgetTile.tsx'
 import { NextStep } from './NextStep.tsx'
 import { Recent } from './Recent.tsx'
 import { RunningActions } from './RunningActions.tsx'
 import { Tile } from './Tile.tsx'
-import { OwnBudget } from './OwnBudget.tsx'
 import { Warnings } from './Warnings.tsx'
 
 export default function Home() {
@@ -27,6 +29,8 @@ export default function Home() {
   const balance = wallet.data && formatMoney(wallet.data.balance, wallet.data.currency)
   const lasts = wallet.data && (wallet.data.daysLeft === null ? w.noRenewals : w.coversDays(wallet.data.daysLeft))
   const budget = session?.account?.budget
+  const ofProject = useQuery({ ...accountQuery, enabled: session?.account?.isProject ?? false }).data?.budget
+  const currency = session?.settings.currency ?? ''
   const create = (
     <ButtonLink to="/vms/new" leftSection={<Icon name="plus" size={16} />}>
       {vmsMessages.create}
@@ -56,7 +60,8 @@ export default function Home() {
           about={w.trafficAbout(throttled.length)}
           error={traffic.errorUpdatedAt > 0}
         />
-        {budget && <OwnBudget budget={budget} currency={session.settings.currency} />}
+        {budget && <BudgetTile label={budgetMessages.own} budget={budget} currency={currency} />}
+        {ofProject && <BudgetTile label={budgetMessages.ofProject} budget={ofProject} currency={currency} />}
       </div>
       <Columns>
         <Card title={w.inProgress}>

@@ -7,9 +7,11 @@ import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { sessionQuery } from '../../api/session.ts'
+import { budgetMessages } from '../../messages/budgets.ts'
 import { commonMessages } from '../../messages/common.ts'
 import { projectMessages as w } from '../../messages/projects.ts'
 import { projectsQuery } from '../../queries/projects.ts'
+import { BudgetFields, BudgetLeft, ChangeBudget, NO_BUDGET, toBudget } from '../../ui/Budget.tsx'
 import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { ListPage, rowActions } from '../../ui/ListPage.tsx'
@@ -18,7 +20,7 @@ import { RenameDialog } from '../../ui/Rename.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 
-type Open = { what: 'create' } | { what: 'rename' | 'delete'; project: Project } | null
+type Open = { what: 'create' } | { what: 'rename' | 'budget' | 'delete'; project: Project } | null
 
 /** What changes them changes also where one can switch to. */
 const INVALIDATES = ['projects', 'session']
@@ -32,10 +34,12 @@ export default function Projects() {
   const columns: Column<Project>[] = [
     { head: commonMessages.name, truncate: ({ name }) => name, cell: ({ name }) => <strong>{name}</strong> },
     { head: w.vms, cell: ({ vmCount }) => vmCount },
+    { head: budgetMessages.budget, cell: ({ budget }) => <BudgetLeft budget={budget} /> },
     { head: commonMessages.created, cell: ({ createdAt }) => <Time at={createdAt} as="date" /> },
     rowActions((project) => [
       ...(within.some(({ id }) => id === project.id) ? [{ label: w.switchTo, onClick: () => switchAccount(project.id) }] : []),
       { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', project }) },
+      { label: budgetMessages.change, onClick: () => setOpen({ what: 'budget', project }) },
       { label: w.delete, onClick: () => setOpen({ what: 'delete', project }), danger: true },
     ]),
   ]
@@ -52,7 +56,16 @@ export default function Projects() {
         <RenameDialog
           title={w.rename(open.project.name)}
           name={open.project.name}
-          write={(name) => berth.projects.rename(open.project.id, name)}
+          write={(name) => berth.projects.update(open.project.id, { name })}
+          invalidates={INVALIDATES}
+          onClose={close}
+        />
+      )}
+      {open?.what === 'budget' && (
+        <ChangeBudget
+          name={open.project.name}
+          budget={open.project.budget}
+          save={(budget) => berth.projects.update(open.project.id, { budget })}
           invalidates={INVALIDATES}
           onClose={close}
         />
@@ -64,7 +77,8 @@ export default function Projects() {
 
 function CreateProject({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('')
-  const create = useWrite(() => berth.projects.create({ name }), {
+  const [budget, setBudget] = useState(NO_BUDGET)
+  const create = useWrite(() => berth.projects.create({ name, budget: toBudget(budget) }), {
     inForm: true,
     invalidates: INVALIDATES,
     successMessage: (project) => w.created(project.name),
@@ -81,6 +95,7 @@ function CreateProject({ onClose }: { onClose: () => void }) {
           maxLength={100}
           data-autofocus
         />
+        <BudgetFields value={budget} onChange={setBudget} error={create.error} />
       </Form>
     </Dialog>
   )

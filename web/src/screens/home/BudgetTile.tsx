@@ -3,8 +3,14 @@ import { budgetMessages as w } from '../../messages/budgets.ts'
 import { formatMoney } from '../../ui/format.ts'
 import { Tile } from './Tile.tsx'
 
-/** What is left of what the user may spend in this account. */
-export function OwnBudget({ budget, currency }: { budget: NonNullable<Member['budget']>; currency: string }) {
+interface Props {
+  label: string
+  budget: NonNullable<Member['budget']>
+  currency: string
+}
+
+/** What is left of what the user, or a project, may spend. */
+export function BudgetTile({ label, budget, currency }: Props) {
   const { monthlyAmount, remaining, used, maxVms, vms, labelSelector } = budget
   const parts = [
     monthlyAmount !== null && w.used(used, monthlyAmount),
@@ -12,5 +18,5 @@ export function OwnBudget({ budget, currency }: { budget: NonNullable<Member['bu
     labelSelector !== null && w.forLabels(labelSelector),
   ]
   const value = remaining === null ? w.none : w.left(formatMoney(remaining, currency))
-  return <Tile to="/members" icon="wallet" label={w.own} value={value} about={parts.filter(Boolean).join(', ')} error={false} />
+  return <Tile to="/members" icon="wallet" label={label} value={value} about={parts.filter(Boolean).join(', ')} error={false} />
 }
