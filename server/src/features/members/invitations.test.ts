@@ -43,6 +43,21 @@ const membersOf = async (owner: Awaited<ReturnType<typeof givenBrowser>>) =>
   ((await owner.get('/v1/members')).body.data as { email: string; role: string }[]).map(({ email, role }) => `${email} ${role}`)
 
 describe('POST /invitations', () => {
+  test('leads nobody anywhere in our name: names are no links in the mail', async () => {
+    const owner = await givenBrowser(app)
+    await app.db.run(sql`update accounts set name = 'Win at https://evil.example/now' where id = ${owner.person.accountId}`)
+    const { body } = await owner.post('/v1/tokens', { name: 'See https://evil.example', scopes: ['members:*'] })
+    const email = someEmail()
+    expect((await app.clientOf(body.data.secret).post('/invitations', { email, role: 'custom', scopes: ['members:read'] })).status).toBe(
+      201,
+    )
+    await mailed(email)
+    expect(textOf(email)).toContain(
+      `${owner.person.email} invites you to the account Win at https   evil example now, ${owner.person.email}`,
+    )
+    expect(textOf(email)).not.toContain('evil.example')
+  })
+
   test('mails a link, of which only the hash is stored', async () => {
     const { owner } = await account()
     const email = someEmail()

@@ -4,7 +4,7 @@ import { newToken, sha256 } from '../../kernel/crypto.ts'
 import { MailError } from '../../kernel/net/smtp.ts'
 import { getAccount } from '../accounts/service.ts'
 import { reconciler, type Deps } from '../deps.ts'
-import { sendLinkMail } from '../users/service.ts'
+import { findUser, sendLinkMail } from '../users/service.ts'
 import { linkAt, PREFIX, SEND } from './invitations.ts'
 import * as sql from './sql.ts'
 
@@ -16,6 +16,13 @@ export const mailInvitations = reconciler(SEND, '1m', async (deps) => {
   if (deps.mailer) while (await mailNext(deps));
 })
 
+/** Strangers choose it, and mail programs make links of what looks like one: nobody is to be led anywhere in our name. */
+const plainName = (name: string): string =>
+  name
+    .replace(/[:/@]|\.(?=\S)/g, ' ')
+    .trim()
+    .slice(0, 60)
+
 async function mailNext(deps: Deps): Promise<boolean> {
   const { db, clock, log } = deps
   const now = clock.now()
@@ -23,14 +30,16 @@ async function mailNext(deps: Deps): Promise<boolean> {
   const hash = sha256(secret)
   const invitation = await db.tx((tx) => sql.claimMail(tx, now, hash, addDuration(now, PAUSE)))
   if (!invitation) return false
-  const { id, email, inviter_name, role, mail_attempts, expires_at } = invitation
+  const { id, email, invited_by, role, mail_attempts, expires_at } = invitation
   const account = await getAccount(db, invitation.account_id)
+  const inviter = invited_by === null ? undefined : await findUser(db, invited_by)
+  const name = plainName(account.name)
   const url = linkAt(invitation.link_base, secret)
   try {
     await sendLinkMail(deps, email, {
       subject: 'You are invited to an account',
       paragraphs: [
-        `${inviter_name} invites you to the account ${account.name || (account.email ?? '')}, as ${role}.`,
+        `${inviter?.email ?? 'A program'} invites you to the account ${[name, account.email].filter(Boolean).join(', ')}, as ${role}.`,
         `Accept until ${expires_at.toISOString().slice(0, 10)}: ${url}`,
         'If you do not know who this is, do nothing: nobody learns whether you have an account.',
       ],
