@@ -82,7 +82,9 @@ describe('host registration', () => {
     })
     await db.run(sql`update hosts set vcpu_used = 0, ram_used_mib = 0 where id = ${host.id}`)
     const fenced = { ...sold, fenced_at: clock.now() }
-    await expect(db.tx((tx) => changeHost(tx, fenced, { maintenance: false }))).rejects.toThrow('is fenced')
+    await expect(db.tx((tx) => changeHost(tx, fenced, { maintenance: false }))).rejects.toThrow('has returned and is being cleaned')
+    const away = { ...fenced, unreachable_since: clock.now() }
+    await expect(db.tx((tx) => changeHost(tx, away, { maintenance: false }))).rejects.toThrow('is fenced')
   })
 
   test('has traits that are measured, and those of the operator', async () => {

@@ -15,7 +15,7 @@ interface Draft {
 }
 
 /** Null: that is not worth a mail. */
-const TEMPLATES: { [Type in EventType]?: (data: EventPayloads[Type]) => Draft | null } = {
+const TEMPLATES: { [Type in EventType]?: (data: EventPayloads[Type]) => Draft } = {
   'billing.low_balance': ({ wallet: { balance, currency }, dueNext7Days }) => ({
     subject: 'Your balance is low',
     lines: [
@@ -98,17 +98,14 @@ const TEMPLATES: { [Type in EventType]?: (data: EventPayloads[Type]) => Draft | 
     ],
   }),
   'volume.past_due': ({ volume, reason }) => unpaid('volume', volume, reason, 'be detached, then deleted'),
-  'volume.deleted': ({ volume, reason }) =>
-    reason === null // by its owner
-      ? null
-      : {
-          subject: `Your volume ${brief(volume.name)} was deleted`,
-          lines: [
-            `Your volume ${line(volume.name)} (${volume.id}) was deleted, with its snapshots.`,
-            sentence(reason),
-            'What was paid for unused days was refunded.',
-          ],
-        },
+  'volume.deleted': ({ volume, reason }) => ({
+    subject: `Your volume ${brief(volume.name)} was deleted`,
+    lines: [
+      `Your volume ${line(volume.name)} (${volume.id}) was deleted, with its snapshots.`,
+      sentence(reason ?? ''),
+      'What was paid for unused days was refunded.',
+    ],
+  }),
   'image.past_due': ({ image, reason }) => unpaid('image', image, reason, 'be deleted'),
   'address.past_due': ({ address, reason }) => unpaid('address', address, reason, 'be released'),
   'backup.verification_failed': ({ vm, backup, reason }) => ({
@@ -142,13 +139,15 @@ const unpaid = (what: string, { id, name }: { id: string; name: string }, reason
   ],
 })
 
-const draft = (type: string, data: unknown): Draft | null => (TEMPLATES[type as EventType]! as (data: unknown) => Draft | null)(data)
+/** Asked in the transaction of the event, which no mail may keep from happening: so it is not drafted then. */
+export const isNotified = (type: string, data: unknown): boolean => Object.hasOwn(TEMPLATES, type) && !isOwnDoing(type, data)
 
-export const isNotified = (type: string, data: unknown): boolean => Object.hasOwn(TEMPLATES, type) && draft(type, data) !== null
+const isOwnDoing = (type: string, data: unknown): boolean =>
+  type === 'volume.deleted' && (data as EventPayloads['volume.deleted']).reason === null
 
 /** `data` is of an event of this type. */
 export function renderEmail(type: string, data: unknown, recipient: string): EmailContent {
-  const { subject, lines } = draft(type, data)!
+  const { subject, lines } = (TEMPLATES[type as EventType]! as (data: unknown) => Draft)(data)
   const paragraphs = [...lines, `This mail was sent to ${line(recipient)}, the address of your account.`]
   const html = paragraphs.map((each) => `<p>${escapeHtml(each)}</p>`).join('\n')
   return {

@@ -299,6 +299,19 @@ describe('what a project costs', () => {
     }
   })
 
+  test('says nothing of the wallet to who is refused in any case', async () => {
+    for (const credit of ['3.21', '100.00']) {
+      const { project } = await company(credit)
+      for (const budget of [{ maxVms: 0 }, { monthlyAmount: '0.00' }]) {
+        const { secret } = (await project.post('/tokens', { name: 'x', scopes: ['*'], budget })).body.data as { secret: string }
+        for (const query of ['?dryRun=true', '']) {
+          const answer = await app.clientOf(secret).post(`/vms${query}`, await app.given.vmInput())
+          expect([credit, query, ...codeOf(answer)]).toEqual([credit, query, 402, 'budget_exceeded'])
+        }
+      }
+    }
+  })
+
   test('is in the forecast of the account that pays', async () => {
     const { payer, project } = await company()
     await app.given.vm(project)

@@ -8,7 +8,6 @@ import { newId } from '../../kernel/ids.ts'
 import {
   areProjectsBarred,
   insertProject,
-  lockAccount,
   lockProject,
   lockTokensOf,
   markDeleted,
@@ -63,7 +62,7 @@ export async function createProject(
   const { accountId } = principal
   if (await areProjectsBarred(tx))
     throw apiError('unavailable', 'There can be no projects before the upgrade of this installation is completed. Try again later')
-  await lockAccount(tx, accountId) // not while it is being suspended
+  await lockAs(tx, now, principal, 'projects:create') // not while it is being suspended
   await reserveQuota(tx, accountId, QUOTA, 1n)
   const row = { id: newId(), name, payer_account_id: accountId, created_at: now }
   await insertProject(tx, row)
@@ -99,10 +98,11 @@ export async function updateProject(
 }
 
 /** What it was charged stays in the ledger, under its name. */
-export async function deleteProject(tx: Tx, deps: EventDeps, { accountId }: Principal, id: string): Promise<{ id: string }> {
+export async function deleteProject(tx: Tx, deps: EventDeps, principal: Principal, id: string): Promise<{ id: string }> {
   const now = deps.clock.now()
+  const { accountId } = principal
   await getProject(tx, now, accountId, id)
-  await lockAccount(tx, accountId)
+  await lockAs(tx, now, principal, 'projects:delete')
   await lockTokensOf(tx, now, id, [])
   const project = await requireLocked(tx, accountId, id)
   await requireEmpty(tx, id)

@@ -3,6 +3,7 @@
 // its wallet's row lock.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { ApiError, invalid, apiError } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
 import { formatCents, type Cents } from '../../kernel/money.ts'
 import type { EventDeps } from '../deps.ts'
 import { recordEvent, reserveLog } from '../events/service.ts'
@@ -64,8 +65,11 @@ export async function charge(
   }
   await requireFunds(tx, now, accountId, amount, entry.currency)
   await sql.ensureWallet(tx, accountId) // a concurrent credit arrived, or the charge is free and no wallet exists yet
-  if (asksForAPrice(tx)) await sql.addMoney(tx, toRow(now, accountId, amount, entry)) // is rolled back with the charge
-  return charge(tx, now, accountId, amount, entry)
+  if (!isHidden(tx) || (await balanceOf(tx, accountId)) >= amount) return charge(tx, now, accountId, amount, entry)
+  await sql.addMoney(tx, toRow(now, accountId, amount, { ...entry, referenceId: newId() })) // is rolled back with the charge
+  const priced = await charge(tx, now, accountId, amount, entry)
+  if (!isDryRunOf(tx)) throw notEnough(tx, 0n, amount, entry.currency)
+  return priced
 }
 
 /**
@@ -126,20 +130,26 @@ export async function requireFunds(db: Queries, now: Date, accountId: string, am
   await requireBudget(db, now, accountId, amount, currency)
 }
 
-/** Throws 402, in a project without what the wallet holds. */
+/** Throws 402, but not in a project. */
 export function requireEnough(db: Queries, available: Cents, amount: Cents, currency: string): void {
-  if (available >= amount || asksForAPrice(db)) return
+  if (available < amount && !isHidden(db)) throw notEnough(db, available, amount, currency)
+}
+
+function notEnough(db: Queries, available: Cents, amount: Cents, currency: string): ApiError {
   const [required, held] = [amount, available].map((cents) => `${formatCents(cents)} ${currency}`)
   const principal = principalOf(db)
   if (principal && isInProject(principal))
-    throw apiError('insufficient_funds', `Insufficient wallet balance of the account that pays for this project: ${required} required`)
-  throw apiError('insufficient_funds', `Insufficient wallet balance: ${required} required, ${held} available`)
+    return apiError('insufficient_funds', `Insufficient wallet balance of the account that pays for this project: ${required} required`)
+  return apiError('insufficient_funds', `Insufficient wallet balance: ${required} required, ${held} available`)
 }
 
-/** A dry run in a project: it costs nothing and would tell by many tries what the wallet holds. */
-function asksForAPrice(db: Queries): boolean {
+/**
+ * In a project, whose members are not to learn what the wallet holds: by a request that a budget or a lack of room refuses in any case, they could try out
+ * prices for nothing. So the balance is looked at last, when nothing else refuses, and by dry runs not at all.
+ */
+function isHidden(db: Queries): boolean {
   const principal = principalOf(db)
-  return principal !== undefined && isInProject(principal) && isDryRunOf(db)
+  return principal !== undefined && isInProject(principal)
 }
 
 function requireNotNegative(amount: Cents): void {
