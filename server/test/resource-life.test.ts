@@ -148,7 +148,7 @@ describe.each(Object.entries(RESOURCES))('a %s', (_, resource) => {
   })
 })
 
-const LABELLED = Object.entries(RESOURCES).filter(([name]) => !/rule|binding|route|peering|ticket|token/.test(name))
+const LABELLED = Object.entries(RESOURCES).filter(([name]) => !/rule|binding|route|peering|ticket|token|project/.test(name))
 
 describe.each(LABELLED)('the labels of a %s', (_, resource) => {
   test('are given, replaced, selected by and checked', async () => {

@@ -45,7 +45,7 @@ const currentAction: Check = (value, where) => {
   if (value !== null) expectShape(value, { id: 'string', action: 'string', status: 'string', progress: 'integer' }, where)
 }
 
-const placementGroup: Check = (value, where) => {
+const namedOrNull: Check = (value, where) => {
   if (value !== null) expectShape(value, named, where)
 }
 
@@ -78,7 +78,7 @@ const vm: Shape = {
   networkLimited: 'boolean',
   backupPolicy: { hour: 'integer or null', keepDaily: 'integer', keepWeekly: 'integer', keepMonthly: 'integer' },
   copiesPriceMonthly: 'money',
-  placementGroup,
+  placementGroup: namedOrNull,
   currentAction,
   allowedActions: ['string'],
   readiness: 'string',
@@ -173,6 +173,7 @@ const transaction = {
   createdAt: 'date-time',
   amount: 'money',
   balanceAfter: 'money',
+  project: namedOrNull, // ours
 } as const
 
 const usage = {

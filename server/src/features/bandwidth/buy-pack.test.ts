@@ -29,6 +29,7 @@ describe('POST /vms/{vmId}/bandwidth/packs', async () => {
       createdAt: app.clock.now().toISOString(),
       amount: '-10.00',
       balanceAfter: '9984.00',
+      project: null,
     })
     expect((await customer.get('/wallet/transactions')).body.data[0]).toEqual(body.data)
     await buy(customer, id, { gigabytes: 1 })
