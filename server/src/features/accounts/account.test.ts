@@ -17,6 +17,7 @@ describe('GET /account', () => {
       email: customer.email,
       name: '',
       isProject: false,
+      budget: null,
       createdAt: app.clock.now().toISOString(),
     })
   })
