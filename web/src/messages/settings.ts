@@ -18,6 +18,7 @@ const LIMITS: Record<string, string> = {
   copies: 'Snapshots and backups (GiB)',
   alerts: 'Alerts',
   webhooks: 'Webhooks',
+  projects: 'Projects',
   sshKeys: 'SSH keys',
   placementGroups: 'Placement groups',
   tokens: 'API keys',
