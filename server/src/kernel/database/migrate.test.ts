@@ -188,7 +188,8 @@ describe('a migration whose table is locked', () => {
     const { url, folder, reader } = await withOpenReader()
     const { rows } = await reader.query<{ pid: number }>('select pg_backend_pid() as pid')
     await reader.query('select id from notes')
-    await expect(migrate(url, folder, { lockWait: { ...WAIT, totalMs: 500 } })).rejects.toThrow(
+    // Long enough for a busy machine to look who blocks.
+    await expect(migrate(url, folder, { lockWait: { ...WAIT, timeoutMs: 1_000, totalMs: 1_500 } })).rejects.toThrow(
       new RegExp(
         `^Migration 0003_text gave up waiting for a table lock\\. It is held by pid ${rows[0]!.pid} \\(report\\), idle in transaction, ` +
           'in a transaction for \\d+ s, last statement: select id from notes\\. End that transaction',

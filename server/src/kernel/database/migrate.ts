@@ -153,19 +153,21 @@ const LOCK_NOT_AVAILABLE = '55P03'
 
 async function applyWithRetries(url: string, client: pg.Client, migration: Migration, lockWait: LockWait): Promise<void> {
   const elapsedMs = stopwatch()
-  for (let attempt = 0; ; attempt++) {
-    const blockers = watchBlockers(url, client, lockWait.timeoutMs / 3)
-    try {
-      return await apply(client, migration, lockWait.timeoutMs)
-    } catch (error) {
-      const isLocked = (error as { code?: string }).code === LOCK_NOT_AVAILABLE
-      if (!isLocked) throw new Error(`Migration ${migration.name} failed: ${(error as Error).message}`, { cause: error })
-      if (elapsedMs() > lockWait.totalMs)
-        throw new Error(`Migration ${migration.name} gave up waiting for a table lock. ${blockers.describe()}`, { cause: error })
-    } finally {
-      await blockers.stop()
+  const blockers = watchBlockers(url, client, lockWait.timeoutMs / 3)
+  try {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await apply(client, migration, lockWait.timeoutMs)
+      } catch (error) {
+        const isLocked = (error as { code?: string }).code === LOCK_NOT_AVAILABLE
+        if (!isLocked) throw new Error(`Migration ${migration.name} failed: ${(error as Error).message}`, { cause: error })
+        if (elapsedMs() > lockWait.totalMs)
+          throw new Error(`Migration ${migration.name} gave up waiting for a table lock. ${blockers.describe()}`, { cause: error })
+      }
+      await pause(lockWait.pausesMs[Math.min(attempt, lockWait.pausesMs.length - 1)])
     }
-    await pause(lockWait.pausesMs[Math.min(attempt, lockWait.pausesMs.length - 1)])
+  } finally {
+    await blockers.stop()
   }
 }
 
@@ -202,7 +204,7 @@ interface Blocker {
   query: string
 }
 
-/** PostgreSQL names the blockers of a session only while it waits, so a second connection asks meanwhile. */
+/** PostgreSQL names the blockers of a session only while it waits, so a second connection asks meanwhile, and what it saw last is kept. */
 function watchBlockers(url: string, client: pg.Client, everyMs: number) {
   let observer: pg.Client | undefined
   let last: Blocker[] = []
